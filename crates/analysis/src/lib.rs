@@ -1,0 +1,1 @@
+//! Pure diagnosis: ledger, phases, causes, verdict.

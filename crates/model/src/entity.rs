@@ -1,0 +1,206 @@
+//! What rows are about: machine, cgroup, process, thread, CPU, disk, workload.
+//!
+//! An entity is known by a small integer in rows; its names stand once, in the entity list. Causes
+//! and shares must not depend on any name here: only sentences may show one.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Timestamp;
+
+/// The kinds of things that are measured.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EntityKind {
+    /// The whole machine.
+    Machine,
+    /// A control group; v1 and v2 groups of one path are one entity.
+    Cgroup,
+    /// A process: (boot id, pid namespace, pid, start time).
+    Process,
+    /// A thread of a process.
+    Thread,
+    /// One logical CPU.
+    Cpu,
+    /// A block device.
+    Disk,
+    /// The load generator as seen by itself, or one of its scripts.
+    Workload,
+}
+
+impl EntityKind {
+    /// Every kind, in declaration order.
+    pub const ALL: [EntityKind; 7] = [
+        EntityKind::Machine,
+        EntityKind::Cgroup,
+        EntityKind::Process,
+        EntityKind::Thread,
+        EntityKind::Cpu,
+        EntityKind::Disk,
+        EntityKind::Workload,
+    ];
+
+    /// The word used in recordings and in JSON.
+    pub const fn word(self) -> &'static str {
+        match self {
+            EntityKind::Machine => "machine",
+            EntityKind::Cgroup => "cgroup",
+            EntityKind::Process => "process",
+            EntityKind::Thread => "thread",
+            EntityKind::Cpu => "cpu",
+            EntityKind::Disk => "disk",
+            EntityKind::Workload => "workload",
+        }
+    }
+}
+
+impl fmt::Display for EntityKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// Who an entity is: its kind, the name a person uses, and the path that tells it from others.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Entity {
+    /// The kind of thing.
+    pub kind: EntityKind,
+    /// What a person calls it: `postgres`, `vda`, `cpu0`.
+    pub name: String,
+    /// Unique within the recording and the kind: `pid:1234@256402`, `/system.slice/x.service`.
+    pub path: String,
+}
+
+impl Entity {
+    /// An entity of the given kind, name and path.
+    pub fn new(kind: EntityKind, name: impl Into<String>, path: impl Into<String>) -> Self {
+        Self { kind, name: name.into(), path: path.into() }
+    }
+}
+
+impl fmt::Display for Entity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.kind, self.name)
+    }
+}
+
+/// An entity's number within one recording.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct EntityId(pub u32);
+
+/// The part an entity plays in what is being measured.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Serves the load; the verdict is about it. The target is a set.
+    Target,
+    /// Makes the load.
+    Generator,
+    /// Something the target calls.
+    Dependency,
+    /// Stallscope itself: accounted for as cost, never as a neighbour.
+    Recorder,
+    /// Everything else on the machine.
+    #[default]
+    Rest,
+}
+
+impl Role {
+    /// Every role, in declaration order.
+    pub const ALL: [Role; 5] = [Role::Target, Role::Generator, Role::Dependency, Role::Recorder, Role::Rest];
+
+    /// The word used in recordings and in JSON.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Role::Target => "target",
+            Role::Generator => "generator",
+            Role::Dependency => "dependency",
+            Role::Recorder => "recorder",
+            Role::Rest => "rest",
+        }
+    }
+}
+
+/// One entity of a recording with its life and its part.
+#[derive(Clone, PartialEq, Debug)]
+pub struct EntityRecord {
+    /// Its number in rows.
+    pub id: EntityId,
+    /// Who it is; the newest name wins (a process is renamed by exec).
+    pub entity: Entity,
+    /// A thread's process, a process's parent process.
+    pub parent: Option<EntityId>,
+    /// A process's control group: of the v1 cpu hierarchy where there is one, else of v2.
+    pub group: Option<EntityId>,
+    /// Its part.
+    pub role: Role,
+    /// Whether it holds a connection of the load generator: time of serving threads is compared with
+    /// response time.
+    pub serving: bool,
+    /// When it was first sampled.
+    pub first_seen: Timestamp,
+    /// When it was found gone; `None` while it lives.
+    pub vanished: Option<Timestamp>,
+}
+
+/// A change of the entity list, as it is recorded. The list is the fold of its events.
+#[derive(Clone, PartialEq, Debug)]
+pub struct EntityEvent {
+    /// When it was noticed.
+    pub time: Timestamp,
+    /// The entity's whole state after the change.
+    pub record: EntityRecord,
+}
+
+/// The entities of a recording, by number.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Entities {
+    records: Vec<Option<EntityRecord>>,
+}
+
+impl Entities {
+    /// Takes an event into the list: the newest state of an entity wins.
+    ///
+    /// Returns false, and changes nothing, for a number above `Entities::MAX`.
+    pub fn apply(&mut self, event: EntityEvent) -> bool {
+        let index = event.record.id.0 as usize;
+        if index >= Self::MAX {
+            return false;
+        }
+        if self.records.len() <= index {
+            self.records.resize(index + 1, None);
+        }
+        self.records[index] = Some(event.record);
+        true
+    }
+
+    /// The most entities that a recording may hold; keeps a damaged number from asking for all memory.
+    pub const MAX: usize = 16_000_000;
+
+    /// The entity of that number.
+    pub fn get(&self, id: EntityId) -> Option<&EntityRecord> {
+        self.records.get(id.0 as usize)?.as_ref()
+    }
+
+    /// All entities in the order of their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = &EntityRecord> {
+        self.records.iter().flatten()
+    }
+
+    /// All entities, to be changed in place (a test renames them).
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut EntityRecord> {
+        self.records.iter_mut().flatten()
+    }
+
+    /// The entities of one kind.
+    pub fn of_kind(&self, kind: EntityKind) -> impl Iterator<Item = &EntityRecord> {
+        self.iter().filter(move |record| record.entity.kind == kind)
+    }
+
+    /// The only entity of the kind `Machine`, if it was recorded.
+    pub fn machine(&self) -> Option<&EntityRecord> {
+        self.of_kind(EntityKind::Machine).next()
+    }
+}

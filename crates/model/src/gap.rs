@@ -1,0 +1,53 @@
+//! What was not seen, and why. Missing is never zero: an absent row without a gap means "unchanged".
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Window;
+
+/// Why an interval, or a whole column, was not seen.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "reason", content = "detail")]
+pub enum GapReason {
+    /// The kernel does not offer it (ENOENT, EOPNOTSUPP); the text says what would turn it on.
+    Unsupported(String),
+    /// It exists and may not be read (EACCES, EPERM); the text says what would allow it.
+    Denied(String),
+    /// What was measured went away.
+    Vanished,
+    /// The sampler was late by more than a period.
+    Overrun,
+    /// The source was read and not understood; the text says what was found.
+    Malformed(String),
+    /// So many events or rows were lost.
+    Dropped(u64),
+}
+
+impl fmt::Display for GapReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            GapReason::Unsupported(detail) => write!(f, "not supported here: {detail}"),
+            GapReason::Denied(detail) => write!(f, "not allowed: {detail}"),
+            GapReason::Vanished => f.write_str("what was measured went away"),
+            GapReason::Overrun => f.write_str("the sampler was late"),
+            GapReason::Malformed(detail) => write!(f, "not understood: {detail}"),
+            GapReason::Dropped(count) => write!(f, "{count} dropped"),
+        }
+    }
+}
+
+/// An interval in which something was not seen.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Gap {
+    /// The table concerned; `*` for all.
+    pub table: String,
+    /// The column or source concerned; empty for the whole table.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub what: String,
+    /// The interval; `None` for the whole recording.
+    pub window: Option<Window>,
+    /// Why.
+    #[serde(flatten)]
+    pub reason: GapReason,
+}

@@ -1,0 +1,33 @@
+//! The words of Stallscope, each defined once.
+//!
+//! Everything else in the workspace speaks in these types. This crate knows nothing of files, of the
+//! kernel, of clocks or of rendering: it only says what a timestamp, an entity, a table, a gap, a
+//! finding *is*, and keeps the few invariants that belong to the word itself (a window is half open,
+//! a counter never runs backwards, missing is never zero).
+#![warn(missing_docs)]
+
+mod entity;
+mod gap;
+mod monotone;
+mod report;
+mod rows;
+mod run;
+mod table;
+mod time;
+mod timeline;
+
+pub use entity::{Entities, Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Role};
+pub use gap::{Gap, GapReason};
+pub use monotone::{Monotone, Rollback};
+pub use report::{
+    Account, AccountItem, Answer, Caveat, Confidence, Evidence, Finding, Headroom, Innocent, Interval, Judged,
+    LedgerClass, Phase, PhaseKind, Pressure, Provenance, Quantile, Remedy, Report, ReportSubject, Resource,
+    REPORT_SCHEMA, ShareBasis, Signal, StallKind, ThreadsAccount, Verdict,
+};
+pub use rows::{MISSING, Rows};
+pub use run::{
+    Cost, Identity, Load, Meta, Outcome, Plan, ScriptSummary, Summary, Target, WorkloadRun, ExitKind, FORMAT_VERSION,
+};
+pub use table::{Column, ColumnKind, Quality, Table, Unit};
+pub use time::{Timestamp, Window};
+pub use timeline::{Series, TableData, Timeline};

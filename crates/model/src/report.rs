@@ -1,0 +1,472 @@
+//! What diagnosis returns, ready to be shown: the verdict with its evidence, the phases, the signals.
+//!
+//! A `Report` holds everything that any output shows, so the terminal, the JSON file and the page are
+//! pure writers of it. It is also the documented JSON: field names are a contract (`REPORT_SCHEMA`).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Cost, Entity, Gap, Identity, Quality, Role, Unit, Window};
+
+/// Name and version of the JSON form of `Report`. Fields are added within a version; none changes
+/// its meaning or goes away.
+pub const REPORT_SCHEMA: &str = "stallscope.report/1";
+
+/// The answer to "what is this system waiting for", over one window of one recording.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Report {
+    /// `REPORT_SCHEMA`.
+    pub schema: String,
+    /// The recording.
+    pub identity: Identity,
+    /// The window that was judged: the steady phase, or what `--from --to` asked for.
+    pub window: Window,
+    /// Start of the recording on the same clock: times are shown relative to the workload's start.
+    pub origin: crate::Timestamp,
+    /// Who was measured.
+    pub subjects: Vec<ReportSubject>,
+    /// The answer.
+    pub verdict: Verdict,
+    /// Parts of the run.
+    pub phases: Vec<Phase>,
+    /// The workload's own view.
+    pub signals: Vec<Signal>,
+    /// Pressure over the window.
+    pub pressure: Vec<Pressure>,
+    /// What was not seen.
+    pub gaps: Vec<Gap>,
+    /// What the recording cost.
+    pub cost: Cost,
+    /// Facts about the machine.
+    pub environment: std::collections::BTreeMap<String, String>,
+}
+
+/// A target, the generator, or the rest, with what it used.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ReportSubject {
+    /// Its part.
+    pub role: Role,
+    /// Who it is.
+    pub entity: Entity,
+    /// How it was found.
+    pub found_by: String,
+    /// What one of its serving processes is called.
+    pub unit: String,
+    /// Serving processes, or processes when nothing is known to serve.
+    pub serving: u32,
+    /// CPU time over the window, ns.
+    pub cpu_ns: i64,
+    /// Where its threads' time went.
+    pub threads: Option<ThreadsAccount>,
+}
+
+/// Where the time of a set of threads went; the parts add up to `wall_ns`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ThreadsAccount {
+    /// Number of threads.
+    pub threads: u32,
+    /// Their lifetimes inside the window, added up, ns.
+    pub wall_ns: i64,
+    /// The parts.
+    pub items: Vec<AccountItem>,
+}
+
+/// The classes of the ledger that can be told from /proc.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LedgerClass {
+    /// Running.
+    OnCpu,
+    /// Runnable and not running, quota aside.
+    CpuWait,
+    /// Runnable and held back by a CPU quota.
+    Throttled,
+    /// Uninterruptible: disk or kernel lock.
+    Uninterruptible,
+    /// In fsync and its family.
+    Sync,
+    /// In a read or write system call.
+    ReadWrite,
+    /// In futex.
+    Futex,
+    /// Waiting for input: epoll, poll, select, receive, accept.
+    Input,
+    /// In a timed sleep.
+    Sleep,
+    /// In another system call.
+    OtherCall,
+    /// Blocked, reason not known.
+    Unknown,
+    /// Time of the response that was spent outside the target.
+    Outside,
+    /// Lag behind the generator's own schedule.
+    Lag,
+}
+
+impl LedgerClass {
+    /// The word used in JSON.
+    pub const fn word(self) -> &'static str {
+        match self {
+            LedgerClass::OnCpu => "on_cpu",
+            LedgerClass::CpuWait => "cpu_wait",
+            LedgerClass::Throttled => "throttled",
+            LedgerClass::Uninterruptible => "uninterruptible",
+            LedgerClass::Sync => "sync",
+            LedgerClass::ReadWrite => "read_write",
+            LedgerClass::Futex => "futex",
+            LedgerClass::Input => "input",
+            LedgerClass::Sleep => "sleep",
+            LedgerClass::OtherCall => "other_call",
+            LedgerClass::Unknown => "unknown",
+            LedgerClass::Outside => "outside",
+            LedgerClass::Lag => "lag",
+        }
+    }
+}
+
+/// What a share is a share of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ShareBasis {
+    /// Throughput x mean response time x window: the time that requests took, added up.
+    ResponseTime,
+    /// Time of the serving threads that was not idle, for want of a signal.
+    BusyTime,
+}
+
+/// Where the response time went; the shares add up to 1.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Account {
+    /// What 100 % is.
+    pub basis: ShareBasis,
+    /// 100 %, ns over the window.
+    pub total_ns: i64,
+    /// Mean response time, ns; `None` without a signal.
+    pub response_ns: Option<i64>,
+    /// The parts, largest first, `outside` last.
+    pub items: Vec<AccountItem>,
+}
+
+/// One part of an account.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct AccountItem {
+    /// The ledger's class.
+    pub class: LedgerClass,
+    /// In words.
+    pub label: String,
+    /// ns over the window.
+    pub ns: i64,
+    /// Part of the whole, 0 to 1.
+    pub share: f64,
+    /// How well it is known.
+    pub quality: Quality,
+    /// More about it, or empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
+}
+
+/// How sure a finding is; each word is bound to a condition.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Confidence {
+    /// Correlation only.
+    Suspected,
+    /// Proxies agree.
+    Consistent,
+    /// The lower bound of an exact ledger share passes the threshold and nothing contradicts.
+    Measured,
+    /// A capacity was changed on purpose and the interval of the effect excludes zero.
+    Proved,
+}
+
+impl Confidence {
+    /// The word, as printed.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Confidence::Suspected => "suspected",
+            Confidence::Consistent => "consistent",
+            Confidence::Measured => "measured",
+            Confidence::Proved => "proved",
+        }
+    }
+}
+
+/// A 95 % interval.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Interval {
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+/// A number that a finding rests on, with what is needed to draw it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Evidence {
+    /// What it is, in words.
+    pub what: String,
+    /// Table and column it was worked out from: `thread.wait_ns`.
+    pub column: String,
+    /// Whose.
+    pub entity: Entity,
+    /// When.
+    pub window: Window,
+    /// The value: a share of 1 unless `unit` says otherwise.
+    pub value: f64,
+    /// `share`, `per_second`, `ns`, `count`.
+    pub unit: String,
+    /// The threshold it was held against.
+    pub threshold: Option<f64>,
+    /// Whether it passed: what the cause needs.
+    pub passed: bool,
+}
+
+/// A change that would help, with an upper bound of what it would bring.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Remedy {
+    /// The change: `a third CPU`.
+    pub change: String,
+    /// Upper bound of the throughput then, operations per second.
+    pub throughput: Option<f64>,
+    /// The same as a gain: 0.5 is +50 %.
+    pub gain: Option<f64>,
+    /// Why, or empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub because: String,
+}
+
+/// One finding: a cause that is present.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Finding {
+    /// The cause: `cpu.saturated`.
+    pub cause: String,
+    /// Who it is about: the target, the culprit, the group with the limit.
+    pub entity: Entity,
+    /// How sure.
+    pub confidence: Confidence,
+    /// Its part of the response time (or of busy time), 0 to 1.
+    pub share: Option<f64>,
+    /// 95 % interval of the share by block bootstrap over seconds.
+    pub share_interval: Option<Interval>,
+    /// One full sentence with the number.
+    pub sentence: String,
+    /// What it rests on.
+    pub evidence: Vec<Evidence>,
+    /// What would help, best first; upper bounds.
+    pub would_help: Vec<Remedy>,
+    /// What would not.
+    pub would_not_help: Vec<String>,
+    /// What speaks against it, or nothing.
+    pub contradictions: Vec<String>,
+    /// How to prove it wrong, to be typed.
+    pub prove_wrong: String,
+}
+
+/// Something that was looked at and found innocent.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Innocent {
+    /// What: `steal`.
+    pub what: String,
+    /// Its number, as a share of 1.
+    pub value: f64,
+    /// In words, with the number: `steal 0.1 %`.
+    pub sentence: String,
+}
+
+/// Present, absent, or cannot tell.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// It is there.
+    Present,
+    /// It is not.
+    Absent,
+    /// What would tell was not seen.
+    CannotTell,
+}
+
+/// What was said of one cause that was judged.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Judged {
+    /// The cause.
+    pub cause: String,
+    /// The answer.
+    pub answer: Answer,
+    /// Why, one sentence with the number.
+    pub sentence: String,
+}
+
+/// A doubt about the measurement itself.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Caveat {
+    /// The gate that raised it: `gate.short`.
+    pub gate: String,
+    /// One sentence.
+    pub sentence: String,
+}
+
+/// The least that is known to be free, from a load that found no limit.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Headroom {
+    /// Throughput that the CPU law allows at least, operations per second.
+    pub throughput: f64,
+    /// One sentence.
+    pub sentence: String,
+}
+
+/// The answer.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Verdict {
+    /// What is there; the first is the headline, `healthy` and `undetermined` included.
+    pub findings: Vec<Finding>,
+    /// What was looked at and is not the reason.
+    pub innocent: Vec<Innocent>,
+    /// What was said of every cause.
+    pub judged: Vec<Judged>,
+    /// Doubts about the measurement.
+    pub caveats: Vec<Caveat>,
+    /// What could not be seen, and what would show it.
+    pub not_seen: Vec<String>,
+    /// Where the response time went; `None` without a target.
+    pub account: Option<Account>,
+    /// Where the generator's threads spent theirs.
+    pub generator: Option<ThreadsAccount>,
+    /// What this load proves to be free.
+    pub headroom: Option<Headroom>,
+}
+
+/// The kinds of phases that are told apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PhaseKind {
+    /// Before the signal settled.
+    WarmUp,
+    /// What the verdict is about.
+    Steady,
+    /// After the last whole interval.
+    End,
+}
+
+/// A part of the run.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Phase {
+    /// Which.
+    pub kind: PhaseKind,
+    /// When.
+    pub window: Window,
+    /// Mean throughput, operations per second.
+    pub throughput: Option<f64>,
+    /// Mean latency, ns.
+    pub latency_ns: Option<i64>,
+}
+
+/// Where a signal's numbers come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Provenance {
+    /// Measured by the tool at each operation, given as the mean of an interval.
+    ToolMean,
+    /// Counted by the tool.
+    ToolCount,
+    /// Worked out from other numbers (clients / tps): never evidence.
+    Derived,
+    /// Nothing was said.
+    #[default]
+    None,
+}
+
+/// One of the workload's own numbers over the window.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Signal {
+    /// `throughput`, `latency`, `failed`, `skipped`, `lag`.
+    pub name: String,
+    /// `per_second`, `ns`, `count`.
+    pub unit: String,
+    /// The mean over the window; `None` when nothing was completed.
+    pub mean: Option<f64>,
+    /// Standard deviation of single operations, where the tool gives it.
+    pub stddev: Option<f64>,
+    /// Quantiles of single operations; empty where the tool gives none.
+    pub quantiles: Vec<Quantile>,
+    /// Where it comes from.
+    pub provenance: Provenance,
+    /// Intervals of the window in which nothing was completed.
+    pub empty_intervals: u32,
+}
+
+/// A quantile.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Quantile {
+    /// 0 to 1.
+    pub q: f64,
+    /// In the signal's unit.
+    pub value: f64,
+}
+
+/// The resources of pressure-stall information.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Resource {
+    /// CPU.
+    Cpu,
+    /// Memory.
+    Memory,
+    /// I/O.
+    Io,
+    /// Interrupts.
+    Irq,
+}
+
+impl Resource {
+    /// All, in the order in which they are shown.
+    pub const ALL: [Resource; 4] = [Resource::Cpu, Resource::Memory, Resource::Io, Resource::Irq];
+
+    /// The word: `cpu`.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Resource::Cpu => "cpu",
+            Resource::Memory => "memory",
+            Resource::Io => "io",
+            Resource::Irq => "irq",
+        }
+    }
+}
+
+/// The two kinds of stall.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StallKind {
+    /// At least one task waited.
+    Some,
+    /// All non-idle tasks waited at once.
+    Full,
+}
+
+/// Pressure of one group and resource over the window, from differences of `total=`, folded over 2 s.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Pressure {
+    /// Machine or cgroup.
+    pub entity: Entity,
+    /// Resource.
+    pub resource: Resource,
+    /// Some or full.
+    pub kind: StallKind,
+    /// Share of the window, 0 to 1.
+    pub share: f64,
+    /// Interval over which the kernel's per-CPU times were folded, ns.
+    pub fold_ns: i64,
+}
+
+/// Kept so that units are spelled alike everywhere.
+impl From<Unit> for &'static str {
+    fn from(unit: Unit) -> &'static str {
+        match unit {
+            Unit::Nanoseconds => "ns",
+            Unit::Bytes => "bytes",
+            Unit::Count => "count",
+            Unit::Hundredths => "hundredths",
+            Unit::MilliPerSecond => "milli_per_second",
+            Unit::Code => "code",
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! One recorded execution: who and where, what was planned, what the workload said, what it cost.
+//!
+//! This is the content of a recording's `meta.json`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{EntityId, Gap, Provenance, Role, Timestamp, Window};
+
+/// The version of the recording format that this program writes.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// Everything about a recording that is not a row.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Meta {
+    /// Version of the format; readers refuse newer ones with a sentence.
+    pub format_version: u32,
+    /// Who recorded what, where.
+    pub identity: Identity,
+    /// What was asked for.
+    pub plan: Plan,
+    /// What it covers, as far as was known when this was written.
+    pub window: Window,
+    /// Whether the recording was closed; false after a crash.
+    pub complete: bool,
+    /// Logical CPUs online at the start.
+    pub cpus: u32,
+    /// Facts about the machine by name, read once.
+    pub environment: BTreeMap<String, String>,
+    /// The processes that the verdict is about, and those of the load generator.
+    pub targets: Vec<Target>,
+    /// Why no target was found, as it was said to the user; `None` when one was.
+    #[serde(default)]
+    pub no_target: Option<String>,
+    /// The workload, when one was run.
+    pub workload: Option<WorkloadRun>,
+    /// What was not seen.
+    pub gaps: Vec<Gap>,
+    /// What the recording itself cost.
+    pub cost: Cost,
+}
+
+/// What tells this recording from every other.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Identity {
+    /// Random, made at the start.
+    pub recording_id: String,
+    /// `/etc/machine-id`; empty when there is none.
+    pub machine_id: String,
+    /// `/proc/sys/kernel/random/boot_id`.
+    pub boot_id: String,
+    /// Host name.
+    pub node: String,
+    /// Version of the program that recorded.
+    pub stallscope: String,
+    /// Wall-clock time at `anchor_boottime`, ns since 1970.
+    pub anchor_realtime_ns: i64,
+    /// The same instant on `CLOCK_BOOTTIME`.
+    pub anchor_boottime: Timestamp,
+}
+
+/// What was asked for.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Plan {
+    /// `run` or `record`.
+    pub command: String,
+    /// The targets as the user named them.
+    pub targets: Vec<String>,
+    /// Period of the target's threads, ns.
+    pub fast_period_ns: i64,
+}
+
+/// A process tree that plays a part.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Target {
+    /// Target, generator or dependency.
+    pub role: Role,
+    /// The tree's root process; `None` when it ended before it was sampled.
+    pub root: Option<EntityId>,
+    /// The name a person uses: the root's.
+    pub name: String,
+    /// What one serving process is called: `backend` behind pgbench, else `process`.
+    pub unit: String,
+    /// How it was found: `unix socket /tmp/.s.PGSQL.5432`, `port 5432`, `pid 17`.
+    pub found_by: String,
+    /// Connections of the generator that lead to it.
+    pub connections: u32,
+    /// CPUs that its affinity and cpuset allow; `None` when that could not be read.
+    pub cpus_allowed: Option<u32>,
+    /// When it was found.
+    pub found_at: Timestamp,
+}
+
+/// The workload that was run, and what it said of itself.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct WorkloadRun {
+    /// Its name: `pgbench`.
+    pub name: String,
+    /// The command line as it was executed, secrets replaced.
+    pub command: Vec<String>,
+    /// The adapter that understood it; `None` for any other command.
+    pub adapter: Option<String>,
+    /// What was changed or noticed, as it was said to the user.
+    pub notices: Vec<String>,
+    /// The load that its command line asks for.
+    pub load: Load,
+    /// Where its latency comes from.
+    pub latency: Provenance,
+    /// When it was started.
+    pub started: Timestamp,
+    /// How it ended; `None` while it runs.
+    pub outcome: Option<Outcome>,
+}
+
+/// The load that a command line asks for.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Load {
+    /// Concurrent clients; `None` when unknown.
+    pub clients: Option<u32>,
+    /// Threads of the generator.
+    pub threads: Option<u32>,
+    /// Asked-for rate, operations per second; `None` for a closed loop.
+    pub rate: Option<f64>,
+    /// The word for one operation's rate: `tps`.
+    pub rate_unit: String,
+    /// The option that sets the clients, so that advice can be typed: `-c`.
+    #[serde(default)]
+    pub clients_option: Option<String>,
+    /// The option that sets the rate: `-R`.
+    #[serde(default)]
+    pub rate_option: Option<String>,
+}
+
+/// How a workload ended.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Outcome {
+    /// When its end was noticed.
+    pub ended: Timestamp,
+    /// Exit code or signal.
+    pub exit: ExitKind,
+    /// Its own closing report, when it gave one.
+    pub summary: Option<Summary>,
+    /// What its end means, in sentences: an aborted run, clients that failed.
+    pub remarks: Vec<String>,
+}
+
+/// Exit code or signal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExitKind {
+    /// It returned this code.
+    Code(i32),
+    /// It was killed by this signal.
+    Signal(i32),
+}
+
+impl ExitKind {
+    /// The status a shell would report: the code, or 128 + the signal.
+    pub const fn status(self) -> i32 {
+        match self {
+            ExitKind::Code(code) => code,
+            ExitKind::Signal(signal) => 128 + signal,
+        }
+    }
+}
+
+/// A load generator's closing report.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Summary {
+    /// Its own version line.
+    pub version: Option<String>,
+    /// False when the generator says that the run was aborted: the rest is then incomplete.
+    pub complete: bool,
+    /// What ran: `<builtin: select only>`.
+    pub transaction_type: Option<String>,
+    /// Clients that it says it had.
+    pub clients: Option<u32>,
+    /// Threads that it says it had.
+    pub threads: Option<u32>,
+    /// Length of the run by its own account, s.
+    pub duration_s: Option<f64>,
+    /// Operations completed.
+    pub completed: Option<u64>,
+    /// Operations failed.
+    pub failed: Option<u64>,
+    /// Operations skipped because they were late.
+    pub skipped: Option<u64>,
+    /// Operations that were retried.
+    pub retried: Option<u64>,
+    /// Retries in all.
+    pub retries: Option<u64>,
+    /// Operations above the latency limit.
+    pub late: Option<u64>,
+    /// Mean latency, ns.
+    pub latency_mean_ns: Option<i64>,
+    /// Standard deviation of latency, ns.
+    pub latency_stddev_ns: Option<i64>,
+    /// Whether the mean was computed from clients / tps and not measured.
+    pub latency_derived: bool,
+    /// Mean lag behind the schedule, ns.
+    pub lag_mean_ns: Option<i64>,
+    /// Highest lag behind the schedule, ns.
+    pub lag_max_ns: Option<i64>,
+    /// Time to connect, ns.
+    pub connect_ns: Option<i64>,
+    /// Operations per second.
+    pub throughput: Option<f64>,
+    /// Per script.
+    pub scripts: Vec<ScriptSummary>,
+}
+
+/// One script's part of a closing report.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct ScriptSummary {
+    /// Its name as printed.
+    pub name: String,
+    /// Its weight.
+    pub weight: Option<u32>,
+    /// Operations completed.
+    pub completed: Option<u64>,
+    /// Operations failed.
+    pub failed: Option<u64>,
+    /// Operations per second.
+    pub throughput: Option<f64>,
+    /// Mean latency, ns.
+    pub latency_mean_ns: Option<i64>,
+    /// Standard deviation of latency, ns.
+    pub latency_stddev_ns: Option<i64>,
+}
+
+/// What a recording cost and how well the sampler kept its times.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Cost {
+    /// CPU time of the recorder, its threads included, ns.
+    pub cpu_ns: i64,
+    /// Length of the recording, ns.
+    pub wall_ns: i64,
+    /// Wake-ups of the sampler.
+    pub ticks: u64,
+    /// Wake-ups later than half a period.
+    pub late_ticks: u64,
+    /// The latest wake-up, ns after its deadline.
+    pub lateness_max_ns: i64,
+    /// Period of the target's threads at the end, ns: stretched where sampling cost too much.
+    pub fast_period_ns: i64,
+    /// Whether memory was locked.
+    pub memory_locked: bool,
+    /// The priority that the sampler had: `SCHED_RR 1`, `nice -10`, `normal`.
+    pub priority: String,
+    /// Readings that ran back and were held, by `table.column`.
+    pub corrections: BTreeMap<String, u64>,
+}
+
+impl Cost {
+    /// Share of one CPU that the recorder used.
+    pub fn cpu_share(&self) -> f64 {
+        if self.wall_ns > 0 { self.cpu_ns as f64 / self.wall_ns as f64 } else { 0.0 }
+    }
+}

@@ -1,0 +1,1 @@
+//! What can be measured: each sensor declares its table and parses bytes.

@@ -1,0 +1,139 @@
+//! What an adapter is, and what it gives: the prepared command, and bins of the workload's signal.
+
+use std::ffi::OsString;
+
+use model::{Column, EntityKind, ExitKind, Load, MISSING, Provenance, Summary, Table, Timestamp, Unit};
+
+/// Understands one load generator.
+pub trait Adapter: Sync {
+    /// The tool's name, as people say it.
+    fn name(&self) -> &'static str;
+
+    /// Prepares `argv` (program first) for a recorded run, or `None` when this is another tool or
+    /// not a load run (`pgbench -i`, `pgbench --help`).
+    fn prepare(&self, argv: &[OsString], adjust: Adjust) -> Option<Prepared>;
+}
+
+/// Whether an adapter may add options to the command.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Adjust {
+    /// It may, and says so.
+    Allowed,
+    /// `--no-adjust`: the command is run as typed.
+    Forbidden,
+}
+
+/// A command ready to be run, with what its command line tells.
+pub struct Prepared {
+    /// The adapter's name.
+    pub adapter: &'static str,
+    /// The command to run.
+    pub argv: Vec<OsString>,
+    /// What was changed, in sentences for the user.
+    pub notices: Vec<String>,
+    /// The load asked for.
+    pub load: Load,
+    /// Where latency will come from.
+    pub latency: Provenance,
+    /// What one of the server's processes is called: `backend`.
+    pub serving_unit: &'static str,
+    /// Understands the output.
+    pub reader: Box<dyn Reader>,
+}
+
+/// The two output streams of a workload.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Stream {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
+
+/// Understands one run's output, line by line.
+pub trait Reader: Send {
+    /// Takes a whole line without its end, with the time at which its last byte arrived. Adds the
+    /// bins that it completes. Returns false when the line must not reach the user, because it is
+    /// there only for us.
+    fn line(&mut self, stream: Stream, line: &[u8], arrived: Timestamp, bins: &mut Vec<Bin>) -> bool;
+
+    /// Whether a line that begins with `start` may turn out to be one of ours: it is then held back
+    /// until it is whole. Any other text passes at once, prompts without a line end included.
+    fn may_hide(&self, stream: Stream, start: &[u8]) -> bool;
+
+    /// The end of the run.
+    fn finish(self: Box<Self>, exit: ExitKind, ended: Timestamp) -> Ending;
+}
+
+/// What is known when a run is over.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Ending {
+    /// The tool's closing report.
+    pub summary: Option<Summary>,
+    /// What its end means, in sentences.
+    pub remarks: Vec<String>,
+}
+
+/// One interval of the workload's own signal.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Bin {
+    /// End of the interval.
+    pub end: Timestamp,
+    /// Length of the interval, ns.
+    pub interval_ns: i64,
+    /// Operations completed per second, in thousandths.
+    pub throughput_milli: i64,
+    /// Mean latency, ns; `MISSING` when nothing was completed.
+    pub latency_mean_ns: i64,
+    /// Its standard deviation, ns; `MISSING` as above.
+    pub latency_stddev_ns: i64,
+    /// Mean lag behind the schedule, ns; `MISSING` without a rate.
+    pub lag_mean_ns: i64,
+    /// Operations failed; `MISSING` where the tool does not say.
+    pub failed: i64,
+    /// Operations skipped; `MISSING` where the tool does not say.
+    pub skipped: i64,
+    /// Operations retried; `MISSING` where the tool does not say.
+    pub retried: i64,
+    /// Retries; `MISSING` where the tool does not say.
+    pub retries: i64,
+}
+
+impl Bin {
+    /// The values of a row of `SIGNAL`.
+    pub fn values(&self) -> [i64; 9] {
+        [
+            self.interval_ns,
+            self.throughput_milli,
+            self.latency_mean_ns,
+            self.latency_stddev_ns,
+            self.lag_mean_ns,
+            self.failed,
+            self.skipped,
+            self.retried,
+            self.retries,
+        ]
+    }
+
+    /// Operations completed in the interval, from rate and length.
+    pub fn completed(&self) -> f64 {
+        if self.throughput_milli == MISSING { 0.0 } else { self.throughput_milli as f64 * self.interval_ns as f64 / 1e12 }
+    }
+}
+
+static SIGNAL_COLUMNS: &[Column] = &[
+    Column::gauge("interval_ns", Unit::Nanoseconds, "Length of the interval that ends at the row's time.", "the tool"),
+    Column::gauge("throughput_milli", Unit::MilliPerSecond, "Operations completed per second.", "the tool"),
+    Column::gauge("latency_mean_ns", Unit::Nanoseconds, "Mean latency of the operations completed; missing when there were none.", "the tool"),
+    Column::gauge("latency_stddev_ns", Unit::Nanoseconds, "Standard deviation of their latency.", "the tool"),
+    Column::gauge("lag_mean_ns", Unit::Nanoseconds, "Mean lag behind the tool's own schedule; part of the latency.", "the tool"),
+    Column::gauge("failed", Unit::Count, "Operations that failed in the interval.", "the tool"),
+    Column::gauge("skipped", Unit::Count, "Operations skipped because they were late.", "the tool"),
+    Column::gauge("retried", Unit::Count, "Operations that were retried.", "the tool"),
+    Column::gauge("retries", Unit::Count, "Retries.", "the tool"),
+];
+
+/// The workload's own view: one row per interval and series.
+pub static SIGNAL: Table =
+    Table::new("signal", EntityKind::Workload, "The workload's own throughput, latency and errors.", SIGNAL_COLUMNS);
+

@@ -1,0 +1,27 @@
+//! Load generators: recognise one by its command line, prepare that command, understand its output.
+//!
+//! An adapter is one file and one line in `all()`. It sees bytes and times, nothing else: it starts no
+//! process, opens no file, and knows neither sensors nor recordings. A command that no adapter knows
+//! runs untouched.
+#![warn(missing_docs)]
+
+mod adapter;
+mod listener;
+mod pgbench;
+mod redact;
+
+pub use adapter::{Adapter, Adjust, Bin, Ending, Prepared, Reader, SIGNAL, Stream};
+pub use listener::Listener;
+pub use redact::redact;
+
+use std::ffi::OsString;
+
+/// Every adapter.
+pub fn all() -> &'static [&'static dyn Adapter] {
+    &[&pgbench::Pgbench]
+}
+
+/// The first adapter's preparation of `argv`, or `None` for a command that none knows.
+pub fn prepare(argv: &[OsString], adjust: Adjust) -> Option<Prepared> {
+    all().iter().find_map(|adapter| adapter.prepare(argv, adjust))
+}
