@@ -10,7 +10,19 @@ use serde::{Deserialize, Serialize};
 use crate::Timestamp;
 
 /// The kinds of things that are measured.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Debug,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum EntityKind {
     /// The whole machine.
@@ -62,7 +74,9 @@ impl fmt::Display for EntityKind {
 }
 
 /// Who an entity is: its kind, the name a person uses, and the path that tells it from others.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct Entity {
     /// The kind of thing.
     pub kind: EntityKind,
@@ -75,7 +89,11 @@ pub struct Entity {
 impl Entity {
     /// An entity of the given kind, name and path.
     pub fn new(kind: EntityKind, name: impl Into<String>, path: impl Into<String>) -> Self {
-        Self { kind, name: name.into(), path: path.into() }
+        Self {
+            kind,
+            name: name.into(),
+            path: path.into(),
+        }
     }
 }
 
@@ -91,7 +109,20 @@ impl fmt::Display for Entity {
 pub struct EntityId(pub u32);
 
 /// The part an entity plays in what is being measured.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Debug,
+    Default,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// Serves the load; the verdict is about it. The target is a set.
@@ -109,7 +140,13 @@ pub enum Role {
 
 impl Role {
     /// Every role, in declaration order.
-    pub const ALL: [Role; 5] = [Role::Target, Role::Generator, Role::Dependency, Role::Recorder, Role::Rest];
+    pub const ALL: [Role; 5] = [
+        Role::Target,
+        Role::Generator,
+        Role::Dependency,
+        Role::Recorder,
+        Role::Rest,
+    ];
 
     /// The word used in recordings and in JSON.
     pub const fn word(self) -> &'static str {

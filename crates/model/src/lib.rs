@@ -20,13 +20,15 @@ pub use entity::{Entities, Entity, EntityEvent, EntityId, EntityKind, EntityReco
 pub use gap::{Gap, GapReason};
 pub use monotone::{Monotone, Rollback};
 pub use report::{
-    Account, AccountItem, Answer, Caveat, Confidence, Evidence, Finding, Headroom, Innocent, Interval, Judged,
-    LedgerClass, Phase, PhaseKind, Pressure, Provenance, Quantile, Remedy, Report, ReportSubject, Resource,
-    REPORT_SCHEMA, ShareBasis, Signal, StallKind, ThreadsAccount, Verdict,
+    Account, AccountItem, Answer, Caveat, Confidence, Evidence, Finding, Headroom, Innocent,
+    Interval, Judged, LedgerClass, Phase, PhaseKind, Pressure, Provenance, Quantile, REPORT_SCHEMA,
+    Remedy, Report, ReportSubject, Resource, ShareBasis, Signal, StallKind, ThreadsAccount,
+    Verdict,
 };
 pub use rows::{MISSING, Rows};
 pub use run::{
-    Cost, Identity, Load, Meta, Outcome, Plan, ScriptSummary, Summary, Target, WorkloadRun, ExitKind, FORMAT_VERSION,
+    Cost, ExitKind, FORMAT_VERSION, Identity, Load, Meta, Outcome, Plan, ScriptSummary, Summary,
+    Target, WorkloadRun,
 };
 pub use table::{Column, ColumnKind, Quality, Table, Unit};
 pub use time::{Timestamp, Window};

@@ -27,7 +27,11 @@ pub struct Monotone {
 impl Monotone {
     /// A counter that starts at `raw`.
     pub const fn new(raw: i64) -> Self {
-        Self { raw, base: 0, held: raw }
+        Self {
+            raw,
+            base: 0,
+            held: raw,
+        }
     }
 
     /// Takes a new reading and returns the held value with what happened.

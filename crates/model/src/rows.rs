@@ -67,7 +67,13 @@ impl Rows {
             .iter()
             .zip(&self.entities)
             .enumerate()
-            .map(move |(i, (time, entity))| (*time, *entity, &self.values[i * self.width..(i + 1) * self.width]))
+            .map(move |(i, (time, entity))| {
+                (
+                    *time,
+                    *entity,
+                    &self.values[i * self.width..(i + 1) * self.width],
+                )
+            })
     }
 
     /// The times of the rows.
@@ -82,6 +88,10 @@ impl Rows {
 
     /// One column's values.
     pub fn column(&self, index: usize) -> impl Iterator<Item = i64> + '_ {
-        self.values.iter().skip(index).step_by(self.width.max(1)).copied()
+        self.values
+            .iter()
+            .skip(index)
+            .step_by(self.width.max(1))
+            .copied()
     }
 }

@@ -255,6 +255,10 @@ pub struct Cost {
 impl Cost {
     /// Share of one CPU that the recorder used.
     pub fn cpu_share(&self) -> f64 {
-        if self.wall_ns > 0 { self.cpu_ns as f64 / self.wall_ns as f64 } else { 0.0 }
+        if self.wall_ns > 0 {
+            self.cpu_ns as f64 / self.wall_ns as f64
+        } else {
+            0.0
+        }
     }
 }

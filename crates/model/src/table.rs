@@ -35,7 +35,9 @@ pub enum ColumnKind {
 }
 
 /// How well a value is known.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Quality {
     /// The kernel or the workload accounts it at every change.
@@ -82,12 +84,22 @@ pub struct Column {
 
 impl Column {
     /// A counter of exact quality.
-    pub const fn counter(name: &'static str, unit: Unit, help: &'static str, source: &'static str) -> Self {
+    pub const fn counter(
+        name: &'static str,
+        unit: Unit,
+        help: &'static str,
+        source: &'static str,
+    ) -> Self {
         Self::declared(name, unit, ColumnKind::Counter, help, source)
     }
 
     /// A gauge of exact quality.
-    pub const fn gauge(name: &'static str, unit: Unit, help: &'static str, source: &'static str) -> Self {
+    pub const fn gauge(
+        name: &'static str,
+        unit: Unit,
+        help: &'static str,
+        source: &'static str,
+    ) -> Self {
         Self::declared(name, unit, ColumnKind::Gauge, help, source)
     }
 
@@ -145,7 +157,12 @@ impl Table {
         help: &'static str,
         columns: &'static [Column],
     ) -> Self {
-        Self { name: Cow::Borrowed(name), entity, help: Cow::Borrowed(help), columns: Cow::Borrowed(columns) }
+        Self {
+            name: Cow::Borrowed(name),
+            entity,
+            help: Cow::Borrowed(help),
+            columns: Cow::Borrowed(columns),
+        }
     }
 
     /// The position of a column.

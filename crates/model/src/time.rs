@@ -11,7 +11,20 @@ use serde::{Deserialize, Serialize};
 const NS_PER_S: f64 = 1e9;
 
 /// A point in time: nanoseconds on `CLOCK_BOOTTIME` of the recorded machine.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Debug,
+    Default,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(transparent)]
 pub struct Timestamp(i64);
 
@@ -115,7 +128,10 @@ mod tests {
         let window = Window::new(Timestamp::from_ns(10), Timestamp::from_ns(20));
         assert!(window.contains(Timestamp::from_ns(10)));
         assert!(!window.contains(Timestamp::from_ns(20)));
-        assert_eq!(window.intersect(Window::new(window.end, window.end + 5)), None);
+        assert_eq!(
+            window.intersect(Window::new(window.end, window.end + 5)),
+            None
+        );
         assert_eq!(Window::new(window.end, window.start).len_ns(), 0);
     }
 }

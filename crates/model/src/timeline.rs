@@ -24,7 +24,12 @@ pub struct Timeline {
 impl Timeline {
     /// A timeline over `window` without tables.
     pub fn new(window: Window) -> Self {
-        Self { window, entities: Entities::default(), gaps: Vec::new(), tables: BTreeMap::new() }
+        Self {
+            window,
+            entities: Entities::default(),
+            gaps: Vec::new(),
+            tables: BTreeMap::new(),
+        }
     }
 
     /// Adds a table, replacing one of the same name.
@@ -39,7 +44,9 @@ impl Timeline {
 
     /// The table of that name, made empty from its declaration when absent.
     pub fn table_mut(&mut self, table: &Table) -> &mut TableData {
-        self.tables.entry(table.name.to_string()).or_insert_with(|| TableData::new(table.clone()))
+        self.tables
+            .entry(table.name.to_string())
+            .or_insert_with(|| TableData::new(table.clone()))
     }
 
     /// All tables by name.
@@ -54,8 +61,17 @@ impl Timeline {
         let rows = data.by_entity.get(&entity)?;
         let vanished = self.entities.get(entity).and_then(|record| record.vanished);
         let last = *data.times.get(*rows.last()? as usize)?;
-        let known_until = if vanished.is_some() { last } else { last.max(self.window.end) };
-        Some(Series { data, rows, column, known_until })
+        let known_until = if vanished.is_some() {
+            last
+        } else {
+            last.max(self.window.end)
+        };
+        Some(Series {
+            data,
+            rows,
+            column,
+            known_until,
+        })
     }
 }
 
@@ -74,7 +90,13 @@ impl TableData {
     /// A table without rows.
     pub fn new(table: Table) -> Self {
         let columns = vec![Vec::new(); table.columns.len()];
-        Self { table, times: Vec::new(), entities: Vec::new(), columns, by_entity: BTreeMap::new() }
+        Self {
+            table,
+            times: Vec::new(),
+            entities: Vec::new(),
+            columns,
+            by_entity: BTreeMap::new(),
+        }
     }
 
     /// Adds a row; rows of one entity come in the order of time.
@@ -82,7 +104,11 @@ impl TableData {
     /// # Panics
     /// When `values` has another length than the table has columns: a mistake of the program.
     pub fn push(&mut self, time: Timestamp, entity: EntityId, values: &[i64]) {
-        assert_eq!(values.len(), self.columns.len(), "a row has one value per column");
+        assert_eq!(
+            values.len(),
+            self.columns.len(),
+            "a row has one value per column"
+        );
         let row = self.times.len() as u32;
         self.times.push(time);
         self.entities.push(entity);
@@ -138,8 +164,12 @@ impl<'a> Series<'a> {
     }
 
     /// The values read inside `window`.
-    pub fn values_in(&self, window: Window) -> impl DoubleEndedIterator<Item = (Timestamp, i64)> + use<'a> {
-        self.values().filter(move |(time, _)| window.contains(*time))
+    pub fn values_in(
+        &self,
+        window: Window,
+    ) -> impl DoubleEndedIterator<Item = (Timestamp, i64)> + use<'a> {
+        self.values()
+            .filter(move |(time, _)| window.contains(*time))
     }
 
     /// The part of `window` in which this series is known; `None` when it is not known at all there.
@@ -151,7 +181,9 @@ impl<'a> Series<'a> {
     /// A counter's value at an instant: on the straight line between its readings, flat after the
     /// last; `None` before the first.
     pub fn counter_at(&self, at: Timestamp) -> Option<f64> {
-        let after = self.rows.partition_point(|row| self.data.times[*row as usize] <= at);
+        let after = self
+            .rows
+            .partition_point(|row| self.data.times[*row as usize] <= at);
         let before = self.read_backward(after)?;
         match self.read_forward(after) {
             Some(next) if next.0 > before.0 => {
@@ -175,7 +207,9 @@ impl<'a> Series<'a> {
 
     /// A gauge's value at an instant: its newest reading; `None` before the first.
     pub fn gauge_at(&self, at: Timestamp) -> Option<i64> {
-        let after = self.rows.partition_point(|row| self.data.times[*row as usize] <= at);
+        let after = self
+            .rows
+            .partition_point(|row| self.data.times[*row as usize] <= at);
         Some(self.read_backward(after)?.1)
     }
 
@@ -199,11 +233,16 @@ impl<'a> Series<'a> {
     }
 
     fn read_backward(&self, end: usize) -> Option<(Timestamp, i64)> {
-        (0..end).rev().filter_map(|i| self.read(i)).find(|(_, value)| *value != MISSING)
+        (0..end)
+            .rev()
+            .filter_map(|i| self.read(i))
+            .find(|(_, value)| *value != MISSING)
     }
 
     fn read_forward(&self, start: usize) -> Option<(Timestamp, i64)> {
-        (start..self.rows.len()).filter_map(|i| self.read(i)).find(|(_, value)| *value != MISSING)
+        (start..self.rows.len())
+            .filter_map(|i| self.read(i))
+            .find(|(_, value)| *value != MISSING)
     }
 }
 
@@ -212,7 +251,10 @@ mod tests {
     use super::*;
     use crate::{Column, EntityKind, Unit};
 
-    static COLUMNS: &[Column] = &[Column::counter("n", Unit::Count, "", ""), Column::gauge("g", Unit::Count, "", "")];
+    static COLUMNS: &[Column] = &[
+        Column::counter("n", Unit::Count, "", ""),
+        Column::gauge("g", Unit::Count, "", ""),
+    ];
     const ENTITY: EntityId = EntityId(0);
 
     fn seconds(s: f64) -> Timestamp {
@@ -232,16 +274,29 @@ mod tests {
     fn a_counter_is_a_straight_line_between_readings() {
         let timeline = drawn(&[(1.0, 100, 0), (3.0, 300, 0)]);
         let n = timeline.series("t", ENTITY, "n").expect("recorded");
-        assert_eq!(n.growth(Window::new(seconds(1.5), seconds(2.5))), Some(100.0));
-        assert_eq!(n.counter_at(seconds(0.5)), None, "before the first reading nothing is known");
-        assert_eq!(n.growth(Window::new(seconds(0.0), seconds(10.0))), Some(200.0));
+        assert_eq!(
+            n.growth(Window::new(seconds(1.5), seconds(2.5))),
+            Some(100.0)
+        );
+        assert_eq!(
+            n.counter_at(seconds(0.5)),
+            None,
+            "before the first reading nothing is known"
+        );
+        assert_eq!(
+            n.growth(Window::new(seconds(0.0), seconds(10.0))),
+            Some(200.0)
+        );
     }
 
     #[test]
     fn missing_is_not_zero() {
         let timeline = drawn(&[(1.0, 100, 4), (2.0, MISSING, MISSING), (3.0, 300, 8)]);
         let n = timeline.series("t", ENTITY, "n").expect("recorded");
-        assert_eq!(n.growth(Window::new(seconds(1.0), seconds(2.0))), Some(100.0));
+        assert_eq!(
+            n.growth(Window::new(seconds(1.0), seconds(2.0))),
+            Some(100.0)
+        );
         let g = timeline.series("t", ENTITY, "g").expect("recorded");
         assert_eq!(g.mean(Window::new(seconds(1.0), seconds(3.0))), Some(4.0));
         assert!(timeline.series("t", ENTITY, "absent").is_none());

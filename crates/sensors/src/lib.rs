@@ -1,1 +1,83 @@
-//! What can be measured: each sensor declares its table and parses bytes.
+//! What can be measured.
+//!
+//! A sensor is a value: the table that it fills, the files that it wants (by scope, never by absolute
+//! place), how often, and a pure function from their bytes to rows. It opens nothing; `host` does.
+//! Adding one is a file here, a line in `all()`, and a fixture.
+#![warn(missing_docs)]
+
+mod bytes;
+mod cgroup;
+mod cpu;
+mod disk;
+pub mod environment;
+mod load;
+mod memory;
+mod pressure;
+mod process;
+mod recorder;
+mod sensor;
+mod thread;
+
+pub use process::{ProcessStat, parse_stat};
+pub use recorder::{CLOCK, RECORDER};
+pub use sensor::{
+    Facts, Hierarchy, Lack, Malformed, Parse, Period, Reading, Scope, Sensor, Source, Subject,
+};
+pub use thread::syscall;
+
+/// Every sensor, in the order in which their tables are shown.
+pub fn all() -> &'static [&'static Sensor] {
+    static ALL: &[&Sensor] = &[
+        &pressure::MACHINE,
+        &pressure::CGROUP,
+        &cpu::SENSOR,
+        &load::SENSOR,
+        &memory::SENSOR,
+        &disk::SENSOR,
+        &cgroup::CPU,
+        &cgroup::LIMIT,
+        &process::SENSOR,
+        &thread::SENSOR,
+    ];
+    ALL
+}
+
+/// Every table that a recording of this version can hold, apart from the workload's signal.
+pub fn tables() -> impl Iterator<Item = &'static model::Table> {
+    all()
+        .iter()
+        .map(|sensor| sensor.table)
+        .chain([&CLOCK, &RECORDER])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn tables_are_described_wholly_and_named_once() {
+        let mut names = BTreeSet::new();
+        for table in tables() {
+            assert!(
+                names.insert(table.name.clone()),
+                "two tables are called {}",
+                table.name
+            );
+            for column in table.columns.iter() {
+                assert!(
+                    !column.help.is_empty() && !column.source.is_empty(),
+                    "{}.{}",
+                    table.name,
+                    column.name
+                );
+                assert!(
+                    column.help.ends_with('.'),
+                    "{}.{}: a sentence ends",
+                    table.name,
+                    column.name
+                );
+            }
+        }
+    }
+}

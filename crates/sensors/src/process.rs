@@ -1,0 +1,190 @@
+//! CPU time of each process of the machine, and of the children that it has buried.
+
+use model::{Column, EntityKind, MISSING, Quality, Table, Unit};
+
+use crate::bytes::{number, words};
+use crate::sensor::{Lack, Malformed, Period, Reading, Scope, Sensor, Source, Subject};
+
+static COLUMNS: &[Column] = &[
+    Column::counter(
+        "user_ns",
+        Unit::Nanoseconds,
+        "CPU time in user code, all threads, ended ones included.",
+        "/proc/PID/stat utime",
+    )
+    .quality(Quality::Estimated),
+    Column::counter(
+        "system_ns",
+        Unit::Nanoseconds,
+        "CPU time in the kernel, all threads, ended ones included.",
+        "/proc/PID/stat stime",
+    )
+    .quality(Quality::Estimated),
+    Column::counter(
+        "children_ns",
+        Unit::Nanoseconds,
+        "CPU time of ended children that it waited for.",
+        "/proc/PID/stat cutime + cstime",
+    )
+    .quality(Quality::Estimated),
+    Column::gauge(
+        "threads",
+        Unit::Count,
+        "Threads alive.",
+        "/proc/PID/stat num_threads",
+    ),
+    Column::gauge(
+        "resident_bytes",
+        Unit::Bytes,
+        "Resident memory.",
+        "/proc/PID/stat rss",
+    )
+    .quality(Quality::Estimated),
+];
+
+static TABLE: Table = Table::new(
+    "process",
+    EntityKind::Process,
+    "CPU time and memory of each process.",
+    COLUMNS,
+);
+
+pub(crate) static SENSOR: Sensor = Sensor {
+    table: &TABLE,
+    scope: Scope::Process,
+    sources: &[Source::file("stat", Lack::Usual)],
+    period: Period::of_ms(1_000, 1_000),
+    first_decides: false,
+    parse,
+};
+
+/// The fields of /proc/PID/stat (proc(5)) that are used, times in ticks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ProcessStat<'a> {
+    /// Name of the thread, at most 15 bytes, any bytes at all.
+    pub name: &'a [u8],
+    /// State letter: R, S, D, T, t, Z, X, I.
+    pub state: u8,
+    /// Process id of the parent.
+    pub parent: i64,
+    /// Page faults without and with I/O.
+    pub faults: (i64, i64),
+    /// User and system time.
+    pub times: (i64, i64),
+    /// User and system time of children that were waited for.
+    pub child_times: (i64, i64),
+    /// Threads alive.
+    pub threads: i64,
+    /// Start after boot.
+    pub start: i64,
+    /// Resident pages.
+    pub resident_pages: i64,
+    /// CPU it last ran on.
+    pub cpu: i64,
+}
+
+/// Reads a /proc/PID/stat or /proc/PID/task/TID/stat. The name may hold anything, brackets and line
+/// ends included, so the fields begin behind the last `)`.
+///
+/// # Errors
+/// When the brackets or the fields are not there.
+pub fn parse_stat(text: &[u8]) -> Result<ProcessStat<'_>, Malformed> {
+    let bad = Malformed::expected("`pid (name) state ...` in a stat file");
+    let open = text.iter().position(|byte| *byte == b'(').ok_or(bad)?;
+    let close = text
+        .iter()
+        .rposition(|byte| *byte == b')')
+        .filter(|close| *close > open)
+        .ok_or(bad)?;
+    // Fields 3 (state) to 39 (processor), by their numbers in proc(5).
+    let mut fields = [0i64; 40];
+    let mut state = b'?';
+    let mut last = 2;
+    for (word, number_of) in words(&text[close + 1..]).zip(3..40) {
+        if number_of == 3 {
+            state = word[0];
+        } else {
+            fields[number_of] = number(word).unwrap_or(0);
+        }
+        last = number_of;
+    }
+    if last < 24 {
+        return Err(bad);
+    }
+    Ok(ProcessStat {
+        name: &text[open + 1..close],
+        state,
+        parent: fields[4],
+        faults: (fields[10], fields[12]),
+        times: (fields[14], fields[15]),
+        child_times: (fields[16], fields[17]),
+        threads: fields[20],
+        start: fields[22],
+        resident_pages: fields[24],
+        cpu: if last >= 39 { fields[39] } else { MISSING },
+    })
+}
+
+fn parse(
+    reading: &Reading<'_>,
+    emit: &mut dyn FnMut(Subject<'_>, &[i64]),
+) -> Result<(), Malformed> {
+    let Some(text) = reading.source(0) else {
+        return Ok(());
+    };
+    let stat = parse_stat(text)?;
+    let tick = reading.facts.tick_ns;
+    emit(
+        Subject::Own,
+        &[
+            stat.times.0.saturating_mul(tick),
+            stat.times.1.saturating_mul(tick),
+            stat.child_times
+                .0
+                .saturating_add(stat.child_times.1)
+                .saturating_mul(tick),
+            stat.threads,
+            stat.resident_pages.saturating_mul(reading.facts.page_bytes),
+        ],
+    );
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sensor::testing::{never_panics, rows};
+    use expect_test::expect;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_real_process() {
+        let text = include_bytes!("../fixtures/kernel/this-6.18/pid.stat");
+        expect![[r#"
+            own: user_ns=0 system_ns=10000000 children_ns=0 threads=1 resident_bytes=10100736
+        "#]]
+        .assert_eq(&rows(&SENSOR, &[Some(text)]));
+        let stat = parse_stat(text).expect("a real stat file");
+        assert_eq!(
+            (stat.name, stat.state, stat.parent, stat.start, stat.cpu),
+            (b"stress-ng".as_slice(), b'S', 3719, 256402, 1)
+        );
+    }
+
+    #[test]
+    fn a_name_may_hold_anything() {
+        let stat = parse_stat(b"7 (a) R (b\n) S 1 7 7 0 -1 0 0 0 0 0 5 6 0 0 20 0 3 0 99 0 0 0\n")
+            .expect("it is whole");
+        assert_eq!(
+            (stat.name, stat.state, stat.times, stat.threads),
+            (b"a) R (b\n".as_slice(), b'S', (5, 6), 3)
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_survived(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            never_panics(&SENSOR, &bytes);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Tables that the sampler fills of itself: its clocks, and how well it keeps its times.
+
+use model::{Column, EntityKind, Quality, Table, Unit};
+
+static CLOCK_COLUMNS: &[Column] = &[
+    Column::gauge(
+        "realtime_ns",
+        Unit::Nanoseconds,
+        "Wall-clock time since 1970 at the row's time.",
+        "clock_gettime(CLOCK_REALTIME)",
+    ),
+    Column::gauge(
+        "monotonic_raw_ns",
+        Unit::Nanoseconds,
+        "Time of the hardware clock without NTP slew.",
+        "clock_gettime(CLOCK_MONOTONIC_RAW)",
+    ),
+    Column::gauge(
+        "uncertainty_ns",
+        Unit::Nanoseconds,
+        "Boot time that passed while the clocks were read.",
+        "clock_gettime(CLOCK_BOOTTIME) twice",
+    ),
+];
+
+/// The clocks side by side every 5 s, so that logs, databases and other nodes can be joined.
+pub static CLOCK: Table = Table::new(
+    "clock",
+    EntityKind::Machine,
+    "The machine's clocks side by side.",
+    CLOCK_COLUMNS,
+);
+
+static RECORDER_COLUMNS: &[Column] = &[
+    Column::gauge(
+        "lateness_ns",
+        Unit::Nanoseconds,
+        "How late the sampler woke after its deadline.",
+        "timerfd on CLOCK_BOOTTIME",
+    ),
+    Column::counter(
+        "cpu_ns",
+        Unit::Nanoseconds,
+        "CPU time of the recorder, all its threads.",
+        "clock_gettime(CLOCK_PROCESS_CPUTIME_ID)",
+    ),
+    Column::gauge(
+        "period_ns",
+        Unit::Nanoseconds,
+        "Period of the target's threads, stretched where sampling costs too much.",
+        "the sampler",
+    ),
+    Column::counter(
+        "missed",
+        Unit::Count,
+        "Deadlines that passed without a sample.",
+        "timerfd expirations",
+    )
+    .quality(Quality::Exact),
+];
+
+/// One row per wake-up of the sampler.
+pub static RECORDER: Table = Table::new(
+    "recorder",
+    EntityKind::Machine,
+    "How well the sampler keeps its times, and its cost.",
+    RECORDER_COLUMNS,
+);

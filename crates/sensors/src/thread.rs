@@ -1,0 +1,204 @@
+//! Where each thread of target and generator spends its time: on a CPU, waiting for one, blocked.
+//!
+//! schedstat's two times are kept by the scheduler at every switch, so they are exact; the wait ends
+//! up in the counter when the thread gets its CPU. It includes time withheld by a CPU quota, which
+//! analysis subtracts. What a blocked thread waits *for* is looked at once per period: a state letter
+//! and, where permitted, the system call that it sits in.
+
+use model::{Column, EntityKind, MISSING, Quality, Table, Unit};
+
+use crate::bytes::{number, words};
+use crate::process::parse_stat;
+use crate::sensor::{Lack, Malformed, Period, Reading, Scope, Sensor, Source, Subject};
+
+static COLUMNS: &[Column] = &[
+    Column::counter("run_ns", Unit::Nanoseconds, "Time on a CPU.", "/proc/PID/task/TID/schedstat field 1"),
+    Column::counter("wait_ns", Unit::Nanoseconds, "Run-queue delay: runnable and not running, time withheld by a CPU quota included.", "/proc/PID/task/TID/schedstat field 2"),
+    Column::counter("slices", Unit::Count, "Times it was put on a CPU.", "/proc/PID/task/TID/schedstat field 3"),
+    Column::counter("user_ns", Unit::Nanoseconds, "CPU time in user code.", "/proc/PID/task/TID/stat utime").quality(Quality::Estimated),
+    Column::counter("system_ns", Unit::Nanoseconds, "CPU time in the kernel.", "/proc/PID/task/TID/stat stime").quality(Quality::Estimated),
+    Column::counter("minor_faults", Unit::Count, "Page faults without I/O.", "/proc/PID/task/TID/stat minflt"),
+    Column::counter("major_faults", Unit::Count, "Page faults with I/O.", "/proc/PID/task/TID/stat majflt"),
+    Column::gauge("state", Unit::Code, "State letter as ASCII: R runnable, S sleeping, D uninterruptible, T stopped, Z ended.", "/proc/PID/task/TID/stat state").quality(Quality::Sampled),
+    Column::gauge("syscall", Unit::Code, "System call it sits in, numbered as on the recorded machine; -1 outside one; missing when not permitted.", "/proc/PID/task/TID/syscall").quality(Quality::Sampled),
+    Column::gauge("cpu", Unit::Code, "CPU it last ran on.", "/proc/PID/task/TID/stat processor").quality(Quality::Sampled),
+];
+
+static TABLE: Table = Table::new(
+    "thread",
+    EntityKind::Thread,
+    "Where each thread of target and generator spends its time.",
+    COLUMNS,
+);
+
+pub(crate) static SENSOR: Sensor = Sensor {
+    table: &TABLE,
+    scope: Scope::Thread,
+    sources: &[
+        Source::file(
+            "schedstat",
+            Lack::Say(
+                "no run-queue delay: this kernel was built without CONFIG_SCHED_INFO (schedstats)",
+            ),
+        ),
+        Source::file("stat", Lack::Usual),
+        Source::file(
+            "syscall",
+            Lack::Say(
+                "what blocked threads wait for is not seen: run as root, or as the user who owns them",
+            ),
+        ),
+    ],
+    period: Period::of_ms(100, 100),
+    // A thread whose schedstat stands still has neither run nor been woken: it sits where it sat.
+    first_decides: true,
+    parse,
+};
+
+fn parse(
+    reading: &Reading<'_>,
+    emit: &mut dyn FnMut(Subject<'_>, &[i64]),
+) -> Result<(), Malformed> {
+    let mut row = [MISSING; 10];
+    if let Some(text) = reading.source(0) {
+        let mut times = words(text);
+        for value in &mut row[..3] {
+            *value = times
+                .next()
+                .and_then(number)
+                .ok_or(Malformed::expected("three numbers in schedstat"))?;
+        }
+    }
+    if let Some(text) = reading.source(1) {
+        let stat = parse_stat(text)?;
+        let tick = reading.facts.tick_ns;
+        row[3] = stat.times.0.saturating_mul(tick);
+        row[4] = stat.times.1.saturating_mul(tick);
+        (row[5], row[6]) = stat.faults;
+        row[7] = i64::from(stat.state);
+        row[9] = stat.cpu;
+        if row[0] == MISSING {
+            // Without schedstat the ticks are all there is.
+            row[0] = row[3].saturating_add(row[4]);
+        }
+    }
+    if let Some(text) = reading.source(2) {
+        row[8] = syscall_of(text);
+    }
+    if row.iter().any(|value| *value != MISSING) {
+        emit(Subject::Own, &row);
+    }
+    Ok(())
+}
+
+/// The number at the start of a syscall file; -1 for `running` and for blocked outside a call.
+fn syscall_of(text: &[u8]) -> i64 {
+    words(text)
+        .next()
+        .and_then(number)
+        .unwrap_or(syscall::OUTSIDE)
+}
+
+/// What system call numbers mean.
+pub mod syscall {
+    use model::LedgerClass;
+
+    /// Stored for a thread that is in no system call.
+    pub const OUTSIDE: i64 = -1;
+
+    /// The class of time that a thread blocked in call `number` of `architecture` (as `uname -m`
+    /// says) spends; `None` for an architecture whose numbers are not known here.
+    ///
+    /// Source: arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h.
+    pub fn class(architecture: &str, number: i64) -> Option<LedgerClass> {
+        match architecture {
+            "x86_64" => Some(x86_64(number)),
+            "aarch64" | "riscv64" => Some(generic(number)),
+            _ => None,
+        }
+    }
+
+    fn x86_64(number: i64) -> LedgerClass {
+        match number {
+            // poll select pselect6 ppoll epoll_wait epoll_pwait epoll_pwait2, accept recvfrom recvmsg accept4 recvmmsg,
+            // rt_sigtimedwait, wait4, waitid, io_uring_enter, mq_timedreceive, pause, msgrcv
+            7 | 23 | 270 | 271 | 232 | 281 | 441 | 43 | 45 | 47 | 288 | 299 | 128 | 61 | 247
+            | 426 | 243 | 34 | 70 => LedgerClass::Input,
+            202 | 449 => LedgerClass::Futex,
+            // fsync fdatasync sync msync sync_file_range syncfs
+            74 | 75 | 162 | 26 | 277 | 306 => LedgerClass::Sync,
+            // read write pread64 pwrite64 readv writev preadv pwritev preadv2 pwritev2 sendfile splice copy_file_range io_getevents
+            0 | 1 | 17 | 18 | 19 | 20 | 295 | 296 | 327 | 328 | 40 | 275 | 326 | 208 => {
+                LedgerClass::ReadWrite
+            }
+            35 | 230 => LedgerClass::Sleep,
+            _ => LedgerClass::OtherCall,
+        }
+    }
+
+    fn generic(number: i64) -> LedgerClass {
+        match number {
+            // epoll_pwait pselect6 ppoll epoll_pwait2, accept accept4 recvfrom recvmsg recvmmsg, rt_sigtimedwait,
+            // wait4, waitid, io_uring_enter, mq_timedreceive, msgrcv
+            22 | 72 | 73 | 441 | 202 | 242 | 207 | 212 | 243 | 137 | 260 | 95 | 426 | 183 | 188 => {
+                LedgerClass::Input
+            }
+            98 | 449 => LedgerClass::Futex,
+            // fsync fdatasync sync msync sync_file_range syncfs
+            82 | 83 | 81 | 227 | 84 | 267 => LedgerClass::Sync,
+            // read write readv writev pread64 pwrite64 preadv pwritev sendfile splice preadv2 pwritev2 copy_file_range io_getevents
+            63..=71 | 76 | 286 | 287 | 285 | 4 => LedgerClass::ReadWrite,
+            101 | 115 => LedgerClass::Sleep,
+            _ => LedgerClass::OtherCall,
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn an_unknown_architecture_is_not_guessed() {
+            assert_eq!(class("x86_64", 232), Some(LedgerClass::Input));
+            assert_eq!(class("aarch64", 232), Some(LedgerClass::OtherCall));
+            assert_eq!(class("s390x", 232), None);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sensor::testing::{never_panics, rows};
+    use expect_test::expect;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_real_thread() {
+        let schedstat = include_bytes!("../fixtures/kernel/this-6.18/pid.schedstat");
+        let stat = include_bytes!("../fixtures/kernel/this-6.18/pid.stat");
+        expect![[r#"
+            own: run_ns=21006031 wait_ns=107544373 slices=28 user_ns=0 system_ns=10000000 minor_faults=1153 major_faults=15 state=83 syscall=232 cpu=1
+        "#]]
+        .assert_eq(&rows(&SENSOR, &[Some(schedstat), Some(stat), Some(b"232 0x4 0x7ffd 0x1 0xffffffff 0x0 0x0 0x7ffd 0x7f\n")]));
+    }
+
+    #[test]
+    fn running_is_outside_a_call_and_a_refused_file_is_missing() {
+        expect![[r#"
+            own: syscall=-1
+        "#]]
+        .assert_eq(&rows(&SENSOR, &[None, None, Some(b"running\n")]));
+        expect![[r#"
+            own: run_ns=1 wait_ns=2 slices=3
+        "#]]
+        .assert_eq(&rows(&SENSOR, &[Some(b"1 2 3\n"), None, None]));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_survived(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            never_panics(&SENSOR, &bytes);
+        }
+    }
+}
