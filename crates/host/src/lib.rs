@@ -1,1 +1,33 @@
 //! The only crate that touches the kernel.
+//!
+//! It opens the files that sensors name and keeps them open, wakes on absolute deadlines, follows
+//! processes and control groups as they come and go, starts and stops the workload, and hands rows
+//! on. It knows neither recordings nor analysis. `unsafe` is allowed here and nowhere else, each use
+//! with its reason.
+#![warn(missing_docs)]
+#![allow(unsafe_code)]
+
+mod cgroups;
+mod child;
+mod clock;
+mod environment;
+mod error;
+mod intake;
+mod kept_file;
+mod limits;
+mod probe;
+mod processes;
+mod registry;
+mod sampler;
+mod signals;
+pub mod sockets;
+mod thread;
+
+pub use cgroups::{Hierarchies, groups_of};
+pub use child::{Child, Streams, spawn};
+pub use clock::{Clocks, boottime};
+pub use environment::{Environment, environment};
+pub use error::Error;
+pub use limits::{lock_memory, raise_descriptor_limit, raise_priority};
+pub use sampler::{Command, Ending, Harvest, Sampler, SamplerHandle, Settings, Spare};
+pub use signals::{Interrupt, Interrupts};

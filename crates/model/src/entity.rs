@@ -171,6 +171,8 @@ pub struct EntityRecord {
     pub parent: Option<EntityId>,
     /// A process's control group: of the v1 cpu hierarchy where there is one, else of v2.
     pub group: Option<EntityId>,
+    /// The same process's group in the v2 hierarchy, whose pressure is known; differs on hybrid layouts.
+    pub pressure_group: Option<EntityId>,
     /// Its part.
     pub role: Role,
     /// Whether it holds a connection of the load generator: time of serving threads is compared with

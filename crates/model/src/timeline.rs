@@ -2,8 +2,10 @@
 //! every reader must do alike.
 //!
 //! Rows exist only where something changed, and a stretch without change is bounded by a row at each
-//! end. So a counter between two rows is a straight line, a gauge holds until its next row, and an
-//! entity without a vanish event is unchanged from its last row to the end of the recording.
+//! end. So a counter between two rows is a straight line and a gauge holds until its next row. After
+//! an entity's last row nothing is known, unless the recording was cut off by a crash: then the end
+//! of an unchanged stretch may be missing, and an entity that was not seen to vanish is taken as
+//! unchanged up to the cut.
 
 use std::collections::BTreeMap;
 
@@ -18,6 +20,8 @@ pub struct Timeline {
     pub entities: Entities,
     /// What it did not see.
     pub gaps: Vec<Gap>,
+    /// Whether the recording was closed: every series then ends where it was last seen.
+    pub closed: bool,
     tables: BTreeMap<String, TableData>,
 }
 
@@ -28,6 +32,7 @@ impl Timeline {
             window,
             entities: Entities::default(),
             gaps: Vec::new(),
+            closed: true,
             tables: BTreeMap::new(),
         }
     }

@@ -2,7 +2,9 @@
 
 use std::ffi::OsString;
 
-use model::{Column, EntityKind, ExitKind, Load, MISSING, Provenance, Summary, Table, Timestamp, Unit};
+use model::{
+    Column, EntityKind, ExitKind, Load, MISSING, Provenance, Summary, Table, Timestamp, Unit,
+};
 
 /// Understands one load generator.
 pub trait Adapter: Sync {
@@ -52,10 +54,16 @@ pub enum Stream {
 
 /// Understands one run's output, line by line.
 pub trait Reader: Send {
-    /// Takes a whole line without its end, with the time at which its last byte arrived. Adds the
-    /// bins that it completes. Returns false when the line must not reach the user, because it is
-    /// there only for us.
-    fn line(&mut self, stream: Stream, line: &[u8], arrived: Timestamp, bins: &mut Vec<Bin>) -> bool;
+    /// Takes a whole line without its end (and without a CR before that), with the time at which the
+    /// last byte of its text arrived: the line end may come later. Adds the bins that it completes.
+    /// Returns false when the line must not reach the user, because it is there only for us.
+    fn line(
+        &mut self,
+        stream: Stream,
+        line: &[u8],
+        arrived: Timestamp,
+        bins: &mut Vec<Bin>,
+    ) -> bool;
 
     /// Whether a line that begins with `start` may turn out to be one of ours: it is then held back
     /// until it is whole. Any other text passes at once, prompts without a line end included.
@@ -117,23 +125,70 @@ impl Bin {
 
     /// Operations completed in the interval, from rate and length.
     pub fn completed(&self) -> f64 {
-        if self.throughput_milli == MISSING { 0.0 } else { self.throughput_milli as f64 * self.interval_ns as f64 / 1e12 }
+        if self.throughput_milli == MISSING {
+            0.0
+        } else {
+            self.throughput_milli as f64 * self.interval_ns as f64 / 1e12
+        }
     }
 }
 
 static SIGNAL_COLUMNS: &[Column] = &[
-    Column::gauge("interval_ns", Unit::Nanoseconds, "Length of the interval that ends at the row's time.", "the tool"),
-    Column::gauge("throughput_milli", Unit::MilliPerSecond, "Operations completed per second.", "the tool"),
-    Column::gauge("latency_mean_ns", Unit::Nanoseconds, "Mean latency of the operations completed; missing when there were none.", "the tool"),
-    Column::gauge("latency_stddev_ns", Unit::Nanoseconds, "Standard deviation of their latency.", "the tool"),
-    Column::gauge("lag_mean_ns", Unit::Nanoseconds, "Mean lag behind the tool's own schedule; part of the latency.", "the tool"),
-    Column::gauge("failed", Unit::Count, "Operations that failed in the interval.", "the tool"),
-    Column::gauge("skipped", Unit::Count, "Operations skipped because they were late.", "the tool"),
-    Column::gauge("retried", Unit::Count, "Operations that were retried.", "the tool"),
+    Column::gauge(
+        "interval_ns",
+        Unit::Nanoseconds,
+        "Length of the interval that ends at the row's time.",
+        "the tool",
+    ),
+    Column::gauge(
+        "throughput_milli",
+        Unit::MilliPerSecond,
+        "Operations completed per second.",
+        "the tool",
+    ),
+    Column::gauge(
+        "latency_mean_ns",
+        Unit::Nanoseconds,
+        "Mean latency of the operations completed; missing when there were none.",
+        "the tool",
+    ),
+    Column::gauge(
+        "latency_stddev_ns",
+        Unit::Nanoseconds,
+        "Standard deviation of their latency.",
+        "the tool",
+    ),
+    Column::gauge(
+        "lag_mean_ns",
+        Unit::Nanoseconds,
+        "Mean lag behind the tool's own schedule; part of the latency.",
+        "the tool",
+    ),
+    Column::gauge(
+        "failed",
+        Unit::Count,
+        "Operations that failed in the interval.",
+        "the tool",
+    ),
+    Column::gauge(
+        "skipped",
+        Unit::Count,
+        "Operations skipped because they were late.",
+        "the tool",
+    ),
+    Column::gauge(
+        "retried",
+        Unit::Count,
+        "Operations that were retried.",
+        "the tool",
+    ),
     Column::gauge("retries", Unit::Count, "Retries.", "the tool"),
 ];
 
 /// The workload's own view: one row per interval and series.
-pub static SIGNAL: Table =
-    Table::new("signal", EntityKind::Workload, "The workload's own throughput, latency and errors.", SIGNAL_COLUMNS);
-
+pub static SIGNAL: Table = Table::new(
+    "signal",
+    EntityKind::Workload,
+    "The workload's own throughput, latency and errors.",
+    SIGNAL_COLUMNS,
+);

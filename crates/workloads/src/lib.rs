@@ -23,5 +23,7 @@ pub fn all() -> &'static [&'static dyn Adapter] {
 
 /// The first adapter's preparation of `argv`, or `None` for a command that none knows.
 pub fn prepare(argv: &[OsString], adjust: Adjust) -> Option<Prepared> {
-    all().iter().find_map(|adapter| adapter.prepare(argv, adjust))
+    all()
+        .iter()
+        .find_map(|adapter| adapter.prepare(argv, adjust))
 }

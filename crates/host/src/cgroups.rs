@@ -1,0 +1,361 @@
+//! The control groups: where the hierarchies are mounted, which groups exist, and their sensors.
+//!
+//! The v2 root is found from mountinfo, since hybrid layouts mount it anywhere. Groups of one path in
+//! several hierarchies are one entity, and each of its sensors opens its sources wherever they are.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use model::{Entity, EntityId, EntityKind, Timestamp};
+use sensors::{Hierarchy, Scope, Sensor, Source};
+
+use crate::intake::Intake;
+use crate::probe::{Presence, Probe, Scratch};
+use crate::registry::Registry;
+
+/// Groups beyond this many are not measured; the gap says so.
+const MOST_GROUPS: usize = 10_000;
+/// Groups nested deeper than this are not looked for.
+const MOST_DEPTH: usize = 16;
+
+/// Where the cgroup hierarchies are mounted.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Hierarchies {
+    /// The unified hierarchy.
+    pub v2: Option<PathBuf>,
+    /// The v1 hierarchies by controller.
+    pub v1: BTreeMap<String, PathBuf>,
+}
+
+impl Hierarchies {
+    /// Finds the mounts in the text of /proc/self/mountinfo (proc(5)); paths are below `root`.
+    pub fn from_mountinfo(text: &str, root: &Path) -> Self {
+        let mut found = Self::default();
+        for line in text.lines() {
+            let Some((left, right)) = line.split_once(" - ") else {
+                continue;
+            };
+            let mut right = right.split(' ');
+            let (kind, options) = (
+                right.next().unwrap_or_default(),
+                right.nth(1).unwrap_or_default(),
+            );
+            let left: Vec<&str> = left.split(' ').collect();
+            // A bind mount of a sub-tree is not the hierarchy's root, unless we are in a container,
+            // where it is all that there is: the first mount of each kind wins.
+            let Some(point) = left.get(4).map(|point| below(root, &unescape(point))) else {
+                continue;
+            };
+            match kind {
+                "cgroup2" if found.v2.is_none() => found.v2 = Some(point),
+                "cgroup" => {
+                    for option in options
+                        .split(',')
+                        .filter(|option| CONTROLLERS.contains(option))
+                    {
+                        found
+                            .v1
+                            .entry(option.to_owned())
+                            .or_insert_with(|| point.clone());
+                    }
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// Every mount point.
+    pub fn mounts(&self) -> Vec<PathBuf> {
+        let mut mounts: Vec<_> = self.v2.iter().chain(self.v1.values()).cloned().collect();
+        mounts.dedup();
+        mounts
+    }
+
+    /// `v1`, `v2`, `hybrid` or `none`.
+    pub fn layout(&self) -> &'static str {
+        match (&self.v2, self.v1.is_empty()) {
+            (Some(_), true) => "v2",
+            (Some(_), false) => "hybrid",
+            (None, false) => "v1",
+            (None, true) => "none",
+        }
+    }
+
+    fn mount(&self, hierarchy: Hierarchy) -> Option<&PathBuf> {
+        match hierarchy {
+            Hierarchy::None => None,
+            Hierarchy::V2 => self.v2.as_ref(),
+            Hierarchy::V1(controller) => self.v1.get(controller),
+        }
+    }
+
+    fn place(&self, source: &Source, group: &str) -> Option<PathBuf> {
+        let folder = below(self.mount(source.hierarchy)?, group);
+        // A group need not exist in every hierarchy.
+        Some(folder.join(source.path))
+    }
+}
+
+/// The v1 controllers that some sensor reads, now or in a verdict.
+const CONTROLLERS: [&str; 6] = ["cpu", "cpuacct", "cpuset", "memory", "blkio", "pids"];
+
+/// (path in the v1 cpu hierarchy, path in v2) of a process, from the text of its /proc/PID/cgroup.
+pub fn groups_of(text: &str) -> (Option<String>, Option<String>) {
+    let (mut cpu, mut v2) = (None, None);
+    for line in text.lines() {
+        let mut fields = line.splitn(3, ':');
+        let (number, controllers, path) = (
+            fields.next(),
+            fields.next().unwrap_or_default(),
+            fields.next(),
+        );
+        let Some(path) = path else { continue };
+        if number == Some("0") && controllers.is_empty() {
+            v2 = Some(path.to_owned());
+        } else if controllers.split(',').any(|controller| controller == "cpu") {
+            cpu = Some(path.to_owned());
+        }
+    }
+    (cpu, v2)
+}
+
+fn below(root: &Path, path: &str) -> PathBuf {
+    root.join(path.trim_start_matches('/'))
+}
+
+/// mountinfo writes space, tab, line end and backslash as octal.
+fn unescape(text: &str) -> String {
+    text.replace("\\040", " ")
+        .replace("\\011", "\t")
+        .replace("\\012", "\n")
+        .replace("\\134", "\\")
+}
+
+struct Group {
+    entity: EntityId,
+    probes: Vec<(usize, Probe)>,
+    near: bool,
+    generation: u64,
+}
+
+/// The groups of the machine with their sensors.
+pub(crate) struct Cgroups {
+    hierarchies: Hierarchies,
+    sensors: Vec<(usize, &'static Sensor)>,
+    groups: BTreeMap<String, Group>,
+    generation: u64,
+}
+
+impl Cgroups {
+    pub(crate) fn new(hierarchies: Hierarchies, sensors: &'static [&'static Sensor]) -> Self {
+        let sensors = sensors
+            .iter()
+            .copied()
+            .enumerate()
+            .filter(|(_, sensor)| sensor.scope == Scope::Cgroup)
+            .collect();
+        Self {
+            hierarchies,
+            sensors,
+            groups: BTreeMap::new(),
+            generation: 0,
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// Looks for groups that came and went.
+    pub(crate) fn scan(
+        &mut self,
+        now: Timestamp,
+        scratch: &mut Scratch,
+        intakes: &mut [Intake],
+        registry: &mut Registry,
+    ) {
+        self.generation += 1;
+        let mut paths = BTreeSet::new();
+        for mount in self.used_mounts() {
+            walk(&mount, &mut String::from("/"), 0, &mut paths);
+        }
+        for path in paths.into_iter().take(MOST_GROUPS) {
+            self.ensure(&path, now, scratch, registry);
+            if let Some(group) = self.groups.get_mut(&path) {
+                group.generation = self.generation;
+            }
+        }
+        let generation = self.generation;
+        self.groups.retain(|_, group| {
+            let alive = group.generation == generation;
+            if !alive {
+                group
+                    .probes
+                    .iter_mut()
+                    .for_each(|(sensor, probe)| probe.finish(&mut intakes[*sensor]));
+                registry.vanish(group.entity, now);
+            }
+            alive
+        });
+    }
+
+    /// The entity of the group at `path`, with its sensors opened if this is the first time.
+    pub(crate) fn ensure(
+        &mut self,
+        path: &str,
+        now: Timestamp,
+        scratch: &mut Scratch,
+        registry: &mut Registry,
+    ) -> EntityId {
+        if let Some(group) = self.groups.get(path) {
+            return group.entity;
+        }
+        let name = path
+            .rsplit('/')
+            .find(|part| !part.is_empty())
+            .unwrap_or("/");
+        let entity = registry.add(Entity::new(EntityKind::Cgroup, name, path), None, now);
+        let mut probes = Vec::new();
+        for (index, sensor) in &self.sensors {
+            let place = |source: usize| self.hierarchies.place(&sensor.sources[source], path);
+            if let Some(probe) = Probe::open(sensor, entity, place, &mut scratch.gaps) {
+                probes.push((*index, probe));
+            }
+        }
+        self.groups.insert(
+            path.to_owned(),
+            Group {
+                entity,
+                probes,
+                near: false,
+                generation: self.generation,
+            },
+        );
+        entity
+    }
+
+    /// Marks the groups that hold target or generator, and all groups above them: read more often.
+    pub(crate) fn mark_near<'a>(&mut self, paths: impl Iterator<Item = &'a str>) {
+        for path in paths {
+            let mut path = path;
+            loop {
+                if let Some(group) = self.groups.get_mut(path) {
+                    group.near = true;
+                }
+                match path.rfind('/') {
+                    Some(0) if path.len() > 1 => path = "/",
+                    Some(end) if end > 0 => path = &path[..end],
+                    _ => break,
+                }
+            }
+        }
+    }
+
+    /// Reads the sensors for which `due(sensor, near)` holds.
+    pub(crate) fn sample(
+        &mut self,
+        stamp: &mut dyn FnMut() -> Timestamp,
+        due: &dyn Fn(&Sensor, bool) -> bool,
+        scratch: &mut Scratch,
+        intakes: &mut [Intake],
+        registry: &mut Registry,
+    ) {
+        for group in self.groups.values_mut() {
+            let near = group.near;
+            group.probes.retain_mut(|(sensor, probe)| {
+                !due(sensors::all()[*sensor], near)
+                    || probe.sample(stamp(), scratch, &mut intakes[*sensor], registry)
+                        == Presence::Alive
+                    || {
+                        probe.finish(&mut intakes[*sensor]);
+                        false
+                    }
+            });
+        }
+    }
+
+    pub(crate) fn finish(&mut self, intakes: &mut [Intake]) {
+        for group in self.groups.values_mut() {
+            group
+                .probes
+                .iter_mut()
+                .for_each(|(sensor, probe)| probe.finish(&mut intakes[*sensor]));
+        }
+    }
+
+    fn used_mounts(&self) -> BTreeSet<PathBuf> {
+        let sources = self.sensors.iter().flat_map(|(_, sensor)| sensor.sources);
+        sources
+            .filter_map(|source| self.hierarchies.mount(source.hierarchy).cloned())
+            .collect()
+    }
+}
+
+/// Adds the path of `folder` and of every group below it.
+fn walk(folder: &Path, path: &mut String, depth: usize, paths: &mut BTreeSet<String>) {
+    paths.insert(path.clone());
+    if depth >= MOST_DEPTH || paths.len() >= MOST_GROUPS {
+        return;
+    }
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        // A group's name that is not UTF-8 cannot be stored exactly; it is left to its parent's sums.
+        let Ok(name) = entry.file_name().into_string() else {
+            continue;
+        };
+        if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        let length = path.len();
+        if length > 1 {
+            path.push('/');
+        }
+        path.push_str(&name);
+        walk(&entry.path(), path, depth + 1, paths);
+        path.truncate(length);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_v2_root_is_found_wherever_it_is_mounted() {
+        let hybrid = "31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755\n\
+                      32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw,relatime shared:5 - cgroup cgroup rw,cpu,cpuacct\n\
+                      41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw\n";
+        let found = Hierarchies::from_mountinfo(hybrid, Path::new("/"));
+        assert_eq!(
+            found.v2.as_deref(),
+            Some(Path::new("/sys/fs/cgroup/unified"))
+        );
+        assert_eq!(found.v1.keys().collect::<Vec<_>>(), ["cpu", "cpuacct"]);
+        assert_eq!(found.layout(), "hybrid");
+        let pure =
+            "25 30 0:23 / /sys/fs/cgroup\\040x rw - cgroup2 cgroup2 rw,nsdelegate\nnonsense\n";
+        let found = Hierarchies::from_mountinfo(pure, Path::new("/host"));
+        assert_eq!(
+            found.v2.as_deref(),
+            Some(Path::new("/host/sys/fs/cgroup x"))
+        );
+        assert_eq!(found.layout(), "v2");
+    }
+
+    #[test]
+    fn a_process_names_its_groups_per_hierarchy() {
+        let hybrid = "9:name=systemd:/\n4:memory:/m\n1:cpu,cpuacct:/limited\n0::/stall/a b\n";
+        assert_eq!(
+            groups_of(hybrid),
+            (Some("/limited".to_owned()), Some("/stall/a b".to_owned()))
+        );
+        assert_eq!(
+            groups_of("0::/user.slice\n"),
+            (None, Some("/user.slice".to_owned()))
+        );
+        assert_eq!(groups_of("x"), (None, None));
+    }
+}

@@ -1,0 +1,246 @@
+//! One sensor pointed at one thing: its files kept open, its last values remembered.
+
+use std::path::{Path, PathBuf};
+
+use model::{Entity, EntityId, Gap, GapReason, Timestamp};
+use rustix::io::Errno;
+use sensors::{Facts, Lack, Reading, Sensor, Subject};
+
+use crate::intake::{Intake, LastSeen};
+use crate::kept_file::KeptFile;
+use crate::registry::Registry;
+
+/// The most sources that a sensor has.
+const MOST_SOURCES: usize = 8;
+
+/// What all probes share while they are read.
+pub(crate) struct Scratch {
+    /// One buffer per source.
+    buffers: [Vec<u8>; MOST_SOURCES],
+    pub(crate) facts: Facts,
+    pub(crate) gaps: Gaps,
+}
+
+impl Scratch {
+    pub(crate) fn new(facts: Facts) -> Self {
+        Self {
+            buffers: std::array::from_fn(|_| Vec::with_capacity(8192)),
+            facts,
+            gaps: Gaps::default(),
+        }
+    }
+
+    /// The bytes last read of a source.
+    pub(crate) fn source(&self, index: usize) -> &[u8] {
+        &self.buffers[index]
+    }
+}
+
+/// What was not seen, each said once.
+#[derive(Default)]
+pub(crate) struct Gaps {
+    said: Vec<Gap>,
+    fresh: usize,
+}
+
+impl Gaps {
+    pub(crate) fn say(&mut self, table: &str, what: &str, reason: GapReason) {
+        let known = self
+            .said
+            .iter()
+            .any(|gap| gap.table == table && gap.what == what && gap.reason == reason);
+        if !known && self.said.len() < 1_000 {
+            self.said.push(Gap {
+                table: table.to_owned(),
+                what: what.to_owned(),
+                window: None,
+                reason,
+            });
+        }
+    }
+
+    /// The gaps not yet handed on.
+    pub(crate) fn take_fresh(&mut self) -> &[Gap] {
+        let fresh = &self.said[self.fresh..];
+        self.fresh = self.said.len();
+        fresh
+    }
+}
+
+/// Whether the thing still exists.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Presence {
+    Alive,
+    Gone,
+}
+
+/// One sensor pointed at one thing.
+pub(crate) struct Probe {
+    sensor: &'static Sensor,
+    files: Vec<Option<KeptFile>>,
+    /// Bytes of the first source at the last reading, for sensors where they decide.
+    first: Vec<u8>,
+    own: LastSeen,
+    parts: Vec<(Box<[u8]>, LastSeen)>,
+}
+
+impl Probe {
+    /// Opens the sensor's sources; `place` says where source `index` is, or `None` when it cannot
+    /// exist here. `None` is returned when no source could be opened.
+    pub(crate) fn open(
+        sensor: &'static Sensor,
+        entity: EntityId,
+        place: impl Fn(usize) -> Option<PathBuf>,
+        gaps: &mut Gaps,
+    ) -> Option<Self> {
+        let files: Vec<_> = (0..sensor.sources.len())
+            .map(|index| open_source(sensor, index, &place(index)?, gaps))
+            .collect();
+        if files.iter().all(Option::is_none) {
+            return None;
+        }
+        let own = LastSeen::new(entity, sensor.table.columns.len());
+        Some(Self {
+            sensor,
+            files,
+            first: Vec::with_capacity(64),
+            own,
+            parts: Vec::new(),
+        })
+    }
+
+    /// Reads the sources and takes in what changed.
+    pub(crate) fn sample(
+        &mut self,
+        now: Timestamp,
+        scratch: &mut Scratch,
+        intake: &mut Intake,
+        registry: &mut Registry,
+    ) -> Presence {
+        for index in 0..self.files.len() {
+            match self.read_source(index, scratch) {
+                Ok(()) => {}
+                Err(Errno::SRCH | Errno::NODEV | Errno::NOENT) => return Presence::Gone,
+                Err(errno) => {
+                    self.files[index] = None;
+                    say_lack(self.sensor, index, errno, &mut scratch.gaps);
+                }
+            }
+            if index == 0 && self.sensor.first_decides && self.files[0].is_some() {
+                if self.first == scratch.buffers[0] {
+                    self.own.unchanged(now);
+                    return Presence::Alive;
+                }
+                self.first.clear();
+                self.first.extend_from_slice(&scratch.buffers[0]);
+            }
+        }
+        self.parse(now, scratch, intake, registry);
+        Presence::Alive
+    }
+
+    /// Writes the ends of unchanged stretches.
+    pub(crate) fn finish(&mut self, intake: &mut Intake) {
+        self.own.finish(intake);
+        for (_, part) in &mut self.parts {
+            part.finish(intake);
+        }
+    }
+
+    fn read_source(&self, index: usize, scratch: &mut Scratch) -> Result<(), Errno> {
+        match &self.files[index] {
+            Some(file) => file.read(&mut scratch.buffers[index]),
+            None => Ok(()),
+        }
+    }
+
+    fn parse(
+        &mut self,
+        now: Timestamp,
+        scratch: &mut Scratch,
+        intake: &mut Intake,
+        registry: &mut Registry,
+    ) {
+        let Self {
+            sensor,
+            files,
+            own,
+            parts,
+            ..
+        } = self;
+        let mut bytes: [Option<&[u8]>; MOST_SOURCES] = [None; MOST_SOURCES];
+        for (index, file) in files.iter().enumerate() {
+            bytes[index] = file.is_some().then_some(scratch.buffers[index].as_slice());
+        }
+        let reading = Reading {
+            bytes: &bytes[..files.len()],
+            facts: scratch.facts,
+        };
+        let result = (sensor.parse)(&reading, &mut |subject, values| match subject {
+            Subject::Own => own.take(now, values, intake),
+            Subject::Part(kind, name) => {
+                let index = parts
+                    .iter()
+                    .position(|(known, _)| **known == *name)
+                    .unwrap_or_else(|| {
+                        let shown = String::from_utf8_lossy(name).into_owned();
+                        let id = registry.add(
+                            Entity::new(kind, shown.clone(), shown),
+                            Some(own.entity()),
+                            now,
+                        );
+                        parts.push((name.into(), LastSeen::new(id, values.len())));
+                        parts.len() - 1
+                    });
+                parts[index].1.take(now, values, intake);
+            }
+        });
+        if let Err(malformed) = result {
+            scratch.gaps.say(
+                &sensor.table.name,
+                "",
+                GapReason::Malformed(malformed.to_string()),
+            );
+        }
+    }
+}
+
+fn open_source(
+    sensor: &'static Sensor,
+    index: usize,
+    path: &Path,
+    gaps: &mut Gaps,
+) -> Option<KeptFile> {
+    match KeptFile::open(path) {
+        Ok(file) => Some(file),
+        Err(errno) => {
+            say_lack(sensor, index, errno, gaps);
+            None
+        }
+    }
+}
+
+/// Turns a refused source into a gap with what would mend it.
+fn say_lack(sensor: &'static Sensor, index: usize, errno: Errno, gaps: &mut Gaps) {
+    let source = &sensor.sources[index];
+    let reason = match (source.lack, errno) {
+        // Gone between two looks: the entity's own end says so.
+        (_, Errno::SRCH) => return,
+        (_, Errno::MFILE | Errno::NFILE) => {
+            GapReason::Denied("too many open files: raise the limit with ulimit -n".to_owned())
+        }
+        (Lack::Usual, _) => return,
+        (Lack::Say(sentence), Errno::ACCESS | Errno::PERM) => GapReason::Denied(sentence.to_owned()),
+        (Lack::Say(sentence), _) => GapReason::Unsupported(sentence.to_owned()),
+        (Lack::Pressure, Errno::OPNOTSUPP) => GapReason::Unsupported(
+            "pressure is switched off: add psi=1 to the kernel's boot parameters and reboot".to_owned(),
+        ),
+        (Lack::Pressure, Errno::NOENT) => GapReason::Unsupported(
+            "this kernel shows no pressure: it needs Linux 4.20 or later with CONFIG_PSI, and no sandbox that hides \
+             /proc/pressure"
+                .to_owned(),
+        ),
+        (Lack::Pressure, errno) => GapReason::Denied(format!("pressure: {errno}")),
+    };
+    gaps.say(&sensor.table.name, source.path, reason);
+}

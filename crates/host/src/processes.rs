@@ -1,0 +1,385 @@
+//! Every process of the machine: who it is, whose child, which part it plays, and its sensors.
+//!
+//! Target and generator are trees: a part given to a process goes to its descendants, those yet to
+//! be born included, and stays with them when they are orphaned.
+
+use std::collections::HashMap;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use model::{Entity, EntityId, EntityKind, Role, Timestamp};
+use rustix::fs::{Mode, OFlags, RawDir, SeekFrom};
+use sensors::{Scope, Sensor};
+
+use crate::cgroups::{Cgroups, groups_of};
+use crate::intake::Intake;
+use crate::probe::{Presence, Probe, Scratch};
+use crate::registry::Registry;
+use crate::thread::Threads;
+
+struct Process {
+    entity: EntityId,
+    folder: PathBuf,
+    parent: u32,
+    role: Role,
+    probe: Probe,
+    threads: Option<Threads>,
+    generation: u64,
+}
+
+/// A sensor with its position in `sensors::all()`, which is also its intake's.
+type Placed = (usize, &'static Sensor);
+
+/// The processes of the machine.
+pub(crate) struct Processes {
+    proc: PathBuf,
+    folder: OwnedFd,
+    process_sensor: Placed,
+    thread_sensor: Placed,
+    by_pid: HashMap<u32, Process>,
+    newcomers: Vec<u32>,
+    generation: u64,
+}
+
+impl Processes {
+    pub(crate) fn new(root: &Path) -> Result<Self, crate::Error> {
+        let proc = root.join("proc");
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder =
+            rustix::fs::open(&proc, flags, Mode::empty()).map_err(|errno| crate::Error::Read {
+                path: proc.clone(),
+                source: errno.into(),
+            })?;
+        let placed = |scope| {
+            let position = sensors::all()
+                .iter()
+                .position(|sensor| sensor.scope == scope);
+            position
+                .map(|index| (index, sensors::all()[index]))
+                .expect("there is a sensor of processes and one of threads")
+        };
+        Ok(Self {
+            proc,
+            folder,
+            process_sensor: placed(Scope::Process),
+            thread_sensor: placed(Scope::Thread),
+            by_pid: HashMap::new(),
+            newcomers: Vec::new(),
+            generation: 0,
+        })
+    }
+
+    /// Looks for processes that came and went.
+    pub(crate) fn scan(
+        &mut self,
+        now: Timestamp,
+        scratch: &mut Scratch,
+        cgroups: &mut Cgroups,
+        intakes: &mut [Intake],
+        registry: &mut Registry,
+    ) {
+        self.generation += 1;
+        let generation = self.generation;
+        let Self {
+            folder,
+            by_pid,
+            newcomers,
+            ..
+        } = self;
+        if rustix::fs::seek(&*folder, SeekFrom::Start(0)).is_err() {
+            return;
+        }
+        each_number_in(folder, |pid| match by_pid.get_mut(&pid) {
+            Some(known) => known.generation = generation,
+            None => newcomers.push(pid),
+        });
+        let (process_intake, thread_intake) = (self.process_sensor.0, self.thread_sensor.0);
+        self.by_pid.retain(|_, process| {
+            let alive = process.generation == generation;
+            if !alive {
+                end(
+                    process,
+                    now,
+                    intakes,
+                    (process_intake, thread_intake),
+                    registry,
+                );
+            }
+            alive
+        });
+        while let Some(pid) = self.newcomers.pop() {
+            self.add(pid, now, scratch, cgroups, registry);
+        }
+        self.inherit_roles(now, registry);
+        self.scan_threads(now, scratch, registry);
+    }
+
+    /// Gives a part to processes and to all their descendants.
+    pub(crate) fn assign(
+        &mut self,
+        pids: &[u32],
+        role: Role,
+        now: Timestamp,
+        registry: &mut Registry,
+    ) {
+        for pid in pids {
+            if let Some(process) = self.by_pid.get_mut(pid) {
+                process.role = role;
+                registry.change(process.entity, now, |record| record.role = role);
+            }
+        }
+        self.inherit_roles(now, registry);
+    }
+
+    /// Marks the processes that hold a connection of the generator.
+    pub(crate) fn mark_serving(&mut self, pids: &[u32], now: Timestamp, registry: &mut Registry) {
+        for pid in pids {
+            if let Some(process) = self.by_pid.get(pid) {
+                registry.change(process.entity, now, |record| record.serving = true);
+            }
+        }
+    }
+
+    /// Position of the thread sensor among all sensors.
+    pub(crate) fn thread_sensor_index(&self) -> usize {
+        self.thread_sensor.0
+    }
+
+    /// The entity of a process, if it has been seen.
+    pub(crate) fn entity(&self, pid: u32) -> Option<EntityId> {
+        self.by_pid.get(&pid).map(|process| process.entity)
+    }
+
+    /// Reads which groups the processes of target and generator are in; they may have moved.
+    pub(crate) fn place_in_groups(
+        &mut self,
+        now: Timestamp,
+        scratch: &mut Scratch,
+        cgroups: &mut Cgroups,
+        registry: &mut Registry,
+    ) {
+        let mut near = Vec::new();
+        for process in self.by_pid.values().filter(|process| is_near(process.role)) {
+            let (group, pressure_group) = groups(&process.folder, now, scratch, cgroups, registry);
+            registry.change(process.entity, now, |record| {
+                record.group = group.or(record.group);
+                record.pressure_group = pressure_group.or(record.pressure_group);
+            });
+            near.extend([group, pressure_group].into_iter().flatten());
+        }
+        near.sort();
+        near.dedup();
+        cgroups.mark_near(near.iter().map(|id| registry.get(*id).entity.path.as_str()));
+    }
+
+    /// Reads the process sensor, of target and generator or of all.
+    pub(crate) fn sample(
+        &mut self,
+        stamp: &mut dyn FnMut() -> Timestamp,
+        due: &dyn Fn(&Sensor, bool) -> bool,
+        scratch: &mut Scratch,
+        intakes: &mut [Intake],
+        registry: &mut Registry,
+    ) {
+        let (index, sensor) = self.process_sensor;
+        let (near_due, rest_due) = (due(sensor, true), due(sensor, false));
+        if !near_due && !rest_due {
+            return;
+        }
+        let thread_index = self.thread_sensor.0;
+        self.by_pid.retain(|_, process| {
+            if !(if is_near(process.role) {
+                near_due
+            } else {
+                rest_due
+            }) {
+                return true;
+            }
+            let now = stamp();
+            if process
+                .probe
+                .sample(now, scratch, &mut intakes[index], registry)
+                == Presence::Gone
+            {
+                end(process, now, intakes, (index, thread_index), registry);
+                return false;
+            }
+            rename(process.entity, scratch.source(0), now, registry);
+            true
+        });
+    }
+
+    /// Reads the thread sensor of target and generator.
+    pub(crate) fn sample_threads(
+        &mut self,
+        stamp: &mut dyn FnMut() -> Timestamp,
+        scratch: &mut Scratch,
+        intakes: &mut [Intake],
+        registry: &mut Registry,
+    ) {
+        for process in self.by_pid.values_mut() {
+            if let Some(threads) = &mut process.threads {
+                threads.sample(stamp, scratch, &mut intakes[self.thread_sensor.0], registry);
+            }
+        }
+    }
+
+    pub(crate) fn finish(&mut self, intakes: &mut [Intake]) {
+        for process in self.by_pid.values_mut() {
+            process.probe.finish(&mut intakes[self.process_sensor.0]);
+            if let Some(threads) = &mut process.threads {
+                threads.finish(&mut intakes[self.thread_sensor.0]);
+            }
+        }
+    }
+
+    fn add(
+        &mut self,
+        pid: u32,
+        now: Timestamp,
+        scratch: &mut Scratch,
+        cgroups: &mut Cgroups,
+        registry: &mut Registry,
+    ) {
+        let folder = self.proc.join(pid.to_string());
+        // Gone between the listing and here: it costs no error and no row.
+        let Ok(text) = std::fs::read(folder.join("stat")) else {
+            return;
+        };
+        let Ok(stat) = sensors::parse_stat(&text) else {
+            return;
+        };
+        let parent = u32::try_from(stat.parent).unwrap_or(0);
+        let parent_entity = self.by_pid.get(&parent).map(|process| process.entity);
+        let name = String::from_utf8_lossy(stat.name).into_owned();
+        let entity = Entity::new(
+            EntityKind::Process,
+            name,
+            format!("pid:{pid}@{}", stat.start),
+        );
+        let id = registry.add(entity, parent_entity, now);
+        let (group, pressure_group) = groups(&folder, now, scratch, cgroups, registry);
+        let role = if pid == std::process::id() {
+            Role::Recorder
+        } else {
+            Role::Rest
+        };
+        registry.change(id, now, |record| {
+            (record.group, record.pressure_group, record.role) = (group, pressure_group, role);
+        });
+        let sources = self.process_sensor.1.sources;
+        let place = |source: usize| Some(folder.join(sources[source].path));
+        match Probe::open(self.process_sensor.1, id, place, &mut scratch.gaps) {
+            Some(probe) => {
+                let process = Process {
+                    entity: id,
+                    folder,
+                    parent,
+                    role,
+                    probe,
+                    threads: None,
+                    generation: self.generation,
+                };
+                self.by_pid.insert(pid, process);
+            }
+            None => registry.vanish(id, now),
+        }
+    }
+
+    /// A child of target or generator plays its parent's part. Repeated until nothing changes, since a
+    /// pid may be smaller than its parent's.
+    fn inherit_roles(&mut self, now: Timestamp, registry: &mut Registry) {
+        loop {
+            let heir = self.by_pid.iter().find_map(|(pid, process)| {
+                let role = self.by_pid.get(&process.parent)?.role;
+                (process.role == Role::Rest && is_near(role)).then_some((*pid, role))
+            });
+            let Some((pid, role)) = heir else { return };
+            if let Some(process) = self.by_pid.get_mut(&pid) {
+                process.role = role;
+                registry.change(process.entity, now, |record| record.role = role);
+            }
+        }
+    }
+
+    fn scan_threads(&mut self, now: Timestamp, scratch: &mut Scratch, registry: &mut Registry) {
+        for process in self
+            .by_pid
+            .values_mut()
+            .filter(|process| is_near(process.role))
+        {
+            if process.threads.is_none() {
+                process.threads = Threads::open(&process.folder);
+            }
+            if let Some(threads) = &mut process.threads {
+                threads.scan(
+                    (&process.folder, process.entity),
+                    self.thread_sensor.1,
+                    now,
+                    scratch,
+                    registry,
+                );
+            }
+        }
+    }
+}
+
+/// Whether a part is measured thread by thread.
+fn is_near(role: Role) -> bool {
+    matches!(role, Role::Target | Role::Generator | Role::Dependency)
+}
+
+fn end(
+    process: &mut Process,
+    now: Timestamp,
+    intakes: &mut [Intake],
+    (index, thread_index): (usize, usize),
+    registry: &mut Registry,
+) {
+    if let Some(threads) = &mut process.threads {
+        threads.vanish(now, &mut intakes[thread_index], registry);
+    }
+    process.probe.finish(&mut intakes[index]);
+    registry.vanish(process.entity, now);
+}
+
+fn groups(
+    process: &Path,
+    now: Timestamp,
+    scratch: &mut Scratch,
+    cgroups: &mut Cgroups,
+    registry: &mut Registry,
+) -> (Option<EntityId>, Option<EntityId>) {
+    let text = std::fs::read_to_string(process.join("cgroup")).unwrap_or_default();
+    let (cpu, v2) = groups_of(&text);
+    let v2 = v2.map(|path| cgroups.ensure(&path, now, scratch, registry));
+    let cpu = cpu.map(|path| cgroups.ensure(&path, now, scratch, registry));
+    (cpu.or(v2), v2)
+}
+
+/// An exec changes a process's name.
+fn rename(id: EntityId, stat: &[u8], now: Timestamp, registry: &mut Registry) {
+    if let Ok(stat) = sensors::parse_stat(stat) {
+        if registry.get(id).entity.name.as_bytes() != stat.name {
+            let name = String::from_utf8_lossy(stat.name).into_owned();
+            registry.change(id, now, |record| record.entity.name = name);
+        }
+    }
+}
+
+/// Calls `each` for every name in an open folder that is a number, without allocating.
+pub(crate) fn each_number_in(folder: &impl AsFd, mut each: impl FnMut(u32)) {
+    let mut buffer = [MaybeUninit::<u8>::uninit(); 8192];
+    let mut entries = RawDir::new(folder, &mut buffer);
+    while let Some(Ok(entry)) = entries.next() {
+        if let Some(number) = entry
+            .file_name()
+            .to_str()
+            .ok()
+            .and_then(|name| name.parse().ok())
+        {
+            each(number);
+        }
+    }
+}

@@ -1,0 +1,605 @@
+//! The thread that wakes on absolute deadlines and reads what is due.
+//!
+//! In steady state it allocates nothing: buffers are kept, rows go out once a second in exchange for
+//! emptied ones. It records how late it woke and what it cost, and reads less often where reading
+//! costs too much.
+
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use model::{
+    Cost, Entity, EntityEvent, EntityId, EntityKind, Gap, GapReason, Role, Rows, Table, Timestamp,
+};
+use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec};
+use sensors::{Facts, Scope, Sensor};
+
+use crate::Error;
+use crate::cgroups::Cgroups;
+use crate::clock::{Clocks, boottime, process_cpu_ns};
+use crate::environment::Environment;
+use crate::intake::{Intake, LastSeen};
+use crate::limits;
+use crate::probe::{Presence, Probe, Scratch};
+use crate::processes::Processes;
+use crate::registry::Registry;
+
+/// The shortest period, and the length of a tick.
+const TICK_NS: i64 = 100_000_000;
+/// New processes are looked for this often, in ticks.
+const SCAN_TICKS: u64 = 2;
+/// Rows go out this often, in ticks: at most a second is lost in a crash.
+const FLUSH_TICKS: u64 = 10;
+/// Groups are looked for, clocks compared and memberships read this often, in ticks.
+const SLOW_TICKS: u64 = 50;
+/// The budget is checked over this many ticks.
+const BUDGET_TICKS: u64 = 30;
+/// Above this share of one CPU reading is stretched: a margin below the promised 1 %.
+const BUDGET: f64 = 0.009;
+/// What is read this seldom is left alone at the end: reading pressure early bends it for everybody.
+const PRESSURE_FOLD: Duration = Duration::from_secs(2);
+/// A clock reading serves for rows read within this time of it.
+const STAMP_NS: i64 = 500_000;
+
+/// What a sampler is to do.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// `/`, or a tree of captured files.
+    pub root: PathBuf,
+    /// Lock memory and raise the priority where allowed.
+    pub harden: bool,
+}
+
+/// What the sampler is told while it runs.
+#[derive(Clone, Debug)]
+pub enum Command {
+    /// Gives a part to processes and their descendants; the entity of the first is answered.
+    Assign {
+        /// The roots.
+        pids: Vec<u32>,
+        /// Their part.
+        role: Role,
+    },
+    /// Marks processes that hold a connection of the generator.
+    Serving(Vec<u32>),
+    /// Ends the sampling after a last look at everything.
+    Stop,
+}
+
+/// What the sampler hands on.
+#[derive(Debug)]
+pub enum Harvest {
+    /// Rows of one table; give the buffer back through `SamplerHandle::give_back`.
+    Rows(&'static Table, Rows),
+    /// Changes of the entity list.
+    Entities(Vec<EntityEvent>),
+    /// Something that is not seen.
+    Gap(Gap),
+    /// An assignment was carried out: the entity of the first process.
+    Assigned(Role, Option<EntityId>),
+    /// The end.
+    Ended(Ending),
+}
+
+/// What is known when sampling is over.
+#[derive(Clone, Debug)]
+pub struct Ending {
+    /// What it cost.
+    pub cost: Cost,
+    /// When the last row was taken.
+    pub at: Timestamp,
+}
+
+/// An emptied buffer on its way back to the table that filled it.
+pub type Spare = (&'static Table, Rows);
+
+/// A sampler on its own thread.
+pub struct SamplerHandle {
+    commands: Sender<Command>,
+    spare: Sender<Spare>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl SamplerHandle {
+    /// Tells the sampler something; it hears it at its next tick.
+    pub fn tell(&self, command: Command) {
+        // Refused only when the sampler has ended, and then it has said so itself.
+        let _ = self.commands.send(command);
+    }
+
+    /// Gives a buffer back to be filled again.
+    pub fn give_back(&self, table: &'static Table, mut rows: Rows) {
+        rows.clear();
+        let _ = self.spare.send((table, rows));
+    }
+}
+
+impl Drop for SamplerHandle {
+    fn drop(&mut self) {
+        self.tell(Command::Stop);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Reads what is due at each tick.
+pub struct Sampler {
+    scratch: Scratch,
+    intakes: Vec<Intake>,
+    machine: Vec<(usize, Probe)>,
+    processes: Processes,
+    cgroups: Cgroups,
+    registry: Registry,
+    recorder: (Intake, LastSeen),
+    clock: (Intake, LastSeen),
+    commands: Receiver<Command>,
+    spare: Receiver<Spare>,
+    /// Which tick this is, and which the one before was.
+    due: Due,
+    /// How much longer periods are than asked for.
+    stretch: Stretch,
+    budget_start: (u64, i64),
+    started: Timestamp,
+    start_cpu_ns: i64,
+    missed: i64,
+    cost: Cost,
+}
+
+/// How much longer the periods have become, to stay within the budget.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Stretch {
+    near: u64,
+    rest: u64,
+}
+
+impl Sampler {
+    /// A sampler ready for its first tick, with the ends of its command and spare channels.
+    ///
+    /// # Errors
+    /// When /proc cannot be opened.
+    pub fn new(
+        settings: &Settings,
+        environment: &Environment,
+    ) -> Result<(Self, Sender<Command>, Sender<Spare>), Error> {
+        let now = boottime();
+        let facts = Facts {
+            tick_ns: 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1) as i64,
+            page_bytes: rustix::param::page_size() as i64,
+        };
+        let mut scratch = Scratch::new(facts);
+        let mut registry = Registry::default();
+        let machine = registry.add(
+            Entity::new(EntityKind::Machine, environment.node.clone(), "/"),
+            None,
+            now,
+        );
+        let place = |sensor: &'static Sensor| {
+            move |source: usize| Some(settings.root.join(sensor.sources[source].path))
+        };
+        let machine_probes = sensors::all()
+            .iter()
+            .enumerate()
+            .filter(|(_, sensor)| sensor.scope == Scope::Machine);
+        let probes = machine_probes
+            .filter_map(|(index, sensor)| {
+                Some((
+                    index,
+                    Probe::open(sensor, machine, place(sensor), &mut scratch.gaps)?,
+                ))
+            })
+            .collect();
+        let (tell, commands) = channel();
+        let (give, spare) = channel();
+        let own = |table: &'static Table| {
+            (
+                Intake::new(table),
+                LastSeen::new(machine, table.columns.len()),
+            )
+        };
+        let start_cpu_ns = process_cpu_ns();
+        let sampler = Self {
+            scratch,
+            intakes: sensors::all()
+                .iter()
+                .map(|sensor| Intake::new(sensor.table))
+                .collect(),
+            machine: probes,
+            processes: Processes::new(&settings.root)?,
+            cgroups: Cgroups::new(environment.hierarchies.clone(), sensors::all()),
+            registry,
+            recorder: own(&sensors::RECORDER),
+            clock: own(&sensors::CLOCK),
+            commands,
+            spare,
+            due: Due {
+                before: None,
+                tick: 0,
+            },
+            stretch: Stretch { near: 1, rest: 1 },
+            budget_start: (0, start_cpu_ns),
+            started: now,
+            start_cpu_ns,
+            missed: 0,
+            cost: Cost {
+                priority: "normal".to_owned(),
+                ..Cost::default()
+            },
+        };
+        Ok((sampler, tell, give))
+    }
+
+    /// Runs a sampler on a thread of its own; everything that it finds goes to `sink`.
+    ///
+    /// # Errors
+    /// When /proc, the timer or the thread cannot be had.
+    pub fn start(
+        settings: &Settings,
+        environment: &Environment,
+        mut sink: impl FnMut(Harvest) + Send + 'static,
+    ) -> Result<SamplerHandle, Error> {
+        let (mut sampler, commands, spare) = Self::new(settings, environment)?;
+        let timer = Timer::new()?;
+        let harden = settings.harden;
+        let run = move || {
+            if harden {
+                sampler.cost.memory_locked = limits::lock_memory();
+                sampler.cost.priority = limits::raise_priority().to_owned();
+            }
+            sampler.run(&timer, &mut sink);
+        };
+        let thread = std::thread::Builder::new()
+            .name("sampler".to_owned())
+            .spawn(run);
+        let thread = thread.map_err(|source| Error::Setup {
+            what: "start the sampling thread",
+            source,
+        })?;
+        Ok(SamplerHandle {
+            commands,
+            spare,
+            thread: Some(thread),
+        })
+    }
+
+    fn run(&mut self, timer: &Timer, sink: &mut dyn FnMut(Harvest)) {
+        self.tick(0, sink);
+        let mut expirations = 0;
+        loop {
+            let Ok(passed) = timer.wait() else { break };
+            expirations += passed;
+            let lateness = boottime().ns_since(timer.first) - (expirations as i64 - 1) * TICK_NS;
+            self.missed += passed as i64 - 1;
+            self.note_lateness(lateness);
+            self.due = Due {
+                before: Some(self.due.tick),
+                tick: expirations,
+            };
+            if !self.tick(lateness, sink) {
+                break;
+            }
+        }
+        self.end(sink);
+    }
+
+    /// One wake-up: reads what is due, hands on once a second. Returns false once told to stop.
+    pub fn tick(&mut self, lateness_ns: i64, sink: &mut dyn FnMut(Harvest)) -> bool {
+        let now = boottime();
+        if self.due.every(SLOW_TICKS) {
+            self.look_for_groups(now);
+        }
+        if self.due.every(SCAN_TICKS * self.stretch.near) {
+            self.scan_processes(now);
+        }
+        let go_on = self.obey(now, sink);
+        self.sample(Look::Due);
+        self.note_self(now, lateness_ns);
+        self.keep_budget();
+        if self.due.every(FLUSH_TICKS) {
+            self.flush(sink);
+        }
+        self.cost.ticks += 1;
+        go_on
+    }
+
+    /// Steps to the next tick without waiting for it; for tests that count what a tick does.
+    pub fn step(&mut self, sink: &mut dyn FnMut(Harvest)) -> bool {
+        self.due = Due {
+            before: Some(self.due.tick),
+            tick: self.due.tick + 1,
+        };
+        self.tick(0, sink)
+    }
+
+    fn look_for_groups(&mut self, now: Timestamp) {
+        // Walking thousands of groups takes tens of milliseconds: the more there are, the less often.
+        let patience = 1 + self.cgroups.len() as u64 / 200;
+        if self.due.every(SLOW_TICKS * patience) {
+            self.cgroups.scan(
+                now,
+                &mut self.scratch,
+                &mut self.intakes,
+                &mut self.registry,
+            );
+        }
+        self.processes.place_in_groups(
+            now,
+            &mut self.scratch,
+            &mut self.cgroups,
+            &mut self.registry,
+        );
+        let clocks = Clocks::read();
+        let values = [
+            clocks.realtime_ns,
+            clocks.monotonic_raw_ns,
+            clocks.uncertainty_ns,
+        ];
+        self.clock
+            .1
+            .take(clocks.boottime, &values, &mut self.clock.0);
+    }
+
+    fn scan_processes(&mut self, now: Timestamp) {
+        self.processes.scan(
+            now,
+            &mut self.scratch,
+            &mut self.cgroups,
+            &mut self.intakes,
+            &mut self.registry,
+        );
+    }
+
+    fn obey(&mut self, now: Timestamp, sink: &mut dyn FnMut(Harvest)) -> bool {
+        while let Ok(command) = self.commands.try_recv() {
+            match command {
+                Command::Assign { pids, role } => {
+                    // It may have been started since the last look.
+                    self.scan_processes(now);
+                    self.processes.assign(&pids, role, now, &mut self.registry);
+                    self.scan_processes(now);
+                    self.processes.place_in_groups(
+                        now,
+                        &mut self.scratch,
+                        &mut self.cgroups,
+                        &mut self.registry,
+                    );
+                    let first = pids.first().and_then(|pid| self.processes.entity(*pid));
+                    sink(Harvest::Assigned(role, first));
+                }
+                Command::Serving(pids) => {
+                    self.scan_processes(now);
+                    self.processes.mark_serving(&pids, now, &mut self.registry);
+                }
+                Command::Stop => return false,
+            }
+        }
+        true
+    }
+
+    fn sample(&mut self, look: Look) {
+        let Self {
+            scratch,
+            intakes,
+            machine,
+            processes,
+            cgroups,
+            registry,
+            due,
+            stretch,
+            ..
+        } = self;
+        let (now_due, stretch) = (*due, *stretch);
+        let due = |sensor: &Sensor, near: bool| {
+            let (period, factor) = if near {
+                (sensor.period.near, stretch.near)
+            } else {
+                (sensor.period.rest, stretch.rest)
+            };
+            match look {
+                Look::Due => now_due.every(ticks_of(period) * factor),
+                Look::Last => period < PRESSURE_FOLD,
+            }
+        };
+        let mut last = boottime();
+        let mut stamp = move || {
+            let now = boottime();
+            if now.ns_since(last) > STAMP_NS {
+                last = now;
+            }
+            last
+        };
+        // Threads first: their times are compared with each other and with the CPUs' next to them.
+        if due(sensors::all()[processes.thread_sensor_index()], true) {
+            processes.sample_threads(&mut stamp, scratch, intakes, registry);
+        }
+        machine.retain_mut(|(index, probe)| {
+            !due(sensors::all()[*index], true)
+                || probe.sample(stamp(), scratch, &mut intakes[*index], registry) == Presence::Alive
+        });
+        cgroups.sample(&mut stamp, &due, scratch, intakes, registry);
+        processes.sample(&mut stamp, &due, scratch, intakes, registry);
+    }
+
+    fn note_self(&mut self, now: Timestamp, lateness_ns: i64) {
+        let cpu_ns = process_cpu_ns() - self.start_cpu_ns;
+        let values = [
+            lateness_ns,
+            cpu_ns,
+            TICK_NS * self.stretch.near as i64,
+            self.missed,
+        ];
+        self.recorder.1.take(now, &values, &mut self.recorder.0);
+        self.cost.cpu_ns = cpu_ns;
+        self.cost.wall_ns = now.ns_since(self.started);
+        self.cost.fast_period_ns = TICK_NS * self.stretch.near as i64;
+    }
+
+    fn note_lateness(&mut self, lateness_ns: i64) {
+        self.cost.late_ticks += u64::from(lateness_ns > TICK_NS / 2);
+        self.cost.lateness_max_ns = self.cost.lateness_max_ns.max(lateness_ns);
+    }
+
+    /// Reads less often when reading costs more than its share: first the rest of the machine, then
+    /// target and generator.
+    fn keep_budget(&mut self) {
+        const MOST_REST: u64 = 5;
+        const MOST_NEAR: u64 = 10;
+        let (start_tick, start_cpu) = self.budget_start;
+        if self.due.tick < start_tick + BUDGET_TICKS {
+            return;
+        }
+        let cpu_ns = process_cpu_ns();
+        let share =
+            (cpu_ns - start_cpu) as f64 / ((self.due.tick - start_tick) as i64 * TICK_NS) as f64;
+        // The first stretch of time holds the opening of everything, which is paid once.
+        if share > BUDGET && start_tick > 0 {
+            if self.stretch.rest < MOST_REST {
+                self.stretch.rest = (self.stretch.rest * 2).min(MOST_REST);
+            } else if self.stretch.near < MOST_NEAR {
+                self.stretch.near = if self.stretch.near == 2 {
+                    5
+                } else {
+                    self.stretch.near * 2
+                };
+            }
+        }
+        self.budget_start = (self.due.tick, cpu_ns);
+    }
+
+    fn take_spares(&mut self) {
+        while let Ok((table, rows)) = self.spare.try_recv() {
+            let own = [&mut self.recorder.0, &mut self.clock.0];
+            let intake = self
+                .intakes
+                .iter_mut()
+                .chain(own)
+                .find(|intake| std::ptr::eq(intake.table, table));
+            if let Some(intake) = intake {
+                intake.spare = Some(rows);
+            }
+        }
+    }
+
+    fn flush(&mut self, sink: &mut dyn FnMut(Harvest)) {
+        self.take_spares();
+        if let Some(events) = self.registry.take_events() {
+            sink(Harvest::Entities(events));
+        }
+        for gap in self.scratch.gaps.take_fresh() {
+            sink(Harvest::Gap(gap.clone()));
+        }
+        let own = [&mut self.recorder.0, &mut self.clock.0];
+        for intake in self.intakes.iter_mut().chain(own) {
+            if let Some(rows) = intake.take_rows() {
+                sink(Harvest::Rows(intake.table, rows));
+            }
+            if intake.dropped > 0 {
+                let reason = GapReason::Dropped(std::mem::take(&mut intake.dropped));
+                sink(Harvest::Gap(Gap {
+                    table: intake.table.name.to_string(),
+                    what: String::new(),
+                    window: None,
+                    reason,
+                }));
+            }
+        }
+    }
+
+    fn end(&mut self, sink: &mut dyn FnMut(Harvest)) {
+        // A last look, so that series reach the end; not at pressure, which an early read would bend.
+        self.sample(Look::Last);
+        self.note_self(boottime(), 0);
+        for (index, probe) in &mut self.machine {
+            probe.finish(&mut self.intakes[*index]);
+        }
+        self.cgroups.finish(&mut self.intakes);
+        self.processes.finish(&mut self.intakes);
+        self.recorder.1.finish(&mut self.recorder.0);
+        self.clock.1.finish(&mut self.clock.0);
+        self.flush(sink);
+        for intake in &self.intakes {
+            for (column, count) in intake
+                .table
+                .columns
+                .iter()
+                .zip(&intake.corrections)
+                .filter(|(_, count)| **count > 0)
+            {
+                self.cost
+                    .corrections
+                    .insert(format!("{}.{}", intake.table.name, column.name), *count);
+            }
+        }
+        sink(Harvest::Ended(Ending {
+            cost: self.cost.clone(),
+            at: boottime(),
+        }));
+    }
+}
+
+/// Why everything is looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Look {
+    /// A deadline has come.
+    Due,
+    /// The recording ends.
+    Last,
+}
+
+/// Which deadlines lie between the wake-up before and this one: a late wake-up may pass several.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Due {
+    before: Option<u64>,
+    tick: u64,
+}
+
+impl Due {
+    /// Whether a multiple of `ticks` was passed; everything is due at the first wake-up.
+    fn every(self, ticks: u64) -> bool {
+        let ticks = ticks.max(1);
+        self.before
+            .is_none_or(|before| self.tick / ticks > before / ticks)
+    }
+}
+
+fn ticks_of(period: Duration) -> u64 {
+    (period.as_nanos() as u64 / TICK_NS as u64).max(1)
+}
+
+/// Wakes at `first + n x TICK_NS`, wherever the machine has been in between.
+struct Timer {
+    descriptor: std::os::fd::OwnedFd,
+    first: Timestamp,
+}
+
+impl Timer {
+    fn new() -> Result<Self, Error> {
+        let descriptor =
+            rustix::time::timerfd_create(TimerfdClockId::Boottime, TimerfdFlags::CLOEXEC)
+                .map_err(Error::Timer)?;
+        let first = boottime() + TICK_NS;
+        let time = |ns: i64| Timespec {
+            tv_sec: ns / 1_000_000_000,
+            tv_nsec: ns % 1_000_000_000,
+        };
+        let schedule = Itimerspec {
+            it_interval: time(TICK_NS),
+            it_value: time(first.as_ns()),
+        };
+        rustix::time::timerfd_settime(&descriptor, TimerfdTimerFlags::ABSTIME, &schedule)
+            .map_err(Error::Timer)?;
+        Ok(Self { descriptor, first })
+    }
+
+    /// Waits for the next deadline; returns how many have passed since the last call.
+    fn wait(&self) -> Result<u64, rustix::io::Errno> {
+        let mut count = [0u8; 8];
+        loop {
+            match rustix::io::read(&self.descriptor, &mut count) {
+                Ok(_) => return Ok(u64::from_ne_bytes(count)),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(errno) => return Err(errno),
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The threads of one process of target or generator, with their sensors.
+
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use model::{Entity, EntityId, EntityKind, Timestamp};
+use rustix::fs::{Mode, OFlags, SeekFrom};
+use sensors::Sensor;
+
+use crate::intake::Intake;
+use crate::probe::{Presence, Probe, Scratch};
+use crate::processes::each_number_in;
+use crate::registry::Registry;
+
+struct Thread {
+    tid: u32,
+    entity: EntityId,
+    probe: Probe,
+    alive: bool,
+}
+
+/// The threads of one process.
+pub(crate) struct Threads {
+    folder: OwnedFd,
+    threads: Vec<Thread>,
+}
+
+impl Threads {
+    /// Opens /proc/PID/task; `None` when the process is gone.
+    pub(crate) fn open(process: &Path) -> Option<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder = rustix::fs::open(process.join("task"), flags, Mode::empty()).ok()?;
+        Some(Self {
+            folder,
+            threads: Vec::new(),
+        })
+    }
+
+    /// Looks for threads that came and went.
+    pub(crate) fn scan(
+        &mut self,
+        process: (&Path, EntityId),
+        sensor: &'static Sensor,
+        now: Timestamp,
+        scratch: &mut Scratch,
+        registry: &mut Registry,
+    ) {
+        self.threads
+            .iter_mut()
+            .for_each(|thread| thread.alive = false);
+        let Self { folder, threads } = self;
+        if rustix::fs::seek(&*folder, SeekFrom::Start(0)).is_err() {
+            return;
+        }
+        each_number_in(folder, |tid| {
+            if let Some(known) = threads.iter_mut().find(|thread| thread.tid == tid) {
+                known.alive = true;
+                return;
+            }
+            threads.extend(open_thread(process, tid, sensor, now, scratch, registry));
+        });
+    }
+
+    /// Reads every thread; those found gone are let go.
+    pub(crate) fn sample(
+        &mut self,
+        stamp: &mut dyn FnMut() -> Timestamp,
+        scratch: &mut Scratch,
+        intake: &mut Intake,
+        registry: &mut Registry,
+    ) {
+        self.threads.retain_mut(|thread| {
+            let now = stamp();
+            if thread.alive
+                && thread.probe.sample(now, scratch, intake, registry) == Presence::Alive
+            {
+                return true;
+            }
+            thread.probe.finish(intake);
+            registry.vanish(thread.entity, now);
+            false
+        });
+    }
+
+    /// Writes the ends of unchanged stretches.
+    pub(crate) fn finish(&mut self, intake: &mut Intake) {
+        self.threads
+            .iter_mut()
+            .for_each(|thread| thread.probe.finish(intake));
+    }
+
+    /// Lets all threads go: their process has ended.
+    pub(crate) fn vanish(&mut self, now: Timestamp, intake: &mut Intake, registry: &mut Registry) {
+        for thread in &mut self.threads {
+            thread.probe.finish(intake);
+            registry.vanish(thread.entity, now);
+        }
+        self.threads.clear();
+    }
+}
+
+fn open_thread(
+    process: (&Path, EntityId),
+    tid: u32,
+    sensor: &'static Sensor,
+    now: Timestamp,
+    scratch: &mut Scratch,
+    registry: &mut Registry,
+) -> Option<Thread> {
+    let folder = process.0.join("task").join(tid.to_string());
+    // The name first: without it there is nobody to open files for.
+    let stat = std::fs::read(folder.join("stat")).ok()?;
+    let stat = sensors::parse_stat(&stat).ok()?;
+    let path = format!("{}/tid:{tid}", registry.get(process.1).entity.path);
+    let name = String::from_utf8_lossy(stat.name).into_owned();
+    let entity = registry.add(
+        Entity::new(EntityKind::Thread, name, path),
+        Some(process.1),
+        now,
+    );
+    let place = |source: usize| Some(folder.join(sensor.sources[source].path));
+    match Probe::open(sensor, entity, place, &mut scratch.gaps) {
+        Some(probe) => Some(Thread {
+            tid,
+            entity,
+            probe,
+            alive: true,
+        }),
+        None => {
+            registry.vanish(entity, now);
+            None
+        }
+    }
+}

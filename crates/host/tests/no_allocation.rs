@@ -1,0 +1,104 @@
+//! In steady state a tick allocates nothing: counted by an allocator that counts.
+//!
+//! The only test of its file, since the counter is the process's own.
+#![allow(unsafe_code)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::path::PathBuf;
+
+use host::{Command, Harvest, Sampler, Settings, environment};
+use model::{Role, Rows, Table};
+
+thread_local! {
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+// SAFETY: every call goes to the system's allocator unchanged; counting touches no memory of it.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.with(|count| count.set(count.get() + 1));
+        // SAFETY: as the caller promised.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as the caller promised.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        COUNT.with(|count| count.set(count.get() + 1));
+        // SAFETY: as the caller promised.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[test]
+fn a_second_in_steady_state_allocates_nothing() {
+    // The target is this process: a thread that sleeps and wakes, so that rows change at every tick.
+    std::thread::spawn(|| {
+        loop {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+    });
+    let settings = Settings {
+        root: PathBuf::from("/"),
+        harden: false,
+    };
+    let environment = environment(&settings.root);
+    let (mut sampler, tell, give) =
+        Sampler::new(&settings, &environment).expect("/proc is readable");
+    tell.send(Command::Assign {
+        pids: vec![std::process::id()],
+        role: Role::Target,
+    })
+    .expect("the sampler lives");
+    let mut kept: Vec<(&'static Table, Rows)> = Vec::with_capacity(64);
+    let (mut rows_seen, mut quiet_seconds, mut counted, mut news) = (0, 0, 0, false);
+    let mut worst = 0;
+    for tick in 1..600u64 {
+        let before = COUNT.with(Cell::get);
+        let go_on = sampler.step(&mut |harvest| match harvest {
+            Harvest::Rows(table, rows) => {
+                rows_seen += rows.len();
+                kept.push((table, rows));
+            }
+            Harvest::Entities(_) | Harvest::Gap(_) | Harvest::Assigned(..) => news = true,
+            Harvest::Ended(_) => {}
+        });
+        assert!(go_on);
+        // Every 50 ticks groups are walked and memberships read afresh: not part of a sample.
+        if tick % 50 != 0 {
+            counted += COUNT.with(Cell::get) - before;
+        }
+        for (table, mut rows) in kept.drain(..) {
+            rows.clear();
+            give.send((table, rows)).expect("the sampler lives");
+        }
+        if tick % 10 == 0 {
+            // Processes come and go on a shared machine, and a newcomer is rightly worth an allocation:
+            // what counts is a second without any, after the first ones have sized the buffers.
+            if !news && tick > 100 {
+                quiet_seconds += 1;
+                worst = worst.max(counted);
+            }
+            (counted, news) = (0, false);
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert!(rows_seen > 1_000, "rows were taken: {rows_seen}");
+    assert!(
+        quiet_seconds > 3,
+        "quiet seconds were seen: {quiet_seconds}"
+    );
+    assert_eq!(
+        worst, 0,
+        "allocations in ten ticks that took rows, flushed them and met nobody new"
+    );
+}

@@ -1,0 +1,166 @@
+//! pgbench, PostgreSQL's own load generator, as of version 15.
+//!
+//! Its live signal is the progress line of `-P`, which is added when the user did not ask for one
+//! (and is then kept from him); its log files are block buffered and say nothing while it runs.
+//! Without `-P`, `-R` or `-L` pgbench times no transaction, and the latency that it prints is clients
+//! / tps: the same number again, and no evidence. `-l` does not change that.
+
+mod complaints;
+mod decimal;
+mod options;
+mod progress;
+mod remarks;
+mod summary;
+#[cfg(test)]
+mod tests;
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use model::{ExitKind, Load, Provenance, Timestamp};
+
+use crate::{Adapter, Adjust, Bin, Ending, Prepared, Reader, Stream};
+use complaints::Complaints;
+use options::Options;
+use progress::{Clock, LONGEST, PROGRESS, Progress};
+use remarks::RunEnd;
+use summary::Report;
+
+const NAME: &str = "pgbench";
+
+/// The adapter.
+pub(crate) struct Pgbench;
+
+impl Adapter for Pgbench {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn prepare(&self, argv: &[OsString], adjust: Adjust) -> Option<Prepared> {
+        let (program, words) = argv.split_first()?;
+        if Path::new(program).file_name()? != NAME {
+            return None;
+        }
+        let mut options = Options::parse(words);
+        if !options.is_load {
+            return None;
+        }
+        let mut argv = argv.to_vec();
+        let mut notices = Vec::new();
+        // pgbench refuses --progress-timestamp without -P: adding -P would run what it refuses.
+        let adds_progress = adjust == Adjust::Allowed
+            && options.progress_s.is_none()
+            && !options.progress_timestamp;
+        if adds_progress {
+            // Right behind the program's name no option's value and no `--` can come before it.
+            argv.splice(1..1, ["-P".into(), "1".into()]);
+            options.progress_s = Some(1);
+            notices.push("pgbench: added -P 1 (--no-adjust leaves it alone)".to_owned());
+        }
+        Some(Prepared {
+            adapter: NAME,
+            argv,
+            notices,
+            load: load(&options),
+            latency: latency(&options),
+            serving_unit: "backend",
+            reader: Box::new(PgbenchReader::new(options, adds_progress)),
+        })
+    }
+}
+
+fn load(options: &Options) -> Load {
+    let threads = match (options.threads, options.clients) {
+        // As pgbench does: a thread without a client is not started.
+        (Some(threads), Some(clients)) => Some(threads.min(clients)),
+        (threads, _) => threads,
+    };
+    Load {
+        clients: options.clients,
+        threads,
+        rate: options.rate,
+        rate_unit: "tps".to_owned(),
+        clients_option: Some("-c".to_owned()),
+        rate_option: Some("-R".to_owned()),
+    }
+}
+
+fn latency(options: &Options) -> Provenance {
+    let timed =
+        options.progress_s.is_some() || options.rate.is_some() || options.latency_limit.is_some();
+    if timed {
+        Provenance::ToolMean
+    } else {
+        Provenance::Derived
+    }
+}
+
+/// Understands one run.
+struct PgbenchReader {
+    options: Options,
+    hides_progress: bool,
+    clock: Clock,
+    report: Report,
+    complaints: Complaints,
+}
+
+impl PgbenchReader {
+    fn new(options: Options, hides_progress: bool) -> Self {
+        let clock = if options.progress_timestamp {
+            Clock::unix(i64::from(options.progress_s.unwrap_or(1)) * 1_000_000_000)
+        } else {
+            Clock::elapsed()
+        };
+        Self {
+            options,
+            hides_progress,
+            clock,
+            report: Report::default(),
+            complaints: Complaints::default(),
+        }
+    }
+}
+
+impl Reader for PgbenchReader {
+    fn line(
+        &mut self,
+        stream: Stream,
+        line: &[u8],
+        arrived: Timestamp,
+        bins: &mut Vec<Bin>,
+    ) -> bool {
+        match stream {
+            Stream::Stdout => self.report.line(line),
+            Stream::Stderr => match Progress::parse(line) {
+                Some(progress) => {
+                    bins.extend(self.clock.bin(&progress, arrived));
+                    // A line that another message got into is shown, for that message's sake.
+                    return !(self.hides_progress && progress.whole);
+                }
+                None => self.complaints.line(line),
+            },
+        }
+        true
+    }
+
+    fn may_hide(&self, stream: Stream, start: &[u8]) -> bool {
+        // One byte more than a progress line has, for a CR that is not part of it.
+        self.hides_progress
+            && stream == Stream::Stderr
+            && start.len() <= LONGEST + 1
+            && (start.starts_with(PROGRESS) || PROGRESS.starts_with(start))
+    }
+
+    fn finish(self: Box<Self>, exit: ExitKind, _: Timestamp) -> Ending {
+        let summary = self.report.finish(self.complaints.run_aborted);
+        let end = RunEnd {
+            exit,
+            summary: summary.as_ref(),
+            complaints: &self.complaints,
+            options: &self.options,
+            begun: self.clock.started(),
+        };
+        let remarks = end.remarks();
+        Ending { summary, remarks }
+    }
+}

@@ -1,0 +1,174 @@
+use std::os::unix::ffi::OsStringExt;
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// Command lines, words parted by `|`, and what is stored of them.
+const SECRETS: &[(&str, &str)] = &[
+    // URLs.
+    (
+        "pgbench|postgresql://user:s3cret@host:5432/db",
+        "pgbench|postgresql://user:***@host:5432/db",
+    ),
+    (
+        "pgbench|postgresql://u:a@b:c@h1:1,h2:2/db?sslmode=require",
+        "pgbench|postgresql://u:***@h1:1,h2:2/db?sslmode=require",
+    ),
+    (
+        "pgbench|postgresql://u:s3/c?ret@host/db",
+        "pgbench|postgresql://u:***@host/db",
+    ),
+    ("wrk|redis://:s3cret@host", "wrk|redis://:***@host"),
+    (
+        "psql|postgresql://host/db?user=u&password=s3cret&x=1",
+        "psql|postgresql://host/db?user=u&password=***&x=1",
+    ),
+    (
+        "java|jdbc:sqlserver://h;user=u;password=s3cret",
+        "java|jdbc:sqlserver://h;user=u;password=***",
+    ),
+    (
+        "wrk|http://h/?access_token=s3cret#top",
+        "wrk|http://h/?access_token=***#top",
+    ),
+    // Conninfo strings and other pairs.
+    (
+        "psql|host=h password=s3cret dbname=d",
+        "psql|host=h password=*** dbname=d",
+    ),
+    ("psql|password=s3cret host=h", "psql|password=*** host=h"),
+    (
+        "psql|password = 's3 \\' cret' host=h",
+        "psql|password = *** host=h",
+    ),
+    (
+        "psql|dbname=d password=s3\\ cret",
+        "psql|dbname=d password=***",
+    ),
+    ("psql|password=s3cret", "psql|password=***"),
+    ("ycsb|-p|db.passwd=s3 cret", "ycsb|-p|db.passwd=***"),
+    ("x|apikey=s3cret", "x|apikey=***"),
+    ("x|PWD=s3cret", "x|PWD=***"),
+    (
+        "x|{\"user\": \"u\", \"password\": \"s3cret\"}",
+        "x|{\"user\": \"u\", \"password\": ***",
+    ),
+    // Options.
+    ("x|--password=s3 cret=1", "x|--password=***"),
+    ("x|--password|s3cret|h", "x|--password|***|h"),
+    ("x|--password|-s3cret", "x|--password|***"),
+    ("x|--password|--host=h", "x|--password|--host=h"),
+    (
+        "sysbench|--mysql-password=s3cret|--pgsql-password=s3cret|run",
+        "sysbench|--mysql-password=***|--pgsql-password=***|run",
+    ),
+    (
+        "x|--api-key|s3cret|--auth-token=s3cret|-secret|s3cret",
+        "x|--api-key|***|--auth-token=***|-secret|***",
+    ),
+    ("jmeter|-Jdb.password=s3cret", "jmeter|-Jdb.password=***"),
+    (
+        "ysql|--dsn=host=h password=s3cret",
+        "ysql|--dsn=host=h password=***",
+    ),
+    ("mysqlslap|-uroot|-ps3cret", "mysqlslap|-uroot|-p***"),
+    ("/usr/bin/mariadb|-ps3cret|db", "/usr/bin/mariadb|-p***|db"),
+    ("sudo|mysql|-ps3cret", "sudo|mysql|-p***"),
+    (
+        "redis-benchmark|-a|s3cret|-n|5",
+        "redis-benchmark|-a|***|-n|5",
+    ),
+    ("ab|-A|u:s3cret|http://h/", "ab|-A|***|http://h/"),
+    // Headers.
+    (
+        "wrk|-H|Authorization: Bearer s3cret",
+        "wrk|-H|Authorization: ***",
+    ),
+    ("hey|-H|x-api-key:s3cret", "hey|-H|x-api-key:***"),
+    (
+        "curl|--header=authorization: Basic s3cret=",
+        "curl|--header=authorization: ***",
+    ),
+    ("curl|-HCookie: s3cret; a=b", "curl|-HCookie: ***"),
+    // Environment and scripts.
+    (
+        "env|PGPASSWORD=s3 cret|pgbench|-c|4",
+        "env|PGPASSWORD=***|pgbench|-c|4",
+    ),
+    (
+        "docker|run|-e|PGPASSWORD=s3cret",
+        "docker|run|-e|PGPASSWORD=***",
+    ),
+    (
+        "sh|-c|PGPASSWORD='s3 cret' pgbench -c 4; mysql -ps3cret db",
+        "sh|-c|PGPASSWORD=*** pgbench -c 4; mysql -p*** db",
+    ),
+    (
+        "bash|-ec|x --password s3cret 'host=h password=s3cret'",
+        "bash|-ec|x --password *** 'host=h password=***",
+    ),
+];
+
+/// `|` parts the words.
+fn redacted(line: &str) -> String {
+    let argv: Vec<OsString> = line.split('|').map(OsString::from).collect();
+    redact(&argv).join("|")
+}
+
+#[test]
+fn secrets_are_replaced() {
+    for (line, expected) in SECRETS {
+        assert_eq!(redacted(line), *expected);
+        assert!(!redacted(line).contains("s3"), "{line}");
+    }
+}
+
+#[test]
+fn the_rest_stays() {
+    for line in [
+        "pgbench|-p|5432|-P|1|-c|10|-j|2|-S|-T|30|bench",
+        "pgbench|-p5432|-h|mysqlhost|-U|user",
+        "pgbench|-f|/srv/token.sql@2|-D|x=1",
+        "pgbench|postgresql://user@host:5432/db?sslmode=require",
+        "mysql|-p|db|-P|3306",
+        "wrk|http://host:8080/a@b?c=d:e",
+        "wrk|http://[::1]:8080/a@b",
+        "psql|--no-password|-h|host",
+        "x|--password-file=/srv/p|PGPASSFILE=/srv/p|--token-file|/srv/t",
+        "wrk|-H|Accept: text/html",
+        "sh|-c|pgbench -c 4  'a b' | tee log",
+        "",
+    ] {
+        assert_eq!(redacted(line), line);
+    }
+}
+
+#[test]
+fn invalid_utf8_is_shown_as_such() {
+    let argv = [
+        OsString::from_vec(b"a\xff".to_vec()),
+        OsString::from_vec(b"password=\xff".to_vec()),
+    ];
+    assert_eq!(redact(&argv), ["a\u{fffd}", "password=***"]);
+}
+
+proptest! {
+    #[test]
+    fn a_word_gives_a_word(argv in prop::collection::vec("[-a-z=:/@?&'\" \\\\]{0,20}|\\PC{0,20}", 0..8)) {
+        let argv: Vec<OsString> = argv.iter().map(OsString::from).collect();
+        prop_assert_eq!(redact(&argv).len(), argv.len());
+    }
+
+    #[test]
+    fn a_secret_does_not_survive(secret in "[A-Z0-9!@#$%^*+~]{8,20}") {
+        for line in [
+            format!("env|PGPASSWORD={secret}|pgbench"),
+            format!("x|--password={secret}"),
+            format!("x|--password|{secret}"),
+            format!("x|host=h password={secret} dbname=d"),
+        ] {
+            prop_assert!(!redacted(&line).contains(&secret), "{}", line);
+        }
+    }
+}
