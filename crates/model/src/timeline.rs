@@ -193,7 +193,7 @@ impl<'a> Series<'a> {
         match self.read_forward(after) {
             Some(next) if next.0 > before.0 => {
                 let part = at.ns_since(before.0) as f64 / next.0.ns_since(before.0) as f64;
-                Some(before.1 as f64 + part * (next.1 - before.1) as f64)
+                Some(before.1 as f64 + part * next.1.wrapping_sub(before.1) as f64)
             }
             _ => Some(before.1 as f64),
         }

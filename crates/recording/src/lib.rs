@@ -1,1 +1,46 @@
-//! A run on disk.
+//! A run on disk: a folder `NAME.stall/` with `meta.json` and one Arrow IPC stream per table.
+//!
+//! The writer is made for a machine in trouble: each flush is one whole record batch handed to the
+//! kernel at once, so that `kill -9` loses nothing that was flushed, and there is no footer to lose.
+//! The reader is made for files from elsewhere: whatever their bytes are, it neither panics nor asks
+//! for more memory than the file can account for, and what it could not read becomes a [`Damage`] and
+//! a gap of the timeline. The format is described in `docs/recording.md`.
+//!
+//! This crate knows the words of `model` and files; it knows no sensor and draws no conclusion.
+#![warn(missing_docs)]
+
+mod arrow_file;
+mod delta;
+mod entity_file;
+mod error;
+mod frames;
+mod layout;
+mod naming;
+mod reader;
+mod schema;
+mod table_file;
+mod writer;
+
+pub use error::{Error, Result};
+pub use naming::{newest, next_name};
+pub use reader::{Damage, Reader, Recording};
+pub use writer::Writer;
+
+use model::Timestamp;
+
+/// The file that makes a folder a recording.
+const META_FILE: &str = "meta.json";
+
+/// How a recording's folder ends.
+const FOLDER_EXTENSION: &str = "stall";
+
+/// The extension of tables.
+const TABLE_EXTENSION: &str = "arrow";
+
+/// Whether an instant can be one of a machine's boot clock.
+///
+/// Times outside (73 years are in) are damage. Holding them off here lets every later reader
+/// subtract two times without a thought of overflow.
+fn plausible(time: Timestamp) -> bool {
+    (0..1 << 61).contains(&time.as_ns())
+}

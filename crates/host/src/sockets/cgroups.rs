@@ -1,0 +1,103 @@
+//! The processes of a named cgroup, in whichever hierarchies know it.
+//!
+//! On hybrid machines a group may exist in several hierarchies and be filled in only one of them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::error::Error;
+
+/// Deeper groups than this are not looked into: systemd's user sessions reach six.
+const DEEPEST: usize = 8;
+
+/// The processes of the group at that path below each mount, and of the groups within it.
+pub(super) fn pids_at(mounts: &[PathBuf], path: &str) -> Result<BTreeSet<u32>, Error> {
+    let relative = path.trim_start_matches('/');
+    let climbs = relative.split('/').any(|part| part == "..");
+    let places = mounts
+        .iter()
+        .map(|mount| mount.join(relative))
+        .filter(|place| place.is_dir());
+    let groups: Vec<PathBuf> = if climbs { Vec::new() } else { places.collect() };
+    if groups.is_empty() {
+        let searched: Vec<String> = mounts
+            .iter()
+            .map(|mount| mount.display().to_string())
+            .collect();
+        let mounts = match searched.as_slice() {
+            [] => "no cgroup hierarchy is mounted".to_owned(),
+            searched => format!("looked below {}", searched.join(", ")),
+        };
+        return Err(Error::NoCgroup {
+            path: path.to_owned(),
+            mounts,
+        });
+    }
+    pids_in(&groups, path)
+}
+
+/// The processes of the unit: of the groups named `name` or `name.service`.
+pub(super) fn pids_of_unit(mounts: &[PathBuf], name: &str) -> Result<BTreeSet<u32>, Error> {
+    let service = format!("{name}.service");
+    let mut groups = Vec::new();
+    for mount in mounts {
+        walk(mount, DEEPEST, &mut |group| {
+            let last = group.file_name().and_then(|last| last.to_str());
+            let found = last.is_some_and(|last| last == name || last == service);
+            if found {
+                groups.push(group.to_owned());
+            }
+            // What is within the unit belongs to it already.
+            !found
+        });
+    }
+    if groups.is_empty() {
+        return Err(Error::NoUnit {
+            name: name.to_owned(),
+        });
+    }
+    pids_in(&groups, name)
+}
+
+fn pids_in(groups: &[PathBuf], path: &str) -> Result<BTreeSet<u32>, Error> {
+    let mut pids = BTreeSet::new();
+    let mut take = |group: &Path| {
+        // Absent or refused for threaded groups; those within may still tell.
+        let text = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
+        // 0 stands for a process that this pid namespace cannot name.
+        pids.extend(
+            text.lines()
+                .filter_map(|line| line.parse::<u32>().ok())
+                .filter(|&pid| pid != 0),
+        );
+        true
+    };
+    for group in groups {
+        take(group);
+        walk(group, DEEPEST, &mut take);
+    }
+    if pids.is_empty() {
+        Err(Error::EmptyCgroup {
+            path: path.to_owned(),
+        })
+    } else {
+        Ok(pids)
+    }
+}
+
+/// Visits the folders within `folder`; into those for which `visit` is true it goes deeper.
+fn walk(folder: &Path, depth: usize, visit: &mut dyn FnMut(&Path) -> bool) {
+    let Some(deeper) = depth.checked_sub(1) else {
+        return;
+    };
+    let Ok(entries) = fs::read_dir(folder) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        // Links are not followed: `file_type` does not look through them.
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) && visit(&entry.path()) {
+            walk(&entry.path(), deeper, visit);
+        }
+    }
+}

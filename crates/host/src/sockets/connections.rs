@@ -1,0 +1,170 @@
+//! The connections that some processes have made.
+//!
+//! Connections that they accepted are left out: whoever connects to a load generator does not serve
+//! it. So are unix sockets without a name at either end (socketpairs) and unix sockets that are a
+//! standard stream (a log daemon behind stdout): nothing was connected to.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fs;
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use super::Endpoint;
+use super::inet::{Namespace, TcpState, listens_at};
+use super::owners::{Held, sockets_of};
+use super::unix::{UnixSocket, UnixTable};
+
+/// What carries a connection.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Transport {
+    /// TCP over IPv4 or IPv6.
+    Tcp,
+    /// A unix stream socket.
+    Unix,
+}
+
+/// One connection, seen from the end that made it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Connection {
+    /// The end that the given processes hold.
+    pub local: Endpoint,
+    /// What they connected to.
+    pub peer: Endpoint,
+    /// The inode of the local end.
+    pub inode: u64,
+    /// The inode of a unix socket's other end: 0 while it waits to be accepted, `None` when the
+    /// kernel does not tell (always for TCP).
+    pub peer_inode: Option<u64>,
+    /// What carries it.
+    pub transport: Transport,
+    /// The namespace it lives in, by its place in `Connections::namespaces`.
+    pub(super) namespace: usize,
+}
+
+/// The connections made by a set of processes, with the tables they were found in: both ends of a
+/// connection must come from the same moment.
+#[derive(Clone, Debug, Default)]
+pub struct Connections {
+    /// Every connection once, also when several processes hold it.
+    pub list: Vec<Connection>,
+    /// Processes whose descriptors this user may not read.
+    pub unreadable: Vec<u32>,
+    pub(super) namespaces: Vec<(Option<PathBuf>, Namespace)>,
+    pub(super) unix: UnixTable,
+}
+
+/// The stream connections that these processes have made and hold open, or are just making.
+pub fn connections_of(proc: &Path, pids: &[u32]) -> Connections {
+    let mut found = Connections::default();
+    let mut held = Held::default();
+    let mut by_namespace: BTreeMap<Option<PathBuf>, (u32, HashSet<u64>)> = BTreeMap::new();
+    for &pid in pids {
+        match sockets_of(proc, pid) {
+            Ok(own) => {
+                let of_namespace = by_namespace
+                    .entry(namespace_link(proc, pid))
+                    .or_insert_with(|| (pid, HashSet::new()));
+                of_namespace.1.extend(&own.sockets);
+                held.sockets.extend(own.sockets);
+                held.standard.extend(own.standard);
+            }
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                found.unreadable.push(pid)
+            }
+            // Gone: it holds nothing any more.
+            Err(_) => {}
+        }
+    }
+    if held.sockets.is_empty() {
+        return found;
+    }
+    found.unix = UnixTable::read(proc);
+    for (link, (pid, mut inodes)) in by_namespace {
+        // The TCP tables cost milliseconds: the kernel walks its whole hash table for each.
+        inodes.retain(|&inode| found.unix.get(inode).is_none());
+        if inodes.is_empty() {
+            continue;
+        }
+        let namespace = Namespace::read(net_folder(proc, pid));
+        found
+            .list
+            .extend(tcp_connections(&namespace, &inodes, found.namespaces.len()));
+        found.namespaces.push((link, namespace));
+    }
+    found.list.extend(unix_connections(&found.unix, &held));
+    found
+}
+
+/// Names the network namespace of a process; `None` where that may not be read.
+pub(super) fn namespace_link(proc: &Path, pid: u32) -> Option<PathBuf> {
+    fs::read_link(proc.join(pid.to_string()).join("ns/net")).ok()
+}
+
+/// The folder with the tables of a process's network namespace, else of our own.
+pub(super) fn net_folder(proc: &Path, pid: u32) -> PathBuf {
+    let own = proc.join(pid.to_string()).join("net");
+    if own.join("tcp").exists() {
+        own
+    } else {
+        proc.join("net")
+    }
+}
+
+fn tcp_connections(namespace: &Namespace, inodes: &HashSet<u64>, index: usize) -> Vec<Connection> {
+    let listening: HashSet<SocketAddr> = namespace.listening();
+    let made = namespace.sockets.iter().filter(|socket| {
+        matches!(socket.state, TcpState::Established | TcpState::SynSent)
+            && inodes.contains(&socket.inode)
+            && !listens_at(&listening, socket.local)
+    });
+    made.map(|socket| Connection {
+        local: Endpoint::Inet(socket.local),
+        peer: Endpoint::Inet(socket.peer),
+        inode: socket.inode,
+        peer_inode: None,
+        transport: Transport::Tcp,
+        namespace: index,
+    })
+    .collect()
+}
+
+pub(super) fn unix_connections(table: &UnixTable, held: &Held) -> Vec<Connection> {
+    let inodes: BTreeSet<u64> = held.sockets.difference(&held.standard).copied().collect();
+    inodes
+        .iter()
+        .filter_map(|&inode| unix_connection(table, table.get(inode)?))
+        .collect()
+}
+
+fn unix_connection(table: &UnixTable, socket: &UnixSocket) -> Option<Connection> {
+    let accepted = socket
+        .name
+        .as_ref()
+        .is_some_and(|name| table.listens_at(name));
+    if !socket.stream || !socket.connected || accepted {
+        return None;
+    }
+    let peer = match socket.peer {
+        Some(0) => table.awaited_by(socket.inode).map(str::to_owned),
+        Some(peer) => match table.get(peer) {
+            // An accepted socket has a name: this pair was made by socketpair(2).
+            Some(other) => Some(other.name.clone()?),
+            // The other end is in another network namespace, which keeps its name.
+            None => None,
+        },
+        None if table.tells_peers => return None,
+        None => None,
+    };
+    Some(Connection {
+        local: socket
+            .name
+            .clone()
+            .map_or(Endpoint::UnnamedUnix, Endpoint::Unix),
+        peer: peer.map_or(Endpoint::UnnamedUnix, Endpoint::Unix),
+        inode: socket.inode,
+        peer_inode: socket.peer,
+        transport: Transport::Unix,
+        namespace: 0,
+    })
+}

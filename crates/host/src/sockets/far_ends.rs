@@ -1,0 +1,176 @@
+//! Where the other ends of connections are, by the socket tables alone.
+//!
+//! The tables are those of the connections themselves; costly ones (other namespaces, this machine's
+//! addresses) are read when first needed.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::net::SocketAddr;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::connections::{Connection, Connections, namespace_link, net_folder};
+use super::inet::{LocalAddresses, Namespace, TcpSocket, TcpState};
+use super::unix::UnixTable;
+use super::{Endpoint, processes};
+
+/// Where the other end of one connection is.
+#[derive(Clone, Copy)]
+pub(super) enum FarEnd {
+    /// A socket that some process holds, and whose it is.
+    Socket { inode: u64, uid: Option<u32> },
+    /// On this machine, and not accepted yet.
+    Pending,
+    /// On another machine.
+    Remote,
+    /// The kernel does not tell.
+    Unknown,
+}
+
+impl FarEnd {
+    pub(super) fn inode(&self) -> Option<u64> {
+        match *self {
+            FarEnd::Socket { inode, .. } => Some(inode),
+            _ => None,
+        }
+    }
+
+    fn of_socket(socket: &TcpSocket) -> Self {
+        match socket.inode {
+            0 => FarEnd::Pending,
+            inode => FarEnd::Socket {
+                inode,
+                uid: Some(socket.uid),
+            },
+        }
+    }
+}
+
+/// The tables, indexed for looking up other ends.
+pub(super) struct Search<'a> {
+    proc: &'a Path,
+    connections: &'a Connections,
+    pairs: Vec<HashMap<(SocketAddr, SocketAddr), &'a TcpSocket>>,
+    addresses: HashMap<usize, LocalAddresses>,
+    elsewhere: Option<Vec<Namespace>>,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(proc: &'a Path, connections: &'a Connections) -> Self {
+        let pairs = connections
+            .namespaces
+            .iter()
+            .map(|(_, namespace)| namespace.by_pair())
+            .collect();
+        Self {
+            proc,
+            connections,
+            pairs,
+            addresses: HashMap::new(),
+            elsewhere: None,
+        }
+    }
+
+    pub(super) fn far_end(&mut self, made: &Connection) -> FarEnd {
+        match (&made.local, &made.peer) {
+            (&Endpoint::Inet(local), &Endpoint::Inet(peer)) => {
+                self.tcp(local, peer, made.namespace)
+            }
+            _ => unix(&self.connections.unix, made),
+        }
+    }
+
+    fn tcp(&mut self, local: SocketAddr, peer: SocketAddr, namespace: usize) -> FarEnd {
+        let swapped = self
+            .pairs
+            .get(namespace)
+            .and_then(|pairs| pairs.get(&(peer, local)));
+        if let Some(socket) = swapped {
+            return FarEnd::of_socket(socket);
+        }
+        let stays_here = self.is_local(peer, namespace);
+        if let Some(socket) = self.in_other_namespace(local, peer, stays_here) {
+            return FarEnd::of_socket(&socket);
+        }
+        if stays_here {
+            FarEnd::Pending
+        } else {
+            FarEnd::Remote
+        }
+    }
+
+    fn is_local(&mut self, peer: SocketAddr, namespace: usize) -> bool {
+        let Some((_, tables)) = self.connections.namespaces.get(namespace) else {
+            return false;
+        };
+        let addresses = self
+            .addresses
+            .entry(namespace)
+            .or_insert_with(|| tables.addresses());
+        addresses.contains(peer.ip())
+    }
+
+    /// A container's end of the connection. An address of this machine that is forwarded into a
+    /// container has another destination there, so then the client's address alone must do.
+    fn in_other_namespace(
+        &mut self,
+        local: SocketAddr,
+        peer: SocketAddr,
+        forwarded: bool,
+    ) -> Option<TcpSocket> {
+        if local.ip().is_loopback() {
+            return None;
+        }
+        let (proc, connections) = (self.proc, self.connections);
+        let elsewhere = self
+            .elsewhere
+            .get_or_insert_with(|| other_namespaces(proc, connections));
+        let sockets = || elsewhere.iter().flat_map(|namespace| &namespace.sockets);
+        let same_client =
+            |socket: &&TcpSocket| socket.peer == local && socket.state == TcpState::Established;
+        let exact = sockets().find(|socket| socket.local == peer && same_client(socket));
+        exact
+            .or_else(|| sockets().filter(|_| forwarded).find(same_client))
+            .copied()
+    }
+}
+
+/// The tables of every network namespace but the generator's. Without privilege there are none:
+/// the namespaces of other users' processes may not be read.
+fn other_namespaces(proc: &Path, connections: &Connections) -> Vec<Namespace> {
+    let mut seen: HashSet<PathBuf> = connections
+        .namespaces
+        .iter()
+        .filter_map(|(link, _)| link.clone())
+        .collect();
+    let mut found = Vec::new();
+    for pid in processes::pids(proc) {
+        if namespace_link(proc, pid).is_some_and(|link| seen.insert(link)) {
+            found.push(Namespace::read(net_folder(proc, pid)));
+        }
+    }
+    found
+}
+
+fn unix(table: &UnixTable, made: &Connection) -> FarEnd {
+    match made.peer_inode {
+        None => FarEnd::Unknown,
+        Some(0) => FarEnd::Pending,
+        Some(inode) => {
+            let told = table.get(inode).and_then(|socket| socket.uid);
+            FarEnd::Socket {
+                inode,
+                uid: told.or_else(|| file_owner(&made.peer)),
+            }
+        }
+    }
+}
+
+/// Who owns the file of a unix socket: before Linux 5.3 the only trace of the server.
+fn file_owner(endpoint: &Endpoint) -> Option<u32> {
+    match endpoint {
+        // A relative path was relative to the folder of the server, which is not known.
+        Endpoint::Unix(path) if path.starts_with('/') => Some(fs::metadata(path).ok()?.uid()),
+        _ => None,
+    }
+}

@@ -1,0 +1,99 @@
+//! Who serves, judged by the socket's owner alone: for users who may not look into other users'
+//! processes. The answer is a guess and says so.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::Path;
+
+use super::error::Error;
+use super::processes::{self, Process};
+use super::{Guess, Hidden};
+
+/// A tree of processes that belongs to the owner of a socket.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OwnerGuess {
+    /// Where the tree begins; several when they are children of one other user's process (workers
+    /// of a master that runs as root).
+    pub roots: Vec<u32>,
+    /// Those that probably serve: what the roots started after the generator did, else all.
+    pub serving: Vec<u32>,
+    /// On what it rests: always `Guess::Owner`.
+    pub by: Guess,
+}
+
+/// Guesses who is behind a hidden end: the only tree of processes that belongs to its owner.
+///
+/// `generator_started` is in clock ticks since boot, as `start_ticks` tells: servers that fork for
+/// each connection have children younger than that.
+pub fn guess_by_owner(
+    proc: &Path,
+    hidden: &Hidden,
+    generator_started: u64,
+    exclude: &HashSet<u32>,
+) -> Result<OwnerGuess, Error> {
+    let unseen = || Error::HiddenServer {
+        endpoint: hidden.endpoint.clone(),
+    };
+    // To root belongs most of a machine: its trees tell nothing.
+    let uid = hidden.uid.filter(|&uid| uid != 0).ok_or_else(unseen)?;
+    let all = processes::all(proc);
+    let belongs = |pid: &u32| !exclude.contains(pid) && processes::uid_of(proc, *pid) == Some(uid);
+    let owned: BTreeSet<u32> = all.keys().copied().filter(belongs).collect();
+    let roots: Vec<&Process> = owned
+        .iter()
+        .filter_map(|pid| all.get(pid))
+        .filter(|process| !owned.contains(&process.parent) && !process.zombie)
+        .collect();
+    if roots.is_empty() {
+        return Err(unseen());
+    }
+    if roots.len() > 1 && !are_siblings(&roots) {
+        let candidates = roots
+            .iter()
+            .map(|root| (root.pid, root.comm.clone()))
+            .collect();
+        return Err(Error::Candidates {
+            endpoint: hidden.endpoint.clone(),
+            uid,
+            candidates,
+        });
+    }
+    let roots: Vec<u32> = roots.iter().map(|root| root.pid).collect();
+    let serving = serving_in(&all, &roots, generator_started, exclude);
+    Ok(OwnerGuess {
+        roots,
+        serving,
+        by: Guess::Owner(uid),
+    })
+}
+
+/// Whether they were started by one process that is not init, the parent of every daemon.
+fn are_siblings(roots: &[&Process]) -> bool {
+    let parents: BTreeSet<u32> = roots.iter().map(|root| root.parent).collect();
+    parents.len() == 1 && parents.iter().all(|&parent| parent > 1)
+}
+
+fn serving_in(
+    all: &BTreeMap<u32, Process>,
+    roots: &[u32],
+    generator_started: u64,
+    exclude: &HashSet<u32>,
+) -> Vec<u32> {
+    let alive = || {
+        all.values()
+            .filter(|process| !process.zombie && !exclude.contains(&process.pid))
+    };
+    let young: Vec<u32> = alive()
+        .filter(|process| roots.contains(&process.parent) && process.started >= generator_started)
+        .map(|process| process.pid)
+        .collect();
+    if !young.is_empty() {
+        return young;
+    }
+    let in_tree = |pid: u32| {
+        roots.contains(&pid) || processes::ancestors(all, pid).any(|above| roots.contains(&above))
+    };
+    alive()
+        .map(|process| process.pid)
+        .filter(|&pid| in_tree(pid))
+        .collect()
+}

@@ -1,0 +1,203 @@
+//! TCP sockets and local addresses as `/proc/PID/net` tells them.
+//!
+//! A network namespace is seen through a process that lives in it; its table is read once, so that
+//! both ends of a connection come from the same moment.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::PathBuf;
+
+/// The state of a TCP socket, as far as it matters here.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum TcpState {
+    /// Connected as far as this end knows; it may still wait in the other's accept queue.
+    Established,
+    /// Connecting.
+    SynSent,
+    /// Waiting for connections.
+    Listen,
+    /// Any other state, by the kernel's number.
+    Other(u8),
+}
+
+/// One line of `/proc/net/tcp` or `tcp6`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TcpSocket {
+    /// The address of this end.
+    pub local: SocketAddr,
+    /// The address of the other end; port 0 when listening.
+    pub peer: SocketAddr,
+    /// Its state.
+    pub state: TcpState,
+    /// The user of the process that created or accepted it.
+    pub uid: u32,
+    /// The inode of its descriptor; 0 while no process has accepted it.
+    pub inode: u64,
+}
+
+/// Parses one line of `/proc/net/tcp` or `/proc/net/tcp6`; `None` for the heading or damage.
+pub fn parse_proc_net_tcp(line: &[u8]) -> Option<TcpSocket> {
+    let mut words = std::str::from_utf8(line).ok()?.split_ascii_whitespace();
+    let local = parse_address(words.nth(1)?)?;
+    let peer = parse_address(words.next()?)?;
+    let state = match u8::from_str_radix(words.next()?, 16).ok()? {
+        1 => TcpState::Established,
+        2 => TcpState::SynSent,
+        10 => TcpState::Listen,
+        other => TcpState::Other(other),
+    };
+    // Between: queues, timer, retransmits; then uid, timeout, inode.
+    let uid = words.nth(3)?.parse().ok()?;
+    let inode = words.nth(1)?.parse().ok()?;
+    Some(TcpSocket {
+        local,
+        peer,
+        state,
+        uid,
+        inode,
+    })
+}
+
+/// The kernel prints each 32-bit word of an address as a number of its own byte order.
+fn parse_address(text: &str) -> Option<SocketAddr> {
+    let (hex, port) = text.split_once(':')?;
+    let word = |index: usize| {
+        let digits = hex.get(index * 8..index * 8 + 8)?;
+        Some(u32::from_str_radix(digits, 16).ok()?.to_ne_bytes())
+    };
+    let ip = match hex.len() {
+        8 => IpAddr::from(Ipv4Addr::from(word(0)?)),
+        32 => {
+            let mut bytes = [0; 16];
+            for (index, quarter) in bytes.chunks_exact_mut(4).enumerate() {
+                quarter.copy_from_slice(&word(index)?);
+            }
+            IpAddr::from(bytes).to_canonical()
+        }
+        _ => return None,
+    };
+    Some(SocketAddr::new(ip, u16::from_str_radix(port, 16).ok()?))
+}
+
+/// The IPv4 networks that `/proc/net/fib_trie` calls local, with their prefix lengths.
+pub(super) fn parse_fib_trie(text: &[u8]) -> HashSet<(Ipv4Addr, u32)> {
+    let mut found = HashSet::new();
+    let mut address: Option<Ipv4Addr> = None;
+    for line in String::from_utf8_lossy(text).lines() {
+        let line = line.trim_start();
+        if let Some(leaf) = line.strip_prefix("|-- ") {
+            address = leaf.trim_end().parse().ok();
+        } else if let (Some(prefix), Some(address)) = (line.strip_suffix(" host LOCAL"), address) {
+            let length = prefix
+                .strip_prefix('/')
+                .and_then(|digits| digits.parse().ok());
+            found.extend(
+                length
+                    .filter(|&length| length <= 32)
+                    .map(|length| (address, length)),
+            );
+        }
+    }
+    found
+}
+
+/// The addresses in `/proc/net/if_inet6`.
+pub(super) fn parse_if_inet6(text: &[u8]) -> HashSet<Ipv6Addr> {
+    let text = String::from_utf8_lossy(text);
+    text.lines()
+        .filter_map(|line| u128::from_str_radix(line.split_ascii_whitespace().next()?, 16).ok())
+        .map(Ipv6Addr::from)
+        .collect()
+}
+
+/// The TCP sockets of one network namespace.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Namespace {
+    net: PathBuf,
+    pub(super) sockets: Vec<TcpSocket>,
+}
+
+impl Namespace {
+    /// Reads the tables under `net`, the folder `net` of some process; absent ones are empty.
+    pub(super) fn read(net: PathBuf) -> Self {
+        let mut sockets = Vec::new();
+        for table in ["tcp", "tcp6"] {
+            let text = fs::read(net.join(table)).unwrap_or_default();
+            sockets.extend(
+                text.split(|&byte| byte == b'\n')
+                    .filter_map(parse_proc_net_tcp),
+            );
+        }
+        Self { net, sockets }
+    }
+
+    /// The sockets by (local, peer). An accepted one is preferred to a remnant in TIME_WAIT.
+    pub(super) fn by_pair(&self) -> HashMap<(SocketAddr, SocketAddr), &TcpSocket> {
+        let mut pairs: HashMap<_, &TcpSocket> = HashMap::with_capacity(self.sockets.len());
+        for socket in &self.sockets {
+            let kept = pairs.entry((socket.local, socket.peer)).or_insert(socket);
+            if kept.inode == 0 {
+                *kept = socket;
+            }
+        }
+        pairs
+    }
+
+    /// The addresses at which something listens.
+    pub(super) fn listening(&self) -> HashSet<SocketAddr> {
+        self.listening_sockets()
+            .map(|socket| socket.local)
+            .collect()
+    }
+
+    /// The sockets that listen.
+    pub(super) fn listening_sockets(&self) -> impl Iterator<Item = &TcpSocket> {
+        self.sockets
+            .iter()
+            .filter(|socket| socket.state == TcpState::Listen)
+    }
+
+    /// The addresses of this namespace. Read only when asked: `fib_trie` is long on a router.
+    pub(super) fn addresses(&self) -> LocalAddresses {
+        LocalAddresses {
+            v4: parse_fib_trie(&fs::read(self.net.join("fib_trie")).unwrap_or_default()),
+            v6: parse_if_inet6(&fs::read(self.net.join("if_inet6")).unwrap_or_default()),
+        }
+    }
+}
+
+/// Whether a local socket listens at that address, or at that port of every address.
+pub(super) fn listens_at(listening: &HashSet<SocketAddr>, local: SocketAddr) -> bool {
+    let any = [
+        IpAddr::from(Ipv4Addr::UNSPECIFIED),
+        IpAddr::from(Ipv6Addr::UNSPECIFIED),
+    ];
+    listening.contains(&local)
+        || any
+            .iter()
+            .any(|&ip| listening.contains(&SocketAddr::new(ip, local.port())))
+}
+
+/// What a machine calls itself.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LocalAddresses {
+    v4: HashSet<(Ipv4Addr, u32)>,
+    v6: HashSet<Ipv6Addr>,
+}
+
+impl LocalAddresses {
+    /// Whether packets to that address stay here.
+    pub(super) fn contains(&self, ip: IpAddr) -> bool {
+        if ip.is_loopback() {
+            return true;
+        }
+        match ip {
+            IpAddr::V6(ip) => self.v6.contains(&ip),
+            IpAddr::V4(ip) => self.v4.iter().any(|&(network, length)| {
+                let differing = u32::from(ip) ^ u32::from(network);
+                length == 0 || differing >> (32 - length) == 0
+            }),
+        }
+    }
+}

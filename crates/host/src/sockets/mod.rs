@@ -1,0 +1,73 @@
+//! Who serves a load generator, and who is meant by `--target`.
+//!
+//! Connections are followed from the generator's descriptors through the kernel's socket tables to
+//! the processes that hold the other ends. Only `/proc` and netlink sock_diag are asked, so most of
+//! it works without privilege; where descriptors of other users are out of reach, the owner's user
+//! id is all there is, and the answer is marked as a guess. Every function that reads files takes
+//! the root of the process file system, so that tests can use made-up trees.
+//!
+//! Nothing here is meant to be called in a sampling loop: a scan looks at every descriptor of the
+//! machine.
+
+mod cgroups;
+mod connections;
+mod error;
+mod far_ends;
+mod guess;
+mod inet;
+mod listeners;
+mod netlink;
+mod owners;
+mod processes;
+mod resolve;
+mod servers;
+mod spec;
+mod unix;
+
+use std::fmt;
+use std::net::SocketAddr;
+
+pub use connections::{Connection, Connections, Transport, connections_of};
+pub use error::Error;
+pub use guess::{OwnerGuess, guess_by_owner};
+pub use inet::{TcpSocket, TcpState, parse_proc_net_tcp};
+pub use listeners::{Listener, listeners, listening_here};
+pub use processes::start_ticks;
+pub use resolve::resolve;
+pub use servers::{Guess, Hidden, Served, Servers, servers_of};
+pub use spec::{NamedTarget, TargetSpec};
+pub use unix::{UnixSocket, parse_proc_net_unix, parse_unix_diag};
+
+/// One end of a connection.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Endpoint {
+    /// An address and a port; IPv4-mapped IPv6 addresses are written as IPv4.
+    Inet(SocketAddr),
+    /// The name of a unix socket: a path, or `@name` for an abstract one.
+    Unix(String),
+    /// A unix socket without a name, or one whose name another network namespace keeps.
+    UnnamedUnix,
+}
+
+impl Endpoint {
+    /// What a client connects to, as a person says it: `port 5432`, `unix socket /run/x.sock`.
+    pub fn service(&self) -> String {
+        match self {
+            Endpoint::Inet(address) => format!("port {}", address.port()),
+            Endpoint::Unix(name) => format!("unix socket {name}"),
+            Endpoint::UnnamedUnix => "a unix socket without a visible name".to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Endpoint::Inet(address) => address.fmt(f),
+            named_or_not => f.write_str(&named_or_not.service()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,85 @@
+//! Which processes hold which sockets: the links in `/proc/PID/fd`.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use super::processes;
+
+/// The sockets that one process holds open.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Held {
+    pub(super) sockets: HashSet<u64>,
+    /// Those among them that are its standard input, output or error.
+    pub(super) standard: HashSet<u64>,
+}
+
+/// Reads the descriptors of one process.
+pub(super) fn sockets_of(proc: &Path, pid: u32) -> io::Result<Held> {
+    let mut held = Held::default();
+    for entry in fs::read_dir(proc.join(pid.to_string()).join("fd"))? {
+        // A descriptor may be closed between listing and reading: then it is not of interest.
+        let Ok(entry) = entry else { continue };
+        let Ok(link) = fs::read_link(entry.path()) else {
+            continue;
+        };
+        let Some(inode) = socket_inode(link.as_os_str().as_bytes()) else {
+            continue;
+        };
+        held.sockets.insert(inode);
+        if matches!(entry.file_name().as_bytes(), b"0" | b"1" | b"2") {
+            held.standard.insert(inode);
+        }
+    }
+    Ok(held)
+}
+
+/// The inode in a link such as `socket:[4711]`.
+fn socket_inode(link: &[u8]) -> Option<u64> {
+    let digits = link.strip_prefix(b"socket:[")?.strip_suffix(b"]")?;
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+/// Who holds the wanted sockets.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Owners {
+    pub(super) pids_by_inode: HashMap<u64, BTreeSet<u32>>,
+    /// Whether some process's descriptors could not be read: an absent owner may be one of those.
+    pub(super) some_denied: bool,
+}
+
+impl Owners {
+    /// One pass over all processes, keeping only what is wanted.
+    pub(super) fn find(proc: &Path, wanted: &HashSet<u64>) -> Self {
+        let mut owners = Self::default();
+        if wanted.is_empty() {
+            return owners;
+        }
+        for pid in processes::pids(proc) {
+            match sockets_of(proc, pid) {
+                Ok(held) => {
+                    for &inode in held.sockets.intersection(wanted) {
+                        owners.pids_by_inode.entry(inode).or_default().insert(pid);
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                    owners.some_denied = true;
+                }
+                // Gone since the listing.
+                Err(_) => {}
+            }
+        }
+        owners
+    }
+
+    /// The holders of one socket.
+    pub(super) fn of(&self, inode: u64) -> impl Iterator<Item = u32> {
+        self.pids_by_inode
+            .get(&inode)
+            .into_iter()
+            .flatten()
+            .copied()
+    }
+}

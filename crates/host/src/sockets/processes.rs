@@ -1,0 +1,117 @@
+//! The little that must be known about processes here: parent, user, name, start.
+//!
+//! All of it is readable by everyone, unless `/proc` is mounted with `hidepid`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+/// One process at one moment.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Process {
+    pub(super) pid: u32,
+    pub(super) parent: u32,
+    pub(super) comm: String,
+    pub(super) zombie: bool,
+    /// Clock ticks since boot: with the pid, its identity.
+    pub(super) started: u64,
+}
+
+/// The pids listed under `proc`, in ascending order.
+pub(super) fn pids(proc: &Path) -> Vec<u32> {
+    let Ok(entries) = fs::read_dir(proc) else {
+        return Vec::new();
+    };
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let mut pids: Vec<u32> = names.filter_map(|name| name.parse().ok()).collect();
+    pids.sort_unstable();
+    pids
+}
+
+/// Reads one process; `None` when it is gone.
+pub(super) fn read(proc: &Path, pid: u32) -> Option<Process> {
+    parse_stat(&fs::read(proc.join(pid.to_string()).join("stat")).ok()?)
+}
+
+/// Every process, by pid.
+pub(super) fn all(proc: &Path) -> BTreeMap<u32, Process> {
+    let processes = pids(proc)
+        .into_iter()
+        .filter_map(|pid| Some((pid, read(proc, pid)?)));
+    processes.collect()
+}
+
+/// When a process started, in clock ticks since boot; `None` when it is gone.
+pub fn start_ticks(proc: &Path, pid: u32) -> Option<u64> {
+    read(proc, pid).map(|process| process.started)
+}
+
+/// Parses `/proc/PID/stat`. The name may hold spaces and parentheses: the last one ends it.
+pub(super) fn parse_stat(bytes: &[u8]) -> Option<Process> {
+    let text = String::from_utf8_lossy(bytes);
+    let (pid, rest) = text.split_once(" (")?;
+    let (comm, rest) = rest.rsplit_once(") ")?;
+    let mut words = rest.split_ascii_whitespace();
+    let state = words.next()?;
+    let parent = words.next()?.parse().ok()?;
+    // Field 22 of proc_pid_stat(5); the parent was field 4.
+    let started = words.nth(17)?.parse().ok()?;
+    let zombie = matches!(state, "Z" | "X");
+    Some(Process {
+        pid: pid.trim().parse().ok()?,
+        parent,
+        comm: comm.to_owned(),
+        zombie,
+        started,
+    })
+}
+
+/// The effective user of a process, from its `status`: the folder's owner would be root for a
+/// process that changed its user and so may not be dumped.
+pub(super) fn uid_of(proc: &Path, pid: u32) -> Option<u32> {
+    status_field(proc, pid, "Uid:")?
+        .split_ascii_whitespace()
+        .nth(1)?
+        .parse()
+        .ok()
+}
+
+/// The process that a thread belongs to (a process belongs to itself).
+pub(super) fn process_of(proc: &Path, tid: u32) -> Option<u32> {
+    status_field(proc, tid, "Tgid:")?.trim().parse().ok()
+}
+
+fn status_field(proc: &Path, pid: u32, name: &str) -> Option<String> {
+    let status = fs::read(proc.join(pid.to_string()).join("status")).ok()?;
+    let text = String::from_utf8_lossy(&status);
+    text.lines()
+        .find_map(|line| line.strip_prefix(name))
+        .map(str::to_owned)
+}
+
+/// The name a person knows a program by in `argv[0]`: without folder, title words and colon.
+pub(super) fn program_name(proc: &Path, pid: u32) -> Option<String> {
+    let line = fs::read(proc.join(pid.to_string()).join("cmdline")).ok()?;
+    let first = line.split(|&byte| byte == 0).next()?;
+    let text = String::from_utf8_lossy(first);
+    let word = text.split_ascii_whitespace().next()?;
+    let name = word.rsplit('/').next()?.trim_end_matches(':');
+    Some(name.to_owned()).filter(|name| !name.is_empty())
+}
+
+/// Those of `chosen` that have no ancestor among `chosen`.
+pub(super) fn topmost(all: &BTreeMap<u32, Process>, chosen: &BTreeSet<u32>) -> Vec<u32> {
+    let below = |pid: u32| ancestors(all, pid).any(|ancestor| chosen.contains(&ancestor));
+    chosen.iter().copied().filter(|&pid| !below(pid)).collect()
+}
+
+/// Parent, grandparent and so on. A list read while processes come and go may hold a circle.
+pub(super) fn ancestors(all: &BTreeMap<u32, Process>, pid: u32) -> impl Iterator<Item = u32> {
+    const DEEPEST: usize = 1000;
+    let parent = |&pid: &u32| {
+        all.get(&pid)
+            .map(|process| process.parent)
+            .filter(|&parent| parent != 0)
+    };
+    std::iter::successors(parent(&pid), parent).take(DEEPEST)
+}

@@ -1,0 +1,144 @@
+//! The words of `--target`: `[role=]port:5432 | cgroup:PATH | unit:NAME | pid:N | name:REGEX`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use model::Role;
+use regex::Regex;
+
+use super::error::Error;
+
+/// What a target is named by.
+#[derive(Clone, Debug)]
+pub enum TargetSpec {
+    /// Whoever listens on this TCP port.
+    Port(u16),
+    /// The processes of a cgroup, by its path below the mount.
+    Cgroup(String),
+    /// The processes of a systemd unit, with or without `.service`.
+    Unit(String),
+    /// One process and what it starts.
+    Pid(u32),
+    /// The processes in whose name this is found.
+    Name(Regex),
+}
+
+impl fmt::Display for TargetSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TargetSpec::Port(port) => write!(f, "port:{port}"),
+            TargetSpec::Cgroup(path) => write!(f, "cgroup:{path}"),
+            TargetSpec::Unit(name) => write!(f, "unit:{name}"),
+            TargetSpec::Pid(pid) => write!(f, "pid:{pid}"),
+            TargetSpec::Name(pattern) => write!(f, "name:{pattern}"),
+        }
+    }
+}
+
+impl FromStr for TargetSpec {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let Some((form, value)) = text.split_once(':') else {
+            return Err(form_error(format!(
+                "`{text}` does not say what it is: {}",
+                advice(text)
+            )));
+        };
+        let wrong = |why: &str| form_error(format!("`{text}` names no target: {why}"));
+        if value.is_empty() {
+            return Err(wrong("nothing follows the colon"));
+        }
+        match form {
+            "port" => match value.parse() {
+                Ok(0) | Err(_) => Err(wrong("a port is a number from 1 to 65535")),
+                Ok(port) => Ok(TargetSpec::Port(port)),
+            },
+            "pid" => match value.parse() {
+                Ok(0) | Err(_) => Err(wrong("a pid is a number above 0")),
+                Ok(pid) => Ok(TargetSpec::Pid(pid)),
+            },
+            "cgroup" if value.split('/').any(|part| part == "..") => Err(wrong(
+                "the path of a cgroup goes down from the mount, without `..`",
+            )),
+            "cgroup" => Ok(TargetSpec::Cgroup(value.to_owned())),
+            "unit" if value.contains('/') => {
+                Err(wrong("a unit has no `/` in its name (use cgroup:PATH)"))
+            }
+            "unit" => Ok(TargetSpec::Unit(value.to_owned())),
+            "name" => match Regex::new(value) {
+                Ok(pattern) => Ok(TargetSpec::Name(pattern)),
+                Err(error) => Err(wrong(&format!(
+                    "not a regular expression ({})",
+                    last_line(&error)
+                ))),
+            },
+            _ => Err(wrong(&format!("`{form}` is not a way to name one"))),
+        }
+    }
+}
+
+/// A target as written on the command line: what it is named by, and its part.
+#[derive(Clone, Debug)]
+pub struct NamedTarget {
+    /// The part it plays; `target` unless said.
+    pub role: Role,
+    /// What it is named by.
+    pub spec: TargetSpec,
+    /// The argument as it was given.
+    pub text: String,
+}
+
+impl FromStr for NamedTarget {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        // A `=` after the colon belongs to a path or a pattern.
+        let (role, spec) = match text.split_once('=') {
+            Some((role, spec)) if !role.contains(':') => (parse_role(role, text)?, spec),
+            _ => (Role::Target, text),
+        };
+        Ok(Self {
+            role,
+            spec: spec.parse()?,
+            text: text.to_owned(),
+        })
+    }
+}
+
+fn parse_role(word: &str, text: &str) -> Result<Role, Error> {
+    const NAMEABLE: [Role; 3] = [Role::Target, Role::Dependency, Role::Generator];
+    let named = NAMEABLE.into_iter().find(|role| role.word() == word);
+    named.ok_or_else(|| {
+        form_error(format!(
+            "`{text}` gives the role `{word}`: it may be target, dependency or generator"
+        ))
+    })
+}
+
+fn form_error(mut problem: String) -> Error {
+    if !problem.ends_with('?') {
+        problem.push('.');
+    }
+    Error::Form { problem }
+}
+
+/// What a bare word may have been meant as.
+fn advice(text: &str) -> String {
+    if text.is_empty() {
+        "it is empty".to_owned()
+    } else if text.bytes().all(|byte| byte.is_ascii_digit()) {
+        format!("did you mean pid:{text} or port:{text}?")
+    } else if text.contains('/') {
+        format!("did you mean cgroup:{text}?")
+    } else {
+        format!("did you mean name:{text} or unit:{text}?")
+    }
+}
+
+/// The regex crate draws the place of the error over several lines; the last one says it.
+fn last_line(error: &regex::Error) -> String {
+    let text = error.to_string();
+    let line = text.lines().last().unwrap_or_default();
+    line.trim().trim_start_matches("error: ").to_owned()
+}

@@ -1,0 +1,201 @@
+//! Real sockets of this process and of children, through the running kernel.
+
+use std::collections::HashSet;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::super::{
+    Connection, Connections, Endpoint, Error, Servers, TargetSpec, Transport, connections_of,
+    guess_by_owner, resolve, servers_of, start_ticks,
+};
+
+const PROC: &str = "/proc";
+
+/// A child holds copies of all descriptors from fork to exec: a scan must not see another test's.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A child that holds a socket and does nothing; it ends with the test.
+struct Holder(Child);
+
+impl Holder {
+    fn of(socket: impl Into<OwnedFd>) -> Self {
+        Self(Self::command(socket).spawn().unwrap())
+    }
+
+    fn command(socket: impl Into<OwnedFd>) -> Command {
+        let mut command = Command::new("sleep");
+        command.arg("60").stdin(Stdio::from(socket.into()));
+        command
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// This process's connections to one endpoint: other tests run beside this one.
+fn made_to(wanted: &Endpoint) -> Connections {
+    let mut made = connections_of(Path::new(PROC), &[std::process::id()]);
+    made.list
+        .retain(|connection: &Connection| connection.peer == *wanted);
+    made
+}
+
+fn served_by(made: &Connections) -> Vec<(u32, usize)> {
+    let found = servers_of(Path::new(PROC), made, &HashSet::new());
+    found
+        .served
+        .iter()
+        .map(|served| (served.pid, served.connections))
+        .collect()
+}
+
+fn listen(address: &str) -> (TcpListener, SocketAddr) {
+    let listener = TcpListener::bind(address).unwrap();
+    let local = listener.local_addr().unwrap();
+    (listener, local)
+}
+
+#[test]
+fn tcp_is_followed_to_the_process_that_accepted() {
+    let _alone = alone();
+    for address in ["127.0.0.1:0", "[::1]:0"] {
+        let (listener, local) = listen(address);
+        let _client = TcpStream::connect(local).unwrap();
+        let peer = Endpoint::Inet(local);
+        let waiting = servers_of(Path::new(PROC), &made_to(&peer), &HashSet::new());
+        assert_eq!(
+            waiting,
+            Servers {
+                pending: vec![peer.clone()],
+                ..Servers::default()
+            }
+        );
+        let (accepted, _) = listener.accept().unwrap();
+        let child = Holder::of(accepted);
+        let made = made_to(&peer);
+        assert_eq!(
+            (made.list.len(), made.list[0].transport),
+            (1, Transport::Tcp)
+        );
+        assert_eq!(served_by(&made), [(child.0.id(), 1)], "{address}");
+        let nobody = servers_of(Path::new(PROC), &made, &HashSet::from([child.0.id()]));
+        assert_eq!(nobody, Servers::default(), "excluded");
+    }
+}
+
+#[test]
+fn ipv4_within_ipv6_is_ipv4() {
+    let _alone = alone();
+    let (listener, local) = listen("[::]:0");
+    let v4 = SocketAddr::from(([127, 0, 0, 1], local.port()));
+    let _clients = [
+        TcpStream::connect(v4).unwrap(),
+        TcpStream::connect(v4).unwrap(),
+    ];
+    let _accepted = [listener.accept().unwrap(), listener.accept().unwrap()];
+    assert_eq!(
+        served_by(&made_to(&Endpoint::Inet(v4))),
+        [(std::process::id(), 2)]
+    );
+}
+
+#[test]
+fn unix_is_followed_to_the_process_that_accepted() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s");
+    let listener = UnixListener::bind(&path).unwrap();
+    let _client = UnixStream::connect(&path).unwrap();
+    let peer = Endpoint::Unix(path.display().to_string());
+    let waiting = servers_of(Path::new(PROC), &made_to(&peer), &HashSet::new());
+    assert_eq!(
+        waiting,
+        Servers {
+            pending: vec![peer.clone()],
+            ..Servers::default()
+        }
+    );
+    let child = Holder::of(listener.accept().unwrap().0);
+    let made = made_to(&peer);
+    assert_eq!(
+        (made.list.len(), made.list[0].transport),
+        (1, Transport::Unix)
+    );
+    assert_eq!(served_by(&made), [(child.0.id(), 1)]);
+}
+
+#[test]
+fn a_port_means_the_topmost_process_that_listens() {
+    let _alone = alone();
+    let (listener, local) = listen("127.0.0.1:0");
+    let spec = TargetSpec::Port(local.port());
+    let find = |exclude| resolve(Path::new(PROC), &[], &spec, &exclude);
+    let own = Err(Error::Measuring {
+        spec: spec.to_string(),
+    });
+    assert_eq!(find(HashSet::new()), own, "never this process");
+    let child = Holder::of(listener);
+    assert_eq!(find(HashSet::new()), Ok(vec![child.0.id()]));
+    assert_eq!(find(HashSet::from([child.0.id()])), own);
+}
+
+#[test]
+fn the_dead_are_not_alive() {
+    let _alone = alone();
+    let mut child = Command::new("true").spawn().unwrap();
+    child.wait().unwrap();
+    let error = resolve(
+        Path::new(PROC),
+        &[],
+        &TargetSpec::Pid(child.id()),
+        &HashSet::new(),
+    );
+    assert_eq!(error, Err(Error::NotAlive { pid: child.id() }));
+}
+
+/// A user that this test hopes nobody else is.
+const STRANGER: u32 = 54_321;
+
+#[test]
+fn the_owner_of_a_running_server_is_guessed() {
+    let _alone = alone();
+    if !rustix::process::geteuid().is_root() {
+        println!("skipped: only root may start a process as another user");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s");
+    let listener = UnixListener::bind(&path).unwrap();
+    let child = Holder(
+        Holder::command(listener)
+            .uid(STRANGER)
+            .gid(STRANGER)
+            .spawn()
+            .unwrap(),
+    );
+    let hidden = super::super::Hidden {
+        endpoint: "port 1".to_owned(),
+        uid: Some(STRANGER),
+        connections: 1,
+    };
+    let started = start_ticks(Path::new(PROC), std::process::id()).unwrap();
+    let guess = guess_by_owner(Path::new(PROC), &hidden, started, &HashSet::new()).unwrap();
+    assert_eq!(
+        (guess.roots, guess.serving),
+        (vec![child.0.id()], vec![child.0.id()])
+    );
+}

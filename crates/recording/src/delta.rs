@@ -1,0 +1,166 @@
+//! Differences: how counters and times are made small on disk and whole again.
+//!
+//! A counter is stored as its difference from the previous row of the same entity in the file, a
+//! time as its difference from the previous row's. Every base begins at 0, so the first value is
+//! absolute by itself. Arithmetic wraps: a difference too large for 64 bits comes back exactly, and
+//! a damaged one cannot panic.
+
+use std::collections::HashMap;
+
+use model::{ColumnKind, MISSING, Table, Timestamp};
+
+use crate::plausible;
+
+/// What the next differences of a file are taken from, or added to.
+#[derive(Clone, Debug)]
+pub(crate) struct Bases {
+    /// Entities get consecutive places: their numbers may be far apart, and in a damaged file wild.
+    places: HashMap<u32, usize>,
+    /// One base per place for a counter, none for a gauge.
+    counters: Vec<Option<Vec<i64>>>,
+    time: i64,
+}
+
+impl Bases {
+    /// The bases at the start of a table's file.
+    pub(crate) fn new(table: &Table) -> Self {
+        let counter = |kind| (kind == ColumnKind::Counter).then(Vec::new);
+        let counters = table
+            .columns
+            .iter()
+            .map(|column| counter(column.kind))
+            .collect();
+        Self {
+            places: HashMap::new(),
+            counters,
+            time: 0,
+        }
+    }
+
+    /// The place of each entity; new ones are given one.
+    pub(crate) fn places(&mut self, entities: impl Iterator<Item = u32>) -> Vec<usize> {
+        let mut place = |entity| {
+            let next = self.places.len();
+            *self.places.entry(entity).or_insert(next)
+        };
+        let places = entities.map(&mut place).collect();
+        for bases in self.counters.iter_mut().flatten() {
+            bases.resize(self.places.len(), 0);
+        }
+        places
+    }
+
+    /// The stored form of one column: `None` for what is missing.
+    pub(crate) fn encode(
+        &mut self,
+        column: usize,
+        places: &[usize],
+        values: impl Iterator<Item = i64>,
+    ) -> Vec<Option<i64>> {
+        let mut bases = self.counters[column].as_mut();
+        let stored = |(value, place): (i64, &usize)| match &mut bases {
+            _ if value == MISSING => None,
+            Some(bases) => Some(value.wrapping_sub(std::mem::replace(&mut bases[*place], value))),
+            None => Some(value),
+        };
+        values.zip(places).map(stored).collect()
+    }
+
+    /// The reverse of `encode`.
+    pub(crate) fn decode(
+        &mut self,
+        column: usize,
+        places: &[usize],
+        stored: impl Iterator<Item = Option<i64>>,
+    ) -> Vec<i64> {
+        let mut bases = self.counters[column].as_mut();
+        let value = |(stored, place): (Option<i64>, &usize)| match (stored, &mut bases) {
+            (None, _) => MISSING,
+            (Some(difference), Some(bases)) => {
+                bases[*place] = bases[*place].wrapping_add(difference);
+                bases[*place]
+            }
+            (Some(value), None) => value,
+        };
+        stored.zip(places).map(value).collect()
+    }
+
+    /// The stored form of times.
+    pub(crate) fn encode_times(&mut self, times: &[Timestamp]) -> Vec<i64> {
+        let difference = |time: &Timestamp| {
+            let time = time.as_ns();
+            time.wrapping_sub(std::mem::replace(&mut self.time, time))
+        };
+        times.iter().map(difference).collect()
+    }
+
+    /// The reverse of `encode_times`; `None`, and nothing changed, when one of them cannot be a time.
+    pub(crate) fn decode_times(&mut self, stored: &[i64]) -> Option<Vec<Timestamp>> {
+        let mut now = self.time;
+        let mut times = Vec::with_capacity(stored.len());
+        for difference in stored {
+            now = now.wrapping_add(*difference);
+            times.push(Some(Timestamp::from_ns(now)).filter(|time| plausible(*time))?);
+        }
+        self.time = now;
+        Some(times)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Column, EntityKind, Unit};
+
+    static COLUMNS: &[Column] = &[
+        Column::counter("n", Unit::Count, "", ""),
+        Column::gauge("g", Unit::Count, "", ""),
+    ];
+
+    fn bases() -> Bases {
+        Bases::new(&Table::new("t", EntityKind::Thread, "", COLUMNS))
+    }
+
+    #[test]
+    fn a_counter_is_relative_to_its_own_entity_and_missing_changes_no_base() {
+        let mut bases = bases();
+        let places = bases.places([7, 9, 7, 7, 9].into_iter());
+        let stored = bases.encode(0, &places, [100, 5, MISSING, 130, 6].into_iter());
+        assert_eq!(stored, [Some(100), Some(5), None, Some(30), Some(1)]);
+        let again = bases.places([7].into_iter());
+        assert_eq!(bases.encode(0, &again, [131].into_iter()), [Some(1)]);
+    }
+
+    #[test]
+    fn a_gauge_is_stored_as_it_is() {
+        let mut bases = bases();
+        let places = bases.places([7, 7].into_iter());
+        assert_eq!(
+            bases.encode(1, &places, [10, 4].into_iter()),
+            [Some(10), Some(4)]
+        );
+    }
+
+    #[test]
+    fn the_largest_steps_come_back() {
+        let values = [i64::MAX, i64::MIN + 1, -1, i64::MAX, 0];
+        let mut writing = bases();
+        let places = writing.places([3; 5].into_iter());
+        let stored = writing.encode(0, &places, values.into_iter());
+        let mut reading = bases();
+        let places = reading.places([3; 5].into_iter());
+        assert_eq!(reading.decode(0, &places, stored.into_iter()), values);
+    }
+
+    #[test]
+    fn a_time_before_boot_is_refused_and_changes_nothing() {
+        let mut bases = bases();
+        assert_eq!(
+            bases.decode_times(&[5, 1]),
+            Some(vec![Timestamp::from_ns(5), Timestamp::from_ns(6)])
+        );
+        assert_eq!(bases.decode_times(&[1, -8]), None);
+        assert_eq!(bases.decode_times(&[i64::MAX]), None);
+        assert_eq!(bases.decode_times(&[1]), Some(vec![Timestamp::from_ns(7)]));
+    }
+}

@@ -1,0 +1,263 @@
+//! The entity list's file: one row per event, the list is their fold.
+//!
+//! Unlike tables it holds words, and times as they are: events are rare.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::{ArrowPrimitiveType, Int64Type, UInt32Type};
+use arrow_array::{
+    Array as _, ArrayRef, BooleanArray, Int64Array, PrimitiveArray, RecordBatch, StringArray,
+    UInt32Array,
+};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use model::{Entities, Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Role, Timestamp};
+
+use crate::arrow_file::{ArrowFile, BATCH_BYTES};
+use crate::{Error, Result, plausible, schema, table_file};
+
+/// The name that no table may have.
+pub(crate) const NAME: &str = "entities";
+
+/// Events per batch.
+const BATCH_EVENTS: usize = 4096;
+
+/// The longest name and path together, so that a batch of events stays within its bytes.
+const MAX_WORDS_BYTES: usize = BATCH_BYTES / BATCH_EVENTS;
+
+/// The entity list being written.
+pub(crate) struct EntityFile {
+    file: ArrowFile,
+    schema: SchemaRef,
+    events: usize,
+}
+
+impl EntityFile {
+    /// Makes the file in a recording's folder.
+    pub(crate) fn create(folder: &Path) -> Result<Self> {
+        let schema = Arc::new(schema());
+        let file = ArrowFile::create(path_of(folder), &schema)?;
+        Ok(Self {
+            file,
+            schema,
+            events: 0,
+        })
+    }
+
+    /// Appends events as one batch, or several when they are very many.
+    pub(crate) fn append(&mut self, events: &[EntityEvent]) -> Result<()> {
+        for events in events.chunks(BATCH_EVENTS) {
+            for (number, event) in (self.events + 1..).zip(events) {
+                check(event, number)
+                    .and_then(|()| check_words(event))
+                    .map_err(|what| Error::unfit(self.file.path(), what))?;
+            }
+            let batch = RecordBatch::try_new(self.schema.clone(), encode(events))
+                .map_err(|error| Error::unfit(self.file.path(), error))?;
+            self.file.write(&batch)?;
+            self.events += events.len();
+        }
+        Ok(())
+    }
+
+    /// Ends the file and returns its size.
+    pub(crate) fn finish(self) -> Result<u64> {
+        self.file.finish()
+    }
+}
+
+/// The entity list being read.
+#[derive(Default)]
+pub(crate) struct EntityRows {
+    /// The fold of the events so far.
+    pub(crate) entities: Entities,
+    events: usize,
+}
+
+impl EntityRows {
+    /// Takes a batch of events: all of them or, with a reason, none.
+    pub(crate) fn take(&mut self, batch: &RecordBatch) -> std::result::Result<(), String> {
+        let events = decode(batch)?;
+        let first = self.events + 1;
+        for (number, event) in (first..).zip(&events) {
+            check(event, number)?;
+        }
+        self.events += events.len();
+        for event in events {
+            self.entities.apply(event);
+        }
+        Ok(())
+    }
+}
+
+/// Where the entity list lies in a recording's folder.
+pub(crate) fn path_of(folder: &Path) -> PathBuf {
+    table_file::path_of(folder, NAME)
+}
+
+/// Refuses a file that lacks a column of the entity list; more columns are no harm.
+pub(crate) fn check_schema(found: &Schema) -> std::result::Result<(), String> {
+    schema::check_format(found)?;
+    for field in schema().fields() {
+        if !found
+            .field_with_name(field.name())
+            .is_ok_and(|found| schema::alike(found, field))
+        {
+            return Err(format!(
+                "it lacks the column {} ({})",
+                field.name(),
+                field.data_type()
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses what can only be damage. `events` counts the event itself and those before it.
+///
+/// Numbers are handed out in order, each with an event, so one far above their count is damage; a
+/// list as long as a wild number asks for would take gigabytes.
+fn check(event: &EntityEvent, events: usize) -> std::result::Result<(), String> {
+    let record = &event.record;
+    let id = record.id.0 as usize;
+    if id >= Entities::MAX.min(65_536 + 16 * events) {
+        return Err(format!(
+            "entity number {id} is far above the count of {events} events"
+        ));
+    }
+    let mut times = [Some(event.time), Some(record.first_seen), record.vanished]
+        .into_iter()
+        .flatten();
+    match times.find(|time| !plausible(*time)) {
+        Some(time) => Err(format!("{} ns is no time since boot", time.as_ns())),
+        None => Ok(()),
+    }
+}
+
+fn check_words(event: &EntityEvent) -> std::result::Result<(), String> {
+    let Entity { name, path, .. } = &event.record.entity;
+    match name.len() + path.len() {
+        bytes if bytes > MAX_WORDS_BYTES => Err(format!(
+            "an entity's name and path take {bytes} bytes of {MAX_WORDS_BYTES}"
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn schema() -> Schema {
+    let fields = vec![
+        schema::time_field(),
+        Field::new("id", DataType::UInt32, false),
+        Field::new("kind", DataType::Utf8, false),
+        Field::new("name", DataType::Utf8, false),
+        Field::new("path", DataType::Utf8, false),
+        Field::new("parent", DataType::UInt32, true),
+        Field::new("group", DataType::UInt32, true),
+        Field::new("pressure_group", DataType::UInt32, true),
+        Field::new("role", DataType::Utf8, false),
+        Field::new("serving", DataType::Boolean, false),
+        Field::new("first_seen", DataType::Int64, false),
+        Field::new("vanished", DataType::Int64, true),
+    ];
+    let format = (
+        schema::FORMAT_KEY.to_owned(),
+        model::FORMAT_VERSION.to_string(),
+    );
+    Schema::new(fields).with_metadata([format])
+}
+
+fn encode(events: &[EntityEvent]) -> Vec<ArrayRef> {
+    let records = || events.iter().map(|event| &event.record);
+    let words = |word: fn(&EntityRecord) -> &str| -> ArrayRef {
+        Arc::new(StringArray::from_iter_values(records().map(word)))
+    };
+    let numbers = |number: fn(&EntityRecord) -> Option<EntityId>| -> ArrayRef {
+        Arc::new(
+            records()
+                .map(|r| number(r).map(|id| id.0))
+                .collect::<UInt32Array>(),
+        )
+    };
+    let times = |time: fn(&EntityEvent) -> Option<Timestamp>| -> ArrayRef {
+        Arc::new(
+            events
+                .iter()
+                .map(|e| time(e).map(Timestamp::as_ns))
+                .collect::<Int64Array>(),
+        )
+    };
+    vec![
+        times(|event| Some(event.time)),
+        numbers(|record| Some(record.id)),
+        words(|record| record.entity.kind.word()),
+        words(|record| &record.entity.name),
+        words(|record| &record.entity.path),
+        numbers(|record| record.parent),
+        numbers(|record| record.group),
+        numbers(|record| record.pressure_group),
+        words(|record| record.role.word()),
+        Arc::new(
+            records()
+                .map(|record| Some(record.serving))
+                .collect::<BooleanArray>(),
+        ),
+        times(|event| Some(event.record.first_seen)),
+        times(|event| event.record.vanished),
+    ]
+}
+
+fn decode(batch: &RecordBatch) -> std::result::Result<Vec<EntityEvent>, String> {
+    let column = |name: &str| {
+        batch
+            .column_by_name(name)
+            .ok_or_else(|| format!("it lacks {name}"))
+    };
+    let words = |name| column(name).map(|column| column.as_string::<i32>());
+    let (kinds, names, paths, roles) = (
+        words("kind")?,
+        words("name")?,
+        words("path")?,
+        words("role")?,
+    );
+    let numbers = |name| column(name).map(|column| column.as_primitive::<UInt32Type>());
+    let (ids, parents) = (numbers("id")?, numbers("parent")?);
+    let (groups, pressure_groups) = (numbers("group")?, numbers("pressure_group")?);
+    let times = |name| column(name).map(|column| column.as_primitive::<Int64Type>());
+    let (noticed, first_seen, vanished) =
+        (times("time")?, times("first_seen")?, times("vanished")?);
+    let serving = column("serving")?.as_boolean();
+    let event = |row: usize| {
+        let kind = kind_of(kinds.value(row))?;
+        let record = EntityRecord {
+            id: EntityId(ids.value(row)),
+            entity: Entity::new(kind, names.value(row), paths.value(row)),
+            parent: value(parents, row).map(EntityId),
+            group: value(groups, row).map(EntityId),
+            pressure_group: value(pressure_groups, row).map(EntityId),
+            role: role_of(roles.value(row))?,
+            serving: serving.value(row),
+            first_seen: Timestamp::from_ns(first_seen.value(row)),
+            vanished: value(vanished, row).map(Timestamp::from_ns),
+        };
+        Ok(EntityEvent {
+            time: Timestamp::from_ns(noticed.value(row)),
+            record,
+        })
+    };
+    (0..batch.num_rows()).map(event).collect()
+}
+
+fn value<T: ArrowPrimitiveType>(array: &PrimitiveArray<T>, row: usize) -> Option<T::Native> {
+    array.is_valid(row).then(|| array.value(row))
+}
+
+fn kind_of(word: &str) -> std::result::Result<EntityKind, String> {
+    let known = EntityKind::ALL.into_iter().find(|kind| kind.word() == word);
+    known.ok_or_else(|| format!("{word:?} is no kind of entity"))
+}
+
+fn role_of(word: &str) -> std::result::Result<Role, String> {
+    let known = Role::ALL.into_iter().find(|role| role.word() == word);
+    known.ok_or_else(|| format!("{word:?} is no role"))
+}

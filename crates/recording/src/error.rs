@@ -1,0 +1,137 @@
+//! What can go wrong with a recording as a whole: what, on what, and what to do.
+//!
+//! Damage inside one table is not an error: the rest is read, and a `Damage` says what is lacking.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use model::FORMAT_VERSION;
+
+/// The result of working on a recording.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a recording could not be written or opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A recording is never overwritten.
+    #[error("cannot write the recording: folder {} exists. Choose another with -o FOLDER", .folder.display())]
+    Exists {
+        /// The folder asked for.
+        folder: PathBuf,
+    },
+    /// The folder that should hold the recording is not there.
+    #[error("cannot write the recording {}: there is no folder {}. Make it, or choose another place with -o FOLDER", .folder.display(), .parent.display())]
+    NoParent {
+        /// The folder asked for.
+        folder: PathBuf,
+        /// Where it should be made.
+        parent: PathBuf,
+    },
+    /// The folder that should hold the recording may not be written.
+    #[error("cannot write the recording {}: this user may not write in {}. Choose another place with -o FOLDER", .folder.display(), .parent.display())]
+    Denied {
+        /// The folder asked for.
+        folder: PathBuf,
+        /// Where it should be made.
+        parent: PathBuf,
+    },
+    /// The folder could not be made for another reason.
+    #[error("cannot write the recording {}: {source}. Choose another place with -o FOLDER", .folder.display())]
+    Create {
+        /// The folder asked for.
+        folder: PathBuf,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// A write was refused: a full disk, mostly.
+    #[error("cannot write {}: {source}. What was written before stays readable", .path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// What should be written does not fit the table: a mistake of the program.
+    #[error("cannot write {}: {what}. This is a defect of stallscope: please report it", .path.display())]
+    Unfit {
+        /// The file.
+        path: PathBuf,
+        /// What does not fit.
+        what: String,
+    },
+    /// Nothing has that name.
+    #[error("there is no recording {}. Name a folder that ends in .stall", .folder.display())]
+    Absent {
+        /// The name asked for.
+        folder: PathBuf,
+    },
+    /// A recording is a folder.
+    #[error("{} is a file, and a recording is a folder. Name the folder that ends in .stall", .path.display())]
+    NotAFolder {
+        /// The name asked for.
+        path: PathBuf,
+    },
+    /// The folder holds something else.
+    #[error("{} is not a recording: it has no meta.json. Name a folder that ends in .stall", .folder.display())]
+    NoMeta {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// `meta.json` is there and says nothing that this program understands.
+    #[error("cannot understand {}: {what}. The tables beside it can still be read: see docs/recording.md", .path.display())]
+    Meta {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        what: String,
+    },
+    /// A later version wrote it.
+    #[error("{} is in format {found}, and this stallscope reads up to format {FORMAT_VERSION}. Open it with a newer stallscope", .folder.display())]
+    Newer {
+        /// The folder.
+        folder: PathBuf,
+        /// Its format version.
+        found: u32,
+    },
+    /// A file or folder could not be read.
+    #[error("cannot read {}: {source}. Check that this user may read it", .path.display())]
+    Read {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// Nothing was recorded there yet.
+    #[error("no recording in {}: record one with: stallscope run -- COMMAND", .folder.display())]
+    NoneFound {
+        /// Where it was looked for.
+        folder: PathBuf,
+    },
+}
+
+impl Error {
+    /// For `map_err` on a write to `path`.
+    pub(crate) fn write(path: &Path) -> impl FnOnce(io::Error) -> Error + '_ {
+        move |source| Error::Write {
+            path: path.to_owned(),
+            source,
+        }
+    }
+
+    /// For `map_err` on reading `path`.
+    pub(crate) fn read(path: &Path) -> impl FnOnce(io::Error) -> Error + '_ {
+        move |source| Error::Read {
+            path: path.to_owned(),
+            source,
+        }
+    }
+
+    /// Rows or events that do not fit the file at `path`.
+    pub(crate) fn unfit(path: &Path, what: impl ToString) -> Error {
+        Error::Unfit {
+            path: path.to_owned(),
+            what: what.to_string(),
+        }
+    }
+}

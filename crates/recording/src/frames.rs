@@ -1,0 +1,181 @@
+//! The messages of an Arrow IPC stream, read one by one from a file that may be damaged or hostile.
+//!
+//! Arrow's own `StreamReader` neither tells how far it came nor knows how long the file is. Here the
+//! framing is walked by hand: each length is compared with what is left of the file before anything
+//! is allocated, and only a message that can be true is given to Arrow.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufReader, Read as _};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_buffer::{Buffer, MutableBuffer};
+use arrow_ipc::convert::try_fb_to_schema;
+use arrow_ipc::reader::read_record_batch;
+use arrow_ipc::{Message, root_as_message};
+use arrow_schema::{ArrowError, Schema, SchemaRef};
+
+use crate::arrow_file::BATCH_BYTES;
+use crate::layout;
+
+/// What begins every message, before its length.
+const CONTINUATION: [u8; 4] = [0xFF; 4];
+
+/// The continuation and the length.
+const FRAME_BYTES: u64 = 8;
+
+/// The most that one batch may take after decompression: well above what the writer puts in one.
+const MAX_BATCH_BYTES: u64 = 4 * BATCH_BYTES as u64;
+
+/// Sampled tables shrink 10 to 100 times. A file that claims more than this, beyond the bytes that
+/// any may take, was made to fill memory.
+const MAX_RATIO: u64 = 1000;
+
+/// An open stream, its schema read.
+pub(crate) struct Frames {
+    input: BufReader<File>,
+    length: u64,
+    position: u64,
+    decoded: u64,
+    schema: SchemaRef,
+}
+
+impl Frames {
+    /// Opens a stream and reads its schema, or says why that is not possible.
+    pub(crate) fn open(path: &Path) -> Result<Self, String> {
+        let unreadable = |error| format!("it cannot be read: {error}");
+        let about = std::fs::metadata(path).map_err(unreadable)?;
+        if !about.is_file() {
+            // Opening a pipe would wait for ever, and a device may never end.
+            return Err("it is not a regular file".to_owned());
+        }
+        let input = BufReader::new(File::open(path).map_err(unreadable)?);
+        let schema = Arc::new(Schema::empty());
+        let mut frames = Self {
+            input,
+            length: about.len(),
+            position: 0,
+            decoded: 0,
+            schema,
+        };
+        frames.schema = Arc::new(frames.read_schema()?);
+        Ok(frames)
+    }
+
+    /// The stream's schema.
+    pub(crate) fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The end of the last message that was read, in bytes from the start of the file.
+    pub(crate) fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// The next batch; `None` at the end, with or without an end marker.
+    pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>, String> {
+        let Some(metadata) = self.read_metadata()? else {
+            return Ok(None);
+        };
+        let message = parse(&metadata)?;
+        let body = self.read_body(&message, metadata.len())?;
+        let batch = message
+            .header_as_record_batch()
+            .ok_or("a message is not a record batch")?;
+        let bytes = layout::decoded_bytes(&batch, &self.schema, &body)?;
+        let limit = (BATCH_BYTES as u64).saturating_add(self.length.saturating_mul(MAX_RATIO));
+        self.decoded = self.decoded.saturating_add(bytes);
+        if bytes > MAX_BATCH_BYTES || self.decoded > limit {
+            return Err(format!("a batch claims {bytes} bytes after decompression"));
+        }
+        let (schema, version) = (self.schema.clone(), message.version());
+        let batch =
+            contained(|| read_record_batch(&body, batch, schema, &HashMap::new(), None, &version))?;
+        self.position += FRAME_BYTES + (metadata.len() + body.len()) as u64;
+        Ok(Some(batch))
+    }
+
+    fn read_schema(&mut self) -> Result<Schema, String> {
+        let metadata = self.read_metadata()?.ok_or("it is empty")?;
+        let message = parse(&metadata)?;
+        let body = self.read_body(&message, metadata.len())?;
+        let schema = message
+            .header_as_schema()
+            .ok_or("its first message is not a schema")?;
+        let schema = contained(|| try_fb_to_schema(schema))?;
+        layout::check_types(&schema)?;
+        self.position += FRAME_BYTES + (metadata.len() + body.len()) as u64;
+        Ok(schema)
+    }
+
+    /// The description of the next message; `None` at the end of the stream.
+    fn read_metadata(&mut self) -> Result<Option<Vec<u8>>, String> {
+        let left = self.length.saturating_sub(self.position);
+        if left == 0 {
+            return Ok(None);
+        }
+        let mut frame = [0u8; FRAME_BYTES as usize];
+        self.read_exact(&mut frame, left)?;
+        let left = left - FRAME_BYTES;
+        let [start @ .., a, b, c, d] = frame;
+        if start != CONTINUATION {
+            return Err("no message begins here".to_owned());
+        }
+        match u32::from_le_bytes([a, b, c, d]) {
+            0 if left == 0 => Ok(None),
+            0 => Err(format!("{left} bytes follow the end marker")),
+            length if u64::from(length) > left => Err(cut_short(u64::from(length), left)),
+            length => {
+                let mut metadata = vec![0; length as usize];
+                self.read_exact(&mut metadata, left)?;
+                Ok(Some(metadata))
+            }
+        }
+    }
+
+    /// The body of a message whose description, of that many bytes, was just read.
+    fn read_body(&mut self, message: &Message<'_>, described: usize) -> Result<Buffer, String> {
+        let length = message.bodyLength();
+        let length = u64::try_from(length).map_err(|_| "a message has a negative length")?;
+        let read = self.position + FRAME_BYTES + described as u64;
+        let left = self.length.saturating_sub(read);
+        if length > left {
+            return Err(cut_short(length, left));
+        }
+        let mut body = MutableBuffer::from_len_zeroed(length as usize);
+        self.read_exact(&mut body, left)?;
+        Ok(body.into())
+    }
+
+    fn read_exact(&mut self, bytes: &mut [u8], left: u64) -> Result<(), String> {
+        if bytes.len() as u64 > left {
+            return Err(cut_short(bytes.len() as u64, left));
+        }
+        self.input
+            .read_exact(bytes)
+            .map_err(|error| format!("it cannot be read: {error}"))
+    }
+}
+
+fn parse(metadata: &[u8]) -> Result<Message<'_>, String> {
+    root_as_message(metadata).map_err(|_| "a message's description is damaged".to_owned())
+}
+
+fn cut_short(wanted: u64, left: u64) -> String {
+    format!("a message is cut short: {wanted} bytes wanted, {left} left")
+}
+
+/// Runs Arrow's code on bytes that may be damaged.
+///
+/// `layout` refuses what is known to make Arrow panic; this holds what is not known, since a panic
+/// over one table would take all the others along. Nothing that the closure touched is used after.
+fn contained<T>(decode: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, String> {
+    match catch_unwind(AssertUnwindSafe(decode)) {
+        Ok(Ok(decoded)) => Ok(decoded),
+        Ok(Err(error)) => Err(format!("a message cannot be decoded: {error}")),
+        Err(_) => Err("a message cannot be decoded: Arrow gave up on it".to_owned()),
+    }
+}

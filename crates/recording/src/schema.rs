@@ -1,0 +1,88 @@
+//! How a table describes itself in its file, and how that is checked when it is read.
+
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field, Schema};
+use model::{FORMAT_VERSION, Table};
+
+/// Key of the table's own description, as JSON.
+const TABLE_KEY: &str = "stallscope.table";
+
+/// Key of the format version.
+pub(crate) const FORMAT_KEY: &str = "stallscope.format";
+
+/// The columns before the table's own: time and entity.
+pub(crate) const KEY_COLUMNS: usize = 2;
+
+/// The Arrow schema of a table's file.
+pub(crate) fn of_table(table: &Table) -> Result<Schema, serde_json::Error> {
+    let metadata = [
+        (TABLE_KEY.to_owned(), serde_json::to_string(table)?),
+        (FORMAT_KEY.to_owned(), FORMAT_VERSION.to_string()),
+    ];
+    Ok(Schema::new(fields(table)).with_metadata(metadata))
+}
+
+/// The table that a file's schema describes, or what is wrong with it.
+pub(crate) fn to_table(schema: &Schema) -> Result<Table, String> {
+    check_format(schema)?;
+    let text = schema
+        .metadata()
+        .get(TABLE_KEY)
+        .ok_or_else(|| format!("it has no {TABLE_KEY}"))?;
+    let table: Table = serde_json::from_str(text)
+        .map_err(|error| format!("its {TABLE_KEY} cannot be understood: {error}"))?;
+    let declared = fields(&table);
+    if declared.len() != schema.fields().len() {
+        let (found, declared) = (schema.fields().len(), declared.len());
+        return Err(format!(
+            "it has {found} columns, and its {TABLE_KEY} tells of {declared}"
+        ));
+    }
+    for (found, declared) in schema.fields().iter().zip(&declared) {
+        if !alike(found, declared) {
+            let (found, declared) = (in_words(found), in_words(declared));
+            return Err(format!(
+                "it has a column {found} where its {TABLE_KEY} tells of {declared}"
+            ));
+        }
+    }
+    Ok(table)
+}
+
+/// Refuses a file of another format than the recording's.
+pub(crate) fn check_format(schema: &Schema) -> Result<(), String> {
+    match schema.metadata().get(FORMAT_KEY) {
+        Some(version) if *version == FORMAT_VERSION.to_string() => Ok(()),
+        Some(version) => Err(format!(
+            "its {FORMAT_KEY} is {version:?}, not {FORMAT_VERSION}"
+        )),
+        None => Err(format!("it has no {FORMAT_KEY}")),
+    }
+}
+
+/// Whether two fields hold the same, whatever their metadata say.
+pub(crate) fn alike(a: &Field, b: &Field) -> bool {
+    a.name() == b.name() && a.data_type() == b.data_type() && a.is_nullable() == b.is_nullable()
+}
+
+/// The `time` column, which says its unit: nanoseconds on `CLOCK_BOOTTIME`.
+pub(crate) fn time_field() -> Field {
+    let unit = [("unit".to_owned(), "ns".to_owned())];
+    Field::new("time", DataType::Int64, false).with_metadata(unit)
+}
+
+/// A field in the words of a message.
+fn in_words(field: &Field) -> String {
+    let nullable = if field.is_nullable() { "nullable " } else { "" };
+    format!("{} ({nullable}{})", field.name(), field.data_type())
+}
+
+fn fields(table: &Table) -> Vec<Arc<Field>> {
+    let keys = [time_field(), Field::new("entity", DataType::UInt32, false)];
+    let values = table
+        .columns
+        .iter()
+        .map(|column| Field::new(&*column.name, DataType::Int64, true));
+    keys.into_iter().chain(values).map(Arc::new).collect()
+}
