@@ -1,1 +1,68 @@
-//! Pure diagnosis: ledger, phases, causes, verdict.
+//! What the system is waiting for, worked out from a recording and nothing else.
+//!
+//! Pure: a timeline and the run's description in, a report out. No file, no clock, no rendering; but
+//! the sentences are made here, once, so that every output says the same. Names of processes,
+//! groups and files appear in sentences and decide nothing.
+#![warn(missing_docs)]
+
+mod account;
+mod bootstrap;
+mod bounds;
+mod causes;
+mod facts;
+mod gates;
+mod innocent;
+mod ledger;
+mod neighbours;
+mod phases;
+mod rank;
+mod signals;
+mod thresholds;
+mod words;
+
+pub use causes::all as causes;
+pub use thresholds::Thresholds;
+pub use words::{count, duration, integer, percent};
+
+use model::{Meta, REPORT_SCHEMA, Report, Timeline, Verdict, Window};
+
+/// The answer for one recording: over its steady phase, or over `asked` where the user names a window.
+pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Report {
+    let thresholds = Thresholds::default();
+    let bins = signals::bins(timeline);
+    let phases = phases::phases(timeline, meta, &bins, &thresholds);
+    let window = asked.unwrap_or_else(|| phases::judged(&phases, timeline.window));
+    let facts = facts::measure(timeline, meta, &bins, window, &thresholds);
+    let ranked = rank::rank(causes::judge(&facts, &thresholds));
+    let ranked_healthy = ranked
+        .findings
+        .first()
+        .is_some_and(|finding| finding.cause == "healthy");
+    let verdict = Verdict {
+        findings: ranked.findings,
+        innocent: innocent::innocent(&facts, &thresholds),
+        judged: ranked.judged,
+        caveats: gates::caveats(&facts, &phases, &thresholds),
+        not_seen: gates::not_seen(&facts),
+        headroom: ranked_healthy.then(|| bounds::headroom(&facts)).flatten(),
+        account: facts.account.clone(),
+        generator: facts
+            .generator
+            .as_ref()
+            .map(|subject| subject.ledger.account()),
+    };
+    Report {
+        schema: REPORT_SCHEMA.to_owned(),
+        identity: meta.identity.clone(),
+        window,
+        origin: phases::origin(timeline, meta, &bins),
+        subjects: facts.subjects(),
+        signals: signals::report(&bins, meta, window),
+        pressure: facts.pressure.clone(),
+        gaps: timeline.gaps.clone(),
+        cost: meta.cost.clone(),
+        environment: meta.environment.clone(),
+        verdict,
+        phases,
+    }
+}

@@ -1,0 +1,26 @@
+# One runner for people. Every recipe is a script of scripts/, so that it can be read and run alone.
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check lab build fmt
+
+help: ## list these targets
+	@echo "usage: make TARGET"
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: ## build, then watch a PostgreSQL run being diagnosed (a few minutes)
+	@scripts/demo.sh
+
+test: ## everything: format, lints, house rules, all tests
+	@scripts/test.sh
+
+check: ## before a commit: format, lints, house rules, unit tests
+	@scripts/check.sh
+
+lab: ## run every situation with a known cause 3 times and score the verdicts (long)
+	@scripts/lab.sh
+
+build: ## build the program and the lab into target/release
+	@scripts/build.sh
+
+fmt: ## format the sources
+	@cargo fmt --all

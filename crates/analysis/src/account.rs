@@ -1,0 +1,120 @@
+//! Where the response time went, by the one formula for shares.
+//!
+//! Share of a class = its ns in the serving threads inside requests / (throughput x mean response
+//! time x window). What is left of the response time was spent outside the target. Without a signal
+//! the whole is the serving threads' own busy time, and that is said.
+
+use model::{Account, AccountItem, LedgerClass, Quality, ShareBasis};
+
+use crate::facts::Subject;
+use crate::ledger::{label, quality};
+use crate::signals::Mean;
+use crate::words::{count, percent};
+
+/// Classes that are spent inside requests; waiting for input is not, and what is not known is not
+/// claimed.
+const INSIDE: [LedgerClass; 9] = [
+    LedgerClass::OnCpu,
+    LedgerClass::CpuWait,
+    LedgerClass::Throttled,
+    LedgerClass::Uninterruptible,
+    LedgerClass::Sync,
+    LedgerClass::ReadWrite,
+    LedgerClass::Futex,
+    LedgerClass::Sleep,
+    LedgerClass::OtherCall,
+];
+
+/// The account of a target; `None` when its threads did nothing that could be accounted.
+pub(crate) fn account(
+    target: &Subject,
+    generator: Option<&Subject>,
+    signal: Option<&Mean>,
+) -> Option<Account> {
+    let ledger = &target.serving_ledger;
+    let total_ns = signal.map_or_else(|| ledger.busy_ns(), |mean| mean.response_ns);
+    if total_ns <= 0.0 {
+        return None;
+    }
+    let item = |class: LedgerClass, label: String, ns: f64, quality: Quality| AccountItem {
+        class,
+        label,
+        ns: ns.round() as i64,
+        share: ns / total_ns,
+        quality,
+        note: String::new(),
+    };
+    let mut items: Vec<AccountItem> = INSIDE
+        .into_iter()
+        .filter(|class| ledger.get(*class) > 0.0)
+        .map(|class| {
+            item(
+                class,
+                format!("{} {}", target.name, label(class)),
+                ledger.get(class),
+                quality(class),
+            )
+        })
+        .collect();
+    items.sort_by(|a, b| b.ns.cmp(&a.ns));
+    if let Some(mean) = signal {
+        let inside: f64 = items.iter().map(|item| item.ns as f64).sum();
+        if mean.lag_total_ns > 0.0 {
+            let who = generator.map_or("the generator", |generator| generator.name.as_str());
+            items.push(item(
+                LedgerClass::Lag,
+                format!("waiting for its turn in {who}"),
+                mean.lag_total_ns,
+                Quality::Exact,
+            ));
+        }
+        let outside = (total_ns - inside - mean.lag_total_ns).max(0.0);
+        let mut outside = item(
+            LedgerClass::Outside,
+            format!("outside {}", target.name),
+            outside,
+            Quality::Estimated,
+        );
+        outside.note = outside_note(target, generator);
+        items.push(outside);
+    }
+    Some(Account {
+        basis: if signal.is_some() {
+            ShareBasis::ResponseTime
+        } else {
+            ShareBasis::BusyTime
+        },
+        total_ns: total_ns.round() as i64,
+        response_ns: signal
+            .and_then(|mean| mean.latency_ns)
+            .map(|ns| ns.round() as i64),
+        items,
+    })
+}
+
+/// What is known of the time outside: the generator's own threads, and what may hide in it.
+fn outside_note(target: &Subject, generator: Option<&Subject>) -> String {
+    let mut notes = Vec::new();
+    if let Some(generator) = generator.filter(|generator| generator.active_threads > 0) {
+        let (on_cpu, wait) = generator.active;
+        let threads = count(generator.active_threads, "thread");
+        notes.push(format!(
+            "{}'s {threads}: {} of their time waiting for a CPU, {} on one",
+            generator.name,
+            percent(wait),
+            percent(on_cpu)
+        ));
+    }
+    if target.serving_ledger.part(LedgerClass::Unknown) > 0.05 {
+        notes.push(format!(
+            "may hide locks inside {}: what it blocks in was not seen",
+            target.name
+        ));
+    }
+    let text = notes.join("; ");
+    if generator.is_some_and(|generator| generator.active_threads == 1) {
+        text.replace("of their time", "of its time")
+    } else {
+        text
+    }
+}

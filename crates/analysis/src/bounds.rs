@@ -1,0 +1,151 @@
+//! Upper bounds of what a change would bring, and lower bounds of what is free.
+//!
+//! Utilisation law D = U c / X: at the same CPU time per operation, throughput grows at most with the
+//! CPUs. Little's law N = X (R + Z): a closed loop gains at most what its waits cost. A bound is the
+//! smaller of the two (Lazowska et al. 1984, Quantitative System Performance, chapters 3 and 5).
+
+use model::{Headroom, LedgerClass, Remedy};
+
+use crate::facts::Facts;
+use crate::words::{bound, duration, next_cpu, percent};
+
+/// One CPU more.
+pub(crate) fn one_more_cpu(facts: &Facts<'_>) -> Option<Remedy> {
+    let cpus = f64::from(facts.effective_cpus);
+    let busy = facts.effective_busy?;
+    let law = (cpus + 1.0) / (cpus * busy.clamp(0.01, 1.0));
+    Some(remedy(
+        facts,
+        next_cpu(facts.effective_cpus),
+        law.min(without_cpu_wait(facts)),
+        String::new(),
+    ))
+}
+
+/// The generator elsewhere, where it takes enough of the CPU to matter.
+pub(crate) fn generator_elsewhere(facts: &Facts<'_>) -> Option<Remedy> {
+    const WORTH_SAYING: f64 = 0.03;
+    let generator = facts.generator.as_ref()?;
+    let part = facts.cpu.part(facts.cpu.generator_ns);
+    (part >= WORTH_SAYING).then(|| {
+        let because = format!("it takes {} of the CPU", percent(part));
+        remedy(
+            facts,
+            format!("{} on another machine", generator.name),
+            (1.0 / (1.0 - part)).min(without_cpu_wait(facts)),
+            because,
+        )
+    })
+}
+
+/// The rest of the machine's work elsewhere.
+pub(crate) fn without_the_rest(facts: &Facts<'_>, change: String) -> Remedy {
+    let part = facts.cpu.part(facts.cpu.rest_ns);
+    let because = format!("the others take {} of the CPU", percent(part));
+    remedy(
+        facts,
+        change,
+        (1.0 / (1.0 - part).max(0.01)).min(without_cpu_wait(facts)),
+        because,
+    )
+}
+
+/// Without the time that a quota withholds, within the CPUs that the machine has.
+pub(crate) fn without_quota(facts: &Facts<'_>, change: String) -> Remedy {
+    let throttled = facts.share(LedgerClass::Throttled).min(0.99);
+    let room = facts
+        .machine
+        .map_or(f64::INFINITY, |machine| 1.0 / machine.busy.clamp(0.01, 1.0));
+    remedy(
+        facts,
+        change,
+        (1.0 / (1.0 - throttled)).min(room),
+        "on the CPUs that this machine has".to_owned(),
+    )
+}
+
+/// A generator that is no limit, within the CPUs.
+pub(crate) fn faster_generator(facts: &Facts<'_>, change: String) -> Remedy {
+    let outside = facts.share(LedgerClass::Outside).min(0.99);
+    let room = facts
+        .machine
+        .map_or(f64::INFINITY, |machine| 1.0 / machine.busy.clamp(0.01, 1.0));
+    remedy(
+        facts,
+        change,
+        (1.0 / (1.0 - outside)).min(room),
+        String::new(),
+    )
+}
+
+/// What would not help, each checked against what the target was seen to wait for.
+pub(crate) fn useless(facts: &Facts<'_>, also: &[&str]) -> Vec<String> {
+    const NEGLIGIBLE: f64 = 0.05;
+    let mut all: Vec<String> = also.iter().map(|&word| word.to_owned()).collect();
+    let disk: f64 = [
+        LedgerClass::Uninterruptible,
+        LedgerClass::Sync,
+        LedgerClass::ReadWrite,
+    ]
+    .map(|class| facts.share(class))
+    .iter()
+    .sum();
+    if disk < NEGLIGIBLE {
+        all.push("faster disk".to_owned());
+    }
+    let memory = facts.machine_pressure(model::Resource::Memory, model::StallKind::Some);
+    if memory.is_some_and(|pressure| pressure < NEGLIGIBLE) && disk < NEGLIGIBLE {
+        all.push("more memory".to_owned());
+    }
+    all
+}
+
+/// What a load that met no limit proves to be free.
+pub(crate) fn headroom(facts: &Facts<'_>) -> Option<Headroom> {
+    let signal = facts.signal?;
+    let own = facts.cpu.target_ns + facts.cpu.generator_ns;
+    let machine_ns = f64::from(facts.effective_cpus) * facts.window.len_ns() as f64;
+    let free = machine_ns - facts.cpu.rest_ns - facts.cpu.recorder_ns;
+    if own <= 0.0 || free <= own {
+        return None;
+    }
+    let throughput = signal.throughput * free / own;
+    let each = duration(own / signal.completed.max(1.0));
+    let sentence = format!(
+        "these CPUs have room for at least {} {} at {each} of CPU per request; CPU per request usually falls under load, so the \
+         limit lies higher",
+        bound(throughput),
+        facts.rate_unit()
+    );
+    Some(Headroom {
+        throughput,
+        sentence,
+    })
+}
+
+/// How much faster a closed loop would be if neither target nor generator ever waited for a CPU.
+fn without_cpu_wait(facts: &Facts<'_>) -> f64 {
+    if facts.signal.is_none() || facts.asked_rate().is_some() {
+        return f64::INFINITY;
+    }
+    let outside = facts.share(LedgerClass::Outside)
+        * facts
+            .generator
+            .as_ref()
+            .map_or(0.0, |generator| generator.active.1);
+    1.0 / (1.0 - facts.share(LedgerClass::CpuWait) - outside).max(0.01)
+}
+
+fn remedy(facts: &Facts<'_>, change: String, factor: f64, because: String) -> Remedy {
+    let factor = factor.max(1.0);
+    let known = factor.is_finite();
+    Remedy {
+        change,
+        throughput: facts
+            .signal
+            .filter(|_| known)
+            .map(|signal| signal.throughput * factor),
+        gain: known.then_some(factor - 1.0),
+        because,
+    }
+}

@@ -1,0 +1,139 @@
+//! Somebody else holds the CPUs that the target waits for.
+//!
+//! Without BPF nobody says who held a CPU while a thread waited; who used the CPUs of a saturated
+//! machine stands for it, so this is *consistent* at most.
+
+use model::{Confidence, Finding, LedgerClass};
+
+use super::evidence::{finding, interval, machine, share};
+use super::{Cause, Judgement, no_target};
+use crate::bounds;
+use crate::facts::{Facts, Subject};
+use crate::neighbours::Culprit;
+use crate::thresholds::Thresholds;
+use crate::words::percent;
+
+pub(super) const CAUSE: Cause = Cause {
+    name: "cpu.neighbour",
+    help: "Somebody else holds the CPUs that the target waits for.",
+    judge,
+};
+
+fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judgement {
+    let Some(target) = &facts.target else {
+        return no_target(facts);
+    };
+    if facts.account.is_none() || facts.machine.is_none() {
+        return Judgement::CannotTell(
+            "the CPUs, or the target's threads, were not seen in this window".to_owned(),
+        );
+    }
+    if let Some(quota) = found.iter().find(|finding| finding.cause == "cpu.quota") {
+        return Judgement::Absent(format!(
+            "the CPU is withheld by the quota of {}",
+            quota.entity.name
+        ));
+    }
+    let limits = &thresholds.cpu_neighbour;
+    let wait = facts.share(LedgerClass::CpuWait);
+    let others = facts.cpu.part(facts.cpu.rest_ns);
+    if wait < limits.wait {
+        return Judgement::Absent(format!(
+            "{} waited for a CPU for only {} of {}",
+            target.name,
+            percent(wait),
+            facts.whole()
+        ));
+    }
+    if others < limits.held_by_others {
+        return Judgement::Absent(format!(
+            "others used only {} of the CPU time",
+            percent(others)
+        ));
+    }
+    let busy = facts.effective_busy.unwrap_or(0.0);
+    if busy < thresholds.cpu_saturated.busy {
+        return Judgement::Absent(format!(
+            "the CPUs were {} busy: there was room beside the others",
+            percent(busy)
+        ));
+    }
+    match &facts.culprit {
+        Some(culprit) => Judgement::Present(Box::new(present(facts, thresholds, target, culprit))),
+        None => Judgement::CannotTell(
+            "others hold the CPU, but no process was seen using it".to_owned(),
+        ),
+    }
+}
+
+fn present(
+    facts: &Facts<'_>,
+    thresholds: &Thresholds,
+    target: &Subject,
+    culprit: &Culprit,
+) -> Finding {
+    let limits = &thresholds.cpu_neighbour;
+    let wait = facts.share(LedgerClass::CpuWait);
+    let others = facts.cpu.part(facts.cpu.rest_ns);
+    let held = facts.cpu.part(culprit.cpu_ns);
+    let who = &culprit.entity;
+    let sentence = format!(
+        "A neighbour holds the CPU: {} {} used {} of the CPU time, and {} of {} was {} waiting for a CPU.",
+        who.kind,
+        if who.kind == model::EntityKind::Cgroup {
+            &who.path
+        } else {
+            &who.name
+        },
+        percent(held),
+        percent(wait),
+        facts.whole(),
+        target.name
+    );
+    Finding {
+        // Of the wait, the part that the others' use of the CPU stands for.
+        share: Some(wait * others),
+        share_interval: interval(facts, |slice| slice.cpu_wait_ns, |slice| slice.total_ns).map(
+            |interval| model::Interval {
+                low: interval.low * others,
+                high: interval.high * others,
+            },
+        ),
+        evidence: vec![
+            share(
+                facts,
+                "CPU time used by others",
+                "process",
+                &machine(facts),
+                others,
+                limits.held_by_others,
+            ),
+            share(
+                facts,
+                "CPU time used by this neighbour",
+                "process.user_ns + system_ns",
+                who,
+                held,
+                limits.held_by_others * limits.culprit,
+            ),
+            share(
+                facts,
+                "waiting for a CPU",
+                "thread.wait_ns",
+                &target.entity,
+                wait,
+                limits.wait,
+            ),
+        ],
+        would_help: vec![bounds::without_the_rest(
+            facts,
+            format!("{} elsewhere, or with less weight", who.name),
+        )],
+        would_not_help: bounds::useless(facts, &["more clients"]),
+        prove_wrong: format!(
+            "stop {} for 10 s: if throughput stays the same, this is wrong",
+            who.name
+        ),
+        ..finding(CAUSE.name, who, Confidence::Consistent, sentence)
+    }
+}

@@ -1,0 +1,147 @@
+//! A CPU quota, of the target's group or of one above it, withholds CPU while the machine may be idle.
+
+use model::{Confidence, Finding, LedgerClass};
+
+use super::evidence::{confidence, finding, interval, share};
+use super::{Cause, Judgement, no_target};
+use crate::bounds;
+use crate::facts::{Facts, Quota, Subject};
+use crate::thresholds::Thresholds;
+use crate::words::percent;
+
+pub(super) const CAUSE: Cause = Cause {
+    name: "cpu.quota",
+    help: "A CPU quota of the target's control group, or of one above it, withholds CPU.",
+    judge,
+};
+
+fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judgement {
+    let Some(target) = &facts.target else {
+        return no_target(facts);
+    };
+    if facts
+        .timeline
+        .table("cgroup_cpu")
+        .is_none_or(|table| table.is_empty())
+    {
+        return Judgement::CannotTell("no control group's CPU account was recorded".to_owned());
+    }
+    let Some(quota) = &facts.quota else {
+        return Judgement::Absent(format!("no control group of {} was throttled", target.name));
+    };
+    let limits = &thresholds.cpu_quota;
+    if quota.throttled_periods < limits.throttled_periods
+        && quota.throttled_time < limits.throttled_time
+    {
+        let (periods, time) = (
+            percent(quota.throttled_periods),
+            percent(quota.throttled_time),
+        );
+        return Judgement::Absent(format!(
+            "{} ran out in {periods} of its quota periods, held back for {time} of the time",
+            quota.group.name
+        ));
+    }
+    let held = facts.share(LedgerClass::Throttled);
+    if facts.account.is_some() && held < thresholds.floors.share {
+        let (held, whole) = (percent(held), facts.whole());
+        return Judgement::Absent(format!(
+            "{} was throttled, but it cost {} only {held} of {whole}",
+            quota.group.name, target.name
+        ));
+    }
+    Judgement::Present(Box::new(present(facts, thresholds, target, quota)))
+}
+
+fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject, quota: &Quota) -> Finding {
+    let limits = &thresholds.cpu_quota;
+    let held = facts.share(LedgerClass::Throttled);
+    let allowed = quota
+        .cpus
+        .map_or(String::new(), |cpus| format!(" of {} CPUs", plain(cpus)));
+    let idle = facts.machine.map_or(String::new(), |machine| {
+        format!(
+            ", while the machine was {} idle",
+            percent(machine.idle + machine.iowait)
+        )
+    });
+    let sentence = format!(
+        "A CPU quota is the bottleneck: {} ran out of its limit{allowed} in {} of the periods, and {} of {} was {} held back by it{idle}.",
+        quota.group.path,
+        percent(quota.throttled_periods),
+        percent(held),
+        facts.whole(),
+        target.name
+    );
+    let share_interval = interval(facts, |slice| slice.throttled_ns, |slice| slice.total_ns);
+    // The kernel's own account of the group is exact; only its division among threads is estimated.
+    let held_back = interval(facts, |slice| slice.held_back_ns, |slice| slice.wall_ns);
+    let suffices = sufficient(facts, quota);
+    let change = suffices.map_or("a higher quota".to_owned(), |cpus| {
+        format!("a quota of {} CPUs", plain(cpus))
+    });
+    Finding {
+        share: Some(held),
+        share_interval,
+        evidence: vec![
+            share(
+                facts,
+                "quota periods that ran out",
+                "cgroup_cpu.throttled_periods",
+                &quota.group,
+                quota.throttled_periods,
+                limits.throttled_periods,
+            ),
+            share(
+                facts,
+                "time held back",
+                "cgroup_cpu.throttled_ns",
+                &quota.group,
+                quota.throttled_time,
+                limits.throttled_time,
+            ),
+            share(
+                facts,
+                "held back by a CPU quota",
+                "thread.wait_ns",
+                &target.entity,
+                held,
+                thresholds.floors.share,
+            ),
+        ],
+        would_help: vec![bounds::without_quota(facts, change)],
+        would_not_help: bounds::useless(
+            facts,
+            &["more clients", "a larger machine with the same quota"],
+        ),
+        prove_wrong: suffices.map_or(String::new(), |cpus| {
+            format!(
+                "raise the quota of {} to {} CPUs: if throughput stays the same, this is wrong",
+                quota.group.path,
+                plain(cpus)
+            )
+        }),
+        ..finding(
+            CAUSE.name,
+            &quota.group,
+            measured(held_back, limits.throttled_time),
+            sentence,
+        )
+    }
+}
+
+fn measured(interval: Option<model::Interval>, threshold: f64) -> Confidence {
+    confidence(interval, threshold, &[])
+}
+
+/// The quota that this load would use up: what the group used, were its requests not held back.
+fn sufficient(facts: &Facts<'_>, quota: &Quota) -> Option<f64> {
+    let free = 1.0 - facts.share(LedgerClass::Throttled).min(0.99);
+    let wanted = quota.used_cpus? / free;
+    Some((wanted.min(f64::from(facts.meta.cpus)) * 10.0).ceil() / 10.0)
+}
+
+fn plain(cpus: f64) -> String {
+    let text = format!("{cpus:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

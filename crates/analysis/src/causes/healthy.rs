@@ -1,0 +1,168 @@
+//! Nothing holds the target back: it answers what it is asked, and waits for nothing worth naming.
+
+use model::{Confidence, Finding, LedgerClass};
+
+use super::evidence::{finding, share};
+use super::{Cause, Judgement, no_target};
+use crate::facts::{Facts, Subject};
+use crate::thresholds::Thresholds;
+use crate::words::{count, duration, percent, rate};
+
+pub(super) const CAUSE: Cause = Cause {
+    name: "healthy",
+    help: "Nothing holds the target back: it answers what it is asked, and waits for nothing worth naming.",
+    judge,
+};
+
+fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judgement {
+    let Some(target) = &facts.target else {
+        return no_target(facts);
+    };
+    if facts.account.is_none() {
+        return Judgement::CannotTell(format!(
+            "the threads of {} did nothing in this window",
+            target.name
+        ));
+    }
+    if found.iter().any(|finding| finding.cause == "load.rate") {
+        return present(facts, thresholds, target);
+    }
+    if let Some(first) = found.first() {
+        return Judgement::Absent(format!("{} was found", first.cause));
+    }
+    let waits = waits(facts);
+    if waits >= thresholds.healthy.waits {
+        return Judgement::Absent(format!(
+            "{} waited for {} of {}",
+            target.name,
+            percent(waits),
+            facts.whole()
+        ));
+    }
+    if explained(facts) < thresholds.healthy.explained {
+        return Judgement::CannotTell(format!(
+            "only {} of {} is explained",
+            percent(explained(facts)),
+            facts.whole()
+        ));
+    }
+    present(facts, thresholds, target)
+}
+
+fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject) -> Judgement {
+    let waits = waits(facts);
+    let sure = facts.window.seconds() >= thresholds.gates.steady_seconds;
+    let evidence = share(
+        facts,
+        "waits of the target",
+        "thread.wait_ns",
+        &target.entity,
+        waits,
+        thresholds.healthy.waits,
+    );
+    Judgement::Present(Box::new(Finding {
+        share: Some(1.0 - waits),
+        // Here staying below the threshold is what counts.
+        evidence: vec![model::Evidence {
+            passed: waits < thresholds.healthy.waits,
+            ..evidence
+        }],
+        would_not_help: Vec::new(),
+        prove_wrong: prove_wrong(facts),
+        ..finding(
+            CAUSE.name,
+            &target.entity,
+            if sure {
+                Confidence::Measured
+            } else {
+                Confidence::Consistent
+            },
+            sentence(facts, target),
+        )
+    }))
+}
+
+fn sentence(facts: &Facts<'_>, target: &Subject) -> String {
+    let on_cpu = percent(facts.share(LedgerClass::OnCpu));
+    let Some(signal) = facts.signal else {
+        return format!(
+            "No bottleneck: {} waited for nothing worth naming; {on_cpu} of its busy time it was on a CPU.",
+            target.name
+        );
+    };
+    let each = signal
+        .latency_ns
+        .map_or(String::new(), |ns| format!(", {} each", duration(ns)));
+    let unit = facts.rate_unit();
+    let load = facts.meta.workload.as_ref().map(|workload| &workload.load);
+    match (facts.asked_rate(), load) {
+        (Some(asked), Some(load)) => {
+            let option = load
+                .rate_option
+                .as_deref()
+                .map_or(String::new(), |option| format!(" ({option} {asked})"));
+            format!(
+                "No bottleneck: {} answered all of the {} {unit} that were asked for{option}{each}.",
+                target.name,
+                rate(asked)
+            )
+        }
+        _ => {
+            let clients = load
+                .and_then(|load| load.clients)
+                .map_or("this load".to_owned(), |clients| count(clients, "client"));
+            format!(
+                "No bottleneck: with {clients} {} did {} {unit}{each}, and waited for nothing worth naming; {on_cpu} of each request it \
+                 was on a CPU.",
+                target.name,
+                rate(signal.throughput)
+            )
+        }
+    }
+}
+
+/// How to find the limit.
+fn prove_wrong(facts: &Facts<'_>) -> String {
+    let Some(load) = facts.meta.workload.as_ref().map(|workload| &workload.load) else {
+        return "give it more work: what it then waits for is its limit".to_owned();
+    };
+    match (
+        load.rate,
+        &load.rate_option,
+        load.clients,
+        &load.clients_option,
+    ) {
+        (Some(asked), Some(option), _, _) => format!(
+            "to find the limit, run with {option} {}, and without {option}",
+            asked * 4.0
+        ),
+        (_, _, Some(clients), Some(option)) => {
+            format!("to find the limit, run with {option} {}", clients * 4)
+        }
+        _ => "to find the limit, raise the load".to_owned(),
+    }
+}
+
+/// Part of the response time that the target waited for anything, its input aside.
+pub(super) fn waits(facts: &Facts<'_>) -> f64 {
+    let items = facts.account.iter().flat_map(|account| &account.items);
+    items
+        .filter(|item| {
+            !matches!(
+                item.class,
+                LedgerClass::OnCpu | LedgerClass::Outside | LedgerClass::Lag
+            )
+        })
+        .map(|item| item.share)
+        .sum()
+}
+
+/// Part of the response time that is accounted for: the target's own, the schedule's, and as much of
+/// what is outside as the generator's threads were busy or waiting for a CPU.
+pub(super) fn explained(facts: &Facts<'_>) -> f64 {
+    let outside = facts.share(LedgerClass::Outside);
+    let busy = facts.generator.as_ref().map_or(0.0, |generator| {
+        (generator.active.0 + generator.active.1).min(1.0)
+    });
+    1.0 - outside * (1.0 - busy)
+}

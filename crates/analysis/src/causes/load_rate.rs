@@ -1,0 +1,74 @@
+//! Throughput is what was asked for: the rate is the limit, by intent.
+
+use model::{Confidence, Finding};
+
+use super::evidence::{finding, share};
+use super::{Cause, Judgement};
+use crate::facts::Facts;
+use crate::thresholds::Thresholds;
+use crate::words::{percent, rate};
+
+pub(super) const CAUSE: Cause = Cause {
+    name: "load.rate",
+    help: "Throughput is the rate that was asked for: the limit is the load's own.",
+    judge,
+};
+
+fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judgement {
+    let Some(asked) = facts.asked_rate().filter(|asked| *asked > 0.0) else {
+        return Judgement::Absent("no rate was asked for".to_owned());
+    };
+    let Some(signal) = facts.signal else {
+        return Judgement::CannotTell(
+            "the workload gave no throughput over this window".to_owned(),
+        );
+    };
+    let achieved = signal.throughput / asked;
+    let unit = facts.rate_unit();
+    if achieved < thresholds.load_rate.achieved {
+        return Judgement::Absent(format!(
+            "{} of the {} {unit} asked for were reached",
+            percent(achieved),
+            rate(asked)
+        ));
+    }
+    let (Some(generator), Some(workload)) = (&facts.generator, &facts.meta.workload) else {
+        return Judgement::CannotTell("no load generator was measured".to_owned());
+    };
+    let option = workload
+        .load
+        .rate_option
+        .as_deref()
+        .map_or(String::new(), |option| format!(" ({option} {asked})"));
+    let sentence = format!(
+        "The rate is the limit: {} asked for {} {unit}{option} and got {}.",
+        generator.name,
+        rate(asked),
+        rate(signal.throughput)
+    );
+    Judgement::Present(Box::new(Finding {
+        evidence: vec![share(
+            facts,
+            "rate achieved",
+            "signal.throughput_milli",
+            &generator.entity,
+            achieved,
+            thresholds.load_rate.achieved,
+        )],
+        prove_wrong: match &workload.load.rate_option {
+            Some(option) => format!(
+                "run with {option} {}: if throughput stays the same, this is wrong",
+                asked * 2.0
+            ),
+            None => {
+                "ask for twice the rate: if throughput stays the same, this is wrong".to_owned()
+            }
+        },
+        ..finding(
+            CAUSE.name,
+            &generator.entity,
+            Confidence::Measured,
+            sentence,
+        )
+    }))
+}

@@ -1,0 +1,97 @@
+//! No cause was found that explains enough, or two that cannot be told apart; what is known is said.
+
+use model::{Confidence, Entity, Finding, LedgerClass};
+
+use super::evidence::{finding, machine};
+use super::healthy::explained;
+use super::{Cause, Judgement};
+use crate::facts::Facts;
+use crate::thresholds::Thresholds;
+use crate::words::percent;
+
+pub(super) const CAUSE: Cause = Cause {
+    name: "undetermined",
+    help: "No cause was found that explains enough, or two that cannot be told apart.",
+    judge,
+};
+
+fn judge(facts: &Facts<'_>, _thresholds: &Thresholds, found: &[Finding]) -> Judgement {
+    let sentence = match found {
+        [] => nothing_found(facts),
+        [..] => match tie(found) {
+            Some((first, second)) => format!(
+                "Undetermined: {first} and {second} hold as much of {}, within the noise of this run.",
+                facts.whole()
+            ),
+            None => return Judgement::Absent(format!("{} was found", found[0].cause)),
+        },
+    };
+    let entity: Entity = facts
+        .target
+        .as_ref()
+        .map_or_else(|| machine(facts), |target| target.entity.clone());
+    Judgement::Present(Box::new(Finding {
+        prove_wrong: "run longer and alone on the machine, and name what serves: --target"
+            .to_owned(),
+        ..finding(CAUSE.name, &entity, Confidence::Suspected, sentence)
+    }))
+}
+
+fn nothing_found(facts: &Facts<'_>) -> String {
+    if let Some(why) = &facts.meta.no_target {
+        return format!("Undetermined: {why}");
+    }
+    let Some(target) = &facts.target else {
+        return "Undetermined: no target was measured.".to_owned();
+    };
+    let Some(account) = &facts.account else {
+        return format!(
+            "Undetermined: the threads of {} did nothing that could be measured in this window.",
+            target.name
+        );
+    };
+    let largest = account
+        .items
+        .iter()
+        .filter(|item| item.class != LedgerClass::OnCpu)
+        .max_by(|a, b| a.share.total_cmp(&b.share));
+    match largest {
+        Some(item) if item.class == LedgerClass::Outside => format!(
+            "Undetermined: {} of {} was outside {}, and the load generator explains little of it ({} is explained in all): think time, \
+             the network, or locks that wait in epoll.",
+            percent(item.share),
+            facts.whole(),
+            target.name,
+            percent(explained(facts))
+        ),
+        Some(item) => format!(
+            "Undetermined: {} of {} was {}, and no cause that this version judges explains it.",
+            percent(item.share),
+            facts.whole(),
+            item.label
+        ),
+        None => format!(
+            "Undetermined: {} was on a CPU whenever it was seen, and no cause explains more.",
+            target.name
+        ),
+    }
+}
+
+/// Two leading causes whose intervals overlap and whose shares differ by less than the least effect.
+fn tie(found: &[Finding]) -> Option<(&str, &str)> {
+    const LEAST_EFFECT: f64 = 0.02;
+    let mut shares: Vec<&Finding> = found
+        .iter()
+        .filter(|finding| finding.share.is_some() && finding.cause != "healthy")
+        .collect();
+    shares.sort_by(|a, b| b.share.unwrap_or(0.0).total_cmp(&a.share.unwrap_or(0.0)));
+    let [first, second, ..] = shares.as_slice() else {
+        return None;
+    };
+    let overlap = match (first.share_interval, second.share_interval) {
+        (Some(a), Some(b)) => a.low <= b.high && b.low <= a.high,
+        _ => true,
+    };
+    let close = first.share? - second.share? < LEAST_EFFECT;
+    (overlap && close).then_some((first.cause.as_str(), second.cause.as_str()))
+}

@@ -1,0 +1,180 @@
+//! Doubts about the measurement itself, and what could not be seen.
+
+use model::{Caveat, GapReason, LedgerClass, Phase, PhaseKind, Provenance};
+
+use crate::facts::Facts;
+use crate::thresholds::Thresholds;
+use crate::words::{duration, percent, rate};
+
+/// Every doubt that applies.
+pub(crate) fn caveats(facts: &Facts<'_>, phases: &[Phase], thresholds: &Thresholds) -> Vec<Caveat> {
+    let gates: [(&str, Option<String>); 11] = [
+        ("gate.no_target", facts.meta.no_target.clone()),
+        ("gate.interrupted", interrupted(facts)),
+        ("gate.short", short(facts, thresholds)),
+        ("gate.warm_up", warm_up(facts, phases)),
+        ("gate.pressure_off", pressure_off(facts)),
+        ("gate.gaps", gaps(facts, thresholds)),
+        ("gate.own_cost", own_cost(facts, thresholds)),
+        ("gate.latency_derived", latency_derived(facts)),
+        ("gate.stalled", stalled(facts)),
+        ("gate.steal", steal(facts, thresholds)),
+        ("gate.law", law(facts, thresholds)),
+    ];
+    gates
+        .into_iter()
+        .filter_map(|(gate, sentence)| {
+            Some(Caveat {
+                gate: gate.to_owned(),
+                sentence: sentence?,
+            })
+        })
+        .collect()
+}
+
+/// What this recording could not show.
+pub(crate) fn not_seen(facts: &Facts<'_>) -> Vec<String> {
+    let mut all =
+        vec!["stacks, locks held by name, network waits: this version reads /proc only".to_owned()];
+    for gap in &facts.timeline.gaps {
+        if let GapReason::Denied(sentence) | GapReason::Unsupported(sentence) = &gap.reason {
+            if !all.contains(sentence) {
+                all.push(sentence.clone());
+            }
+        }
+    }
+    all
+}
+
+fn interrupted(facts: &Facts<'_>) -> Option<String> {
+    if !facts.meta.complete {
+        return Some(
+            "the recording was cut off: it holds what was written up to its last second".to_owned(),
+        );
+    }
+    let workload = facts.meta.workload.as_ref()?;
+    let outcome = workload.outcome.as_ref()?;
+    let summary_incomplete = outcome
+        .summary
+        .as_ref()
+        .is_some_and(|summary| !summary.complete);
+    let failed = outcome.exit.status() != 0;
+    if !failed && !summary_incomplete {
+        return None;
+    }
+    let remarks = if outcome.remarks.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", outcome.remarks.join("; "))
+    };
+    Some(format!(
+        "{} did not end well (exit status {}){remarks}",
+        workload.name,
+        outcome.exit.status()
+    ))
+}
+
+fn short(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
+    let seconds = facts.window.seconds();
+    let least = thresholds.gates.steady_seconds;
+    (seconds < least).then(|| {
+        format!(
+            "only {seconds:.1} s were steady: run at least {} s for a verdict to rely on",
+            least + 5.0
+        )
+    })
+}
+
+fn warm_up(facts: &Facts<'_>, phases: &[Phase]) -> Option<String> {
+    let of = |kind| {
+        phases
+            .iter()
+            .find(|phase| phase.kind == kind)
+            .map(|phase| phase.window.seconds())
+    };
+    let (warm_up, steady) = (of(PhaseKind::WarmUp)?, of(PhaseKind::Steady)?);
+    (facts.signal.is_some() && warm_up > steady)
+        .then(|| format!("the warm-up took {warm_up:.0} s of {:.0} s: throughput may not have settled, run longer", warm_up + steady))
+}
+
+fn pressure_off(facts: &Facts<'_>) -> Option<String> {
+    let gap = facts
+        .timeline
+        .gaps
+        .iter()
+        .find(|gap| gap.table == "pressure")?;
+    match &gap.reason {
+        GapReason::Unsupported(sentence) | GapReason::Denied(sentence) => {
+            Some(format!("no pressure was recorded: {sentence}"))
+        }
+        _ => None,
+    }
+}
+
+fn gaps(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
+    let machine = facts.timeline.entities.machine()?;
+    let series = |column| facts.timeline.series("recorder", machine.id, column);
+    let missed = series("missed")?.growth(facts.window)?;
+    let worst = series("lateness_ns")?
+        .values_in(facts.window)
+        .map(|(_, ns)| ns)
+        .max()?;
+    (missed >= f64::from(thresholds.gates.missed_periods)).then(|| {
+        format!("the sampler missed {missed:.0} of its deadlines, the worst by {}: the machine starved it", duration(worst as f64))
+    })
+}
+
+fn own_cost(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
+    let share = facts.cpu.recorder_ns / facts.window.len_ns().max(1) as f64;
+    (share > thresholds.gates.own_cost)
+        .then(|| format!("recording itself took {} of a CPU", percent(share)))
+}
+
+fn latency_derived(facts: &Facts<'_>) -> Option<String> {
+    let workload = facts.meta.workload.as_ref()?;
+    (workload.latency == Provenance::Derived).then(|| {
+        format!("{} worked its latency out from clients and throughput: it is no evidence, shares are of busy time", workload.name)
+    })
+}
+
+fn stalled(facts: &Facts<'_>) -> Option<String> {
+    (facts.empty_bins > 0).then(|| {
+        let times = if facts.empty_bins == 1 { "1 interval".to_owned() } else { format!("{} intervals", facts.empty_bins) };
+        format!("in {times} nothing was completed: latency has no data there, and the mean hides the stall")
+    })
+}
+
+fn steal(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
+    let steal = facts.machine?.steal;
+    (steal >= thresholds.innocent.steal).then(|| {
+        format!(
+            "the hypervisor took {} of the CPUs away (steal): compare within this run only",
+            percent(steal)
+        )
+    })
+}
+
+/// The parts of the response time cannot exceed it, and Little's law bounds the whole.
+fn law(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
+    let excess = 1.0 + thresholds.gates.excess;
+    let inside: f64 = facts
+        .account
+        .iter()
+        .flat_map(|account| &account.items)
+        .filter(|item| item.class != LedgerClass::Outside)
+        .map(|item| item.share)
+        .sum();
+    if facts.signal.is_some() && inside > excess {
+        return Some(format!(
+            "the parts of the response time add up to {}: some of it was not spent on these requests",
+            percent(inside)
+        ));
+    }
+    let signal = facts.signal?;
+    let clients = f64::from(facts.meta.workload.as_ref()?.load.clients?);
+    let in_flight = signal.throughput * signal.latency_ns? / 1e9;
+    let closed = facts.asked_rate().is_none();
+    (closed && in_flight > clients * excess).then(|| {
+        format!("throughput x latency gives {} requests in flight, more than the {clients:.0} clients (Little's law)", rate(in_flight))
+    })
+}

@@ -1,0 +1,120 @@
+//! What was looked at and is not the reason, with its number.
+
+use model::{Innocent, LedgerClass, Resource, StallKind};
+
+use crate::facts::Facts;
+use crate::thresholds::Thresholds;
+use crate::words::percent;
+
+/// Everything found innocent. What could not be seen is not listed.
+pub(crate) fn innocent(facts: &Facts<'_>, thresholds: &Thresholds) -> Vec<Innocent> {
+    let all = [
+        steal(facts, thresholds),
+        throttling(facts, thresholds),
+        disk(facts, thresholds),
+        memory(facts, thresholds),
+        others(facts, thresholds),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+fn found(what: &str, value: f64, sentence: String) -> Option<Innocent> {
+    Some(Innocent {
+        what: what.to_owned(),
+        value,
+        sentence,
+    })
+}
+
+fn steal(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<Innocent> {
+    let steal = facts.machine?.steal;
+    if steal >= thresholds.innocent.steal {
+        return None;
+    }
+    found("steal", steal, format!("steal {}", percent(steal)))
+}
+
+fn throttling(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<Innocent> {
+    facts.target.as_ref()?;
+    let throttled = facts
+        .quota
+        .as_ref()
+        .map_or(0.0, |quota| quota.throttled_time);
+    if throttled >= thresholds.cpu_quota.throttled_time {
+        return None;
+    }
+    found(
+        "throttling",
+        throttled,
+        format!("throttling {}", percent(throttled)),
+    )
+}
+
+/// Disk and memory are judged by what they cost the target; pressure that cost it nothing is named.
+fn disk(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<Innocent> {
+    facts.account.as_ref()?;
+    let share: f64 = [
+        LedgerClass::Uninterruptible,
+        LedgerClass::Sync,
+        LedgerClass::ReadWrite,
+    ]
+    .map(|class| facts.share(class))
+    .iter()
+    .sum();
+    if share >= thresholds.floors.share || blind(facts) {
+        return None;
+    }
+    found(
+        "disk",
+        share,
+        pressed(
+            "disk",
+            share,
+            facts.machine_pressure(Resource::Io, StallKind::Some),
+            thresholds,
+        ),
+    )
+}
+
+fn memory(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<Innocent> {
+    let pressure = facts.machine_pressure(Resource::Memory, StallKind::Some)?;
+    if pressure >= thresholds.floors.share {
+        return None;
+    }
+    found("memory", pressure, format!("memory {}", percent(pressure)))
+}
+
+fn others(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<Innocent> {
+    facts.machine?;
+    facts.target.as_ref()?;
+    let share = facts.cpu.part(facts.cpu.rest_ns);
+    if share >= thresholds.cpu_neighbour.held_by_others
+        || facts.share(LedgerClass::CpuWait) * share >= thresholds.floors.share
+    {
+        return None;
+    }
+    found(
+        "other processes",
+        share,
+        format!("other processes {} of the CPU used", percent(share)),
+    )
+}
+
+/// Whether so much of the target's blocked time is unexplained that no class of it can be acquitted.
+fn blind(facts: &Facts<'_>) -> bool {
+    facts
+        .target
+        .as_ref()
+        .is_none_or(|target| target.serving_ledger.part(LedgerClass::Unknown) > 0.10)
+}
+
+fn pressed(what: &str, share: f64, pressure: Option<f64>, thresholds: &Thresholds) -> String {
+    match pressure.filter(|pressure| *pressure >= thresholds.innocent.pressure) {
+        Some(pressure) => format!(
+            "{what} {} (though the machine's io pressure was {})",
+            percent(share),
+            percent(pressure)
+        ),
+        None => format!("{what} {}", percent(share)),
+    }
+}

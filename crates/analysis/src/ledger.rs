@@ -1,0 +1,283 @@
+//! Where the time of a set of threads went: on a CPU, waiting for one, held back, blocked in what.
+//!
+//! On-CPU time and run-queue delay are exact; what is left of a thread's life is blocked time, split
+//! by the state and the system call that it was seen in at each sample. Run-queue delay includes
+//! time withheld by a CPU quota, which is taken out here. The parts always add up to the whole.
+
+use std::collections::BTreeMap;
+
+use model::{AccountItem, EntityId, LedgerClass, Quality, ThreadsAccount, Timeline, Window};
+
+/// Time by class, ns; the parts add up to `wall_ns`.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct Ledger {
+    pub(crate) threads: u32,
+    pub(crate) wall_ns: f64,
+    classes: BTreeMap<LedgerClass, f64>,
+}
+
+impl Ledger {
+    pub(crate) fn get(&self, class: LedgerClass) -> f64 {
+        self.classes.get(&class).copied().unwrap_or(0.0)
+    }
+
+    fn add(&mut self, class: LedgerClass, ns: f64) {
+        *self.classes.entry(class).or_default() += ns;
+    }
+
+    /// Moves time of `from` to `to`, at most what is there.
+    pub(crate) fn shift(&mut self, from: LedgerClass, to: LedgerClass, ns: f64) {
+        let moved = ns.clamp(0.0, self.get(from).max(0.0));
+        self.add(from, -moved);
+        self.add(to, moved);
+    }
+
+    pub(crate) fn merge(&mut self, other: &Ledger) {
+        self.threads += other.threads;
+        self.wall_ns += other.wall_ns;
+        other
+            .classes
+            .iter()
+            .for_each(|(class, ns)| self.add(*class, *ns));
+    }
+
+    /// Part of the threads' lives spent in a class.
+    pub(crate) fn part(&self, class: LedgerClass) -> f64 {
+        if self.wall_ns > 0.0 {
+            self.get(class) / self.wall_ns
+        } else {
+            0.0
+        }
+    }
+
+    /// Time that is spent inside requests or on work: everything but waiting for input and what is
+    /// not known.
+    pub(crate) fn busy_ns(&self) -> f64 {
+        self.wall_ns - self.get(LedgerClass::Input) - self.get(LedgerClass::Unknown)
+    }
+
+    /// As it is reported, largest part first.
+    pub(crate) fn account(&self) -> ThreadsAccount {
+        let mut items: Vec<AccountItem> = self
+            .classes
+            .iter()
+            .filter(|(_, ns)| **ns > 0.0)
+            .map(|(class, ns)| AccountItem {
+                class: *class,
+                label: label(*class).to_owned(),
+                ns: ns.round() as i64,
+                share: ns / self.wall_ns,
+                quality: quality(*class),
+                note: String::new(),
+            })
+            .collect();
+        items.sort_by(|a, b| b.ns.cmp(&a.ns));
+        ThreadsAccount {
+            threads: self.threads,
+            wall_ns: self.wall_ns.round() as i64,
+            items,
+        }
+    }
+}
+
+/// How well a class is known without BPF.
+pub(crate) fn quality(class: LedgerClass) -> Quality {
+    match class {
+        LedgerClass::OnCpu | LedgerClass::CpuWait => Quality::Exact,
+        LedgerClass::Throttled | LedgerClass::Outside | LedgerClass::Lag => Quality::Estimated,
+        LedgerClass::Unknown => Quality::Unknown,
+        _ => Quality::Sampled,
+    }
+}
+
+/// A class in words, to follow "postgres".
+pub(crate) fn label(class: LedgerClass) -> &'static str {
+    match class {
+        LedgerClass::OnCpu => "on a CPU",
+        LedgerClass::CpuWait => "waiting for a CPU",
+        LedgerClass::Throttled => "held back by a CPU quota",
+        LedgerClass::Uninterruptible => "in uninterruptible sleep (disk or kernel lock)",
+        LedgerClass::Sync => "syncing to disk (fsync)",
+        LedgerClass::ReadWrite => "in reads and writes",
+        LedgerClass::Futex => "waiting in futex (a lock)",
+        LedgerClass::Input => "waiting for input",
+        LedgerClass::Sleep => "sleeping on a timer",
+        LedgerClass::OtherCall => "in other system calls",
+        LedgerClass::Unknown => "blocked, reason not seen",
+        LedgerClass::Outside => "outside",
+        LedgerClass::Lag => "late behind the schedule",
+    }
+}
+
+/// What one thread did over a window, quota not yet told apart; `None` when it was not seen there.
+pub(crate) fn of_thread(
+    timeline: &Timeline,
+    thread: EntityId,
+    window: Window,
+    architecture: &str,
+) -> Option<Ledger> {
+    let series = |column| timeline.series("thread", thread, column);
+    let (run, wait) = (series("run_ns")?, series("wait_ns"));
+    let covered = run.covered(window)?;
+    let wall = covered.len_ns() as f64;
+    let run_ns = run.growth(covered)?.clamp(0.0, wall);
+    let wait_ns = wait
+        .and_then(|wait| wait.growth(covered))
+        .unwrap_or(0.0)
+        .clamp(0.0, wall - run_ns);
+    let mut ledger = Ledger {
+        threads: 1,
+        wall_ns: wall,
+        classes: BTreeMap::new(),
+    };
+    ledger.add(LedgerClass::OnCpu, run_ns);
+    ledger.add(LedgerClass::CpuWait, wait_ns);
+    let blocked = wall - run_ns - wait_ns;
+    let seen = blocked_time(timeline, thread, covered, architecture);
+    let all: f64 = seen.values().sum();
+    if all > 0.0 {
+        seen.iter()
+            .for_each(|(class, weight)| ledger.add(*class, blocked * weight / all));
+    } else {
+        ledger.add(LedgerClass::Unknown, blocked);
+    }
+    Some(ledger)
+}
+
+/// Blocked time between samples, by what the thread was seen in at the later one.
+fn blocked_time(
+    timeline: &Timeline,
+    thread: EntityId,
+    window: Window,
+    architecture: &str,
+) -> BTreeMap<LedgerClass, f64> {
+    let mut seen = BTreeMap::new();
+    let series = |column| timeline.series("thread", thread, column);
+    let (Some(run), Some(state)) = (series("run_ns"), series("state")) else {
+        return seen;
+    };
+    let (wait, syscall) = (series("wait_ns"), series("syscall"));
+    let mut from = window.start;
+    let until = [(window.end, 0)];
+    for (to, _) in run.values_in(window).chain(until) {
+        let between = Window::new(from, to);
+        let busy = |series: Option<model::Series<'_>>| {
+            series.and_then(|s| s.growth(between)).unwrap_or(0.0)
+        };
+        let blocked = between.len_ns() as f64 - busy(Some(run)) - busy(wait);
+        let class = class_at(
+            state.gauge_at(to),
+            syscall.and_then(|s| s.gauge_at(to)),
+            architecture,
+        );
+        // A thread seen on a CPU says nothing about what it was blocked in before.
+        if let (Some(class), true) = (class, blocked > 0.0) {
+            *seen.entry(class).or_default() += blocked;
+        }
+        from = to;
+    }
+    seen
+}
+
+/// The class of a blocked thread from its state letter and system call; `None` when it was not
+/// blocked at that sample.
+fn class_at(state: Option<i64>, syscall: Option<i64>, architecture: &str) -> Option<LedgerClass> {
+    let call = syscall.filter(|number| *number >= 0);
+    let class = call.and_then(|number| sensors::syscall::class(architecture, number));
+    match (state.and_then(|state| u8::try_from(state).ok()), class) {
+        (Some(b'R'), _) => None,
+        (Some(b'D'), Some(class @ (LedgerClass::Sync | LedgerClass::ReadWrite))) => Some(class),
+        (Some(b'D'), _) => Some(LedgerClass::Uninterruptible),
+        (_, Some(class)) => Some(class),
+        // It sat in no call, or we were not allowed to look.
+        _ => Some(LedgerClass::Unknown),
+    }
+}
+
+/// Slices of a window, one second long or the bins given, for what must be worked out piecewise.
+pub(crate) fn seconds(window: Window) -> Vec<Window> {
+    const SECOND_NS: i64 = 1_000_000_000;
+    let mut slices = Vec::new();
+    let mut start = window.start;
+    while window.end.ns_since(start) >= SECOND_NS {
+        slices.push(Window::new(start, start + SECOND_NS));
+        start = start + SECOND_NS;
+    }
+    if slices.is_empty() && !window.is_empty() {
+        slices.push(window);
+    }
+    slices
+}
+
+/// Run-queue delay of a group's threads that its quota caused, ns, of `wait_ns` in a slice of time.
+///
+/// The kernel counts the time for which each CPU's queue of the group was held back
+/// (`throttled_ns`, kernel/sched/fair.c), and lets all of its runnable threads wait meanwhile. So at
+/// least that much of the delay is the quota's, and at least the same part of it as of the time.
+pub(crate) fn throttled_part(wait_ns: f64, throttled_ns: f64, slice: Window, cpus: f64) -> f64 {
+    let held = throttled_ns / (slice.len_ns() as f64 * cpus.max(1.0));
+    (wait_ns * held.min(1.0))
+        .max(throttled_ns.min(wait_ns))
+        .clamp(0.0, wait_ns.max(0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Timestamp;
+    use proptest::prelude::*;
+
+    fn second() -> Window {
+        Window::new(Timestamp::from_seconds(0.0), Timestamp::from_seconds(1.0))
+    }
+
+    #[test]
+    fn quota_is_taken_out_of_run_queue_delay() {
+        // One thread on one CPU: 7.86 s of delay against 7.85 s of throttling.
+        let ten = Window::new(Timestamp::from_seconds(0.0), Timestamp::from_seconds(10.0));
+        assert_eq!(throttled_part(7.86e9, 7.85e9, ten, 1.0), 7.85e9);
+        // Ten threads on two CPUs, both held back for 0.8 s of a second.
+        assert_eq!(throttled_part(9.0e9, 1.6e9, second(), 2.0), 7.2e9);
+        assert_eq!(throttled_part(0.0, 1.6e9, second(), 2.0), 0.0);
+        assert_eq!(throttled_part(1.0e9, 0.0, second(), 2.0), 0.0);
+    }
+
+    #[test]
+    fn a_blocked_thread_is_classed_by_state_and_call() {
+        assert_eq!(
+            class_at(Some(83), Some(232), "x86_64"),
+            Some(LedgerClass::Input)
+        );
+        assert_eq!(
+            class_at(Some(68), Some(75), "x86_64"),
+            Some(LedgerClass::Sync)
+        );
+        assert_eq!(
+            class_at(Some(68), None, "x86_64"),
+            Some(LedgerClass::Uninterruptible)
+        );
+        assert_eq!(
+            class_at(Some(83), None, "x86_64"),
+            Some(LedgerClass::Unknown)
+        );
+        assert_eq!(class_at(Some(82), Some(-1), "x86_64"), None);
+    }
+
+    #[test]
+    fn seconds_cover_whole_seconds_only() {
+        let window = Window::new(Timestamp::from_seconds(1.0), Timestamp::from_seconds(3.7));
+        assert_eq!(
+            seconds(window).last().map(|slice| slice.end),
+            Some(Timestamp::from_seconds(3.0))
+        );
+        assert_eq!(seconds(Window::new(window.start, window.start)).len(), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn the_quotas_part_is_never_more_than_the_delay(wait in 0.0..1e12f64, throttled in 0.0..1e12f64, cpus in 0.0..256.0f64) {
+            let part = throttled_part(wait, throttled, second(), cpus);
+            prop_assert!((0.0..=wait).contains(&part));
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! From what was judged to what is said: the headline first, the rest by what fixing it could gain.
+
+use model::{Answer, Finding, Judged};
+
+use crate::causes::Judgement;
+
+/// What is said.
+pub(crate) struct Ranked {
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) judged: Vec<Judged>,
+}
+
+/// Orders findings: `undetermined` and `healthy` lead where they are present, since they say what the
+/// others amount to; then by share, then by name so that the order never depends on chance.
+pub(crate) fn rank(judgements: Vec<(&'static str, Judgement)>) -> Ranked {
+    let mut findings = Vec::new();
+    let mut judged = Vec::new();
+    for (cause, judgement) in judgements {
+        let (answer, sentence) = match judgement {
+            Judgement::Present(finding) => {
+                let sentence = finding.sentence.clone();
+                findings.push(*finding);
+                (Answer::Present, sentence)
+            }
+            Judgement::Absent(sentence) => (Answer::Absent, sentence),
+            Judgement::CannotTell(sentence) => (Answer::CannotTell, sentence),
+        };
+        judged.push(Judged {
+            cause: cause.to_owned(),
+            answer,
+            sentence,
+        });
+    }
+    let leads = |finding: &Finding| matches!(finding.cause.as_str(), "undetermined" | "healthy");
+    findings.sort_by(|a, b| {
+        let share = |finding: &Finding| finding.share.unwrap_or(0.0);
+        leads(b)
+            .cmp(&leads(a))
+            .then(share(b).total_cmp(&share(a)))
+            .then(a.cause.cmp(&b.cause))
+    });
+    Ranked { findings, judged }
+}

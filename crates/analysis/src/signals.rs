@@ -1,0 +1,234 @@
+//! The workload's own view: bins of throughput and latency, and their means over a window.
+
+use model::{MISSING, Meta, Provenance, Signal, Timeline, Timestamp, Window};
+
+/// One interval of the workload's signal; `None` is "not said" or "nothing was completed".
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Bin {
+    pub(crate) window: Window,
+    /// Operations per second.
+    pub(crate) throughput: f64,
+    pub(crate) latency_ns: Option<f64>,
+    pub(crate) stddev_ns: Option<f64>,
+    pub(crate) lag_ns: Option<f64>,
+    pub(crate) failed: Option<f64>,
+    pub(crate) skipped: Option<f64>,
+    pub(crate) retried: Option<f64>,
+}
+
+impl Bin {
+    /// Operations completed.
+    pub(crate) fn completed(&self) -> f64 {
+        self.throughput * self.window.seconds()
+    }
+}
+
+/// The bins of the recording, in the order of time.
+pub(crate) fn bins(timeline: &Timeline) -> Vec<Bin> {
+    let Some(table) = timeline.table("signal") else {
+        return Vec::new();
+    };
+    let position = |column: &str| table.table.position(column);
+    let columns = [
+        "interval_ns",
+        "throughput_milli",
+        "latency_mean_ns",
+        "latency_stddev_ns",
+        "lag_mean_ns",
+        "failed",
+        "skipped",
+        "retried",
+    ]
+    .map(position);
+    let mut bins: Vec<Bin> = (0..table.len())
+        .filter_map(|row| {
+            let values: Vec<i64> = table.row(row).collect();
+            let value = |column: usize| {
+                columns[column]
+                    .map(|index| values[index])
+                    .filter(|value| *value != MISSING)
+                    .map(|value| value as f64)
+            };
+            let end = table.key(row).0;
+            let start = Timestamp::from_ns(end.as_ns().checked_sub(value(0)? as i64)?);
+            Some(Bin {
+                window: Window::new(start, end),
+                throughput: value(1)? / 1e3,
+                latency_ns: value(2),
+                stddev_ns: value(3),
+                lag_ns: value(4),
+                failed: value(5),
+                skipped: value(6),
+                retried: value(7),
+            })
+        })
+        .filter(|bin| !bin.window.is_empty())
+        .collect();
+    bins.sort_by_key(|bin| bin.window.end);
+    bins
+}
+
+/// Bins that lie in `window` by at least half.
+pub(crate) fn inside(bins: &[Bin], window: Window) -> impl Iterator<Item = &Bin> {
+    bins.iter().filter(move |bin| {
+        window
+            .intersect(bin.window)
+            .is_some_and(|both| both.len_ns() * 2 >= bin.window.len_ns())
+    })
+}
+
+/// Throughput and latency over a window.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Mean {
+    /// Operations per second.
+    pub(crate) throughput: f64,
+    /// Mean over operations, ns; `None` when nothing was completed.
+    pub(crate) latency_ns: Option<f64>,
+    /// Mean lag behind the schedule, ns; part of the latency.
+    pub(crate) lag_ns: Option<f64>,
+    /// Operations completed.
+    pub(crate) completed: f64,
+    /// Their response times added up, ns.
+    pub(crate) response_ns: f64,
+    /// Their lag added up, ns.
+    pub(crate) lag_total_ns: f64,
+}
+
+/// The mean over the bins inside `window`, weighted by operations; `None` without bins.
+pub(crate) fn mean(bins: &[Bin], window: Window) -> Option<Mean> {
+    let inside: Vec<&Bin> = inside(bins, window).collect();
+    let seconds: f64 = inside.iter().map(|bin| bin.window.seconds()).sum();
+    if seconds <= 0.0 {
+        return None;
+    }
+    let completed: f64 = inside.iter().map(|bin| bin.completed()).sum();
+    let total = |of: fn(&Bin) -> Option<f64>| weighted(&inside, of);
+    let (response_ns, response_count) = total(|bin| bin.latency_ns);
+    let (lag_total_ns, lag_count) = total(|bin| bin.lag_ns);
+    Some(Mean {
+        throughput: completed / seconds,
+        latency_ns: (response_count > 0.0).then(|| response_ns / response_count),
+        lag_ns: (lag_count > 0.0).then(|| lag_total_ns / lag_count),
+        completed,
+        response_ns,
+        lag_total_ns,
+    })
+}
+
+fn weighted(bins: &[&Bin], of: fn(&Bin) -> Option<f64>) -> (f64, f64) {
+    let known = bins
+        .iter()
+        .filter_map(|bin| of(bin).map(|value| (value * bin.completed(), bin.completed())));
+    known.fold((0.0, 0.0), |sum, next| (sum.0 + next.0, sum.1 + next.1))
+}
+
+/// The signals as they are reported.
+pub(crate) fn report(bins: &[Bin], meta: &Meta, window: Window) -> Vec<Signal> {
+    let Some(mean) = mean(bins, window) else {
+        return from_summary(meta);
+    };
+    let provenance = meta
+        .workload
+        .as_ref()
+        .map(|workload| workload.latency)
+        .unwrap_or_default();
+    let empty = inside(bins, window)
+        .filter(|bin| bin.completed() == 0.0)
+        .count() as u32;
+    let signal = |name: &str, unit: &str, mean: Option<f64>, provenance| Signal {
+        name: name.to_owned(),
+        unit: unit.to_owned(),
+        mean,
+        stddev: None,
+        quantiles: Vec::new(),
+        provenance,
+        empty_intervals: empty,
+    };
+    let mut signals = vec![
+        signal(
+            "throughput",
+            "per_second",
+            Some(mean.throughput),
+            Provenance::ToolCount,
+        ),
+        Signal {
+            stddev: pooled_stddev(bins, window, &mean),
+            ..signal("latency", "ns", mean.latency_ns, provenance)
+        },
+    ];
+    if mean.lag_ns.is_some() {
+        signals.push(signal("lag", "ns", mean.lag_ns, provenance));
+    }
+    let counts: [(&str, fn(&Bin) -> Option<f64>); 3] = [
+        ("failed", |bin| bin.failed),
+        ("skipped", |bin| bin.skipped),
+        ("retried", |bin| bin.retried),
+    ];
+    for (name, of) in counts {
+        let values: Vec<f64> = inside(bins, window).filter_map(of).collect();
+        if !values.is_empty() {
+            let sum: f64 = values.iter().sum();
+            signals.push(signal(
+                name,
+                "per_second",
+                Some(sum / window.seconds()),
+                Provenance::ToolCount,
+            ));
+        }
+    }
+    signals
+}
+
+/// Without bins the tool's closing report is all there is: the whole run, warm-up included.
+fn from_summary(meta: &Meta) -> Vec<Signal> {
+    let Some(workload) = &meta.workload else {
+        return Vec::new();
+    };
+    let Some(summary) = workload
+        .outcome
+        .as_ref()
+        .and_then(|outcome| outcome.summary.as_ref())
+    else {
+        return Vec::new();
+    };
+    let latency = if summary.latency_derived {
+        Provenance::Derived
+    } else {
+        workload.latency
+    };
+    let signal = |name: &str, unit: &str, mean: Option<f64>, provenance| Signal {
+        name: name.to_owned(),
+        unit: unit.to_owned(),
+        mean,
+        stddev: None,
+        quantiles: Vec::new(),
+        provenance,
+        empty_intervals: 0,
+    };
+    vec![
+        signal(
+            "throughput",
+            "per_second",
+            summary.throughput,
+            Provenance::ToolCount,
+        ),
+        signal(
+            "latency",
+            "ns",
+            summary.latency_mean_ns.map(|ns| ns as f64),
+            latency,
+        ),
+    ]
+}
+
+/// Standard deviation over all operations: within bins and between their means.
+fn pooled_stddev(bins: &[Bin], window: Window, mean: &Mean) -> Option<f64> {
+    let centre = mean.latency_ns?;
+    let mut sum = 0.0;
+    for bin in inside(bins, window) {
+        if let (Some(latency), Some(stddev)) = (bin.latency_ns, bin.stddev_ns) {
+            sum += bin.completed() * (stddev * stddev + (latency - centre).powi(2));
+        }
+    }
+    (mean.completed > 0.0).then(|| (sum / mean.completed).sqrt())
+}

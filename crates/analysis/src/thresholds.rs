@@ -1,0 +1,66 @@
+//! The thresholds, read from the one file that holds them.
+
+use serde::Deserialize;
+
+macro_rules! section {
+    ($(#[$doc:meta])* $name:ident { $($field:ident: $kind:ty),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Debug, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        #[allow(missing_docs)] // each is explained where its value stands, in thresholds.toml
+        pub struct $name { $(pub $field: $kind),* }
+    };
+}
+
+section!(/// What must hold for anything to be said.
+    Floors { share: f64, measured_share: f64 });
+section!(/// For `cpu.saturated`.
+    CpuSaturated { busy: f64, own: f64, wait: f64 });
+section!(/// For `cpu.quota`.
+    CpuQuota { throttled_periods: f64, throttled_time: f64 });
+section!(/// For `cpu.neighbour`.
+    CpuNeighbour { held_by_others: f64, wait: f64, culprit: f64 });
+section!(/// For `load.client`.
+    LoadClient { thread: f64, outside: f64 });
+section!(/// For `load.rate`.
+    LoadRate { achieved: f64 });
+section!(/// For `healthy` and `undetermined`.
+    Healthy { waits: f64, explained: f64 });
+section!(/// For what is found innocent.
+    Innocent { steal: f64, pressure: f64 });
+section!(/// For doubts about the measurement.
+    Gates { own_cost: f64, steady_seconds: f64, missed_periods: u32, excess: f64 });
+section!(/// For the end of the warm-up.
+    WarmUp { effect: f64, most: f64 });
+section!(/// Every threshold of the diagnosis.
+Thresholds {
+    floors: Floors,
+    cpu_saturated: CpuSaturated,
+    cpu_quota: CpuQuota,
+    cpu_neighbour: CpuNeighbour,
+    load_client: LoadClient,
+    load_rate: LoadRate,
+    healthy: Healthy,
+    innocent: Innocent,
+    gates: Gates,
+    warm_up: WarmUp,
+});
+
+impl Default for Thresholds {
+    /// The thresholds that the program was built with.
+    fn default() -> Self {
+        toml::from_str(include_str!("../thresholds.toml"))
+            .expect("thresholds.toml is checked by a test")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_threshold_is_there_and_none_is_unknown() {
+        let thresholds = Thresholds::default();
+        assert!(thresholds.cpu_saturated.busy > thresholds.cpu_saturated.wait);
+    }
+}

@@ -1,0 +1,136 @@
+//! Numbers and lists as they stand in sentences: one way each, everywhere.
+
+/// A share of 1 as a percentage: `34 %`; with one decimal below 10 and above 99, where a unit hides
+/// the difference; `0` for nothing.
+pub fn percent(share: f64) -> String {
+    let value = share * 100.0;
+    if !value.is_finite() {
+        "unknown".to_owned()
+    } else if value.abs() < 0.05 {
+        "0".to_owned()
+    } else if value.abs() < 9.95 || (value > 99.0 && value < 99.95) {
+        let text = format!("{value:.1}");
+        format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
+    } else {
+        format!("{value:.0} %")
+    }
+}
+
+/// A whole number with thousands apart: `20,928`.
+pub fn integer(value: f64) -> String {
+    let digits = format!("{:.0}", value.abs());
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    if value <= -0.5 {
+        format!("-{text}")
+    } else {
+        text
+    }
+}
+
+/// A rate with as many digits as it deserves: `20,928`, `12.5`.
+pub fn rate(value: f64) -> String {
+    if value.abs() < 100.0 {
+        three_digits(value)
+    } else {
+        integer(value)
+    }
+}
+
+/// A bound, rounded to three digits since it is no better known: `31,700`.
+pub fn bound(value: f64) -> String {
+    if value < 100.0 {
+        return three_digits(value);
+    }
+    let unit = 10f64.powf(value.log10().floor() - 2.0);
+    integer((value / unit).round() * unit)
+}
+
+/// A length of time: `0.423 ms`, `1.25 s`, `87 us`.
+pub fn duration(ns: f64) -> String {
+    let magnitude = ns.abs();
+    if magnitude == 0.0 {
+        "0".to_owned()
+    } else if magnitude < 1e5 {
+        format!("{} us", three_digits(ns / 1e3))
+    } else if magnitude < 1e9 {
+        format!("{} ms", three_digits(ns / 1e6))
+    } else {
+        format!("{} s", three_digits(ns / 1e9))
+    }
+}
+
+fn three_digits(value: f64) -> String {
+    let magnitude = value.abs();
+    if magnitude >= 99.95 {
+        integer(value)
+    } else if magnitude >= 9.995 {
+        format!("{value:.1}")
+    } else if magnitude >= 0.9995 {
+        format!("{value:.2}")
+    } else {
+        format!("{value:.3}")
+    }
+}
+
+/// `1 process`, `3 processes`.
+pub fn count(number: u32, unit: &str) -> String {
+    match (number, unit) {
+        (1, _) => format!("1 {unit}"),
+        (_, "process") => format!("{} processes", integer(f64::from(number))),
+        _ => format!("{} {unit}s", integer(f64::from(number))),
+    }
+}
+
+/// The CPUs as a subject with its verb: `the CPU was`, `both CPUs were`, `all 8 CPUs were`.
+pub fn cpus_were(number: u32) -> String {
+    match number {
+        1 => "its one CPU was".to_owned(),
+        2 => "both CPUs were".to_owned(),
+        n => format!("all {n} CPUs were"),
+    }
+}
+
+/// The next CPU: `a third CPU`.
+pub fn next_cpu(number: u32) -> String {
+    const WORDS: [&str; 9] = [
+        "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
+    ];
+    match WORDS.get((number as usize).wrapping_sub(1)) {
+        Some(word) if *word == "eighth" => "an eighth CPU".to_owned(),
+        Some(word) => format!("a {word} CPU"),
+        None => format!("one CPU more ({})", number + 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_as_people_read_them() {
+        assert_eq!(
+            [0.341, 0.998, 1.0, 0.001, 0.0, 0.0996].map(percent),
+            ["34 %", "99.8 %", "100 %", "0.1 %", "0", "10 %"]
+        );
+        assert_eq!(
+            [20928.4, 999.0, 1000.0, 0.2, -1234.0].map(integer),
+            ["20,928", "999", "1,000", "0", "-1,234"]
+        );
+        assert_eq!(
+            [423_000.0, 2_609_000.0, 1.25e9, 87_000.0, 0.0].map(duration),
+            ["0.423 ms", "2.61 ms", "1.25 s", "87.0 us", "0"]
+        );
+        assert_eq!(bound(31_653.0), "31,700");
+        assert_eq!(count(10, "backend"), "10 backends");
+        assert_eq!(count(2, "process"), "2 processes");
+        assert_eq!(next_cpu(2), "a third CPU");
+        assert_eq!(next_cpu(64), "one CPU more (65)");
+        assert_eq!(percent(f64::NAN), "unknown");
+    }
+}

@@ -1,0 +1,44 @@
+//! Where the `stallscope` under test is.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+
+const NAME: &str = "stallscope";
+
+/// The binary that was asked for, else the one built beside this program, else the newest thing that
+/// a build left in `target`, else the one in PATH.
+pub fn find(asked: Option<&Path>) -> Result<PathBuf> {
+    if let Some(path) = asked {
+        if path.is_file() {
+            return Ok(path.to_path_buf());
+        }
+        bail!(
+            "there is no program at {}: build it (cargo build --release -p stallscope), or name \
+             another with --stallscope",
+            path.display()
+        );
+    }
+    let beside = std::env::current_exe().ok().and_then(|own| Some(own.parent()?.join(NAME)));
+    let built = ["target/release", "target/debug"].map(|folder| Path::new(folder).join(NAME));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let installed = std::env::split_paths(&path).map(|folder| folder.join(NAME));
+    match beside.into_iter().chain(built).chain(installed).find(|file| file.is_file()) {
+        Some(file) => Ok(file),
+        None => bail!(
+            "cannot find the stallscope program beside this one, in target or in PATH: build it \
+             (cargo build --release -p stallscope), or name it with --stallscope"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_named_program_must_be_there() {
+        let error = find(Some(Path::new("/nowhere/stallscope"))).unwrap_err();
+        assert!(error.to_string().contains("--stallscope"));
+    }
+}

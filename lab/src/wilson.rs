@@ -1,0 +1,112 @@
+//! The 95 % interval of a proportion by E. B. Wilson, "Probable Inference, the Law of Succession,
+//! and Statistical Inference", Journal of the American Statistical Association 22 (1927): it stays
+//! inside 0 to 1 and says something useful when all or none of few runs were right.
+
+use std::fmt;
+
+/// The normal quantile of 97.5 %: 2.5 % are left out on each side.
+const Z: f64 = 1.959_963_984_540_054;
+
+/// `right` of `total`, with its interval.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Proportion {
+    right: u32,
+    total: u32,
+}
+
+impl Proportion {
+    /// `right` of `total`; more right ones than there are count as all.
+    pub fn new(right: u32, total: u32) -> Self {
+        Self {
+            right: right.min(total),
+            total,
+        }
+    }
+
+    /// Whether all were right; also when there were none.
+    pub fn all_right(self) -> bool {
+        self.right == self.total
+    }
+
+    /// The interval (low, high), 0 to 1; everything is possible when nothing was tried.
+    pub fn interval(self) -> (f64, f64) {
+        if self.total == 0 {
+            return (0.0, 1.0);
+        }
+        let n = f64::from(self.total);
+        let p = f64::from(self.right) / n;
+        let centre = p + Z * Z / (2.0 * n);
+        let reach = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
+        let scale = 1.0 + Z * Z / n;
+        // At the edges the ends are 0 and 1 exactly; rounding would leave them a hair off.
+        let low = if self.right == 0 {
+            0.0
+        } else {
+            (centre - reach) / scale
+        };
+        let high = if self.right == self.total {
+            1.0
+        } else {
+            (centre + reach) / scale
+        };
+        (low, high)
+    }
+}
+
+impl fmt::Display for Proportion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (low, high) = self.interval();
+        write!(
+            f,
+            "{} of {} right (95 % interval {:.0} to {:.0} %)",
+            self.right,
+            self.total,
+            low * 100.0,
+            high * 100.0
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn close(found: (f64, f64), low: f64, high: f64) {
+        assert!(
+            (found.0 - low).abs() < 5e-4 && (found.1 - high).abs() < 5e-4,
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn known_values() {
+        // n/(n + z^2) and z^2/(n + z^2) at the edges, worked out by hand for n = 10.
+        close(Proportion::new(10, 10).interval(), 0.7225, 1.0);
+        close(Proportion::new(0, 10).interval(), 0.0, 0.2775);
+        close(Proportion::new(5, 10).interval(), 0.2366, 0.7634);
+    }
+
+    #[test]
+    fn edges_are_exact_and_nothing_tried_says_nothing() {
+        assert_eq!(Proportion::new(0, 3).interval().0, 0.0);
+        assert_eq!(Proportion::new(3, 3).interval().1, 1.0);
+        assert_eq!(Proportion::new(0, 0).interval(), (0.0, 1.0));
+        assert_eq!(Proportion::new(7, 3), Proportion::new(3, 3));
+    }
+
+    #[test]
+    fn is_symmetric() {
+        let (low, high) = Proportion::new(2, 9).interval();
+        let (mirror_low, mirror_high) = Proportion::new(7, 9).interval();
+        assert!((low - (1.0 - mirror_high)).abs() < 1e-12);
+        assert!((high - (1.0 - mirror_low)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn reads_as_a_sentence() {
+        assert_eq!(
+            Proportion::new(4, 4).to_string(),
+            "4 of 4 right (95 % interval 51 to 100 %)"
+        );
+    }
+}

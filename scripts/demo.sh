@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# A PostgreSQL of its own, a load, and what the program says of it.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+scripts/need.sh "the demo" postgresql build-essential
+scripts/build.sh
+
+built=${CARGO_TARGET_DIR:-target}/release
+# In place of this shell, so that Ctrl-C and the exit status are the lab's own.
+exec "$built/stallscope-lab" demo --stallscope "$built/stallscope"

@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# need.sh PURPOSE PACKAGE...
+#
+# Makes sure that packages (by their Debian names) are there; silent when they are. On Debian and
+# Ubuntu it installs what is missing, after asking at a terminal; YES=1 answers for you, and without
+# a terminal it goes on. Elsewhere it says what is needed and stops if a command is really absent.
+set -euo pipefail
+
+# A program from PATH or from where PostgreSQL's packages put theirs.
+has_program() {
+    local dir
+    command -v "$1" >/dev/null && return 0
+    for dir in /usr/lib/postgresql/*/bin /usr/pgsql-*/bin; do
+        [ -x "$dir/$1" ] && return 0
+    done
+    return 1
+}
+
+# Whether the commands that a package is wanted for are here, whoever brought them: a compiler
+# may be clang, a PostgreSQL may come without the package that only points to the newest one.
+commands_present() {
+    case "$1" in
+        build-essential) has_program cc && has_program make ;;
+        postgresql) has_program initdb && has_program postgres && has_program pgbench ;;
+        util-linux) has_program setpriv ;;
+        *) has_program "$1" ;;
+    esac
+}
+
+installed() {
+    local status
+    status=$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null) || return 1
+    [ "$status" = installed ]
+}
+
+# The same things where packages are called otherwise.
+in_other_words() {
+    case "$1" in
+        build-essential) echo "a C compiler as cc, and make" ;;
+        postgresql) echo "the PostgreSQL server with initdb and pgbench" ;;
+        util-linux) echo "setpriv (util-linux)" ;;
+        *) echo "$1" ;;
+    esac
+}
+
+agreed() {
+    [ "${YES:-}" = 1 ] && return 0
+    [ -t 0 ] || return 0
+    local answer
+    read -r -p "Install them with apt-get? [y/N] " answer || return 1
+    case "$answer" in
+        [yY] | [yY][eE][sS]) return 0 ;;
+        *) return 1 ;;
+    esac
+}
+
+give_up() {
+    echo "Not installed. $1 with:" >&2
+    echo "  $2" >&2
+    exit 1
+}
+
+install_with_apt() {
+    local by_hand="apt-get update && apt-get install -y --no-install-recommends $*"
+    local -a as_root=()
+    if [ "$(id -u)" -ne 0 ]; then
+        by_hand="sudo apt-get update && sudo apt-get install -y --no-install-recommends $*"
+        command -v sudo >/dev/null || give_up "This needs root; as root, install" "${by_hand//sudo /}"
+        as_root=(sudo)
+    fi
+    agreed || give_up "Install" "$by_hand"
+    # An outdated list may still do, so only the installation decides.
+    "${as_root[@]}" apt-get update || echo "apt-get update did not succeed; going on with the lists that are here" >&2
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y --no-install-recommends "$@" || give_up "apt-get stopped; install" "$by_hand"
+}
+
+main() {
+    local purpose=$1 package
+    shift
+    local -a missing=()
+    for package in "$@"; do
+        commands_present "$package" && continue
+        if command -v apt-get >/dev/null && installed "$package"; then
+            continue
+        fi
+        missing+=("$package")
+    done
+    [ "${#missing[@]}" -eq 0 ] && return 0
+
+    echo "Needed for $purpose and not installed: ${missing[*]}" >&2
+    if command -v apt-get >/dev/null; then
+        install_with_apt "${missing[@]}"
+        return 0
+    fi
+    echo "Install with this system's package manager, then run the same command again:" >&2
+    for package in "${missing[@]}"; do
+        echo "  $(in_other_words "$package")" >&2
+    done
+    exit 1
+}
+
+if [ "$#" -lt 2 ]; then
+    echo "usage: scripts/need.sh PURPOSE PACKAGE..." >&2
+    exit 2
+fi
+main "$@"

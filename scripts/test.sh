@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# All checks and all tests. The last line is `N passed, N failed[, N skipped]`.
+#
+# A step that fails does not stop the others; each counts as one failed. A test that cannot run here
+# prints one line `SKIPPED: why` and returns; it is counted as skipped, not as passed. With
+# STALLSCOPE_REQUIRE=all nothing may be skipped.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+scripts/need.sh "the tests" postgresql build-essential sudo util-linux
+scripts/rust.sh
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# cargo's messages go through tee, and would lose their colours.
+if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then
+    export CARGO_TERM_COLOR=${CARGO_TERM_COLOR:-always}
+fi
+
+broken=()
+step() {
+    local name=$1
+    shift
+    echo "== $name: $*"
+    "$@" || broken+=("$name")
+}
+
+step format cargo fmt --all --check
+step lints cargo clippy --workspace --all-targets -- -D warnings
+step tidy cargo xtask tidy
+step build cargo build --workspace --bins
+
+# --show-output: the lines of tests that passed are where SKIPPED stands.
+echo "== tests: cargo test --workspace"
+tests_status=0
+cargo test --workspace --no-fail-fast -- --show-output 2>&1 | tee "$log" || tests_status=$?
+
+count() {
+    awk -v word="$1;" '/^test result:/ { for (i = 2; i <= NF; i++) if ($i == word) n += $(i - 1) }
+        END { print n + 0 }' "$log"
+}
+passed=$(count passed)
+failed=$(count failed)
+skipped=$(grep -c '^SKIPPED:' "$log" || true)
+passed=$((passed > skipped ? passed - skipped : 0))
+
+# No test failed and cargo did: something did not compile, or a test's process died.
+if [ "$tests_status" -ne 0 ] && [ "$failed" -eq 0 ]; then
+    broken+=("tests (did not all run, see above)")
+fi
+
+echo
+if [ "${#broken[@]}" -gt 0 ]; then
+    failed=$((failed + ${#broken[@]}))
+    printf 'not clean: %s\n' "${broken[@]}"
+fi
+status=0
+[ "$failed" -eq 0 ] && [ "$tests_status" -eq 0 ] || status=1
+summary="$passed passed, $failed failed"
+if [ "$skipped" -gt 0 ]; then
+    summary+=", $skipped skipped"
+    grep '^SKIPPED:' "$log" | sort | uniq -c
+    if [ "${STALLSCOPE_REQUIRE:-}" = all ]; then
+        echo "STALLSCOPE_REQUIRE=all: nothing may be skipped"
+        status=1
+    fi
+fi
+echo "$summary"
+exit "$status"
