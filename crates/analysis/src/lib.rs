@@ -22,7 +22,7 @@ mod words;
 
 pub use causes::all as causes;
 pub use thresholds::Thresholds;
-pub use words::{count, duration, integer, percent};
+pub use words::{bound, count, duration, integer, percent, rate};
 
 use model::{Meta, REPORT_SCHEMA, Report, Timeline, Verdict, Window};
 

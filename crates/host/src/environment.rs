@@ -67,3 +67,9 @@ pub fn environment(root: &Path) -> Environment {
         hierarchies,
     }
 }
+
+/// How many CPUs the affinity of a process allows, its cpuset included; `None` when it is gone.
+pub fn cpus_allowed(pid: u32) -> Option<u32> {
+    let pid = rustix::process::Pid::from_raw(i32::try_from(pid).ok()?)?;
+    Some(rustix::thread::sched_getaffinity(Some(pid)).ok()?.count())
+}

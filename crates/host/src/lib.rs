@@ -26,7 +26,7 @@ mod thread;
 pub use cgroups::{Hierarchies, groups_of};
 pub use child::{Child, Streams, spawn};
 pub use clock::{Clocks, boottime};
-pub use environment::{Environment, environment};
+pub use environment::{Environment, cpus_allowed, environment};
 pub use error::Error;
 pub use limits::{lock_memory, raise_descriptor_limit, raise_priority};
 pub use sampler::{Command, Ending, Harvest, Sampler, SamplerHandle, Settings, Spare};

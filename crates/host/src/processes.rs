@@ -115,7 +115,7 @@ impl Processes {
         self.scan_threads(now, scratch, registry);
     }
 
-    /// Gives a part to processes and to all their descendants.
+    /// Gives a part to processes and to all their descendants, whatever part those had.
     pub(crate) fn assign(
         &mut self,
         pids: &[u32],
@@ -123,13 +123,19 @@ impl Processes {
         now: Timestamp,
         registry: &mut Registry,
     ) {
-        for pid in pids {
-            if let Some(process) = self.by_pid.get_mut(pid) {
-                process.role = role;
-                registry.change(process.entity, now, |record| record.role = role);
-            }
+        let mut waiting: Vec<u32> = pids.to_vec();
+        while let Some(pid) = waiting.pop() {
+            let Some(process) = self.by_pid.get_mut(&pid) else {
+                continue;
+            };
+            process.role = role;
+            registry.change(process.entity, now, |record| record.role = role);
+            let children = self
+                .by_pid
+                .iter()
+                .filter(|(child, process)| process.parent == pid && **child != pid);
+            waiting.extend(children.map(|(child, _)| *child));
         }
-        self.inherit_roles(now, registry);
     }
 
     /// Marks the processes that hold a connection of the generator.
@@ -360,11 +366,11 @@ fn groups(
 
 /// An exec changes a process's name.
 fn rename(id: EntityId, stat: &[u8], now: Timestamp, registry: &mut Registry) {
-    if let Ok(stat) = sensors::parse_stat(stat) {
-        if registry.get(id).entity.name.as_bytes() != stat.name {
-            let name = String::from_utf8_lossy(stat.name).into_owned();
-            registry.change(id, now, |record| record.entity.name = name);
-        }
+    if let Ok(stat) = sensors::parse_stat(stat)
+        && registry.get(id).entity.name.as_bytes() != stat.name
+    {
+        let name = String::from_utf8_lossy(stat.name).into_owned();
+        registry.change(id, now, |record| record.entity.name = name);
     }
 }
 

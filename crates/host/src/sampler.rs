@@ -48,6 +48,8 @@ pub struct Settings {
     pub root: PathBuf,
     /// Lock memory and raise the priority where allowed.
     pub harden: bool,
+    /// The workload, so that its signal has an entity: it is `Sampler::WORKLOAD`.
+    pub workload: Option<Entity>,
 }
 
 /// What the sampler is told while it runs.
@@ -154,6 +156,9 @@ struct Stretch {
 }
 
 impl Sampler {
+    /// The number of the workload's entity, where the settings name one.
+    pub const WORKLOAD: EntityId = EntityId(1);
+
     /// A sampler ready for its first tick, with the ends of its command and spare channels.
     ///
     /// # Errors
@@ -174,6 +179,10 @@ impl Sampler {
             None,
             now,
         );
+        if let Some(workload) = &settings.workload {
+            let id = registry.add(workload.clone(), None, now);
+            debug_assert_eq!(id, Self::WORKLOAD);
+        }
         let place = |sensor: &'static Sensor| {
             move |source: usize| Some(settings.root.join(sensor.sources[source].path))
         };
@@ -265,8 +274,7 @@ impl Sampler {
     fn run(&mut self, timer: &Timer, sink: &mut dyn FnMut(Harvest)) {
         self.tick(0, sink);
         let mut expirations = 0;
-        loop {
-            let Ok(passed) = timer.wait() else { break };
+        while let Ok(passed) = timer.wait() {
             expirations += passed;
             let lateness = boottime().ns_since(timer.first) - (expirations as i64 - 1) * TICK_NS;
             self.missed += passed as i64 - 1;

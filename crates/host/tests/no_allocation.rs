@@ -50,6 +50,7 @@ fn a_second_in_steady_state_allocates_nothing() {
     let settings = Settings {
         root: PathBuf::from("/"),
         harden: false,
+        workload: None,
     };
     let environment = environment(&settings.root);
     let (mut sampler, tell, give) =

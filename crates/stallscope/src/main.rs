@@ -1,1 +1,39 @@
-fn main() {}
+//! Tells what a Linux system is waiting for, who waits, why, and what would change it.
+//!
+//! From the command line to a plan, from the plan to an experiment, from its recording to outputs.
+
+mod arguments;
+mod bar;
+mod experiments;
+mod explain;
+mod outputs;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::{Arguments, Command};
+
+/// Stallscope could not do what it was asked to, as env(1) says it.
+const COULD_NOT: u8 = 125;
+/// The same for commands that run no workload.
+const COULD_NOT_EXPLAIN: u8 = 2;
+
+fn main() -> ExitCode {
+    let (result, trouble) = match Arguments::parse().command {
+        Command::Run(run) => (experiments::run(&run), COULD_NOT),
+        Command::Record(record) => (experiments::record(&record), COULD_NOT_EXPLAIN),
+        Command::Explain(explain) => (explain::explain(&explain), COULD_NOT_EXPLAIN),
+    };
+    match result {
+        Ok(status) => ExitCode::from(status),
+        Err(error) => {
+            outputs::say(&format!("stallscope: {error:#}"));
+            // A workload that could not be started has its own statuses.
+            let status = error
+                .downcast_ref::<host::Error>()
+                .map_or(i32::from(trouble), host::Error::exit_status);
+            ExitCode::from(u8::try_from(status).unwrap_or(trouble))
+        }
+    }
+}

@@ -22,6 +22,7 @@ mod processes;
 mod resolve;
 mod servers;
 mod spec;
+mod trees;
 mod unix;
 
 use std::fmt;
@@ -32,10 +33,11 @@ pub use error::Error;
 pub use guess::{OwnerGuess, guess_by_owner};
 pub use inet::{TcpSocket, TcpState, parse_proc_net_tcp};
 pub use listeners::{Listener, listeners, listening_here};
-pub use processes::start_ticks;
+pub use processes::{name_of, start_ticks};
 pub use resolve::resolve;
 pub use servers::{Guess, Hidden, Served, Servers, servers_of};
 pub use spec::{NamedTarget, TargetSpec};
+pub use trees::{program_root, tree_of};
 pub use unix::{UnixSocket, parse_proc_net_unix, parse_unix_diag};
 
 /// One end of a connection.

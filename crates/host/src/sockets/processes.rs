@@ -46,23 +46,20 @@ pub fn start_ticks(proc: &Path, pid: u32) -> Option<u64> {
     read(proc, pid).map(|process| process.started)
 }
 
-/// Parses `/proc/PID/stat`. The name may hold spaces and parentheses: the last one ends it.
+/// The name of a process, as the kernel keeps it; `None` when it is gone.
+pub fn name_of(proc: &Path, pid: u32) -> Option<String> {
+    read(proc, pid).map(|process| process.comm)
+}
+
 pub(super) fn parse_stat(bytes: &[u8]) -> Option<Process> {
-    let text = String::from_utf8_lossy(bytes);
-    let (pid, rest) = text.split_once(" (")?;
-    let (comm, rest) = rest.rsplit_once(") ")?;
-    let mut words = rest.split_ascii_whitespace();
-    let state = words.next()?;
-    let parent = words.next()?.parse().ok()?;
-    // Field 22 of proc_pid_stat(5); the parent was field 4.
-    let started = words.nth(17)?.parse().ok()?;
-    let zombie = matches!(state, "Z" | "X");
+    let stat = sensors::parse_stat(bytes).ok()?;
+    let pid = bytes.split(|byte| *byte == b' ').next()?;
     Some(Process {
-        pid: pid.trim().parse().ok()?,
-        parent,
-        comm: comm.to_owned(),
-        zombie,
-        started,
+        pid: std::str::from_utf8(pid).ok()?.parse().ok()?,
+        parent: u32::try_from(stat.parent).ok()?,
+        comm: String::from_utf8_lossy(stat.name).into_owned(),
+        zombie: matches!(stat.state, b'Z' | b'X'),
+        started: u64::try_from(stat.start).ok()?,
     })
 }
 

@@ -1,0 +1,67 @@
+//! Trees of processes: all below one, and the top of the program that one belongs to.
+
+use std::fs;
+use std::path::Path;
+
+use super::processes;
+
+/// A process and all its descendants alive; empty when it is gone.
+pub fn tree_of(proc: &Path, root: u32) -> Vec<u32> {
+    let all = processes::all(proc);
+    if !all.contains_key(&root) {
+        return Vec::new();
+    }
+    let mut tree = vec![root];
+    let mut next = 0;
+    while let Some(parent) = tree.get(next).copied() {
+        let children = all.values().filter(|process| process.parent == parent);
+        let fresh: Vec<u32> = children
+            .map(|process| process.pid)
+            .filter(|pid| !tree.contains(pid))
+            .collect();
+        tree.extend(fresh);
+        next += 1;
+    }
+    tree
+}
+
+/// The highest process above `pid` that runs the same program: the postmaster of a backend, the
+/// master of a worker. The program is told by its file, and by its name where the file may not be seen.
+pub fn program_root(proc: &Path, pid: u32) -> u32 {
+    let mut root = pid;
+    while let Some(parent) = processes::read(proc, root).map(|process| process.parent) {
+        if parent <= 1 || parent == root || !same_program(proc, root, parent) {
+            break;
+        }
+        root = parent;
+    }
+    root
+}
+
+fn same_program(proc: &Path, one: u32, other: u32) -> bool {
+    let file = |pid: u32| fs::read_link(proc.join(pid.to_string()).join("exe")).ok();
+    let name = |pid: u32| processes::read(proc, pid).map(|process| process.comm);
+    match (file(one), file(other)) {
+        (Some(one), Some(other)) => one == other,
+        _ => name(one).is_some() && name(one) == name(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_is_in_its_parents_tree_and_runs_another_program() {
+        let mut child = std::process::Command::new("sleep")
+            .arg("30")
+            .spawn()
+            .expect("sleep starts");
+        let proc = Path::new("/proc");
+        assert!(tree_of(proc, std::process::id()).contains(&child.id()));
+        assert_eq!(program_root(proc, child.id()), child.id());
+        child.kill().expect("it was running");
+        child.wait().expect("it has ended");
+        assert_eq!(tree_of(proc, u32::MAX), Vec::<u32>::new());
+    }
+}

@@ -1,0 +1,155 @@
+//! The command line: the one place where options are declared.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+use host::sockets::NamedTarget;
+
+use crate::bar::Bar;
+
+/// Tells what a Linux system is waiting for, who waits, why, and what would change it.
+#[derive(Parser, Debug)]
+#[command(name = "stallscope", version, propagate_version = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Run a workload, record what it and its server wait for, and name the bottleneck.
+    Run(Run),
+    /// Record something that already runs, without a workload.
+    Record(Record),
+    /// Answer again from a recording.
+    Explain(Explain),
+}
+
+/// Examples and exit status of `run`.
+const RUN_HELP: &str = "\
+Examples:
+  stallscope run -- pgbench -c 10 -j 2 -S -T 30 bench
+  stallscope run --target port:8080 -- ./load-test.sh
+  stallscope run --fail-if 'latency > 5ms' -- pgbench -R 1000 -T 60 bench
+
+The server is found by following the workload's connections. The exit status is the workload's own
+when that is not 0 (128 + the signal that killed it); else 1 when a bar of --fail-if was missed; 125
+when Stallscope could not do its part; 126 and 127 when the workload could not be run or found.";
+
+#[derive(Args, Debug)]
+#[command(after_help = RUN_HELP)]
+pub(crate) struct Run {
+    #[command(flatten)]
+    pub(crate) recording: RecordingOptions,
+    /// Run the workload as typed: add no option to it.
+    #[arg(long)]
+    pub(crate) no_adjust: bool,
+    /// End with status 1 if this holds of the steady phase: `latency > 5ms`, `throughput < 1000`, `failed > 0`.
+    #[arg(long, value_name = "BAR")]
+    pub(crate) fail_if: Vec<Bar>,
+    /// The workload and its arguments.
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub(crate) workload: Vec<OsString>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Record {
+    #[command(flatten)]
+    pub(crate) recording: RecordingOptions,
+    /// How long: 30s, 5m. Until interrupted when left out.
+    #[arg(long = "for", value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) length: Option<Duration>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct RecordingOptions {
+    /// Where the recording goes; it must not exist. [default: COMMAND-N.stall here]
+    #[arg(short, long, value_name = "FOLDER")]
+    pub(crate) output: Option<PathBuf>,
+    /// Write the report as JSON to FILE (- for standard output).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// What serves the load: port:5432, pid:N, unit:NAME, cgroup:PATH, name:REGEX. Repeatable; a role may stand before it: dependency=port:6379.
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) target: Vec<NamedTarget>,
+    /// No live line.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Explain {
+    /// The recording. [default: the newest here]
+    #[arg(value_name = "REC")]
+    pub(crate) recording: Option<PathBuf>,
+    /// Judge from this time on, counted from the workload's start: 10s.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) from: Option<Duration>,
+    /// Judge up to this time.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) to: Option<Duration>,
+    /// Write the report as JSON to FILE (- for standard output).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+}
+
+/// `30s`, `1.5m`, `500ms`, `2h`; a bare number is seconds.
+pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
+    let text = text.trim();
+    let split = text
+        .find(|c: char| !(c.is_ascii_digit() || c == '.'))
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let scale = match unit.trim() {
+        "ms" => 1e-3,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => {
+            return Err(format!(
+                "`{text}` is no length of time: write 30s, 500ms or 5m"
+            ));
+        }
+    };
+    let number: f64 = number
+        .parse()
+        .map_err(|_| format!("`{text}` is no length of time: write 30s, 500ms or 5m"))?;
+    Duration::try_from_secs_f64(number * scale).map_err(|_| format!("`{text}` is too long"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn lengths_of_time() {
+        assert_eq!(parse_duration("30"), Ok(Duration::from_secs(30)));
+        assert_eq!(parse_duration("1.5m"), Ok(Duration::from_secs(90)));
+        assert_eq!(parse_duration("500ms"), Ok(Duration::from_millis(500)));
+        for wrong in ["", "s", "-3s", "3 weeks", "1e400h"] {
+            assert!(parse_duration(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_follows_two_dashes_is_the_workload_untouched() {
+        let parsed =
+            Arguments::try_parse_from(["stallscope", "run", "-q", "--", "pgbench", "-q", "--help"]);
+        let Ok(Arguments {
+            command: Command::Run(run),
+        }) = parsed
+        else {
+            panic!("it parses: {parsed:?}")
+        };
+        assert!(run.recording.quiet);
+        assert_eq!(run.workload, ["pgbench", "-q", "--help"]);
+    }
+}

@@ -1,0 +1,53 @@
+//! The end of every experiment: the recording closed, read back, diagnosed and shown.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use model::Report;
+use recording::Reader;
+
+use super::session::Session;
+use crate::arguments::RecordingOptions;
+use crate::bar::Bar;
+use crate::outputs;
+
+/// Closes and shows; returns 1 when a bar was missed.
+pub(super) fn finish(
+    mut session: Session,
+    folder: &Path,
+    options: &RecordingOptions,
+    bars: &[Bar],
+) -> Result<u8> {
+    let closed = session.close();
+    let screen = session.screen.clone();
+    drop(session);
+    // Even a recording that hit trouble is read: everything before the trouble is there.
+    let recording = Reader::open(folder)
+        .with_context(|| format!("the recording {} cannot be read back", folder.display()))?;
+    let report = analysis::diagnose(&recording.timeline, &recording.meta, None);
+    screen.say(outputs::terminal(&report, &recording.meta).trim_end());
+    let bytes = closed?;
+    screen.say(&saved(folder, bytes, &report));
+    if let Some(file) = &options.json {
+        outputs::write_json(&report, file)?;
+    }
+    let missed: Vec<String> = bars.iter().filter_map(|bar| bar.missed(&report)).collect();
+    missed
+        .iter()
+        .for_each(|sentence| screen.say(&format!("stallscope: {sentence}")));
+    Ok(u8::from(!missed.is_empty()))
+}
+
+fn saved(folder: &Path, bytes: u64, report: &Report) -> String {
+    let size = bytes as f64 / 1e6;
+    let size = if size < 0.1 {
+        format!("{:.0} kB", bytes as f64 / 1e3)
+    } else {
+        format!("{size:.1} MB")
+    };
+    let cost = analysis::percent(report.cost.cpu_share());
+    let folder = folder.display();
+    format!(
+        "Saved {folder} ({size}), own cost {cost} of a CPU. Next: stallscope explain {folder} --from 5s --to 10s"
+    )
+}

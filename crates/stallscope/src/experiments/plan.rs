@@ -1,0 +1,109 @@
+//! What will be recorded, decided before anything happens.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use host::{Environment, sockets};
+use model::{Cost, FORMAT_VERSION, Identity, Meta, Plan, Role, Window};
+
+use crate::arguments::RecordingOptions;
+
+/// Where the kernel shows its files.
+pub(super) const ROOT: &str = "/";
+/// Where it shows its processes.
+pub(super) const PROC: &str = "/proc";
+/// The period of the target's threads that is asked for.
+const FAST_PERIOD_NS: i64 = 100_000_000;
+
+/// A target that was named, with its processes.
+#[derive(Clone, Debug)]
+pub(super) struct Named {
+    pub(super) role: Role,
+    pub(super) text: String,
+    pub(super) pids: Vec<u32>,
+}
+
+/// Resolves the named targets, before anything is started.
+pub(super) fn named_targets(
+    options: &RecordingOptions,
+    environment: &Environment,
+) -> Result<Vec<Named>> {
+    let mounts = environment.hierarchies.mounts();
+    options
+        .target
+        .iter()
+        .map(|target| {
+            let pids = sockets::resolve(
+                Path::new(PROC),
+                &mounts,
+                &target.spec,
+                &[std::process::id()].into(),
+            )?;
+            Ok(Named {
+                role: target.role,
+                text: target.text.clone(),
+                pids,
+            })
+        })
+        .collect()
+}
+
+/// The folder of the recording: the user's, or the next free name here.
+pub(super) fn folder(options: &RecordingOptions, stem: &str) -> PathBuf {
+    options
+        .output
+        .clone()
+        .unwrap_or_else(|| recording::next_name(Path::new("."), stem))
+}
+
+/// Fails now, not after the run, when the report could not be written.
+pub(super) fn check_json(options: &RecordingOptions) -> Result<()> {
+    let Some(file) = options
+        .json
+        .as_deref()
+        .filter(|file| *file != Path::new("-"))
+    else {
+        return Ok(());
+    };
+    let created = std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(file);
+    created.map(drop).with_context(|| {
+        format!(
+            "cannot write the report to {}. Choose another file with --json",
+            file.display()
+        )
+    })
+}
+
+/// The description of a recording that begins now.
+pub(super) fn meta(command: &str, targets: &[Named], environment: &Environment) -> Meta {
+    let clocks = host::Clocks::read();
+    Meta {
+        format_version: FORMAT_VERSION,
+        identity: Identity {
+            recording_id: uuid::Uuid::new_v4().to_string(),
+            machine_id: environment.machine_id.clone(),
+            boot_id: environment.boot_id.clone(),
+            node: environment.node.clone(),
+            stallscope: env!("CARGO_PKG_VERSION").to_owned(),
+            anchor_realtime_ns: clocks.realtime_ns,
+            anchor_boottime: clocks.boottime,
+        },
+        plan: Plan {
+            command: command.to_owned(),
+            targets: targets.iter().map(|target| target.text.clone()).collect(),
+            fast_period_ns: FAST_PERIOD_NS,
+        },
+        window: Window::new(clocks.boottime, clocks.boottime),
+        complete: false,
+        cpus: environment.cpus,
+        environment: environment.facts.clone(),
+        targets: Vec::new(),
+        no_target: None,
+        workload: None,
+        gaps: Vec::new(),
+        cost: Cost::default(),
+    }
+}

@@ -1,0 +1,81 @@
+//! `record`: attaches to what already runs.
+
+use std::path::Path;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+use host::{Command, Interrupts, sockets};
+
+use super::finish::finish;
+use super::plan::{self, PROC, ROOT};
+use super::session::{Event, Session, target};
+use crate::arguments::Record;
+use crate::outputs::{Live, Screen};
+
+const POLL: Duration = Duration::from_millis(100);
+
+pub(crate) fn record(arguments: &Record) -> Result<u8> {
+    let options = &arguments.recording;
+    if options.target.is_empty() {
+        let listening = sockets::listening_here(&sockets::listeners(Path::new(PROC)));
+        bail!(
+            "record needs something to record: --target port:N, pid:N, unit:NAME, cgroup:PATH or name:REGEX (listening here: {listening})"
+        );
+    }
+    plan::check_json(options)?;
+    let environment = host::environment(Path::new(ROOT));
+    let named = plan::named_targets(options, &environment)?;
+    let folder = plan::folder(options, "record");
+    // There is no workload to give the old limit back to.
+    let _ = host::raise_descriptor_limit();
+    let meta = plan::meta("record", &named, &environment);
+    let screen = Screen::new();
+    let live = Live::new(screen.clone(), options.quiet, "");
+    let (events, inbox) = channel();
+    let tell = events.clone();
+    let _interrupts =
+        Interrupts::watch(move |interrupt| drop(tell.send(Event::Interrupt(interrupt))))?;
+    let mut session = Session::start(&folder, meta, &environment, &events, live, screen)?;
+    for named in &named {
+        let name = named
+            .pids
+            .first()
+            .and_then(|pid| sockets::name_of(Path::new(PROC), *pid));
+        let part = target(
+            named.role,
+            name.as_deref().unwrap_or(&named.text),
+            &named.text,
+            &named.pids,
+        );
+        session.measure(named.pids.clone(), part);
+    }
+    session.save_meta();
+    let started = Instant::now();
+    let mut stopping = false;
+    while !session.ended {
+        match inbox.recv_timeout(POLL) {
+            Ok(Event::Harvest(harvest)) => session.harvest(harvest),
+            Ok(Event::Interrupt(_)) => {
+                if stopping {
+                    break;
+                }
+                stopping = true;
+                session.sampler.tell(Command::Stop);
+            }
+            Ok(_) | Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+        }
+        if !stopping
+            && arguments
+                .length
+                .is_some_and(|length| started.elapsed() >= length)
+        {
+            stopping = true;
+            session.sampler.tell(Command::Stop);
+        }
+        if !stopping {
+            session.live.show(started.elapsed().as_secs());
+        }
+    }
+    finish(session, &folder, options, &[])
+}

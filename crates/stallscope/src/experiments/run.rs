@@ -1,0 +1,436 @@
+//! `run`: a workload, its server, and the verdict.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use host::{Command, Interrupts, sockets};
+use model::{ExitKind, Load, Outcome, Provenance, Role, Target, WorkloadRun};
+use workloads::{Adjust, Ending, Prepared};
+
+use super::finish::finish;
+use super::plan::{self, Named, PROC, ROOT};
+use super::search::{Found, Search, no_connection};
+use super::session::{Event, Session, abandon, target};
+use super::workload::{Stdout, Workload};
+use crate::arguments::Run;
+use crate::outputs::{Live, Screen};
+
+/// How often the workload's end is looked for.
+const POLL: Duration = Duration::from_millis(50);
+/// After the first connection, the rest of them have this long to be made before they are counted aloud.
+const SETTLE: Duration = Duration::from_secs(1);
+
+pub(crate) fn run(arguments: &Run) -> Result<u8> {
+    let options = &arguments.recording;
+    plan::check_json(options)?;
+    let environment = host::environment(Path::new(ROOT));
+    let named = plan::named_targets(options, &environment)?;
+    let adjust = if arguments.no_adjust {
+        Adjust::Forbidden
+    } else {
+        Adjust::Allowed
+    };
+    let typed = Typed::new(
+        &arguments.workload,
+        workloads::prepare(&arguments.workload, adjust),
+    );
+    let folder = plan::folder(options, &typed.name);
+    let descriptors = host::raise_descriptor_limit();
+    let mut meta = plan::meta("run", &named, &environment);
+    meta.workload = Some(typed.description());
+    let screen = Screen::new();
+    let live = Live::new(screen.clone(), options.quiet, &typed.load.rate_unit);
+    let (events, inbox) = channel();
+    let tell = events.clone();
+    let _interrupts =
+        Interrupts::watch(move |interrupt| drop(tell.send(Event::Interrupt(interrupt))))?;
+    let session = Session::start(&folder, meta, &environment, &events, live, screen.clone())?;
+    let stdout = if options.json.as_deref() == Some(Path::new("-")) {
+        Stdout::ToStderr
+    } else {
+        Stdout::ToStdout
+    };
+    let Typed {
+        argv,
+        name,
+        known,
+        load,
+        notices,
+        unit,
+        reader,
+        ..
+    } = typed;
+    let workload = Workload::start(&argv, reader, stdout, descriptors, &screen, &events)
+        .inspect_err(|_| {
+            session.sampler.tell(Command::Stop);
+            abandon(&folder);
+        })?;
+    let cast = Cast {
+        name,
+        unit,
+        known,
+        clients: load.clients,
+        notices,
+        announced: false,
+        first_found: None,
+        provisional: None,
+    };
+    let mut running = Running {
+        session,
+        workload,
+        cast,
+        started: Instant::now(),
+    };
+    running.introduce(&named);
+    let search = running.search(&named);
+    let (stop, stopped) = channel();
+    let tell = events.clone();
+    let searching = std::thread::Builder::new()
+        .name("search".to_owned())
+        .spawn(move || search.run(&tell, &stopped));
+    let exit = running.watch(&inbox);
+    drop((stop, searching));
+    let ended = running.end(exit, &inbox, stdout);
+    let bar = finish(ended.session, &folder, options, &arguments.fail_if)?;
+    Ok(match exit.status() {
+        0 => ended.own.max(bar),
+        status => u8::try_from(status).unwrap_or(u8::MAX),
+    })
+}
+
+/// The command as it will be run.
+struct Typed {
+    argv: Vec<OsString>,
+    name: String,
+    /// Whether an adapter knows it as a load generator.
+    known: bool,
+    load: Load,
+    latency: Provenance,
+    notices: Vec<String>,
+    unit: &'static str,
+    reader: Option<Box<dyn workloads::Reader>>,
+}
+
+impl Typed {
+    fn new(argv: &[OsString], prepared: Option<Prepared>) -> Self {
+        match prepared {
+            Some(Prepared {
+                adapter,
+                argv,
+                notices,
+                load,
+                latency,
+                serving_unit,
+                reader,
+            }) => Self {
+                argv,
+                name: adapter.to_owned(),
+                known: true,
+                load,
+                latency,
+                notices,
+                unit: serving_unit,
+                reader: Some(reader),
+            },
+            None => {
+                let program = argv.first().map(Path::new).and_then(Path::file_name);
+                let name = program
+                    .map(|name| name.to_string_lossy().into_owned())
+                    .unwrap_or_default();
+                Self {
+                    argv: argv.to_vec(),
+                    name,
+                    known: false,
+                    load: Load::default(),
+                    latency: Provenance::None,
+                    notices: Vec::new(),
+                    unit: "process",
+                    reader: None,
+                }
+            }
+        }
+    }
+
+    fn description(&self) -> WorkloadRun {
+        WorkloadRun {
+            name: self.name.clone(),
+            command: workloads::redact(&self.argv),
+            adapter: self.known.then(|| self.name.clone()),
+            notices: self.notices.clone(),
+            load: self.load.clone(),
+            latency: self.latency,
+            started: host::boottime(),
+            outcome: None,
+        }
+    }
+}
+
+/// Who plays which part, and what the user has been told of it.
+struct Cast {
+    name: String,
+    unit: &'static str,
+    known: bool,
+    clients: Option<u32>,
+    notices: Vec<String>,
+    announced: bool,
+    first_found: Option<Instant>,
+    /// The workload itself as target, for as long as no server of it is found.
+    provisional: Option<usize>,
+}
+
+struct Running {
+    session: Session,
+    workload: Workload,
+    cast: Cast,
+    started: Instant,
+}
+
+/// A run that has ended.
+struct Ended {
+    session: Session,
+    /// 125 when Stallscope could not do its part.
+    own: u8,
+}
+
+impl Running {
+    /// Gives the workload and the named targets their parts.
+    fn introduce(&mut self, named: &[Named]) {
+        for Named { role, text, pids } in named {
+            let name = pids
+                .first()
+                .and_then(|pid| sockets::name_of(Path::new(PROC), *pid))
+                .unwrap_or_else(|| text.clone());
+            self.session
+                .measure(pids.clone(), target(*role, &name, text, pids));
+        }
+        let serves = named.iter().any(|target| target.role == Role::Target);
+        let pids = vec![self.workload.pid()];
+        let role = if self.cast.known || serves {
+            Role::Generator
+        } else {
+            Role::Target
+        };
+        if role == Role::Target {
+            self.cast.provisional = Some(self.session.meta.targets.len());
+        }
+        let workload = target(role, &self.cast.name, "the command", &pids);
+        self.session.measure(pids, workload);
+        self.session.save_meta();
+    }
+
+    fn search(&self, named: &[Named]) -> Search {
+        Search {
+            generator: self.workload.pid(),
+            name: self.cast.name.clone(),
+            named: named.iter().any(|target| target.role == Role::Target),
+            expected: self.cast.known,
+            clients: self.cast.clients,
+        }
+    }
+
+    /// Until the workload ends.
+    fn watch(&mut self, inbox: &Receiver<Event>) -> ExitKind {
+        loop {
+            match inbox.recv_timeout(POLL) {
+                Ok(event) => self.handle(event),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+            }
+            if let Some(exit) = self.workload.ended() {
+                return exit;
+            }
+            if self
+                .cast
+                .first_found
+                .is_some_and(|found| found.elapsed() >= SETTLE)
+            {
+                self.announce();
+            }
+            self.session.live.show(self.started.elapsed().as_secs());
+        }
+    }
+
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Harvest(harvest) => self.session.harvest(harvest),
+            Event::Bins(bins) => self.session.bins(&bins),
+            Event::Found(found) => self.found(found),
+            Event::NotFound(sentence) => {
+                self.announce();
+                self.session.screen.say(&format!("stallscope: {sentence}"));
+                self.session.meta.no_target = Some(sentence);
+            }
+            Event::Interrupt(interrupt) => self.workload.interrupt(interrupt),
+        }
+    }
+
+    /// Servers were found, or more of their processes.
+    fn found(&mut self, found: Found) {
+        let named = !self.session.meta.plan.targets.is_empty();
+        let first = self.cast.first_found.is_none();
+        self.cast.first_found.get_or_insert_with(Instant::now);
+        if let Some(index) = self.cast.provisional.take() {
+            // It makes the load after all.
+            self.session.meta.targets[index].role = Role::Generator;
+            self.session.sampler.tell(Command::Assign {
+                pids: vec![self.workload.pid()],
+                role: Role::Generator,
+            });
+            self.session.expect_no_answer();
+        }
+        let server = self
+            .session
+            .meta
+            .targets
+            .iter_mut()
+            .find(|target| target.role == Role::Target);
+        match server {
+            Some(server) if named || !first => {
+                server.connections = found.connections;
+                server.unit = self.cast.unit.to_owned();
+                if !named {
+                    self.session.sampler.tell(Command::Assign {
+                        pids: found.roots,
+                        role: Role::Target,
+                    });
+                    self.session.expect_no_answer();
+                }
+            }
+            _ => {
+                let name = found
+                    .roots
+                    .first()
+                    .and_then(|pid| sockets::name_of(Path::new(PROC), *pid))
+                    .unwrap_or_default();
+                let server = Target {
+                    unit: self.cast.unit.to_owned(),
+                    connections: found.connections,
+                    ..target(Role::Target, &name, &found.found_by, &found.roots)
+                };
+                self.session.measure(found.roots, server);
+            }
+        }
+        self.session.meta.no_target = None;
+        self.session.sampler.tell(Command::Serving(found.serving));
+        self.session.save_meta();
+        if self
+            .cast
+            .clients
+            .is_some_and(|clients| found.connections >= clients)
+        {
+            self.announce();
+        }
+    }
+
+    /// Says once what was changed in the command, and who the target is.
+    fn announce(&mut self) {
+        if std::mem::replace(&mut self.cast.announced, true) {
+            return;
+        }
+        let mut words: Vec<String> = self
+            .cast
+            .notices
+            .iter()
+            .map(|notice| format!("{notice}."))
+            .collect();
+        let server = self
+            .session
+            .meta
+            .targets
+            .iter()
+            .find(|target| target.role == Role::Target && target.connections > 0);
+        words.extend(server.map(|server| {
+            let over = if server.found_by.starts_with("unix socket") {
+                "a unix socket".to_owned()
+            } else {
+                server.found_by.clone()
+            };
+            format!(
+                "Target: {}, {} on {over}",
+                server.name,
+                analysis::count(server.connections, &server.unit)
+            )
+        }));
+        if !words.is_empty() {
+            self.session
+                .screen
+                .say(words.join(" ").trim_end_matches('.'));
+        }
+    }
+
+    /// Ends the sampling, takes the last of the output, and notes how it all ended.
+    fn end(mut self, exit: ExitKind, inbox: &Receiver<Event>, stdout: Stdout) -> Ended {
+        let ended = host::boottime();
+        self.session.sampler.tell(Command::Stop);
+        let lasted = self.started.elapsed();
+        while !self.session.ended {
+            match inbox.recv_timeout(Duration::from_secs(10)) {
+                Ok(Event::Harvest(harvest)) => self.session.harvest(harvest),
+                Ok(Event::Bins(bins)) => self.session.bins(&bins),
+                Ok(Event::Found(_) | Event::NotFound(_)) => {}
+                Ok(Event::Interrupt(_)) | Err(_) => break,
+            }
+        }
+        let Self {
+            mut session,
+            workload,
+            cast,
+            ..
+        } = self;
+        let (bins, ending) = workload.finish(exit, ended, stdout);
+        session.bins(&bins);
+        let own = explain_absence(&mut session, &cast, exit, &ending, lasted);
+        if let Some(workload) = &mut session.meta.workload {
+            workload.outcome = Some(Outcome {
+                ended,
+                exit,
+                summary: ending.summary,
+                remarks: ending.remarks,
+            });
+        }
+        Ended { session, own }
+    }
+}
+
+/// Says why there is no target, when there is none; returns 125 when that is Stallscope's failure.
+fn explain_absence(
+    session: &mut Session,
+    cast: &Cast,
+    exit: ExitKind,
+    ending: &Ending,
+    lasted: Duration,
+) -> u8 {
+    const COULD_NOT: u8 = 125;
+    if session
+        .meta
+        .targets
+        .iter()
+        .any(|target| target.role == Role::Target)
+    {
+        return 0;
+    }
+    let failed = exit.status() != 0;
+    let sentence = if failed {
+        let remarks = ending.remarks.join("; ");
+        let why = if remarks.is_empty() {
+            String::new()
+        } else {
+            format!(": {remarks}")
+        };
+        format!(
+            "{} ended with status {} before a server of it was found{why}",
+            cast.name,
+            exit.status()
+        )
+    } else {
+        session
+            .meta
+            .no_target
+            .take()
+            .unwrap_or_else(|| no_connection(&cast.name, lasted))
+    };
+    session.meta.no_target = Some(sentence);
+    if failed { 0 } else { COULD_NOT }
+}

@@ -1,0 +1,232 @@
+//! The search for who serves the load: on a thread of its own, since a look takes milliseconds.
+//!
+//! The generator's connections are followed until the set of serving processes stands still, then
+//! looked at now and then, since a client may reconnect.
+
+use std::collections::{BTreeSet, HashSet};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use host::sockets::{
+    Connections, Endpoint, Servers, connections_of, guess_by_owner, listeners, listening_here,
+    program_root, servers_of, start_ticks, tree_of,
+};
+
+use super::plan::PROC;
+use super::session::Event;
+
+/// Between looks while servers are still being found.
+const SOON: Duration = Duration::from_millis(250);
+/// Between looks when the set stands still.
+const LATER: Duration = Duration::from_secs(5);
+/// After this long without a connection the user is told.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What is to be searched for.
+pub(super) struct Search {
+    /// The generator's first process.
+    pub(super) generator: u32,
+    /// Its name, for sentences.
+    pub(super) name: String,
+    /// The roots of named targets: only the serving processes are then looked for.
+    pub(super) named: bool,
+    /// Whether the generator surely has a server (an adapter knows it), so that none is worth a word.
+    pub(super) expected: bool,
+    /// Connections that the command line asks for.
+    pub(super) clients: Option<u32>,
+}
+
+/// Servers that were found.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Found {
+    /// The tops of their programs.
+    pub(super) roots: Vec<u32>,
+    /// The processes that hold connections.
+    pub(super) serving: Vec<u32>,
+    /// How they were found: `unix socket /tmp/.s.PGSQL.5432`.
+    pub(super) found_by: String,
+    /// Connections followed.
+    pub(super) connections: u32,
+}
+
+/// Sockets of the system itself, which every program may hold: not what a load is about.
+const SYSTEM: [&str; 6] = [
+    "/run/systemd/",
+    "/run/dbus/",
+    "/var/run/nscd/",
+    "/run/nscd/",
+    "/run/user/",
+    "/tmp/.X11-unix/",
+];
+
+impl Search {
+    /// Searches until `stop` is closed.
+    pub(super) fn run(self, events: &Sender<Event>, stop: &Receiver<()>) {
+        let proc = Path::new(PROC);
+        let began = Instant::now();
+        let (mut known, mut still, mut told) = (Found::default(), 0u32, false);
+        let mut wait = Duration::from_millis(100);
+        while let Err(RecvTimeoutError::Timeout) = stop.recv_timeout(wait) {
+            let look = self.look(proc);
+            if !look.found.serving.is_empty() && look.found != known {
+                known = look.found;
+                still = 0;
+                if events.send(Event::Found(known.clone())).is_err() {
+                    return;
+                }
+            } else {
+                still += 1;
+            }
+            let enough = self
+                .clients
+                .is_none_or(|clients| known.connections >= clients);
+            let settled = !known.serving.is_empty() && still >= 2 && (enough || still >= 20);
+            wait = if settled { LATER } else { SOON };
+            if known.serving.is_empty()
+                && !told
+                && !self.named
+                && self.expected
+                && began.elapsed() >= PATIENCE
+            {
+                told = true;
+                let sentence = self.not_found(&look.servers, &look.connections, began.elapsed());
+                if events
+                    .send(Event::NotFound(look.trouble.unwrap_or(sentence)))
+                    .is_err()
+                {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn look(&self, proc: &Path) -> Look {
+        let generator = tree_of(proc, self.generator);
+        let mut connections = connections_of(proc, &generator);
+        connections
+            .list
+            .retain(|connection| !is_of_the_system(&connection.peer));
+        let exclude: HashSet<u32> = generator
+            .iter()
+            .copied()
+            .chain([std::process::id()])
+            .collect();
+        let servers = servers_of(proc, &connections, &exclude);
+        let mut found = Found {
+            serving: servers.served.iter().map(|served| served.pid).collect(),
+            roots: servers
+                .served
+                .iter()
+                .map(|served| program_root(proc, served.pid))
+                .collect(),
+            found_by: endpoints(servers.served.iter().map(|served| served.endpoint.as_str())),
+            connections: servers
+                .served
+                .iter()
+                .map(|served| served.connections as u32)
+                .sum(),
+        };
+        let mut trouble = None;
+        if let (true, Some(hidden)) = (servers.served.is_empty(), servers.hidden.first()) {
+            let started = start_ticks(proc, self.generator).unwrap_or(0);
+            match guess_by_owner(proc, hidden, started, &exclude) {
+                Ok(guess) => {
+                    found = Found {
+                        roots: guess.roots,
+                        serving: guess.serving,
+                        found_by: format!("{}, by its owner", hidden.endpoint),
+                        connections: hidden.connections as u32,
+                    };
+                }
+                Err(error) => trouble = Some(error.to_string()),
+            }
+        }
+        for pids in [&mut found.roots, &mut found.serving] {
+            pids.sort_unstable();
+            pids.dedup();
+        }
+        Look {
+            found,
+            servers,
+            connections,
+            trouble,
+        }
+    }
+
+    /// Why there is nobody, and what to do.
+    fn not_found(&self, servers: &Servers, connections: &Connections, waited: Duration) -> String {
+        if let Some(remote) = servers.remote.first() {
+            let port = match remote {
+                Endpoint::Inet(address) => format!("port:{}", address.port()),
+                _ => "name:SERVER".to_owned(),
+            };
+            return format!(
+                "the server behind {} is not on this machine ({remote}). Record it there meanwhile: \
+                 stallscope record --for 30s --target {port}",
+                self.name
+            );
+        }
+        if let Some(unanswered) = servers
+            .pending
+            .first()
+            .filter(|_| !connections.list.is_empty())
+        {
+            return format!(
+                "cannot find a server behind {}: it connects to {}, and nobody answers there. Name it: --target {}",
+                self.name,
+                unanswered.service(),
+                example()
+            );
+        }
+        no_connection(&self.name, waited)
+    }
+}
+
+/// The sentence for a generator that made no connection.
+pub(super) fn no_connection(name: &str, waited: Duration) -> String {
+    let seconds = waited.as_secs_f64();
+    let waited = if seconds >= 1.0 {
+        format!("{seconds:.0} s")
+    } else {
+        format!("{seconds:.1} s")
+    };
+    format!(
+        "cannot find a server behind {name}: it made no connection in {waited}. Name it: --target {} (listening here: {})",
+        example(),
+        listening_here(&listeners(Path::new(PROC)))
+    )
+}
+
+/// A target that could be typed here.
+fn example() -> String {
+    let ports = listeners(Path::new(PROC));
+    let port = ports
+        .iter()
+        .find_map(|listener| listener.port)
+        .unwrap_or(5432);
+    format!("port:{port}")
+}
+
+struct Look {
+    found: Found,
+    servers: Servers,
+    connections: Connections,
+    trouble: Option<String>,
+}
+
+fn endpoints<'a>(endpoints: impl Iterator<Item = &'a str>) -> String {
+    let distinct: BTreeSet<&str> = endpoints.collect();
+    distinct.into_iter().collect::<Vec<_>>().join(", ")
+}
+
+fn is_of_the_system(endpoint: &Endpoint) -> bool {
+    match endpoint {
+        Endpoint::Unix(path) => SYSTEM.iter().any(|system| {
+            path.trim_start_matches("/var")
+                .starts_with(system.trim_start_matches("/var"))
+        }),
+        Endpoint::Inet(address) => address.port() == 53,
+        Endpoint::UnnamedUnix => false,
+    }
+}

@@ -1,0 +1,211 @@
+//! A recording in progress: what the sampler finds goes to disk, and who is measured is kept track of.
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::mpsc::Sender;
+
+use anyhow::Result;
+use host::{Command, Environment, Harvest, Sampler, SamplerHandle, Settings};
+use model::{Entity, EntityId, Meta, Role, Rows, Table, Target};
+use recording::Writer;
+use workloads::{Bin, SIGNAL};
+
+use super::search::Found;
+use crate::outputs::{Live, Screen};
+
+/// What happens while a recording is made.
+pub(super) enum Event {
+    /// From the sampler.
+    Harvest(Harvest),
+    /// From the workload's output.
+    Bins(Vec<Bin>),
+    /// From the search for servers.
+    Found(Found),
+    /// The search gave up, for now: why, as a sentence.
+    NotFound(String),
+    /// The user wants it to end.
+    Interrupt(host::Interrupt),
+}
+
+/// A recording in progress.
+pub(super) struct Session {
+    pub(super) meta: Meta,
+    pub(super) sampler: SamplerHandle,
+    pub(super) live: Live,
+    pub(super) screen: Screen,
+    writer: Option<Writer>,
+    /// Targets that the sampler was told of, in the order of its answers.
+    unanswered: VecDeque<Option<usize>>,
+    /// Machine pressure at the last reading: (time, cpu some), ns.
+    last_pressure: Option<(i64, i64)>,
+    /// The end of sampling, once it has come.
+    pub(super) ended: bool,
+    /// What went wrong on disk; the workload goes on all the same.
+    trouble: Option<recording::Error>,
+}
+
+impl Session {
+    /// Makes the recording's folder and starts to sample.
+    pub(super) fn start(
+        folder: &Path,
+        meta: Meta,
+        environment: &Environment,
+        events: &Sender<Event>,
+        live: Live,
+        screen: Screen,
+    ) -> Result<Self> {
+        let writer = Writer::create(folder, &meta)?;
+        let workload = meta.workload.as_ref();
+        let settings = Settings {
+            root: super::plan::ROOT.into(),
+            harden: true,
+            workload: workload.map(|workload| {
+                Entity::new(model::EntityKind::Workload, &workload.name, "workload")
+            }),
+        };
+        let events = events.clone();
+        // A closed channel means that the program is ending.
+        let sampler = Sampler::start(&settings, environment, move |harvest| {
+            drop(events.send(Event::Harvest(harvest)))
+        });
+        let sampler = sampler.inspect_err(|_| abandon(folder))?;
+        Ok(Self {
+            meta,
+            sampler,
+            live,
+            screen,
+            writer: Some(writer),
+            unanswered: VecDeque::new(),
+            last_pressure: None,
+            ended: false,
+            trouble: None,
+        })
+    }
+
+    /// Gives processes a part and notes them as a target.
+    pub(super) fn measure(&mut self, pids: Vec<u32>, target: Target) {
+        self.sampler.tell(Command::Assign {
+            pids,
+            role: target.role,
+        });
+        self.unanswered.push_back(Some(self.meta.targets.len()));
+        self.meta.targets.push(target);
+    }
+
+    /// The sampler was told of a part that is no new target.
+    pub(super) fn expect_no_answer(&mut self) {
+        self.unanswered.push_back(None);
+    }
+
+    /// Takes what the sampler hands on.
+    pub(super) fn harvest(&mut self, harvest: Harvest) {
+        match harvest {
+            Harvest::Rows(table, rows) => {
+                self.note_pressure(table, &rows);
+                self.write(|writer| writer.append(table, &rows));
+                self.sampler.give_back(table, rows);
+            }
+            Harvest::Entities(events) => self.write(|writer| writer.entities(&events)),
+            Harvest::Gap(gap) => self.meta.gaps.push(gap),
+            Harvest::Assigned(_, root) => self.assigned(root),
+            Harvest::Ended(ending) => {
+                self.meta.cost = ending.cost;
+                self.meta.window.end = ending.at;
+                self.ended = true;
+            }
+        }
+    }
+
+    /// Takes bins of the workload's signal.
+    pub(super) fn bins(&mut self, bins: &[Bin]) {
+        if bins.is_empty() {
+            return;
+        }
+        let mut rows = Rows::with_capacity(SIGNAL.columns.len(), bins.len());
+        for bin in bins {
+            rows.push(bin.end, Sampler::WORKLOAD, &bin.values());
+            self.live.bin(bin);
+        }
+        self.write(|writer| writer.append(&SIGNAL, &rows));
+    }
+
+    /// Writes down who is measured, so that a crash does not lose it.
+    pub(super) fn save_meta(&mut self) {
+        let meta = self.meta.clone();
+        self.write(|writer| writer.meta(&meta));
+    }
+
+    /// Closes the recording; returns its size in bytes.
+    ///
+    /// # Errors
+    /// The first thing that went wrong on disk, while recording or now.
+    pub(super) fn close(&mut self) -> Result<u64, recording::Error> {
+        self.meta.complete = self.trouble.is_none();
+        let Some(writer) = self.writer.take() else {
+            return Ok(0);
+        };
+        let size = writer.close(&self.meta)?;
+        self.trouble.take().map_or(Ok(size), Err)
+    }
+
+    fn assigned(&mut self, root: Option<EntityId>) {
+        let Some(Some(target)) = self.unanswered.pop_front() else {
+            return;
+        };
+        if let Some(target) = self.meta.targets.get_mut(target) {
+            target.root = root;
+        }
+        self.save_meta();
+    }
+
+    /// Trouble with the disk is said once; the workload and the sampling go on.
+    fn write(&mut self, write: impl FnOnce(&mut Writer) -> recording::Result<()>) {
+        let Some(writer) = &mut self.writer else {
+            return;
+        };
+        if let Err(error) = write(writer)
+            && self.trouble.is_none()
+        {
+            self.screen.say(&format!(
+                "stallscope: {error}. The workload goes on; what was recorded before stays readable"
+            ));
+            self.trouble = Some(error);
+        }
+    }
+
+    fn note_pressure(&mut self, table: &'static Table, rows: &Rows) {
+        if table.name != "pressure" {
+            return;
+        }
+        for (time, _, values) in rows.iter() {
+            let now = (time.as_ns(), values[0]);
+            if let Some(before) = self.last_pressure.replace(now)
+                && now.0 > before.0
+                && values[0] != model::MISSING
+            {
+                self.live
+                    .pressure((now.1 - before.1) as f64 / (now.0 - before.0) as f64);
+            }
+        }
+    }
+}
+
+/// Removes the folder of a recording that never began. It is ours: `Writer::create` made it.
+pub(super) fn abandon(folder: &Path) {
+    // What cannot be removed stays as an empty recording, which is no harm.
+    let _ = std::fs::remove_dir_all(folder);
+}
+
+/// A target that the user named, or the workload itself.
+pub(super) fn target(role: Role, name: &str, found_by: &str, pids: &[u32]) -> Target {
+    Target {
+        role,
+        root: None,
+        name: name.to_owned(),
+        unit: "process".to_owned(),
+        found_by: found_by.to_owned(),
+        connections: 0,
+        cpus_allowed: pids.first().and_then(|pid| host::cpus_allowed(*pid)),
+        found_at: host::boottime(),
+    }
+}

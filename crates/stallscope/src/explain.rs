@@ -1,0 +1,62 @@
+//! `explain`: the answer again, from disk.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use model::{Report, Window};
+use recording::{Reader, Recording};
+
+use crate::arguments::Explain;
+use crate::outputs;
+
+pub(crate) fn explain(arguments: &Explain) -> Result<u8> {
+    let folder = match &arguments.recording {
+        Some(folder) => folder.clone(),
+        None => recording::newest(Path::new("."))?,
+    };
+    let recording = Reader::open(&folder)?;
+    for damage in &recording.damage {
+        outputs::say(&format!(
+            "stallscope: {}: {} (from byte {} on; what stands before it is used)",
+            damage.table, damage.what, damage.offset
+        ));
+    }
+    let report = report(&recording, arguments.from, arguments.to)?;
+    let text = outputs::terminal(&report, &recording.meta);
+    match &arguments.json {
+        Some(file) => {
+            outputs::write_json(&report, file)?;
+            outputs::say(text.trim_end());
+        }
+        None => outputs::show(&text).context("cannot write to standard output")?,
+    }
+    Ok(0)
+}
+
+/// The report of a recording over the asked-for part of it.
+pub(crate) fn report(
+    recording: &Recording,
+    from: Option<Duration>,
+    to: Option<Duration>,
+) -> Result<Report> {
+    let Recording { meta, timeline, .. } = recording;
+    let whole = analysis::diagnose(timeline, meta, None);
+    if from.is_none() && to.is_none() {
+        return Ok(whole);
+    }
+    let at = |time: Duration| whole.origin + i64::try_from(time.as_nanos()).unwrap_or(i64::MAX / 4);
+    let asked = Window::new(
+        from.map_or(whole.window.start, at),
+        to.map_or(whole.window.end, at),
+    );
+    let covered = asked.intersect(timeline.window);
+    let Some(window) = covered.filter(|_| !asked.is_empty()) else {
+        bail!(
+            "the recording holds nothing there: it covers {:.1} s to {:.1} s of the run. Choose --from and --to inside",
+            timeline.window.start.seconds_since(whole.origin),
+            timeline.window.end.seconds_since(whole.origin)
+        );
+    };
+    Ok(analysis::diagnose(timeline, meta, Some(window)))
+}

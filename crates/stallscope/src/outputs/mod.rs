@@ -1,0 +1,44 @@
+//! What people and programs see; each a pure writer of a report, and the few lines that print it.
+
+mod json;
+mod live;
+mod terminal;
+
+use std::io::{IsTerminal, Write};
+
+use model::{Meta, Report};
+
+pub(crate) use json::write as write_json;
+pub(crate) use live::{Live, Screen};
+
+/// Columns that the verdict fits into, however wide the terminal is.
+const WIDEST: usize = 100;
+/// Columns below which nothing is wrapped any further.
+const NARROWEST: usize = 60;
+
+/// The verdict as text, as wide as the terminal, at most `WIDEST`.
+pub(crate) fn terminal(report: &Report, meta: &Meta) -> String {
+    terminal::verdict(report, meta, columns())
+}
+
+/// A line on standard error. A reader that has gone is no reason to stop.
+pub(crate) fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// Text on standard output; a pipe that was closed early (`| head`) is no error.
+pub(crate) fn show(text: &str) -> std::io::Result<()> {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}
+
+fn columns() -> usize {
+    if !std::io::stderr().is_terminal() {
+        return WIDEST;
+    }
+    let size = rustix::termios::tcgetwinsize(std::io::stderr());
+    size.map_or(WIDEST, |size| usize::from(size.ws_col))
+        .clamp(NARROWEST, WIDEST)
+}
