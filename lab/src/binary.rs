@@ -19,11 +19,18 @@ pub fn find(asked: Option<&Path>) -> Result<PathBuf> {
             path.display()
         );
     }
-    let beside = std::env::current_exe().ok().and_then(|own| Some(own.parent()?.join(NAME)));
+    let beside = std::env::current_exe()
+        .ok()
+        .and_then(|own| Some(own.parent()?.join(NAME)));
     let built = ["target/release", "target/debug"].map(|folder| Path::new(folder).join(NAME));
     let path = std::env::var_os("PATH").unwrap_or_default();
     let installed = std::env::split_paths(&path).map(|folder| folder.join(NAME));
-    match beside.into_iter().chain(built).chain(installed).find(|file| file.is_file()) {
+    match beside
+        .into_iter()
+        .chain(built)
+        .chain(installed)
+        .find(|file| file.is_file())
+    {
         Some(file) => Ok(file),
         None => bail!(
             "cannot find the stallscope program beside this one, in target or in PATH: build it \

@@ -43,7 +43,9 @@ impl Reading {
 /// kernels charge them to the process that they interrupted.
 fn machine(text: &str) -> Option<(u64, u64, u64)> {
     let line = text.lines().next()?.strip_prefix("cpu ")?;
-    let mut fields = line.split_ascii_whitespace().map(|field| field.parse::<u64>().ok());
+    let mut fields = line
+        .split_ascii_whitespace()
+        .map(|field| field.parse::<u64>().ok());
     let mut next = || fields.next().flatten();
     let (user, nice, system) = (next()?, next()?, next()?);
     let rest = [next()?, next()?, next()?, next()?];
@@ -122,7 +124,11 @@ mod tests {
     fn the_first_line_is_the_machine() {
         let text = "cpu  10 2 30 400 5 6 7 8 9 1\ncpu0 1 1 1 1\n";
         assert_eq!(machine(text), Some((42, 8, 468)));
-        assert_eq!(machine("cpu  1 2 3 4 5 6 7"), Some((6, 0, 28)), "before steal was counted");
+        assert_eq!(
+            machine("cpu  1 2 3 4 5 6 7"),
+            Some((6, 0, 28)),
+            "before steal was counted"
+        );
         assert_eq!(machine("intr 1"), None);
     }
 

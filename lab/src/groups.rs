@@ -117,6 +117,11 @@ impl Group {
         fs::write(&path, value).with_context(|| format!("cannot set {} to {value}", path.display()))
     }
 
+    /// Where it is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// One of the group's files.
     pub fn file(&self, name: &str) -> PathBuf {
         self.folder.join(name)
@@ -143,7 +148,10 @@ impl Group {
                 let _ = self.set("cgroup.procs", &pid.to_string());
             }
         }
-        bail!("cannot move all processes below {root} to {}", self.folder.display())
+        bail!(
+            "cannot move all processes below {root} to {}",
+            self.folder.display()
+        )
     }
 }
 
@@ -178,9 +186,8 @@ pub fn remove(folder: &Path, to: &Path) -> Result<()> {
     }
     match refused {
         None => Ok(()),
-        Some(error) => Err(error).with_context(|| {
-            format!("cannot remove the cgroup {0}: rmdir {0}", folder.display())
-        }),
+        Some(error) => Err(error)
+            .with_context(|| format!("cannot remove the cgroup {0}: rmdir {0}", folder.display())),
     }
 }
 
@@ -199,8 +206,14 @@ mod tests {
     #[test]
     fn hybrid_mounts_are_found_with_the_group_that_we_are_in() {
         let found = Hierarchies::parse(MOUNTS, OWN);
-        assert_eq!(found.v1["cpuacct"].mount, Path::new("/sys/fs/cgroup/cpu,cpuacct"));
-        assert_eq!(found.v1["memory"].origin, Path::new("/sys/fs/cgroup/memory/inner"));
+        assert_eq!(
+            found.v1["cpuacct"].mount,
+            Path::new("/sys/fs/cgroup/cpu,cpuacct")
+        );
+        assert_eq!(
+            found.v1["memory"].origin,
+            Path::new("/sys/fs/cgroup/memory/inner")
+        );
         let v2 = found.v2.as_ref().expect("mounted");
         assert_eq!(v2.origin, Path::new("/sys/fs/cgroup/unified/user.slice"));
         assert_eq!(found.all().len(), 3);
@@ -232,6 +245,9 @@ mod tests {
         drop(group);
         assert!(!folder.exists());
         assert!(members(&hierarchy.origin).contains(&child.id()));
-        child.kill().and_then(|()| child.wait().map(drop)).expect("our own child");
+        child
+            .kill()
+            .and_then(|()| child.wait().map(drop))
+            .expect("our own child");
     }
 }

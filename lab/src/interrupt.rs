@@ -84,7 +84,10 @@ pub fn pause() -> Result<()> {
 pub fn wait(child: &mut Child) -> Result<ExitStatus> {
     let mut asked: Option<Instant> = None;
     loop {
-        if let Some(status) = child.try_wait().context("cannot wait for a child process")? {
+        if let Some(status) = child
+            .try_wait()
+            .context("cannot wait for a child process")?
+        {
             return Ok(status);
         }
         match (pending(), asked) {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use crate::groups::{self, Hierarchies};
 use crate::{interrupt, processes};
@@ -19,22 +19,30 @@ pub fn own_name() -> String {
     format!("{PREFIX}{}", std::process::id())
 }
 
-/// Removes what dead runs left behind, and says what.
+/// Removes what dead runs left behind, and says what. What belongs to another user stays, and is
+/// said too: it cannot disturb this run, only waste room.
 pub fn remove() -> Result<Vec<String>> {
-    let mut removed = Vec::new();
+    let mut said = Vec::new();
     for folder in dead_in(Path::new(FOLDERS)) {
         end_processes(&folder);
-        fs::remove_dir_all(&folder)
-            .with_context(|| format!("cannot remove {}, left by a killed run", folder.display()))?;
-        removed.push(folder.display().to_string());
+        let outcome = fs::remove_dir_all(&folder).map_err(anyhow::Error::from);
+        said.push(sentence(&folder, outcome));
     }
     for hierarchy in Hierarchies::find()?.all() {
         for group in dead_in(&hierarchy.mount) {
-            groups::remove(&group, &hierarchy.mount)?;
-            removed.push(group.display().to_string());
+            let outcome = groups::remove(&group, &hierarchy.mount);
+            said.push(sentence(&group, outcome));
         }
     }
-    Ok(removed)
+    Ok(said)
+}
+
+fn sentence(path: &Path, outcome: Result<()>) -> String {
+    let path = path.display();
+    match outcome {
+        Ok(()) => format!("Removed {path}, left by a killed run."),
+        Err(error) => format!("{path} was left by a killed run and stays: {error:#}."),
+    }
 }
 
 /// The folders directly below `parent` that were made by runs that are gone.
@@ -45,7 +53,9 @@ fn dead_in(parent: &Path) -> Vec<PathBuf> {
         .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
         .filter(|entry| {
             let name = entry.file_name();
-            name.to_str().and_then(maker).is_some_and(|pid| !processes::exists(pid))
+            name.to_str()
+                .and_then(maker)
+                .is_some_and(|pid| !processes::exists(pid))
         })
         .map(|entry| entry.path())
         .collect()
@@ -69,7 +79,9 @@ fn end_processes(folder: &Path) {
                 return;
             }
             if attempt == 0 {
-                inside.iter().for_each(|pid| interrupt::signal(*pid, signal));
+                inside
+                    .iter()
+                    .for_each(|pid| interrupt::signal(*pid, signal));
             }
             std::thread::sleep(Duration::from_millis(50));
         }
@@ -91,7 +103,13 @@ mod tests {
         assert_eq!(maker("stallscope-lab-17"), Some(17));
         assert_eq!(maker("stallscope-lab-17-x7-z"), Some(17));
         assert_eq!(maker(&own_name()), Some(std::process::id()));
-        for other in ["stallscope-lab-", "stallscope-lab-x", "stallscope-lab-+1", "lab-17", ""] {
+        for other in [
+            "stallscope-lab-",
+            "stallscope-lab-x",
+            "stallscope-lab-+1",
+            "lab-17",
+            "",
+        ] {
             assert_eq!(maker(other), None, "{other}");
         }
     }
@@ -115,8 +133,11 @@ mod tests {
     fn processes_of_a_folder_are_ended() {
         let parent = tempfile::tempdir().expect("a temporary folder");
         let mut command = Command::new("sleep");
-        let mut child =
-            command.arg("30").current_dir(parent.path()).spawn().expect("sleep runs");
+        let mut child = command
+            .arg("30")
+            .current_dir(parent.path())
+            .spawn()
+            .expect("sleep runs");
         assert_eq!(working_in(parent.path()), [child.id()]);
         // A child that ended keeps no folder, even before it is waited for.
         end_processes(parent.path());

@@ -81,8 +81,8 @@ fn execute(command: Command) -> Result<u8> {
 /// is removed first.
 fn with_clean_up(work: impl FnOnce() -> Result<u8>) -> Result<u8> {
     interrupt::watch()?;
-    for removed in leftovers::remove()? {
-        eprintln!("Removed a leftover of an earlier run: {removed}");
+    for sentence in leftovers::remove()? {
+        eprintln!("{sentence}");
     }
     work()
 }

@@ -109,7 +109,7 @@ impl Postgres {
             .arg(self.folder())
             // A Ctrl-C at the terminal must not stop the server under a run that is being saved.
             .process_group(0);
-        self.into_log(&mut server)?;
+        self.log_output(&mut server)?;
         self.server = Some(server.spawn().context("cannot start postgres")?);
         self.wait_until_ready()
     }
@@ -170,7 +170,7 @@ impl Postgres {
     }
 
     fn step(&self, mut command: Command, what: &str) -> Result<()> {
-        self.into_log(&mut command)?;
+        self.log_output(&mut command)?;
         let mut child = command
             .spawn()
             .with_context(|| format!("cannot {what}: the program did not start"))?;
@@ -182,7 +182,7 @@ impl Postgres {
         bail!("cannot {what} ({status}):\n{}", self.log_end())
     }
 
-    fn into_log(&self, command: &mut Command) -> Result<()> {
+    fn log_output(&self, command: &mut Command) -> Result<()> {
         let open = || -> std::io::Result<File> {
             let mut options = OpenOptions::new();
             options.create(true).append(true).open(self.log())

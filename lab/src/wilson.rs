@@ -23,11 +23,6 @@ impl Proportion {
         }
     }
 
-    /// Whether all were right; also when there were none.
-    pub fn all_right(self) -> bool {
-        self.right == self.total
-    }
-
     /// The interval (low, high), 0 to 1; everything is possible when nothing was tried.
     pub fn interval(self) -> (f64, f64) {
         if self.total == 0 {

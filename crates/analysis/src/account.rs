@@ -33,7 +33,8 @@ pub(crate) fn account(
 ) -> Option<Account> {
     let ledger = &target.serving_ledger;
     let total_ns = signal.map_or_else(|| ledger.busy_ns(), |mean| mean.response_ns);
-    if total_ns <= 0.0 {
+    // Threads that were not seen have no share of anything, not a share of zero.
+    if total_ns <= 0.0 || ledger.wall_ns <= 0.0 {
         return None;
     }
     let item = |class: LedgerClass, label: String, ns: f64, quality: Quality| AccountItem {
@@ -56,7 +57,7 @@ pub(crate) fn account(
             )
         })
         .collect();
-    items.sort_by(|a, b| b.ns.cmp(&a.ns));
+    items.sort_by_key(|item| std::cmp::Reverse(item.ns));
     if let Some(mean) = signal {
         let inside: f64 = items.iter().map(|item| item.ns as f64).sum();
         if mean.lag_total_ns > 0.0 {

@@ -7,6 +7,7 @@
 use model::{Headroom, LedgerClass, Remedy};
 
 use crate::facts::Facts;
+use crate::neighbours::Culprit;
 use crate::words::{bound, duration, next_cpu, percent};
 
 /// One CPU more.
@@ -38,10 +39,10 @@ pub(crate) fn generator_elsewhere(facts: &Facts<'_>) -> Option<Remedy> {
     })
 }
 
-/// The rest of the machine's work elsewhere.
-pub(crate) fn without_the_rest(facts: &Facts<'_>, change: String) -> Remedy {
-    let part = facts.cpu.part(facts.cpu.rest_ns);
-    let because = format!("the others take {} of the CPU", percent(part));
+/// A neighbour's work elsewhere.
+pub(crate) fn without_neighbour(facts: &Facts<'_>, culprit: &Culprit, change: String) -> Remedy {
+    let part = facts.cpu.part(culprit.cpu_ns);
+    let because = format!("it takes {} of the CPU", percent(part));
     remedy(
         facts,
         change,

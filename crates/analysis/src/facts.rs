@@ -37,6 +37,8 @@ pub(crate) struct Facts<'a> {
     /// Part of those that was busy.
     pub(crate) effective_busy: Option<f64>,
     pub(crate) quota: Option<Quota>,
+    /// Whether the CPU account of any group of the target was seen.
+    pub(crate) quota_seen: bool,
     pub(crate) culprit: Option<Culprit>,
     pub(crate) pressure: Vec<Pressure>,
     /// Part of the window in which nothing was completed.
@@ -145,7 +147,7 @@ pub(crate) fn measure<'a>(
         effective_cpus,
     );
     if let Some(target) = &mut target {
-        let throttled = slices.iter().map(|slice| slice.throttled_ns).sum();
+        let throttled = throttled_over(&slices, signal.map_or(window, |mean| mean.span));
         target
             .serving_ledger
             .shift(LedgerClass::CpuWait, LedgerClass::Throttled, throttled);
@@ -163,8 +165,10 @@ pub(crate) fn measure<'a>(
     let account = target
         .as_ref()
         .and_then(|target| account::account(target, generator.as_ref(), signal.as_ref()));
+    let quota_seen = quota_seen(timeline, window, &groups);
     Facts {
         quota: quota(timeline, window, &groups, effective_cpus),
+        quota_seen,
         culprit: neighbours::culprit(timeline, window, cpu.rest_ns, thresholds),
         pressure: pressure(timeline, window),
         effective_busy: effective_busy(timeline, window, machine, meta.cpus, effective_cpus),
@@ -195,13 +199,21 @@ impl Facts<'_> {
             .sum()
     }
 
-    /// What a share is of, in words: `each request`, `its busy time`.
+    /// What a share is of, in words.
     pub(crate) fn whole(&self) -> &'static str {
         if self.signal.is_some() {
             "each request"
         } else {
-            "its busy time"
+            "its non-idle time"
         }
+    }
+
+    /// Whether run-queue delay of a part of the target's serving threads that matters is not known.
+    pub(crate) fn wait_unseen(&self, thresholds: &Thresholds) -> bool {
+        self.target.as_ref().is_some_and(|target| {
+            let ledger = &target.serving_ledger;
+            ledger.wait_unseen_ns > thresholds.floors.share * ledger.wall_ns
+        })
     }
 
     /// Asked-for rate of the generator.
@@ -368,7 +380,10 @@ fn machine(timeline: &Timeline, window: Window) -> Option<Machine> {
         "softirq_ns",
         "steal_ns",
     ];
+    let mut seen = 0;
     for cpu in timeline.entities.of_kind(EntityKind::Cpu) {
+        let idle = timeline.series("cpu", cpu.id, "idle_ns");
+        seen += u32::from(idle.is_some_and(|idle| idle.covered(window).is_some()));
         for state in STATES {
             if let Some(growth) = timeline
                 .series("cpu", cpu.id, state)
@@ -385,13 +400,14 @@ fn machine(timeline: &Timeline, window: Window) -> Option<Machine> {
             .filter_map(|state| sums.get(state))
             .sum::<f64>()
     };
-    let busy_ns = sum(&["user_ns", "nice_ns", "system_ns", "irq_ns", "softirq_ns"]);
+    let busy = sum(&["user_ns", "nice_ns", "system_ns", "irq_ns", "softirq_ns"]) / total;
     (total > 0.0).then(|| Machine {
-        busy: busy_ns / total,
+        busy,
         idle: sum(&["idle_ns"]) / total,
         iowait: sum(&["iowait_ns"]) / total,
         steal: sum(&["steal_ns"]) / total,
-        busy_ns,
+        // The CPUs that were seen may not have been seen for the whole window.
+        busy_ns: busy * f64::from(seen) * window.len_ns() as f64,
     })
 }
 
@@ -435,11 +451,12 @@ fn effective_busy(
         .entities
         .of_kind(EntityKind::Cpu)
         .filter_map(|cpu| {
-            let growth = |state| timeline.series("cpu", cpu.id, state)?.growth(window);
-            let idle = growth("idle_ns")?
-                + growth("iowait_ns").unwrap_or(0.0)
-                + growth("steal_ns").unwrap_or(0.0);
-            Some(1.0 - idle / window.len_ns().max(1) as f64)
+            // Per second of what is known of this CPU.
+            let rate = |state| timeline.series("cpu", cpu.id, state)?.rate(window);
+            let idle = rate("idle_ns")?
+                + rate("iowait_ns").unwrap_or(0.0)
+                + rate("steal_ns").unwrap_or(0.0);
+            Some(1.0 - idle / 1e9)
         })
         .collect();
     busy.sort_by(|a, b| b.total_cmp(a));
@@ -509,37 +526,56 @@ fn target_groups(timeline: &Timeline) -> Vec<EntityId> {
 }
 
 fn quota(timeline: &Timeline, window: Window, groups: &[EntityId], cpus: u32) -> Option<Quota> {
-    let growth = |group: EntityId, column| {
+    // Per second of what is known of the group.
+    let rate = |group: EntityId, column| {
         timeline
             .series("cgroup_cpu", group, column)
-            .and_then(|series| series.growth(window))
+            .and_then(|series| series.rate(window))
     };
     let worst = groups
         .iter()
-        .filter_map(|group| Some((*group, growth(*group, "throttled_ns")?)))
+        .filter_map(|group| Some((*group, rate(*group, "throttled_ns")?)))
         .filter(|(_, throttled)| *throttled > 0.0)
         .max_by(|a, b| a.1.total_cmp(&b.1))?;
     let (group, throttled_ns) = worst;
-    let periods = growth(group, "periods").unwrap_or(0.0);
+    let periods = rate(group, "periods").unwrap_or(0.0);
     let limit = |column| {
         timeline
             .series("cgroup_limit", group, column)
             .and_then(|series| series.gauge_at(window.end))
     };
-    let seconds = window.len_ns() as f64;
     Some(Quota {
         group: timeline.entities.get(group)?.entity.clone(),
         throttled_periods: if periods > 0.0 {
-            growth(group, "throttled_periods").unwrap_or(0.0) / periods
+            rate(group, "throttled_periods").unwrap_or(0.0) / periods
         } else {
             0.0
         },
-        throttled_time: throttled_ns / seconds / f64::from(cpus.max(1)),
+        throttled_time: throttled_ns / 1e9 / f64::from(cpus.max(1)),
         cpus: limit("quota_ns")
-            .zip(limit("period_ns"))
+            .zip(limit("period_ns").filter(|period| *period > 0))
             .map(|(quota, period)| quota as f64 / period as f64),
-        used_cpus: growth(group, "usage_ns").map(|usage| usage / seconds),
+        used_cpus: rate(group, "usage_ns").map(|usage| usage / 1e9),
     })
+}
+
+/// Whether any of the groups has a CPU account in the window; a group without a limit has one too.
+fn quota_seen(timeline: &Timeline, window: Window, groups: &[EntityId]) -> bool {
+    groups.iter().any(|group| {
+        let usage = timeline.series("cgroup_cpu", *group, "usage_ns");
+        usage.is_some_and(|usage| usage.covered(window).is_some())
+    })
+}
+
+/// Delay that a quota caused over a span of which the slices may cover a part.
+fn throttled_over(slices: &[Slice], span: Window) -> f64 {
+    let sum = |of: fn(&Slice) -> f64| slices.iter().map(of).sum::<f64>();
+    let covered = sum(|slice| slice.wall_ns);
+    if covered > 0.0 {
+        sum(|slice| slice.throttled_ns) / covered * span.len_ns() as f64
+    } else {
+        0.0
+    }
 }
 
 fn slices(
@@ -575,12 +611,16 @@ fn slices(
     };
     pieces
         .into_iter()
-        .map(|(slice, response_ns)| {
+        .filter_map(|(slice, response_ns)| {
             let mut ledger = Ledger::default();
             for thread in &serving {
                 ledger.merge(
                     &ledger::of_thread(timeline, *thread, slice, architecture).unwrap_or_default(),
                 );
+            }
+            // A second in which the delay was not recorded is no second without delay.
+            if ledger.wait_unseen_ns * 2.0 > ledger.wall_ns {
+                return None;
             }
             let held = |group: &EntityId| {
                 timeline
@@ -591,7 +631,7 @@ fn slices(
             let wait_ns = ledger.get(LedgerClass::CpuWait);
             let throttled_ns =
                 ledger::throttled_part(wait_ns, held_back_ns, slice, f64::from(cpus));
-            Slice {
+            Some(Slice {
                 total_ns: if has_signal {
                     response_ns
                 } else {
@@ -601,7 +641,7 @@ fn slices(
                 throttled_ns,
                 held_back_ns,
                 wall_ns: slice.len_ns() as f64,
-            }
+            })
         })
         .collect()
 }

@@ -37,10 +37,10 @@ pub(crate) fn not_seen(facts: &Facts<'_>) -> Vec<String> {
     let mut all =
         vec!["stacks, locks held by name, network waits: this version reads /proc only".to_owned()];
     for gap in &facts.timeline.gaps {
-        if let GapReason::Denied(sentence) | GapReason::Unsupported(sentence) = &gap.reason {
-            if !all.contains(sentence) {
-                all.push(sentence.clone());
-            }
+        if let GapReason::Denied(sentence) | GapReason::Unsupported(sentence) = &gap.reason
+            && !all.contains(sentence)
+        {
+            all.push(sentence.clone());
         }
     }
     all
@@ -77,7 +77,7 @@ fn interrupted(facts: &Facts<'_>) -> Option<String> {
 fn short(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
     let seconds = facts.window.seconds();
     let least = thresholds.gates.steady_seconds;
-    (seconds < least).then(|| {
+    (seconds + 0.05 < least).then(|| {
         format!(
             "only {seconds:.1} s were steady: run at least {} s for a verdict to rely on",
             least + 5.0

@@ -35,7 +35,7 @@ fn steal(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<Innocent> {
 }
 
 fn throttling(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<Innocent> {
-    facts.target.as_ref()?;
+    facts.target.as_ref().filter(|_| facts.quota_seen)?;
     let throttled = facts
         .quota
         .as_ref()
@@ -89,6 +89,7 @@ fn others(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<Innocent> {
     facts.target.as_ref()?;
     let share = facts.cpu.part(facts.cpu.rest_ns);
     if share >= thresholds.cpu_neighbour.held_by_others
+        || facts.wait_unseen(thresholds)
         || facts.share(LedgerClass::CpuWait) * share >= thresholds.floors.share
     {
         return None;

@@ -13,6 +13,9 @@ use model::{AccountItem, EntityId, LedgerClass, Quality, ThreadsAccount, Timelin
 pub(crate) struct Ledger {
     pub(crate) threads: u32,
     pub(crate) wall_ns: f64,
+    /// Part of it in threads whose run-queue delay was not recorded: their `CpuWait` is not zero, it
+    /// is not known.
+    pub(crate) wait_unseen_ns: f64,
     classes: BTreeMap<LedgerClass, f64>,
 }
 
@@ -35,6 +38,7 @@ impl Ledger {
     pub(crate) fn merge(&mut self, other: &Ledger) {
         self.threads += other.threads;
         self.wall_ns += other.wall_ns;
+        self.wait_unseen_ns += other.wait_unseen_ns;
         other
             .classes
             .iter()
@@ -71,7 +75,7 @@ impl Ledger {
                 note: String::new(),
             })
             .collect();
-        items.sort_by(|a, b| b.ns.cmp(&a.ns));
+        items.sort_by_key(|item| std::cmp::Reverse(item.ns));
         ThreadsAccount {
             threads: self.threads,
             wall_ns: self.wall_ns.round() as i64,
@@ -121,13 +125,13 @@ pub(crate) fn of_thread(
     let covered = run.covered(window)?;
     let wall = covered.len_ns() as f64;
     let run_ns = run.growth(covered)?.clamp(0.0, wall);
-    let wait_ns = wait
-        .and_then(|wait| wait.growth(covered))
-        .unwrap_or(0.0)
-        .clamp(0.0, wall - run_ns);
+    // Where only part of the delay is known, that part speaks for the whole.
+    let wait = wait.and_then(|wait| wait.rate(covered));
+    let wait_ns = (wait.unwrap_or(0.0) * covered.seconds()).clamp(0.0, wall - run_ns);
     let mut ledger = Ledger {
         threads: 1,
         wall_ns: wall,
+        wait_unseen_ns: if wait.is_none() { wall } else { 0.0 },
         classes: BTreeMap::new(),
     };
     ledger.add(LedgerClass::OnCpu, run_ns);
@@ -170,6 +174,8 @@ fn blocked_time(
             syscall.and_then(|s| s.gauge_at(to)),
             architecture,
         );
+        // Without run-queue delay, a runnable thread may have waited for a CPU all along.
+        let class = class.or(wait.is_none().then_some(LedgerClass::Unknown));
         // A thread seen on a CPU says nothing about what it was blocked in before.
         if let (Some(class), true) = (class, blocked > 0.0) {
             *seen.entry(class).or_default() += blocked;
@@ -197,11 +203,14 @@ fn class_at(state: Option<i64>, syscall: Option<i64>, architecture: &str) -> Opt
 /// Slices of a window, one second long or the bins given, for what must be worked out piecewise.
 pub(crate) fn seconds(window: Window) -> Vec<Window> {
     const SECOND_NS: i64 = 1_000_000_000;
+    const MOST: i64 = 100_000;
+    // A damaged window may be centuries long.
+    let step = SECOND_NS.max(window.len_ns() / MOST);
     let mut slices = Vec::new();
     let mut start = window.start;
-    while window.end.ns_since(start) >= SECOND_NS {
-        slices.push(Window::new(start, start + SECOND_NS));
-        start = start + SECOND_NS;
+    while Window::new(start, window.end).len_ns() >= step {
+        slices.push(Window::new(start, start + step));
+        start = start + step;
     }
     if slices.is_empty() && !window.is_empty() {
         slices.push(window);

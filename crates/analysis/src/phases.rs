@@ -103,7 +103,7 @@ fn steady_bins(bins: &[Bin], thresholds: &Thresholds) -> Option<(usize, usize)> 
     let usual = lengths[lengths.len() / 2];
     let last = bins
         .iter()
-        .rposition(|bin| bin.window.len_ns() * 2 >= usual)?;
+        .rposition(|bin| bin.window.len_ns() >= usual - usual / 2)?;
     let values: Vec<f64> = bins[1..=last].iter().map(|bin| bin.throughput).collect();
     let cut = warm_up_length(&values, thresholds);
     (last > cut).then_some((1 + cut, last))

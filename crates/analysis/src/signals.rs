@@ -73,7 +73,7 @@ pub(crate) fn inside(bins: &[Bin], window: Window) -> impl Iterator<Item = &Bin>
     bins.iter().filter(move |bin| {
         window
             .intersect(bin.window)
-            .is_some_and(|both| both.len_ns() * 2 >= bin.window.len_ns())
+            .is_some_and(|both| both.len_ns() >= bin.window.len_ns() - bin.window.len_ns() / 2)
     })
 }
 
@@ -86,7 +86,9 @@ pub(crate) struct Mean {
     pub(crate) latency_ns: Option<f64>,
     /// Mean lag behind the schedule, ns; part of the latency.
     pub(crate) lag_ns: Option<f64>,
-    /// Operations completed.
+    /// From the first bin to the last.
+    pub(crate) span: Window,
+    /// Operations completed in it; where bins are missing inside, the others speak for them.
     pub(crate) completed: f64,
     /// Their response times added up, ns.
     pub(crate) response_ns: f64,
@@ -101,6 +103,11 @@ pub(crate) fn mean(bins: &[Bin], window: Window) -> Option<Mean> {
     if seconds <= 0.0 {
         return None;
     }
+    let span = Window::new(
+        inside.iter().map(|bin| bin.window.start).min()?,
+        inside.last()?.window.end,
+    );
+    let holes = (span.seconds() / seconds).max(1.0);
     let completed: f64 = inside.iter().map(|bin| bin.completed()).sum();
     let total = |of: fn(&Bin) -> Option<f64>| weighted(&inside, of);
     let (response_ns, response_count) = total(|bin| bin.latency_ns);
@@ -109,9 +116,10 @@ pub(crate) fn mean(bins: &[Bin], window: Window) -> Option<Mean> {
         throughput: completed / seconds,
         latency_ns: (response_count > 0.0).then(|| response_ns / response_count),
         lag_ns: (lag_count > 0.0).then(|| lag_total_ns / lag_count),
-        completed,
-        response_ns,
-        lag_total_ns,
+        span,
+        completed: completed * holes,
+        response_ns: response_ns * holes,
+        lag_total_ns: lag_total_ns * holes,
     })
 }
 
@@ -121,6 +129,9 @@ fn weighted(bins: &[&Bin], of: fn(&Bin) -> Option<f64>) -> (f64, f64) {
         .filter_map(|bin| of(bin).map(|value| (value * bin.completed(), bin.completed())));
     known.fold((0.0, 0.0), |sum, next| (sum.0 + next.0, sum.1 + next.1))
 }
+
+/// One of a bin's values.
+type Field = fn(&Bin) -> Option<f64>;
 
 /// The signals as they are reported.
 pub(crate) fn report(bins: &[Bin], meta: &Meta, window: Window) -> Vec<Signal> {
@@ -159,7 +170,7 @@ pub(crate) fn report(bins: &[Bin], meta: &Meta, window: Window) -> Vec<Signal> {
     if mean.lag_ns.is_some() {
         signals.push(signal("lag", "ns", mean.lag_ns, provenance));
     }
-    let counts: [(&str, fn(&Bin) -> Option<f64>); 3] = [
+    let counts: [(&str, Field); 3] = [
         ("failed", |bin| bin.failed),
         ("skipped", |bin| bin.skipped),
         ("retried", |bin| bin.retried),
@@ -224,11 +235,12 @@ fn from_summary(meta: &Meta) -> Vec<Signal> {
 /// Standard deviation over all operations: within bins and between their means.
 fn pooled_stddev(bins: &[Bin], window: Window, mean: &Mean) -> Option<f64> {
     let centre = mean.latency_ns?;
-    let mut sum = 0.0;
+    let (mut sum, mut count) = (0.0, 0.0);
     for bin in inside(bins, window) {
         if let (Some(latency), Some(stddev)) = (bin.latency_ns, bin.stddev_ns) {
             sum += bin.completed() * (stddev * stddev + (latency - centre).powi(2));
+            count += bin.completed();
         }
     }
-    (mean.completed > 0.0).then(|| (sum / mean.completed).sqrt())
+    (count > 0.0).then(|| (sum / count).sqrt())
 }

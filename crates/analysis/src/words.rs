@@ -104,7 +104,7 @@ pub fn next_cpu(number: u32) -> String {
     match WORDS.get((number as usize).wrapping_sub(1)) {
         Some(word) if *word == "eighth" => "an eighth CPU".to_owned(),
         Some(word) => format!("a {word} CPU"),
-        None => format!("one CPU more ({})", number + 1),
+        None => format!("one CPU more ({})", u64::from(number) + 1),
     }
 }
 

@@ -4,28 +4,24 @@
 //! emptied ones. It records how late it woke and what it cost, and reads less often where reading
 //! costs too much.
 
-use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use model::{
-    Cost, Entity, EntityEvent, EntityId, EntityKind, Gap, GapReason, Role, Rows, Table, Timestamp,
-};
-use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec};
+use model::{Cost, Entity, EntityId, EntityKind, Gap, GapReason, Table, Timestamp};
 use sensors::{Facts, Scope, Sensor};
 
 use crate::Error;
 use crate::cgroups::Cgroups;
 use crate::clock::{Clocks, boottime, process_cpu_ns};
 use crate::environment::Environment;
+use crate::handle::{Command, Ending, Harvest, SamplerHandle, Settings, Spare};
 use crate::intake::{Intake, LastSeen};
 use crate::limits;
 use crate::probe::{Presence, Probe, Scratch};
 use crate::processes::Processes;
 use crate::registry::Registry;
+use crate::schedule::{Due, Look, TICK_NS, Timer, ticks_of};
 
-/// The shortest period, and the length of a tick.
-const TICK_NS: i64 = 100_000_000;
 /// New processes are looked for this often, in ticks.
 const SCAN_TICKS: u64 = 2;
 /// Rows go out this often, in ticks: at most a second is lost in a crash.
@@ -40,90 +36,6 @@ const BUDGET: f64 = 0.009;
 const PRESSURE_FOLD: Duration = Duration::from_secs(2);
 /// A clock reading serves for rows read within this time of it.
 const STAMP_NS: i64 = 500_000;
-
-/// What a sampler is to do.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// `/`, or a tree of captured files.
-    pub root: PathBuf,
-    /// Lock memory and raise the priority where allowed.
-    pub harden: bool,
-    /// The workload, so that its signal has an entity: it is `Sampler::WORKLOAD`.
-    pub workload: Option<Entity>,
-}
-
-/// What the sampler is told while it runs.
-#[derive(Clone, Debug)]
-pub enum Command {
-    /// Gives a part to processes and their descendants; the entity of the first is answered.
-    Assign {
-        /// The roots.
-        pids: Vec<u32>,
-        /// Their part.
-        role: Role,
-    },
-    /// Marks processes that hold a connection of the generator.
-    Serving(Vec<u32>),
-    /// Ends the sampling after a last look at everything.
-    Stop,
-}
-
-/// What the sampler hands on.
-#[derive(Debug)]
-pub enum Harvest {
-    /// Rows of one table; give the buffer back through `SamplerHandle::give_back`.
-    Rows(&'static Table, Rows),
-    /// Changes of the entity list.
-    Entities(Vec<EntityEvent>),
-    /// Something that is not seen.
-    Gap(Gap),
-    /// An assignment was carried out: the entity of the first process.
-    Assigned(Role, Option<EntityId>),
-    /// The end.
-    Ended(Ending),
-}
-
-/// What is known when sampling is over.
-#[derive(Clone, Debug)]
-pub struct Ending {
-    /// What it cost.
-    pub cost: Cost,
-    /// When the last row was taken.
-    pub at: Timestamp,
-}
-
-/// An emptied buffer on its way back to the table that filled it.
-pub type Spare = (&'static Table, Rows);
-
-/// A sampler on its own thread.
-pub struct SamplerHandle {
-    commands: Sender<Command>,
-    spare: Sender<Spare>,
-    thread: Option<std::thread::JoinHandle<()>>,
-}
-
-impl SamplerHandle {
-    /// Tells the sampler something; it hears it at its next tick.
-    pub fn tell(&self, command: Command) {
-        // Refused only when the sampler has ended, and then it has said so itself.
-        let _ = self.commands.send(command);
-    }
-
-    /// Gives a buffer back to be filled again.
-    pub fn give_back(&self, table: &'static Table, mut rows: Rows) {
-        rows.clear();
-        let _ = self.spare.send((table, rows));
-    }
-}
-
-impl Drop for SamplerHandle {
-    fn drop(&mut self) {
-        self.tell(Command::Stop);
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
 
 /// Reads what is due at each tick.
 pub struct Sampler {
@@ -542,72 +454,5 @@ impl Sampler {
             cost: self.cost.clone(),
             at: boottime(),
         }));
-    }
-}
-
-/// Why everything is looked at.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Look {
-    /// A deadline has come.
-    Due,
-    /// The recording ends.
-    Last,
-}
-
-/// Which deadlines lie between the wake-up before and this one: a late wake-up may pass several.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Due {
-    before: Option<u64>,
-    tick: u64,
-}
-
-impl Due {
-    /// Whether a multiple of `ticks` was passed; everything is due at the first wake-up.
-    fn every(self, ticks: u64) -> bool {
-        let ticks = ticks.max(1);
-        self.before
-            .is_none_or(|before| self.tick / ticks > before / ticks)
-    }
-}
-
-fn ticks_of(period: Duration) -> u64 {
-    (period.as_nanos() as u64 / TICK_NS as u64).max(1)
-}
-
-/// Wakes at `first + n x TICK_NS`, wherever the machine has been in between.
-struct Timer {
-    descriptor: std::os::fd::OwnedFd,
-    first: Timestamp,
-}
-
-impl Timer {
-    fn new() -> Result<Self, Error> {
-        let descriptor =
-            rustix::time::timerfd_create(TimerfdClockId::Boottime, TimerfdFlags::CLOEXEC)
-                .map_err(Error::Timer)?;
-        let first = boottime() + TICK_NS;
-        let time = |ns: i64| Timespec {
-            tv_sec: ns / 1_000_000_000,
-            tv_nsec: ns % 1_000_000_000,
-        };
-        let schedule = Itimerspec {
-            it_interval: time(TICK_NS),
-            it_value: time(first.as_ns()),
-        };
-        rustix::time::timerfd_settime(&descriptor, TimerfdTimerFlags::ABSTIME, &schedule)
-            .map_err(Error::Timer)?;
-        Ok(Self { descriptor, first })
-    }
-
-    /// Waits for the next deadline; returns how many have passed since the last call.
-    fn wait(&self) -> Result<u64, rustix::io::Errno> {
-        let mut count = [0u8; 8];
-        loop {
-            match rustix::io::read(&self.descriptor, &mut count) {
-                Ok(_) => return Ok(u64::from_ne_bytes(count)),
-                Err(rustix::io::Errno::INTR) => {}
-                Err(errno) => return Err(errno),
-            }
-        }
     }
 }

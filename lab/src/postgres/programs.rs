@@ -9,7 +9,14 @@ use anyhow::{Context, Result, bail};
 /// Debian and Ubuntu keep each version's programs here, out of PATH.
 const DEBIAN: &str = "/usr/lib/postgresql";
 /// What is needed of a folder of programs.
-const NEEDED: [&str; 6] = ["initdb", "postgres", "pg_isready", "createdb", "pgbench", "psql"];
+const NEEDED: [&str; 6] = [
+    "initdb",
+    "postgres",
+    "pg_isready",
+    "createdb",
+    "pgbench",
+    "psql",
+];
 
 /// A folder with all the programs that are needed.
 pub struct Programs {
@@ -58,7 +65,10 @@ fn debian_folders(root: &Path) -> Vec<PathBuf> {
         .filter_map(|entry| Some((version(entry.file_name().to_str()?)?, entry.path())))
         .collect();
     versions.sort_by(|a, b| b.cmp(a));
-    versions.into_iter().map(|(_, folder)| folder.join("bin")).collect()
+    versions
+        .into_iter()
+        .map(|(_, folder)| folder.join("bin"))
+        .collect()
 }
 
 fn version(name: &str) -> Option<Vec<u32>> {
@@ -68,7 +78,10 @@ fn version(name: &str) -> Option<Vec<u32>> {
 fn named_by_pg_config() -> Option<PathBuf> {
     let output = Command::new("pg_config").arg("--bindir").output().ok()?;
     let folder = String::from_utf8(output.stdout).ok()?;
-    output.status.success().then(|| PathBuf::from(folder.trim()))
+    output
+        .status
+        .success()
+        .then(|| PathBuf::from(folder.trim()))
 }
 
 /// Who runs the server: it refuses to run as root.
@@ -96,7 +109,10 @@ impl Owner {
 
 /// `id` asks the name service, which /etc/passwd alone is not.
 fn identity(option: &str) -> Result<u32> {
-    let output = Command::new("id").args([option, "postgres"]).output().context("cannot run id")?;
+    let output = Command::new("id")
+        .args([option, "postgres"])
+        .output()
+        .context("cannot run id")?;
     let text = String::from_utf8_lossy(&output.stdout);
     text.trim().parse().ok().context(
         "there is no user postgres, and PostgreSQL refuses to run as root: apt-get install \

@@ -6,7 +6,7 @@
 use model::{Confidence, Finding, LedgerClass};
 
 use super::evidence::{finding, interval, machine, share};
-use super::{Cause, Judgement, no_target};
+use super::{Cause, Judgement, no_target, wait_unseen};
 use crate::bounds;
 use crate::facts::{Facts, Subject};
 use crate::neighbours::Culprit;
@@ -37,6 +37,9 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
     let limits = &thresholds.cpu_neighbour;
     let wait = facts.share(LedgerClass::CpuWait);
     let others = facts.cpu.part(facts.cpu.rest_ns);
+    if wait < limits.wait && facts.wait_unseen(thresholds) {
+        return wait_unseen(&target.name);
+    }
     if wait < limits.wait {
         return Judgement::Absent(format!(
             "{} waited for a CPU for only {} of {}",
@@ -58,8 +61,17 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             percent(busy)
         ));
     }
+    let enough = limits.culprit * facts.cpu.rest_ns;
     match &facts.culprit {
-        Some(culprit) => Judgement::Present(Box::new(present(facts, thresholds, target, culprit))),
+        Some(culprit) if culprit.cpu_ns >= enough => {
+            Judgement::Present(Box::new(present(facts, thresholds, target, culprit)))
+        }
+        Some(culprit) => Judgement::CannotTell(format!(
+            "others used {} of the CPU time, but none stands out: {}, the busiest that was seen, used {}",
+            percent(others),
+            culprit.entity.name,
+            percent(facts.cpu.part(culprit.cpu_ns))
+        )),
         None => Judgement::CannotTell(
             "others hold the CPU, but no process was seen using it".to_owned(),
         ),
@@ -125,8 +137,9 @@ fn present(
                 limits.wait,
             ),
         ],
-        would_help: vec![bounds::without_the_rest(
+        would_help: vec![bounds::without_neighbour(
             facts,
+            culprit,
             format!("{} elsewhere, or with less weight", who.name),
         )],
         would_not_help: bounds::useless(facts, &["more clients"]),

@@ -19,12 +19,11 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
     let Some(target) = &facts.target else {
         return no_target(facts);
     };
-    if facts
-        .timeline
-        .table("cgroup_cpu")
-        .is_none_or(|table| table.is_empty())
-    {
-        return Judgement::CannotTell("no control group's CPU account was recorded".to_owned());
+    if !facts.quota_seen {
+        return Judgement::CannotTell(format!(
+            "of no control group of {} was the CPU account recorded",
+            target.name
+        ));
     }
     let Some(quota) = &facts.quota else {
         return Judgement::Absent(format!("no control group of {} was throttled", target.name));
@@ -43,7 +42,13 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
         ));
     }
     let held = facts.share(LedgerClass::Throttled);
-    if facts.account.is_some() && held < thresholds.floors.share {
+    if facts.account.is_none() || (held < thresholds.floors.share && facts.wait_unseen(thresholds)) {
+        return Judgement::CannotTell(format!(
+            "{} was throttled, but what that cost {} was not recorded",
+            quota.group.name, target.name
+        ));
+    }
+    if held < thresholds.floors.share {
         let (held, whole) = (percent(held), facts.whole());
         return Judgement::Absent(format!(
             "{} was throttled, but it cost {} only {held} of {whole}",

@@ -4,7 +4,7 @@
 use model::{Finding, LedgerClass};
 
 use super::evidence::{confidence, finding, interval, machine, share};
-use super::{Cause, Judgement, no_target};
+use super::{Cause, Judgement, no_target, wait_unseen};
 use crate::bounds;
 use crate::facts::{Facts, Subject};
 use crate::thresholds::Thresholds;
@@ -44,6 +44,9 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             percent(busy),
             percent(limits.busy)
         ));
+    }
+    if wait < limits.wait && facts.wait_unseen(thresholds) {
+        return wait_unseen(&target.name);
     }
     if wait < limits.wait {
         let (wait, whole) = (percent(wait), facts.whole());

@@ -3,7 +3,7 @@
 use model::{Confidence, Finding, LedgerClass};
 
 use super::evidence::{finding, share};
-use super::{Cause, Judgement, no_target};
+use super::{Cause, Judgement, no_target, wait_unseen};
 use crate::facts::{Facts, Subject};
 use crate::thresholds::Thresholds;
 use crate::words::{count, duration, percent, rate};
@@ -39,6 +39,9 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             facts.whole()
         ));
     }
+    if facts.wait_unseen(thresholds) {
+        return wait_unseen(&target.name);
+    }
     if explained(facts) < thresholds.healthy.explained {
         return Judgement::CannotTell(format!(
             "only {} of {} is explained",
@@ -51,7 +54,9 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
 
 fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject) -> Judgement {
     let waits = waits(facts);
-    let sure = facts.window.seconds() >= thresholds.gates.steady_seconds;
+    let sure = facts.window.seconds() >= thresholds.gates.steady_seconds
+        && waits < thresholds.healthy.waits
+        && !facts.wait_unseen(thresholds);
     let evidence = share(
         facts,
         "waits of the target",
@@ -86,7 +91,7 @@ fn sentence(facts: &Facts<'_>, target: &Subject) -> String {
     let on_cpu = percent(facts.share(LedgerClass::OnCpu));
     let Some(signal) = facts.signal else {
         return format!(
-            "No bottleneck: {} waited for nothing worth naming; {on_cpu} of its busy time it was on a CPU.",
+            "No bottleneck: {} waited for nothing worth naming; {on_cpu} of its non-idle time it was on a CPU.",
             target.name
         );
     };
@@ -137,7 +142,7 @@ fn prove_wrong(facts: &Facts<'_>) -> String {
             asked * 4.0
         ),
         (_, _, Some(clients), Some(option)) => {
-            format!("to find the limit, run with {option} {}", clients * 4)
+            format!("to find the limit, run with {option} {}", clients.saturating_mul(4))
         }
         _ => "to find the limit, raise the load".to_owned(),
     }

@@ -32,6 +32,12 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
             generator.name
         ));
     }
+    if facts.account.is_none() {
+        return Judgement::CannotTell(format!(
+            "the threads of {} were not seen in this window",
+            target.name
+        ));
+    }
     let limits = &thresholds.load_client;
     if generator.busiest < limits.thread {
         let busiest = percent(generator.busiest);

@@ -64,6 +64,11 @@ pub(crate) fn judge(facts: &Facts<'_>, thresholds: &Thresholds) -> Vec<(&'static
     judgements
 }
 
+/// What to say when nobody knows how long the target waited for a CPU.
+fn wait_unseen(target: &str) -> Judgement {
+    Judgement::CannotTell(format!("how long {target} waited for a CPU was not recorded"))
+}
+
 /// What to say when there is no target to judge.
 fn no_target(facts: &Facts<'_>) -> Judgement {
     let why = facts

@@ -15,9 +15,9 @@ pub(super) const CAUSE: Cause = Cause {
     judge,
 };
 
-fn judge(facts: &Facts<'_>, _thresholds: &Thresholds, found: &[Finding]) -> Judgement {
+fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judgement {
     let sentence = match found {
-        [] => nothing_found(facts),
+        [] => nothing_found(facts, thresholds),
         [..] => match tie(found) {
             Some((first, second)) => format!(
                 "Undetermined: {first} and {second} hold as much of {}, within the noise of this run.",
@@ -37,7 +37,7 @@ fn judge(facts: &Facts<'_>, _thresholds: &Thresholds, found: &[Finding]) -> Judg
     }))
 }
 
-fn nothing_found(facts: &Facts<'_>) -> String {
+fn nothing_found(facts: &Facts<'_>, thresholds: &Thresholds) -> String {
     if let Some(why) = &facts.meta.no_target {
         return format!("Undetermined: {why}");
     }
@@ -50,10 +50,19 @@ fn nothing_found(facts: &Facts<'_>) -> String {
             target.name
         );
     };
+    if facts.wait_unseen(thresholds) {
+        return format!(
+            "Undetermined: how long {} waited for a CPU was not recorded.",
+            target.name
+        );
+    }
+    // Where enough is explained, what is outside is not what is missing.
+    let enough = explained(facts) >= thresholds.healthy.explained;
     let largest = account
         .items
         .iter()
         .filter(|item| item.class != LedgerClass::OnCpu)
+        .filter(|item| item.class != LedgerClass::Outside || !enough)
         .max_by(|a, b| a.share.total_cmp(&b.share));
     match largest {
         Some(item) if item.class == LedgerClass::Outside => format!(

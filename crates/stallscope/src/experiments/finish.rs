@@ -47,7 +47,5 @@ fn saved(folder: &Path, bytes: u64, report: &Report) -> String {
     };
     let cost = analysis::percent(report.cost.cpu_share());
     let folder = folder.display();
-    format!(
-        "Saved {folder} ({size}), own cost {cost} of a CPU. Next: stallscope explain {folder} --from 5s --to 10s"
-    )
+    format!("Saved {folder} ({size}), own cost {cost} of a CPU. Next: stallscope explain {folder}")
 }

@@ -50,10 +50,10 @@ pub(super) fn named_targets(
 
 /// The folder of the recording: the user's, or the next free name here.
 pub(super) fn folder(options: &RecordingOptions, stem: &str) -> PathBuf {
-    options
-        .output
-        .clone()
-        .unwrap_or_else(|| recording::next_name(Path::new("."), stem))
+    options.output.clone().unwrap_or_else(|| {
+        let named = recording::next_name(Path::new("."), stem);
+        named.strip_prefix(".").map(Path::to_owned).unwrap_or(named)
+    })
 }
 
 /// Fails now, not after the run, when the report could not be written.

@@ -2,8 +2,8 @@
 
 use analysis::{duration, percent, rate};
 use model::{
-    Account, EntityKind, Finding, Meta, PhaseKind, Provenance, Report, Resource, Role, ShareBasis,
-    Signal, StallKind,
+    Account, Answer, EntityKind, Finding, Meta, PhaseKind, Provenance, Report, Resource, Role,
+    ShareBasis, Signal, StallKind,
 };
 
 /// Characters of a bar that stands for 100 %.
@@ -66,76 +66,75 @@ fn headline_lines(headline: &Finding, report: &Report, width: usize) -> String {
 
 fn signal_lines(report: &Report, meta: &Meta) -> String {
     let signal = |name: &str| report.signals.iter().find(|signal| signal.name == name);
+    let mean = |name: &str| signal(name).and_then(|signal| signal.mean);
     let unit = meta
         .workload
         .as_ref()
         .map_or("per second", |workload| workload.load.rate_unit.as_str());
-    let mut cells = Vec::new();
-    if let Some(throughput) = signal("throughput").and_then(|signal| signal.mean) {
-        cells.push(("throughput", format!("{} {unit}", rate(throughput))));
-    }
-    if let Some(latency) = signal("latency") {
-        cells.push(("latency", latency_words(latency, meta)));
-    }
-    if let Some(lag) = signal("lag").and_then(|signal| signal.mean) {
-        cells.push((
-            "lag",
-            format!("{} behind the schedule, part of the latency", duration(lag)),
+    let throughput =
+        mean("throughput").map(|value| ("throughput", format!("{} {unit}", rate(value))));
+    let latency = signal("latency").map(|latency| ("latency", latency_words(latency, meta)));
+    let mut rows = vec![(throughput, latency)];
+    if let Some(lag) = mean("lag") {
+        rows.push((
+            Some((
+                "lag",
+                format!("{} behind the schedule, part of the latency", duration(lag)),
+            )),
+            None,
         ));
     }
     for name in ["failed", "skipped", "retried"] {
-        if let Some(mean) = signal(name)
-            .and_then(|signal| signal.mean)
-            .filter(|mean| *mean > 0.0)
-        {
-            cells.push((name, format!("{} per second", rate(mean))));
+        if let Some(value) = mean(name).filter(|value| *value > 0.0) {
+            rows.push((Some((name, format!("{} per second", rate(value)))), None));
         }
     }
-    let steady = report
-        .phases
-        .iter()
-        .any(|phase| phase.kind == PhaseKind::Steady && phase.window == report.window);
+    let steady = signal("throughput").is_some_and(|_| {
+        report
+            .phases
+            .iter()
+            .any(|phase| phase.kind == PhaseKind::Steady && phase.window == report.window)
+    });
     let from = seconds(report.window.start.seconds_since(report.origin));
     let to = seconds(report.window.end.seconds_since(report.origin));
-    cells.push((
+    let window = (
         if steady { "steady" } else { "judged" },
         format!("{from} to {to}"),
-    ));
-    cells.push((
-        "pressure",
-        pressure_words(report, EntityKind::Machine, "machine"),
+    );
+    rows.push((
+        Some(window),
+        Some((
+            "pressure",
+            pressure_words(report, EntityKind::Machine, "machine"),
+        )),
     ));
     if report
         .pressure
         .iter()
         .any(|pressure| pressure.entity.kind == EntityKind::Cgroup)
     {
-        cells.push((
-            "pressure",
-            pressure_words(report, EntityKind::Cgroup, "its group"),
+        rows.push((
+            None,
+            Some((
+                "pressure",
+                pressure_words(report, EntityKind::Cgroup, "its group"),
+            )),
         ));
     }
-    in_two_columns(&cells)
+    rows.into_iter()
+        .map(|(left, right)| two_columns(left, right))
+        .collect()
 }
 
-fn in_two_columns(cells: &[(&str, String)]) -> String {
-    const LEFT: usize = 21;
-    let mut text = String::new();
-    for pair in cells.chunks(2) {
-        let (name, value) = &pair[0];
-        text.push_str(&match pair.get(1) {
-            Some((next, other)) => format!(
-                "  {name:<10}  {value:<LEFT$}{}{next:<9}  {other}\n",
-                if value.chars().count() >= LEFT {
-                    "  "
-                } else {
-                    ""
-                }
-            ),
-            None => format!("  {name:<10}  {value}\n"),
-        });
+type Cell = (&'static str, String);
+
+fn two_columns(left: Option<Cell>, right: Option<Cell>) -> String {
+    let cell = |cell: Option<Cell>| cell.map(|(name, value)| format!("{name:<10}  {value}"));
+    match (cell(left), cell(right)) {
+        (None, None) => String::new(),
+        (Some(left), None) => format!("  {left}\n"),
+        (left, Some(right)) => format!("  {:<33}{right}\n", left.unwrap_or_default()),
     }
-    text
 }
 
 fn latency_words(latency: &Signal, meta: &Meta) -> String {
@@ -195,7 +194,7 @@ fn account_lines(account: &Account, report: &Report, width: usize) -> String {
         .map_or("the target", |subject| subject.entity.name.as_str());
     let title = match (account.basis, account.response_ns) {
         (ShareBasis::ResponseTime, Some(ns)) => format!("Where the {} went", duration(ns as f64)),
-        _ => format!("Where the busy time of {target} went"),
+        _ => format!("Where the non-idle time of {target} went"),
     };
     let longest = account
         .items
@@ -300,6 +299,9 @@ fn advice_lines(headline: &Finding, report: &Report, meta: &Meta, width: usize) 
         &sentences(verdict.not_seen.clone(), "; "),
         width,
     ));
+    if headline.cause == "undetermined" {
+        text.push_str(&labelled("Ruled out", &ruled_out(report), width));
+    }
     let last = if headline.cause == "healthy" {
         "Next"
     } else {
@@ -307,6 +309,17 @@ fn advice_lines(headline: &Finding, report: &Report, meta: &Meta, width: usize) 
     };
     text.push_str(&labelled(last, &headline.prove_wrong, width));
     text
+}
+
+/// Why each cause of a wait is not it: what an undetermined verdict rests on.
+fn ruled_out(report: &Report) -> String {
+    let absent = report.verdict.judged.iter().filter(|judged| {
+        judged.answer != Answer::Present && !judged.cause.starts_with("load.rate")
+    });
+    absent
+        .map(|judged| format!("{}: {}", judged.cause, judged.sentence))
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 /// `  Label    text`, wrapped under the text; nothing for an empty text.

@@ -1,0 +1,223 @@
+//! From lanes to entities and rows.
+
+use model::{Column, EntityId, EntityKind, Table, Timeline, Unit};
+
+use super::lanes::{Drawing, Lane};
+use super::people::People;
+use super::rows::{Value, Writer};
+use super::{Drawn, at, meta, seconds};
+
+const NS: f64 = 1e9;
+
+/// What analysis reads of the workload's table; its declaration stands in `workloads`, which
+/// analysis must not know.
+static SIGNAL: Table = Table::new(
+    "signal",
+    EntityKind::Workload,
+    "The workload's own view.",
+    SIGNAL_COLUMNS,
+);
+static SIGNAL_COLUMNS: &[Column] = &[
+    Column::gauge("interval_ns", Unit::Nanoseconds, "", ""),
+    Column::gauge("throughput_milli", Unit::MilliPerSecond, "", ""),
+    Column::gauge("latency_mean_ns", Unit::Nanoseconds, "", ""),
+    Column::gauge("latency_stddev_ns", Unit::Nanoseconds, "", ""),
+    Column::gauge("lag_mean_ns", Unit::Nanoseconds, "", ""),
+    Column::gauge("failed", Unit::Count, "", ""),
+];
+
+/// Builds what a recording of the drawing would hold.
+pub fn build(drawing: &Drawing) -> Drawn {
+    let tail = drawing.number("tail").unwrap_or(0.0) / 1e3;
+    let window = seconds(0.0, drawing.seconds as f64 + tail);
+    let mut timeline = Timeline::new(window);
+    let people = People::of(drawing, &mut timeline);
+    cpus(drawing, &people, &mut timeline);
+    threads(drawing, &people, &mut timeline);
+    groups(drawing, &people, &mut timeline);
+    machine(drawing, &people, &mut timeline);
+    for (lane, id) in drawing.all("rest").zip(&people.rest) {
+        let values = |second| {
+            vec![
+                known("user_ns", lane.value(second)),
+                known("system_ns", 0.0),
+            ]
+        };
+        writer(drawing, "process", *id, 1000).write(&mut timeline, |s| lane.seen(s), values);
+    }
+    signal(drawing, &people, &mut timeline, tail);
+    let meta = meta::describe(drawing, &people, window);
+    Drawn { timeline, meta }
+}
+
+fn known(column: &'static str, cpus: f64) -> Value {
+    Value(column, cpus * NS, true)
+}
+
+/// A writer into one of the sensors' own tables.
+fn writer(drawing: &Drawing, table: &str, entity: EntityId, every_ms: usize) -> Writer<'static> {
+    Writer {
+        table: sensors::tables()
+            .find(|declared| declared.name == table)
+            .expect("a sensor's table"),
+        entity,
+        every_ms,
+        seconds: drawing.seconds,
+    }
+}
+
+fn cpus(drawing: &Drawing, people: &People, timeline: &mut Timeline) {
+    let busy: Vec<&Lane> = drawing.all("busy").collect();
+    if busy.is_empty() {
+        return;
+    }
+    let other = |name: &str, second| drawing.lane(name).map_or(0.0, |lane| lane.value(second));
+    for (number, id) in people.cpus.iter().enumerate() {
+        let busy = busy[number.min(busy.len() - 1)];
+        let values = |second| {
+            let (user, steal) = (busy.value(second), other("steal", second));
+            let iowait = other("iowait", second);
+            vec![
+                known("user_ns", user),
+                known("steal_ns", steal),
+                known("iowait_ns", iowait),
+                known("idle_ns", (1.0 - user - steal - iowait).max(0.0)),
+            ]
+        };
+        writer(drawing, "cpu", *id, 100).write(timeline, |s| busy.seen(s), values);
+    }
+}
+
+fn threads(drawing: &Drawing, people: &People, timeline: &mut Timeline) {
+    let idle = [(i64::from(b'S'), Some(232))];
+    let sets = [
+        ("run", "wait", &people.workers, drawing.blocked()),
+        ("gen", "genwait", &people.loaders, idle.to_vec()),
+    ];
+    for (run, wait, threads, blocked) in sets {
+        let Some(run) = drawing.lane(run) else {
+            continue;
+        };
+        let wait = drawing.lane(wait);
+        for thread in threads {
+            let values = |second: usize| {
+                let (state, call) = blocked[second % blocked.len()];
+                let waited = wait.map_or(0.0, |lane| lane.value(second)) * NS;
+                let waits_seen = wait.is_none_or(|lane| lane.seen(second));
+                vec![
+                    known("run_ns", run.value(second)),
+                    Value("wait_ns", waited, waits_seen),
+                    Value("state", state as f64, true),
+                    Value("syscall", call.unwrap_or(0) as f64, call.is_some()),
+                ]
+            };
+            writer(drawing, "thread", *thread, 100).write(timeline, |s| run.seen(s), values);
+        }
+    }
+}
+
+fn groups(drawing: &Drawing, people: &People, timeline: &mut Timeline) {
+    const PERIOD: f64 = 0.1;
+    let quota = drawing.number("quota");
+    let unlimited = Lane {
+        name: String::new(),
+        times: 1,
+        cells: vec![Some(0.0); drawing.seconds],
+        group: None,
+    };
+    for (path, id) in people
+        .groups
+        .iter()
+        .filter(|(path, _)| path.as_str() != "/")
+    {
+        let of_group = |lane: &&Lane| lane.group.as_ref() == Some(path);
+        let held = drawing.all("throttled").find(of_group);
+        let limited = held.is_some();
+        let held = held.unwrap_or(&unlimited);
+        let values = |second| {
+            let part = held.value(second);
+            vec![
+                known("usage_ns", quota.unwrap_or(1.0) / 10.0),
+                Value("periods", 1.0 / PERIOD, limited),
+                Value("throttled_periods", part / PERIOD, limited),
+                Value("throttled_ns", part * drawing.cpus() as f64 * NS, limited),
+            ]
+        };
+        writer(drawing, "cgroup_cpu", *id, 200).write(timeline, |s| held.seen(s), values);
+        if let Some(quota) = quota.filter(|_| limited) {
+            let values = |_| {
+                vec![
+                    Value("quota_ns", quota / 10.0 * PERIOD * NS, true),
+                    Value("period_ns", PERIOD * NS, true),
+                ]
+            };
+            writer(drawing, "cgroup_limit", *id, 1000).write(timeline, |_| true, values);
+        }
+    }
+}
+
+fn machine(drawing: &Drawing, people: &People, timeline: &mut Timeline) {
+    for (name, column) in [
+        ("cpu", "cpu_some_ns"),
+        ("io", "io_some_ns"),
+        ("memory", "memory_some_ns"),
+    ] {
+        for lane in drawing.all(name) {
+            let (table, id) = match &lane.group {
+                Some(path) => ("cgroup_pressure", people.groups[path]),
+                None => ("pressure", people.machine),
+            };
+            let values = |second| vec![known(column, lane.value(second))];
+            writer(drawing, table, id, 2000).write(timeline, |s| lane.seen(s), values);
+        }
+    }
+    let own = |name: &str, second| drawing.lane(name).map_or(0.0, |lane| lane.value(second));
+    if drawing
+        .lane("recorder")
+        .or(drawing.lane("missed"))
+        .is_some()
+    {
+        let values = |second| {
+            let missed = own("missed", second);
+            vec![
+                Value("lateness_ns", 1e5 + missed * NS, true),
+                known("cpu_ns", own("recorder", second) / 10.0),
+                Value("missed", missed * 100.0, true),
+            ]
+        };
+        writer(drawing, "recorder", people.machine, 1000).write(timeline, |_| true, values);
+    }
+}
+
+fn signal(drawing: &Drawing, people: &People, timeline: &mut Timeline, tail: f64) {
+    let Some(tps) = drawing.lane("tps") else {
+        return;
+    };
+    let lane = |name: &str, second: usize| {
+        let lane = drawing.lane(name)?;
+        lane.seen(second).then(|| lane.value(second) * 1e8)
+    };
+    let whole = (0..drawing.seconds).map(|second| (second, second as f64 + 1.0, 1.0));
+    let last = drawing.seconds.saturating_sub(1);
+    let short = (tail > 0.0).then_some((last, drawing.seconds as f64 + tail, tail));
+    for (second, end, length) in whole
+        .chain(short)
+        .filter(|(second, _, _)| tps.seen(*second))
+    {
+        let rate = tps.value(second) * 1000.0;
+        let closed = (drawing.lane("ms").is_none()).then(|| drawing.clients() / rate * NS);
+        let latency = lane("ms", second).or(closed).filter(|_| rate > 0.0);
+        let or_missing = |value: Option<f64>| value.map_or(model::MISSING, |ns| ns.round() as i64);
+        let row = [
+            (length * NS).round() as i64,
+            (rate * 1e3).round() as i64,
+            or_missing(latency),
+            model::MISSING,
+            or_missing(lane("lag", second).filter(|_| rate > 0.0)),
+            0,
+        ];
+        timeline
+            .table_mut(&SIGNAL)
+            .push(at(end), people.workload, &row);
+    }
+}

@@ -1,0 +1,183 @@
+//! Each doubt about the measurement is raised when it holds, and only then.
+
+use expect_test::expect;
+use model::{Cost, ExitKind, Gap, GapReason, Provenance, Summary};
+
+use crate::drawing::{Drawn, drawn};
+use crate::saturated::SATURATED;
+
+fn caveats(run: &Drawn) -> String {
+    let report = run.diagnose();
+    let line = |caveat: &model::Caveat| format!("{}: {}\n", caveat.gate, caveat.sentence);
+    report.verdict.caveats.iter().map(line).collect()
+}
+
+fn changed(change: impl FnOnce(&mut Drawn)) -> String {
+    let mut run = drawn(SATURATED);
+    change(&mut run);
+    caveats(&run)
+}
+
+#[test]
+fn a_good_run_raises_none() {
+    expect![[""]].assert_eq(&caveats(&drawn(SATURATED)));
+}
+
+#[test]
+fn no_target() {
+    expect![[r#"
+        gate.no_target: no server was found behind loadgen.
+    "#]].assert_eq(&changed(|run| {
+        run.meta.no_target = Some("no server was found behind loadgen.".to_owned());
+    }));
+}
+
+#[test]
+fn cut_off_or_ended_badly() {
+    expect![[r#"
+        gate.interrupted: the recording was cut off: it holds what was written up to its last second
+    "#]].assert_eq(&changed(|run| run.meta.complete = false));
+    let outcome = |run: &mut Drawn, exit, complete: bool| {
+        let workload = run.meta.workload.as_mut().expect("a workload");
+        let outcome = workload.outcome.as_mut().expect("it ended");
+        outcome.exit = exit;
+        outcome.remarks = vec!["client 3 aborted".to_owned()];
+        outcome.summary = Some(Summary {
+            complete,
+            ..Summary::default()
+        });
+    };
+    expect![[r#"
+        gate.interrupted: loadgen did not end well (exit status 2): client 3 aborted
+    "#]].assert_eq(&changed(|run| outcome(run, ExitKind::Code(2), true)));
+    expect![[r#"
+        gate.interrupted: loadgen did not end well (exit status 137): client 3 aborted
+    "#]].assert_eq(&changed(|run| outcome(run, ExitKind::Signal(9), true)));
+    expect![[r#"
+        gate.interrupted: loadgen did not end well (exit status 0): client 3 aborted
+    "#]].assert_eq(&changed(|run| outcome(run, ExitKind::Code(0), false)));
+    expect![[""]].assert_eq(&changed(|run| outcome(run, ExitKind::Code(0), true)));
+}
+
+#[test]
+fn too_short() {
+    let of = |seconds: usize| {
+        let cells = |line: &str| match line.len() >= 34 {
+            true => format!("{}{}\n", &line[..14 + seconds], &line[34..]),
+            false => format!("{line}\n"),
+        };
+        let text: String = SATURATED.lines().map(cells).collect();
+        caveats(&drawn(&text))
+    };
+    expect![[r#"
+        gate.short: only 4.0 s were steady: run at least 10 s for a verdict to rely on
+    "#]].assert_eq(&of(5));
+    expect![[""]].assert_eq(&of(6));
+}
+
+#[test]
+fn a_warm_up_longer_than_what_is_left() {
+    let slow = SATURATED.replace("tps       99999999999", "tps       12223334445");
+    expect![[""]].assert_eq(&caveats(&drawn(&slow)));
+    let found_late = SATURATED.replace(
+        "run x10   11111111111111111111",
+        "run x10   -----------111111111",
+    );
+    expect![[r#"
+        gate.warm_up: the warm-up took 11 s of 20 s: throughput may not have settled, run longer
+    "#]].assert_eq(&caveats(&drawn(&found_late)));
+}
+
+#[test]
+fn no_pressure() {
+    let gap = |reason| Gap {
+        table: "pressure".to_owned(),
+        what: String::new(),
+        window: None,
+        reason,
+    };
+    expect![[r#"
+        gate.pressure_off: no pressure was recorded: boot with psi=1
+    "#]].assert_eq(&changed(|run| {
+        run.timeline
+            .gaps
+            .push(gap(GapReason::Unsupported("boot with psi=1".to_owned())));
+    }));
+    expect![[""]].assert_eq(&changed(|run| {
+        run.timeline.gaps.push(gap(GapReason::Overrun))
+    }));
+}
+
+#[test]
+fn deadlines_missed() {
+    let with = |cells: &str| caveats(&drawn(&format!("{SATURATED}missed {cells}\n")));
+    // A tenth of a cell is ten deadlines of a sampler of 100 ms.
+    expect![[r#"
+        gate.gaps: the sampler missed 10 of its deadlines, the worst by 100 ms: the machine starved it
+    "#]].assert_eq(&with("00000100000000000000"));
+    expect![[""]].assert_eq(&with("10000000000000000000"));
+}
+
+#[test]
+fn own_cost() {
+    let with = |cells: &str| caveats(&drawn(&format!("{SATURATED}recorder {cells}\n")));
+    // Tenths of a tenth of a CPU.
+    expect![[r#"
+        gate.own_cost: recording itself took 3 % of a CPU
+    "#]].assert_eq(&with("33333333333333333333"));
+    expect![[""]].assert_eq(&with("11111111111111111111"));
+    let unseen = changed(|run| {
+        run.meta.cost = Cost {
+            cpu_ns: 1,
+            wall_ns: 20_000_000_000,
+            ..Cost::default()
+        };
+    });
+    assert_eq!(unseen, "", "the recorder's own table decides");
+}
+
+#[test]
+fn latency_that_was_derived() {
+    expect![[r#"
+        gate.latency_derived: loadgen worked its latency out from clients and throughput: it is no evidence, shares are of busy time
+    "#]].assert_eq(&changed(|run| {
+        let workload = run.meta.workload.as_mut().expect("a workload");
+        workload.latency = Provenance::Derived;
+    }));
+}
+
+#[test]
+fn seconds_without_a_completed_operation() {
+    let stalled = SATURATED.replace("tps       9999999999", "tps       9999900999");
+    expect![[""]].assert_eq(&caveats(&drawn(&stalled)));
+}
+
+#[test]
+fn steal() {
+    let with = |cells: &str| {
+        let text = SATURATED.replace(
+            "busy      ####################",
+            "busy      99999999999999999999",
+        );
+        caveats(&drawn(&format!("{text}steal {cells}\n")))
+    };
+    expect![[r#"
+        gate.steal: the hypervisor took 10 % of the CPUs away (steal): compare within this run only
+    "#]].assert_eq(&with("11111111111111111111"));
+    expect![[""]].assert_eq(&with("00000101010101010101"));
+}
+
+#[test]
+fn laws_that_are_broken() {
+    // Ten threads are busy for more than the requests took: some of it was not for these requests.
+    let more = SATURATED.to_owned() + "ms 55555555555555555555\n";
+    expect![[r#"
+        gate.law: the parts of the response time add up to 120 %: some of it was not spent on these requests
+    "#]].assert_eq(&caveats(&drawn(
+        &SATURATED.replace("clients 10", "clients 5"),
+    )));
+    // 900 per second of 50 ms each are 45 in flight, of ten clients.
+    expect![[r#"
+        gate.law: throughput x latency gives 45.0 requests in flight, more than the 10 clients (Little's law)
+    "#]].assert_eq(&caveats(&drawn(&more)));
+}

@@ -1,0 +1,188 @@
+//! `healthy` and `undetermined`: nothing holds it back, or nobody can tell what does.
+
+use expect_test::expect;
+use model::{Answer, Confidence};
+
+use crate::drawing::{drawn, headline, judged, said, told};
+
+/// One client, one server that works for most of each request, CPUs to spare.
+pub const HEALTHY: &str = "
+    cpus 4  clients 1
+    busy      44444444444444444444
+    run       88888888888888888888
+    wait      00000000000000000000
+    gen       22222222222222222222
+    throttled 00000000000000000000  /server
+    io        00000000000000000000
+    memory    00000000000000000000
+    tps       22222222222222222222
+";
+
+#[test]
+fn healthy_leads_when_nothing_is_waited_for() {
+    let report = drawn(HEALTHY).diagnose();
+    let finding = headline(&report);
+    assert_eq!(finding.cause, "healthy");
+    assert_eq!(finding.confidence, Confidence::Measured);
+    assert!((finding.share.expect("a share") - 1.0).abs() < 0.01);
+    expect![[r#"
+        healthy | process server | measured | 1.000
+        No bottleneck: with 1 client server did 200 tps, 5.00 ms each, and waited for nothing worth naming; 80 % of each request it was on a CPU.
+        wrong if: to find the limit, run with -c 4
+    "#]].assert_eq(&told(&report));
+    let innocent: Vec<&str> = report
+        .verdict
+        .innocent
+        .iter()
+        .map(|i| i.sentence.as_str())
+        .collect();
+    expect!["steal 0, throttling 0, disk 0, memory 0, other processes 38 % of the CPU used"]
+        .assert_eq(&innocent.join(", "));
+}
+
+#[test]
+fn healthy_is_absent_when_waits_reach_the_threshold() {
+    let text = HEALTHY.replace(
+        "wait      00000000000000000000",
+        "wait      12121212121212121212",
+    );
+    let report = drawn(&text).diagnose();
+    expect!["absent: server waited for 15 % of each request"].assert_eq(&said(&report, "healthy"));
+    expect![[r#"
+        undetermined | process server | suspected | none
+        Undetermined: 15 % of each request was server waiting for a CPU, and no cause that this version judges explains it.
+        wrong if: run longer and alone on the machine, and name what serves: --target
+    "#]].assert_eq(&told(&report));
+}
+
+#[test]
+fn healthy_is_still_said_a_little_under_the_threshold() {
+    let text = HEALTHY.replace(
+        "wait      00000000000000000000",
+        "wait      21212121212121212121",
+    );
+    assert_eq!(headline(&drawn(&text).diagnose()).cause, "healthy");
+}
+
+#[test]
+fn healthy_cannot_be_told_when_waiting_for_a_cpu_was_not_recorded() {
+    let text = HEALTHY.replace(
+        "wait      00000000000000000000",
+        "wait      --------------------",
+    );
+    let report = drawn(&text).diagnose();
+    assert_eq!(judged(&report, "healthy").answer, Answer::CannotTell);
+    expect![[r#"
+        cannot tell: how long server waited for a CPU was not recorded
+        undetermined | process server | suspected | none
+        Undetermined: how long server waited for a CPU was not recorded.
+        wrong if: run longer and alone on the machine, and name what serves: --target
+    "#]].assert_eq(&format!("{}\n{}", said(&report, "healthy"), told(&report)));
+}
+
+#[test]
+fn healthy_is_right_on_what_is_covered() {
+    for lane in [
+        "run       88888888888888888888",
+        "wait      00000000000000000000",
+        "busy      44444444444444444444",
+    ] {
+        let holes = lane[..12].to_owned() + "---------" + &lane[21..];
+        assert_eq!(
+            headline(&drawn(&HEALTHY.replace(lane, &holes)).diagnose()).cause,
+            "healthy",
+            "{holes}"
+        );
+    }
+}
+
+#[test]
+fn undetermined_leads_when_most_of_a_request_is_outside_and_unexplained() {
+    let text = HEALTHY
+        .replace("run       8", "run       1")
+        .replace("8888888888888888888", "1111111111111111111");
+    let report = drawn(&text).diagnose();
+    assert_eq!(headline(&report).cause, "undetermined");
+    assert_eq!(headline(&report).confidence, Confidence::Suspected);
+    expect![[r#"
+        undetermined | process server | suspected | none
+        Undetermined: 90 % of each request was outside server, and the load generator explains little of it (28 % is explained in all): think time, the network, or locks that wait in epoll.
+        wrong if: run longer and alone on the machine, and name what serves: --target
+    "#]].assert_eq(&told(&report));
+    expect!["cannot tell: only 28 % of each request is explained"]
+        .assert_eq(&said(&report, "healthy"));
+}
+
+#[test]
+fn undetermined_is_absent_when_just_more_than_half_is_explained() {
+    let text = HEALTHY.replace("88888888888888888888", "44444444444444444444");
+    let report = drawn(&text).diagnose();
+    assert_eq!(headline(&report).cause, "healthy");
+    expect!["absent: healthy was found"].assert_eq(&said(&report, "undetermined"));
+}
+
+#[test]
+fn undetermined_names_what_is_waited_for_where_no_cause_explains_it() {
+    let text = HEALTHY.replace(
+        "run       88888888888888888888",
+        "run  44444444444444444444\nblocked D75 D75 S232",
+    );
+    expect![[r#"
+        undetermined | process server | suspected | none
+        Undetermined: 41 % of each request was server syncing to disk (fsync), and no cause that this version judges explains it.
+        wrong if: run longer and alone on the machine, and name what serves: --target
+    "#]].assert_eq(&told(&drawn(&text).diagnose()));
+}
+
+#[test]
+fn undetermined_leads_when_nothing_at_all_was_drawn_of_the_target() {
+    for lane in [
+        "run       88888888888888888888",
+        "run       00000000000000000000",
+    ] {
+        let unseen = HEALTHY.replace(
+            "run       88888888888888888888",
+            "run       --------------------",
+        );
+        let text = if lane.contains('8') {
+            unseen
+        } else {
+            HEALTHY.replace("run       88888888888888888888", "")
+        };
+        let report = drawn(&text).diagnose();
+        assert_eq!(headline(&report).cause, "undetermined");
+        assert_eq!(judged(&report, "healthy").answer, Answer::CannotTell);
+    }
+}
+
+#[test]
+fn two_causes_within_noise_are_both_listed_behind_undetermined() {
+    // A generator that uses up both CPUs: half of each request in the server's run queue, half
+    // outside.
+    let tied = "
+        cpus 2  clients 20
+        busy      ####################
+        run x20   00000000000000000000
+        wait      55555555555555555555
+        gen x2    ####################
+        throttled 00000000000000000000  /server
+        memory    00000000000000000000
+        tps       99999999999999999999
+    ";
+    let report = drawn(tied).diagnose();
+    let causes: Vec<&str> = report
+        .verdict
+        .findings
+        .iter()
+        .map(|f| f.cause.as_str())
+        .collect();
+    expect![[r#"
+        ["cpu.saturated"]
+        cpu.saturated | process server | measured | 0.500 (0.500 to 0.500)
+        CPU is the bottleneck: both CPUs were 100 % busy, and 50 % of each request was server waiting for one.
+        helps: a third CPU: at most +50 %
+        helps: loadgen on another machine: at most +100 % (it takes 100 % of the CPU)
+        not: more clients, faster disk, more memory
+        wrong if: run with -c 10: if throughput falls as much as clients do, this is wrong
+    "#]].assert_eq(&format!("{causes:?}\n{}", told(&report)));
+}

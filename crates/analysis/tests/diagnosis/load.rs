@@ -1,0 +1,186 @@
+//! `load.client` and `load.rate`: the limit is the load's own.
+
+use expect_test::expect;
+use model::{Answer, Confidence};
+
+use crate::drawing::{drawn, headline, judged, said, told};
+
+/// The generator's one thread has no time left; each server works a twentieth of each request.
+const CLIENT: &str = "
+    cpus 4  clients 8
+    busy      44444444444444444444
+    run x8    00000000000000000000
+    wait      00000000000000000000
+    gen       ####################
+    throttled 00000000000000000000  /server
+    memory    00000000000000000000
+    tps       55555555555555555555
+";
+
+/// A thousand per second were asked for and come, each after 10 ms.
+pub const RATE: &str = "
+    cpus 2  clients 10  rate 1000
+    busy      44444444444444444444
+    run x10   00000000000000000000
+    wait      00000000000000000000
+    gen       11111111111111111111
+    throttled 00000000000000000000  /server
+    memory    00000000000000000000
+    tps       ####################
+    ms        11111111111111111111
+";
+
+#[test]
+fn the_client_leads_when_its_thread_is_always_busy() {
+    let report = drawn(&CLIENT.replace("run x8    0000000000", "run x8    1010101010")).diagnose();
+    let finding = headline(&report);
+    assert_eq!(finding.cause, "load.client");
+    assert_eq!(finding.entity.name, "loadgen");
+    assert_eq!(finding.confidence, Confidence::Measured);
+    expect![[r#"
+        load.client | process loadgen | measured | 0.979
+        The load generator is the bottleneck: loadgen's one thread was on a CPU 100 % of the time, and 98 % of each request was outside server.
+        helps: more threads for loadgen, or less work per request in it: at most +150 %
+        not: more clients, a faster server, faster disk, more memory
+        wrong if: give loadgen twice the threads: if throughput stays the same, this is wrong
+    "#]].assert_eq(&told(&report));
+}
+
+#[test]
+fn the_client_is_absent_when_its_thread_has_a_little_time_left() {
+    let text = CLIENT.replace(
+        "gen       ####################",
+        "gen       89898989898989898989",
+    );
+    expect!["absent: the busiest thread of loadgen was on a CPU for 85 % of the time"]
+        .assert_eq(&said(&drawn(&text).diagnose(), "load.client"));
+}
+
+#[test]
+fn the_client_is_absent_when_the_target_holds_more_than_half_of_each_request() {
+    let text = CLIENT.replace(
+        "run x8    00000000000000000000",
+        "run x8    56565656565656565656",
+    );
+    expect!["absent: only 45 % of each request was outside server"]
+        .assert_eq(&said(&drawn(&text).diagnose(), "load.client"));
+}
+
+#[test]
+fn the_client_is_judged_on_what_is_covered_and_not_at_all_without_it() {
+    for cells in ["###-------------####", "----------##########"] {
+        let text = CLIENT.replace("gen       ####################", &format!("gen {cells}"));
+        assert_eq!(
+            headline(&drawn(&text).diagnose()).cause,
+            "load.client",
+            "{cells}"
+        );
+    }
+    let mut sentences = String::new();
+    for (from, to) in [
+        ("gen       ####################", "gen --------------------"),
+        ("tps       55555555555555555555", "tps --------------------"),
+        (
+            "run x8    00000000000000000000",
+            "run x8 --------------------",
+        ),
+    ] {
+        let report = drawn(&CLIENT.replace(from, to)).diagnose();
+        assert_eq!(
+            judged(&report, "load.client").answer,
+            Answer::CannotTell,
+            "{to}"
+        );
+        sentences += &format!(
+            "{to}: {}\n  {}\n",
+            said(&report, "load.client"),
+            headline(&report).sentence
+        );
+    }
+    expect![[r#"
+        gen --------------------: cannot tell: no load generator was measured
+          Undetermined: 100 % of each request was outside server, and the load generator explains little of it (0 is explained in all): think time, the network, or locks that wait in epoll.
+        tps --------------------: cannot tell: loadgen gave no response times to compare with
+          Undetermined: the threads of server did nothing that could be measured in this window.
+        run x8 --------------------: cannot tell: the threads of server were not seen in this window
+          Undetermined: the threads of server did nothing that could be measured in this window.
+    "#]].assert_eq(&sentences);
+}
+
+#[test]
+fn a_rate_that_is_reached_is_healthy_first_and_says_so_second() {
+    let report = drawn(RATE).diagnose();
+    let causes: Vec<&str> = report
+        .verdict
+        .findings
+        .iter()
+        .map(|f| f.cause.as_str())
+        .collect();
+    assert_eq!(causes, ["healthy", "load.rate"]);
+    expect![[r#"
+        healthy | process server | measured | 1.000
+        No bottleneck: server answered all of the 1,000 tps that were asked for (-R 1000), 10.0 ms each.
+        wrong if: to find the limit, run with -R 4000, and without -R
+    "#]].assert_eq(&told(&report));
+    expect!["The rate is the limit: loadgen asked for 1,000 tps (-R 1000) and got 1,000."]
+        .assert_eq(&report.verdict.findings[1].sentence);
+    expect!["these CPUs have room for at least 13,000 tps at 0.100 ms of CPU per request; CPU per request usually falls under load, so the limit lies higher"].assert_eq(
+        &report
+            .verdict
+            .headroom
+            .as_ref()
+            .expect("room is left")
+            .sentence,
+    );
+}
+
+#[test]
+fn a_rate_that_is_missed_by_a_little_more_than_it_may_be_is_absent() {
+    let text = RATE.replace(
+        "tps       ####################",
+        "tps       9####9####9####9####",
+    );
+    let report = drawn(&text).diagnose();
+    assert_eq!(judged(&report, "load.rate").answer, Answer::Present);
+    let text = RATE.replace(
+        "tps       ####################",
+        "tps       9###9###9###9###9###",
+    );
+    let report = drawn(&text).diagnose();
+    expect!["absent: 98 % of the 1,000 tps asked for were reached"]
+        .assert_eq(&said(&report, "load.rate"));
+}
+
+#[test]
+fn a_rate_is_judged_on_what_is_covered_and_not_at_all_without_it() {
+    let text = RATE.replace(
+        "tps       ####################",
+        "tps       ###---------########",
+    );
+    assert_eq!(headline(&drawn(&text).diagnose()).cause, "healthy");
+    let text = RATE.replace(
+        "tps       ####################",
+        "tps       --------------------",
+    );
+    let report = drawn(&text).diagnose();
+    assert_eq!(judged(&report, "load.rate").answer, Answer::CannotTell);
+    expect!["cannot tell: the workload gave no throughput over this window"]
+        .assert_eq(&said(&report, "load.rate"));
+    assert_eq!(
+        said(&drawn(CLIENT).diagnose(), "load.rate"),
+        "absent: no rate was asked for"
+    );
+}
+
+#[test]
+fn a_reached_rate_is_no_health_measured_when_the_target_waited_for_most_of_each_request() {
+    let text = RATE.replace(
+        "wait      00000000000000000000",
+        "wait      55555555555555555555",
+    );
+    let report = drawn(&text).diagnose();
+    let finding = headline(&report);
+    assert_eq!(finding.cause, "healthy", "by design: the rate was reached");
+    assert!(finding.evidence.iter().any(|evidence| !evidence.passed));
+    assert!(finding.confidence < Confidence::Measured, "{finding:?}");
+}

@@ -1,0 +1,185 @@
+//! `cpu.neighbour`: leads when somebody else holds the CPUs that the target waits for.
+
+use expect_test::expect;
+use model::{Answer, Confidence, EntityKind};
+
+use crate::drawing::{drawn, headline, judged, said, told};
+
+/// One and a half of two CPUs are used by a group beside the target.
+const NEIGHBOUR: &str = "
+    cpus 2  clients 4
+    busy      ####################
+    run x4    11111111111111111111
+    wait      66666666666666666666
+    gen       11111111111111111111
+    rest      ####################  /batch
+    rest      55555555555555555555  /batch
+    throttled 00000000000000000000  /server
+    memory    00000000000000000000
+    tps       22222222222222222222
+";
+
+#[test]
+fn leads_and_names_the_group() {
+    let report = drawn(NEIGHBOUR).diagnose();
+    let finding = headline(&report);
+    assert_eq!(finding.cause, "cpu.neighbour");
+    assert_eq!(finding.entity.path, "/batch");
+    assert_eq!(finding.confidence, Confidence::Consistent);
+    expect![[r#"
+        cpu.neighbour | cgroup batch | consistent | 0.450 (0.450 to 0.450)
+        A neighbour holds the CPU: cgroup /batch used 75 % of the CPU time, and 60 % of each request was server waiting for a CPU.
+        helps: batch elsewhere, or with less weight: at most +150 % (it takes 75 % of the CPU)
+        not: more clients, faster disk, more memory
+        wrong if: stop batch for 10 s: if throughput stays the same, this is wrong
+    "#]].assert_eq(&told(&report));
+}
+
+#[test]
+fn names_the_process_where_no_group_stands_for_it() {
+    let text = NEIGHBOUR
+        .replace("55555555555555555555  /batch", "55555555555555555555")
+        .replace("####################  /batch", "####################");
+    let report = drawn(&text).diagnose();
+    assert_eq!(headline(&report).entity.kind, EntityKind::Process);
+    expect![[r#"
+        cpu.neighbour | process other1 | consistent | 0.450 (0.450 to 0.450)
+        A neighbour holds the CPU: process other1 used 50 % of the CPU time, and 60 % of each request was server waiting for a CPU.
+        helps: other1 elsewhere, or with less weight: at most +100 % (it takes 50 % of the CPU)
+        not: more clients, faster disk, more memory
+        wrong if: stop other1 for 10 s: if throughput stays the same, this is wrong
+    "#]].assert_eq(&told(&report));
+}
+
+#[test]
+fn is_absent_when_others_hold_a_little_less_than_half() {
+    let text = NEIGHBOUR
+        .replace(
+            "55555555555555555555  /batch",
+            "00000000000000000000  /batch",
+        )
+        .replace(
+            "gen       11111111111111111111",
+            "gen       66666666666666666666",
+        )
+        .replace(
+            "rest      ####################",
+            "rest      99999999999999999999",
+        );
+    let report = drawn(&text).diagnose();
+    expect!["present: A neighbour holds the CPU: cgroup /batch used 45 % of the CPU time, and 60 % of each request was server waiting for a CPU."].assert_eq(&said(&report, "cpu.neighbour"));
+}
+
+#[test]
+fn is_absent_when_there_was_room_beside_the_others() {
+    let text = NEIGHBOUR.replace(
+        "busy      ####################",
+        "busy      98989898989898989898",
+    );
+    expect!["absent: the CPUs were 85 % busy: there was room beside the others"]
+        .assert_eq(&said(&drawn(&text).diagnose(), "cpu.neighbour"));
+}
+
+#[test]
+fn is_absent_when_the_target_hardly_waits() {
+    let text = NEIGHBOUR.replace(
+        "wait      66666666666666666666",
+        "wait      10111111111111111111",
+    );
+    expect!["absent: server waited for a CPU for only 9.5 % of each request"]
+        .assert_eq(&said(&drawn(&text).diagnose(), "cpu.neighbour"));
+}
+
+#[test]
+fn nobody_is_blamed_who_holds_a_small_part_of_what_the_others_hold() {
+    // Interrupts, or processes that lived between two looks, hold the CPU: one was seen with a tenth.
+    let text = NEIGHBOUR
+        .replace(
+            "rest      ####################  /batch",
+            "rest      00000000000000000000",
+        )
+        .replace(
+            "rest      55555555555555555555  /batch",
+            "rest      11111111111111111111",
+        );
+    let report = drawn(&text).diagnose();
+    assert_eq!(judged(&report, "cpu.neighbour").answer, Answer::CannotTell);
+    expect![[r#"
+        cannot tell: others used 75 % of the CPU time, but none stands out: other2, the busiest that was seen, used 5 %
+        Undetermined: 60 % of each request was server waiting for a CPU, and no cause that this version judges explains it."#]].assert_eq(&format!(
+        "{}\n{}",
+        said(&report, "cpu.neighbour"),
+        headline(&report).sentence
+    ));
+}
+
+#[test]
+fn is_right_on_what_is_covered() {
+    for (from, to) in [
+        (
+            "busy      ####################",
+            "busy ---------###########",
+        ),
+        (
+            "busy      ####################",
+            "busy ##---------#########",
+        ),
+        (
+            "rest      ####################",
+            "rest ##---------#########",
+        ),
+    ] {
+        let report = drawn(&NEIGHBOUR.replace(from, to)).diagnose();
+        let finding = headline(&report);
+        assert_eq!(finding.cause, "cpu.neighbour", "{to}");
+        assert!(
+            (finding.evidence[0].value - 0.75).abs() < 0.02,
+            "{to}: {:?}",
+            finding.evidence[0]
+        );
+    }
+}
+
+#[test]
+fn cannot_be_told_without_the_cpus_or_without_the_others() {
+    let mut sentences = String::new();
+    for (from, to) in [
+        (
+            "busy      ####################",
+            "busy --------------------",
+        ),
+        (
+            "wait      66666666666666666666",
+            "wait --------------------",
+        ),
+        (
+            "run x4    11111111111111111111",
+            "run x4 --------------------",
+        ),
+    ] {
+        let report = drawn(&NEIGHBOUR.replace(from, to)).diagnose();
+        assert_eq!(
+            judged(&report, "cpu.neighbour").answer,
+            Answer::CannotTell,
+            "{to}"
+        );
+        sentences += &format!("{to}: {}\n", said(&report, "cpu.neighbour"));
+    }
+    let unseen = NEIGHBOUR
+        .replace(
+            "####################  /batch",
+            "--------------------  /batch",
+        )
+        .replace(
+            "55555555555555555555  /batch",
+            "--------------------  /batch",
+        );
+    let report = drawn(&unseen).diagnose();
+    assert_eq!(judged(&report, "cpu.neighbour").answer, Answer::CannotTell);
+    sentences += &said(&report, "cpu.neighbour");
+    expect![[r#"
+        busy --------------------: cannot tell: the CPUs, or the target's threads, were not seen in this window
+        wait --------------------: cannot tell: how long server waited for a CPU was not recorded
+        run x4 --------------------: cannot tell: the CPUs, or the target's threads, were not seen in this window
+        cannot tell: others hold the CPU, but no process was seen using it"#]].assert_eq(&sentences);
+}

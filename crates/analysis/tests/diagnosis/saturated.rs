@@ -1,0 +1,173 @@
+//! `cpu.saturated`: leads when CPUs are used up by target and generator, and not otherwise.
+
+use expect_test::expect;
+use model::{Answer, Confidence, EntityKind, LedgerClass};
+
+use crate::drawing::{drawn, headline, judged, part, said, told};
+
+/// Both CPUs busy: ten servers with a tenth each, a generator with 0.8, half of each request spent
+/// in the run queue.
+pub const SATURATED: &str = "
+    cpus 2  clients 10
+    busy      ####################
+    run x10   11111111111111111111
+    wait      55555555555555555555
+    gen       88888888888888888888
+    genwait   11111111111111111111
+    rest      11111111111111111111
+    throttled 00000000000000000000  /server
+    io        00000000000000000000
+    memory    00000000000000000000
+    tps       99999999999999999999
+";
+
+/// The same drawing with one lane drawn anew.
+fn with(lane: &str, cells: &str) -> String {
+    let redrawn = |line: &str| match line.split_whitespace().next() {
+        Some(name) if name == lane.split(' ').next().unwrap_or(lane) => format!("{lane} {cells}\n"),
+        _ => format!("{line}\n"),
+    };
+    SATURATED.lines().map(redrawn).collect()
+}
+
+#[test]
+fn leads_when_target_and_generator_use_up_the_cpus() {
+    let report = drawn(SATURATED).diagnose();
+    let finding = headline(&report);
+    assert_eq!(finding.cause, "cpu.saturated");
+    assert_eq!(finding.entity.kind, EntityKind::Process);
+    assert_eq!(finding.confidence, Confidence::Measured);
+    assert!((finding.share.expect("a share") - 0.5).abs() < 0.01);
+    expect![[r#"
+        cpu.saturated | process server | measured | 0.500 (0.500 to 0.500)
+        CPU is the bottleneck: both CPUs were 100 % busy, and 50 % of each request was server waiting for one.
+        helps: a third CPU: at most +50 %
+        helps: loadgen on another machine: at most +67 % (it takes 40 % of the CPU)
+        not: more clients, faster disk, more memory
+        wrong if: run with -c 5: if throughput falls as much as clients do, this is wrong
+    "#]].assert_eq(&told(&report));
+    assert!((part(&report, LedgerClass::OnCpu) - 0.1).abs() < 0.01);
+    assert!((part(&report, LedgerClass::Outside) - 0.4).abs() < 0.01);
+}
+
+#[test]
+fn is_absent_when_the_target_waits_a_little_less_than_it_must() {
+    let report = drawn(&with("wait", "21212121212121212121")).diagnose();
+    expect!["absent: server waited for a CPU for only 15 % of each request"]
+        .assert_eq(&said(&report, "cpu.saturated"));
+}
+
+#[test]
+fn is_absent_when_the_cpus_are_a_little_less_busy_than_they_must_be() {
+    let report = drawn(&with("busy", "98989898989898999999")).diagnose();
+    expect!["absent: the CPUs were 86 % busy, under 90 %"]
+        .assert_eq(&said(&report, "cpu.saturated"));
+}
+
+#[test]
+fn is_absent_when_others_use_too_much_of_the_cpus() {
+    let report = drawn(&with("gen", "44444444444444444444")).diagnose();
+    expect!["present: CPU is the bottleneck: both CPUs were 100 % busy, and 50 % of each request was server waiting for one."].assert_eq(&said(&report, "cpu.saturated"));
+}
+
+#[test]
+fn is_right_on_what_is_covered() {
+    for (lane, cells) in [
+        ("busy", "########---------###"),
+        ("busy", "----------##########"),
+        ("wait", "555-------------5555"),
+        ("wait", "----------5555555555"),
+        ("run x10", "111-------------1111"),
+        ("run x10", "----------1111111111"),
+        ("tps", "999-------------9999"),
+        ("tps", "-------------9999999"),
+    ] {
+        let report = drawn(&with(lane, cells)).diagnose();
+        let finding = headline(&report);
+        assert_eq!(finding.cause, "cpu.saturated", "{lane} {cells}");
+        let share = finding.share.expect("a share");
+        assert!((share - 0.5).abs() < 0.02, "{lane} {cells}: {share}");
+        let used = &finding.evidence[1];
+        assert!((used.value - 0.9).abs() < 0.02, "{lane} {cells}: {used:?}");
+    }
+}
+
+#[test]
+fn cannot_be_told_without_the_lane_that_tells_it() {
+    let mut sentences = String::new();
+    for lane in ["busy", "run x10", "wait"] {
+        let report = drawn(&with(lane, "--------------------")).diagnose();
+        assert_eq!(
+            judged(&report, "cpu.saturated").answer,
+            Answer::CannotTell,
+            "{lane}"
+        );
+        sentences += &format!("{lane}: {}\n", said(&report, "cpu.saturated"));
+        sentences += &format!("  {}\n", headline(&report).sentence);
+    }
+    expect![[r#"
+        busy: cannot tell: CPU times were not recorded
+          Undetermined: 50 % of each request was server waiting for a CPU, and no cause that this version judges explains it.
+        run x10: cannot tell: the threads of server were not seen in this window
+          Undetermined: the threads of server did nothing that could be measured in this window.
+        wait: cannot tell: how long server waited for a CPU was not recorded
+          Undetermined: how long server waited for a CPU was not recorded.
+    "#]].assert_eq(&sentences);
+}
+
+#[test]
+fn steal_speaks_against_it() {
+    let text = with("busy", "99999999999999999999") + "steal 11111111111111111111\n";
+    let report = drawn(&text).diagnose();
+    assert_eq!(headline(&report).confidence, Confidence::Consistent);
+    expect![[r#"
+        cpu.saturated | process server | consistent | 0.500 (0.500 to 0.500)
+        CPU is the bottleneck: both CPUs were 100 % busy, and 50 % of each request was server waiting for one.
+        helps: a third CPU: at most +50 %
+        helps: loadgen on another machine: at most +73 % (it takes 42 % of the CPU)
+        not: more clients, faster disk, more memory
+        but: the hypervisor took 10 % of the CPUs away: part of the wait is its doing
+        wrong if: run with -c 5: if throughput falls as much as clients do, this is wrong
+    "#]].assert_eq(&told(&report));
+}
+
+#[test]
+fn a_pinned_target_is_judged_by_as_many_cpus_as_it_may_use() {
+    let pinned = "
+        cpus 4  allowed 1  clients 4
+        busy     --------############
+        busy     --------000000000000
+        busy     --------000000000000
+        busy     --------000000000000
+        run x4   22222222222222222222
+        wait     66666666666666666666
+        gen      22222222222222222222
+        tps      99999999999999999999
+    ";
+    let report = drawn(pinned).diagnose();
+    expect![[r#"
+        cpu.saturated | process server | measured | 0.600 (0.600 to 0.600)
+        CPU is the bottleneck: its one CPU was 100 % busy, and 60 % of each request was server waiting for one.
+        helps: a second CPU: at most +100 %
+        helps: loadgen on another machine: at most +25 % (it takes 20 % of the CPU)
+        not: more clients, faster disk
+        wrong if: run with -c 2: if throughput falls as much as clients do, this is wrong
+    "#]].assert_eq(&told(&report));
+    let half = pinned.replace('#', "5");
+    expect!["absent: the CPUs were 50 % busy, under 90 %"]
+        .assert_eq(&said(&drawn(&half).diagnose(), "cpu.saturated"));
+}
+
+#[test]
+fn without_a_signal_shares_are_of_busy_time() {
+    let text = SATURATED.replace("tps       99999999999999999999", "");
+    let report = drawn(&text).diagnose();
+    expect![[r#"
+        cpu.saturated | process server | measured | 0.833 (0.833 to 0.833)
+        CPU is the bottleneck: both CPUs were 100 % busy, and 83 % of its non-idle time was server waiting for one.
+        helps: a third CPU: at most +50 %
+        helps: loadgen on another machine: at most +67 % (it takes 40 % of the CPU)
+        not: more clients, faster disk, more memory
+        wrong if: halve the load: if throughput falls as much, this is wrong
+    "#]].assert_eq(&told(&report));
+}

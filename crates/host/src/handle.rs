@@ -1,0 +1,90 @@
+//! How the sampler is spoken to, and what it hands on.
+
+use std::path::PathBuf;
+use std::sync::mpsc::Sender;
+
+use model::{Cost, Entity, EntityEvent, EntityId, Gap, Role, Rows, Table, Timestamp};
+
+/// What a sampler is to do.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// `/`, or a tree of captured files.
+    pub root: PathBuf,
+    /// Lock memory and raise the priority where allowed.
+    pub harden: bool,
+    /// The workload, so that its signal has an entity: it is `Sampler::WORKLOAD`.
+    pub workload: Option<Entity>,
+}
+
+/// What the sampler is told while it runs.
+#[derive(Clone, Debug)]
+pub enum Command {
+    /// Gives a part to processes and their descendants; the entity of the first is answered.
+    Assign {
+        /// The roots.
+        pids: Vec<u32>,
+        /// Their part.
+        role: Role,
+    },
+    /// Marks processes that hold a connection of the generator.
+    Serving(Vec<u32>),
+    /// Ends the sampling after a last look at everything.
+    Stop,
+}
+
+/// What the sampler hands on.
+#[derive(Debug)]
+pub enum Harvest {
+    /// Rows of one table; give the buffer back through `SamplerHandle::give_back`.
+    Rows(&'static Table, Rows),
+    /// Changes of the entity list.
+    Entities(Vec<EntityEvent>),
+    /// Something that is not seen.
+    Gap(Gap),
+    /// An assignment was carried out: the entity of the first process.
+    Assigned(Role, Option<EntityId>),
+    /// The end.
+    Ended(Ending),
+}
+
+/// What is known when sampling is over.
+#[derive(Clone, Debug)]
+pub struct Ending {
+    /// What it cost.
+    pub cost: Cost,
+    /// When the last row was taken.
+    pub at: Timestamp,
+}
+
+/// An emptied buffer on its way back to the table that filled it.
+pub type Spare = (&'static Table, Rows);
+
+/// A sampler on its own thread.
+pub struct SamplerHandle {
+    pub(crate) commands: Sender<Command>,
+    pub(crate) spare: Sender<Spare>,
+    pub(crate) thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl SamplerHandle {
+    /// Tells the sampler something; it hears it at its next tick.
+    pub fn tell(&self, command: Command) {
+        // Refused only when the sampler has ended, and then it has said so itself.
+        let _ = self.commands.send(command);
+    }
+
+    /// Gives a buffer back to be filled again.
+    pub fn give_back(&self, table: &'static Table, mut rows: Rows) {
+        rows.clear();
+        let _ = self.spare.send((table, rows));
+    }
+}
+
+impl Drop for SamplerHandle {
+    fn drop(&mut self) {
+        self.tell(Command::Stop);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! When the sampler wakes, and what is due then.
+
+use std::time::Duration;
+
+use model::Timestamp;
+use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec};
+
+use crate::Error;
+use crate::clock::boottime;
+
+/// The shortest period, and the length of a tick.
+pub(crate) const TICK_NS: i64 = 100_000_000;
+
+/// Why everything is looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Look {
+    /// A deadline has come.
+    Due,
+    /// The recording ends.
+    Last,
+}
+
+/// Which deadlines lie between the wake-up before and this one: a late wake-up may pass several.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Due {
+    pub(crate) before: Option<u64>,
+    pub(crate) tick: u64,
+}
+
+impl Due {
+    /// Whether a multiple of `ticks` was passed; everything is due at the first wake-up.
+    pub(crate) fn every(self, ticks: u64) -> bool {
+        let ticks = ticks.max(1);
+        self.before
+            .is_none_or(|before| self.tick / ticks > before / ticks)
+    }
+}
+
+pub(crate) fn ticks_of(period: Duration) -> u64 {
+    (period.as_nanos() as u64 / TICK_NS as u64).max(1)
+}
+
+/// Wakes at `first + n x TICK_NS`, wherever the machine has been in between.
+pub(crate) struct Timer {
+    descriptor: std::os::fd::OwnedFd,
+    pub(crate) first: Timestamp,
+}
+
+impl Timer {
+    pub(crate) fn new() -> Result<Self, Error> {
+        let descriptor =
+            rustix::time::timerfd_create(TimerfdClockId::Boottime, TimerfdFlags::CLOEXEC)
+                .map_err(Error::Timer)?;
+        let first = boottime() + TICK_NS;
+        let time = |ns: i64| Timespec {
+            tv_sec: ns / 1_000_000_000,
+            tv_nsec: ns % 1_000_000_000,
+        };
+        let schedule = Itimerspec {
+            it_interval: time(TICK_NS),
+            it_value: time(first.as_ns()),
+        };
+        rustix::time::timerfd_settime(&descriptor, TimerfdTimerFlags::ABSTIME, &schedule)
+            .map_err(Error::Timer)?;
+        Ok(Self { descriptor, first })
+    }
+
+    /// Waits for the next deadline; returns how many have passed since the last call.
+    pub(crate) fn wait(&self) -> Result<u64, rustix::io::Errno> {
+        let mut count = [0u8; 8];
+        loop {
+            match rustix::io::read(&self.descriptor, &mut count) {
+                Ok(_) => return Ok(u64::from_ne_bytes(count)),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(errno) => return Err(errno),
+            }
+        }
+    }
+}

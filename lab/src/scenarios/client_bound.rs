@@ -1,0 +1,61 @@
+//! The generator is the limit: pgbench computes so much per transaction that its only thread is
+//! always busy, while the server has little to do.
+
+use std::fmt::Write;
+
+use crate::postgres::DATABASE;
+use crate::scenario::{Expect, SECONDS, Scenario, SetUp, Stage, Who, command};
+
+/// Expressions per transaction: about 2 ms of pgbench's CPU, against some 0.05 ms of the server's
+/// for the SELECT. With eight clients there is always one whose answer has come, so that the thread
+/// never waits.
+const EXPRESSIONS: usize = 1600;
+/// Variables that they set, by turns; more would only make pgbench look longer for each.
+const VARIABLES: usize = 40;
+
+/// The scenario.
+pub fn scenario() -> Scenario {
+    Scenario {
+        name: "client-bound",
+        about: "One pgbench thread evaluates 1,600 expressions between two cheap reads and uses a \
+                whole CPU, while the server is mostly idle.",
+        expect: Expect {
+            cause: "load.client",
+            entity: Who::Generator,
+            also: None,
+        },
+        set_up,
+    }
+}
+
+fn set_up(stage: &mut Stage) -> anyhow::Result<SetUp> {
+    let script = stage.script(&script())?;
+    let mut words = command(&["pgbench", "-n", "-c", "8", "-j", "1", "-T", SECONDS, "-f"]);
+    words.push(script);
+    words.push(DATABASE.into());
+    Ok(SetUp::Ready(words))
+}
+
+fn script() -> String {
+    let mut text = String::new();
+    for expression in 0..EXPRESSIONS {
+        let variable = expression % VARIABLES;
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "\\set v{variable} random(1, 100000) * 3 + :scale % 7");
+    }
+    text.push_str("SELECT abalance FROM pgbench_accounts WHERE aid = :v0;\n");
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_script_ends_with_its_only_statement() {
+        let text = script();
+        assert_eq!(text.lines().count(), EXPRESSIONS + 1);
+        assert_eq!(text.matches(';').count(), 1);
+        assert!(text.starts_with("\\set v0 random("));
+    }
+}
