@@ -6,9 +6,9 @@
 
 use model::{Account, AccountItem, LedgerClass, Quality, ShareBasis};
 
-use crate::facts::Subject;
 use crate::ledger::{label, quality};
 use crate::signals::Mean;
+use crate::subject::Subject;
 use crate::words::{count, percent};
 
 /// Classes that are spent inside requests; waiting for input is not, and what is not known is not

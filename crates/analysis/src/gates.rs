@@ -36,7 +36,13 @@ pub(crate) fn caveats(facts: &Facts<'_>, phases: &[Phase], thresholds: &Threshol
 pub(crate) fn not_seen(facts: &Facts<'_>) -> Vec<String> {
     let mut all =
         vec!["stacks, locks held by name, network waits: this version reads /proc only".to_owned()];
-    for gap in &facts.timeline.gaps {
+    // Pressure that is off is a doubt of its own, and said there.
+    for gap in facts
+        .timeline
+        .gaps
+        .iter()
+        .filter(|gap| gap.table != "pressure")
+    {
         if let GapReason::Denied(sentence) | GapReason::Unsupported(sentence) = &gap.reason
             && !all.contains(sentence)
         {
@@ -93,7 +99,7 @@ fn warm_up(facts: &Facts<'_>, phases: &[Phase]) -> Option<String> {
             .map(|phase| phase.window.seconds())
     };
     let (warm_up, steady) = (of(PhaseKind::WarmUp)?, of(PhaseKind::Steady)?);
-    (facts.signal.is_some() && warm_up > steady)
+    (facts.signal.is_some() && warm_up >= steady)
         .then(|| format!("the warm-up took {warm_up:.0} s of {:.0} s: throughput may not have settled, run longer", warm_up + steady))
 }
 

@@ -1,6 +1,6 @@
 //! What was looked at and is not the reason, with its number.
 
-use model::{Innocent, LedgerClass, Resource, StallKind};
+use model::{EntityKind, Innocent, LedgerClass, Resource, StallKind};
 
 use crate::facts::Facts;
 use crate::thresholds::Thresholds;
@@ -78,10 +78,24 @@ fn disk(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<Innocent> {
 
 fn memory(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<Innocent> {
     let pressure = facts.machine_pressure(Resource::Memory, StallKind::Some)?;
-    if pressure >= thresholds.floors.share {
+    if pressure < thresholds.floors.share {
+        return found("memory", pressure, format!("memory {}", percent(pressure)));
+    }
+    // Pressure of the machine may be others': the target's own group tells.
+    let own = facts.pressure.iter().find(|own| {
+        own.entity.kind == EntityKind::Cgroup
+            && own.resource == Resource::Memory
+            && own.kind == StallKind::Some
+    })?;
+    if own.share >= thresholds.floors.share {
         return None;
     }
-    found("memory", pressure, format!("memory {}", percent(pressure)))
+    let (own, machine) = (own.share, percent(pressure));
+    let sentence = format!(
+        "memory {} (though the machine's memory pressure was {machine})",
+        percent(own)
+    );
+    found("memory", own, sentence)
 }
 
 fn others(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<Innocent> {

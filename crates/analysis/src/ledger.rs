@@ -203,7 +203,7 @@ fn class_at(state: Option<i64>, syscall: Option<i64>, architecture: &str) -> Opt
 /// Slices of a window, one second long or the bins given, for what must be worked out piecewise.
 pub(crate) fn seconds(window: Window) -> Vec<Window> {
     const SECOND_NS: i64 = 1_000_000_000;
-    const MOST: i64 = 100_000;
+    const MOST: i64 = 10_000;
     // A damaged window may be centuries long.
     let step = SECOND_NS.max(window.len_ns() / MOST);
     let mut slices = Vec::new();

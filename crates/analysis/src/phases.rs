@@ -117,7 +117,8 @@ fn warm_up_length(values: &[f64], thresholds: &Thresholds) -> usize {
         .filter(|cut| values.len() - cut >= LEAST_BINS)
         .min_by(|a, b| marginal_error(&values[*a..]).total_cmp(&marginal_error(&values[*b..])))
         .unwrap_or(0);
-    let (before, after) = (mean_of(&values[..cut]), mean_of(&values[cut..]));
+    // The middle of what would be cut off, so that one stalled bin is not taken for a slow start.
+    let (before, after) = (middle_of(&values[..cut]), mean_of(&values[cut..]));
     let effect = (before - after).abs() / after.abs().max(f64::MIN_POSITIVE);
     if cut > 0 && effect >= thresholds.warm_up.effect {
         cut
@@ -130,6 +131,12 @@ fn marginal_error(values: &[f64]) -> f64 {
     let mean = mean_of(values);
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     squares / (values.len() as f64).powi(2)
+}
+
+fn middle_of(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
 }
 
 fn mean_of(values: &[f64]) -> f64 {
@@ -153,6 +160,9 @@ mod tests {
         let noise: Vec<f64> = (0..30).map(|i| 10.0 + 0.2 * f64::from(i * 7 % 5)).collect();
         assert_eq!(warm_up_length(&noise, &thresholds), 0);
         assert_eq!(warm_up_length(&[1.0; 2], &thresholds), 0);
+        let mut stalled = vec![10.0; 20];
+        stalled[5] = 0.0;
+        assert_eq!(warm_up_length(&stalled, &thresholds), 0);
         assert_eq!(warm_up_length(&[0.0; 10], &thresholds), 0);
     }
 }

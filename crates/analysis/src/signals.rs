@@ -2,6 +2,9 @@
 
 use model::{MISSING, Meta, Provenance, Signal, Timeline, Timestamp, Window};
 
+/// A longer bin, or one without length, is damage.
+const LONGEST_NS: i64 = 86_400_000_000_000;
+
 /// One interval of the workload's signal; `None` is "not said" or "nothing was completed".
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Bin {
@@ -50,7 +53,11 @@ pub(crate) fn bins(timeline: &Timeline) -> Vec<Bin> {
                     .map(|value| value as f64)
             };
             let end = table.key(row).0;
-            let start = Timestamp::from_ns(end.as_ns().checked_sub(value(0)? as i64)?);
+            let interval = values[columns[0]?];
+            if !(1..=LONGEST_NS).contains(&interval) {
+                return None;
+            }
+            let start = Timestamp::from_ns(end.as_ns().checked_sub(interval)?);
             Some(Bin {
                 window: Window::new(start, end),
                 throughput: value(1)? / 1e3,
@@ -62,7 +69,6 @@ pub(crate) fn bins(timeline: &Timeline) -> Vec<Bin> {
                 retried: value(7),
             })
         })
-        .filter(|bin| !bin.window.is_empty())
         .collect();
     bins.sort_by_key(|bin| bin.window.end);
     bins

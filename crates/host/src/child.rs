@@ -35,7 +35,7 @@ pub struct Child {
 pub fn spawn(argv: &[OsString], streams: Streams, descriptors: Rlimit) -> Result<Child, Error> {
     let (program, arguments) = argv.split_first().ok_or_else(|| Error::Start {
         program: String::new(),
-        source: std::io::Error::from(std::io::ErrorKind::NotFound),
+        cause: std::io::Error::from(std::io::ErrorKind::NotFound),
     })?;
     let mut command = Command::new(program);
     command.args(arguments);
@@ -59,9 +59,9 @@ pub fn spawn(argv: &[OsString], streams: Streams, descriptors: Rlimit) -> Result
             Ok(())
         });
     }
-    let inner = command.spawn().map_err(|source| Error::Start {
+    let inner = command.spawn().map_err(|cause| Error::Start {
         program: program.to_string_lossy().into_owned(),
-        source,
+        cause,
     })?;
     Ok(Child { inner })
 }
@@ -69,9 +69,9 @@ pub fn spawn(argv: &[OsString], streams: Streams, descriptors: Rlimit) -> Result
 fn duplicate_of_stderr() -> Result<Stdio, Error> {
     use std::os::fd::AsFd;
     let copy = std::io::stderr().as_fd().try_clone_to_owned();
-    copy.map(Stdio::from).map_err(|source| Error::Setup {
+    copy.map(Stdio::from).map_err(|cause| Error::Setup {
         what: "duplicate standard error",
-        source,
+        cause,
     })
 }
 

@@ -2,16 +2,17 @@
 
 use std::path::PathBuf;
 
-/// Something that the kernel refused.
+/// Something that the kernel refused. Its sentence holds the cause: none has a `source` that would be
+/// printed a second time.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file or folder could not be read.
-    #[error("cannot read {path}: {source}", path = path.display())]
+    #[error("cannot read {path}: {cause}", path = path.display())]
     Read {
         /// Which.
         path: PathBuf,
         /// Why.
-        source: std::io::Error,
+        cause: std::io::Error,
     },
     /// The timer that wakes the sampler could not be made.
     #[error(
@@ -19,20 +20,20 @@ pub enum Error {
     )]
     Timer(rustix::io::Errno),
     /// The workload could not be started.
-    #[error("{}", start_sentence(program, source))]
+    #[error("{}", start_sentence(program, cause))]
     Start {
         /// The program as it was named.
         program: String,
         /// Why.
-        source: std::io::Error,
+        cause: std::io::Error,
     },
     /// A thread or a signal handler could not be made.
-    #[error("cannot {what}: {source}")]
+    #[error("cannot {what}: {cause}")]
     Setup {
         /// What was tried.
         what: &'static str,
         /// Why.
-        source: std::io::Error,
+        cause: std::io::Error,
     },
 }
 
@@ -41,15 +42,17 @@ impl Error {
     /// not exist, 126 when it cannot be run, 125 for anything else.
     pub fn exit_status(&self) -> i32 {
         match self {
-            Error::Start { source, .. } if source.kind() == std::io::ErrorKind::NotFound => 127,
+            Error::Start { cause, .. } if cause.kind() == std::io::ErrorKind::NotFound => 127,
             Error::Start { .. } => 126,
             _ => 125,
         }
     }
 }
 
-fn start_sentence(program: &str, source: &std::io::Error) -> String {
-    match source.kind() {
+fn start_sentence(program: &str, cause: &std::io::Error) -> String {
+    // Whatever was typed, a terminal must not obey it.
+    let program = program.replace(char::is_control, "\u{fffd}");
+    match cause.kind() {
         std::io::ErrorKind::NotFound => {
             format!("no such command: {program}. Check the name, or give its path")
         }
@@ -58,6 +61,6 @@ fn start_sentence(program: &str, source: &std::io::Error) -> String {
                 "cannot run {program}: permission denied. Is it a program? Try: chmod +x {program}"
             )
         }
-        _ => format!("cannot run {program}: {source}"),
+        _ => format!("cannot run {program}: {cause}"),
     }
 }

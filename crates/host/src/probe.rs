@@ -235,9 +235,10 @@ fn say_lack(sensor: &'static Sensor, index: usize, errno: Errno, gaps: &mut Gaps
         (Lack::Pressure, Errno::OPNOTSUPP) => GapReason::Unsupported(
             "pressure is switched off: add psi=1 to the kernel's boot parameters and reboot".to_owned(),
         ),
+        // Off at boot: newer kernels then do not even make the files (psi_proc_init).
         (Lack::Pressure, Errno::NOENT) => GapReason::Unsupported(
-            "this kernel shows no pressure: it needs Linux 4.20 or later with CONFIG_PSI, and no sandbox that hides \
-             /proc/pressure"
+            "this kernel shows no pressure: add psi=1 to its boot parameters and reboot (it needs Linux 4.20 or \
+             later with CONFIG_PSI, and no sandbox that hides /proc/pressure)"
                 .to_owned(),
         ),
         (Lack::Pressure, errno) => GapReason::Denied(format!("pressure: {errno}")),

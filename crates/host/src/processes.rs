@@ -49,7 +49,7 @@ impl Processes {
         let folder =
             rustix::fs::open(&proc, flags, Mode::empty()).map_err(|errno| crate::Error::Read {
                 path: proc.clone(),
-                source: errno.into(),
+                cause: errno.into(),
             })?;
         let placed = |scope| {
             let position = sensors::all()

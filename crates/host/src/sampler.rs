@@ -172,9 +172,9 @@ impl Sampler {
         let thread = std::thread::Builder::new()
             .name("sampler".to_owned())
             .spawn(run);
-        let thread = thread.map_err(|source| Error::Setup {
+        let thread = thread.map_err(|cause| Error::Setup {
             what: "start the sampling thread",
-            source,
+            cause,
         })?;
         Ok(SamplerHandle {
             commands,

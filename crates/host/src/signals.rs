@@ -2,6 +2,8 @@
 //!
 //! A Ctrl-C at the terminal reaches the whole foreground group, the workload included; a signal from
 //! `kill` reaches only the recorder and must be passed on. The sender tells the two apart.
+//!
+//! A HUP that was ignored from the start stays ignored: nohup(1) asked for that.
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::SignalsInfo;
@@ -28,12 +30,15 @@ impl Interrupts {
     /// # Errors
     /// When the handlers or the thread cannot be made.
     pub fn watch(mut on: impl FnMut(Interrupt) + Send + 'static) -> Result<Self, Error> {
-        let setup = |source| Error::Setup {
+        let setup = |cause| Error::Setup {
             what: "watch for interrupts",
-            source,
+            cause,
         };
-        let mut signals: SignalsInfo<WithOrigin> =
-            SignalsInfo::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT]).map_err(setup)?;
+        let mut watched = vec![SIGINT, SIGTERM, SIGQUIT];
+        if !is_ignored(SIGHUP) {
+            watched.push(SIGHUP);
+        }
+        let mut signals: SignalsInfo<WithOrigin> = SignalsInfo::new(watched).map_err(setup)?;
         let handle = signals.handle();
         let wait = move || {
             for origin in signals.forever() {
@@ -55,4 +60,13 @@ impl Drop for Interrupts {
     fn drop(&mut self) {
         self.0.close();
     }
+}
+
+/// Whether this process was started with a signal ignored, as nohup(1) starts it.
+fn is_ignored(signal: i32) -> bool {
+    let mut now = std::mem::MaybeUninit::<libc::sigaction>::uninit();
+    // SAFETY: sigaction(2) with no new action only writes the present one to `now`.
+    let read = unsafe { libc::sigaction(signal, std::ptr::null(), now.as_mut_ptr()) };
+    // SAFETY: the call succeeded, so that `now` is written.
+    read == 0 && unsafe { now.assume_init() }.sa_sigaction == libc::SIG_IGN
 }

@@ -46,7 +46,7 @@ impl Timestamp {
 
     /// Signed nanoseconds from `earlier` to `self`.
     pub const fn ns_since(self, earlier: Timestamp) -> i64 {
-        self.0 - earlier.0
+        self.0.saturating_sub(earlier.0)
     }
 
     /// Signed seconds from `earlier` to `self`.
@@ -59,7 +59,7 @@ impl Add<i64> for Timestamp {
     type Output = Timestamp;
     /// Adds nanoseconds.
     fn add(self, ns: i64) -> Timestamp {
-        Timestamp(self.0 + ns)
+        Timestamp(self.0.saturating_add(ns))
     }
 }
 
@@ -67,7 +67,7 @@ impl Sub<i64> for Timestamp {
     type Output = Timestamp;
     /// Subtracts nanoseconds.
     fn sub(self, ns: i64) -> Timestamp {
-        Timestamp(self.0 - ns)
+        Timestamp(self.0.saturating_sub(ns))
     }
 }
 

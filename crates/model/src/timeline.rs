@@ -66,7 +66,7 @@ impl Timeline {
         let rows = data.by_entity.get(&entity)?;
         let vanished = self.entities.get(entity).and_then(|record| record.vanished);
         let last = *data.times.get(*rows.last()? as usize)?;
-        let known_until = if vanished.is_some() {
+        let known_until = if self.closed || vanished.is_some() {
             last
         } else {
             last.max(self.window.end)
@@ -173,8 +173,13 @@ impl<'a> Series<'a> {
         &self,
         window: Window,
     ) -> impl DoubleEndedIterator<Item = (Timestamp, i64)> + use<'a> {
-        self.values()
-            .filter(move |(time, _)| window.contains(*time))
+        let first = self.position_after(window.start - 1);
+        let end = self.position_after(window.end - 1).max(first);
+        Series {
+            rows: &self.rows[first..end],
+            ..*self
+        }
+        .values()
     }
 
     /// The part of `window` in which this series is known; `None` when it is not known at all there.
@@ -186,9 +191,7 @@ impl<'a> Series<'a> {
     /// A counter's value at an instant: on the straight line between its readings, flat after the
     /// last; `None` before the first.
     pub fn counter_at(&self, at: Timestamp) -> Option<f64> {
-        let after = self
-            .rows
-            .partition_point(|row| self.data.times[*row as usize] <= at);
+        let after = self.position_after(at);
         let before = self.read_backward(after)?;
         match self.read_forward(after) {
             Some(next) if next.0 > before.0 => {
@@ -212,9 +215,7 @@ impl<'a> Series<'a> {
 
     /// A gauge's value at an instant: its newest reading; `None` before the first.
     pub fn gauge_at(&self, at: Timestamp) -> Option<i64> {
-        let after = self
-            .rows
-            .partition_point(|row| self.data.times[*row as usize] <= at);
+        let after = self.position_after(at);
         Some(self.read_backward(after)?.1)
     }
 
@@ -230,6 +231,12 @@ impl<'a> Series<'a> {
         }
         sum += value * covered.end.ns_since(at) as f64;
         Some(sum / covered.len_ns() as f64)
+    }
+
+    /// How many rows were read at or before an instant.
+    fn position_after(&self, at: Timestamp) -> usize {
+        self.rows
+            .partition_point(|row| self.data.times[*row as usize] <= at)
     }
 
     fn read(&self, position: usize) -> Option<(Timestamp, i64)> {
@@ -309,9 +316,21 @@ mod tests {
 
     #[test]
     fn a_gauge_holds_until_its_next_reading() {
-        let timeline = drawn(&[(0.0, 0, 10), (1.0, 0, 20)]);
+        let mut timeline = drawn(&[(0.0, 0, 10), (1.0, 0, 20)]);
+        let window = Window::new(seconds(0.0), seconds(2.0));
         let g = timeline.series("t", ENTITY, "g").expect("recorded");
-        assert_eq!(g.mean(Window::new(seconds(0.0), seconds(2.0))), Some(15.0));
         assert_eq!(g.gauge_at(seconds(0.9)), Some(10));
+        assert_eq!(
+            g.mean(window),
+            Some(10.0),
+            "nothing is known after the last row"
+        );
+        timeline.closed = false;
+        let g = timeline.series("t", ENTITY, "g").expect("recorded");
+        assert_eq!(
+            g.mean(window),
+            Some(15.0),
+            "cut off: taken as unchanged up to the cut"
+        );
     }
 }

@@ -6,10 +6,11 @@
 use model::{Confidence, Finding, LedgerClass};
 
 use super::evidence::{finding, interval, machine, share};
-use super::{Cause, Judgement, no_target, wait_unseen};
+use super::{Cause, Judgement, no_target, short_wait, wait_unseen};
 use crate::bounds;
-use crate::facts::{Facts, Subject};
+use crate::facts::Facts;
 use crate::neighbours::Culprit;
+use crate::subject::Subject;
 use crate::thresholds::Thresholds;
 use crate::words::percent;
 
@@ -41,12 +42,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         return wait_unseen(&target.name);
     }
     if wait < limits.wait {
-        return Judgement::Absent(format!(
-            "{} waited for a CPU for only {} of {}",
-            target.name,
-            percent(wait),
-            facts.whole()
-        ));
+        return Judgement::Absent(short_wait(facts, &target.name));
     }
     if others < limits.held_by_others {
         return Judgement::Absent(format!(

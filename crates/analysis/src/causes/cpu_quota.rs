@@ -5,7 +5,9 @@ use model::{Confidence, Finding, LedgerClass};
 use super::evidence::{confidence, finding, interval, share};
 use super::{Cause, Judgement, no_target};
 use crate::bounds;
-use crate::facts::{Facts, Quota, Subject};
+use crate::facts::Facts;
+use crate::quota::Quota;
+use crate::subject::Subject;
 use crate::thresholds::Thresholds;
 use crate::words::percent;
 
@@ -42,7 +44,8 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
         ));
     }
     let held = facts.share(LedgerClass::Throttled);
-    if facts.account.is_none() || (held < thresholds.floors.share && facts.wait_unseen(thresholds)) {
+    if facts.account.is_none() || (held < thresholds.floors.share && facts.wait_unseen(thresholds))
+    {
         return Judgement::CannotTell(format!(
             "{} was throttled, but what that cost {} was not recorded",
             quota.group.name, target.name

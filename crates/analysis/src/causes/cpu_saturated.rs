@@ -4,9 +4,10 @@
 use model::{Finding, LedgerClass};
 
 use super::evidence::{confidence, finding, interval, machine, share};
-use super::{Cause, Judgement, no_target, wait_unseen};
+use super::{Cause, Judgement, no_target, short_wait, wait_unseen};
 use crate::bounds;
-use crate::facts::{Facts, Subject};
+use crate::facts::Facts;
+use crate::subject::Subject;
 use crate::thresholds::Thresholds;
 use crate::words::{cpus_were, percent};
 
@@ -49,11 +50,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         return wait_unseen(&target.name);
     }
     if wait < limits.wait {
-        let (wait, whole) = (percent(wait), facts.whole());
-        return Judgement::Absent(format!(
-            "{} waited for a CPU for only {wait} of {whole}",
-            target.name
-        ));
+        return Judgement::Absent(short_wait(facts, &target.name));
     }
     if own < limits.own {
         return Judgement::Absent(format!(

@@ -3,7 +3,8 @@
 use model::{Confidence, Entity, EntityKind, Evidence, Finding, Interval};
 
 use crate::bootstrap::ratio_interval;
-use crate::facts::{Facts, Slice};
+use crate::facts::Facts;
+use crate::slices::Slice;
 
 /// A share that must reach a threshold.
 pub(super) fn share(

@@ -4,7 +4,8 @@ use model::{Confidence, Finding, LedgerClass};
 
 use super::evidence::{finding, share};
 use super::{Cause, Judgement, no_target, wait_unseen};
-use crate::facts::{Facts, Subject};
+use crate::facts::Facts;
+use crate::subject::Subject;
 use crate::thresholds::Thresholds;
 use crate::words::{count, duration, percent, rate};
 
@@ -106,8 +107,14 @@ fn sentence(facts: &Facts<'_>, target: &Subject) -> String {
                 .rate_option
                 .as_deref()
                 .map_or(String::new(), |option| format!(" ({option} {asked})"));
+            let achieved = signal.throughput / asked;
+            let part = if achieved >= 0.995 {
+                "all".to_owned()
+            } else {
+                percent(achieved)
+            };
             format!(
-                "No bottleneck: {} answered all of the {} {unit} that were asked for{option}{each}.",
+                "No bottleneck: {} answered {part} of the {} {unit} that were asked for{option}{each}.",
                 target.name,
                 rate(asked)
             )
@@ -142,7 +149,10 @@ fn prove_wrong(facts: &Facts<'_>) -> String {
             asked * 4.0
         ),
         (_, _, Some(clients), Some(option)) => {
-            format!("to find the limit, run with {option} {}", clients.saturating_mul(4))
+            format!(
+                "to find the limit, run with {option} {}",
+                clients.saturating_mul(4)
+            )
         }
         _ => "to find the limit, raise the load".to_owned(),
     }

@@ -5,7 +5,8 @@ use model::{Confidence, Finding, LedgerClass};
 use super::evidence::{finding, share};
 use super::{Cause, Judgement, no_target};
 use crate::bounds;
-use crate::facts::{Facts, Subject};
+use crate::facts::Facts;
+use crate::subject::Subject;
 use crate::thresholds::Thresholds;
 use crate::words::{count, percent};
 

@@ -66,7 +66,9 @@ pub(crate) fn judge(facts: &Facts<'_>, thresholds: &Thresholds) -> Vec<(&'static
 
 /// What to say when nobody knows how long the target waited for a CPU.
 fn wait_unseen(target: &str) -> Judgement {
-    Judgement::CannotTell(format!("how long {target} waited for a CPU was not recorded"))
+    Judgement::CannotTell(format!(
+        "how long {target} waited for a CPU was not recorded"
+    ))
 }
 
 /// What to say when there is no target to judge.
@@ -77,4 +79,14 @@ fn no_target(facts: &Facts<'_>) -> Judgement {
         .clone()
         .unwrap_or_else(|| "no target was measured in this window".to_owned());
     Judgement::CannotTell(why)
+}
+
+/// The answer when a target hardly waited for a CPU.
+fn short_wait(facts: &Facts<'_>, target: &str) -> String {
+    let wait = facts.share(model::LedgerClass::CpuWait);
+    if wait < 0.0005 {
+        return format!("{target} did not wait for a CPU");
+    }
+    let (wait, whole) = (crate::words::percent(wait), facts.whole());
+    format!("{target} waited for a CPU for only {wait} of {whole}")
 }

@@ -27,7 +27,8 @@ fn a_good_run_raises_none() {
 fn no_target() {
     expect![[r#"
         gate.no_target: no server was found behind loadgen.
-    "#]].assert_eq(&changed(|run| {
+    "#]]
+    .assert_eq(&changed(|run| {
         run.meta.no_target = Some("no server was found behind loadgen.".to_owned());
     }));
 }
@@ -36,7 +37,8 @@ fn no_target() {
 fn cut_off_or_ended_badly() {
     expect![[r#"
         gate.interrupted: the recording was cut off: it holds what was written up to its last second
-    "#]].assert_eq(&changed(|run| run.meta.complete = false));
+    "#]]
+    .assert_eq(&changed(|run| run.meta.complete = false));
     let outcome = |run: &mut Drawn, exit, complete: bool| {
         let workload = run.meta.workload.as_mut().expect("a workload");
         let outcome = workload.outcome.as_mut().expect("it ended");
@@ -49,13 +51,16 @@ fn cut_off_or_ended_badly() {
     };
     expect![[r#"
         gate.interrupted: loadgen did not end well (exit status 2): client 3 aborted
-    "#]].assert_eq(&changed(|run| outcome(run, ExitKind::Code(2), true)));
+    "#]]
+    .assert_eq(&changed(|run| outcome(run, ExitKind::Code(2), true)));
     expect![[r#"
         gate.interrupted: loadgen did not end well (exit status 137): client 3 aborted
-    "#]].assert_eq(&changed(|run| outcome(run, ExitKind::Signal(9), true)));
+    "#]]
+    .assert_eq(&changed(|run| outcome(run, ExitKind::Signal(9), true)));
     expect![[r#"
         gate.interrupted: loadgen did not end well (exit status 0): client 3 aborted
-    "#]].assert_eq(&changed(|run| outcome(run, ExitKind::Code(0), false)));
+    "#]]
+    .assert_eq(&changed(|run| outcome(run, ExitKind::Code(0), false)));
     expect![[""]].assert_eq(&changed(|run| outcome(run, ExitKind::Code(0), true)));
 }
 
@@ -71,21 +76,26 @@ fn too_short() {
     };
     expect![[r#"
         gate.short: only 4.0 s were steady: run at least 10 s for a verdict to rely on
-    "#]].assert_eq(&of(5));
+    "#]]
+    .assert_eq(&of(5));
     expect![[""]].assert_eq(&of(6));
 }
 
 #[test]
 fn a_warm_up_longer_than_what_is_left() {
     let slow = SATURATED.replace("tps       99999999999", "tps       12223334445");
-    expect![[""]].assert_eq(&caveats(&drawn(&slow)));
+    expect![[r#"
+        gate.warm_up: the warm-up took 10 s of 20 s: throughput may not have settled, run longer
+    "#]]
+    .assert_eq(&caveats(&drawn(&slow)));
     let found_late = SATURATED.replace(
         "run x10   11111111111111111111",
         "run x10   -----------111111111",
     );
     expect![[r#"
         gate.warm_up: the warm-up took 11 s of 20 s: throughput may not have settled, run longer
-    "#]].assert_eq(&caveats(&drawn(&found_late)));
+    "#]]
+    .assert_eq(&caveats(&drawn(&found_late)));
 }
 
 #[test]
@@ -98,7 +108,8 @@ fn no_pressure() {
     };
     expect![[r#"
         gate.pressure_off: no pressure was recorded: boot with psi=1
-    "#]].assert_eq(&changed(|run| {
+    "#]]
+    .assert_eq(&changed(|run| {
         run.timeline
             .gaps
             .push(gap(GapReason::Unsupported("boot with psi=1".to_owned())));
@@ -124,7 +135,8 @@ fn own_cost() {
     // Tenths of a tenth of a CPU.
     expect![[r#"
         gate.own_cost: recording itself took 3 % of a CPU
-    "#]].assert_eq(&with("33333333333333333333"));
+    "#]]
+    .assert_eq(&with("33333333333333333333"));
     expect![[""]].assert_eq(&with("11111111111111111111"));
     let unseen = changed(|run| {
         run.meta.cost = Cost {
@@ -149,7 +161,9 @@ fn latency_that_was_derived() {
 #[test]
 fn seconds_without_a_completed_operation() {
     let stalled = SATURATED.replace("tps       9999999999", "tps       9999900999");
-    expect![[""]].assert_eq(&caveats(&drawn(&stalled)));
+    expect![[r#"
+        gate.stalled: in 2 intervals nothing was completed: latency has no data there, and the mean hides the stall
+    "#]].assert_eq(&caveats(&drawn(&stalled)));
 }
 
 #[test]
@@ -163,7 +177,8 @@ fn steal() {
     };
     expect![[r#"
         gate.steal: the hypervisor took 10 % of the CPUs away (steal): compare within this run only
-    "#]].assert_eq(&with("11111111111111111111"));
+    "#]]
+    .assert_eq(&with("11111111111111111111"));
     expect![[""]].assert_eq(&with("00000101010101010101"));
 }
 

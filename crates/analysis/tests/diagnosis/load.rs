@@ -6,7 +6,7 @@ use model::{Answer, Confidence};
 use crate::drawing::{drawn, headline, judged, said, told};
 
 /// The generator's one thread has no time left; each server works a twentieth of each request.
-const CLIENT: &str = "
+pub const CLIENT: &str = "
     cpus 4  clients 8
     busy      44444444444444444444
     run x8    00000000000000000000

@@ -1,5 +1,6 @@
 //! Diagnosis as its users see it: a drawn timeline in, a report out.
 
+mod accounting;
 mod drawing;
 mod gates;
 mod golden;
@@ -8,5 +9,7 @@ mod load;
 mod neighbour;
 mod pressure;
 mod quota;
+mod renaming;
+mod robustness;
 mod saturated;
 mod windows;

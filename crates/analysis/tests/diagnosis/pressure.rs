@@ -33,19 +33,28 @@ fn high_pressure_that_costs_the_target_nothing_is_named_innocent_with_its_number
 }
 
 #[test]
-fn memory_pressure_that_costs_the_target_nothing_is_not_called_low() {
-    let text = HEALTHY.replace(
+fn memory_pressure_is_acquitted_by_the_targets_own_group_and_not_without_it() {
+    let pressed = HEALTHY.replace(
         "memory    00000000000000000000",
         "memory    66666666666666666666",
     );
-    let report = drawn(&text).diagnose();
-    assert_eq!(headline(&report).cause, "healthy");
-    let memory = report
-        .verdict
-        .innocent
-        .iter()
-        .find(|innocent| innocent.what == "memory");
-    expect!["nothing is said"].assert_eq(memory.map_or("nothing is said", |innocent| &innocent.sentence));
+    for (own, expected) in [
+        ("", expect!["nothing is said"]),
+        (
+            "memory    00000000000000000000 /server",
+            expect!["memory 0 (though the machine's memory pressure was 60 %)"],
+        ),
+        (
+            "memory    11111111111111111111 /server",
+            expect!["nothing is said"],
+        ),
+    ] {
+        let report = drawn(&format!("{pressed}{own}\n")).diagnose();
+        assert_eq!(headline(&report).cause, "healthy");
+        let mut innocents = report.verdict.innocent.iter();
+        let memory = innocents.find(|innocent| innocent.what == "memory");
+        expected.assert_eq(memory.map_or("nothing is said", |innocent| &innocent.sentence));
+    }
 }
 
 #[test]

@@ -173,3 +173,9 @@ fn what_was_before_the_target_was_found_is_not_judged() {
     );
     assert_eq!(steady(&drawn(&late)), seconds(7.0, 20.0));
 }
+
+#[test]
+fn a_damaged_window_of_centuries_is_answered_as_well() {
+    let report = drawn(CHANGES).diagnose_over(seconds(-1e9, 4e9));
+    assert!(!report.verdict.findings.is_empty());
+}

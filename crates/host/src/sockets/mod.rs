@@ -28,7 +28,7 @@ mod unix;
 use std::fmt;
 use std::net::SocketAddr;
 
-pub use connections::{Connection, Connections, Transport, connections_of};
+pub use connections::{Connection, Connections, Transport, connections_of, socket_inodes};
 pub use error::Error;
 pub use guess::{OwnerGuess, guess_by_owner};
 pub use inet::{TcpSocket, TcpState, parse_proc_net_tcp};

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use host::sockets::{
     Connections, Endpoint, Servers, connections_of, guess_by_owner, listeners, listening_here,
-    program_root, servers_of, start_ticks, tree_of,
+    program_root, servers_of, socket_inodes, start_ticks, tree_of,
 };
 
 use super::plan::PROC;
@@ -66,8 +66,18 @@ impl Search {
         let proc = Path::new(PROC);
         let began = Instant::now();
         let (mut known, mut still, mut told) = (Found::default(), 0u32, false);
+        let mut sockets = BTreeSet::new();
         let mut wait = Duration::from_millis(100);
         while let Err(RecvTimeoutError::Timeout) = stop.recv_timeout(wait) {
+            if wait == LATER {
+                // The same sockets lead to the same servers: following them again would cost more than
+                // all sampling does.
+                let now = socket_inodes(proc, &tree_of(proc, self.generator));
+                if now == sockets {
+                    continue;
+                }
+                sockets = now;
+            }
             let look = self.look(proc);
             if !look.found.serving.is_empty() && look.found != known {
                 known = look.found;

@@ -9,9 +9,16 @@ use super::{Drawn, at, meta, seconds};
 
 const NS: f64 = 1e9;
 
+/// Lanes of pressure and their columns.
+const PRESSURES: [(&str, &str); 3] = [
+    ("cpu", "cpu_some_ns"),
+    ("io", "io_some_ns"),
+    ("memory", "memory_some_ns"),
+];
+
 /// What analysis reads of the workload's table; its declaration stands in `workloads`, which
 /// analysis must not know.
-static SIGNAL: Table = Table::new(
+pub static SIGNAL: Table = Table::new(
     "signal",
     EntityKind::Workload,
     "The workload's own view.",
@@ -157,20 +164,27 @@ fn groups(drawing: &Drawing, people: &People, timeline: &mut Timeline) {
 }
 
 fn machine(drawing: &Drawing, people: &People, timeline: &mut Timeline) {
-    for (name, column) in [
-        ("cpu", "cpu_some_ns"),
-        ("io", "io_some_ns"),
-        ("memory", "memory_some_ns"),
-    ] {
-        for lane in drawing.all(name) {
-            let (table, id) = match &lane.group {
-                Some(path) => ("cgroup_pressure", people.groups[path]),
-                None => ("pressure", people.machine),
+    let places = people.groups.iter().map(|(path, id)| (Some(path), *id));
+    for (path, id) in places.chain([(None, people.machine)]) {
+        let lanes: Vec<(&'static str, &Lane)> = PRESSURES
+            .iter()
+            .flat_map(|(name, column)| drawing.all(name).map(|lane| (*column, lane)))
+            .filter(|(_, lane)| lane.group.as_ref() == path)
+            .collect();
+        let table = path.map_or("pressure", |_| "cgroup_pressure");
+        let seen = |second| lanes.iter().any(|(_, lane)| lane.seen(second));
+        let values = |second| {
+            let value = |(column, lane): &(&'static str, &Lane)| {
+                Value(column, lane.value(second) * NS, lane.seen(second))
             };
-            let values = |second| vec![known(column, lane.value(second))];
-            writer(drawing, table, id, 2000).write(timeline, |s| lane.seen(s), values);
-        }
+            lanes.iter().map(value).collect()
+        };
+        writer(drawing, table, id, 2000).write(timeline, seen, values);
     }
+    recorder(drawing, people, timeline);
+}
+
+fn recorder(drawing: &Drawing, people: &People, timeline: &mut Timeline) {
     let own = |name: &str, second| drawing.lane(name).map_or(0.0, |lane| lane.value(second));
     if drawing
         .lane("recorder")

@@ -48,6 +48,8 @@ mod meta;
 mod people;
 mod rows;
 
+pub use build::SIGNAL;
+
 use model::{Answer, Finding, Judged, LedgerClass, Meta, Report, Timeline, Timestamp, Window};
 
 /// A drawing as what a recording would hold.

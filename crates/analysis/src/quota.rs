@@ -1,0 +1,96 @@
+//! CPU limits of the groups that hold the target.
+
+use model::{Entity, EntityId, EntityKind, Role, Timeline, Window};
+
+/// The CPU limit that held the target back most.
+#[derive(Clone, Debug)]
+pub(crate) struct Quota {
+    pub(crate) group: Entity,
+    /// Part of the quota periods in which it ran out.
+    pub(crate) throttled_periods: f64,
+    /// Part of the window for which its queues were held back, per CPU.
+    pub(crate) throttled_time: f64,
+    /// CPUs that the quota allows.
+    pub(crate) cpus: Option<f64>,
+    /// CPUs that the group used.
+    pub(crate) used_cpus: Option<f64>,
+}
+
+/// The groups that hold serving processes of the target, and all groups above them.
+pub(crate) fn target_groups(timeline: &Timeline) -> Vec<EntityId> {
+    let processes = timeline
+        .entities
+        .of_kind(EntityKind::Process)
+        .filter(|process| process.role == Role::Target);
+    let mut groups: Vec<EntityId> = processes.filter_map(|process| process.group).collect();
+    groups.sort();
+    groups.dedup();
+    let paths: Vec<&str> = groups
+        .iter()
+        .filter_map(|id| Some(timeline.entities.get(*id)?.entity.path.as_str()))
+        .collect();
+    let above = |path: &str| {
+        paths.iter().any(|own| {
+            path == "/"
+                || own
+                    .strip_prefix(path)
+                    .is_some_and(|rest| rest.starts_with('/'))
+        })
+    };
+    let ancestors = timeline
+        .entities
+        .of_kind(EntityKind::Cgroup)
+        .filter(|group| above(&group.entity.path))
+        .map(|group| group.id);
+    let mut all: Vec<EntityId> = ancestors.chain(groups.iter().copied()).collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+pub(crate) fn quota(
+    timeline: &Timeline,
+    window: Window,
+    groups: &[EntityId],
+    cpus: u32,
+) -> Option<Quota> {
+    // Per second of what is known of the group.
+    let rate = |group: EntityId, column| {
+        timeline
+            .series("cgroup_cpu", group, column)
+            .and_then(|series| series.rate(window))
+    };
+    let worst = groups
+        .iter()
+        .filter_map(|group| Some((*group, rate(*group, "throttled_ns")?)))
+        .filter(|(_, throttled)| *throttled > 0.0)
+        .max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let (group, throttled_ns) = worst;
+    let periods = rate(group, "periods").unwrap_or(0.0);
+    let limit = |column| {
+        timeline
+            .series("cgroup_limit", group, column)
+            .and_then(|series| series.gauge_at(window.end))
+    };
+    Some(Quota {
+        group: timeline.entities.get(group)?.entity.clone(),
+        throttled_periods: if periods > 0.0 {
+            rate(group, "throttled_periods").unwrap_or(0.0) / periods
+        } else {
+            0.0
+        },
+        throttled_time: throttled_ns / 1e9 / f64::from(cpus.max(1)),
+        cpus: limit("quota_ns")
+            .zip(limit("period_ns").filter(|period| *period > 0))
+            .map(|(quota, period)| quota as f64 / period as f64),
+        used_cpus: rate(group, "usage_ns").map(|usage| usage / 1e9),
+    })
+}
+
+/// Whether any of the groups has a CPU account in the window; a group without a limit has one too.
+pub(crate) fn quota_seen(timeline: &Timeline, window: Window, groups: &[EntityId]) -> bool {
+    groups.iter().any(|group| {
+        let usage = timeline.series("cgroup_cpu", *group, "usage_ns");
+        usage.is_some_and(|usage| usage.covered(window).is_some())
+    })
+}

@@ -1,0 +1,136 @@
+//! Target and generator: who they are, and where their threads spent their time.
+
+use model::{Entity, EntityId, EntityKind, LedgerClass, Meta, Role, Timeline, Window};
+
+use crate::ledger::{self, Ledger};
+
+/// Target or generator.
+#[derive(Clone, Debug)]
+pub(crate) struct Subject {
+    pub(crate) role: Role,
+    pub(crate) entity: Entity,
+    /// What a person calls it.
+    pub(crate) name: String,
+    pub(crate) found_by: String,
+    pub(crate) unit: String,
+    /// Processes that hold a connection of the generator.
+    pub(crate) serving: u32,
+    /// All of its threads.
+    pub(crate) ledger: Ledger,
+    /// Those that serve requests; all when none is known to.
+    pub(crate) serving_ledger: Ledger,
+    /// Part of its life that the busiest thread was on a CPU.
+    pub(crate) busiest: f64,
+    /// Threads that did at least a hundredth of what the busiest did.
+    pub(crate) active_threads: u32,
+    /// Part of their lives that those were on a CPU, and waiting for one.
+    pub(crate) active: (f64, f64),
+}
+
+/// The threads of a role: (thread, whether its process serves).
+pub(crate) fn threads_of(timeline: &Timeline, role: Role) -> Vec<(EntityId, bool)> {
+    let threads = timeline.entities.of_kind(EntityKind::Thread);
+    threads
+        .filter_map(|thread| {
+            let process = timeline.entities.get(thread.parent?)?;
+            (process.role == role).then_some((thread.id, process.serving))
+        })
+        .collect()
+}
+
+pub(crate) fn subject(
+    timeline: &Timeline,
+    meta: &Meta,
+    window: Window,
+    role: Role,
+) -> Option<Subject> {
+    let targets: Vec<_> = meta
+        .targets
+        .iter()
+        .filter(|target| target.role == role)
+        .collect();
+    let first = targets.first()?;
+    let architecture = meta
+        .environment
+        .get("machine.architecture")
+        .map_or("", String::as_str);
+    let record = first.root.and_then(|root| timeline.entities.get(root));
+    let name = record.map_or_else(|| first.name.clone(), |record| record.entity.name.clone());
+    let mut subject = Subject {
+        role,
+        entity: record.map_or_else(
+            || Entity::new(EntityKind::Process, &first.name, ""),
+            |record| record.entity.clone(),
+        ),
+        name,
+        found_by: targets
+            .iter()
+            .map(|target| target.found_by.as_str())
+            .collect::<Vec<_>>()
+            .join(", "),
+        unit: first.unit.clone(),
+        serving: 0,
+        ledger: Ledger::default(),
+        serving_ledger: Ledger::default(),
+        busiest: 0.0,
+        active_threads: 0,
+        active: (0.0, 0.0),
+    };
+    let ledgers: Vec<(Ledger, bool)> = threads_of(timeline, role)
+        .into_iter()
+        .filter_map(|(thread, serving)| {
+            Some((
+                ledger::of_thread(timeline, thread, window, architecture)?,
+                serving,
+            ))
+        })
+        .collect();
+    gather(&mut subject, &ledgers);
+    subject.serving = serving_processes(timeline, role, window);
+    Some(subject)
+}
+
+pub(crate) fn gather(subject: &mut Subject, ledgers: &[(Ledger, bool)]) {
+    let any_serving = ledgers.iter().any(|(_, serving)| *serving);
+    let most = ledgers
+        .iter()
+        .map(|(ledger, _)| ledger.get(LedgerClass::OnCpu))
+        .fold(0.0, f64::max);
+    let mut active = Ledger::default();
+    for (ledger, serving) in ledgers {
+        subject.ledger.merge(ledger);
+        if *serving || !any_serving {
+            subject.serving_ledger.merge(ledger);
+        }
+        if ledger.get(LedgerClass::OnCpu) >= most / 100.0 && most > 0.0 {
+            active.merge(ledger);
+        }
+        if ledger.get(LedgerClass::OnCpu) == most {
+            subject.busiest = ledger.part(LedgerClass::OnCpu);
+        }
+    }
+    subject.active_threads = active.threads;
+    subject.active = (
+        active.part(LedgerClass::OnCpu),
+        active.part(LedgerClass::CpuWait),
+    );
+}
+
+pub(crate) fn serving_processes(timeline: &Timeline, role: Role, window: Window) -> u32 {
+    let alive = |record: &&model::EntityRecord| {
+        record.role == role
+            && record.first_seen < window.end
+            && record.vanished.is_none_or(|end| end > window.start)
+    };
+    let processes: Vec<_> = timeline
+        .entities
+        .of_kind(EntityKind::Process)
+        .filter(alive)
+        .collect();
+    let serving = processes.iter().filter(|process| process.serving).count();
+    (if serving > 0 {
+        serving
+    } else {
+        processes.len()
+    }) as u32
+}

@@ -1,0 +1,147 @@
+//! Names decide nothing: with everything renamed, causes, shares and answers are the same.
+//!
+//! A group's path is kept in its shape, since it says which group is above which.
+
+use std::collections::BTreeMap;
+
+use model::{Entity, EntityId, EntityKind, Report};
+use proptest::prelude::*;
+
+use crate::drawing::{Drawn, drawn};
+use crate::{healthy, load, neighbour, quota, saturated};
+
+fn drawings() -> impl Strategy<Value = String> {
+    prop::sample::select(vec![
+        saturated::SATURATED.to_owned(),
+        quota::LIMITED.to_owned(),
+        quota::LIMITED.replace("group /limited", "group /limited/inner"),
+        neighbour::NEIGHBOUR.to_owned(),
+        neighbour::NEIGHBOUR.replace("  /batch", ""),
+        load::CLIENT.to_owned(),
+        load::RATE.to_owned(),
+        healthy::HEALTHY.to_owned(),
+    ])
+}
+
+fn names() -> impl Strategy<Value = Vec<String>> {
+    let name = prop_oneof![
+        Just(String::new()),
+        Just("<script>alert(1)</script>".to_owned()),
+        Just("a\nb\r\n\u{1b}[31m".to_owned()),
+        Just("/".to_owned()),
+        Just("postgres".to_owned()),
+        any::<String>(),
+    ];
+    prop::collection::vec(name, 1..12)
+}
+
+/// Gives out the names in turn.
+struct Names<'a> {
+    names: &'a [String],
+    given: usize,
+    segments: BTreeMap<String, String>,
+}
+
+impl Names<'_> {
+    fn next(&mut self) -> String {
+        self.given += 1;
+        self.names[self.given % self.names.len()].clone()
+    }
+
+    /// A part of a path keeps apart from every other part.
+    fn segment(&mut self, old: &str) -> String {
+        if !self.segments.contains_key(old) {
+            let new = format!("{}{}", self.next().replace('/', "%"), self.segments.len());
+            self.segments.insert(old.to_owned(), new);
+        }
+        self.segments[old].clone()
+    }
+
+    fn path(&mut self, entity: &Entity) -> String {
+        if entity.kind != EntityKind::Cgroup {
+            return self.next();
+        }
+        let parts = entity.path.split('/');
+        let renamed = parts.map(|part| match part {
+            "" => String::new(),
+            part => self.segment(part),
+        });
+        renamed.collect::<Vec<_>>().join("/")
+    }
+}
+
+fn rename(run: &Drawn, names: &[String]) -> Drawn {
+    let mut names = Names {
+        names,
+        given: 0,
+        segments: BTreeMap::new(),
+    };
+    let mut renamed = run.clone();
+    for record in renamed.timeline.entities.iter_mut() {
+        record.entity.path = names.path(&record.entity);
+        record.entity.name = names.next();
+    }
+    let meta = &mut renamed.meta;
+    meta.identity.node = names.next();
+    for target in &mut meta.targets {
+        target.name = names.next();
+        target.unit = names.next();
+        target.found_by = names.next();
+    }
+    if let Some(workload) = &mut meta.workload {
+        workload.name = names.next();
+        workload.command = vec![names.next(), names.next()];
+        workload.adapter = Some(names.next());
+        workload.load.rate_unit = names.next();
+        workload.load.clients_option = Some(names.next());
+        workload.load.rate_option = Some(names.next());
+    }
+    renamed
+}
+
+/// Everything that must not depend on names.
+fn substance(report: &Report) -> String {
+    let findings = report.verdict.findings.iter().map(|finding| {
+        format!(
+            "{} {:?} {:?} {:?}\n",
+            finding.cause, finding.share, finding.confidence, finding.share_interval
+        )
+    });
+    let judged = report.verdict.judged.iter();
+    let judged = judged.map(|judged| format!("{} {:?}\n", judged.cause, judged.answer));
+    let innocents = report.verdict.innocent.iter();
+    let innocents = innocents.map(|innocent| format!("{} {}\n", innocent.what, innocent.value));
+    let caveats = report
+        .verdict
+        .caveats
+        .iter()
+        .map(|caveat| format!("{}\n", caveat.gate));
+    findings
+        .chain(judged)
+        .chain(innocents)
+        .chain(caveats)
+        .collect()
+}
+
+fn number_of(run: &Drawn, entity: &Entity) -> Option<EntityId> {
+    let mut all = run.timeline.entities.iter();
+    all.find(|record| record.entity == *entity)
+        .map(|record| record.id)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn names_decide_nothing(text in drawings(), names in names()) {
+        let run = drawn(&text);
+        let renamed = rename(&run, &names);
+        let (before, after) = (run.diagnose(), renamed.diagnose());
+        prop_assert_eq!(substance(&before), substance(&after));
+        for (old, new) in before.verdict.findings.iter().zip(&after.verdict.findings) {
+            let id = number_of(&run, &old.entity).expect("a finding is about somebody recorded");
+            let record = renamed.timeline.entities.get(id).expect("nobody is lost");
+            prop_assert_eq!(&record.entity, &new.entity);
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Interrupts reach the workload once, end it, and still leave a verdict.
+
+use std::io::Write;
+use std::time::Duration;
+
+use model::{ExitKind, Meta};
+use rustix::process::Signal;
+
+use crate::needs;
+use crate::place::Place;
+use crate::process::{Ended, Running, is_alive};
+
+/// A workload that says when it runs. `exec` keeps the pid.
+const SLEEP: &str = "echo $$ > running; exec sleep 60";
+
+fn interrupted(body: &str, signals: &[Signal]) -> (Place, Ended) {
+    let place = Place::new();
+    place.script("load", body);
+    let running = Running::start(place.stallscope(&["run", "--", "./load"]));
+    place.wait_for("running");
+    for signal in signals {
+        running.signal(*signal);
+        std::thread::sleep(Duration::from_millis(300));
+    }
+    let ended = running.end();
+    (place, ended)
+}
+
+fn outcome(meta: &Meta) -> Option<ExitKind> {
+    let workload = meta.workload.as_ref()?;
+    Some(workload.outcome.as_ref()?.exit)
+}
+
+#[test]
+fn a_signal_to_us_alone_ends_the_workload_with_a_verdict() {
+    for (signal, status) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
+        let (place, ended) = interrupted(SLEEP, &[signal]);
+        ended
+            .status(status)
+            .says("Undetermined")
+            .says("Saved load-1.stall");
+        let meta = place.opened().meta;
+        assert!(meta.complete);
+        assert_eq!(outcome(&meta), Some(ExitKind::Signal(status - 128)));
+        let pid = place.read("running").trim().parse().expect("a pid");
+        assert!(!is_alive(pid), "the workload has ended");
+    }
+}
+
+#[test]
+fn a_workload_that_ends_well_on_an_interrupt_keeps_its_status() {
+    let body = "trap 'exit 0' INT; echo $$ > running; while :; do sleep 0.1; done";
+    let (place, ended) = interrupted(body, &[Signal::INT]);
+    ended.status(0).says("Saved");
+    assert!(place.opened().meta.complete);
+}
+
+#[test]
+fn a_workload_that_ignores_signals_is_killed_after_the_grace_period() {
+    let body = "trap '' INT TERM; echo $$ > running; while :; do sleep 0.1; done";
+    let (place, ended) = interrupted(body, &[Signal::TERM]);
+    ended
+        .status(137)
+        .says("load has not ended since the interrupt: killing it")
+        .says("Undetermined")
+        .says("Saved");
+    assert!(place.opened().meta.complete);
+}
+
+#[test]
+fn more_interrupts_do_not_wait_for_the_grace_period() {
+    let body = "trap '' INT TERM; echo $$ > running; while :; do sleep 0.1; done";
+    let (place, ended) = interrupted(body, &[Signal::INT, Signal::INT, Signal::INT]);
+    ended
+        .status(137)
+        .says("asking it to terminate")
+        .says("killing it")
+        .says("Saved");
+    assert!(place.opened().meta.complete);
+}
+
+#[test]
+fn a_workload_below_a_background_job_can_be_interrupted() {
+    let place = Place::new();
+    let text = "trap '' INT QUIT; exec \"$0\" run -q -- cat /proc/self/status";
+    let ended = Running::start(place.shell(text)).end();
+    ended.status(0);
+    let ignored = ended.out_text();
+    let ignored = ignored
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .expect("the kernel says what is ignored");
+    let ignored = u64::from_str_radix(ignored.trim(), 16).expect("a mask");
+    for signal in [Signal::INT, Signal::QUIT, Signal::TERM, Signal::PIPE] {
+        let bit = 1 << (signal.as_raw() - 1);
+        assert_eq!(ignored & bit, 0, "{signal:?} is ignored: {ignored:x}");
+    }
+}
+
+#[test]
+fn a_run_under_nohup_survives_the_end_of_the_terminal() {
+    let place = Place::new();
+    place.script("load", "echo $$ > running; sleep 2; echo done");
+    // What nohup does, without its own files.
+    let running = Running::start(place.shell("trap '' HUP; exec \"$0\" run -q -- ./load"));
+    place.wait_for("running");
+    running.signal(Signal::HUP);
+    let ended = running.end();
+    ended.status(0).says("Saved");
+    assert_eq!(ended.out, b"done\n");
+}
+
+#[test]
+fn ctrl_c_at_a_terminal_reaches_the_workload_once() {
+    if !needs::program("script") {
+        return;
+    }
+    let place = Place::new();
+    place.script(
+        "load",
+        "trap 'echo INT >> hits' INT\necho $$ > running\ni=0\n\
+         while [ $i -lt 20 ]; do sleep 0.1; i=$((i+1)); done\nexit 3",
+    );
+    let mut terminal = place.shell("exec script -qec \"'$0' run -- ./load\" typescript");
+    terminal.env("TERM", "dumb");
+    let (running, mut keyboard) = Running::start_typing(terminal);
+    place.wait_for("running");
+    keyboard.write_all(b"\x03").expect("script reads");
+    let ended = running.end();
+    ended.status(3);
+    assert_eq!(place.read("hits"), "INT\n");
+    // A terminal shows both streams in one.
+    let shown = ended.out_text();
+    assert!(shown.contains("Saved load-1.stall"), "{ended}");
+    assert!(place.opened().meta.complete);
+}

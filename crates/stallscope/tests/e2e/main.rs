@@ -1,0 +1,30 @@
+//! The built program, run as a user runs it: in a folder of its own, on this machine's kernel, and
+//! against a PostgreSQL of its own.
+//!
+//! One crate, so that it is linked once. A test that cannot run here prints `SKIPPED: why` and
+//! returns; under `STALLSCOPE_REQUIRE=all` it fails instead. Nothing asserts how fast anything is:
+//! the machine may be busy with other work.
+
+#![expect(
+    clippy::print_stdout,
+    reason = "SKIPPED lines are read by scripts/test.sh"
+)]
+
+mod crash;
+mod crowd;
+mod explain;
+mod interrupts;
+mod names;
+mod needs;
+mod no_pressure;
+mod no_server;
+mod ordinary_user;
+mod pgbench;
+mod pgbench_trouble;
+mod place;
+mod postgres;
+mod process;
+mod statuses;
+mod streams;
+mod targets;
+mod terminal;

@@ -1,0 +1,101 @@
+//! A user without rights, against a server of somebody else.
+
+use std::fs;
+use std::os::unix::fs::chown;
+
+use model::Role;
+
+use crate::needs;
+use crate::place::{JSON, Place};
+use crate::postgres;
+use crate::process::Running;
+
+const NOBODY: u32 = 65_534;
+const AS_NOBODY: &str =
+    "exec setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs -- ./copy";
+
+/// A folder of that user's, with a copy of the program where it can be read.
+fn place() -> Option<Place> {
+    if !needs::root() || !needs::program("setpriv") {
+        return None;
+    }
+    let place = Place::new();
+    fs::copy(env!("CARGO_BIN_EXE_stallscope"), place.path().join("copy")).expect("it is a file");
+    chown(place.path(), Some(NOBODY), Some(NOBODY)).expect("root may");
+    Some(place)
+}
+
+#[test]
+fn an_ordinary_user_gets_a_verdict_and_is_told_what_was_not_seen() {
+    let Some(place) = place() else { return };
+    let Some((postgres, _alone)) = postgres::running() else {
+        return;
+    };
+    let load = "run --json report.json -- pgbench -c 3 -S -T 6 bench";
+    let mut command = place.shell(&format!("{AS_NOBODY} {load}"));
+    postgres.serve(&mut command);
+    let ended = Running::start(command).end();
+    ended
+        .status(0)
+        .says("Target: postgres, 3 backends on a unix socket")
+        .says("Where the")
+        .says("Not seen");
+    let report = place.report();
+    let target = report.subjects.iter().find(|it| it.role == Role::Target);
+    let target = target.expect("there is a target");
+    assert_eq!(target.entity.name, "postgres");
+    assert!(
+        target.found_by.ends_with("by its owner"),
+        "{}",
+        target.found_by
+    );
+    assert_eq!(target.serving, 3);
+    let not_seen = report.verdict.not_seen.join("; ");
+    assert!(
+        not_seen.contains("root"),
+        "it says who would see more: {not_seen}"
+    );
+}
+
+#[test]
+fn an_ordinary_user_who_cannot_be_told_the_server_can_name_it() {
+    let Some(place) = place() else { return };
+    let Some((postgres, _alone)) = postgres::running() else {
+        return;
+    };
+    let run = |options: &str, seconds: u32| {
+        let load = format!("-- pgbench -c 2 -S -T {seconds} bench");
+        let mut command = place.shell(&format!("{AS_NOBODY} run {options} {load}"));
+        postgres.serve(&mut command);
+        Running::start(command).end()
+    };
+    // A second program of the same owner: the socket's owner tells no longer.
+    let mut other = postgres.as_owner("sleep");
+    other.arg("60");
+    let other = Running::start(other);
+    run("", 6)
+        .status(125)
+        .says("cannot see who serves unix socket")
+        .says(&format!("postgres ({})", postgres.pid()))
+        .says(&format!("sleep ({})", other.pid()))
+        .says("or run as root");
+    let named = format!("--json {JSON} --target pid:{}", postgres.pid());
+    run(&named, 5).status(0).says("Where the");
+    let report = place.report();
+    let target = report.subjects.iter().find(|it| it.role == Role::Target);
+    assert_eq!(target.map(|it| it.entity.name.as_str()), Some("postgres"));
+}
+
+#[test]
+fn an_ordinary_user_can_run_a_command_and_explain_it() {
+    let Some(place) = place() else { return };
+    let run = format!("{AS_NOBODY} run --json {JSON} -- sleep 2");
+    Running::start(place.shell(&run))
+        .end()
+        .status(0)
+        .says("Saved sleep-1.stall");
+    let explained = Running::start(place.shell(&format!("{AS_NOBODY} explain"))).end();
+    explained.status(0);
+    let cost = place.report().cost;
+    assert!(!cost.priority.is_empty(), "{cost:?}");
+}
