@@ -3,12 +3,11 @@
 
 mod programs;
 
-use std::ffi::OsStr;
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::net::TcpListener;
 use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -16,7 +15,7 @@ use anyhow::{Context, Result, bail};
 use tempfile::TempDir;
 
 use crate::{interrupt, leftovers};
-use programs::{Owner, Programs};
+use programs::{Owner, Programs, forget_other_servers};
 
 /// The database that the load runs in.
 pub const DATABASE: &str = "bench";
@@ -148,7 +147,7 @@ impl Postgres {
         self.step(checkpoint, "write the database to disk (CHECKPOINT)")
     }
 
-    fn data(&self) -> std::path::PathBuf {
+    fn data(&self) -> PathBuf {
         self.folder().join("data")
     }
 
@@ -183,17 +182,17 @@ impl Postgres {
     }
 
     fn log_output(&self, command: &mut Command) -> Result<()> {
-        let open = || -> std::io::Result<File> {
-            let mut options = OpenOptions::new();
-            options.create(true).append(true).open(self.log())
-        };
-        let log = open().with_context(|| format!("cannot write {}", self.log().display()))?;
+        let opened = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(self.log());
+        let log = opened.with_context(|| format!("cannot write {}", self.log().display()))?;
         let copy = log.try_clone().context("cannot duplicate a log file")?;
         command.stdout(log).stderr(copy);
         Ok(())
     }
 
-    fn log(&self) -> std::path::PathBuf {
+    fn log(&self) -> PathBuf {
         self.folder().join("log")
     }
 
@@ -215,14 +214,6 @@ impl Drop for Postgres {
             let _ = server.kill();
             let _ = server.wait();
         }
-    }
-}
-
-/// Settings of the user's own server must not reach ours.
-fn forget_other_servers(command: &mut Command) {
-    let is_setting = |name: &OsStr| name.as_encoded_bytes().starts_with(b"PG");
-    for (name, _) in std::env::vars_os().filter(|(name, _)| is_setting(name)) {
-        command.env_remove(name);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Where PostgreSQL's programs are, and who may run its server.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -118,6 +118,14 @@ fn identity(option: &str) -> Result<u32> {
         "there is no user postgres, and PostgreSQL refuses to run as root: apt-get install \
          postgresql, or run this as an ordinary user",
     )
+}
+
+/// Settings of the user's own server must not reach ours.
+pub fn forget_other_servers(command: &mut Command) {
+    let is_setting = |name: &OsStr| name.as_encoded_bytes().starts_with(b"PG");
+    for (name, _) in std::env::vars_os().filter(|(name, _)| is_setting(name)) {
+        command.env_remove(name);
+    }
 }
 
 #[cfg(test)]

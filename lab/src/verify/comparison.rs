@@ -100,13 +100,31 @@ pub fn all(report: &Report, testimony: &Testimony, printed: &str) -> Vec<Compari
     ]
 }
 
+/// pgbench's summary is about its whole run and the report's signal about the window that was
+/// judged, which differ whenever the rate does. So the phases are compared, which add up to the whole
+/// run; the signal must be what the phase of the same window says.
 fn throughput(report: &Report, printed: &str) -> Comparison {
     let what = "throughput";
-    let signal = report
-        .signals
+    let signal = report.signals.iter().find(|signal| signal.name == what);
+    let judged = report
+        .phases
         .iter()
-        .find(|signal| signal.name == "throughput");
-    match (signal.and_then(|signal| signal.mean), summary_tps(printed)) {
+        .find(|phase| phase.window == report.window);
+    let agree = match (
+        signal.and_then(|s| s.mean),
+        judged.and_then(|p| p.throughput),
+    ) {
+        (Some(signal), Some(phase)) => (signal - phase).abs() <= 0.001 * phase.abs(),
+        (None, _) => return missing(what, "the report has no throughput"),
+        (Some(_), None) => {
+            return missing(what, "no phase of the report has the window's throughput");
+        }
+    };
+    match (whole_run(report), summary_tps(printed)) {
+        _ if !agree => missing(
+            what,
+            "the report's signal differs from its phase of that window",
+        ),
         (Some(ours), Some(other)) => Comparison::Figures {
             what,
             unit: "tps",
@@ -114,9 +132,24 @@ fn throughput(report: &Report, printed: &str) -> Comparison {
             other,
             source: "pgbench's summary",
         },
-        (None, _) => missing(what, "the report has no throughput"),
+        (None, _) => missing(what, "the report's phases have no throughput"),
         (_, None) => missing(what, "pgbench printed no tps"),
     }
+}
+
+/// Mean throughput of all phases, by their lengths; the remainder after the last whole interval has
+/// none.
+fn whole_run(report: &Report) -> Option<f64> {
+    let phases = report.phases.iter();
+    let counted: Vec<(f64, f64)> = phases
+        .filter_map(|phase| Some((phase.window.seconds(), phase.throughput?)))
+        .collect();
+    let seconds: f64 = counted.iter().map(|(seconds, _)| seconds).sum();
+    let operations: f64 = counted
+        .iter()
+        .map(|(seconds, throughput)| seconds * throughput)
+        .sum();
+    (seconds > 0.0).then(|| operations / seconds)
 }
 
 /// `tps = 20928.12 (without initial connection time)`

@@ -91,10 +91,7 @@ fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject) -> Judg
 fn sentence(facts: &Facts<'_>, target: &Subject) -> String {
     let on_cpu = percent(facts.share(LedgerClass::OnCpu));
     let Some(signal) = facts.signal else {
-        return format!(
-            "No bottleneck: {} waited for nothing worth naming; {on_cpu} of its non-idle time it was on a CPU.",
-            target.name
-        );
+        return without_signal(facts, target);
     };
     let each = signal
         .latency_ns
@@ -131,6 +128,24 @@ fn sentence(facts: &Facts<'_>, target: &Subject) -> String {
             )
         }
     }
+}
+
+fn without_signal(facts: &Facts<'_>, target: &Subject) -> String {
+    /// Threads that had work for less of their lives than this were idle.
+    const IDLE: f64 = 0.01;
+    let ledger = &target.serving_ledger;
+    let worked = ledger.busy_ns() / ledger.wall_ns.max(1.0);
+    let name = &target.name;
+    if worked < IDLE {
+        let worked = percent(worked);
+        return format!(
+            "No bottleneck: {name} was idle; its threads had work for {worked} of the time."
+        );
+    }
+    let on_cpu = percent(facts.share(LedgerClass::OnCpu));
+    format!(
+        "No bottleneck: {name} waited for nothing worth naming; {on_cpu} of its non-idle time it was on a CPU."
+    )
 }
 
 /// How to find the limit.

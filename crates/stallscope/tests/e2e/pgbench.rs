@@ -220,30 +220,35 @@ fn a_load_far_below_the_limit_is_healthy_and_its_rate_is_named() {
     let Some((postgres, _alone)) = postgres::running() else {
         return;
     };
-    let mut seen = Vec::new();
+    let (mut seen, mut disturbed) = (Vec::new(), false);
     // pgbench draws its schedule: a few seconds of one may hold some per cent less than asked for.
     for seed in ["--random-seed=1", "--random-seed=2", "--random-seed=3"] {
         let place = Place::new();
-        let load = ["-R", "200", "-c", "4", "-S", "-T", "6", seed, "bench"];
+        let load = ["-R", "1000", "-c", "4", "-S", "-T", "6", seed, "bench"];
         run(postgres, &place, &[], &load).status(0).says("lag");
         let report = place.report();
         let rate = signal(&report, "throughput").mean.expect("it has a mean");
-        assert!((150.0..250.0).contains(&rate), "{rate}");
-        let causes = report
+        assert!((800.0..1200.0).contains(&rate), "{rate}");
+        let causes: Vec<String> = report
             .verdict
             .findings
-            .iter()
-            .map(|finding| finding.cause.as_str());
-        let causes: Vec<&str> = causes.collect();
+            .into_iter()
+            .map(|it| it.cause)
+            .collect();
         if causes == ["healthy", "load.rate"] {
             return;
         }
-        let others = report.pressure.iter().map(|pressure| pressure.share);
-        seen.push((format!("{causes:?}"), others.fold(0.0, f64::max)));
+        let pressure = report
+            .pressure
+            .iter()
+            .map(|it| it.share)
+            .fold(0.0, f64::max);
+        // This load takes a few per cent of a CPU: what presses comes from others.
+        disturbed |= pressure > 0.3 || causes.iter().any(|cause| cause == "cpu.neighbour");
+        seen.push(causes);
     }
-    // 200 transactions a second take a few per cent of a CPU: pressure then comes from others.
-    if seen.iter().all(|(_, pressure)| *pressure > 0.3) {
-        crate::needs::skip("other work keeps this machine's CPUs busy");
+    if disturbed {
+        crate::needs::skip("other work takes this machine's CPUs from a light load");
         return;
     }
     panic!("not healthy: {seen:?}");

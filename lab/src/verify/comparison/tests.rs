@@ -1,6 +1,8 @@
 //! Reports and testimonies drawn by hand, compared.
 
-use model::{AccountItem, Provenance, Quality, Signal, ThreadsAccount, Timestamp};
+use model::{
+    AccountItem, Phase, PhaseKind, Provenance, Quality, Signal, ThreadsAccount, Timestamp, Window,
+};
 
 use super::*;
 use crate::score::tests::report;
@@ -18,6 +20,15 @@ fn item(class: LedgerClass, seconds: f64) -> AccountItem {
     }
 }
 
+fn phase(kind: PhaseKind, start: f64, end: f64, throughput: Option<f64>) -> Phase {
+    Phase {
+        kind,
+        window: Window::new(Timestamp::from_seconds(start), Timestamp::from_seconds(end)),
+        throughput,
+        latency_ns: None,
+    }
+}
+
 /// 10 s with 4 s of CPU, 3 s of waiting for one and 0.5 s unknown, at 1,000 tps.
 fn measured() -> Report {
     let mut report = report(&[]);
@@ -30,6 +41,7 @@ fn measured() -> Report {
         provenance: Provenance::ToolCount,
         empty_intervals: 0,
     }];
+    report.phases = vec![phase(PhaseKind::Steady, 0.0, 10.0, Some(1000.0))];
     let target = &mut report.subjects[0];
     target.cpu_ns = 4_000_000_000;
     target.threads = Some(ThreadsAccount {
@@ -81,6 +93,21 @@ fn what_is_missing_does_not_hold() {
         verdicts(&measured(), &Testimony::default(), ""),
         [false, false, false, true]
     );
+}
+
+#[test]
+fn the_summary_is_about_all_phases() {
+    let mut report = measured();
+    report
+        .phases
+        .push(phase(PhaseKind::WarmUp, -10.0, 0.0, Some(500.0)));
+    report.phases.push(phase(PhaseKind::End, 10.0, 10.1, None));
+    assert_eq!(whole_run(&report), Some(750.0));
+    assert!(throughput(&report, "tps = 755 (x)").holds());
+    assert!(!throughput(&report, "tps = 1000 (x)").holds());
+    report.phases[0].throughput = Some(900.0);
+    let apart = throughput(&report, "tps = 755 (x)");
+    assert!(matches!(apart, Comparison::Missing { .. }), "{apart}");
 }
 
 #[test]
