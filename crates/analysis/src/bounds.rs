@@ -23,32 +23,34 @@ pub(crate) fn one_more_cpu(facts: &Facts<'_>) -> Option<Remedy> {
     ))
 }
 
+/// Below this part of the CPU time nobody is worth moving.
+const WORTH_SAYING: f64 = 0.03;
+
 /// The generator elsewhere, where it takes enough of the CPU to matter.
 pub(crate) fn generator_elsewhere(facts: &Facts<'_>) -> Option<Remedy> {
-    const WORTH_SAYING: f64 = 0.03;
     let generator = facts.generator.as_ref()?;
     let part = facts.cpu.part(facts.cpu.generator_ns);
-    (part >= WORTH_SAYING).then(|| {
-        let because = format!("it takes {} of the CPU", percent(part));
-        remedy(
-            facts,
-            format!("{} on another machine", generator.name),
-            (1.0 / (1.0 - part)).min(without_cpu_wait(facts)),
-            because,
-        )
-    })
+    let change = format!("{} on another machine", generator.name);
+    (part >= WORTH_SAYING).then(|| elsewhere(facts, part, change, "it takes"))
+}
+
+/// Everything else that the machine does elsewhere, where it takes enough of the CPU to matter.
+pub(crate) fn others_elsewhere(facts: &Facts<'_>) -> Option<Remedy> {
+    let part = facts.cpu.part(facts.cpu.rest_ns);
+    let change = "the machine to itself".to_owned();
+    (part >= WORTH_SAYING).then(|| elsewhere(facts, part, change, "others take"))
 }
 
 /// A neighbour's work elsewhere.
 pub(crate) fn without_neighbour(facts: &Facts<'_>, culprit: &Culprit, change: String) -> Remedy {
-    let part = facts.cpu.part(culprit.cpu_ns);
-    let because = format!("it takes {} of the CPU", percent(part));
-    remedy(
-        facts,
-        change,
-        (1.0 / (1.0 - part).max(0.01)).min(without_cpu_wait(facts)),
-        because,
-    )
+    elsewhere(facts, facts.cpu.part(culprit.cpu_ns), change, "it takes")
+}
+
+/// What takes a part of the CPU time gone from this machine.
+fn elsewhere(facts: &Facts<'_>, part: f64, change: String, who_takes: &str) -> Remedy {
+    let because = format!("{who_takes} {} of the CPU", percent(part));
+    let factor = (1.0 / (1.0 - part).max(0.01)).min(without_cpu_wait(facts));
+    remedy(facts, change, factor, because)
 }
 
 /// Without the time that a quota withholds, within the CPUs that the machine has.

@@ -61,6 +61,7 @@ pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Repo
         identity: meta.identity.clone(),
         window,
         origin: phases::origin(timeline, meta, &bins),
+        workload: meta.workload.clone(),
         subjects: facts.subjects(),
         signals: signals::report(&bins, meta, window),
         pressure: facts.pressure.clone(),

@@ -119,7 +119,8 @@ fn warm_up_length(values: &[f64], thresholds: &Thresholds) -> usize {
         .unwrap_or(0);
     // The middle of what would be cut off, so that one stalled bin is not taken for a slow start.
     let (before, after) = (middle_of(&values[..cut]), mean_of(&values[cut..]));
-    let effect = (before - after).abs() / after.abs().max(f64::MIN_POSITIVE);
+    // A start that was faster than the rest is no warm-up: something slowed it down later.
+    let effect = (after - before) / after.abs().max(f64::MIN_POSITIVE);
     if cut > 0 && effect >= thresholds.warm_up.effect {
         cut
     } else {
@@ -159,6 +160,8 @@ mod tests {
         assert_eq!(warm_up_length(&values, &thresholds), 3);
         let noise: Vec<f64> = (0..30).map(|i| 10.0 + 0.2 * f64::from(i * 7 % 5)).collect();
         assert_eq!(warm_up_length(&noise, &thresholds), 0);
+        let slowed: Vec<f64> = (0..20).map(|i| if i < 6 { 12.0 } else { 10.0 }).collect();
+        assert_eq!(warm_up_length(&slowed, &thresholds), 0);
         assert_eq!(warm_up_length(&[1.0; 2], &thresholds), 0);
         let mut stalled = vec![10.0; 20];
         stalled[5] = 0.0;

@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Cost, Entity, Gap, Identity, Quality, Role, Unit, Window};
+use crate::{Cost, Entity, Gap, Identity, Quality, Role, Window, WorkloadRun};
 
 /// Name and version of the JSON form of `Report`. Fields are added within a version; none changes
 /// its meaning or goes away.
@@ -23,6 +23,8 @@ pub struct Report {
     pub window: Window,
     /// Start of the recording on the same clock: times are shown relative to the workload's start.
     pub origin: crate::Timestamp,
+    /// The workload, its command line and what it said at its end; `None` for `record`.
+    pub workload: Option<WorkloadRun>,
     /// Who was measured.
     pub subjects: Vec<ReportSubject>,
     /// The answer.
@@ -463,18 +465,4 @@ pub struct Pressure {
     pub share: f64,
     /// Interval over which the kernel's per-CPU times were folded, ns.
     pub fold_ns: i64,
-}
-
-/// Kept so that units are spelled alike everywhere.
-impl From<Unit> for &'static str {
-    fn from(unit: Unit) -> &'static str {
-        match unit {
-            Unit::Nanoseconds => "ns",
-            Unit::Bytes => "bytes",
-            Unit::Count => "count",
-            Unit::Hundredths => "hundredths",
-            Unit::MilliPerSecond => "milli_per_second",
-            Unit::Code => "code",
-        }
-    }
 }

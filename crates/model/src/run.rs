@@ -93,7 +93,7 @@ pub struct Target {
 }
 
 /// The workload that was run, and what it said of itself.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct WorkloadRun {
     /// Its name: `pgbench`.
     pub name: String,
@@ -114,7 +114,7 @@ pub struct WorkloadRun {
 }
 
 /// The load that a command line asks for.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Load {
     /// Concurrent clients; `None` when unknown.
     pub clients: Option<u32>,
@@ -133,7 +133,7 @@ pub struct Load {
 }
 
 /// How a workload ended.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Outcome {
     /// When its end was noticed.
     pub ended: Timestamp,
@@ -146,7 +146,7 @@ pub struct Outcome {
 }
 
 /// Exit code or signal.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExitKind {
     /// It returned this code.
@@ -166,7 +166,7 @@ impl ExitKind {
 }
 
 /// A load generator's closing report.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Summary {
     /// Its own version line.
     pub version: Option<String>,
@@ -211,7 +211,7 @@ pub struct Summary {
 }
 
 /// One script's part of a closing report.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ScriptSummary {
     /// Its name as printed.
     pub name: String,

@@ -23,7 +23,7 @@ pub(crate) fn explain(arguments: &Explain) -> Result<u8> {
         ));
     }
     let report = report(&recording, arguments.from, arguments.to)?;
-    let text = outputs::terminal(&report, &recording.meta);
+    let text = outputs::terminal(&report);
     match &arguments.json {
         Some(file) => {
             outputs::write_json(&report, file)?;

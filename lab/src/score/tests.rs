@@ -52,6 +52,7 @@ fn finding(cause: &str, entity: Entity) -> Finding {
 pub fn report(findings: &[(&str, Entity)]) -> Report {
     let origin = Timestamp::from_seconds(0.0);
     Report {
+        workload: None,
         schema: REPORT_SCHEMA.to_owned(),
         identity: Identity {
             recording_id: String::new(),

@@ -108,6 +108,7 @@ fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject, busy: f
         would_help: [
             bounds::one_more_cpu(facts),
             bounds::generator_elsewhere(facts),
+            bounds::others_elsewhere(facts),
         ]
         .into_iter()
         .flatten()

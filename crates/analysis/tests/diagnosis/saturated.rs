@@ -43,6 +43,7 @@ fn leads_when_target_and_generator_use_up_the_cpus() {
         CPU is the bottleneck: both CPUs were 100 % busy, and 50 % of each request was server waiting for one.
         helps: a third CPU: at most +50 %
         helps: loadgen on another machine: at most +67 % (it takes 40 % of the CPU)
+        helps: the machine to itself: at most +11 % (others take 10 % of the CPU)
         not: more clients, faster disk, more memory
         wrong if: run with -c 5: if throughput falls as much as clients do, this is wrong
     "#]].assert_eq(&told(&report));
@@ -126,6 +127,7 @@ fn steal_speaks_against_it() {
         CPU is the bottleneck: both CPUs were 100 % busy, and 50 % of each request was server waiting for one.
         helps: a third CPU: at most +50 %
         helps: loadgen on another machine: at most +73 % (it takes 42 % of the CPU)
+        helps: the machine to itself: at most +6 % (others take 5.3 % of the CPU)
         not: more clients, faster disk, more memory
         but: the hypervisor took 10 % of the CPUs away: part of the wait is its doing
         wrong if: run with -c 5: if throughput falls as much as clients do, this is wrong
@@ -168,6 +170,7 @@ fn without_a_signal_shares_are_of_busy_time() {
         CPU is the bottleneck: both CPUs were 100 % busy, and 83 % of its non-idle time was server waiting for one.
         helps: a third CPU: at most +50 %
         helps: loadgen on another machine: at most +67 % (it takes 40 % of the CPU)
+        helps: the machine to itself: at most +11 % (others take 10 % of the CPU)
         not: more clients, faster disk, more memory
         wrong if: halve the load: if throughput falls as much, this is wrong
     "#]].assert_eq(&told(&report));

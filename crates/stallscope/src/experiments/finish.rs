@@ -25,7 +25,7 @@ pub(super) fn finish(
     let recording = Reader::open(folder)
         .with_context(|| format!("the recording {} cannot be read back", folder.display()))?;
     let report = analysis::diagnose(&recording.timeline, &recording.meta, None);
-    screen.say(outputs::terminal(&report, &recording.meta).trim_end());
+    screen.say(outputs::terminal(&report).trim_end());
     let bytes = closed?;
     screen.say(&saved(folder, bytes, &report));
     if let Some(file) = &options.json {

@@ -6,7 +6,7 @@ mod terminal;
 
 use std::io::{IsTerminal, Write};
 
-use model::{Meta, Report};
+use model::Report;
 
 pub(crate) use json::write as write_json;
 pub(crate) use live::{Live, Screen};
@@ -17,8 +17,8 @@ const WIDEST: usize = 100;
 const NARROWEST: usize = 60;
 
 /// The verdict as text, as wide as the terminal, at most `WIDEST`.
-pub(crate) fn terminal(report: &Report, meta: &Meta) -> String {
-    terminal::verdict(report, meta, columns())
+pub(crate) fn terminal(report: &Report) -> String {
+    terminal::verdict(report, columns())
 }
 
 /// A line on standard error. A reader that has gone is no reason to stop.

@@ -2,8 +2,8 @@
 
 use analysis::{duration, percent, rate};
 use model::{
-    Account, Answer, EntityKind, Finding, Meta, PhaseKind, Provenance, Report, Resource, Role,
-    ShareBasis, Signal, StallKind,
+    Account, AccountItem, Answer, EntityKind, Finding, PhaseKind, Provenance, Report, Resource,
+    Role, ShareBasis, Signal, StallKind,
 };
 
 /// Characters of a bar that stands for 100 %.
@@ -12,12 +12,12 @@ const BAR: f64 = 40.0;
 const LABEL: usize = 20;
 
 /// The whole verdict, ending in a line end.
-pub(super) fn verdict(report: &Report, meta: &Meta, width: usize) -> String {
+pub(super) fn verdict(report: &Report, width: usize) -> String {
     let mut text = String::new();
     if let Some(headline) = report.verdict.findings.first() {
         text.push_str(&headline_lines(headline, report, width));
     }
-    text.push_str(&signal_lines(report, meta));
+    text.push_str(&signal_lines(report));
     if let Some(account) = &report.verdict.account {
         text.push_str(&account_lines(account, report, width));
     }
@@ -30,7 +30,7 @@ pub(super) fn verdict(report: &Report, meta: &Meta, width: usize) -> String {
         ));
     }
     if let Some(headline) = report.verdict.findings.first() {
-        text.push_str(&advice_lines(headline, report, meta, width));
+        text.push_str(&advice_lines(headline, report, width));
     }
     // Names come from the recorded machine and may hold anything a terminal would obey.
     text.chars()
@@ -64,16 +64,16 @@ fn headline_lines(headline: &Finding, report: &Report, width: usize) -> String {
     lines.join("\n") + "\n"
 }
 
-fn signal_lines(report: &Report, meta: &Meta) -> String {
+fn signal_lines(report: &Report) -> String {
     let signal = |name: &str| report.signals.iter().find(|signal| signal.name == name);
     let mean = |name: &str| signal(name).and_then(|signal| signal.mean);
-    let unit = meta
+    let unit = report
         .workload
         .as_ref()
         .map_or("per second", |workload| workload.load.rate_unit.as_str());
     let throughput =
         mean("throughput").map(|value| ("throughput", format!("{} {unit}", rate(value))));
-    let latency = signal("latency").map(|latency| ("latency", latency_words(latency, meta)));
+    let latency = signal("latency").map(|latency| ("latency", latency_words(latency, report)));
     let mut rows = vec![(throughput, latency)];
     if let Some(lag) = mean("lag") {
         rows.push((
@@ -129,19 +129,22 @@ fn signal_lines(report: &Report, meta: &Meta) -> String {
 type Cell = (&'static str, String);
 
 fn two_columns(left: Option<Cell>, right: Option<Cell>) -> String {
-    let cell = |cell: Option<Cell>| cell.map(|(name, value)| format!("{name:<10}  {value}"));
-    match (cell(left), cell(right)) {
+    let cell = |(name, value): Cell, width: usize| format!("{name:<width$}  {value}");
+    match (
+        left.map(|left| cell(left, 10)),
+        right.map(|right| cell(right, 8)),
+    ) {
         (None, None) => String::new(),
         (Some(left), None) => format!("  {left}\n"),
         (left, Some(right)) => format!("  {:<33}{right}\n", left.unwrap_or_default()),
     }
 }
 
-fn latency_words(latency: &Signal, meta: &Meta) -> String {
+fn latency_words(latency: &Signal, report: &Report) -> String {
     let Some(mean) = latency.mean else {
         return "no data: nothing was completed".to_owned();
     };
-    let tool = meta
+    let tool = report
         .workload
         .as_ref()
         .map_or("the tool", |workload| workload.name.as_str());
@@ -196,14 +199,18 @@ fn account_lines(account: &Account, report: &Report, width: usize) -> String {
         (ShareBasis::ResponseTime, Some(ns)) => format!("Where the {} went", duration(ns as f64)),
         _ => format!("Where the non-idle time of {target} went"),
     };
-    let longest = account
+    let shown: Vec<&AccountItem> = account
         .items
+        .iter()
+        .filter(|item| item.share >= 0.0005)
+        .collect();
+    let longest = shown
         .iter()
         .map(|item| item.label.chars().count())
         .max()
         .unwrap_or(0);
     let mut text = format!("  {title}\n");
-    for item in account.items.iter().filter(|item| item.share >= 0.0005) {
+    for item in shown {
         let bar = "#".repeat((item.share * BAR).round() as usize);
         let start = format!(
             "    {:<longest$}  {:>5}  {bar}",
@@ -223,9 +230,9 @@ fn account_lines(account: &Account, report: &Report, width: usize) -> String {
     text
 }
 
-fn advice_lines(headline: &Finding, report: &Report, meta: &Meta, width: usize) -> String {
+fn advice_lines(headline: &Finding, report: &Report, width: usize) -> String {
     let verdict = &report.verdict;
-    let unit = meta
+    let unit = report
         .workload
         .as_ref()
         .map_or("", |workload| workload.load.rate_unit.as_str());
@@ -340,10 +347,11 @@ fn labelled(label: &str, text: &str, width: usize) -> String {
     out
 }
 
-/// Lines of at most `width` characters; a longer word stands alone.
+/// Lines of at most `width` characters; a longer word stands alone, and `34 %` is one word.
 fn wrap(text: &str, width: usize) -> Vec<String> {
+    const TIE: &str = "\u{a0}%";
     let mut lines = vec![String::new()];
-    for word in text.split(' ') {
+    for word in text.replace(" %", TIE).split(' ') {
         let Some(line) = lines.last_mut() else { break };
         if line.is_empty() {
             line.push_str(word);
@@ -354,7 +362,7 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
             lines.push(word.to_owned());
         }
     }
-    lines
+    lines.iter().map(|line| line.replace(TIE, " %")).collect()
 }
 
 /// `1 s`, `29.6 s`.
