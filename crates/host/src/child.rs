@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
 use std::process::{ChildStderr, ChildStdout, Command, Stdio};
 
 use model::ExitKind;
@@ -100,12 +101,18 @@ impl Child {
         })
     }
 
-    /// Sends it a signal by number. It is not yet waited for, so the pid is still its own.
+    /// Sends it and all its descendants a signal by number, as a terminal would: a shell waits for what it
+    /// runs and passes nothing on.
     pub fn signal(&self, number: i32) {
-        let pid = i32::try_from(self.inner.id()).ok().and_then(Pid::from_raw);
-        if let (Some(pid), Some(signal)) = (pid, Signal::from_named_raw(number)) {
-            // Refused only when it has just ended, or changed its user: the grace period then runs on.
-            let _ = kill_process(pid, signal);
+        let Some(signal) = Signal::from_named_raw(number) else {
+            return;
+        };
+        // It is not yet waited for, so the pid is still its own.
+        for pid in crate::sockets::tree_of(Path::new("/proc"), self.pid()) {
+            if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+                // Refused only when it has just ended, or changed its user: the grace period then runs on.
+                let _ = kill_process(pid, signal);
+            }
         }
     }
 }

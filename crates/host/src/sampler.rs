@@ -184,9 +184,10 @@ impl Sampler {
     }
 
     fn run(&mut self, timer: &Timer, sink: &mut dyn FnMut(Harvest)) {
-        self.tick(0, sink);
+        // A workload may end before the first tick does: its stop must not be lost.
+        let mut go_on = self.tick(0, sink);
         let mut expirations = 0;
-        while let Ok(passed) = timer.wait() {
+        while go_on && let Ok(passed) = timer.wait() {
             expirations += passed;
             let lateness = boottime().ns_since(timer.first) - (expirations as i64 - 1) * TICK_NS;
             self.missed += passed as i64 - 1;
@@ -195,9 +196,7 @@ impl Sampler {
                 before: Some(self.due.tick),
                 tick: expirations,
             };
-            if !self.tick(lateness, sink) {
-                break;
-            }
+            go_on = self.tick(lateness, sink);
         }
         self.end(sink);
     }
@@ -454,5 +453,31 @@ impl Sampler {
             cost: self.cost.clone(),
             at: boottime(),
         }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    #[test]
+    fn a_stop_before_the_first_tick_ends_the_sampling() {
+        let root = PathBuf::from("/");
+        let environment = crate::environment(&root);
+        let settings = Settings {
+            root,
+            harden: false,
+            workload: None,
+        };
+        let (tell, told) = channel();
+        let sink = move |harvest| drop(tell.send(harvest));
+        let sampler = Sampler::start(&settings, &environment, sink).expect("it can be started");
+        sampler.tell(Command::Stop);
+        let ended = std::iter::from_fn(|| told.recv_timeout(Duration::from_secs(5)).ok())
+            .take(1000)
+            .any(|harvest| matches!(harvest, Harvest::Ended(_)));
+        assert!(ended);
     }
 }

@@ -14,6 +14,8 @@ use crate::arguments::Record;
 use crate::outputs::{Live, Screen};
 
 const POLL: Duration = Duration::from_millis(100);
+/// A sampler that has not ended by then never will; what is on disk is then all there is.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) fn record(arguments: &Record) -> Result<u8> {
     let options = &arguments.recording;
@@ -52,29 +54,28 @@ pub(crate) fn record(arguments: &Record) -> Result<u8> {
     }
     session.save_meta();
     let started = Instant::now();
-    let mut stopping = false;
+    let mut stopping = None;
     while !session.ended {
-        match inbox.recv_timeout(POLL) {
-            Ok(Event::Harvest(harvest)) => session.harvest(harvest),
-            Ok(Event::Interrupt(_)) => {
-                if stopping {
-                    break;
-                }
-                stopping = true;
+        let asked = match inbox.recv_timeout(POLL) {
+            Ok(Event::Interrupt(_)) => true,
+            Ok(Event::Harvest(harvest)) => {
+                session.harvest(harvest);
+                false
+            }
+            Ok(_) | Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => false,
+        };
+        let over = arguments
+            .length
+            .is_some_and(|length| started.elapsed() >= length);
+        match stopping {
+            None if asked || over => {
+                stopping = Some(Instant::now());
                 session.sampler.tell(Command::Stop);
             }
-            Ok(_) | Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
-        }
-        if !stopping
-            && arguments
-                .length
-                .is_some_and(|length| started.elapsed() >= length)
-        {
-            stopping = true;
-            session.sampler.tell(Command::Stop);
-        }
-        if !stopping {
-            session.live.show(started.elapsed().as_secs());
+            None => session.live.show(started.elapsed().as_secs()),
+            // The sampler answers within a tick: an impatient second Ctrl-C must not cut the end off.
+            Some(since) if since.elapsed() >= PATIENCE => break,
+            Some(_) => {}
         }
     }
     finish(session, &folder, options, &[])

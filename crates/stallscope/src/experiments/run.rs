@@ -20,6 +20,8 @@ use crate::outputs::{Live, Screen};
 
 /// How often the workload's end is looked for.
 const POLL: Duration = Duration::from_millis(50);
+/// A sampler that has not ended by then never will; what is on disk is then all there is.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// After the first connection, the rest of them have this long to be made before they are counted aloud.
 const SETTLE: Duration = Duration::from_secs(1);
 
@@ -365,12 +367,14 @@ impl Running {
         let ended = host::boottime();
         self.session.sampler.tell(Command::Stop);
         let lasted = self.started.elapsed();
+        let deadline = Instant::now() + PATIENCE;
         while !self.session.ended {
-            match inbox.recv_timeout(Duration::from_secs(10)) {
+            match inbox.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(Event::Harvest(harvest)) => self.session.harvest(harvest),
                 Ok(Event::Bins(bins)) => self.session.bins(&bins),
-                Ok(Event::Found(_) | Event::NotFound(_)) => {}
-                Ok(Event::Interrupt(_)) | Err(_) => break,
+                // It ends already: a Ctrl-C that the workload was quicker to obey must not cut the recording off.
+                Ok(Event::Found(_) | Event::NotFound(_) | Event::Interrupt(_)) => {}
+                Err(_) => break,
             }
         }
         let Self {

@@ -140,7 +140,8 @@ impl Session {
     /// # Errors
     /// The first thing that went wrong on disk, while recording or now.
     pub(super) fn close(&mut self) -> Result<u64, recording::Error> {
-        self.meta.complete = self.trouble.is_none();
+        // Without the sampler's own end, what the recording covers is told by its rows, as after a crash.
+        self.meta.complete = self.ended && self.trouble.is_none();
         let Some(writer) = self.writer.take() else {
             return Ok(0);
         };

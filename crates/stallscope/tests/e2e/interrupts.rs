@@ -7,7 +7,7 @@ use model::{ExitKind, Meta};
 use rustix::process::Signal;
 
 use crate::needs;
-use crate::place::Place;
+use crate::place::{JSON, Place};
 use crate::process::{Ended, Running, is_alive};
 
 /// A workload that says when it runs. `exec` keeps the pid.
@@ -80,6 +80,50 @@ fn more_interrupts_do_not_wait_for_the_grace_period() {
 }
 
 #[test]
+fn what_a_shell_runs_is_ended_with_the_shell() {
+    let body = "sh -c 'echo $$ > running; exec sleep 60'\necho not reached";
+    let (place, ended) = interrupted(body, &[Signal::INT]);
+    ended.status(130).does_not_say("has not ended since");
+    assert!(ended.out.is_empty(), "{ended}");
+    let pid = place.read("running").trim().parse().expect("a pid");
+    assert!(!is_alive(pid), "what the shell ran has ended");
+}
+
+#[test]
+fn interrupts_while_the_recording_is_closed_change_nothing() {
+    let place = Place::new();
+    // A Ctrl-C that the workload obeys at once, and an impatient second.
+    place.script(
+        "load",
+        "sleep 2\n(for i in 1 2 3 4 5 6 7 8; do sleep 0.02; kill -INT $PPID; done) >/dev/null 2>&1 &\nexit 0",
+    );
+    let ended = place.run(&["run", "-q", "--json", JSON, "--", "./load"]);
+    ended.status(0).says("Saved");
+    assert!(place.opened().meta.complete);
+    let report = place.report();
+    assert!(
+        report.window.seconds() > 1.0,
+        "{:?}\n{ended}",
+        report.window
+    );
+    assert!(report.cost.cpu_ns > 0, "{:?}", report.cost);
+}
+
+#[test]
+fn a_second_interrupt_of_record_keeps_what_was_recorded() {
+    let place = Place::new();
+    let own = format!("pid:{}", std::process::id());
+    let running = Running::start(place.stallscope(&["record", "--json", JSON, "--target", &own]));
+    std::thread::sleep(Duration::from_millis(2_500));
+    running.signal(Signal::INT);
+    running.signal(Signal::TERM);
+    running.end().status(0).says("Saved record-1.stall");
+    assert!(place.opened().meta.complete);
+    let window = place.report().window;
+    assert!(window.seconds() > 1.0, "{window:?}");
+}
+
+#[test]
 fn a_workload_below_a_background_job_can_be_interrupted() {
     let place = Place::new();
     let text = "trap '' INT QUIT; exec \"$0\" run -q -- cat /proc/self/status";
@@ -121,7 +165,7 @@ fn ctrl_c_at_a_terminal_reaches_the_workload_once() {
         "trap 'echo INT >> hits' INT\necho $$ > running\ni=0\n\
          while [ $i -lt 20 ]; do sleep 0.1; i=$((i+1)); done\nexit 3",
     );
-    let mut terminal = place.shell("exec script -qec \"'$0' run -- ./load\" typescript");
+    let mut terminal = place.shell("exec script -qec \"exec '$0' run -- ./load\" typescript");
     terminal.env("TERM", "dumb");
     let (running, mut keyboard) = Running::start_typing(terminal);
     place.wait_for("running");

@@ -13,7 +13,7 @@ fn at_a_terminal(arguments: &str) -> Option<String> {
     }
     let place = Place::new();
     place.script("load", "echo one; sleep 2.5; echo two");
-    let text = format!("exec script -qec \"'$0' run {arguments} -- ./load\" typescript");
+    let text = format!("exec script -qec \"exec '$0' run {arguments} -- ./load\" typescript");
     // Kept open: script ends a session whose keyboard is closed.
     let (running, keyboard) = Running::start_typing(place.shell(&text));
     let ended = running.end();
