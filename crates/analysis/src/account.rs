@@ -48,6 +48,8 @@ pub(crate) fn account(
     let mut items: Vec<AccountItem> = INSIDE
         .into_iter()
         .filter(|class| ledger.get(*class) > 0.0)
+        // Inside a request a timer is a wait like any other; without requests it is rest.
+        .filter(|class| signal.is_some() || *class != LedgerClass::Sleep)
         .map(|class| {
             item(
                 class,
@@ -97,14 +99,7 @@ pub(crate) fn account(
 fn outside_note(target: &Subject, generator: Option<&Subject>) -> String {
     let mut notes = Vec::new();
     if let Some(generator) = generator.filter(|generator| generator.active_threads > 0) {
-        let (on_cpu, wait) = generator.active;
-        let threads = count(generator.active_threads, "thread");
-        notes.push(format!(
-            "{}'s {threads}: {} of their time waiting for a CPU, {} on one",
-            generator.name,
-            percent(wait),
-            percent(on_cpu)
-        ));
+        notes.push(generator_note(generator));
     }
     if target.serving_ledger.part(LedgerClass::Unknown) > 0.05 {
         notes.push(format!(
@@ -112,10 +107,21 @@ fn outside_note(target: &Subject, generator: Option<&Subject>) -> String {
             target.name
         ));
     }
-    let text = notes.join("; ");
-    if generator.is_some_and(|generator| generator.active_threads == 1) {
-        text.replace("of their time", "of its time")
+    notes.join("; ")
+}
+
+fn generator_note(generator: &Subject) -> String {
+    let (on_cpu, wait) = generator.active;
+    let threads = count(generator.active_threads, "thread");
+    let their = if generator.active_threads == 1 {
+        "its"
     } else {
-        text
+        "their"
+    };
+    let (name, on_cpu) = (&generator.name, percent(on_cpu));
+    if wait < 0.0005 {
+        return format!("{name}'s {threads}: {on_cpu} of {their} time on a CPU");
     }
+    let wait = percent(wait);
+    format!("{name}'s {threads}: {wait} of {their} time waiting for a CPU, {on_cpu} on one")
 }

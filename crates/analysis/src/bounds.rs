@@ -53,18 +53,20 @@ fn elsewhere(facts: &Facts<'_>, part: f64, change: String, who_takes: &str) -> R
     remedy(facts, change, factor, because)
 }
 
-/// Without the time that a quota withholds, within the CPUs that the machine has.
+/// Without a quota: neither held back nor crowded into what it left, within the CPUs of the machine.
 pub(crate) fn without_quota(facts: &Facts<'_>, change: String) -> Remedy {
-    let throttled = facts.share(LedgerClass::Throttled).min(0.99);
+    let because = "on the CPUs that this machine has".to_owned();
+    remedy(facts, change, factor_without_quota(facts), because)
+}
+
+/// How much faster the target would be at most without its quota.
+pub(crate) fn factor_without_quota(facts: &Facts<'_>) -> f64 {
+    let held_back = facts.share(LedgerClass::Throttled) + facts.share(LedgerClass::CpuWait);
+    let left = (1.0 - held_back - generator_wait(facts)).max(0.01);
     let room = facts
         .machine
         .map_or(f64::INFINITY, |machine| 1.0 / machine.busy.clamp(0.01, 1.0));
-    remedy(
-        facts,
-        change,
-        (1.0 / (1.0 - throttled)).min(room),
-        "on the CPUs that this machine has".to_owned(),
-    )
+    (1.0 / left).min(room)
 }
 
 /// A generator that is no limit, within the CPUs.
@@ -131,12 +133,16 @@ fn without_cpu_wait(facts: &Facts<'_>) -> f64 {
     if facts.signal.is_none() || facts.asked_rate().is_some() {
         return f64::INFINITY;
     }
-    let outside = facts.share(LedgerClass::Outside)
-        * facts
-            .generator
-            .as_ref()
-            .map_or(0.0, |generator| generator.active.1);
-    1.0 / (1.0 - facts.share(LedgerClass::CpuWait) - outside).max(0.01)
+    1.0 / (1.0 - facts.share(LedgerClass::CpuWait) - generator_wait(facts)).max(0.01)
+}
+
+/// Part of the response time in which the generator's threads waited for a CPU.
+fn generator_wait(facts: &Facts<'_>) -> f64 {
+    let waiting = facts
+        .generator
+        .as_ref()
+        .map_or(0.0, |generator| generator.active.1);
+    facts.share(LedgerClass::Outside) * waiting
 }
 
 fn remedy(facts: &Facts<'_>, change: String, factor: f64, because: String) -> Remedy {

@@ -1,6 +1,6 @@
 //! Doubts about the measurement itself, and what could not be seen.
 
-use model::{Caveat, GapReason, LedgerClass, Phase, PhaseKind, Provenance};
+use model::{Caveat, ExitKind, GapReason, LedgerClass, Phase, PhaseKind, Provenance};
 
 use crate::facts::Facts;
 use crate::thresholds::Thresholds;
@@ -73,11 +73,12 @@ fn interrupted(facts: &Facts<'_>) -> Option<String> {
     } else {
         format!(": {}", outcome.remarks.join("; "))
     };
-    Some(format!(
-        "{} did not end well (exit status {}){remarks}",
-        workload.name,
-        outcome.exit.status()
-    ))
+    let how = match outcome.exit {
+        ExitKind::Code(0) => "says that its run was aborted".to_owned(),
+        ExitKind::Code(code) => format!("ended with status {code}"),
+        ExitKind::Signal(signal) => format!("was ended by signal {signal}"),
+    };
+    Some(format!("{} {how}{remarks}", workload.name))
 }
 
 fn short(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {

@@ -54,10 +54,11 @@ impl Ledger {
         }
     }
 
-    /// Time that is spent inside requests or on work: everything but waiting for input and what is
-    /// not known.
+    /// Time that is spent on work: everything but waiting for input, sleeping on a timer by its own
+    /// choice, and what is not known.
     pub(crate) fn busy_ns(&self) -> f64 {
-        self.wall_ns - self.get(LedgerClass::Input) - self.get(LedgerClass::Unknown)
+        let idle = [LedgerClass::Input, LedgerClass::Sleep, LedgerClass::Unknown];
+        self.wall_ns - idle.map(|class| self.get(class)).iter().sum::<f64>()
     }
 
     /// As it is reported, largest part first.
@@ -188,14 +189,17 @@ fn blocked_time(
 /// The class of a blocked thread from its state letter and system call; `None` when it was not
 /// blocked at that sample.
 fn class_at(state: Option<i64>, syscall: Option<i64>, architecture: &str) -> Option<LedgerClass> {
-    let call = syscall.filter(|number| *number >= 0);
+    use sensors::syscall::OUTSIDE;
+    let call = syscall.filter(|number| *number != OUTSIDE);
     let class = call.and_then(|number| sensors::syscall::class(architecture, number));
     match (state.and_then(|state| u8::try_from(state).ok()), class) {
         (Some(b'R'), _) => None,
         (Some(b'D'), Some(class @ (LedgerClass::Sync | LedgerClass::ReadWrite))) => Some(class),
         (Some(b'D'), _) => Some(LedgerClass::Uninterruptible),
         (_, Some(class)) => Some(class),
-        // It sat in no call, or we were not allowed to look.
+        // The two files are read one after the other, and it was woken in between.
+        _ if syscall == Some(OUTSIDE) => None,
+        // We were not allowed to look, or do not know this architecture's numbers.
         _ => Some(LedgerClass::Unknown),
     }
 }
@@ -270,6 +274,7 @@ mod tests {
             Some(LedgerClass::Unknown)
         );
         assert_eq!(class_at(Some(82), Some(-1), "x86_64"), None);
+        assert_eq!(class_at(Some(83), Some(-1), "x86_64"), None);
     }
 
     #[test]

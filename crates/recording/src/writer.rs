@@ -90,7 +90,7 @@ fn make_folder(folder: &Path) -> Result<()> {
         };
         match source.kind() {
             ErrorKind::AlreadyExists => Error::Exists { folder },
-            ErrorKind::NotFound => Error::NoParent { folder, parent },
+            ErrorKind::NotFound if !parent.is_dir() => Error::NoParent { folder, parent },
             ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
                 Error::Denied { folder, parent }
             }

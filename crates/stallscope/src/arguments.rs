@@ -103,6 +103,7 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
         .unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
     let scale = match unit.trim() {
+        "us" => 1e-6,
         "ms" => 1e-3,
         "" | "s" => 1.0,
         "m" | "min" => 60.0,

@@ -46,6 +46,11 @@ pub(crate) fn report(
         return Ok(whole);
     }
     let at = |time: Duration| whole.origin + i64::try_from(time.as_nanos()).unwrap_or(i64::MAX / 4);
+    if let (Some(from), Some(to)) = (from, to)
+        && from >= to
+    {
+        bail!("--from is not before --to: nothing lies between them");
+    }
     let asked = Window::new(
         from.map_or(whole.window.start, at),
         to.map_or(whole.window.end, at),
@@ -54,7 +59,7 @@ pub(crate) fn report(
     let Some(window) = covered.filter(|_| !asked.is_empty()) else {
         bail!(
             "the recording holds nothing there: it covers {:.1} s to {:.1} s of the run. Choose --from and --to inside",
-            timeline.window.start.seconds_since(whole.origin),
+            timeline.window.start.seconds_since(whole.origin).max(0.0),
             timeline.window.end.seconds_since(whole.origin)
         );
     };

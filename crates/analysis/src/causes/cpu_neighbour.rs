@@ -139,10 +139,19 @@ fn present(
             format!("{} elsewhere, or with less weight", who.name),
         )],
         would_not_help: bounds::useless(facts, &["more clients"]),
+        contradictions: perhaps_the_client(facts, &who.name),
         prove_wrong: format!(
             "stop {} for 10 s: if throughput stays the same, this is wrong",
             who.name
         ),
         ..finding(CAUSE.name, who, Confidence::Consistent, sentence)
     }
+}
+
+/// Without a known generator the culprit may be the one that asks for the work.
+fn perhaps_the_client(facts: &Facts<'_>, who: &str) -> Vec<String> {
+    let unknown = facts.generator.is_none();
+    let doubt =
+        || format!("if {who} is the target's own client, say so: --target generator=name:{who}");
+    unknown.then(doubt).into_iter().collect()
 }

@@ -66,7 +66,7 @@ fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject, quota: 
     let held = facts.share(LedgerClass::Throttled);
     let allowed = quota
         .cpus
-        .map_or(String::new(), |cpus| format!(" of {} CPUs", plain(cpus)));
+        .map_or(String::new(), |cpus| format!(" of {}", plain(cpus)));
     let idle = facts.machine.map_or(String::new(), |machine| {
         format!(
             ", while the machine was {} idle",
@@ -86,7 +86,7 @@ fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject, quota: 
     let held_back = interval(facts, |slice| slice.held_back_ns, |slice| slice.wall_ns);
     let suffices = sufficient(facts, quota);
     let change = suffices.map_or("a higher quota".to_owned(), |cpus| {
-        format!("a quota of {} CPUs", plain(cpus))
+        format!("a quota of {}", plain(cpus))
     });
     Finding {
         share: Some(held),
@@ -124,7 +124,7 @@ fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject, quota: 
         ),
         prove_wrong: suffices.map_or(String::new(), |cpus| {
             format!(
-                "raise the quota of {} to {} CPUs: if throughput stays the same, this is wrong",
+                "raise the quota of {} to {}: if throughput stays the same, this is wrong",
                 quota.group.path,
                 plain(cpus)
             )
@@ -144,12 +144,17 @@ fn measured(interval: Option<model::Interval>, threshold: f64) -> Confidence {
 
 /// The quota that this load would use up: what the group used, were its requests not held back.
 fn sufficient(facts: &Facts<'_>, quota: &Quota) -> Option<f64> {
-    let free = 1.0 - facts.share(LedgerClass::Throttled).min(0.99);
-    let wanted = quota.used_cpus? / free;
+    let wanted = quota.used_cpus? * bounds::factor_without_quota(facts);
     Some((wanted.min(f64::from(facts.meta.cpus)) * 10.0).ceil() / 10.0)
 }
 
+/// `1 CPU`, `0.4 CPUs`.
 fn plain(cpus: f64) -> String {
     let text = format!("{cpus:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    let number = text.trim_end_matches('0').trim_end_matches('.');
+    if number == "1" {
+        "1 CPU".to_owned()
+    } else {
+        format!("{number} CPUs")
+    }
 }

@@ -19,6 +19,12 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
     let Some(target) = &facts.target else {
         return no_target(facts);
     };
+    if facts.signal.is_none()
+        && found.is_empty()
+        && worked(target).is_some_and(|worked| worked < IDLE)
+    {
+        return present(facts, thresholds, target);
+    }
     if facts.account.is_none() {
         return Judgement::CannotTell(format!(
             "the threads of {} did nothing in this window",
@@ -130,17 +136,25 @@ fn sentence(facts: &Facts<'_>, target: &Subject) -> String {
     }
 }
 
-fn without_signal(facts: &Facts<'_>, target: &Subject) -> String {
-    /// Threads that had work for less of their lives than this were idle.
-    const IDLE: f64 = 0.01;
+/// Threads that had work for less of their lives than this were idle.
+const IDLE: f64 = 0.01;
+
+/// Part of their lives that the target's threads had work; `None` when that was not seen.
+fn worked(target: &Subject) -> Option<f64> {
     let ledger = &target.serving_ledger;
-    let worked = ledger.busy_ns() / ledger.wall_ns.max(1.0);
+    let seen = ledger.wall_ns > 0.0 && ledger.part(LedgerClass::Unknown) < 0.5;
+    seen.then(|| ledger.busy_ns() / ledger.wall_ns)
+}
+
+fn without_signal(facts: &Facts<'_>, target: &Subject) -> String {
     let name = &target.name;
-    if worked < IDLE {
-        let worked = percent(worked);
-        return format!(
-            "No bottleneck: {name} was idle; its threads had work for {worked} of the time."
-        );
+    if let Some(worked) = worked(target).filter(|worked| *worked < IDLE) {
+        let worked = if worked < 0.0005 {
+            "no work".to_owned()
+        } else {
+            format!("work for {} of the time", percent(worked))
+        };
+        return format!("No bottleneck: {name} was idle; its threads had {worked}.");
     }
     let on_cpu = percent(facts.share(LedgerClass::OnCpu));
     format!(

@@ -31,8 +31,11 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         .as_ref()
         .map_or_else(|| machine(facts), |target| target.entity.clone());
     Judgement::Present(Box::new(Finding {
-        prove_wrong: "run longer and alone on the machine, and name what serves: --target"
-            .to_owned(),
+        prove_wrong: match facts.meta.plan.targets.as_slice() {
+            [] => "run longer and alone on the machine, and name what serves: --target",
+            [..] => "run longer and alone on the machine",
+        }
+        .to_owned(),
         ..finding(CAUSE.name, &entity, Confidence::Suspected, sentence)
     }))
 }

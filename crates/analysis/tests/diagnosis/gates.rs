@@ -50,15 +50,15 @@ fn cut_off_or_ended_badly() {
         });
     };
     expect![[r#"
-        gate.interrupted: loadgen did not end well (exit status 2): client 3 aborted
+        gate.interrupted: loadgen ended with status 2: client 3 aborted
     "#]]
     .assert_eq(&changed(|run| outcome(run, ExitKind::Code(2), true)));
     expect![[r#"
-        gate.interrupted: loadgen did not end well (exit status 137): client 3 aborted
+        gate.interrupted: loadgen was ended by signal 9: client 3 aborted
     "#]]
     .assert_eq(&changed(|run| outcome(run, ExitKind::Signal(9), true)));
     expect![[r#"
-        gate.interrupted: loadgen did not end well (exit status 0): client 3 aborted
+        gate.interrupted: loadgen says that its run was aborted: client 3 aborted
     "#]]
     .assert_eq(&changed(|run| outcome(run, ExitKind::Code(0), false)));
     expect![[""]].assert_eq(&changed(|run| outcome(run, ExitKind::Code(0), true)));

@@ -210,9 +210,10 @@ pub(super) fn no_connection(name: &str, waited: Duration) -> String {
 
 /// A target that could be typed here.
 fn example() -> String {
-    let ports = listeners(Path::new(PROC));
-    let port = ports
-        .iter()
+    let listening = listeners(Path::new(PROC));
+    let named = listening.iter().filter(|listener| listener.pid.is_some());
+    let port = named
+        .chain(&listening)
         .find_map(|listener| listener.port)
         .unwrap_or(5432);
     format!("port:{port}")

@@ -13,7 +13,7 @@ use model::{ExitKind, Timestamp};
 use workloads::{Bin, Ending, Listener, Reader, Stream};
 
 use super::session::Event;
-use crate::outputs::Screen;
+use crate::outputs::{Screen, Taken};
 
 /// After an interrupt the workload has this long before it is told more firmly.
 const GRACE: Duration = Duration::from_secs(5);
@@ -199,8 +199,12 @@ fn carry(
                 Vec::new()
             }
         };
-        screen.pass(to_stdout, &forward);
+        let taken = screen.pass(to_stdout, &forward);
         if !bins.is_empty() && events.send(Event::Bins(bins)).is_err() {
+            return;
+        }
+        // Whoever read it has gone: closing our end lets the workload notice, as it would by itself.
+        if taken == Taken::NobodyReads {
             return;
         }
     }

@@ -15,6 +15,15 @@ const ERASE: &str = "\r\x1b[K";
 #[derive(Clone)]
 pub(crate) struct Screen(Arc<Mutex<Drawn>>);
 
+/// What became of text that was passed on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Taken {
+    /// It was written, or could not be for a reason that is not the workload's.
+    All,
+    /// The pipe that it goes to has been closed.
+    NobodyReads,
+}
+
 /// Whether a live line stands on the terminal and must be erased before anything else is written.
 struct Drawn(bool);
 
@@ -23,20 +32,24 @@ impl Screen {
         Self(Arc::new(Mutex::new(Drawn(false))))
     }
 
-    /// Passes the workload's bytes on unchanged. A reader that has gone is the workload's to notice,
-    /// not a reason to end its run.
-    pub(crate) fn pass(&self, to_stdout: bool, bytes: &[u8]) {
+    /// Passes the workload's bytes on unchanged.
+    pub(crate) fn pass(&self, to_stdout: bool, bytes: &[u8]) -> Taken {
         if bytes.is_empty() {
-            return;
+            return Taken::All;
         }
         let mut drawn = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         drawn.erase();
-        let _ = if to_stdout {
+        let written = if to_stdout {
             let mut out = std::io::stdout();
             out.write_all(bytes).and_then(|()| out.flush())
         } else {
             std::io::stderr().write_all(bytes)
         };
+        match written {
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Taken::NobodyReads,
+            // A full disk behind a redirection, say: the run is worth more than its text.
+            _ => Taken::All,
+        }
     }
 
     /// A line of our own.

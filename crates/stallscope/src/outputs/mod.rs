@@ -1,6 +1,7 @@
 //! What people and programs see; each a pure writer of a report, and the few lines that print it.
 
 mod json;
+mod layout;
 mod live;
 mod terminal;
 
@@ -9,7 +10,7 @@ use std::io::{IsTerminal, Write};
 use model::Report;
 
 pub(crate) use json::write as write_json;
-pub(crate) use live::{Live, Screen};
+pub(crate) use live::{Live, Screen, Taken};
 
 /// Columns that the verdict fits into, however wide the terminal is.
 const WIDEST: usize = 100;
@@ -23,7 +24,19 @@ pub(crate) fn terminal(report: &Report) -> String {
 
 /// A line on standard error. A reader that has gone is no reason to stop.
 pub(crate) fn say(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let _ = writeln!(std::io::stderr(), "{}", harmless(line));
+}
+
+/// Names come from the recorded machine and may hold anything that a terminal would obey.
+fn harmless(text: &str) -> String {
+    let shown = |c: char| {
+        if c.is_control() && c != '\n' {
+            '\u{fffd}'
+        } else {
+            c
+        }
+    };
+    text.chars().map(shown).collect()
 }
 
 /// Text on standard output; a pipe that was closed early (`| head`) is no error.
@@ -38,7 +51,9 @@ fn columns() -> usize {
     if !std::io::stderr().is_terminal() {
         return WIDEST;
     }
-    let size = rustix::termios::tcgetwinsize(std::io::stderr());
+    let size = rustix::termios::tcgetwinsize(std::io::stderr()).ok();
+    // A terminal that does not know its size says 0.
+    let size = size.filter(|size| size.ws_col > 0);
     size.map_or(WIDEST, |size| usize::from(size.ws_col))
         .clamp(NARROWEST, WIDEST)
 }

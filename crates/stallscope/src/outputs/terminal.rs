@@ -6,10 +6,10 @@ use model::{
     Role, ShareBasis, Signal, StallKind,
 };
 
+use super::layout::{labelled, seconds, two_columns, with_note, wrap};
+
 /// Characters of a bar that stands for 100 %.
 const BAR: f64 = 40.0;
-/// Where the texts of the closing lines begin.
-const LABEL: usize = 20;
 
 /// The whole verdict, ending in a line end.
 pub(super) fn verdict(report: &Report, width: usize) -> String {
@@ -17,7 +17,7 @@ pub(super) fn verdict(report: &Report, width: usize) -> String {
     if let Some(headline) = report.verdict.findings.first() {
         text.push_str(&headline_lines(headline, report, width));
     }
-    text.push_str(&signal_lines(report));
+    text.push_str(&signal_lines(report, width));
     if let Some(account) = &report.verdict.account {
         text.push_str(&account_lines(account, report, width));
     }
@@ -32,15 +32,9 @@ pub(super) fn verdict(report: &Report, width: usize) -> String {
     if let Some(headline) = report.verdict.findings.first() {
         text.push_str(&advice_lines(headline, report, width));
     }
-    // Names come from the recorded machine and may hold anything a terminal would obey.
-    text.chars()
-        .map(|c| {
-            if c.is_control() && c != '\n' {
-                '\u{fffd}'
-            } else {
-                c
-            }
-        })
+    super::harmless(&text)
+        .lines()
+        .map(|line| format!("{}\n", line.trim_end()))
         .collect()
 }
 
@@ -64,7 +58,7 @@ fn headline_lines(headline: &Finding, report: &Report, width: usize) -> String {
     lines.join("\n") + "\n"
 }
 
-fn signal_lines(report: &Report) -> String {
+fn signal_lines(report: &Report, width: usize) -> String {
     let signal = |name: &str| report.signals.iter().find(|signal| signal.name == name);
     let mean = |name: &str| signal(name).and_then(|signal| signal.mean);
     let unit = report
@@ -122,22 +116,8 @@ fn signal_lines(report: &Report) -> String {
         ));
     }
     rows.into_iter()
-        .map(|(left, right)| two_columns(left, right))
+        .map(|(left, right)| two_columns(left, right, width))
         .collect()
-}
-
-type Cell = (&'static str, String);
-
-fn two_columns(left: Option<Cell>, right: Option<Cell>) -> String {
-    let cell = |(name, value): Cell, width: usize| format!("{name:<width$}  {value}");
-    match (
-        left.map(|left| cell(left, 10)),
-        right.map(|right| cell(right, 8)),
-    ) {
-        (None, None) => String::new(),
-        (Some(left), None) => format!("  {left}\n"),
-        (left, Some(right)) => format!("  {:<33}{right}\n", left.unwrap_or_default()),
-    }
 }
 
 fn latency_words(latency: &Signal, report: &Report) -> String {
@@ -152,7 +132,7 @@ fn latency_words(latency: &Signal, report: &Report) -> String {
         Provenance::Derived => {
             format!("worked out by {tool} from clients and throughput: no evidence")
         }
-        _ if latency.quantiles.is_empty() => format!("from {tool}, which gives no percentiles"),
+        _ if latency.quantiles.is_empty() => format!("from {tool}; no percentiles"),
         _ => format!("from {tool}"),
     };
     format!("{} mean ({origin})", duration(mean))
@@ -183,10 +163,24 @@ fn pressure_words(report: &Report, kind: EntityKind, whose: &str) -> String {
         ));
     }
     if words.is_empty() {
-        "not recorded".to_owned()
+        not_recorded(report)
     } else {
         format!("{} ({whose})", words.join(", "))
     }
+}
+
+/// Pressure is a difference of two readings 2 s apart.
+fn not_recorded(report: &Report) -> String {
+    let off = report
+        .gaps
+        .iter()
+        .any(|gap| gap.table == "pressure" && gap.what.ends_with("cpu"));
+    if off {
+        "not recorded"
+    } else {
+        "too short a time to tell"
+    }
+    .to_owned()
 }
 
 fn account_lines(account: &Account, report: &Report, width: usize) -> String {
@@ -217,15 +211,29 @@ fn account_lines(account: &Account, report: &Report, width: usize) -> String {
             item.label,
             percent(item.share)
         );
-        let column = start.chars().count() + 2;
-        let mut note = wrap(&item.note, width.saturating_sub(column).max(24)).into_iter();
-        text.push_str(&match note.next().filter(|line| !line.is_empty()) {
-            Some(line) => format!("{start}  {line}\n"),
-            None => format!("{start}\n"),
-        });
-        for line in note {
-            text.push_str(&format!("{:column$}{line}\n", ""));
-        }
+        text.push_str(&with_note(&start, &item.note, width));
+    }
+    text
+}
+
+fn remedy_lines(headline: &Finding, unit: &str, width: usize) -> String {
+    let remedies = &headline.would_help;
+    let Some(longest) = remedies
+        .iter()
+        .map(|remedy| remedy.change.chars().count())
+        .max()
+    else {
+        return String::new();
+    };
+    let mut text = "  Would help (upper bounds)\n".to_owned();
+    for remedy in remedies {
+        let bound = |value| format!("  {} {unit}", analysis::bound(value));
+        let throughput = remedy.throughput.map_or(String::new(), bound);
+        let gain = remedy
+            .gain
+            .map_or(String::new(), |gain| format!("  +{}", percent(gain)));
+        let start = format!("    {:<longest$}{throughput}{gain}", remedy.change);
+        text.push_str(&with_note(&start, &remedy.because, width));
     }
     text
 }
@@ -237,33 +245,14 @@ fn advice_lines(headline: &Finding, report: &Report, width: usize) -> String {
         .as_ref()
         .map_or("", |workload| workload.load.rate_unit.as_str());
     let mut text = String::new();
-    if !headline.would_help.is_empty() {
-        text.push_str("  Would help (upper bounds)\n");
-        let longest = headline
-            .would_help
+    text.push_str(&remedy_lines(headline, unit, width));
+    let sentences = |items: Vec<String>, between: &str| {
+        let bare: Vec<&str> = items
             .iter()
-            .map(|remedy| remedy.change.chars().count())
-            .max()
-            .unwrap_or(0);
-        for remedy in &headline.would_help {
-            let throughput = remedy.throughput.map_or(String::new(), |value| {
-                format!("  {} {unit}", analysis::bound(value))
-            });
-            let gain = remedy
-                .gain
-                .map_or(String::new(), |gain| format!("  +{}", percent(gain)));
-            let because = if remedy.because.is_empty() {
-                String::new()
-            } else {
-                format!("  {}", remedy.because)
-            };
-            text.push_str(&format!(
-                "    {:<longest$}{throughput}{gain}{because}\n",
-                remedy.change
-            ));
-        }
-    }
-    let sentences = |items: Vec<String>, between: &str| items.join(between);
+            .map(|item| item.trim_end_matches('.'))
+            .collect();
+        bare.join(between)
+    };
     text.push_str(&labelled(
         "Would not help",
         &sentences(headline.would_not_help.clone(), ", "),
@@ -318,58 +307,84 @@ fn advice_lines(headline: &Finding, report: &Report, width: usize) -> String {
     text
 }
 
-/// Why each cause of a wait is not it: what an undetermined verdict rests on.
+/// Why each cause is not it: what an undetermined verdict rests on. Causes with the same reason
+/// stand together; without a target there is nothing to rule out.
 fn ruled_out(report: &Report) -> String {
-    let absent = report.verdict.judged.iter().filter(|judged| {
-        judged.answer != Answer::Present && !judged.cause.starts_with("load.rate")
-    });
-    absent
-        .map(|judged| format!("{}: {}", judged.cause, judged.sentence))
-        .collect::<Vec<_>>()
-        .join("; ")
-}
-
-/// `  Label    text`, wrapped under the text; nothing for an empty text.
-fn labelled(label: &str, text: &str, width: usize) -> String {
-    if text.is_empty() {
-        return String::new();
-    }
-    let indent = LABEL.max(label.chars().count() + 4);
-    let mut lines = wrap(text, width.saturating_sub(indent)).into_iter();
-    let mut out = format!(
-        "  {label:<rest$}{}\n",
-        lines.next().unwrap_or_default(),
-        rest = indent - 2
-    );
-    for line in lines {
-        out.push_str(&format!("{:indent$}{line}\n", ""));
-    }
-    out
-}
-
-/// Lines of at most `width` characters; a longer word stands alone, and `34 %` is one word.
-fn wrap(text: &str, width: usize) -> Vec<String> {
-    const TIE: &str = "\u{a0}%";
-    let mut lines = vec![String::new()];
-    for word in text.replace(" %", TIE).split(' ') {
-        let Some(line) = lines.last_mut() else { break };
-        if line.is_empty() {
-            line.push_str(word);
-        } else if line.chars().count() + 1 + word.chars().count() <= width {
-            line.push(' ');
-            line.push_str(word);
-        } else {
-            lines.push(word.to_owned());
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    let judged = report
+        .verdict
+        .judged
+        .iter()
+        .filter(|judged| judged.answer == Answer::Absent);
+    for judged in
+        judged.filter(|judged| judged.cause != "load.rate" && judged.cause != "undetermined")
+    {
+        match reasons
+            .iter_mut()
+            .find(|(reason, _)| *reason == judged.sentence)
+        {
+            Some((_, causes)) => causes.push(&judged.cause),
+            None => reasons.push((&judged.sentence, vec![&judged.cause])),
         }
     }
-    lines.iter().map(|line| line.replace(TIE, " %")).collect()
+    let lines = reasons
+        .iter()
+        .map(|(reason, causes)| format!("{}: {reason}", causes.join(", ")));
+    lines.collect::<Vec<_>>().join("; ")
 }
 
-/// `1 s`, `29.6 s`.
-fn seconds(value: f64) -> String {
-    if (value - value.round()).abs() < 0.05 {
-        format!("{value:.0} s")
-    } else {
-        format!("{value:.1} s")
+#[cfg(test)]
+mod tests {
+    use expect_test::{ExpectFile, expect_file};
+
+    use super::*;
+
+    fn check(json: &str, width: usize, expected: &ExpectFile) {
+        let report: Report = serde_json::from_str(json).expect("a report as it is written");
+        let text = verdict(&report, width);
+        assert!(
+            text.lines().all(|line| line.chars().count() <= width),
+            "{text}"
+        );
+        expected.assert_eq(&text);
+    }
+
+    macro_rules! golden {
+        ($test:ident, $name:literal, $width:literal, $golden:literal) => {
+            #[test]
+            fn $test() {
+                let json = include_str!(concat!("../../fixtures/reports/", $name, ".json"));
+                let path = concat!("../../fixtures/reports/", $golden, ".txt");
+                check(json, $width, &expect_file![path]);
+            }
+        };
+    }
+
+    golden!(a_saturated_cpu, "cpu-saturated", 100, "cpu-saturated");
+    golden!(a_quota, "cpu-quota", 100, "cpu-quota");
+    golden!(
+        a_generator_at_its_limit,
+        "client-bound",
+        100,
+        "client-bound"
+    );
+    golden!(a_healthy_server, "rate-limited", 100, "rate-limited");
+    golden!(
+        a_narrow_terminal,
+        "cpu-saturated",
+        72,
+        "cpu-saturated-narrow"
+    );
+
+    #[test]
+    fn names_cannot_command_the_terminal() {
+        let json = include_str!("../../fixtures/reports/cpu-saturated.json");
+        let mut report: Report = serde_json::from_str(json).expect("a report as it is written");
+        report.verdict.findings[0].entity.name = "\u{1b}[2Jpostgres\r".to_owned();
+        assert!(
+            verdict(&report, 100)
+                .chars()
+                .all(|c| c == '\n' || !c.is_control())
+        );
     }
 }

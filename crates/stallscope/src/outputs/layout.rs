@@ -1,0 +1,99 @@
+//! Lines of text within a width: wrapped, labelled, side by side.
+
+/// Where the texts of the closing lines begin.
+const LABEL: usize = 20;
+
+/// A name and its value.
+pub(super) type Cell = (&'static str, String);
+
+/// Two cells side by side, or one below the other where they do not fit.
+pub(super) fn two_columns(left: Option<Cell>, right: Option<Cell>, width: usize) -> String {
+    let cell = |(name, value): &Cell, column: usize| format!("{name:<column$}  {value}");
+    let beside =
+        |cells: &Option<Cell>, column| cells.as_ref().map_or(String::new(), |it| cell(it, column));
+    let both = format!("  {:<33}{}", beside(&left, 10), beside(&right, 8));
+    if both.trim_end().chars().count() <= width {
+        return format!("{both}\n");
+    }
+    let below = [left, right].into_iter().flatten();
+    below
+        .map(|it| format!("  {}\n", wrap(&cell(&it, 10), width - 2).join("\n    ")))
+        .collect()
+}
+
+/// A line with a note beside it, or below it where it leaves the note too little room.
+pub(super) fn with_note(start: &str, note: &str, width: usize) -> String {
+    const LEAST_ROOM: usize = 28;
+    if note.is_empty() {
+        return format!("{start}\n");
+    }
+    let beside = start.chars().count() + 2;
+    let below = width.saturating_sub(beside) < LEAST_ROOM;
+    let indent = if below { 6 } else { beside };
+    let mut text = start.to_owned();
+    for (index, line) in wrap(note, width.saturating_sub(indent)).iter().enumerate() {
+        match (index, below) {
+            (0, false) => text.push_str(&format!("  {line}")),
+            _ => text.push_str(&format!("\n{:indent$}{line}", "")),
+        }
+    }
+    text + "\n"
+}
+
+/// `  Label    text`, wrapped under the text; nothing for an empty text.
+pub(super) fn labelled(label: &str, text: &str, width: usize) -> String {
+    if text.is_empty() {
+        return String::new();
+    }
+    let indent = LABEL.max(label.chars().count() + 4);
+    let mut lines = wrap(text, width.saturating_sub(indent)).into_iter();
+    let mut out = format!(
+        "  {label:<rest$}{}\n",
+        lines.next().unwrap_or_default(),
+        rest = indent - 2
+    );
+    for line in lines {
+        out.push_str(&format!("{:indent$}{line}\n", ""));
+    }
+    out
+}
+
+/// Lines of at most `width` characters; a longer word stands alone, and `34 %` is one word.
+pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
+    const TIE: &str = "\u{a0}%";
+    let mut lines = vec![String::new()];
+    for word in text.replace(" %", TIE).split(' ') {
+        let Some(line) = lines.last_mut() else { break };
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.chars().count() + 1 + word.chars().count() <= width {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines.iter().map(|line| line.replace(TIE, " %")).collect()
+}
+
+/// `1 s`, `29.6 s`.
+pub(super) fn seconds(value: f64) -> String {
+    if (value - value.round()).abs() < 0.05 {
+        format!("{value:.0} s")
+    } else {
+        format!("{value:.1} s")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_wrapped_between_words_and_a_percentage_is_one() {
+        assert_eq!(wrap("one two 34 % four", 12), ["one two 34 %", "four"]);
+        assert_eq!(wrap("one two 34 % four", 11), ["one two", "34 % four"]);
+        assert_eq!(wrap("", 10), [""]);
+        assert_eq!(wrap("unbreakable", 3), ["unbreakable"]);
+    }
+}
