@@ -60,25 +60,22 @@ fn interrupted(facts: &Facts<'_>) -> Option<String> {
     }
     let workload = facts.meta.workload.as_ref()?;
     let outcome = workload.outcome.as_ref()?;
-    let summary_incomplete = outcome
+    // What the tool itself reported weighs more than how it ended; failed operations are told even
+    // by a run that ended well.
+    if !outcome.remarks.is_empty() {
+        return Some(outcome.remarks.join("; "));
+    }
+    let incomplete = outcome
         .summary
         .as_ref()
         .is_some_and(|summary| !summary.complete);
-    let failed = outcome.exit.status() != 0;
-    if !failed && !summary_incomplete {
-        return None;
+    match outcome.exit {
+        ExitKind::Code(0) => {
+            incomplete.then(|| format!("{} says that its run was aborted", workload.name))
+        }
+        ExitKind::Code(code) => Some(format!("{} ended with status {code}", workload.name)),
+        ExitKind::Signal(signal) => Some(format!("{} was ended by signal {signal}", workload.name)),
     }
-    let remarks = if outcome.remarks.is_empty() {
-        String::new()
-    } else {
-        format!(": {}", outcome.remarks.join("; "))
-    };
-    let how = match outcome.exit {
-        ExitKind::Code(0) => "says that its run was aborted".to_owned(),
-        ExitKind::Code(code) => format!("ended with status {code}"),
-        ExitKind::Signal(signal) => format!("was ended by signal {signal}"),
-    };
-    Some(format!("{} {how}{remarks}", workload.name))
 }
 
 fn short(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {

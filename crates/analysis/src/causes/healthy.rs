@@ -167,6 +167,9 @@ fn prove_wrong(facts: &Facts<'_>) -> String {
     let Some(load) = facts.meta.workload.as_ref().map(|workload| &workload.load) else {
         return "give it more work: what it then waits for is its limit".to_owned();
     };
+    if facts.generator.is_none() {
+        return "only faster CPUs, more threads or less to do would make it quicker".to_owned();
+    }
     match (
         load.rate,
         &load.rate_option,

@@ -50,18 +50,20 @@ fn cut_off_or_ended_badly() {
         });
     };
     expect![[r#"
-        gate.interrupted: loadgen ended with status 2: client 3 aborted
+        gate.interrupted: client 3 aborted
     "#]]
     .assert_eq(&changed(|run| outcome(run, ExitKind::Code(2), true)));
     expect![[r#"
-        gate.interrupted: loadgen was ended by signal 9: client 3 aborted
+        gate.interrupted: client 3 aborted
     "#]]
     .assert_eq(&changed(|run| outcome(run, ExitKind::Signal(9), true)));
     expect![[r#"
-        gate.interrupted: loadgen says that its run was aborted: client 3 aborted
+        gate.interrupted: client 3 aborted
     "#]]
     .assert_eq(&changed(|run| outcome(run, ExitKind::Code(0), false)));
-    expect![[""]].assert_eq(&changed(|run| outcome(run, ExitKind::Code(0), true)));
+    expect![[r#"
+        gate.interrupted: client 3 aborted
+    "#]].assert_eq(&changed(|run| outcome(run, ExitKind::Code(0), true)));
 }
 
 #[test]

@@ -8,6 +8,9 @@ pub(super) type Cell = (&'static str, String);
 
 /// Two cells side by side, or one below the other where they do not fit.
 pub(super) fn two_columns(left: Option<Cell>, right: Option<Cell>, width: usize) -> String {
+    if left.is_none() && right.is_none() {
+        return String::new();
+    }
     let cell = |(name, value): &Cell, column: usize| format!("{name:<column$}  {value}");
     let beside =
         |cells: &Option<Cell>, column| cells.as_ref().map_or(String::new(), |it| cell(it, column));

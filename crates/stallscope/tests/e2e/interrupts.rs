@@ -37,7 +37,7 @@ fn a_signal_to_us_alone_ends_the_workload_with_a_verdict() {
         let (place, ended) = interrupted(SLEEP, &[signal]);
         ended
             .status(status)
-            .says("Undetermined")
+            .says("judged")
             .says("Saved load-1.stall");
         let meta = place.opened().meta;
         assert!(meta.complete);
@@ -62,7 +62,7 @@ fn a_workload_that_ignores_signals_is_killed_after_the_grace_period() {
     ended
         .status(137)
         .says("load has not ended since the interrupt: killing it")
-        .says("Undetermined")
+        .says("No bottleneck")
         .says("Saved");
     assert!(place.opened().meta.complete);
 }

@@ -86,7 +86,10 @@ fn an_interrupted_load_is_judged_up_to_the_interrupt() {
     sleep(Duration::from_millis(4_500));
     running.signal(Signal::INT);
     let ended = running.end();
-    ended.status(130).says("did not end well").says("Where the");
+    ended
+        .status(130)
+        .says("killed by signal 2")
+        .says("Where the");
     let report = place.report();
     let throughput = report
         .signals

@@ -27,7 +27,7 @@ fn a_workload_that_ends_at_once_has_a_verdict_and_a_recording() {
         .run(&["run", "--", "false"])
         .status(1)
         .says("Undetermined:")
-        .says("false did not end well (exit status 1)")
+        .says("false ended with status 1")
         .says("Saved false-1.stall");
     let recording = place.opened();
     assert!(recording.damage.is_empty(), "{:?}", recording.damage);

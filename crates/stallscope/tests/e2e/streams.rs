@@ -92,6 +92,16 @@ fn a_reader_that_goes_away_ends_the_workload_as_it_would_without_us() {
 }
 
 #[test]
+fn a_load_generator_that_prints_without_end_notices_that_nobody_reads() {
+    let place = Place::new();
+    place.script("pgbench", "exec yes");
+    let text = "{ \"$0\" run -q -- ./pgbench; echo $? > status; } | head -c 1";
+    Running::start(place.shell(text)).end();
+    // 128 + SIGPIPE
+    assert_eq!(place.wait_for("status").trim(), "141");
+}
+
+#[test]
 fn a_reader_that_goes_away_does_not_end_a_load_generator_that_prints_little() {
     let place = Place::new();
     place.script(
