@@ -19,5 +19,5 @@ pub fn skip(what: &str, why: &str) {
         !everything(),
         "{what} must not be skipped ({VARIABLE}=all): {why}"
     );
-    println!("skipped: {what}: {why}");
+    println!("SKIPPED: {what}: {why}");
 }

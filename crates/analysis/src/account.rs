@@ -6,7 +6,7 @@
 
 use model::{Account, AccountItem, LedgerClass, Quality, ShareBasis};
 
-use crate::ledger::{label, quality};
+use crate::ledger::{label, quality_in};
 use crate::signals::Mean;
 use crate::subject::Subject;
 use crate::words::{count, percent};
@@ -55,7 +55,7 @@ pub(crate) fn account(
                 class,
                 format!("{} {}", target.name, label(class)),
                 ledger.get(class),
-                quality(class),
+                quality_in(ledger, class),
             )
         })
         .collect();

@@ -118,7 +118,7 @@ pub(crate) fn headroom(facts: &Facts<'_>) -> Option<Headroom> {
     let each = duration(own / signal.completed.max(1.0));
     let sentence = format!(
         "these CPUs have room for at least {} {} at {each} of CPU per request; CPU per request usually falls under load, so the \
-         limit lies higher",
+         limit of the CPUs lies higher",
         bound(throughput),
         facts.rate_unit()
     );

@@ -6,7 +6,7 @@ use model::{EntityKind, LedgerClass, Meta, Role, Timeline, Window};
 
 use crate::neighbours;
 use crate::quota::target_groups;
-use crate::subject::Subject;
+use crate::subject::{Subject, threads_of};
 
 /// The CPUs, as parts of their time.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -148,16 +148,54 @@ pub(crate) fn cpu_use(
             .series("recorder", machine.id, "cpu_ns")?
             .growth(window)
     });
+    let ended = |role| unseen_children_ns(timeline, role, window);
     let mut cpu = CpuUse {
-        target_ns: on_cpu(target),
-        generator_ns: on_cpu(generator),
+        target_ns: on_cpu(target) + ended(Role::Target),
+        generator_ns: on_cpu(generator) + ended(Role::Generator),
         recorder_ns: own.unwrap_or(0.0),
         rest_ns: neighbours::rest_cpu_ns(timeline, window),
     };
     if let Some(machine) = machine {
         // What no process shows (interrupts, processes that lived between two looks) is of the rest.
-        let known = cpu.target_ns + cpu.generator_ns + cpu.recorder_ns;
+        let dependencies = dependency_ns(timeline, window);
+        let known = cpu.target_ns + cpu.generator_ns + cpu.recorder_ns + dependencies;
         cpu.rest_ns = cpu.rest_ns.max(machine.busy_ns - known);
     }
     cpu
+}
+
+/// CPU time of what the target calls, ns: neither its own nor a stranger's.
+fn dependency_ns(timeline: &Timeline, window: Window) -> f64 {
+    let threads = threads_of(timeline, Role::Dependency).into_iter();
+    let run = |(thread, _)| timeline.series("thread", thread, "run_ns")?.growth(window);
+    threads.filter_map(run).sum()
+}
+
+/// CPU time of children that lived too shortly to be sampled (a backend per connection), ns: what
+/// their parents buried, less what was seen of those that ended.
+fn unseen_children_ns(timeline: &Timeline, role: Role, window: Window) -> f64 {
+    let mut unseen = 0.0;
+    for process in timeline
+        .entities
+        .of_kind(EntityKind::Process)
+        .filter(|it| it.role == role)
+    {
+        let buried = timeline.series("process", process.id, "children_ns");
+        unseen += buried
+            .and_then(|series| series.growth(window))
+            .unwrap_or(0.0);
+    }
+    for (thread, _) in threads_of(timeline, role) {
+        let ended = timeline
+            .entities
+            .get(thread)
+            .and_then(|record| record.vanished);
+        if ended.is_some_and(|end| window.contains(end)) {
+            let last = timeline
+                .series("thread", thread, "run_ns")
+                .and_then(|run| run.values().next_back());
+            unseen -= last.map_or(0.0, |(_, ns)| ns as f64);
+        }
+    }
+    unseen.max(0.0)
 }

@@ -39,7 +39,7 @@ pub(crate) struct Facts<'a> {
     /// Part of those that was busy.
     pub(crate) effective_busy: Option<f64>,
     pub(crate) quota: Option<Quota>,
-    /// Whether the CPU account of any group of the target was seen.
+    /// Whether the CPU account of every group of the target was seen.
     pub(crate) quota_seen: bool,
     pub(crate) culprit: Option<Culprit>,
     pub(crate) pressure: Vec<Pressure>,
@@ -89,7 +89,7 @@ pub(crate) fn measure<'a>(
     let account = target
         .as_ref()
         .and_then(|target| account::account(target, generator.as_ref(), signal.as_ref()));
-    let quota_seen = quota_seen(timeline, window, &groups);
+    let quota_seen = quota_seen(timeline, window);
     Facts {
         quota: quota(timeline, window, &groups, effective_cpus),
         quota_seen,
@@ -121,6 +121,47 @@ impl Facts<'_> {
             .filter(|item| item.class == class)
             .map(|item| item.share)
             .sum()
+    }
+
+    /// CPU wait of the target as part of the response time less the lag behind the generator's own
+    /// schedule: a queue before the target must not hide why it is slow.
+    pub(crate) fn wait_in_service(&self) -> f64 {
+        let service = 1.0 - self.share(LedgerClass::Lag);
+        if service > 0.0 {
+            self.share(LedgerClass::CpuWait) / service
+        } else {
+            0.0
+        }
+    }
+
+    /// The part of the response time that was lag, where a rate is met on full CPUs by letting
+    /// requests queue.
+    pub(crate) fn queueing(&self, thresholds: &Thresholds) -> Option<f64> {
+        let full = self
+            .effective_busy
+            .is_some_and(|busy| busy >= thresholds.cpu_saturated.busy);
+        let lag = self.share(LedgerClass::Lag);
+        (full && lag >= thresholds.load_rate.lag).then_some(lag)
+    }
+
+    /// Whether the target may use only some of the machine's CPUs.
+    pub(crate) fn is_pinned(&self) -> bool {
+        self.effective_cpus < self.meta.cpus
+    }
+
+    /// Part of the busy time of the CPUs that the target may use which it and the generator used.
+    pub(crate) fn own_part(&self) -> f64 {
+        if !self.is_pinned() {
+            return self.cpu.part(self.cpu.target_ns + self.cpu.generator_ns);
+        }
+        // Where the generator ran is not known; the target ran where it may.
+        let usable = f64::from(self.effective_cpus) * self.window.len_ns() as f64;
+        let busy = usable * self.effective_busy.unwrap_or(1.0);
+        if busy > 0.0 {
+            (self.cpu.target_ns / busy).min(1.0)
+        } else {
+            0.0
+        }
     }
 
     /// What a share is of, in words.

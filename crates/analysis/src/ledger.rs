@@ -72,7 +72,7 @@ impl Ledger {
                 label: label(*class).to_owned(),
                 ns: ns.round() as i64,
                 share: ns / self.wall_ns,
-                quality: quality(*class),
+                quality: quality_in(self, *class),
                 note: String::new(),
             })
             .collect();
@@ -85,8 +85,17 @@ impl Ledger {
     }
 }
 
+/// How well a class is known in a ledger: beside a quota, what is left of the run-queue delay is only
+/// as good as the estimate that was taken out of it.
+pub(crate) fn quality_in(ledger: &Ledger, class: LedgerClass) -> Quality {
+    match class {
+        LedgerClass::CpuWait if ledger.get(LedgerClass::Throttled) > 0.0 => Quality::Estimated,
+        class => quality(class),
+    }
+}
+
 /// How well a class is known without BPF.
-pub(crate) fn quality(class: LedgerClass) -> Quality {
+fn quality(class: LedgerClass) -> Quality {
     match class {
         LedgerClass::OnCpu | LedgerClass::CpuWait => Quality::Exact,
         LedgerClass::Throttled | LedgerClass::Outside | LedgerClass::Lag => Quality::Estimated,

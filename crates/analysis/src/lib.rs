@@ -37,6 +37,10 @@ pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Repo
     let bins = signals::bins(timeline);
     let phases = phases::phases(timeline, meta, &bins, &thresholds);
     let window = asked.unwrap_or_else(|| phases::judged(&phases, timeline.window));
+    // Threads and response times are compared over the same time: that of whole bins.
+    let window = signals::whole_bins(&bins, window)
+        .intersect(timeline.window)
+        .unwrap_or(window);
     let facts = facts::measure(timeline, meta, &bins, window, &thresholds);
     let ranked = rank::rank(causes::judge(&facts, &thresholds));
     let ranked_healthy = ranked

@@ -18,13 +18,7 @@ pub(crate) struct Quota {
 
 /// The groups that hold serving processes of the target, and all groups above them.
 pub(crate) fn target_groups(timeline: &Timeline) -> Vec<EntityId> {
-    let processes = timeline
-        .entities
-        .of_kind(EntityKind::Process)
-        .filter(|process| process.role == Role::Target);
-    let mut groups: Vec<EntityId> = processes.filter_map(|process| process.group).collect();
-    groups.sort();
-    groups.dedup();
+    let groups = own_groups(timeline);
     let paths: Vec<&str> = groups
         .iter()
         .filter_map(|id| Some(timeline.entities.get(*id)?.entity.path.as_str()))
@@ -87,10 +81,25 @@ pub(crate) fn quota(
     })
 }
 
-/// Whether any of the groups has a CPU account in the window; a group without a limit has one too.
-pub(crate) fn quota_seen(timeline: &Timeline, window: Window, groups: &[EntityId]) -> bool {
-    groups.iter().any(|group| {
-        let usage = timeline.series("cgroup_cpu", *group, "usage_ns");
-        usage.is_some_and(|usage| usage.covered(window).is_some())
-    })
+/// Whether the CPU account of every group that holds the target was seen in the window; a group
+/// without a limit has one too.
+pub(crate) fn quota_seen(timeline: &Timeline, window: Window) -> bool {
+    let groups = own_groups(timeline);
+    !groups.is_empty()
+        && groups.iter().all(|group| {
+            let usage = timeline.series("cgroup_cpu", *group, "usage_ns");
+            usage.is_some_and(|usage| usage.covered(window).is_some())
+        })
+}
+
+/// The groups that hold processes of the target.
+fn own_groups(timeline: &Timeline) -> Vec<EntityId> {
+    let processes = timeline.entities.of_kind(EntityKind::Process);
+    let mut groups: Vec<EntityId> = processes
+        .filter(|process| process.role == Role::Target)
+        .filter_map(|process| process.group)
+        .collect();
+    groups.sort();
+    groups.dedup();
+    groups
 }

@@ -1,4 +1,4 @@
-//! From what was judged to what is said: the headline first, the rest by what fixing it could gain.
+//! From what was judged to what is said: the headline first, the rest by their share.
 
 use model::{Answer, Finding, Judged};
 

@@ -83,6 +83,15 @@ pub(crate) fn inside(bins: &[Bin], window: Window) -> impl Iterator<Item = &Bin>
     })
 }
 
+/// The time of the bins that lie in `window`; the window itself where there are none.
+pub(crate) fn whole_bins(bins: &[Bin], window: Window) -> Window {
+    let starts = inside(bins, window).map(|bin| bin.window.start).min();
+    let ends = inside(bins, window).map(|bin| bin.window.end).max();
+    starts
+        .zip(ends)
+        .map_or(window, |(start, end)| Window::new(start, end))
+}
+
 /// Throughput and latency over a window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Mean {
@@ -142,7 +151,12 @@ type Field = fn(&Bin) -> Option<f64>;
 /// The signals as they are reported.
 pub(crate) fn report(bins: &[Bin], meta: &Meta, window: Window) -> Vec<Signal> {
     let Some(mean) = mean(bins, window) else {
-        return from_summary(meta);
+        // A window between bins has no signal; the whole run's would be another's.
+        return if bins.is_empty() {
+            from_summary(meta)
+        } else {
+            Vec::new()
+        };
     };
     let provenance = meta
         .workload

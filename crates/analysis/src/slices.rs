@@ -16,6 +16,8 @@ pub(crate) struct Slice {
     /// Time for which the group's queues were held back, ns, added up over CPUs.
     pub(crate) held_back_ns: f64,
     pub(crate) wall_ns: f64,
+    /// Time of the CPUs that the target may use, ns.
+    pub(crate) cpu_time_ns: f64,
 }
 
 /// Delay that a quota caused over a span of which the slices may cover a part.
@@ -92,6 +94,7 @@ pub(crate) fn slices(
                 throttled_ns,
                 held_back_ns,
                 wall_ns: slice.len_ns() as f64,
+                cpu_time_ns: slice.len_ns() as f64 * f64::from(cpus.max(1)),
             })
         })
         .collect()

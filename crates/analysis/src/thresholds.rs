@@ -13,7 +13,7 @@ macro_rules! section {
 }
 
 section!(/// What must hold for anything to be said.
-    Floors { share: f64, measured_share: f64 });
+    Floors { share: f64 });
 section!(/// For `cpu.saturated`.
     CpuSaturated { busy: f64, own: f64, wait: f64 });
 section!(/// For `cpu.quota`.
@@ -23,7 +23,7 @@ section!(/// For `cpu.neighbour`.
 section!(/// For `load.client`.
     LoadClient { thread: f64, outside: f64 });
 section!(/// For `load.rate`.
-    LoadRate { achieved: f64 });
+    LoadRate { achieved: f64, lag: f64 });
 section!(/// For `healthy` and `undetermined`.
     Healthy { waits: f64, explained: f64 });
 section!(/// For what is found innocent.

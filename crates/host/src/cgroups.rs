@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use model::{Entity, EntityId, EntityKind, Timestamp};
+use model::{Entity, EntityId, EntityKind, GapReason, Timestamp};
 use sensors::{Hierarchy, Scope, Sensor, Source};
 
 use crate::intake::Intake;
@@ -18,13 +18,31 @@ const MOST_GROUPS: usize = 10_000;
 /// Groups nested deeper than this are not looked for.
 const MOST_DEPTH: usize = 16;
 
+/// A mounted hierarchy.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Mount {
+    /// Where it is mounted.
+    pub point: PathBuf,
+    /// The group that stands there: `/`, or a container's own, whose processes still name their
+    /// groups from the true root.
+    pub root: String,
+}
+
+impl Mount {
+    /// The folder of the group at `path`; `None` for a group that is not below this mount.
+    fn folder(&self, path: &str) -> Option<PathBuf> {
+        let inside = path.strip_prefix(self.root.trim_end_matches('/'))?;
+        (inside.is_empty() || inside.starts_with('/')).then(|| below(&self.point, inside))
+    }
+}
+
 /// Where the cgroup hierarchies are mounted.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Hierarchies {
     /// The unified hierarchy.
-    pub v2: Option<PathBuf>,
+    pub v2: Option<Mount>,
     /// The v1 hierarchies by controller.
-    pub v1: BTreeMap<String, PathBuf>,
+    pub v1: BTreeMap<String, Mount>,
 }
 
 impl Hierarchies {
@@ -43,11 +61,15 @@ impl Hierarchies {
             let left: Vec<&str> = left.split(' ').collect();
             // A bind mount of a sub-tree is not the hierarchy's root, unless we are in a container,
             // where it is all that there is: the first mount of each kind wins.
-            let Some(point) = left.get(4).map(|point| below(root, &unescape(point))) else {
+            let (Some(group), Some(point)) = (left.get(3), left.get(4)) else {
                 continue;
             };
+            let mount = Mount {
+                point: below(root, &unescape(point)),
+                root: unescape(group),
+            };
             match kind {
-                "cgroup2" if found.v2.is_none() => found.v2 = Some(point),
+                "cgroup2" if found.v2.is_none() => found.v2 = Some(mount),
                 "cgroup" => {
                     for option in options
                         .split(',')
@@ -56,7 +78,7 @@ impl Hierarchies {
                         found
                             .v1
                             .entry(option.to_owned())
-                            .or_insert_with(|| point.clone());
+                            .or_insert_with(|| mount.clone());
                     }
                 }
                 _ => {}
@@ -67,7 +89,8 @@ impl Hierarchies {
 
     /// Every mount point.
     pub fn mounts(&self) -> Vec<PathBuf> {
-        let mut mounts: Vec<_> = self.v2.iter().chain(self.v1.values()).cloned().collect();
+        let all = self.v2.iter().chain(self.v1.values());
+        let mut mounts: Vec<_> = all.map(|mount| mount.point.clone()).collect();
         mounts.dedup();
         mounts
     }
@@ -82,7 +105,7 @@ impl Hierarchies {
         }
     }
 
-    fn mount(&self, hierarchy: Hierarchy) -> Option<&PathBuf> {
+    fn mount(&self, hierarchy: Hierarchy) -> Option<&Mount> {
         match hierarchy {
             Hierarchy::None => None,
             Hierarchy::V2 => self.v2.as_ref(),
@@ -91,7 +114,7 @@ impl Hierarchies {
     }
 
     fn place(&self, source: &Source, group: &str) -> Option<PathBuf> {
-        let folder = below(self.mount(source.hierarchy)?, group);
+        let folder = self.mount(source.hierarchy)?.folder(group)?;
         // A group need not exist in every hierarchy.
         Some(folder.join(source.path))
     }
@@ -178,7 +201,13 @@ impl Cgroups {
         self.generation += 1;
         let mut paths = BTreeSet::new();
         for mount in self.used_mounts() {
-            walk(&mount, &mut String::from("/"), 0, &mut paths);
+            walk(&mount.point, &mut mount.root.clone(), 0, &mut paths);
+        }
+        let beyond = paths.len().saturating_sub(MOST_GROUPS) as u64;
+        if beyond > 0 {
+            scratch
+                .gaps
+                .say("cgroup_cpu", "groups", GapReason::Dropped(beyond));
         }
         for path in paths.into_iter().take(MOST_GROUPS) {
             self.ensure(&path, now, scratch, registry);
@@ -284,7 +313,7 @@ impl Cgroups {
         }
     }
 
-    fn used_mounts(&self) -> BTreeSet<PathBuf> {
+    fn used_mounts(&self) -> BTreeSet<Mount> {
         let sources = self.sensors.iter().flat_map(|(_, sensor)| sensor.sources);
         sources
             .filter_map(|source| self.hierarchies.mount(source.hierarchy).cloned())
@@ -295,7 +324,7 @@ impl Cgroups {
 /// Adds the path of `folder` and of every group below it.
 fn walk(folder: &Path, path: &mut String, depth: usize, paths: &mut BTreeSet<String>) {
     paths.insert(path.clone());
-    if depth >= MOST_DEPTH || paths.len() >= MOST_GROUPS {
+    if depth >= MOST_DEPTH || paths.len() > MOST_GROUPS {
         return;
     }
     let Ok(entries) = std::fs::read_dir(folder) else {
@@ -329,20 +358,31 @@ mod tests {
                       32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw,relatime shared:5 - cgroup cgroup rw,cpu,cpuacct\n\
                       41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw\n";
         let found = Hierarchies::from_mountinfo(hybrid, Path::new("/"));
-        assert_eq!(
-            found.v2.as_deref(),
-            Some(Path::new("/sys/fs/cgroup/unified"))
-        );
+        let point = |found: &Hierarchies| found.v2.as_ref().map(|mount| mount.point.clone());
+        assert_eq!(point(&found), Some(PathBuf::from("/sys/fs/cgroup/unified")));
         assert_eq!(found.v1.keys().collect::<Vec<_>>(), ["cpu", "cpuacct"]);
         assert_eq!(found.layout(), "hybrid");
         let pure =
             "25 30 0:23 / /sys/fs/cgroup\\040x rw - cgroup2 cgroup2 rw,nsdelegate\nnonsense\n";
         let found = Hierarchies::from_mountinfo(pure, Path::new("/host"));
-        assert_eq!(
-            found.v2.as_deref(),
-            Some(Path::new("/host/sys/fs/cgroup x"))
-        );
+        assert_eq!(point(&found), Some(PathBuf::from("/host/sys/fs/cgroup x")));
         assert_eq!(found.layout(), "v2");
+    }
+
+    #[test]
+    fn a_container_that_sees_only_its_own_group_finds_it() {
+        let inside = "700 690 0:38 /docker/ab /sys/fs/cgroup ro - cgroup2 cgroup rw,nsdelegate\n";
+        let mount = Hierarchies::from_mountinfo(inside, Path::new("/"))
+            .v2
+            .expect("mounted");
+        let folder = |path: &str| mount.folder(path);
+        assert_eq!(folder("/docker/ab"), Some(PathBuf::from("/sys/fs/cgroup/")));
+        assert_eq!(
+            folder("/docker/ab/x"),
+            Some(PathBuf::from("/sys/fs/cgroup/x"))
+        );
+        assert_eq!(folder("/docker/abc"), None);
+        assert_eq!(folder("/"), None);
     }
 
     #[test]

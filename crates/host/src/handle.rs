@@ -2,8 +2,13 @@
 
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use model::{Cost, Entity, EntityEvent, EntityId, Gap, Role, Rows, Table, Timestamp};
+
+/// How long the end of a sampler is waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What a sampler is to do.
 #[derive(Clone, Debug)]
@@ -63,7 +68,7 @@ pub type Spare = (&'static Table, Rows);
 pub struct SamplerHandle {
     pub(crate) commands: Sender<Command>,
     pub(crate) spare: Sender<Spare>,
-    pub(crate) thread: Option<std::thread::JoinHandle<()>>,
+    pub(crate) thread: Option<JoinHandle<()>>,
 }
 
 impl SamplerHandle {
@@ -83,8 +88,11 @@ impl SamplerHandle {
 impl Drop for SamplerHandle {
     fn drop(&mut self) {
         self.tell(Command::Stop);
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
+        // The sampler answers within a tick. One that hangs in the kernel must not hang the program.
+        let deadline = Instant::now() + PATIENCE;
+        let running = |thread: &JoinHandle<()>| !thread.is_finished();
+        while self.thread.as_ref().is_some_and(running) && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(5));
         }
     }
 }

@@ -6,9 +6,6 @@
 
 use model::{ColumnKind, EntityId, MISSING, Monotone, Rollback, Rows, Table, Timestamp};
 
-/// Rows are dropped, and counted, when nobody takes them for so long that this many have piled up.
-const MOST_ROWS: usize = 1 << 20;
-
 /// Room for a second of rows of some hundred threads; more is made when more come.
 const USUAL_ROWS: usize = 1_024;
 
@@ -22,8 +19,6 @@ pub(crate) struct Intake {
     pub(crate) spare: Option<Rows>,
     /// Readings that ran back and were held, per column.
     pub(crate) corrections: Vec<u64>,
-    /// Rows that had to be dropped.
-    pub(crate) dropped: u64,
 }
 
 impl Intake {
@@ -34,7 +29,6 @@ impl Intake {
             rows: Rows::with_capacity(width, USUAL_ROWS),
             spare: Some(Rows::with_capacity(width, USUAL_ROWS)),
             corrections: vec![0; width],
-            dropped: 0,
         }
     }
 
@@ -48,14 +42,6 @@ impl Intake {
             .take()
             .unwrap_or_else(|| Rows::with_capacity(self.rows.width(), self.rows.len()));
         Some(std::mem::replace(&mut self.rows, next))
-    }
-
-    fn push(&mut self, time: Timestamp, entity: EntityId, values: &[i64]) {
-        if self.rows.len() < MOST_ROWS {
-            self.rows.push(time, entity, values);
-        } else {
-            self.dropped += 1;
-        }
     }
 }
 
@@ -105,7 +91,7 @@ impl LastSeen {
         self.finish(intake);
         self.values.copy_from_slice(held);
         self.time = time;
-        intake.push(time, self.entity, held);
+        intake.rows.push(time, self.entity, held);
     }
 
     /// Notes that nothing changed up to `time`.
@@ -118,7 +104,7 @@ impl LastSeen {
     pub(crate) fn finish(&mut self, intake: &mut Intake) {
         if std::mem::take(&mut self.unwritten) && self.values.iter().any(|value| *value != MISSING)
         {
-            intake.push(self.time, self.entity, &self.values);
+            intake.rows.push(self.time, self.entity, &self.values);
         }
     }
 

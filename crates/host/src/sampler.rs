@@ -7,7 +7,7 @@
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use model::{Cost, Entity, EntityId, EntityKind, Gap, GapReason, Table, Timestamp};
+use model::{Cost, Entity, EntityId, EntityKind, Gap, GapReason, Table, Timestamp, Window};
 use sensors::{Facts, Scope, Sensor};
 
 use crate::Error;
@@ -26,6 +26,8 @@ use crate::schedule::{Due, Look, TICK_NS, Timer, ticks_of};
 const SCAN_TICKS: u64 = 2;
 /// Rows go out this often, in ticks: at most a second is lost in a crash.
 const FLUSH_TICKS: u64 = 10;
+/// Deadlines that pass unserved in a row before the interval is a gap: over three periods.
+const OVERRUN_TICKS: u64 = 3;
 /// Groups are looked for, clocks compared and memberships read this often, in ticks.
 const SLOW_TICKS: u64 = 50;
 /// The budget is checked over this many ticks.
@@ -188,9 +190,21 @@ impl Sampler {
         let mut go_on = self.tick(0, sink);
         let mut expirations = 0;
         while go_on && let Ok(passed) = timer.wait() {
+            // Late since the first deadline that passed unserved, however many followed it.
+            let deadline = timer.first + expirations as i64 * TICK_NS;
+            let now = boottime();
+            let lateness = now.ns_since(deadline);
             expirations += passed;
-            let lateness = boottime().ns_since(timer.first) - (expirations as i64 - 1) * TICK_NS;
             self.missed += passed as i64 - 1;
+            if passed > OVERRUN_TICKS {
+                let window = Some(Window::new(deadline, now));
+                sink(Harvest::Gap(Gap {
+                    table: "*".to_owned(),
+                    what: String::new(),
+                    window,
+                    reason: GapReason::Overrun,
+                }));
+            }
             self.note_lateness(lateness);
             self.due = Due {
                 before: Some(self.due.tick),
@@ -411,15 +425,6 @@ impl Sampler {
         for intake in self.intakes.iter_mut().chain(own) {
             if let Some(rows) = intake.take_rows() {
                 sink(Harvest::Rows(intake.table, rows));
-            }
-            if intake.dropped > 0 {
-                let reason = GapReason::Dropped(std::mem::take(&mut intake.dropped));
-                sink(Harvest::Gap(Gap {
-                    table: intake.table.name.to_string(),
-                    what: String::new(),
-                    window: None,
-                    reason,
-                }));
             }
         }
     }

@@ -50,7 +50,8 @@ pub(crate) static SENSOR: Sensor = Sensor {
         ),
     ],
     period: Period::of_ms(100, 100),
-    // A thread whose schedstat stands still has neither run nor been woken: it sits where it sat.
+    // A thread whose schedstat stands still has not been put on a CPU: it sits where it sat, or waits
+    // for its turn, which the next change tells.
     first_decides: true,
     parse,
 };

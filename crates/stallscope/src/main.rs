@@ -28,44 +28,12 @@ fn main() -> ExitCode {
     match result {
         Ok(status) => ExitCode::from(status),
         Err(error) => {
-            outputs::say(&format!("stallscope: {}", sentence(&error)));
+            outputs::say(&format!("stallscope: {}", outputs::sentence(&error)));
             // A workload that could not be started has its own statuses.
             let status = error
                 .downcast_ref::<host::Error>()
                 .map_or(i32::from(trouble), host::Error::exit_status);
             ExitCode::from(u8::try_from(status).unwrap_or(trouble))
         }
-    }
-}
-
-/// The error and what caused it, each said once: a cause that its error already quotes is left out.
-fn sentence(error: &anyhow::Error) -> String {
-    let mut said = String::new();
-    for cause in error.chain().map(ToString::to_string) {
-        if said.is_empty() {
-            said = cause;
-        } else if !said.contains(&cause) {
-            said = format!("{said}: {cause}");
-        }
-    }
-    said
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cause_is_said_once() {
-        let inner = anyhow::anyhow!("disk full");
-        assert_eq!(
-            sentence(&inner.context("cannot write x: disk full. Make room")),
-            "cannot write x: disk full. Make room"
-        );
-        let inner = anyhow::anyhow!("disk full");
-        assert_eq!(
-            sentence(&inner.context("cannot write x")),
-            "cannot write x: disk full"
-        );
     }
 }

@@ -23,6 +23,7 @@ const SHORT_OPTIONS: &[(&str, &str, NextWord)] = &[
     ("ab", "-A", NextWord::IsSecret),
     ("ab", "-P", NextWord::IsSecret),
     ("hey", "-a", NextWord::IsSecret),
+    ("sshpass", "-p", NextWord::IsSecret),
 ];
 
 /// Programs that run the command in their arguments.
@@ -42,6 +43,7 @@ const WRAPPERS: &[&str] = &[
     "setsid",
     "sh",
     "ssh",
+    "sshpass",
     "stdbuf",
     "strace",
     "sudo",
@@ -65,6 +67,11 @@ pub fn redact(argv: &[OsString]) -> Vec<String> {
     argv.iter()
         .map(|word| words.redact(&word.to_string_lossy()))
         .collect()
+}
+
+/// A text that is quoted from a tool, with its secrets replaced.
+pub(crate) fn redact_text(quoted: &str) -> String {
+    text(quoted)
 }
 
 /// What the words so far say about the next one.
@@ -173,6 +180,12 @@ fn text(text: &str) -> String {
             r"([a-z][a-z0-9+.-]*://[^\s/?#:@\[]*:)(?:[^\s/?#]*|[^\s/?#]*[^\s/?#\d][^\s/?#]*[/?#]\S*)@",
         )
     });
+    // ALTER ROLE u PASSWORD 'x', IDENTIFIED BY 'x'
+    static SQL: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(
+            r#"(\b(?:password|identified\s+by|identified\s+with\s+\S+\s+by)\s+)(?:'(?:''|\\.|[^'\\])*'?|"(?:\\.|[^"\\])*"?)"#,
+        )
+    });
     static NAMED: LazyLock<[Regex; 3]> = LazyLock::new(|| {
         let value = r#"(?:'(?:\\.|[^'\\])*'?|"(?:\\.|[^"\\])*"?|(?:\\.|[^\s\\])*)"#;
         [
@@ -183,7 +196,8 @@ fn text(text: &str) -> String {
             )),
         ]
     });
-    let mut text = USER.replace_all(text, "${1}***@").into_owned();
+    let text = USER.replace_all(text, "${1}***@");
+    let mut text = SQL.replace_all(&text, "${1}***").into_owned();
     for named in &*NAMED {
         let hidden = |found: &Captures| match names_file(&found[2]) {
             true => found[0].to_owned(),

@@ -36,8 +36,12 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         ));
     }
     let limits = &thresholds.cpu_neighbour;
-    let wait = facts.share(LedgerClass::CpuWait);
-    let others = facts.cpu.part(facts.cpu.rest_ns);
+    let wait = facts.wait_in_service();
+    let others = if facts.is_pinned() {
+        1.0 - facts.own_part()
+    } else {
+        facts.cpu.part(facts.cpu.rest_ns)
+    };
     if wait < limits.wait && facts.wait_unseen(thresholds) {
         return wait_unseen(&target.name);
     }
@@ -55,6 +59,13 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         return Judgement::Absent(format!(
             "the CPUs were {} busy: there was room beside the others",
             percent(busy)
+        ));
+    }
+    if facts.is_pinned() {
+        return Judgement::CannotTell(format!(
+            "others used {} of the CPUs that {} may use, and who they were on those is not seen",
+            percent(others),
+            target.name
         ));
     }
     let enough = limits.culprit * facts.cpu.rest_ns;

@@ -83,7 +83,7 @@ fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject, quota: 
     );
     let share_interval = interval(facts, |slice| slice.throttled_ns, |slice| slice.total_ns);
     // The kernel's own account of the group is exact; only its division among threads is estimated.
-    let held_back = interval(facts, |slice| slice.held_back_ns, |slice| slice.wall_ns);
+    let held_back = interval(facts, |slice| slice.held_back_ns, |slice| slice.cpu_time_ns);
     let suffices = sufficient(facts, quota);
     let change = suffices.map_or("a higher quota".to_owned(), |cpus| {
         format!("a quota of {}", plain(cpus))

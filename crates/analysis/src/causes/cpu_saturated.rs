@@ -31,8 +31,8 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         ));
     }
     let limits = &thresholds.cpu_saturated;
-    let wait = facts.share(LedgerClass::CpuWait);
-    let own = facts.cpu.part(facts.cpu.target_ns + facts.cpu.generator_ns);
+    let wait = facts.wait_in_service();
+    let own = facts.own_part();
     if let Some(quota) = found.iter().find(|finding| finding.cause == "cpu.quota") {
         return Judgement::Absent(format!(
             "the CPU is withheld by the quota of {}, not used up",
@@ -64,7 +64,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
 fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject, busy: f64) -> Finding {
     let limits = &thresholds.cpu_saturated;
     let wait = facts.share(LedgerClass::CpuWait);
-    let own = facts.cpu.part(facts.cpu.target_ns + facts.cpu.generator_ns);
+    let own = facts.own_part();
     let sentence = format!(
         "CPU is the bottleneck: {} {} busy, and {} of {} was {} waiting for one.",
         cpus_were(facts.effective_cpus),

@@ -37,6 +37,10 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
     if let Some(first) = found.first() {
         return Judgement::Absent(format!("{} was found", first.cause));
     }
+    if let Some(lag) = facts.queueing(thresholds) {
+        let lag = percent(lag);
+        return Judgement::Absent(format!("{lag} of each request was lag, on full CPUs"));
+    }
     let waits = waits(facts);
     if waits >= thresholds.healthy.waits {
         return Judgement::Absent(format!(

@@ -27,12 +27,19 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
     let unit = facts.rate_unit();
     // A generator that draws its arrivals at random (Poisson) misses its own rate by chance: two
     // standard deviations of a count are twice its square root.
-    let chance = 2.0 / (asked * facts.window.seconds()).max(1.0).sqrt();
-    if achieved < thresholds.load_rate.achieved - chance.min(0.1) {
+    let chance = (2.0 / (asked * facts.window.seconds()).max(1.0).sqrt()).min(0.1);
+    let least = thresholds.load_rate.achieved - chance;
+    if achieved < least {
         return Judgement::Absent(format!(
             "{} of the {} {unit} asked for were reached",
             percent(achieved),
             rate(asked)
+        ));
+    }
+    if let Some(lag) = facts.queueing(thresholds) {
+        return Judgement::Absent(format!(
+            "the rate was reached on full CPUs only by queueing: {} of each request was lag behind the schedule",
+            percent(lag)
         ));
     }
     let (Some(generator), Some(workload)) = (&facts.generator, &facts.meta.workload) else {
@@ -56,7 +63,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
             "signal.throughput_milli",
             &generator.entity,
             achieved,
-            thresholds.load_rate.achieved,
+            least,
         )],
         prove_wrong: match &workload.load.rate_option {
             Some(option) => format!(

@@ -63,7 +63,8 @@ fn cut_off_or_ended_badly() {
     .assert_eq(&changed(|run| outcome(run, ExitKind::Code(0), false)));
     expect![[r#"
         gate.interrupted: client 3 aborted
-    "#]].assert_eq(&changed(|run| outcome(run, ExitKind::Code(0), true)));
+    "#]]
+    .assert_eq(&changed(|run| outcome(run, ExitKind::Code(0), true)));
 }
 
 #[test]

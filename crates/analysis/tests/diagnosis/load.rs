@@ -124,7 +124,7 @@ fn a_rate_that_is_reached_is_healthy_first_and_says_so_second() {
     "#]].assert_eq(&told(&report));
     expect!["The rate is the limit: loadgen asked for 1,000 tps (-R 1000) and got 1,000."]
         .assert_eq(&report.verdict.findings[1].sentence);
-    expect!["these CPUs have room for at least 13,000 tps at 0.100 ms of CPU per request; CPU per request usually falls under load, so the limit lies higher"].assert_eq(
+    expect!["these CPUs have room for at least 13,000 tps at 0.100 ms of CPU per request; CPU per request usually falls under load, so the limit of the CPUs lies higher"].assert_eq(
         &report
             .verdict
             .headroom
@@ -158,6 +158,27 @@ fn a_rate_that_is_missed_by_a_little_more_than_it_may_be_is_absent() {
     let report = drawn(&text).diagnose();
     expect!["absent: 95 % of the 1,000 tps asked for were reached"]
         .assert_eq(&said(&report, "load.rate"));
+}
+
+#[test]
+fn a_rate_that_is_reached_by_queueing_before_full_cpus_is_no_health() {
+    let text =
+        RATE.replace(
+            "busy      44444444444444444444",
+            "busy      ####################",
+        )
+        .replace(
+            "run x10   00000000000000000000",
+            "run x10   22222222222222222222",
+        )
+        .replace(
+            "ms        11111111111111111111",
+            "ms        44444444444444444444",
+        ) + "    lag       33333333333333333333\n";
+    let report = drawn(&text).diagnose();
+    expect!["absent: the rate was reached on full CPUs only by queueing: 75 % of each request was lag behind the schedule"]
+        .assert_eq(&said(&report, "load.rate"));
+    assert_ne!(headline(&report).cause, "healthy");
 }
 
 #[test]

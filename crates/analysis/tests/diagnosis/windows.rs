@@ -36,10 +36,11 @@ fn an_asked_for_window_is_judged_alone() {
 }
 
 #[test]
-fn the_borders_of_an_asked_for_window_need_not_be_those_of_bins() {
+fn an_asked_for_window_is_judged_over_the_whole_bins_in_it() {
     let report = drawn(CHANGES).diagnose_over(seconds(2.3, 8.4));
+    assert_eq!(report.window, seconds(2.0, 8.0));
     let share = headline(&report).share.expect("a share");
-    assert!((share - 0.5).abs() < 0.03, "{share}");
+    assert!((share - 0.5).abs() < 0.001, "{share}");
 }
 
 #[test]

@@ -16,7 +16,7 @@ use super::search::{Found, Search, no_connection};
 use super::session::{Event, Session, abandon, target};
 use super::workload::{Stdout, Workload};
 use crate::arguments::Run;
-use crate::outputs::{Live, Screen};
+use crate::outputs::{self, Live, Screen};
 
 /// How often the workload's end is looked for.
 const POLL: Duration = Duration::from_millis(50);
@@ -79,6 +79,7 @@ pub(crate) fn run(arguments: &Run) -> Result<u8> {
         announced: false,
         first_found: None,
         provisional: None,
+        named: named.iter().any(|target| target.role == Role::Target),
     };
     let mut running = Running {
         session,
@@ -87,7 +88,7 @@ pub(crate) fn run(arguments: &Run) -> Result<u8> {
         started: Instant::now(),
     };
     running.introduce(&named);
-    let search = running.search(&named);
+    let search = running.search();
     let (stop, stopped) = channel();
     let tell = events.clone();
     let searching = std::thread::Builder::new()
@@ -96,11 +97,17 @@ pub(crate) fn run(arguments: &Run) -> Result<u8> {
     let exit = running.watch(&inbox);
     drop((stop, searching));
     let ended = running.end(exit, &inbox, stdout);
-    let bar = finish(ended.session, &folder, options, &arguments.fail_if)?;
-    Ok(match exit.status() {
-        0 => ended.own.max(bar),
-        status => u8::try_from(status).unwrap_or(u8::MAX),
-    })
+    let finished = finish(ended.session, &folder, options, &arguments.fail_if);
+    match (exit.status(), finished) {
+        (0, finished) => Ok(ended.own.max(finished?)),
+        // The workload's own failure weighs more than what went wrong in telling of it.
+        (status, finished) => {
+            if let Err(error) = finished {
+                screen.say(&format!("stallscope: {}", outputs::sentence(&error)));
+            }
+            Ok(u8::try_from(status).unwrap_or(u8::MAX))
+        }
+    }
 }
 
 /// The command as it will be run.
@@ -181,6 +188,8 @@ struct Cast {
     first_found: Option<Instant>,
     /// The workload itself as target, for as long as no server of it is found.
     provisional: Option<usize>,
+    /// Whether the user named who serves.
+    named: bool,
 }
 
 struct Running {
@@ -208,9 +217,8 @@ impl Running {
             self.session
                 .measure(pids.clone(), target(*role, &name, text, pids));
         }
-        let serves = named.iter().any(|target| target.role == Role::Target);
         let pids = vec![self.workload.pid()];
-        let role = if self.cast.known || serves {
+        let role = if self.cast.known || self.cast.named {
             Role::Generator
         } else {
             Role::Target
@@ -223,11 +231,11 @@ impl Running {
         self.session.save_meta();
     }
 
-    fn search(&self, named: &[Named]) -> Search {
+    fn search(&self) -> Search {
         Search {
             generator: self.workload.pid(),
             name: self.cast.name.clone(),
-            named: named.iter().any(|target| target.role == Role::Target),
+            named: self.cast.named,
             expected: self.cast.known,
             clients: self.cast.clients,
         }
@@ -270,7 +278,7 @@ impl Running {
 
     /// Servers were found, or more of their processes.
     fn found(&mut self, found: Found) {
-        let named = !self.session.meta.plan.targets.is_empty();
+        let named = self.cast.named;
         let first = self.cast.first_found.is_none();
         self.cast.first_found.get_or_insert_with(Instant::now);
         if let Some(index) = self.cast.provisional.take() {
@@ -365,6 +373,10 @@ impl Running {
     /// Ends the sampling, takes the last of the output, and notes how it all ended.
     fn end(mut self, exit: ExitKind, inbox: &Receiver<Event>, stdout: Stdout) -> Ended {
         let ended = host::boottime();
+        // What was found in the last moment still counts.
+        while let Ok(event) = inbox.try_recv() {
+            self.handle(event);
+        }
         self.session.sampler.tell(Command::Stop);
         let lasted = self.started.elapsed();
         let deadline = Instant::now() + PATIENCE;

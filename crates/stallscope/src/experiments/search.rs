@@ -66,6 +66,7 @@ impl Search {
         let proc = Path::new(PROC);
         let began = Instant::now();
         let (mut known, mut still, mut told) = (Found::default(), 0u32, false);
+        let mut found_at = None;
         let mut sockets = BTreeSet::new();
         let mut wait = Duration::from_millis(100);
         while let Err(RecvTimeoutError::Timeout) = stop.recv_timeout(wait) {
@@ -82,6 +83,7 @@ impl Search {
             if !look.found.serving.is_empty() && look.found != known {
                 known = look.found;
                 still = 0;
+                found_at.get_or_insert_with(Instant::now);
                 if events.send(Event::Found(known.clone())).is_err() {
                     return;
                 }
@@ -92,6 +94,8 @@ impl Search {
                 .clients
                 .is_none_or(|clients| known.connections >= clients);
             let settled = !known.serving.is_empty() && still >= 2 && (enough || still >= 20);
+            // A generator that connects anew for each request never stands still, and looking costs.
+            let settled = settled || found_at.is_some_and(|at: Instant| at.elapsed() >= PATIENCE);
             wait = if settled { LATER } else { SOON };
             if known.serving.is_empty()
                 && !told

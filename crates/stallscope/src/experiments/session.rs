@@ -106,7 +106,10 @@ impl Session {
                 self.sampler.give_back(table, rows);
             }
             Harvest::Entities(events) => self.write(|writer| writer.entities(&events)),
-            Harvest::Gap(gap) => self.meta.gaps.push(gap),
+            Harvest::Gap(gap) => {
+                self.meta.gaps.push(gap);
+                self.save_meta();
+            }
             Harvest::Assigned(_, root) => self.assigned(root),
             Harvest::Ended(ending) => {
                 self.meta.cost = ending.cost;

@@ -57,3 +57,35 @@ fn columns() -> usize {
     size.map_or(WIDEST, |size| usize::from(size.ws_col))
         .clamp(NARROWEST, WIDEST)
 }
+
+/// The error and what caused it, each said once: a cause that its error already quotes is left out.
+pub(crate) fn sentence(error: &anyhow::Error) -> String {
+    let mut said = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if said.is_empty() {
+            said = cause;
+        } else if !said.contains(&cause) {
+            said = format!("{said}: {cause}");
+        }
+    }
+    said
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_is_said_once() {
+        let inner = anyhow::anyhow!("disk full");
+        assert_eq!(
+            sentence(&inner.context("cannot write x: disk full. Make room")),
+            "cannot write x: disk full. Make room"
+        );
+        let inner = anyhow::anyhow!("disk full");
+        assert_eq!(
+            sentence(&inner.context("cannot write x")),
+            "cannot write x: disk full"
+        );
+    }
+}

@@ -58,6 +58,7 @@ fn is_aborted_client(message: &str) -> bool {
 
 /// A text of the workload's on one line, without control characters and not too long.
 fn quote(text: &str) -> String {
+    let text = crate::redact::redact_text(text);
     let mut quoted: String = text
         .chars()
         .take(LONGEST_QUOTE)

@@ -20,6 +20,17 @@ const SECRETS: &[(&str, &str)] = &[
         "pgbench|postgresql://u:***@host/db",
     ),
     ("wrk|redis://:s3cret@host", "wrk|redis://:***@host"),
+    // SQL.
+    (
+        "psql|-c|ALTER ROLE u PASSWORD 's3cret' LOGIN",
+        "psql|-c|ALTER ROLE u PASSWORD *** LOGIN",
+    ),
+    (
+        "mysql|-e|create user u identified by 's3''cret'",
+        "mysql|-e|create user u identified by ***",
+    ),
+    ("sshpass|-p|s3cret|ssh|host", "sshpass|-p|***|ssh|host"),
+    ("sshpass|-ps3cret|ssh|host", "sshpass|-p***|ssh|host"),
     (
         "psql|postgresql://host/db?user=u&password=s3cret&x=1",
         "psql|postgresql://host/db?user=u&password=***&x=1",
