@@ -16,6 +16,8 @@ pub(crate) struct Ledger {
     /// Part of it in threads whose run-queue delay was not recorded: their `CpuWait` is not zero, it
     /// is not known.
     pub(crate) wait_unseen_ns: f64,
+    /// Part of `Unknown`: blocked time of threads that no sample met blocked.
+    unsampled_ns: f64,
     classes: BTreeMap<LedgerClass, f64>,
 }
 
@@ -39,10 +41,33 @@ impl Ledger {
         self.threads += other.threads;
         self.wall_ns += other.wall_ns;
         self.wait_unseen_ns += other.wait_unseen_ns;
+        self.unsampled_ns += other.unsampled_ns;
         other
             .classes
             .iter()
             .for_each(|(class, ns)| self.add(*class, *ns));
+    }
+
+    /// Takes the blocked time of threads that no sample met blocked to be like that of the others in
+    /// this pool, where most of it was sampled. Samples and scheduling keep in step: on a full machine
+    /// one thread of ten alike is always met runnable, another never.
+    pub(crate) fn spread_unsampled(&mut self) {
+        let is_sampled = |class: &LedgerClass| quality(*class) == Quality::Sampled;
+        let sampled: Vec<(LedgerClass, f64)> = self
+            .classes
+            .iter()
+            .filter(|(class, _)| is_sampled(class))
+            .map(|(class, ns)| (*class, *ns))
+            .collect();
+        let known: f64 = sampled.iter().map(|(_, ns)| ns).sum();
+        let unsampled = self.unsampled_ns.min(self.get(LedgerClass::Unknown));
+        if unsampled <= 0.0 || known < unsampled {
+            return;
+        }
+        for (class, ns) in sampled {
+            self.shift(LedgerClass::Unknown, class, unsampled * ns / known);
+        }
+        self.unsampled_ns = 0.0;
     }
 
     /// Part of the threads' lives spent in a class.
@@ -142,6 +167,7 @@ pub(crate) fn of_thread(
         threads: 1,
         wall_ns: wall,
         wait_unseen_ns: if wait.is_none() { wall } else { 0.0 },
+        unsampled_ns: 0.0,
         classes: BTreeMap::new(),
     };
     ledger.add(LedgerClass::OnCpu, run_ns);
@@ -154,6 +180,7 @@ pub(crate) fn of_thread(
             .for_each(|(class, weight)| ledger.add(*class, blocked * weight / all));
     } else {
         ledger.add(LedgerClass::Unknown, blocked);
+        ledger.unsampled_ns = blocked;
     }
     Some(ledger)
 }
@@ -284,6 +311,37 @@ mod tests {
         );
         assert_eq!(class_at(Some(82), Some(-1), "x86_64"), None);
         assert_eq!(class_at(Some(83), Some(-1), "x86_64"), None);
+    }
+
+    #[test]
+    fn threads_that_were_never_met_blocked_are_like_the_others_of_their_pool() {
+        let mut pool = Ledger {
+            threads: 2,
+            wall_ns: 10.0,
+            unsampled_ns: 2.0,
+            ..Ledger::default()
+        };
+        pool.add(LedgerClass::Input, 6.0);
+        pool.add(LedgerClass::Sync, 2.0);
+        pool.add(LedgerClass::Unknown, 2.0);
+        pool.spread_unsampled();
+        let parts = [LedgerClass::Input, LedgerClass::Sync, LedgerClass::Unknown]
+            .map(|class| pool.get(class));
+        assert_eq!(parts, [7.5, 2.5, 0.0]);
+        let mut blind = Ledger {
+            threads: 2,
+            wall_ns: 10.0,
+            unsampled_ns: 8.0,
+            ..Ledger::default()
+        };
+        blind.add(LedgerClass::Input, 2.0);
+        blind.add(LedgerClass::Unknown, 8.0);
+        blind.spread_unsampled();
+        assert_eq!(
+            blind.get(LedgerClass::Unknown),
+            8.0,
+            "too little was seen to go by"
+        );
     }
 
     #[test]

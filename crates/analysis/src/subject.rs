@@ -96,11 +96,12 @@ pub(crate) fn gather(subject: &mut Subject, ledgers: &[(Ledger, bool)]) {
         .iter()
         .map(|(ledger, _)| ledger.get(LedgerClass::OnCpu))
         .fold(0.0, f64::max);
-    let mut active = Ledger::default();
+    let (mut active, mut others) = (Ledger::default(), Ledger::default());
     for (ledger, serving) in ledgers {
-        subject.ledger.merge(ledger);
         if *serving || !any_serving {
             subject.serving_ledger.merge(ledger);
+        } else {
+            others.merge(ledger);
         }
         if ledger.get(LedgerClass::OnCpu) >= most / 100.0 && most > 0.0 {
             active.merge(ledger);
@@ -109,6 +110,11 @@ pub(crate) fn gather(subject: &mut Subject, ledgers: &[(Ledger, bool)]) {
             subject.busiest = ledger.part(LedgerClass::OnCpu);
         }
     }
+    // Those that serve are alike; the others are alike in being none of them.
+    subject.serving_ledger.spread_unsampled();
+    others.spread_unsampled();
+    subject.ledger = subject.serving_ledger.clone();
+    subject.ledger.merge(&others);
     subject.active_threads = active.threads;
     subject.active = (
         active.part(LedgerClass::OnCpu),
