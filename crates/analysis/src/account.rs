@@ -4,7 +4,7 @@
 //! time x window). What is left of the response time was spent outside the target. Without a signal
 //! the whole is the serving threads' own busy time, and that is said.
 
-use model::{Account, AccountItem, LedgerClass, Quality, ShareBasis};
+use model::{Account, AccountItem, LedgerClass, Quality, ShareBasis, Window};
 
 use crate::ledger::{label, quality_in};
 use crate::signals::Mean;
@@ -30,6 +30,7 @@ pub(crate) fn account(
     target: &Subject,
     generator: Option<&Subject>,
     signal: Option<&Mean>,
+    window: Window,
 ) -> Option<Account> {
     let ledger = &target.serving_ledger;
     let total_ns = signal.map_or_else(|| ledger.busy_ns(), |mean| mean.response_ns);
@@ -60,6 +61,13 @@ pub(crate) fn account(
         })
         .collect();
     items.sort_by_key(|item| std::cmp::Reverse(item.ns));
+    let span_ns = signal.map_or(window, |mean| mean.span).len_ns().max(1) as f64;
+    for item in items
+        .iter_mut()
+        .filter(|item| item.class == LedgerClass::CpuWait)
+    {
+        item.note = waiters_note(item.ns as f64 / span_ns);
+    }
     if let Some(mean) = signal {
         let inside: f64 = items.iter().map(|item| item.ns as f64).sum();
         if mean.lag_total_ns > 0.0 {
@@ -93,6 +101,16 @@ pub(crate) fn account(
             .map(|ns| ns.round() as i64),
         items,
     })
+}
+
+/// The mean number of waiters is the rate of their summed run-queue delay; pressure does not tell it.
+fn waiters_note(waiters: f64) -> String {
+    const WORTH_SAYING: f64 = 0.1;
+    if waiters < WORTH_SAYING {
+        String::new()
+    } else {
+        format!("{waiters:.1} at a time")
+    }
 }
 
 /// What is known of the time outside: the generator's own threads, and what may hide in it.

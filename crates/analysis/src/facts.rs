@@ -88,7 +88,7 @@ pub(crate) fn measure<'a>(
     );
     let account = target
         .as_ref()
-        .and_then(|target| account::account(target, generator.as_ref(), signal.as_ref()));
+        .and_then(|target| account::account(target, generator.as_ref(), signal.as_ref(), window));
     let quota_seen = quota_seen(timeline, window);
     Facts {
         quota: quota(timeline, window, &groups, effective_cpus),
