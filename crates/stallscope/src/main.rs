@@ -20,7 +20,11 @@ const COULD_NOT: u8 = 125;
 const COULD_NOT_EXPLAIN: u8 = 2;
 
 fn main() -> ExitCode {
-    let (result, trouble) = match Arguments::parse().command {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return misspelt(&error),
+    };
+    let (result, trouble) = match arguments.command {
         Command::Run(run) => (experiments::run(&run), COULD_NOT),
         Command::Record(record) => (experiments::record(&record), COULD_NOT_EXPLAIN),
         Command::Explain(explain) => (explain::explain(&explain), COULD_NOT_EXPLAIN),
@@ -35,5 +39,20 @@ fn main() -> ExitCode {
                 .map_or(i32::from(trouble), host::Error::exit_status);
             ExitCode::from(u8::try_from(status).unwrap_or(trouble))
         }
+    }
+}
+
+/// A command line that is not understood, or one that asks for help. `run` keeps the low statuses for
+/// its workload, as env(1) does.
+fn misspelt(error: &clap::Error) -> ExitCode {
+    // Nothing is left to tell somebody whose terminal has gone.
+    let _ = error.print();
+    let is_run = std::env::args_os()
+        .nth(1)
+        .is_some_and(|command| command == "run");
+    match error.exit_code() {
+        0 => ExitCode::SUCCESS,
+        _ if is_run => ExitCode::from(COULD_NOT),
+        _ => ExitCode::from(COULD_NOT_EXPLAIN),
     }
 }

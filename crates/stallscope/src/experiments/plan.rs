@@ -71,7 +71,7 @@ pub(super) fn check_json(options: &RecordingOptions) -> Result<()> {
         .open(file);
     created.map(drop).with_context(|| {
         format!(
-            "cannot write the report to {}. Choose another file with --json",
+            "cannot write the report to {} (another file: --json FILE)",
             file.display()
         )
     })

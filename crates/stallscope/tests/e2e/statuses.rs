@@ -70,10 +70,10 @@ fn a_file_that_cannot_be_run_is_named_and_leaves_nothing() {
 #[test]
 fn a_command_line_without_a_workload_is_refused_before_anything_happens() {
     let place = Place::new();
-    place.run(&["run"]).status(2).says("<COMMAND>");
+    place.run(&["run"]).status(125).says("<COMMAND>");
     place
         .run(&["run", "--fail-if", "p99 > 5ms", "--", "touch", "started"])
-        .status(2)
+        .status(125)
         .says("`p99` is no signal");
     place
         .run(&["record"])

@@ -75,7 +75,7 @@ fn a_target_that_is_not_there_is_told_before_the_workload_starts() {
     refused("unit:no-such", "no unit no-such is running");
     place
         .run(&["run", "--target", "5432", "--", "touch", "started"])
-        .status(2)
+        .status(125)
         .says("did you mean pid:5432 or port:5432?");
     assert!(!place.path().join("started").exists());
     assert!(place.recordings().is_empty());
