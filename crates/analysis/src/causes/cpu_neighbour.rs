@@ -6,7 +6,7 @@
 use model::{Confidence, Finding, LedgerClass};
 
 use super::evidence::{finding, interval, machine, share};
-use super::{Cause, Judgement, no_target, short_wait, wait_unseen};
+use super::{Cause, Judgement, no_long_wait, no_target};
 use crate::bounds;
 use crate::facts::Facts;
 use crate::neighbours::Culprit;
@@ -36,17 +36,13 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         ));
     }
     let limits = &thresholds.cpu_neighbour;
-    let wait = facts.wait_in_service();
     let others = if facts.is_pinned() {
         1.0 - facts.own_part()
     } else {
         facts.cpu.part(facts.cpu.rest_ns)
     };
-    if wait < limits.wait && facts.wait_unseen(thresholds) {
-        return wait_unseen(&target.name);
-    }
-    if wait < limits.wait {
-        return Judgement::Absent(short_wait(facts, &target.name));
+    if let Some(judgement) = no_long_wait(facts, thresholds, &target.name, limits.wait) {
+        return judgement;
     }
     if others < limits.held_by_others {
         return Judgement::Absent(format!(

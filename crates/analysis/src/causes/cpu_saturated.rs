@@ -4,7 +4,7 @@
 use model::{Finding, LedgerClass};
 
 use super::evidence::{confidence, finding, interval, machine, share};
-use super::{Cause, Judgement, no_target, short_wait, wait_unseen};
+use super::{Cause, Judgement, no_long_wait, no_target};
 use crate::bounds;
 use crate::facts::Facts;
 use crate::subject::Subject;
@@ -31,7 +31,6 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         ));
     }
     let limits = &thresholds.cpu_saturated;
-    let wait = facts.wait_in_service();
     let own = facts.own_part();
     if let Some(quota) = found.iter().find(|finding| finding.cause == "cpu.quota") {
         return Judgement::Absent(format!(
@@ -46,11 +45,8 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             percent(limits.busy)
         ));
     }
-    if wait < limits.wait && facts.wait_unseen(thresholds) {
-        return wait_unseen(&target.name);
-    }
-    if wait < limits.wait {
-        return Judgement::Absent(short_wait(facts, &target.name));
+    if let Some(judgement) = no_long_wait(facts, thresholds, &target.name, limits.wait) {
+        return judgement;
     }
     if own < limits.own {
         return Judgement::Absent(format!(

@@ -81,12 +81,25 @@ fn no_target(facts: &Facts<'_>) -> Judgement {
     Judgement::CannotTell(why)
 }
 
-/// The answer when a target hardly waited for a CPU.
-fn short_wait(facts: &Facts<'_>, target: &str) -> String {
-    let wait = facts.share(model::LedgerClass::CpuWait);
-    if wait < 0.0005 {
-        return format!("{target} did not wait for a CPU");
+/// The answer when a target waited for a CPU for less than `least` of its part of a request, or when
+/// that was not recorded; `None` when it did wait.
+fn no_long_wait(
+    facts: &Facts<'_>,
+    thresholds: &Thresholds,
+    target: &str,
+    least: f64,
+) -> Option<Judgement> {
+    if facts.wait_in_service() >= least {
+        return None;
     }
-    let (wait, whole) = (crate::words::percent(wait), facts.whole());
-    format!("{target} waited for a CPU for only {wait} of {whole}")
+    if facts.wait_unseen(thresholds) {
+        return Some(wait_unseen(target));
+    }
+    let wait = facts.share(model::LedgerClass::CpuWait);
+    Some(Judgement::Absent(if wait < 0.0005 {
+        format!("{target} did not wait for a CPU")
+    } else {
+        let (wait, whole) = (crate::words::percent(wait), facts.whole());
+        format!("{target} waited for a CPU for only {wait} of {whole}")
+    }))
 }

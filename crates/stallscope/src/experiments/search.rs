@@ -193,6 +193,14 @@ impl Search {
                 example()
             );
         }
+        if !connections.unreadable.is_empty() || servers.unfollowed > 0 {
+            return format!(
+                "cannot see who serves {}: its connections may not be looked into. Run as root, or name \
+                 the server: --target {}",
+                self.name,
+                example()
+            );
+        }
         no_connection(&self.name, waited)
     }
 }

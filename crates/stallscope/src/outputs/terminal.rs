@@ -15,7 +15,7 @@ const BAR: f64 = 40.0;
 pub(super) fn verdict(report: &Report, width: usize) -> String {
     let mut text = String::new();
     if let Some(headline) = report.verdict.findings.first() {
-        text.push_str(&headline_lines(headline, report, width));
+        text.push_str(&headline_lines(headline, width));
     }
     text.push_str(&signal_lines(report, width));
     if let Some(account) = &report.verdict.account {
@@ -38,7 +38,7 @@ pub(super) fn verdict(report: &Report, width: usize) -> String {
         .collect()
 }
 
-fn headline_lines(headline: &Finding, report: &Report, width: usize) -> String {
+fn headline_lines(headline: &Finding, width: usize) -> String {
     let mut lines = wrap(&headline.sentence, width);
     let who = match headline.entity.kind {
         EntityKind::Cgroup => headline.entity.path.as_str(),
@@ -54,7 +54,6 @@ fn headline_lines(headline: &Finding, report: &Report, width: usize) -> String {
         Some(last) if last.chars().count() + 2 <= room => *last = format!("{last:<room$}{tag}"),
         _ => lines.push(format!("{:room$}{tag}", "")),
     }
-    let _ = report;
     lines.join("\n") + "\n"
 }
 
