@@ -123,9 +123,35 @@ impl Hierarchies {
 /// The v1 controllers that some sensor reads, now or in a verdict.
 const CONTROLLERS: [&str; 6] = ["cpu", "cpuacct", "cpuset", "memory", "blkio", "pids"];
 
-/// (path in the v1 cpu hierarchy, path in v2) of a process, from the text of its /proc/PID/cgroup.
-pub fn groups_of(text: &str) -> (Option<String>, Option<String>) {
-    let (mut cpu, mut v2) = (None, None);
+/// Where a process is in each hierarchy that some sensor reads; a controller that has no v1
+/// hierarchy lives in v2.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Placement<T> {
+    /// In v1 cpu.
+    pub cpu: Option<T>,
+    /// In v1 memory.
+    pub memory: Option<T>,
+    /// In v1 blkio.
+    pub io: Option<T>,
+    /// In v2.
+    pub v2: Option<T>,
+}
+
+impl<T> Placement<T> {
+    /// The same places by another name.
+    pub fn map<U>(self, mut to: impl FnMut(T) -> U) -> Placement<U> {
+        Placement {
+            cpu: self.cpu.map(&mut to),
+            memory: self.memory.map(&mut to),
+            io: self.io.map(&mut to),
+            v2: self.v2.map(&mut to),
+        }
+    }
+}
+
+/// The groups of a process, from the text of its /proc/PID/cgroup.
+pub fn groups_of(text: &str) -> Placement<&str> {
+    let mut found = Placement::default();
     for line in text.lines() {
         let mut fields = line.splitn(3, ':');
         let (number, controllers, path) = (
@@ -135,12 +161,18 @@ pub fn groups_of(text: &str) -> (Option<String>, Option<String>) {
         );
         let Some(path) = path else { continue };
         if number == Some("0") && controllers.is_empty() {
-            v2 = Some(path.to_owned());
-        } else if controllers.split(',').any(|controller| controller == "cpu") {
-            cpu = Some(path.to_owned());
+            found.v2 = Some(path);
+        }
+        for controller in controllers.split(',') {
+            match controller {
+                "cpu" => found.cpu = Some(path),
+                "memory" => found.memory = Some(path),
+                "blkio" => found.io = Some(path),
+                _ => {}
+            }
         }
     }
-    (cpu, v2)
+    found
 }
 
 fn below(root: &Path, path: &str) -> PathBuf {
@@ -390,12 +422,20 @@ mod tests {
         let hybrid = "9:name=systemd:/\n4:memory:/m\n1:cpu,cpuacct:/limited\n0::/stall/a b\n";
         assert_eq!(
             groups_of(hybrid),
-            (Some("/limited".to_owned()), Some("/stall/a b".to_owned()))
+            Placement {
+                cpu: Some("/limited"),
+                memory: Some("/m"),
+                io: None,
+                v2: Some("/stall/a b"),
+            }
         );
         assert_eq!(
             groups_of("0::/user.slice\n"),
-            (None, Some("/user.slice".to_owned()))
+            Placement {
+                v2: Some("/user.slice"),
+                ..Placement::default()
+            }
         );
-        assert_eq!(groups_of("x"), (None, None));
+        assert_eq!(groups_of("x"), Placement::default());
     }
 }

@@ -25,7 +25,7 @@ mod signals;
 pub mod sockets;
 mod thread;
 
-pub use cgroups::{Hierarchies, Mount, groups_of};
+pub use cgroups::{Hierarchies, Mount, Placement, groups_of};
 pub use child::{Child, Streams, spawn};
 pub use clock::{Clocks, boottime};
 pub use environment::{Environment, cpus_allowed, environment};

@@ -8,11 +8,11 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use model::{Entity, EntityId, EntityKind, Role, Timestamp};
+use model::{Entity, EntityId, EntityKind, EntityRecord, Role, Timestamp};
 use rustix::fs::{Mode, OFlags, RawDir, SeekFrom};
 use sensors::{Scope, Sensor};
 
-use crate::cgroups::{Cgroups, groups_of};
+use crate::cgroups::{Cgroups, Placement, groups_of};
 use crate::intake::Intake;
 use crate::probe::{Presence, Probe, Scratch};
 use crate::registry::Registry;
@@ -167,12 +167,13 @@ impl Processes {
     ) {
         let mut near = Vec::new();
         for process in self.by_pid.values().filter(|process| is_near(process.role)) {
-            let (group, pressure_group) = groups(&process.folder, now, scratch, cgroups, registry);
-            registry.change(process.entity, now, |record| {
-                record.group = group.or(record.group);
-                record.pressure_group = pressure_group.or(record.pressure_group);
-            });
-            near.extend([group, pressure_group].into_iter().flatten());
+            let groups = groups(&process.folder, now, scratch, cgroups, registry);
+            registry.change(process.entity, now, |record| place(record, groups));
+            near.extend(
+                [groups.cpu, groups.memory, groups.io, groups.v2]
+                    .into_iter()
+                    .flatten(),
+            );
         }
         near.sort();
         near.dedup();
@@ -265,14 +266,15 @@ impl Processes {
             format!("pid:{pid}@{}", stat.start),
         );
         let id = registry.add(entity, parent_entity, now);
-        let (group, pressure_group) = groups(&folder, now, scratch, cgroups, registry);
+        let groups = groups(&folder, now, scratch, cgroups, registry);
         let role = if pid == std::process::id() {
             Role::Recorder
         } else {
             Role::Rest
         };
         registry.change(id, now, |record| {
-            (record.group, record.pressure_group, record.role) = (group, pressure_group, role);
+            place(record, groups);
+            record.role = role;
         });
         let sources = self.process_sensor.1.sources;
         let place = |source: usize| Some(folder.join(sources[source].path));
@@ -356,12 +358,17 @@ fn groups(
     scratch: &mut Scratch,
     cgroups: &mut Cgroups,
     registry: &mut Registry,
-) -> (Option<EntityId>, Option<EntityId>) {
+) -> Placement<EntityId> {
     let text = std::fs::read_to_string(process.join("cgroup")).unwrap_or_default();
-    let (cpu, v2) = groups_of(&text);
-    let v2 = v2.map(|path| cgroups.ensure(&path, now, scratch, registry));
-    let cpu = cpu.map(|path| cgroups.ensure(&path, now, scratch, registry));
-    (cpu.or(v2), v2)
+    groups_of(&text).map(|path| cgroups.ensure(path, now, scratch, registry))
+}
+
+/// Writes down where a process is; what could not be read stays as it was.
+fn place(record: &mut EntityRecord, groups: Placement<EntityId>) {
+    record.group = groups.cpu.or(groups.v2).or(record.group);
+    record.memory_group = groups.memory.or(groups.v2).or(record.memory_group);
+    record.io_group = groups.io.or(groups.v2).or(record.io_group);
+    record.pressure_group = groups.v2.or(record.pressure_group);
 }
 
 /// An exec changes a process's name.

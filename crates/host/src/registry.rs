@@ -24,6 +24,8 @@ impl Registry {
             parent,
             group: None,
             pressure_group: None,
+            memory_group: None,
+            io_group: None,
             role: Role::Rest,
             serving: false,
             first_seen: now,

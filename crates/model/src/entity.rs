@@ -1,4 +1,4 @@
-//! What rows are about: machine, cgroup, process, thread, CPU, disk, workload.
+//! What rows are about: machine, cgroup, process, thread, CPU, disk, interface, connection, workload.
 //!
 //! An entity is known by a small integer in rows; its names stand once, in the entity list. Causes
 //! and shares must not depend on any name here: only sentences may show one.
@@ -37,19 +37,31 @@ pub enum EntityKind {
     Cpu,
     /// A block device.
     Disk,
+    /// A block device as one control group uses it; its parent is the group.
+    GroupDisk,
+    /// A mounted filesystem.
+    Filesystem,
+    /// A network interface.
+    Interface,
+    /// A connection; its parent is the process that holds this end.
+    Connection,
     /// The load generator as seen by itself, or one of its scripts.
     Workload,
 }
 
 impl EntityKind {
     /// Every kind, in declaration order.
-    pub const ALL: [EntityKind; 7] = [
+    pub const ALL: [EntityKind; 11] = [
         EntityKind::Machine,
         EntityKind::Cgroup,
         EntityKind::Process,
         EntityKind::Thread,
         EntityKind::Cpu,
         EntityKind::Disk,
+        EntityKind::GroupDisk,
+        EntityKind::Filesystem,
+        EntityKind::Interface,
+        EntityKind::Connection,
         EntityKind::Workload,
     ];
 
@@ -62,6 +74,10 @@ impl EntityKind {
             EntityKind::Thread => "thread",
             EntityKind::Cpu => "cpu",
             EntityKind::Disk => "disk",
+            EntityKind::GroupDisk => "group_disk",
+            EntityKind::Filesystem => "filesystem",
+            EntityKind::Interface => "interface",
+            EntityKind::Connection => "connection",
             EntityKind::Workload => "workload",
         }
     }
@@ -173,6 +189,10 @@ pub struct EntityRecord {
     pub group: Option<EntityId>,
     /// The same process's group in the v2 hierarchy, whose pressure is known; differs on hybrid layouts.
     pub pressure_group: Option<EntityId>,
+    /// The same process's group where memory is limited: of the v1 memory hierarchy, else of v2.
+    pub memory_group: Option<EntityId>,
+    /// The same process's group where I/O is limited: of the v1 blkio hierarchy, else of v2.
+    pub io_group: Option<EntityId>,
     /// Its part.
     pub role: Role,
     /// Whether it holds a connection of the load generator: time of serving threads is compared with

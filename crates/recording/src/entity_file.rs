@@ -96,10 +96,18 @@ pub(crate) fn path_of(folder: &Path) -> PathBuf {
     table_file::path_of(folder, NAME)
 }
 
-/// Refuses a file that lacks a column of the entity list; more columns are no harm.
+/// Columns that came with format 2; in older files nothing is known of them.
+const SINCE_2: [&str; 2] = ["memory_group", "io_group"];
+
+/// Refuses a file that lacks a column of its format's entity list; more columns are no harm.
 pub(crate) fn check_schema(found: &Schema) -> std::result::Result<(), String> {
-    schema::check_format(found)?;
-    for field in schema().fields() {
+    let version = schema::check_format(found)?;
+    let since_then = |name: &str| version < 2 && SINCE_2.contains(&name);
+    for field in schema()
+        .fields()
+        .iter()
+        .filter(|field| !since_then(field.name()))
+    {
         if !found
             .field_with_name(field.name())
             .is_ok_and(|found| schema::alike(found, field))
@@ -155,6 +163,8 @@ fn schema() -> Schema {
         Field::new("parent", DataType::UInt32, true),
         Field::new("group", DataType::UInt32, true),
         Field::new("pressure_group", DataType::UInt32, true),
+        Field::new("memory_group", DataType::UInt32, true),
+        Field::new("io_group", DataType::UInt32, true),
         Field::new("role", DataType::Utf8, false),
         Field::new("serving", DataType::Boolean, false),
         Field::new("first_seen", DataType::Int64, false),
@@ -196,6 +206,8 @@ fn encode(events: &[EntityEvent]) -> Vec<ArrayRef> {
         numbers(|record| record.parent),
         numbers(|record| record.group),
         numbers(|record| record.pressure_group),
+        numbers(|record| record.memory_group),
+        numbers(|record| record.io_group),
         words(|record| record.role.word()),
         Arc::new(
             records()
@@ -223,6 +235,7 @@ fn decode(batch: &RecordBatch) -> std::result::Result<Vec<EntityEvent>, String> 
     let numbers = |name| column(name).map(|column| column.as_primitive::<UInt32Type>());
     let (ids, parents) = (numbers("id")?, numbers("parent")?);
     let (groups, pressure_groups) = (numbers("group")?, numbers("pressure_group")?);
+    let [memory_groups, io_groups] = SINCE_2.map(|name| numbers(name).ok());
     let times = |name| column(name).map(|column| column.as_primitive::<Int64Type>());
     let (noticed, first_seen, vanished) =
         (times("time")?, times("first_seen")?, times("vanished")?);
@@ -235,6 +248,12 @@ fn decode(batch: &RecordBatch) -> std::result::Result<Vec<EntityEvent>, String> 
             parent: value(parents, row).map(EntityId),
             group: value(groups, row).map(EntityId),
             pressure_group: value(pressure_groups, row).map(EntityId),
+            memory_group: memory_groups
+                .and_then(|groups| value(groups, row))
+                .map(EntityId),
+            io_group: io_groups
+                .and_then(|groups| value(groups, row))
+                .map(EntityId),
             role: role_of(roles.value(row))?,
             serving: serving.value(row),
             first_seen: Timestamp::from_ns(first_seen.value(row)),

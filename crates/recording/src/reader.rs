@@ -72,11 +72,11 @@ impl Reader {
         let version: Version =
             serde_json::from_slice(&text).map_err(|error| unclear(error.to_string()))?;
         match version.format_version {
-            1 => {
+            1..=FORMAT_VERSION => {
                 let meta: Meta =
                     serde_json::from_slice(&text).map_err(|error| unclear(error.to_string()))?;
                 check_times(&meta).map_err(unclear)?;
-                open_format_1(folder, meta)
+                open_known(folder, meta)
             }
             found if found > FORMAT_VERSION => Err(Error::Newer {
                 folder: folder.to_owned(),
@@ -92,7 +92,8 @@ struct Version {
     format_version: u32,
 }
 
-fn open_format_1(folder: &Path, meta: Meta) -> Result<Recording> {
+/// Format 2 added kinds of entities and two columns to the entity list; what format 1 lacks is not known.
+fn open_known(folder: &Path, meta: Meta) -> Result<Recording> {
     let mut damage = Vec::new();
     let mut tables = Vec::new();
     let (entities, lost) = read_entities(folder);

@@ -50,15 +50,17 @@ pub(crate) fn to_table(schema: &Schema) -> Result<Table, String> {
     Ok(table)
 }
 
-/// Refuses a file of another format than the recording's.
-pub(crate) fn check_format(schema: &Schema) -> Result<(), String> {
-    match schema.metadata().get(FORMAT_KEY) {
-        Some(version) if *version == FORMAT_VERSION.to_string() => Ok(()),
-        Some(version) => Err(format!(
-            "its {FORMAT_KEY} is {version:?}, not {FORMAT_VERSION}"
-        )),
-        None => Err(format!("it has no {FORMAT_KEY}")),
-    }
+/// Refuses a file of a format that this program does not know.
+pub(crate) fn check_format(schema: &Schema) -> Result<u32, String> {
+    let version = schema
+        .metadata()
+        .get(FORMAT_KEY)
+        .ok_or_else(|| format!("it has no {FORMAT_KEY}"))?;
+    version
+        .parse()
+        .ok()
+        .filter(|version| (1..=FORMAT_VERSION).contains(version))
+        .ok_or_else(|| format!("its {FORMAT_KEY} is {version:?}, not 1 to {FORMAT_VERSION}"))
 }
 
 /// Whether two fields hold the same, whatever their metadata say.

@@ -54,6 +54,8 @@ fn records() -> impl Strategy<Value = Vec<EntityRecord>> {
         parent: above.0,
         group: above.1,
         pressure_group: above.2,
+        memory_group: above.2,
+        io_group: above.1,
         role,
         serving,
         first_seen: life.0,

@@ -104,7 +104,7 @@ fn what_meta_cannot_say() {
         home.path(),
         &with(r#"{"format_version": 7, "whatever": []}"#),
         expect![
-            "HOME/x.stall is in format 7, and this stallscope reads up to format 1. Open it with a newer stallscope"
+            "HOME/x.stall is in format 7, and this stallscope reads up to format 2. Open it with a newer stallscope"
         ],
     );
     check(

@@ -4,7 +4,7 @@
 
 mod damage;
 mod errors;
-mod format_1;
+mod formats;
 mod round_trip;
 mod sample;
 mod size;

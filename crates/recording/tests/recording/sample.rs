@@ -72,6 +72,8 @@ pub fn event(id: u32, name: &str, vanished: Option<f64>) -> EntityEvent {
             parent: (id > 0).then_some(EntityId(0)),
             group: (id > 0).then_some(EntityId(7)),
             pressure_group: (id > 0).then_some(EntityId(8)),
+            memory_group: (id > 0).then_some(EntityId(9)),
+            io_group: None,
             role: Role::Target,
             serving: id == 1,
             first_seen: at(100.0),

@@ -140,6 +140,8 @@ impl Register<'_> {
             parent: None,
             group: None,
             pressure_group: None,
+            memory_group: None,
+            io_group: None,
             role: Role::Rest,
             serving: false,
             first_seen: time,
