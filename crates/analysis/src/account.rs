@@ -13,14 +13,20 @@ use crate::words::{count, percent};
 
 /// Classes that are spent inside requests; waiting for input is not, and what is not known is not
 /// claimed.
-const INSIDE: [LedgerClass; 9] = [
+const INSIDE: [LedgerClass; 15] = [
     LedgerClass::OnCpu,
     LedgerClass::CpuWait,
     LedgerClass::Throttled,
     LedgerClass::Uninterruptible,
+    LedgerClass::PageFault,
+    LedgerClass::Reclaim,
     LedgerClass::Sync,
+    LedgerClass::SyncQueue,
     LedgerClass::ReadWrite,
+    LedgerClass::DatabaseLock,
+    LedgerClass::InternalLock,
     LedgerClass::Futex,
+    LedgerClass::Output,
     LedgerClass::Sleep,
     LedgerClass::OtherCall,
 ];

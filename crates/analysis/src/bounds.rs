@@ -83,18 +83,32 @@ pub(crate) fn faster_generator(facts: &Facts<'_>, change: String) -> Remedy {
     )
 }
 
+/// The target without a part of its waits, within the CPUs.
+pub(crate) fn without_wait(facts: &Facts<'_>, share: f64, change: String) -> Remedy {
+    remedy(facts, change, factor_without(facts, share), String::new())
+}
+
+fn factor_without(facts: &Facts<'_>, share: f64) -> f64 {
+    if facts.signal.is_none() || facts.asked_rate().is_some() {
+        return f64::INFINITY;
+    }
+    let room = facts
+        .machine
+        .map_or(f64::INFINITY, |machine| 1.0 / machine.busy.clamp(0.01, 1.0));
+    (1.0 / (1.0 - share).max(0.01)).min(room)
+}
+
 /// What would not help, each checked against what the target was seen to wait for.
 pub(crate) fn useless(facts: &Facts<'_>, also: &[&str]) -> Vec<String> {
     const NEGLIGIBLE: f64 = 0.05;
     let mut all: Vec<String> = also.iter().map(|&word| word.to_owned()).collect();
-    let disk: f64 = [
-        LedgerClass::Uninterruptible,
-        LedgerClass::Sync,
-        LedgerClass::ReadWrite,
-    ]
-    .map(|class| facts.share(class))
-    .iter()
-    .sum();
+    let disk = facts.share_of(&LedgerClass::DISK);
+    let waits_for_cpu = facts.share_of(&[LedgerClass::CpuWait, LedgerClass::Throttled]);
+    if waits_for_cpu + facts.share(LedgerClass::OnCpu) < NEGLIGIBLE {
+        all.push("more or faster CPUs".to_owned());
+    } else if waits_for_cpu < NEGLIGIBLE {
+        all.push("more CPUs".to_owned());
+    }
     if disk < NEGLIGIBLE {
         all.push("faster disk".to_owned());
     }
@@ -157,4 +171,25 @@ fn remedy(facts: &Facts<'_>, change: String, factor: f64, because: String) -> Re
         gain: known.then_some(factor - 1.0),
         because,
     }
+}
+
+/// The work of one thread spread over the CPUs that are free.
+pub(crate) fn more_threads(facts: &Facts<'_>, change: String) -> Remedy {
+    let room = facts
+        .effective_busy
+        .map_or(f64::INFINITY, |busy| 1.0 / busy.clamp(0.01, 1.0));
+    remedy(facts, change, room, String::new())
+}
+
+/// More clients of a closed loop, up to what the CPUs allow.
+pub(crate) fn more_clients(facts: &Facts<'_>, change: String) -> Remedy {
+    let room = facts
+        .machine
+        .map_or(f64::INFINITY, |machine| 1.0 / machine.busy.clamp(0.01, 1.0));
+    remedy(
+        facts,
+        change,
+        room,
+        "at the CPU that a request takes now".to_owned(),
+    )
 }

@@ -9,12 +9,17 @@ use model::{
 };
 
 use crate::account;
+use crate::cores::{self, Core};
 use crate::cpus::{CpuUse, Machine, cpu_use, effective_busy, effective_cpus, machine};
+use crate::io::{self, Io};
+use crate::memory::{self, Memory};
 use crate::neighbours::{self, Culprit};
+use crate::network::{self, Network};
 use crate::pressure::pressure;
 use crate::quota::{Quota, quota, quota_seen, target_groups};
+use crate::sessions::{self, Sessions};
 use crate::signals::{self, Bin, Mean};
-use crate::slices::{Slice, slices, throttled_over};
+use crate::slices::{Slice, Slicing, throttled_over};
 use crate::subject::{Subject, subject};
 use crate::thresholds::Thresholds;
 
@@ -43,6 +48,14 @@ pub(crate) struct Facts<'a> {
     pub(crate) quota_seen: bool,
     pub(crate) culprit: Option<Culprit>,
     pub(crate) pressure: Vec<Pressure>,
+    /// The CPUs one by one.
+    pub(crate) cores: Vec<Core>,
+    /// Part of the target's CPU time that it spent in the kernel.
+    pub(crate) kernel_part: Option<f64>,
+    pub(crate) memory: Memory,
+    pub(crate) io: Io,
+    pub(crate) network: Network,
+    pub(crate) sessions: Sessions,
     /// Part of the window in which nothing was completed.
     pub(crate) empty_bins: usize,
 }
@@ -61,23 +74,23 @@ pub(crate) fn measure<'a>(
     let machine = machine(timeline, window);
     let effective_cpus = effective_cpus(timeline, meta, window);
     let groups = target_groups(timeline);
-    let slices = slices(
+    let slicing = Slicing {
         timeline,
         meta,
         bins,
         window,
-        signal.is_some(),
-        &groups,
-        effective_cpus,
-    );
+        has_signal: signal.is_some(),
+        groups: &groups,
+        cpus: effective_cpus,
+        synced: thresholds.io_sync.synced,
+    };
+    let slices = slicing.slices();
     if let Some(target) = &mut target {
         let throttled = throttled_over(&slices, signal.map_or(window, |mean| mean.span));
-        target
-            .serving_ledger
-            .shift(LedgerClass::CpuWait, LedgerClass::Throttled, throttled);
-        target
-            .ledger
-            .shift(LedgerClass::CpuWait, LedgerClass::Throttled, throttled);
+        for ledger in [&mut target.serving_ledger, &mut target.ledger] {
+            ledger.shift(LedgerClass::CpuWait, LedgerClass::Throttled, throttled);
+            ledger.queue_behind_sync(window.len_ns() as f64, thresholds.io_sync.synced);
+        }
     }
     let cpu = cpu_use(
         timeline,
@@ -95,6 +108,12 @@ pub(crate) fn measure<'a>(
         quota_seen,
         culprit: neighbours::culprit(timeline, window, cpu.rest_ns, thresholds),
         pressure: pressure(timeline, window),
+        cores: cores::cores(timeline, window),
+        kernel_part: cores::kernel_part(timeline, window),
+        memory: memory::memory(timeline, window),
+        io: io::io(timeline, window),
+        network: network::network(timeline, window),
+        sessions: sessions::sessions(timeline, window),
         effective_busy: effective_busy(timeline, window, machine, meta.cpus, effective_cpus),
         empty_bins: signals::inside(bins, window)
             .filter(|bin| bin.completed() == 0.0)
@@ -121,6 +140,36 @@ impl Facts<'_> {
             .filter(|item| item.class == class)
             .map(|item| item.share)
             .sum()
+    }
+
+    /// Part of the response time (or busy time) that went to several classes.
+    pub(crate) fn share_of(&self, classes: &[LedgerClass]) -> f64 {
+        classes.iter().map(|class| self.share(*class)).sum()
+    }
+
+    /// Part of the disk reads that brought back what had been thrown out of memory.
+    pub(crate) fn refaulted_part(&self) -> Option<f64> {
+        let read = self.memory.read.filter(|read| *read > 0.0)?;
+        Some((self.memory.refaulted? / read).min(1.0))
+    }
+
+    /// Part of the response time that want of memory cost: freeing it, and reading again what had
+    /// been thrown out.
+    pub(crate) fn memory_share(&self) -> f64 {
+        let reads = self.share_of(&[LedgerClass::PageFault, LedgerClass::ReadWrite]);
+        self.share(LedgerClass::Reclaim) + reads * self.refaulted_part().unwrap_or(0.0)
+    }
+
+    /// Requests in progress on average, by Little's law.
+    pub(crate) fn in_flight(&self) -> Option<f64> {
+        let signal = self.signal?;
+        Some(signal.throughput * signal.latency_ns? / 1e9)
+    }
+
+    /// Clients of a closed loop: each asks again when it has its answer.
+    pub(crate) fn closed_loop(&self) -> Option<u32> {
+        let load = &self.meta.workload.as_ref()?.load;
+        load.clients.filter(|_| load.rate.is_none())
     }
 
     /// CPU wait of the target as part of the response time less the lag behind the generator's own

@@ -53,14 +53,7 @@ fn throttling(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<Innocent> {
 /// Disk and memory are judged by what they cost the target; pressure that cost it nothing is named.
 fn disk(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<Innocent> {
     facts.account.as_ref()?;
-    let share: f64 = [
-        LedgerClass::Uninterruptible,
-        LedgerClass::Sync,
-        LedgerClass::ReadWrite,
-    ]
-    .map(|class| facts.share(class))
-    .iter()
-    .sum();
+    let share = facts.share_of(&LedgerClass::DISK);
     if share >= thresholds.floors.share || blind(facts) {
         return None;
     }

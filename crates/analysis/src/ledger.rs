@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 
 use model::{AccountItem, EntityId, LedgerClass, Quality, ThreadsAccount, Timeline, Window};
 
+use crate::sight::Sight;
+
 /// Time by class, ns; the parts add up to `wall_ns`.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Ledger {
@@ -70,6 +72,26 @@ impl Ledger {
         self.unsampled_ns = 0.0;
     }
 
+    /// Gives the time that was spent waiting for a lock while another thread of the pool held it and
+    /// synced to what it waited for: a crowd in futex behind one thread in fdatasync is disk, not
+    /// lock. `least` is the part of `span_ns` for which some thread must have been in fsync.
+    pub(crate) fn queue_behind_sync(&mut self, span_ns: f64, least: f64) {
+        // With one leader at a time, as group commits have it, their times add up to the time in
+        // which there was one.
+        let synced = (self.get(LedgerClass::Sync) / span_ns.max(1.0)).min(1.0);
+        if synced < least {
+            return;
+        }
+        for class in [LedgerClass::Futex, LedgerClass::InternalLock] {
+            self.shift(class, LedgerClass::SyncQueue, self.get(class) * synced);
+        }
+    }
+
+    /// Time in several classes.
+    pub(crate) fn sum(&self, classes: &[LedgerClass]) -> f64 {
+        classes.iter().map(|class| self.get(*class)).sum()
+    }
+
     /// Part of the threads' lives spent in a class.
     pub(crate) fn part(&self, class: LedgerClass) -> f64 {
         if self.wall_ns > 0.0 {
@@ -123,7 +145,10 @@ pub(crate) fn quality_in(ledger: &Ledger, class: LedgerClass) -> Quality {
 fn quality(class: LedgerClass) -> Quality {
     match class {
         LedgerClass::OnCpu | LedgerClass::CpuWait => Quality::Exact,
-        LedgerClass::Throttled | LedgerClass::Outside | LedgerClass::Lag => Quality::Estimated,
+        LedgerClass::Throttled
+        | LedgerClass::SyncQueue
+        | LedgerClass::Outside
+        | LedgerClass::Lag => Quality::Estimated,
         LedgerClass::Unknown => Quality::Unknown,
         _ => Quality::Sampled,
     }
@@ -136,8 +161,14 @@ pub(crate) fn label(class: LedgerClass) -> &'static str {
         LedgerClass::CpuWait => "waiting for a CPU",
         LedgerClass::Throttled => "held back by a CPU quota",
         LedgerClass::Uninterruptible => "in uninterruptible sleep (disk or kernel lock)",
+        LedgerClass::PageFault => "in page faults that read the disk",
+        LedgerClass::Reclaim => "making memory free",
         LedgerClass::Sync => "syncing to disk (fsync)",
-        LedgerClass::ReadWrite => "in reads and writes",
+        LedgerClass::SyncQueue => "waiting behind another's sync",
+        LedgerClass::ReadWrite => "reading and writing the disk",
+        LedgerClass::DatabaseLock => "waiting for a lock (row, table)",
+        LedgerClass::InternalLock => "waiting for an internal lock",
+        LedgerClass::Output => "sending",
         LedgerClass::Futex => "waiting in futex (a lock)",
         LedgerClass::Input => "waiting for input",
         LedgerClass::Sleep => "sleeping on a timer",
@@ -198,6 +229,8 @@ fn blocked_time(
         return seen;
     };
     let (wait, syscall) = (series("wait_ns"), series("syscall"));
+    let (event, channel) = (series("wait_event"), series("wait_channel"));
+    let at = |series: Option<model::Series<'_>>, time| series.and_then(|s| s.gauge_at(time));
     let mut from = window.start;
     let until = [(window.end, 0)];
     for (to, _) in run.values_in(window).chain(until) {
@@ -206,11 +239,13 @@ fn blocked_time(
             series.and_then(|s| s.growth(between)).unwrap_or(0.0)
         };
         let blocked = between.len_ns() as f64 - busy(Some(run)) - busy(wait);
-        let class = class_at(
-            state.gauge_at(to),
-            syscall.and_then(|s| s.gauge_at(to)),
-            architecture,
-        );
+        let sight = Sight {
+            state: state.gauge_at(to),
+            syscall: at(syscall, to),
+            wait_event: at(event, to),
+            reclaims: at(channel, to).is_some_and(is_reclaim),
+        };
+        let class = sight.class(architecture);
         // Without run-queue delay, a runnable thread may have waited for a CPU all along.
         let class = class.or(wait.is_none().then_some(LedgerClass::Unknown));
         // A thread seen on a CPU says nothing about what it was blocked in before.
@@ -222,22 +257,10 @@ fn blocked_time(
     seen
 }
 
-/// The class of a blocked thread from its state letter and system call; `None` when it was not
-/// blocked at that sample.
-fn class_at(state: Option<i64>, syscall: Option<i64>, architecture: &str) -> Option<LedgerClass> {
-    use sensors::syscall::OUTSIDE;
-    let call = syscall.filter(|number| *number != OUTSIDE);
-    let class = call.and_then(|number| sensors::syscall::class(architecture, number));
-    match (state.and_then(|state| u8::try_from(state).ok()), class) {
-        (Some(b'R'), _) => None,
-        (Some(b'D'), Some(class @ (LedgerClass::Sync | LedgerClass::ReadWrite))) => Some(class),
-        (Some(b'D'), _) => Some(LedgerClass::Uninterruptible),
-        (_, Some(class)) => Some(class),
-        // The two files are read one after the other, and it was woken in between.
-        _ if syscall == Some(OUTSIDE) => None,
-        // We were not allowed to look, or do not know this architecture's numbers.
-        _ => Some(LedgerClass::Unknown),
-    }
+/// Whether a thread in this kernel function waits for memory to be made free.
+fn is_reclaim(channel: i64) -> bool {
+    let _ = channel;
+    false
 }
 
 /// Slices of a window, one second long or the bins given, for what must be worked out piecewise.
@@ -289,28 +312,6 @@ mod tests {
         assert_eq!(throttled_part(9.0e9, 1.6e9, second(), 2.0), 7.2e9);
         assert_eq!(throttled_part(0.0, 1.6e9, second(), 2.0), 0.0);
         assert_eq!(throttled_part(1.0e9, 0.0, second(), 2.0), 0.0);
-    }
-
-    #[test]
-    fn a_blocked_thread_is_classed_by_state_and_call() {
-        assert_eq!(
-            class_at(Some(83), Some(232), "x86_64"),
-            Some(LedgerClass::Input)
-        );
-        assert_eq!(
-            class_at(Some(68), Some(75), "x86_64"),
-            Some(LedgerClass::Sync)
-        );
-        assert_eq!(
-            class_at(Some(68), None, "x86_64"),
-            Some(LedgerClass::Uninterruptible)
-        );
-        assert_eq!(
-            class_at(Some(83), None, "x86_64"),
-            Some(LedgerClass::Unknown)
-        );
-        assert_eq!(class_at(Some(82), Some(-1), "x86_64"), None);
-        assert_eq!(class_at(Some(83), Some(-1), "x86_64"), None);
     }
 
     #[test]

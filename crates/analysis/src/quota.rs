@@ -1,6 +1,8 @@
 //! CPU limits of the groups that hold the target.
 
-use model::{Entity, EntityId, EntityKind, Role, Timeline, Window};
+use model::{Entity, EntityId, Timeline, Window};
+
+use crate::groups;
 
 /// The CPU limit that held the target back most.
 #[derive(Clone, Debug)]
@@ -16,30 +18,9 @@ pub(crate) struct Quota {
     pub(crate) used_cpus: Option<f64>,
 }
 
-/// The groups that hold serving processes of the target, and all groups above them.
+/// The groups that hold processes of the target where CPU is limited, and all groups above them.
 pub(crate) fn target_groups(timeline: &Timeline) -> Vec<EntityId> {
-    let groups = own_groups(timeline);
-    let paths: Vec<&str> = groups
-        .iter()
-        .filter_map(|id| Some(timeline.entities.get(*id)?.entity.path.as_str()))
-        .collect();
-    let above = |path: &str| {
-        paths.iter().any(|own| {
-            path == "/"
-                || own
-                    .strip_prefix(path)
-                    .is_some_and(|rest| rest.starts_with('/'))
-        })
-    };
-    let ancestors = timeline
-        .entities
-        .of_kind(EntityKind::Cgroup)
-        .filter(|group| above(&group.entity.path))
-        .map(|group| group.id);
-    let mut all: Vec<EntityId> = ancestors.chain(groups.iter().copied()).collect();
-    all.sort();
-    all.dedup();
-    all
+    groups::of_target(timeline, |process| process.group)
 }
 
 pub(crate) fn quota(
@@ -84,22 +65,10 @@ pub(crate) fn quota(
 /// Whether the CPU account of every group that holds the target was seen in the window; a group
 /// without a limit has one too.
 pub(crate) fn quota_seen(timeline: &Timeline, window: Window) -> bool {
-    let groups = own_groups(timeline);
+    let groups = groups::own(timeline, |process| process.group);
     !groups.is_empty()
         && groups.iter().all(|group| {
             let usage = timeline.series("cgroup_cpu", *group, "usage_ns");
             usage.is_some_and(|usage| usage.covered(window).is_some())
         })
-}
-
-/// The groups that hold processes of the target.
-fn own_groups(timeline: &Timeline) -> Vec<EntityId> {
-    let processes = timeline.entities.of_kind(EntityKind::Process);
-    let mut groups: Vec<EntityId> = processes
-        .filter(|process| process.role == Role::Target)
-        .filter_map(|process| process.group)
-        .collect();
-    groups.sort();
-    groups.dedup();
-    groups
 }

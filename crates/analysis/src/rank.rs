@@ -2,7 +2,7 @@
 
 use model::{Answer, Finding, Judged};
 
-use crate::causes::Judgement;
+use crate::causes::{Judgement, kind};
 
 /// What is said.
 pub(crate) struct Ranked {
@@ -11,7 +11,8 @@ pub(crate) struct Ranked {
 }
 
 /// Orders findings: `undetermined` and `healthy` lead where they are present, since they say what the
-/// others amount to; then by share, then by name so that the order never depends on chance.
+/// others amount to; then what broke, what limits, what adds to a limit; among alike by share, then by
+/// name so that the order never depends on chance.
 pub(crate) fn rank(judgements: Vec<(&'static str, Judgement)>) -> Ranked {
     let mut findings = Vec::new();
     let mut judged = Vec::new();
@@ -31,11 +32,10 @@ pub(crate) fn rank(judgements: Vec<(&'static str, Judgement)>) -> Ranked {
             sentence,
         });
     }
-    let leads = |finding: &Finding| matches!(finding.cause.as_str(), "undetermined" | "healthy");
     findings.sort_by(|a, b| {
         let share = |finding: &Finding| finding.share.unwrap_or(0.0);
-        leads(b)
-            .cmp(&leads(a))
+        kind(&a.cause)
+            .cmp(&kind(&b.cause))
             .then(share(b).total_cmp(&share(a)))
             .then(a.cause.cmp(&b.cause))
     });

@@ -7,15 +7,15 @@ use crate::signals::{self, Bin};
 use crate::subject::threads_of;
 
 /// One second of the account.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Slice {
+    pub(crate) window: Window,
     /// Time that requests took, or busy time, ns.
     pub(crate) total_ns: f64,
-    pub(crate) cpu_wait_ns: f64,
-    pub(crate) throttled_ns: f64,
+    /// What the serving threads did.
+    pub(crate) ledger: Ledger,
     /// Time for which the group's queues were held back, ns, added up over CPUs.
     pub(crate) held_back_ns: f64,
-    pub(crate) wall_ns: f64,
     /// Time of the CPUs that the target may use, ns.
     pub(crate) cpu_time_ns: f64,
 }
@@ -23,79 +23,90 @@ pub(crate) struct Slice {
 /// Delay that a quota caused over a span of which the slices may cover a part.
 pub(crate) fn throttled_over(slices: &[Slice], span: Window) -> f64 {
     let sum = |of: fn(&Slice) -> f64| slices.iter().map(of).sum::<f64>();
-    let covered = sum(|slice| slice.wall_ns);
+    let covered = sum(|slice| slice.window.len_ns() as f64);
     if covered > 0.0 {
-        sum(|slice| slice.throttled_ns) / covered * span.len_ns() as f64
+        sum(|slice| slice.ledger.get(LedgerClass::Throttled)) / covered * span.len_ns() as f64
     } else {
         0.0
     }
 }
 
-pub(crate) fn slices(
-    timeline: &Timeline,
-    meta: &Meta,
-    bins: &[Bin],
-    window: Window,
-    has_signal: bool,
-    groups: &[EntityId],
-    cpus: u32,
-) -> Vec<Slice> {
-    let architecture = meta
-        .environment
-        .get("machine.architecture")
-        .map_or("", String::as_str);
-    let threads = threads_of(timeline, Role::Target);
-    let any_serving = threads.iter().any(|(_, serving)| *serving);
-    let serving: Vec<EntityId> = threads
-        .into_iter()
-        .filter(|(_, serving)| *serving || !any_serving)
-        .map(|(id, _)| id)
-        .collect();
-    let of_bins: Vec<(Window, f64)> = signals::inside(bins, window)
-        .map(|bin| (bin.window, bin.latency_ns.unwrap_or(0.0) * bin.completed()))
-        .collect();
-    let pieces = if has_signal {
-        of_bins
-    } else {
-        ledger::seconds(window)
+/// What the slices of a window are made from.
+pub(crate) struct Slicing<'a> {
+    pub(crate) timeline: &'a Timeline,
+    pub(crate) meta: &'a Meta,
+    pub(crate) bins: &'a [Bin],
+    pub(crate) window: Window,
+    /// Whether the bins say how long requests took.
+    pub(crate) has_signal: bool,
+    /// The groups of the target.
+    pub(crate) groups: &'a [EntityId],
+    /// CPUs that the target may use.
+    pub(crate) cpus: u32,
+    /// Part of the time for which some thread must sync for others to be waiting behind it.
+    pub(crate) synced: f64,
+}
+
+impl Slicing<'_> {
+    /// The slices: the bins of the signal, or seconds.
+    pub(crate) fn slices(&self) -> Vec<Slice> {
+        let threads = threads_of(self.timeline, Role::Target);
+        let any_serving = threads.iter().any(|(_, serving)| *serving);
+        let serving: Vec<EntityId> = threads
             .into_iter()
-            .map(|slice| (slice, 0.0))
+            .filter(|(_, serving)| *serving || !any_serving)
+            .map(|(id, _)| id)
+            .collect();
+        let pieces = self.pieces().into_iter();
+        pieces
+            .filter_map(|(window, response_ns)| self.slice(&serving, window, response_ns))
             .collect()
-    };
-    pieces
-        .into_iter()
-        .filter_map(|(slice, response_ns)| {
-            let mut ledger = Ledger::default();
-            for thread in &serving {
-                ledger.merge(
-                    &ledger::of_thread(timeline, *thread, slice, architecture).unwrap_or_default(),
-                );
-            }
-            // A second in which the delay was not recorded is no second without delay.
-            if ledger.wait_unseen_ns * 2.0 > ledger.wall_ns {
-                return None;
-            }
-            let held = |group: &EntityId| {
-                timeline
-                    .series("cgroup_cpu", *group, "throttled_ns")?
-                    .growth(slice)
-            };
-            let held_back_ns = groups.iter().filter_map(held).fold(0.0, f64::max);
-            let wait_ns = ledger.get(LedgerClass::CpuWait);
-            let throttled_ns =
-                ledger::throttled_part(wait_ns, held_back_ns, slice, f64::from(cpus));
-            Some(Slice {
-                total_ns: if has_signal {
-                    response_ns
-                } else {
-                    ledger.busy_ns()
-                },
-                cpu_wait_ns: wait_ns - throttled_ns,
-                throttled_ns,
-                held_back_ns,
-                wall_ns: slice.len_ns() as f64,
-                cpu_time_ns: slice.len_ns() as f64 * f64::from(cpus.max(1)),
-            })
+    }
+
+    fn pieces(&self) -> Vec<(Window, Option<f64>)> {
+        if !self.has_signal {
+            let seconds = ledger::seconds(self.window).into_iter();
+            return seconds.map(|slice| (slice, None)).collect();
+        }
+        let bins = signals::inside(self.bins, self.window);
+        let response = |bin: &Bin| bin.latency_ns.unwrap_or(0.0) * bin.completed();
+        bins.map(|bin| (bin.window, Some(response(bin)))).collect()
+    }
+
+    fn slice(
+        &self,
+        serving: &[EntityId],
+        window: Window,
+        response_ns: Option<f64>,
+    ) -> Option<Slice> {
+        let architecture = self.meta.environment.get("machine.architecture");
+        let architecture = architecture.map_or("", String::as_str);
+        let mut ledger = Ledger::default();
+        for thread in serving {
+            let own = ledger::of_thread(self.timeline, *thread, window, architecture);
+            ledger.merge(&own.unwrap_or_default());
+        }
+        // A second in which the delay was not recorded is no second without delay.
+        if ledger.wait_unseen_ns * 2.0 > ledger.wall_ns {
+            return None;
+        }
+        let held = |group: &EntityId| {
+            let throttled = self.timeline.series("cgroup_cpu", *group, "throttled_ns")?;
+            throttled.growth(window)
+        };
+        let held_back_ns = self.groups.iter().filter_map(held).fold(0.0, f64::max);
+        let wait_ns = ledger.get(LedgerClass::CpuWait);
+        let throttled_ns =
+            ledger::throttled_part(wait_ns, held_back_ns, window, f64::from(self.cpus));
+        ledger.shift(LedgerClass::CpuWait, LedgerClass::Throttled, throttled_ns);
+        ledger.spread_unsampled();
+        ledger.queue_behind_sync(window.len_ns() as f64, self.synced);
+        Some(Slice {
+            window,
+            total_ns: response_ns.unwrap_or_else(|| ledger.busy_ns()),
+            ledger,
+            held_back_ns,
+            cpu_time_ns: window.len_ns() as f64 * f64::from(self.cpus.max(1)),
         })
-        .collect()
+    }
 }

@@ -21,6 +21,10 @@ pub(crate) struct Subject {
     pub(crate) serving_ledger: Ledger,
     /// Part of its life that the busiest thread was on a CPU.
     pub(crate) busiest: f64,
+    /// That thread.
+    pub(crate) busiest_thread: Option<EntityId>,
+    /// Threads that were on a CPU for most of their lives.
+    pub(crate) hot_threads: u32,
     /// Threads that did at least a hundredth of what the busiest did.
     pub(crate) active_threads: u32,
     /// Part of their lives that those were on a CPU, and waiting for one.
@@ -73,16 +77,20 @@ pub(crate) fn subject(
         ledger: Ledger::default(),
         serving_ledger: Ledger::default(),
         busiest: 0.0,
+        busiest_thread: None,
+        hot_threads: 0,
         active_threads: 0,
         active: (0.0, 0.0),
     };
-    let ledgers: Vec<(Ledger, bool)> = threads_of(timeline, role)
+    let ledgers: Vec<Life> = threads_of(timeline, role)
         .into_iter()
         .filter_map(|(thread, serving)| {
-            Some((
-                ledger::of_thread(timeline, thread, window, architecture)?,
+            let ledger = ledger::of_thread(timeline, thread, window, architecture)?;
+            Some(Life {
+                thread,
+                ledger,
                 serving,
-            ))
+            })
         })
         .collect();
     gather(&mut subject, &ledgers);
@@ -90,14 +98,28 @@ pub(crate) fn subject(
     Some(subject)
 }
 
-pub(crate) fn gather(subject: &mut Subject, ledgers: &[(Ledger, bool)]) {
-    let any_serving = ledgers.iter().any(|(_, serving)| *serving);
-    let most = ledgers
+/// What one thread did.
+struct Life {
+    thread: EntityId,
+    ledger: Ledger,
+    serving: bool,
+}
+
+fn gather(subject: &mut Subject, lives: &[Life]) {
+    /// On a CPU for more of its life than this, a thread is hot.
+    const HOT: f64 = 0.75;
+    let any_serving = lives.iter().any(|life| life.serving);
+    let most = lives
         .iter()
-        .map(|(ledger, _)| ledger.get(LedgerClass::OnCpu))
+        .map(|life| life.ledger.get(LedgerClass::OnCpu))
         .fold(0.0, f64::max);
     let (mut active, mut others) = (Ledger::default(), Ledger::default());
-    for (ledger, serving) in ledgers {
+    for Life {
+        thread,
+        ledger,
+        serving,
+    } in lives
+    {
         if *serving || !any_serving {
             subject.serving_ledger.merge(ledger);
         } else {
@@ -108,6 +130,10 @@ pub(crate) fn gather(subject: &mut Subject, ledgers: &[(Ledger, bool)]) {
         }
         if ledger.get(LedgerClass::OnCpu) == most {
             subject.busiest = ledger.part(LedgerClass::OnCpu);
+            subject.busiest_thread = Some(*thread);
+        }
+        if ledger.part(LedgerClass::OnCpu) >= HOT {
+            subject.hot_threads += 1;
         }
     }
     // Those that serve are alike; the others are alike in being none of them.

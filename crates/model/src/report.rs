@@ -85,14 +85,26 @@ pub enum LedgerClass {
     CpuWait,
     /// Runnable and held back by a CPU quota.
     Throttled,
-    /// Uninterruptible: disk or kernel lock.
+    /// Uninterruptible, reason not known: disk or kernel lock.
     Uninterruptible,
+    /// In a page fault that waits for a disk: a mapped file, swap, or a program's own code read again.
+    PageFault,
+    /// Making memory free for itself.
+    Reclaim,
     /// In fsync and its family.
     Sync,
-    /// In a read or write system call.
+    /// Waiting behind another thread of the target that is in fsync.
+    SyncQueue,
+    /// In a read or write that waits for a disk.
     ReadWrite,
+    /// Waiting for a lock of the database: row, table, transaction.
+    DatabaseLock,
+    /// Waiting for a lock that the database takes for itself: buffer, log, lock table.
+    InternalLock,
     /// In futex.
     Futex,
+    /// Sending, and the other end does not take it.
+    Output,
     /// Waiting for input: epoll, poll, select, receive, accept.
     Input,
     /// In a timed sleep.
@@ -108,6 +120,15 @@ pub enum LedgerClass {
 }
 
 impl LedgerClass {
+    /// Classes in which a disk is waited for, or may be.
+    pub const DISK: [LedgerClass; 5] = [
+        LedgerClass::Uninterruptible,
+        LedgerClass::PageFault,
+        LedgerClass::Sync,
+        LedgerClass::SyncQueue,
+        LedgerClass::ReadWrite,
+    ];
+
     /// The word used in JSON.
     pub const fn word(self) -> &'static str {
         match self {
@@ -115,7 +136,13 @@ impl LedgerClass {
             LedgerClass::CpuWait => "cpu_wait",
             LedgerClass::Throttled => "throttled",
             LedgerClass::Uninterruptible => "uninterruptible",
+            LedgerClass::PageFault => "page_fault",
+            LedgerClass::Reclaim => "reclaim",
             LedgerClass::Sync => "sync",
+            LedgerClass::SyncQueue => "sync_queue",
+            LedgerClass::DatabaseLock => "database_lock",
+            LedgerClass::InternalLock => "internal_lock",
+            LedgerClass::Output => "output",
             LedgerClass::ReadWrite => "read_write",
             LedgerClass::Futex => "futex",
             LedgerClass::Input => "input",

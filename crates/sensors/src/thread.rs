@@ -20,7 +20,7 @@ static COLUMNS: &[Column] = &[
     Column::counter("minor_faults", Unit::Count, "Page faults without I/O.", "/proc/PID/task/TID/stat minflt"),
     Column::counter("major_faults", Unit::Count, "Page faults with I/O.", "/proc/PID/task/TID/stat majflt"),
     Column::gauge("state", Unit::Code, "State letter as ASCII: R runnable, S sleeping, D uninterruptible, T stopped, Z ended.", "/proc/PID/task/TID/stat state").quality(Quality::Sampled),
-    Column::gauge("syscall", Unit::Code, "System call it sits in, numbered as on the recorded machine; -1 outside one; missing when not permitted.", "/proc/PID/task/TID/syscall").quality(Quality::Sampled),
+    Column::gauge("syscall", Unit::Code, "System call it sits in, numbered as on the recorded machine; -1 blocked outside one, -2 running; missing when not permitted.", "/proc/PID/task/TID/syscall").quality(Quality::Sampled),
     Column::gauge("cpu", Unit::Code, "CPU it last ran on.", "/proc/PID/task/TID/stat processor").quality(Quality::Sampled),
 ];
 
@@ -92,20 +92,33 @@ fn parse(
     Ok(())
 }
 
-/// The number at the start of a syscall file; -1 for `running` and for blocked outside a call.
+/// The number at the start of a syscall file, which is -1 for blocked outside a call; `running` has none.
 fn syscall_of(text: &[u8]) -> i64 {
     words(text)
         .next()
         .and_then(number)
-        .unwrap_or(syscall::OUTSIDE)
+        .unwrap_or(syscall::RUNNING)
 }
 
 /// What system call numbers mean.
 pub mod syscall {
     use model::LedgerClass;
 
-    /// Stored for a thread that is in no system call.
+    /// Written by the kernel for a thread that is blocked outside of any system call: in a page fault.
     pub const OUTSIDE: i64 = -1;
+    /// Stored for a thread that runs, or is about to.
+    pub const RUNNING: i64 = -2;
+
+    /// Whether call `number` gives data away: blocked in it without a disk, a thread waits for the
+    /// other end to take them.
+    pub fn gives(architecture: &str, number: i64) -> bool {
+        match architecture {
+            // write pwrite64 writev pwritev pwritev2 sendfile splice
+            "x86_64" => matches!(number, 1 | 18 | 20 | 296 | 328 | 40 | 275),
+            // write writev pwrite64 pwritev sendfile splice pwritev2
+            _ => matches!(number, 64 | 66 | 68 | 70 | 71 | 76 | 287),
+        }
+    }
 
     /// The class of time that a thread blocked in call `number` of `architecture` (as `uname -m`
     /// says) spends; `None` for an architecture whose numbers are not known here.
@@ -185,9 +198,9 @@ mod tests {
     }
 
     #[test]
-    fn running_is_outside_a_call_and_a_refused_file_is_missing() {
+    fn running_is_told_from_a_call_and_a_refused_file_is_missing() {
         expect![[r#"
-            own: syscall=-1
+            own: syscall=-2
         "#]]
         .assert_eq(&rows(&SENSOR, &[None, None, Some(b"running\n")]));
         expect![[r#"

@@ -6,7 +6,7 @@
 use model::{Confidence, Finding, LedgerClass};
 
 use super::evidence::{finding, interval, machine, share};
-use super::{Cause, Judgement, no_long_wait, no_target};
+use super::{Cause, Judgement, Kind, no_long_wait, no_target};
 use crate::bounds;
 use crate::facts::Facts;
 use crate::neighbours::Culprit;
@@ -17,6 +17,9 @@ use crate::words::percent;
 pub(super) const CAUSE: Cause = Cause {
     name: "cpu.neighbour",
     help: "Somebody else holds the CPUs that the target waits for.",
+    about: "the culprit: a control group, or a process with its children",
+    kind: Kind::Limit,
+    told_by: "Without BPF nobody says who held a CPU while a thread waited. Who used the CPUs of a full machine stands for it, so the answer is *consistent* at most. The load generator is never the neighbour: where it is not known, `--target generator=name:X` names it.\n\nA quota of the target's own group goes before it: a throttled target waits on an idle machine.",
     judge,
 };
 
@@ -108,12 +111,15 @@ fn present(
     Finding {
         // Of the wait, the part that the others' use of the CPU stands for.
         share: Some(wait * others),
-        share_interval: interval(facts, |slice| slice.cpu_wait_ns, |slice| slice.total_ns).map(
-            |interval| model::Interval {
-                low: interval.low * others,
-                high: interval.high * others,
-            },
-        ),
+        share_interval: interval(
+            facts,
+            |slice| slice.ledger.get(LedgerClass::CpuWait),
+            |slice| slice.total_ns,
+        )
+        .map(|interval| model::Interval {
+            low: interval.low * others,
+            high: interval.high * others,
+        }),
         evidence: vec![
             share(
                 facts,

@@ -3,7 +3,7 @@
 use model::{Confidence, Finding, LedgerClass};
 
 use super::evidence::{confidence, finding, interval, share};
-use super::{Cause, Judgement, no_target};
+use super::{Cause, Judgement, Kind, no_target};
 use crate::bounds;
 use crate::facts::Facts;
 use crate::quota::Quota;
@@ -14,6 +14,9 @@ use crate::words::percent;
 pub(super) const CAUSE: Cause = Cause {
     name: "cpu.quota",
     help: "A CPU quota of the target's control group, or of one above it, withholds CPU.",
+    about: "the control group with the limit",
+    kind: Kind::Limit,
+    told_by: "The kernel counts the periods in which a group ran out of its quota and the time for which each CPU's queue was held back. Run-queue delay contains that time, so it is taken out of the wait for a CPU; its division among threads is an estimate.",
     judge,
 };
 
@@ -81,7 +84,11 @@ fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject, quota: 
         facts.whole(),
         target.name
     );
-    let share_interval = interval(facts, |slice| slice.throttled_ns, |slice| slice.total_ns);
+    let share_interval = interval(
+        facts,
+        |slice| slice.ledger.get(LedgerClass::Throttled),
+        |slice| slice.total_ns,
+    );
     // The kernel's own account of the group is exact; only its division among threads is estimated.
     let held_back = interval(facts, |slice| slice.held_back_ns, |slice| slice.cpu_time_ns);
     let suffices = sufficient(facts, quota);

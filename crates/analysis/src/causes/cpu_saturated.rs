@@ -4,7 +4,7 @@
 use model::{Finding, LedgerClass};
 
 use super::evidence::{confidence, finding, interval, machine, share};
-use super::{Cause, Judgement, no_long_wait, no_target};
+use super::{Cause, Judgement, Kind, no_long_wait, no_target};
 use crate::bounds;
 use crate::facts::Facts;
 use crate::subject::Subject;
@@ -14,6 +14,9 @@ use crate::words::{cpus_were, percent};
 pub(super) const CAUSE: Cause = Cause {
     name: "cpu.saturated",
     help: "The CPUs that the target may use are busy with its own work, and it waits for them.",
+    about: "the target",
+    kind: Kind::Limit,
+    told_by: "Busy are the CPUs that the target may use: of the machine, or as many as its cpuset, affinity or quota allow. Part of being the target's own doing is that target and generator together used most of that time; else it is cpu.neighbour. Run-queue delay is kept by the scheduler at every switch, so the wait is exact.",
     judge,
 };
 
@@ -69,7 +72,11 @@ fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject, busy: f
         facts.whole(),
         target.name
     );
-    let interval = interval(facts, |slice| slice.cpu_wait_ns, |slice| slice.total_ns);
+    let interval = interval(
+        facts,
+        |slice| slice.ledger.get(LedgerClass::CpuWait),
+        |slice| slice.total_ns,
+    );
     let contradictions = contradictions(facts, thresholds);
     let confidence = confidence(interval, limits.wait, &contradictions);
     Finding {

@@ -1,10 +1,11 @@
 //! Making findings: evidence with its threshold, intervals, confidence.
 
-use model::{Confidence, Entity, EntityKind, Evidence, Finding, Interval};
+use model::{Confidence, Entity, EntityKind, Evidence, Finding, Interval, LedgerClass};
 
 use crate::bootstrap::ratio_interval;
 use crate::facts::Facts;
 use crate::slices::Slice;
+use crate::words::percent;
 
 /// A share that must reach a threshold.
 pub(super) fn share(
@@ -49,6 +50,85 @@ pub(super) fn interval(
         .map(|slice| (part(slice), whole(slice)))
         .collect();
     ratio_interval(&bins)
+}
+
+/// A number with another unit that must reach a threshold.
+pub(super) fn number(
+    facts: &Facts<'_>,
+    (what, unit): (&str, &str),
+    column: &str,
+    entity: &Entity,
+    value: f64,
+    threshold: f64,
+) -> Evidence {
+    Evidence {
+        unit: unit.to_owned(),
+        ..share(facts, what, column, entity, value, threshold)
+    }
+}
+
+/// How steadily some classes held their part of the time.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Held {
+    /// Their part of the whole window.
+    pub(super) share: f64,
+    pub(super) interval: Option<Interval>,
+    /// Part of the seconds in which they passed the threshold; 1 when seconds were too few to tell.
+    pub(super) seconds: f64,
+}
+
+impl Held {
+    /// On in most seconds, or on the whole and not only by a few bad ones: a state goes on at 80 % of
+    /// the seconds and off under 50 %; between, the interval of the share decides.
+    pub(super) fn is_on(&self, threshold: f64) -> bool {
+        const ON: f64 = 0.8;
+        const OFF: f64 = 0.5;
+        self.share >= threshold
+            && (self.seconds >= ON
+                || (self.seconds >= OFF
+                    && self
+                        .interval
+                        .is_none_or(|interval| interval.low >= threshold / 2.0)))
+    }
+}
+
+/// How steadily the classes held at least `threshold` of each second's time; `part` of their time
+/// counts.
+pub(super) fn held(
+    facts: &Facts<'_>,
+    classes: &'static [LedgerClass],
+    part: f64,
+    threshold: f64,
+) -> Held {
+    let of = |slice: &Slice| slice.ledger.sum(classes) * part;
+    let bins: Vec<(f64, f64)> = facts
+        .slices
+        .iter()
+        .map(|slice| (of(slice), slice.total_ns))
+        .collect();
+    let known: Vec<&(f64, f64)> = bins.iter().filter(|(_, whole)| *whole > 0.0).collect();
+    let on = known
+        .iter()
+        .filter(|(part, whole)| part / whole >= threshold);
+    Held {
+        share: facts.share_of(classes) * part,
+        interval: ratio_interval(&bins),
+        seconds: if known.len() < 3 {
+            1.0
+        } else {
+            on.count() as f64 / known.len() as f64
+        },
+    }
+}
+
+/// What to say of classes that reached their threshold on the whole and not in most seconds.
+pub(super) fn only_at_times(held: &Held, threshold: f64) -> String {
+    format!(
+        "it took {} of the time on the whole, but over {} in only {} of the seconds: spikes, not a state",
+        percent(held.share),
+        percent(threshold),
+        percent(held.seconds)
+    )
 }
 
 /// *Measured* when the lower end of an exact share's interval passes and nothing contradicts.

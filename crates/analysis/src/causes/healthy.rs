@@ -3,7 +3,7 @@
 use model::{Confidence, Finding, LedgerClass};
 
 use super::evidence::{finding, share};
-use super::{Cause, Judgement, no_target, wait_unseen};
+use super::{Cause, Judgement, Kind, no_target, wait_unseen};
 use crate::facts::Facts;
 use crate::subject::Subject;
 use crate::thresholds::Thresholds;
@@ -12,6 +12,9 @@ use crate::words::{count, duration, percent, rate};
 pub(super) const CAUSE: Cause = Cause {
     name: "healthy",
     help: "Nothing holds the target back: it answers what it is asked, and waits for nothing worth naming.",
+    about: "the target",
+    kind: Kind::State,
+    told_by: "The target's waits, its input aside, are below the threshold, and at least half of the response time is explained. With a rate that is met, or a closed loop whose clients all wait for their own answers, the load asks for no more. The headroom is a lower bound: CPU per request usually falls under load.",
     judge,
 };
 

@@ -3,7 +3,7 @@
 use model::{Confidence, Finding, LedgerClass};
 
 use super::evidence::{finding, share};
-use super::{Cause, Judgement, no_target};
+use super::{Cause, Judgement, Kind, no_target};
 use crate::bounds;
 use crate::facts::Facts;
 use crate::subject::Subject;
@@ -13,6 +13,9 @@ use crate::words::{count, percent};
 pub(super) const CAUSE: Cause = Cause {
     name: "load.client",
     help: "The load generator is the limit: its threads have no time left, and the target waits for work.",
+    about: "the generator",
+    kind: Kind::Limit,
+    told_by: "A thread of the generator that never rests cannot ask for more, and the target waits for work meanwhile. What stands outside the target is then the generator's own time.",
     judge,
 };
 

@@ -3,7 +3,7 @@
 use model::{Confidence, Finding};
 
 use super::evidence::{finding, share};
-use super::{Cause, Judgement};
+use super::{Cause, Judgement, Kind};
 use crate::facts::Facts;
 use crate::thresholds::Thresholds;
 use crate::words::{percent, rate};
@@ -11,6 +11,9 @@ use crate::words::{percent, rate};
 pub(super) const CAUSE: Cause = Cause {
     name: "load.rate",
     help: "Throughput is the rate that was asked for: the limit is the load's own.",
+    about: "the generator",
+    kind: Kind::Intent,
+    told_by: "A generator that draws its arrivals at random misses its own rate by chance, so two standard deviations of a Poisson count are allowed. A rate that is met on full CPUs only by letting requests queue is no healthy one.",
     judge,
 };
 

@@ -4,18 +4,46 @@
 //! answer; it measures nothing itself. Causes are judged in this order, and each sees what was found
 //! before it, so that a symptom of an earlier one is not said again.
 
+mod cache_cold;
+mod cpu_imbalance;
+mod cpu_kernel;
 mod cpu_neighbour;
 mod cpu_quota;
 mod cpu_saturated;
+mod cpu_single_thread;
+mod cpu_softirq;
+mod cpu_steal;
 mod evidence;
 mod healthy;
+mod io_cap;
+mod io_full_disk;
+mod io_latency;
+mod io_neighbour;
+mod io_sync;
+mod io_throttled;
+mod limit_connections;
 mod load_client;
+mod load_concurrency;
+mod load_late;
 mod load_rate;
+mod load_shares_cpu;
+mod lock_database;
+mod lock_futex;
+mod memory_limit;
+mod memory_oom;
+mod memory_reclaim;
+mod memory_refault;
+mod memory_swap;
+mod net_backlog;
+mod net_loss;
+mod net_rtt;
 mod undetermined;
 
-use model::Finding;
+use model::{Finding, LedgerClass};
 
+use self::evidence::Held;
 use crate::facts::Facts;
+use crate::subject::Subject;
 use crate::thresholds::Thresholds;
 
 /// A cause that can be judged.
@@ -24,7 +52,132 @@ pub struct Cause {
     pub name: &'static str,
     /// What it means, one sentence.
     pub help: &'static str,
+    /// Whom a finding is about.
+    pub about: &'static str,
+    /// How it stands to the other causes.
+    pub kind: Kind,
+    /// How it is told, and from what it is told apart; paragraphs.
+    pub told_by: &'static str,
     judge: fn(&Facts<'_>, &Thresholds, &[Finding]) -> Judgement,
+}
+
+/// How a cause stands to the others: which goes before which, whatever their shares.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Kind {
+    /// What the findings amount to: healthy, undetermined.
+    State,
+    /// Something broke: it leads whatever it cost.
+    Failure,
+    /// It holds the target back.
+    Limit,
+    /// It adds to a limit.
+    Part,
+    /// The load asks for no more.
+    Intent,
+}
+
+/// How a cause of that name stands to the others.
+pub(crate) fn kind(name: &str) -> Kind {
+    let cause = all().iter().find(|cause| cause.name == name);
+    cause.map_or(Kind::Limit, |cause| cause.kind)
+}
+
+/// The first finding that holds the target back, of those found so far.
+fn limit(found: &[Finding]) -> Option<&Finding> {
+    let holds_back =
+        |finding: &&Finding| matches!(kind(&finding.cause), Kind::Failure | Kind::Limit);
+    found.iter().find(holds_back)
+}
+
+/// The finding of one of these causes, if it was found.
+fn found_of<'a>(found: &'a [Finding], causes: &[&str]) -> Option<&'a Finding> {
+    let mut found = found.iter();
+    found.find(|finding| causes.contains(&finding.cause.as_str()))
+}
+
+/// The target with its account, or why nothing can be told of it.
+fn seen<'a>(facts: &'a Facts<'_>) -> Result<&'a Subject, Judgement> {
+    let Some(target) = &facts.target else {
+        return Err(no_target(facts));
+    };
+    if facts.account.is_none() {
+        return Err(Judgement::CannotTell(format!(
+            "the threads of {} were not seen in this window",
+            target.name
+        )));
+    }
+    Ok(target)
+}
+
+/// A wait that must hold a part of the response time.
+struct Waiting {
+    classes: &'static [LedgerClass],
+    /// Part of the classes' time that counts.
+    part: f64,
+    /// Least part of the response time.
+    least: f64,
+    /// What the target was doing, to follow its name and "was".
+    doing: &'static str,
+}
+
+/// The target and how steadily it waited, or why that is no cause.
+fn waits<'a>(facts: &'a Facts<'_>, waiting: &Waiting) -> Result<(&'a Subject, Held), Judgement> {
+    let target = seen(facts)?;
+    let held = evidence::held(facts, waiting.classes, waiting.part, waiting.least);
+    if let Some(judgement) = blind(facts, target, held.share, waiting.least) {
+        return Err(judgement);
+    }
+    if held.is_on(waiting.least) {
+        return Ok((target, held));
+    }
+    Err(Judgement::Absent(if held.share >= waiting.least {
+        evidence::only_at_times(&held, waiting.least)
+    } else if held.share < 0.0005 {
+        format!("{} was not seen {}", target.name, waiting.doing)
+    } else {
+        format!(
+            "{} was {} for only {} of {}",
+            target.name,
+            waiting.doing,
+            crate::words::percent(held.share),
+            facts.whole()
+        )
+    }))
+}
+
+/// The answer where an earlier finding explains the same time.
+fn explained_by(found: &[Finding], causes: &[&str]) -> Option<Judgement> {
+    let upstream = found_of(found, causes)?;
+    Some(Judgement::Absent(format!(
+        "{} explains it: {}",
+        upstream.cause, upstream.entity.name
+    )))
+}
+
+/// The judgement, whichever way it was reached.
+fn settled(judgement: Result<Judgement, Judgement>) -> Judgement {
+    judgement.unwrap_or_else(|judgement| judgement)
+}
+
+/// Why a wait of the target cannot be told: too much of its blocked time is not explained.
+fn blind(facts: &Facts<'_>, target: &Subject, share: f64, least: f64) -> Option<Judgement> {
+    let unknown = target.serving_ledger.get(LedgerClass::Unknown);
+    let whole = facts
+        .account
+        .as_ref()
+        .map_or(0.0, |account| account.total_ns as f64);
+    // What was not seen may be this or idleness: only enough of it to change the answer matters.
+    (whole > 0.0 && share < least && share + unknown / whole >= least && !sees(target)).then(|| {
+        Judgement::CannotTell(format!(
+            "what {} was blocked in was not seen: run as root, or as the user who owns it",
+            target.name
+        ))
+    })
+}
+
+/// Whether most of the blocked time of the target's serving threads was explained.
+fn sees(target: &Subject) -> bool {
+    target.serving_ledger.part(LedgerClass::Unknown) < 0.10
 }
 
 /// What a cause answers.
@@ -40,11 +193,37 @@ pub(crate) enum Judgement {
 /// Every cause, in the order of judging.
 pub fn all() -> &'static [Cause] {
     &[
+        limit_connections::CAUSE,
+        memory_oom::CAUSE,
+        io_full_disk::CAUSE,
         cpu_quota::CAUSE,
+        io_throttled::CAUSE,
+        cpu_steal::CAUSE,
+        memory_limit::CAUSE,
+        memory_swap::CAUSE,
+        memory_refault::CAUSE,
+        memory_reclaim::CAUSE,
+        cache_cold::CAUSE,
+        io_sync::CAUSE,
+        io_neighbour::CAUSE,
+        io_cap::CAUSE,
+        io_latency::CAUSE,
+        lock_database::CAUSE,
+        lock_futex::CAUSE,
         cpu_neighbour::CAUSE,
         cpu_saturated::CAUSE,
+        cpu_imbalance::CAUSE,
+        cpu_single_thread::CAUSE,
+        net_loss::CAUSE,
+        net_backlog::CAUSE,
+        net_rtt::CAUSE,
         load_client::CAUSE,
+        cpu_softirq::CAUSE,
+        cpu_kernel::CAUSE,
+        load_shares_cpu::CAUSE,
         load_rate::CAUSE,
+        load_late::CAUSE,
+        load_concurrency::CAUSE,
         healthy::CAUSE,
         undetermined::CAUSE,
     ]
@@ -95,7 +274,7 @@ fn no_long_wait(
     if facts.wait_unseen(thresholds) {
         return Some(wait_unseen(target));
     }
-    let wait = facts.share(model::LedgerClass::CpuWait);
+    let wait = facts.share(LedgerClass::CpuWait);
     Some(Judgement::Absent(if wait < 0.0005 {
         format!("{target} did not wait for a CPU")
     } else {

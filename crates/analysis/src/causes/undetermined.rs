@@ -4,7 +4,7 @@ use model::{Confidence, Entity, Finding, LedgerClass};
 
 use super::evidence::{finding, machine};
 use super::healthy::explained;
-use super::{Cause, Judgement};
+use super::{Cause, Judgement, Kind};
 use crate::facts::Facts;
 use crate::thresholds::Thresholds;
 use crate::words::percent;
@@ -12,6 +12,9 @@ use crate::words::percent;
 pub(super) const CAUSE: Cause = Cause {
     name: "undetermined",
     help: "No cause was found that explains enough, or two that cannot be told apart.",
+    about: "the target",
+    kind: Kind::State,
+    told_by: "Nothing that this version judges explains enough, or two causes hold as much within the noise of the run. What was seen most is named, and what to do next.",
     judge,
 };
 

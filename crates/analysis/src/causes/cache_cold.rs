@@ -1,0 +1,81 @@
+//! The target still reads what it will soon have in memory.
+
+use model::{Confidence, Finding, LedgerClass};
+
+use super::evidence::{finding, number, share};
+use super::{Cause, Judgement, Kind, Waiting, explained_by, settled, waits};
+use crate::bounds;
+use crate::facts::Facts;
+use crate::io::read_trend;
+use crate::thresholds::Thresholds;
+use crate::words::{percent, rate};
+
+pub(super) const CAUSE: Cause = Cause {
+    name: "cache.cold",
+    help: "The target still reads what it will soon have in memory: reads fall steadily, and nothing else changes.",
+    about: "the target",
+    kind: Kind::Limit,
+    told_by: "Bytes read from disk fall from second to second and are much fewer in the last third of the window than in the first, while the target waits for reads that are not refaults. It passes by itself; measure after it, or with a warm-up.",
+    judge,
+};
+
+const WAITS: [LedgerClass; 2] = [LedgerClass::ReadWrite, LedgerClass::PageFault];
+
+fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judgement {
+    if let Some(judgement) = explained_by(found, &["memory.limit", "memory.refault", "memory.swap"])
+    {
+        return judgement;
+    }
+    let limits = &thresholds.cache_cold;
+    let Some((first, last, trend)) = read_trend(facts.timeline, facts.window) else {
+        return Judgement::CannotTell(
+            "the window is too short to see reads fall, or disks were not recorded".to_owned(),
+        );
+    };
+    if trend > limits.trend || first < last * limits.falls || first <= 0.0 {
+        return Judgement::Absent(format!(
+            "disk reads did not fall steadily: {} MB/s in the first third, {} in the last",
+            rate(first / 1e6),
+            rate(last / 1e6)
+        ));
+    }
+    let waiting = Waiting {
+        classes: &WAITS,
+        part: 1.0,
+        least: limits.cost,
+        doing: "reading the disk",
+    };
+    let judgement = waits(facts, &waiting).or_else(|judgement| {
+        // It goes away while it is watched, so it need not hold in most seconds.
+        let share = facts.share_of(&WAITS);
+        match super::seen(facts) {
+            Ok(target) if share >= limits.cost => Ok((
+                target,
+                super::evidence::held(facts, &WAITS, 1.0, limits.cost),
+            )),
+            _ => Err(judgement),
+        }
+    });
+    settled(judgement.map(|(target, held)| {
+        let sentence = format!(
+            "Caches are cold: reads fell from {} to {} MB/s within this window, and {} of {} was {} reading the disk.",
+            rate(first / 1e6),
+            rate(last / 1e6),
+            percent(held.share),
+            facts.whole(),
+            target.name
+        );
+        Judgement::Present(Box::new(Finding {
+            share: Some(held.share),
+            share_interval: held.interval,
+            evidence: vec![
+                number(facts, ("fall of disk reads", "factor"), "disk.read_bytes", &target.entity, first / last.max(1.0), limits.falls),
+                share(facts, "reading the disk", "thread.state", &target.entity, held.share, limits.cost),
+            ],
+            would_help: vec![bounds::without_wait(facts, held.share, "time, or a warm-up before the measurement".to_owned())],
+            would_not_help: bounds::useless(facts, &["more clients"]),
+            prove_wrong: "run again at once, caches warm: if it is as slow, this is wrong".to_owned(),
+            ..finding(CAUSE.name, &target.entity, Confidence::Consistent, sentence)
+        }))
+    }))
+}

@@ -1,0 +1,83 @@
+//! Every operation takes the disk long, and there are not many at a time.
+
+use model::{Confidence, Finding, LedgerClass};
+
+use super::evidence::{finding, number, share};
+use super::{Cause, Judgement, Kind, Waiting, explained_by, settled, waits};
+use crate::bounds;
+use crate::facts::Facts;
+use crate::thresholds::Thresholds;
+use crate::words::{duration, percent, rate};
+
+pub(super) const CAUSE: Cause = Cause {
+    name: "io.latency",
+    help: "The target waits for the disk, each operation for as long as the disk needs.",
+    about: "the disk",
+    kind: Kind::Limit,
+    told_by: "The target waits for a disk whose queue is short, so that more disks or deeper queues would not help, only faster answers. What a limit, a neighbour, want of memory, or syncing explains is not said again.",
+    judge,
+};
+
+const WAITS: [LedgerClass; 3] = [
+    LedgerClass::ReadWrite,
+    LedgerClass::PageFault,
+    LedgerClass::Uninterruptible,
+];
+
+fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judgement {
+    let upstream = [
+        "io.throttled",
+        "io.neighbour",
+        "io.cap",
+        "memory.limit",
+        "memory.refault",
+        "memory.swap",
+        "cache.cold",
+    ];
+    if let Some(judgement) = explained_by(found, &upstream) {
+        return judgement;
+    }
+    let limits = &thresholds.io_latency;
+    let waiting = Waiting {
+        classes: &WAITS,
+        part: 1.0,
+        least: limits.cost,
+        doing: "waiting for a disk",
+    };
+    settled(waits(facts, &waiting).map(|(target, held)| {
+        let Some(disk) = facts.io.disks.first() else {
+            return Judgement::CannotTell("no disk was seen doing anything".to_owned());
+        };
+        if disk.queue >= thresholds.io_cap.queue {
+            return Judgement::Absent(format!(
+                "{} had {} operations in progress on average, and no flat rate: it is busy rather than slow",
+                disk.entity.name,
+                rate(disk.queue)
+            ));
+        }
+        let each = disk.each_ns.map_or("an unknown time".to_owned(), duration);
+        let sentence = format!(
+            "The disk is the bottleneck: {} took {each} per operation, and {} of {} was {} waiting for it.",
+            disk.entity.name,
+            percent(held.share),
+            facts.whole(),
+            target.name
+        );
+        Judgement::Present(Box::new(Finding {
+            share: Some(held.share),
+            share_interval: held.interval,
+            evidence: vec![
+                share(facts, "waiting for a disk", "thread.state", &target.entity, held.share, limits.cost),
+                number(facts, ("time of an operation", "ns"), "disk.queue_ns", &disk.entity, disk.each_ns.unwrap_or(0.0), 0.0),
+                number(facts, ("mean queue", "count"), "disk.queue_ns", &disk.entity, disk.queue, 0.0),
+            ],
+            would_help: vec![
+                bounds::without_wait(facts, held.share, "a disk that answers faster".to_owned()),
+                bounds::without_wait(facts, held.share, "what is read kept in memory".to_owned()),
+            ],
+            would_not_help: bounds::useless(facts, &[]),
+            prove_wrong: "run again on data that fit in memory: if throughput stays the same, this is wrong".to_owned(),
+            ..finding(CAUSE.name, &disk.entity, Confidence::Consistent, sentence)
+        }))
+    }))
+}

@@ -1,0 +1,73 @@
+//! The target waits for its writes to be made safe: fsync and its family.
+
+use model::{Confidence, Finding, LedgerClass};
+
+use super::evidence::{finding, share};
+use super::{Cause, Judgement, Kind, Waiting, explained_by, settled, waits};
+use crate::bounds;
+use crate::facts::Facts;
+use crate::thresholds::Thresholds;
+use crate::words::{duration, percent};
+
+pub(super) const CAUSE: Cause = Cause {
+    name: "io.sync",
+    help: "The target waits for its writes to be made safe: fsync and its family, or a crowd behind one thread that is in it.",
+    about: "the target",
+    kind: Kind::Limit,
+    told_by: "Threads of the target are met in fsync, fdatasync or msync. Databases that commit in groups have one thread there and the others in line for its lock: while somebody is in fsync, time in futex or in the database's internal locks is passed on to it, so that a crowd in futex behind one thread in fdatasync is disk and not a lock. PostgreSQL's own word (`LWLock:WALWrite`) says so directly.",
+    judge,
+};
+
+const WAITS: [LedgerClass; 2] = [LedgerClass::Sync, LedgerClass::SyncQueue];
+
+fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judgement {
+    if let Some(judgement) = explained_by(found, &["io.throttled"]) {
+        return judgement;
+    }
+    let limits = &thresholds.io_sync;
+    let waiting = Waiting {
+        classes: &WAITS,
+        part: 1.0,
+        least: limits.cost,
+        doing: "waiting for a sync",
+    };
+    settled(waits(facts, &waiting).map(|(target, held)| {
+        let behind = facts.share(LedgerClass::SyncQueue);
+        let crowd = if behind >= thresholds.floors.share {
+            format!(" ({} behind another's)", percent(behind))
+        } else {
+            String::new()
+        };
+        let sentence = format!(
+            "Syncing to disk is the bottleneck: {} of {} was {} waiting for fsync{crowd}.",
+            percent(held.share),
+            facts.whole(),
+            target.name
+        );
+        let ledger = &target.serving_ledger;
+        let synced = (ledger.get(LedgerClass::Sync) / facts.window.len_ns().max(1) as f64).min(1.0);
+        let mut evidence = vec![
+            share(facts, "in fsync, or behind one", "thread.syscall", &target.entity, held.share, limits.cost),
+            share(facts, "time with a thread in fsync", "thread.syscall", &target.entity, synced, 0.0),
+        ];
+        if let Some(disk) = facts.io.disks.first() {
+            evidence.push(share(facts, "disk busy", "disk.busy_ns", &disk.entity, disk.busy, 0.0));
+        }
+        let each = facts.io.disks.first().and_then(|disk| disk.each_ns);
+        let disk = each.map_or("a disk that syncs faster".to_owned(), |ns| {
+            format!("a disk that syncs faster (now {} per operation)", duration(ns))
+        });
+        Judgement::Present(Box::new(Finding {
+            share: Some(held.share),
+            share_interval: held.interval,
+            evidence,
+            would_help: vec![
+                bounds::without_wait(facts, held.share, disk),
+                bounds::without_wait(facts, held.share, "fewer syncs: more work per commit, or commits that need not be safe at once".to_owned()),
+            ],
+            would_not_help: bounds::useless(facts, &[]),
+            prove_wrong: format!("let {} not sync for a minute (PostgreSQL: synchronous_commit = off): if throughput stays the same, this is wrong", target.name),
+            ..finding(CAUSE.name, &target.entity, Confidence::Consistent, sentence)
+        }))
+    }))
+}

@@ -1,0 +1,75 @@
+//! The server takes no more connections.
+
+use model::{Confidence, Finding};
+
+use super::evidence::{finding, number, share};
+use super::{Cause, Judgement, Kind, no_target};
+use crate::facts::Facts;
+use crate::thresholds::Thresholds;
+use crate::words::{percent, rate};
+
+pub(super) const CAUSE: Cause = Cause {
+    name: "limit.connections",
+    help: "The server takes no more connections: clients are turned away.",
+    about: "the target",
+    kind: Kind::Failure,
+    told_by: "The workload was told so (`sorry, too many clients already`, `Too many connections`), or PostgreSQL's sessions are as many as it allows (`--postgres`).",
+    judge,
+};
+
+fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judgement {
+    let refused = facts.complaints(model::ComplaintKind::TooManyConnections);
+    let entity = match (&facts.target, &refused) {
+        (Some(target), _) => target.entity.clone(),
+        (None, Some(_)) => super::evidence::machine(facts),
+        (None, None) => return no_target(facts),
+    };
+    let name = facts
+        .target
+        .as_ref()
+        .map_or("the server", |target| target.name.as_str());
+    let least = thresholds.limit_connections.used;
+    let used = facts.sessions.used.filter(|(_, allowed)| *allowed > 0.0);
+    let full = used.map(|(sessions, allowed)| sessions / allowed);
+    if let Some(complaint) = refused {
+        let times = f64::from(complaint.count);
+        let sentence = format!(
+            "{name} takes no more connections: {} of its clients were turned away (`{}`).",
+            rate(times),
+            complaint.message
+        );
+        return Judgement::Present(Box::new(Finding {
+            evidence: vec![number(
+                facts,
+                ("clients turned away", "count"),
+                "workload.outcome.complaints",
+                &entity,
+                times,
+                1.0,
+            )],
+            would_not_help: vec!["more clients".to_owned()],
+            prove_wrong: "run with half of the clients: if they are turned away too, this is wrong"
+                .to_owned(),
+            ..finding(CAUSE.name, &entity, Confidence::Measured, sentence)
+        }));
+    }
+    match (full, used) {
+        (Some(full), Some((sessions, allowed))) if full >= least => {
+            let sentence = format!(
+                "{name} takes hardly any more connections: {} of {} are in use.",
+                rate(sessions),
+                rate(allowed)
+            );
+            Judgement::Present(Box::new(Finding {
+                evidence: vec![share(facts, "connections in use", "database.sessions", &entity, full, least)],
+                prove_wrong: "raise max_connections, or put a pool in front: if throughput stays the same, this is wrong".to_owned(),
+                ..finding(CAUSE.name, &entity, Confidence::Consistent, sentence)
+            }))
+        }
+        (Some(full), _) => Judgement::Absent(format!(
+            "{} of the connections of {name} were in use",
+            percent(full)
+        )),
+        (None, _) => Judgement::Absent("nobody was turned away".to_owned()),
+    }
+}

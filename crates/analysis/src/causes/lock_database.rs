@@ -1,0 +1,76 @@
+//! Sessions of the database wait for each other's locks.
+
+use model::{Confidence, Entity, Finding, LedgerClass};
+
+use super::evidence::{finding, share};
+use super::{Cause, Judgement, Kind, Waiting, settled, waits};
+use crate::bounds;
+use crate::facts::Facts;
+use crate::thresholds::Thresholds;
+use crate::words::percent;
+
+pub(super) const CAUSE: Cause = Cause {
+    name: "lock.database",
+    help: "Sessions of the database wait for a lock (row, table, transaction) that another session holds.",
+    about: "the backend that holds the lock, where `--postgres` tells it; else the target",
+    kind: Kind::Limit,
+    told_by: "PostgreSQL's own word: backends whose wait event is of the class Lock, read from their memory (root, versions 13 to 18). From outside they look idle: a lock waiter and an idle backend both sit in epoll. Who holds the lock is known to PostgreSQL only: `--postgres DSN` asks it (pg_blocking_pids).",
+    judge,
+};
+
+const WAITS: [LedgerClass; 1] = [LedgerClass::DatabaseLock];
+
+fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judgement {
+    let limits = &thresholds.lock_database;
+    let waiting = Waiting {
+        classes: &WAITS,
+        part: 1.0,
+        least: limits.cost,
+        doing: "waiting for a lock (row, table)",
+    };
+    settled(waits(facts, &waiting).map(|(target, held)| {
+        let blocker = holder(facts);
+        let who = blocker.map_or(String::new(), |(holder, part)| {
+            format!(" that {} ({}) held for {} of that time", holder.name, pid(holder), percent(part))
+        });
+        let sentence = format!(
+            "Locks of the database are the bottleneck: {} of {} was {} waiting for a lock{who}.",
+            percent(held.share),
+            facts.whole(),
+            target.name
+        );
+        let entity = blocker.map_or(&target.entity, |(holder, _)| holder);
+        let mut evidence = vec![share(facts, "waiting for a lock", "thread.wait_event", &target.entity, held.share, limits.cost)];
+        evidence.extend(blocker.map(|(holder, part)| share(facts, "of the waits behind this session", "session.blocked_by", holder, part, HOLDS)));
+        Judgement::Present(Box::new(Finding {
+            share: Some(held.share),
+            share_interval: held.interval,
+            evidence,
+            would_help: vec![bounds::without_wait(facts, held.share, "shorter transactions around what is locked, or fewer sessions that want it".to_owned())],
+            would_not_help: bounds::useless(facts, &["more clients"]),
+            contradictions: Vec::new(),
+            prove_wrong: match blocker {
+                Some((holder, _)) => format!("end the transaction of {}: if throughput stays the same, this is wrong", pid(holder)),
+                None => "ask who holds it: stallscope run --postgres DSN -- ..., or select pid, pg_blocking_pids(pid) from pg_stat_activity".to_owned(),
+            },
+            ..finding(CAUSE.name, entity, Confidence::Consistent, sentence)
+        }))
+    }))
+}
+
+/// One session holds up the others when it blocked them for at least this part of their waits.
+const HOLDS: f64 = 0.5;
+
+fn holder<'a>(facts: &'a Facts<'_>) -> Option<(&'a Entity, f64)> {
+    let (holder, part) = facts.sessions.blocker.as_ref()?;
+    (*part >= HOLDS).then_some((holder, *part))
+}
+
+/// `pid 17` of `pid:17@256402`.
+fn pid(process: &Entity) -> String {
+    let number = process
+        .path
+        .strip_prefix("pid:")
+        .and_then(|rest| rest.split('@').next());
+    number.map_or_else(|| process.name.clone(), |number| format!("pid {number}"))
+}

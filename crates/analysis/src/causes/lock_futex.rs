@@ -1,0 +1,71 @@
+//! Threads of the target wait for each other's locks.
+
+use model::{Confidence, Finding, LedgerClass};
+
+use super::evidence::{finding, share};
+use super::{Cause, Judgement, Kind, Waiting, explained_by, settled, waits};
+use crate::bounds;
+use crate::facts::Facts;
+use crate::thresholds::Thresholds;
+use crate::words::percent;
+
+pub(super) const CAUSE: Cause = Cause {
+    name: "lock.futex",
+    help: "Threads of the target wait for each other's locks (futex, or internal locks of the database).",
+    about: "the target",
+    kind: Kind::Limit,
+    told_by: "Threads that serve requests are met in futex, or say that they wait for an internal lock. A crowd behind a thread in fsync is io.sync and not said again. Idle workers of a pool wait in futex too: where more time was spent there than requests took, or where no response time is known, this cannot be told. Which lock it is, and who holds it, needs stacks.",
+    judge,
+};
+
+const WAITS: [LedgerClass; 2] = [LedgerClass::Futex, LedgerClass::InternalLock];
+
+fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judgement {
+    if let Some(judgement) = explained_by(found, &["io.sync"]) {
+        return judgement;
+    }
+    let limits = &thresholds.lock_futex;
+    let waiting = Waiting {
+        classes: &WAITS,
+        part: 1.0,
+        least: limits.cost,
+        doing: "waiting for a lock",
+    };
+    settled(waits(facts, &waiting).map(|(target, held)| {
+        if facts.signal.is_none() {
+            return Judgement::CannotTell(format!(
+                "{} was in futex for {} of its time, where idle workers wait too, and no response time tells them apart",
+                target.name,
+                percent(held.share)
+            ));
+        }
+        let inside: f64 = facts
+            .account
+            .iter()
+            .flat_map(|account| &account.items)
+            .filter(|item| !matches!(item.class, LedgerClass::Outside | LedgerClass::Lag))
+            .map(|item| item.share)
+            .sum();
+        if inside > 1.0 + thresholds.gates.excess {
+            return Judgement::CannotTell(format!(
+                "the threads of {} were in futex for longer than requests took: some of them were idle there",
+                target.name
+            ));
+        }
+        let sentence = format!(
+            "A lock is the bottleneck: {} of {} was threads of {} waiting for each other.",
+            percent(held.share),
+            facts.whole(),
+            target.name
+        );
+        Judgement::Present(Box::new(Finding {
+            share: Some(held.share),
+            share_interval: held.interval,
+            evidence: vec![share(facts, "waiting for a lock", "thread.syscall", &target.entity, held.share, limits.cost)],
+            would_help: vec![bounds::without_wait(facts, held.share, "less time under the lock, or several locks instead of one".to_owned())],
+            would_not_help: bounds::useless(facts, &["more clients", "more threads"]),
+            prove_wrong: "run with half of the clients: if throughput falls as much, this is wrong".to_owned(),
+            ..finding(CAUSE.name, &target.entity, Confidence::Consistent, sentence)
+        }))
+    }))
+}

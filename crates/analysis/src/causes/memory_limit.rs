@@ -1,0 +1,97 @@
+//! The memory limit of the target's control group, or of one above it, is too small for what it works on.
+
+use model::{Confidence, Finding, LedgerClass};
+
+use super::evidence::{finding, number, share};
+use super::{Cause, Judgement, Kind, Waiting, explained_by, settled, waits};
+use crate::bounds;
+use crate::facts::Facts;
+use crate::memory::GroupMemory;
+use crate::thresholds::Thresholds;
+use crate::words::{percent, rate};
+
+pub(super) const CAUSE: Cause = Cause {
+    name: "memory.limit",
+    help: "The memory limit of the target's control group, or of one above it, is too small for what it works on.",
+    about: "the control group with the limit",
+    kind: Kind::Limit,
+    told_by: "The group is full (`memory.max` or `memory.high`, `memory.limit_in_bytes` of v1) and meets its limit again and again; the target reads from disk what had been thrown out to stay below it. Refaults decide: through mmap memory pressure shows little of it, while reads look like any other.\\n\\nA full group alone is no finding: page cache fills any limit, and costs nothing until it is missed.",
+    judge,
+};
+
+const WAITS: [LedgerClass; 4] = [
+    LedgerClass::Reclaim,
+    LedgerClass::PageFault,
+    LedgerClass::ReadWrite,
+    LedgerClass::Uninterruptible,
+];
+
+fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judgement {
+    if let Some(judgement) = explained_by(found, &["io.throttled"]) {
+        return judgement;
+    }
+    let limits = &thresholds.memory_limit;
+    let groups = &facts.memory.groups;
+    let fullest = groups
+        .iter()
+        .filter(|group| group.met.is_some_and(|met| met >= limits.met))
+        .filter_map(|group| Some((group, group.fullness()?)))
+        .max_by(|a, b| a.1.total_cmp(&b.1));
+    let Some((group, full)) = fullest.filter(|(_, full)| *full >= limits.full) else {
+        return if groups.is_empty() {
+            Judgement::CannotTell(
+                "the memory of the target's control groups was not recorded".to_owned(),
+            )
+        } else {
+            Judgement::Absent("no control group of the target was at its memory limit".to_owned())
+        };
+    };
+    let Some(again) = again(facts, group) else {
+        return Judgement::CannotTell("how much was read again was not recorded".to_owned());
+    };
+    let waiting = Waiting {
+        classes: &WAITS,
+        part: again,
+        least: limits.cost,
+        doing: "reading again what had been thrown out",
+    };
+    settled(waits(facts, &waiting).map(|(target, held)| {
+        let sentence = format!(
+            "A memory limit is the bottleneck: {} filled {} of it, and {} of {} was {} reading again what had been thrown out.",
+            group.group.path,
+            percent(full),
+            percent(held.share),
+            facts.whole(),
+            target.name
+        );
+        let megabytes = group.limit.map_or(String::new(), |limit| format!(" (now {} MB)", rate(limit / 1e6)));
+        Judgement::Present(Box::new(Finding {
+            share: Some(held.share),
+            share_interval: held.interval,
+            evidence: vec![
+                share(facts, "memory limit used", "cgroup_memory.usage_bytes", &group.group, full, limits.full),
+                number(facts, ("limit met", "per_second"), "cgroup_memory.limit_events", &group.group, group.met.unwrap_or(0.0), limits.met),
+                share(facts, "reads that bring back what was thrown out", "cgroup_memory.refault_file", &group.group, again, thresholds.memory_refault.refaulted),
+                share(facts, "waiting for memory or its reads", "thread.state", &target.entity, held.share, limits.cost),
+            ],
+            would_help: vec![bounds::without_wait(facts, held.share, format!("a higher memory limit for {}{megabytes}", group.group.name))],
+            would_not_help: bounds::useless(facts, &["more memory in the machine with the same limit"]),
+            prove_wrong: format!("double the memory limit of {}: if throughput stays the same, this is wrong", group.group.path),
+            ..finding(CAUSE.name, &group.group, Confidence::Consistent, sentence)
+        }))
+    }))
+}
+
+/// Part of the disk reads that the group had to do again: of the machine's, or more where the group
+/// read most.
+fn again(facts: &Facts<'_>, group: &GroupMemory) -> Option<f64> {
+    let of_group = group.refaulted.zip(facts.memory.read);
+    let own = of_group.map(|(again, read)| {
+        if read > 0.0 {
+            (again / read).min(1.0)
+        } else {
+            0.0
+        }
+    });
+    own.or(facts.refaulted_part())
+}

@@ -1,0 +1,67 @@
+//! The kernel killed somebody for want of memory.
+
+use model::{Confidence, Entity, Finding};
+
+use super::evidence::{finding, machine, number};
+use super::{Cause, Judgement, Kind};
+use crate::facts::Facts;
+use crate::thresholds::Thresholds;
+use crate::words::rate;
+
+pub(super) const CAUSE: Cause = Cause {
+    name: "memory.oom",
+    help: "The kernel killed somebody for want of memory.",
+    about: "the control group that was full, else the machine",
+    kind: Kind::Failure,
+    told_by: "Kills are counted per group (`oom_kill` of `memory.events`, or of `memory.oom_control` of v1) and for the machine (/proc/vmstat). Any kill during the recording counts, also outside the window that is judged: what follows it is not what was before. A kill in a group that is not the target's is the machine's affair, and said to be.",
+    judge,
+};
+
+fn judge(facts: &Facts<'_>, _thresholds: &Thresholds, _found: &[Finding]) -> Judgement {
+    let killing = facts
+        .memory
+        .groups
+        .iter()
+        .filter(|group| group.kills > 0.0)
+        // The deepest group: those above count its kills too.
+        .max_by_key(|group| group.group.path.len());
+    if let Some(group) = killing {
+        return present(facts, &group.group, group.kills, "cgroup_memory.oom_kills");
+    }
+    match facts.memory.kills {
+        Some(kills) if kills > 0.0 => present(facts, &machine(facts), kills, "paging.oom_kills"),
+        Some(_) => Judgement::Absent("nobody was killed for want of memory".to_owned()),
+        None => Judgement::CannotTell("kills were not recorded".to_owned()),
+    }
+}
+
+fn present(facts: &Facts<'_>, entity: &Entity, kills: f64, column: &str) -> Judgement {
+    let whose = if entity.kind == model::EntityKind::Cgroup {
+        format!("in {}", entity.path)
+    } else {
+        "on this machine".to_owned()
+    };
+    let times = if kills < 1.5 {
+        "once".to_owned()
+    } else {
+        format!("{} times", rate(kills))
+    };
+    let sentence = format!(
+        "Out of memory: {whose} the kernel killed for memory {times} during this recording."
+    );
+    Judgement::Present(Box::new(Finding {
+        evidence: vec![number(
+            facts,
+            ("kills", "count"),
+            column,
+            entity,
+            kills,
+            1.0,
+        )],
+        would_not_help: Vec::new(),
+        prove_wrong:
+            "look for `Out of memory` or `oom-kill` in the kernel's log: dmesg | grep -i oom"
+                .to_owned(),
+        ..finding(CAUSE.name, entity, Confidence::Measured, sentence)
+    }))
+}

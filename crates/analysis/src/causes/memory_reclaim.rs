@@ -1,0 +1,80 @@
+//! The target must make memory free before it gets some.
+
+use model::{Confidence, Finding, LedgerClass};
+
+use super::evidence::{finding, machine, number, share};
+use super::{Cause, Judgement, Kind, Waiting, explained_by, settled, waits};
+use crate::bounds;
+use crate::facts::Facts;
+use crate::thresholds::Thresholds;
+use crate::words::percent;
+
+pub(super) const CAUSE: Cause = Cause {
+    name: "memory.reclaim",
+    help: "The target must make memory free before it gets some (direct reclaim).",
+    about: "the machine",
+    kind: Kind::Limit,
+    told_by: "Threads of the target are met in the kernel's reclaim (by the function that they wait in, which root may see), and allocations stall (`allocstall_*` of /proc/vmstat). Where that function may not be seen, this cannot be told.",
+    judge,
+};
+
+const WAITS: [LedgerClass; 1] = [LedgerClass::Reclaim];
+
+fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judgement {
+    if let Some(judgement) = explained_by(found, &["memory.limit", "memory.refault", "memory.swap"])
+    {
+        return judgement;
+    }
+    let limits = &thresholds.memory_reclaim;
+    let waiting = Waiting {
+        classes: &WAITS,
+        part: 1.0,
+        least: limits.cost,
+        doing: "making memory free",
+    };
+    settled(waits(facts, &waiting).map(|(target, held)| {
+        let sentence = format!(
+            "Memory is the bottleneck: {} of {} was {} making memory free before it got some.",
+            percent(held.share),
+            facts.whole(),
+            target.name
+        );
+        let mut evidence = vec![share(
+            facts,
+            "making memory free",
+            "thread.wait_channel",
+            &target.entity,
+            held.share,
+            limits.cost,
+        )];
+        evidence.extend(facts.memory.stalls.map(|stalls| {
+            number(
+                facts,
+                ("allocations that stalled", "per_second"),
+                "paging.allocation_stalls",
+                &machine(facts),
+                stalls,
+                0.0,
+            )
+        }));
+        Judgement::Present(Box::new(Finding {
+            share: Some(held.share),
+            share_interval: held.interval,
+            evidence,
+            would_help: vec![bounds::without_wait(
+                facts,
+                held.share,
+                "more memory, or fewer users of it".to_owned(),
+            )],
+            would_not_help: bounds::useless(facts, &["more clients"]),
+            prove_wrong: "free a tenth of the memory: if throughput stays the same, this is wrong"
+                .to_owned(),
+            ..finding(
+                CAUSE.name,
+                &machine(facts),
+                Confidence::Consistent,
+                sentence,
+            )
+        }))
+    }))
+}

@@ -1,0 +1,76 @@
+//! The machine has too little memory for what the target works on: it reads again what was thrown out.
+
+use model::{Confidence, Finding, LedgerClass, Resource, StallKind};
+
+use super::evidence::{finding, machine, share};
+use super::{Cause, Judgement, Kind, Waiting, explained_by, settled, waits};
+use crate::bounds;
+use crate::facts::Facts;
+use crate::thresholds::Thresholds;
+use crate::words::percent;
+
+pub(super) const CAUSE: Cause = Cause {
+    name: "memory.refault",
+    help: "Memory is too small for what is worked on: the target reads again what had just been thrown out.",
+    about: "the machine",
+    kind: Kind::Limit,
+    told_by: "A refault is a page that is read back soon after it was thrown out (`workingset_refault_*` of /proc/vmstat). When such pages make up a good part of all disk reads, and the target waits for reads, it is memory that is short and not the disk. A group's own limit goes before it as memory.limit.",
+    judge,
+};
+
+const WAITS: [LedgerClass; 3] = [
+    LedgerClass::Reclaim,
+    LedgerClass::PageFault,
+    LedgerClass::ReadWrite,
+];
+
+fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judgement {
+    if let Some(judgement) = explained_by(found, &["io.throttled", "memory.limit", "memory.swap"]) {
+        return judgement;
+    }
+    let limits = &thresholds.memory_refault;
+    let Some(again) = facts.refaulted_part() else {
+        return if facts.memory.refaulted.is_none() {
+            Judgement::CannotTell("refaults were not recorded".to_owned())
+        } else {
+            Judgement::Absent("nothing was read from disk".to_owned())
+        };
+    };
+    if again < limits.refaulted {
+        let again = percent(again);
+        return Judgement::Absent(format!(
+            "{again} of the disk reads brought back what had been thrown out"
+        ));
+    }
+    let waiting = Waiting {
+        classes: &WAITS,
+        part: again,
+        least: limits.cost,
+        doing: "reading again what had been thrown out",
+    };
+    settled(waits(facts, &waiting).map(|(target, held)| {
+        let sentence = format!(
+            "Memory is the bottleneck: {} of the disk reads brought back what had just been thrown out, and {} of {} was {} waiting for them.",
+            percent(again),
+            percent(held.share),
+            facts.whole(),
+            target.name
+        );
+        let pressure = facts.machine_pressure(Resource::Memory, StallKind::Some);
+        let mut evidence = vec![
+            share(facts, "reads that bring back what was thrown out", "paging.refault_file", &machine(facts), again, limits.refaulted),
+            share(facts, "waiting for memory or its reads", "thread.state", &target.entity, held.share, limits.cost),
+        ];
+        // Through mmap only little of it shows as memory pressure: told, and not asked for.
+        evidence.extend(pressure.map(|pressure| share(facts, "memory pressure (some)", "pressure.memory_some_ns", &machine(facts), pressure, 0.0)));
+        Judgement::Present(Box::new(Finding {
+            share: Some(held.share),
+            share_interval: held.interval,
+            evidence,
+            would_help: vec![bounds::without_wait(facts, held.share, "more memory, or less to keep in it".to_owned())],
+            would_not_help: bounds::useless(facts, &["more clients"]),
+            prove_wrong: "work on half of the data: if throughput stays the same, this is wrong".to_owned(),
+            ..finding(CAUSE.name, &machine(facts), Confidence::Consistent, sentence)
+        }))
+    }))
+}

@@ -1,0 +1,66 @@
+//! The way between generator and target is long.
+
+use model::{Confidence, Finding, LedgerClass};
+
+use super::evidence::{finding, share};
+use super::{Cause, Judgement, Kind, explained_by, seen};
+use crate::bounds;
+use crate::facts::Facts;
+use crate::thresholds::Thresholds;
+use crate::words::{duration, percent};
+
+pub(super) const CAUSE: Cause = Cause {
+    name: "net.rtt",
+    help: "The way between generator and target is long: each request waits for the network.",
+    about: "the connection with the longest round trip",
+    kind: Kind::Limit,
+    told_by: "The least round trip that the kernel saw on each TCP connection of the target (`tcp_info`, by sock_diag), held against the response time. The least one is taken since delayed acknowledgements lengthen the mean.",
+    judge,
+};
+
+fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judgement {
+    if let Some(judgement) = explained_by(found, &["net.loss"]) {
+        return judgement;
+    }
+    let target = match seen(facts) {
+        Ok(target) => target,
+        Err(judgement) => return judgement,
+    };
+    let Some(path) = &facts.network.path else {
+        return Judgement::Absent(format!("no TCP connection of {} was seen", target.name));
+    };
+    let Some(response_ns) = facts.signal.and_then(|signal| signal.latency_ns) else {
+        return Judgement::CannotTell(
+            "no response time is known to hold the round trip against".to_owned(),
+        );
+    };
+    let outside = facts.share(LedgerClass::Outside);
+    let part = (path.rtt_ns / response_ns.max(1.0)).min(outside);
+    let least = thresholds.net_rtt.part;
+    if part < least {
+        return Judgement::Absent(format!(
+            "a round trip took {}, {} of {}",
+            duration(path.rtt_ns),
+            percent(part),
+            facts.whole()
+        ));
+    }
+    let sentence = format!(
+        "The network is the bottleneck: a round trip to {} takes {}, {} of {}.",
+        target.name,
+        duration(path.rtt_ns),
+        percent(part),
+        facts.whole()
+    );
+    Judgement::Present(Box::new(Finding {
+        share: Some(part),
+        evidence: vec![share(facts, "round trip", "connection.rtt_min_ns", &path.entity, part, least)],
+        would_help: vec![
+            bounds::without_wait(facts, part, "generator and target next to each other".to_owned()),
+            bounds::more_clients(facts, "more clients: they wait for the way at the same time".to_owned()),
+        ],
+        would_not_help: bounds::useless(facts, &["a faster server"]),
+        prove_wrong: "run the generator on the server's own machine: if throughput stays the same, this is wrong".to_owned(),
+        ..finding(CAUSE.name, &path.entity, Confidence::Consistent, sentence)
+    }))
+}

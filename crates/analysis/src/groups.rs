@@ -1,0 +1,60 @@
+//! The control groups of the target, in the hierarchy where something is limited.
+
+use model::{EntityId, EntityKind, EntityRecord, Role, Timeline};
+
+/// The groups that `group` tells of for processes of the target, and all groups above them.
+pub(crate) fn of_target(
+    timeline: &Timeline,
+    group: fn(&EntityRecord) -> Option<EntityId>,
+) -> Vec<EntityId> {
+    let own = own(timeline, group);
+    let paths: Vec<&str> = own
+        .iter()
+        .filter_map(|id| Some(timeline.entities.get(*id)?.entity.path.as_str()))
+        .collect();
+    let ancestors = timeline
+        .entities
+        .of_kind(EntityKind::Cgroup)
+        .filter(|above| paths.iter().any(|path| is_above(&above.entity.path, path)))
+        .map(|group| group.id);
+    let mut all: Vec<EntityId> = ancestors.chain(own.iter().copied()).collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// The groups that `group` tells of for processes of the target.
+pub(crate) fn own(
+    timeline: &Timeline,
+    group: fn(&EntityRecord) -> Option<EntityId>,
+) -> Vec<EntityId> {
+    let processes = timeline.entities.of_kind(EntityKind::Process);
+    let mut groups: Vec<EntityId> = processes
+        .filter(|process| process.role == Role::Target)
+        .filter_map(group)
+        .collect();
+    groups.sort();
+    groups.dedup();
+    groups
+}
+
+/// Whether a group holds another one, by their paths.
+pub(crate) fn is_above(above: &str, path: &str) -> bool {
+    above == "/"
+        || path
+            .strip_prefix(above)
+            .is_some_and(|rest| rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_is_above_another_by_whole_parts_of_the_path() {
+        assert!(is_above("/", "/a"));
+        assert!(is_above("/a", "/a/b"));
+        assert!(!is_above("/a", "/ab"));
+        assert!(!is_above("/a/b", "/a"));
+    }
+}

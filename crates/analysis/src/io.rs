@@ -1,0 +1,297 @@
+//! What the disks did, who used them, and which limits of groups on I/O were met.
+
+use std::collections::BTreeMap;
+
+use model::{Entity, EntityId, EntityKind, Role, Timeline, Window};
+
+use crate::groups;
+use crate::ledger::seconds;
+use crate::measure::{Of, mean, ratio, variation};
+
+/// Input and output over the window; rates are per second.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct Io {
+    /// The disks that did something, the one with the longest queue first.
+    pub(crate) disks: Vec<Disk>,
+    /// The I/O limit that the target's groups came closest to.
+    pub(crate) limit: Option<Limit>,
+    /// Bytes read and written by processes of the target; `None` when that may not be seen.
+    pub(crate) target_bytes: Option<f64>,
+    /// The same of all others that were seen, and who of them moved most.
+    pub(crate) others: Option<Others>,
+    /// Filesystems of the target, the fullest first.
+    pub(crate) filesystems: Vec<Filesystem>,
+}
+
+/// A block device.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Disk {
+    pub(crate) id: EntityId,
+    pub(crate) entity: Entity,
+    /// Operations completed.
+    pub(crate) operations: f64,
+    /// Bytes read and written.
+    pub(crate) bytes: f64,
+    /// Bytes read.
+    pub(crate) read_bytes: f64,
+    /// Mean operations in progress.
+    pub(crate) queue: f64,
+    /// Mean time of an operation, ns.
+    pub(crate) each_ns: Option<f64>,
+    /// Part of the time with an operation in progress.
+    pub(crate) busy: f64,
+    /// How much operations, and bytes, vary from second to second (standard deviation / mean).
+    pub(crate) varies: (Option<f64>, Option<f64>),
+}
+
+/// A limit of a control group on one device.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Limit {
+    pub(crate) group: Entity,
+    /// `read bytes`, `writes`.
+    pub(crate) of: &'static str,
+    /// Its column in `cgroup_io`.
+    pub(crate) column: &'static str,
+    /// Allowed and used.
+    pub(crate) allowed: f64,
+    pub(crate) used: f64,
+}
+
+impl Limit {
+    /// Used part of what is allowed.
+    pub(crate) fn fullness(&self) -> f64 {
+        self.used / self.allowed
+    }
+}
+
+/// What others than the target moved.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Others {
+    pub(crate) bytes: f64,
+    /// Who moved most: a control group that does not hold the target, else a process.
+    pub(crate) most: Entity,
+    pub(crate) most_bytes: f64,
+}
+
+/// A filesystem on which the target works.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Filesystem {
+    pub(crate) entity: Entity,
+    /// Least part of its bytes, and of its inodes, that was free.
+    pub(crate) free: f64,
+    pub(crate) free_bytes: f64,
+}
+
+pub(crate) fn io(timeline: &Timeline, window: Window) -> Io {
+    let mut disks: Vec<Disk> = timeline
+        .entities
+        .of_kind(EntityKind::Disk)
+        .filter_map(|record| disk(timeline, record.id, window))
+        .filter(|disk| disk.operations > 0.0)
+        .collect();
+    disks.sort_by(|a, b| b.queue.total_cmp(&a.queue));
+    let mut filesystems: Vec<Filesystem> = timeline
+        .entities
+        .of_kind(EntityKind::Filesystem)
+        .filter_map(|record| filesystem(timeline, record.id, window))
+        .collect();
+    filesystems.sort_by(|a, b| a.free.total_cmp(&b.free));
+    Io {
+        disks,
+        limit: limit(timeline, window),
+        target_bytes: moved_by(timeline, Role::Target, window),
+        others: others(timeline, window),
+        filesystems,
+    }
+}
+
+fn disk(timeline: &Timeline, id: EntityId, window: Window) -> Option<Disk> {
+    let of = Of::new(timeline, "disk", id, window);
+    let rate = |column| of.rate(column).unwrap_or(0.0);
+    let (reads, writes) = (of.rate("reads")?, of.rate("writes")?);
+    let operations = reads + writes + rate("discards") + rate("flushes");
+    let (read_bytes, write_bytes) = (rate("read_bytes"), rate("write_bytes"));
+    let queue_ns = rate("queue_ns");
+    let per_second = |columns: [&'static str; 2]| -> Vec<f64> {
+        let each = |second| {
+            let of = Of::new(timeline, "disk", id, second);
+            Some(of.growth(columns[0])? + of.growth(columns[1])?)
+        };
+        seconds(window).into_iter().filter_map(each).collect()
+    };
+    Some(Disk {
+        id,
+        entity: timeline.entities.get(id)?.entity.clone(),
+        operations,
+        bytes: read_bytes + write_bytes,
+        read_bytes,
+        queue: queue_ns / 1e9,
+        each_ns: ratio(queue_ns, operations),
+        busy: (rate("busy_ns") / 1e9).min(1.0),
+        varies: (
+            variation(&per_second(["reads", "writes"])),
+            variation(&per_second(["read_bytes", "write_bytes"])),
+        ),
+    })
+}
+
+/// Columns of `cgroup_io`: (what, used, allowed).
+const LIMITS: [(&str, &str, &str); 4] = [
+    ("read bytes", "read_bytes", "limit_read_bytes"),
+    ("written bytes", "write_bytes", "limit_write_bytes"),
+    ("reads", "reads", "limit_reads"),
+    ("writes", "writes", "limit_writes"),
+];
+
+fn limit(timeline: &Timeline, window: Window) -> Option<Limit> {
+    let own = groups::of_target(timeline, |process| process.io_group);
+    let parts = timeline.entities.of_kind(EntityKind::GroupDisk);
+    let all =
+        parts.filter_map(|part| Some((part.id, part.parent.filter(|group| own.contains(group))?)));
+    let limits = all.flat_map(|(part, group)| {
+        let of = Of::new(timeline, "cgroup_io", part, window);
+        LIMITS
+            .into_iter()
+            .filter_map(move |(what, column, allowed)| {
+                Some(Limit {
+                    group: timeline.entities.get(group)?.entity.clone(),
+                    of: what,
+                    column,
+                    allowed: of.last(allowed).filter(|allowed| *allowed > 0.0)?,
+                    used: of.rate(column)?,
+                })
+            })
+    });
+    limits.max_by(|a, b| a.fullness().total_cmp(&b.fullness()))
+}
+
+/// Bytes per second that reached storage for processes of a role.
+fn moved_by(timeline: &Timeline, role: Role, window: Window) -> Option<f64> {
+    let processes = timeline.entities.of_kind(EntityKind::Process);
+    let moved = processes
+        .filter(|process| process.role == role)
+        .filter_map(|process| moved(timeline, process.id, window));
+    moved.reduce(|a, b| a + b)
+}
+
+fn moved(timeline: &Timeline, process: EntityId, window: Window) -> Option<f64> {
+    let of = Of::new(timeline, "process", process, window);
+    // Over the window, not over what was seen of it: a short life is a small part.
+    let bytes = of.growth("read_bytes")? + of.growth("write_bytes")?;
+    Some(bytes / window.seconds().max(f64::MIN_POSITIVE))
+}
+
+fn others(timeline: &Timeline, window: Window) -> Option<Others> {
+    let own = groups::own(timeline, |process| process.io_group);
+    let mut bytes = 0.0;
+    let mut by_group: BTreeMap<EntityId, f64> = BTreeMap::new();
+    let mut most: Option<(EntityId, f64)> = None;
+    let rest = timeline
+        .entities
+        .of_kind(EntityKind::Process)
+        .filter(|process| process.role == Role::Rest);
+    for process in rest {
+        let Some(own_bytes) = moved(timeline, process.id, window) else {
+            continue;
+        };
+        bytes += own_bytes;
+        if most.is_none_or(|(_, most)| own_bytes > most) {
+            most = Some((process.id, own_bytes));
+        }
+        let group = process.io_group.filter(|group| !own.contains(group));
+        let group = group.filter(|id| {
+            let record = timeline.entities.get(*id);
+            record.is_some_and(|record| record.entity.path != "/")
+        });
+        if let Some(group) = group {
+            *by_group.entry(group).or_default() += own_bytes;
+        }
+    }
+    let group = by_group.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+    // A group stands for its members when it moved at least as much as the busiest process.
+    let (id, most_bytes) = match (group, most?) {
+        (Some(group), process) if group.1 >= process.1 => group,
+        (_, process) => process,
+    };
+    Some(Others {
+        bytes,
+        most: timeline.entities.get(id)?.entity.clone(),
+        most_bytes,
+    })
+}
+
+fn filesystem(timeline: &Timeline, id: EntityId, window: Window) -> Option<Filesystem> {
+    let of = Of::new(timeline, "filesystem", id, window);
+    let least = |column| {
+        let series = timeline.series("filesystem", id, column)?;
+        let before = series.gauge_at(window.start).into_iter();
+        let inside = series.values_in(window).map(|(_, value)| value);
+        before.chain(inside).min().map(|least| least as f64)
+    };
+    let free_bytes = least("available_bytes")?;
+    let bytes = ratio(free_bytes, of.last("total_bytes")?)?;
+    // Some filesystems count no inodes and say 0 of 0.
+    let inodes = least("free_inodes").zip(of.last("inodes"));
+    let inodes = inodes.and_then(|(free, all)| ratio(free, all));
+    Some(Filesystem {
+        entity: timeline.entities.get(id)?.entity.clone(),
+        free: inodes.map_or(bytes, |inodes| inodes.min(bytes)),
+        free_bytes,
+    })
+}
+
+/// How disk reads went from the first third of the window to the last: (first, last), bytes per
+/// second, with Kendall's tau of the seconds between (-1: always falling).
+pub(crate) fn read_trend(timeline: &Timeline, window: Window) -> Option<(f64, f64, f64)> {
+    const LEAST: usize = 9;
+    let disks: Vec<EntityId> = timeline
+        .entities
+        .of_kind(EntityKind::Disk)
+        .map(|disk| disk.id)
+        .collect();
+    let each = |second| {
+        let growth =
+            |disk: &EntityId| Of::new(timeline, "disk", *disk, second).growth("read_bytes");
+        disks.iter().filter_map(growth).reduce(|a, b| a + b)
+    };
+    let reads: Vec<f64> = seconds(window).into_iter().filter_map(each).collect();
+    if reads.len() < LEAST {
+        return None;
+    }
+    let third = reads.len() / 3;
+    Some((
+        mean(&reads[..third])?,
+        mean(&reads[reads.len() - third..])?,
+        kendall(&reads),
+    ))
+}
+
+/// Kendall's tau between values and their order (Kendall 1938, Biometrika 30).
+fn kendall(values: &[f64]) -> f64 {
+    let mut score = 0.0;
+    let mut pairs = 0.0;
+    for (i, earlier) in values.iter().enumerate() {
+        for later in &values[i + 1..] {
+            pairs += 1.0;
+            score += match later.total_cmp(earlier) {
+                std::cmp::Ordering::Greater => 1.0,
+                std::cmp::Ordering::Less => -1.0,
+                std::cmp::Ordering::Equal => 0.0,
+            };
+        }
+    }
+    if pairs > 0.0 { score / pairs } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kendall_tells_the_order() {
+        assert_eq!(kendall(&[3.0, 2.0, 1.0]), -1.0);
+        assert_eq!(kendall(&[1.0, 2.0, 3.0]), 1.0);
+        assert_eq!(kendall(&[1.0, 1.0, 1.0]), 0.0);
+        assert_eq!(kendall(&[]), 0.0);
+    }
+}

@@ -1,0 +1,106 @@
+//! What memory cost: refaults, reclaim, swap and limits, of the machine and of the target's groups.
+
+use model::{Entity, EntityId, Timeline, Window};
+
+use crate::groups;
+use crate::measure::Of;
+
+/// Bytes of a page where the recording does not say otherwise.
+const PAGE_BYTES: f64 = 4096.0;
+
+/// Memory over the window; rates are per second.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct Memory {
+    /// Bytes read again soon after they had been thrown out; `None` when that was not recorded.
+    pub(crate) refaulted: Option<f64>,
+    /// Bytes read from disks by anybody.
+    pub(crate) read: Option<f64>,
+    /// Bytes brought back from swap.
+    pub(crate) swapped_in: Option<f64>,
+    /// Times that somebody had to free memory before it got some.
+    pub(crate) stalls: Option<f64>,
+    /// Kills for want of memory, over the whole recording.
+    pub(crate) kills: Option<f64>,
+    /// Least part of the machine's memory that was available.
+    pub(crate) available: Option<f64>,
+    /// The groups where the target's memory is limited, and those above.
+    pub(crate) groups: Vec<GroupMemory>,
+}
+
+/// Memory of one control group.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct GroupMemory {
+    pub(crate) group: Entity,
+    /// Mean bytes charged to it.
+    pub(crate) used: Option<f64>,
+    /// The lower of its limits, bytes.
+    pub(crate) limit: Option<f64>,
+    /// Times per second that it met a limit.
+    pub(crate) met: Option<f64>,
+    /// Bytes per second read again.
+    pub(crate) refaulted: Option<f64>,
+    /// Bytes that its members hold in swap.
+    pub(crate) swapped: Option<f64>,
+    /// Kills over the whole recording.
+    pub(crate) kills: f64,
+}
+
+impl GroupMemory {
+    /// Used part of the limit.
+    pub(crate) fn fullness(&self) -> Option<f64> {
+        Some(self.used? / self.limit.filter(|limit| *limit > 0.0)?)
+    }
+}
+
+pub(crate) fn memory(timeline: &Timeline, window: Window) -> Memory {
+    let groups = groups::of_target(timeline, |record| record.memory_group)
+        .into_iter()
+        .filter_map(|id| group_memory(timeline, id, window))
+        .collect();
+    let Some(machine) = timeline.entities.machine() else {
+        return Memory::default();
+    };
+    let paging = Of::new(timeline, "paging", machine.id, window);
+    let pages = |column| paging.rate(column).map(|pages| pages * PAGE_BYTES);
+    let refaulted = [pages("refault_anon"), pages("refault_file")];
+    let whole = Of::new(timeline, "paging", machine.id, timeline.window);
+    Memory {
+        refaulted: sum(&refaulted),
+        read: paging.rate("page_in_bytes"),
+        swapped_in: pages("swap_in"),
+        stalls: paging.rate("allocation_stalls"),
+        kills: whole.growth("oom_kills"),
+        available: least_available(timeline, machine.id, window),
+        groups,
+    }
+}
+
+fn group_memory(timeline: &Timeline, id: EntityId, window: Window) -> Option<GroupMemory> {
+    let of = Of::new(timeline, "cgroup_memory", id, window);
+    let whole = Of::new(timeline, "cgroup_memory", id, timeline.window);
+    let used = of.mean("usage_bytes");
+    used?;
+    let limits = [of.last("limit_bytes"), of.last("high_bytes")];
+    let pages = |column| of.rate(column).map(|pages| pages * PAGE_BYTES);
+    Some(GroupMemory {
+        group: timeline.entities.get(id)?.entity.clone(),
+        used,
+        limit: limits.into_iter().flatten().reduce(f64::min),
+        met: sum(&[of.rate("limit_events"), of.rate("high_events")]),
+        refaulted: sum(&[pages("refault_anon"), pages("refault_file")]),
+        swapped: of.mean("swap_bytes"),
+        kills: whole.growth("oom_kills").unwrap_or(0.0),
+    })
+}
+
+/// Sum of what is known; `None` when nothing is.
+fn sum(values: &[Option<f64>]) -> Option<f64> {
+    values.iter().flatten().copied().reduce(|a, b| a + b)
+}
+
+fn least_available(timeline: &Timeline, machine: EntityId, window: Window) -> Option<f64> {
+    let total = Of::new(timeline, "memory", machine, window).last("total_bytes")?;
+    let available = timeline.series("memory", machine, "available_bytes")?;
+    let least = available.values_in(window).map(|(_, bytes)| bytes).min()?;
+    (total > 0.0).then(|| least as f64 / total)
+}
