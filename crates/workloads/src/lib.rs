@@ -18,7 +18,8 @@ use std::ffi::OsString;
 
 /// Every adapter.
 pub fn all() -> &'static [&'static dyn Adapter] {
-    &[&pgbench::Pgbench]
+    static ALL: [&dyn Adapter; 2] = [&pgbench::PGBENCH, &pgbench::YSQL_BENCH];
+    &ALL
 }
 
 /// The first adapter's preparation of `argv`, or `None` for a command that none knows.

@@ -6,8 +6,9 @@
 const LONGEST_QUOTE: usize = 200;
 
 /// The error lines of one run.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug)]
 pub(super) struct Complaints {
+    tool: &'static str,
     /// The first line that says what went wrong, cut.
     pub(super) first: Option<String>,
     /// The first hint, without its `pgbench: hint: `.
@@ -19,16 +20,30 @@ pub(super) struct Complaints {
 }
 
 impl Complaints {
+    /// None of this tool's yet.
+    pub(super) fn of(tool: &'static str) -> Self {
+        Self {
+            tool,
+            first: None,
+            hint: None,
+            aborted_clients: 0,
+            run_aborted: false,
+        }
+    }
+
     /// Takes a line of standard error.
     pub(super) fn line(&mut self, line: &[u8]) {
         let text = String::from_utf8_lossy(line);
-        if let Some(hint) = text.strip_prefix("pgbench: hint: ") {
+        let spoken = text
+            .strip_prefix(self.tool)
+            .and_then(|rest| rest.strip_prefix(": "));
+        if let Some(hint) = spoken.and_then(|text| text.strip_prefix("hint: ")) {
             self.hint.get_or_insert_with(|| quote(hint));
             return;
         }
-        let error = ["pgbench: error: ", "pgbench: fatal: "]
+        let error = ["error: ", "fatal: "]
             .iter()
-            .find_map(|start| text.strip_prefix(start));
+            .find_map(|kind| spoken?.strip_prefix(kind));
         // Before version 12 a message came without a prefix.
         let message = error.unwrap_or(&text);
         if message.starts_with("Run was aborted; the above results are incomplete") {
@@ -76,14 +91,14 @@ mod tests {
 
     #[test]
     fn lines_and_what_they_count_as() {
-        let mut complaints = Complaints::default();
+        let mut complaints = Complaints::of("pgbench");
         for line in [
             "pgbench: client 5 got an error in command 4 (SQL) of script 0; ERROR:  it was aborted",
             "WARNING:  terminating connection due to immediate shutdown command",
         ] {
             complaints.line(line.as_bytes());
         }
-        assert_eq!(complaints, Complaints::default());
+        assert_eq!(complaints, Complaints::of("pgbench"));
         for line in [
             "client 0 aborted in state 8: ERROR:  relation \"t\" does not exist",
             "pgbench: error: client 2 script 0 aborted in command 0 query 0: ERROR:  division by zero",
