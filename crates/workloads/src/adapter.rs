@@ -3,7 +3,8 @@
 use std::ffi::OsString;
 
 use model::{
-    Column, EntityKind, ExitKind, Load, MISSING, Provenance, Summary, Table, Timestamp, Unit,
+    Column, Complaint, EntityKind, ExitKind, Load, MISSING, Provenance, Summary, Table, Timestamp,
+    Unit,
 };
 
 /// Understands one load generator.
@@ -80,6 +81,8 @@ pub struct Ending {
     pub summary: Option<Summary>,
     /// What its end means, in sentences.
     pub remarks: Vec<String>,
+    /// What its output complained of, by kind; the listener fills it in.
+    pub complaints: Vec<Complaint>,
 }
 
 /// One interval of the workload's own signal.

@@ -6,8 +6,10 @@
 #![warn(missing_docs)]
 
 mod adapter;
+mod complaints;
 mod listener;
 mod pgbench;
+mod quote;
 mod redact;
 
 pub use adapter::{Adapter, Adjust, Bin, Ending, Prepared, Reader, SIGNAL, Stream};

@@ -404,6 +404,7 @@ impl Running {
                 exit,
                 summary: ending.summary,
                 remarks: ending.remarks,
+                complaints: ending.complaints,
             });
         }
         Ended { session, own }

@@ -2,8 +2,7 @@
 //!
 //! A failing run may print a line for each of its clients; memory does not grow with them.
 
-/// A longer text is cut when it is quoted.
-const LONGEST_QUOTE: usize = 200;
+use crate::quote::quote;
 
 /// The error lines of one run.
 #[derive(Clone, PartialEq, Debug)]
@@ -71,20 +70,6 @@ fn is_aborted_client(message: &str) -> bool {
     rest.starts_with(" aborted")
 }
 
-/// A text of the workload's on one line, without control characters and not too long.
-fn quote(text: &str) -> String {
-    let text = crate::redact::redact_text(text);
-    let mut quoted: String = text
-        .chars()
-        .take(LONGEST_QUOTE)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
-    if text.chars().nth(LONGEST_QUOTE).is_some() {
-        quoted.push_str("...");
-    }
-    quoted
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,12 +102,5 @@ mod tests {
                 .unwrap()
                 .starts_with("client 0 aborted in state 8")
         );
-    }
-
-    #[test]
-    fn a_quote_is_cut_by_characters_and_shows_no_control() {
-        assert_eq!(quote("a\tb\u{1b}[1m"), "a b [1m");
-        let long = quote(&"\u{fc}".repeat(300));
-        assert_eq!(long, format!("{}...", "\u{fc}".repeat(200)));
     }
 }

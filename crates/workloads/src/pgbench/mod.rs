@@ -179,6 +179,10 @@ impl Reader for PgbenchReader {
             begun: self.clock.started(),
         };
         let remarks = end.remarks();
-        Ending { summary, remarks }
+        Ending {
+            summary,
+            remarks,
+            ..Ending::default()
+        }
     }
 }

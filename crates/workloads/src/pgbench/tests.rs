@@ -165,6 +165,13 @@ impl Heard {
         for remark in &self.ending.remarks {
             drawn += &format!("remark: {remark}\n");
         }
+        for complaint in &self.ending.complaints {
+            let kind = serde_json::to_value(complaint.kind).unwrap();
+            drawn += &format!(
+                "complaint: {kind} {}: {}\n",
+                complaint.count, complaint.message
+            );
+        }
         drawn
     }
 }

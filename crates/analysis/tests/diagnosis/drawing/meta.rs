@@ -82,6 +82,7 @@ fn workload(drawing: &Drawing, window: Window) -> WorkloadRun {
             exit: ExitKind::Code(0),
             summary: None,
             remarks: Vec::new(),
+            complaints: Vec::new(),
         }),
     }
 }
