@@ -103,6 +103,9 @@ pub struct WorkloadRun {
     pub adapter: Option<String>,
     /// What was changed or noticed, as it was said to the user.
     pub notices: Vec<String>,
+    /// The patterns that its output was read by, as typed: `latency:us=lat ([0-9]+)us`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub signals: Vec<String>,
     /// The load that its command line asks for.
     pub load: Load,
     /// Where its latency comes from.

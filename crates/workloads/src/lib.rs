@@ -7,13 +7,16 @@
 
 mod adapter;
 mod complaints;
+mod decimal;
 mod listener;
+mod pattern;
 mod pgbench;
 mod quote;
 mod redact;
 
-pub use adapter::{Adapter, Adjust, Bin, Ending, Prepared, Reader, SIGNAL, Stream};
+pub use adapter::{Adapter, Adjust, Bin, Ending, Prepared, Quantity, Reader, SIGNAL, Stream};
 pub use listener::Listener;
+pub use pattern::{Attached, Patterns, Rule};
 pub use redact::redact;
 
 use std::ffi::OsString;

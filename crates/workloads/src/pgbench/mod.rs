@@ -11,7 +11,6 @@
 //! / tps: the same number again, and no evidence. `-l` does not change that.
 
 mod complaints;
-mod decimal;
 mod options;
 mod progress;
 mod remarks;
@@ -24,7 +23,7 @@ use std::path::Path;
 
 use model::{ExitKind, Load, Provenance, Timestamp};
 
-use crate::{Adapter, Adjust, Bin, Ending, Prepared, Reader, Stream};
+use crate::{Adapter, Adjust, Bin, Ending, Prepared, Quantity, Reader, Stream};
 use complaints::Complaints;
 use options::Options;
 use progress::{Clock, LONGEST, PROGRESS, Progress};
@@ -78,6 +77,7 @@ impl Adapter for Pgbench {
             notices,
             load: load(&options),
             latency: latency(&options),
+            gives: gives(&options),
             serving_unit: "backend",
             reader: Box::new(PgbenchReader::new(self.name, options, adds_progress)),
         })
@@ -107,6 +107,15 @@ fn latency(options: &Options) -> Provenance {
         Provenance::ToolMean
     } else {
         Provenance::Derived
+    }
+}
+
+fn gives(options: &Options) -> &'static [Quantity] {
+    match (options.progress_s, options.rate) {
+        (None, _) => &[],
+        (Some(_), Some(_)) => &Quantity::ALL,
+        // Failures are said since version 15 only: a pattern may add them, and what is said stands.
+        (Some(_), None) => &[Quantity::Throughput, Quantity::Latency],
     }
 }
 

@@ -7,8 +7,8 @@
 
 use model::{MISSING, Timestamp};
 
-use super::decimal::{ms, scaled};
 use crate::Bin;
+use crate::decimal::{ms, scaled};
 
 /// How every progress line begins.
 pub(super) const PROGRESS: &[u8] = b"progress: ";

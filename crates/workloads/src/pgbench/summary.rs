@@ -6,7 +6,7 @@
 
 use model::{ScriptSummary, Summary};
 
-use super::decimal::ms;
+use crate::decimal::ms;
 
 /// pgbench refuses more scripts than this.
 const MOST_SCRIPTS: usize = 128;
