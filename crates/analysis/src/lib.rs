@@ -75,7 +75,7 @@ pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Repo
         origin: phases::origin(timeline, meta, &bins),
         workload: meta.workload.clone(),
         subjects: facts.subjects(),
-        signals: signals::report(&bins, meta, window),
+        signals: signals::report(timeline, &bins, meta, window),
         pressure: facts.pressure.clone(),
         gaps: timeline.gaps.clone(),
         cost: meta.cost.clone(),

@@ -149,20 +149,26 @@ fn weighted(bins: &[&Bin], of: fn(&Bin) -> Option<f64>) -> (f64, f64) {
 type Field = fn(&Bin) -> Option<f64>;
 
 /// The signals as they are reported.
-pub(crate) fn report(bins: &[Bin], meta: &Meta, window: Window) -> Vec<Signal> {
-    let Some(mean) = mean(bins, window) else {
-        // A window between bins has no signal; the whole run's would be another's.
-        return if bins.is_empty() {
-            from_summary(meta)
-        } else {
-            Vec::new()
-        };
-    };
+pub(crate) fn report(
+    timeline: &Timeline,
+    bins: &[Bin],
+    meta: &Meta,
+    window: Window,
+) -> Vec<Signal> {
     let provenance = meta
         .workload
         .as_ref()
         .map(|workload| workload.latency)
         .unwrap_or_default();
+    let Some(mean) = mean(bins, window) else {
+        // A window between bins has no signal; the whole run's would be another's.
+        return if bins.is_empty() {
+            let alone = without_throughput(timeline, provenance, window);
+            alone.map_or_else(|| from_summary(meta), |latency| vec![latency])
+        } else {
+            Vec::new()
+        };
+    };
     let empty = inside(bins, window)
         .filter(|bin| bin.completed() == 0.0)
         .count() as u32;
@@ -175,18 +181,19 @@ pub(crate) fn report(bins: &[Bin], meta: &Meta, window: Window) -> Vec<Signal> {
         provenance,
         empty_intervals: empty,
     };
-    let mut signals = vec![
-        signal(
-            "throughput",
-            "per_second",
-            Some(mean.throughput),
-            Provenance::ToolCount,
-        ),
-        Signal {
+    let mut signals = vec![signal(
+        "throughput",
+        "per_second",
+        Some(mean.throughput),
+        Provenance::ToolCount,
+    )];
+    // A tool that never says its latency is not one that completed nothing.
+    if provenance != Provenance::None || mean.latency_ns.is_some() {
+        signals.push(Signal {
             stddev: pooled_stddev(bins, window, &mean),
             ..signal("latency", "ns", mean.latency_ns, provenance)
-        },
-    ];
+        });
+    }
     if mean.lag_ns.is_some() {
         signals.push(signal("lag", "ns", mean.lag_ns, provenance));
     }
@@ -208,6 +215,36 @@ pub(crate) fn report(bins: &[Bin], meta: &Meta, window: Window) -> Vec<Signal> {
         }
     }
     signals
+}
+
+/// Latency of a tool that says nothing else: its mean over the time of the rows in the window, as how
+/// many operations each stands for is not known.
+fn without_throughput(
+    timeline: &Timeline,
+    provenance: Provenance,
+    window: Window,
+) -> Option<Signal> {
+    let table = timeline.table("signal")?;
+    let interval = table.table.position("interval_ns")?;
+    let latency = table.table.position("latency_mean_ns")?;
+    let (mut sum, mut total) = (0.0, 0.0);
+    for row in 0..table.len() {
+        let values: Vec<i64> = table.row(row).collect();
+        let known = (1..=LONGEST_NS).contains(&values[interval]) && values[latency] != MISSING;
+        if known && window.contains(table.key(row).0) {
+            sum += values[latency] as f64 * values[interval] as f64;
+            total += values[interval] as f64;
+        }
+    }
+    (total > 0.0).then(|| Signal {
+        name: "latency".to_owned(),
+        unit: "ns".to_owned(),
+        mean: Some(sum / total),
+        stddev: None,
+        quantiles: Vec::new(),
+        provenance,
+        empty_intervals: 0,
+    })
 }
 
 /// Without bins the tool's closing report is all there is: the whole run, warm-up included.

@@ -27,8 +27,8 @@ pub use report::{
 };
 pub use rows::{MISSING, Rows};
 pub use run::{
-    Cost, ExitKind, FORMAT_VERSION, Identity, Load, Meta, Outcome, Plan, ScriptSummary, Summary,
-    Target, WorkloadRun,
+    Complaint, ComplaintKind, Cost, ExitKind, FORMAT_VERSION, Identity, Load, Meta, Outcome, Plan,
+    ScriptSummary, Summary, Target, WorkloadRun,
 };
 pub use table::{Column, ColumnKind, Quality, Table, Unit};
 pub use time::{Timestamp, Window};

@@ -103,6 +103,9 @@ pub struct WorkloadRun {
     pub adapter: Option<String>,
     /// What was changed or noticed, as it was said to the user.
     pub notices: Vec<String>,
+    /// The patterns that its output was read by, as typed: `latency:us=lat ([0-9]+)us`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub signals: Vec<String>,
     /// The load that its command line asks for.
     pub load: Load,
     /// Where its latency comes from.
@@ -143,6 +146,42 @@ pub struct Outcome {
     pub summary: Option<Summary>,
     /// What its end means, in sentences: an aborted run, clients that failed.
     pub remarks: Vec<String>,
+    /// What its output complained of, by kind: known only of output that was listened to, that is
+    /// with an adapter or with `--signal`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub complaints: Vec<Complaint>,
+}
+
+/// Lines of a workload's output that say the same trouble.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Complaint {
+    /// The trouble.
+    pub kind: ComplaintKind,
+    /// Lines that say so. A generator that gives up at the first refusal says it once.
+    pub count: u64,
+    /// The first of them, secrets replaced, cut at 200 characters.
+    pub message: String,
+}
+
+/// The troubles that are told apart, by the usual words of databases and of the C library.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ComplaintKind {
+    /// The server has as many connections as it allows (PostgreSQL's 53300, MySQL's 1040).
+    TooManyConnections,
+    /// Nobody listens.
+    ConnectionRefused,
+    /// The server ended a connection, or itself.
+    ServerGone,
+    /// No space left on a device, or a quota used up.
+    NoSpace,
+    /// Memory was refused.
+    OutOfMemory,
+    /// The limit of open files was met.
+    TooManyFiles,
+    /// One that this version does not know.
+    #[serde(other)]
+    Unknown,
 }
 
 /// Exit code or signal.

@@ -32,6 +32,7 @@ const RUN_HELP: &str = "\
 Examples:
   stallscope run -- pgbench -c 10 -j 2 -S -T 30 bench
   stallscope run --target port:8080 -- ./load-test.sh
+  stallscope run --signal 'throughput=([0-9.]+) req/s' --signal 'latency:us=p50 ([0-9]+)us' -- ./load.sh
   stallscope run --fail-if 'latency > 5ms' -- pgbench -R 1000 -T 60 bench
 
 The server is found by following the workload's connections. The exit status is the workload's own
@@ -49,6 +50,9 @@ pub(crate) struct Run {
     /// End with status 1 if this holds of the steady phase: `latency > 5ms`, `throughput < 1000`, `failed > 0`.
     #[arg(long, value_name = "BAR")]
     pub(crate) fail_if: Vec<Bar>,
+    /// What the workload prints, for any command: NAME is throughput (per second; throughput:total: a count since the start), latency or lag (:us, :ms, :s; ms when left out) or failed (failed:total); REGEX holds the number in its one pair of brackets. Repeatable.
+    #[arg(long, value_name = "NAME=REGEX")]
+    pub(crate) signal: Vec<workloads::Rule>,
     /// The workload and its arguments.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub(crate) workload: Vec<OsString>,

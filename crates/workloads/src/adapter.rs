@@ -3,7 +3,8 @@
 use std::ffi::OsString;
 
 use model::{
-    Column, EntityKind, ExitKind, Load, MISSING, Provenance, Summary, Table, Timestamp, Unit,
+    Column, Complaint, EntityKind, ExitKind, Load, MISSING, Provenance, Summary, Table, Timestamp,
+    Unit,
 };
 
 /// Understands one load generator.
@@ -37,10 +38,45 @@ pub struct Prepared {
     pub load: Load,
     /// Where latency will come from.
     pub latency: Provenance,
+    /// What the bins will hold: nothing where the tool says nothing while it runs.
+    pub gives: &'static [Quantity],
     /// What one of the server's processes is called: `backend`.
     pub serving_unit: &'static str,
     /// Understands the output.
     pub reader: Box<dyn Reader>,
+}
+
+/// A number of the workload's own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Quantity {
+    /// Operations completed per second.
+    Throughput,
+    /// Mean latency.
+    Latency,
+    /// Mean lag behind the schedule.
+    Lag,
+    /// Operations that failed.
+    Failed,
+}
+
+impl Quantity {
+    /// All, throughput first.
+    pub const ALL: [Quantity; 4] = [
+        Quantity::Throughput,
+        Quantity::Latency,
+        Quantity::Lag,
+        Quantity::Failed,
+    ];
+
+    /// The word for it: `latency`.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Quantity::Throughput => "throughput",
+            Quantity::Latency => "latency",
+            Quantity::Lag => "lag",
+            Quantity::Failed => "failed",
+        }
+    }
 }
 
 /// The two output streams of a workload.
@@ -80,6 +116,8 @@ pub struct Ending {
     pub summary: Option<Summary>,
     /// What its end means, in sentences.
     pub remarks: Vec<String>,
+    /// What its output complained of, by kind; the listener fills it in.
+    pub complaints: Vec<Complaint>,
 }
 
 /// One interval of the workload's own signal.
@@ -108,6 +146,22 @@ pub struct Bin {
 }
 
 impl Bin {
+    /// An interval of which nothing was said.
+    pub(crate) const fn silent(end: Timestamp, interval_ns: i64) -> Self {
+        Self {
+            end,
+            interval_ns,
+            throughput_milli: MISSING,
+            latency_mean_ns: MISSING,
+            latency_stddev_ns: MISSING,
+            lag_mean_ns: MISSING,
+            failed: MISSING,
+            skipped: MISSING,
+            retried: MISSING,
+            retries: MISSING,
+        }
+    }
+
     /// The values of a row of `SIGNAL`.
     pub fn values(&self) -> [i64; 9] {
         [

@@ -6,19 +6,25 @@
 #![warn(missing_docs)]
 
 mod adapter;
+mod complaints;
+mod decimal;
 mod listener;
+mod pattern;
 mod pgbench;
+mod quote;
 mod redact;
 
-pub use adapter::{Adapter, Adjust, Bin, Ending, Prepared, Reader, SIGNAL, Stream};
+pub use adapter::{Adapter, Adjust, Bin, Ending, Prepared, Quantity, Reader, SIGNAL, Stream};
 pub use listener::Listener;
+pub use pattern::{Attached, Patterns, Rule};
 pub use redact::redact;
 
 use std::ffi::OsString;
 
 /// Every adapter.
 pub fn all() -> &'static [&'static dyn Adapter] {
-    &[&pgbench::Pgbench]
+    static ALL: [&dyn Adapter; 2] = [&pgbench::PGBENCH, &pgbench::YSQL_BENCH];
+    &ALL
 }
 
 /// The first adapter's preparation of `argv`, or `None` for a command that none knows.

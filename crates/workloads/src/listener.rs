@@ -1,5 +1,5 @@
 //! Stands between a workload's output and the user: every byte goes on unchanged, and every whole
-//! line is shown to the adapter's reader on the way.
+//! line is shown to the adapter's reader on the way, and searched for complaints.
 //!
 //! What must not happen here: delaying a prompt (`starting vacuum...` has no line end for seconds),
 //! changing a byte, or growing with the output. A partial line is held back only while the reader
@@ -7,6 +7,7 @@
 
 use model::{ExitKind, Timestamp};
 
+use crate::complaints::Complaints;
 use crate::{Bin, Ending, Reader, Stream};
 
 /// A longer line passes and is not parsed: no load generator writes one, and a workload that prints
@@ -15,20 +16,29 @@ const LONGEST_LINE: usize = 64 * 1024;
 
 /// Feeds a reader with lines, and says what must reach the user.
 pub struct Listener {
-    reader: Box<dyn Reader>,
     stdout: OpenLine,
     stderr: OpenLine,
+    ear: Ear,
+}
+
+/// Who hears each whole line.
+struct Ear {
+    reader: Box<dyn Reader>,
     bins: Vec<Bin>,
+    complaints: Complaints,
 }
 
 impl Listener {
     /// A listener for one run.
     pub fn new(reader: Box<dyn Reader>) -> Self {
         Self {
-            reader,
             stdout: OpenLine::default(),
             stderr: OpenLine::default(),
-            bins: Vec::new(),
+            ear: Ear {
+                reader,
+                bins: Vec::new(),
+                complaints: Complaints::default(),
+            },
         }
     }
 
@@ -48,12 +58,12 @@ impl Listener {
             match piece.strip_suffix(b"\n") {
                 Some(text) => {
                     line.add(text, arrived, forward);
-                    let shown = line.show_to(&mut *self.reader, stream, arrived, &mut self.bins);
+                    let shown = line.show_to(&mut self.ear, stream, arrived);
                     line.end(shown, b"\n", forward);
                 }
                 None => {
                     line.add(piece, arrived, forward);
-                    if !self.reader.may_hide(stream, &line.text) {
+                    if !self.ear.reader.may_hide(stream, &line.text) {
                         line.pass(forward);
                     }
                 }
@@ -63,7 +73,7 @@ impl Listener {
 
     /// The bins completed since the last call.
     pub fn take_bins(&mut self) -> Vec<Bin> {
-        std::mem::take(&mut self.bins)
+        std::mem::take(&mut self.ear.bins)
     }
 
     /// The end of the run: a last line without a line end is read as a line, and what was held back
@@ -81,11 +91,20 @@ impl Listener {
         ];
         for (stream, line, forward) in rest {
             if !line.text.is_empty() {
-                let shown = line.show_to(&mut *self.reader, stream, ended, &mut self.bins);
+                let shown = line.show_to(&mut self.ear, stream, ended);
                 line.end(shown, b"", forward);
             }
         }
-        (self.bins, self.reader.finish(exit, ended))
+        let Ear {
+            reader,
+            bins,
+            complaints,
+        } = self.ear;
+        let ending = Ending {
+            complaints: complaints.finish(),
+            ..reader.finish(exit, ended)
+        };
+        (bins, ending)
     }
 }
 
@@ -128,19 +147,15 @@ impl OpenLine {
         self.passed = self.text.len();
     }
 
-    /// Shows the whole line to the reader; true when it must reach the user.
-    fn show_to(
-        &self,
-        reader: &mut dyn Reader,
-        stream: Stream,
-        now: Timestamp,
-        bins: &mut Vec<Bin>,
-    ) -> bool {
+    /// Shows the whole line to who hears it; true when it must reach the user.
+    fn show_to(&self, ear: &mut Ear, stream: Stream, now: Timestamp) -> bool {
         if self.too_long {
             return true;
         }
         let line = self.text.strip_suffix(b"\r").unwrap_or(&self.text);
-        reader.line(stream, line, self.arrived.unwrap_or(now), bins)
+        ear.complaints.line(line);
+        let arrived = self.arrived.unwrap_or(now);
+        ear.reader.line(stream, line, arrived, &mut ear.bins)
     }
 
     /// Ends the line and begins the next. A line of which the user has a part is given whole.

@@ -1,15 +1,15 @@
 //! `run`: a workload, its server, and the verdict.
 
-use std::ffi::OsString;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use host::{Command, Interrupts, sockets};
-use model::{ExitKind, Load, Outcome, Provenance, Role, Target, WorkloadRun};
-use workloads::{Adjust, Ending, Prepared};
+use model::{ExitKind, Outcome, Role, Target};
+use workloads::Ending;
 
+use super::command::Typed;
 use super::finish::finish;
 use super::plan::{self, Named, PROC, ROOT};
 use super::search::{Found, Search, no_connection};
@@ -30,15 +30,7 @@ pub(crate) fn run(arguments: &Run) -> Result<u8> {
     plan::check_json(options)?;
     let environment = host::environment(Path::new(ROOT));
     let named = plan::named_targets(options, &environment)?;
-    let adjust = if arguments.no_adjust {
-        Adjust::Forbidden
-    } else {
-        Adjust::Allowed
-    };
-    let typed = Typed::new(
-        &arguments.workload,
-        workloads::prepare(&arguments.workload, adjust),
-    );
+    let typed = Typed::new(arguments)?;
     let folder = plan::folder(options, &typed.name);
     let descriptors = host::raise_descriptor_limit();
     let mut meta = plan::meta("run", &named, &environment);
@@ -106,73 +98,6 @@ pub(crate) fn run(arguments: &Run) -> Result<u8> {
                 screen.say(&format!("stallscope: {}", outputs::sentence(&error)));
             }
             Ok(u8::try_from(status).unwrap_or(u8::MAX))
-        }
-    }
-}
-
-/// The command as it will be run.
-struct Typed {
-    argv: Vec<OsString>,
-    name: String,
-    /// Whether an adapter knows it as a load generator.
-    known: bool,
-    load: Load,
-    latency: Provenance,
-    notices: Vec<String>,
-    unit: &'static str,
-    reader: Option<Box<dyn workloads::Reader>>,
-}
-
-impl Typed {
-    fn new(argv: &[OsString], prepared: Option<Prepared>) -> Self {
-        match prepared {
-            Some(Prepared {
-                adapter,
-                argv,
-                notices,
-                load,
-                latency,
-                serving_unit,
-                reader,
-            }) => Self {
-                argv,
-                name: adapter.to_owned(),
-                known: true,
-                load,
-                latency,
-                notices,
-                unit: serving_unit,
-                reader: Some(reader),
-            },
-            None => {
-                let program = argv.first().map(Path::new).and_then(Path::file_name);
-                let name = program
-                    .map(|name| name.to_string_lossy().into_owned())
-                    .unwrap_or_default();
-                Self {
-                    argv: argv.to_vec(),
-                    name,
-                    known: false,
-                    load: Load::default(),
-                    latency: Provenance::None,
-                    notices: Vec::new(),
-                    unit: "process",
-                    reader: None,
-                }
-            }
-        }
-    }
-
-    fn description(&self) -> WorkloadRun {
-        WorkloadRun {
-            name: self.name.clone(),
-            command: workloads::redact(&self.argv),
-            adapter: self.known.then(|| self.name.clone()),
-            notices: self.notices.clone(),
-            load: self.load.clone(),
-            latency: self.latency,
-            started: host::boottime(),
-            outcome: None,
         }
     }
 }
@@ -404,6 +329,7 @@ impl Running {
                 exit,
                 summary: ending.summary,
                 remarks: ending.remarks,
+                complaints: ending.complaints,
             });
         }
         Ended { session, own }

@@ -134,18 +134,21 @@ impl Live {
         }
     }
 
+    /// What is known of a bin. A tool that gives latency gives none where nothing was completed.
+    fn signal(&self, bin: &Bin) -> Vec<String> {
+        let known = |value: i64| (value != model::MISSING).then_some(value as f64);
+        let throughput = known(bin.throughput_milli).map(|milli| milli / 1e3);
+        let latency = known(bin.latency_mean_ns).map(duration);
+        let nothing = throughput == Some(0.0) && latency.is_none();
+        let throughput = throughput.map(|value| format!("{} {}", rate(value), self.rate_unit));
+        let parts = [throughput, latency, nothing.then(|| "no data".to_owned())];
+        parts.into_iter().flatten().collect()
+    }
+
     fn line(&self, elapsed_s: u64) -> String {
         let mut parts = vec![format!("{elapsed_s:>4} s")];
         if let Some(bin) = &self.newest {
-            parts.push(format!(
-                "{} {}",
-                rate(bin.throughput_milli as f64 / 1e3),
-                self.rate_unit
-            ));
-            parts.push(match bin.latency_mean_ns {
-                model::MISSING => "no data".to_owned(),
-                ns => duration(ns as f64),
-            });
+            parts.extend(self.signal(bin));
         }
         parts.extend(
             self.cpu_some

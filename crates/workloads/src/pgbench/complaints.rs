@@ -2,12 +2,12 @@
 //!
 //! A failing run may print a line for each of its clients; memory does not grow with them.
 
-/// A longer text is cut when it is quoted.
-const LONGEST_QUOTE: usize = 200;
+use crate::quote::quote;
 
 /// The error lines of one run.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug)]
 pub(super) struct Complaints {
+    tool: &'static str,
     /// The first line that says what went wrong, cut.
     pub(super) first: Option<String>,
     /// The first hint, without its `pgbench: hint: `.
@@ -19,16 +19,30 @@ pub(super) struct Complaints {
 }
 
 impl Complaints {
+    /// None of this tool's yet.
+    pub(super) fn of(tool: &'static str) -> Self {
+        Self {
+            tool,
+            first: None,
+            hint: None,
+            aborted_clients: 0,
+            run_aborted: false,
+        }
+    }
+
     /// Takes a line of standard error.
     pub(super) fn line(&mut self, line: &[u8]) {
         let text = String::from_utf8_lossy(line);
-        if let Some(hint) = text.strip_prefix("pgbench: hint: ") {
+        let spoken = text
+            .strip_prefix(self.tool)
+            .and_then(|rest| rest.strip_prefix(": "));
+        if let Some(hint) = spoken.and_then(|text| text.strip_prefix("hint: ")) {
             self.hint.get_or_insert_with(|| quote(hint));
             return;
         }
-        let error = ["pgbench: error: ", "pgbench: fatal: "]
+        let error = ["error: ", "fatal: "]
             .iter()
-            .find_map(|start| text.strip_prefix(start));
+            .find_map(|kind| spoken?.strip_prefix(kind));
         // Before version 12 a message came without a prefix.
         let message = error.unwrap_or(&text);
         if message.starts_with("Run was aborted; the above results are incomplete") {
@@ -56,34 +70,20 @@ fn is_aborted_client(message: &str) -> bool {
     rest.starts_with(" aborted")
 }
 
-/// A text of the workload's on one line, without control characters and not too long.
-fn quote(text: &str) -> String {
-    let text = crate::redact::redact_text(text);
-    let mut quoted: String = text
-        .chars()
-        .take(LONGEST_QUOTE)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
-    if text.chars().nth(LONGEST_QUOTE).is_some() {
-        quoted.push_str("...");
-    }
-    quoted
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn lines_and_what_they_count_as() {
-        let mut complaints = Complaints::default();
+        let mut complaints = Complaints::of("pgbench");
         for line in [
             "pgbench: client 5 got an error in command 4 (SQL) of script 0; ERROR:  it was aborted",
             "WARNING:  terminating connection due to immediate shutdown command",
         ] {
             complaints.line(line.as_bytes());
         }
-        assert_eq!(complaints, Complaints::default());
+        assert_eq!(complaints, Complaints::of("pgbench"));
         for line in [
             "client 0 aborted in state 8: ERROR:  relation \"t\" does not exist",
             "pgbench: error: client 2 script 0 aborted in command 0 query 0: ERROR:  division by zero",
@@ -102,12 +102,5 @@ mod tests {
                 .unwrap()
                 .starts_with("client 0 aborted in state 8")
         );
-    }
-
-    #[test]
-    fn a_quote_is_cut_by_characters_and_shows_no_control() {
-        assert_eq!(quote("a\tb\u{1b}[1m"), "a b [1m");
-        let long = quote(&"\u{fc}".repeat(300));
-        assert_eq!(long, format!("{}...", "\u{fc}".repeat(200)));
     }
 }

@@ -1,4 +1,9 @@
-//! pgbench, PostgreSQL's own load generator, as of version 15.
+//! pgbench, PostgreSQL's own load generator, versions 9.6 to 17, and `ysql_bench`, YugabyteDB's fork
+//! of it.
+//!
+//! Seen run: pgbench 15. The other versions are read as their sources and manuals print; of
+//! `ysql_bench` published closing reports were seen and no progress line. `docs/workloads.md` says
+//! which form is which version's.
 //!
 //! Its live signal is the progress line of `-P`, which is added when the user did not ask for one
 //! (and is then kept from him); its log files are block buffered and say nothing while it runs.
@@ -6,7 +11,6 @@
 //! / tps: the same number again, and no evidence. `-l` does not change that.
 
 mod complaints;
-mod decimal;
 mod options;
 mod progress;
 mod remarks;
@@ -19,26 +23,33 @@ use std::path::Path;
 
 use model::{ExitKind, Load, Provenance, Timestamp};
 
-use crate::{Adapter, Adjust, Bin, Ending, Prepared, Reader, Stream};
+use crate::{Adapter, Adjust, Bin, Ending, Prepared, Quantity, Reader, Stream};
 use complaints::Complaints;
 use options::Options;
 use progress::{Clock, LONGEST, PROGRESS, Progress};
 use remarks::RunEnd;
 use summary::Report;
 
-const NAME: &str = "pgbench";
+/// PostgreSQL's.
+pub(crate) static PGBENCH: Pgbench = Pgbench { name: "pgbench" };
 
-/// The adapter.
-pub(crate) struct Pgbench;
+/// YugabyteDB's: pgbench 11 with a patch that retries transactions, later pgbench 15; it has
+/// `--batch-size` besides.
+pub(crate) static YSQL_BENCH: Pgbench = Pgbench { name: "ysql_bench" };
+
+/// The adapter, under the name that the tool goes by.
+pub(crate) struct Pgbench {
+    name: &'static str,
+}
 
 impl Adapter for Pgbench {
     fn name(&self) -> &'static str {
-        NAME
+        self.name
     }
 
     fn prepare(&self, argv: &[OsString], adjust: Adjust) -> Option<Prepared> {
         let (program, words) = argv.split_first()?;
-        if Path::new(program).file_name()? != NAME {
+        if Path::new(program).file_name()? != self.name {
             return None;
         }
         let mut options = Options::parse(words);
@@ -55,16 +66,20 @@ impl Adapter for Pgbench {
             // Right behind the program's name no option's value and no `--` can come before it.
             argv.splice(1..1, ["-P".into(), "1".into()]);
             options.progress_s = Some(1);
-            notices.push("pgbench: added -P 1 (--no-adjust leaves it alone)".to_owned());
+            notices.push(format!(
+                "{}: added -P 1 (--no-adjust leaves it alone)",
+                self.name
+            ));
         }
         Some(Prepared {
-            adapter: NAME,
+            adapter: self.name,
             argv,
             notices,
             load: load(&options),
             latency: latency(&options),
+            gives: gives(&options),
             serving_unit: "backend",
-            reader: Box::new(PgbenchReader::new(options, adds_progress)),
+            reader: Box::new(PgbenchReader::new(self.name, options, adds_progress)),
         })
     }
 }
@@ -95,8 +110,18 @@ fn latency(options: &Options) -> Provenance {
     }
 }
 
+fn gives(options: &Options) -> &'static [Quantity] {
+    match (options.progress_s, options.rate) {
+        (None, _) => &[],
+        (Some(_), Some(_)) => &Quantity::ALL,
+        // Failures are said since version 15 only: a pattern may add them, and what is said stands.
+        (Some(_), None) => &[Quantity::Throughput, Quantity::Latency],
+    }
+}
+
 /// Understands one run.
 struct PgbenchReader {
+    tool: &'static str,
     options: Options,
     hides_progress: bool,
     clock: Clock,
@@ -105,18 +130,19 @@ struct PgbenchReader {
 }
 
 impl PgbenchReader {
-    fn new(options: Options, hides_progress: bool) -> Self {
+    fn new(tool: &'static str, options: Options, hides_progress: bool) -> Self {
         let clock = if options.progress_timestamp {
             Clock::unix(i64::from(options.progress_s.unwrap_or(1)) * 1_000_000_000)
         } else {
             Clock::elapsed()
         };
         Self {
+            tool,
             options,
             hides_progress,
             clock,
-            report: Report::default(),
-            complaints: Complaints::default(),
+            report: Report::of(tool),
+            complaints: Complaints::of(tool),
         }
     }
 }
@@ -154,6 +180,7 @@ impl Reader for PgbenchReader {
     fn finish(self: Box<Self>, exit: ExitKind, _: Timestamp) -> Ending {
         let summary = self.report.finish(self.complaints.run_aborted);
         let end = RunEnd {
+            tool: self.tool,
             exit,
             summary: summary.as_ref(),
             complaints: &self.complaints,
@@ -161,6 +188,10 @@ impl Reader for PgbenchReader {
             begun: self.clock.started(),
         };
         let remarks = end.remarks();
-        Ending { summary, remarks }
+        Ending {
+            summary,
+            remarks,
+            ..Ending::default()
+        }
     }
 }

@@ -1,9 +1,13 @@
 //! pgbench's command line, read as its getopt_long does: bundled short options, values attached or
 //! in the next word, unique beginnings of long options, options after the database name, `--`.
 //!
-//! An option that pgbench 15 does not have is passed over: pgbench will judge it.
+//! Known are the options of versions 9.6 to 17 and those of ysql_bench; any other is passed over:
+//! pgbench will judge it. `-d` was `--debug` up to version 16 and names the database since 17. Which
+//! version runs is not known, so letters behind it in one word are taken for a database's name; alone
+//! it is followed by the database's name either way.
 
 use std::ffi::OsString;
+use std::iter::Peekable;
 
 /// What the command line asks for.
 #[derive(Clone, PartialEq, Debug)]
@@ -46,17 +50,21 @@ impl Default for Options {
 }
 
 /// An option that takes a value is marked so, as getopt does.
-const SHORT: &str = "b:c:CdD:f:F:h:iI:j:lL:M:nNp:P:qrR:s:St:T:U:v?V";
+const SHORT: &str = "b:c:Cd:D:f:F:h:iI:j:lL:M:nNp:P:qrR:s:St:T:U:v?V";
 
 /// Long options and the letter that they stand for; `-` where there is none and the value, if there
 /// is one, does not matter here. A `:` after the name says that it takes a value.
 const LONG: &[(&str, char)] = &[
     ("aggregate-interval:", '-'),
+    ("batch-size:", '-'),
     ("builtin:", 'b'),
     ("client:", 'c'),
     ("connect", 'C'),
-    ("debug", 'd'),
+    ("continue-on-error", '-'),
+    ("dbname:", '-'),
+    ("debug", '-'),
     ("define:", 'D'),
+    ("exit-on-abort", '-'),
     ("failures-detailed", '-'),
     ("file:", 'f'),
     ("fillfactor:", 'F'),
@@ -81,6 +89,7 @@ const LONG: &[(&str, char)] = &[
     ("quiet", 'q'),
     ("random-seed:", '-'),
     ("rate:", 'R'),
+    ("report-latencies", 'r'),
     ("report-per-command", 'r'),
     ("sampling-rate:", '-'),
     ("scale:", 's'),
@@ -106,7 +115,7 @@ impl Options {
     pub(super) fn parse(words: &[OsString]) -> Self {
         let mut options = Self::default();
         let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
-        let mut words = words.iter().map(|word| word.as_ref());
+        let mut words = words.iter().map(|word| word.as_ref()).peekable();
         while let Some(word) = words.next() {
             if word == "--" {
                 break;
@@ -136,7 +145,11 @@ impl Options {
         self.set(letter, value);
     }
 
-    fn take_short<'a>(&mut self, letters: &'a str, words: &mut impl Iterator<Item = &'a str>) {
+    fn take_short<'a>(
+        &mut self,
+        letters: &'a str,
+        words: &mut Peekable<impl Iterator<Item = &'a str>>,
+    ) {
         for (at, letter) in letters.char_indices() {
             let after = SHORT
                 .split_once(letter)
@@ -148,6 +161,10 @@ impl Options {
             }
             let attached = &letters[at + letter.len_utf8()..];
             let value = if attached.is_empty() {
+                // `-d -c 4`: --debug of up to version 16, for no database is called `-c`.
+                if letter == 'd' && words.peek().is_some_and(|word| word.starts_with('-')) {
+                    return;
+                }
                 words.next().unwrap_or_default()
             } else {
                 attached
@@ -215,6 +232,9 @@ mod tests {
             "-c 3 -c 10 -j 2 -T 30 -f -i",
             "-c 10 -j 2 -T 30 -- -c 4 -i",
             "-c 10 -j 2 -T 30 --lo --new-in-pgbench-19",
+            "-d -c 10 -j 2 -T 30",
+            "-d bench -c 10 -j 2 -T 30",
+            "-c 10 -j 2 -T 30 -dclients --dbname=c --debug --exit-on-abort --batch-size 4",
         ] {
             assert_eq!(parsed(line), plain, "{line}");
         }

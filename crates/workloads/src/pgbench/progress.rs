@@ -7,8 +7,8 @@
 
 use model::{MISSING, Timestamp};
 
-use super::decimal::{ms, scaled};
 use crate::Bin;
+use crate::decimal::{ms, scaled};
 
 /// How every progress line begins.
 pub(super) const PROGRESS: &[u8] = b"progress: ";
@@ -75,8 +75,13 @@ impl Progress {
             return Some(());
         }
         let (number, word) = part.split_once(' ')?;
+        // The patch that ysql_bench has may say more in brackets: `3 failed (2 in failed tx)`.
+        let word = match word.split_once(" (") {
+            Some((word, more)) if more.ends_with(')') => word,
+            _ => word,
+        };
         let field = match word {
-            "failed" => &mut self.failed,
+            "failed" | "errors" => &mut self.failed,
             "skipped" => &mut self.skipped,
             "retried" => &mut self.retried,
             "retries" => &mut self.retries,
@@ -208,6 +213,21 @@ mod tests {
             (49, 161, 162)
         );
         assert!(retries.whole);
+    }
+
+    #[test]
+    fn layouts_of_the_patch_that_retries() {
+        for line in [
+            "progress: 1.0 s, 567.0 tps, lat 10.147 ms stddev 7.415, 49 failed (3 in failed tx), 161 retried, 162 retries",
+            "progress: 1.0 s, 567.0 tps, lat 10.147 ms stddev 7.415, 49 errors, 161 retried, 162 retries",
+        ] {
+            let retries = parsed(line);
+            assert_eq!(
+                (retries.failed, retries.retried, retries.retries),
+                (49, 161, 162)
+            );
+            assert!(retries.whole, "{line}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::options::Options;
 
 /// All that is known when a run is over.
 pub(super) struct RunEnd<'a> {
+    pub(super) tool: &'static str,
     pub(super) exit: ExitKind,
     pub(super) summary: Option<&'a Summary>,
     pub(super) complaints: &'a Complaints,
@@ -31,31 +32,31 @@ impl RunEnd<'_> {
     }
 
     fn no_summary(&self) -> String {
-        let said = self.said();
+        let (tool, said) = (self.tool, self.said());
         match self.exit {
             ExitKind::Signal(signal) => {
                 let planned = self.planned().map_or(String::new(), |planned| {
                     format!(" before the end of its {planned}")
                 });
                 format!(
-                    "pgbench was killed by {}{planned} and printed no summary.{said}",
+                    "{tool} was killed by {}{planned} and printed no summary.{said}",
                     signal_name(signal)
                 )
             }
-            ExitKind::Code(0) => format!("pgbench printed no summary.{said}"),
+            ExitKind::Code(0) => format!("{tool} printed no summary.{said}"),
             ExitKind::Code(code) if self.begun => {
                 format!(
-                    "pgbench ended its run early with exit code {code} and printed no summary.{said}"
+                    "{tool} ended its run early with exit code {code} and printed no summary.{said}"
                 )
             }
             ExitKind::Code(code) => {
-                format!("pgbench did not start its run (exit code {code}).{said}")
+                format!("{tool} did not start its run (exit code {code}).{said}")
             }
         }
     }
 
     fn early_end(&self, summary: &Summary) -> Option<String> {
-        let complaints = self.complaints;
+        let (tool, complaints) = (self.tool, self.complaints);
         if complaints.aborted_clients > 0 {
             let clients = summary.clients.or(self.options.clients);
             let of = clients.map_or(String::new(), |clients| {
@@ -68,24 +69,24 @@ impl RunEnd<'_> {
             };
             let aborted = grouped(complaints.aborted_clients);
             return Some(format!(
-                "pgbench aborted {aborted}{of} clients; {what}.{}",
+                "{tool} aborted {aborted}{of} clients; {what}.{}",
                 self.said()
             ));
         }
         if complaints.run_aborted {
             return Some(format!(
-                "pgbench aborted its run; its results are incomplete.{}",
+                "{tool} aborted its run; its results are incomplete.{}",
                 self.said()
             ));
         }
         match self.exit {
             ExitKind::Code(0) => None,
             ExitKind::Code(code) => Some(format!(
-                "pgbench ended with exit code {code}.{}",
+                "{tool} ended with exit code {code}.{}",
                 self.said()
             )),
             ExitKind::Signal(signal) => Some(format!(
-                "pgbench was killed by {} after its summary.",
+                "{tool} was killed by {} after its summary.",
                 signal_name(signal)
             )),
         }
@@ -105,7 +106,7 @@ impl RunEnd<'_> {
         ))
     }
 
-    /// pgbench's own words, as a sentence to put behind another.
+    /// The tool's own words, as a sentence to put behind another.
     fn said(&self) -> String {
         let mut said = String::new();
         if let Some(first) = &self.complaints.first {
@@ -208,9 +209,10 @@ mod tests {
     #[test]
     fn ends_without_a_summary() {
         let mut end = RunEnd {
+            tool: "pgbench",
             exit: ExitKind::Code(1),
             summary: None,
-            complaints: &Complaints::default(),
+            complaints: &Complaints::of("pgbench"),
             options: &Options {
                 transactions: Some(2000),
                 ..Options::default()

@@ -6,25 +6,35 @@
 
 use model::{ScriptSummary, Summary};
 
-use super::decimal::ms;
+use crate::decimal::ms;
 
 /// pgbench refuses more scripts than this.
 const MOST_SCRIPTS: usize = 128;
 
 /// Collects the report line by line.
-#[derive(Default)]
-pub(super) struct Report(Summary);
+pub(super) struct Report {
+    tool: &'static str,
+    summary: Summary,
+}
 
 impl Report {
+    /// Nothing of this tool's report yet.
+    pub(super) fn of(tool: &'static str) -> Self {
+        Self {
+            tool,
+            summary: Summary::default(),
+        }
+    }
+
     /// Takes a line of standard output.
     pub(super) fn line(&mut self, line: &[u8]) {
         let text = String::from_utf8_lossy(line);
         if let Some(part) = text.strip_prefix(" - ") {
-            if let Some(script) = self.0.scripts.last_mut() {
+            if let Some(script) = self.summary.scripts.last_mut() {
                 script_line(script, part);
             }
-        } else if text.starts_with("pgbench (") && text.ends_with(')') {
-            self.0.version = Some(text.into_owned());
+        } else if self.is_banner(&text) {
+            self.summary.version = Some(text.into_owned());
         } else if let Some((name, value)) = named(&text) {
             self.total_line(name, value);
         }
@@ -32,15 +42,21 @@ impl Report {
 
     /// The report, if there was one; `aborted` says that pgbench called it incomplete.
     pub(super) fn finish(mut self, aborted: bool) -> Option<Summary> {
-        self.0.complete = !aborted;
+        self.summary.complete = !aborted;
         // Without a deviation pgbench did not time its transactions: clients / tps was printed.
-        self.0.latency_derived =
-            self.0.latency_mean_ns.is_some() && self.0.latency_stddev_ns.is_none();
-        self.0.completed.is_some().then_some(self.0)
+        self.summary.latency_derived =
+            self.summary.latency_mean_ns.is_some() && self.summary.latency_stddev_ns.is_none();
+        self.summary.completed.is_some().then_some(self.summary)
+    }
+
+    /// `pgbench (15.18 (Debian 15.18-0+deb12u1))`, since version 14.
+    fn is_banner(&self, text: &str) -> bool {
+        let version = text.strip_prefix(self.tool);
+        version.is_some_and(|version| version.starts_with(" (") && version.ends_with(')'))
     }
 
     fn total_line(&mut self, name: &str, value: &str) {
-        let report = &mut self.0;
+        let report = &mut self.summary;
         match name {
             // The report's first line: what came before it was not the report.
             "transaction type" => {
@@ -55,10 +71,11 @@ impl Report {
             "number of threads" => report.threads = small(value),
             "duration" => report.duration_s = small(value).map(f64::from),
             "number of transactions actually processed" => report.completed = count(value),
-            "number of failed transactions" => report.failed = count(value),
+            // The second name is that of the patch which became version 15, and which ysql_bench has.
+            "number of failed transactions" | "number of errors" => report.failed = count(value),
             "number of transactions skipped" => report.skipped = count(value),
-            "number of transactions retried" => report.retried = count(value),
-            "total number of retries" => report.retries = count(value),
+            "number of transactions retried" | "number of retried" => report.retried = count(value),
+            "total number of retries" | "number of retries" => report.retries = count(value),
             "latency average" => report.latency_mean_ns = duration(value),
             "latency stddev" => report.latency_stddev_ns = duration(value),
             "initial connection time" | "average connection time" => {
@@ -145,7 +162,7 @@ mod tests {
     use super::*;
 
     fn report(text: &str) -> Option<Summary> {
-        let mut report = Report::default();
+        let mut report = Report::of("pgbench");
         text.lines().for_each(|line| report.line(line.as_bytes()));
         report.finish(false)
     }

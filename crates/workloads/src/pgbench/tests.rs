@@ -6,6 +6,7 @@ mod prepare;
 mod properties;
 mod replayed;
 mod troubled;
+mod versions;
 
 use std::ffi::OsString;
 use std::fs;
@@ -49,7 +50,12 @@ fn argv(words: &str) -> Vec<OsString> {
 }
 
 fn fixture(case: &str, file: &str) -> String {
-    let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "fixtures/pgbench", case, file]
+    let folder = if case.starts_with("ysql_bench/") {
+        "fixtures"
+    } else {
+        "fixtures/pgbench"
+    };
+    let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), folder, case, file]
         .iter()
         .collect();
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
@@ -112,7 +118,7 @@ impl Case {
     }
 
     fn prepared(&self, adjust: Adjust) -> Prepared {
-        super::Pgbench.prepare(&self.argv, adjust).unwrap()
+        crate::prepare(&self.argv, adjust).unwrap()
     }
 
     fn heard(&self) -> Heard {
@@ -158,6 +164,13 @@ impl Heard {
         }
         for remark in &self.ending.remarks {
             drawn += &format!("remark: {remark}\n");
+        }
+        for complaint in &self.ending.complaints {
+            let kind = serde_json::to_value(complaint.kind).unwrap();
+            drawn += &format!(
+                "complaint: {kind} {}: {}\n",
+                complaint.count, complaint.message
+            );
         }
         drawn
     }

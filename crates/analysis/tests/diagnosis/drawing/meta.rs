@@ -67,6 +67,7 @@ fn workload(drawing: &Drawing, window: Window) -> WorkloadRun {
         command: vec!["loadgen".to_owned()],
         adapter: Some("drawn".to_owned()),
         notices: Vec::new(),
+        signals: Vec::new(),
         load: Load {
             clients: Some(drawing.clients() as u32),
             threads: drawing.lane("gen").map(|lane| lane.times as u32),
@@ -82,6 +83,7 @@ fn workload(drawing: &Drawing, window: Window) -> WorkloadRun {
             exit: ExitKind::Code(0),
             summary: None,
             remarks: Vec::new(),
+            complaints: Vec::new(),
         }),
     }
 }

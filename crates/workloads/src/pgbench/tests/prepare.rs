@@ -5,7 +5,7 @@ use model::Provenance;
 use super::*;
 
 fn prepared(words: &str, adjust: Adjust) -> Option<Prepared> {
-    super::super::Pgbench.prepare(&argv(words), adjust)
+    super::super::PGBENCH.prepare(&argv(words), adjust)
 }
 
 fn command(prepared: &Prepared) -> String {
@@ -33,7 +33,7 @@ fn other_tools_and_other_modes_are_not_taken() {
         assert!(prepared(words, Adjust::Allowed).is_none(), "{words}");
     }
     assert!(
-        super::super::Pgbench
+        super::super::PGBENCH
             .prepare(&[], Adjust::Allowed)
             .is_none()
     );

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn prepared(words: &str) -> Prepared {
-    super::super::Pgbench
+    super::super::PGBENCH
         .prepare(&argv(words), Adjust::Allowed)
         .unwrap()
 }
@@ -67,7 +67,7 @@ proptest! {
     ) {
         let mut argv = vec![OsString::from("pgbench")];
         argv.extend(words.iter().map(OsString::from));
-        if let Some(prepared) = super::super::Pgbench.prepare(&argv, Adjust::Allowed) {
+        if let Some(prepared) = super::super::PGBENCH.prepare(&argv, Adjust::Allowed) {
             let reads: Vec<Read> = reads.into_iter().map(|(out, at, bytes)| Read {
                 stream: if out { Stream::Stdout } else { Stream::Stderr },
                 bytes,

@@ -36,7 +36,7 @@ fn added_progress_stays_away_from_the_user() {
 
 #[test]
 fn a_prompt_is_not_held_back_and_a_progress_line_is() {
-    let prepared = super::super::Pgbench
+    let prepared = super::super::PGBENCH
         .prepare(&argv("pgbench -c 4"), Adjust::Allowed)
         .unwrap();
     let mut listener = Listener::new(prepared.reader);

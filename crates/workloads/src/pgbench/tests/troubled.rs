@@ -42,27 +42,28 @@ fn server_killed_mid_run() {
     check(
         "server-killed-mid-run",
         expect![[r#"
-        1.119 1.0 s: 7483200 milli/s 1094000 ns 1414000 stddev 0 failed
-        2.119 1.0 s: 9177700 milli/s 1005000 ns 1256000 stddev 0 failed
-        3.119 1.0 s: 9152100 milli/s 993000 ns 1400000 stddev 0 failed
-        4.119 1.0 s: 8488600 milli/s 1079000 ns 1317000 stddev 0 failed
-        5.119 1.0 s: 9505400 milli/s 989000 ns 1246000 stddev 0 failed
-        6.119 1.0 s: 9010500 milli/s 997000 ns 1148000 stddev 0 failed
-        clients: 10
-        complete: false
-        completed: 53000
-        connect_ns: 95434000
-        duration_s: 20.0
-        failed: 0
-        latency_derived: false
-        latency_mean_ns: 1023000
-        latency_stddev_ns: 1296000
-        threads: 1
-        throughput: 8882.094552
-        transaction_type: "<builtin: select only>"
-        version: "pgbench (15.18 (Debian 15.18-0+deb12u1))"
-        remark: pgbench aborted 10 of 10 clients; its results are incomplete. It said: `pgbench: error: client 0 aborted in command 1 (SQL) of script 0; perhaps the backend died while processing`.
-    "#]],
+            1.119 1.0 s: 7483200 milli/s 1094000 ns 1414000 stddev 0 failed
+            2.119 1.0 s: 9177700 milli/s 1005000 ns 1256000 stddev 0 failed
+            3.119 1.0 s: 9152100 milli/s 993000 ns 1400000 stddev 0 failed
+            4.119 1.0 s: 8488600 milli/s 1079000 ns 1317000 stddev 0 failed
+            5.119 1.0 s: 9505400 milli/s 989000 ns 1246000 stddev 0 failed
+            6.119 1.0 s: 9010500 milli/s 997000 ns 1148000 stddev 0 failed
+            clients: 10
+            complete: false
+            completed: 53000
+            connect_ns: 95434000
+            duration_s: 20.0
+            failed: 0
+            latency_derived: false
+            latency_mean_ns: 1023000
+            latency_stddev_ns: 1296000
+            threads: 1
+            throughput: 8882.094552
+            transaction_type: "<builtin: select only>"
+            version: "pgbench (15.18 (Debian 15.18-0+deb12u1))"
+            remark: pgbench aborted 10 of 10 clients; its results are incomplete. It said: `pgbench: error: client 0 aborted in command 1 (SQL) of script 0; perhaps the backend died while processing`.
+            complaint: "server_gone" 10: WARNING:  terminating connection due to immediate shutdown command
+        "#]],
     );
 }
 
@@ -107,8 +108,9 @@ fn too_many_clients() {
     check(
         "too-many-clients",
         expect![[r#"
-        remark: pgbench did not start its run (exit code 1). It said: `pgbench: error: connection to server at "127.0.0.1", port 55432 failed: FATAL:  sorry, too many clients already`.
-    "#]],
+            remark: pgbench did not start its run (exit code 1). It said: `pgbench: error: connection to server at "127.0.0.1", port 55432 failed: FATAL:  sorry, too many clients already`.
+            complaint: "too_many_connections" 1: pgbench: error: connection to server at "127.0.0.1", port 55432 failed: FATAL:  sorry, too many clients already
+        "#]],
     );
 }
 
@@ -117,8 +119,9 @@ fn connection_refused() {
     check(
         "connection-refused",
         expect![[r#"
-        remark: pgbench did not start its run (exit code 1). It said: `pgbench: error: connection to server at "127.0.0.1", port 55499 failed: Connection refused`.
-    "#]],
+            remark: pgbench did not start its run (exit code 1). It said: `pgbench: error: connection to server at "127.0.0.1", port 55499 failed: Connection refused`.
+            complaint: "connection_refused" 1: pgbench: error: connection to server at "127.0.0.1", port 55499 failed: Connection refused
+        "#]],
     );
 }
 

@@ -1,8 +1,8 @@
-//! Decimal numbers as pgbench prints them, read without a float: `2.412` ms is exactly 2,412,000 ns.
+//! Decimal numbers as load generators print them, read without a float: `2.412` ms is exactly 2,412,000 ns.
 
 /// `text` times ten to the power of `digits`, exactly; decimals beyond `digits` are dropped. `None`
 /// for anything that is not a plain decimal number or does not fit.
-pub(super) fn scaled(text: &str, digits: usize) -> Option<i64> {
+pub(crate) fn scaled(text: &str, digits: usize) -> Option<i64> {
     let (negative, text) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text),
@@ -21,7 +21,7 @@ pub(super) fn scaled(text: &str, digits: usize) -> Option<i64> {
 }
 
 /// Milliseconds as printed, in nanoseconds.
-pub(super) fn ms(text: &str) -> Option<i64> {
+pub(crate) fn ms(text: &str) -> Option<i64> {
     scaled(text, 6)
 }
 
