@@ -4,8 +4,8 @@
 //! could not be had is `None`, and the cause that needs it cannot tell.
 
 use model::{
-    Account, EntityKind, LedgerClass, Meta, Pressure, ReportSubject, Resource, Role, StallKind,
-    Timeline, Window,
+    Account, Complaint, ComplaintKind, EntityKind, LedgerClass, Meta, Pressure, ReportSubject,
+    Resource, Role, StallKind, Timeline, Window,
 };
 
 use crate::account;
@@ -153,13 +153,6 @@ impl Facts<'_> {
         Some((self.memory.refaulted? / read).min(1.0))
     }
 
-    /// Part of the response time that want of memory cost: freeing it, and reading again what had
-    /// been thrown out.
-    pub(crate) fn memory_share(&self) -> f64 {
-        let reads = self.share_of(&[LedgerClass::PageFault, LedgerClass::ReadWrite]);
-        self.share(LedgerClass::Reclaim) + reads * self.refaulted_part().unwrap_or(0.0)
-    }
-
     /// Requests in progress on average, by Little's law.
     pub(crate) fn in_flight(&self) -> Option<f64> {
         let signal = self.signal?;
@@ -228,6 +221,15 @@ impl Facts<'_> {
             let ledger = &target.serving_ledger;
             ledger.wait_unseen_ns > thresholds.floors.share * ledger.wall_ns
         })
+    }
+
+    /// What the workload complained of, of one kind.
+    pub(crate) fn complaints(&self, kind: ComplaintKind) -> Option<&Complaint> {
+        let outcome = self.meta.workload.as_ref()?.outcome.as_ref()?;
+        outcome
+            .complaints
+            .iter()
+            .find(|complaint| complaint.kind == kind)
     }
 
     /// Asked-for rate of the generator.

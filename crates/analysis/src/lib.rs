@@ -33,7 +33,7 @@ mod subject;
 mod thresholds;
 mod words;
 
-pub use causes::all as causes;
+pub use causes::{Cause, Kind as CauseKind, all as causes};
 pub use thresholds::Thresholds;
 pub use words::{bound, count, duration, integer, percent, rate};
 

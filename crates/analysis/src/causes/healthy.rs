@@ -3,7 +3,7 @@
 use model::{Confidence, Finding, LedgerClass};
 
 use super::evidence::{finding, share};
-use super::{Cause, Judgement, Kind, no_target, wait_unseen};
+use super::{Cause, Judgement, Kind, kind, limit, no_target, wait_unseen};
 use crate::facts::Facts;
 use crate::subject::Subject;
 use crate::thresholds::Thresholds;
@@ -34,10 +34,13 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             target.name
         ));
     }
-    if found.iter().any(|finding| finding.cause == "load.rate") {
+    if found
+        .iter()
+        .any(|finding| kind(&finding.cause) == Kind::Intent)
+    {
         return present(facts, thresholds, target);
     }
-    if let Some(first) = found.first() {
+    if let Some(first) = limit(found) {
         return Judgement::Absent(format!("{} was found", first.cause));
     }
     if let Some(lag) = facts.queueing(thresholds) {

@@ -32,7 +32,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
     let used = facts.sessions.used.filter(|(_, allowed)| *allowed > 0.0);
     let full = used.map(|(sessions, allowed)| sessions / allowed);
     if let Some(complaint) = refused {
-        let times = f64::from(complaint.count);
+        let times = complaint.count as f64;
         let sentence = format!(
             "{name} takes no more connections: {} of its clients were turned away (`{}`).",
             rate(times),

@@ -49,6 +49,9 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             percent(waiting)
         ));
     }
+    if facts.wait_unseen(thresholds) {
+        return super::wait_unseen(&target.name);
+    }
     if super::healthy::waits(facts) >= thresholds.healthy.waits
         || super::healthy::explained(facts) < thresholds.healthy.explained
     {

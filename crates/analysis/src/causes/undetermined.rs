@@ -4,7 +4,7 @@ use model::{Confidence, Entity, Finding, LedgerClass};
 
 use super::evidence::{finding, machine};
 use super::healthy::explained;
-use super::{Cause, Judgement, Kind};
+use super::{Cause, Judgement, Kind, kind};
 use crate::facts::Facts;
 use crate::thresholds::Thresholds;
 use crate::words::percent;
@@ -97,7 +97,7 @@ fn tie(found: &[Finding]) -> Option<(&str, &str)> {
     const LEAST_EFFECT: f64 = 0.02;
     let mut shares: Vec<&Finding> = found
         .iter()
-        .filter(|finding| finding.share.is_some() && finding.cause != "healthy")
+        .filter(|finding| finding.share.is_some() && kind(&finding.cause) == Kind::Limit)
         .collect();
     shares.sort_by(|a, b| b.share.unwrap_or(0.0).total_cmp(&a.share.unwrap_or(0.0)));
     let [first, second, ..] = shares.as_slice() else {
