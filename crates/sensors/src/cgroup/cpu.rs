@@ -50,7 +50,7 @@ pub(crate) static SENSOR: Sensor = Sensor {
     ],
     period: Period::of_ms(200, 1_000),
     first_decides: false,
-    parse: parse,
+    parse,
 };
 
 fn parse(

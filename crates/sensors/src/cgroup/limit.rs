@@ -45,7 +45,7 @@ pub(crate) static SENSOR: Sensor = Sensor {
     ],
     period: Period::of_ms(1_000, 5_000),
     first_decides: false,
-    parse: parse,
+    parse,
 };
 
 fn parse(
