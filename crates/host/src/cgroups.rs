@@ -180,7 +180,7 @@ fn below(root: &Path, path: &str) -> PathBuf {
 }
 
 /// mountinfo writes space, tab, line end and backslash as octal.
-fn unescape(text: &str) -> String {
+pub(crate) fn unescape(text: &str) -> String {
     text.replace("\\040", " ")
         .replace("\\011", "\t")
         .replace("\\012", "\n")
@@ -255,7 +255,7 @@ impl Cgroups {
                     .probes
                     .iter_mut()
                     .for_each(|(sensor, probe)| probe.finish(&mut intakes[*sensor]));
-                registry.vanish(group.entity, now);
+                registry.vanish_with_parts(group.entity, now);
             }
             alive
         });

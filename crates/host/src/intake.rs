@@ -70,6 +70,11 @@ impl LastSeen {
         self.entity
     }
 
+    /// When it was last seen.
+    pub(crate) fn time(&self) -> Timestamp {
+        self.time
+    }
+
     /// Takes a reading; writes a row when something changed.
     pub(crate) fn take(&mut self, time: Timestamp, values: &[i64], intake: &mut Intake) {
         let mut changed = false;

@@ -7,11 +7,13 @@
 #![warn(missing_docs)]
 #![allow(unsafe_code)]
 
+mod budget;
 mod cgroups;
 mod child;
 mod clock;
 mod environment;
 mod error;
+mod filesystems;
 mod handle;
 mod intake;
 mod kept_file;

@@ -2,16 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use model::{Entity, EntityId, Gap, GapReason, Timestamp};
+use model::{EntityId, Gap, GapReason, Timestamp};
 use rustix::io::Errno;
-use sensors::{Facts, Lack, Reading, Sensor, Subject};
+use sensors::{Facts, Lack, Reading, Scope, Sensor, Subject};
 
 use crate::intake::{Intake, LastSeen};
 use crate::kept_file::KeptFile;
 use crate::registry::Registry;
 
 /// The most sources that a sensor has.
-const MOST_SOURCES: usize = 8;
+const MOST_SOURCES: usize = 12;
 
 /// What all probes share while they are read.
 pub(crate) struct Scratch {
@@ -78,8 +78,10 @@ pub(crate) enum Presence {
 pub(crate) struct Probe {
     sensor: &'static Sensor,
     files: Vec<Option<KeptFile>>,
-    /// Bytes of the first source at the last reading, for sensors where they decide.
-    first: Vec<u8>,
+    /// Bytes of the deciding source at the last parsing, for sensors where they decide.
+    first: Option<Vec<u8>>,
+    /// When it was last read.
+    sampled: Timestamp,
     own: LastSeen,
     parts: Vec<(Box<[u8]>, LastSeen)>,
 }
@@ -103,7 +105,8 @@ impl Probe {
         Some(Self {
             sensor,
             files,
-            first: Vec::with_capacity(64),
+            first: None,
+            sampled: Timestamp::default(),
             own,
             parts: Vec::new(),
         })
@@ -117,6 +120,7 @@ impl Probe {
         intake: &mut Intake,
         registry: &mut Registry,
     ) -> Presence {
+        let decides = self.deciding();
         for index in 0..self.files.len() {
             match self.read_source(index, scratch) {
                 Ok(()) => {}
@@ -126,17 +130,40 @@ impl Probe {
                     say_lack(self.sensor, index, errno, &mut scratch.gaps);
                 }
             }
-            if index == 0 && self.sensor.first_decides && self.files[0].is_some() {
-                if self.first == scratch.buffers[0] {
-                    self.own.unchanged(now);
+            if decides == Some(index) && self.files[index].is_some() {
+                if self.first.as_ref() == Some(&scratch.buffers[index]) {
+                    self.unchanged(now);
                     return Presence::Alive;
                 }
-                self.first.clear();
-                self.first.extend_from_slice(&scratch.buffers[0]);
+                let first = self.first.get_or_insert_default();
+                first.clear();
+                first.extend_from_slice(&scratch.buffers[index]);
             }
         }
         self.parse(now, scratch, intake, registry);
+        self.sampled = now;
         Presence::Alive
+    }
+
+    /// The source whose unchanged bytes make the others not worth reading. Which files a group has
+    /// depends on the layout: there it is the first that exists.
+    fn deciding(&self) -> Option<usize> {
+        match (self.sensor.first_decides, self.sensor.scope) {
+            (false, _) => None,
+            (true, Scope::Cgroup) => self.files.iter().position(Option::is_some),
+            (true, _) => Some(0),
+        }
+    }
+
+    /// Notes that nothing changed: of the whole, and of the parts that the last reading told of.
+    fn unchanged(&mut self, now: Timestamp) {
+        self.own.unchanged(now);
+        for (_, part) in &mut self.parts {
+            if part.time() == self.sampled {
+                part.unchanged(now);
+            }
+        }
+        self.sampled = now;
     }
 
     /// Writes the ends of unchanged stretches.
@@ -147,7 +174,8 @@ impl Probe {
         }
     }
 
-    fn read_source(&self, index: usize, scratch: &mut Scratch) -> Result<(), Errno> {
+    /// Reads source `index` alone, without taking it in.
+    pub(crate) fn read_source(&self, index: usize, scratch: &mut Scratch) -> Result<(), Errno> {
         match &self.files[index] {
             Some(file) => file.read(&mut scratch.buffers[index]),
             None => Ok(()),
@@ -183,12 +211,8 @@ impl Probe {
                     .iter()
                     .position(|(known, _)| **known == *name)
                     .unwrap_or_else(|| {
-                        let shown = String::from_utf8_lossy(name).into_owned();
-                        let id = registry.add(
-                            Entity::new(kind, shown.clone(), shown),
-                            Some(own.entity()),
-                            now,
-                        );
+                        let shown = String::from_utf8_lossy(name);
+                        let id = registry.part(kind, &shown, own.entity(), now);
                         parts.push((name.into(), LastSeen::new(id, values.len())));
                         parts.len() - 1
                     });

@@ -25,6 +25,8 @@ struct Process {
     role: Role,
     probe: Probe,
     threads: Option<Threads>,
+    /// The look that found it, and the last one that did.
+    born: u64,
     generation: u64,
 }
 
@@ -108,6 +110,7 @@ impl Processes {
             }
             alive
         });
+        self.look_again(now, scratch, registry);
         while let Some(pid) = self.newcomers.pop() {
             self.add(pid, now, scratch, cgroups, registry);
         }
@@ -287,11 +290,33 @@ impl Processes {
                     role,
                     probe,
                     threads: None,
+                    born: self.generation,
                     generation: self.generation,
                 };
                 self.by_pid.insert(pid, process);
             }
             None => registry.vanish(id, now),
+        }
+    }
+
+    /// The processes that are looked at for the target's sake, by number.
+    pub(crate) fn targets(&self) -> impl Iterator<Item = u32> {
+        let serves = |role| matches!(role, Role::Target | Role::Dependency);
+        self.by_pid
+            .iter()
+            .filter(move |(_, process)| serves(process.role))
+            .map(|(pid, _)| *pid)
+    }
+
+    /// Most processes are found between fork and exec or soon after: the look after that finds the
+    /// name that they go by, also of those that end before their sensor is read again.
+    fn look_again(&mut self, now: Timestamp, scratch: &mut Scratch, registry: &mut Registry) {
+        let generation = self.generation;
+        let young = |process: &&Process| process.born + 1 == generation;
+        for process in self.by_pid.values().filter(young) {
+            if process.probe.read_source(0, scratch).is_ok() {
+                rename(process.entity, scratch.source(0), now, registry);
+            }
         }
     }
 

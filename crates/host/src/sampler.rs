@@ -11,9 +11,11 @@ use model::{Cost, Entity, EntityId, EntityKind, Gap, GapReason, Table, Timestamp
 use sensors::{Facts, Scope, Sensor};
 
 use crate::Error;
+use crate::budget::Budget;
 use crate::cgroups::Cgroups;
 use crate::clock::{Clocks, boottime, process_cpu_ns};
 use crate::environment::Environment;
+use crate::filesystems::Filesystems;
 use crate::handle::{Command, Ending, Harvest, SamplerHandle, Settings, Spare};
 use crate::intake::{Intake, LastSeen};
 use crate::limits;
@@ -30,10 +32,8 @@ const FLUSH_TICKS: u64 = 10;
 const OVERRUN_TICKS: u64 = 3;
 /// Groups are looked for, clocks compared and memberships read this often, in ticks.
 const SLOW_TICKS: u64 = 50;
-/// The budget is checked over this many ticks.
-const BUDGET_TICKS: u64 = 30;
-/// Above this share of one CPU reading is stretched: a margin below the promised 1 %.
-const BUDGET: f64 = 0.009;
+/// Filesystems are asked how full they are this often, in ticks.
+const FILESYSTEM_TICKS: u64 = 10;
 /// What is read this seldom is left alone at the end: reading pressure early bends it for everybody.
 const PRESSURE_FOLD: Duration = Duration::from_secs(2);
 /// A clock reading serves for rows read within this time of it.
@@ -46,6 +46,7 @@ pub struct Sampler {
     machine: Vec<(usize, Probe)>,
     processes: Processes,
     cgroups: Cgroups,
+    filesystems: Filesystems,
     registry: Registry,
     recorder: (Intake, LastSeen),
     clock: (Intake, LastSeen),
@@ -53,20 +54,11 @@ pub struct Sampler {
     spare: Receiver<Spare>,
     /// Which tick this is, and which the one before was.
     due: Due,
-    /// How much longer periods are than asked for.
-    stretch: Stretch,
-    budget_start: (u64, i64),
+    budget: Budget,
     started: Timestamp,
     start_cpu_ns: i64,
     missed: i64,
     cost: Cost,
-}
-
-/// How much longer the periods have become, to stay within the budget.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Stretch {
-    near: u64,
-    rest: u64,
 }
 
 impl Sampler {
@@ -130,6 +122,7 @@ impl Sampler {
             machine: probes,
             processes: Processes::new(&settings.root)?,
             cgroups: Cgroups::new(environment.hierarchies.clone(), sensors::all()),
+            filesystems: Filesystems::new(&settings.root),
             registry,
             recorder: own(&sensors::RECORDER),
             clock: own(&sensors::CLOCK),
@@ -139,8 +132,7 @@ impl Sampler {
                 before: None,
                 tick: 0,
             },
-            stretch: Stretch { near: 1, rest: 1 },
-            budget_start: (0, start_cpu_ns),
+            budget: Budget::new(start_cpu_ns),
             started: now,
             start_cpu_ns,
             missed: 0,
@@ -221,13 +213,18 @@ impl Sampler {
         if self.due.every(SLOW_TICKS) {
             self.look_for_groups(now);
         }
-        if self.due.every(SCAN_TICKS * self.stretch.near) {
+        if self.due.every(SCAN_TICKS * self.budget.near) {
             self.scan_processes(now);
         }
         let go_on = self.obey(now, sink);
         self.sample(Look::Due);
+        if self.due.every(FILESYSTEM_TICKS) {
+            self.filesystems.sample(now);
+        }
         self.note_self(now, lateness_ns);
-        self.keep_budget();
+        if self.budget.is_due(self.due.tick) {
+            self.budget.judge(self.due.tick, process_cpu_ns());
+        }
         if self.due.every(FLUSH_TICKS) {
             self.flush(sink);
         }
@@ -255,12 +252,7 @@ impl Sampler {
                 &mut self.registry,
             );
         }
-        self.processes.place_in_groups(
-            now,
-            &mut self.scratch,
-            &mut self.cgroups,
-            &mut self.registry,
-        );
+        self.place(now);
         let clocks = Clocks::read();
         let values = [
             clocks.realtime_ns,
@@ -282,6 +274,22 @@ impl Sampler {
         );
     }
 
+    /// Looks which groups and filesystems target and generator are on; they may have moved.
+    fn place(&mut self, now: Timestamp) {
+        self.processes.place_in_groups(
+            now,
+            &mut self.scratch,
+            &mut self.cgroups,
+            &mut self.registry,
+        );
+        self.filesystems.look(
+            self.processes.targets(),
+            now,
+            &mut self.scratch.gaps,
+            &mut self.registry,
+        );
+    }
+
     fn obey(&mut self, now: Timestamp, sink: &mut dyn FnMut(Harvest)) -> bool {
         while let Ok(command) = self.commands.try_recv() {
             match command {
@@ -290,12 +298,7 @@ impl Sampler {
                     self.scan_processes(now);
                     self.processes.assign(&pids, role, now, &mut self.registry);
                     self.scan_processes(now);
-                    self.processes.place_in_groups(
-                        now,
-                        &mut self.scratch,
-                        &mut self.cgroups,
-                        &mut self.registry,
-                    );
+                    self.place(now);
                     let first = pids.first().and_then(|pid| self.processes.entity(*pid));
                     sink(Harvest::Assigned(role, first));
                 }
@@ -318,15 +321,15 @@ impl Sampler {
             cgroups,
             registry,
             due,
-            stretch,
+            budget,
             ..
         } = self;
-        let (now_due, stretch) = (*due, *stretch);
+        let (now_due, budget) = (*due, *budget);
         let due = |sensor: &Sensor, near: bool| {
             let (period, factor) = if near {
-                (sensor.period.near, stretch.near)
+                (sensor.period.near, budget.near)
             } else {
-                (sensor.period.rest, stretch.rest)
+                (sensor.period.rest, budget.rest)
             };
             match look {
                 Look::Due => now_due.every(ticks_of(period) * factor),
@@ -358,13 +361,13 @@ impl Sampler {
         let values = [
             lateness_ns,
             cpu_ns,
-            TICK_NS * self.stretch.near as i64,
+            TICK_NS * self.budget.near as i64,
             self.missed,
         ];
         self.recorder.1.take(now, &values, &mut self.recorder.0);
         self.cost.cpu_ns = cpu_ns;
         self.cost.wall_ns = now.ns_since(self.started);
-        self.cost.fast_period_ns = TICK_NS * self.stretch.near as i64;
+        self.cost.fast_period_ns = TICK_NS * self.budget.near as i64;
     }
 
     fn note_lateness(&mut self, lateness_ns: i64) {
@@ -372,36 +375,9 @@ impl Sampler {
         self.cost.lateness_max_ns = self.cost.lateness_max_ns.max(lateness_ns);
     }
 
-    /// Reads less often when reading costs more than its share: first the rest of the machine, then
-    /// target and generator.
-    fn keep_budget(&mut self) {
-        const MOST_REST: u64 = 5;
-        const MOST_NEAR: u64 = 10;
-        let (start_tick, start_cpu) = self.budget_start;
-        if self.due.tick < start_tick + BUDGET_TICKS {
-            return;
-        }
-        let cpu_ns = process_cpu_ns();
-        let share =
-            (cpu_ns - start_cpu) as f64 / ((self.due.tick - start_tick) as i64 * TICK_NS) as f64;
-        // The first stretch of time holds the opening of everything, which is paid once.
-        if share > BUDGET && start_tick > 0 {
-            if self.stretch.rest < MOST_REST {
-                self.stretch.rest = (self.stretch.rest * 2).min(MOST_REST);
-            } else if self.stretch.near < MOST_NEAR {
-                self.stretch.near = if self.stretch.near == 2 {
-                    5
-                } else {
-                    self.stretch.near * 2
-                };
-            }
-        }
-        self.budget_start = (self.due.tick, cpu_ns);
-    }
-
     fn take_spares(&mut self) {
         while let Ok((table, rows)) = self.spare.try_recv() {
-            let own = [&mut self.recorder.0, &mut self.clock.0];
+            let own = own_intakes(&mut self.recorder, &mut self.clock, &mut self.filesystems);
             let intake = self
                 .intakes
                 .iter_mut()
@@ -421,7 +397,7 @@ impl Sampler {
         for gap in self.scratch.gaps.take_fresh() {
             sink(Harvest::Gap(gap.clone()));
         }
-        let own = [&mut self.recorder.0, &mut self.clock.0];
+        let own = own_intakes(&mut self.recorder, &mut self.clock, &mut self.filesystems);
         for intake in self.intakes.iter_mut().chain(own) {
             if let Some(rows) = intake.take_rows() {
                 sink(Harvest::Rows(intake.table, rows));
@@ -432,6 +408,7 @@ impl Sampler {
     fn end(&mut self, sink: &mut dyn FnMut(Harvest)) {
         // A last look, so that series reach the end; not at pressure, which an early read would bend.
         self.sample(Look::Last);
+        self.filesystems.sample(boottime());
         self.note_self(boottime(), 0);
         for (index, probe) in &mut self.machine {
             probe.finish(&mut self.intakes[*index]);
@@ -440,6 +417,7 @@ impl Sampler {
         self.processes.finish(&mut self.intakes);
         self.recorder.1.finish(&mut self.recorder.0);
         self.clock.1.finish(&mut self.clock.0);
+        self.filesystems.finish();
         self.flush(sink);
         for intake in &self.intakes {
             for (column, count) in intake
@@ -459,6 +437,15 @@ impl Sampler {
             at: boottime(),
         }));
     }
+}
+
+/// The intakes of the tables that the sampler fills itself.
+fn own_intakes<'a>(
+    recorder: &'a mut (Intake, LastSeen),
+    clock: &'a mut (Intake, LastSeen),
+    filesystems: &'a mut Filesystems,
+) -> [&'a mut Intake; 3] {
+    [&mut recorder.0, &mut clock.0, &mut filesystems.intake]
 }
 
 #[cfg(test)]

@@ -2,6 +2,11 @@
 
 use model::MISSING;
 
+/// The kernel counts in KiB and in microseconds; columns are in bytes and nanoseconds.
+pub(crate) const BYTES_PER_KB: i64 = 1_024;
+/// See above.
+pub(crate) const NS_PER_US: i64 = 1_000;
+
 /// The lines of a text, without their ends.
 pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|byte| *byte == b'\n')
@@ -41,6 +46,39 @@ pub(crate) fn keyed(text: &[u8], key: &[u8], scale: i64) -> i64 {
     scaled(found, scale)
 }
 
+/// A key of lines `key number`, the column that its number belongs to, and the number's scale.
+pub(crate) type Key = (&'static [u8], usize, i64);
+
+/// Puts the numbers of lines `key number` where `keys` say. Numbers of one column are added up: the
+/// kernel splits some by zone, and others had another name once.
+pub(crate) fn fill(row: &mut [i64], text: &[u8], keys: &[Key]) {
+    for line in lines(text) {
+        let mut words = words(line);
+        let Some(name) = words.next() else { continue };
+        let Some((_, column, scale)) = keys.iter().find(|(key, ..)| *key == name) else {
+            continue;
+        };
+        add(&mut row[*column], scaled(words.next(), *scale));
+    }
+}
+
+/// Adds a number to a cell, where missing plus a number is that number.
+pub(crate) fn add(cell: &mut i64, value: i64) {
+    if value != MISSING {
+        *cell = if *cell == MISSING {
+            value
+        } else {
+            cell.saturating_add(value)
+        };
+    }
+}
+
+/// A block device as one number: major << 20 | minor, as the kernel keeps it (dev_t).
+pub(crate) fn device(major: Option<&[u8]>, minor: Option<&[u8]>) -> Option<i64> {
+    let (major, minor) = (number(major?)?, number(minor?)?);
+    (major < 1 << 12 && minor < 1 << 20).then_some(major << 20 | minor)
+}
+
 /// The number that the whole text is, times `scale`, or `MISSING`.
 pub(crate) fn sole(text: &[u8], scale: i64) -> i64 {
     scaled(words(text).next(), scale)
@@ -63,6 +101,21 @@ mod tests {
             5000
         );
         assert_eq!(keyed(b"usage_usec 7\n", b"absent", 1000), MISSING);
+    }
+
+    #[test]
+    fn numbers_of_one_column_are_added_up() {
+        let mut row = [MISSING; 3];
+        let keys: [Key; 3] = [(b"a_dma", 0, 1), (b"a_normal", 0, 1), (b"b", 1, 10)];
+        fill(&mut row, b"a_dma 1\nb 2\n\na_normal 3\na 9\n", &keys);
+        assert_eq!(row, [4, 20, MISSING]);
+    }
+
+    #[test]
+    fn a_device_is_one_number() {
+        assert_eq!(device(Some(b"254"), Some(b"1")), Some(254 << 20 | 1));
+        assert_eq!(device(Some(b"254"), Some(b"1048576")), None);
+        assert_eq!(device(Some(b"x"), Some(b"1")), None);
     }
 
     proptest! {

@@ -3,7 +3,7 @@
 
 use model::{Column, EntityKind, MISSING, Table, Unit};
 
-use crate::bytes::{lines, scaled, words};
+use crate::bytes::{device, lines, scaled, words};
 use crate::sensor::{Lack, Malformed, Period, Reading, Scope, Sensor, Source, Subject};
 
 /// Sectors of /proc/diskstats are 512 bytes whatever the device's own are.
@@ -93,9 +93,16 @@ static COLUMNS: &[Column] = &[
         "/proc/diskstats field 17",
     )
     .since("5.5"),
+    Column::gauge(
+        "device",
+        Unit::Code,
+        "Number of the device, major << 20 | minor: joins with cgroup_io.",
+        "/proc/diskstats major and minor",
+    ),
 ];
 
-/// (field of the file counted from 1 behind the name, scale), in the order of the columns.
+/// (field of the file counted from 1 behind the name, scale), in the order of the columns; `device` is
+/// behind them.
 const FIELDS: [(usize, i64); 13] = [
     (1, 1),
     (3, SECTOR_BYTES),
@@ -136,11 +143,13 @@ fn parse(
         return Ok(());
     };
     for line in lines(text) {
-        let mut fields = words(line).skip(2);
+        let mut fields = words(line);
+        let number = device(fields.next(), fields.next());
         let name = fields
             .next()
             .ok_or(Malformed::expected("a device's name in /proc/diskstats"))?;
-        let mut row = [MISSING; 13];
+        let mut row = [MISSING; COLUMNS.len()];
+        row[FIELDS.len()] = number.unwrap_or(MISSING);
         let (mut column, mut used) = (0, false);
         for (index, word) in fields.enumerate() {
             if column < FIELDS.len() && FIELDS[column].0 == index + 1 {
@@ -179,15 +188,15 @@ mod tests {
     fn devices_that_did_something() {
         let text = include_bytes!("../fixtures/kernel/this-6.18/diskstats");
         expect![[r#"
-            disk loop0: reads=155 read_bytes=1474560 read_ns=169000000 writes=1209 write_bytes=65334272 write_ns=1165000000 in_flight=0 busy_ns=1488000000 queue_ns=2393000000 discards=2 discard_ns=239000000 flushes=627 flush_ns=819000000
-            disk vda: reads=656386 read_bytes=12814849024 read_ns=933128000000 writes=527702 write_bytes=26528899072 write_ns=495159000000 in_flight=0 busy_ns=149736000000 queue_ns=1456495000000 discards=52517 discard_ns=20778000000 flushes=75758 flush_ns=7428000000
+            disk loop0: reads=155 read_bytes=1474560 read_ns=169000000 writes=1209 write_bytes=65334272 write_ns=1165000000 in_flight=0 busy_ns=1488000000 queue_ns=2393000000 discards=2 discard_ns=239000000 flushes=627 flush_ns=819000000 device=7340032
+            disk vda: reads=656386 read_bytes=12814849024 read_ns=933128000000 writes=527702 write_bytes=26528899072 write_ns=495159000000 in_flight=0 busy_ns=149736000000 queue_ns=1456495000000 discards=52517 discard_ns=20778000000 flushes=75758 flush_ns=7428000000 device=266338304
         "#]].assert_eq(&rows(&SENSOR, &[Some(text)]));
     }
 
     #[test]
     fn a_kernel_before_discards_lacks_them() {
         expect![[r#"
-            disk sda: reads=1 read_bytes=1536 read_ns=4000000 writes=5 write_bytes=3584 write_ns=8000000 in_flight=9 busy_ns=10000000 queue_ns=11000000
+            disk sda: reads=1 read_bytes=1536 read_ns=4000000 writes=5 write_bytes=3584 write_ns=8000000 in_flight=9 busy_ns=10000000 queue_ns=11000000 device=8388608
         "#]].assert_eq(&rows(
             &SENSOR,
             &[Some(b"8 0 sda 1 2 3 4 5 6 7 8 9 10 11\n")],

@@ -10,14 +10,20 @@ mod cgroup;
 mod cpu;
 mod disk;
 pub mod environment;
+mod filesystem;
 mod load;
 mod memory;
+mod network;
+mod paging;
 mod pressure;
 mod process;
 mod recorder;
 mod sensor;
+mod softnet;
+mod tcp;
 mod thread;
 
+pub use filesystem::FILESYSTEM;
 pub use process::{ProcessStat, parse_stat};
 pub use recorder::{CLOCK, RECORDER};
 pub use sensor::{
@@ -33,9 +39,15 @@ pub fn all() -> &'static [&'static Sensor] {
         &cpu::SENSOR,
         &load::SENSOR,
         &memory::SENSOR,
+        &paging::SENSOR,
         &disk::SENSOR,
-        &cgroup::CPU,
-        &cgroup::LIMIT,
+        &network::SENSOR,
+        &tcp::SENSOR,
+        &softnet::SENSOR,
+        &cgroup::cpu::SENSOR,
+        &cgroup::limit::SENSOR,
+        &cgroup::memory::SENSOR,
+        &cgroup::io::SENSOR,
         &process::SENSOR,
         &thread::SENSOR,
     ];
@@ -47,7 +59,7 @@ pub fn tables() -> impl Iterator<Item = &'static model::Table> {
     all()
         .iter()
         .map(|sensor| sensor.table)
-        .chain([&CLOCK, &RECORDER])
+        .chain([&FILESYSTEM, &CLOCK, &RECORDER])
 }
 
 #[cfg(test)]

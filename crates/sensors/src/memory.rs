@@ -2,10 +2,8 @@
 
 use model::{Column, EntityKind, MISSING, Table, Unit};
 
-use crate::bytes::{lines, scaled, words};
+use crate::bytes::{BYTES_PER_KB, lines, scaled, words};
 use crate::sensor::{Lack, Malformed, Period, Reading, Scope, Sensor, Source, Subject};
-
-const BYTES_PER_KB: i64 = 1024;
 
 macro_rules! amount {
     ($name:literal, $key:literal, $help:literal) => {

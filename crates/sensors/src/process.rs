@@ -1,8 +1,9 @@
-//! CPU time of each process of the machine, and of the children that it has buried.
+//! CPU time and storage traffic of each process of the machine, and CPU time of the children that it
+//! has buried.
 
 use model::{Column, EntityKind, MISSING, Quality, Table, Unit};
 
-use crate::bytes::{number, words};
+use crate::bytes::{keyed, number, words};
 use crate::sensor::{Lack, Malformed, Period, Reading, Scope, Sensor, Source, Subject};
 
 static COLUMNS: &[Column] = &[
@@ -40,19 +41,35 @@ static COLUMNS: &[Column] = &[
         "/proc/PID/stat rss",
     )
     .quality(Quality::Estimated),
+    Column::counter(
+        "read_bytes",
+        Unit::Bytes,
+        "Bytes that it had read from storage; missing when not permitted.",
+        "/proc/PID/io read_bytes",
+    ),
+    Column::counter(
+        "write_bytes",
+        Unit::Bytes,
+        "Bytes that it made dirty, to be written to storage; missing when not permitted.",
+        "/proc/PID/io write_bytes",
+    ),
 ];
 
 static TABLE: Table = Table::new(
     "process",
     EntityKind::Process,
-    "CPU time and memory of each process.",
+    "CPU time, memory and storage traffic of each process.",
     COLUMNS,
 );
 
 pub(crate) static SENSOR: Sensor = Sensor {
     table: &TABLE,
     scope: Scope::Process,
-    sources: &[Source::file("stat", Lack::Usual)],
+    sources: &[
+        Source::file("stat", Lack::Usual),
+        // Shown to root and to the process's owner only; without CONFIG_TASK_IO_ACCOUNTING to nobody.
+        Source::file("io", Lack::Usual),
+    ],
     period: Period::of_ms(1_000, 1_000),
     first_decides: false,
     parse,
@@ -134,6 +151,11 @@ fn parse(
     };
     let stat = parse_stat(text)?;
     let tick = reading.facts.tick_ns;
+    let io = |key| {
+        reading
+            .source(1)
+            .map_or(MISSING, |text| keyed(text, key, 1))
+    };
     emit(
         Subject::Own,
         &[
@@ -145,6 +167,8 @@ fn parse(
                 .saturating_mul(tick),
             stat.threads,
             stat.resident_pages.saturating_mul(reading.facts.page_bytes),
+            io(b"read_bytes:"),
+            io(b"write_bytes:"),
         ],
     );
     Ok(())
@@ -163,7 +187,12 @@ mod tests {
         expect![[r#"
             own: user_ns=0 system_ns=10000000 children_ns=0 threads=1 resident_bytes=10100736
         "#]]
-        .assert_eq(&rows(&SENSOR, &[Some(text)]));
+        .assert_eq(&rows(&SENSOR, &[Some(text), None]));
+        let io = include_bytes!("../fixtures/kernel/this-6.18/pid.io");
+        expect![[r#"
+            own: user_ns=0 system_ns=10000000 children_ns=0 threads=1 resident_bytes=10100736 read_bytes=2912256 write_bytes=20480
+        "#]]
+        .assert_eq(&rows(&SENSOR, &[Some(text), Some(io)]));
         let stat = parse_stat(text).expect("a real stat file");
         assert_eq!(
             (stat.name, stat.state, stat.parent, stat.start, stat.cpu),

@@ -15,7 +15,8 @@ pub struct Sensor {
     pub sources: &'static [Source],
     /// How often.
     pub period: Period,
-    /// Whether the sources after the first need reading only when the first one's bytes changed.
+    /// Whether the sources after the first need reading only when the first one's bytes changed; in a
+    /// group, the first that its layout has.
     pub first_decides: bool,
     /// From bytes to rows.
     pub parse: Parse,

@@ -1,0 +1,76 @@
+//! Reading less often when reading costs more than its share.
+
+use crate::schedule::TICK_NS;
+
+/// The budget is checked over this many ticks.
+const BUDGET_TICKS: u64 = 30;
+/// Above this share of one CPU reading is stretched: a margin below the promised 1 %.
+const BUDGET: f64 = 0.009;
+const MOST_REST: u64 = 5;
+const MOST_NEAR: u64 = 10;
+
+/// How much longer the periods have become, and since when the cost is added up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Budget {
+    /// Factor on the periods of target, generator and machine.
+    pub(crate) near: u64,
+    /// Factor on the periods of everything else.
+    pub(crate) rest: u64,
+    since: (u64, i64),
+}
+
+impl Budget {
+    /// Periods as asked for; `cpu_ns` is what the process has cost so far.
+    pub(crate) fn new(cpu_ns: i64) -> Self {
+        Self {
+            near: 1,
+            rest: 1,
+            since: (0, cpu_ns),
+        }
+    }
+
+    /// Whether enough time has passed to judge by.
+    pub(crate) fn is_due(&self, tick: u64) -> bool {
+        tick >= self.since.0 + BUDGET_TICKS
+    }
+
+    /// Stretches first the rest of the machine, then target and generator.
+    pub(crate) fn judge(&mut self, tick: u64, cpu_ns: i64) {
+        let (start_tick, start_cpu) = self.since;
+        let share = (cpu_ns - start_cpu) as f64 / ((tick - start_tick) as i64 * TICK_NS) as f64;
+        // The first stretch of time holds the opening of everything, which is paid once.
+        if share > BUDGET && start_tick > 0 {
+            if self.rest < MOST_REST {
+                self.rest = (self.rest * 2).min(MOST_REST);
+            } else if self.near < MOST_NEAR {
+                self.near = if self.near == 2 { 5 } else { self.near * 2 };
+            }
+        }
+        self.since = (tick, cpu_ns);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rest_gives_way_before_the_target_does_and_the_opening_is_free() {
+        let mut budget = Budget::new(0);
+        let mut seen = Vec::new();
+        for step in 1..=7 {
+            let tick = step * BUDGET_TICKS;
+            assert!(budget.is_due(tick) && !budget.is_due(tick - 1));
+            budget.judge(tick, step as i64 * 40_000_000);
+            seen.push((budget.rest, budget.near));
+        }
+        assert_eq!(
+            seen,
+            [(1, 1), (2, 1), (4, 1), (5, 1), (5, 2), (5, 5), (5, 10)]
+        );
+        let mut cheap = Budget::new(0);
+        cheap.judge(30, 500_000_000);
+        cheap.judge(60, 510_000_000);
+        assert_eq!((cheap.rest, cheap.near), (1, 1));
+    }
+}

@@ -1,0 +1,39 @@
+//! Room on the filesystems that the target uses. statvfs is no file, so the sampler fills this table
+//! itself; here is only what it holds.
+
+use model::{Column, EntityKind, Table, Unit};
+
+static COLUMNS: &[Column] = &[
+    Column::gauge(
+        "total_bytes",
+        Unit::Bytes,
+        "Size of the filesystem.",
+        "statvfs f_blocks",
+    ),
+    Column::gauge(
+        "available_bytes",
+        Unit::Bytes,
+        "Room for ordinary users; root's reserve is not in it.",
+        "statvfs f_bavail",
+    ),
+    Column::gauge(
+        "inodes",
+        Unit::Count,
+        "Files that it can hold; missing where it sets no limit.",
+        "statvfs f_files",
+    ),
+    Column::gauge(
+        "free_inodes",
+        Unit::Count,
+        "Files that it can still take; missing where it sets no limit.",
+        "statvfs f_ffree",
+    ),
+];
+
+/// The filesystems that hold working directories or open files of the target, once a second.
+pub static FILESYSTEM: Table = Table::new(
+    "filesystem",
+    EntityKind::Filesystem,
+    "Room on the filesystems that the target uses.",
+    COLUMNS,
+);
