@@ -10,6 +10,7 @@
 mod cgroups;
 mod child;
 mod clock;
+mod connections;
 mod environment;
 mod error;
 mod handle;

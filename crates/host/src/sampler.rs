@@ -13,6 +13,7 @@ use sensors::{Facts, Scope, Sensor};
 use crate::Error;
 use crate::cgroups::Cgroups;
 use crate::clock::{Clocks, boottime, process_cpu_ns};
+use crate::connections::Connections;
 use crate::environment::Environment;
 use crate::handle::{Command, Ending, Harvest, SamplerHandle, Settings, Spare};
 use crate::intake::{Intake, LastSeen};
@@ -30,6 +31,8 @@ const FLUSH_TICKS: u64 = 10;
 const OVERRUN_TICKS: u64 = 3;
 /// Groups are looked for, clocks compared and memberships read this often, in ticks.
 const SLOW_TICKS: u64 = 50;
+/// Connections are looked at this often, in ticks.
+const CONNECTION_TICKS: u64 = 10;
 /// The budget is checked over this many ticks.
 const BUDGET_TICKS: u64 = 30;
 /// Above this share of one CPU reading is stretched: a margin below the promised 1 %.
@@ -46,6 +49,7 @@ pub struct Sampler {
     machine: Vec<(usize, Probe)>,
     processes: Processes,
     cgroups: Cgroups,
+    connections: Connections,
     registry: Registry,
     recorder: (Intake, LastSeen),
     clock: (Intake, LastSeen),
@@ -130,6 +134,7 @@ impl Sampler {
             machine: probes,
             processes: Processes::new(&settings.root)?,
             cgroups: Cgroups::new(environment.hierarchies.clone(), sensors::all()),
+            connections: Connections::new(&settings.root),
             registry,
             recorder: own(&sensors::RECORDER),
             clock: own(&sensors::CLOCK),
@@ -316,6 +321,7 @@ impl Sampler {
             machine,
             processes,
             cgroups,
+            connections,
             registry,
             due,
             stretch,
@@ -351,6 +357,9 @@ impl Sampler {
         });
         cgroups.sample(&mut stamp, &due, scratch, intakes, registry);
         processes.sample(&mut stamp, &due, scratch, intakes, registry);
+        if look == Look::Last || now_due.every(CONNECTION_TICKS * stretch.near) {
+            connections.look(processes, &mut scratch.gaps, registry);
+        }
     }
 
     fn note_self(&mut self, now: Timestamp, lateness_ns: i64) {
@@ -401,7 +410,11 @@ impl Sampler {
 
     fn take_spares(&mut self) {
         while let Ok((table, rows)) = self.spare.try_recv() {
-            let own = [&mut self.recorder.0, &mut self.clock.0];
+            let own = [
+                &mut self.recorder.0,
+                &mut self.clock.0,
+                &mut self.connections.intake,
+            ];
             let intake = self
                 .intakes
                 .iter_mut()
@@ -421,7 +434,11 @@ impl Sampler {
         for gap in self.scratch.gaps.take_fresh() {
             sink(Harvest::Gap(gap.clone()));
         }
-        let own = [&mut self.recorder.0, &mut self.clock.0];
+        let own = [
+            &mut self.recorder.0,
+            &mut self.clock.0,
+            &mut self.connections.intake,
+        ];
         for intake in self.intakes.iter_mut().chain(own) {
             if let Some(rows) = intake.take_rows() {
                 sink(Harvest::Rows(intake.table, rows));
@@ -440,8 +457,9 @@ impl Sampler {
         self.processes.finish(&mut self.intakes);
         self.recorder.1.finish(&mut self.recorder.0);
         self.clock.1.finish(&mut self.clock.0);
+        self.connections.finish();
         self.flush(sink);
-        for intake in &self.intakes {
+        for intake in self.intakes.iter().chain([&self.connections.intake]) {
             for (column, count) in intake
                 .table
                 .columns
@@ -462,27 +480,4 @@ impl Sampler {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::path::PathBuf;
-
-    use super::*;
-
-    #[test]
-    fn a_stop_before_the_first_tick_ends_the_sampling() {
-        let root = PathBuf::from("/");
-        let environment = crate::environment(&root);
-        let settings = Settings {
-            root,
-            harden: false,
-            workload: None,
-        };
-        let (tell, told) = channel();
-        let sink = move |harvest| drop(tell.send(harvest));
-        let sampler = Sampler::start(&settings, &environment, sink).expect("it can be started");
-        sampler.tell(Command::Stop);
-        let ended = std::iter::from_fn(|| told.recv_timeout(Duration::from_secs(5)).ok())
-            .take(1000)
-            .any(|harvest| matches!(harvest, Harvest::Ended(_)));
-        assert!(ended);
-    }
-}
+mod tests;

@@ -7,17 +7,20 @@
 
 mod bytes;
 mod cgroup;
+mod connection;
 mod cpu;
 mod disk;
 pub mod environment;
 mod load;
 mod memory;
+pub mod netlink;
 mod pressure;
 mod process;
 mod recorder;
 mod sensor;
 mod thread;
 
+pub use connection::{CONNECTION, TcpReading, parse_tcp};
 pub use process::{ProcessStat, parse_stat};
 pub use recorder::{CLOCK, RECORDER};
 pub use sensor::{
@@ -47,7 +50,7 @@ pub fn tables() -> impl Iterator<Item = &'static model::Table> {
     all()
         .iter()
         .map(|sensor| sensor.table)
-        .chain([&CLOCK, &RECORDER])
+        .chain([&CONNECTION, &CLOCK, &RECORDER])
 }
 
 #[cfg(test)]
