@@ -99,9 +99,18 @@ impl Connections {
 
     /// Asks the kernel, takes in what changed, and finds the holders of new sockets.
     pub(crate) fn look(&mut self, processes: &Processes, gaps: &mut Gaps, registry: &mut Registry) {
+        self.look_at(processes.near(), gaps, registry);
+    }
+
+    fn look_at(
+        &mut self,
+        near: impl Iterator<Item = (u32, EntityId)>,
+        gaps: &mut Gaps,
+        registry: &mut Registry,
+    ) {
         let (now, began) = (boottime(), thread_cpu_ns());
         self.near.clear();
-        self.near.extend(processes.near());
+        self.near.extend(near);
         let Some(proc) = self.proc.as_ref().filter(|_| now >= self.rest) else {
             return;
         };

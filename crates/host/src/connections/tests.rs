@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use model::{EntityEvent, Role, Rows};
 
+use super::*;
 use crate::{Command, Harvest, Sampler, Settings};
 
 /// Rows of the table `connection`, and all entities.
@@ -116,4 +117,50 @@ fn a_loopback_connection_has_its_round_trip_and_its_bytes() {
         let newest = seen.newest(&out);
         newest.is_some_and(|event| event.record.vanished.is_some())
     });
+}
+
+/// What a look costs: `cargo test --release -p host -- --ignored --nocapture a_look`.
+#[test]
+#[ignore = "prints figures and judges none"]
+fn a_look_at_a_hundred_and_a_thousand_connections() {
+    const LOOKS: i64 = 200;
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let local = listener.local_addr().expect("an address");
+    crate::raise_descriptor_limit();
+    let mut ends = Vec::new();
+    for count in [0, 100, 1_000] {
+        while ends.len() < count {
+            ends.push(TcpStream::connect(local).expect("a connection"));
+            ends.push(listener.accept().expect("its other end").0);
+        }
+        let mut registry = Registry::default();
+        let own = Entity::new(EntityKind::Process, "own", "pid");
+        let holder = registry.add(own, None, boottime());
+        let (mut connections, mut gaps) = (Connections::new(Path::new("/")), Gaps::default());
+        let near = [(std::process::id(), holder)];
+        let first = thread_cpu_ns();
+        connections.look_at(near.into_iter(), &mut gaps, &mut registry);
+        let began = thread_cpu_ns();
+        for _ in 0..LOOKS {
+            for end in ends.iter_mut().step_by(2) {
+                end.write_all(b"x").expect("room");
+            }
+            connections.rest = Timestamp::default();
+            connections.look_at(near.into_iter(), &mut gaps, &mut registry);
+        }
+        let spent = thread_cpu_ns() - began;
+        let writing = thread_cpu_ns();
+        for _ in 0..LOOKS {
+            for end in ends.iter_mut().step_by(2) {
+                end.write_all(b"x").expect("room");
+            }
+        }
+        let each = (spent - (thread_cpu_ns() - writing)) / LOOKS;
+        println!(
+            "{} connections: first look {} us, later {} us",
+            connections.followed,
+            (began - first) / 1_000,
+            each / 1_000
+        );
+    }
 }
