@@ -1,5 +1,5 @@
-//! What a killed run could not clean up: folders, servers and cgroups. Their names carry the pid of
-//! the run that made them; when that pid is gone, they are removed before the next run.
+//! What a killed run could not clean up: folders, servers, cgroups, namespaces. Their names carry the
+//! pid of the run that made them; when that pid is gone, they are removed before the next run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use crate::groups::{self, Hierarchies};
-use crate::{interrupt, processes};
+use crate::{delay, interrupt, processes};
 
 /// Where temporary folders are made: short enough for a unix socket, whose path ends at 107 bytes.
 pub const FOLDERS: &str = "/tmp";
@@ -16,7 +16,12 @@ const PREFIX: &str = "stallscope-lab-";
 
 /// The name of everything that this run makes.
 pub fn own_name() -> String {
-    format!("{PREFIX}{}", std::process::id())
+    name_of(std::process::id())
+}
+
+/// The name of everything that a run makes.
+pub fn name_of(pid: u32) -> String {
+    format!("{PREFIX}{pid}")
 }
 
 /// Removes what dead runs left behind, and says what. What belongs to another user stays, and is
@@ -34,7 +39,26 @@ pub fn remove() -> Result<Vec<String>> {
             said.push(sentence(&group, outcome));
         }
     }
+    for namespace in dead_namespaces() {
+        let outcome = delay::remove_namespace(&namespace);
+        said.push(sentence(
+            &Path::new(delay::NAMESPACES).join(namespace),
+            outcome,
+        ));
+    }
     Ok(said)
+}
+
+/// The names of network namespaces that were made by runs that are gone.
+fn dead_namespaces() -> Vec<String> {
+    let entries = fs::read_dir(delay::NAMESPACES)
+        .into_iter()
+        .flatten()
+        .flatten();
+    entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| maker(name).is_some_and(|pid| !processes::exists(pid)))
+        .collect()
 }
 
 fn sentence(path: &Path, outcome: Result<()>) -> String {

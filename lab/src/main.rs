@@ -7,6 +7,11 @@
 
 mod baseline;
 mod binary;
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "the scenario of a slow network uses it")
+)]
+mod delay;
 mod demo;
 mod disturbance;
 mod groups;

@@ -13,6 +13,11 @@ pub(crate) fn process_cpu_ns() -> i64 {
     nanoseconds(ClockId::ProcessCPUTime)
 }
 
+/// CPU time of the calling thread, ns.
+pub(crate) fn thread_cpu_ns() -> i64 {
+    nanoseconds(ClockId::ThreadCPUTime)
+}
+
 fn nanoseconds(clock: ClockId) -> i64 {
     let time = clock_gettime(clock);
     time.tv_sec * 1_000_000_000 + time.tv_nsec

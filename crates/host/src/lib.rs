@@ -11,6 +11,7 @@ mod budget;
 mod cgroups;
 mod child;
 mod clock;
+mod connections;
 mod environment;
 mod error;
 mod filesystems;

@@ -160,6 +160,15 @@ impl Processes {
         self.by_pid.get(&pid).map(|process| process.entity)
     }
 
+    /// The processes of target, generator and what they call: pid and entity.
+    pub(crate) fn near(&self) -> impl Iterator<Item = (u32, EntityId)> {
+        let near = self
+            .by_pid
+            .iter()
+            .filter(|(_, process)| is_near(process.role));
+        near.map(|(pid, process)| (*pid, process.entity))
+    }
+
     /// Reads which groups the processes of target and generator are in; they may have moved.
     pub(crate) fn place_in_groups(
         &mut self,

@@ -14,6 +14,7 @@ use crate::Error;
 use crate::budget::Budget;
 use crate::cgroups::Cgroups;
 use crate::clock::{Clocks, boottime, process_cpu_ns};
+use crate::connections::Connections;
 use crate::environment::Environment;
 use crate::filesystems::Filesystems;
 use crate::handle::{Command, Ending, Harvest, SamplerHandle, Settings, Spare};
@@ -34,6 +35,8 @@ const OVERRUN_TICKS: u64 = 3;
 const SLOW_TICKS: u64 = 50;
 /// Filesystems are asked how full they are this often, in ticks.
 const FILESYSTEM_TICKS: u64 = 10;
+/// Connections are looked at this often, in ticks.
+const CONNECTION_TICKS: u64 = 10;
 /// What is read this seldom is left alone at the end: reading pressure early bends it for everybody.
 const PRESSURE_FOLD: Duration = Duration::from_secs(2);
 /// A clock reading serves for rows read within this time of it.
@@ -47,6 +50,7 @@ pub struct Sampler {
     processes: Processes,
     cgroups: Cgroups,
     filesystems: Filesystems,
+    connections: Connections,
     registry: Registry,
     recorder: (Intake, LastSeen),
     clock: (Intake, LastSeen),
@@ -123,6 +127,7 @@ impl Sampler {
             processes: Processes::new(&settings.root)?,
             cgroups: Cgroups::new(environment.hierarchies.clone(), sensors::all()),
             filesystems: Filesystems::new(&settings.root),
+            connections: Connections::new(&settings.root),
             registry,
             recorder: own(&sensors::RECORDER),
             clock: own(&sensors::CLOCK),
@@ -319,6 +324,7 @@ impl Sampler {
             machine,
             processes,
             cgroups,
+            connections,
             registry,
             due,
             budget,
@@ -354,6 +360,9 @@ impl Sampler {
         });
         cgroups.sample(&mut stamp, &due, scratch, intakes, registry);
         processes.sample(&mut stamp, &due, scratch, intakes, registry);
+        if look == Look::Last || now_due.every(CONNECTION_TICKS * budget.near) {
+            connections.look(processes, &mut scratch.gaps, registry);
+        }
     }
 
     fn note_self(&mut self, now: Timestamp, lateness_ns: i64) {
@@ -377,7 +386,12 @@ impl Sampler {
 
     fn take_spares(&mut self) {
         while let Ok((table, rows)) = self.spare.try_recv() {
-            let own = own_intakes(&mut self.recorder, &mut self.clock, &mut self.filesystems);
+            let own = own_intakes(
+                &mut self.recorder,
+                &mut self.clock,
+                &mut self.filesystems,
+                &mut self.connections,
+            );
             let intake = self
                 .intakes
                 .iter_mut()
@@ -397,7 +411,12 @@ impl Sampler {
         for gap in self.scratch.gaps.take_fresh() {
             sink(Harvest::Gap(gap.clone()));
         }
-        let own = own_intakes(&mut self.recorder, &mut self.clock, &mut self.filesystems);
+        let own = own_intakes(
+            &mut self.recorder,
+            &mut self.clock,
+            &mut self.filesystems,
+            &mut self.connections,
+        );
         for intake in self.intakes.iter_mut().chain(own) {
             if let Some(rows) = intake.take_rows() {
                 sink(Harvest::Rows(intake.table, rows));
@@ -418,8 +437,9 @@ impl Sampler {
         self.recorder.1.finish(&mut self.recorder.0);
         self.clock.1.finish(&mut self.clock.0);
         self.filesystems.finish();
+        self.connections.finish();
         self.flush(sink);
-        for intake in &self.intakes {
+        for intake in self.intakes.iter().chain([&self.connections.intake]) {
             for (column, count) in intake
                 .table
                 .columns
@@ -444,32 +464,15 @@ fn own_intakes<'a>(
     recorder: &'a mut (Intake, LastSeen),
     clock: &'a mut (Intake, LastSeen),
     filesystems: &'a mut Filesystems,
-) -> [&'a mut Intake; 3] {
-    [&mut recorder.0, &mut clock.0, &mut filesystems.intake]
+    connections: &'a mut Connections,
+) -> [&'a mut Intake; 4] {
+    [
+        &mut recorder.0,
+        &mut clock.0,
+        &mut filesystems.intake,
+        &mut connections.intake,
+    ]
 }
 
 #[cfg(test)]
-mod tests {
-    use std::path::PathBuf;
-
-    use super::*;
-
-    #[test]
-    fn a_stop_before_the_first_tick_ends_the_sampling() {
-        let root = PathBuf::from("/");
-        let environment = crate::environment(&root);
-        let settings = Settings {
-            root,
-            harden: false,
-            workload: None,
-        };
-        let (tell, told) = channel();
-        let sink = move |harvest| drop(tell.send(harvest));
-        let sampler = Sampler::start(&settings, &environment, sink).expect("it can be started");
-        sampler.tell(Command::Stop);
-        let ended = std::iter::from_fn(|| told.recv_timeout(Duration::from_secs(5)).ok())
-            .take(1000)
-            .any(|harvest| matches!(harvest, Harvest::Ended(_)));
-        assert!(ended);
-    }
-}
+mod tests;

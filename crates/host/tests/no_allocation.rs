@@ -6,6 +6,8 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::io::Write;
+use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 
 use host::{Command, Harvest, Sampler, Settings, environment};
@@ -40,6 +42,14 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
+/// Both ends of a connection.
+fn loopback() -> (TcpStream, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let local = listener.local_addr().expect("an address");
+    let client = TcpStream::connect(local).expect("a connection");
+    (client, listener.accept().expect("its other end").0)
+}
+
 #[test]
 fn a_second_in_steady_state_allocates_nothing() {
     // The target is this process: a thread that sleeps and wakes, so that rows change at every tick.
@@ -48,6 +58,7 @@ fn a_second_in_steady_state_allocates_nothing() {
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
     });
+    let (mut client, _server) = loopback();
     let settings = Settings {
         root: PathBuf::from("/"),
         harden: false,
@@ -63,13 +74,19 @@ fn a_second_in_steady_state_allocates_nothing() {
     .expect("the sampler lives");
     let mut kept: Vec<(&'static Table, Rows)> = Vec::with_capacity(64);
     let (mut rows_seen, mut quiet_seconds, mut counted, mut news) = (0, 0, 0, false);
-    let mut worst = 0;
     let mut tables = BTreeSet::new();
+    let (mut worst, mut connection_rows) = (0, 0);
     for tick in 1..600u64 {
+        client.write_all(b"x").expect("room");
         let before = COUNT.with(Cell::get);
         let go_on = sampler.step(&mut |harvest| match harvest {
             Harvest::Rows(table, rows) => {
                 rows_seen += rows.len();
+                connection_rows += if table.name == "connection" {
+                    rows.len()
+                } else {
+                    0
+                };
                 kept.push((table, rows));
             }
             Harvest::Entities(_) | Harvest::Gap(_) | Harvest::Assigned(..) => news = true,
@@ -101,6 +118,10 @@ fn a_second_in_steady_state_allocates_nothing() {
     for table in ["paging", "tcp", "softnet", "process", "recorder"] {
         assert!(tables.contains(table), "{table} is among {tables:?}");
     }
+    assert!(
+        connection_rows > 10,
+        "both ends were followed: {connection_rows}"
+    );
     assert!(
         quiet_seconds > 3,
         "quiet seconds were seen: {quiet_seconds}"

@@ -7,12 +7,14 @@
 
 mod bytes;
 mod cgroup;
+mod connection;
 mod cpu;
 mod disk;
 pub mod environment;
 mod filesystem;
 mod load;
 mod memory;
+pub mod netlink;
 mod network;
 mod paging;
 mod pressure;
@@ -23,6 +25,7 @@ mod softnet;
 mod tcp;
 mod thread;
 
+pub use connection::{CONNECTION, TcpReading, parse_tcp};
 pub use filesystem::FILESYSTEM;
 pub use process::{ProcessStat, parse_stat};
 pub use recorder::{CLOCK, RECORDER};
@@ -59,7 +62,7 @@ pub fn tables() -> impl Iterator<Item = &'static model::Table> {
     all()
         .iter()
         .map(|sensor| sensor.table)
-        .chain([&FILESYSTEM, &CLOCK, &RECORDER])
+        .chain([&FILESYSTEM, &CONNECTION, &CLOCK, &RECORDER])
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod adapter;
 mod complaints;
 mod decimal;
 mod listener;
+mod namespace;
 mod pattern;
 mod pgbench;
 mod quote;
@@ -27,9 +28,15 @@ pub fn all() -> &'static [&'static dyn Adapter] {
     &ALL
 }
 
-/// The first adapter's preparation of `argv`, or `None` for a command that none knows.
+/// The first adapter's preparation of `argv`, or `None` for a command that none knows. A load from
+/// another network namespace (`ip netns exec NAME COMMAND`) is prepared like one from here.
 pub fn prepare(argv: &[OsString], adjust: Adjust) -> Option<Prepared> {
-    all()
+    let (prefix, command) = argv.split_at(namespace::prefix_length(argv));
+    let prepared = all()
         .iter()
-        .find_map(|adapter| adapter.prepare(argv, adjust))
+        .find_map(|adapter| adapter.prepare(command, adjust))?;
+    Some(Prepared {
+        argv: [prefix, &prepared.argv].concat(),
+        ..prepared
+    })
 }

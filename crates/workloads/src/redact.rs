@@ -34,6 +34,7 @@ const WRAPPERS: &[&str] = &[
     "docker",
     "env",
     "ionice",
+    "ip",
     "kubectl",
     "nice",
     "nohup",

@@ -16,7 +16,7 @@ mod far_ends;
 mod guess;
 mod inet;
 mod listeners;
-mod netlink;
+pub(crate) mod netlink;
 mod owners;
 mod processes;
 mod resolve;

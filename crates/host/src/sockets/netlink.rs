@@ -1,7 +1,8 @@
-//! One question to sock_diag: which unix sockets are there, and who is connected to whom.
+//! Asking sock_diag: which unix sockets are there, and who is connected to whom.
 //!
-//! The bytes are taken apart by hand with every bound checked; nothing here needs privilege.
+//! Nothing here needs privilege. Sockets, datagrams and refusals are the same for other families.
 
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -9,22 +10,22 @@ use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send, socket_with,
     sockopt,
 };
+use sensors::netlink::{messages, u32_at};
 
 use super::unix::{UnixSocket, parse_unix_diag};
 
-const HEADER: usize = 16;
 const TYPE_ERROR: u16 = 2;
 const TYPE_DONE: u16 = 3;
-const TYPE_SOCK_DIAG: u16 = 20;
+pub(crate) const TYPE_SOCK_DIAG: u16 = 20;
 
 /// The kernel fills at most 32 KiB per datagram of a dump, whatever the receiver offers.
-const DATAGRAM: usize = 32 * 1024;
+pub(crate) const DATAGRAM: usize = 32 * 1024;
 
 /// A dump is made while the caller waits in `recv`; a second means that no answer will come.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Every unix socket of this network namespace.
-pub(super) fn unix_sockets() -> Result<Vec<UnixSocket>, Errno> {
+/// A socket that asks about the network namespace of the calling thread, wherever that goes later.
+pub(crate) fn diag_socket() -> Result<OwnedFd, Errno> {
     let socket = socket_with(
         AddressFamily::NETLINK,
         SocketType::DGRAM,
@@ -32,6 +33,12 @@ pub(super) fn unix_sockets() -> Result<Vec<UnixSocket>, Errno> {
         Some(netlink::SOCK_DIAG),
     )?;
     sockopt::set_socket_timeout(&socket, sockopt::Timeout::Recv, Some(PATIENCE))?;
+    Ok(socket)
+}
+
+/// Every unix socket of this network namespace.
+pub(super) fn unix_sockets() -> Result<Vec<UnixSocket>, Errno> {
+    let socket = diag_socket()?;
     send(&socket, &request(), SendFlags::empty())?;
     let mut found = Vec::new();
     let mut buffer = vec![0u8; DATAGRAM];
@@ -66,18 +73,18 @@ fn request() -> Vec<u8> {
 
 /// Adds a datagram's sockets to `found`; true when it was the last one of the dump.
 pub(super) fn take_datagram(datagram: &[u8], found: &mut Vec<UnixSocket>) -> Result<bool, Errno> {
-    let mut rest = datagram;
-    while let Some(length) = u32_at(rest, 0).map(|length| length as usize) {
-        let Some(payload) = rest.get(HEADER..length) else {
-            break;
-        };
-        match u16_at(rest, 4) {
-            Some(TYPE_DONE) => return Ok(true),
-            Some(TYPE_ERROR) => return Err(error_in(payload)),
-            Some(TYPE_SOCK_DIAG) => found.extend(parse_unix_diag(payload)),
+    each_answer(datagram, |message| found.extend(parse_unix_diag(message)))
+}
+
+/// Hands over the answers in a datagram of a dump; true when it was the last one.
+pub(crate) fn each_answer(datagram: &[u8], mut take: impl FnMut(&[u8])) -> Result<bool, Errno> {
+    for (kind, payload) in messages(datagram) {
+        match kind {
+            TYPE_DONE => return Ok(true),
+            TYPE_ERROR => return Err(error_in(payload)),
+            TYPE_SOCK_DIAG => take(payload),
             _ => {}
         }
-        rest = rest.get(length.next_multiple_of(4)..).unwrap_or_default();
     }
     // An empty datagram would be asked for without end.
     if datagram.is_empty() {
@@ -94,27 +101,4 @@ fn error_in(payload: &[u8]) -> Errno {
     } else {
         libc::EIO
     })
-}
-
-/// The attributes (`struct nlattr`) in a message: type and value.
-pub(super) fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
-    const ATTRIBUTE_HEADER: usize = 4;
-    std::iter::from_fn(move || {
-        let length = usize::from(u16_at(bytes, 0)?);
-        let kind = u16_at(bytes, 2)?;
-        let value = bytes.get(ATTRIBUTE_HEADER..length)?;
-        bytes = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
-        Some((kind, value))
-    })
-}
-
-/// The number at that offset, in the byte order of this machine.
-pub(super) fn u32_at(bytes: &[u8], offset: usize) -> Option<u32> {
-    let word = bytes.get(offset..)?.first_chunk()?;
-    Some(u32::from_ne_bytes(*word))
-}
-
-fn u16_at(bytes: &[u8], offset: usize) -> Option<u16> {
-    let word = bytes.get(offset..)?.first_chunk()?;
-    Some(u16::from_ne_bytes(*word))
 }

@@ -7,6 +7,8 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 
+use sensors::netlink::{attributes, u32_at};
+
 use super::netlink;
 
 /// One unix socket.
@@ -45,7 +47,7 @@ pub fn parse_unix_diag(message: &[u8]) -> Option<UnixSocket> {
     let header = message.get(..DIAG_HEADER)?;
     let (kind, state) = (header[1], header[2]);
     let mut socket = UnixSocket {
-        inode: u64::from(netlink::u32_at(header, 4)?),
+        inode: u64::from(u32_at(header, 4)?),
         stream: kind == SOCK_STREAM,
         listening: state == STATE_LISTEN,
         connected: state == STATE_ESTABLISHED,
@@ -54,12 +56,12 @@ pub fn parse_unix_diag(message: &[u8]) -> Option<UnixSocket> {
         uid: None,
         waiting: Vec::new(),
     };
-    for (attribute, value) in netlink::attributes(message.get(DIAG_HEADER..)?) {
+    for (attribute, value) in attributes(message.get(DIAG_HEADER..)?) {
         match attribute {
             DIAG_NAME => socket.name = name_of(value),
-            DIAG_PEER => socket.peer = netlink::u32_at(value, 0).map(u64::from),
+            DIAG_PEER => socket.peer = u32_at(value, 0).map(u64::from),
             DIAG_ICONS => socket.waiting = clients_in(value),
-            DIAG_UID => socket.uid = netlink::u32_at(value, 0),
+            DIAG_UID => socket.uid = u32_at(value, 0),
             _ => {}
         }
     }
@@ -70,7 +72,7 @@ pub fn parse_unix_diag(message: &[u8]) -> Option<UnixSocket> {
 fn clients_in(array: &[u8]) -> Vec<u64> {
     let words = (0..array.len())
         .step_by(4)
-        .map_while(|at| netlink::u32_at(array, at));
+        .map_while(|at| u32_at(array, at));
     words.filter(|&inode| inode != 0).map(u64::from).collect()
 }
 

@@ -1,0 +1,166 @@
+//! Real connections of this process, through the running kernel.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+
+use model::{EntityEvent, Role, Rows};
+
+use super::*;
+use crate::{Command, Harvest, Sampler, Settings};
+
+/// Rows of the table `connection`, and all entities.
+#[derive(Default)]
+struct Seen {
+    rows: Vec<(u32, Vec<i64>)>,
+    entities: Vec<EntityEvent>,
+}
+
+impl Seen {
+    fn take(&mut self, harvest: Harvest) {
+        match harvest {
+            Harvest::Rows(table, rows) if table.name == "connection" => self.keep(&rows),
+            Harvest::Entities(events) => self.entities.extend(events),
+            _ => {}
+        }
+    }
+
+    fn keep(&mut self, rows: &Rows) {
+        let kept = rows.iter();
+        self.rows
+            .extend(kept.map(|(_, entity, values)| (entity.0, values.to_vec())));
+    }
+
+    fn newest(&self, name: &str) -> Option<&EntityEvent> {
+        let named = |event: &&EntityEvent| event.record.entity.name == name;
+        self.entities.iter().rev().find(named)
+    }
+
+    fn last_row(&self, name: &str) -> Vec<i64> {
+        let id = self
+            .newest(name)
+            .expect("the connection is an entity")
+            .record
+            .id
+            .0;
+        let rows = self.rows.iter().rev();
+        let row = rows.clone().find(|(entity, _)| *entity == id);
+        row.expect("it has rows").1.clone()
+    }
+}
+
+fn sampler() -> (Sampler, std::sync::mpsc::Sender<Command>) {
+    let settings = Settings {
+        root: PathBuf::from("/"),
+        harden: false,
+        workload: None,
+    };
+    let environment = crate::environment(&settings.root);
+    let (sampler, tell, _) = Sampler::new(&settings, &environment).expect("/proc is readable");
+    (sampler, tell)
+}
+
+#[test]
+fn a_loopback_connection_has_its_round_trip_and_its_bytes() {
+    let (mut sampler, tell) = sampler();
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let local = listener.local_addr().expect("an address");
+    let mut client = TcpStream::connect(local).expect("a connection");
+    let (mut server, _) = listener.accept().expect("its other end");
+    client.write_all(&[7; 10_000]).expect("room");
+    server.read_exact(&mut [0; 10_000]).expect("all of it");
+    tell.send(Command::Assign {
+        pids: vec![std::process::id()],
+        role: Role::Target,
+    })
+    .expect("the sampler lives");
+    let mut seen = Seen::default();
+    // A look may be put off where sockets are many.
+    let mut until = |seen: &mut Seen, happened: &dyn Fn(&Seen) -> bool| {
+        for _ in 0..100 {
+            for _ in 0..10 {
+                sampler.step(&mut |harvest| seen.take(harvest));
+            }
+            if happened(seen) {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        panic!("it does not happen");
+    };
+    let end = client.local_addr().expect("an address");
+    let (out, back) = (format!("{end}-{local}"), format!("{local}-{end}"));
+    until(&mut seen, &|seen| seen.newest(&out).is_some());
+    let column = |name: &str| sensors::CONNECTION.position(name).expect("a column");
+    let (sent, received) = (seen.last_row(&out), seen.last_row(&back));
+    assert!(sent[column("rtt_ns")] > 0, "{sent:?}");
+    assert_eq!(sent[column("state")], 1);
+    assert!(sent[column("bytes_sent")] >= 10_000, "{sent:?}");
+    assert_eq!(received[column("bytes_received")], 10_000);
+    let record = &seen.newest(&out).expect("an entity").record;
+    let holder = record.parent.expect("its holder is known");
+    let holder = seen.entities.iter().find(|event| event.record.id == holder);
+    let holder = &holder.expect("the holder is an entity").record.entity.path;
+    assert!(
+        holder.starts_with(&format!("pid:{}@", std::process::id())),
+        "{holder}"
+    );
+
+    client.write_all(&[7; 500]).expect("room");
+    until(&mut seen, &|seen| {
+        seen.last_row(&out)[column("bytes_sent")] == 10_500
+            && seen.last_row(&back)[column("receive_queue_bytes")] == 500
+    });
+
+    drop((client, server));
+    until(&mut seen, &|seen| {
+        let newest = seen.newest(&out);
+        newest.is_some_and(|event| event.record.vanished.is_some())
+    });
+}
+
+/// What a look costs: `cargo test --release -p host -- --ignored --nocapture a_look`.
+#[test]
+#[ignore = "prints figures and judges none"]
+fn a_look_at_a_hundred_and_a_thousand_connections() {
+    const LOOKS: i64 = 200;
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let local = listener.local_addr().expect("an address");
+    crate::raise_descriptor_limit();
+    let mut ends = Vec::new();
+    for count in [0, 100, 1_000] {
+        while ends.len() < count {
+            ends.push(TcpStream::connect(local).expect("a connection"));
+            ends.push(listener.accept().expect("its other end").0);
+        }
+        let mut registry = Registry::default();
+        let own = Entity::new(EntityKind::Process, "own", "pid");
+        let holder = registry.add(own, None, boottime());
+        let (mut connections, mut gaps) = (Connections::new(Path::new("/")), Gaps::default());
+        let near = [(std::process::id(), holder)];
+        let first = thread_cpu_ns();
+        connections.look_at(near.into_iter(), &mut gaps, &mut registry);
+        let began = thread_cpu_ns();
+        for _ in 0..LOOKS {
+            for end in ends.iter_mut().step_by(2) {
+                end.write_all(b"x").expect("room");
+            }
+            connections.rest = Timestamp::default();
+            connections.look_at(near.into_iter(), &mut gaps, &mut registry);
+        }
+        let spent = thread_cpu_ns() - began;
+        let writing = thread_cpu_ns();
+        for _ in 0..LOOKS {
+            for end in ends.iter_mut().step_by(2) {
+                end.write_all(b"x").expect("room");
+            }
+        }
+        let each = (spent - (thread_cpu_ns() - writing)) / LOOKS;
+        println!(
+            "{} connections: first look {} us, later {} us",
+            connections.followed,
+            (began - first) / 1_000,
+            each / 1_000
+        );
+    }
+}
