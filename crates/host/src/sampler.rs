@@ -70,6 +70,8 @@ struct Stretch {
 }
 
 impl Sampler {
+    /// The number of the machine's entity.
+    pub const MACHINE: EntityId = EntityId(0);
     /// The number of the workload's entity, where the settings name one.
     pub const WORKLOAD: EntityId = EntityId(1);
 
@@ -93,6 +95,7 @@ impl Sampler {
             None,
             now,
         );
+        debug_assert_eq!(machine, Self::MACHINE);
         if let Some(workload) = &settings.workload {
             let id = registry.add(workload.clone(), None, now);
             debug_assert_eq!(id, Self::WORKLOAD);

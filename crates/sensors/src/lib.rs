@@ -12,6 +12,7 @@ mod disk;
 pub mod environment;
 mod load;
 mod memory;
+pub mod postgres;
 mod pressure;
 mod process;
 mod recorder;
@@ -44,10 +45,12 @@ pub fn all() -> &'static [&'static Sensor] {
 
 /// Every table that a recording of this version can hold, apart from the workload's signal.
 pub fn tables() -> impl Iterator<Item = &'static model::Table> {
-    all()
-        .iter()
-        .map(|sensor| sensor.table)
-        .chain([&CLOCK, &RECORDER])
+    all().iter().map(|sensor| sensor.table).chain([
+        &CLOCK,
+        &RECORDER,
+        &postgres::SESSION,
+        &postgres::DATABASE,
+    ])
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! `run` starts a workload and records while it lives; `record` attaches to what is there. Both end
 //! with the recording read back from disk and diagnosed: what is shown is what is kept.
 
+mod database;
 mod finish;
 mod plan;
 mod record;
