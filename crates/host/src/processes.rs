@@ -118,7 +118,8 @@ impl Processes {
         self.scan_threads(now, scratch, registry);
     }
 
-    /// Gives a part to processes and to all their descendants, whatever part those had.
+    /// Gives a part to processes and to all their descendants, whatever part those had. Only what
+    /// belongs to the recorder stays its own: the process by which a server answers it, say.
     pub(crate) fn assign(
         &mut self,
         pids: &[u32],
@@ -133,10 +134,9 @@ impl Processes {
             };
             process.role = role;
             registry.change(process.entity, now, |record| record.role = role);
-            let children = self
-                .by_pid
-                .iter()
-                .filter(|(child, process)| process.parent == pid && **child != pid);
+            let children = self.by_pid.iter().filter(|(child, process)| {
+                process.parent == pid && **child != pid && process.role != Role::Recorder
+            });
             waiting.extend(children.map(|(child, _)| *child));
         }
     }

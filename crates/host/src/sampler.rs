@@ -66,6 +66,8 @@ pub struct Sampler {
 }
 
 impl Sampler {
+    /// The number of the machine's entity.
+    pub const MACHINE: EntityId = EntityId(0);
     /// The number of the workload's entity, where the settings name one.
     pub const WORKLOAD: EntityId = EntityId(1);
 
@@ -89,6 +91,7 @@ impl Sampler {
             None,
             now,
         );
+        debug_assert_eq!(machine, Self::MACHINE);
         if let Some(workload) = &settings.workload {
             let id = registry.add(workload.clone(), None, now);
             debug_assert_eq!(id, Self::WORKLOAD);

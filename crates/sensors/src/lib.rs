@@ -17,6 +17,7 @@ mod memory;
 pub mod netlink;
 mod network;
 mod paging;
+pub mod postgres;
 mod pressure;
 mod process;
 mod recorder;
@@ -59,10 +60,14 @@ pub fn all() -> &'static [&'static Sensor] {
 
 /// Every table that a recording of this version can hold, apart from the workload's signal.
 pub fn tables() -> impl Iterator<Item = &'static model::Table> {
-    all()
-        .iter()
-        .map(|sensor| sensor.table)
-        .chain([&FILESYSTEM, &CONNECTION, &CLOCK, &RECORDER])
+    all().iter().map(|sensor| sensor.table).chain([
+        &FILESYSTEM,
+        &CONNECTION,
+        &postgres::SESSION,
+        &postgres::DATABASE,
+        &CLOCK,
+        &RECORDER,
+    ])
 }
 
 #[cfg(test)]

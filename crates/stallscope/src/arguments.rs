@@ -78,9 +78,36 @@ pub(crate) struct RecordingOptions {
     /// What serves the load: port:5432, pid:N, unit:NAME, cgroup:PATH, name:REGEX. Repeatable; a role may stand before it: dependency=port:6379.
     #[arg(long, value_name = "TARGET")]
     pub(crate) target: Vec<NamedTarget>,
+    /// Ask PostgreSQL itself as well: whom its sessions wait for, and its counters. A URL or 'host=.. user=..'; without a value as PGHOST and its like say. The password belongs into PGPASSWORD or ~/.pgpass.
+    #[arg(long, value_name = "DSN", num_args = 0..=1, default_missing_value = "")]
+    pub(crate) postgres: Option<Dsn>,
     /// No live line.
     #[arg(short, long)]
     pub(crate) quiet: bool,
+}
+
+/// What was typed behind `--postgres`. It may hold a password: it is never shown, and reading it here
+/// would let the message about a mistake in it quote it.
+#[derive(Clone)]
+pub(crate) struct Dsn(String);
+
+impl Dsn {
+    /// For the one who connects.
+    pub(crate) fn text(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<String> for Dsn {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl std::fmt::Debug for Dsn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("***")
+    }
 }
 
 #[derive(Args, Debug)]
@@ -142,6 +169,26 @@ mod tests {
         for wrong in ["", "s", "-3s", "3 weeks", "1e400h"] {
             assert!(parse_duration(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_server_to_ask_is_never_shown_and_needs_no_value() {
+        let dsn = "host=h password=s3cret";
+        let words = [
+            "stallscope",
+            "record",
+            "--postgres",
+            dsn,
+            "--target",
+            "pid:1",
+        ];
+        let parsed = format!("{:?}", Arguments::try_parse_from(words).expect("it parses"));
+        assert!(!parsed.contains("s3cret"), "{parsed}");
+        let words = ["stallscope", "run", "--postgres", "--", "pgbench"];
+        let Ok(Command::Run(run)) = Arguments::try_parse_from(words).map(|it| it.command) else {
+            panic!("it parses")
+        };
+        assert_eq!(run.recording.postgres.as_ref().map(Dsn::text), Some(""));
     }
 
     #[test]

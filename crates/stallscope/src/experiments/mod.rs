@@ -4,6 +4,7 @@
 //! with the recording read back from disk and diagnosed: what is shown is what is kept.
 
 mod command;
+mod database;
 mod finish;
 mod plan;
 mod record;

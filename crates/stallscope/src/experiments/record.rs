@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 use host::{Command, Interrupts, sockets};
 
+use super::database;
 use super::finish::finish;
 use super::plan::{self, PROC, ROOT};
 use super::session::{Event, Session, target};
@@ -27,6 +28,7 @@ pub(crate) fn record(arguments: &Record) -> Result<u8> {
     }
     plan::check_json(options)?;
     let environment = host::environment(Path::new(ROOT));
+    let address = database::address(options)?;
     let named = plan::named_targets(options, &environment)?;
     let folder = plan::folder(options, "record");
     // There is no workload to give the old limit back to.
@@ -39,6 +41,7 @@ pub(crate) fn record(arguments: &Record) -> Result<u8> {
     let _interrupts =
         Interrupts::watch(move |interrupt| drop(tell.send(Event::Interrupt(interrupt))))?;
     let mut session = Session::start(&folder, meta, &environment, &events, live, screen)?;
+    session.ask(address, &events);
     for named in &named {
         let name = named
             .pids
@@ -60,6 +63,10 @@ pub(crate) fn record(arguments: &Record) -> Result<u8> {
             Ok(Event::Interrupt(_)) => true,
             Ok(Event::Harvest(harvest)) => {
                 session.harvest(harvest);
+                false
+            }
+            Ok(Event::Database(said)) => {
+                session.database(said);
                 false
             }
             Ok(_) | Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => false,

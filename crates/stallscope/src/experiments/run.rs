@@ -10,6 +10,7 @@ use model::{ExitKind, Outcome, Role, Target};
 use workloads::Ending;
 
 use super::command::Typed;
+use super::database;
 use super::finish::finish;
 use super::plan::{self, Named, PROC, ROOT};
 use super::search::{Found, Search, no_connection};
@@ -29,6 +30,7 @@ pub(crate) fn run(arguments: &Run) -> Result<u8> {
     let options = &arguments.recording;
     plan::check_json(options)?;
     let environment = host::environment(Path::new(ROOT));
+    let address = database::address(options)?;
     let named = plan::named_targets(options, &environment)?;
     let typed = Typed::new(arguments)?;
     let folder = plan::folder(options, &typed.name);
@@ -41,7 +43,8 @@ pub(crate) fn run(arguments: &Run) -> Result<u8> {
     let tell = events.clone();
     let _interrupts =
         Interrupts::watch(move |interrupt| drop(tell.send(Event::Interrupt(interrupt))))?;
-    let session = Session::start(&folder, meta, &environment, &events, live, screen.clone())?;
+    let mut session = Session::start(&folder, meta, &environment, &events, live, screen.clone())?;
+    session.ask(address, &events);
     let stdout = if options.json.as_deref() == Some(Path::new("-")) {
         Stdout::ToStderr
     } else {
@@ -192,6 +195,7 @@ impl Running {
             Event::Harvest(harvest) => self.session.harvest(harvest),
             Event::Bins(bins) => self.session.bins(&bins),
             Event::Found(found) => self.found(found),
+            Event::Database(said) => self.session.database(said),
             Event::NotFound(sentence) => {
                 self.announce();
                 self.session.screen.say(&format!("stallscope: {sentence}"));
@@ -309,6 +313,7 @@ impl Running {
             match inbox.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(Event::Harvest(harvest)) => self.session.harvest(harvest),
                 Ok(Event::Bins(bins)) => self.session.bins(&bins),
+                Ok(Event::Database(said)) => self.session.database(said),
                 // It ends already: a Ctrl-C that the workload was quicker to obey must not cut the recording off.
                 Ok(Event::Found(_) | Event::NotFound(_) | Event::Interrupt(_)) => {}
                 Err(_) => break,

@@ -8,8 +8,10 @@ use anyhow::Result;
 use host::{Command, Environment, Harvest, Sampler, SamplerHandle, Settings};
 use model::{Entity, EntityId, Meta, Role, Rows, Table, Target};
 use recording::Writer;
+use sources::postgres::Address;
 use workloads::{Bin, SIGNAL};
 
+use super::database::{Database, News, Said};
 use super::search::Found;
 use crate::outputs::{Live, Screen};
 
@@ -21,6 +23,8 @@ pub(super) enum Event {
     Bins(Vec<Bin>),
     /// From the search for servers.
     Found(Found),
+    /// From PostgreSQL itself.
+    Database(Said),
     /// The search gave up, for now: why, as a sentence.
     NotFound(String),
     /// The user wants it to end.
@@ -34,6 +38,8 @@ pub(super) struct Session {
     pub(super) live: Live,
     pub(super) screen: Screen,
     writer: Option<Writer>,
+    /// The server that is asked, if one was named.
+    database: Option<Database>,
     /// Targets that the sampler was told of, in the order of its answers.
     unanswered: VecDeque<Option<usize>>,
     /// Machine pressure at the last reading: (time, cpu some), ns.
@@ -75,6 +81,7 @@ impl Session {
             live,
             screen,
             writer: Some(writer),
+            database: None,
             unanswered: VecDeque::new(),
             last_pressure: None,
             ended: false,
@@ -105,7 +112,12 @@ impl Session {
                 self.write(|writer| writer.append(table, &rows));
                 self.sampler.give_back(table, rows);
             }
-            Harvest::Entities(events) => self.write(|writer| writer.entities(&events)),
+            Harvest::Entities(events) => {
+                if let Some(database) = &mut self.database {
+                    database.note(&events);
+                }
+                self.write(|writer| writer.entities(&events));
+            }
             Harvest::Gap(gap) => {
                 self.meta.gaps.push(gap);
                 self.save_meta();
@@ -132,9 +144,32 @@ impl Session {
         self.write(|writer| writer.append(&SIGNAL, &rows));
     }
 
+    /// Asks a server for its own word from now on.
+    pub(super) fn ask(&mut self, address: Option<Address>, events: &Sender<Event>) {
+        let Some(address) = address else { return };
+        // A server elsewhere has no process here: what the load is about stands for it.
+        let fallback = match self.meta.workload {
+            Some(_) => Sampler::WORKLOAD,
+            None => Sampler::MACHINE,
+        };
+        self.meta.environment.extend(Database::facts(&address));
+        self.database = Some(Database::ask(address, events, fallback));
+    }
+
+    /// Takes what PostgreSQL says.
+    pub(super) fn database(&mut self, said: Said) {
+        if let Some(database) = &mut self.database {
+            let news = database.hear(said);
+            self.take(news);
+        }
+    }
+
     /// Writes down who is measured, so that a crash does not lose it.
     pub(super) fn save_meta(&mut self) {
-        let meta = self.meta.clone();
+        let mut meta = self.meta.clone();
+        if let Some(database) = &self.database {
+            meta.gaps.extend_from_slice(database.gaps());
+        }
         self.write(|writer| writer.meta(&meta));
     }
 
@@ -143,6 +178,17 @@ impl Session {
     /// # Errors
     /// The first thing that went wrong on disk, while recording or now.
     pub(super) fn close(&mut self) -> Result<u64, recording::Error> {
+        if let Some(mut database) = self.database.take() {
+            let end = if self.ended {
+                self.meta.window.end
+            } else {
+                host::boottime()
+            };
+            let (news, gaps, corrections) = database.finish(end);
+            self.take(news);
+            self.meta.gaps.extend(gaps);
+            self.meta.cost.corrections.extend(corrections);
+        }
         // Without the sampler's own end, what the recording covers is told by its rows, as after a crash.
         self.meta.complete = self.ended && self.trouble.is_none();
         let Some(writer) = self.writer.take() else {
@@ -150,6 +196,26 @@ impl Session {
         };
         let size = writer.close(&self.meta)?;
         self.trouble.take().map_or(Ok(size), Err)
+    }
+
+    fn take(&mut self, news: News) {
+        for (table, rows) in &news.rows {
+            self.write(|writer| writer.append(table, rows));
+        }
+        for sentence in &news.sentences {
+            self.screen.say(&format!("stallscope: {sentence}"));
+        }
+        if let Some(pid) = news.own {
+            self.sampler.tell(Command::Assign {
+                pids: vec![pid],
+                role: Role::Recorder,
+            });
+            self.expect_no_answer();
+        }
+        if !(news.sentences.is_empty() && news.facts.is_empty()) {
+            self.meta.environment.extend(news.facts);
+            self.save_meta();
+        }
     }
 
     fn assigned(&mut self, root: Option<EntityId>) {

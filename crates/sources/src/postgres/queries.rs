@@ -1,0 +1,244 @@
+//! What is asked, by server version, and how the answers are read. Pure.
+//!
+//! Versions 9.6 (the first with `wait_event_type` and `pg_blocking_pids`) to 18 and later. Sources:
+//! <https://www.postgresql.org/docs/current/monitoring-stats.html>, and for `pg_blocking_pids`
+//! <https://www.postgresql.org/docs/current/functions-info.html>: "Frequent calls to this function
+//! could have some impact on database performance, because it needs exclusive access to the lock
+//! manager's shared state for a short time."
+
+use std::collections::HashMap;
+
+/// The oldest version that can be asked.
+pub(super) const OLDEST: u32 = 90_600;
+/// Since then `pg_stat_activity` tells what a backend is, and shows more than clients.
+const BACKEND_TYPES: u32 = 100_000;
+/// Blockers are asked for at most so many sessions a look, those first that have waited longest.
+const MOST_BLOCKED: usize = 100;
+
+/// Settings that are kept; those that a version does not have are left out.
+pub(super) const SETTINGS: &str = "SELECT name, current_setting(name) FROM pg_settings WHERE name IN ('max_connections', 'superuser_reserved_connections', 'reserved_connections', 'shared_buffers', 'synchronous_commit', 'fsync', 'wal_sync_method', 'max_wal_size', 'checkpoint_timeout', 'autovacuum', 'track_io_timing', 'server_version')";
+
+/// Who answers: the backend's pid and age (us), and whether it sees the sessions of other roles.
+pub(super) fn who(version: u32) -> String {
+    // pg_monitor holds pg_read_all_stats; before version 10 there is neither.
+    let member = if version >= BACKEND_TYPES {
+        "pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')"
+    } else {
+        "false"
+    };
+    format!(
+        "SELECT pg_backend_pid(), (extract(epoch FROM clock_timestamp() - backend_start) * 1e6)::bigint, current_setting('is_superuser') = 'on' OR {member} FROM pg_stat_activity WHERE pid = pg_backend_pid()"
+    )
+}
+
+/// One look, in one transaction: the sessions, then the counters of this database.
+pub(super) fn look(version: u32) -> String {
+    let (kind, wanted) = if version >= BACKEND_TYPES {
+        (
+            "backend_type",
+            // A session that may not be looked into shows no type; only those of clients have a database.
+            "(backend_type IN ('client backend', 'parallel worker') OR backend_type IS NULL AND datid IS NOT NULL)",
+        )
+    } else {
+        ("'client backend'", "true")
+    };
+    format!(
+        "SELECT pid, {kind}, state, wait_event_type, \
+           (extract(epoch FROM clock_timestamp() - xact_start) * 1e6)::bigint, \
+           CASE WHEN wait_event_type = 'Lock' AND row_number() OVER \
+             (PARTITION BY wait_event_type ORDER BY query_start) <= {MOST_BLOCKED} \
+             THEN array_to_string(pg_blocking_pids(pid), ',') END \
+         FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND {wanted}; \
+         SELECT xact_commit, xact_rollback, blks_read, blks_hit, temp_bytes, deadlocks, \
+           CASE WHEN current_setting('track_io_timing')::boolean \
+             THEN (blk_read_time * 1e6)::bigint END \
+         FROM pg_stat_database WHERE datname = current_database()"
+    )
+}
+
+/// What one look found.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Look {
+    /// Sessions of clients, and workers of their parallel queries; ours is left out.
+    pub sessions: Vec<Session>,
+    /// Sessions that this role may not look into; they are not among `sessions`.
+    pub hidden: u32,
+    /// The database's counters; `None` when it was dropped meanwhile.
+    pub counters: Option<Counters>,
+}
+
+/// One session, as `pg_stat_activity` shows it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Session {
+    /// The process that serves it.
+    pub pid: u32,
+    /// Whether it is a worker of another session's query, not a client's own.
+    pub parallel: bool,
+    /// The word for its state: `idle in transaction`.
+    pub state: String,
+    /// The word for what it waits for: `Lock`; `None` when it does not wait.
+    pub wait: Option<String>,
+    /// How long its transaction has lasted, ns; `None` outside one.
+    pub transaction_age_ns: Option<i64>,
+    /// The process at the root of what blocks it: the first of its blockers, and theirs in turn;
+    /// `None` when nothing does, or when a prepared transaction without a process does.
+    pub blocked_by: Option<u32>,
+}
+
+/// Counters of one database since they were last reset, as `pg_stat_database` shows them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Counters {
+    /// Transactions committed, our own looks among them.
+    pub commits: Option<i64>,
+    /// Transactions rolled back.
+    pub rollbacks: Option<i64>,
+    /// Blocks asked of the operating system.
+    pub blocks_read: Option<i64>,
+    /// Blocks found in shared buffers.
+    pub blocks_hit: Option<i64>,
+    /// Bytes written to temporary files.
+    pub temp_bytes: Option<i64>,
+    /// Deadlocks resolved.
+    pub deadlocks: Option<i64>,
+    /// Time that backends spent reading blocks, ns; `None` unless `track_io_timing` is on.
+    pub read_time_ns: Option<i64>,
+}
+
+/// A row of an answer, as text.
+pub(super) type Row = Vec<Option<String>>;
+
+/// The answers of `look`.
+pub(super) fn read_look(sessions: &[Row], counters: &[Row]) -> Option<Look> {
+    let mut look = Look::default();
+    let mut blockers: HashMap<u32, u32> = HashMap::new();
+    for row in sessions {
+        let [pid, kind, state, wait, age_us, blocked_by] = row.as_slice() else {
+            return None;
+        };
+        let pid = pid.as_ref()?.parse().ok()?;
+        let Some(state) = state else {
+            look.hidden += 1;
+            continue;
+        };
+        let blocked_by = blocked_by.as_deref().and_then(first);
+        if let Some(blocker) = blocked_by {
+            blockers.insert(pid, blocker);
+        }
+        look.sessions.push(Session {
+            pid,
+            parallel: kind.as_deref() == Some("parallel worker"),
+            state: state.clone(),
+            wait: wait.clone(),
+            transaction_age_ns: number(age_us).map(|us| us.max(0).saturating_mul(1_000)),
+            blocked_by,
+        });
+    }
+    for session in &mut look.sessions {
+        session.blocked_by = root(session.pid, &blockers).filter(|pid| *pid != 0);
+    }
+    look.counters = counters.first().and_then(read_counters);
+    Some(look)
+}
+
+fn read_counters(row: &Row) -> Option<Counters> {
+    let [commits, rollbacks, read, hit, temp, deadlocks, read_time] = row.as_slice() else {
+        return None;
+    };
+    Some(Counters {
+        commits: number(commits),
+        rollbacks: number(rollbacks),
+        blocks_read: number(read),
+        blocks_hit: number(hit),
+        temp_bytes: number(temp),
+        deadlocks: number(deadlocks),
+        read_time_ns: number(read_time),
+    })
+}
+
+fn number(text: &Option<String>) -> Option<i64> {
+    text.as_ref()?.parse().ok()
+}
+
+/// The first of `1,2,3`; pid 0 stands for a prepared transaction.
+fn first(pids: &str) -> Option<u32> {
+    pids.split(',').next()?.parse().ok()
+}
+
+/// Follows the chain of blockers to its end. In a circle, a deadlock not yet found, there is none: then
+/// the direct blocker stands.
+fn root(pid: u32, blockers: &HashMap<u32, u32>) -> Option<u32> {
+    let direct = *blockers.get(&pid)?;
+    let mut at = direct;
+    for _ in 0..blockers.len() {
+        match blockers.get(&at) {
+            Some(next) if *next != 0 => at = *next,
+            _ => return Some(at),
+        }
+    }
+    Some(direct)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn row(text: &str) -> Row {
+        let cell = |cell: &str| (cell != "-").then(|| cell.to_owned());
+        text.split('|').map(cell).collect()
+    }
+
+    fn rows(text: &str) -> Vec<Row> {
+        text.lines().map(|line| row(line.trim())).collect()
+    }
+
+    #[test]
+    fn sessions_with_their_root_blockers() {
+        let sessions = rows(
+            "10|client backend|active|Lock|1500|11,12
+             11|client backend|active|Lock|900|12
+             12|client backend|idle in transaction|Client|2000000|-
+             13|parallel worker|active|-|-3|-
+             14|-|-|-|-|-
+             15|client backend|active|Lock|5|0
+             16|client backend|active|Lock|5|",
+        );
+        let look = read_look(&sessions, &rows("5|1|2|3|0|0|-")).expect("it is understood");
+        let blockers: Vec<_> = look.sessions.iter().map(|it| it.blocked_by).collect();
+        assert_eq!(blockers, [Some(12), Some(12), None, None, None, None]);
+        assert_eq!(look.hidden, 1);
+        assert_eq!(look.sessions[0].transaction_age_ns, Some(1_500_000));
+        assert_eq!(look.sessions[3].transaction_age_ns, Some(0));
+        assert!(look.sessions[3].parallel && !look.sessions[2].parallel);
+        let counters = look.counters.expect("there are some");
+        assert_eq!((counters.commits, counters.read_time_ns), (Some(5), None));
+    }
+
+    #[test]
+    fn a_circle_of_blockers_ends_at_the_direct_one() {
+        let sessions = rows(
+            "1|client backend|active|Lock|1|2
+             2|client backend|active|Lock|1|1
+             3|client backend|active|Lock|1|1",
+        );
+        let look = read_look(&sessions, &[]).expect("it is understood");
+        let blockers: Vec<_> = look.sessions.iter().map(|it| it.blocked_by).collect();
+        assert_eq!(blockers, [Some(2), Some(1), Some(1)]);
+        assert_eq!(look.counters, None, "the database is gone");
+    }
+
+    #[test]
+    fn old_servers_are_not_asked_for_what_they_lack() {
+        assert!(!look(90_600).contains("backend_type") && !who(90_600).contains("pg_read_all"));
+        assert!(look(100_000).contains("backend_type") && who(180_000).contains("pg_read_all"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_answer_makes_it_panic(
+            sessions in prop::collection::vec(prop::collection::vec(prop::option::of("[0-9,a-z]{0,4}"), 5..8), 0..8),
+        ) {
+            let _ = read_look(&sessions, &sessions);
+        }
+    }
+}

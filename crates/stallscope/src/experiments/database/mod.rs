@@ -1,0 +1,319 @@
+//! PostgreSQL's own word beside the kernel's: `--postgres`.
+//!
+//! A thread of its own asks (`watch`); here its looks are joined with the processes of this recording
+//! and become rows. A look is held back until the sampler has told of every process that was there
+//! then. Trouble never ends a run: it becomes a gap, and is said once.
+
+mod processes;
+mod rows;
+mod watch;
+
+use std::collections::VecDeque;
+use std::sync::mpsc::{Sender, channel};
+
+use anyhow::{Result, anyhow};
+use model::{EntityEvent, EntityId, Gap, GapReason, Rows, Table, Timestamp, Window};
+use sensors::postgres::{DATABASE, SESSION};
+use sources::postgres::{Address, Look, Server, Trouble, TroubleKind};
+
+use self::processes::Processes;
+use self::rows::Held;
+pub(super) use self::watch::Said;
+use super::session::Event;
+use crate::arguments::RecordingOptions;
+
+/// The sampler looks for processes every 0.2 s to 2 s, and hands on once a second.
+const HOLD_NS: i64 = 3_500_000_000;
+/// The process that serves us began to when it was forked: ticks and clocks allow for no more.
+const START_TOLERANCE_NS: i64 = 2_000_000_000;
+/// A server that has not said anything for so long answers no more.
+const SILENCE_NS: i64 = 8_000_000_000;
+
+/// The server that the user named, if one.
+pub(super) fn address(options: &RecordingOptions) -> Result<Option<Address>> {
+    let Some(typed) = &options.postgres else {
+        return Ok(None);
+    };
+    let address = Address::parse(typed.text(), &watch::Here);
+    address.map(Some).map_err(|sentence| anyhow!(sentence))
+}
+
+/// What is to be written down.
+#[derive(Default)]
+pub(super) struct News {
+    /// Rows by table, in the order of time.
+    pub(super) rows: Vec<(&'static Table, Rows)>,
+    /// Facts about the server by name.
+    pub(super) facts: Vec<(String, String)>,
+    /// What is to be said to the user.
+    pub(super) sentences: Vec<String>,
+    /// The process that serves us: it is part of the recorder.
+    pub(super) own: Option<u32>,
+}
+
+/// A server that is asked while a recording is made.
+pub(super) struct Database {
+    place: String,
+    processes: Processes,
+    held: Held,
+    /// The entity that `held` counts for.
+    counted: Option<EntityId>,
+    waiting: VecDeque<(Timestamp, Look, Backend)>,
+    backend: Option<Backend>,
+    /// Where rows go that belong to no process of this machine.
+    fallback: EntityId,
+    /// When it last said something.
+    heard: Timestamp,
+    /// Gaps that go on, and those that are closed.
+    gaps: Vec<Gap>,
+    lost: Option<Timestamp>,
+    /// The process that was told to be the recorder's.
+    introduced: Option<u32>,
+    /// The thread ends when this is dropped.
+    _stop: Sender<()>,
+}
+
+/// The process that serves our connection.
+#[derive(Clone, Copy)]
+struct Backend {
+    pid: u32,
+    started: Timestamp,
+    sessions_limit: Option<i64>,
+}
+
+impl Database {
+    /// Starts to ask; `fallback` gets the rows of a server that runs elsewhere.
+    pub(super) fn ask(address: Address, events: &Sender<Event>, fallback: EntityId) -> Self {
+        let (stop, stopped) = channel();
+        let tell = events.clone();
+        let place = address.to_string();
+        // Without a thread nothing is heard, and `finish` says so.
+        drop(
+            std::thread::Builder::new()
+                .name("postgres".to_owned())
+                .spawn(move || watch::watch(&address, &tell, &stopped)),
+        );
+        Self {
+            place,
+            processes: Processes::new(),
+            held: Held::new(),
+            counted: None,
+            waiting: VecDeque::new(),
+            backend: None,
+            fallback,
+            heard: host::boottime(),
+            gaps: Vec::new(),
+            lost: None,
+            introduced: None,
+            _stop: stop,
+        }
+    }
+
+    /// Facts about an address that are no secret.
+    pub(super) fn facts(address: &Address) -> Vec<(String, String)> {
+        [
+            ("host", address.host.clone()),
+            ("port", address.port.to_string()),
+            ("database", address.database.clone()),
+            ("user", address.user.clone()),
+        ]
+        .map(|(name, value)| (format!("postgres.{name}"), value))
+        .to_vec()
+    }
+
+    /// Takes changes of the entity list.
+    pub(super) fn note(&mut self, events: &[EntityEvent]) {
+        self.processes.note(events);
+    }
+
+    /// Takes what the thread says.
+    pub(super) fn hear(&mut self, said: Said) -> News {
+        let now = host::boottime();
+        let mut news = News::default();
+        match said {
+            Said::Connected(at, server) => self.connected(at, &server, &mut news),
+            Said::Look(time, look) => {
+                self.answered(now);
+                if let Some(backend) = self.backend {
+                    self.waiting.push_back((time, *look, backend));
+                }
+                self.settle(now - HOLD_NS, &mut news);
+            }
+            Said::Trouble(trouble) => self.troubled(trouble, &mut news),
+        }
+        if self.lost.is_none() {
+            self.heard = now;
+        }
+        news
+    }
+
+    /// Whatever is still held back, and the gaps.
+    pub(super) fn finish(&mut self, end: Timestamp) -> (News, Vec<Gap>, Vec<(String, u64)>) {
+        let mut news = News::default();
+        if self.lost.is_none() && end.ns_since(self.heard) > SILENCE_NS {
+            let sentence = format!(
+                "PostgreSQL's own word ({}) was not heard any more: it does not answer",
+                self.place
+            );
+            self.open_gap(GapReason::Unsupported(sentence));
+        }
+        self.answered(end);
+        self.settle(end, &mut news);
+        let columns = DATABASE.columns.iter().zip(&self.held.corrections);
+        let corrections = columns
+            .filter(|(_, count)| **count > 0)
+            .map(|(column, count)| (format!("{}.{}", DATABASE.name, column.name), *count))
+            .collect();
+        (news, std::mem::take(&mut self.gaps), corrections)
+    }
+
+    /// The gaps so far.
+    pub(super) fn gaps(&self) -> &[Gap] {
+        &self.gaps
+    }
+
+    fn connected(&mut self, at: Timestamp, server: &Server, news: &mut News) {
+        self.backend = Some(Backend {
+            pid: server.pid,
+            started: at - server.age_ns,
+            sessions_limit: server.sessions_limit(),
+        });
+        let named = server.settings.iter();
+        news.facts = named
+            .map(|(name, value)| (format!("postgres.{name}"), value.clone()))
+            .collect();
+        if !server.sees_all {
+            let way_out = if server.version >= 100_000 {
+                "GRANT pg_monitor to this role"
+            } else {
+                "name a superuser, as this version has no pg_monitor"
+            };
+            let sentence = format!(
+                "what sessions of other roles do is hidden by PostgreSQL ({}): {way_out}",
+                self.place
+            );
+            self.note_gap(SESSION.name.as_ref(), GapReason::Denied(sentence), news);
+        }
+    }
+
+    /// Ends the gap that goes on, if one does.
+    fn answered(&mut self, now: Timestamp) {
+        let Some(since) = self.lost.take() else {
+            return;
+        };
+        let going_on = self.gaps.iter_mut().filter_map(|gap| gap.window.as_mut());
+        for window in going_on.filter(|window| window.start == since && window.end == since) {
+            *window = Window::new(since, now);
+        }
+    }
+
+    fn troubled(&mut self, trouble: Trouble, news: &mut News) {
+        // Attempts to come back fail alike: the first reason is the one that counts.
+        if self.lost.is_none() {
+            news.sentences.push(trouble.sentence.clone());
+            self.open_gap(match trouble.kind {
+                TroubleKind::Denied => GapReason::Denied(trouble.sentence),
+                TroubleKind::Away => GapReason::Unsupported(trouble.sentence),
+            });
+        }
+    }
+
+    /// A gap of both tables since the last answer; `answered` gives it its end.
+    fn open_gap(&mut self, reason: GapReason) {
+        let since = self.heard;
+        self.lost = Some(since);
+        for table in [&SESSION, &DATABASE] {
+            self.gaps.push(Gap {
+                table: table.name.to_string(),
+                what: String::new(),
+                window: Some(Window::new(since, since)),
+                reason: reason.clone(),
+            });
+        }
+    }
+
+    /// A gap of the whole recording, noted and said once.
+    fn note_gap(&mut self, table: &str, reason: GapReason, news: &mut News) {
+        let gap = Gap {
+            table: table.to_owned(),
+            what: String::new(),
+            window: None,
+            reason,
+        };
+        if self.gaps.contains(&gap) {
+            return;
+        }
+        if let GapReason::Denied(sentence) | GapReason::Unsupported(sentence) = &gap.reason {
+            news.sentences.push(sentence.clone());
+        }
+        self.gaps.push(gap);
+    }
+
+    /// Makes rows of the looks up to a time.
+    fn settle(&mut self, until: Timestamp, news: &mut News) {
+        while self
+            .waiting
+            .front()
+            .is_some_and(|(time, ..)| *time <= until)
+        {
+            if let Some((time, look, backend)) = self.waiting.pop_front() {
+                self.write(time, &look, backend, news);
+            }
+        }
+    }
+
+    fn write(&mut self, time: Timestamp, look: &Look, backend: Backend, news: &mut News) {
+        let own = self.processes.at(backend.pid, time).filter(|process| {
+            process.started.ns_since(backend.started).abs() <= START_TOLERANCE_NS
+        });
+        let root = own.and_then(|process| process.parent);
+        if root.is_some() && self.introduced.replace(backend.pid) != Some(backend.pid) {
+            news.own = Some(backend.pid);
+        }
+        let owner = root.unwrap_or(self.fallback);
+        if self.counted.replace(owner) != Some(owner) {
+            let corrections = std::mem::take(&mut self.held.corrections);
+            self.held = Held::new();
+            self.held.corrections = corrections;
+        }
+        let mut row = Rows::with_capacity(DATABASE.columns.len(), 1);
+        row.push(time, owner, &self.held.row(look, backend.sessions_limit));
+        news.rows.push((&DATABASE, row));
+        let Some(root) = root else {
+            let sentence = format!(
+                "PostgreSQL's sessions ({}) have no processes here: it runs on another machine or in another PID namespace, or /proc hides it; its counters are kept. Record there as well, or as root",
+                self.place
+            );
+            self.note_gap(
+                SESSION.name.as_ref(),
+                GapReason::Unsupported(sentence),
+                news,
+            );
+            return;
+        };
+        let (rows, dropped) = rows::sessions(time, look, root, &self.processes);
+        news.rows.push((&SESSION, rows));
+        if dropped > 0 {
+            self.drop_sessions(time, dropped as u64);
+        }
+    }
+
+    /// Adds to the one gap of sessions that there was no room for.
+    fn drop_sessions(&mut self, time: Timestamp, count: u64) {
+        let known = self.gaps.iter_mut().find_map(|gap| match &mut gap.reason {
+            GapReason::Dropped(sum) => Some((sum, &mut gap.window)),
+            _ => None,
+        });
+        if let Some((sum, window)) = known {
+            *sum += count;
+            *window = window.map(|window| Window::new(window.start, time));
+            return;
+        }
+        self.gaps.push(Gap {
+            table: SESSION.name.to_string(),
+            what: format!("sessions beyond {} a look", rows::MOST_SESSIONS),
+            window: Some(Window::new(time, time)),
+            reason: GapReason::Dropped(count),
+        });
+    }
+}

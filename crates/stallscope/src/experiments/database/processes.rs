@@ -1,0 +1,110 @@
+//! Which entity a process number stood for: learned from the entity list as it is recorded.
+
+use std::collections::HashMap;
+
+use model::{EntityEvent, EntityId, EntityKind, Timestamp};
+
+/// The newest process of each number.
+pub(super) struct Processes {
+    by_pid: HashMap<u32, Process>,
+    /// Length of the tick in which the kernel gives a process's start.
+    tick_ns: i64,
+}
+
+/// What is known of one process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Process {
+    pub(super) entity: EntityId,
+    pub(super) parent: Option<EntityId>,
+    pub(super) started: Timestamp,
+    vanished: Option<Timestamp>,
+}
+
+impl Processes {
+    pub(super) fn new() -> Self {
+        let ticks = rustix::param::clock_ticks_per_second().max(1);
+        Self {
+            by_pid: HashMap::new(),
+            tick_ns: 1_000_000_000 / ticks as i64,
+        }
+    }
+
+    /// Takes changes of the entity list.
+    pub(super) fn note(&mut self, events: &[EntityEvent]) {
+        for EntityEvent { record, .. } in events {
+            if record.entity.kind != EntityKind::Process {
+                continue;
+            }
+            let Some((pid, ticks)) = numbers(&record.entity.path) else {
+                continue;
+            };
+            let process = Process {
+                entity: record.id,
+                parent: record.parent,
+                started: Timestamp::from_ns(ticks.saturating_mul(self.tick_ns)),
+                vanished: record.vanished,
+            };
+            let known = self.by_pid.entry(pid).or_insert(process);
+            // The end of one may be told after the beginning of the next with its number.
+            if process.started >= known.started {
+                *known = process;
+            }
+        }
+    }
+
+    /// The process that had this number at an instant.
+    pub(super) fn at(&self, pid: u32, time: Timestamp) -> Option<&Process> {
+        let process = self.by_pid.get(&pid)?;
+        let ended = process.vanished.is_some_and(|vanished| vanished < time);
+        (process.started <= time && !ended).then_some(process)
+    }
+}
+
+/// The numbers of `pid:N@TICKS`.
+fn numbers(path: &str) -> Option<(u32, i64)> {
+    let (pid, ticks) = path.strip_prefix("pid:")?.split_once('@')?;
+    Some((pid.parse().ok()?, ticks.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Entity, EntityRecord, Role};
+
+    fn event(id: u32, path: &str, vanished: Option<i64>) -> EntityEvent {
+        EntityEvent {
+            time: Timestamp::from_ns(0),
+            record: EntityRecord {
+                id: EntityId(id),
+                entity: Entity::new(EntityKind::Process, "p", path),
+                parent: Some(EntityId(1)),
+                group: None,
+                pressure_group: None,
+                memory_group: None,
+                io_group: None,
+                role: Role::Rest,
+                serving: false,
+                first_seen: Timestamp::from_ns(0),
+                vanished: vanished.map(Timestamp::from_ns),
+            },
+        }
+    }
+
+    #[test]
+    fn a_number_stands_for_the_process_that_had_it_then() {
+        let mut processes = Processes::new();
+        processes.tick_ns = 1;
+        processes.note(&[event(5, "pid:7@100", None), event(6, "pid:7@300", None)]);
+        processes.note(&[event(5, "pid:7@100", Some(290)), event(9, "odd", None)]);
+        let at = |time| {
+            let found = processes.at(7, Timestamp::from_ns(time));
+            found.map(|process| process.entity.0)
+        };
+        assert_eq!(at(299), None, "not yet born");
+        assert_eq!(at(301), Some(6));
+        processes.note(&[event(6, "pid:7@300", Some(400))]);
+        assert!(processes.at(7, Timestamp::from_ns(400)).is_some());
+        assert!(processes.at(7, Timestamp::from_ns(401)).is_none());
+        assert!(processes.at(8, Timestamp::from_ns(301)).is_none());
+    }
+}
