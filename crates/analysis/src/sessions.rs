@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use model::{Entity, EntityId, EntityKind, Timeline, Window};
 
-use crate::ledger::seconds;
 use crate::measure::Of;
 
 /// Sessions over the window; everything is empty without `--postgres`.
@@ -29,12 +28,9 @@ fn blocker(timeline: &Timeline, window: Window) -> Option<(Entity, f64)> {
         let Some(series) = timeline.series("session", session.id, "blocked_by") else {
             continue;
         };
-        for second in seconds(window) {
-            // The machine, number 0, blocks nobody: it stands for "not blocked".
-            let by = series
-                .gauge_at(second.end)
-                .and_then(|by| u32::try_from(by).ok());
-            if let Some(by) = by.filter(|by| *by > 0) {
+        // A row per look: those of a session that nobody blocks have no value.
+        for (_, by) in series.values_in(window) {
+            if let Ok(by) = u32::try_from(by) {
                 *seen.entry(EntityId(by)).or_default() += 1.0;
             }
         }
