@@ -2,7 +2,7 @@
 //!
 //! One dump per address family tells every TCP socket of a network namespace; which process holds
 //! which is read from the links in `/proc/PID/fd`, for sockets that were not met before. It is done on
-//! the sampler's own thread: 0.26 ms of CPU for the walk of the kernel's table of 262,144 places, once
+//! the sampler's own thread: 0.26 ms of CPU for two walks of the kernel's table of 262,144 places, one
 //! per family, and 1.2 us per connection (`cargo test --release -p host -- --ignored --nocapture
 //! a_look`). That is less than a tick's other work: a thread of its own would only cost a wake-up.
 //! Looks keep away from each other where sockets are so many that they would cost more than their
