@@ -118,9 +118,9 @@ impl Namespaces {
     /// of them answered.
     pub(super) fn dump(&mut self, gaps: &mut Gaps, mut each: impl FnMut(u64, &TcpReading)) -> bool {
         let mut complete = true;
-        for namespace in &mut self.list {
+        self.list.retain_mut(|namespace| {
             let Some(socket) = &namespace.socket else {
-                continue;
+                return true;
             };
             let inode = namespace.inode;
             let answers = [AF_INET, AF_INET6].map(|family| {
@@ -135,8 +135,11 @@ impl Namespaces {
                 // What is left of the answer would be taken for the next one's.
                 namespace.socket = None;
                 say_refusal(errno, gaps);
+                // Made anew at the next look, where only this answer went wrong.
+                return !matches!(errno, Errno::NOBUFS | Errno::NOMEM | Errno::AGAIN);
             }
-        }
+            true
+        });
         complete
     }
 }

@@ -60,6 +60,27 @@ fn sampler() -> (Sampler, std::sync::mpsc::Sender<Command>) {
     (sampler, tell)
 }
 
+fn measure(tell: &std::sync::mpsc::Sender<Command>, pid: u32) {
+    let pids = vec![pid];
+    let role = Role::Target;
+    tell.send(Command::Assign { pids, role })
+        .expect("the sampler lives");
+}
+
+/// Steps until it has happened: a look may be put off where sockets are many.
+fn until(sampler: &mut Sampler, seen: &mut Seen, happened: &dyn Fn(&Seen) -> bool) {
+    for _ in 0..100 {
+        for _ in 0..10 {
+            sampler.step(&mut |harvest| seen.take(harvest));
+        }
+        if happened(seen) {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    panic!("it does not happen");
+}
+
 #[test]
 fn a_loopback_connection_has_its_round_trip_and_its_bytes() {
     let (mut sampler, tell) = sampler();
@@ -69,28 +90,11 @@ fn a_loopback_connection_has_its_round_trip_and_its_bytes() {
     let (mut server, _) = listener.accept().expect("its other end");
     client.write_all(&[7; 10_000]).expect("room");
     server.read_exact(&mut [0; 10_000]).expect("all of it");
-    tell.send(Command::Assign {
-        pids: vec![std::process::id()],
-        role: Role::Target,
-    })
-    .expect("the sampler lives");
+    measure(&tell, std::process::id());
     let mut seen = Seen::default();
-    // A look may be put off where sockets are many.
-    let mut until = |seen: &mut Seen, happened: &dyn Fn(&Seen) -> bool| {
-        for _ in 0..100 {
-            for _ in 0..10 {
-                sampler.step(&mut |harvest| seen.take(harvest));
-            }
-            if happened(seen) {
-                return;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(100));
-        }
-        panic!("it does not happen");
-    };
     let end = client.local_addr().expect("an address");
     let (out, back) = (format!("{end}-{local}"), format!("{local}-{end}"));
-    until(&mut seen, &|seen| seen.newest(&out).is_some());
+    until(&mut sampler, &mut seen, &|seen| seen.newest(&out).is_some());
     let column = |name: &str| sensors::CONNECTION.position(name).expect("a column");
     let (sent, received) = (seen.last_row(&out), seen.last_row(&back));
     assert!(sent[column("rtt_ns")] > 0, "{sent:?}");
@@ -107,16 +111,77 @@ fn a_loopback_connection_has_its_round_trip_and_its_bytes() {
     );
 
     client.write_all(&[7; 500]).expect("room");
-    until(&mut seen, &|seen| {
+    until(&mut sampler, &mut seen, &|seen| {
         seen.last_row(&out)[column("bytes_sent")] == 10_500
             && seen.last_row(&back)[column("receive_queue_bytes")] == 500
     });
 
     drop((client, server));
-    until(&mut seen, &|seen| {
+    until(&mut sampler, &mut seen, &|seen| {
         let newest = seen.newest(&out);
         newest.is_some_and(|event| event.record.vanished.is_some())
     });
+}
+
+/// A process in a network namespace of its own, connected to itself there; it ends with the test.
+struct Elsewhere(std::process::Child);
+
+impl Elsewhere {
+    const CONNECT: &str = r#"ip link set lo up && exec perl -MIO::Socket::INET -e '
+        $| = 1;
+        $listener = IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1:5432") or die;
+        $client = IO::Socket::INET->new(PeerAddr => "127.0.0.1:5432") or die;
+        $server = $listener->accept;
+        print "connected\n";
+        sleep 60'"#;
+
+    /// `None` where the kernel or the machine cannot make one.
+    fn start() -> Option<Self> {
+        let mut command = std::process::Command::new("unshare");
+        command.args(["--net", "sh", "-c", Self::CONNECT]);
+        command.stdout(std::process::Stdio::piped());
+        let mut child = command.spawn().ok()?;
+        let mut said = [0; 9];
+        let told = child.stdout.as_mut().map(|out| out.read_exact(&mut said));
+        let started = Self(child);
+        matches!(told, Some(Ok(()))).then_some(started)
+    }
+}
+
+impl Drop for Elsewhere {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn connections_in_another_network_namespace_are_seen() {
+    let Some(elsewhere) = Elsewhere::start() else {
+        let required = std::env::var_os("STALLSCOPE_REQUIRE").is_some_and(|value| value == "all");
+        assert!(
+            !required,
+            "a network namespace needs root, unshare, ip and perl"
+        );
+        return println!("SKIPPED: another network namespace: it needs root, unshare, ip and perl");
+    };
+    let (mut sampler, tell) = sampler();
+    let mut seen = Seen::default();
+    measure(&tell, elsewhere.0.id());
+    let ends = |seen: &Seen| {
+        let named = |event: &&EntityEvent| event.record.entity.name.contains("127.0.0.1:5432");
+        seen.entities.iter().filter(named).count()
+    };
+    until(&mut sampler, &mut seen, &|seen| ends(seen) == 2);
+    drop(elsewhere);
+    let gone = |event: &EntityEvent| event.record.vanished.is_some();
+    let all_gone = |seen: &Seen| {
+        let paths = seen.entities.iter().filter(|event| gone(event));
+        let of_it = paths.filter(|event| event.record.entity.name.contains("127.0.0.1:5432"));
+        of_it.count() == 2
+    };
+    until(&mut sampler, &mut seen, &all_gone);
 }
 
 /// What a look costs: `cargo test --release -p host -- --ignored --nocapture a_look`.
