@@ -165,7 +165,7 @@ fn without_warm_up(
     mut stretches: Vec<Stretch>,
     thresholds: &Thresholds,
 ) -> Vec<Stretch> {
-    let most = (throughput.len() as f64 * thresholds.warm_up.most) as usize;
+    let most = (throughput.len() as f64 * thresholds.warm_up.most).ceil() as usize;
     let mean = |stretch: &Stretch| mean_of(&throughput[stretch.first..stretch.end]);
     let starts_slowly = |pair: &&[Stretch]| {
         let slower = mean(&pair[1]) >= mean(&pair[0]) * (1.0 + thresholds.warm_up.effect);

@@ -98,7 +98,10 @@ impl Teller<'_> {
         };
         let least = (1.0 + self.thresholds.effect).ln();
         let rises = |part: &[f64], noise: &Noise| {
-            (slope(part) * (part.len() - 1) as f64).abs() >= least && is_monotone(part, noise)
+            is_monotone(part, noise) && {
+                let change = slope(part) * (part.len() - 1) as f64;
+                change.abs() >= least && is_throughout(part)
+            }
         };
         if !parts().any(|(part, noise)| rises(part, noise)) {
             return None;
@@ -154,6 +157,16 @@ fn slope(part: &[f64]) -> f64 {
     median(&slopes).unwrap_or(0.0)
 }
 
+/// Whether each half changes the same way, and by no less than a quarter of its part: a rise to a
+/// level that then stays is a ramp and a level.
+fn is_throughout(part: &[f64]) -> bool {
+    const LEAST: f64 = 0.25;
+    let whole = slope(part);
+    let (early, late) = part.split_at(part.len() / 2);
+    let holds = |half| slope(half) * whole.signum() >= LEAST * whole.abs();
+    holds(early) && holds(late)
+}
+
 /// Whether more pairs rise than fall, or fall than rise, than chance makes in 1 of 100 (Mann 1945;
 /// Kendall 1975), the variance inflated for noise with memory (Hamed & Rao 1998, J. Hydrology 204).
 fn is_monotone(part: &[f64], noise: &Noise) -> bool {
@@ -166,7 +179,9 @@ fn is_monotone(part: &[f64], noise: &Noise) -> bool {
             rising += (b - a).signum() * f64::from(u8::from(a != b));
         }
     }
-    let inflation = if step == 1 { noise.inflation() } else { 1.0 };
+    // As there, by a correlation only that so many bins can show.
+    let shown = step == 1 && noise.rho > 1.96 / n.sqrt();
+    let inflation = if shown { noise.inflation() } else { 1.0 };
     let variance = n * (n - 1.0) * (2.0 * n + 5.0) / 18.0 * inflation;
     rising.abs() - 1.0 >= Z * variance.sqrt()
 }
