@@ -90,14 +90,13 @@ fn short(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
 }
 
 fn warm_up(facts: &Facts<'_>, phases: &[Phase]) -> Option<String> {
-    let of = |kind| {
-        phases
-            .iter()
-            .find(|phase| phase.kind == kind)
-            .map(|phase| phase.window.seconds())
+    let seconds = |is: fn(PhaseKind) -> bool| {
+        let of = phases.iter().filter(|phase| is(phase.kind));
+        of.map(|phase| phase.window.seconds()).sum::<f64>()
     };
-    let (warm_up, steady) = (of(PhaseKind::WarmUp)?, of(PhaseKind::Steady)?);
-    (facts.signal.is_some() && warm_up >= steady)
+    let warm_up = seconds(|kind| kind == PhaseKind::WarmUp);
+    let steady = seconds(|kind| !matches!(kind, PhaseKind::WarmUp | PhaseKind::End));
+    (facts.signal.is_some() && steady > 0.0 && warm_up >= steady)
         .then(|| format!("the warm-up took {warm_up:.0} s of {:.0} s: throughput may not have settled, run longer", warm_up + steady))
 }
 

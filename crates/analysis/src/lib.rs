@@ -9,6 +9,7 @@ mod account;
 mod bootstrap;
 mod bounds;
 mod causes;
+mod changes;
 mod cores;
 mod cpus;
 mod facts;
@@ -37,18 +38,22 @@ pub use causes::{Cause, Kind as CauseKind, all as causes};
 pub use thresholds::Thresholds;
 pub use words::{bound, count, duration, integer, percent, rate};
 
-use model::{Meta, REPORT_SCHEMA, Report, Timeline, Verdict, Window};
+use model::{Meta, PhaseVerdict, REPORT_SCHEMA, Report, Timeline, Verdict, Window};
 
 /// The answer for one recording: over its steady phase, or over `asked` where the user names a window.
 pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Report {
     let thresholds = Thresholds::default();
     let bins = signals::bins(timeline);
-    let phases = phases::phases(timeline, meta, &bins, &thresholds);
+    let mut phases = phases::phases(timeline, meta, &bins, &thresholds);
     let window = asked.unwrap_or_else(|| phases::judged(&phases, timeline.window));
     // Threads and response times are compared over the same time: that of whole bins.
     let window = signals::whole_bins(&bins, window)
         .intersect(timeline.window)
         .unwrap_or(window);
+    for phase in phases::of_several(&mut phases, &bins) {
+        let facts = facts::measure(timeline, meta, &bins, phase.window, &thresholds);
+        phase.verdict = headline(rank::rank(causes::judge(&facts, &thresholds)));
+    }
     let facts = facts::measure(timeline, meta, &bins, window, &thresholds);
     let ranked = rank::rank(causes::judge(&facts, &thresholds));
     let ranked_healthy = ranked
@@ -83,4 +88,15 @@ pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Repo
         verdict,
         phases,
     }
+}
+
+fn headline(ranked: rank::Ranked) -> Option<PhaseVerdict> {
+    let finding = ranked.findings.into_iter().next()?;
+    Some(PhaseVerdict {
+        cause: finding.cause,
+        entity: finding.entity,
+        share: finding.share,
+        confidence: finding.confidence,
+        sentence: finding.sentence,
+    })
 }

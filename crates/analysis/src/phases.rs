@@ -1,18 +1,22 @@
-//! The parts of a run: warm-up, steady, and what hangs over at the end.
+//! The parts of a run: warm-up, what holds a level or changes evenly, and what hangs over at the end.
 //!
-//! The first bin is always warm-up (clients connect, caches fill); more is cut off where the marginal
-//! standard error of the rest says so (MSER, White 1997, Simulation 69(6)) and the difference is
+//! The first bin is always warm-up (clients connect, caches fill). The rest is cut where it changed
+//! (`changes`). A slow start is warm-up too: up to the first stretch that settled, as much is cut off
+//! as the marginal standard error says (MSER, White 1997, Simulation 69(6)), if the difference is
 //! large enough to matter.
 
 use model::{Meta, Phase, PhaseKind, Timeline, Timestamp, Window};
 
-use crate::signals::{self, Bin};
+use crate::changes::{self, LEAST_BINS, Series, Shape, Stretch};
+use crate::signals::{self, Bin, Mean};
 use crate::thresholds::Thresholds;
 
 /// Without a signal, this much after the start is left out.
 const SETTLE_NS: i64 = 1_000_000_000;
+/// Shorter bins are merged before changes are sought.
+const SECOND_NS: i64 = 1_000_000_000;
 
-/// The phases in the order of time.
+/// The phases in the order of time, from the first instant to the last.
 pub(crate) fn phases(
     timeline: &Timeline,
     meta: &Meta,
@@ -21,40 +25,72 @@ pub(crate) fn phases(
 ) -> Vec<Phase> {
     let whole = timeline.window;
     let origin = origin(timeline, meta, bins);
-    let (start, end) = match steady_bins(bins, thresholds) {
-        Some((first, last)) => (bins[first].window.start, bins[last].window.end),
-        None => without_signal(meta, origin, whole),
-    };
-    let (start, end) = (start.max(found_at(meta)).min(whole.end), end.min(whole.end));
-    let phase = |kind, start, end| {
-        let window = Window::new(start, end);
-        let mean = signals::mean(bins, window);
-        Phase {
-            kind,
-            window,
-            throughput: mean.map(|mean| mean.throughput),
-            latency_ns: mean
-                .and_then(|mean| mean.latency_ns)
-                .map(|ns| ns.round() as i64),
+    let found = found_at(meta);
+    let mut parts = match settled(bins, thresholds) {
+        Some((stretches, end)) => from_stretches(bins, &stretches, end, thresholds),
+        None => {
+            let (start, end) = without_signal(meta, origin, whole);
+            vec![(PhaseKind::Steady, Window::new(start, end))]
         }
     };
-    let phases = [
-        phase(PhaseKind::WarmUp, origin, start),
-        phase(PhaseKind::Steady, start, end),
-        phase(PhaseKind::End, end, whole.end),
-    ];
-    phases
+    for (_, window) in &mut parts {
+        let (start, end) = (window.start.max(found), window.end.min(whole.end));
+        *window = Window::new(start.min(whole.end), end);
+    }
+    let start = parts.first().map_or(whole.end, |(_, window)| window.start);
+    let end = parts.last().map_or(whole.end, |(_, window)| window.end);
+    parts.insert(0, (PhaseKind::WarmUp, Window::new(origin, start)));
+    parts.push((PhaseKind::End, Window::new(end, whole.end)));
+    parts
         .into_iter()
-        .filter(|phase| !phase.window.is_empty())
+        .filter(|(_, window)| !window.is_empty())
+        .map(|(kind, window)| phase(bins, kind, window))
         .collect()
 }
 
-/// The window that the verdict is about.
+fn phase(bins: &[Bin], kind: PhaseKind, window: Window) -> Phase {
+    let mean = signals::mean(bins, window);
+    Phase {
+        kind,
+        window,
+        throughput: mean.map(|mean| mean.throughput),
+        latency_ns: mean
+            .and_then(|mean| mean.latency_ns)
+            .map(|ns| ns.round() as i64),
+        verdict: None,
+    }
+}
+
+/// The window that the verdict is about: the longest steady phase, of equal ones the last. Where one
+/// is congested for more than twice as long, that is what the run was; a ramp where nothing settled.
 pub(crate) fn judged(phases: &[Phase], whole: Window) -> Window {
+    let longest = |kind| {
+        let of = phases.iter().filter(|phase| phase.kind == kind);
+        of.map(|phase| phase.window)
+            .max_by_key(|window| window.len_ns())
+    };
+    let steady = longest(PhaseKind::Steady);
+    let least = steady.map_or(0, |window| 2 * window.len_ns());
+    longest(PhaseKind::Congested)
+        .filter(|window| window.len_ns() > least)
+        .or(steady)
+        .or_else(|| longest(PhaseKind::Ramp))
+        .unwrap_or(whole)
+}
+
+/// The phases that a cause can be looked for in, one by one: none where there is only one.
+pub(crate) fn of_several<'a>(
+    phases: &'a mut [Phase],
+    bins: &[Bin],
+) -> impl Iterator<Item = &'a mut Phase> {
+    let long = |phase: &Phase| {
+        !matches!(phase.kind, PhaseKind::WarmUp | PhaseKind::End)
+            && signals::inside(bins, phase.window).count() >= LEAST_BINS
+    };
+    let several = phases.iter().filter(|phase| long(phase)).count() > 1;
     phases
-        .iter()
-        .find(|phase| phase.kind == PhaseKind::Steady)
-        .map_or(whole, |phase| phase.window)
+        .iter_mut()
+        .filter(move |phase| several && long(phase))
 }
 
 /// The instant that is shown as 0 s: where the workload's own clock starts.
@@ -93,9 +129,10 @@ fn without_signal(meta: &Meta, origin: Timestamp, whole: Window) -> (Timestamp, 
     (origin + settle, end)
 }
 
-/// The first and the last bin of the steady phase; `None` under three bins.
-fn steady_bins(bins: &[Bin], thresholds: &Thresholds) -> Option<(usize, usize)> {
-    if bins.len() < 3 {
+/// What is neither warm-up nor end, cut where it changed, in indices of bins, and the end of the last
+/// bin that is long enough to count; `None` under three bins.
+fn settled(bins: &[Bin], thresholds: &Thresholds) -> Option<(Vec<Stretch>, usize)> {
+    if bins.len() < LEAST_BINS {
         return None;
     }
     let mut lengths: Vec<i64> = bins.iter().map(|bin| bin.window.len_ns()).collect();
@@ -104,14 +141,105 @@ fn steady_bins(bins: &[Bin], thresholds: &Thresholds) -> Option<(usize, usize)> 
     let last = bins
         .iter()
         .rposition(|bin| bin.window.len_ns() >= usual - usual / 2)?;
-    let values: Vec<f64> = bins[1..=last].iter().map(|bin| bin.throughput).collect();
-    let cut = warm_up_length(&values, thresholds);
-    (last > cut).then_some((1 + cut, last))
+    if last == 0 {
+        return None;
+    }
+    let kept = &bins[1..=last];
+    let series = Series {
+        throughput: kept.iter().map(|bin| bin.throughput).collect(),
+        latency_ns: kept.iter().map(|bin| bin.latency_ns).collect(),
+    };
+    let group = (SECOND_NS + usual / 2) / usual;
+    let stretches = changes::stretches(&series, group.max(1) as usize, &thresholds.phases);
+    let mut stretches = without_warm_up(&series.throughput, stretches, thresholds);
+    for stretch in &mut stretches {
+        stretch.first += 1;
+        stretch.end += 1;
+    }
+    (!stretches.is_empty()).then_some((stretches, last + 1))
+}
+
+/// The stretches less the warm-up: that is sought up to the first of them that settled.
+fn without_warm_up(
+    throughput: &[f64],
+    mut stretches: Vec<Stretch>,
+    thresholds: &Thresholds,
+) -> Vec<Stretch> {
+    let most = (throughput.len() as f64 * thresholds.warm_up.most).ceil() as usize;
+    let mean = |stretch: &Stretch| mean_of(&throughput[stretch.first..stretch.end]);
+    let starts_slowly = |pair: &&[Stretch]| {
+        let slower = mean(&pair[1]) >= mean(&pair[0]) * (1.0 + thresholds.warm_up.effect);
+        let short = pair[0].len() < thresholds.phases.settled || pair[0].shape == Shape::Trend;
+        slower && short && pair[0].end <= most
+    };
+    let slow = stretches.windows(2).take_while(starts_slowly).count();
+    let settled = stretches[slow];
+    let cut = match settled.shape {
+        Shape::Level => warm_up_length(&throughput[..settled.end], thresholds),
+        Shape::Trend => 0,
+    };
+    // What is left of a stretch in under three bins goes to the next.
+    let early = |stretch: &&Stretch| stretch.end < cut + LEAST_BINS;
+    let early = stretches.iter().take_while(early).count();
+    stretches.drain(..early.min(stretches.len() - 1));
+    if let Some(first) = stretches.first_mut() {
+        first.first = cut;
+    }
+    stretches
+}
+
+/// Kinds and windows of stretches: each lasts until the next begins.
+fn from_stretches(
+    bins: &[Bin],
+    stretches: &[Stretch],
+    end: usize,
+    thresholds: &Thresholds,
+) -> Vec<(PhaseKind, Window)> {
+    let starts = stretches
+        .iter()
+        .map(|stretch| bins[stretch.first].window.start);
+    let ends = starts.clone().skip(1).chain([bins[end - 1].window.end]);
+    let windows: Vec<Window> = starts
+        .zip(ends)
+        .map(|(start, end)| Window::new(start, end))
+        .collect();
+    let means: Vec<_> = windows
+        .iter()
+        .map(|window| signals::mean(bins, *window))
+        .collect();
+    let congested = |at: usize| {
+        let beside = [at.checked_sub(1), Some(at + 1)].into_iter().flatten();
+        let mut levels = beside.filter(|it| {
+            stretches
+                .get(*it)
+                .is_some_and(|it| it.shape == Shape::Level)
+        });
+        levels.any(|beside| {
+            let pair = means[at].zip(means[beside]);
+            pair.is_some_and(|(here, there)| is_congested(&here, &there, thresholds))
+        })
+    };
+    let kind = |at: usize| match stretches[at].shape {
+        Shape::Trend => PhaseKind::Ramp,
+        Shape::Level if congested(at) => PhaseKind::Congested,
+        Shape::Level => PhaseKind::Steady,
+    };
+    windows
+        .iter()
+        .enumerate()
+        .map(|(at, window)| (kind(at), *window))
+        .collect()
+}
+
+/// Much more latency than beside it, and no more throughput.
+fn is_congested(here: &Mean, there: &Mean, thresholds: &Thresholds) -> bool {
+    let latency = here.latency_ns.zip(there.latency_ns);
+    latency.is_some_and(|(here, there)| here >= there * thresholds.phases.congested)
+        && here.throughput <= there.throughput * (1.0 + thresholds.phases.effect)
 }
 
 /// How many of the first values are warm-up.
 fn warm_up_length(values: &[f64], thresholds: &Thresholds) -> usize {
-    const LEAST_BINS: usize = 3;
     let most = (values.len() as f64 * thresholds.warm_up.most) as usize;
     let cut = (0..=most)
         .filter(|cut| values.len() - cut >= LEAST_BINS)

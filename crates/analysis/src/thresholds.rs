@@ -82,6 +82,8 @@ section!(/// For doubts about the measurement.
     Gates { own_cost: f64, steady_seconds: f64, missed_periods: u32, excess: f64 });
 section!(/// For the end of the warm-up.
     WarmUp { effect: f64, most: f64 });
+section!(/// For telling phases apart.
+    Phases { effect: f64, noise: f64, settled: usize, congested: f64 });
 section!(/// Every threshold of the diagnosis.
 Thresholds {
     floors: Floors,
@@ -119,6 +121,7 @@ Thresholds {
     innocent: Innocent,
     gates: Gates,
     warm_up: WarmUp,
+    phases: Phases,
 });
 
 impl Default for Thresholds {

@@ -21,9 +21,9 @@ pub use gap::{Gap, GapReason};
 pub use monotone::{Monotone, Rollback};
 pub use report::{
     Account, AccountItem, Answer, Caveat, Confidence, Evidence, Finding, Headroom, Innocent,
-    Interval, Judged, LedgerClass, Phase, PhaseKind, Pressure, Provenance, Quantile, REPORT_SCHEMA,
-    Remedy, Report, ReportSubject, Resource, ShareBasis, Signal, StallKind, ThreadsAccount,
-    Verdict,
+    Interval, Judged, LedgerClass, Phase, PhaseKind, PhaseVerdict, Pressure, Provenance, Quantile,
+    REPORT_SCHEMA, Remedy, Report, ReportSubject, Resource, ShareBasis, Signal, StallKind,
+    ThreadsAccount, Verdict,
 };
 pub use rows::{MISSING, Rows};
 pub use run::{

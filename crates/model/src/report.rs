@@ -374,8 +374,12 @@ pub struct Verdict {
 pub enum PhaseKind {
     /// Before the signal settled.
     WarmUp,
-    /// What the verdict is about.
+    /// Throughput and latency around one level; the verdict is about the longest.
     Steady,
+    /// Throughput or latency rises or falls evenly.
+    Ramp,
+    /// One level, with far more latency than a steady phase beside it and no more throughput.
+    Congested,
     /// After the last whole interval.
     End,
 }
@@ -391,6 +395,25 @@ pub struct Phase {
     pub throughput: Option<f64>,
     /// Mean latency, ns.
     pub latency_ns: Option<i64>,
+    /// What this phase waited for; `None` where the run has one phase, which `verdict` is about, and
+    /// for warm-up and end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<PhaseVerdict>,
+}
+
+/// The headline of one phase of several.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct PhaseVerdict {
+    /// The cause: `cpu.saturated`.
+    pub cause: String,
+    /// Who it is about.
+    pub entity: Entity,
+    /// Its part of the response time (or of busy time), 0 to 1.
+    pub share: Option<f64>,
+    /// How sure.
+    pub confidence: Confidence,
+    /// One full sentence with the number.
+    pub sentence: String,
 }
 
 /// Where a signal's numbers come from.

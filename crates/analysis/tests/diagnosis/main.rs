@@ -7,6 +7,7 @@ mod golden;
 mod healthy;
 mod load;
 mod neighbour;
+mod phases;
 mod pressure;
 mod quota;
 mod renaming;

@@ -3,6 +3,7 @@
 mod json;
 mod layout;
 mod live;
+mod phases;
 mod terminal;
 
 use std::io::{IsTerminal, Write};

@@ -18,6 +18,7 @@ pub(super) fn verdict(report: &Report, width: usize) -> String {
         text.push_str(&headline_lines(headline, width));
     }
     text.push_str(&signal_lines(report, width));
+    text.push_str(&super::phases::lines(report, width));
     if let Some(account) = &report.verdict.account {
         text.push_str(&account_lines(account, report, width));
     }
@@ -367,6 +368,8 @@ mod tests {
         100,
         "client-bound"
     );
+    golden!(a_run_of_several_phases, "phases", 100, "phases");
+    golden!(phases_in_a_narrow_terminal, "phases", 72, "phases-narrow");
     golden!(a_healthy_server, "rate-limited", 100, "rate-limited");
     golden!(
         a_narrow_terminal,

@@ -26,6 +26,7 @@ fn phase(kind: PhaseKind, start: f64, end: f64, throughput: Option<f64>) -> Phas
         window: Window::new(Timestamp::from_seconds(start), Timestamp::from_seconds(end)),
         throughput,
         latency_ns: None,
+        verdict: None,
     }
 }
 

@@ -1,0 +1,187 @@
+//! Levels or one even change: which neighbouring levels are better told as a ramp.
+//!
+//! A ramp is cut into steps by any search for steps. So every run of neighbouring levels is also
+//! told as a line, and the cheapest way of telling the whole run wins: squared residuals in units of
+//! the noise, and ln n for every number that is told (BIC, Schwarz 1978, Annals of Statistics 6(2)).
+
+use super::noise::{Noise, median};
+use super::{LEAST_BINS, Shape, Stretch};
+use crate::thresholds::Phases;
+
+/// Stretches from the borders of levels.
+pub(super) fn shaped(channels: &[Vec<f64>], cuts: &[usize], thresholds: &Phases) -> Vec<Stretch> {
+    let levels = cuts.len() - 1;
+    let bins = channels[0].len();
+    if levels < 2 {
+        // Where nothing changed nothing rose.
+        return vec![Stretch {
+            first: 0,
+            end: bins,
+            shape: Shape::Level,
+        }];
+    }
+    let noises: Vec<Noise> = channels
+        .iter()
+        .map(|channel| Noise::of(channel, cuts, 0..bins, thresholds.noise))
+        .collect();
+    let teller = Teller {
+        channels,
+        noises,
+        thresholds,
+        price: (bins as f64).ln(),
+    };
+    // The cheapest way of telling the first k levels, and its last stretch.
+    let mut cheapest = vec![(0.0, None)];
+    for end in 1..=levels {
+        let ways = (0..end).flat_map(|from| {
+            let (a, b) = (cuts[from], cuts[end]);
+            let level = (end - from == 1).then(|| (teller.level(a, b), Shape::Level));
+            let trend = teller.trend(a, b).map(|cost| (cost, Shape::Trend));
+            let before: f64 = cheapest[from].0;
+            level
+                .into_iter()
+                .chain(trend)
+                .map(move |(cost, shape)| (before + cost, from, shape))
+        });
+        let best = ways.min_by(|a, b| a.0.total_cmp(&b.0));
+        let (cost, from, shape) = best.expect("one level can always be told as one");
+        cheapest.push((cost, Some((from, shape))));
+    }
+    let mut stretches = Vec::new();
+    let mut end = levels;
+    while let Some((from, shape)) = cheapest[end].1 {
+        stretches.push(Stretch {
+            first: cuts[from],
+            end: cuts[end],
+            shape,
+        });
+        end = from;
+    }
+    stretches.reverse();
+    stretches
+}
+
+struct Teller<'a> {
+    channels: &'a [Vec<f64>],
+    noises: Vec<Noise>,
+    thresholds: &'a Phases,
+    /// Of one number, in units of twice the logarithm of the likelihood.
+    price: f64,
+}
+
+impl Teller<'_> {
+    fn level(&self, first: usize, end: usize) -> f64 {
+        let cost = |(channel, noise): (&Vec<f64>, &Noise)| {
+            let part = &channel[first..end];
+            let mean = part.iter().sum::<f64>() / part.len() as f64;
+            self.price + in_noise(part.iter().map(|value| value - mean), noise)
+        };
+        self.price
+            + self
+                .channels
+                .iter()
+                .zip(&self.noises)
+                .map(cost)
+                .sum::<f64>()
+    }
+
+    /// The cost of a line; `None` where there is no trend that matters.
+    fn trend(&self, first: usize, end: usize) -> Option<f64> {
+        if end - first < 2 * LEAST_BINS {
+            return None;
+        }
+        let parts = || {
+            self.channels
+                .iter()
+                .map(|channel| &channel[first..end])
+                .zip(&self.noises)
+        };
+        let least = (1.0 + self.thresholds.effect).ln();
+        let rises = |part: &[f64], noise: &Noise| {
+            is_monotone(part, noise) && {
+                let change = slope(part) * (part.len() - 1) as f64;
+                change.abs() >= least && is_throughout(part)
+            }
+        };
+        if !parts().any(|(part, noise)| rises(part, noise)) {
+            return None;
+        }
+        let cost = |(part, noise): (&[f64], &Noise)| {
+            let (level, slope) = line(part);
+            let residuals = part
+                .iter()
+                .enumerate()
+                .map(|(i, value)| value - level - slope * i as f64);
+            2.0 * self.price + in_noise(residuals, noise)
+        };
+        Some(self.price + parts().map(cost).sum::<f64>())
+    }
+}
+
+fn in_noise(residuals: impl Iterator<Item = f64>, noise: &Noise) -> f64 {
+    residuals.map(|residual| residual * residual).sum::<f64>()
+        / (noise.variance * noise.inflation())
+}
+
+/// Level and slope per bin by least squares.
+fn line(part: &[f64]) -> (f64, f64) {
+    let n = part.len() as f64;
+    let (middle, mean) = ((n - 1.0) / 2.0, part.iter().sum::<f64>() / n);
+    let (mut across, mut square) = (0.0, 0.0);
+    for (i, value) in part.iter().enumerate() {
+        let x = i as f64 - middle;
+        across += x * (value - mean);
+        square += x * x;
+    }
+    let slope = across / square;
+    (mean - slope * middle, slope)
+}
+
+/// Bins that trends are judged by: pairs of them grow with the square.
+const MOST_JUDGED: usize = 200;
+
+fn thinned(part: &[f64]) -> (Vec<f64>, usize) {
+    let step = part.len().div_ceil(MOST_JUDGED);
+    (part.iter().step_by(step).copied().collect(), step)
+}
+
+/// Change per bin: the median over all pairs (Theil 1950; Sen 1968, JASA 63(324)).
+fn slope(part: &[f64]) -> f64 {
+    let (values, step) = thinned(part);
+    let mut slopes = Vec::new();
+    for (i, a) in values.iter().enumerate() {
+        for (j, b) in values.iter().enumerate().skip(i + 1) {
+            slopes.push((b - a) / ((j - i) * step) as f64);
+        }
+    }
+    median(&slopes).unwrap_or(0.0)
+}
+
+/// Whether each half changes the same way, and by no less than a quarter of its part: a rise to a
+/// level that then stays is a ramp and a level.
+fn is_throughout(part: &[f64]) -> bool {
+    const LEAST: f64 = 0.25;
+    let whole = slope(part);
+    let (early, late) = part.split_at(part.len() / 2);
+    let holds = |half| slope(half) * whole.signum() >= LEAST * whole.abs();
+    holds(early) && holds(late)
+}
+
+/// Whether more pairs rise than fall, or fall than rise, than chance makes in 1 of 100 (Mann 1945;
+/// Kendall 1975), the variance inflated for noise with memory (Hamed & Rao 1998, J. Hydrology 204).
+fn is_monotone(part: &[f64], noise: &Noise) -> bool {
+    const Z: f64 = 2.576;
+    let (values, step) = thinned(part);
+    let n = values.len() as f64;
+    let mut rising = 0.0;
+    for (i, a) in values.iter().enumerate() {
+        for b in &values[i + 1..] {
+            rising += (b - a).signum() * f64::from(u8::from(a != b));
+        }
+    }
+    // As there, by a correlation only that so many bins can show.
+    let shown = step == 1 && noise.rho > 1.96 / n.sqrt();
+    let inflation = if shown { noise.inflation() } else { 1.0 };
+    let variance = n * (n - 1.0) * (2.0 * n + 5.0) / 18.0 * inflation;
+    rising.abs() - 1.0 >= Z * variance.sqrt()
+}

@@ -1,0 +1,94 @@
+//! The phases of a run that changed, one line each: when, how much, and what it waited for.
+
+use analysis::{duration, percent, rate};
+use model::{Phase, PhaseKind, PhaseVerdict, Report};
+
+use super::layout::{seconds, with_note};
+
+/// Phases that are shown; of more the rest is counted.
+const MOST_SHOWN: usize = 8;
+
+/// The block, or nothing for a run of one phase.
+pub(super) fn lines(report: &Report, width: usize) -> String {
+    let phases: Vec<&Phase> = report.phases.iter().filter(|it| is_shown(it)).collect();
+    if phases.len() < 2 {
+        return String::new();
+    }
+    let unit = report
+        .workload
+        .as_ref()
+        .map_or("per second", |workload| workload.load.rate_unit.as_str());
+    let cells: Vec<[String; 4]> = phases
+        .iter()
+        .take(MOST_SHOWN)
+        .map(|phase| cells(phase, report, unit))
+        .collect();
+    let widest = |column: usize| {
+        let widths = cells.iter().map(|row| row[column].chars().count());
+        widths.max().unwrap_or(0)
+    };
+    let [when, kind, throughput, latency] = [0, 1, 2, 3].map(widest);
+    // A window that was asked for is no phase.
+    let marked = phases.iter().any(|phase| phase.window == report.window);
+    let mut text = match marked {
+        true => "  Phases (the verdict is about the one marked *)\n".to_owned(),
+        false => "  Phases\n".to_owned(),
+    };
+    for (row, phase) in cells.iter().zip(&phases) {
+        let mark = if phase.window == report.window {
+            '*'
+        } else {
+            ' '
+        };
+        let [a, b, c, d] = row;
+        let start = format!("  {mark} {a:<when$}  {b:<kind$}  {c:>throughput$}  {d:>latency$}");
+        let verdict = phase.verdict.as_ref().map_or(String::new(), verdict_words);
+        text.push_str(&with_note(start.trim_end(), &verdict, width));
+    }
+    if phases.len() > MOST_SHOWN {
+        let more = phases.len() - MOST_SHOWN;
+        text.push_str(&format!("    and {more} more: see the report as JSON\n"));
+    }
+    text
+}
+
+fn is_shown(phase: &Phase) -> bool {
+    !matches!(phase.kind, PhaseKind::WarmUp | PhaseKind::End)
+}
+
+fn cells(phase: &Phase, report: &Report, unit: &str) -> [String; 4] {
+    let at = |time: model::Timestamp| seconds(time.seconds_since(report.origin));
+    let kind = match phase.kind {
+        PhaseKind::WarmUp => "warm-up",
+        PhaseKind::Steady => "steady",
+        PhaseKind::Ramp => "ramp",
+        PhaseKind::Congested => "congested",
+        PhaseKind::End => "end",
+    };
+    let throughput = phase
+        .throughput
+        .map_or(String::new(), |value| format!("{} {unit}", rate(value)));
+    let latency = phase
+        .latency_ns
+        .map_or(String::new(), |ns| duration(ns as f64));
+    [
+        format!("{} to {}", at(phase.window.start), at(phase.window.end)),
+        kind.to_owned(),
+        throughput,
+        latency,
+    ]
+}
+
+/// The cause, its share and whom it is about; the full sentence does not fit beside the numbers and
+/// is in the JSON.
+fn verdict_words(verdict: &PhaseVerdict) -> String {
+    let who = &verdict.entity.name;
+    let share = verdict.share.map_or(String::new(), |share| {
+        format!(" {}", percent(share.min(1.0)))
+    });
+    format!(
+        "{}{share} ({who}, {})",
+        verdict.cause,
+        verdict.confidence.word()
+    )
+}
