@@ -17,6 +17,7 @@ mod ledger;
 mod neighbours;
 mod phases;
 mod pressure;
+mod quantiles;
 mod quota;
 mod rank;
 mod signals;

@@ -5,6 +5,7 @@
 
 mod command;
 mod finish;
+mod latency_log;
 mod plan;
 mod record;
 mod run;

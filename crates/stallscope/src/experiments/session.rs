@@ -8,7 +8,7 @@ use anyhow::Result;
 use host::{Command, Environment, Harvest, Sampler, SamplerHandle, Settings};
 use model::{Entity, EntityId, Meta, Role, Rows, Table, Target};
 use recording::Writer;
-use workloads::{Bin, SIGNAL};
+use workloads::{Bin, LATENCY_SAMPLE, SIGNAL};
 
 use super::search::Found;
 use crate::outputs::{Live, Screen};
@@ -130,6 +130,11 @@ impl Session {
             self.live.bin(bin);
         }
         self.write(|writer| writer.append(&SIGNAL, &rows));
+    }
+
+    /// Takes the latencies of single operations.
+    pub(super) fn latencies(&mut self, rows: &Rows) {
+        self.write(|writer| writer.append(&LATENCY_SAMPLE, rows));
     }
 
     /// Writes down who is measured, so that a crash does not lose it.
