@@ -24,6 +24,7 @@ mod neighbours;
 mod network;
 mod phases;
 mod pressure;
+mod quantiles;
 mod quota;
 mod rank;
 mod sessions;

@@ -1,5 +1,6 @@
 //! The workload's own view: bins of throughput and latency, and their means over a window.
 
+use crate::quantiles;
 use model::{MISSING, Meta, Provenance, Signal, Timeline, Timestamp, Window};
 
 /// A longer bin, or one without length, is damage.
@@ -191,6 +192,7 @@ pub(crate) fn report(
     if provenance != Provenance::None || mean.latency_ns.is_some() {
         signals.push(Signal {
             stddev: pooled_stddev(bins, window, &mean),
+            quantiles: quantiles::of(timeline, window),
             ..signal("latency", "ns", mean.latency_ns, provenance)
         });
     }

@@ -442,7 +442,7 @@ pub struct Signal {
     pub mean: Option<f64>,
     /// Standard deviation of single operations, where the tool gives it.
     pub stddev: Option<f64>,
-    /// Quantiles of single operations; empty where the tool gives none.
+    /// Quantiles of single operations, 1 being the highest; empty where the tool gives none.
     pub quantiles: Vec<Quantile>,
     /// Where it comes from.
     pub provenance: Provenance,
@@ -457,6 +457,9 @@ pub struct Quantile {
     pub q: f64,
     /// In the signal's unit.
     pub value: f64,
+    /// Number of operations, taken at random, that it was worked out from; `None` for all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<u64>,
 }
 
 /// The resources of pressure-stall information.

@@ -106,6 +106,10 @@ pub struct WorkloadRun {
     /// The patterns that its output was read by, as typed: `latency:us=lat ([0-9]+)us`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub signals: Vec<String>,
+    /// The option with which its quantiles would have been known: `--quantiles`; `None` where it was
+    /// used, or would not help.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quantiles_option: Option<String>,
     /// The load that its command line asks for.
     pub load: Load,
     /// Where its latency comes from.

@@ -53,6 +53,9 @@ pub(crate) struct Run {
     /// What the workload prints, for any command: NAME is throughput (per second; throughput:total: a count since the start), latency or lag (:us, :ms, :s; ms when left out) or failed (failed:total); REGEX holds the number in its one pair of brackets. Repeatable.
     #[arg(long, value_name = "NAME=REGEX")]
     pub(crate) signal: Vec<workloads::Rule>,
+    /// Also give p50 to p99.9 of latency: pgbench and ysql_bench write a sampled log for it (-l), which is read at the end and removed.
+    #[arg(long, conflicts_with = "no_adjust")]
+    pub(crate) quantiles: bool,
     /// The workload and its arguments.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub(crate) workload: Vec<OsString>,

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use crate::LogOffer;
 use model::{
     Column, Complaint, EntityKind, ExitKind, Load, MISSING, Provenance, Summary, Table, Timestamp,
     Unit,
@@ -40,6 +41,8 @@ pub struct Prepared {
     pub latency: Provenance,
     /// What the bins will hold: nothing where the tool says nothing while it runs.
     pub gives: &'static [Quantity],
+    /// The log of single operations that the tool could write for quantiles.
+    pub log: LogOffer,
     /// What one of the server's processes is called: `backend`.
     pub serving_unit: &'static str,
     /// Understands the output.

@@ -9,6 +9,7 @@ mod adapter;
 mod complaints;
 mod decimal;
 mod listener;
+mod log;
 mod namespace;
 mod pattern;
 mod pgbench;
@@ -17,6 +18,7 @@ mod redact;
 
 pub use adapter::{Adapter, Adjust, Bin, Ending, Prepared, Quantity, Reader, SIGNAL, Stream};
 pub use listener::Listener;
+pub use log::{LATENCY_SAMPLE, LatencyLog, LogOffer, Logged};
 pub use pattern::{Attached, Patterns, Rule};
 pub use redact::redact;
 

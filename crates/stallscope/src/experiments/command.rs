@@ -1,16 +1,20 @@
 //! The workload's command as it will be run, with what is known of it before it starts.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use model::{Load, Provenance, WorkloadRun};
-use workloads::{Adjust, Patterns, Prepared, Quantity, Reader};
+use workloads::{Adjust, LatencyLog, LogOffer, Patterns, Prepared, Quantity, Reader};
 
 use crate::arguments::Run;
 
 /// The word for the rate of a tool that has none of its own.
 const PER_SECOND: &str = "per second";
+/// Where in the recording's folder the workload writes its log, while it runs.
+const LOG_FOLDER: &str = "latency-log";
+/// What the names of the log's files begin with.
+const LOG_PREFIX: &str = "log";
 
 /// The command as it will be run.
 pub(super) struct Typed {
@@ -27,6 +31,25 @@ pub(super) struct Typed {
     /// The patterns of `--signal`, as typed.
     patterns: Vec<String>,
     gives: &'static [Quantity],
+    /// The log that it could write.
+    offer: Option<LogOffer>,
+    quantiles: Quantiles,
+}
+
+/// Whether quantiles of latency will be known.
+enum Quantiles {
+    /// They were asked for.
+    Asked,
+    /// The option would give them.
+    Possible,
+    /// Nothing would.
+    Unknown,
+}
+
+/// The log that the workload writes, and where.
+pub(super) struct LogFolder {
+    pub(super) log: LatencyLog,
+    pub(super) path: PathBuf,
 }
 
 impl Typed {
@@ -45,7 +68,39 @@ impl Typed {
             Some(prepared) => Self::known(prepared),
             None => Self::unknown(&arguments.workload),
         };
-        Ok(typed.with(patterns))
+        let mut typed = typed.with(patterns);
+        if arguments.quantiles {
+            if !typed.known {
+                bail!(
+                    "--quantiles needs a load of pgbench or ysql_bench, and {} as typed is none: leave --quantiles away",
+                    typed.name
+                );
+            }
+            typed.quantiles = Quantiles::Asked;
+        } else if matches!(typed.offer, Some(LogOffer::Possible(_))) && !arguments.no_adjust {
+            typed.quantiles = Quantiles::Possible;
+        }
+        Ok(typed)
+    }
+
+    /// Has it write a log into the recording, where quantiles were asked for.
+    pub(super) fn log_into(&mut self, recording: &Path) -> Option<LogFolder> {
+        let Quantiles::Asked = self.quantiles else {
+            return None;
+        };
+        match self.offer.take()? {
+            LogOffer::Possible(log) => {
+                let path = recording.join(LOG_FOLDER);
+                let options = log.add_to(&mut self.argv, &path.join(LOG_PREFIX));
+                self.notices
+                    .push(format!("{}: added {options} for quantiles", self.name));
+                Some(LogFolder { log, path })
+            }
+            LogOffer::Refused(why) => {
+                self.notices.push(why);
+                None
+            }
+        }
     }
 
     fn known(prepared: Prepared) -> Self {
@@ -60,6 +115,8 @@ impl Typed {
             reader: Some(prepared.reader),
             patterns: Vec::new(),
             gives: prepared.gives,
+            offer: Some(prepared.log),
+            quantiles: Quantiles::Unknown,
         }
     }
 
@@ -78,6 +135,8 @@ impl Typed {
             reader: None,
             patterns: Vec::new(),
             gives: &[],
+            offer: None,
+            quantiles: Quantiles::Unknown,
         }
     }
 
@@ -107,6 +166,8 @@ impl Typed {
             adapter: self.known.then(|| self.name.clone()),
             notices: self.notices.clone(),
             signals: self.patterns.clone(),
+            quantiles_option: matches!(self.quantiles, Quantiles::Possible)
+                .then(|| "--quantiles".to_owned()),
             load: self.load.clone(),
             latency: self.latency,
             started: host::boottime(),

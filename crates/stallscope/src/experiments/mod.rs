@@ -6,6 +6,7 @@
 mod command;
 mod database;
 mod finish;
+mod latency_log;
 mod plan;
 mod record;
 mod run;

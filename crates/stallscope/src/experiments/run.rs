@@ -9,7 +9,7 @@ use host::{Command, Interrupts, sockets};
 use model::{ExitKind, Outcome, Role, Target};
 use workloads::Ending;
 
-use super::command::Typed;
+use super::command::{LogFolder, Typed};
 use super::database;
 use super::finish::finish;
 use super::plan::{self, Named, PROC, ROOT};
@@ -32,8 +32,9 @@ pub(crate) fn run(arguments: &Run) -> Result<u8> {
     let environment = host::environment(Path::new(ROOT));
     let address = database::address(options)?;
     let named = plan::named_targets(options, &environment)?;
-    let typed = Typed::new(arguments)?;
+    let mut typed = Typed::new(arguments)?;
     let folder = plan::folder(options, &typed.name);
+    let log = typed.log_into(&folder);
     let descriptors = host::raise_descriptor_limit();
     let mut meta = plan::meta("run", &named, &environment);
     meta.workload = Some(typed.description());
@@ -60,6 +61,12 @@ pub(crate) fn run(arguments: &Run) -> Result<u8> {
         reader,
         ..
     } = typed;
+    if let Some(log) = &log {
+        log.create().inspect_err(|_| {
+            session.sampler.tell(Command::Stop);
+            abandon(&folder);
+        })?;
+    }
     let workload = Workload::start(&argv, reader, stdout, descriptors, &screen, &events)
         .inspect_err(|_| {
             session.sampler.tell(Command::Stop);
@@ -80,6 +87,7 @@ pub(crate) fn run(arguments: &Run) -> Result<u8> {
         session,
         workload,
         cast,
+        log,
         started: Instant::now(),
     };
     running.introduce(&named);
@@ -124,6 +132,8 @@ struct Running {
     session: Session,
     workload: Workload,
     cast: Cast,
+    /// Where the workload writes the latency of single operations.
+    log: Option<LogFolder>,
     started: Instant,
 }
 
@@ -323,10 +333,16 @@ impl Running {
             mut session,
             workload,
             cast,
+            log,
             ..
         } = self;
-        let (bins, ending) = workload.finish(exit, ended, stdout);
+        let (bins, mut ending) = workload.finish(exit, ended, stdout);
         session.bins(&bins);
+        if let Some(log) = log {
+            let (rows, remark) = log.read(&session.meta, ended);
+            session.latencies(&rows);
+            ending.remarks.extend(remark);
+        }
         let own = explain_absence(&mut session, &cast, exit, &ending, lasted);
         if let Some(workload) = &mut session.meta.workload {
             workload.outcome = Some(Outcome {

@@ -9,7 +9,7 @@ use host::{Command, Environment, Harvest, Sampler, SamplerHandle, Settings};
 use model::{Entity, EntityId, Meta, Role, Rows, Table, Target};
 use recording::Writer;
 use sources::postgres::Address;
-use workloads::{Bin, SIGNAL};
+use workloads::{Bin, LATENCY_SAMPLE, SIGNAL};
 
 use super::database::{Database, News, Said};
 use super::search::Found;
@@ -162,6 +162,11 @@ impl Session {
             let news = database.hear(said);
             self.take(news);
         }
+    }
+
+    /// Takes the latencies of single operations.
+    pub(super) fn latencies(&mut self, rows: &Rows) {
+        self.write(|writer| writer.append(&LATENCY_SAMPLE, rows));
     }
 
     /// Writes down who is measured, so that a crash does not lose it.

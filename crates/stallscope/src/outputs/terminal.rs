@@ -1,6 +1,6 @@
 //! The verdict as a person reads it in a terminal: readable without colour, under 100 columns.
 
-use analysis::{duration, percent, rate};
+use analysis::{duration, integer, percent, rate};
 use model::{
     Account, AccountItem, Answer, EntityKind, Finding, PhaseKind, Provenance, Report, Resource,
     Role, ShareBasis, Signal, StallKind,
@@ -69,6 +69,9 @@ fn signal_lines(report: &Report, width: usize) -> String {
         mean("throughput").map(|value| ("throughput", format!("{} {unit}", rate(value))));
     let latency = signal("latency").map(|latency| ("latency", latency_words(latency, report)));
     let mut rows = vec![(throughput, latency)];
+    if let Some(words) = signal("latency").and_then(quantile_words) {
+        rows.push((Some(("quantiles", words)), None));
+    }
     if let Some(lag) = mean("lag") {
         rows.push((
             Some((
@@ -132,10 +135,44 @@ fn latency_words(latency: &Signal, report: &Report) -> String {
         Provenance::Derived => {
             format!("worked out by {tool} from clients and throughput: no evidence")
         }
-        _ if latency.quantiles.is_empty() => format!("from {tool}; no percentiles"),
-        _ => format!("from {tool}"),
+        _ if !latency.quantiles.is_empty() => format!("from {tool}"),
+        _ => match quantiles_option(report) {
+            Some(option) => format!("from {tool}; p99 needs {option}"),
+            None => format!("from {tool}; no percentiles"),
+        },
     };
-    format!("{} mean ({origin})", duration(mean))
+    let p99 = latency.quantiles.iter().find(|it| it.q == 0.99);
+    let p99 = p99.map_or(String::new(), |it| format!(", p99 {}", duration(it.value)));
+    format!("{} mean{p99} ({origin})", duration(mean))
+}
+
+fn quantiles_option(report: &Report) -> Option<&str> {
+    let workload = report.workload.as_ref()?;
+    workload.quantiles_option.as_deref()
+}
+
+/// `p50 0.101 ms, p99 0.350 ms, max 12.0 ms of 46,012 sampled`. p95 stands in the JSON only: without
+/// it the rest fits on a line.
+fn quantile_words(latency: &Signal) -> Option<String> {
+    let name = |q: f64| match q {
+        1.0 => "max".to_owned(),
+        // 0.999 is 99.9, and 99.90000000000001 in binary.
+        q => format!("p{}", (q * 1e5).round() / 1e3),
+    };
+    let words = latency
+        .quantiles
+        .iter()
+        .filter(|it| it.q != 0.95)
+        .map(|it| format!("{} {}", name(it.q), duration(it.value)));
+    let words = words.collect::<Vec<_>>().join(", ");
+    let of = latency
+        .quantiles
+        .first()?
+        .sampled
+        .map_or(String::new(), |count| {
+            format!(" of {} sampled", integer(count as f64))
+        });
+    Some(words + &of)
 }
 
 fn pressure_words(report: &Report, kind: EntityKind, whose: &str) -> String {
@@ -377,6 +414,47 @@ mod tests {
         72,
         "cpu-saturated-narrow"
     );
+
+    #[test]
+    fn quantiles_stand_below_the_mean_and_the_option_for_them_where_there_are_none() {
+        let json = include_str!("../../fixtures/reports/cpu-saturated.json");
+        let mut report: Report = serde_json::from_str(json).expect("a report as it is written");
+        let said = |report: &Report| {
+            let text = verdict(report, 100);
+            let lines = text.lines().filter(|line| line.contains("p99"));
+            lines.collect::<Vec<_>>().join("\n")
+        };
+        assert_eq!(said(&report), "");
+        let workload = report.workload.as_mut().expect("there is a workload");
+        workload.quantiles_option = Some("--quantiles".to_owned());
+        assert!(said(&report).ends_with(" mean (from pgbench; p99 needs --quantiles)"));
+        let quantiles = [
+            (0.5, 1.01e5),
+            (0.95, 3e5),
+            (0.99, 3.5e5),
+            (0.999, 4e6),
+            (1.0, 1.2e7),
+        ];
+        let latency = report.signals.iter_mut().find(|it| it.name == "latency");
+        latency.expect("there is a latency").quantiles = quantiles
+            .map(|(q, value)| model::Quantile {
+                q,
+                value,
+                sampled: Some(46_012),
+            })
+            .to_vec();
+        let said = said(&report);
+        assert!(
+            said.contains(" mean, p99 0.350 ms (from pgbench)\n"),
+            "{said}"
+        );
+        assert!(
+            said.ends_with(
+                "\n  quantiles   p50 0.101 ms, p99 0.350 ms, p99.9 4.00 ms, max 12.0 ms of 46,012 sampled"
+            ),
+            "{said}"
+        );
+    }
 
     #[test]
     fn names_cannot_command_the_terminal() {

@@ -24,6 +24,7 @@ mod pgbench_trouble;
 mod place;
 mod postgres;
 mod process;
+mod quantiles;
 mod signal;
 mod statuses;
 mod streams;

@@ -11,6 +11,7 @@
 //! / tps: the same number again, and no evidence. `-l` does not change that.
 
 mod complaints;
+mod log;
 mod options;
 mod progress;
 mod remarks;
@@ -78,6 +79,7 @@ impl Adapter for Pgbench {
             load: load(&options),
             latency: latency(&options),
             gives: gives(&options),
+            log: log::offer(self.name, &options),
             serving_unit: "backend",
             reader: Box::new(PgbenchReader::new(self.name, options, adds_progress)),
         })

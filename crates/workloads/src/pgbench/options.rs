@@ -28,9 +28,42 @@ pub(super) struct Options {
     pub(super) progress_s: Option<u32>,
     /// `--progress-timestamp`.
     pub(super) progress_timestamp: bool,
+    /// `-l`.
+    pub(super) log: bool,
+    /// An option that needs `-l`.
+    pub(super) log_detail: bool,
+    /// `-C`.
+    pub(super) connect: bool,
+    /// The quickest of the scripts.
+    pub(super) script: Script,
     /// Whether load is made at all: false for `-i`, `--help`, `--version`, `-b list` and
     /// `--show-script`.
     pub(super) is_load: bool,
+}
+
+/// What a transaction does; the quicker is greater.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Script {
+    /// The default.
+    TpcB,
+    /// `-N`.
+    SimpleUpdate,
+    /// `-S`.
+    SelectOnly,
+    /// `-f`: anything.
+    Own,
+}
+
+impl Script {
+    /// The built-in script that `-b NAME[@WEIGHT]` means, by the beginning of its name.
+    fn builtin(name: &str) -> Self {
+        match name.get(..2) {
+            Some("se") => Script::SelectOnly,
+            Some("si") => Script::SimpleUpdate,
+            Some("tp") => Script::TpcB,
+            _ => Script::Own,
+        }
+    }
 }
 
 impl Default for Options {
@@ -44,6 +77,10 @@ impl Default for Options {
             transactions: None,
             progress_s: None,
             progress_timestamp: false,
+            log: false,
+            log_detail: false,
+            connect: false,
+            script: Script::TpcB,
             is_load: true,
         }
     }
@@ -55,7 +92,7 @@ const SHORT: &str = "b:c:Cd:D:f:F:h:iI:j:lL:M:nNp:P:qrR:s:St:T:U:v?V";
 /// Long options and the letter that they stand for; `-` where there is none and the value, if there
 /// is one, does not matter here. A `:` after the name says that it takes a value.
 const LONG: &[(&str, char)] = &[
-    ("aggregate-interval:", '-'),
+    ("aggregate-interval:", LOG_DETAIL),
     ("batch-size:", '-'),
     ("builtin:", 'b'),
     ("client:", 'c'),
@@ -77,7 +114,7 @@ const LONG: &[(&str, char)] = &[
     ("jobs:", 'j'),
     ("latency-limit:", 'L'),
     ("log", 'l'),
-    ("log-prefix:", '-'),
+    ("log-prefix:", LOG_DETAIL),
     ("max-tries:", '-'),
     ("no-vacuum", 'n'),
     ("partition-method:", '-'),
@@ -91,7 +128,7 @@ const LONG: &[(&str, char)] = &[
     ("rate:", 'R'),
     ("report-latencies", 'r'),
     ("report-per-command", 'r'),
-    ("sampling-rate:", '-'),
+    ("sampling-rate:", LOG_DETAIL),
     ("scale:", 's'),
     ("select-only", 'S'),
     ("show-script:", SHOW_SCRIPT),
@@ -109,6 +146,7 @@ const LONG: &[(&str, char)] = &[
 /// Letters that pgbench does not use, for long options without one.
 const PROGRESS_TIMESTAMP: char = '1';
 const SHOW_SCRIPT: char = '2';
+const LOG_DETAIL: char = '3';
 
 impl Options {
     /// Reads the words after the program's name.
@@ -190,8 +228,15 @@ impl Options {
             'T' => self.duration_s = number(),
             't' => self.transactions = number(),
             'P' => self.progress_s = Some(number().unwrap_or(0)),
+            'l' => self.log = true,
+            LOG_DETAIL => self.log_detail = true,
+            'C' => self.connect = true,
+            'S' => self.script = self.script.max(Script::SelectOnly),
+            'N' => self.script = self.script.max(Script::SimpleUpdate),
+            'f' => self.script = Script::Own,
             PROGRESS_TIMESTAMP => self.progress_timestamp = true,
             'b' if value == "list" => self.is_load = false,
+            'b' => self.script = self.script.max(Script::builtin(value)),
             'i' | '?' | 'V' | SHOW_SCRIPT => self.is_load = false,
             _ => {}
         }
@@ -236,7 +281,15 @@ mod tests {
             "-d bench -c 10 -j 2 -T 30",
             "-c 10 -j 2 -T 30 -dclients --dbname=c --debug --exit-on-abort --batch-size 4",
         ] {
-            assert_eq!(parsed(line), plain, "{line}");
+            let script = plain.script;
+            assert_eq!(
+                Options {
+                    script,
+                    ..parsed(line)
+                },
+                plain,
+                "{line}"
+            );
         }
     }
 
@@ -266,6 +319,23 @@ mod tests {
         assert!(parsed("--progress-t").progress_timestamp);
         assert_eq!(parsed("-nSP2").progress_s, Some(2));
         assert_eq!(parsed("-p 5432").progress_s, None);
+    }
+
+    #[test]
+    fn logs_and_the_quickest_script() {
+        for (line, script) in [
+            ("-c 4", Script::TpcB),
+            ("-S -b tpcb-like", Script::SelectOnly),
+            ("-b simple@3 -b tp", Script::SimpleUpdate),
+            ("--builtin=select-only", Script::SelectOnly),
+            ("-N --file a.sql", Script::Own),
+            ("-b \u{fc}", Script::Own),
+        ] {
+            assert_eq!(parsed(line).script, script, "{line}");
+        }
+        let log = parsed("-lC --sampling-rate 1");
+        assert!(log.log && log.log_detail && log.connect);
+        assert!(!parsed("-c 4").log);
     }
 
     #[test]

@@ -68,6 +68,7 @@ fn workload(drawing: &Drawing, window: Window) -> WorkloadRun {
         adapter: Some("drawn".to_owned()),
         notices: Vec::new(),
         signals: Vec::new(),
+        quantiles_option: None,
         load: Load {
             clients: Some(drawing.clients() as u32),
             threads: drawing.lane("gen").map(|lane| lane.times as u32),
