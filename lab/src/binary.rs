@@ -40,6 +40,15 @@ pub fn find(asked: Option<&Path>) -> Result<PathBuf> {
     }
 }
 
+/// A program in PATH, or where daemons are kept on Debian.
+pub fn in_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(PathBuf::from));
+    folders
+        .map(|folder| folder.join(name))
+        .find(|file| file.is_file())
+}
+
 /// The program under test, and what it can be asked.
 pub struct Program {
     /// Where it is.

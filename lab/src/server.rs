@@ -5,6 +5,7 @@
 
 mod burn;
 mod event_loop;
+mod http;
 mod load;
 mod mutex;
 mod relay;

@@ -89,12 +89,30 @@ impl Stage {
         Ok(path.into_os_string())
     }
 
+    fn empty(&self) -> Result<()> {
+        let folder = self.folder();
+        let entries = std::fs::read_dir(folder)
+            .with_context(|| format!("cannot list {}", folder.display()))?;
+        for entry in entries {
+            let entry = entry?;
+            let path = entry.path();
+            let removed = if entry.file_type()?.is_dir() {
+                std::fs::remove_dir_all(&path)
+            } else {
+                std::fs::remove_file(&path)
+            };
+            removed.with_context(|| format!("cannot remove {}", path.display()))?;
+        }
+        Ok(())
+    }
+
     /// Takes everything away but the prepared cluster. Groups first: their limits would make the
     /// end of the servers slow, and what runs in them moves back to where it came from.
     pub fn clear(&mut self) -> Result<()> {
         self.cast.clear();
         self.groups.clear();
         self.beside.clear();
+        self.empty()?;
         self.postgres.as_mut().map_or(Ok(()), Postgres::stop)
     }
 }

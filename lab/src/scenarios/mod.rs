@@ -6,6 +6,7 @@ mod cpu_neighbour;
 mod cpu_quota;
 mod cpu_saturated;
 mod decoys;
+mod held_out;
 mod hot_mutex;
 mod io_slow_reads;
 mod io_sync;
@@ -40,6 +41,7 @@ pub fn all() -> Vec<Scenario> {
         rate_limited::scenario(),
     ];
     all.extend(decoys::scenarios());
+    all.extend(held_out::scenarios());
     all
 }
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use clap::Args;
 
-use super::request;
+use super::{http, request};
 
 /// How `stallscope run` finds the throughput in a line of `progress`.
 pub const THROUGHPUT: &str = r"throughput=progress: .* s, ([0-9.]+) tps";
@@ -30,6 +30,9 @@ pub struct LoadArguments {
     /// Requests per second of all connections together; as many as possible without it
     #[arg(long)]
     rate: Option<f64>,
+    /// Ask a web server for this path instead of a server of our own
+    #[arg(long)]
+    http: Option<String>,
 }
 
 /// What has been done, by all threads.
@@ -112,9 +115,10 @@ pub fn load(arguments: &LoadArguments) -> Result<u8> {
         stream.set_nodelay(true).context("cannot set up a socket")?;
         let tally = Arc::clone(&tally);
         let thread = std::thread::Builder::new().name("connection".to_owned());
+        let question = Question::of(arguments);
         threads.push(
             thread
-                .spawn(move || ask(stream, &tally, pause))
+                .spawn(move || ask(stream, &question, &tally, pause))
                 .context("cannot start a thread")?,
         );
     }
@@ -125,7 +129,30 @@ pub fn load(arguments: &LoadArguments) -> Result<u8> {
     Ok(0)
 }
 
-fn ask(mut stream: TcpStream, tally: &Tally, pause: Option<Duration>) {
+/// What is asked of the server, again and again.
+enum Question {
+    Own,
+    Http(http::Question),
+}
+
+impl Question {
+    fn of(arguments: &LoadArguments) -> Self {
+        match &arguments.http {
+            None => Self::Own,
+            Some(path) => Self::Http(http::Question::new(&arguments.address, path)),
+        }
+    }
+
+    /// Asks once; false when the server has closed or does not answer as it should.
+    fn put(&self, stream: &mut TcpStream) -> bool {
+        match self {
+            Self::Own => request::send(stream) && request::receive(stream),
+            Self::Http(question) => question.put(stream),
+        }
+    }
+}
+
+fn ask(mut stream: TcpStream, question: &Question, tally: &Tally, pause: Option<Duration>) {
     let mut due = Instant::now();
     while !tally.ended() {
         if let Some(pause) = pause {
@@ -133,7 +160,7 @@ fn ask(mut stream: TcpStream, tally: &Tally, pause: Option<Duration>) {
             std::thread::sleep(due.saturating_duration_since(Instant::now()));
         }
         let start = Instant::now();
-        if !(request::send(&mut stream) && request::receive(&mut stream)) {
+        if !question.put(&mut stream) {
             tally.failed();
             return;
         }

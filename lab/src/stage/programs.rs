@@ -2,7 +2,9 @@
 //! which `leftovers` finds what a killed run left, and ends with the stage.
 
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
@@ -11,38 +13,43 @@ use anyhow::{Context, Result, bail};
 use super::Stage;
 use crate::interrupt;
 
+/// Owns nothing on any machine.
+const NOBODY: u32 = 65_534;
+
 /// A process that ends when dropped.
 pub struct Beside {
     child: Child,
-    lines: BufReader<ChildStdout>,
+    /// Kept open: a process that prints more must not die of it.
+    _output: Option<BufReader<ChildStdout>>,
 }
 
 impl Beside {
-    fn start(command: &mut Command) -> Result<Self> {
-        let mut child = command
+    fn start(command: &mut Command, output: Stdio) -> Result<Self> {
+        let child = command
             .stdin(Stdio::null())
-            .stdout(Stdio::piped())
+            .stdout(output)
             // A Ctrl-C at the terminal must not end it under a run that is being saved.
             .process_group(0)
             .spawn()
             .with_context(|| format!("cannot start {}", command.get_program().display()))?;
-        let output = child.stdout.take().context("its output is a pipe")?;
         Ok(Self {
             child,
-            lines: BufReader::new(output),
+            _output: None,
         })
     }
 
-    /// The next line that it prints.
+    /// The first line that it prints.
     fn line(&mut self) -> Result<String> {
+        let output = self.child.stdout.take().context("its output is a pipe")?;
+        let mut lines = BufReader::new(output);
         let mut line = String::new();
-        let read = self
-            .lines
+        let read = lines
             .read_line(&mut line)
             .context("cannot read what it prints")?;
         if read == 0 {
-            bail!("a process beside the load ended at once");
+            bail!("it ended at once");
         }
+        self._output = Some(lines);
         Ok(line.trim().to_owned())
     }
 }
@@ -62,7 +69,7 @@ impl Stage {
     /// Starts a process that stays until the stage is cleared; its pid.
     pub fn beside(&mut self, mut command: Command) -> Result<u32> {
         command.current_dir(self.folder());
-        let beside = Beside::start(&mut command)?;
+        let beside = Beside::start(&mut command, Stdio::null())?;
         let pid = beside.child.id();
         self.beside.push(beside);
         Ok(pid)
@@ -71,13 +78,49 @@ impl Stage {
     /// Starts one that says in its first line what is to be known of it; pid and line.
     pub fn beside_that_speaks(&mut self, mut command: Command) -> Result<(u32, String)> {
         command.current_dir(self.folder());
-        let mut beside = Beside::start(&mut command)?;
+        let mut beside = Beside::start(&mut command, Stdio::piped())?;
         let line = beside
             .line()
             .with_context(|| format!("{} said nothing", command.get_program().display()))?;
         let pid = beside.child.id();
         self.beside.push(beside);
         Ok((pid, line))
+    }
+
+    /// A command for a server that must not run as root, as nobody when we are root.
+    pub fn unprivileged(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        if rustix::process::geteuid().is_root() {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        command
+    }
+
+    /// A folder for such a server.
+    pub fn unprivileged_folder(&self, name: &str) -> Result<PathBuf> {
+        let folder = self.folder().join(name);
+        std::fs::create_dir_all(&folder)
+            .and_then(|()| {
+                let owner = rustix::process::geteuid().is_root().then_some(NOBODY);
+                chown(&folder, owner, owner)
+            })
+            .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        Ok(folder)
+    }
+
+    /// Runs a command to its end; an error holds what it printed.
+    pub fn step(&self, mut command: Command) -> Result<()> {
+        let name = command.get_program().display().to_string();
+        let output = command
+            .current_dir(self.folder())
+            .stdin(Stdio::null())
+            .output()
+            .with_context(|| format!("cannot start {name}"))?;
+        if !output.status.success() {
+            let printed = [output.stdout, output.stderr].concat();
+            bail!("{name}: {}", String::from_utf8_lossy(&printed).trim());
+        }
+        interrupt::check()
     }
 
     /// One of this program's own hidden commands: `serve`, `burn`, ...
