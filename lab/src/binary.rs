@@ -1,8 +1,9 @@
 //! Where the `stallscope` under test is.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 const NAME: &str = "stallscope";
 
@@ -39,6 +40,42 @@ pub fn find(asked: Option<&Path>) -> Result<PathBuf> {
     }
 }
 
+/// A program in PATH, or where daemons are kept on Debian.
+pub fn in_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(PathBuf::from));
+    folders
+        .map(|folder| folder.join(name))
+        .find(|file| file.is_file())
+}
+
+/// The program under test, and what it can be asked.
+pub struct Program {
+    /// Where it is.
+    pub path: PathBuf,
+    help: String,
+}
+
+impl Program {
+    /// Finds it, and reads the help of its `run`.
+    pub fn find(asked: Option<&Path>) -> Result<Self> {
+        let path = find(asked)?;
+        let output = Command::new(&path)
+            .args(["run", "--help"])
+            .output()
+            .with_context(|| format!("cannot start {}", path.display()))?;
+        let help = String::from_utf8_lossy(&output.stdout).into_owned();
+        Ok(Self { path, help })
+    }
+
+    /// Whether its `run` has an option: an older program is scored without the newer ones.
+    pub fn knows(&self, option: &str) -> bool {
+        self.help
+            .split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '-'))
+            .any(|word| word == option)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -47,5 +84,15 @@ mod tests {
     fn a_named_program_must_be_there() {
         let error = find(Some(Path::new("/nowhere/stallscope"))).unwrap_err();
         assert!(error.to_string().contains("--stallscope"));
+    }
+
+    #[test]
+    fn an_option_is_known_by_its_whole_name() {
+        let program = Program {
+            path: PathBuf::new(),
+            help: "  --target <T>  see --signal-list, [--json]".to_owned(),
+        };
+        assert!(program.knows("--target") && program.knows("--json"));
+        assert!(!program.knows("--signal"));
     }
 }

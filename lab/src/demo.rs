@@ -24,7 +24,8 @@ pub fn demo(arguments: &DemoArguments) -> Result<u8> {
     let recording = next_recording(Path::new("."));
     let load = load("30");
     eprintln!("Starting a throwaway PostgreSQL in a temporary folder; it is removed at the end.");
-    let server = Postgres::start()?;
+    let mut server = Postgres::make()?;
+    server.start(&[])?;
     eprintln!(
         "Its database {DATABASE} is filled (pgbench -i -s 10), PGHOST and PGPORT lead to it."
     );

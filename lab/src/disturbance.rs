@@ -14,6 +14,9 @@ use crate::processes::{self, Process};
 /// Above this share of the machine's CPU time a run is void.
 const LIMIT: f64 = 0.05;
 
+/// The parent of all kernel threads.
+const KERNEL_THREADS: u32 = 2;
+
 /// The counters at one moment, in clock ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reading {
@@ -24,8 +27,8 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Reads the machine, this process with the children that it waited for, and the server's tree.
-    pub fn take(server: u32) -> Result<Self> {
+    /// Reads the machine, and this process with everything that it started.
+    pub fn take() -> Result<Self> {
         let text = fs::read_to_string("/proc/stat").context("cannot read /proc/stat")?;
         let (busy, steal, total) =
             machine(&text).context("/proc/stat does not begin with the sum of all CPUs")?;
@@ -33,7 +36,7 @@ impl Reading {
             busy,
             steal,
             total,
-            ours: own_ticks(server),
+            ours: own_ticks(),
         })
     }
 }
@@ -54,13 +57,14 @@ fn machine(text: &str) -> Option<(u64, u64, u64)> {
     Some((busy, steal, busy + steal + rest.iter().sum::<u64>()))
 }
 
-/// CPU of this process and its finished children (among them stallscope with pgbench), and of the
-/// server's living processes and those that it has waited for.
-fn own_ticks(server: u32) -> u64 {
+/// CPU of this process, of all below it (servers, the load, the recorder, troublemakers), and of
+/// their children that ended. Kernel threads are left out like interrupts: they write back and
+/// decompress for whoever asked, and in a run that waits for the disk that is the run itself.
+fn own_ticks() -> u64 {
     let all = Process::all();
-    let own = Process::read(std::process::id());
-    own.iter()
-        .chain(processes::tree(&all, server))
+    processes::tree(&all, std::process::id())
+        .into_iter()
+        .chain(processes::tree(&all, KERNEL_THREADS))
         .map(|process| process.ticks + process.reaped_ticks)
         .sum()
 }

@@ -20,9 +20,10 @@ pub struct Group {
 }
 
 impl Group {
-    /// Makes the group of this run below the hierarchy's root.
-    pub fn create(hierarchy: &Hierarchy) -> Result<Self> {
-        let folder = hierarchy.mount.join(leftovers::own_name());
+    /// Makes a group of this run below the hierarchy's root.
+    pub fn create(hierarchy: &Hierarchy, name: &str) -> Result<Self> {
+        let own = leftovers::own_name();
+        let folder = hierarchy.mount.join(format!("{own}-{name}"));
         fs::create_dir(&folder)
             .with_context(|| format!("cannot make the cgroup {}", folder.display()))?;
         Ok(Self {
@@ -124,7 +125,7 @@ mod tests {
         let Some(hierarchy) = found.v1.get("freezer").or(found.v2.as_ref()) else {
             return requirement::skip("cgroups of the lab", "no hierarchy is mounted");
         };
-        let group = match Group::create(hierarchy) {
+        let group = match Group::create(hierarchy, "test") {
             Ok(group) => group,
             Err(error) => return requirement::skip("cgroups of the lab", &format!("{error:#}")),
         };

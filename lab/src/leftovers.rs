@@ -1,11 +1,13 @@
 //! What a killed run could not clean up: folders, servers, cgroups, namespaces. Their names carry the
 //! pid of the run that made them; when that pid is gone, they are removed before the next run.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use tempfile::TempDir;
 
 use crate::groups::{self, Hierarchies};
 use crate::{delay, interrupt, processes};
@@ -22,6 +24,16 @@ pub fn own_name() -> String {
 /// The name of everything that a run makes.
 pub fn name_of(pid: u32) -> String {
     format!("{PREFIX}{pid}")
+}
+
+/// A folder of this run, that removes itself.
+pub fn own_folder() -> Result<TempDir> {
+    tempfile::Builder::new()
+        .prefix(&format!("{}-", own_name()))
+        // Servers run as other users, and must reach their own folder below it.
+        .permissions(Permissions::from_mode(0o755))
+        .tempdir_in(FOLDERS)
+        .with_context(|| format!("cannot make a folder in {FOLDERS}"))
 }
 
 /// Removes what dead runs left behind, and says what. What belongs to another user stays, and is

@@ -1,4 +1,4 @@
-//! The lab: situations whose cause is known by construction, made on a throwaway PostgreSQL, to
+//! The lab: situations whose cause is known by construction, made on throwaway servers, to
 //! score what `stallscope run` says about them; a demonstration; and an independent check of figures.
 //!
 //! It starts the `stallscope` binary as any user would and reads the report's JSON. It must not use
@@ -16,6 +16,7 @@ mod demo;
 mod disturbance;
 mod groups;
 mod interrupt;
+mod kept;
 mod leftovers;
 mod outcome;
 mod postgres;
@@ -25,8 +26,13 @@ mod runs;
 mod scenario;
 mod scenarios;
 mod score;
+mod server;
+mod stage;
+mod step;
+mod validate;
 mod verify;
 mod wilson;
+mod witness;
 
 use std::process::ExitCode;
 
@@ -51,8 +57,16 @@ enum Command {
     Score(score::ScoreArguments),
     /// Show `stallscope run` on a throwaway PostgreSQL under pgbench.
     Demo(demo::DemoArguments),
+    /// Make situations with and without their cause, to see that the cause is what costs.
+    Validate(validate::ValidateArguments),
+    /// Pack one recording of each scenario, with what must be found in it.
+    Keep(kept::KeepArguments),
+    /// Diagnose the packed recordings again, and say whether the answers are right.
+    Kept(kept::KeptArguments),
     /// Hold the report's figures against measurements made without Stallscope's code.
     Verify(verify::VerifyArguments),
+    #[command(flatten)]
+    Part(server::Part),
 }
 
 /// Exit status of a command that could not do its work.
@@ -78,6 +92,10 @@ fn execute(command: Command) -> Result<u8> {
         Command::Run(arguments) => with_clean_up(|| runs::run(&arguments)),
         Command::Score(arguments) => score::score(&arguments),
         Command::Demo(arguments) => with_clean_up(|| demo::demo(&arguments)),
+        Command::Validate(arguments) => with_clean_up(|| validate::validate(&arguments)),
+        Command::Keep(arguments) => kept::keep(&arguments),
+        Command::Kept(arguments) => kept::kept(&arguments),
+        Command::Part(part) => server::play(&part),
         Command::Verify(arguments) => with_clean_up(|| verify::verify(&arguments)),
     }
 }

@@ -1,14 +1,17 @@
 //! The result of one run of one scenario, as a JSON file that `run` writes and `score` reads. The
 //! report of `stallscope` lies beside it, unchanged.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use model::Report;
+use model::{Entity, Report};
 use serde::{Deserialize, Serialize};
 
 use crate::disturbance::Disturbance;
+use crate::scenario::Who;
+use crate::witness::Metrics;
 
 /// What became of one repetition of a scenario.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -19,10 +22,14 @@ pub struct Outcome {
     pub repetition: u32,
     /// Why the machine cannot be brought into the situation; the rest is then empty.
     pub not_here: Option<String>,
-    /// Path of the group that was limited.
-    pub limited_group: Option<String>,
+    /// Who is who, as reports name them: paths of groups, `pid:N@`, `/tid:N`.
+    #[serde(default)]
+    pub cast: BTreeMap<Who, String>,
     /// Exit status of `stallscope run`.
     pub status: Option<i32>,
+    /// What the machine did meanwhile, seen without stallscope.
+    #[serde(default)]
+    pub witnessed: Metrics,
     /// How much of the machine was not the run's.
     pub disturbance: Option<Disturbance>,
     /// Why the run does not count.
@@ -38,12 +45,56 @@ impl Outcome {
             scenario: scenario.to_owned(),
             repetition,
             not_here: None,
-            limited_group: None,
+            cast: BTreeMap::new(),
             status: None,
+            witnessed: Metrics::default(),
             disturbance: None,
             void: None,
             voided_before: Vec::new(),
         }
+    }
+}
+
+/// What `stallscope` answered.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Answer {
+    /// The report.
+    pub report: Report,
+    /// Of it, the verdict of each phase.
+    pub steps: Steps,
+}
+
+/// The verdicts of phases in a report's JSON.
+#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
+pub struct Steps {
+    phases: Vec<Step>,
+}
+
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+struct Step {
+    #[serde(default)]
+    verdict: Option<StepVerdict>,
+}
+
+/// The verdict of one phase.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+pub struct StepVerdict {
+    /// The cause.
+    pub cause: String,
+    /// Whom it is about.
+    pub entity: Entity,
+}
+
+impl Steps {
+    /// The verdicts of phases that have one, in order; neighbours that say the same are one.
+    pub fn verdicts(&self) -> Vec<&StepVerdict> {
+        let verdicts = self
+            .phases
+            .iter()
+            .filter_map(|phase| phase.verdict.as_ref());
+        let mut verdicts: Vec<_> = verdicts.collect();
+        verdicts.dedup();
+        verdicts
     }
 }
 
@@ -116,8 +167,12 @@ impl Files {
     }
 
     /// The report, if there is one.
-    pub fn load_report(&self) -> Result<Option<Report>> {
-        read_json(&self.report())
+    pub fn load_report(&self) -> Result<Option<Answer>> {
+        let report = read_json(&self.report())?;
+        let steps = read_json(&self.report())?;
+        Ok(report
+            .zip(steps)
+            .map(|(report, steps)| Answer { report, steps }))
     }
 
     fn named(&self, ending: &str) -> PathBuf {
@@ -173,7 +228,7 @@ mod tests {
         let files = Files::of(folder.path(), "cpu-quota", 3);
         assert_eq!(files.load().expect("nothing there"), None);
         let mut outcome = Outcome::new("cpu-quota", 3);
-        outcome.limited_group = Some("/x".to_owned());
+        outcome.cast.insert(Who::LimitedGroup, "/x".to_owned());
         files.save(&outcome).expect("written");
         assert_eq!(files.load().expect("readable"), Some(outcome));
         fs::create_dir(files.recording()).expect("a folder");

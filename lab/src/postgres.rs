@@ -1,5 +1,6 @@
 //! A throwaway PostgreSQL: own folder, own port, own socket, gone when dropped. It never touches a
-//! cluster that exists: everything that it writes lies in one temporary folder that it made.
+//! cluster that exists: everything that it writes lies in one temporary folder that it made. The
+//! cluster is made once; the server can be started again on it with other settings.
 
 mod programs;
 
@@ -24,10 +25,12 @@ const SCALE: &str = "10";
 /// A server that is not ready by then never will be.
 const START_LIMIT: Duration = Duration::from_secs(30);
 const STOP_LIMIT: Duration = Duration::from_secs(10);
+/// SIGINT is the server's fast shutdown: sessions end, a checkpoint is written.
+const FAST: i32 = signal_hook::consts::SIGINT;
 /// SIGQUIT is the server's immediate shutdown, what `pg_ctl stop -m immediate` sends.
 const IMMEDIATE: i32 = signal_hook::consts::SIGQUIT;
 
-/// A running server of one's own.
+/// A cluster of one's own, and its server while it runs.
 pub struct Postgres {
     programs: Programs,
     owner: Owner,
@@ -38,14 +41,11 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// Makes a cluster, starts it and fills the database `bench`.
-    pub fn start() -> Result<Self> {
+    /// Makes a cluster with the database `bench`, filled and written to disk; nothing runs yet.
+    pub fn make() -> Result<Self> {
         let programs = Programs::find()?;
         let owner = Owner::find()?;
-        let folder = tempfile::Builder::new()
-            .prefix(&format!("{}-", leftovers::own_name()))
-            .tempdir_in(leftovers::FOLDERS)
-            .with_context(|| format!("cannot make a folder in {}", leftovers::FOLDERS))?;
+        let folder = leftovers::own_folder()?;
         if let Some((user, group)) = owner.ids {
             chown(folder.path(), Some(user), Some(group))
                 .with_context(|| format!("cannot give {} to postgres", folder.path().display()))?;
@@ -58,9 +58,50 @@ impl Postgres {
             folder,
         };
         postgres.make_cluster()?;
-        postgres.serve()?;
+        postgres.start(&[])?;
         postgres.fill()?;
+        // Written back now, so that it is not written back during a measurement.
+        postgres.stop()?;
         Ok(postgres)
+    }
+
+    /// Starts the server anew, with these settings beside the usual ones.
+    pub fn start(&mut self, settings: &[&str]) -> Result<()> {
+        self.stop()?;
+        self.serve(settings)
+    }
+
+    /// Stops the server, everything written to disk; its data stay.
+    pub fn stop(&mut self) -> Result<()> {
+        let Some(mut server) = self.server.take() else {
+            return Ok(());
+        };
+        interrupt::signal(server.id(), FAST);
+        if !interrupt::ends_within(&mut server, STOP_LIMIT) {
+            end(&mut server);
+            bail!("postgres did not stop within {} s", STOP_LIMIT.as_secs());
+        }
+        Ok(())
+    }
+
+    /// Its name for a client that takes one: over TCP, which every client can do.
+    pub fn dsn(&self) -> String {
+        format!(
+            "postgresql://{}@127.0.0.1:{}/{DATABASE}",
+            self.owner.name, self.port
+        )
+    }
+
+    /// Its unix socket.
+    pub fn socket(&self) -> PathBuf {
+        self.folder().join(format!(".s.PGSQL.{}", self.port))
+    }
+
+    /// Runs SQL in the database `bench`.
+    pub fn execute(&self, sql: &str) -> Result<()> {
+        let mut psql = self.client("psql");
+        psql.args(["-q", "-v", "ON_ERROR_STOP=1", "-c", sql, DATABASE]);
+        self.step(psql, "run SQL (psql)")
     }
 
     /// Its folder: socket, data, log, and scripts of scenarios.
@@ -92,15 +133,17 @@ impl Postgres {
         self.step(initdb, "make a database cluster (initdb)")
     }
 
-    fn serve(&mut self) -> Result<()> {
+    fn serve(&mut self, settings: &[&str]) -> Result<()> {
         let mut server = self.as_owner("postgres");
         server.arg("-D").arg(self.data());
-        for setting in [
+        let usual = [
             "listen_addresses=127.0.0.1",
             "shared_buffers=128MB",
             // Its bursts would be a second cause in every scenario.
             "autovacuum=off",
-        ] {
+        ];
+        // The last of a name counts.
+        for setting in usual.iter().chain(settings) {
             server.args(["-c", setting]);
         }
         server
@@ -140,14 +183,11 @@ impl Postgres {
         self.step(createdb, "create the database bench")?;
         let mut pgbench = self.client("pgbench");
         pgbench.args(["-i", "-s", SCALE, "-q", DATABASE]);
-        self.step(pgbench, "fill the database (pgbench -i)")?;
-        // Written back now, so that it is not written back during the measurement.
-        let mut checkpoint = self.client("psql");
-        checkpoint.args(["-q", "-c", "CHECKPOINT", DATABASE]);
-        self.step(checkpoint, "write the database to disk (CHECKPOINT)")
+        self.step(pgbench, "fill the database (pgbench -i)")
     }
 
-    fn data(&self) -> PathBuf {
+    /// Its data.
+    pub fn data(&self) -> PathBuf {
         self.folder().join("data")
     }
 
@@ -161,7 +201,8 @@ impl Postgres {
         command
     }
 
-    fn client(&self, program: &str) -> Command {
+    /// One of its programs as a client.
+    pub fn client(&self, program: &str) -> Command {
         let mut command = Command::new(self.programs.path(program));
         self.serve_command(&mut command);
         command.stdin(Stdio::null());
@@ -208,12 +249,17 @@ impl Drop for Postgres {
         let Some(mut server) = self.server.take() else {
             return;
         };
-        interrupt::signal(server.id(), IMMEDIATE);
-        if !interrupt::ends_within(&mut server, STOP_LIMIT) {
-            // Its backends notice within a second that their parent is gone, and end.
-            let _ = server.kill();
-            let _ = server.wait();
-        }
+        end(&mut server);
+    }
+}
+
+/// Ends a server without writing anything more.
+fn end(server: &mut Child) {
+    interrupt::signal(server.id(), IMMEDIATE);
+    if !interrupt::ends_within(server, STOP_LIMIT) {
+        // Its backends notice within a second that their parent is gone, and end.
+        let _ = server.kill();
+        let _ = server.wait();
     }
 }
 
@@ -233,7 +279,10 @@ mod tests {
         if let Err(error) = Programs::find().and(Owner::find()) {
             return requirement::skip("a throwaway PostgreSQL", &format!("{error:#}"));
         }
-        let postgres = Postgres::start().expect("a server of our own");
+        let mut postgres = Postgres::make().expect("a cluster of our own");
+        postgres.start(&["max_connections=7"]).expect("a server");
+        let port = postgres.port.to_string();
+        assert!(postgres.dsn().contains(&port) && postgres.socket().exists());
         let (folder, pid) = (postgres.folder().to_path_buf(), postgres.pid());
         assert!(processes::exists(pid));
         let mut question = postgres.client("psql");

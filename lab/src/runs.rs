@@ -8,19 +8,29 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result};
 use clap::Args;
 
+use crate::binary::Program;
 use crate::disturbance::{Disturbance, Reading};
 use crate::outcome::{self, Files, Outcome};
-use crate::scenario::{Scenario, SetUp, Stage};
-use crate::{binary, interrupt, requirement, scenarios};
+use crate::scenario::{Cause, Load, Scenario, SetUp};
+use crate::stage::Stage;
+use crate::step::Step;
+use crate::witness::Witness;
+use crate::{interrupt, requirement, scenarios};
 
 /// Attempts at one repetition: a void run is made again at most twice.
-const ATTEMPTS: usize = 3;
+const ATTEMPTS: u32 = 3;
 
 /// Arguments of `run`.
 #[derive(Args)]
 pub struct RunArguments {
-    /// Scenarios to run; all when none is named (see: list)
+    /// Scenarios to run; all but the held-out ones when none is named (see: list)
     name: Vec<String>,
+    /// Run the held-out workloads, on which nothing was tuned
+    #[arg(long)]
+    held_out: bool,
+    /// Attempts at one repetition: a void run is made again
+    #[arg(long, value_name = "N", default_value_t = ATTEMPTS, value_parser = clap::value_parser!(u32).range(1..))]
+    attempts: u32,
     /// How often each is run
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
@@ -38,13 +48,14 @@ pub struct RunArguments {
 /// Runs what was asked for. The status tells whether everything could be made, not whether the
 /// verdicts were right: that is for `score`.
 pub fn run(arguments: &RunArguments) -> Result<u8> {
-    let chosen = scenarios::named(&arguments.name)?;
-    let stallscope = binary::find(arguments.stallscope.as_deref())?;
+    let chosen = scenarios::chosen(&arguments.name, arguments.held_out)?;
+    let program = Program::find(arguments.stallscope.as_deref())?;
     let out = &arguments.out;
     fs::create_dir_all(out).with_context(|| format!("cannot make the folder {}", out.display()))?;
     if arguments.fresh {
         forget(&chosen, out)?;
     }
+    let mut stage = Stage::new()?;
     let mut skipped = false;
     // Repetitions outermost: what changes over the hours then meets every scenario alike.
     for repetition in 1..=arguments.repeat {
@@ -55,7 +66,14 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
                     eprintln!("{} {repetition}: has a result already", scenario.name);
                     outcome
                 }
-                _ => repeat_while_void(scenario, repetition, &stallscope, &files)?,
+                _ => {
+                    let mut attempts = Attempts {
+                        program: &program,
+                        stage: &mut stage,
+                        most: arguments.attempts,
+                    };
+                    attempts.repeat_while_void(scenario, repetition, &files)?
+                }
             };
             skipped |= outcome.not_here.is_some();
         }
@@ -76,70 +94,90 @@ fn forget(chosen: &[Scenario], out: &Path) -> Result<()> {
     Ok(())
 }
 
-fn repeat_while_void(
-    scenario: &Scenario,
-    repetition: u32,
-    stallscope: &Path,
-    files: &Files,
-) -> Result<Outcome> {
-    let mut voided_before = Vec::new();
-    loop {
-        eprintln!("{} {repetition}: {}", scenario.name, scenario.about);
-        files.remove()?;
-        let mut outcome = Outcome::new(scenario.name, repetition);
-        attempt(scenario, stallscope, files, &mut outcome)?;
-        let void = outcome.void.clone();
-        outcome.voided_before.clone_from(&voided_before);
-        eprintln!("{} {repetition}: {}", scenario.name, in_words(&outcome));
-        match void {
-            Some(reason) if voided_before.len() + 1 < ATTEMPTS => voided_before.push(reason),
-            _ => {
-                files.save(&outcome)?;
-                return Ok(outcome);
+/// What attempts are made with.
+struct Attempts<'a> {
+    program: &'a Program,
+    stage: &'a mut Stage,
+    most: u32,
+}
+
+impl Attempts<'_> {
+    fn repeat_while_void(
+        &mut self,
+        scenario: &Scenario,
+        repetition: u32,
+        files: &Files,
+    ) -> Result<Outcome> {
+        let mut voided_before = Vec::new();
+        loop {
+            eprintln!("{} {repetition}: {}", scenario.name, scenario.about);
+            files.remove()?;
+            let mut outcome = Outcome::new(scenario.name, repetition);
+            let attempted = self.attempt(scenario, files, &mut outcome);
+            let cleared = self.stage.clear();
+            attempted.and(cleared)?;
+            let void = outcome.void.clone();
+            outcome.voided_before.clone_from(&voided_before);
+            eprintln!("{} {repetition}: {}", scenario.name, in_words(&outcome));
+            match void {
+                Some(reason) if voided_before.len() + 1 < self.most as usize => {
+                    voided_before.push(reason);
+                }
+                _ => {
+                    files.save(&outcome)?;
+                    return Ok(outcome);
+                }
             }
         }
     }
-}
 
-fn attempt(
-    scenario: &Scenario,
-    stallscope: &Path,
-    files: &Files,
-    outcome: &mut Outcome,
-) -> Result<()> {
-    let mut stage = Stage::new()?;
-    let load = match (scenario.set_up)(&mut stage)? {
-        SetUp::Ready(load) => load,
-        SetUp::NotHere(reason) => {
-            outcome.not_here = Some(reason);
-            return Ok(());
+    fn attempt(&mut self, scenario: &Scenario, files: &Files, outcome: &mut Outcome) -> Result<()> {
+        self.stage.seconds = scenario.seconds;
+        let load = match (scenario.set_up)(self.stage, Cause::Made)? {
+            SetUp::Ready(load) => load,
+            SetUp::NotHere(reason) => {
+                outcome.not_here = Some(reason);
+                return Ok(());
+            }
+        };
+        outcome.cast.clone_from(&self.stage.cast);
+        let mut command = self.command(&load, files)?;
+        let before = Reading::take()?;
+        let witness = Witness::start()?;
+        let mut child = command
+            .spawn()
+            .with_context(|| format!("cannot start {}", self.program.path.display()))?;
+        let step = load.later.map(Step::start).transpose()?;
+        let status = interrupt::wait(&mut child)?;
+        outcome.witnessed = witness.stop();
+        step.map_or(Ok(()), Step::end)?;
+        interrupt::check()?;
+        let disturbance = Disturbance::between(before, Reading::take()?);
+        outcome.status = status.code();
+        outcome.void = disturbance.void_reason();
+        outcome.disturbance = Some(disturbance);
+        Ok(())
+    }
+
+    fn command(&self, load: &Load, files: &Files) -> Result<Command> {
+        let mut command = Command::new(&self.program.path);
+        command.args(["run", "-o"]).arg(files.recording());
+        command.arg("--json").arg(files.report());
+        for (option, value) in &load.options {
+            if self.program.knows(option) {
+                command.arg(option).arg(value);
+            } else {
+                eprintln!("this stallscope has no {option}: run without it");
+            }
         }
-    };
-    outcome.limited_group.clone_from(&stage.limited_group);
-    let mut command = Command::new(stallscope);
-    command.args(["run", "-o"]).arg(files.recording());
-    command
-        .arg("--json")
-        .arg(files.report())
-        .arg("--")
-        .args(load);
-    stage.server.serve_command(&mut command);
-    let log = File::create(files.log())
-        .with_context(|| format!("cannot write {}", files.log().display()))?;
-    let copy = log.try_clone().context("cannot duplicate a log file")?;
-    command.stdin(Stdio::null()).stdout(log).stderr(copy);
-
-    let before = Reading::take(stage.server.pid())?;
-    let mut child = command
-        .spawn()
-        .with_context(|| format!("cannot start {}", stallscope.display()))?;
-    let status = interrupt::wait(&mut child)?;
-    interrupt::check()?;
-    let disturbance = Disturbance::between(before, Reading::take(stage.server.pid())?);
-    outcome.status = status.code();
-    outcome.void = disturbance.void_reason();
-    outcome.disturbance = Some(disturbance);
-    Ok(())
+        command.arg("--").args(&load.command);
+        self.stage.serve_command(&mut command);
+        let log = File::create(files.log())
+            .with_context(|| format!("cannot write {}", files.log().display()))?;
+        let copy = log.try_clone().context("cannot duplicate a log file")?;
+        command.stdin(Stdio::null()).stdout(log).stderr(copy);
+        Ok(command)
+    }
 }
 
 fn in_words(outcome: &Outcome) -> String {

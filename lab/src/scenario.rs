@@ -3,15 +3,13 @@
 
 use std::ffi::OsString;
 use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
-use crate::groups::Group;
-use crate::postgres::Postgres;
-
-/// Length of a scenario's load, s: a whole steady phase, short enough to be repeated often.
-pub const SECONDS: &str = "20";
+use crate::stage::Stage;
 
 /// A situation with a known cause.
 pub struct Scenario {
@@ -19,10 +17,54 @@ pub struct Scenario {
     pub name: &'static str,
     /// What it does, in one sentence.
     pub about: &'static str,
+    /// What it is there for.
+    pub kind: Kind,
     /// What must be found.
     pub expect: Expect,
-    /// Makes the situation.
-    pub set_up: fn(&mut Stage) -> Result<SetUp>,
+    /// Length of its load, s.
+    pub seconds: u32,
+    /// What the cause costs, so that `validate` can tell whether it is a situation at all.
+    pub costs: Costs,
+    /// Makes the situation, or the same load without its cause.
+    pub set_up: fn(&mut Stage, Cause) -> Result<SetUp>,
+}
+
+/// Length of a scenario's load, s: a whole steady phase, short enough to be repeated often.
+pub const SECONDS: u32 = 11;
+
+/// What a scenario is there for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// One cause that must be named.
+    Cause,
+    /// Nothing is wrong.
+    Healthy,
+    /// Something looks wrong and costs nothing.
+    Decoy,
+    /// A workload that nothing was tuned on: made only when asked for.
+    HeldOut,
+}
+
+/// Whether the cause is there: the same load without it shows what it costs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// As `run` makes it.
+    Made,
+    /// Taken away.
+    Removed,
+}
+
+/// By what the cause hurts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Costs {
+    /// Fewer operations per second.
+    Throughput,
+    /// Longer operations: for loads that ask for the same amount with and without the cause.
+    Latency,
+    /// Nothing noticeable: a decoy.
+    Little,
+    /// Not to be validated, and why.
+    NotAsked(&'static str),
 }
 
 /// The answer that must be found.
@@ -34,17 +76,47 @@ pub struct Expect {
     pub entity: Who,
     /// A cause that must be among the other findings.
     pub also: Option<&'static str>,
+    /// For a run with steps: the cause of each phase, in order. Then these are what must be found.
+    pub phases: &'static [(&'static str, Who)],
+}
+
+impl Expect {
+    /// One cause, of one entity.
+    pub const fn one(cause: &'static str, entity: Who) -> Self {
+        Self {
+            cause,
+            entity,
+            also: None,
+            phases: &[],
+        }
+    }
+
+    /// All is well, and the load was limited by what it asked for.
+    pub const fn healthy() -> Self {
+        Self {
+            cause: "healthy",
+            entity: Who::Target,
+            also: Some("load.rate"),
+            phases: &[],
+        }
+    }
 }
 
 impl fmt::Display for Expect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of {}", self.cause, self.entity)?;
+        if self.phases.is_empty() {
+            write!(f, "{} of {}", self.cause, self.entity)?;
+        }
+        for (number, (cause, entity)) in self.phases.iter().enumerate() {
+            let then = if number == 0 { "" } else { ", then " };
+            write!(f, "{then}{cause} of {entity}")?;
+        }
         self.also.map_or(Ok(()), |also| write!(f, ", with {also}"))
     }
 }
 
 /// Whom a finding is about, by part and never by name: names are the verdict's own choice.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Who {
     /// A subject with the role of the target.
@@ -53,6 +125,14 @@ pub enum Who {
     Generator,
     /// The control group that the scenario limited.
     LimitedGroup,
+    /// The control group of the culprit beside the server.
+    NeighbourGroup,
+    /// The process that holds what the others wait for.
+    Holder,
+    /// The one thread that everything goes through.
+    Thread,
+    /// Whoever is named: the cause is what counts.
+    Anyone,
 }
 
 impl fmt::Display for Who {
@@ -61,48 +141,92 @@ impl fmt::Display for Who {
             Who::Target => "the target",
             Who::Generator => "the generator",
             Who::LimitedGroup => "the limited group",
+            Who::NeighbourGroup => "the neighbour's group",
+            Who::Holder => "the holder",
+            Who::Thread => "the one thread",
+            Who::Anyone => "anyone",
         })
     }
 }
 
 /// What setting up came to.
 pub enum SetUp {
-    /// The command that loads the situation, to be run below `stallscope run --`.
-    Ready(Vec<OsString>),
+    /// What loads the situation.
+    Ready(Load),
     /// This machine cannot be brought into it, and why.
     NotHere(String),
 }
 
-/// What a scenario is made on. Dropped, everything is as before: the server ends first, then its
-/// groups are empty and are removed.
-pub struct Stage {
-    /// A server of its own, filled, idle.
-    pub server: Postgres,
-    /// The groups that were made, held until the end.
-    pub groups: Vec<Group>,
-    /// Path of the group that was limited, as reports name it.
-    pub limited_group: Option<String>,
+/// The load of a scenario, and what `stallscope run` is told about it.
+pub struct Load {
+    /// The command, to be run below `stallscope run --`.
+    pub command: Vec<OsString>,
+    /// Options of `stallscope run`, with their values; those that the program under test does not
+    /// know are left out.
+    pub options: Vec<(&'static str, OsString)>,
+    /// What changes while it runs.
+    pub later: Option<Later>,
 }
 
-impl Stage {
-    /// A fresh server without limits.
-    pub fn new() -> Result<Self> {
-        Ok(Self {
-            server: Postgres::start()?,
-            groups: Vec::new(),
-            limited_group: None,
-        })
+/// A value written to a file some time after the start of the load: a step in the middle of a run.
+pub struct Later {
+    /// How long after.
+    pub after: Duration,
+    /// Which file.
+    pub file: PathBuf,
+    /// What is written.
+    pub value: String,
+}
+
+impl Load {
+    /// A command without anything special.
+    pub fn new<W: Into<OsString>>(words: impl IntoIterator<Item = W>) -> Self {
+        Self {
+            command: words.into_iter().map(Into::into).collect(),
+            options: Vec::new(),
+            later: None,
+        }
     }
 
-    /// Writes a script for the generator into the stage's folder.
-    pub fn script(&self, text: &str) -> Result<OsString> {
-        let path = self.server.folder().join("load.sql");
-        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
-        Ok(path.into_os_string())
+    /// With an option for `stallscope run`.
+    pub fn with(mut self, option: &'static str, value: impl Into<OsString>) -> Self {
+        self.options.push((option, value.into()));
+        self
+    }
+
+    /// What `set_up` returns.
+    pub fn ready(self) -> Result<SetUp> {
+        Ok(SetUp::Ready(self))
     }
 }
 
-/// A command from words.
-pub fn command(words: &[&str]) -> Vec<OsString> {
-    words.iter().map(OsString::from).collect()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_expectation_is_a_sentence() {
+        assert_eq!(
+            Expect::healthy().to_string(),
+            "healthy of the target, with load.rate"
+        );
+        let steps = Expect {
+            phases: &[
+                ("cpu.saturated", Who::Target),
+                ("cpu.quota", Who::LimitedGroup),
+            ],
+            ..Expect::one("cpu.quota", Who::LimitedGroup)
+        };
+        assert_eq!(
+            steps.to_string(),
+            "cpu.saturated of the target, then cpu.quota of the limited group"
+        );
+    }
+
+    #[test]
+    fn options_keep_their_values() {
+        let load = Load::new(["pgbench", "-S"]).with("--target", "pid:7");
+        assert_eq!(load.options, [("--target", OsString::from("pid:7"))]);
+        assert_eq!(load.command.len(), 2);
+    }
 }

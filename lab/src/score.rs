@@ -1,18 +1,23 @@
-//! `score`: holds what was found against what was made, beside the baseline on the same reports.
+//! `score`: holds what was found against what was made, beside the baselines on the same runs.
 //! Everything is read from the results of `run`; nothing is measured here.
 
+mod judge;
 mod table;
+mod thresholds;
 
-use std::path::PathBuf;
+pub use judge::{Found, judge};
+
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
-use model::{EntityKind, Finding, Report, Resource, Role};
 
-use crate::outcome::{self, Files, Outcome};
-use crate::scenario::{Expect, Scenario, Who};
+use crate::baseline::{self, Claim};
+use crate::outcome::{self, Answer, Files, Outcome};
+use crate::scenario::{Kind, Scenario};
 use crate::wilson::Proportion;
-use crate::{baseline, requirement, scenarios};
+use crate::witness::Metrics;
+use crate::{requirement, scenarios};
 
 /// Arguments of `score`.
 #[derive(Args)]
@@ -20,12 +25,15 @@ pub struct ScoreArguments {
     /// Folder with the results of `run`
     #[arg(long, value_name = "FOLDER", default_value = "target/lab")]
     out: PathBuf,
+    /// Score the held-out workloads instead
+    #[arg(long)]
+    held_out: bool,
 }
 
 /// What became of one repetition.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Judgement {
-    Counted { right: bool, baseline_right: bool },
+    Counted { found: Found, rules: [bool; 3] },
     Void(String),
     NotHere(String),
     NotRun,
@@ -33,22 +41,25 @@ enum Judgement {
 
 struct Row {
     scenario: &'static str,
+    kind: Kind,
     repetition: Option<u32>,
     expected: String,
     found: String,
-    baseline: String,
+    claims: [Claim; 3],
     judgement: Judgement,
 }
 
 /// Prints the table; the status is 0 only if every scenario was right in every repetition.
 pub fn score(arguments: &ScoreArguments) -> Result<u8> {
+    let usual = usual(&arguments.out)?;
     let mut rows = Vec::new();
-    for scenario in scenarios::all() {
+    for scenario in scenarios::chosen(&[], arguments.held_out)? {
         let before = rows.len();
         for repetition in outcome::repetitions(&arguments.out, scenario.name)? {
             let files = Files::of(&arguments.out, scenario.name, repetition);
             if let Some(outcome) = files.load()? {
-                rows.push(row(&scenario, &outcome, files.load_report()?.as_ref()));
+                let answer = files.load_report()?;
+                rows.push(row(&scenario, &outcome, answer.as_ref(), &usual));
             }
         }
         if rows.len() == before {
@@ -57,85 +68,83 @@ pub fn score(arguments: &ScoreArguments) -> Result<u8> {
     }
     table::print(&rows);
     table::print_totals(&rows);
+    println!("{:20}  {}", "thresholds", thresholds::commit());
     let judgements: Vec<&Judgement> = rows.iter().map(|row| &row.judgement).collect();
     Ok(status(&judgements, requirement::everything()))
 }
 
-fn row(scenario: &Scenario, outcome: &Outcome, report: Option<&Report>) -> Row {
-    let right = report.is_some_and(|report| is_right(report, scenario.expect, outcome));
-    let claim = report.and_then(baseline::claim);
+/// What the metrics are in the healthy runs of a folder that count.
+fn usual(folder: &Path) -> Result<Metrics> {
+    let mut healthy = Vec::new();
+    for scenario in scenarios::all() {
+        if scenario.kind != Kind::Healthy {
+            continue;
+        }
+        for repetition in outcome::repetitions(folder, scenario.name)? {
+            let outcome = Files::of(folder, scenario.name, repetition).load()?;
+            healthy.extend(outcome.filter(|outcome| outcome.void.is_none()));
+        }
+    }
+    let metrics: Vec<&Metrics> = healthy.iter().map(|outcome| &outcome.witnessed).collect();
+    Ok(baseline::usual(&metrics))
+}
+
+fn row(scenario: &Scenario, outcome: &Outcome, answer: Option<&Answer>, usual: &Metrics) -> Row {
+    let found = answer.map_or(Found::Not, |a| judge(a, scenario.expect, outcome));
+    let claims = answer.map_or([Claim::Silent; 3], |answer| {
+        baseline::claims(&answer.report, &outcome.witnessed, usual)
+    });
     let judgement = match (&outcome.not_here, &outcome.void) {
         (Some(reason), _) => Judgement::NotHere(reason.clone()),
         (None, Some(reason)) => Judgement::Void(reason.clone()),
         (None, None) => Judgement::Counted {
-            right: right && outcome.status == Some(0),
-            baseline_right: baseline::is_right(claim, scenario.expect),
+            found: if outcome.status == Some(0) {
+                found
+            } else {
+                Found::Not
+            },
+            rules: claims.map(|claim| claim.is_right(scenario.expect)),
         },
     };
     Row {
-        scenario: scenario.name,
         repetition: Some(outcome.repetition),
-        expected: scenario.expect.to_string(),
-        found: found_in_words(outcome, report),
-        baseline: claim.map_or("nothing", Resource::word).to_owned(),
+        found: found_in_words(scenario, outcome, answer),
+        claims,
         judgement,
+        ..not_run(scenario)
     }
 }
 
 fn not_run(scenario: &Scenario) -> Row {
     Row {
         scenario: scenario.name,
+        kind: scenario.kind,
         repetition: None,
         expected: scenario.expect.to_string(),
         found: "-".to_owned(),
-        baseline: "-".to_owned(),
+        claims: [Claim::Silent; 3],
         judgement: Judgement::NotRun,
     }
 }
 
-/// Whether the headline names the cause and the entity that were made, and the other finding is
-/// there where one is expected.
-fn is_right(report: &Report, expect: Expect, outcome: &Outcome) -> bool {
-    let Some((headline, others)) = report.verdict.findings.split_first() else {
-        return false;
-    };
-    headline.cause == expect.cause
-        && is_about(headline, expect.entity, report, outcome)
-        && expect
-            .also
-            .is_none_or(|also| others.iter().any(|finding| finding.cause == also))
-}
-
-fn is_about(finding: &Finding, who: Who, report: &Report, outcome: &Outcome) -> bool {
-    let plays = |role| {
-        let mut subjects = report
-            .subjects
-            .iter()
-            .filter(|subject| subject.role == role);
-        subjects
-            .any(|s| s.entity.kind == finding.entity.kind && s.entity.path == finding.entity.path)
-    };
-    match who {
-        Who::Target => plays(Role::Target),
-        Who::Generator => plays(Role::Generator),
-        Who::LimitedGroup => {
-            finding.entity.kind == EntityKind::Cgroup
-                && outcome.limited_group.as_ref() == Some(&finding.entity.path)
-        }
-    }
-}
-
-fn found_in_words(outcome: &Outcome, report: Option<&Report>) -> String {
+fn found_in_words(scenario: &Scenario, outcome: &Outcome, answer: Option<&Answer>) -> String {
     if outcome.not_here.is_some() {
         return "-".to_owned();
     }
-    let Some(report) = report else {
+    let Some(answer) = answer else {
         let status = outcome
             .status
             .map_or("killed".to_owned(), |status| status.to_string());
         return format!("no report (stallscope: {status})");
     };
-    let mut findings = report.verdict.findings.iter();
+    let steps = answer.steps.verdicts();
+    if !scenario.expect.phases.is_empty() && !steps.is_empty() {
+        let steps = steps
+            .iter()
+            .map(|v| format!("{} of {}", v.cause, v.entity.name));
+        return steps.collect::<Vec<_>>().join(", then ");
+    }
+    let mut findings = answer.report.verdict.findings.iter();
     let Some(headline) = findings.next() else {
         return "no finding".to_owned();
     };
@@ -148,24 +157,16 @@ fn found_in_words(outcome: &Outcome, report: Option<&Report>) -> String {
     format!("{} of {}{with}", headline.cause, headline.entity.name)
 }
 
-/// How often Stallscope and the baseline were right, of the runs that count.
-fn totals(rows: &[&Row]) -> (Proportion, Proportion) {
-    let (mut stallscope, mut baseline, mut total) = (0, 0, 0);
-    for row in rows {
-        if let Judgement::Counted {
-            right,
-            baseline_right,
-        } = row.judgement
-        {
-            total += 1;
-            stallscope += u32::from(right);
-            baseline += u32::from(baseline_right);
-        }
-    }
-    (
-        Proportion::new(stallscope, total),
-        Proportion::new(baseline, total),
-    )
+/// How often runs that count were right in the given way.
+fn how_often(rows: &[&Row], right: impl Fn(Found, &[bool; 3]) -> bool) -> Proportion {
+    let judged = rows.iter().filter_map(|row| match &row.judgement {
+        Judgement::Counted { found, rules } => Some(right(*found, rules)),
+        _ => None,
+    });
+    let judged: Vec<bool> = judged.collect();
+    let count = |of: usize| u32::try_from(of).unwrap_or(u32::MAX);
+    let right = judged.iter().filter(|right| **right).count();
+    Proportion::new(count(right), count(judged.len()))
 }
 
 /// 0 when everything that counts was right and something counts. What could not be made here, and
@@ -174,7 +175,7 @@ fn status(judgements: &[&Judgement], everything: bool) -> u8 {
     let counts = |judgement: &&&Judgement| matches!(judgement, Judgement::Counted { .. });
     let any = judgements.iter().find(counts).is_some();
     let fine = judgements.iter().all(|judgement| match judgement {
-        Judgement::Counted { right, .. } => *right,
+        Judgement::Counted { found, .. } => *found == Found::First,
         Judgement::Void(_) | Judgement::NotHere(_) => !everything,
         Judgement::NotRun => false,
     });

@@ -46,19 +46,23 @@ impl Proportion {
         };
         (low, high)
     }
-}
 
-impl fmt::Display for Proportion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// In words, with the interval: `3 of 4 right (95 % interval 30 to 95 %)`.
+    pub fn counted(self, what: &str) -> String {
         let (low, high) = self.interval();
-        write!(
-            f,
-            "{} of {} right (95 % interval {:.0} to {:.0} %)",
+        format!(
+            "{} of {} {what} (95 % interval {:.0} to {:.0} %)",
             self.right,
             self.total,
             low * 100.0,
             high * 100.0
         )
+    }
+}
+
+impl fmt::Display for Proportion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.counted("right"))
     }
 }
 

@@ -3,8 +3,11 @@
 
 use std::fmt::Write;
 
-use crate::postgres::DATABASE;
-use crate::scenario::{Expect, SECONDS, Scenario, SetUp, Stage, Who, command};
+use anyhow::Result;
+
+use super::loads::pgbench_script;
+use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, SetUp, Who};
+use crate::stage::Stage;
 
 /// Expressions per transaction: about 2 ms of pgbench's CPU, against some 0.05 ms of the server's
 /// for the SELECT. With eight clients there is always one whose answer has come, so that the thread
@@ -19,26 +22,26 @@ pub fn scenario() -> Scenario {
         name: "client-bound",
         about: "One pgbench thread evaluates 1,600 expressions between two cheap reads and uses a \
                 whole CPU, while the server is mostly idle.",
-        expect: Expect {
-            cause: "load.client",
-            entity: Who::Generator,
-            also: None,
-        },
+        kind: Kind::Cause,
+        expect: Expect::one("load.client", Who::Generator),
+        seconds: SECONDS,
+        costs: Costs::Throughput,
         set_up,
     }
 }
 
-fn set_up(stage: &mut Stage) -> anyhow::Result<SetUp> {
-    let script = stage.script(&script())?;
-    let mut words = command(&["pgbench", "-n", "-c", "8", "-j", "1", "-T", SECONDS, "-f"]);
-    words.push(script);
-    words.push(DATABASE.into());
-    Ok(SetUp::Ready(words))
+fn set_up(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
+    stage.postgres(&[])?;
+    let script = match cause {
+        Cause::Made => script(EXPRESSIONS),
+        Cause::Removed => script(1),
+    };
+    pgbench_script(stage, &["-c", "8", "-j", "1"], &script)?.ready()
 }
 
-fn script() -> String {
+fn script(expressions: usize) -> String {
     let mut text = String::new();
-    for expression in 0..EXPRESSIONS {
+    for expression in 0..expressions {
         let variable = expression % VARIABLES;
         // Writing to a String cannot fail.
         let _ = writeln!(text, "\\set v{variable} random(1, 100000) * 3 + :scale % 7");
@@ -53,7 +56,7 @@ mod tests {
 
     #[test]
     fn the_script_ends_with_its_only_statement() {
-        let text = script();
+        let text = script(EXPRESSIONS);
         assert_eq!(text.lines().count(), EXPRESSIONS + 1);
         assert_eq!(text.matches(';').count(), 1);
         assert!(text.starts_with("\\set v0 random("));

@@ -1,26 +1,52 @@
 //! The scenarios: one file each, one line here.
 
 mod client_bound;
+mod connection_limit;
+mod cpu_neighbour;
 mod cpu_quota;
 mod cpu_saturated;
+mod decoys;
+mod held_out;
+mod hot_mutex;
+mod io_slow_reads;
+mod io_sync;
+mod loads;
+mod memory_thrash;
+mod network_delay;
 mod rate_limited;
+mod row_lock;
+mod single_thread;
+mod step_change;
 
 use anyhow::{Result, bail};
 
-use crate::scenario::Scenario;
+use crate::scenario::{Kind, Scenario};
 
 /// All, in the order in which they are run and shown.
 pub fn all() -> Vec<Scenario> {
-    vec![
+    let mut all = vec![
         cpu_saturated::scenario(),
         cpu_quota::scenario(),
+        cpu_neighbour::scenario(),
+        single_thread::scenario(),
         client_bound::scenario(),
+        io_slow_reads::scenario(),
+        io_sync::scenario(),
+        memory_thrash::scenario(),
+        row_lock::scenario(),
+        hot_mutex::scenario(),
+        network_delay::scenario(),
+        connection_limit::scenario(),
+        step_change::scenario(),
         rate_limited::scenario(),
-    ]
+    ];
+    all.extend(decoys::scenarios());
+    all.extend(held_out::scenarios());
+    all
 }
 
-/// Those of the given names; all when none is given.
-pub fn named(names: &[String]) -> Result<Vec<Scenario>> {
+/// Those of the given names; when none is given, the held-out ones or all the others.
+pub fn chosen(names: &[String], held_out: bool) -> Result<Vec<Scenario>> {
     let known: Vec<&str> = all().iter().map(|scenario| scenario.name).collect();
     if let Some(name) = names.iter().find(|name| !known.contains(&name.as_str())) {
         bail!(
@@ -28,7 +54,13 @@ pub fn named(names: &[String]) -> Result<Vec<Scenario>> {
             known.join(", ")
         );
     }
-    let chosen = |scenario: &Scenario| names.is_empty() || names.iter().any(|n| n == scenario.name);
+    let chosen = |scenario: &Scenario| {
+        if names.is_empty() {
+            (scenario.kind == Kind::HeldOut) == held_out
+        } else {
+            names.iter().any(|name| name == scenario.name)
+        }
+    };
     Ok(all().into_iter().filter(chosen).collect())
 }
 
@@ -42,9 +74,16 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), all().len());
-        assert_eq!(named(&[]).expect("all").len(), names.len());
-        assert_eq!(named(&["cpu-quota".to_owned()]).expect("known").len(), 1);
-        assert!(named(&["cpu-quota".to_owned(), "typo".to_owned()]).is_err());
+        let chosen_by_itself =
+            chosen(&[], false).expect("some").len() + chosen(&[], true).expect("some").len();
+        assert_eq!(chosen_by_itself, names.len());
+        assert_eq!(
+            chosen(&["cpu-quota".to_owned()], true)
+                .expect("known")
+                .len(),
+            1
+        );
+        assert!(chosen(&["cpu-quota".to_owned(), "typo".to_owned()], false).is_err());
     }
 
     #[test]

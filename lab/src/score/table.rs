@@ -1,26 +1,20 @@
 //! The score as text: one line per repetition, then the totals with their intervals.
 
-use super::{Judgement, Row, totals};
-use crate::scenarios;
+use super::{Found, Judgement, Row, how_often};
+use crate::baseline::RULES;
+use crate::scenario::Kind;
 
 /// Prints a line per repetition.
 pub fn print(rows: &[Row]) {
-    let heading = [
-        "scenario",
-        "rep",
-        "expected",
-        "found",
-        "answer",
-        "highest pressure",
-        "void",
-    ];
-    let mut lines = vec![heading.map(str::to_owned)];
+    let heading = ["scenario", "rep", "expected", "found", "answer"];
+    let heading = heading.iter().chain(&RULES).chain(&["void"]);
+    let mut lines: Vec<Vec<String>> = vec![heading.map(|word| (*word).to_owned()).collect()];
     lines.extend(rows.iter().map(cells));
     let width = |column: usize| {
         let lengths = lines.iter().map(|line| line[column].chars().count());
         lengths.max().unwrap_or(0)
     };
-    let widths: Vec<usize> = (0..heading.len()).map(width).collect();
+    let widths: Vec<usize> = (0..lines[0].len()).map(width).collect();
     for line in &lines {
         let padded: Vec<String> = line
             .iter()
@@ -31,48 +25,60 @@ pub fn print(rows: &[Row]) {
     }
 }
 
-fn cells(row: &Row) -> [String; 7] {
-    let word = |right: bool| if right { "right" } else { "wrong" };
-    let (answer, baseline, void) = match &row.judgement {
-        Judgement::Counted {
-            right,
-            baseline_right,
-        } => {
-            let baseline = format!("{}: {}", row.baseline, word(*baseline_right));
-            (word(*right), baseline, String::new())
+fn cells(row: &Row) -> Vec<String> {
+    let dash = || "-".to_owned();
+    let (answer, rules, void) = match &row.judgement {
+        Judgement::Counted { found, rules } => {
+            let word = |right: &bool| if *right { "right" } else { "wrong" };
+            let rule = |(claim, right)| format!("{claim}: {}", word(right));
+            let rules = row.claims.iter().zip(rules).map(rule).collect();
+            (found.word(), rules, String::new())
         }
-        Judgement::Void(reason) => ("void", row.baseline.clone(), reason.clone()),
-        Judgement::NotHere(reason) => ("not here", "-".to_owned(), reason.clone()),
-        Judgement::NotRun => ("not run", "-".to_owned(), String::new()),
+        Judgement::Void(reason) => ("void", vec![dash(); RULES.len()], reason.clone()),
+        Judgement::NotHere(reason) => ("not here", vec![dash(); RULES.len()], reason.clone()),
+        Judgement::NotRun => ("not run", vec![dash(); RULES.len()], String::new()),
     };
-    [
+    let repetition = row
+        .repetition
+        .map_or_else(dash, |number| number.to_string());
+    let mut cells = vec![
         row.scenario.to_owned(),
-        row.repetition
-            .map_or("-".to_owned(), |repetition| repetition.to_string()),
+        repetition,
         row.expected.clone(),
         row.found.clone(),
         answer.to_owned(),
-        baseline,
-        void,
-    ]
+    ];
+    cells.extend(rules);
+    cells.push(void);
+    cells
 }
 
 /// Prints how often each was right, of the runs that count.
 pub fn print_totals(rows: &[Row]) {
     println!();
-    for scenario in scenarios::all() {
-        let own: Vec<&Row> = rows
-            .iter()
-            .filter(|row| row.scenario == scenario.name)
-            .collect();
-        println!("{:16}  {}", scenario.name, totals(&own).0);
+    let first = |found, _: &[bool; 3]| found == Found::First;
+    let mut names: Vec<&str> = rows.iter().map(|row| row.scenario).collect();
+    names.dedup();
+    for name in names {
+        let own: Vec<&Row> = rows.iter().filter(|row| row.scenario == name).collect();
+        println!("{name:20}  {}", how_often(&own, first));
     }
-    let (stallscope, baseline) = totals(&rows.iter().collect::<Vec<_>>());
-    println!("{:16}  {stallscope}", "stallscope");
-    println!("{:16}  {baseline}", "highest pressure");
+    println!();
+    let all: Vec<&Row> = rows.iter().collect();
+    let few = |found, _: &[bool; 3]| found != Found::Not;
+    println!("{:20}  {}", "stallscope", how_often(&all, first));
+    println!("{:20}  {}", "  in its first three", how_often(&all, few));
+    for (number, rule) in RULES.iter().enumerate() {
+        let right = how_often(&all, |_, rules| rules[number]);
+        println!("{rule:20}  {right}");
+    }
+    let innocent = |row: &&Row| matches!(row.kind, Kind::Healthy | Kind::Decoy);
+    let innocent: Vec<&Row> = rows.iter().filter(innocent).collect();
+    let alarms = how_often(&innocent, |found, _| found != Found::First);
+    println!("{:20}  {}", "false alarms", alarms.counted("alarms"));
     let void = rows
         .iter()
         .filter(|row| matches!(row.judgement, Judgement::Void(_)))
         .count();
-    println!("{:16}  {void} of {}, not counted", "void", rows.len());
+    println!("{:20}  {void} of {}, not counted", "void", rows.len());
 }

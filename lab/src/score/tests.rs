@@ -1,16 +1,15 @@
 //! Reports drawn by hand, judged.
 
 use model::{
-    Confidence, Cost, Entity, Identity, REPORT_SCHEMA, ReportSubject, Timestamp, Verdict, Window,
+    Confidence, Cost, Entity, EntityKind, Finding, Identity, REPORT_SCHEMA, Report, ReportSubject,
+    Role, Timestamp, Verdict, Window,
 };
 
 use super::*;
+use crate::outcome::Steps;
+use crate::scenario::{Expect, Who};
 
-const EXPECT: Expect = Expect {
-    cause: "cpu.saturated",
-    entity: Who::Target,
-    also: None,
-};
+const EXPECT: Expect = Expect::one("cpu.saturated", Who::Target);
 
 fn server() -> Entity {
     Entity::new(EntityKind::Process, "postgres", "pid:7@1")
@@ -91,94 +90,137 @@ pub fn report(findings: &[(&str, Entity)]) -> Report {
     }
 }
 
-fn judged(expect: Expect, findings: &[(&str, Entity)]) -> bool {
+fn answer(findings: &[(&str, Entity)]) -> Answer {
+    Answer {
+        report: report(findings),
+        steps: Steps::default(),
+    }
+}
+
+fn outcome() -> Outcome {
     let mut outcome = Outcome::new("x", 1);
-    outcome.limited_group = Some("/limited".to_owned());
-    is_right(&report(findings), expect, &outcome)
+    outcome
+        .cast
+        .insert(Who::LimitedGroup, "/limited".to_owned());
+    outcome.cast.insert(Who::Holder, "pid:7@".to_owned());
+    outcome.cast.insert(Who::Thread, "/tid:8".to_owned());
+    outcome
+}
+
+fn judged(expect: Expect, findings: &[(&str, Entity)]) -> Found {
+    judge(&answer(findings), expect, &outcome())
 }
 
 #[test]
 fn cause_and_entity_must_both_be_right() {
-    assert!(judged(EXPECT, &[("cpu.saturated", server())]));
-    assert!(!judged(EXPECT, &[("cpu.quota", server())]));
-    assert!(!judged(EXPECT, &[("cpu.saturated", generator())]));
-    assert!(!judged(EXPECT, &[]));
+    assert_eq!(judged(EXPECT, &[("cpu.saturated", server())]), Found::First);
+    assert_eq!(judged(EXPECT, &[("cpu.quota", server())]), Found::Not);
+    assert_eq!(
+        judged(EXPECT, &[("cpu.saturated", generator())]),
+        Found::Not
+    );
+    assert_eq!(judged(EXPECT, &[]), Found::Not);
 }
 
 #[test]
-fn only_the_headline_counts() {
-    let findings = [("healthy", server()), ("cpu.saturated", server())];
-    assert!(!judged(EXPECT, &findings));
+fn the_headline_counts_and_the_first_three_are_counted_apart() {
+    let mut findings = vec![("healthy", server()), ("cpu.saturated", server())];
+    assert_eq!(judged(EXPECT, &findings), Found::AmongThree);
+    findings.splice(0..0, [("a.b", server()), ("c.d", server())]);
+    assert_eq!(judged(EXPECT, &findings), Found::Not);
 }
 
 #[test]
 fn names_do_not_matter() {
     let renamed = Entity::new(EntityKind::Process, "something else", "pid:7@1");
-    assert!(judged(EXPECT, &[("cpu.saturated", renamed)]));
+    assert_eq!(judged(EXPECT, &[("cpu.saturated", renamed)]), Found::First);
     let other_kind = Entity::new(EntityKind::Thread, "postgres", "pid:7@1");
-    assert!(!judged(EXPECT, &[("cpu.saturated", other_kind)]));
+    assert_eq!(judged(EXPECT, &[("cpu.saturated", other_kind)]), Found::Not);
 }
 
 #[test]
 fn a_second_finding_may_be_required() {
-    let expect = Expect {
-        cause: "healthy",
-        entity: Who::Target,
-        also: Some("load.rate"),
-    };
-    assert!(judged(
-        expect,
-        &[("healthy", server()), ("load.rate", generator())]
-    ));
-    assert!(!judged(expect, &[("healthy", server())]));
-    assert!(!judged(
-        expect,
-        &[("load.rate", generator()), ("healthy", server())]
-    ));
+    let expect = Expect::healthy();
+    let both = [("healthy", server()), ("load.rate", generator())];
+    assert_eq!(judged(expect, &both), Found::First);
+    assert_eq!(judged(expect, &both[..1]), Found::AmongThree);
 }
 
 #[test]
-fn the_limited_group_is_told_by_its_path() {
-    let expect = Expect {
-        cause: "cpu.quota",
-        entity: Who::LimitedGroup,
-        also: None,
+fn groups_processes_and_threads_are_told_by_their_paths() {
+    let found = |who, kind, path| {
+        let entity = Entity::new(kind, "x", path);
+        judged(Expect::one("a.b", who), &[("a.b", entity)]) == Found::First
     };
-    let group = |path| Entity::new(EntityKind::Cgroup, "x", path);
-    assert!(judged(expect, &[("cpu.quota", group("/limited"))]));
-    assert!(!judged(expect, &[("cpu.quota", group("/"))]));
-    let process = Entity::new(EntityKind::Process, "x", "/limited");
-    assert!(!judged(expect, &[("cpu.quota", process)]));
+    assert!(found(Who::LimitedGroup, EntityKind::Cgroup, "/limited"));
+    assert!(!found(Who::LimitedGroup, EntityKind::Cgroup, "/"));
+    assert!(!found(Who::LimitedGroup, EntityKind::Process, "/limited"));
+    assert!(!found(Who::NeighbourGroup, EntityKind::Cgroup, "/limited"));
+    assert!(found(Who::Holder, EntityKind::Process, "pid:7@123"));
+    assert!(!found(Who::Holder, EntityKind::Process, "pid:71@123"));
+    assert!(found(Who::Thread, EntityKind::Thread, "pid:7@1/tid:8"));
+    assert!(!found(Who::Thread, EntityKind::Thread, "pid:7@1/tid:18"));
+    assert!(found(Who::Anyone, EntityKind::Machine, ""));
+}
+
+#[test]
+fn with_steps_every_phase_must_be_right() {
+    let expect = Expect {
+        phases: &[("a.b", Who::Anyone), ("c.d", Who::LimitedGroup)],
+        ..EXPECT
+    };
+    let phase = |cause: &str| {
+        format!(
+            r#"{{"kind": "steady", "verdict": {{"cause": "{cause}", "share": null,
+                "entity": {{"kind": "cgroup", "name": "", "path": "/limited"}}}}}}"#
+        )
+    };
+    let found = |phases: &[String]| {
+        let text = format!(
+            r#"{{"phases": [{{"kind": "warm_up"}}, {}]}}"#,
+            phases.join(",")
+        );
+        let steps: Steps = serde_json::from_str(&text).expect("phases");
+        let report = report(&[("cpu.saturated", server())]);
+        judge(&Answer { report, steps }, expect, &outcome())
+    };
+    assert_eq!(found(&[phase("a.b"), phase("c.d")]), Found::First);
+    assert_eq!(
+        found(&[phase("a.b"), phase("a.b"), phase("c.d")]),
+        Found::First
+    );
+    assert_eq!(found(&[phase("c.d"), phase("a.b")]), Found::Not);
+    assert_eq!(found(&[phase("a.b")]), Found::Not);
 }
 
 #[test]
 fn a_run_without_report_or_with_a_failed_command_is_wrong() {
-    let scenario = &scenarios::named(&["cpu-saturated".to_owned()]).expect("known")[0];
+    let chosen = scenarios::chosen(&["cpu-saturated".to_owned()], false);
+    let scenario = &chosen.expect("known")[0];
+    let row = |outcome: &Outcome, answer| row(scenario, outcome, answer, &Metrics::new());
+    let found = |row: &Row| match &row.judgement {
+        Judgement::Counted { found, .. } => Some(*found),
+        _ => None,
+    };
     let mut outcome = Outcome::new(scenario.name, 1);
     outcome.status = Some(125);
-    let wrong = Judgement::Counted {
-        right: false,
-        baseline_right: false,
-    };
-    assert_eq!(row(scenario, &outcome, None).judgement, wrong);
-    assert_eq!(
-        row(scenario, &outcome, None).found,
-        "no report (stallscope: 125)"
-    );
-    let report = report(&[("cpu.saturated", server())]);
-    assert_eq!(row(scenario, &outcome, Some(&report)).judgement, wrong);
+    assert_eq!(found(&row(&outcome, None)), Some(Found::Not));
+    assert_eq!(row(&outcome, None).found, "no report (stallscope: 125)");
+    let answer = answer(&[("cpu.saturated", server())]);
+    assert_eq!(found(&row(&outcome, Some(&answer))), Some(Found::Not));
+    outcome.status = Some(0);
+    assert_eq!(found(&row(&outcome, Some(&answer))), Some(Found::First));
     outcome.void = Some("steal 7.0 %".to_owned());
-    let void = Judgement::Void("steal 7.0 %".to_owned());
-    assert_eq!(row(scenario, &outcome, Some(&report)).judgement, void);
+    assert_eq!(found(&row(&outcome, Some(&answer))), None);
 }
 
 #[test]
 fn the_status_is_0_only_if_all_that_counts_is_right() {
-    let counted = |right| Judgement::Counted {
-        right,
-        baseline_right: false,
+    let counted = |found| Judgement::Counted {
+        found,
+        rules: [false; 3],
     };
-    let (right, wrong) = (counted(true), counted(false));
+    let (right, wrong) = (counted(Found::First), counted(Found::AmongThree));
     let void = Judgement::Void(String::new());
     let not_here = Judgement::NotHere(String::new());
     assert_eq!(status(&[&right, &right], true), 0);

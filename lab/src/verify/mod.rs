@@ -37,7 +37,8 @@ pub struct VerifyArguments {
 /// Runs the load and compares; the status is 1 when a figure is off.
 pub fn verify(arguments: &VerifyArguments) -> Result<u8> {
     let stallscope = binary::find(arguments.stallscope.as_deref())?;
-    let server = Postgres::start()?;
+    let mut server = Postgres::make()?;
+    server.start(&[])?;
     // Declared after the server, so dropped before it: its processes are moved back first.
     let (group, account) = match accounting_group(&server) {
         Ok(accounting) => accounting,
@@ -76,9 +77,9 @@ pub fn verify(arguments: &VerifyArguments) -> Result<u8> {
 fn accounting_group(server: &Postgres) -> Result<(Group, Account)> {
     let hierarchies = Hierarchies::find()?;
     let (group, account) = if let Some(cpuacct) = hierarchies.v1.get("cpuacct") {
-        (Group::create(cpuacct)?, Account::V1)
+        (Group::create(cpuacct, "verify")?, Account::V1)
     } else if let Some(v2) = &hierarchies.v2 {
-        (Group::create(v2)?, Account::V2)
+        (Group::create(v2, "verify")?, Account::V2)
     } else {
         bail!("no cgroup hierarchy that counts CPU time is mounted");
     };

@@ -1,0 +1,179 @@
+//! Recordings that are kept with the sources: one of each scenario, packed, with what must be found
+//! in it. Diagnosing them again shows in seconds what a change of the diagnosis does, on any machine.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use serde::{Deserialize, Serialize};
+
+use crate::outcome::{self, Answer, Files, Outcome};
+use crate::scenario::Scenario;
+use crate::score::{Found, judge};
+use crate::{binary, scenarios};
+
+/// Recordings are small, and packed once.
+const COMPRESSION: i32 = 19;
+/// All of them together, bytes: they are part of every clone of the sources.
+const MOST: u64 = 6 << 20;
+
+/// Arguments of `keep`.
+#[derive(Args)]
+pub struct KeepArguments {
+    /// Folder with the results of `run`
+    out: PathBuf,
+    /// Where they are kept
+    #[arg(long, value_name = "FOLDER", default_value = "lab/recordings")]
+    to: PathBuf,
+}
+
+/// Arguments of `kept`.
+#[derive(Args)]
+pub struct KeptArguments {
+    /// The program that answers [default: beside this program, in target, or in PATH]
+    #[arg(long, value_name = "PATH")]
+    stallscope: Option<PathBuf>,
+    /// Where they are kept
+    #[arg(long, value_name = "FOLDER", default_value = "lab/recordings")]
+    from: PathBuf,
+}
+
+/// What is kept beside a recording.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    /// What must be found, for people: the scenario's own expectation decides.
+    expected: String,
+    /// The run, with who was who in it.
+    outcome: Outcome,
+}
+
+/// Packs the first repetition of each scenario that counts and is right.
+pub fn keep(arguments: &KeepArguments) -> Result<u8> {
+    let to = &arguments.to;
+    fs::create_dir_all(to).with_context(|| format!("cannot make the folder {}", to.display()))?;
+    let mut total = 0;
+    for scenario in scenarios::all() {
+        match first_right(&scenario, &arguments.out)? {
+            Some((files, outcome)) => {
+                let size = pack(&scenario, &files, outcome, to)?;
+                println!("{:20}  {:7.1} kB", scenario.name, size as f64 / 1e3);
+            }
+            None => println!("{:20}  no run that counts and is right", scenario.name),
+        }
+    }
+    for entry in fs::read_dir(to).context("it was just made")? {
+        total += entry?.metadata()?.len();
+    }
+    println!(
+        "{:20}  {:7.1} kB in {}",
+        "all",
+        total as f64 / 1e3,
+        to.display()
+    );
+    if total > MOST {
+        bail!("that is more than {MOST} bytes: make the runs shorter, or keep fewer");
+    }
+    Ok(0)
+}
+
+fn first_right(scenario: &Scenario, out: &Path) -> Result<Option<(Files, Outcome)>> {
+    for repetition in outcome::repetitions(out, scenario.name)? {
+        let files = Files::of(out, scenario.name, repetition);
+        let (Some(outcome), Some(answer)) = (files.load()?, files.load_report()?) else {
+            continue;
+        };
+        let counts = outcome.void.is_none() && outcome.status == Some(0);
+        if counts && judge(&answer, scenario.expect, &outcome) == Found::First {
+            return Ok(Some((files, outcome)));
+        }
+    }
+    Ok(None)
+}
+
+fn pack(scenario: &Scenario, files: &Files, outcome: Outcome, to: &Path) -> Result<u64> {
+    let path = to.join(format!("{}.tar.zst", scenario.name));
+    let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
+    let packed = zstd::Encoder::new(file, COMPRESSION).context("cannot compress")?;
+    let mut archive = tar::Builder::new(packed);
+    archive.mode(tar::HeaderMode::Deterministic);
+    let recording = files.recording();
+    archive
+        .append_dir_all(format!("{}.stall", scenario.name), &recording)
+        .with_context(|| format!("cannot pack {}", recording.display()))?;
+    archive
+        .into_inner()
+        .and_then(zstd::Encoder::finish)
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    let kept = Kept {
+        expected: scenario.expect.to_string(),
+        outcome,
+    };
+    let text = serde_json::to_string_pretty(&kept).context("an expectation becomes JSON")?;
+    let beside = to.join(format!("{}.json", scenario.name));
+    fs::write(&beside, text + "\n")
+        .with_context(|| format!("cannot write {}", beside.display()))?;
+    Ok(fs::metadata(&path)?.len())
+}
+
+/// Diagnoses all of them; the status is 1 when one is wrong or there is none.
+pub fn kept(arguments: &KeptArguments) -> Result<u8> {
+    let stallscope = binary::find(arguments.stallscope.as_deref())?;
+    let room = tempfile::tempdir().context("cannot make a temporary folder")?;
+    let (mut right, mut all) = (0, 0);
+    for scenario in scenarios::all() {
+        let beside = arguments.from.join(format!("{}.json", scenario.name));
+        let Some(kept) = outcome::read_json::<Kept>(&beside)? else {
+            continue;
+        };
+        let answer = answer_again(&scenario, &arguments.from, room.path(), &stallscope)?;
+        let found = judge(&answer, scenario.expect, &kept.outcome);
+        let headline = answer.report.verdict.findings.first();
+        println!(
+            "{:20}  {:8}  {}; found {}",
+            scenario.name,
+            found.word(),
+            scenario.expect,
+            headline.map_or("nothing".to_owned(), |f| format!(
+                "{} of {}",
+                f.cause, f.entity.name
+            ))
+        );
+        all += 1;
+        right += u32::from(found == Found::First);
+    }
+    println!("{right} of {all} kept recordings are diagnosed as they were made");
+    Ok(u8::from(right < all || all == 0))
+}
+
+fn answer_again(
+    scenario: &Scenario,
+    from: &Path,
+    room: &Path,
+    stallscope: &Path,
+) -> Result<Answer> {
+    let path = from.join(format!("{}.tar.zst", scenario.name));
+    let file = File::open(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let unpacked = zstd::Decoder::new(file).context("cannot decompress")?;
+    tar::Archive::new(unpacked)
+        .unpack(room)
+        .with_context(|| format!("cannot unpack {}", path.display()))?;
+    // Named as `run` would: the report lies beside the recording.
+    let files = Files::of(room, scenario.name, 1);
+    let output = Command::new(stallscope)
+        .arg("explain")
+        .arg("--json")
+        .arg(files.report())
+        .arg(room.join(format!("{}.stall", scenario.name)))
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| format!("cannot start {}", stallscope.display()))?;
+    files.load_report()?.with_context(|| {
+        format!(
+            "stallscope explain gave no report on {}: {}",
+            scenario.name,
+            String::from_utf8_lossy(&output.stderr).trim()
+        )
+    })
+}

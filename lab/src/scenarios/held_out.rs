@@ -1,0 +1,252 @@
+//! Workloads on which nothing was tuned: other servers, with causes that are known by construction.
+//! Thresholds are fixed in a commit before these are run.
+
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use super::loads::own;
+use crate::scenario::{Cause, Costs, Expect, Kind, Load, SECONDS, Scenario, SetUp, Who};
+use crate::stage::{Limit, Stage};
+use crate::{binary, interrupt};
+
+/// A server that does not answer by then never will.
+const START_LIMIT: Duration = Duration::from_secs(20);
+/// 0.3 of one CPU, in us per 100 ms.
+const QUOTA: u32 = 30_000;
+
+/// All of them.
+pub fn scenarios() -> [Scenario; 4] {
+    let held_out = |name, about, expect, set_up| Scenario {
+        name,
+        about,
+        kind: Kind::HeldOut,
+        expect,
+        seconds: SECONDS,
+        costs: Costs::Throughput,
+        set_up,
+    };
+    [
+        held_out(
+            "redis-script",
+            "Eight connections of redis-benchmark run a script in Redis, which computes in one \
+             thread.",
+            Expect::one("cpu.single_thread", Who::Thread),
+            redis_script,
+        ),
+        held_out(
+            "nginx-quota",
+            "Eight connections ask nginx for a small file, and its control group may use 0.3 of \
+             one CPU.",
+            Expect::one("cpu.quota", Who::LimitedGroup),
+            nginx_quota,
+        ),
+        Scenario {
+            costs: Costs::Latency,
+            ..held_out(
+                "mariadb-saturated",
+                "Eight sysbench threads read single rows from MariaDB as fast as they can.",
+                Expect::one("cpu.saturated", Who::Target),
+                mariadb_saturated,
+            )
+        },
+        held_out(
+            "mariadb-quota",
+            "Eight sysbench threads read single rows from MariaDB, whose control group may use \
+             0.3 of one CPU.",
+            Expect::one("cpu.quota", Who::LimitedGroup),
+            mariadb_quota,
+        ),
+    ]
+}
+
+/// What it would take to run, where programs are missing.
+fn missing(programs: &[&str], packages: &str) -> Option<String> {
+    let absent = programs
+        .iter()
+        .find(|name| binary::in_path(name).is_none())?;
+    Some(format!("there is no {absent}: apt-get install {packages}"))
+}
+
+fn redis_script(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
+    if let Some(why) = missing(&["redis-server", "redis-benchmark"], "redis-server") {
+        return Ok(SetUp::NotHere(why));
+    }
+    let port = free_port()?.to_string();
+    let folder = stage.unprivileged_folder("redis")?;
+    let mut redis = stage.unprivileged("redis-server");
+    redis.args(["--port", &port, "--bind", "127.0.0.1", "--save", ""]);
+    redis.args(["--logfile", "log", "--dir"]).arg(folder);
+    let pid = stage.beside(redis)?;
+    wait_for(&port)?;
+    // The first thread of Redis is the one that runs commands.
+    stage.cast.insert(Who::Thread, format!("/tid:{pid}"));
+    let rounds = match cause {
+        Cause::Made => 10_000,
+        Cause::Removed => 10,
+    };
+    let seconds = stage.seconds;
+    // It counts requests, not seconds; a loop that is ended from outside has no summary.
+    let line = format!(
+        "timeout {seconds} redis-benchmark -p {port} -c 8 -n 100000000 eval \
+         'local s = 0 for i = 1, {rounds} do s = s + i end return s' 0 || true; \
+         redis-benchmark -p {port} -c 8 -n 2000 eval \
+         'local s = 0 for i = 1, {rounds} do s = s + i end return s' 0 | tail -n 8"
+    );
+    Load::new(["sh", "-c", &line]).ready()
+}
+
+fn nginx_quota(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
+    if let Some(why) = missing(&["nginx"], "nginx-light") {
+        return Ok(SetUp::NotHere(why));
+    }
+    let port = free_port()?.to_string();
+    let folder = stage.unprivileged_folder("nginx")?;
+    std::fs::write(folder.join("file"), "x".repeat(1000)).context("cannot write a file")?;
+    let configuration = folder.join("nginx.conf");
+    std::fs::write(&configuration, nginx_configuration(&folder, &port))
+        .context("cannot write nginx's configuration")?;
+    let mut nginx = stage.unprivileged("nginx");
+    nginx.args(["-e", "stderr", "-p"]).arg(&folder);
+    nginx.arg("-c").arg(configuration);
+    let pid = stage.beside(nginx)?;
+    wait_for(&port)?;
+    if let Some(why) = quota(stage, pid, cause) {
+        return Ok(SetUp::NotHere(why));
+    }
+    let address = format!("127.0.0.1:{port}");
+    own(
+        stage,
+        &["load", &address, "--http", "/file", "--connections", "8"],
+    )?
+    .ready()
+}
+
+fn nginx_configuration(folder: &Path, port: &str) -> String {
+    let folder = folder.display();
+    let places = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+    let places: String = places
+        .iter()
+        .map(|place| format!("{place}_temp_path {folder}/{place};\n"))
+        .collect();
+    format!(
+        "daemon off;\nworker_processes 2;\npid {folder}/pid;\nevents {{}}\nhttp {{\n\
+         access_log off;\nkeepalive_requests 100000000;\n{places}\
+         server {{ listen 127.0.0.1:{port}; root {folder}; }}\n}}\n"
+    )
+}
+
+fn mariadb_saturated(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
+    let threads = match cause {
+        Cause::Made => "8",
+        Cause::Removed => "1",
+    };
+    mariadb(stage, threads, None)
+}
+
+fn mariadb_quota(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
+    mariadb(stage, "8", Some(cause))
+}
+
+fn mariadb(stage: &mut Stage, threads: &str, limited: Option<Cause>) -> Result<SetUp> {
+    let programs = ["mariadbd", "mariadb-install-db", "mariadb", "sysbench"];
+    if let Some(why) = missing(&programs, "mariadb-server sysbench") {
+        return Ok(SetUp::NotHere(why));
+    }
+    let port = free_port()?.to_string();
+    let data = stage.unprivileged_folder("mariadb")?;
+    let mut install = stage.unprivileged("mariadb-install-db");
+    install.args(["--no-defaults", "--skip-test-db"]);
+    install.args(["--auth-root-authentication-method=normal"]);
+    install.arg(format!("--datadir={}", data.display()));
+    stage.step(install)?;
+    let mut server = stage.unprivileged("mariadbd");
+    server.args(["--no-defaults", "--bind-address=127.0.0.1", "--port", &port]);
+    server.arg(format!("--datadir={}", data.display()));
+    server.arg(format!("--socket={}/socket", data.display()));
+    server.arg(format!("--log-error={}/log", data.display()));
+    let pid = stage.beside(server)?;
+    wait_for(&port)?;
+    let mut create = Command::new("mariadb");
+    create.args([
+        "--no-defaults",
+        "-h",
+        "127.0.0.1",
+        "-P",
+        &port,
+        "-u",
+        "root",
+    ]);
+    create.args(["-e", "CREATE DATABASE sbtest"]);
+    stage.step(create)?;
+    let mut prepare = Command::new("sysbench");
+    prepare.args(sysbench(&port, "1", "prepare"));
+    stage.step(prepare)?;
+    if let Some(why) = limited.and_then(|cause| quota(stage, pid, cause)) {
+        return Ok(SetUp::NotHere(why));
+    }
+    let seconds = format!("--time={}", stage.seconds);
+    let mut words = vec![
+        "sysbench".to_owned(),
+        seconds,
+        "--report-interval=1".to_owned(),
+    ];
+    words.extend(sysbench(&port, threads, "run"));
+    // Its latency of an interval is a quantile: of the mean it says nothing before the end.
+    Load::new(words)
+        .with("--signal", r"throughput=tps: ([0-9.]+)")
+        .ready()
+}
+
+fn sysbench(port: &str, threads: &str, verb: &str) -> Vec<String> {
+    [
+        "oltp_point_select",
+        "--db-driver=mysql",
+        "--mysql-host=127.0.0.1",
+        &format!("--mysql-port={port}"),
+        "--mysql-user=root",
+        "--mysql-db=sbtest",
+        "--tables=1",
+        "--table-size=10000",
+        &format!("--threads={threads}"),
+        verb,
+    ]
+    .map(str::to_owned)
+    .to_vec()
+}
+
+/// Limits a server's CPUs, or only puts it into a group; the answer says why that cannot be.
+fn quota(stage: &mut Stage, pid: u32, cause: Cause) -> Option<String> {
+    let quota = (cause == Cause::Made).then_some(QUOTA);
+    match stage.confine("limited", pid, &[Limit::CpuQuota(quota)]) {
+        Ok(group) => {
+            stage.cast.insert(Who::LimitedGroup, group.path);
+            None
+        }
+        Err(error) => Some(format!("{error:#}")),
+    }
+}
+
+/// A port that was free a moment ago.
+fn free_port() -> Result<u16> {
+    let any = TcpListener::bind(("127.0.0.1", 0)).context("cannot find a free port")?;
+    Ok(any.local_addr().context("cannot read a free port")?.port())
+}
+
+fn wait_for(port: &str) -> Result<()> {
+    let address: SocketAddr = format!("127.0.0.1:{port}").parse().context("a port")?;
+    let since = Instant::now();
+    while since.elapsed() < START_LIMIT {
+        if TcpStream::connect(address).is_ok() {
+            return Ok(());
+        }
+        interrupt::pause()?;
+    }
+    bail!(
+        "no server listens at {address} after {} s",
+        START_LIMIT.as_secs()
+    )
+}

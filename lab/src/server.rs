@@ -1,0 +1,70 @@
+//! Purpose-written programs of the lab, as hidden commands of its own binary: a server whose
+//! bottleneck can be chosen, a generator that is light on CPU, and troublemakers.
+//!
+//! Plain threads: what they do must be plain to see in /proc.
+
+mod burn;
+mod event_loop;
+mod http;
+mod load;
+mod mutex;
+mod relay;
+mod request;
+mod sessions;
+mod storage;
+
+use anyhow::{Context, Result};
+use clap::Subcommand;
+pub use load::{LATENCY, THROUGHPUT};
+pub use request::said;
+use rustix::process::{Signal, set_parent_process_death_signal};
+
+/// The hidden commands.
+#[derive(Subcommand)]
+pub enum Part {
+    /// A server: prints `listening on ADDRESS, thread TID` and serves until it is killed.
+    #[command(subcommand, hide = true)]
+    Serve(Server),
+    /// A closed-loop client of `serve`, with a line per second.
+    #[command(hide = true)]
+    Load(load::LoadArguments),
+    /// Many short PostgreSQL sessions, as of an application without a connection pool.
+    #[command(hide = true)]
+    Sessions(sessions::SessionsArguments),
+    /// Threads that compute and never wait.
+    #[command(hide = true)]
+    Burn(burn::BurnArguments),
+    /// Threads that read and write past the page cache.
+    #[command(hide = true)]
+    Storage(storage::StorageArguments),
+    /// Two network devices, and packets that take their time between them.
+    #[command(hide = true)]
+    Relay(relay::RelayArguments),
+}
+
+/// What serves.
+#[derive(Subcommand)]
+pub enum Server {
+    /// A thread per connection; each request sleeps, holding the one mutex of the server.
+    HotMutex(mutex::MutexArguments),
+    /// One thread computes the answers of all connections.
+    SingleThread(event_loop::LoopArguments),
+}
+
+/// Plays a part until it is killed or done.
+pub fn play(part: &Part) -> Result<u8> {
+    // Serving and disturbing have no end of their own; the load is ended by whoever runs it.
+    if !matches!(part, Part::Load(_) | Part::Sessions(_)) {
+        set_parent_process_death_signal(Some(Signal::KILL))
+            .context("cannot tie this process to the one that started it")?;
+    }
+    match part {
+        Part::Serve(Server::HotMutex(arguments)) => mutex::serve(arguments),
+        Part::Serve(Server::SingleThread(arguments)) => event_loop::serve(arguments),
+        Part::Load(arguments) => load::load(arguments),
+        Part::Sessions(arguments) => sessions::sessions(arguments),
+        Part::Burn(arguments) => burn::burn(arguments),
+        Part::Storage(arguments) => storage::hammer(arguments),
+        Part::Relay(arguments) => relay::relay(arguments),
+    }
+}

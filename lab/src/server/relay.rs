@@ -1,0 +1,79 @@
+//! `relay`: two TUN devices, and every packet that leaves one arrives at the other some time later.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use clap::Args;
+use tun_tap::{Iface, Mode};
+
+/// A packet of a TUN device is at most this long: MTU 1500, with room.
+const LONGEST: usize = 4096;
+
+/// Arguments of `relay`.
+#[derive(Args)]
+pub struct RelayArguments {
+    /// Name of the device on the client's side
+    #[arg(long)]
+    near: String,
+    /// Name of the device on the server's side
+    #[arg(long)]
+    far: String,
+    /// Delay in each direction, ms
+    #[arg(long)]
+    delay: u64,
+}
+
+/// Relays until killed.
+pub fn relay(arguments: &RelayArguments) -> Result<u8> {
+    let device = |name: &str| {
+        Iface::without_packet_info(name, Mode::Tun)
+            .map(Arc::new)
+            .with_context(|| format!("cannot make the network device {name} (needs root)"))
+    };
+    let (near, far) = (device(&arguments.near)?, device(&arguments.far)?);
+    let delay = Duration::from_millis(arguments.delay);
+    let mut threads = Vec::new();
+    for (from, to) in [(&near, &far), (&far, &near)] {
+        let (give, take) = channel();
+        let (from, to) = (Arc::clone(from), Arc::clone(to));
+        threads.push(start(move || receive(&from, delay, &give))?);
+        threads.push(start(move || pass_on(&to, &take))?);
+    }
+    println!("relaying");
+    for thread in threads {
+        let _ = thread.join();
+    }
+    Ok(0)
+}
+
+fn start(work: impl FnOnce() + Send + 'static) -> Result<std::thread::JoinHandle<()>> {
+    let thread = std::thread::Builder::new().name("relay".to_owned());
+    thread.spawn(work).context("cannot start a thread")
+}
+
+fn receive(from: &Iface, delay: Duration, give: &Sender<(Instant, Vec<u8>)>) {
+    let mut buffer = [0; LONGEST];
+    loop {
+        match from.recv(&mut buffer) {
+            Ok(length) => {
+                let packet = (Instant::now() + delay, buffer[..length].to_vec());
+                if give.send(packet).is_err() {
+                    return;
+                }
+            }
+            // A device that is not up yet has nothing to say.
+            Err(_) => std::thread::sleep(Duration::from_millis(5)),
+        }
+    }
+}
+
+fn pass_on(to: &Iface, take: &Receiver<(Instant, Vec<u8>)>) {
+    // Packets come in order and have the same delay: the first is always the next that is due.
+    for (due, packet) in take {
+        std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        // Lost when the other side is not up: as on any network.
+        let _ = to.send(&packet);
+    }
+}

@@ -1,0 +1,57 @@
+//! A server at a distance: in a network namespace of its own, behind a relay of this program that
+//! holds every packet for a while. The kernel's own delay (netem) is missing from many kernels.
+//!
+//! Nothing of it outlives its processes: the namespace ends with the server, the devices with the
+//! relay.
+
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use super::Stage;
+
+/// Addresses from a corner of 10/8 that is unlikely to be in use.
+const CLIENT: &str = "10.213.47.1/30";
+/// Where the server is reached.
+pub const SERVER: &str = "10.213.47.2";
+const SERVER_NET: &str = "10.213.47.2/30";
+
+impl Stage {
+    /// Starts `serve` with these words `one_way_ms` away; its pid.
+    pub fn at_a_distance(&mut self, serve: &[&str], one_way_ms: u32) -> Result<u32> {
+        let mut server = Command::new("unshare");
+        server.args(["--net", "--"]);
+        let own = self.own(serve)?;
+        server.arg(own.get_program()).args(own.get_args());
+        let (server, _) = self.beside_that_speaks(server)?;
+
+        let number = std::process::id();
+        let (near, far) = (format!("stl{number}n"), format!("stl{number}f"));
+        let delay = one_way_ms.to_string();
+        let words = ["relay", "--near", &near, "--far", &far, "--delay", &delay];
+        let relay = self.own(&words)?;
+        self.beside_that_speaks(relay)?;
+
+        let server_pid = server.to_string();
+        let inside = ["nsenter", "-t", &server_pid, "-n"];
+        step(&["ip", "link", "set", &far, "netns", &server_pid])?;
+        step(&["ip", "addr", "add", CLIENT, "dev", &near])?;
+        step(&["ip", "link", "set", &near, "up"])?;
+        let far_words = ["ip", "addr", "add", SERVER_NET, "dev", &far];
+        step(&[&inside[..], &far_words].concat())?;
+        step(&[&inside[..], &["ip", "link", "set", &far, "up"]].concat())?;
+        Ok(server)
+    }
+}
+
+fn step(words: &[&str]) -> Result<()> {
+    let line = words.join(" ");
+    let output = Command::new(words[0])
+        .args(&words[1..])
+        .output()
+        .with_context(|| format!("cannot run {line}"))?;
+    if !output.status.success() {
+        bail!("{line}: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    Ok(())
+}
