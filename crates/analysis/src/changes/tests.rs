@@ -142,7 +142,7 @@ fn stairs_and_a_change_with_its_way_back_are_found() {
 
 #[test]
 fn false_alarms_are_rare_without_a_change() {
-    for bins in [20, 60] {
+    for bins in [20, 40] {
         for (variation, rho) in [
             (0.03, 0.0),
             (0.1, 0.0),
