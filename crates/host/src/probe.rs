@@ -78,6 +78,8 @@ pub(crate) enum Presence {
 pub(crate) struct Probe {
     sensor: &'static Sensor,
     files: Vec<Option<KeptFile>>,
+    /// Whether one source decides if the others are worth reading.
+    pub(crate) first_decides: bool,
     /// Bytes of the deciding source at the last parsing, for sensors where they decide.
     first: Option<Vec<u8>>,
     /// When it was last read.
@@ -105,6 +107,7 @@ impl Probe {
         Some(Self {
             sensor,
             files,
+            first_decides: sensor.first_decides,
             first: None,
             sampled: Timestamp::default(),
             own,
@@ -148,7 +151,7 @@ impl Probe {
     /// The source whose unchanged bytes make the others not worth reading. Which files a group has
     /// depends on the layout: there it is the first that exists.
     fn deciding(&self) -> Option<usize> {
-        match (self.sensor.first_decides, self.sensor.scope) {
+        match (self.first_decides, self.sensor.scope) {
             (false, _) => None,
             (true, Scope::Cgroup) => self.files.iter().position(Option::is_some),
             (true, _) => Some(0),
@@ -268,4 +271,40 @@ fn say_lack(sensor: &'static Sensor, index: usize, errno: Errno, gaps: &mut Gaps
         (Lack::Pressure, errno) => GapReason::Denied(format!("pressure: {errno}")),
     };
     gaps.say(&sensor.table.name, source.path, reason);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Entity, EntityKind};
+
+    #[test]
+    fn an_unchanged_first_source_leaves_the_parts_as_they_were_seen() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let is_io = |sensor: &&&Sensor| sensor.table.name == "cgroup_io";
+        let sensor = sensors::all().iter().find(is_io).expect("it is listed");
+        let write = |bytes: u64| {
+            let text = format!("254:0 Read {bytes}\n254:0 Write 0\n");
+            std::fs::write(folder.path().join(sensor.sources[2].path), text).expect("written");
+        };
+        write(5);
+        let mut registry = Registry::default();
+        let at = Timestamp::from_ns;
+        let group = registry.add(Entity::new(EntityKind::Cgroup, "g", "/g"), None, at(0));
+        let mut scratch = Scratch::new(Facts::default());
+        let mut intake = Intake::new(sensor.table);
+        let place = |source: usize| Some(folder.path().join(sensor.sources[source].path));
+        let mut probe = Probe::open(sensor, group, place, &mut scratch.gaps).expect("a file");
+        for time in 1..=4 {
+            if time == 4 {
+                write(9);
+            }
+            probe.sample(at(time), &mut scratch, &mut intake, &mut registry);
+        }
+        let rows = intake
+            .rows
+            .iter()
+            .map(|(time, _, row)| (time.as_ns(), row[0]));
+        assert_eq!(rows.collect::<Vec<_>>(), [(1, 5), (3, 5), (4, 9)]);
+    }
 }

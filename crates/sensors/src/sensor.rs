@@ -16,7 +16,7 @@ pub struct Sensor {
     /// How often.
     pub period: Period,
     /// Whether the sources after the first need reading only when the first one's bytes changed; in a
-    /// group, the first that its layout has.
+    /// group, the first that its layout has, and not for those of target and generator.
     pub first_decides: bool,
     /// From bytes to rows.
     pub parse: Parse,

@@ -166,8 +166,9 @@ pub(crate) static SENSOR: Sensor = Sensor {
         Source::group(MEMORY, "memory.oom_control"),
     ],
     period: Period::of_ms(200, 2_000),
-    // Usage stands still in a group that is held at its limit, while it refaults without end.
-    first_decides: false,
+    // Where usage stands still hardly anything happens. (A group held at its limit may refault without
+    // end at the same usage: its rows come late then, but whole.)
+    first_decides: true,
     parse,
 };
 
