@@ -23,6 +23,7 @@ mod pgbench;
 mod pgbench_trouble;
 mod place;
 mod postgres;
+mod postgres_word;
 mod process;
 mod quantiles;
 mod signal;

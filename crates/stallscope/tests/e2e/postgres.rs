@@ -135,6 +135,24 @@ impl Postgres {
         )
     }
 
+    /// Wants a password of one role over TCP for as long as `act` takes; `trust` holds otherwise.
+    pub fn with_password_for(&self, role: &str, act: impl FnOnce()) {
+        let file = self.folder.join("data/pg_hba.conf");
+        let before = fs::read_to_string(&file).expect("initdb wrote it");
+        let line = format!("host all {role} 127.0.0.1/32 scram-sha-256\n");
+        let reload = |text: String| {
+            fs::write(&file, text).expect("it can be written");
+            let mut psql = self.client("psql");
+            psql.args(["-X", "-q", "-t", "-c", "select pg_reload_conf()", "bench"]);
+            finish(&mut psql).expect("psql runs");
+            // The server obeys a moment later.
+            std::thread::sleep(std::time::Duration::from_millis(300));
+        };
+        reload(line + &before);
+        act();
+        reload(before);
+    }
+
     pub fn port(&self) -> u16 {
         self.port
     }

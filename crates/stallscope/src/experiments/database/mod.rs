@@ -9,6 +9,7 @@ mod rows;
 mod watch;
 
 use std::collections::VecDeque;
+use std::path::Path;
 use std::sync::mpsc::{Sender, channel};
 
 use anyhow::{Result, anyhow};
@@ -19,6 +20,7 @@ use sources::postgres::{Address, Look, Server, Trouble, TroubleKind};
 use self::processes::Processes;
 use self::rows::Held;
 pub(super) use self::watch::Said;
+use super::plan::PROC;
 use super::session::Event;
 use crate::arguments::RecordingOptions;
 
@@ -78,6 +80,8 @@ pub(super) struct Database {
 struct Backend {
     pid: u32,
     started: Timestamp,
+    /// The server's first process, above it.
+    root: u32,
     sessions_limit: Option<i64>,
 }
 
@@ -176,6 +180,7 @@ impl Database {
         self.backend = Some(Backend {
             pid: server.pid,
             started: at - server.age_ns,
+            root: host::sockets::program_root(Path::new(PROC), server.pid),
             sessions_limit: server.sessions_limit(),
         });
         let named = server.settings.iter();
@@ -263,10 +268,7 @@ impl Database {
     }
 
     fn write(&mut self, time: Timestamp, look: &Look, backend: Backend, news: &mut News) {
-        let own = self.processes.at(backend.pid, time).filter(|process| {
-            process.started.ns_since(backend.started).abs() <= START_TOLERANCE_NS
-        });
-        let root = own.and_then(|process| process.parent);
+        let root = self.local_root(time, backend);
         if root.is_some() && self.introduced.replace(backend.pid) != Some(backend.pid) {
             news.own = Some(backend.pid);
         }
@@ -279,7 +281,7 @@ impl Database {
         let mut row = Rows::with_capacity(DATABASE.columns.len(), 1);
         row.push(time, owner, &self.held.row(look, backend.sessions_limit));
         news.rows.push((&DATABASE, row));
-        let Some(root) = root else {
+        if root.is_none() {
             let sentence = format!(
                 "PostgreSQL's sessions ({}) have no processes here: it runs on another machine or in another PID namespace, or /proc hides it; its counters are kept. Record there as well, or as root",
                 self.place
@@ -290,12 +292,22 @@ impl Database {
                 news,
             );
             return;
-        };
-        let (rows, dropped) = rows::sessions(time, look, root, &self.processes);
+        }
+        let (rows, dropped) = rows::sessions(time, look, &self.processes);
         news.rows.push((&SESSION, rows));
         if dropped > 0 {
             self.drop_sessions(time, dropped as u64);
         }
+    }
+
+    /// The server's first process, when the server runs on this machine: the process that serves us
+    /// is here, and began when the server says that it did. Then the numbers of its other sessions are
+    /// numbers of this machine as well; a server elsewhere has the same numbers and other processes.
+    fn local_root(&self, time: Timestamp, backend: Backend) -> Option<EntityId> {
+        let own = self.processes.at(backend.pid, time)?;
+        let apart = own.started.ns_since(backend.started).abs();
+        let root = self.processes.at(backend.root, time)?;
+        (apart <= START_TOLERANCE_NS).then_some(root.entity)
     }
 
     /// Adds to the one gap of sessions that there was no room for.

@@ -15,7 +15,6 @@ pub(super) struct Processes {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Process {
     pub(super) entity: EntityId,
-    pub(super) parent: Option<EntityId>,
     pub(super) started: Timestamp,
     vanished: Option<Timestamp>,
 }
@@ -40,7 +39,6 @@ impl Processes {
             };
             let process = Process {
                 entity: record.id,
-                parent: record.parent,
                 started: Timestamp::from_ns(ticks.saturating_mul(self.tick_ns)),
                 vanished: record.vanished,
             };
@@ -77,7 +75,7 @@ mod tests {
             record: EntityRecord {
                 id: EntityId(id),
                 entity: Entity::new(EntityKind::Process, "p", path),
-                parent: Some(EntityId(1)),
+                parent: None,
                 group: None,
                 pressure_group: None,
                 memory_group: None,

@@ -1,6 +1,6 @@
 //! A look made into rows: sessions joined with the processes that serve them.
 
-use model::{ColumnKind, EntityId, MISSING, Monotone, Rollback, Rows, Table, Timestamp};
+use model::{ColumnKind, MISSING, Monotone, Rollback, Rows, Table, Timestamp};
 use sensors::postgres::{DATABASE, SESSION, state_code, wait_class_code};
 use sources::postgres::{Counters, Look, Session};
 
@@ -12,33 +12,25 @@ const ACTIVE: i64 = 1;
 const IDLE_IN_TRANSACTION: [i64; 2] = [3, 4];
 const LOCK: i64 = 0x03;
 
-/// The rows of the sessions whose process is a child of `root`, and how many there was no room for.
-pub(super) fn sessions(
-    time: Timestamp,
-    look: &Look,
-    root: EntityId,
-    processes: &Processes,
-) -> (Rows, usize) {
-    let child = |pid| {
-        let process = processes.at(pid, time)?;
-        (process.parent == Some(root)).then_some(process.entity)
-    };
+/// The rows of the sessions of a server on this machine, and how many there was no room for.
+pub(super) fn sessions(time: Timestamp, look: &Look, processes: &Processes) -> (Rows, usize) {
+    let entity = |pid| processes.at(pid, time).map(|process| process.entity);
     let mut wanted: Vec<&Session> = look.sessions.iter().collect();
     wanted.sort_by_key(|session| urgency(session));
     let kept = wanted.len().min(MOST_SESSIONS);
     let mut rows = Rows::with_capacity(SESSION.columns.len(), kept);
     for session in &wanted[..kept] {
-        let Some(entity) = child(session.pid) else {
+        let Some(served_by) = entity(session.pid) else {
             continue;
         };
-        let blocker = session.blocked_by.and_then(child);
+        let blocker = session.blocked_by.and_then(entity);
         let values = [
             state_code(&session.state),
             wait_class_code(session.wait.as_deref()),
             blocker.map_or(MISSING, |blocker| i64::from(blocker.0)),
             session.transaction_age_ns.unwrap_or(MISSING),
         ];
-        rows.push(time, entity, &values);
+        rows.push(time, served_by, &values);
     }
     (rows, wanted.len() - kept)
 }
