@@ -28,3 +28,4 @@ mod statuses;
 mod streams;
 mod targets;
 mod terminal;
+mod waits;
