@@ -6,6 +6,7 @@
 //! never another process's. It is opened for reading only.
 
 use std::fs::File;
+use std::ops::RangeInclusive;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -237,7 +238,7 @@ fn search(
     let read = pread(memory, &mut bytes[..wanted], structure).unwrap_or(0);
     // What was seen before in this one was perhaps something else.
     sightings.retain(|(seen, _)| *seen != structure);
-    if let Some(offset) = sole(&bytes[..read], word.within.value)
+    if let Some(offset) = sole(&bytes[..read], word.within.values)
         && sightings.len() < MOST_SIGHTINGS
     {
         sightings.push((structure, offset));
@@ -247,13 +248,14 @@ fn search(
     (sightings.len() >= 2 && agree).then_some(offset)
 }
 
-/// The offset of the only aligned word of that value.
-fn sole(bytes: &[u8], value: u32) -> Option<u64> {
+/// The offset of the only aligned word that has one of those values.
+fn sole(bytes: &[u8], values: &[RangeInclusive<u32>]) -> Option<u64> {
     let (words, _) = bytes.as_chunks::<4>();
+    let is_sought = |word| values.iter().any(|range| range.contains(&word));
     let mut at = words
         .iter()
         .enumerate()
-        .filter(|(_, word)| u32::from_ne_bytes(**word) == value);
+        .filter(|(_, word)| is_sought(u32::from_ne_bytes(**word)));
     let (index, _) = at.next()?;
     at.next().is_none().then_some(index as u64 * 4)
 }
@@ -264,12 +266,83 @@ mod tests {
 
     #[test]
     fn a_value_counts_only_where_it_stands_alone() {
+        let sought = [3..=3, 7..=9];
         let mut bytes = [0u8; 64];
-        assert_eq!(sole(&bytes, 7), None);
-        bytes[40..44].copy_from_slice(&7u32.to_ne_bytes());
-        assert_eq!(sole(&bytes, 7), Some(40));
-        bytes[8..12].copy_from_slice(&7u32.to_ne_bytes());
-        assert_eq!(sole(&bytes, 7), None);
-        assert_eq!(sole(&bytes[..3], 0), None);
+        assert_eq!(sole(&bytes, &sought), None);
+        bytes[40..44].copy_from_slice(&8u32.to_ne_bytes());
+        assert_eq!(sole(&bytes, &sought), Some(40));
+        bytes[8..12].copy_from_slice(&3u32.to_ne_bytes());
+        assert_eq!(sole(&bytes, &sought), None);
+        assert_eq!(sole(&bytes[..3], &[0..=0]), None);
+    }
+
+    static WORD: Word = Word {
+        program: "none",
+        pointer: "none",
+        within: sensors::Within {
+            pointer: "none",
+            values: &[],
+            bytes: 0,
+        },
+    };
+
+    /// A word of this process, behind a pointer to it.
+    fn own(pointer: &u64) -> (Words, MemoryWord) {
+        let place = Place {
+            headers: 0,
+            pointer: 0,
+            offset: Offset::Known(0),
+        };
+        let words = Words {
+            programs: vec![Program {
+                file: (0, 0),
+                word: &WORD,
+                place: Some(place),
+            }],
+        };
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let word = MemoryWord {
+            memory: rustix::fs::open("/proc/self/mem", flags, Mode::empty()).expect("it is ours"),
+            pointer: std::ptr::from_ref(pointer) as u64,
+            program: 0,
+        };
+        (words, word)
+    }
+
+    #[test]
+    fn a_pointer_to_nowhere_tells_nothing() {
+        let target = 0x0300_0005u32;
+        for (pointer, told) in [
+            (&raw const target as u64, Told::Value(target.to_ne_bytes())),
+            (0, Told::Nothing),
+            (16, Told::Nothing),
+            (u64::MAX, Told::Nothing),
+            (u64::MAX / 2, Told::Nothing),
+        ] {
+            let (mut words, word) = own(&pointer);
+            assert_eq!(words.read(&word), told, "{pointer:#x}");
+        }
+    }
+
+    #[test]
+    #[ignore = "by hand: cargo test --release -p host --lib -- --ignored --nocapture cost_of_a_word"]
+    fn cost_of_a_word() {
+        let target = 1u32;
+        let pointer = &raw const target as u64;
+        let (mut words, word) = own(&pointer);
+        let since = std::time::Instant::now();
+        let reads = 1_000_000;
+        for _ in 0..reads {
+            std::hint::black_box(words.read(&word));
+        }
+        println!("{} ns a reading", since.elapsed().as_nanos() / reads);
+        let file = crate::kept_file::KeptFile::open(Path::new("/proc/self/task/1/wchan"));
+        let file = file.or_else(|_| crate::kept_file::KeptFile::open(Path::new("/proc/1/wchan")));
+        let (file, mut buffer) = (file.expect("it is there"), Vec::new());
+        let since = std::time::Instant::now();
+        for _ in 0..reads {
+            file.read(&mut buffer).expect("it can be read");
+        }
+        println!("{} ns a wchan", since.elapsed().as_nanos() / reads);
     }
 }

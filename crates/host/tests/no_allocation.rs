@@ -3,6 +3,8 @@
 //! The only test of its file, since the counter is the process's own.
 #![allow(unsafe_code)]
 
+mod backend;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -47,6 +49,10 @@ fn a_second_in_steady_state_allocates_nothing() {
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
     });
+    // And one that shows a word in its memory, and one whose word is never found, as long as it is alone.
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let start = |before_14| backend::Backend::start(folder.path(), before_14, 0x0600_0000);
+    let backends: Vec<_> = [false, true].into_iter().filter_map(start).collect();
     let settings = Settings {
         root: PathBuf::from("/"),
         harden: false,
@@ -56,18 +62,25 @@ fn a_second_in_steady_state_allocates_nothing() {
     let (mut sampler, tell, give) =
         Sampler::new(&settings, &environment).expect("/proc is readable");
     tell.send(Command::Assign {
-        pids: vec![std::process::id()],
+        pids: std::iter::once(std::process::id())
+            .chain(backends.iter().map(backend::Backend::pid))
+            .collect(),
         role: Role::Target,
     })
     .expect("the sampler lives");
     let mut kept: Vec<(&'static Table, Rows)> = Vec::with_capacity(64);
     let (mut rows_seen, mut quiet_seconds, mut counted, mut news) = (0, 0, 0, false);
+    let mut words_seen = 0;
     let mut worst = 0;
     for tick in 1..600u64 {
         let before = COUNT.with(Cell::get);
         let go_on = sampler.step(&mut |harvest| match harvest {
             Harvest::Rows(table, rows) => {
                 rows_seen += rows.len();
+                if let Some(column) = table.position("wait_event") {
+                    let words = rows.column(column);
+                    words_seen += words.filter(|word| *word != model::MISSING).count();
+                }
                 kept.push((table, rows));
             }
             Harvest::Entities(_) | Harvest::Gap(_) | Harvest::Assigned(..) => news = true,
@@ -94,6 +107,10 @@ fn a_second_in_steady_state_allocates_nothing() {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     assert!(rows_seen > 1_000, "rows were taken: {rows_seen}");
+    assert!(
+        words_seen > 100 || backends.is_empty(),
+        "words in memory were taken: {words_seen}"
+    );
     assert!(
         quiet_seconds > 3,
         "quiet seconds were seen: {quiet_seconds}"

@@ -1,6 +1,7 @@
 //! The shape of a sensor, and what its parser is given and gives back.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use model::{EntityKind, Table};
@@ -125,8 +126,8 @@ pub struct Word {
 pub struct Within {
     /// The exported pointer to the structure.
     pub pointer: &'static str,
-    /// A value by which the word is recognised, in two processes of the program at the same offset.
-    pub value: u32,
+    /// Values by which the word is recognised, in two processes of the program at the same offset.
+    pub values: &'static [RangeInclusive<u32>],
     /// So much of the structure is searched: less than its size, since others may lie behind it.
     pub bytes: usize,
 }

@@ -33,15 +33,16 @@ static COLUMNS: &[Column] = &[
 /// Where a PostgreSQL backend says what it waits for.
 ///
 /// Since 14 `my_wait_event_info` points at it (src/backend/utils/activity/wait_event.c). 13 exports
-/// only `MyProc`, the backend's PGPROC; there an idle backend is told by Client:ClientRead. A PGPROC
-/// of 13 is 832 bytes long with the word at 684 (npm's build of 13.23), and the next backend's lies
-/// behind it.
+/// only `MyProc`, the process's PGPROC; there the word is told by the waits of those that have no work:
+/// the Activity of the server's own processes, which every server has, and Client:ClientRead. It is
+/// at 684 in the build that was looked into (npm's 13.23), a PGPROC is longer than 832 bytes, and the
+/// next process's lies behind it.
 static POSTGRES: Word = Word {
     program: "postgres",
     pointer: "my_wait_event_info",
     within: Within {
         pointer: "MyProc",
-        value: 0x0600_0000,
+        values: &[0x0500_0000..=0x0500_000d, 0x0600_0000..=0x0600_0000],
         bytes: 1024,
     },
 };
