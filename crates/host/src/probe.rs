@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use model::{EntityId, Gap, GapReason, Timestamp};
 use rustix::io::Errno;
-use sensors::{Facts, Lack, Reading, Scope, Sensor, Subject};
+use sensors::{Facts, Lack, Place, Reading, Scope, Sensor, Subject};
 
 use crate::intake::{Intake, LastSeen};
 use crate::kept_file::KeptFile;
 use crate::registry::Registry;
+use crate::words::{MemoryWord, Refusal, Told, Words};
 
 /// The most sources that a sensor has.
 const MOST_SOURCES: usize = 12;
@@ -19,6 +20,7 @@ pub(crate) struct Scratch {
     buffers: [Vec<u8>; MOST_SOURCES],
     pub(crate) facts: Facts,
     pub(crate) gaps: Gaps,
+    pub(crate) words: Words,
 }
 
 impl Scratch {
@@ -27,6 +29,27 @@ impl Scratch {
             buffers: std::array::from_fn(|_| Vec::with_capacity(8192)),
             facts,
             gaps: Gaps::default(),
+            words: Words::default(),
+        }
+    }
+
+    /// Says which of a sensor's words were never found.
+    pub(crate) fn say_unplaced(&mut self, sensor: &Sensor) {
+        for source in sensor.sources {
+            let Place::Memory(word) = source.place else {
+                continue;
+            };
+            if self.words.unplaced().any(|other| other == word) {
+                let what = format!(
+                    "this {} exports no {}, and no two idle processes were met that tell where the word is",
+                    word.program, word.pointer
+                );
+                self.gaps.say(
+                    &sensor.table.name,
+                    source.path,
+                    GapReason::Unsupported(what),
+                );
+            }
         }
     }
 
@@ -74,10 +97,27 @@ pub(crate) enum Presence {
     Gone,
 }
 
+/// What a source is read from.
+enum Kept {
+    File(KeptFile),
+    Word(MemoryWord),
+}
+
+/// What reading a source left to do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Nothing.
+    Parse,
+    /// It is to be read again even if the first source stands still.
+    Again,
+    /// It will give nothing any more.
+    Drop,
+}
+
 /// One sensor pointed at one thing.
 pub(crate) struct Probe {
     sensor: &'static Sensor,
-    files: Vec<Option<KeptFile>>,
+    kept: Vec<Option<Kept>>,
     /// Whether one source decides if the others are worth reading.
     pub(crate) first_decides: bool,
     /// Bytes of the deciding source at the last parsing, for sensors where they decide.
@@ -97,22 +137,45 @@ impl Probe {
         place: impl Fn(usize) -> Option<PathBuf>,
         gaps: &mut Gaps,
     ) -> Option<Self> {
-        let files: Vec<_> = (0..sensor.sources.len())
-            .map(|index| open_source(sensor, index, &place(index)?, gaps))
-            .collect();
-        if files.iter().all(Option::is_none) {
+        let file = |index: usize| match sensor.sources[index].place {
+            Place::File => open_source(sensor, index, &place(index)?, gaps),
+            Place::Memory(_) => None,
+        };
+        let kept: Vec<_> = (0..sensor.sources.len()).map(file).collect();
+        if kept.iter().all(Option::is_none) {
             return None;
         }
         let own = LastSeen::new(entity, sensor.table.columns.len());
         Some(Self {
             sensor,
-            files,
+            kept,
             first_decides: sensor.first_decides,
             first: None,
             sampled: Timestamp::default(),
             own,
             parts: Vec::new(),
         })
+    }
+
+    /// Opens the sensor's words in the memory of the process whose folder this is.
+    pub(crate) fn open_words(&mut self, process: &Path, scratch: &mut Scratch) {
+        for (index, source) in self.sensor.sources.iter().enumerate() {
+            let Place::Memory(word) = source.place else {
+                continue;
+            };
+            match scratch.words.open(process, word) {
+                Ok(word) => self.kept[index] = word.map(Kept::Word),
+                Err(Refusal::Denied(errno)) => {
+                    say_lack(self.sensor, index, errno, &mut scratch.gaps);
+                }
+                Err(Refusal::Hidden) => {
+                    let what = format!("this {} exports no {}", word.program, word.pointer);
+                    let reason = GapReason::Unsupported(what);
+                    let table = &self.sensor.table.name;
+                    scratch.gaps.say(table, source.path, reason);
+                }
+            }
+        }
     }
 
     /// Reads the sources and takes in what changed.
@@ -124,16 +187,19 @@ impl Probe {
         registry: &mut Registry,
     ) -> Presence {
         let decides = self.deciding();
-        for index in 0..self.files.len() {
+        let mut again = false;
+        for index in 0..self.kept.len() {
             match self.read_source(index, scratch) {
-                Ok(()) => {}
+                Ok(Next::Parse) => {}
+                Ok(Next::Again) => again = true,
+                Ok(Next::Drop) => self.kept[index] = None,
                 Err(Errno::SRCH | Errno::NODEV | Errno::NOENT) => return Presence::Gone,
                 Err(errno) => {
-                    self.files[index] = None;
+                    self.kept[index] = None;
                     say_lack(self.sensor, index, errno, &mut scratch.gaps);
                 }
             }
-            if decides == Some(index) && self.files[index].is_some() {
+            if decides == Some(index) && self.kept[index].is_some() {
                 if self.first.as_ref() == Some(&scratch.buffers[index]) {
                     self.unchanged(now);
                     return Presence::Alive;
@@ -142,6 +208,9 @@ impl Probe {
                 first.clear();
                 first.extend_from_slice(&scratch.buffers[index]);
             }
+        }
+        if again && let Some(first) = &mut self.first {
+            first.clear();
         }
         self.parse(now, scratch, intake, registry);
         self.sampled = now;
@@ -153,7 +222,7 @@ impl Probe {
     fn deciding(&self) -> Option<usize> {
         match (self.first_decides, self.sensor.scope) {
             (false, _) => None,
-            (true, Scope::Cgroup) => self.files.iter().position(Option::is_some),
+            (true, Scope::Cgroup) => self.kept.iter().position(Option::is_some),
             (true, _) => Some(0),
         }
     }
@@ -178,10 +247,24 @@ impl Probe {
     }
 
     /// Reads source `index` alone, without taking it in.
-    pub(crate) fn read_source(&self, index: usize, scratch: &mut Scratch) -> Result<(), Errno> {
-        match &self.files[index] {
-            Some(file) => file.read(&mut scratch.buffers[index]),
-            None => Ok(()),
+    /// Reads source `index` alone, without taking it in.
+    pub(crate) fn read_source(&self, index: usize, scratch: &mut Scratch) -> Result<Next, Errno> {
+        let buffer = &mut scratch.buffers[index];
+        match &self.kept[index] {
+            None => Ok(Next::Parse),
+            Some(Kept::File(file)) => file.read(buffer).map(|()| Next::Parse),
+            Some(Kept::Word(word)) => {
+                let told = scratch.words.read(word);
+                buffer.clear();
+                if let Told::Value(value) = told {
+                    buffer.extend_from_slice(&value);
+                }
+                Ok(match told {
+                    Told::Value(_) | Told::Nothing => Next::Parse,
+                    Told::Unplaced => Next::Again,
+                    Told::Gone => Next::Drop,
+                })
+            }
         }
     }
 
@@ -194,17 +277,17 @@ impl Probe {
     ) {
         let Self {
             sensor,
-            files,
+            kept,
             own,
             parts,
             ..
         } = self;
         let mut bytes: [Option<&[u8]>; MOST_SOURCES] = [None; MOST_SOURCES];
-        for (index, file) in files.iter().enumerate() {
-            bytes[index] = file.is_some().then_some(scratch.buffers[index].as_slice());
+        for (index, kept) in kept.iter().enumerate() {
+            bytes[index] = kept.is_some().then_some(scratch.buffers[index].as_slice());
         }
         let reading = Reading {
-            bytes: &bytes[..files.len()],
+            bytes: &bytes[..kept.len()],
             facts: scratch.facts,
         };
         let result = (sensor.parse)(&reading, &mut |subject, values| match subject {
@@ -237,9 +320,9 @@ fn open_source(
     index: usize,
     path: &Path,
     gaps: &mut Gaps,
-) -> Option<KeptFile> {
+) -> Option<Kept> {
     match KeptFile::open(path) {
-        Ok(file) => Some(file),
+        Ok(file) => Some(Kept::File(file)),
         Err(errno) => {
             say_lack(sensor, index, errno, gaps);
             None

@@ -244,7 +244,8 @@ impl Processes {
         }
     }
 
-    pub(crate) fn finish(&mut self, intakes: &mut [Intake]) {
+    pub(crate) fn finish(&mut self, scratch: &mut Scratch, intakes: &mut [Intake]) {
+        scratch.say_unplaced(self.thread_sensor.1);
         for process in self.by_pid.values_mut() {
             process.probe.finish(&mut intakes[self.process_sensor.0]);
             if let Some(threads) = &mut process.threads {

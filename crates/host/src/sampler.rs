@@ -436,7 +436,7 @@ impl Sampler {
             probe.finish(&mut self.intakes[*index]);
         }
         self.cgroups.finish(&mut self.intakes);
-        self.processes.finish(&mut self.intakes);
+        self.processes.finish(&mut self.scratch, &mut self.intakes);
         self.recorder.1.finish(&mut self.recorder.0);
         self.clock.1.finish(&mut self.clock.0);
         self.filesystems.finish();

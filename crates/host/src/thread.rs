@@ -120,12 +120,18 @@ fn open_thread(
     );
     let place = |source: usize| Some(folder.join(sensor.sources[source].path));
     match Probe::open(sensor, entity, place, &mut scratch.gaps) {
-        Some(probe) => Some(Thread {
-            tid,
-            entity,
-            probe,
-            alive: true,
-        }),
+        Some(mut probe) => {
+            // A word in memory belongs to the process's first thread.
+            if process.0.ends_with(tid.to_string()) {
+                probe.open_words(process.0, scratch);
+            }
+            Some(Thread {
+                tid,
+                entity,
+                probe,
+                alive: true,
+            })
+        }
         None => {
             registry.vanish(entity, now);
             None

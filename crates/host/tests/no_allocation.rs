@@ -3,6 +3,8 @@
 //! The only test of its file, since the counter is the process's own.
 #![allow(unsafe_code)]
 
+mod backend;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -59,6 +61,10 @@ fn a_second_in_steady_state_allocates_nothing() {
         }
     });
     let (mut client, _server) = loopback();
+    // And one that shows a word in its memory, and one whose word is never found, as long as it is alone.
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let start = |before_14| backend::Backend::start(folder.path(), before_14, 0x0600_0000);
+    let backends: Vec<_> = [false, true].into_iter().filter_map(start).collect();
     let settings = Settings {
         root: PathBuf::from("/"),
         harden: false,
@@ -68,7 +74,9 @@ fn a_second_in_steady_state_allocates_nothing() {
     let (mut sampler, tell, give) =
         Sampler::new(&settings, &environment).expect("/proc is readable");
     tell.send(Command::Assign {
-        pids: vec![std::process::id()],
+        pids: std::iter::once(std::process::id())
+            .chain(backends.iter().map(backend::Backend::pid))
+            .collect(),
         role: Role::Target,
     })
     .expect("the sampler lives");
@@ -76,6 +84,7 @@ fn a_second_in_steady_state_allocates_nothing() {
     let (mut rows_seen, mut quiet_seconds, mut counted, mut news) = (0, 0, 0, false);
     let mut tables = BTreeSet::new();
     let (mut worst, mut connection_rows) = (0, 0);
+    let mut words_seen = 0;
     for tick in 1..600u64 {
         client.write_all(b"x").expect("room");
         let before = COUNT.with(Cell::get);
@@ -87,6 +96,10 @@ fn a_second_in_steady_state_allocates_nothing() {
                 } else {
                     0
                 };
+                if let Some(column) = table.position("wait_event") {
+                    let words = rows.column(column);
+                    words_seen += words.filter(|word| *word != model::MISSING).count();
+                }
                 kept.push((table, rows));
             }
             Harvest::Entities(_) | Harvest::Gap(_) | Harvest::Assigned(..) => news = true,
@@ -121,6 +134,10 @@ fn a_second_in_steady_state_allocates_nothing() {
     assert!(
         connection_rows > 10,
         "both ends were followed: {connection_rows}"
+    );
+    assert!(
+        words_seen > 100 || backends.is_empty(),
+        "words in memory were taken: {words_seen}"
     );
     assert!(
         quiet_seconds > 3,

@@ -82,6 +82,9 @@ pub struct Target {
     pub name: String,
     /// What one serving process is called: `backend` behind pgbench, else `process`.
     pub unit: String,
+    /// Version of the server, where its program tells: PostgreSQL's major one, `15`.
+    #[serde(default)]
+    pub version: Option<String>,
     /// How it was found: `unix socket /tmp/.s.PGSQL.5432`, `port 5432`, `pid 17`.
     pub found_by: String,
     /// Connections of the generator that lead to it.

@@ -25,13 +25,16 @@ mod sensor;
 mod softnet;
 mod tcp;
 mod thread;
+pub mod wait_channel;
+pub mod wait_event;
 
 pub use connection::{CONNECTION, TcpReading, parse_tcp};
 pub use filesystem::FILESYSTEM;
 pub use process::{ProcessStat, parse_stat};
 pub use recorder::{CLOCK, RECORDER};
 pub use sensor::{
-    Facts, Hierarchy, Lack, Malformed, Parse, Period, Reading, Scope, Sensor, Source, Subject,
+    Facts, Hierarchy, Lack, Malformed, Parse, Period, Place, Reading, Scope, Sensor, Source,
+    Subject, Within, Word,
 };
 pub use thread::syscall;
 

@@ -1,6 +1,7 @@
 //! The shape of a sensor, and what its parser is given and gives back.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use model::{EntityKind, Table};
@@ -52,11 +53,13 @@ pub enum Hierarchy {
     V1(&'static str),
 }
 
-/// A file that a sensor reads.
+/// What a sensor reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Source {
-    /// Path relative to the scope's folder.
+    /// Path relative to the scope's folder; for a word in memory, what a person calls it.
     pub path: &'static str,
+    /// A file, or a word in memory.
+    pub place: Place,
     /// The cgroup hierarchy, for sensors of groups.
     pub hierarchy: Hierarchy,
     /// What its absence means to the user.
@@ -68,6 +71,17 @@ impl Source {
     pub const fn file(path: &'static str, lack: Lack) -> Self {
         Self {
             path,
+            place: Place::File,
+            hierarchy: Hierarchy::None,
+            lack,
+        }
+    }
+
+    /// A word in the process's memory; its reading is the word's four bytes as they stand there.
+    pub const fn memory(name: &'static str, word: &'static Word, lack: Lack) -> Self {
+        Self {
+            path: name,
+            place: Place::Memory(word),
             hierarchy: Hierarchy::None,
             lack,
         }
@@ -77,10 +91,46 @@ impl Source {
     pub const fn group(hierarchy: Hierarchy, path: &'static str) -> Self {
         Self {
             path,
+            place: Place::File,
             hierarchy,
             lack: Lack::Usual,
         }
     }
+}
+
+/// Where a source is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// A file, found by the source's path.
+    File,
+    /// A word in the memory of a process whose program exports where it is. It belongs to the
+    /// process's first thread.
+    Memory(&'static Word),
+}
+
+/// A 32-bit word that a program keeps in its memory and shows by an exported symbol.
+///
+/// `host` finds it by name in the program's dynamic symbols; programs without either symbol have no
+/// such word, which is no news.
+#[derive(PartialEq, Eq, Debug)]
+pub struct Word {
+    /// What the program's file is called: it alone is worth a gap when the word cannot be had.
+    pub program: &'static str,
+    /// The exported pointer to the word.
+    pub pointer: &'static str,
+    /// For programs that do not export that one: a structure that holds the word somewhere.
+    pub within: Within,
+}
+
+/// A structure at an unknown offset of which a word stands.
+#[derive(PartialEq, Eq, Debug)]
+pub struct Within {
+    /// The exported pointer to the structure.
+    pub pointer: &'static str,
+    /// Values by which the word is recognised, in two processes of the program at the same offset.
+    pub values: &'static [RangeInclusive<u32>],
+    /// So much of the structure is searched: less than its size, since others may lie behind it.
+    pub bytes: usize,
 }
 
 /// What to say when a source cannot be read.

@@ -3,13 +3,17 @@
 //! schedstat's two times are kept by the scheduler at every switch, so they are exact; the wait ends
 //! up in the counter when the thread gets its CPU. It includes time withheld by a CPU quota, which
 //! analysis subtracts. What a blocked thread waits *for* is looked at once per period: a state letter
-//! and, where permitted, the system call that it sits in.
+//! and, where permitted, the system call and the kernel function that it sits in, and the event that
+//! PostgreSQL itself says it waits for.
 
 use model::{Column, EntityKind, MISSING, Quality, Table, Unit};
 
 use crate::bytes::{number, words};
 use crate::process::parse_stat;
-use crate::sensor::{Lack, Malformed, Period, Reading, Scope, Sensor, Source, Subject};
+use crate::sensor::{
+    Lack, Malformed, Period, Reading, Scope, Sensor, Source, Subject, Within, Word,
+};
+use crate::wait_channel;
 
 static COLUMNS: &[Column] = &[
     Column::counter("run_ns", Unit::Nanoseconds, "Time on a CPU.", "/proc/PID/task/TID/schedstat field 1"),
@@ -22,7 +26,26 @@ static COLUMNS: &[Column] = &[
     Column::gauge("state", Unit::Code, "State letter as ASCII: R runnable, S sleeping, D uninterruptible, T stopped, Z ended.", "/proc/PID/task/TID/stat state").quality(Quality::Sampled),
     Column::gauge("syscall", Unit::Code, "System call it sits in, numbered as on the recorded machine; -1 blocked outside one, -2 running; missing when not permitted.", "/proc/PID/task/TID/syscall").quality(Quality::Sampled),
     Column::gauge("cpu", Unit::Code, "CPU it last ran on.", "/proc/PID/task/TID/stat processor").quality(Quality::Sampled),
+    Column::gauge("wait_channel", Unit::Code, "Kernel function it sits in, by the recorder's list: 0 none, 1 not in the list; missing when not permitted.", "/proc/PID/task/TID/wchan").quality(Quality::Sampled),
+    Column::gauge("wait_event", Unit::Code, "PostgreSQL's own word for its wait (class in the highest of four bytes, numbered as in that version): 0 no wait; missing for anything else.", "wait_event_info in the process's memory").quality(Quality::Sampled),
 ];
+
+/// Where a PostgreSQL backend says what it waits for.
+///
+/// Since 14 `my_wait_event_info` points at it (src/backend/utils/activity/wait_event.c). 13 exports
+/// only `MyProc`, the process's PGPROC; there the word is told by the waits of those that have no work:
+/// the Activity of the server's own processes, which every server has, and Client:ClientRead. It is
+/// at 684 in the build that was looked into (npm's 13.23), a PGPROC is longer than 832 bytes, and the
+/// next process's lies behind it.
+static POSTGRES: Word = Word {
+    program: "postgres",
+    pointer: "my_wait_event_info",
+    within: Within {
+        pointer: "MyProc",
+        values: &[0x0500_0000..=0x0500_000d, 0x0600_0000..=0x0600_0000],
+        bytes: 1024,
+    },
+};
 
 static TABLE: Table = Table::new(
     "thread",
@@ -48,6 +71,16 @@ pub(crate) static SENSOR: Sensor = Sensor {
                 "what blocked threads wait for is not seen: run as root, or as the user who owns them",
             ),
         ),
+        // Readable for everybody, and then it says 0: proc_pid_wchan in fs/proc/base.c.
+        Source::file("wchan", Lack::Usual),
+        Source::memory(
+            "wait_event",
+            &POSTGRES,
+            Lack::Say(
+                "what PostgreSQL itself says it waits for is not seen: run as root, or as the user who owns it \
+                 where kernel.yama.ptrace_scope is 0; or give --postgres DSN",
+            ),
+        ),
     ],
     period: Period::of_ms(100, 100),
     // A thread whose schedstat stands still has not been put on a CPU: it sits where it sat, or waits
@@ -60,7 +93,7 @@ fn parse(
     reading: &Reading<'_>,
     emit: &mut dyn FnMut(Subject<'_>, &[i64]),
 ) -> Result<(), Malformed> {
-    let mut row = [MISSING; 10];
+    let mut row = [MISSING; 12];
     if let Some(text) = reading.source(0) {
         let mut times = words(text);
         for value in &mut row[..3] {
@@ -86,6 +119,12 @@ fn parse(
     if let Some(text) = reading.source(2) {
         row[8] = syscall_of(text);
     }
+    if let Some(text) = reading.source(3) {
+        row[10] = channel_of(text, row[7], reading.source(2));
+    }
+    if let Some(bytes) = reading.source(4).and_then(|bytes| bytes.try_into().ok()) {
+        row[11] = i64::from(u32::from_ne_bytes(bytes));
+    }
     if row.iter().any(|value| *value != MISSING) {
         emit(Subject::Own, &row);
     }
@@ -98,6 +137,18 @@ fn syscall_of(text: &[u8]) -> i64 {
         .next()
         .and_then(number)
         .unwrap_or(syscall::RUNNING)
+}
+
+/// The code of a wchan file. Its 0 means "in no function" only of a thread that runs: of a blocked one
+/// it means that the name is withheld (who may not read the syscall file is told 0), or that it woke
+/// between two reads.
+fn channel_of(text: &[u8], state: i64, call: Option<&[u8]>) -> i64 {
+    let runs = call
+        .is_some_and(|call| state == i64::from(b'R') || call.trim_ascii() == b"running".as_slice());
+    match wait_channel::code(text) {
+        wait_channel::NOT_WAITING if !runs => MISSING,
+        code => code,
+    }
 }
 
 /// What system call numbers mean.
@@ -207,6 +258,45 @@ mod tests {
             own: run_ns=1 wait_ns=2 slices=3
         "#]]
         .assert_eq(&rows(&SENSOR, &[Some(b"1 2 3\n"), None, None]));
+    }
+
+    #[test]
+    fn a_backend_that_waits_for_a_row_says_so_twice() {
+        let stat = include_bytes!("../fixtures/kernel/this-6.18/pid.stat");
+        let lock = 0x0300_0005_u32.to_ne_bytes();
+        let sources: [Option<&[u8]>; 5] = [
+            Some(b"1 2 3\n"),
+            Some(stat),
+            Some(b"232 0x4 0x7ffd 0x1 0xffffffff 0x0 0x0 0x7ffd 0x7f\n"),
+            Some(b"do_epoll_wait"),
+            Some(&lock),
+        ];
+        expect![[r#"
+            own: run_ns=1 wait_ns=2 slices=3 user_ns=0 system_ns=10000000 minor_faults=1153 major_faults=15 state=83 syscall=232 cpu=1 wait_channel=1000 wait_event=50331653
+        "#]]
+        .assert_eq(&rows(&SENSOR, &sources));
+    }
+
+    #[test]
+    fn a_wait_channel_of_0_is_an_answer_only_of_a_thread_that_runs() {
+        let (idle, busy) = (i64::from(b'S'), i64::from(b'R'));
+        assert_eq!(channel_of(b"0", idle, Some(b"running\n")), 0);
+        assert_eq!(channel_of(b"0", busy, Some(b"232 0x4")), 0);
+        assert_eq!(channel_of(b"0", idle, Some(b"232 0x4")), MISSING);
+        assert_eq!(channel_of(b"0", idle, Some(b"-1 0x7ffd 0x7f")), MISSING);
+        assert_eq!(channel_of(b"0", busy, None), MISSING, "not permitted");
+        assert_eq!(channel_of(b"futex_do_wait", idle, Some(b"202 0x4")), 900);
+    }
+
+    #[test]
+    fn a_word_that_is_not_known_yet_is_missing() {
+        expect![[r#"
+            own: run_ns=1 wait_ns=2 slices=3
+        "#]]
+        .assert_eq(&rows(
+            &SENSOR,
+            &[Some(b"1 2 3\n"), None, None, None, Some(b"")],
+        ));
     }
 
     proptest! {

@@ -131,6 +131,7 @@ fn targets() -> impl Strategy<Value = Vec<Target>> {
         root,
         name: String::new(),
         unit: String::new(),
+        version: None,
         found_by: String::new(),
         connections: u32::MAX,
         cpus_allowed: cpus,

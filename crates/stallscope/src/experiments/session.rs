@@ -278,6 +278,7 @@ pub(super) fn target(role: Role, name: &str, found_by: &str, pids: &[u32]) -> Ta
         root: None,
         name: name.to_owned(),
         unit: "process".to_owned(),
+        version: pids.iter().find_map(|pid| host::postgres_version(*pid)),
         found_by: found_by.to_owned(),
         connections: 0,
         cpus_allowed: pids.first().and_then(|pid| host::cpus_allowed(*pid)),

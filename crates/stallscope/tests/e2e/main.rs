@@ -31,3 +31,4 @@ mod statuses;
 mod streams;
 mod targets;
 mod terminal;
+mod waits;

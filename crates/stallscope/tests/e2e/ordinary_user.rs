@@ -55,6 +55,10 @@ fn an_ordinary_user_gets_a_verdict_and_is_told_what_was_not_seen() {
         not_seen.contains("root"),
         "it says who would see more: {not_seen}"
     );
+    let gaps = place.opened().meta.gaps;
+    let own_word = gaps.iter().find(|gap| gap.what == "wait_event");
+    let own_word = own_word.expect("the server's own word may not be read");
+    assert!(own_word.reason.to_string().contains("run as root"));
 }
 
 #[test]

@@ -203,12 +203,19 @@ impl Postgres {
 
     /// The processes that serve pgbench now.
     pub fn backends(&self) -> Vec<u32> {
-        const QUESTION: &str = "select pid from pg_stat_activity where application_name='pgbench'";
+        self.ask("select pid from pg_stat_activity where application_name='pgbench'")
+            .iter()
+            .filter_map(|line| line.parse().ok())
+            .collect()
+    }
+
+    /// The lines that a statement gives, columns parted by `|`.
+    pub fn ask(&self, statement: &str) -> Vec<String> {
         let mut psql = self.client("psql");
-        psql.args(["-A", "-t", "-c", QUESTION, "postgres"]);
+        psql.args(["-A", "-t", "-c", statement, "bench"]);
         let answer = psql.output().expect("psql can be run");
         let text = String::from_utf8_lossy(&answer.stdout).into_owned();
-        text.lines().filter_map(|line| line.parse().ok()).collect()
+        text.lines().map(str::to_owned).collect()
     }
 }
 
@@ -274,8 +281,14 @@ fn users_with_processes() -> HashSet<u32> {
     statuses.filter_map(user).collect()
 }
 
+/// Another server's programs than the newest that is installed: initdb, pg_ctl, createdb, psql, pgbench.
+const PROGRAMS: &str = "STALLSCOPE_POSTGRES";
+
 /// The folder of the newest server's programs.
 fn programs() -> Option<PathBuf> {
+    if let Some(named) = std::env::var_os(PROGRAMS) {
+        return Some(named.into());
+    }
     let versions = fs::read_dir("/usr/lib/postgresql").ok()?.flatten();
     let folders = versions.filter_map(|entry| {
         let version: u32 = entry.file_name().to_str()?.parse().ok()?;

@@ -17,6 +17,7 @@ pub fn describe(drawing: &Drawing, people: &People, window: Window) -> Meta {
         root: Some(root),
         name: name.to_owned(),
         unit: "process".to_owned(),
+        version: None,
         found_by: "pid 10".to_owned(),
         connections,
         cpus_allowed: None,

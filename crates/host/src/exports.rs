@@ -1,0 +1,154 @@
+//! Which words a program shows: its exported symbols, and where its memory begins.
+//!
+//! Pure: bytes in, addresses out, and no bytes make it panic. Programs of others are read here, so
+//! nothing in them is believed beyond being an address to read at.
+
+use object::elf::{self, FileHeader64, Sym64};
+use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, Sym};
+use object::{Endianness, ReadRef, SectionIndex};
+
+/// Longer tables of symbols or names are not read: a file may be hostile, and is read as root. The
+/// longest honest ones are some ten megabytes.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// Addresses in a program as its file states them: where it is loaded is added by `bias`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Exports<const N: usize> {
+    /// The program headers.
+    pub(crate) headers: u64,
+    /// The exported pointers that were asked for, in order.
+    pub(crate) pointers: [Option<u64>; N],
+}
+
+/// Looks for exported variables of the size of a pointer in a program's file; `None` when it is no
+/// 64-bit ELF program.
+pub(crate) fn exports<'data, const N: usize>(
+    file: impl ReadRef<'data>,
+    names: [&str; N],
+) -> Option<Exports<N>> {
+    let program = FileHeader64::<Endianness>::parse(file).ok()?;
+    let endian = program.endian().ok()?;
+    let headers = headers(program, endian, file)?;
+    // 0 says that the number stands elsewhere and may be anything.
+    if program.e_shnum(endian) == 0 {
+        return None;
+    }
+    let sections = program.sections(endian, file).ok()?;
+    let symbols = sections
+        .iter()
+        .find(|section| section.sh_type(endian) == elf::SHT_DYNSYM)?;
+    let strings = sections
+        .section(SectionIndex(symbols.sh_link(endian) as usize))
+        .ok()?;
+    if symbols.sh_size(endian).max(strings.sh_size(endian)) > MOST_BYTES {
+        return None;
+    }
+    let symbols: &[Sym64<Endianness>] = symbols.data_as_array(endian, file).ok()?;
+    let strings = strings.data(endian, file).ok()?;
+    let pointers = names.map(|name| {
+        symbols
+            .iter()
+            .find(|symbol| {
+                symbol.st_shndx(endian) != elf::SHN_UNDEF
+                    && symbol.st_type() == elf::STT_OBJECT
+                    && symbol.st_size(endian) == size_of::<u64>() as u64
+                    && is_called(strings, symbol.st_name(endian), name)
+            })
+            .map(|symbol| symbol.st_value(endian))
+    });
+    Some(Exports { headers, pointers })
+}
+
+/// The address of the program headers.
+fn headers<'data>(
+    program: &FileHeader64<Endianness>,
+    endian: Endianness,
+    file: impl ReadRef<'data>,
+) -> Option<u64> {
+    if program.e_phnum(endian) == elf::PN_XNUM {
+        return None;
+    }
+    let at = program.e_phoff(endian);
+    let segments = program.program_headers(endian, file).ok()?;
+    segments.iter().find_map(|segment| {
+        let (address, offset) = (segment.p_vaddr(endian), segment.p_offset(endian));
+        match segment.p_type(endian) {
+            elf::PT_PHDR => Some(address),
+            elf::PT_LOAD => address.checked_add(at.checked_sub(offset)?),
+            _ => None,
+        }
+    })
+}
+
+/// Whether the text that ends with a 0 at `start` is `name`.
+fn is_called(strings: &[u8], start: u32, name: &str) -> bool {
+    strings
+        .get(start as usize..)
+        .and_then(|rest| rest.strip_prefix(name.as_bytes()))
+        .is_some_and(|rest| rest.first() == Some(&0))
+}
+
+/// What to add to a program's addresses in a process, from the process's /proc/PID/auxv: the kernel
+/// states there where the program headers are (AT_PHDR, fs/binfmt_elf.c).
+///
+/// The mappings of /proc/PID/maps would tell it too, but name the file by a device number that stat
+/// does not give on btrfs and overlay file systems, and are a hundred times as long.
+pub(crate) fn bias(auxv: &[u8], headers: u64) -> Option<u64> {
+    const AT_PHDR: u64 = 3;
+    let (pairs, _) = auxv.as_chunks::<16>();
+    pairs.iter().find_map(|pair| {
+        let [key, value] = [pair.first_chunk::<8>()?, pair.last_chunk::<8>()?];
+        (u64::from_ne_bytes(*key) == AT_PHDR)
+            .then(|| u64::from_ne_bytes(*value).wrapping_sub(headers))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn own() -> Vec<u8> {
+        std::fs::read("/proc/self/exe").expect("this program can be read")
+    }
+
+    #[test]
+    fn this_program_is_where_its_headers_say() {
+        let file = own();
+        let found = exports(file.as_slice(), ["no_such_symbol"]).expect("it is an ELF program");
+        assert_eq!(found.pointers, [None]);
+        let auxv = std::fs::read("/proc/self/auxv").expect("the own one can be read");
+        let bias = bias(&auxv, found.headers).expect("the kernel states it");
+        let maps = std::fs::read_to_string("/proc/self/maps").expect("the own one can be read");
+        let start = maps
+            .lines()
+            .next()
+            .and_then(|line| line.split('-').next())
+            .and_then(|start| u64::from_str_radix(start, 16).ok());
+        assert_eq!(Some(bias), start);
+    }
+
+    #[test]
+    fn what_is_no_program_has_none() {
+        assert_eq!(exports(b"#!/bin/sh\n".as_slice(), ["a"]), None);
+        assert_eq!(bias(b"", 0), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_survived(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
+            exports(bytes.as_slice(), ["a", "b"]);
+            bias(&bytes, u64::MAX);
+        }
+
+        #[test]
+        fn a_damaged_program_is_survived(at in 0usize..2_000, byte: u8, length in 0usize..200_000) {
+            thread_local!(static OWN: Vec<u8> = own());
+            let mut file = OWN.with(|file| file[..length.min(file.len())].to_vec());
+            if let Some(place) = file.get_mut(at) {
+                *place = byte;
+            }
+            exports(file.as_slice(), ["a"]);
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! What is to be known of a server from its processes.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
+use sensors::Place;
+
+use crate::words::shows;
+
+/// The version of the PostgreSQL server that a process belongs to, as its data folder states it:
+/// `15`, before 10 `9.6`. `None` for other programs, and where it may not be looked at.
+///
+/// Every process of a server works in its data folder, and so may a shell: the program must export
+/// the server's words too.
+pub fn postgres_version(pid: u32) -> Option<String> {
+    let folder = Path::new("/proc").join(pid.to_string());
+    // Not a link, and not waited for: it is another's folder.
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let stated = rustix::fs::open(folder.join("cwd/PG_VERSION"), flags, Mode::empty()).ok()?;
+    let mut text = String::new();
+    File::from(stated).take(32).read_to_string(&mut text).ok()?;
+    let words = sensors::all().iter().flat_map(|sensor| sensor.sources);
+    let mut words = words.filter_map(|source| match source.place {
+        Place::Memory(word) => Some(word),
+        Place::File => None,
+    });
+    let server =
+        words.any(|word| File::open(folder.join("exe")).is_ok_and(|program| shows(program, word)));
+    version(&text).filter(|_| server)
+}
+
+fn version(text: &str) -> Option<String> {
+    let text = text.trim();
+    let plain = text.chars().all(|c| c.is_ascii_digit() || c == '.');
+    (plain && text.starts_with(|c: char| c.is_ascii_digit())).then(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_digits_and_dots() {
+        assert_eq!(version("15\n").as_deref(), Some("15"));
+        assert_eq!(version("9.6\n").as_deref(), Some("9.6"));
+        assert_eq!(version("\u{1b}[2J"), None);
+        assert_eq!(version("."), None);
+        assert_eq!(version(""), None);
+    }
+
+    #[test]
+    fn this_program_is_no_server() {
+        assert_eq!(postgres_version(std::process::id()), None);
+    }
+}

@@ -1,0 +1,170 @@
+//! What PostgreSQL's own word for a backend's wait means: `wait_event_info` of pg_stat_activity.
+//!
+//! The high byte is the class and never moved; the low two bytes are the event, whose numbers move
+//! with every major version (Activity:WalWriterMain is 12, 12, 11, 12, 15, 17 in 13 to 18) and grow
+//! only at the end within one: 13.6, 14.3, 15.0, 16.1, 17.0 and 18.0 give every number the same event
+//! as the releases that the tables are from. Names changed their capitals in 17 (`WALSync`, then
+//! `WalSync`), so compare them without regard to case.
+//!
+//! The tables hold what `pgstat_get_wait_event()` of each release answers for every number
+//! (src/backend/utils/activity/wait_event.c, before 14 postmaster/pgstat.c). In each of 13.23, 14.23,
+//! 15.18, 16.14, 17.10 and 18.4 the word in memory was compared with pg_stat_activity under pgbench.
+
+/// The kind of a backend's wait.
+///
+/// Source: PG_WAIT_* in src/include/utils/wait_classes.h.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum WaitClass {
+    /// A lightweight lock inside the server.
+    LwLock,
+    /// A lock on a row, table or transaction, which another session holds.
+    Lock,
+    /// Exclusive access to a buffer that others have pinned.
+    BufferPin,
+    /// A process of the server that has no work.
+    Activity,
+    /// The client, usually its next statement.
+    Client,
+    /// An extension.
+    Extension,
+    /// Another process of the server.
+    Ipc,
+    /// A time to pass.
+    Timeout,
+    /// A file.
+    Io,
+    /// A point where a test stops the server (since 18, in builds for tests).
+    InjectionPoint,
+}
+
+impl WaitClass {
+    /// The word in pg_stat_activity.wait_event_type.
+    pub const fn word(self) -> &'static str {
+        match self {
+            WaitClass::LwLock => "LWLock",
+            WaitClass::Lock => "Lock",
+            WaitClass::BufferPin => "BufferPin",
+            WaitClass::Activity => "Activity",
+            WaitClass::Client => "Client",
+            WaitClass::Extension => "Extension",
+            WaitClass::Ipc => "IPC",
+            WaitClass::Timeout => "Timeout",
+            WaitClass::Io => "IO",
+            WaitClass::InjectionPoint => "InjectionPoint",
+        }
+    }
+}
+
+/// The word of a backend that waits for nothing.
+pub const NOT_WAITING: u32 = 0;
+
+/// The class of a wait; `None` for `NOT_WAITING` and for a byte that no version knows (servers made
+/// from PostgreSQL have classes of their own).
+pub const fn class(code: u32) -> Option<WaitClass> {
+    match code >> 24 {
+        0x01 => Some(WaitClass::LwLock),
+        0x03 => Some(WaitClass::Lock),
+        0x04 => Some(WaitClass::BufferPin),
+        0x05 => Some(WaitClass::Activity),
+        0x06 => Some(WaitClass::Client),
+        0x07 => Some(WaitClass::Extension),
+        0x08 => Some(WaitClass::Ipc),
+        0x09 => Some(WaitClass::Timeout),
+        0x0A => Some(WaitClass::Io),
+        0x0B => Some(WaitClass::InjectionPoint),
+        _ => None,
+    }
+}
+
+/// The event's name as PostgreSQL `major` spells it: `WALSync`, `relation`. `None` for another
+/// version, and for events that extensions have made.
+pub fn name(major: u32, code: u32) -> Option<&'static str> {
+    let table = match major {
+        13 => include_str!("../tables/postgres/13.txt"),
+        14 => include_str!("../tables/postgres/14.txt"),
+        15 => include_str!("../tables/postgres/15.txt"),
+        16 => include_str!("../tables/postgres/16.txt"),
+        17 => include_str!("../tables/postgres/17.txt"),
+        18 => include_str!("../tables/postgres/18.txt"),
+        _ => return None,
+    };
+    let (class, number) = (code >> 24, code & 0x00FF_FFFF);
+    table.lines().find_map(|line| {
+        let mut words = line.split(' ');
+        let line_class = u32::from_str_radix(words.next()?, 16).ok()?;
+        let first: u32 = words.next()?.parse().ok()?;
+        let index = number.checked_sub(first)?;
+        (line_class == class).then(|| words.nth(index as usize))?
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn numbers_that_were_seen_in_running_servers() {
+        let seen = [
+            (13, 0x0500_000c, "WalWriterMain"),
+            (15, 0x0500_000b, "WalWriterMain"),
+            (18, 0x0500_0011, "WalWriterMain"),
+            (13, 0x0a00_0041, "WALSync"),
+            (15, 0x0a00_0046, "WALSync"),
+            (18, 0x0a00_004e, "WalSync"),
+            (13, 0x0900_0001, "PgSleep"),
+            (15, 0x0900_0002, "PgSleep"),
+            (18, 0x0900_0002, "PgSleep"),
+        ];
+        for (major, code, expected) in seen {
+            assert_eq!(name(major, code), Some(expected), "{major} {code:#x}");
+        }
+    }
+
+    #[test]
+    fn what_no_version_moved() {
+        for major in 13..=18 {
+            for (number, expected) in [
+                (0, "relation"),
+                (1, "extend"),
+                (4, "tuple"),
+                (5, "transactionid"),
+                (10, "advisory"),
+            ] {
+                assert_eq!(name(major, 0x0300_0000 | number), Some(expected));
+            }
+            assert_eq!(name(major, 0x0600_0000), Some("ClientRead"));
+            assert_eq!(name(major, 0x0100_0008), Some("WALWrite"));
+            assert_eq!(name(major, 0x0400_0000), Some("BufferPin"));
+            assert_eq!(name(major, NOT_WAITING), None);
+        }
+        assert_eq!(class(0x0300_0005), Some(WaitClass::Lock));
+        assert_eq!(class(NOT_WAITING), None);
+        assert_eq!(class(0x0200_0000), None);
+    }
+
+    #[test]
+    fn a_gap_in_the_numbers_and_a_stranger_have_no_name() {
+        // LWLock 10 is free in 13 to 18.
+        assert_eq!(name(15, 0x0100_000a), None);
+        assert_eq!(name(15, 0x0100_0fff), None);
+        assert_eq!(name(12, 0x0300_0000), None);
+        assert_eq!(name(19, 0x0300_0000), None);
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_has_a_name_has_a_class(major in 12u32..20, class_byte in 0u32..16, number in 0u32..130) {
+            let code = class_byte << 24 | number;
+            if name(major, code).is_some() {
+                prop_assert!(class(code).is_some());
+            }
+        }
+
+        #[test]
+        fn any_number_is_survived(major: u32, code: u32) {
+            name(major, code);
+            class(code);
+        }
+    }
+}
