@@ -259,8 +259,7 @@ fn blocked_time(
 
 /// Whether a thread in this kernel function waits for memory to be made free.
 fn is_reclaim(channel: i64) -> bool {
-    let _ = channel;
-    false
+    sensors::wait_channel::class(channel) == sensors::wait_channel::WaitChannel::Reclaim
 }
 
 /// Slices of a window, one second long or the bins given, for what must be worked out piecewise.

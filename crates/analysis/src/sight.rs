@@ -5,6 +5,7 @@
 
 use model::LedgerClass;
 use sensors::syscall;
+use sensors::wait_event::{self, WaitClass};
 
 /// What one sample saw of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -51,17 +52,14 @@ impl Sight {
         /// individual lock keeps its number: 8 in lwlocknames.txt of versions 13 to 18.
         const WAL_WRITE: u32 = 0x0100_0008;
         let event = u32::try_from(self.wait_event?).ok()?;
-        // src/include/utils/wait_event.h; the class byte never moved.
-        match event >> 24 {
-            0x01 if event == WAL_WRITE => Some(LedgerClass::SyncQueue),
-            // LWLock, BufferPin
-            0x01 | 0x04 => Some(LedgerClass::InternalLock),
-            0x03 => Some(LedgerClass::DatabaseLock),
-            // Activity: a background process without work
-            0x05 => Some(LedgerClass::Input),
-            // Timeout
-            0x09 => Some(LedgerClass::Sleep),
-            // Client may be read or write, IO may be either, Extension and IPC anything: the call tells.
+        match wait_event::class(event)? {
+            WaitClass::LwLock if event == WAL_WRITE => Some(LedgerClass::SyncQueue),
+            WaitClass::LwLock | WaitClass::BufferPin => Some(LedgerClass::InternalLock),
+            WaitClass::Lock => Some(LedgerClass::DatabaseLock),
+            WaitClass::Activity => Some(LedgerClass::Input),
+            WaitClass::Timeout => Some(LedgerClass::Sleep),
+            // A client may be read from or written to, a file either, another process may be anything:
+            // the call tells.
             _ => None,
         }
     }

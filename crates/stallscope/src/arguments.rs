@@ -32,7 +32,7 @@ const RUN_HELP: &str = "\
 Examples:
   stallscope run -- pgbench -c 10 -j 2 -S -T 30 bench
   stallscope run --target port:8080 -- ./load-test.sh
-  stallscope run --signal 'throughput=([0-9.]+) req/s' --signal 'latency:us=p50 ([0-9]+)us' -- ./load.sh
+  stallscope run --signal 'throughput=([0-9.]+) req/s' -- ./load-test.sh
   stallscope run --fail-if 'latency > 5ms' -- pgbench -R 1000 -T 60 bench
 
 The server is found by following the workload's connections. The exit status is the workload's own

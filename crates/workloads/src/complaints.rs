@@ -183,6 +183,27 @@ mod tests {
     }
 
     #[test]
+    fn a_real_run_of_fio_on_a_full_disk() {
+        let mut complaints = Complaints::default();
+        for text in [
+            include_str!("../fixtures/complaints/fio-enospc/stdout"),
+            include_str!("../fixtures/complaints/fio-enospc/stderr"),
+        ] {
+            text.lines()
+                .for_each(|line| complaints.line(line.as_bytes()));
+        }
+        expect_test::expect![[r#"
+            [
+                Complaint {
+                    kind: NoSpace,
+                    count: 2,
+                    message: "fio: pid=31268, err=28/file:io_u.c:1876, func=io_u error, error=No space left on device",
+                },
+            ]
+        "#]].assert_debug_eq(&complaints.finish());
+    }
+
+    #[test]
     fn counted_and_the_first_one_kept_without_secrets() {
         let mut complaints = Complaints::default();
         complaints.line(b"postgresql://u:hunter2@db: FATAL: sorry, too many clients already");

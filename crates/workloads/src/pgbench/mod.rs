@@ -115,8 +115,8 @@ fn latency(options: &Options) -> Provenance {
 fn gives(options: &Options) -> &'static [Quantity] {
     match (options.progress_s, options.rate) {
         (None, _) => &[],
-        (Some(_), Some(_)) => &Quantity::ALL,
         // Failures are said since version 15 only: a pattern may add them, and what is said stands.
+        (Some(_), Some(_)) => &[Quantity::Throughput, Quantity::Latency, Quantity::Lag],
         (Some(_), None) => &[Quantity::Throughput, Quantity::Latency],
     }
 }

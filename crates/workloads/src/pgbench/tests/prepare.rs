@@ -97,6 +97,22 @@ fn nothing_is_added_to_what_has_progress_or_must_not_be_touched() {
 }
 
 #[test]
+fn what_the_bins_will_hold() {
+    use crate::Quantity::{Lag, Latency, Throughput};
+    for (words, adjust, gives) in [
+        ("pgbench -S", Adjust::Allowed, &[Throughput, Latency][..]),
+        (
+            "pgbench -R 5 -P 2",
+            Adjust::Forbidden,
+            &[Throughput, Latency, Lag],
+        ),
+        ("pgbench -R 5", Adjust::Forbidden, &[]),
+    ] {
+        assert_eq!(prepared(words, adjust).unwrap().gives, gives, "{words}");
+    }
+}
+
+#[test]
 fn the_load_is_what_pgbench_will_make() {
     let load = prepared("pgbench -c 4 -j 8 -R 1000.5", Adjust::Allowed)
         .unwrap()
