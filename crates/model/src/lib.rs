@@ -6,6 +6,7 @@
 //! a counter never runs backwards, missing is never zero).
 #![warn(missing_docs)]
 
+mod account;
 mod entity;
 mod gap;
 mod monotone;
@@ -16,14 +17,14 @@ mod table;
 mod time;
 mod timeline;
 
+pub use account::{Account, AccountItem, LedgerClass, ShareBasis, ThreadsAccount};
 pub use entity::{Entities, Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Role};
 pub use gap::{Gap, GapReason};
 pub use monotone::{Monotone, Rollback};
 pub use report::{
-    Account, AccountItem, Answer, Caveat, Confidence, Evidence, Finding, Headroom, Innocent,
-    Interval, Judged, LedgerClass, Phase, PhaseKind, PhaseVerdict, Pressure, Provenance, Quantile,
-    REPORT_SCHEMA, Remedy, Report, ReportSubject, Resource, ShareBasis, Signal, StallKind,
-    ThreadsAccount, Verdict,
+    Answer, Caveat, Confidence, Evidence, Finding, Headroom, Innocent, Interval, Judged, Phase,
+    PhaseKind, PhaseVerdict, Pressure, Provenance, Quantile, REPORT_SCHEMA, Remedy, Report,
+    ReportSubject, Resource, Signal, StallKind, Verdict,
 };
 pub use rows::{MISSING, Rows};
 pub use run::{

@@ -6,7 +6,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Cost, Entity, Gap, Identity, Quality, Role, Window, WorkloadRun};
+use crate::account::{Account, ThreadsAccount};
+use crate::{Cost, Entity, Gap, Identity, Role, Window, WorkloadRun};
 
 /// Name and version of the JSON form of `Report`. Fields are added within a version; none changes
 /// its meaning or goes away.
@@ -60,140 +61,6 @@ pub struct ReportSubject {
     pub cpu_ns: i64,
     /// Where its threads' time went.
     pub threads: Option<ThreadsAccount>,
-}
-
-/// Where the time of a set of threads went; the parts add up to `wall_ns`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct ThreadsAccount {
-    /// Number of threads.
-    pub threads: u32,
-    /// Their lifetimes inside the window, added up, ns.
-    pub wall_ns: i64,
-    /// The parts.
-    pub items: Vec<AccountItem>,
-}
-
-/// The classes of the ledger that can be told from /proc.
-#[derive(
-    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum LedgerClass {
-    /// Running.
-    OnCpu,
-    /// Runnable and not running, quota aside.
-    CpuWait,
-    /// Runnable and held back by a CPU quota.
-    Throttled,
-    /// Uninterruptible, reason not known: disk or kernel lock.
-    Uninterruptible,
-    /// In a page fault that waits for a disk: a mapped file, swap, or a program's own code read again.
-    PageFault,
-    /// Making memory free for itself.
-    Reclaim,
-    /// In fsync and its family.
-    Sync,
-    /// Waiting behind another thread of the target that is in fsync.
-    SyncQueue,
-    /// In a read or write that waits for a disk.
-    ReadWrite,
-    /// Waiting for a lock of the database: row, table, transaction.
-    DatabaseLock,
-    /// Waiting for a lock that the database takes for itself: buffer, log, lock table.
-    InternalLock,
-    /// In futex.
-    Futex,
-    /// Sending, and the other end does not take it.
-    Output,
-    /// Waiting for input: epoll, poll, select, receive, accept.
-    Input,
-    /// In a timed sleep.
-    Sleep,
-    /// In another system call.
-    OtherCall,
-    /// Blocked, reason not known.
-    Unknown,
-    /// Time of the response that was spent outside the target.
-    Outside,
-    /// Lag behind the generator's own schedule.
-    Lag,
-}
-
-impl LedgerClass {
-    /// Classes in which a disk is waited for, or may be.
-    pub const DISK: [LedgerClass; 5] = [
-        LedgerClass::Uninterruptible,
-        LedgerClass::PageFault,
-        LedgerClass::Sync,
-        LedgerClass::SyncQueue,
-        LedgerClass::ReadWrite,
-    ];
-
-    /// The word used in JSON.
-    pub const fn word(self) -> &'static str {
-        match self {
-            LedgerClass::OnCpu => "on_cpu",
-            LedgerClass::CpuWait => "cpu_wait",
-            LedgerClass::Throttled => "throttled",
-            LedgerClass::Uninterruptible => "uninterruptible",
-            LedgerClass::PageFault => "page_fault",
-            LedgerClass::Reclaim => "reclaim",
-            LedgerClass::Sync => "sync",
-            LedgerClass::SyncQueue => "sync_queue",
-            LedgerClass::DatabaseLock => "database_lock",
-            LedgerClass::InternalLock => "internal_lock",
-            LedgerClass::Output => "output",
-            LedgerClass::ReadWrite => "read_write",
-            LedgerClass::Futex => "futex",
-            LedgerClass::Input => "input",
-            LedgerClass::Sleep => "sleep",
-            LedgerClass::OtherCall => "other_call",
-            LedgerClass::Unknown => "unknown",
-            LedgerClass::Outside => "outside",
-            LedgerClass::Lag => "lag",
-        }
-    }
-}
-
-/// What a share is a share of.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ShareBasis {
-    /// Throughput x mean response time x window: the time that requests took, added up.
-    ResponseTime,
-    /// Time of the serving threads that was not idle, for want of a signal.
-    BusyTime,
-}
-
-/// Where the response time went; the shares add up to 1.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Account {
-    /// What 100 % is.
-    pub basis: ShareBasis,
-    /// 100 %, ns over the window.
-    pub total_ns: i64,
-    /// Mean response time, ns; `None` without a signal.
-    pub response_ns: Option<i64>,
-    /// The parts, largest first, `outside` last.
-    pub items: Vec<AccountItem>,
-}
-
-/// One part of an account.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct AccountItem {
-    /// The ledger's class.
-    pub class: LedgerClass,
-    /// In words.
-    pub label: String,
-    /// ns over the window.
-    pub ns: i64,
-    /// Part of the whole, 0 to 1.
-    pub share: f64,
-    /// How well it is known.
-    pub quality: Quality,
-    /// More about it, or empty.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub note: String,
 }
 
 /// How sure a finding is; each word is bound to a condition.
