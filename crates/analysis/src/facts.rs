@@ -153,6 +153,24 @@ impl Facts<'_> {
         Some((self.memory.refaulted? / read).min(1.0))
     }
 
+    /// Whether a cause concerns where the time went, by its family.
+    pub(crate) fn concerns(&self, cause: &str) -> bool {
+        use LedgerClass::{
+            CpuWait, DatabaseLock, Futex, InternalLock, Lag, OnCpu, Outside, Reclaim, Throttled,
+        };
+        /// Less than this is not where the time went.
+        const WORTH_SAYING: f64 = 0.15;
+        let family = cause.split('.').next().unwrap_or(cause);
+        let share = match family {
+            "cpu" => self.share_of(&[OnCpu, CpuWait, Throttled]),
+            "memory" | "cache" | "io" => self.share_of(&LedgerClass::DISK) + self.share(Reclaim),
+            "lock" => self.share_of(&[Futex, InternalLock, DatabaseLock]),
+            "load" | "net" | "limit" => self.share_of(&[Outside, Lag]),
+            _ => 1.0,
+        };
+        self.account.is_none() || share >= WORTH_SAYING
+    }
+
     /// Requests in progress on average, by Little's law.
     pub(crate) fn in_flight(&self) -> Option<f64> {
         let signal = self.signal?;

@@ -35,7 +35,7 @@ pub(crate) fn caveats(facts: &Facts<'_>, phases: &[Phase], thresholds: &Threshol
 /// What this recording could not show.
 pub(crate) fn not_seen(facts: &Facts<'_>) -> Vec<String> {
     let mut all =
-        vec!["stacks, locks held by name, network waits: this version reads /proc only".to_owned()];
+        vec!["stacks, who holds which lock, single waits: this version uses no BPF".to_owned()];
     // Pressure that is off is a doubt of its own, and said there.
     for gap in facts
         .timeline

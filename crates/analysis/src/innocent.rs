@@ -4,7 +4,7 @@ use model::{EntityKind, Innocent, LedgerClass, Resource, StallKind};
 
 use crate::facts::Facts;
 use crate::thresholds::Thresholds;
-use crate::words::percent;
+use crate::words::{duration, percent};
 
 /// Everything found innocent. What could not be seen is not listed.
 pub(crate) fn innocent(facts: &Facts<'_>, thresholds: &Thresholds) -> Vec<Innocent> {
@@ -13,6 +13,8 @@ pub(crate) fn innocent(facts: &Facts<'_>, thresholds: &Thresholds) -> Vec<Innoce
         throttling(facts, thresholds),
         disk(facts, thresholds),
         memory(facts, thresholds),
+        locks(facts, thresholds),
+        network(facts, thresholds),
         others(facts, thresholds),
     ];
     all.into_iter().flatten().collect()
@@ -89,6 +91,37 @@ fn memory(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<Innocent> {
         percent(own)
     );
     found("memory", own, sentence)
+}
+
+fn locks(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<Innocent> {
+    facts.account.as_ref()?;
+    let share = facts.share_of(&[
+        LedgerClass::Futex,
+        LedgerClass::InternalLock,
+        LedgerClass::DatabaseLock,
+    ]);
+    if share >= thresholds.floors.share || blind(facts) {
+        return None;
+    }
+    found("locks", share, format!("locks {}", percent(share)))
+}
+
+/// Only where the target was reached over TCP.
+fn network(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<Innocent> {
+    let path = facts.network.path.as_ref()?;
+    let lost = path.retransmitted?;
+    let response_ns = facts.signal?.latency_ns?;
+    if lost >= thresholds.net_loss.retransmitted
+        || path.rtt_ns >= thresholds.floors.share * response_ns
+    {
+        return None;
+    }
+    let trip = duration(path.rtt_ns);
+    found(
+        "network",
+        lost,
+        format!("network (round trip {trip}, {} sent again)", percent(lost)),
+    )
 }
 
 fn others(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<Innocent> {

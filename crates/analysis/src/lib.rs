@@ -53,10 +53,14 @@ pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Repo
         .unwrap_or(window);
     for phase in phases::of_several(&mut phases, &bins) {
         let facts = facts::measure(timeline, meta, &bins, phase.window, &thresholds);
-        phase.verdict = headline(rank::rank(causes::judge(&facts, &thresholds)));
+        phase.verdict = headline(rank::rank(causes::judge(&facts, &thresholds), |cause| {
+            facts.concerns(cause)
+        }));
     }
     let facts = facts::measure(timeline, meta, &bins, window, &thresholds);
-    let ranked = rank::rank(causes::judge(&facts, &thresholds));
+    let ranked = rank::rank(causes::judge(&facts, &thresholds), |cause| {
+        facts.concerns(cause)
+    });
     let ranked_healthy = ranked
         .findings
         .first()

@@ -13,7 +13,10 @@ pub(crate) struct Ranked {
 /// Orders findings: `undetermined` and `healthy` lead where they are present, since they say what the
 /// others amount to; then what broke, what limits, what adds to a limit; among alike by share, then by
 /// name so that the order never depends on chance.
-pub(crate) fn rank(judgements: Vec<(&'static str, Judgement)>) -> Ranked {
+pub(crate) fn rank(
+    judgements: Vec<(&'static str, Judgement)>,
+    concerns: impl Fn(&str) -> bool,
+) -> Ranked {
     let mut findings = Vec::new();
     let mut judged = Vec::new();
     for (cause, judgement) in judgements {
@@ -30,6 +33,7 @@ pub(crate) fn rank(judgements: Vec<(&'static str, Judgement)>) -> Ranked {
             cause: cause.to_owned(),
             answer,
             sentence,
+            concerns: concerns(cause),
         });
     }
     findings.sort_by(|a, b| {

@@ -21,6 +21,8 @@ pub(crate) struct Subject {
     pub(crate) serving_ledger: Ledger,
     /// Part of its life that the busiest thread was on a CPU.
     pub(crate) busiest: f64,
+    /// Part of its life that it was on a CPU or waited for one.
+    pub(crate) busiest_works: f64,
     /// That thread.
     pub(crate) busiest_thread: Option<EntityId>,
     /// Threads that were on a CPU for most of their lives.
@@ -77,6 +79,7 @@ pub(crate) fn subject(
         ledger: Ledger::default(),
         serving_ledger: Ledger::default(),
         busiest: 0.0,
+        busiest_works: 0.0,
         busiest_thread: None,
         hot_threads: 0,
         active_threads: 0,
@@ -130,6 +133,7 @@ fn gather(subject: &mut Subject, lives: &[Life]) {
         }
         if ledger.get(LedgerClass::OnCpu) == most {
             subject.busiest = ledger.part(LedgerClass::OnCpu);
+            subject.busiest_works = subject.busiest + ledger.part(LedgerClass::CpuWait);
             subject.busiest_thread = Some(*thread);
         }
         if ledger.part(LedgerClass::OnCpu) >= HOT {

@@ -71,7 +71,7 @@ section!(/// For `load.concurrency`.
 section!(/// For `limit.connections`.
     LimitConnections { used: f64 });
 section!(/// For `load.client`.
-    LoadClient { thread: f64, outside: f64 });
+    LoadClient { thread: f64, on_cpu: f64, outside: f64 });
 section!(/// For `load.rate`.
     LoadRate { achieved: f64, lag: f64 });
 section!(/// For `healthy` and `undetermined`.

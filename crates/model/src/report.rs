@@ -194,6 +194,9 @@ pub struct Judged {
     pub answer: Answer,
     /// Why, one sentence with the number.
     pub sentence: String,
+    /// Whether it concerns where the time went: a cause of disks does not where nobody waited for one.
+    #[serde(default)]
+    pub concerns: bool,
 }
 
 /// A doubt about the measurement itself.

@@ -15,7 +15,7 @@ pub(super) const CAUSE: Cause = Cause {
     help: "The load generator is the limit: its threads have no time left, and the target waits for work.",
     about: "the generator",
     kind: Kind::Limit,
-    told_by: "A thread of the generator that never rests cannot ask for more, and the target waits for work meanwhile. What stands outside the target is then the generator's own time.",
+    told_by: "A thread of the generator that never rests (on a CPU, or waiting for one) cannot ask for more, and the target waits for work meanwhile. What stands outside the target is then the generator's own time.",
     judge,
 };
 
@@ -43,7 +43,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
         ));
     }
     let limits = &thresholds.load_client;
-    if generator.busiest < limits.thread {
+    if never_rests(generator, thresholds).is_none() {
         let busiest = percent(generator.busiest);
         return Judgement::Absent(format!(
             "the busiest thread of {} was on a CPU for {busiest} of the time",
@@ -60,6 +60,13 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
         ));
     }
     Judgement::Present(Box::new(present(facts, thresholds, target, generator)))
+}
+
+/// How much the generator's busiest thread worked, where it never rested.
+pub(super) fn never_rests(generator: &Subject, thresholds: &Thresholds) -> Option<f64> {
+    let limits = &thresholds.load_client;
+    (generator.busiest_works >= limits.thread && generator.busiest >= limits.on_cpu)
+        .then_some(generator.busiest_works)
 }
 
 fn present(
@@ -89,11 +96,19 @@ fn present(
         evidence: vec![
             share(
                 facts,
+                "busiest thread on a CPU, or waiting for one",
+                "thread.run_ns + wait_ns",
+                &generator.entity,
+                generator.busiest_works,
+                limits.thread,
+            ),
+            share(
+                facts,
                 "busiest thread on a CPU",
                 "thread.run_ns",
                 &generator.entity,
                 generator.busiest,
-                limits.thread,
+                limits.on_cpu,
             ),
             share(
                 facts,

@@ -35,6 +35,13 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
     if let Some(finding) = limit(found).or_else(|| found_of(found, &["load.rate"])) {
         return Judgement::Absent(format!("{} was found", finding.cause));
     }
+    if let Some(works) = super::load_client::never_rests(generator, thresholds) {
+        return Judgement::Absent(format!(
+            "{} never rested ({} of the time)",
+            generator.name,
+            percent(works)
+        ));
+    }
     let Some(busy) = facts.effective_busy else {
         return Judgement::CannotTell("CPU times were not recorded".to_owned());
     };

@@ -36,8 +36,10 @@ fn healthy_leads_when_nothing_is_waited_for() {
         .iter()
         .map(|i| i.sentence.as_str())
         .collect();
-    expect!["steal 0, throttling 0, disk 0, memory 0, other processes 38 % of the CPU used"]
-        .assert_eq(&innocent.join(", "));
+    expect![
+        "steal 0, throttling 0, disk 0, memory 0, locks 0, other processes 38 % of the CPU used"
+    ]
+    .assert_eq(&innocent.join(", "));
 }
 
 #[test]

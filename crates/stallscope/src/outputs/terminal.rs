@@ -352,7 +352,7 @@ fn ruled_out(report: &Report) -> String {
         .verdict
         .judged
         .iter()
-        .filter(|judged| judged.answer == Answer::Absent);
+        .filter(|judged| judged.answer == Answer::Absent && judged.concerns);
     for judged in
         judged.filter(|judged| judged.cause != "load.rate" && judged.cause != "undetermined")
     {
