@@ -230,6 +230,12 @@ fn blocked_time(
     };
     let (wait, syscall) = (series("wait_ns"), series("syscall"));
     let (event, channel) = (series("wait_event"), series("wait_channel"));
+    // Asked once a second by SQL, where the backend's memory may not be read.
+    let backend = timeline
+        .entities
+        .get(thread)
+        .and_then(|record| record.parent);
+    let said = backend.and_then(|backend| timeline.series("session", backend, "wait_class"));
     let at = |series: Option<model::Series<'_>>, time| series.and_then(|s| s.gauge_at(time));
     let mut from = window.start;
     let until = [(window.end, 0)];
@@ -242,7 +248,7 @@ fn blocked_time(
         let sight = Sight {
             state: state.gauge_at(to),
             syscall: at(syscall, to),
-            wait_event: at(event, to),
+            wait_event: at(event, to).or_else(|| at(said, to).map(|class| class << 24)),
             reclaims: at(channel, to).is_some_and(is_reclaim),
         };
         let class = sight.class(architecture);

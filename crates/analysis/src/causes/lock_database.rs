@@ -14,7 +14,7 @@ pub(super) const CAUSE: Cause = Cause {
     help: "Sessions of the database wait for a lock (row, table, transaction) that another session holds.",
     about: "the backend that holds the lock, where `--postgres` tells it; else the target",
     kind: Kind::Limit,
-    told_by: "PostgreSQL's own word: backends whose wait event is of the class Lock, read from their memory (root, versions 13 to 18). From outside they look idle: a lock waiter and an idle backend both sit in epoll. Who holds the lock is known to PostgreSQL only: `--postgres DSN` asks it (pg_blocking_pids).",
+    told_by: "PostgreSQL's own word: backends whose wait event is of the class Lock, read from their memory (root, versions 13 to 18) or, once a second, from pg_stat_activity (`--postgres`). From outside they look idle: a lock waiter and an idle backend both sit in epoll. Who holds the lock is known to PostgreSQL only: `--postgres DSN` asks it (pg_blocking_pids).",
     judge,
 };
 
