@@ -157,9 +157,17 @@ fn steal(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
     })
 }
 
-/// The parts of the response time cannot exceed it, and Little's law bounds the whole.
+/// Laws that hold whatever the system does; a broken one means that something was measured wrong.
 fn law(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
     let excess = 1.0 + thresholds.gates.excess;
+    parts_of_response(facts, excess)
+        .or_else(|| requests_in_flight(facts, excess))
+        .or_else(|| processor_time(facts, excess))
+        .or_else(|| disk_queue(facts, thresholds))
+}
+
+/// The parts of the response time cannot exceed it.
+fn parts_of_response(facts: &Facts<'_>, excess: f64) -> Option<String> {
     let inside: f64 = facts
         .account
         .iter()
@@ -167,17 +175,51 @@ fn law(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
         .filter(|item| item.class != LedgerClass::Outside)
         .map(|item| item.share)
         .sum();
-    if facts.signal.is_some() && inside > excess {
-        return Some(format!(
+    (facts.signal.is_some() && inside > excess).then(|| {
+        format!(
             "the parts of the response time add up to {}: some of it was not spent on these requests",
             percent(inside)
-        ));
-    }
-    let signal = facts.signal?;
-    let clients = f64::from(facts.meta.workload.as_ref()?.load.clients?);
-    let in_flight = signal.throughput * signal.latency_ns? / 1e9;
-    let closed = facts.asked_rate().is_none();
-    (closed && in_flight > clients * excess).then(|| {
+        )
+    })
+}
+
+/// N = X R of a closed loop is at most its clients (Little 1961, Operations Research 9(3)).
+fn requests_in_flight(facts: &Facts<'_>, excess: f64) -> Option<String> {
+    let clients = f64::from(facts.closed_loop()?);
+    let in_flight = facts.in_flight()?;
+    (in_flight > clients * excess).then(|| {
         format!("throughput x latency gives {} requests in flight, more than the {clients:.0} clients (Little's law)", rate(in_flight))
+    })
+}
+
+/// D = U c / X: target and generator cannot have used more CPU than the CPUs gave. /proc/stat counts
+/// in ticks, so a quiet machine is let off.
+fn processor_time(facts: &Facts<'_>, excess: f64) -> Option<String> {
+    /// Below this part of a CPU ticks say little.
+    const LEAST: f64 = 0.2;
+    let machine = facts.machine?;
+    let own = facts.cpu.target_ns + facts.cpu.generator_ns;
+    let least = LEAST * facts.window.len_ns() as f64;
+    (own > least && own > machine.busy_ns * excess + least).then(|| {
+        format!(
+            "target and generator used {} of the CPU time that the CPUs count (utilisation law)",
+            percent(own / machine.busy_ns.max(1.0))
+        )
+    })
+}
+
+/// A disk's queue is operations x their time: the kernel keeps both.
+fn disk_queue(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
+    let disk = facts.io.disks.first().filter(|disk| disk.queue >= 1.0)?;
+    // Operations that began before the window and ended in it count wholly in one and partly in the other.
+    let allowed = 4.0 * thresholds.gates.excess;
+    let apart = (disk.queue - disk.in_progress).abs() / disk.queue;
+    (apart > allowed).then(|| {
+        format!(
+            "{} had {} operations in progress by one account of the kernel and {} by the other (Little's law)",
+            disk.entity.name,
+            rate(disk.queue),
+            rate(disk.in_progress)
+        )
     })
 }

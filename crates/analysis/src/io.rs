@@ -38,6 +38,8 @@ pub(crate) struct Disk {
     pub(crate) queue: f64,
     /// Mean time of an operation, ns.
     pub(crate) each_ns: Option<f64>,
+    /// The same from the other account of the kernel: the times of all operations, added up.
+    pub(crate) in_progress: f64,
     /// Part of the time with an operation in progress.
     pub(crate) busy: f64,
     /// How much operations, and bytes, vary from second to second (standard deviation / mean).
@@ -126,6 +128,11 @@ fn disk(timeline: &Timeline, id: EntityId, window: Window) -> Option<Disk> {
         bytes: read_bytes + write_bytes,
         read_bytes,
         queue: queue_ns / 1e9,
+        in_progress: ["read_ns", "write_ns", "discard_ns", "flush_ns"]
+            .map(rate)
+            .iter()
+            .sum::<f64>()
+            / 1e9,
         each_ns: ratio(queue_ns, operations),
         busy: (rate("busy_ns") / 1e9).min(1.0),
         varies: (
