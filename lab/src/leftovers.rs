@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use tempfile::TempDir;
 
 use crate::groups::{self, Hierarchies};
-use crate::{interrupt, processes};
+use crate::{interrupt, processes, stage};
 
 /// Where temporary folders are made: short enough for a unix socket, whose path ends at 107 bytes.
 pub const FOLDERS: &str = "/tmp";
@@ -37,6 +37,7 @@ pub fn remove() -> Result<Vec<String>> {
     let mut said = Vec::new();
     for folder in dead_in(Path::new(FOLDERS)) {
         end_processes(&folder);
+        unmount_below(&folder);
         let outcome = fs::remove_dir_all(&folder).map_err(anyhow::Error::from);
         said.push(sentence(&folder, outcome));
     }
@@ -79,6 +80,17 @@ fn maker(name: &str) -> Option<u32> {
     let digits = rest.split('-').next()?;
     let canonical = digits.bytes().all(|byte| byte.is_ascii_digit());
     digits.parse().ok().filter(|_| canonical)
+}
+
+/// Removing a folder must not reach into a disk that is mounted there.
+fn unmount_below(folder: &Path) {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let points = mounts.lines().filter_map(|line| line.split(' ').nth(4));
+    for point in points.filter(|point| Path::new(point).starts_with(folder)) {
+        if let Err(error) = stage::unmount(Path::new(point)) {
+            eprintln!("stallscope-lab: {error:#}");
+        }
+    }
 }
 
 /// Ends the server that works in a folder: asked first, so that it frees its shared memory.
