@@ -113,7 +113,12 @@ fn end_processes(folder: &Path) {
 }
 
 fn working_in(folder: &Path) -> Vec<u32> {
-    let inside = |pid: &u32| processes::working_folder(*pid).is_some_and(|f| f.starts_with(folder));
+    // A generator works where the user does, and is a program of that folder.
+    let places = |pid| [processes::working_folder(pid), processes::program(pid)];
+    let inside = |pid: &u32| {
+        let mut places = places(*pid).into_iter().flatten();
+        places.any(|place| place.starts_with(folder))
+    };
     processes::pids().filter(inside).collect()
 }
 
