@@ -16,7 +16,7 @@ test: ## everything: format, lints, house rules, all tests
 check: ## before a commit: format, lints, house rules, unit tests
 	@scripts/check.sh
 
-lab: ## run every situation with a known cause 3 times and score the verdicts (long)
+lab: ## run every situation with a known cause 3 times and score the verdicts (15 minutes)
 	@scripts/lab.sh
 
 build: ## build the program and the lab into target/release

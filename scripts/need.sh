@@ -22,7 +22,9 @@ commands_present() {
     case "$1" in
         build-essential) has_program cc && has_program make ;;
         postgresql) has_program initdb && has_program postgres && has_program pgbench ;;
-        util-linux) has_program setpriv ;;
+        util-linux) has_program setpriv && has_program unshare ;;
+        e2fsprogs) has_program mkfs.ext4 ;;
+        iproute2) has_program ip ;;
         *) has_program "$1" ;;
     esac
 }
@@ -38,7 +40,9 @@ in_other_words() {
     case "$1" in
         build-essential) echo "a C compiler as cc, and make" ;;
         postgresql) echo "the PostgreSQL server with initdb and pgbench" ;;
-        util-linux) echo "setpriv (util-linux)" ;;
+        util-linux) echo "setpriv and unshare (util-linux)" ;;
+        e2fsprogs) echo "mkfs.ext4 (e2fsprogs)" ;;
+        iproute2) echo "ip (iproute2)" ;;
         *) echo "$1" ;;
     esac
 }

@@ -27,6 +27,9 @@ pub struct KeepArguments {
     /// Where they are kept
     #[arg(long, value_name = "FOLDER", default_value = "lab/recordings")]
     to: PathBuf,
+    /// Keep void runs too, where nothing better is there: their outcome says so
+    #[arg(long)]
+    even_void: bool,
 }
 
 /// Arguments of `kept`.
@@ -55,7 +58,7 @@ pub fn keep(arguments: &KeepArguments) -> Result<u8> {
     fs::create_dir_all(to).with_context(|| format!("cannot make the folder {}", to.display()))?;
     let mut total = 0;
     for scenario in scenarios::all() {
-        match first_right(&scenario, &arguments.out)? {
+        match first_right(&scenario, arguments)? {
             Some((files, outcome)) => {
                 let size = pack(&scenario, &files, outcome, to)?;
                 println!("{:20}  {:7.1} kB", scenario.name, size as f64 / 1e3);
@@ -78,18 +81,27 @@ pub fn keep(arguments: &KeepArguments) -> Result<u8> {
     Ok(0)
 }
 
-fn first_right(scenario: &Scenario, out: &Path) -> Result<Option<(Files, Outcome)>> {
+/// The first repetition that is right and counts; a right one that does not, where that is asked for.
+fn first_right(scenario: &Scenario, arguments: &KeepArguments) -> Result<Option<(Files, Outcome)>> {
+    let out = &arguments.out;
+    let mut second_best = None;
     for repetition in outcome::repetitions(out, scenario.name)? {
         let files = Files::of(out, scenario.name, repetition);
         let (Some(outcome), Some(answer)) = (files.load()?, files.load_report()?) else {
             continue;
         };
-        let counts = outcome.void.is_none() && outcome.status == Some(0);
-        if counts && judge(&answer, scenario.expect, &outcome) == Found::First {
+        let right = judge(&answer, scenario.expect, &outcome) == Found::First;
+        if !right || outcome.status != Some(0) {
+            continue;
+        }
+        if outcome.void.is_none() {
             return Ok(Some((files, outcome)));
         }
+        if arguments.even_void {
+            second_best = second_best.or(Some((files, outcome)));
+        }
     }
-    Ok(None)
+    Ok(second_best)
 }
 
 fn pack(scenario: &Scenario, files: &Files, outcome: Outcome, to: &Path) -> Result<u64> {

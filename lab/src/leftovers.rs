@@ -1,5 +1,5 @@
-//! What a killed run could not clean up: folders, servers, cgroups, namespaces. Their names carry the
-//! pid of the run that made them; when that pid is gone, they are removed before the next run.
+//! What a killed run could not clean up: folders, servers and cgroups. Their names carry the pid of
+//! the run that made them; when that pid is gone, they are removed before the next run.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use tempfile::TempDir;
 
 use crate::groups::{self, Hierarchies};
-use crate::{delay, interrupt, processes};
+use crate::{interrupt, processes, stage};
 
 /// Where temporary folders are made: short enough for a unix socket, whose path ends at 107 bytes.
 pub const FOLDERS: &str = "/tmp";
@@ -18,12 +18,7 @@ const PREFIX: &str = "stallscope-lab-";
 
 /// The name of everything that this run makes.
 pub fn own_name() -> String {
-    name_of(std::process::id())
-}
-
-/// The name of everything that a run makes.
-pub fn name_of(pid: u32) -> String {
-    format!("{PREFIX}{pid}")
+    format!("{PREFIX}{}", std::process::id())
 }
 
 /// A folder of this run, that removes itself.
@@ -42,6 +37,7 @@ pub fn remove() -> Result<Vec<String>> {
     let mut said = Vec::new();
     for folder in dead_in(Path::new(FOLDERS)) {
         end_processes(&folder);
+        unmount_below(&folder);
         let outcome = fs::remove_dir_all(&folder).map_err(anyhow::Error::from);
         said.push(sentence(&folder, outcome));
     }
@@ -51,26 +47,7 @@ pub fn remove() -> Result<Vec<String>> {
             said.push(sentence(&group, outcome));
         }
     }
-    for namespace in dead_namespaces() {
-        let outcome = delay::remove_namespace(&namespace);
-        said.push(sentence(
-            &Path::new(delay::NAMESPACES).join(namespace),
-            outcome,
-        ));
-    }
     Ok(said)
-}
-
-/// The names of network namespaces that were made by runs that are gone.
-fn dead_namespaces() -> Vec<String> {
-    let entries = fs::read_dir(delay::NAMESPACES)
-        .into_iter()
-        .flatten()
-        .flatten();
-    entries
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .filter(|name| maker(name).is_some_and(|pid| !processes::exists(pid)))
-        .collect()
 }
 
 fn sentence(path: &Path, outcome: Result<()>) -> String {
@@ -105,6 +82,17 @@ fn maker(name: &str) -> Option<u32> {
     digits.parse().ok().filter(|_| canonical)
 }
 
+/// Removing a folder must not reach into a disk that is mounted there.
+fn unmount_below(folder: &Path) {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let points = mounts.lines().filter_map(|line| line.split(' ').nth(4));
+    for point in points.filter(|point| Path::new(point).starts_with(folder)) {
+        if let Err(error) = stage::unmount(Path::new(point)) {
+            eprintln!("stallscope-lab: {error:#}");
+        }
+    }
+}
+
 /// Ends the server that works in a folder: asked first, so that it frees its shared memory.
 fn end_processes(folder: &Path) {
     for signal in [signal_hook::consts::SIGQUIT, signal_hook::consts::SIGKILL] {
@@ -125,7 +113,12 @@ fn end_processes(folder: &Path) {
 }
 
 fn working_in(folder: &Path) -> Vec<u32> {
-    let inside = |pid: &u32| processes::working_folder(*pid).is_some_and(|f| f.starts_with(folder));
+    // A generator works where the user does, and is a program of that folder.
+    let places = |pid| [processes::working_folder(pid), processes::program(pid)];
+    let inside = |pid: &u32| {
+        let mut places = places(*pid).into_iter().flatten();
+        places.any(|place| place.starts_with(folder))
+    };
     processes::pids().filter(inside).collect()
 }
 

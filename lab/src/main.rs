@@ -7,11 +7,6 @@
 
 mod baseline;
 mod binary;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "the scenario of a slow network uses it")
-)]
-mod delay;
 mod demo;
 mod disturbance;
 mod groups;

@@ -2,6 +2,7 @@
 //! cluster that exists: everything that it writes lies in one temporary folder that it made. The
 //! cluster is made once; the server can be started again on it with other settings.
 
+mod log;
 mod programs;
 
 use std::fs::OpenOptions;

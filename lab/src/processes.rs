@@ -71,6 +71,11 @@ pub fn working_folder(pid: u32) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/cwd")).ok()
 }
 
+/// The file that a process runs; `None` when it is gone or not ours to see.
+pub fn program(pid: u32) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/{pid}/exe")).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

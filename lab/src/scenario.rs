@@ -29,6 +29,13 @@ pub struct Scenario {
     pub set_up: fn(&mut Stage, Cause) -> Result<SetUp>,
 }
 
+impl Scenario {
+    /// Whether nothing is wrong in it.
+    pub fn is_innocent(&self) -> bool {
+        matches!(self.kind, Kind::Healthy | Kind::Decoy)
+    }
+}
+
 /// Length of a scenario's load, s: a whole steady phase, short enough to be repeated often.
 pub const SECONDS: u32 = 11;
 

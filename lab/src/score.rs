@@ -41,11 +41,14 @@ enum Judgement {
 
 struct Row {
     scenario: &'static str,
-    kind: Kind,
+    /// Nothing is wrong in it.
+    innocent: bool,
     repetition: Option<u32>,
     expected: String,
     found: String,
     claims: [Claim; 3],
+    /// Names a cause although nothing is wrong.
+    alarm: bool,
     judgement: Judgement,
 }
 
@@ -110,6 +113,7 @@ fn row(scenario: &Scenario, outcome: &Outcome, answer: Option<&Answer>, usual: &
         repetition: Some(outcome.repetition),
         found: found_in_words(scenario, outcome, answer),
         claims,
+        alarm: answer.is_some_and(|answer| is_alarm(scenario, answer)),
         judgement,
         ..not_run(scenario)
     }
@@ -118,13 +122,21 @@ fn row(scenario: &Scenario, outcome: &Outcome, answer: Option<&Answer>, usual: &
 fn not_run(scenario: &Scenario) -> Row {
     Row {
         scenario: scenario.name,
-        kind: scenario.kind,
+        innocent: scenario.is_innocent(),
         repetition: None,
         expected: scenario.expect.to_string(),
         found: "-".to_owned(),
         claims: [Claim::Silent; 3],
+        alarm: false,
         judgement: Judgement::NotRun,
     }
+}
+
+/// An answer that says it cannot tell is not right, and accuses nobody either.
+fn is_alarm(scenario: &Scenario, answer: &Answer) -> bool {
+    let headline = answer.report.verdict.findings.first();
+    let cause = headline.map_or("undetermined", |finding| finding.cause.as_str());
+    scenario.is_innocent() && !["healthy", "undetermined"].contains(&cause)
 }
 
 fn found_in_words(scenario: &Scenario, outcome: &Outcome, answer: Option<&Answer>) -> String {
@@ -158,9 +170,9 @@ fn found_in_words(scenario: &Scenario, outcome: &Outcome, answer: Option<&Answer
 }
 
 /// How often runs that count were right in the given way.
-fn how_often(rows: &[&Row], right: impl Fn(Found, &[bool; 3]) -> bool) -> Proportion {
+fn how_often(rows: &[&Row], right: impl Fn(&Row, Found, &[bool; 3]) -> bool) -> Proportion {
     let judged = rows.iter().filter_map(|row| match &row.judgement {
-        Judgement::Counted { found, rules } => Some(right(*found, rules)),
+        Judgement::Counted { found, rules } => Some(right(row, *found, rules)),
         _ => None,
     });
     let judged: Vec<bool> = judged.collect();

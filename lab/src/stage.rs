@@ -8,6 +8,7 @@ mod devices;
 mod limits;
 mod network;
 mod programs;
+mod slow_disk;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -26,6 +27,7 @@ pub use devices::{device_of, forget_cached};
 pub use limits::Limit;
 pub use network::SERVER as DELAYED_SERVER;
 pub use programs::Beside;
+pub use slow_disk::{SlowDisk, unmount};
 
 /// What a scenario is made on.
 pub struct Stage {
@@ -35,6 +37,7 @@ pub struct Stage {
     pub seconds: u32,
     groups: Vec<Group>,
     beside: Vec<Beside>,
+    disks: Vec<SlowDisk>,
     postgres: Option<Postgres>,
     folder: TempDir,
 }
@@ -47,6 +50,7 @@ impl Stage {
             seconds: 0,
             groups: Vec::new(),
             beside: Vec::new(),
+            disks: Vec::new(),
             postgres: None,
             folder: leftovers::own_folder()?,
         })
@@ -112,8 +116,22 @@ impl Stage {
         self.cast.clear();
         self.groups.clear();
         self.beside.clear();
-        self.empty()?;
-        self.postgres.as_mut().map_or(Ok(()), Postgres::stop)
+        if let Some(postgres) = &mut self.postgres {
+            postgres.stop()?;
+            postgres.take_log_home()?;
+        }
+        self.disks.clear();
+        self.empty()
+    }
+
+    /// Like `postgres`, with its log (WAL) on another disk.
+    pub fn postgres_with_log_on(&mut self, disk: &Path, settings: &[&str]) -> Result<&Postgres> {
+        self.postgres(&[])?;
+        let postgres = self.postgres.as_mut().context("it was just made")?;
+        postgres.stop()?;
+        postgres.put_log_on(disk)?;
+        postgres.start(settings)?;
+        Ok(postgres)
     }
 }
 
@@ -121,6 +139,9 @@ impl Drop for Stage {
     fn drop(&mut self) {
         self.groups.clear();
         self.beside.clear();
-        // The folder and the cluster's own remove themselves.
+        // Ends with its server, which may have its log on one of the disks.
+        self.postgres = None;
+        self.disks.clear();
+        // The folder removes itself.
     }
 }

@@ -12,7 +12,7 @@ pub fn scenario() -> Scenario {
     Scenario {
         name: "io-sync",
         about: "Eight pgbench clients insert one row per transaction, and each commit waits until \
-                the log is on the disk.",
+                the log is on a disk that takes its time.",
         kind: Kind::Cause,
         expect: Expect::one("io.sync", Who::Target),
         seconds: SECONDS,
@@ -26,7 +26,11 @@ fn set_up(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
         Cause::Made => "synchronous_commit=on",
         Cause::Removed => "synchronous_commit=off",
     };
-    let server = stage.postgres(&[wait])?;
+    let disk = match stage.slow_disk() {
+        Ok(disk) => disk,
+        Err(error) => return Ok(SetUp::NotHere(format!("{error:#}"))),
+    };
+    let server = stage.postgres_with_log_on(&disk, &[wait])?;
     server.execute("DROP TABLE IF EXISTS lab_log")?;
     server.execute("CREATE TABLE lab_log (client int)")?;
     let insert = "INSERT INTO lab_log VALUES (:client_id);\n";

@@ -2,7 +2,6 @@
 
 use super::{Found, Judgement, Row, how_often};
 use crate::baseline::RULES;
-use crate::scenario::Kind;
 
 /// Prints a line per repetition.
 pub fn print(rows: &[Row]) {
@@ -56,7 +55,7 @@ fn cells(row: &Row) -> Vec<String> {
 /// Prints how often each was right, of the runs that count.
 pub fn print_totals(rows: &[Row]) {
     println!();
-    let first = |found, _: &[bool; 3]| found == Found::First;
+    let first = |_: &Row, found, _: &[bool; 3]| found == Found::First;
     let mut names: Vec<&str> = rows.iter().map(|row| row.scenario).collect();
     names.dedup();
     for name in names {
@@ -65,16 +64,15 @@ pub fn print_totals(rows: &[Row]) {
     }
     println!();
     let all: Vec<&Row> = rows.iter().collect();
-    let few = |found, _: &[bool; 3]| found != Found::Not;
+    let few = |_: &Row, found, _: &[bool; 3]| found != Found::Not;
     println!("{:20}  {}", "stallscope", how_often(&all, first));
     println!("{:20}  {}", "  in its first three", how_often(&all, few));
     for (number, rule) in RULES.iter().enumerate() {
-        let right = how_often(&all, |_, rules| rules[number]);
+        let right = how_often(&all, |_, _, rules| rules[number]);
         println!("{rule:20}  {right}");
     }
-    let innocent = |row: &&Row| matches!(row.kind, Kind::Healthy | Kind::Decoy);
-    let innocent: Vec<&Row> = rows.iter().filter(innocent).collect();
-    let alarms = how_often(&innocent, |found, _| found != Found::First);
+    let innocent: Vec<&Row> = rows.iter().filter(|row| row.innocent).collect();
+    let alarms = how_often(&innocent, |row, _, _| row.alarm);
     println!("{:20}  {}", "false alarms", alarms.counted("alarms"));
     let void = rows
         .iter()

@@ -215,6 +215,19 @@ fn a_run_without_report_or_with_a_failed_command_is_wrong() {
 }
 
 #[test]
+fn an_alarm_names_a_cause_where_nothing_is_wrong() {
+    let alarm = |name: &str, cause| {
+        let chosen = scenarios::chosen(&[name.to_owned()], false).expect("known");
+        is_alarm(&chosen[0], &answer(&[(cause, server())]))
+    };
+    assert!(alarm("nice-batch", "cpu.saturated"));
+    assert!(alarm("rate-limited", "io.sync"));
+    assert!(!alarm("nice-batch", "healthy"));
+    assert!(!alarm("nice-batch", "undetermined"));
+    assert!(!alarm("cpu-quota", "cpu.saturated"));
+}
+
+#[test]
 fn the_status_is_0_only_if_all_that_counts_is_right() {
     let counted = |found| Judgement::Counted {
         found,

@@ -108,7 +108,6 @@ pub fn load(arguments: &LoadArguments) -> Result<u8> {
     let pause = arguments
         .rate
         .map(|rate| Duration::from_secs_f64(f64::from(arguments.connections) / rate));
-    let mut threads = Vec::new();
     for _ in 0..arguments.connections {
         let stream = TcpStream::connect(&arguments.address)
             .with_context(|| format!("cannot reach a server at {}", arguments.address))?;
@@ -116,16 +115,12 @@ pub fn load(arguments: &LoadArguments) -> Result<u8> {
         let tally = Arc::clone(&tally);
         let thread = std::thread::Builder::new().name("connection".to_owned());
         let question = Question::of(arguments);
-        threads.push(
-            thread
-                .spawn(move || ask(stream, &question, &tally, pause))
-                .context("cannot start a thread")?,
-        );
+        thread
+            .spawn(move || ask(stream, &question, &tally, pause))
+            .context("cannot start a thread")?;
     }
     tally.report(arguments.seconds);
-    for thread in threads {
-        let _ = thread.join();
-    }
+    // The threads end with the process: one may wait for a server that has gone without a word.
     Ok(0)
 }
 

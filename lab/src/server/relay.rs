@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use tun_tap::{Iface, Mode};
+use tun_rs::{DeviceBuilder, SyncDevice};
 
 /// A packet of a TUN device is at most this long: MTU 1500, with room.
 const LONGEST: usize = 4096;
@@ -28,7 +28,10 @@ pub struct RelayArguments {
 /// Relays until killed.
 pub fn relay(arguments: &RelayArguments) -> Result<u8> {
     let device = |name: &str| {
-        Iface::without_packet_info(name, Mode::Tun)
+        DeviceBuilder::new()
+            .name(name)
+            .enable(false)
+            .build_sync()
             .map(Arc::new)
             .with_context(|| format!("cannot make the network device {name} (needs root)"))
     };
@@ -53,7 +56,7 @@ fn start(work: impl FnOnce() + Send + 'static) -> Result<std::thread::JoinHandle
     thread.spawn(work).context("cannot start a thread")
 }
 
-fn receive(from: &Iface, delay: Duration, give: &Sender<(Instant, Vec<u8>)>) {
+fn receive(from: &SyncDevice, delay: Duration, give: &Sender<(Instant, Vec<u8>)>) {
     let mut buffer = [0; LONGEST];
     loop {
         match from.recv(&mut buffer) {
@@ -69,7 +72,7 @@ fn receive(from: &Iface, delay: Duration, give: &Sender<(Instant, Vec<u8>)>) {
     }
 }
 
-fn pass_on(to: &Iface, take: &Receiver<(Instant, Vec<u8>)>) {
+fn pass_on(to: &SyncDevice, take: &Receiver<(Instant, Vec<u8>)>) {
     // Packets come in order and have the same delay: the first is always the next that is due.
     for (due, packet) in take {
         std::thread::sleep(due.saturating_duration_since(Instant::now()));

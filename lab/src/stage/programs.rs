@@ -110,6 +110,11 @@ impl Stage {
 
     /// Runs a command to its end; an error holds what it printed.
     pub fn step(&self, mut command: Command) -> Result<()> {
+        self.step_with(&mut command)
+    }
+
+    /// The same for a borrowed command.
+    pub fn step_with(&self, command: &mut Command) -> Result<()> {
         let name = command.get_program().display().to_string();
         let output = command
             .current_dir(self.folder())
@@ -123,10 +128,18 @@ impl Stage {
         interrupt::check()
     }
 
-    /// One of this program's own hidden commands: `serve`, `burn`, ...
+    /// One of this program's own hidden commands: `serve`, `burn`, ... It runs under a name of its
+    /// own: a server whose parent runs the same program is taken for a part of its parent.
     pub fn own(&self, words: &[&str]) -> Result<Command> {
         let own = std::env::current_exe().context("cannot tell where this program is")?;
-        let mut command = Command::new(own);
+        let first = words.first().context("a hidden command has a name")?;
+        let name = self.folder().join(format!("lab-{first}"));
+        if !name.exists() && std::fs::hard_link(&own, &name).is_err() {
+            // Another file system.
+            std::fs::copy(&own, &name)
+                .with_context(|| format!("cannot write {}", name.display()))?;
+        }
+        let mut command = Command::new(name);
         command.args(words);
         Ok(command)
     }
