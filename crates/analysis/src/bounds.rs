@@ -62,7 +62,7 @@ pub(crate) fn without_quota(facts: &Facts<'_>, change: String) -> Remedy {
 /// How much faster the target would be at most without its quota.
 pub(crate) fn factor_without_quota(facts: &Facts<'_>) -> f64 {
     let held_back = facts.share(LedgerClass::Throttled) + facts.share(LedgerClass::CpuWait);
-    let left = (1.0 - held_back - generator_wait(facts)).max(0.01);
+    let left = (1.0 - held_back - facts.generator_wait()).max(0.01);
     let room = facts
         .machine
         .map_or(f64::INFINITY, |machine| 1.0 / machine.busy.clamp(0.01, 1.0));
@@ -147,16 +147,7 @@ fn without_cpu_wait(facts: &Facts<'_>) -> f64 {
     if facts.signal.is_none() || facts.asked_rate().is_some() {
         return f64::INFINITY;
     }
-    1.0 / (1.0 - facts.share(LedgerClass::CpuWait) - generator_wait(facts)).max(0.01)
-}
-
-/// Part of the response time in which the generator's threads waited for a CPU.
-fn generator_wait(facts: &Facts<'_>) -> f64 {
-    let waiting = facts
-        .generator
-        .as_ref()
-        .map_or(0.0, |generator| generator.active.1);
-    facts.share(LedgerClass::Outside) * waiting
+    1.0 / (1.0 - facts.share(LedgerClass::CpuWait) - facts.generator_wait()).max(0.01)
 }
 
 fn remedy(facts: &Facts<'_>, change: String, factor: f64, because: String) -> Remedy {

@@ -183,15 +183,26 @@ impl Facts<'_> {
         load.clients.filter(|_| load.rate.is_none())
     }
 
-    /// CPU wait of the target as part of the response time less the lag behind the generator's own
-    /// schedule: a queue before the target must not hide why it is slow.
+    /// Waits for a CPU, of the target or of the generator beside it, as part of the response time less
+    /// the lag behind the generator's own schedule: a queue before the target must not hide why it is
+    /// slow, and a target that goes first leaves the waiting to the generator.
     pub(crate) fn wait_in_service(&self) -> f64 {
         let service = 1.0 - self.share(LedgerClass::Lag);
         if service > 0.0 {
-            self.share(LedgerClass::CpuWait) / service
+            (self.share(LedgerClass::CpuWait) + self.generator_wait()) / service
         } else {
             0.0
         }
+    }
+
+    /// Part of the response time in which the generator's threads waited for a CPU, while the target
+    /// waited for them.
+    pub(crate) fn generator_wait(&self) -> f64 {
+        let waiting = self
+            .generator
+            .as_ref()
+            .map_or(0.0, |generator| generator.active.1);
+        self.share(LedgerClass::Outside) * waiting
     }
 
     /// The part of the response time that was lag, where a rate is met on full CPUs by letting

@@ -231,10 +231,13 @@ fn from_stretches(
         .collect()
 }
 
-/// Much more latency than beside it, and no more throughput.
+/// Many more requests in progress than beside it (N = X R), and no more throughput: they queue. A
+/// closed loop that is slowed has as many as before and is not congested.
 fn is_congested(here: &Mean, there: &Mean, thresholds: &Thresholds) -> bool {
-    let latency = here.latency_ns.zip(there.latency_ns);
-    latency.is_some_and(|(here, there)| here >= there * thresholds.phases.congested)
+    let in_flight = |mean: &Mean| Some(mean.throughput * mean.latency_ns?);
+    in_flight(here)
+        .zip(in_flight(there))
+        .is_some_and(|(here, there)| here >= there * thresholds.phases.congested)
         && here.throughput <= there.throughput * (1.0 + thresholds.phases.effect)
 }
 

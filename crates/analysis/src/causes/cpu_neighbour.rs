@@ -3,9 +3,9 @@
 //! Without BPF nobody says who held a CPU while a thread waited; who used the CPUs of a saturated
 //! machine stands for it, so this is *consistent* at most.
 
-use model::{Confidence, Finding, LedgerClass};
+use model::{Confidence, Finding};
 
-use super::evidence::{finding, interval, machine, share};
+use super::evidence::{finding, machine, share};
 use super::{Cause, Judgement, Kind, no_long_wait, no_target};
 use crate::bounds;
 use crate::facts::Facts;
@@ -91,12 +91,12 @@ fn present(
     culprit: &Culprit,
 ) -> Finding {
     let limits = &thresholds.cpu_neighbour;
-    let wait = facts.share(LedgerClass::CpuWait);
+    let (wait, interval) = super::cpu_wait(facts, limits.wait);
     let others = facts.cpu.part(facts.cpu.rest_ns);
     let held = facts.cpu.part(culprit.cpu_ns);
     let who = &culprit.entity;
     let sentence = format!(
-        "A neighbour holds the CPU: {} {} used {} of the CPU time, and {} of {} was {} waiting for a CPU.",
+        "A neighbour holds the CPU: {} {} used {} of the CPU time, and {}.",
         who.kind,
         if who.kind == model::EntityKind::Cgroup {
             &who.path
@@ -104,19 +104,12 @@ fn present(
             &who.name
         },
         percent(held),
-        percent(wait),
-        facts.whole(),
-        target.name
+        super::who_waited(facts, target)
     );
     Finding {
         // Of the wait, the part that the others' use of the CPU stands for.
         share: Some(wait * others),
-        share_interval: interval(
-            facts,
-            |slice| slice.ledger.get(LedgerClass::CpuWait),
-            |slice| slice.total_ns,
-        )
-        .map(|interval| model::Interval {
+        share_interval: interval.map(|interval| model::Interval {
             low: interval.low * others,
             high: interval.high * others,
         }),

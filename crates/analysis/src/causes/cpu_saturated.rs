@@ -1,9 +1,9 @@
 //! The CPUs that the target may use are busy, with its own and the generator's work, and it waits for
 //! them.
 
-use model::{Finding, LedgerClass};
+use model::Finding;
 
-use super::evidence::{confidence, finding, interval, machine, share};
+use super::evidence::{confidence, finding, machine, share};
 use super::{Cause, Judgement, Kind, no_long_wait, no_target};
 use crate::bounds;
 use crate::facts::Facts;
@@ -62,20 +62,13 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
 
 fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject, busy: f64) -> Finding {
     let limits = &thresholds.cpu_saturated;
-    let wait = facts.share(LedgerClass::CpuWait);
+    let (wait, interval) = super::cpu_wait(facts, limits.wait);
     let own = facts.own_part();
     let sentence = format!(
-        "CPU is the bottleneck: {} {} busy, and {} of {} was {} waiting for one.",
+        "CPU is the bottleneck: {} {} busy, and {}.",
         cpus_were(facts.effective_cpus),
         percent(busy),
-        percent(wait),
-        facts.whole(),
-        target.name
-    );
-    let interval = interval(
-        facts,
-        |slice| slice.ledger.get(LedgerClass::CpuWait),
-        |slice| slice.total_ns,
+        super::who_waited(facts, target)
     );
     let contradictions = contradictions(facts, thresholds);
     let confidence = confidence(interval, limits.wait, &contradictions);

@@ -35,7 +35,8 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         Err(judgement) => return judgement,
     };
     let limits = &thresholds.cpu_single_thread;
-    if target.busiest < limits.thread {
+    // Never at rest: what it does not run it waits for a CPU.
+    if target.busiest_works < limits.thread || target.busiest < limits.on_cpu {
         return Judgement::Absent(format!(
             "the busiest thread of {} was on a CPU for {} of the time",
             target.name,
@@ -81,10 +82,10 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
     let cost = (facts.share_of(&[LedgerClass::OnCpu, LedgerClass::Futex]) + queued).min(1.0);
     let mut evidence = vec![share(
         facts,
-        "busiest thread on a CPU",
-        "thread.run_ns",
+        "busiest thread on a CPU, or waiting for one",
+        "thread.run_ns + wait_ns",
         &thread.entity,
-        target.busiest,
+        target.busiest_works,
         limits.thread,
     )];
     evidence.extend(in_flight.map(|requests| {

@@ -21,7 +21,16 @@ pub(super) const CAUSE: Cause = Cause {
 const WAITS: [LedgerClass; 5] = LedgerClass::DISK;
 
 fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judgement {
-    if let Some(judgement) = explained_by(found, &["io.throttled", "io.neighbour"]) {
+    if let Some(judgement) = explained_by(
+        found,
+        &[
+            "io.throttled",
+            "io.neighbour",
+            "memory.limit",
+            "memory.refault",
+            "memory.swap",
+        ],
+    ) {
         return judgement;
     }
     let limits = &thresholds.io_cap;

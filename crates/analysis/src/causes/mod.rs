@@ -260,6 +260,32 @@ fn no_target(facts: &Facts<'_>) -> Judgement {
     Judgement::CannotTell(why)
 }
 
+/// The part of the response time that waits for a CPU took, and its interval: the target's own, or
+/// with the generator's where the target's alone is less than `least`.
+fn cpu_wait(facts: &Facts<'_>, least: f64) -> (f64, Option<model::Interval>) {
+    let own = facts.share(LedgerClass::CpuWait);
+    if own < least {
+        return (own + facts.generator_wait(), None);
+    }
+    let of = |slice: &crate::slices::Slice| slice.ledger.get(LedgerClass::CpuWait);
+    (own, evidence::interval(facts, of, |slice| slice.total_ns))
+}
+
+/// Who waited for a CPU, to follow "and": the target, and the generator where the target goes first.
+fn who_waited(facts: &Facts<'_>, target: &Subject) -> String {
+    let (own, other) = (facts.share(LedgerClass::CpuWait), facts.generator_wait());
+    let (own, whole) = (crate::words::percent(own), facts.whole());
+    match &facts.generator {
+        Some(generator) if other > facts.share(LedgerClass::CpuWait) * 2.0 => format!(
+            "{} of {whole} was {} waiting for one ({own} was {})",
+            crate::words::percent(other),
+            generator.name,
+            target.name
+        ),
+        _ => format!("{own} of {whole} was {} waiting for one", target.name),
+    }
+}
+
 /// The answer when a target waited for a CPU for less than `least` of its part of a request, or when
 /// that was not recorded; `None` when it did wait.
 fn no_long_wait(

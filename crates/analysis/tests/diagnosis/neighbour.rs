@@ -28,7 +28,7 @@ fn leads_and_names_the_group() {
     assert_eq!(finding.confidence, Confidence::Consistent);
     expect![[r#"
         cpu.neighbour | cgroup batch | consistent | 0.450 (0.450 to 0.450)
-        A neighbour holds the CPU: cgroup /batch used 75 % of the CPU time, and 60 % of each request was server waiting for a CPU.
+        A neighbour holds the CPU: cgroup /batch used 75 % of the CPU time, and 60 % of each request was server waiting for one.
         helps: batch elsewhere, or with less weight: at most +150 % (it takes 75 % of the CPU)
         not: more clients, faster disk, more memory
         wrong if: stop batch for 10 s: if throughput stays the same, this is wrong
@@ -44,7 +44,7 @@ fn names_the_process_where_no_group_stands_for_it() {
     assert_eq!(headline(&report).entity.kind, EntityKind::Process);
     expect![[r#"
         cpu.neighbour | process other1 | consistent | 0.450 (0.450 to 0.450)
-        A neighbour holds the CPU: process other1 used 50 % of the CPU time, and 60 % of each request was server waiting for a CPU.
+        A neighbour holds the CPU: process other1 used 50 % of the CPU time, and 60 % of each request was server waiting for one.
         helps: other1 elsewhere, or with less weight: at most +100 % (it takes 50 % of the CPU)
         not: more clients, faster disk, more memory
         wrong if: stop other1 for 10 s: if throughput stays the same, this is wrong

@@ -104,7 +104,7 @@ fn stalls_of_one_second_are_no_phases() {
 fn a_slow_level_at_the_start_is_a_phase_and_a_slow_rise_is_warm_up() {
     expect![[r#"
         0 to 1 WarmUp: 600 per second, no verdict
-        1 to 9 Congested: 600 per second, cpu.saturated of process server, 0.50, measured
+        1 to 9 Steady: 600 per second, cpu.saturated of process server, 0.50, measured
         9 to 20 Steady: 900 per second, cpu.saturated of process server, 0.50, measured
     "#]]
     .assert_eq(&told(&drawn(&rates("66666666699999999999")).diagnose()));
@@ -129,21 +129,38 @@ fn a_rise_over_most_of_the_run_is_a_ramp() {
     .assert_eq(&told(&drawn(&rates("22333444555666777777")).diagnose()));
 }
 
+/// Throughput as before with three times the latency: requests queue.
+const QUEUES: &str = "
+    clients 10  rate 900
+    run x10   33333333333333333333
+    gen       22222222222222222222
+    tps       99999999999999999999
+";
+
 #[test]
-fn far_more_latency_without_more_throughput_is_congested() {
-    let slower = rates("99999999999999444444");
+fn more_requests_in_progress_without_more_throughput_are_a_congestion() {
+    let late = drawn(&format!("{QUEUES}ms 11111111111111333333\n"));
     expect![[r#"
         0 to 1 WarmUp: 900 per second, no verdict
-        1 to 14 Steady: 900 per second, cpu.saturated of process server, 0.50, measured
-        14 to 20 Congested: 400 per second, cpu.saturated of process server, 0.50, measured
-    "#]]
-    .assert_eq(&told(&drawn(&slower).diagnose()));
+        1 to 14 Steady: 900 per second, healthy of process server, 1.00, measured
+        14 to 20 Congested: 900 per second, healthy of process server, 1.00, measured
+    "#]].assert_eq(&told(&late.diagnose()));
     // For most of the run it is what the run was.
-    let early = drawn(&rates("99999944444444444444")).diagnose();
+    let early = drawn(&format!("{QUEUES}ms 11111133333333333333\n")).diagnose();
     assert_eq!(early.window, seconds(6.0, 20.0));
     let kinds: Vec<PhaseKind> = early.phases.iter().map(|phase| phase.kind).collect();
     assert_eq!(
         kinds,
         [PhaseKind::WarmUp, PhaseKind::Steady, PhaseKind::Congested]
     );
+}
+
+#[test]
+fn a_closed_loop_that_is_slowed_is_not_congested() {
+    let slower = rates("99999999999999444444");
+    expect![[r#"
+        0 to 1 WarmUp: 900 per second, no verdict
+        1 to 14 Steady: 900 per second, cpu.saturated of process server, 0.50, measured
+        14 to 20 Steady: 400 per second, cpu.saturated of process server, 0.50, measured
+    "#]].assert_eq(&told(&drawn(&slower).diagnose()));
 }
