@@ -106,7 +106,7 @@ pub(crate) fn useless(facts: &Facts<'_>, also: &[&str]) -> Vec<String> {
     let waits_for_cpu = facts.share_of(&[LedgerClass::CpuWait, LedgerClass::Throttled]);
     if waits_for_cpu + facts.share(LedgerClass::OnCpu) < NEGLIGIBLE {
         all.push("more or faster CPUs".to_owned());
-    } else if waits_for_cpu < NEGLIGIBLE {
+    } else if waits_for_cpu < NEGLIGIBLE && !also.iter().any(|word| word.contains("more CPUs")) {
         all.push("more CPUs".to_owned());
     }
     if disk < NEGLIGIBLE {

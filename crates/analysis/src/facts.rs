@@ -183,11 +183,16 @@ impl Facts<'_> {
         load.clients.filter(|_| load.rate.is_none())
     }
 
+    /// The part of the response time that is not lag behind the generator's own schedule.
+    pub(crate) fn service_part(&self) -> f64 {
+        (1.0 - self.share(LedgerClass::Lag)).clamp(0.0, 1.0)
+    }
+
     /// Waits for a CPU, of the target or of the generator beside it, as part of the response time less
     /// the lag behind the generator's own schedule: a queue before the target must not hide why it is
     /// slow, and a target that goes first leaves the waiting to the generator.
     pub(crate) fn wait_in_service(&self) -> f64 {
-        let service = 1.0 - self.share(LedgerClass::Lag);
+        let service = self.service_part();
         if service > 0.0 {
             (self.share(LedgerClass::CpuWait) + self.generator_wait()) / service
         } else {
@@ -250,6 +255,12 @@ impl Facts<'_> {
             let ledger = &target.serving_ledger;
             ledger.wait_unseen_ns > thresholds.floors.share * ledger.wall_ns
         })
+    }
+
+    /// Whether what the workload said was listened to.
+    pub(crate) fn listened(&self) -> bool {
+        let workload = self.meta.workload.as_ref();
+        workload.is_some_and(|it| it.adapter.is_some() || !it.signals.is_empty())
     }
 
     /// What the workload complained of, of one kind.

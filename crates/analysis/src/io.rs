@@ -15,6 +15,8 @@ pub(crate) struct Io {
     pub(crate) disks: Vec<Disk>,
     /// The I/O limit that the target's groups came closest to.
     pub(crate) limit: Option<Limit>,
+    /// Whether what the target's groups do to disks was recorded; the root group has no limit.
+    pub(crate) groups_seen: bool,
     /// Bytes read and written by processes of the target; `None` when that may not be seen.
     pub(crate) target_bytes: Option<f64>,
     /// The same of all others that were seen, and who of them moved most.
@@ -82,6 +84,8 @@ pub(crate) struct Filesystem {
     /// Least part of its bytes, and of its inodes, that was free.
     pub(crate) free: f64,
     pub(crate) free_bytes: f64,
+    /// Least number of free inodes, where those are the smaller part.
+    pub(crate) free_inodes: Option<f64>,
 }
 
 pub(crate) fn io(timeline: &Timeline, window: Window) -> Io {
@@ -101,6 +105,7 @@ pub(crate) fn io(timeline: &Timeline, window: Window) -> Io {
     Io {
         disks,
         limit: limit(timeline, window),
+        groups_seen: groups_seen(timeline, window),
         target_bytes: moved_by(timeline, Role::Target, window),
         others: others(timeline, window),
         filesystems,
@@ -172,6 +177,22 @@ fn limit(timeline: &Timeline, window: Window) -> Option<Limit> {
     limits.max_by(|a, b| a.fullness().total_cmp(&b.fullness()))
 }
 
+fn groups_seen(timeline: &Timeline, window: Window) -> bool {
+    let own = groups::own(timeline, |process| process.io_group);
+    let is_root = |id: &EntityId| {
+        let record = timeline.entities.get(*id);
+        record.is_some_and(|record| record.entity.path == "/")
+    };
+    let seen = |group: &EntityId| {
+        let mut parts = timeline.entities.of_kind(EntityKind::GroupDisk);
+        parts.any(|part| {
+            let reads = timeline.series("cgroup_io", part.id, "reads");
+            part.parent == Some(*group) && reads.is_some_and(|it| it.covered(window).is_some())
+        })
+    };
+    !own.is_empty() && own.iter().all(|group| is_root(group) || seen(group))
+}
+
 /// Bytes per second that reached storage for processes of a role.
 fn moved_by(timeline: &Timeline, role: Role, window: Window) -> Option<f64> {
     let processes = timeline.entities.of_kind(EntityKind::Process);
@@ -238,12 +259,15 @@ fn filesystem(timeline: &Timeline, id: EntityId, window: Window) -> Option<Files
     let free_bytes = least("available_bytes")?;
     let bytes = ratio(free_bytes, of.last("total_bytes")?)?;
     // Some filesystems count no inodes and say 0 of 0.
-    let inodes = least("free_inodes").zip(of.last("inodes"));
+    let free_inodes = least("free_inodes");
+    let inodes = free_inodes.zip(of.last("inodes"));
     let inodes = inodes.and_then(|(free, all)| ratio(free, all));
+    let inodes = inodes.filter(|inodes| *inodes < bytes);
     Some(Filesystem {
         entity: timeline.entities.get(id)?.entity.clone(),
-        free: inodes.map_or(bytes, |inodes| inodes.min(bytes)),
+        free: inodes.unwrap_or(bytes),
         free_bytes,
+        free_inodes: free_inodes.filter(|_| inodes.is_some()),
     })
 }
 

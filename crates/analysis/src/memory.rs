@@ -25,6 +25,10 @@ pub(crate) struct Memory {
     pub(crate) available: Option<f64>,
     /// The groups where the target's memory is limited, and those above.
     pub(crate) groups: Vec<GroupMemory>,
+    /// Bytes read again by the groups that hold the target's memory; `None` where not all were seen.
+    pub(crate) own_refaulted: Option<f64>,
+    /// Whether every group that holds the target's memory is among them.
+    pub(crate) groups_seen: bool,
 }
 
 /// Memory of one control group.
@@ -53,10 +57,23 @@ impl GroupMemory {
 }
 
 pub(crate) fn memory(timeline: &Timeline, window: Window) -> Memory {
-    let groups = groups::of_target(timeline, |record| record.memory_group)
-        .into_iter()
-        .filter_map(|id| group_memory(timeline, id, window))
-        .collect();
+    let seen: Vec<(EntityId, GroupMemory)> =
+        groups::of_target(timeline, |record| record.memory_group)
+            .into_iter()
+            .filter_map(|id| Some((id, group_memory(timeline, id, window)?)))
+            .collect();
+    let own = groups::own(timeline, |record| record.memory_group);
+    let groups_seen = !own.is_empty()
+        && own
+            .iter()
+            .all(|id| seen.iter().any(|(other, _)| other == id));
+    let of_own = own.iter().map(|id| {
+        let group = seen.iter().find(|(other, _)| other == id);
+        group.and_then(|(_, group)| group.refaulted)
+    });
+    let own_refaulted: Option<f64> = of_own.sum();
+    let own_refaulted = own_refaulted.filter(|_| groups_seen);
+    let groups = seen.into_iter().map(|(_, group)| group).collect();
     let Some(machine) = timeline.entities.machine() else {
         return Memory::default();
     };
@@ -72,6 +89,8 @@ pub(crate) fn memory(timeline: &Timeline, window: Window) -> Memory {
         kills: whole.growth("oom_kills"),
         available: least_available(timeline, machine.id, window),
         groups,
+        own_refaulted,
+        groups_seen,
     }
 }
 

@@ -11,7 +11,7 @@ use crate::measure::Of;
 pub(crate) struct Sessions {
     /// Who blocked others for most of the time, with its part of all blocked time.
     pub(crate) blocker: Option<(Entity, f64)>,
-    /// Sessions at most, and how many it allows.
+    /// Sessions on average, and how many it allows.
     pub(crate) used: Option<(f64, f64)>,
 }
 

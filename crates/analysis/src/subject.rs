@@ -23,8 +23,12 @@ pub(crate) struct Subject {
     pub(crate) busiest: f64,
     /// Part of its life that it was on a CPU or waited for one.
     pub(crate) busiest_works: f64,
-    /// That thread.
+    /// That thread, and whether it serves requests, as far as any is known to.
     pub(crate) busiest_thread: Option<EntityId>,
+    pub(crate) busiest_serves: bool,
+    /// Whether any serving thread's own word for what it waits for was read, and the kernel function
+    /// that it waits in.
+    pub(crate) waits_named: Named,
     /// Threads that were on a CPU for most of their lives.
     pub(crate) hot_threads: u32,
     /// Threads that did at least a hundredth of what the busiest did.
@@ -81,6 +85,8 @@ pub(crate) fn subject(
         busiest: 0.0,
         busiest_works: 0.0,
         busiest_thread: None,
+        busiest_serves: false,
+        waits_named: Named::default(),
         hot_threads: 0,
         active_threads: 0,
         active: (0.0, 0.0),
@@ -97,8 +103,33 @@ pub(crate) fn subject(
         })
         .collect();
     gather(&mut subject, &ledgers);
+    subject.waits_named = named(timeline, &ledgers, window);
     subject.serving = serving_processes(timeline, role, window);
     Some(subject)
+}
+
+/// Which names of waits were read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Named {
+    /// `wait_event`: PostgreSQL's own word.
+    pub(crate) events: bool,
+    /// `wait_channel`: the kernel's function.
+    pub(crate) channels: bool,
+}
+
+fn named(timeline: &Timeline, lives: &[Life], window: Window) -> Named {
+    let any_serving = lives.iter().any(|life| life.serving);
+    let read = |column| {
+        let mut serving = lives.iter().filter(|life| life.serving || !any_serving);
+        serving.any(|life| {
+            let series = timeline.series("thread", life.thread, column);
+            series.is_some_and(|series| series.covered(window).is_some())
+        })
+    };
+    Named {
+        events: read("wait_event"),
+        channels: read("wait_channel"),
+    }
 }
 
 /// What one thread did.
@@ -135,6 +166,7 @@ fn gather(subject: &mut Subject, lives: &[Life]) {
             subject.busiest = ledger.part(LedgerClass::OnCpu);
             subject.busiest_works = subject.busiest + ledger.part(LedgerClass::CpuWait);
             subject.busiest_thread = Some(*thread);
+            subject.busiest_serves = *serving || !any_serving;
         }
         if ledger.part(LedgerClass::OnCpu) >= HOT {
             subject.hot_threads += 1;

@@ -15,15 +15,22 @@ pub(super) const CAUSE: Cause = Cause {
     help: "The target still reads what it will soon have in memory: reads fall steadily, and nothing else changes.",
     about: "the target",
     kind: Kind::Limit,
-    told_by: "Bytes read from disk fall from second to second and are much fewer in the last third of the window than in the first, while the target waits for reads that are not refaults. It passes by itself; measure after it, or with a warm-up.",
+    told_by: "Bytes read from disk fall from second to second and are much fewer in the last third of the window than in the first, while the target waits for reads that are not refaults. Disks tell of everybody's reads, so a neighbour that holds the disk goes before it. It passes by itself; measure after it, or with a warm-up.",
     judge,
 };
 
 const WAITS: [LedgerClass; 2] = [LedgerClass::ReadWrite, LedgerClass::PageFault];
 
 fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judgement {
-    if let Some(judgement) = explained_by(found, &["memory.limit", "memory.refault", "memory.swap"])
-    {
+    if let Some(judgement) = explained_by(
+        found,
+        &[
+            "memory.limit",
+            "memory.refault",
+            "memory.swap",
+            "io.neighbour",
+        ],
+    ) {
         return judgement;
     }
     let limits = &thresholds.cache_cold;
@@ -70,7 +77,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             share_interval: held.interval,
             evidence: vec![
                 number(facts, ("fall of disk reads", "factor"), "disk.read_bytes", &target.entity, first / last.max(1.0), limits.falls),
-                share(facts, "reading the disk", "thread.state", &target.entity, held.share, limits.cost),
+                share(facts, "reading the disk", "thread.state", &target.entity, held.share, held.least),
             ],
             would_help: vec![bounds::without_wait(facts, held.share, "time, or a warm-up before the measurement".to_owned())],
             would_not_help: bounds::useless(facts, &["more clients"]),

@@ -78,7 +78,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
                     passed: true,
                     ..share(facts, "emptiest CPU busy", "cpu", &empty.entity, empty.busy, limits.empty)
                 },
-                share(facts, "waiting for a CPU", "thread.wait_ns", &target.entity, held.share, limits.wait),
+                share(facts, "waiting for a CPU", "thread.wait_ns", &target.entity, held.share, held.least),
             ],
             would_help: vec![bounds::without_wait(facts, held.share, format!("threads and interrupts of {} spread over all CPUs", full.entity.name))],
             would_not_help: bounds::useless(facts, &["more clients", "a machine with more CPUs"]),

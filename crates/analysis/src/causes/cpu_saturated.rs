@@ -51,6 +51,16 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
     if let Some(judgement) = no_long_wait(facts, thresholds, &target.name, limits.wait) {
         return judgement;
     }
+    let unseen = facts
+        .generator
+        .as_ref()
+        .filter(|it| it.ledger.wall_ns <= 0.0 && !facts.is_pinned());
+    if let Some(generator) = unseen.filter(|_| own < limits.own) {
+        return Judgement::CannotTell(format!(
+            "the threads of {} were not seen in this window, and may have used the CPUs",
+            generator.name
+        ));
+    }
     if own < limits.own {
         return Judgement::Absent(format!(
             "target and generator used only {} of the busy time",

@@ -14,7 +14,7 @@ pub(super) const CAUSE: Cause = Cause {
     help: "One thread of the target does all the work, and other CPUs have room.",
     about: "the thread",
     kind: Kind::Limit,
-    told_by: "One thread has hardly a moment off its CPU, no other of the target comes near it, the machine's CPUs are not full, and several requests are in progress: they wait for that thread. With one request at a time no second thread could help, and it is not said.",
+    told_by: "One thread has hardly a moment off its CPU, no other of the target comes near it, the machine's CPUs are not full, and several requests are in progress: they wait for that thread. A busy thread that serves no requests is not meant. With one request at a time no second thread could help, and it is not said.",
     judge,
 };
 
@@ -41,6 +41,12 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             "the busiest thread of {} was on a CPU for {} of the time",
             target.name,
             percent(target.busiest)
+        ));
+    }
+    if !target.busiest_serves {
+        return Judgement::Absent(format!(
+            "the busiest thread of {} serves no requests",
+            target.name
         ));
     }
     if target.hot_threads > 1 {
@@ -98,7 +104,9 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             limits.in_flight,
         )
     }));
-    let sure = facts.window.seconds() >= thresholds.gates.steady_seconds && in_flight.is_some();
+    let sure = facts.window.seconds() >= thresholds.gates.steady_seconds
+        && in_flight.is_some()
+        && facts.effective_busy.is_some();
     Judgement::Present(Box::new(Finding {
         share: Some(cost),
         evidence,

@@ -73,6 +73,8 @@ pub(super) struct Held {
     /// Their part of the whole window.
     pub(super) share: f64,
     pub(super) interval: Option<Interval>,
+    /// The part that it must hold.
+    pub(super) least: f64,
     /// Part of the seconds in which they passed the threshold; 1 when seconds were too few to tell.
     pub(super) seconds: f64,
 }
@@ -80,15 +82,15 @@ pub(super) struct Held {
 impl Held {
     /// On in most seconds, or on the whole and not only by a few bad ones: a state goes on at 80 % of
     /// the seconds and off under 50 %; between, the interval of the share decides.
-    pub(super) fn is_on(&self, threshold: f64) -> bool {
+    pub(super) fn is_on(&self) -> bool {
         const ON: f64 = 0.8;
         const OFF: f64 = 0.5;
-        self.share >= threshold
+        self.share >= self.least
             && (self.seconds >= ON
                 || (self.seconds >= OFF
                     && self
                         .interval
-                        .is_none_or(|interval| interval.low >= threshold / 2.0)))
+                        .is_none_or(|interval| interval.low >= self.least / 2.0)))
     }
 }
 
@@ -110,9 +112,14 @@ pub(super) fn held(
     let on = known
         .iter()
         .filter(|(part, whole)| part / whole >= threshold);
+    let share = facts.share_of(classes) * part;
     Held {
-        share: facts.share_of(classes) * part,
-        interval: ratio_interval(&bins),
+        share,
+        // Dear, and of no use for what is too little anyway.
+        interval: (share >= threshold)
+            .then(|| ratio_interval(&bins))
+            .flatten(),
+        least: threshold,
         seconds: if known.len() < 3 {
             1.0
         } else {
@@ -122,11 +129,11 @@ pub(super) fn held(
 }
 
 /// What to say of classes that reached their threshold on the whole and not in most seconds.
-pub(super) fn only_at_times(held: &Held, threshold: f64) -> String {
+pub(super) fn only_at_times(held: &Held) -> String {
     format!(
         "it took {} of the time on the whole, but over {} in only {} of the seconds: spikes, not a state",
         percent(held.share),
-        percent(threshold),
+        percent(held.least),
         percent(held.seconds)
     )
 }

@@ -47,6 +47,16 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         let lag = percent(lag);
         return Judgement::Absent(format!("{lag} of each request was lag, on full CPUs"));
     }
+    if let Some((asked, signal)) = facts.asked_rate().zip(facts.signal)
+        && signal.throughput < asked * super::load_rate::least(facts, thresholds, asked)
+    {
+        return Judgement::Absent(format!(
+            "{} of the {} {} asked for were reached",
+            percent(signal.throughput / asked),
+            rate(asked),
+            facts.rate_unit()
+        ));
+    }
     let waits = waits(facts);
     if waits >= thresholds.healthy.waits {
         return Judgement::Absent(format!(

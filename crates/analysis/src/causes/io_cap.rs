@@ -3,7 +3,7 @@
 use model::{Confidence, Finding, LedgerClass};
 
 use super::evidence::{finding, number, share};
-use super::{Cause, Judgement, Kind, Waiting, explained_by, settled, waits};
+use super::{Cause, Judgement, Kind, Waiting, explained_by, mostly_explained_by, settled, waits};
 use crate::bounds;
 use crate::facts::Facts;
 use crate::thresholds::Thresholds;
@@ -14,7 +14,7 @@ pub(super) const CAUSE: Cause = Cause {
     help: "The disk gives as many operations or bytes per second as it ever will, whatever is asked of it.",
     about: "the disk",
     kind: Kind::Limit,
-    told_by: "Operations or bytes per second are flat from second to second while requests queue at the device: cloud volumes are sold by such a number, which is named. A disk that varies, or that has no queue, is io.latency.",
+    told_by: "Operations or bytes per second are flat from second to second while requests queue at the device: cloud volumes are sold by such a number, which is named. A disk that varies, or that has no queue, is io.latency. Where want of memory, cold caches or syncs explain most of the wait, they are said instead.",
     judge,
 };
 
@@ -40,7 +40,17 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         least: limits.cost,
         doing: "waiting for a disk",
     };
+    let upstream = [
+        "memory.limit",
+        "memory.refault",
+        "memory.swap",
+        "cache.cold",
+        "io.sync",
+    ];
     settled(waits(facts, &waiting).map(|(target, held)| {
+        if let Some(judgement) = mostly_explained_by(found, &upstream, held.share) {
+            return judgement;
+        }
         let Some(disk) = facts.io.disks.first() else {
             return Judgement::CannotTell("no disk was seen doing anything".to_owned());
         };
@@ -78,7 +88,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
                     passed: true,
                     ..share(facts, "variation from second to second", "disk.reads + writes", &disk.entity, varies, limits.flat)
                 },
-                share(facts, "waiting for a disk", "thread.state", &target.entity, held.share, limits.cost),
+                share(facts, "waiting for a disk", "thread.state", &target.entity, held.share, held.least),
             ],
             would_help: vec![bounds::without_wait(facts, held.share, format!("a disk that gives more than {what}"))],
             would_not_help: bounds::useless(facts, &["more clients"]),

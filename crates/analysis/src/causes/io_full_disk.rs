@@ -6,7 +6,7 @@ use super::evidence::{finding, share};
 use super::{Cause, Judgement, Kind};
 use crate::facts::Facts;
 use crate::thresholds::Thresholds;
-use crate::words::{percent, rate};
+use crate::words::{integer, percent, rate};
 
 pub(super) const CAUSE: Cause = Cause {
     name: "io.full_disk",
@@ -29,16 +29,26 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
             fullest.entity.path
         ));
     }
+    let (left, column) = match fullest.free_inodes {
+        Some(inodes) => (
+            format!("{} inodes", integer(inodes)),
+            "filesystem.free_inodes",
+        ),
+        None if fullest.free_bytes < 1.0 => ("nothing".to_owned(), "filesystem.available_bytes"),
+        None => (
+            format!("{} MB", rate(fullest.free_bytes / 1e6)),
+            "filesystem.available_bytes",
+        ),
+    };
     let sentence = format!(
-        "A disk is full: {} had {} MB left ({}).",
+        "A disk is full: {} had {left} left ({}).",
         fullest.entity.path,
-        rate(fullest.free_bytes / 1e6),
         percent(fullest.free)
     );
     let evidence = share(
         facts,
         "free part",
-        "filesystem.available_bytes",
+        column,
         &fullest.entity,
         fullest.free,
         free,

@@ -67,7 +67,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             share: Some(held.share),
             share_interval: held.interval,
             evidence: vec![
-                share(facts, "waiting for a disk", "thread.state", &target.entity, held.share, limits.cost),
+                share(facts, "waiting for a disk", "thread.state", &target.entity, held.share, held.least),
                 number(facts, ("time of an operation", "ns"), "disk.queue_ns", &disk.entity, disk.each_ns.unwrap_or(0.0), 0.0),
                 number(facts, ("mean queue", "count"), "disk.queue_ns", &disk.entity, disk.queue, 0.0),
             ],

@@ -71,7 +71,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             evidence: vec![
                 share(facts, "bytes moved by this neighbour", "process.read_bytes + write_bytes", who, part, limits.moved),
                 share(facts, "disk busy", "disk.busy_ns", &disk.entity, disk.busy, limits.busy),
-                share(facts, "waiting for a disk", "thread.state", &target.entity, held.share, limits.cost),
+                share(facts, "waiting for a disk", "thread.state", &target.entity, held.share, held.least),
             ],
             would_help: vec![bounds::without_wait(facts, held.share * part, format!("{name} on another disk, or with an I/O limit"))],
             would_not_help: bounds::useless(facts, &["more clients"]),

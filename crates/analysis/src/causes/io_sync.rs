@@ -3,7 +3,7 @@
 use model::{Confidence, Finding, LedgerClass};
 
 use super::evidence::{finding, share};
-use super::{Cause, Judgement, Kind, Waiting, explained_by, settled, waits};
+use super::{Cause, Judgement, Kind, Waiting, explained_by, mostly_explained_by, settled, waits};
 use crate::bounds;
 use crate::facts::Facts;
 use crate::thresholds::Thresholds;
@@ -14,7 +14,7 @@ pub(super) const CAUSE: Cause = Cause {
     help: "The target waits for its writes to be made safe: fsync and its family, or a crowd behind one thread that is in it.",
     about: "the target",
     kind: Kind::Limit,
-    told_by: "Threads of the target are met in fsync, fdatasync or msync. Databases that commit in groups have one thread there and the others in line for its lock: while somebody is in fsync, time in futex or in the database's internal locks is passed on to it, so that a crowd in futex behind one thread in fdatasync is disk and not a lock. PostgreSQL's own word (`LWLock:WALWrite`) says so directly.",
+    told_by: "Threads of the target are met in fsync, fdatasync or msync. Databases that commit in groups have one thread there and the others in line for its lock: while somebody is in fsync, time in futex or in the database's internal locks is passed on to it, so that a crowd in futex behind one thread in fdatasync is disk and not a lock. PostgreSQL's own word (`LWLock:WALWrite`) says so directly. A neighbour that moves most of the bytes of a busy disk makes syncs slow, and goes before it.",
     judge,
 };
 
@@ -32,6 +32,9 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         doing: "waiting for a sync",
     };
     settled(waits(facts, &waiting).map(|(target, held)| {
+        if let Some(judgement) = mostly_explained_by(found, &["io.neighbour"], held.share) {
+            return judgement;
+        }
         let behind = facts.share(LedgerClass::SyncQueue);
         let crowd = if behind >= thresholds.floors.share {
             format!(" ({} behind another's)", percent(behind))
@@ -47,7 +50,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         let ledger = &target.serving_ledger;
         let synced = (ledger.get(LedgerClass::Sync) / facts.window.len_ns().max(1) as f64).min(1.0);
         let mut evidence = vec![
-            share(facts, "in fsync, or behind one", "thread.syscall", &target.entity, held.share, limits.cost),
+            share(facts, "in fsync, or behind one", "thread.syscall", &target.entity, held.share, held.least),
             share(facts, "time with a thread in fsync", "thread.syscall", &target.entity, synced, 0.0),
         ];
         if let Some(disk) = facts.io.disks.first() {

@@ -31,15 +31,21 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
     };
     settled(waits(facts, &waiting).map(|(target, held)| {
         let Some(limit) = &facts.io.limit else {
+            if !facts.io.groups_seen {
+                return Judgement::CannotTell(format!(
+                    "what the control groups of {} did to disks, and may do, was not recorded",
+                    target.name
+                ));
+            }
             return Judgement::Absent(format!("no control group of {} has an I/O limit", target.name));
         };
         let fullness = limit.fullness();
         if fullness < limits.full {
             return Judgement::Absent(format!(
-                "{} used {} of its {} per second",
+                "{} used {} of the {} that it is allowed",
                 limit.group.name,
                 percent(fullness),
-                limit.of
+                allowed(limit)
             ));
         }
         let sentence = format!(
@@ -56,7 +62,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
             share_interval: held.interval,
             evidence: vec![
                 share(facts, "I/O limit used", &format!("cgroup_io.{}", limit.column), &limit.group, fullness, limits.full),
-                share(facts, "waiting for a disk", "thread.state", &target.entity, held.share, limits.cost),
+                share(facts, "waiting for a disk", "thread.state", &target.entity, held.share, held.least),
             ],
             would_help: vec![bounds::without_wait(facts, held.share, format!("a higher limit for {}", limit.group.name))],
             would_not_help: bounds::useless(facts, &["a faster disk with the same limit"]),

@@ -6,14 +6,14 @@ use super::evidence::{finding, number, share};
 use super::{Cause, Judgement, Kind, no_target};
 use crate::facts::Facts;
 use crate::thresholds::Thresholds;
-use crate::words::{percent, rate};
+use crate::words::{integer, percent};
 
 pub(super) const CAUSE: Cause = Cause {
     name: "limit.connections",
     help: "The server takes no more connections: clients are turned away.",
     about: "the target",
     kind: Kind::Failure,
-    told_by: "The workload was told so (`sorry, too many clients already`, `Too many connections`), or PostgreSQL's sessions are as many as it allows (`--postgres`).",
+    told_by: "The workload was told so (`sorry, too many clients already`, `Too many connections`), or PostgreSQL's sessions are as many as it allows (`--postgres`). Where neither the workload was listened to nor the server asked, it cannot be told.",
     judge,
 };
 
@@ -35,7 +35,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
         let times = complaint.count as f64;
         let sentence = format!(
             "{name} takes no more connections: {} of its clients were turned away (`{}`).",
-            rate(times),
+            integer(times),
             complaint.message
         );
         return Judgement::Present(Box::new(Finding {
@@ -57,8 +57,8 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
         (Some(full), Some((sessions, allowed))) if full >= least => {
             let sentence = format!(
                 "{name} takes hardly any more connections: {} of {} are in use.",
-                rate(sessions),
-                rate(allowed)
+                integer(sessions),
+                integer(allowed)
             );
             Judgement::Present(Box::new(Finding {
                 evidence: vec![share(facts, "connections in use", "database.sessions", &entity, full, least)],
@@ -70,6 +70,9 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
             "{} of the connections of {name} were in use",
             percent(full)
         )),
-        (None, _) => Judgement::Absent("nobody was turned away".to_owned()),
+        (None, _) if facts.listened() => Judgement::Absent("nobody was turned away".to_owned()),
+        (None, _) => Judgement::CannotTell(format!(
+            "no workload was listened to, and {name} was not asked (--postgres)"
+        )),
     }
 }

@@ -3,7 +3,7 @@
 use model::{Confidence, Finding};
 
 use super::evidence::{finding, share};
-use super::{Cause, Judgement, Kind, found_of, limit, seen};
+use super::{Cause, Judgement, Kind, found_of, healthy, limit, seen};
 use crate::bounds;
 use crate::facts::Facts;
 use crate::thresholds::Thresholds;
@@ -59,12 +59,21 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
     if facts.wait_unseen(thresholds) {
         return super::wait_unseen(&target.name);
     }
-    if super::healthy::waits(facts) >= thresholds.healthy.waits
-        || super::healthy::explained(facts) < thresholds.healthy.explained
-    {
+    let waits = healthy::waits(facts);
+    if waits >= thresholds.healthy.waits {
         return Judgement::Absent(format!(
-            "{} waited for something, or too little of the time is explained",
-            target.name
+            "{} waited for {} of {}",
+            target.name,
+            percent(waits),
+            facts.whole()
+        ));
+    }
+    let explained = healthy::explained(facts);
+    if explained < thresholds.healthy.explained {
+        return Judgement::CannotTell(format!(
+            "only {} of {} is explained",
+            percent(explained),
+            facts.whole()
         ));
     }
     let option = facts

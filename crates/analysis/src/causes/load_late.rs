@@ -21,9 +21,10 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
     if facts.asked_rate().is_none() {
         return Judgement::Absent("no rate was asked for".to_owned());
     }
-    if let Err(judgement) = seen(facts) {
-        return judgement;
-    }
+    let target = match seen(facts) {
+        Ok(target) => target,
+        Err(judgement) => return judgement,
+    };
     let Some(generator) = &facts.generator else {
         return Judgement::CannotTell("no load generator was measured".to_owned());
     };
@@ -41,6 +42,14 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             percent(lag),
             parent.cause
         ));
+    }
+    if facts.effective_busy.is_none() {
+        return Judgement::CannotTell(
+            "CPU times were not recorded: on full CPUs lag would be a symptom".to_owned(),
+        );
+    }
+    if facts.wait_unseen(thresholds) {
+        return super::wait_unseen(&target.name);
     }
     if facts.queueing(thresholds).is_some() {
         return Judgement::Absent(format!(

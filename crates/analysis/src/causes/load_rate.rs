@@ -17,6 +17,14 @@ pub(super) const CAUSE: Cause = Cause {
     judge,
 };
 
+/// The part of an asked-for rate that must be reached. A generator that draws its arrivals at random
+/// (Poisson) misses its own rate by chance: two standard deviations of a count are twice its square
+/// root.
+pub(super) fn least(facts: &Facts<'_>, thresholds: &Thresholds, asked: f64) -> f64 {
+    let chance = (2.0 / (asked * facts.window.seconds()).max(1.0).sqrt()).min(0.1);
+    thresholds.load_rate.achieved - chance
+}
+
 fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judgement {
     let Some(asked) = facts.asked_rate().filter(|asked| *asked > 0.0) else {
         return Judgement::Absent("no rate was asked for".to_owned());
@@ -28,10 +36,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
     };
     let achieved = signal.throughput / asked;
     let unit = facts.rate_unit();
-    // A generator that draws its arrivals at random (Poisson) misses its own rate by chance: two
-    // standard deviations of a count are twice its square root.
-    let chance = (2.0 / (asked * facts.window.seconds()).max(1.0).sqrt()).min(0.1);
-    let least = thresholds.load_rate.achieved - chance;
+    let least = least(facts, thresholds, asked);
     if achieved < least {
         return Judgement::Absent(format!(
             "{} of the {} {unit} asked for were reached",

@@ -25,6 +25,12 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
     let Some(generator) = &facts.generator else {
         return Judgement::CannotTell("no load generator was measured".to_owned());
     };
+    if generator.ledger.wall_ns <= 0.0 {
+        return Judgement::CannotTell(format!(
+            "the threads of {} were not seen in this window",
+            generator.name
+        ));
+    }
     let part = facts.cpu.part(facts.cpu.generator_ns);
     let least = thresholds.load_shares_cpu.part;
     if found_of(found, &["cpu.saturated"]).is_none() {

@@ -14,11 +14,28 @@ pub(super) const CAUSE: Cause = Cause {
     help: "Sessions of the database wait for a lock (row, table, transaction) that another session holds.",
     about: "the backend that holds the lock, where `--postgres` tells it; else the target",
     kind: Kind::Limit,
-    told_by: "PostgreSQL's own word: backends whose wait event is of the class Lock, read from their memory (root, versions 13 to 18) or, once a second, from pg_stat_activity (`--postgres`). From outside they look idle: a lock waiter and an idle backend both sit in epoll. Who holds the lock is known to PostgreSQL only: `--postgres DSN` asks it (pg_blocking_pids).",
+    told_by: "PostgreSQL's own word: backends whose wait event is of the class Lock, read from their memory (root, versions 13 to 18) or, once a second, from pg_stat_activity (`--postgres`). From outside they look idle: a lock waiter and an idle backend both sit in epoll, so where its word was not read and enough time is left, it cannot be told. Who holds the lock is known to PostgreSQL only: `--postgres DSN` asks it (pg_blocking_pids).",
     judge,
 };
 
 const WAITS: [LedgerClass; 1] = [LedgerClass::DatabaseLock];
+
+/// Why it cannot be told: from outside, who waits for a lock looks like who waits for its client, and
+/// enough time is left for it.
+fn unseen(facts: &Facts<'_>, least: f64) -> Option<Judgement> {
+    let target = facts.target.as_ref().filter(|it| !it.waits_named.events)?;
+    let may_hide = match facts.signal {
+        Some(_) => facts.share(LedgerClass::Outside) >= least,
+        None => facts.account.is_some() && target.serving_ledger.part(LedgerClass::Input) >= least,
+    };
+    may_hide.then(|| {
+        Judgement::CannotTell(format!(
+            "what {} itself says that it waits for was not read (PostgreSQL 13 to 18, by root): who waits for a lock \
+             looks as if it waited for its client",
+            target.name
+        ))
+    })
+}
 
 fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judgement {
     let limits = &thresholds.lock_database;
@@ -28,7 +45,13 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
         least: limits.cost,
         doing: "waiting for a lock (row, table)",
     };
-    settled(waits(facts, &waiting).map(|(target, held)| {
+    let judged = waits(facts, &waiting);
+    if judged.is_err()
+        && let Some(judgement) = unseen(facts, limits.cost)
+    {
+        return judgement;
+    }
+    settled(judged.map(|(target, held)| {
         let blocker = holder(facts);
         let who = blocker.map_or(String::new(), |(holder, part)| {
             format!(" that {} ({}) held for {} of that time", holder.name, pid(holder), percent(part))
@@ -40,7 +63,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
             target.name
         );
         let entity = blocker.map_or(&target.entity, |(holder, _)| holder);
-        let mut evidence = vec![share(facts, "waiting for a lock", "thread.wait_event", &target.entity, held.share, limits.cost)];
+        let mut evidence = vec![share(facts, "waiting for a lock", "thread.wait_event", &target.entity, held.share, held.least)];
         evidence.extend(blocker.map(|(holder, part)| share(facts, "of the waits behind this session", "session.blocked_by", holder, part, HOLDS)));
         Judgement::Present(Box::new(Finding {
             share: Some(held.share),

@@ -61,7 +61,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         Judgement::Present(Box::new(Finding {
             share: Some(held.share),
             share_interval: held.interval,
-            evidence: vec![share(facts, "waiting for a lock", "thread.syscall", &target.entity, held.share, limits.cost)],
+            evidence: vec![share(facts, "waiting for a lock", "thread.syscall", &target.entity, held.share, held.least)],
             would_help: vec![bounds::without_wait(facts, held.share, "less time under the lock, or several locks instead of one".to_owned())],
             would_not_help: bounds::useless(facts, &["more clients", "more threads"]),
             prove_wrong: "run with half of the clients: if throughput falls as much, this is wrong".to_owned(),

@@ -15,7 +15,7 @@ pub(super) const CAUSE: Cause = Cause {
     help: "The memory limit of the target's control group, or of one above it, is too small for what it works on.",
     about: "the control group with the limit",
     kind: Kind::Limit,
-    told_by: "The group is full (`memory.max` or `memory.high`, `memory.limit_in_bytes` of v1) and meets its limit again and again; the target reads from disk what had been thrown out to stay below it. Refaults decide: through mmap memory pressure shows little of it, while reads look like any other.\\n\\nA full group alone is no finding: page cache fills any limit, and costs nothing until it is missed.",
+    told_by: "The group is full (`memory.max` or `memory.high`, `memory.limit_in_bytes` of v1) and meets its limit again and again; the target reads from disk what had been thrown out to stay below it. Refaults decide: through mmap memory pressure shows little of it, while reads look like any other.\n\nA full group alone is no finding: page cache fills any limit, and costs nothing until it is missed.",
     judge,
 };
 
@@ -32,19 +32,26 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
     }
     let limits = &thresholds.memory_limit;
     let groups = &facts.memory.groups;
-    let fullest = groups
+    let full = groups
         .iter()
-        .filter(|group| group.met.is_some_and(|met| met >= limits.met))
         .filter_map(|group| Some((group, group.fullness()?)))
-        .max_by(|a, b| a.1.total_cmp(&b.1));
-    let Some((group, full)) = fullest.filter(|(_, full)| *full >= limits.full) else {
-        return if groups.is_empty() {
+        .filter(|(_, full)| *full >= limits.full);
+    let meets = |(group, _): &(&GroupMemory, f64)| group.met.is_none_or(|met| met >= limits.met);
+    let fullest = full.filter(meets).max_by(|a, b| a.1.total_cmp(&b.1));
+    let Some((group, full)) = fullest else {
+        return if facts.memory.groups_seen {
+            Judgement::Absent("no control group of the target was at its memory limit".to_owned())
+        } else {
             Judgement::CannotTell(
                 "the memory of the target's control groups was not recorded".to_owned(),
             )
-        } else {
-            Judgement::Absent("no control group of the target was at its memory limit".to_owned())
         };
+    };
+    let Some(met) = group.met else {
+        return Judgement::CannotTell(format!(
+            "{} was full, and how often it met its limit was not recorded",
+            group.group.path
+        ));
     };
     let Some(again) = again(facts, group) else {
         return Judgement::CannotTell("how much was read again was not recorded".to_owned());
@@ -70,9 +77,9 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             share_interval: held.interval,
             evidence: vec![
                 share(facts, "memory limit used", "cgroup_memory.usage_bytes", &group.group, full, limits.full),
-                number(facts, ("limit met", "per_second"), "cgroup_memory.limit_events", &group.group, group.met.unwrap_or(0.0), limits.met),
+                number(facts, ("limit met", "per_second"), "cgroup_memory.limit_events", &group.group, met, limits.met),
                 share(facts, "reads that bring back what was thrown out", "cgroup_memory.refault_file", &group.group, again, thresholds.memory_refault.refaulted),
-                share(facts, "waiting for memory or its reads", "thread.state", &target.entity, held.share, limits.cost),
+                share(facts, "waiting for memory or its reads", "thread.state", &target.entity, held.share, held.least),
             ],
             would_help: vec![bounds::without_wait(facts, held.share, format!("a higher memory limit for {}{megabytes}", group.group.name))],
             would_not_help: bounds::useless(facts, &["more memory in the machine with the same limit"]),

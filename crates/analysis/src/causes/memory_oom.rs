@@ -6,7 +6,7 @@ use super::evidence::{finding, machine, number};
 use super::{Cause, Judgement, Kind};
 use crate::facts::Facts;
 use crate::thresholds::Thresholds;
-use crate::words::rate;
+use crate::words::count;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "memory.oom",
@@ -41,14 +41,9 @@ fn present(facts: &Facts<'_>, entity: &Entity, kills: f64, column: &str) -> Judg
     } else {
         "on this machine".to_owned()
     };
-    let times = if kills < 1.5 {
-        "once".to_owned()
-    } else {
-        format!("{} times", rate(kills))
-    };
-    let sentence = format!(
-        "Out of memory: {whose} the kernel killed for memory {times} during this recording."
-    );
+    let killed = count(kills.clamp(1.0, f64::from(u32::MAX)) as u32, "process");
+    let sentence =
+        format!("Out of memory: the kernel killed {killed} {whose} during this recording.");
     Judgement::Present(Box::new(Finding {
         evidence: vec![number(
             facts,

@@ -1,6 +1,6 @@
 //! The target must make memory free before it gets some.
 
-use model::{Confidence, Finding, LedgerClass};
+use model::{Confidence, Finding, LedgerClass, Resource, StallKind};
 
 use super::evidence::{finding, machine, number, share};
 use super::{Cause, Judgement, Kind, Waiting, explained_by, settled, waits};
@@ -14,11 +14,28 @@ pub(super) const CAUSE: Cause = Cause {
     help: "The target must make memory free before it gets some (direct reclaim).",
     about: "the machine",
     kind: Kind::Limit,
-    told_by: "Threads of the target are met in the kernel's reclaim (by the function that they wait in, which root may see), and allocations stall (`allocstall_*` of /proc/vmstat). Where that function may not be seen, this cannot be told.",
+    told_by: "Threads of the target are met in the kernel's reclaim (by the function that they wait in, which root may see), and allocations stall (`allocstall_*` of /proc/vmstat). Where that function may not be seen, this cannot be told, unless there was no memory pressure at all.",
     judge,
 };
 
 const WAITS: [LedgerClass; 1] = [LedgerClass::Reclaim];
+
+/// Why it cannot be told: threads were blocked in the kernel for long enough, nobody could see in
+/// which function, and somebody on this machine did wait for memory.
+fn unseen(facts: &Facts<'_>, least: f64) -> Option<Judgement> {
+    /// Who makes memory free counts as memory pressure: without any, nobody did.
+    const SOME_PRESSURE: f64 = 0.001;
+    let target = facts.target.as_ref()?;
+    let pressure = facts.machine_pressure(Resource::Memory, StallKind::Some);
+    let may_hide = facts.share_of(&LedgerClass::DISK) >= least
+        && pressure.is_none_or(|pressure| pressure >= SOME_PRESSURE);
+    (may_hide && !target.waits_named.channels).then(|| {
+        Judgement::CannotTell(format!(
+            "which function of the kernel {} waits in was not seen: run as root",
+            target.name
+        ))
+    })
+}
 
 fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judgement {
     if let Some(judgement) = explained_by(found, &["memory.limit", "memory.refault", "memory.swap"])
@@ -32,7 +49,13 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         least: limits.cost,
         doing: "making memory free",
     };
-    settled(waits(facts, &waiting).map(|(target, held)| {
+    let judged = waits(facts, &waiting);
+    if judged.is_err()
+        && let Some(judgement) = unseen(facts, limits.cost)
+    {
+        return judgement;
+    }
+    settled(judged.map(|(target, held)| {
         let sentence = format!(
             "Memory is the bottleneck: {} of {} was {} making memory free before it got some.",
             percent(held.share),
@@ -45,7 +68,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             "thread.wait_channel",
             &target.entity,
             held.share,
-            limits.cost,
+            held.least,
         )];
         evidence.extend(facts.memory.stalls.map(|stalls| {
             number(

@@ -14,7 +14,7 @@ pub(super) const CAUSE: Cause = Cause {
     help: "Memory is too small for what is worked on: the target reads again what had just been thrown out.",
     about: "the machine",
     kind: Kind::Limit,
-    told_by: "A refault is a page that is read back soon after it was thrown out (`workingset_refault_*` of /proc/vmstat). When such pages make up a good part of all disk reads, and the target waits for reads, it is memory that is short and not the disk. A group's own limit goes before it as memory.limit.",
+    told_by: "A refault is a page that is read back soon after it was thrown out (`workingset_refault_*` of /proc/vmstat). When such pages make up a good part of all disk reads, and the target waits for reads, it is memory that is short and not the disk. Where the target's own group was seen to do little of that, it is others who lack memory. A group's own limit goes before it as memory.limit.",
     judge,
 };
 
@@ -24,22 +24,39 @@ const WAITS: [LedgerClass; 3] = [
     LedgerClass::ReadWrite,
 ];
 
+/// Who did less than this part of all reading again does not lack memory.
+const OWN: f64 = 0.1;
+
+/// The part that the target's own groups had in all that was read again.
+fn own_part(facts: &Facts<'_>) -> Option<f64> {
+    let all = facts.memory.refaulted.filter(|all| *all > 0.0)?;
+    Some((facts.memory.own_refaulted? / all).min(1.0))
+}
+
 fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judgement {
     if let Some(judgement) = explained_by(found, &["io.throttled", "memory.limit", "memory.swap"]) {
         return judgement;
     }
     let limits = &thresholds.memory_refault;
     let Some(again) = facts.refaulted_part() else {
-        return if facts.memory.refaulted.is_none() {
-            Judgement::CannotTell("refaults were not recorded".to_owned())
-        } else {
-            Judgement::Absent("nothing was read from disk".to_owned())
+        return match (facts.memory.refaulted, facts.memory.read) {
+            (None, _) => Judgement::CannotTell("refaults were not recorded".to_owned()),
+            (_, None) => {
+                Judgement::CannotTell("what was read from disk was not recorded".to_owned())
+            }
+            _ => Judgement::Absent("nothing was read from disk".to_owned()),
         };
     };
     if again < limits.refaulted {
         let again = percent(again);
         return Judgement::Absent(format!(
             "{again} of the disk reads brought back what had been thrown out"
+        ));
+    }
+    if let Some(own) = own_part(facts).filter(|own| *own < OWN) {
+        return Judgement::Absent(format!(
+            "the target's group read again {} of all that was read again: it is others who lack memory",
+            percent(own)
         ));
     }
     let waiting = Waiting {
@@ -59,7 +76,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         let pressure = facts.machine_pressure(Resource::Memory, StallKind::Some);
         let mut evidence = vec![
             share(facts, "reads that bring back what was thrown out", "paging.refault_file", &machine(facts), again, limits.refaulted),
-            share(facts, "waiting for memory or its reads", "thread.state", &target.entity, held.share, limits.cost),
+            share(facts, "waiting for memory or its reads", "thread.state", &target.entity, held.share, held.least),
         ];
         // Through mmap only little of it shows as memory pressure: told, and not asked for.
         evidence.extend(pressure.map(|pressure| share(facts, "memory pressure (some)", "pressure.memory_some_ns", &machine(facts), pressure, 0.0)));

@@ -52,7 +52,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             share_interval: held.interval,
             evidence: vec![
                 number(facts, ("swapped in", "bytes_per_second"), "paging.swap_in", &machine(facts), swapped, 0.0),
-                share(facts, "waiting for swap", "thread.state", &target.entity, held.share, limits.cost),
+                share(facts, "waiting for swap", "thread.state", &target.entity, held.share, held.least),
             ],
             would_help: vec![bounds::without_wait(facts, held.share, "more memory, or fewer users of it".to_owned())],
             would_not_help: bounds::useless(facts, &["more clients"]),

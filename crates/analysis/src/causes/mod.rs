@@ -39,7 +39,7 @@ mod net_loss;
 mod net_rtt;
 mod undetermined;
 
-use model::{Finding, LedgerClass};
+use model::{Finding, Interval, LedgerClass};
 
 use self::evidence::Held;
 use crate::facts::Facts;
@@ -114,7 +114,7 @@ struct Waiting {
     classes: &'static [LedgerClass],
     /// Part of the classes' time that counts.
     part: f64,
-    /// Least part of the response time.
+    /// Least part of the response time, lag aside.
     least: f64,
     /// What the target was doing, to follow its name and "was".
     doing: &'static str,
@@ -123,15 +123,17 @@ struct Waiting {
 /// The target and how steadily it waited, or why that is no cause.
 fn waits<'a>(facts: &'a Facts<'_>, waiting: &Waiting) -> Result<(&'a Subject, Held), Judgement> {
     let target = seen(facts)?;
-    let held = evidence::held(facts, waiting.classes, waiting.part, waiting.least);
-    if let Some(judgement) = blind(facts, target, held.share, waiting.least) {
+    // A queue before the target must not hide why it is slow: lag is no part of what it must hold.
+    let least = waiting.least * facts.service_part();
+    let held = evidence::held(facts, waiting.classes, waiting.part, least);
+    if let Some(judgement) = blind(facts, target, held.share, least) {
         return Err(judgement);
     }
-    if held.is_on(waiting.least) {
+    if held.is_on() {
         return Ok((target, held));
     }
-    Err(Judgement::Absent(if held.share >= waiting.least {
-        evidence::only_at_times(&held, waiting.least)
+    Err(Judgement::Absent(if held.share >= least {
+        evidence::only_at_times(&held)
     } else if held.share < 0.0005 {
         format!("{} was not seen {}", target.name, waiting.doing)
     } else {
@@ -152,6 +154,23 @@ fn explained_by(found: &[Finding], causes: &[&str]) -> Option<Judgement> {
         "{} explains it: {}",
         upstream.cause, upstream.entity.name
     )))
+}
+
+/// The same, where the earlier finding explains most of the share.
+fn mostly_explained_by(found: &[Finding], causes: &[&str], share: f64) -> Option<Judgement> {
+    /// A symptom is dropped when what stands above it explains this part of its time.
+    const MOST: f64 = 0.7;
+    let explains = |finding: &&Finding| {
+        finding
+            .share
+            .is_some_and(|upstream| upstream >= share * MOST)
+    };
+    let upstream: Vec<&str> = causes
+        .iter()
+        .copied()
+        .filter(|cause| found_of(found, &[cause]).filter(explains).is_some())
+        .collect();
+    explained_by(found, &upstream)
 }
 
 /// The judgement, whichever way it was reached.
@@ -203,9 +222,9 @@ pub fn all() -> &'static [Cause] {
         memory_swap::CAUSE,
         memory_refault::CAUSE,
         memory_reclaim::CAUSE,
+        io_neighbour::CAUSE,
         cache_cold::CAUSE,
         io_sync::CAUSE,
-        io_neighbour::CAUSE,
         io_cap::CAUSE,
         io_latency::CAUSE,
         lock_database::CAUSE,
@@ -234,13 +253,26 @@ pub(crate) fn judge(facts: &Facts<'_>, thresholds: &Thresholds) -> Vec<(&'static
     let mut found: Vec<Finding> = Vec::new();
     let mut judgements = Vec::new();
     for cause in all() {
-        let judgement = (cause.judge)(facts, thresholds, &found);
-        if let Judgement::Present(finding) = &judgement {
+        let mut judgement = (cause.judge)(facts, thresholds, &found);
+        if let Judgement::Present(finding) = &mut judgement {
+            bound(finding);
             found.push((**finding).clone());
         }
         judgements.push((cause.name, judgement));
     }
     judgements
+}
+
+/// Keeps shares between 0 and 1, whatever a damaged recording holds.
+fn bound(finding: &mut Finding) {
+    finding.share = finding.share.filter(|share| share.is_finite());
+    finding.share = finding.share.map(|share| share.clamp(0.0, 1.0));
+    let finite = |interval: &Interval| interval.low.is_finite() && interval.high.is_finite();
+    finding.share_interval = finding.share_interval.filter(finite);
+    finding.share_interval = finding.share_interval.map(|interval| Interval {
+        low: interval.low.clamp(0.0, 1.0),
+        high: interval.high.clamp(0.0, 1.0),
+    });
 }
 
 /// What to say when nobody knows how long the target waited for a CPU.

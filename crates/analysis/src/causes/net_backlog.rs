@@ -13,7 +13,7 @@ pub(super) const CAUSE: Cause = Cause {
     help: "Connections or packets are refused because a queue is full.",
     about: "the machine, or the interface that drops",
     kind: Kind::Failure,
-    told_by: "Connections that found the listener's queue full (ListenOverflows, TCPBacklogDrop of /proc/net/netstat), packets that a CPU (softnet) or an interface dropped. Each costs a client a retry of a second or more, so a few per second matter.",
+    told_by: "Connections that found the listener's queue full (ListenOverflows, TCPBacklogDrop of /proc/net/netstat), packets that a CPU (softnet) or an interface dropped. Each costs a client a retry of a second or more, so a few per second matter. Machines also drop packets that nobody wants: dropped packets count only where a part of the response time is not explained.",
     judge,
 };
 
@@ -22,9 +22,16 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
         return super::no_target(facts);
     }
     let network = &facts.network;
+    // A machine drops packets that nobody wants, too: they count where time is missing.
+    let missed = 1.0 - super::healthy::explained(facts) >= thresholds.floors.share;
+    let hurts =
+        |drops: &f64| missed || facts.signal.is_none() || *drops < thresholds.net_backlog.refused;
     let least = thresholds.net_backlog.refused;
     let here = machine(facts);
     let dropping = network.interface_drops.as_ref();
+    let by_interface = dropping.map_or(String::new(), |(interface, _)| {
+        format!("packets dropped by {}", interface.name)
+    });
     let places: [(&str, &str, &Entity, Option<f64>); 3] = [
         (
             "connections refused by a full listen queue",
@@ -36,18 +43,15 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
             "packets dropped by CPUs",
             "softnet.dropped",
             &here,
-            network.softnet_drops,
+            network.softnet_drops.filter(hurts),
         ),
         (
-            "packets dropped by the interface",
+            &by_interface,
             "network.rx_drops",
             dropping.map_or(&here, |(interface, _)| interface),
-            dropping.map(|(_, drops)| *drops),
+            dropping.map(|(_, drops)| *drops).filter(hurts),
         ),
     ];
-    if places.iter().all(|place| place.3.is_none()) {
-        return Judgement::CannotTell("queues of the network were not recorded".to_owned());
-    }
     let worst = places
         .into_iter()
         .filter_map(|(what, column, entity, refused)| Some((what, column, entity, refused?)))
@@ -55,7 +59,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
     match worst {
         Some((what, column, entity, refused)) if refused >= least => {
             let sentence = format!(
-                "A queue of the network is full: {} {what} per second.",
+                "A queue of the network is full: {what}, {} per second.",
                 rate(refused)
             );
             Judgement::Present(Box::new(Finding {
@@ -64,6 +68,9 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
                 prove_wrong: "see which: nstat -az TcpExtListenOverflows TcpExtTCPBacklogDrop; ss -ltn shows the queues".to_owned(),
                 ..finding(CAUSE.name, entity, Confidence::Consistent, sentence)
             }))
+        }
+        _ if network.overflows.is_none() || network.softnet_drops.is_none() => {
+            Judgement::CannotTell("queues of the network were not recorded".to_owned())
         }
         _ => Judgement::Absent("no queue of the network was full".to_owned()),
     }

@@ -14,7 +14,7 @@ pub(super) const CAUSE: Cause = Cause {
     help: "The way between generator and target is long: each request waits for the network.",
     about: "the connection with the longest round trip",
     kind: Kind::Limit,
-    told_by: "The least round trip that the kernel saw on each TCP connection of the target (`tcp_info`, by sock_diag), held against the response time. The least one is taken since delayed acknowledgements lengthen the mean.",
+    told_by: "The least round trip that the kernel saw on each TCP connection of the target (`tcp_info`, by sock_diag), held against the response time. The least one is taken since delayed acknowledgements lengthen the mean. Where no connection was seen and much of the response time is outside the target, it cannot be told.",
     judge,
 };
 
@@ -26,17 +26,23 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         Ok(target) => target,
         Err(judgement) => return judgement,
     };
+    let outside = facts.share(LedgerClass::Outside);
+    let least = thresholds.net_rtt.part;
     let Some(path) = &facts.network.path else {
-        return Judgement::Absent(format!("no TCP connection of {} was seen", target.name));
+        let unseen = format!("no TCP connection of {} was seen", target.name);
+        // Over a Unix socket there is none; a way that was not seen may be long.
+        return if outside < least {
+            Judgement::Absent(unseen)
+        } else {
+            Judgement::CannotTell(unseen)
+        };
     };
     let Some(response_ns) = facts.signal.and_then(|signal| signal.latency_ns) else {
         return Judgement::CannotTell(
             "no response time is known to hold the round trip against".to_owned(),
         );
     };
-    let outside = facts.share(LedgerClass::Outside);
     let part = (path.rtt_ns / response_ns.max(1.0)).min(outside);
-    let least = thresholds.net_rtt.part;
     if part < least {
         return Judgement::Absent(format!(
             "a round trip took {}, {} of {}",

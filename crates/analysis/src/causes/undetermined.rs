@@ -35,8 +35,10 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         .map_or_else(|| machine(facts), |target| target.entity.clone());
     Judgement::Present(Box::new(Finding {
         prove_wrong: match facts.meta.plan.targets.as_slice() {
-            [] => "run longer and alone on the machine, and name what serves: --target",
-            [..] => "run longer and alone on the machine",
+            [] if found.is_empty() => {
+                "run longer and alone on the machine, and name what serves: --target"
+            }
+            _ => "run longer and alone on the machine",
         }
         .to_owned(),
         ..finding(CAUSE.name, &entity, Confidence::Suspected, sentence)

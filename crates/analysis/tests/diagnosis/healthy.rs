@@ -186,6 +186,6 @@ fn two_causes_within_noise_are_both_listed_behind_undetermined() {
         ["undetermined", "load.client", "cpu.saturated", "load.shares_cpu"]
         undetermined | process server | suspected | none
         Undetermined: load.client and cpu.saturated hold as much of each request, within the noise of this run.
-        wrong if: run longer and alone on the machine, and name what serves: --target
+        wrong if: run longer and alone on the machine
     "#]].assert_eq(&format!("{causes:?}\n{}", told(&report)));
 }

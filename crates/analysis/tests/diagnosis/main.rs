@@ -1,12 +1,21 @@
 //! Diagnosis as its users see it: a drawn timeline in, a report out.
 
 mod accounting;
+mod cache;
+mod clients;
+mod cores;
+mod disk;
 mod drawing;
+mod every;
 mod gates;
 mod golden;
 mod healthy;
+mod innocent;
 mod load;
+mod locks;
+mod memory;
 mod neighbour;
+mod network;
 mod phases;
 mod pressure;
 mod quota;

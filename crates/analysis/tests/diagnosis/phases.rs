@@ -144,7 +144,8 @@ fn more_requests_in_progress_without_more_throughput_are_a_congestion() {
         0 to 1 WarmUp: 900 per second, no verdict
         1 to 14 Steady: 900 per second, healthy of process server, 1.00, measured
         14 to 20 Congested: 900 per second, healthy of process server, 1.00, measured
-    "#]].assert_eq(&told(&late.diagnose()));
+    "#]]
+    .assert_eq(&told(&late.diagnose()));
     // For most of the run it is what the run was.
     let early = drawn(&format!("{QUEUES}ms 11111133333333333333\n")).diagnose();
     assert_eq!(early.window, seconds(6.0, 20.0));
@@ -162,5 +163,6 @@ fn a_closed_loop_that_is_slowed_is_not_congested() {
         0 to 1 WarmUp: 900 per second, no verdict
         1 to 14 Steady: 900 per second, cpu.saturated of process server, 0.50, measured
         14 to 20 Steady: 400 per second, cpu.saturated of process server, 0.50, measured
-    "#]].assert_eq(&told(&drawn(&slower).diagnose()));
+    "#]]
+    .assert_eq(&told(&drawn(&slower).diagnose()));
 }

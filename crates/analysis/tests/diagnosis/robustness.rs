@@ -1,12 +1,13 @@
 //! A recording may be damaged or hostile: there is always an answer, and never a panic.
 
 use model::{
-    Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Load, MISSING, Provenance, Role,
-    Table, Target, Timeline, Timestamp, Window,
+    Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Load, MISSING, Provenance, Report,
+    Role, Table, TableData, Target, Timeline, Timestamp, Window,
 };
 use proptest::prelude::*;
 
 use crate::drawing::{Drawn, SIGNAL, drawn};
+use crate::every;
 
 /// Entities of every timeline here; more than that are named by rows and do not exist.
 const ENTITIES: u32 = 14;
@@ -166,19 +167,89 @@ fn runs() -> impl Strategy<Value = Drawn> {
     )
 }
 
+/// Every number of a report that a person or a program may take for a share.
+fn assert_sane(report: &Report) {
+    assert!(!report.verdict.findings.is_empty());
+    assert!(!report.verdict.findings[0].sentence.is_empty());
+    for finding in &report.verdict.findings {
+        let interval = finding.share_interval;
+        let ends = interval.into_iter().flat_map(|it| [it.low, it.high]);
+        for share in finding.share.into_iter().chain(ends) {
+            assert!((0.0..=1.0).contains(&share), "{} {share}", finding.cause);
+        }
+        for remedy in &finding.would_help {
+            assert!(
+                remedy
+                    .gain
+                    .is_none_or(|gain| gain.is_finite() && gain >= 0.0)
+            );
+        }
+        for evidence in &finding.evidence {
+            assert!(
+                evidence.value.is_finite(),
+                "{} {}",
+                finding.cause,
+                evidence.what
+            );
+        }
+    }
+    assert_eq!(report.verdict.judged.len(), analysis::causes().len());
+    for judged in &report.verdict.judged {
+        assert!(!judged.sentence.is_empty(), "{}", judged.cause);
+        let damaged = ["NaN", "inf ", "-inf"]
+            .iter()
+            .any(|it| judged.sentence.contains(it));
+        assert!(!damaged, "{}", judged.sentence);
+    }
+    for innocent in &report.verdict.innocent {
+        assert!(innocent.value.is_finite(), "{}", innocent.what);
+    }
+    let json = serde_json::to_string(report).expect("a report is JSON");
+    assert!(serde_json::from_str::<serde_json::Value>(&json).is_ok());
+}
+
+/// A drawing of some cause in which some columns hold whatever there is.
+fn poisoned() -> impl Strategy<Value = Drawn> {
+    let poison = prop::collection::vec((0..200usize, 0..20usize, values()), 1..40);
+    let texts: Vec<String> = every::drawings()
+        .into_iter()
+        .map(|(_, text)| text)
+        .collect();
+    (prop::sample::select(texts), poison).prop_map(|(text, poison)| {
+        let mut run = drawn(&text);
+        let tables: Vec<_> = run.timeline.tables().cloned().collect();
+        for (number, data) in tables.iter().enumerate() {
+            let mut copy = TableData::new(data.table.clone());
+            for index in 0..data.len() {
+                let (time, entity) = data.key(index);
+                let mut row: Vec<i64> = data.row(index).collect();
+                let width = row.len();
+                let hit = |it: &&(usize, usize, i64)| it.0 % tables.len() == number;
+                for (_, column, value) in poison.iter().filter(hit) {
+                    // From some row on, so that counters jump.
+                    if index > data.len() * column / 20 {
+                        row[(column * 7 + value.unsigned_abs() as usize % 3) % width] = *value;
+                    }
+                }
+                copy.push(time, entity, &row);
+            }
+            run.timeline.insert(copy);
+        }
+        run
+    })
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn hostile_numbers_have_a_sane_answer(run in poisoned()) {
+        assert_sane(&run.diagnose());
+    }
 
     #[test]
     fn there_is_always_an_answer(run in runs(), asked in prop::option::of(windows())) {
         let report = analysis::diagnose(&run.timeline, &run.meta, asked);
-        prop_assert!(!report.verdict.findings.is_empty());
-        prop_assert!(!report.verdict.findings[0].sentence.is_empty());
-        prop_assert_eq!(report.verdict.judged.len(), analysis::causes().len());
-        for judged in &report.verdict.judged {
-            prop_assert!(!judged.sentence.is_empty(), "{}", judged.cause);
-        }
-        let json = serde_json::to_string(&report).expect("a report is JSON");
-        prop_assert!(serde_json::from_str::<serde_json::Value>(&json).is_ok());
+        assert_sane(&report);
     }
 }

@@ -1,10 +1,11 @@
 //! From lanes to entities and rows.
 
-use model::{Column, EntityId, EntityKind, Table, Timeline, Unit};
+use model::{Column, EntityKind, Table, Timeline, Unit};
 
 use super::lanes::{Drawing, Lane};
 use super::people::People;
-use super::rows::{Value, Writer};
+use super::rows::Value;
+use super::tables::Tables;
 use super::{Drawn, at, meta, seconds};
 
 const NS: f64 = 1e9;
@@ -39,10 +40,11 @@ pub fn build(drawing: &Drawing) -> Drawn {
     let window = seconds(0.0, drawing.seconds as f64 + tail);
     let mut timeline = Timeline::new(window);
     let people = People::of(drawing, &mut timeline);
-    cpus(drawing, &people, &mut timeline);
-    threads(drawing, &people, &mut timeline);
-    groups(drawing, &people, &mut timeline);
-    machine(drawing, &people, &mut timeline);
+    let mut tables = Tables::of(drawing, &people, &mut timeline);
+    cpus(drawing, &people, &mut tables);
+    threads(drawing, &people, &mut tables);
+    groups(drawing, &people, &mut tables);
+    machine(drawing, &people, &mut tables);
     for (lane, id) in drawing.all("rest").zip(&people.rest) {
         let values = |second| {
             vec![
@@ -50,8 +52,9 @@ pub fn build(drawing: &Drawing) -> Drawn {
                 known("system_ns", 0.0),
             ]
         };
-        writer(drawing, "process", *id, 1000).write(&mut timeline, |s| lane.seen(s), values);
+        tables.write(("process", *id, 1000), |s| lane.seen(s), values);
     }
+    tables.finish();
     signal(drawing, &people, &mut timeline, tail);
     let meta = meta::describe(drawing, &people, window);
     Drawn { timeline, meta }
@@ -61,19 +64,7 @@ fn known(column: &'static str, cpus: f64) -> Value {
     Value(column, cpus * NS, true)
 }
 
-/// A writer into one of the sensors' own tables.
-fn writer(drawing: &Drawing, table: &str, entity: EntityId, every_ms: usize) -> Writer<'static> {
-    Writer {
-        table: sensors::tables()
-            .find(|declared| declared.name == table)
-            .expect("a sensor's table"),
-        entity,
-        every_ms,
-        seconds: drawing.seconds,
-    }
-}
-
-fn cpus(drawing: &Drawing, people: &People, timeline: &mut Timeline) {
+fn cpus(drawing: &Drawing, people: &People, tables: &mut Tables<'_>) {
     let busy: Vec<&Lane> = drawing.all("busy").collect();
     if busy.is_empty() {
         return;
@@ -91,39 +82,44 @@ fn cpus(drawing: &Drawing, people: &People, timeline: &mut Timeline) {
                 known("idle_ns", (1.0 - user - steal - iowait).max(0.0)),
             ]
         };
-        writer(drawing, "cpu", *id, 100).write(timeline, |s| busy.seen(s), values);
+        tables.write(("cpu", *id, 100), |s| busy.seen(s), values);
     }
 }
 
-fn threads(drawing: &Drawing, people: &People, timeline: &mut Timeline) {
-    let idle = [(i64::from(b'S'), Some(232))];
+fn threads(drawing: &Drawing, people: &People, tables: &mut Tables<'_>) {
+    let (alike, apart) = (drawing.blocked("blocked"), drawing.blocked("hotblocked"));
+    let idle = drawing.blocked("");
     let sets = [
-        ("run", "wait", &people.workers, drawing.blocked()),
-        ("gen", "genwait", &people.loaders, idle.to_vec()),
+        ("run", "wait", &people.workers, alike),
+        ("hot", "hotwait", &people.hot, apart),
+        ("gen", "genwait", &people.loaders, idle),
     ];
     for (run, wait, threads, blocked) in sets {
         let Some(run) = drawing.lane(run) else {
             continue;
         };
         let wait = drawing.lane(wait);
+        let told = |code: Option<i64>, name| Value(name, code.unwrap_or(0) as f64, code.is_some());
         for thread in threads {
             let values = |second: usize| {
-                let (state, call) = blocked[second % blocked.len()];
+                let blocked = blocked[second % blocked.len()];
                 let waited = wait.map_or(0.0, |lane| lane.value(second)) * NS;
                 let waits_seen = wait.is_none_or(|lane| lane.seen(second));
                 vec![
                     known("run_ns", run.value(second)),
                     Value("wait_ns", waited, waits_seen),
-                    Value("state", state as f64, true),
-                    Value("syscall", call.unwrap_or(0) as f64, call.is_some()),
+                    told(Some(blocked.state), "state"),
+                    told(blocked.call, "syscall"),
+                    told(blocked.event, "wait_event"),
+                    told(blocked.channel, "wait_channel"),
                 ]
             };
-            writer(drawing, "thread", *thread, 100).write(timeline, |s| run.seen(s), values);
+            tables.write(("thread", *thread, 100), |s| run.seen(s), values);
         }
     }
 }
 
-fn groups(drawing: &Drawing, people: &People, timeline: &mut Timeline) {
+fn groups(drawing: &Drawing, people: &People, tables: &mut Tables<'_>) {
     const PERIOD: f64 = 0.1;
     let quota = drawing.number("quota");
     let unlimited = Lane {
@@ -131,6 +127,9 @@ fn groups(drawing: &Drawing, people: &People, timeline: &mut Timeline) {
         times: 1,
         cells: vec![Some(0.0); drawing.seconds],
         group: None,
+        about: None,
+        scale: 1.0,
+        value: None,
     };
     for (path, id) in people
         .groups
@@ -150,7 +149,7 @@ fn groups(drawing: &Drawing, people: &People, timeline: &mut Timeline) {
                 Value("throttled_ns", part * drawing.cpus() as f64 * NS, limited),
             ]
         };
-        writer(drawing, "cgroup_cpu", *id, 200).write(timeline, |s| held.seen(s), values);
+        tables.write(("cgroup_cpu", *id, 200), |s| held.seen(s), values);
         if let Some(quota) = quota.filter(|_| limited) {
             let values = |_| {
                 vec![
@@ -158,12 +157,12 @@ fn groups(drawing: &Drawing, people: &People, timeline: &mut Timeline) {
                     Value("period_ns", PERIOD * NS, true),
                 ]
             };
-            writer(drawing, "cgroup_limit", *id, 1000).write(timeline, |_| true, values);
+            tables.write(("cgroup_limit", *id, 1000), |_| true, values);
         }
     }
 }
 
-fn machine(drawing: &Drawing, people: &People, timeline: &mut Timeline) {
+fn machine(drawing: &Drawing, people: &People, tables: &mut Tables<'_>) {
     let places = people.groups.iter().map(|(path, id)| (Some(path), *id));
     for (path, id) in places.chain([(None, people.machine)]) {
         let lanes: Vec<(&'static str, &Lane)> = PRESSURES
@@ -179,12 +178,12 @@ fn machine(drawing: &Drawing, people: &People, timeline: &mut Timeline) {
             };
             lanes.iter().map(value).collect()
         };
-        writer(drawing, table, id, 2000).write(timeline, seen, values);
+        tables.write((table, id, 2000), seen, values);
     }
-    recorder(drawing, people, timeline);
+    recorder(drawing, people, tables);
 }
 
-fn recorder(drawing: &Drawing, people: &People, timeline: &mut Timeline) {
+fn recorder(drawing: &Drawing, people: &People, tables: &mut Tables<'_>) {
     let own = |name: &str, second| drawing.lane(name).map_or(0.0, |lane| lane.value(second));
     if drawing
         .lane("recorder")
@@ -199,7 +198,7 @@ fn recorder(drawing: &Drawing, people: &People, timeline: &mut Timeline) {
                 Value("missed", missed * 100.0, true),
             ]
         };
-        writer(drawing, "recorder", people.machine, 1000).write(timeline, |_| true, values);
+        tables.write(("recorder", people.machine, 1000), |_| true, values);
     }
 }
 

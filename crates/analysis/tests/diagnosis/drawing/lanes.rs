@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use model::{Complaint, EntityKind, Table};
+
 /// A drawing, read.
 pub struct Drawing {
     settings: BTreeMap<String, String>,
@@ -16,13 +18,38 @@ pub struct Lane {
     pub times: usize,
     pub cells: Vec<Option<f64>>,
     pub group: Option<String>,
+    /// Of a lane of a table: whom its rows are about, what `#` stands for, and who a cell above 0 is.
+    pub about: Option<String>,
+    pub scale: f64,
+    pub value: Option<String>,
 }
 
-const SETTINGS: [&str; 7] = [
-    "cpus", "allowed", "clients", "rate", "quota", "group", "tail",
+const SETTINGS: [&str; 10] = [
+    "cpus",
+    "allowed",
+    "clients",
+    "rate",
+    "quota",
+    "group",
+    "memory_group",
+    "io_group",
+    "adapter",
+    "tail",
 ];
 
-/// Reads a drawing; `blocked` is kept as a setting since it has no cells.
+/// Settings that take the rest of their line.
+const SENTENCES: [&str; 3] = ["blocked", "hotblocked", "complains"];
+
+/// What a thread was seen in: state, system call, wait event, wait channel.
+#[derive(Clone, Copy)]
+pub struct Blocked {
+    pub state: i64,
+    pub call: Option<i64>,
+    pub event: Option<i64>,
+    pub channel: Option<i64>,
+}
+
+/// Reads a drawing.
 pub fn parse(text: &str) -> Drawing {
     let mut drawing = Drawing {
         settings: BTreeMap::new(),
@@ -31,7 +58,7 @@ pub fn parse(text: &str) -> Drawing {
     };
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let (first, others) = line.split_once(' ').expect("a name and what it is");
-        if first == "blocked" {
+        if SENTENCES.contains(&first) {
             drawing.settings.insert(first.into(), others.trim().into());
         } else if SETTINGS.contains(&first) {
             let words: Vec<&str> = line.split_whitespace().collect();
@@ -56,17 +83,31 @@ fn lane(name: &str, others: &str) -> Lane {
         times: 1,
         cells: Vec::new(),
         group: None,
+        about: None,
+        scale: 1.0,
+        value: None,
     };
     for word in others.split_whitespace() {
-        if let Some(times) = word.strip_prefix('x') {
-            lane.times = times.parse().expect("xN says how many");
-        } else if word.starts_with('/') {
-            lane.group = Some(word.to_owned());
-        } else {
+        if let Some(scale) = word.strip_prefix('*') {
+            lane.scale = scale.parse().expect("*N says what # stands for");
+        } else if let Some(who) = word.strip_prefix('=') {
+            lane.value = Some(who.to_owned());
+        } else if word.chars().all(is_cell) {
             lane.cells = word.chars().map(cell).collect();
+        } else if name.contains('.') {
+            lane.about = Some(word.to_owned());
+        } else if let Some(times) = word.strip_prefix('x') {
+            lane.times = times.parse().expect("xN says how many");
+        } else {
+            assert!(word.starts_with('/'), "no cells and no group: {word}");
+            lane.group = Some(word.to_owned());
         }
     }
     lane
+}
+
+fn is_cell(letter: char) -> bool {
+    matches!(letter, '-' | '#' | '+' | '0'..='9')
 }
 
 fn cell(letter: char) -> Option<f64> {
@@ -108,18 +149,75 @@ impl Drawing {
         self.lanes.iter().filter(move |lane| lane.name == name)
     }
 
-    /// What the serving threads are seen in, in turn: (state, system call).
-    pub fn blocked(&self) -> Vec<(i64, Option<i64>)> {
-        let text = self.word("blocked").unwrap_or("S232");
-        let one = |word: &str| {
-            let (state, call) = word.split_at(1);
-            (i64::from(state.as_bytes()[0]), call.parse().ok())
+    /// What threads are seen in, in turn.
+    pub fn blocked(&self, setting: &str) -> Vec<Blocked> {
+        let text = self.word(setting).unwrap_or("S232");
+        text.split_whitespace().map(blocked).collect()
+    }
+
+    /// What the workload complained of.
+    pub fn complaints(&self) -> Vec<Complaint> {
+        let one = |text: &str| {
+            let mut words = text.splitn(3, ' ');
+            let mut next = || words.next().expect("a kind, how often, and the message");
+            let kind = serde_json::Value::String(next().to_owned());
+            Complaint {
+                kind: serde_json::from_value(kind).expect("a kind of complaint"),
+                count: next().parse().expect("how often"),
+                message: next().to_owned(),
+            }
         };
-        text.split_whitespace().map(one).collect()
+        self.word("complains").map(one).into_iter().collect()
+    }
+}
+
+/// `S232!0x03000004@600`: state, system call, wait event, wait channel; only the state must be there.
+fn blocked(word: &str) -> Blocked {
+    let (rest, channel) = match word.split_once('@') {
+        Some((rest, channel)) => (rest, Some(channel)),
+        None => (word, None),
+    };
+    let (rest, event) = match rest.split_once('!') {
+        Some((rest, event)) => (rest, Some(event)),
+        None => (rest, None),
+    };
+    let (state, call) = rest.split_at(1);
+    let hexadecimal = |event: &str| {
+        let digits = event.strip_prefix("0x").expect("a wait event in hex");
+        i64::from_str_radix(digits, 16).expect("a wait event in hex")
+    };
+    Blocked {
+        state: i64::from(state.as_bytes()[0]),
+        call: call.parse().ok(),
+        event: event.map(hexadecimal),
+        channel: channel.map(|channel| channel.parse().expect("a wait channel's code")),
     }
 }
 
 impl Lane {
+    /// The table and column that it names.
+    pub fn column(&self) -> Option<(&'static Table, &'static str)> {
+        let (table, column) = self.name.split_once('.')?;
+        let mut tables = sensors::tables();
+        let table = tables.find(|known| known.name == table);
+        let table = table.unwrap_or_else(|| panic!("no table: {}", self.name));
+        let index = table.position(column);
+        let index = index.unwrap_or_else(|| panic!("no column: {}", self.name));
+        Some((table, &table.columns[index].name))
+    }
+
+    /// The control group that it speaks of.
+    pub fn path(&self) -> Option<&str> {
+        let about = self.about.as_deref();
+        match self.column().map(|(table, _)| table.entity) {
+            Some(EntityKind::Cgroup) => about,
+            // `/server:254:0` is a device as a group uses it.
+            Some(EntityKind::GroupDisk) => about?.split(':').next(),
+            Some(_) => None,
+            None => self.group.as_deref(),
+        }
+    }
+
     /// Whether rows of that second are there.
     pub fn seen(&self, second: usize) -> bool {
         self.cells.get(second).copied().flatten().is_some()

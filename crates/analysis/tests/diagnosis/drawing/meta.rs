@@ -66,7 +66,10 @@ fn workload(drawing: &Drawing, window: Window) -> WorkloadRun {
     WorkloadRun {
         name: "loadgen".to_owned(),
         command: vec!["loadgen".to_owned()],
-        adapter: Some("drawn".to_owned()),
+        adapter: match drawing.word("adapter") {
+            Some("none") => None,
+            other => Some(other.unwrap_or("drawn").to_owned()),
+        },
         notices: Vec::new(),
         signals: Vec::new(),
         quantiles_option: None,
@@ -85,7 +88,7 @@ fn workload(drawing: &Drawing, window: Window) -> WorkloadRun {
             exit: ExitKind::Code(0),
             summary: None,
             remarks: Vec::new(),
-            complaints: Vec::new(),
+            complaints: drawing.complaints(),
         }),
     }
 }

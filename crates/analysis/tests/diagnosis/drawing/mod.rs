@@ -19,7 +19,7 @@
 //! | `busy` | part of the CPUs' time busy; one lane for all CPUs, or one lane each |
 //! | `steal`, `iowait` | part of each CPU's time; the rest is idle |
 //! | `run xN`, `wait` | of each of N serving threads: part of its time on a CPU, waiting for one |
-//! | `blocked` | state letters and system calls that they are seen in, in turn, second by second: `S232 D75` |
+//! | `hot xN`, `hotwait` | the same of N more serving threads, which do something else |
 //! | `gen xN`, `genwait` | the same of each thread of the generator |
 //! | `rest PATH` | CPU used by one other process, in CPUs; several lanes are children of one parent |
 //! | `recorder` | CPU used by the recorder, in tenths of a CPU |
@@ -27,6 +27,15 @@
 //! | `tps`, `ms`, `lag` | thousands of operations per second, tens of ms of latency and of lag |
 //! | `throttled PATH` | part of the wall time for which the queues of a group were held back, each CPU |
 //! | `cpu`, `io`, `memory` | pressure `some` of the machine; with a path, of that v2 group |
+//! | `TABLE.COLUMN WHO *N` | of any sensor's table: a cell times N, per second where the column is a counter |
+//! | `TABLE.COLUMN WHO =OTHER` | the same of a column whose values are entities: above 0 it is OTHER |
+//!
+//! WHO is a path (`/server`), a device of a group (`/server:254:0`), a disk, filesystem or interface
+//! by its name, `cN` (a connection that the Nth serving process holds), `cpuN`, `workerN`, `hotN` (a
+//! serving process, or its thread), `server`, `loadgen`, `otherN` (of the Nth `rest` lane). Without
+//! WHO it is the machine, every CPU, or every serving thread of `run`. What such a lane draws goes
+//! before what other lanes say of that column, and what they hide stays hidden; all lanes about one
+//! entity make its rows together. Of sessions and databases there is a row a second, changed or not.
 //!
 //! Latency without an `ms` lane is that of a closed loop: clients / throughput.
 //!
@@ -37,7 +46,14 @@
 //! | `clients`, `rate` | 10, none | what the generator was asked for |
 //! | `quota` | none | tenths of a CPU that the throttled group may use |
 //! | `group` | `/server` | where the target lives; groups above it come to be by themselves |
+//! | `memory_group`, `io_group` | `group` | where its memory and its I/O are limited, if elsewhere |
+//! | `blocked` | `S232` | states and system calls that serving threads are seen in, in turn, second by second: `S232 D75`; `S232!0x03000004@600` has a wait event and a wait channel |
+//! | `hotblocked` | `S232` | the same of the `hot` threads |
+//! | `complains` | nothing | a kind of complaint of the workload, how often, and its first line |
+//! | `adapter` | `drawn` | who listened to the workload; `none` for nobody |
 //! | `tail` | 0 | ms of a last short bin behind the drawing |
+//!
+//! `blocked`, `hotblocked` and `complains` have a line each.
 //!
 //! Time begins at 100 s since boot. Rows are those a sampler would write: every 100 ms (processes
 //! and the recorder 1 s, pressure 2 s), and of an unchanged stretch only its two ends.
@@ -47,6 +63,7 @@ mod lanes;
 mod meta;
 mod people;
 mod rows;
+mod tables;
 
 pub use build::SIGNAL;
 
@@ -148,6 +165,59 @@ pub fn told(report: &Report) -> String {
     );
     lines.push(format!("wrong if: {}", finding.prove_wrong));
     lines.join("\n") + "\n"
+}
+
+/// A drawing with lanes drawn anew: each line of `lines` takes the place of the lane or setting that
+/// begins as it does (by its name, and by whom it is about), or comes at the end.
+pub fn with(drawing: &str, lines: &str) -> String {
+    let head = |line: &str| -> String {
+        let mut words = line.split_whitespace();
+        let name = words.next().unwrap_or_default();
+        let about =
+            words.find(|word| word.starts_with(char::is_alphabetic) || word.starts_with('/'));
+        let about = about.filter(|_| name.contains('.') || word_is_path(about));
+        format!("{name} {}", about.unwrap_or_default())
+    };
+    let mut new: Vec<&str> = lines
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    let mut text = String::new();
+    for line in drawing.lines() {
+        let place = new.iter().position(|new| head(new) == head(line));
+        text += place.map_or(line, |place| new.remove(place));
+        text.push('\n');
+    }
+    text + &new.join("\n") + "\n"
+}
+
+fn word_is_path(word: Option<&str>) -> bool {
+    word.is_some_and(|word| word.starts_with('/'))
+}
+
+/// What is said of a cause in a drawing and in changed ones, with the headline of each where that is
+/// another cause; for a golden.
+pub fn answers(drawing: &str, cause: &str, changes: &[(&str, &str)]) -> String {
+    let mut text = String::new();
+    for (label, lines) in changes {
+        let report = drawn(&with(drawing, lines)).diagnose();
+        text += &format!("{label}\n  {}\n", said(&report, cause));
+        if headline(&report).cause != cause {
+            text += &format!("  headline: {}\n", headline(&report).cause);
+        }
+    }
+    text
+}
+
+/// The causes that are present, by their shares.
+pub fn listed(report: &Report) -> String {
+    let findings = report.verdict.findings.iter().map(|finding| {
+        let share = finding
+            .share
+            .map_or("none".to_owned(), |share| format!("{share:.2}"));
+        format!("{} {} {share}", finding.cause, finding.entity.name)
+    });
+    findings.collect::<Vec<_>>().join(", ")
 }
 
 /// Part of the whole that went to a class.

@@ -16,8 +16,10 @@ pub struct People {
     pub groups: BTreeMap<String, EntityId>,
     /// Root of the target's tree.
     pub server: Option<EntityId>,
-    /// Its serving threads.
+    /// Its serving threads, alike.
     pub workers: Vec<EntityId>,
+    /// Those that do something else.
+    pub hot: Vec<EntityId>,
     /// The generator's process.
     pub loadgen: Option<EntityId>,
     /// Its threads.
@@ -25,6 +27,8 @@ pub struct People {
     /// One per `rest` lane.
     pub rest: Vec<EntityId>,
     pub workload: EntityId,
+    /// Whom lanes of tables may name, by kind.
+    named: BTreeMap<(EntityKind, String), EntityId>,
     /// When the target was first seen.
     pub found_at: Timestamp,
 }
@@ -47,7 +51,13 @@ impl People {
             .collect();
         let groups = register.groups(drawing);
         let run = drawing.lane("run");
-        let home = groups[drawing.word("group").unwrap_or(HOME)];
+        let own = drawing.word("group").unwrap_or(HOME);
+        let of = |setting| groups[drawing.word(setting).unwrap_or(own)];
+        let home = Home {
+            cpu: groups[own],
+            memory: of("memory_group"),
+            io: of("io_group"),
+        };
         let start = run.map_or(0, |lane| {
             (0..drawing.seconds).find(|s| lane.seen(*s)).unwrap_or(0)
         });
@@ -56,12 +66,12 @@ impl People {
             cpus,
             server: run.map(|_| {
                 register.enter(EntityKind::Process, "server", "pid:10@1", |record| {
-                    record.role = Role::Target;
-                    record.group = Some(home);
-                    record.pressure_group = Some(home);
+                    home.take(record);
                 })
             }),
             workers: Vec::new(),
+            hot: Vec::new(),
+            named: BTreeMap::new(),
             loadgen: None,
             loaders: Vec::new(),
             rest: Vec::new(),
@@ -70,23 +80,38 @@ impl People {
             groups,
         };
         people.serve(run, home, &mut register);
+        people.serve(drawing.lane("hot"), home, &mut register);
         people.load(drawing.lane("gen"), &mut register);
         people.disturb(drawing, &mut register);
+        people.name(drawing, &mut register);
         people
     }
 
-    fn serve(&mut self, run: Option<&Lane>, home: EntityId, register: &mut Register<'_>) {
+    fn serve(&mut self, lane: Option<&Lane>, home: Home, register: &mut Register<'_>) {
         let server = self.server;
-        for number in 0..run.map_or(0, |lane| lane.times) {
-            let path = format!("pid:{}@2", 100 + number);
-            let process = register.enter(EntityKind::Process, "worker", &path, |record| {
-                record.role = Role::Target;
+        let Some(lane) = lane else {
+            return;
+        };
+        let (hot, first) = (lane.name == "hot", 100 + self.workers.len());
+        for number in 0..lane.times {
+            let path = format!("pid:{}@2", first + number);
+            let name = if hot { "hot" } else { "worker" };
+            let process = register.enter(EntityKind::Process, name, &path, |record| {
+                home.take(record);
                 record.serving = true;
                 record.parent = server;
-                record.group = Some(home);
-                record.pressure_group = Some(home);
             });
-            self.workers.push(register.thread(process, &path));
+            let thread = register.thread(process, &path);
+            let threads = if hot {
+                &mut self.hot
+            } else {
+                &mut self.workers
+            };
+            threads.push(thread);
+            let name = format!("{name}{}", number + 1);
+            self.named
+                .insert((EntityKind::Process, name.clone()), process);
+            self.named.insert((EntityKind::Thread, name), thread);
         }
     }
 
@@ -113,8 +138,97 @@ impl People {
                 .push(register.enter(EntityKind::Process, &name, &path, |record| {
                     record.parent = Some(parent);
                     record.group = Some(group);
+                    record.memory_group = Some(group);
+                    record.io_group = Some(group);
                 }));
         }
+    }
+
+    /// Enters whom lanes of tables speak of and nobody knows yet.
+    fn name(&mut self, drawing: &Drawing, register: &mut Register<'_>) {
+        let known = [
+            ("server", self.server, EntityKind::Process),
+            ("loadgen", self.loadgen, EntityKind::Process),
+        ];
+        for (name, id, kind) in known {
+            let id = id.map(|id| ((kind, name.to_owned()), id));
+            self.named.extend(id);
+        }
+        for (number, id) in self.rest.iter().enumerate() {
+            let name = format!("other{}", number + 1);
+            self.named.insert((EntityKind::Process, name), *id);
+        }
+        for (number, id) in self.cpus.iter().enumerate() {
+            self.named
+                .insert((EntityKind::Cpu, format!("cpu{number}")), *id);
+        }
+        for (path, id) in &self.groups {
+            self.named.insert((EntityKind::Cgroup, path.clone()), *id);
+        }
+        for lane in &drawing.lanes {
+            let Some((kind, about)) = lane
+                .column()
+                .map(|(table, _)| table.entity)
+                .zip(lane.about.as_ref())
+            else {
+                continue;
+            };
+            if self.named.contains_key(&(kind, about.clone())) {
+                continue;
+            }
+            let parent = match kind {
+                EntityKind::Disk | EntityKind::Filesystem | EntityKind::Interface => None,
+                EntityKind::GroupDisk => lane.path().map(|path| self.groups[path]),
+                EntityKind::Connection => self.holder(about),
+                _ => panic!("nobody is called {about}"),
+            };
+            let id = register.enter(kind, about, about, |record| record.parent = parent);
+            self.named.insert((kind, about.clone()), id);
+        }
+    }
+
+    /// The process that holds a connection: `c2` is the second serving one's.
+    fn holder(&self, connection: &str) -> Option<EntityId> {
+        let number = connection.strip_prefix('c').expect("a connection is cN");
+        let worker = self
+            .named
+            .get(&(EntityKind::Process, format!("worker{number}")));
+        worker.copied()
+    }
+
+    /// Whom a lane of a table is about; several where it names none of many.
+    pub fn about(&self, lane: &Lane, kind: EntityKind) -> Vec<EntityId> {
+        match (&lane.about, kind) {
+            (Some(about), kind) => vec![self.called(kind, about)],
+            (None, EntityKind::Machine) => vec![self.machine],
+            (None, EntityKind::Cpu) => self.cpus.clone(),
+            (None, EntityKind::Thread) => self.workers.clone(),
+            (None, _) => panic!("whom is {} about?", lane.name),
+        }
+    }
+
+    /// Who is called so.
+    pub fn called(&self, kind: EntityKind, name: &str) -> EntityId {
+        let id = self.named.get(&(kind, name.to_owned()));
+        *id.unwrap_or_else(|| panic!("nobody is called {name}"))
+    }
+}
+
+/// The control groups of the target.
+#[derive(Clone, Copy)]
+struct Home {
+    cpu: EntityId,
+    memory: EntityId,
+    io: EntityId,
+}
+
+impl Home {
+    fn take(self, record: &mut EntityRecord) {
+        record.role = Role::Target;
+        record.group = Some(self.cpu);
+        record.pressure_group = Some(self.cpu);
+        record.memory_group = Some(self.memory);
+        record.io_group = Some(self.io);
     }
 }
 
@@ -161,12 +275,11 @@ impl Register<'_> {
 
     /// Every group that is named, and those above it.
     fn groups(&mut self, drawing: &Drawing) -> BTreeMap<String, EntityId> {
-        let named = drawing
-            .lanes
-            .iter()
-            .filter_map(|lane| lane.group.as_deref());
+        let named = drawing.lanes.iter().filter_map(Lane::path);
+        let settings = ["group", "memory_group", "io_group"];
+        let settings = settings.into_iter().filter_map(|name| drawing.word(name));
         let mut groups = BTreeMap::new();
-        for path in named.chain([drawing.word("group").unwrap_or(HOME)]) {
+        for path in named.chain(settings).chain([HOME]) {
             for (end, _) in path.match_indices('/').chain([(path.len(), "")]) {
                 let above = if end == 0 { "/" } else { &path[..end] };
                 if !groups.contains_key(above) {

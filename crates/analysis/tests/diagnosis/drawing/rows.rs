@@ -11,14 +11,16 @@ pub struct Value(pub &'static str, pub f64, pub Known);
 pub type Known = bool;
 
 /// What is written into one table about one entity.
-pub struct Writer<'a> {
-    pub table: &'a Table,
+pub struct Writer {
+    pub table: &'static Table,
     pub entity: EntityId,
     pub every_ms: usize,
     pub seconds: usize,
+    /// Whether unchanged rows are written as well.
+    pub all: bool,
 }
 
-impl Writer<'_> {
+impl Writer {
     /// Writes the rows of every second that is seen.
     pub fn write(
         &self,
@@ -72,8 +74,8 @@ struct Pending {
 }
 
 impl Pending {
-    fn take(&mut self, to: &Writer<'_>, timeline: &mut Timeline, time: Timestamp, row: Vec<i64>) {
-        if row == self.row {
+    fn take(&mut self, to: &Writer, timeline: &mut Timeline, time: Timestamp, row: Vec<i64>) {
+        if row == self.row && !to.all {
             self.unwritten = Some(time);
             return;
         }
@@ -82,7 +84,7 @@ impl Pending {
         self.row = row;
     }
 
-    fn finish(&mut self, to: &Writer<'_>, timeline: &mut Timeline) {
+    fn finish(&mut self, to: &Writer, timeline: &mut Timeline) {
         if let Some(time) = self.unwritten.take() {
             let data = timeline.table_mut(to.table);
             data.push(time, to.entity, &self.row);

@@ -1,0 +1,103 @@
+//! `cache.cold`: what the target reads because it has not yet been read.
+
+use expect_test::expect;
+
+use crate::disk;
+use crate::drawing::{answers, drawn, listed, told, with};
+
+/// Reads fall from second to second, and with them the part of each request that they take.
+pub fn cold() -> String {
+    with(
+        disk::LATENCY,
+        "
+        run x4   33333333333333333333
+        blocked  D17
+        disk.reads           vda *1000 98877766655544433322
+        disk.read_bytes      vda *1e7  98877766655544433322
+        paging.page_in_bytes *1e7      98877766655544433322
+        ",
+    )
+}
+
+#[test]
+fn cold_caches_lead_while_reads_fall() {
+    let report = drawn(&cold()).diagnose();
+    expect![[r#"
+        cache.cold | process server | consistent | 0.700 (0.700 to 0.700)
+        Caches are cold: reads fell from 7.17 to 2.83 MB/s within this window, and 70 % of each request was server reading the disk.
+        helps: time, or a warm-up before the measurement: at most +233 %
+        not: more clients, more CPUs
+        wrong if: run again at once, caches warm: if it is as slow, this is wrong
+    "#]].assert_eq(&told(&report));
+    expect!["cache.cold server 0.70"].assert_eq(&listed(&report));
+}
+
+#[test]
+fn cold_caches_and_what_speaks_against_them() {
+    let changes = [
+        (
+            "reads fall by a little less than half",
+            "disk.read_bytes vda *1e7 99998888777766665555",
+        ),
+        (
+            "reads vary and do not fall",
+            "disk.read_bytes vda *1e7 94949294949294929494",
+        ),
+        (
+            "they cost the server nothing any more",
+            "
+            blocked S232
+            run x4 88888888888888888888",
+        ),
+        (
+            "it is a neighbour who reads less and less",
+            "
+            rest 11111111111111111111 /batch
+            disk.read_bytes vda *1e8 98877766655544433322
+            disk.reads      vda *1e3 98877766655544433322
+            process.read_bytes  other1 *1e8 98877766655544433322
+            process.write_bytes other1 *1e8 00000000000000000000
+            process.read_bytes  server *1e7 11111111111111111111",
+        ),
+        ("too short", "tps 44444444------------"),
+        (
+            "disks were not recorded",
+            "
+            disk.reads      vda *1000 --------------------
+            disk.read_bytes vda *1e7  --------------------",
+        ),
+        (
+            "what falls are refaults",
+            "paging.refault_file *2000 99999999999999999999",
+        ),
+        (
+            "read in the first third only",
+            "blocked D17 D17 D17 D17 D17 D17 D17 S232 S232 S232 S232 S232 S232 S232 S232 S232 S232 S232 S232 S232",
+        ),
+    ];
+    expect![[r#"
+        reads fall by a little less than half
+          absent: disk reads did not fall steadily: 8.50 MB/s in the first third, 5.33 in the last
+          headline: io.latency
+        reads vary and do not fall
+          absent: disk reads did not fall steadily: 6.17 MB/s in the first third, 6.17 in the last
+          headline: io.latency
+        they cost the server nothing any more
+          absent: server was not seen reading the disk
+          headline: healthy
+        it is a neighbour who reads less and less
+          absent: io.neighbour explains it: batch
+          headline: io.neighbour
+        too short
+          cannot tell: the window is too short to see reads fall, or disks were not recorded
+          headline: io.latency
+        disks were not recorded
+          cannot tell: the window is too short to see reads fall, or disks were not recorded
+          headline: undetermined
+        what falls are refaults
+          absent: memory.refault explains it: machine
+          headline: memory.refault
+        read in the first third only
+          present: Caches are cold: reads fell from 7.17 to 2.83 MB/s within this window, and 22 % of each request was server reading the disk.
+    "#]].assert_eq(&answers(&cold(), "cache.cold", &changes));
+}

@@ -1,0 +1,79 @@
+//! One drawing for every cause, in which it is present: what holds for all of them is tested on these.
+
+use std::collections::BTreeSet;
+
+use model::Answer;
+
+use crate::drawing::{drawn, with};
+use crate::{
+    cache, clients, cores, disk, healthy, load, locks, memory, neighbour, network, quota, saturated,
+};
+
+/// Causes with a drawing of each, some with several.
+pub fn drawings() -> Vec<(&'static str, String)> {
+    let own = |text: &str| text.to_owned();
+    vec![
+        ("limit.connections", clients::refused()),
+        ("limit.connections", clients::full()),
+        ("memory.oom", memory::oom()),
+        ("io.full_disk", own(disk::FULL)),
+        ("cpu.quota", own(quota::LIMITED)),
+        (
+            "cpu.quota",
+            with(
+                quota::LIMITED,
+                "cpus 2 clients 4 quota 4 group /limited/inner",
+            ),
+        ),
+        ("io.throttled", disk::throttled()),
+        ("cpu.steal", own(cores::STEAL)),
+        ("memory.limit", memory::limit()),
+        ("memory.swap", memory::swap()),
+        ("memory.refault", memory::refault()),
+        ("memory.reclaim", memory::reclaim()),
+        ("cache.cold", cache::cold()),
+        ("io.neighbour", disk::neighbour()),
+        ("io.sync", own(locks::SYNC)),
+        ("io.cap", disk::cap()),
+        ("io.latency", own(disk::LATENCY)),
+        ("lock.database", own(locks::DATABASE)),
+        ("lock.futex", own(locks::FUTEX)),
+        ("cpu.neighbour", own(neighbour::NEIGHBOUR)),
+        (
+            "cpu.neighbour",
+            neighbour::NEIGHBOUR.replace("  /batch", ""),
+        ),
+        ("cpu.saturated", own(saturated::SATURATED)),
+        ("cpu.imbalance", own(cores::IMBALANCE)),
+        ("cpu.single_thread", own(cores::SINGLE)),
+        ("net.loss", network::loss()),
+        ("net.backlog", network::backlog()),
+        ("net.rtt", own(network::RTT)),
+        ("load.client", own(load::CLIENT)),
+        ("cpu.softirq", cores::softirq()),
+        ("cpu.kernel", cores::kernel()),
+        ("load.shares_cpu", own(saturated::SATURATED)),
+        ("load.rate", own(load::RATE)),
+        ("load.late", clients::late()),
+        ("load.concurrency", own(clients::CONCURRENCY)),
+        ("healthy", own(healthy::HEALTHY)),
+        ("undetermined", locks::tie()),
+    ]
+}
+
+#[test]
+fn every_cause_is_present_in_its_drawing() {
+    let mut present = BTreeSet::new();
+    for (cause, text) in drawings() {
+        let report = drawn(&text).diagnose();
+        let judged = report.verdict.judged.iter();
+        let found: Vec<&str> = judged
+            .filter(|judged| judged.answer == Answer::Present)
+            .map(|judged| judged.cause.as_str())
+            .collect();
+        assert!(found.contains(&cause), "{cause}: {found:?}");
+        present.extend(found.into_iter().map(str::to_owned));
+    }
+    let all = analysis::causes().iter().map(|cause| cause.name.to_owned());
+    assert_eq!(present, all.collect());
+}

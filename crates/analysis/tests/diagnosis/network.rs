@@ -1,0 +1,216 @@
+//! `net.*`: a long way, a way that loses, a queue that is full.
+
+use expect_test::expect;
+
+use crate::drawing::{answers, drawn, listed, told, with};
+
+/// Each request takes 10 ms, of which 8 are the way there and back.
+pub const RTT: &str = "
+    cpus 4  clients 4
+    busy      22222222222222222222
+    run x4    11111111111111111111
+    wait      00000000000000000000
+    gen       11111111111111111111
+    throttled 00000000000000000000  /server
+    io        00000000000000000000
+    memory    00000000000000000000
+    tps       44444444444444444444
+    connection.rtt_min_ns   c1 *1e7 88888888888888888888
+    connection.rtt_min_ns   c2 *1e7 77777777777777777777
+    connection.segments_out c1 *1e3 99999999999999999999
+    connection.segments_out c2 *1e3 99999999999999999999
+    connection.retransmitted_segments c1 *1e3 00000000000000000000
+    connection.retransmitted_segments c2 *1e3 00000000000000000000
+    tcp.out_segments           *1e4 55555555555555555555
+    tcp.retransmitted_segments *1e4 00000000000000000000
+    tcp.listen_overflows       *10  00000000000000000000
+    softnet.dropped            *10  00000000000000000000
+    network.rx_drops eth0 *10 00000000000000000000
+    network.tx_drops eth0 *10 00000000000000000000
+";
+
+/// One of 33 segments is sent again.
+pub fn loss() -> String {
+    with(
+        RTT,
+        "connection.retransmitted_segments c1 *100 55555555555555555555",
+    )
+}
+
+/// Five connections per second find the listener's queue full.
+pub fn backlog() -> String {
+    with(RTT, "tcp.listen_overflows *10 55555555555555555555")
+}
+
+/// The connections' own counters hidden.
+const NO_CONNECTIONS: &str = "
+    connection.rtt_min_ns   c1 *1e7 --------------------
+    connection.rtt_min_ns   c2 *1e7 --------------------
+    connection.segments_out c1 *1e3 --------------------
+    connection.segments_out c2 *1e3 --------------------
+    connection.retransmitted_segments c1 *1e3 --------------------
+    connection.retransmitted_segments c2 *1e3 --------------------
+";
+
+#[test]
+fn a_long_way_leads_and_what_speaks_against_it() {
+    let report = drawn(RTT).diagnose();
+    expect![[r#"
+        net.rtt | connection c1 | consistent | 0.750
+        The network is the bottleneck: a round trip to server takes 7.50 ms, 75 % of each request.
+        helps: generator and target next to each other: at most +300 %
+        helps: more clients: they wait for the way at the same time: at most +400 % (at the CPU that a request takes now)
+        not: a faster server, more CPUs, faster disk, more memory
+        wrong if: run the generator on the server's own machine: if throughput stays the same, this is wrong
+    "#]].assert_eq(&told(&report));
+    expect!["net.rtt c1 0.75"].assert_eq(&listed(&report));
+    let at_work = format!("{NO_CONNECTIONS}\n run x4 88888888888888888888");
+    let changes = [
+        (
+            "a little under 30 %",
+            "
+            connection.rtt_min_ns c1 *1e7 33333333333333333333
+            connection.rtt_min_ns c2 *1e7 22222222222222222222",
+        ),
+        (
+            "long, but the server works meanwhile",
+            "run x4 88888888888888888888",
+        ),
+        ("no connection was seen", NO_CONNECTIONS),
+        (
+            "no connection was seen, and the server works",
+            at_work.as_str(),
+        ),
+        ("no response time", "tps --------------------"),
+        (
+            "a way that loses",
+            "connection.retransmitted_segments c1 *100 55555555555555555555",
+        ),
+    ];
+    expect![[r#"
+        a little under 30 %
+          absent: a round trip took 2.50 ms, 25 % of each request
+          headline: undetermined
+        long, but the server works meanwhile
+          absent: a round trip took 7.50 ms, 20 % of each request
+          headline: healthy
+        no connection was seen
+          cannot tell: no TCP connection of server was seen
+          headline: undetermined
+        no connection was seen, and the server works
+          absent: no TCP connection of server was seen
+          headline: healthy
+        no response time
+          cannot tell: no response time is known to hold the round trip against
+          headline: healthy
+        a way that loses
+          absent: net.loss explains it: c1
+          headline: net.loss
+    "#]]
+    .assert_eq(&answers(RTT, "net.rtt", &changes));
+}
+
+#[test]
+fn a_way_that_loses_leads_and_what_speaks_against_it() {
+    let report = drawn(&loss()).diagnose();
+    expect![[r#"
+        net.loss | connection c1 | consistent | 0.900
+        The network loses data: 2.8 % of the segments were sent again, and 90 % of each request was outside server.
+        helps: a way that loses nothing: at most +400 %
+        not: a faster server, more CPUs, faster disk, more memory
+        wrong if: run the generator on the server's own machine: if throughput stays the same, this is wrong
+    "#]].assert_eq(&told(&report));
+    expect!["net.loss c1 0.90"].assert_eq(&listed(&report));
+    let machine =
+        format!("{NO_CONNECTIONS}\n tcp.retransmitted_segments *100 77777777777777777777");
+    let unseen = format!("{NO_CONNECTIONS}\n tcp.retransmitted_segments *1e4 --------------------");
+    let changes = [
+        (
+            "a little under 1 %",
+            "connection.retransmitted_segments c1 *10 99999999999999999999
+            connection.retransmitted_segments c2 *10 88888888888888888888",
+        ),
+        (
+            "others' connections lose",
+            "
+            connection.retransmitted_segments c1 *100 00000000000000000000
+            tcp.retransmitted_segments *1e4 55555555555555555555",
+        ),
+        (
+            "the server works for nearly all of each request",
+            "run x4 99999999999999999999",
+        ),
+        ("only the machine's segments are known", machine.as_str()),
+        ("nothing is known", unseen.as_str()),
+    ];
+    expect![[r#"
+        a little under 1 %
+          absent: 0.9 % of the segments were sent again
+          headline: net.rtt
+        others' connections lose
+          absent: 0 of the segments were sent again
+          headline: net.rtt
+        the server works for nearly all of each request
+          absent: 2.8 % of the segments were sent again, but only 10 % of each request was outside server
+          headline: healthy
+        only the machine's segments are known
+          present: The network loses data: 1.4 % of the segments were sent again, and 90 % of each request was outside server.
+        nothing is known
+          cannot tell: what was sent again was not recorded
+          headline: undetermined
+    "#]].assert_eq(&answers(&loss(), "net.loss", &changes));
+}
+
+#[test]
+fn a_full_queue_leads_and_what_speaks_against_it() {
+    let report = drawn(&backlog()).diagnose();
+    expect![[r#"
+        net.backlog | machine machine | consistent | none
+        A queue of the network is full: connections refused by a full listen queue, 5.00 per second.
+        wrong if: see which: nstat -az TcpExtListenOverflows TcpExtTCPBacklogDrop; ss -ltn shows the queues
+    "#]].assert_eq(&told(&report));
+    expect!["net.backlog machine none, net.rtt c1 0.75"].assert_eq(&listed(&report));
+    let none = "tcp.listen_overflows *10 00000000000000000000\n";
+    let dropped = format!("{none} network.rx_drops eth0 *10 77777777777777777777");
+    let softnet = format!("{none} softnet.dropped *10 77777777777777777777");
+    let unwanted = format!("{dropped}\n run x4 ####################");
+    let changes = [
+        (
+            "less than one a second",
+            "tcp.listen_overflows *1 99999999999999999999",
+        ),
+        ("packets dropped by an interface", dropped.as_str()),
+        ("packets dropped by CPUs", softnet.as_str()),
+        ("packets dropped that nobody misses", unwanted.as_str()),
+        (
+            "listeners were not recorded",
+            "tcp.listen_overflows *10 --------------------
+            tcp.out_segments *1e4 --------------------
+            tcp.retransmitted_segments *1e4 --------------------",
+        ),
+        (
+            "CPUs were not recorded",
+            "tcp.listen_overflows *10 00000000000000000000
+            softnet.dropped *10 --------------------",
+        ),
+    ];
+    expect![[r#"
+        less than one a second
+          absent: no queue of the network was full
+          headline: net.rtt
+        packets dropped by an interface
+          present: A queue of the network is full: packets dropped by eth0, 7.00 per second.
+        packets dropped by CPUs
+          present: A queue of the network is full: packets dropped by CPUs, 28.0 per second.
+        packets dropped that nobody misses
+          absent: no queue of the network was full
+          headline: healthy
+        listeners were not recorded
+          cannot tell: queues of the network were not recorded
+          headline: net.rtt
+        CPUs were not recorded
+          cannot tell: queues of the network were not recorded
+          headline: net.rtt
+    "#]]
+    .assert_eq(&answers(&backlog(), "net.backlog", &changes));
+}
