@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-scripts/need.sh "the tests" postgresql build-essential sudo util-linux
+scripts/need.sh "the tests" postgresql build-essential sudo util-linux iproute2
 scripts/rust.sh
 
 log=$(mktemp)
