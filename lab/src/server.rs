@@ -10,6 +10,7 @@ mod load;
 mod mutex;
 mod relay;
 mod request;
+mod ring;
 mod sessions;
 mod storage;
 
@@ -37,6 +38,9 @@ pub enum Part {
     /// Threads that read and write past the page cache.
     #[command(hide = true)]
     Storage(storage::StorageArguments),
+    /// A loop on an io_uring that waits for a connection, and for nothing else.
+    #[command(hide = true)]
+    Ring(ring::RingArguments),
     /// Two network devices, and packets that take their time between them.
     #[command(hide = true)]
     Relay(relay::RelayArguments),
@@ -65,6 +69,7 @@ pub fn play(part: &Part) -> Result<u8> {
         Part::Sessions(arguments) => sessions::sessions(arguments),
         Part::Burn(arguments) => burn::burn(arguments),
         Part::Storage(arguments) => storage::hammer(arguments),
+        Part::Ring(arguments) => ring::wait(arguments),
         Part::Relay(arguments) => relay::relay(arguments),
     }
 }

@@ -89,7 +89,8 @@ pub(crate) fn measure<'a>(
         let throttled = throttled_over(&slices, signal.map_or(window, |mean| mean.span));
         for ledger in [&mut target.serving_ledger, &mut target.ledger] {
             ledger.shift(LedgerClass::CpuWait, LedgerClass::Throttled, throttled);
-            ledger.queue_behind_sync(window.len_ns() as f64, thresholds.io_sync.synced);
+            let span_ns = window.len_ns() as f64;
+            ledger.queue_behind_sync(span_ns, thresholds.io_sync.synced, signal.is_some());
         }
     }
     let cpu = cpu_use(

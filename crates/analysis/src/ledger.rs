@@ -75,14 +75,17 @@ impl Ledger {
     /// Gives the time that was spent waiting for a lock while another thread of the pool held it and
     /// synced to what it waited for: a crowd in futex behind one thread in fdatasync is disk, not
     /// lock. `least` is the part of `span_ns` for which some thread must have been in fsync.
-    pub(crate) fn queue_behind_sync(&mut self, span_ns: f64, least: f64) {
+    /// `requests_known`: without requests, who waits in futex may as well be idle, and only what
+    /// the application itself calls a lock is passed on.
+    pub(crate) fn queue_behind_sync(&mut self, span_ns: f64, least: f64, requests_known: bool) {
         // With one leader at a time, as group commits have it, their times add up to the time in
         // which there was one.
         let synced = (self.get(LedgerClass::Sync) / span_ns.max(1.0)).min(1.0);
         if synced < least {
             return;
         }
-        for class in [LedgerClass::Futex, LedgerClass::InternalLock] {
+        let futex = requests_known.then_some(LedgerClass::Futex);
+        for class in [LedgerClass::InternalLock].into_iter().chain(futex) {
             self.shift(class, LedgerClass::SyncQueue, self.get(class) * synced);
         }
     }
@@ -101,11 +104,16 @@ impl Ledger {
         }
     }
 
-    /// Time that is spent on work: everything but waiting for input, sleeping on a timer by its own
-    /// choice, and what is not known.
+    /// Time that is surely spent on work: everything but waiting for input, sleeping on a timer by its
+    /// own choice, futex (where idle workers of a pool wait too), and what is not known.
     pub(crate) fn busy_ns(&self) -> f64 {
-        let idle = [LedgerClass::Input, LedgerClass::Sleep, LedgerClass::Unknown];
-        self.wall_ns - idle.map(|class| self.get(class)).iter().sum::<f64>()
+        let idle = [
+            LedgerClass::Input,
+            LedgerClass::Sleep,
+            LedgerClass::Futex,
+            LedgerClass::Unknown,
+        ];
+        self.wall_ns - self.sum(&idle)
     }
 
     /// As it is reported, largest part first.

@@ -149,8 +149,9 @@ fn settled(bins: &[Bin], thresholds: &Thresholds) -> Option<(Vec<Stretch>, usize
         throughput: kept.iter().map(|bin| bin.throughput).collect(),
         latency_ns: kept.iter().map(|bin| bin.latency_ns).collect(),
     };
-    let group = (SECOND_NS + usual / 2) / usual;
-    let stretches = changes::stretches(&series, group.max(1) as usize, &thresholds.phases);
+    // Bins of a damaged recording may be nanoseconds long.
+    let group = ((SECOND_NS + usual / 2) / usual).clamp(1, kept.len() as i64);
+    let stretches = changes::stretches(&series, group as usize, &thresholds.phases);
     let mut stretches = without_warm_up(&series.throughput, stretches, thresholds);
     for stretch in &mut stretches {
         stretch.first += 1;

@@ -100,7 +100,7 @@ impl Slicing<'_> {
             ledger::throttled_part(wait_ns, held_back_ns, window, f64::from(self.cpus));
         ledger.shift(LedgerClass::CpuWait, LedgerClass::Throttled, throttled_ns);
         ledger.spread_unsampled();
-        ledger.queue_behind_sync(window.len_ns() as f64, self.synced);
+        ledger.queue_behind_sync(window.len_ns() as f64, self.synced, response_ns.is_some());
         Some(Slice {
             window,
             total_ns: response_ns.unwrap_or_else(|| ledger.busy_ns()),

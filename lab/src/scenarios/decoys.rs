@@ -13,7 +13,7 @@ pub const ASKED: [&str; 7] = ["-c", "10", "-j", "2", "-S", "-R", "500"];
 const SMALL_QUOTA: u32 = 20_000;
 
 /// All of them.
-pub fn scenarios() -> [Scenario; 4] {
+pub fn scenarios() -> [Scenario; 5] {
     [
         decoy(
             "neighbour-io",
@@ -38,6 +38,12 @@ pub fn scenarios() -> [Scenario; 4] {
             "Another group is held back by its CPU quota all the time, while pgbench asks for 500 \
              reads per second.",
             throttled_neighbour,
+        ),
+        decoy(
+            "idle-ring",
+            "Two event loops wait on an io_uring for connections that never come, while pgbench asks \
+             for 500 reads per second.",
+            idle_ring,
         ),
     ]
 }
@@ -91,6 +97,15 @@ fn cache_warm_up(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
     let script = "\\set aid random(1, 100000)\n\
                   SELECT abalance FROM pgbench_accounts WHERE aid = :aid;\n";
     pgbench_script(stage, &["-c", "10", "-j", "2", "-R", "2000"], script)?.ready()
+}
+
+fn idle_ring(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
+    stage.postgres(&[])?;
+    if cause == Cause::Made {
+        let ring = stage.own(&["ring"])?;
+        stage.beside_that_speaks(ring)?;
+    }
+    pgbench(stage, &ASKED).ready()
 }
 
 fn throttled_neighbour(stage: &mut Stage, cause: Cause) -> Result<SetUp> {

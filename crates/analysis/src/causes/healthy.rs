@@ -84,6 +84,8 @@ fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject) -> Judg
     let sure = facts.window.seconds() >= thresholds.gates.steady_seconds
         && waits < thresholds.healthy.waits
         && !facts.wait_unseen(thresholds);
+    let futex = futex_unexplained(facts, target);
+    let sure = sure && futex.is_none();
     let evidence = share(
         facts,
         "waits of the target",
@@ -99,6 +101,7 @@ fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject) -> Judg
             passed: waits < thresholds.healthy.waits,
             ..evidence
         }],
+        contradictions: futex.into_iter().collect(),
         would_not_help: Vec::new(),
         prove_wrong: prove_wrong(facts),
         ..finding(
@@ -112,6 +115,19 @@ fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject) -> Judg
             sentence(facts, target),
         )
     }))
+}
+
+/// Without requests nobody can say whether threads in futex were idle or waited for a lock.
+fn futex_unexplained(facts: &Facts<'_>, target: &Subject) -> Option<String> {
+    let part = target.serving_ledger.part(LedgerClass::Futex);
+    let worked = worked(target).is_none_or(|worked| worked >= IDLE);
+    (facts.signal.is_none() && worked && part >= FUTEX).then(|| {
+        format!(
+            "threads of {} were in futex for {} of their time: idle workers, or a lock; no response time tells which",
+            target.name,
+            percent(part)
+        )
+    })
 }
 
 fn sentence(facts: &Facts<'_>, target: &Subject) -> String {
@@ -155,6 +171,9 @@ fn sentence(facts: &Facts<'_>, target: &Subject) -> String {
         }
     }
 }
+
+/// Time in futex from which on it is worth a doubt.
+const FUTEX: f64 = 0.20;
 
 /// Threads that had work for less of their lives than this were idle.
 const IDLE: f64 = 0.01;

@@ -31,27 +31,10 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         least: limits.cost,
         doing: "waiting for a lock",
     };
+    if let Some(judgement) = perhaps_idle(facts, thresholds) {
+        return judgement;
+    }
     settled(waits(facts, &waiting).map(|(target, held)| {
-        if facts.signal.is_none() {
-            return Judgement::CannotTell(format!(
-                "{} was in futex for {} of its time, where idle workers wait too, and no response time tells them apart",
-                target.name,
-                percent(held.share)
-            ));
-        }
-        let inside: f64 = facts
-            .account
-            .iter()
-            .flat_map(|account| &account.items)
-            .filter(|item| !matches!(item.class, LedgerClass::Outside | LedgerClass::Lag))
-            .map(|item| item.share)
-            .sum();
-        if inside > 1.0 + thresholds.gates.excess {
-            return Judgement::CannotTell(format!(
-                "the threads of {} were in futex for longer than requests took: some of them were idle there",
-                target.name
-            ));
-        }
         let sentence = format!(
             "A lock is the bottleneck: {} of {} was threads of {} waiting for each other.",
             percent(held.share),
@@ -61,11 +44,47 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         Judgement::Present(Box::new(Finding {
             share: Some(held.share),
             share_interval: held.interval,
-            evidence: vec![share(facts, "waiting for a lock", "thread.syscall", &target.entity, held.share, held.least)],
-            would_help: vec![bounds::without_wait(facts, held.share, "less time under the lock, or several locks instead of one".to_owned())],
+            evidence: vec![share(
+                facts,
+                "waiting for a lock",
+                "thread.syscall",
+                &target.entity,
+                held.share,
+                held.least,
+            )],
+            would_help: vec![bounds::without_wait(
+                facts,
+                held.share,
+                "less time under the lock, or several locks instead of one".to_owned(),
+            )],
             would_not_help: bounds::useless(facts, &["more clients", "more threads"]),
-            prove_wrong: "run with half of the clients: if throughput falls as much, this is wrong".to_owned(),
+            prove_wrong: "run with half of the clients: if throughput falls as much, this is wrong"
+                .to_owned(),
             ..finding(CAUSE.name, &target.entity, Confidence::Consistent, sentence)
         }))
     }))
+}
+
+/// Why futex cannot be told from idleness, where it cannot.
+fn perhaps_idle(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<Judgement> {
+    let target = facts.target.as_ref()?;
+    let account = facts.account.as_ref()?;
+    let futex_ns = target.serving_ledger.get(LedgerClass::Futex);
+    let name = &target.name;
+    if facts.signal.is_none() {
+        let part = target.serving_ledger.part(LedgerClass::Futex);
+        return (part >= thresholds.floors.share).then(|| {
+            Judgement::CannotTell(format!(
+                "threads of {name} were in futex for {} of their time, where idle workers wait too, and no response time tells them apart",
+                percent(part)
+            ))
+        });
+    }
+    let whole = account.total_ns as f64;
+    let idle = futex_ns - facts.share(LedgerClass::Futex) * whole;
+    (idle > thresholds.gates.excess * whole).then(|| {
+        Judgement::CannotTell(format!(
+            "the threads of {name} were in futex for longer than requests took: some of them were idle there"
+        ))
+    })
 }

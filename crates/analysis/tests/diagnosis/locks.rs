@@ -203,8 +203,8 @@ fn futex_and_what_speaks_against_it() {
           cannot tell: the threads of server were in futex for longer than requests took: some of them were idle there
           headline: undetermined
         no response time
-          cannot tell: server was in futex for 90 % of its time, where idle workers wait too, and no response time tells them apart
-          headline: undetermined
+          cannot tell: threads of server were in futex for 90 % of their time, where idle workers wait too, and no response time tells them apart
+          headline: healthy
         nobody saw what the servers were blocked in
           cannot tell: what server was blocked in was not seen: run as root, or as the user who owns it
           headline: undetermined
