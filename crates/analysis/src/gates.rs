@@ -3,6 +3,7 @@
 use model::{Caveat, ExitKind, GapReason, LedgerClass, Phase, PhaseKind, Provenance};
 
 use crate::facts::Facts;
+use crate::signals;
 use crate::thresholds::Thresholds;
 use crate::words::{duration, percent, rate};
 
@@ -17,7 +18,7 @@ pub(crate) fn caveats(facts: &Facts<'_>, phases: &[Phase], thresholds: &Threshol
         ("gate.gaps", gaps(facts, thresholds)),
         ("gate.own_cost", own_cost(facts, thresholds)),
         ("gate.latency_derived", latency_derived(facts)),
-        ("gate.stalled", stalled(facts)),
+        ("gate.stalled", stalled(facts, phases)),
         ("gate.steal", steal(facts, thresholds)),
         ("gate.law", law(facts, thresholds)),
     ];
@@ -140,10 +141,29 @@ fn latency_derived(facts: &Facts<'_>) -> Option<String> {
     })
 }
 
-fn stalled(facts: &Facts<'_>) -> Option<String> {
-    (facts.empty_bins > 0).then(|| {
-        let times = if facts.empty_bins == 1 { "1 interval".to_owned() } else { format!("{} intervals", facts.empty_bins) };
-        format!("in {times} nothing was completed: latency has no data there, and the mean hides the stall")
+fn stalled(facts: &Facts<'_>, phases: &[Phase]) -> Option<String> {
+    let intervals = |number: usize| match number {
+        1 => "1 interval".to_owned(),
+        number => format!("{number} intervals"),
+    };
+    if facts.empty_bins > 0 {
+        let times = intervals(facts.empty_bins);
+        return Some(format!(
+            "in {times} nothing was completed: latency has no data there, and the mean hides the stall"
+        ));
+    }
+    // A long stall is a phase of its own, and the verdict is about another.
+    let bins = signals::bins(facts.timeline);
+    let settled = phases
+        .iter()
+        .filter(|phase| !matches!(phase.kind, PhaseKind::WarmUp | PhaseKind::End));
+    let elsewhere = settled
+        .flat_map(|phase| signals::inside(&bins, phase.window))
+        .filter(|bin| bin.completed() == 0.0)
+        .count();
+    (elsewhere > 0).then(|| {
+        let times = intervals(elsewhere);
+        format!("in {times} outside of what is judged nothing was completed: see the phases")
     })
 }
 

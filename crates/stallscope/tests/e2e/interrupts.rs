@@ -62,7 +62,7 @@ fn a_workload_that_ignores_signals_is_killed_after_the_grace_period() {
     ended
         .status(137)
         .says("load has not ended since the interrupt: killing it")
-        .says("No bottleneck")
+        .says("judged")
         .says("Saved");
     assert!(place.opened().meta.complete);
 }
