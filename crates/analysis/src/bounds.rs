@@ -1,4 +1,5 @@
-//! Upper bounds of what a change would bring, and lower bounds of what is free.
+//! What a change would bring at most, if the rest of a request stays as it is, and lower bounds of what
+//! is free.
 //!
 //! Utilisation law D = U c / X: at the same CPU time per operation, throughput grows at most with the
 //! CPUs. Little's law N = X (R + Z): a closed loop gains at most what its waits cost. A bound is the
@@ -63,18 +64,14 @@ pub(crate) fn without_quota(facts: &Facts<'_>, change: String) -> Remedy {
 pub(crate) fn factor_without_quota(facts: &Facts<'_>) -> f64 {
     let held_back = facts.share(LedgerClass::Throttled) + facts.share(LedgerClass::CpuWait);
     let left = (1.0 - held_back - facts.generator_wait()).max(0.01);
-    let room = facts
-        .machine
-        .map_or(f64::INFINITY, |machine| 1.0 / machine.busy.clamp(0.01, 1.0));
+    let room = cpu_room(facts);
     (1.0 / left).min(room)
 }
 
 /// A generator that is no limit, within the CPUs.
 pub(crate) fn faster_generator(facts: &Facts<'_>, change: String) -> Remedy {
     let outside = facts.share(LedgerClass::Outside).min(0.99);
-    let room = facts
-        .machine
-        .map_or(f64::INFINITY, |machine| 1.0 / machine.busy.clamp(0.01, 1.0));
+    let room = cpu_room(facts);
     remedy(
         facts,
         change,
@@ -92,10 +89,18 @@ fn factor_without(facts: &Facts<'_>, share: f64) -> f64 {
     if facts.signal.is_none() || facts.asked_rate().is_some() {
         return f64::INFINITY;
     }
-    let room = facts
-        .machine
-        .map_or(f64::INFINITY, |machine| 1.0 / machine.busy.clamp(0.01, 1.0));
+    let room = cpu_room(facts);
     (1.0 / (1.0 - share).max(0.01)).min(room)
+}
+
+/// How much more work the CPUs have room for, at the CPU time that a request takes now. Where they
+/// are hardly used that says nothing: CPU time per request falls under load, here from 284 us at a
+/// low rate to 95 us when saturated.
+fn cpu_room(facts: &Facts<'_>) -> f64 {
+    const USED: f64 = 0.5;
+    let busy = facts.machine.map(|machine| machine.busy);
+    busy.filter(|busy| *busy >= USED)
+        .map_or(f64::INFINITY, |busy| 1.0 / busy.min(1.0))
 }
 
 /// What would not help, each checked against what the target was seen to wait for.
@@ -174,9 +179,7 @@ pub(crate) fn more_threads(facts: &Facts<'_>, change: String) -> Remedy {
 
 /// More clients of a closed loop, up to what the CPUs allow.
 pub(crate) fn more_clients(facts: &Facts<'_>, change: String) -> Remedy {
-    let room = facts
-        .machine
-        .map_or(f64::INFINITY, |machine| 1.0 / machine.busy.clamp(0.01, 1.0));
+    let room = cpu_room(facts);
     remedy(
         facts,
         change,

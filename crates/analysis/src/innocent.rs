@@ -100,7 +100,14 @@ fn locks(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<Innocent> {
         LedgerClass::InternalLock,
         LedgerClass::DatabaseLock,
     ]);
-    if share >= thresholds.floors.share || blind(facts) {
+    // Without requests, futex is in no account, and no lock is acquitted by that.
+    let futex = facts
+        .target
+        .as_ref()?
+        .serving_ledger
+        .part(LedgerClass::Futex);
+    let untold = facts.signal.is_none() && futex >= thresholds.floors.share;
+    if share >= thresholds.floors.share || untold || blind(facts) {
         return None;
     }
     found("locks", share, format!("locks {}", percent(share)))

@@ -121,7 +121,7 @@ pub struct Evidence {
     pub passed: bool,
 }
 
-/// A change that would help, with an upper bound of what it would bring.
+/// A change that would help, with what it would bring at most if the rest of a request stays as it is.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Remedy {
     /// The change: `a third CPU`.
@@ -152,7 +152,7 @@ pub struct Finding {
     pub sentence: String,
     /// What it rests on.
     pub evidence: Vec<Evidence>,
-    /// What would help, best first; upper bounds.
+    /// What would help, best first.
     pub would_help: Vec<Remedy>,
     /// What would not.
     pub would_not_help: Vec<String>,

@@ -75,8 +75,8 @@ fn a_crowd_in_futex_behind_one_sync_is_disk_and_no_lock() {
     expect![[r#"
         io.sync | process server | consistent | 1.000 (1.000 to 1.000)
         Syncing to disk is the bottleneck: 100 % of each request was server waiting for fsync (88 % behind another's).
-        helps: a disk that syncs faster (now 2.25 ms per operation): at most +900 %
-        helps: fewer syncs: more work per commit, or commits that need not be safe at once: at most +900 %
+        helps: a disk that syncs faster (now 2.25 ms per operation): at most +9900 %
+        helps: fewer syncs: more work per commit, or commits that need not be safe at once: at most +9900 %
         not: more or faster CPUs
         wrong if: let server not sync for a minute (PostgreSQL: synchronous_commit = off): if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));
@@ -163,7 +163,7 @@ fn futex_leads_when_servers_wait_for_each_other() {
     expect![[r#"
         lock.futex | process server | consistent | 0.900 (0.900 to 0.900)
         A lock is the bottleneck: 90 % of each request was threads of server waiting for each other.
-        helps: less time under the lock, or several locks instead of one: at most +233 %
+        helps: less time under the lock, or several locks instead of one: at most +900 %
         not: more clients, more threads, more CPUs, faster disk, more memory
         wrong if: run with half of the clients: if throughput falls as much, this is wrong
     "#]]
@@ -220,7 +220,7 @@ fn database_leads_and_names_who_holds_the_lock() {
     expect![[r#"
         lock.database | process worker | consistent | 1.000 (1.000 to 1.000)
         Locks of the database are the bottleneck: 100 % of each request was server waiting for a lock that worker (pid 100) held for 93 % of that time.
-        helps: shorter transactions around what is locked, or fewer sessions that want it: at most +900 %
+        helps: shorter transactions around what is locked, or fewer sessions that want it: at most +9900 %
         not: more clients, more or faster CPUs, faster disk, more memory
         wrong if: end the transaction of pid 100: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));

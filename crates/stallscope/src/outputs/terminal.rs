@@ -240,9 +240,11 @@ fn account_lines(account: &Account, report: &Report, width: usize) -> String {
         .map(|item| item.label.chars().count())
         .max()
         .unwrap_or(0);
+    // Beside a long label there is less room for a bar.
+    let room = width.saturating_sub(longest + 13) as f64;
     let mut text = format!("  {title}\n");
     for item in shown {
-        let bar = "#".repeat((item.share * BAR).round() as usize);
+        let bar = "#".repeat((item.share * BAR.min(room)).round() as usize);
         let start = format!(
             "    {:<longest$}  {:>5}  {bar}",
             item.label,
@@ -262,7 +264,7 @@ fn remedy_lines(headline: &Finding, unit: &str, width: usize) -> String {
     else {
         return String::new();
     };
-    let mut text = "  Would help (upper bounds)\n".to_owned();
+    let mut text = "  Would help (at most, if the rest stays as it is)\n".to_owned();
     for remedy in remedies {
         let bound = |value| format!("  {} {unit}", analysis::bound(value));
         let throughput = remedy.throughput.map_or(String::new(), bound);
