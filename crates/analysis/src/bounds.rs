@@ -71,7 +71,10 @@ pub(crate) fn factor_without_quota(facts: &Facts<'_>) -> f64 {
 /// A generator that is no limit, within the CPUs.
 pub(crate) fn faster_generator(facts: &Facts<'_>, change: String) -> Remedy {
     let outside = facts.share(LedgerClass::Outside).min(0.99);
-    let room = cpu_room(facts);
+    // What a generator needs for a request hardly changes: however little is used, it will use more.
+    let room = facts
+        .machine
+        .map_or(f64::INFINITY, |machine| 1.0 / machine.busy.clamp(0.01, 1.0));
     remedy(
         facts,
         change,
@@ -180,10 +183,10 @@ pub(crate) fn more_threads(facts: &Facts<'_>, change: String) -> Remedy {
 /// More clients of a closed loop, up to what the CPUs allow.
 pub(crate) fn more_clients(facts: &Facts<'_>, change: String) -> Remedy {
     let room = cpu_room(facts);
-    remedy(
-        facts,
-        change,
-        room,
-        "at the CPU that a request takes now".to_owned(),
-    )
+    let because = if room.is_finite() {
+        "at the CPU that a request takes now".to_owned()
+    } else {
+        String::new()
+    };
+    remedy(facts, change, room, because)
 }

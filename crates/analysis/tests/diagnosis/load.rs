@@ -40,7 +40,7 @@ fn the_client_leads_when_its_thread_is_always_busy() {
     expect![[r#"
         load.client | process loadgen | measured | 0.979
         The load generator is the bottleneck: loadgen's one thread was on a CPU 100 % of the time, and 98 % of each request was outside server.
-        helps: more threads for loadgen, or less work per request in it: at most +4650 %
+        helps: more threads for loadgen, or less work per request in it: at most +150 %
         not: more clients, a faster server, more or faster CPUs, faster disk, more memory
         wrong if: give loadgen twice the threads: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));

@@ -59,7 +59,7 @@ fn a_long_way_leads_and_what_speaks_against_it() {
         net.rtt | connection c1 | consistent | 0.750
         The network is the bottleneck: a round trip to server takes 7.50 ms, 75 % of each request.
         helps: generator and target next to each other: at most +300 %
-        helps: more clients: they wait for the way at the same time (at the CPU that a request takes now)
+        helps: more clients: they wait for the way at the same time
         not: a faster server, more CPUs, faster disk, more memory
         wrong if: run the generator on the server's own machine: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));
