@@ -8,7 +8,8 @@ use rustix::fs::{Mode, OFlags, SeekFrom};
 use sensors::Sensor;
 
 use crate::intake::Intake;
-use crate::probe::{Presence, Probe, Scratch};
+use crate::limits;
+use crate::probe::{Presence, Probe, Scratch, first_look};
 use crate::processes::each_number_in;
 use crate::registry::Registry;
 
@@ -29,7 +30,8 @@ impl Threads {
     /// Opens /proc/PID/task; `None` when the process is gone.
     pub(crate) fn open(process: &Path) -> Option<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let folder = rustix::fs::open(process.join("task"), flags, Mode::empty()).ok()?;
+        let folder = rustix::fs::open(process.join("task"), flags, Mode::empty());
+        let folder = folder.and_then(limits::keep).ok()?;
         Some(Self {
             folder,
             threads: Vec::new(),
@@ -109,7 +111,7 @@ fn open_thread(
 ) -> Option<Thread> {
     let folder = process.0.join("task").join(tid.to_string());
     // The name first: without it there is nobody to open files for.
-    let stat = std::fs::read(folder.join("stat")).ok()?;
+    let stat = first_look(sensor, &folder.join("stat"), &mut scratch.gaps)?;
     let stat = sensors::parse_stat(&stat).ok()?;
     let path = format!("{}/tid:{tid}", registry.get(process.1).entity.path);
     let name = String::from_utf8_lossy(stat.name).into_owned();
