@@ -117,7 +117,10 @@ impl fmt::Display for Address {
 fn is_torn(text: &str) -> bool {
     let before_options = text.split('?').next().unwrap_or_default();
     let signs = before_options.matches('@').count();
-    match (text.contains("://"), text.contains('=')) {
+    let is_url = ["postgres://", "postgresql://"]
+        .iter()
+        .any(|scheme| text.starts_with(scheme));
+    match (is_url, text.contains('=')) {
         (true, _) => signs > 1,
         (false, true) => false,
         (false, false) => signs > 0,
@@ -329,8 +332,8 @@ mod tests {
         }
         let encoded = parsed("postgresql://u:half%40s3cret@db/bench", &Around(&[]));
         assert_eq!(password(&encoded), Some("half@s3cret"));
-        let pairs = parsed("host=db user=u password=half@s3@cret", &Around(&[]));
-        assert_eq!(password(&pairs), Some("half@s3@cret"));
+        let pairs = parsed("host=db user=u password=half://@s3@cret", &Around(&[]));
+        assert_eq!(password(&pairs), Some("half://@s3@cret"));
     }
 
     proptest! {
