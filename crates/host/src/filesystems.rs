@@ -22,8 +22,9 @@ use crate::registry::Registry;
 const MOST_FILES: usize = 500;
 
 /// Kinds whose statvfs may wait for another machine or for a program.
-const REMOTE: [&str; 10] = [
-    "nfs", "nfs4", "cifs", "smb3", "smbfs", "ceph", "9p", "afs", "lustre", "fuse",
+const REMOTE: [&str; 20] = [
+    "nfs", "nfs4", "cifs", "smb3", "smbfs", "ceph", "9p", "afs", "lustre", "fuse", "fuseblk",
+    "virtiofs", "vboxsf", "gfs2", "ocfs2", "gpfs", "beegfs", "orangefs", "coda", "autofs",
 ];
 
 /// A device number as statx gives it.
@@ -288,6 +289,11 @@ mod tests {
         stat.stx_mask &= !StatxFlags::MNT_ID.bits();
         (stat.stx_dev_major, stat.stx_dev_minor) = (0, 50);
         assert!(mount_of(text, &stat).expect("it is there").is_remote());
+        for (kind, remote) in [("fuseblk", true), ("virtiofs", true), ("xfs", false)] {
+            let kind = kind.to_owned();
+            let point = String::new();
+            assert_eq!(Mounted { point, kind }.is_remote(), remote);
+        }
         stat.stx_dev_minor = 51;
         assert_eq!(mount_of(text, &stat), None);
     }

@@ -9,6 +9,8 @@ use std::path::Path;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, pread};
 
+use crate::limits;
+
 /// One read of /proc gives at most about a page; less than half of one means the end was reached
 /// (no record of the files read here is longer than the other half).
 const SURELY_WHOLE: usize = 2_048;
@@ -21,9 +23,10 @@ const MOST_BYTES: usize = 16 << 20;
 pub(crate) struct KeptFile(OwnedFd);
 
 impl KeptFile {
-    /// Opens for reading.
+    /// Opens for reading, where there is room for another kept descriptor.
     pub(crate) fn open(path: &Path) -> Result<Self, Errno> {
-        rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).map(Self)
+        let opened = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+        opened.and_then(limits::keep).map(Self)
     }
 
     /// Reads the whole file as it is now into `buffer`, which is cleared first and grows only when

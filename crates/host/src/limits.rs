@@ -1,6 +1,12 @@
 //! What a recorder needs when the machine is starved, each taken only where it is allowed.
 
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+
+use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// So many descriptors are left to the recording's own files, and to what is read once and closed.
+const RESERVE: u64 = 64;
 
 /// Raises the soft limit of open files to the hard one and returns the limit as it was, so that the
 /// workload can be given it back.
@@ -15,6 +21,25 @@ pub fn raise_descriptor_limit() -> Rlimit {
         },
     );
     before
+}
+
+/// Keeps a descriptor for the length of a recording, unless it is one of the last: without those the
+/// recording itself could not be written any more. The kernel gives out the lowest free number, so one
+/// near the limit says that those below it are taken.
+///
+/// # Errors
+/// The one that the kernel gives where there is none left.
+pub(crate) fn keep(descriptor: OwnedFd) -> Result<OwnedFd, Errno> {
+    let limit = getrlimit(Resource::Nofile).current;
+    if is_among_the_last(descriptor.as_raw_fd(), limit) {
+        return Err(Errno::MFILE);
+    }
+    Ok(descriptor)
+}
+
+fn is_among_the_last(number: RawFd, limit: Option<u64>) -> bool {
+    let number = u64::from(number.unsigned_abs());
+    limit.is_some_and(|limit| number >= limit - RESERVE.min(limit / 4))
 }
 
 /// Locks memory as it is touched, so that sampling does not wait for the page-ins of a machine that
@@ -62,6 +87,19 @@ fn has_capability(number: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_descriptors_are_left_to_the_recording() {
+        for (number, limit, last) in [
+            (959, Some(1024), false),
+            (960, Some(1024), true),
+            (11, Some(16), false),
+            (12, Some(16), true),
+            (i32::MAX, None, false),
+        ] {
+            assert_eq!(is_among_the_last(number, limit), last, "{number} {limit:?}");
+        }
+    }
 
     #[test]
     fn the_limit_is_returned_as_it_was() {

@@ -247,7 +247,6 @@ impl Probe {
     }
 
     /// Reads source `index` alone, without taking it in.
-    /// Reads source `index` alone, without taking it in.
     pub(crate) fn read_source(&self, index: usize, scratch: &mut Scratch) -> Result<Next, Errno> {
         let buffer = &mut scratch.buffers[index];
         match &self.kept[index] {
@@ -328,6 +327,18 @@ fn open_source(
             None
         }
     }
+}
+
+/// Reads a file of something that a sensor will be pointed at. `None` where it is gone, or where no
+/// descriptor is left for it, which is said.
+pub(crate) fn first_look(sensor: &'static Sensor, path: &Path, gaps: &mut Gaps) -> Option<Vec<u8>> {
+    let mut text = Vec::new();
+    match KeptFile::open(path).and_then(|file| file.read(&mut text)) {
+        Ok(()) => return Some(text),
+        Err(errno @ (Errno::MFILE | Errno::NFILE)) => say_lack(sensor, 0, errno, gaps),
+        Err(_) => {}
+    }
+    None
 }
 
 /// Turns a refused source into a gap with what would mend it.

@@ -14,14 +14,16 @@ use sensors::{Scope, Sensor};
 
 use crate::cgroups::{Cgroups, Placement, groups_of};
 use crate::intake::Intake;
-use crate::probe::{Presence, Probe, Scratch};
+use crate::probe::{Presence, Probe, Scratch, first_look};
 use crate::registry::Registry;
 use crate::thread::Threads;
 
 struct Process {
     entity: EntityId,
     folder: PathBuf,
+    /// Its parent's number when it was met, and which process that was: numbers come round again.
     parent: u32,
+    parent_entity: Option<EntityId>,
     role: Role,
     probe: Probe,
     threads: Option<Threads>,
@@ -111,9 +113,12 @@ impl Processes {
             alive
         });
         self.look_again(now, scratch, registry);
+        // The lowest number first: most children have a higher one than their parent.
+        self.newcomers.reverse();
         while let Some(pid) = self.newcomers.pop() {
             self.add(pid, now, scratch, cgroups, registry);
         }
+        self.find_parents(now, registry);
         self.inherit_roles(now, registry);
         self.scan_threads(now, scratch, registry);
     }
@@ -127,17 +132,23 @@ impl Processes {
         now: Timestamp,
         registry: &mut Registry,
     ) {
-        let mut waiting: Vec<u32> = pids.to_vec();
-        while let Some(pid) = waiting.pop() {
+        let mut tree: Vec<u32> = pids.to_vec();
+        let mut next = 0;
+        while let Some(pid) = tree.get(next).copied() {
+            next += 1;
             let Some(process) = self.by_pid.get_mut(&pid) else {
                 continue;
             };
             process.role = role;
-            registry.change(process.entity, now, |record| record.role = role);
-            let children = self.by_pid.iter().filter(|(child, process)| {
-                process.parent == pid && **child != pid && process.role != Role::Recorder
+            let entity = process.entity;
+            registry.change(entity, now, |record| record.role = role);
+            let children = self.by_pid.iter().filter(|(pid, child)| {
+                child.parent_entity == Some(entity)
+                    && child.role != Role::Recorder
+                    && !tree.contains(pid)
             });
-            waiting.extend(children.map(|(child, _)| *child));
+            let children: Vec<u32> = children.map(|(pid, _)| *pid).collect();
+            tree.extend(children);
         }
     }
 
@@ -264,7 +275,8 @@ impl Processes {
     ) {
         let folder = self.proc.join(pid.to_string());
         // Gone between the listing and here: it costs no error and no row.
-        let Ok(text) = std::fs::read(folder.join("stat")) else {
+        let stat = folder.join("stat");
+        let Some(text) = first_look(self.process_sensor.1, &stat, &mut scratch.gaps) else {
             return;
         };
         let Ok(stat) = sensors::parse_stat(&text) else {
@@ -297,6 +309,7 @@ impl Processes {
                     entity: id,
                     folder,
                     parent,
+                    parent_entity,
                     role,
                     probe,
                     threads: None,
@@ -330,18 +343,42 @@ impl Processes {
         }
     }
 
-    /// A child of target or generator plays its parent's part. Repeated until nothing changes, since a
-    /// pid may be smaller than its parent's.
+    /// Newcomers whose parent was met after them: numbers begin again at the highest.
+    fn find_parents(&mut self, now: Timestamp, registry: &mut Registry) {
+        let orphans = self.by_pid.iter().filter(|(_, process)| {
+            process.born == self.generation && process.parent_entity.is_none()
+        });
+        let found: Vec<(u32, EntityId)> = orphans
+            .filter_map(|(pid, process)| Some((*pid, self.by_pid.get(&process.parent)?.entity)))
+            .collect();
+        for (pid, parent) in found {
+            if let Some(process) = self.by_pid.get_mut(&pid) {
+                process.parent_entity = Some(parent);
+                registry.change(process.entity, now, |record| record.parent = Some(parent));
+            }
+        }
+    }
+
+    /// A child of target or generator plays its parent's part. Repeated until nothing changes: each
+    /// time one generation inherits.
     fn inherit_roles(&mut self, now: Timestamp, registry: &mut Registry) {
         loop {
-            let heir = self.by_pid.iter().find_map(|(pid, process)| {
-                let role = self.by_pid.get(&process.parent)?.role;
-                (process.role == Role::Rest && is_near(role)).then_some((*pid, role))
+            let heirs = self.by_pid.iter().filter_map(|(pid, process)| {
+                let parent = self.by_pid.get(&process.parent)?;
+                let inherits = process.role == Role::Rest
+                    && is_near(parent.role)
+                    && process.parent_entity == Some(parent.entity);
+                inherits.then_some((*pid, parent.role))
             });
-            let Some((pid, role)) = heir else { return };
-            if let Some(process) = self.by_pid.get_mut(&pid) {
-                process.role = role;
-                registry.change(process.entity, now, |record| record.role = role);
+            let heirs: Vec<(u32, Role)> = heirs.collect();
+            if heirs.is_empty() {
+                return;
+            }
+            for (pid, role) in heirs {
+                if let Some(process) = self.by_pid.get_mut(&pid) {
+                    process.role = role;
+                    registry.change(process.entity, now, |record| record.role = role);
+                }
             }
         }
     }
@@ -431,3 +468,6 @@ pub(crate) fn each_number_in(folder: &impl AsFd, mut each: impl FnMut(u32)) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,7 +8,8 @@ use rustix::fs::{Mode, OFlags, SeekFrom};
 use sensors::Sensor;
 
 use crate::intake::Intake;
-use crate::probe::{Presence, Probe, Scratch};
+use crate::limits;
+use crate::probe::{Presence, Probe, Scratch, first_look};
 use crate::processes::each_number_in;
 use crate::registry::Registry;
 
@@ -29,7 +30,8 @@ impl Threads {
     /// Opens /proc/PID/task; `None` when the process is gone.
     pub(crate) fn open(process: &Path) -> Option<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let folder = rustix::fs::open(process.join("task"), flags, Mode::empty()).ok()?;
+        let folder = rustix::fs::open(process.join("task"), flags, Mode::empty());
+        let folder = folder.and_then(limits::keep).ok()?;
         Some(Self {
             folder,
             threads: Vec::new(),
@@ -52,9 +54,11 @@ impl Threads {
         if rustix::fs::seek(&*folder, SeekFrom::Start(0)).is_err() {
             return;
         }
+        let mut next = 0;
         each_number_in(folder, |tid| {
-            if let Some(known) = threads.iter_mut().find(|thread| thread.tid == tid) {
-                known.alive = true;
+            if let Some(known) = position(threads, tid, next) {
+                threads[known].alive = true;
+                next = known + 1;
                 return;
             }
             threads.extend(open_thread(process, tid, sensor, now, scratch, registry));
@@ -99,6 +103,16 @@ impl Threads {
     }
 }
 
+/// Where a thread is. The kernel lists threads in the order of their birth, which is that of ours: one
+/// behind the last is looked for first, or thousands would be compared with thousands at each look.
+fn position(threads: &[Thread], tid: u32, next: usize) -> Option<usize> {
+    let is_it = |thread: &Thread| thread.tid == tid;
+    let behind = threads.get(next..)?.iter().position(is_it);
+    behind
+        .map(|at| next + at)
+        .or_else(|| threads.iter().position(is_it))
+}
+
 fn open_thread(
     process: (&Path, EntityId),
     tid: u32,
@@ -109,7 +123,7 @@ fn open_thread(
 ) -> Option<Thread> {
     let folder = process.0.join("task").join(tid.to_string());
     // The name first: without it there is nobody to open files for.
-    let stat = std::fs::read(folder.join("stat")).ok()?;
+    let stat = first_look(sensor, &folder.join("stat"), &mut scratch.gaps)?;
     let stat = sensors::parse_stat(&stat).ok()?;
     let path = format!("{}/tid:{tid}", registry.get(process.1).entity.path);
     let name = String::from_utf8_lossy(stat.name).into_owned();
@@ -135,6 +149,35 @@ fn open_thread(
         None => {
             registry.vanish(entity, now);
             None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_is_found_wherever_it_stands() {
+        let sensors = sensors::all().iter();
+        let sensor = sensors
+            .copied()
+            .find(|sensor| sensor.scope == sensors::Scope::Thread)
+            .expect("there is a sensor of threads");
+        let thread = |tid| {
+            let place = |_| Some("/proc/self/stat".into());
+            let probe = Probe::open(sensor, EntityId(0), place, &mut Default::default());
+            Thread {
+                tid,
+                entity: EntityId(0),
+                probe: probe.expect("its own file can be read"),
+                alive: true,
+            }
+        };
+        let threads = [7, 9, 4].map(thread);
+        for next in 0..=3 {
+            let found = [7, 9, 4, 5].map(|tid| position(&threads, tid, next));
+            assert_eq!(found, [Some(0), Some(1), Some(2), None], "{next}");
         }
     }
 }

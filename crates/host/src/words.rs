@@ -17,6 +17,7 @@ use rustix::io::{Errno, pread};
 use sensors::Word;
 
 use crate::exports::{bias, exports};
+use crate::limits;
 
 /// Idle processes that are compared to find a word of unknown place; a server has more, but two that
 /// agree are enough.
@@ -31,11 +32,14 @@ pub(crate) struct Words {
 }
 
 struct Program {
-    /// Device and inode of its file.
-    file: (u64, u64),
+    file: ProgramFile,
     word: &'static Word,
     place: Option<Place>,
 }
+
+/// Which file a program is: device, inode, and when that was last changed, s and ns. An inode is given
+/// to another file when its own is removed, by an upgrade say.
+type ProgramFile = (u64, u64, i64, i64);
 
 /// Where a program keeps its word.
 struct Place {
@@ -117,7 +121,8 @@ impl Words {
         let Some(bias) = bias else { return Ok(None) };
         let pointer = place.pointer.wrapping_add(bias);
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-        match rustix::fs::open(process.join("mem"), flags, Mode::empty()) {
+        let opened = rustix::fs::open(process.join("mem"), flags, Mode::empty());
+        match opened.and_then(limits::keep) {
             Ok(memory) => Ok(Some(MemoryWord {
                 memory,
                 pointer,
@@ -179,7 +184,7 @@ impl Words {
         let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
         let (about, file) =
             opened.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
-        let file_id = (about.dev(), about.ino());
+        let file_id = (about.dev(), about.ino(), about.ctime(), about.ctime_nsec());
         let known = self
             .programs
             .iter()
@@ -295,7 +300,7 @@ mod tests {
         };
         let words = Words {
             programs: vec![Program {
-                file: (0, 0),
+                file: (0, 0, 0, 0),
                 word: &WORD,
                 place: Some(place),
             }],
@@ -307,6 +312,18 @@ mod tests {
             program: 0,
         };
         (words, word)
+    }
+
+    #[test]
+    fn a_file_that_was_changed_is_another_program() {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        let mut words = Words::default();
+        let mut program = || words.program(file.path(), &WORD).expect("it can be read");
+        let (first, again) = (program(), program());
+        // Times of files move in the kernel's ticks.
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        std::fs::write(file.path(), "another").expect("written");
+        assert_eq!((first, again, program()), (0, 0, 1));
     }
 
     #[test]

@@ -44,13 +44,13 @@ static COLUMNS: &[Column] = &[
     Column::counter(
         "read_bytes",
         Unit::Bytes,
-        "Bytes that it had read from storage; missing when not permitted.",
+        "Bytes that it, and ended children that it waited for, had read from storage; missing when not permitted.",
         "/proc/PID/io read_bytes",
     ),
     Column::counter(
         "write_bytes",
         Unit::Bytes,
-        "Bytes that it made dirty, to be written to storage; missing when not permitted.",
+        "Bytes that it, and ended children that it waited for, made dirty, to be written to storage; missing when not permitted.",
         "/proc/PID/io write_bytes",
     ),
 ];
@@ -68,6 +68,7 @@ pub(crate) static SENSOR: Sensor = Sensor {
     sources: &[
         Source::file("stat", Lack::Usual),
         // Shown to root and to the process's owner only; without CONFIG_TASK_IO_ACCOUNTING to nobody.
+        // A child's sums are added to its parent's when that waits for it (wait_task_zombie).
         Source::file("io", Lack::Usual),
     ],
     period: Period::of_ms(1_000, 1_000),

@@ -133,10 +133,10 @@ fn parse(
 
 /// The number at the start of a syscall file, which is -1 for blocked outside a call; `running` has none.
 fn syscall_of(text: &[u8]) -> i64 {
-    words(text)
-        .next()
-        .and_then(number)
-        .unwrap_or(syscall::RUNNING)
+    match words(text).next() {
+        Some(b"-1") => syscall::OUTSIDE,
+        word => word.and_then(number).unwrap_or(syscall::RUNNING),
+    }
 }
 
 /// The code of a wchan file. Its 0 means "in no function" only of a thread that runs: of a blocked one
@@ -249,11 +249,18 @@ mod tests {
     }
 
     #[test]
-    fn running_is_told_from_a_call_and_a_refused_file_is_missing() {
+    fn running_is_told_from_a_call_and_from_a_page_fault_and_a_refused_file_is_missing() {
         expect![[r#"
             own: syscall=-2
         "#]]
         .assert_eq(&rows(&SENSOR, &[None, None, Some(b"running\n")]));
+        expect![[r#"
+            own: syscall=-1
+        "#]]
+        .assert_eq(&rows(
+            &SENSOR,
+            &[None, None, Some(b"-1 0x7ffd5c0e4d18 0x55d0b0a4c1e9\n")],
+        ));
         expect![[r#"
             own: run_ns=1 wait_ns=2 slices=3
         "#]]

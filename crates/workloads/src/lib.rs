@@ -34,9 +34,12 @@ pub fn all() -> &'static [&'static dyn Adapter] {
 /// another network namespace (`ip netns exec NAME COMMAND`) is prepared like one from here.
 pub fn prepare(argv: &[OsString], adjust: Adjust) -> Option<Prepared> {
     let (prefix, command) = argv.split_at(namespace::prefix_length(argv));
-    let prepared = all()
+    let mut prepared = all()
         .iter()
         .find_map(|adapter| adapter.prepare(command, adjust))?;
+    if let LogOffer::Possible(log) = &mut prepared.log {
+        log.behind += prefix.len();
+    }
     Some(Prepared {
         argv: [prefix, &prepared.argv].concat(),
         ..prepared

@@ -18,6 +18,8 @@ pub enum LogOffer {
 
 /// A log that a tool can be made to write.
 pub struct LatencyLog {
+    /// How many words of the command stand before them: the tool's name, and what starts it elsewhere.
+    pub(crate) behind: usize,
     /// The options that turn it on.
     pub(crate) options: Vec<OsString>,
     /// The option that its path is attached to: the files are named after it.
@@ -49,9 +51,9 @@ impl LatencyLog {
         let mut path = OsString::from(self.prefix_option);
         path.push("=");
         path.push(prefix);
-        // Right behind the program's name no option's value and no `--` can come before them.
+        // Right behind the tool's name no option's value and no `--` can come before them.
         let options = self.options.iter().cloned().chain([path]);
-        let at = argv.len().min(1);
+        let at = argv.len().min(self.behind);
         argv.splice(at..at, options);
         let words: Vec<_> = self.options.iter().map(|it| it.to_string_lossy()).collect();
         words.join(" ")

@@ -27,7 +27,7 @@ fn starts_with_dash(word: &OsString) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Adjust, prepare};
+    use crate::{Adjust, LogOffer, prepare};
 
     fn words(line: &str) -> Vec<OsString> {
         line.split(' ').map(OsString::from).collect()
@@ -58,5 +58,19 @@ mod tests {
             words("ip netns exec far pgbench -P 1 -c 4 b")
         );
         assert!(prepare(&words("ip netns exec far sleep 1"), Adjust::Allowed).is_none());
+    }
+
+    #[test]
+    fn options_of_the_log_go_to_the_tool_and_not_to_ip() {
+        let typed = words("ip netns exec far pgbench -R 10 -T 5 b");
+        let mut prepared = prepare(&typed, Adjust::Allowed).expect("pgbench is known");
+        let LogOffer::Possible(log) = prepared.log else {
+            panic!("pgbench can write a log");
+        };
+        log.add_to(&mut prepared.argv, Path::new("folder/log"));
+        assert_eq!(
+            prepared.argv,
+            words("ip netns exec far pgbench -l --log-prefix=folder/log -P 1 -R 10 -T 5 b")
+        );
     }
 }

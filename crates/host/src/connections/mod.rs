@@ -28,6 +28,8 @@ use namespaces::Namespaces;
 
 /// More connections than these are not followed: the first ones speak for the rest.
 const MOST: usize = 2_000;
+/// So many sockets of the machine are remembered, whoever holds them: some 10 MB.
+const MOST_MET: usize = 50_000;
 /// Looks take at most one part in so many of a CPU's time, and so do searches for holders.
 const SHARE: i64 = 200;
 /// A socket whose holder was not found so often is somebody else's, until new processes come.
@@ -149,9 +151,17 @@ impl Connections {
             looks,
             ..
         } = self;
-        namespaces.dump(gaps, |namespace, reading| {
-            take(sockets, intake, (now, *looks), (namespace, reading));
-        })
+        let mut room = true;
+        let complete = namespaces.dump(gaps, |namespace, reading| {
+            room &= take(sockets, intake, (now, *looks), (namespace, reading));
+        });
+        if !room {
+            let sentence = format!(
+                "of more than {MOST_MET} TCP sockets the later ones are not looked at, and connections among them not seen"
+            );
+            gaps.say(&CONNECTION.name, "", GapReason::Unsupported(sentence));
+        }
+        complete
     }
 
     /// Finds the holders of sockets among near processes; returns how many sockets are new to follow.
@@ -249,16 +259,19 @@ impl Socket {
     }
 }
 
-/// Takes in what a dump tells of one socket.
+/// Takes in what a dump tells of one socket; false when there was no room for a new one.
 fn take(
     sockets: &mut HashMap<u64, Socket>,
     intake: &mut Intake,
     (now, look): (Timestamp, u64),
     (namespace, reading): (u64, &TcpReading),
-) {
+) -> bool {
     // Held by no process: not accepted yet, or closed and only lingering.
     if reading.inode == 0 {
-        return;
+        return true;
+    }
+    if sockets.len() >= MOST_MET && !sockets.contains_key(&reading.inode) {
+        return false;
     }
     let socket = sockets.entry(reading.inode).or_insert_with(|| Socket {
         cookie: reading.cookie,
@@ -270,7 +283,7 @@ fn take(
     });
     // Another socket under a number that came round again: the old one is swept first.
     if socket.cookie != reading.cookie {
-        return;
+        return true;
     }
     socket.met = look;
     if let State::Followed(last, taken) = &mut socket.state
@@ -279,6 +292,7 @@ fn take(
         *taken = look;
         last.take(now, &reading.values, intake);
     }
+    true
 }
 
 /// Notes a holder. Of several (a socket inherited by fork) it is the one furthest down: a server that

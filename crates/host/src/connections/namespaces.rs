@@ -105,7 +105,11 @@ impl Namespaces {
         let socket = if inode == own {
             diag_socket()
         } else {
-            proc.open_namespace(pid).and_then(socket_within)
+            match proc.open_namespace(pid) {
+                // Gone since its namespace was read: whoever else lives there leads there.
+                Err(Errno::NOENT | Errno::SRCH | Errno::ACCESS) => return,
+                opened => opened.and_then(socket_within),
+            }
         };
         self.list.push(Namespace {
             inode,
@@ -216,4 +220,25 @@ fn request(family: u8) -> [u8; REQUEST] {
     bytes[16..19].copy_from_slice(&[family, TCP, WITH_INFO]);
     bytes[20..24].copy_from_slice(&STATES.to_ne_bytes());
     bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn a_process_that_is_gone_closes_no_namespace_to_those_who_live_there() {
+        let mut child = std::process::Command::new("true")
+            .spawn()
+            .expect("true runs");
+        let gone = child.id();
+        child.wait().expect("our own child");
+        let proc = Proc::open(Path::new("/proc")).expect("/proc is readable");
+        let (mut namespaces, mut gaps) = (Namespaces::default(), Gaps::default());
+        let (own, other) = (1, 2);
+        namespaces.inhabit(&proc, (gone, other), own, &mut gaps);
+        assert!(namespaces.list.is_empty());
+        assert!(gaps.take_fresh().is_empty());
+    }
 }

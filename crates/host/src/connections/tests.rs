@@ -123,6 +123,33 @@ fn a_loopback_connection_has_its_round_trip_and_its_bytes() {
     });
 }
 
+#[test]
+fn more_sockets_than_can_be_remembered_are_left_out() {
+    let (mut sockets, mut intake) = (HashMap::new(), Intake::new(&CONNECTION));
+    let local = SocketAddr::from(([127, 0, 0, 1], 1));
+    let mut reading = TcpReading {
+        cookie: 0,
+        inode: 0,
+        local,
+        peer: local,
+        values: [0; 15],
+    };
+    let mut room = |inode| {
+        (reading.cookie, reading.inode) = (inode, inode);
+        take(
+            &mut sockets,
+            &mut intake,
+            (Timestamp::default(), 1),
+            (0, &reading),
+        )
+    };
+    let most = MOST_MET as u64;
+    assert!((1..=most).all(&mut room));
+    assert!(!room(most + 1));
+    assert!(room(most), "it is known");
+    assert_eq!(sockets.len(), MOST_MET);
+}
+
 /// A process in a network namespace of its own, connected to itself there; it ends with the test.
 struct Elsewhere(std::process::Child);
 

@@ -24,6 +24,8 @@ const SILENCE_TIMEOUT: Duration = Duration::from_secs(5);
 const OPTIONS: &str = "-c statement_timeout=2000 -c lock_timeout=500 -c default_transaction_read_only=on -c search_path=pg_catalog";
 /// What is said of a text that cannot be read. It quotes nothing: any part may be a secret.
 const UNREADABLE: &str = "the value of --postgres is no connection string that this version reads: write a URL (postgresql://USER@HOST:PORT/DATABASE) or pairs ('host=/var/run/postgresql port=5432 user=U dbname=D'; known besides: hostaddr, password, sslmode, connect_timeout), and put the password into PGPASSWORD or ~/.pgpass";
+/// What is said where it is not clear what a password ends with.
+const TORN: &str = "the value of --postgres has an @ too many: write %40 for each one in a user's name or password (postgresql://USER@HOST:PORT/DATABASE), or put the password into PGPASSWORD or ~/.pgpass";
 /// The way out where TLS is asked for.
 pub(super) const WITHOUT_TLS: &str = "this version speaks no TLS: use the server's unix socket (host=/var/run/postgresql), an SSH tunnel (ssh -L 6432:localhost:5432 SERVER, then host=localhost port=6432), or a `hostnossl` line for this role in its pg_hba.conf";
 
@@ -60,6 +62,9 @@ impl Address {
     /// A sentence for the user that quotes nothing of the text.
     pub fn parse(text: &str, around: &dyn Surroundings) -> Result<Self, String> {
         let text = text.trim();
+        if is_torn(text) {
+            return Err(TORN.to_owned());
+        }
         let mut config = postgres::Config::new();
         if text.contains('=') || text.contains("://") {
             config = text.parse().map_err(|error| unreadable(&error))?;
@@ -104,6 +109,21 @@ impl fmt::Display for Address {
             ..
         } = self;
         write!(f, "{host} port {port}, database {database}, role {user}")
+    }
+}
+
+/// Whether a part of a password would be taken for a name, which is shown and recorded: of a URL the
+/// first @ ends the password, and a text that is no URL is the name of a database.
+fn is_torn(text: &str) -> bool {
+    let before_options = text.split('?').next().unwrap_or_default();
+    let signs = before_options.matches('@').count();
+    let is_url = ["postgres://", "postgresql://"]
+        .iter()
+        .any(|scheme| text.starts_with(scheme));
+    match (is_url, text.contains('=')) {
+        (true, _) => signs > 1,
+        (false, true) => false,
+        (false, false) => signs > 0,
     }
 }
 
@@ -298,6 +318,22 @@ mod tests {
         let around = Around(&[("PGSSLMODE", "verify-ca")]);
         assert!(Address::parse("host=h", &around).is_err());
         assert!(Address::parse("host=h sslmode=disable", &around).is_ok());
+    }
+
+    #[test]
+    fn a_part_of_a_password_is_never_taken_for_a_name() {
+        for text in [
+            "postgresql://u:half@s3cret@db/bench",
+            "postgresql://u:half@s3/cret@db/bench",
+            "u:s3cret@db/bench",
+        ] {
+            let sentence = Address::parse(text, &Around(&[])).err().expect("refused");
+            assert!(sentence.contains("%40"), "{sentence}");
+        }
+        let encoded = parsed("postgresql://u:half%40s3cret@db/bench", &Around(&[]));
+        assert_eq!(password(&encoded), Some("half@s3cret"));
+        let pairs = parsed("host=db user=u password=half://@s3@cret", &Around(&[]));
+        assert_eq!(password(&pairs), Some("half://@s3@cret"));
     }
 
     proptest! {

@@ -33,6 +33,7 @@ pub(super) fn offer(tool: &str, options: &Options) -> LogOffer {
         words.push(format!("--sampling-rate={}", decimal(share)).into());
     }
     LogOffer::Possible(LatencyLog {
+        behind: 1,
         options: words,
         prefix_option: "--log-prefix",
         parse: line,

@@ -90,6 +90,15 @@ const SECRETS: &[(&str, &str)] = &[
         "redis-benchmark|-a|s3cret|-n|5",
         "redis-benchmark|-a|***|-n|5",
     ),
+    (
+        "memtier_benchmark|-a|s3cret|-p|6379",
+        "memtier_benchmark|-a|***|-p|6379",
+    ),
+    (
+        "memtier_benchmark|--authenticate=u:s3cret",
+        "memtier_benchmark|--authenticate***",
+    ),
+    ("mongosh|-u|u|-p|s3cret|db", "mongosh|-u|u|-p|***|db"),
     ("ab|-A|u:s3cret|http://h/", "ab|-A|***|http://h/"),
     // Headers.
     (

@@ -214,13 +214,19 @@ impl Database {
 
     fn troubled(&mut self, trouble: Trouble, news: &mut News) {
         // Attempts to come back fail alike: the first reason is the one that counts.
-        if self.lost.is_none() {
-            news.sentences.push(trouble.sentence.clone());
-            self.open_gap(match trouble.kind {
-                TroubleKind::Denied => GapReason::Denied(trouble.sentence),
-                TroubleKind::Away => GapReason::Unsupported(trouble.sentence),
-            });
+        if self.lost.is_some() {
+            return;
         }
+        let sentence = trouble.sentence;
+        let reason = match trouble.kind {
+            TroubleKind::Denied => GapReason::Denied(sentence.clone()),
+            TroubleKind::Away => GapReason::Unsupported(sentence.clone()),
+        };
+        // A server that is too busy now and then would say the same every few seconds.
+        if !self.gaps.iter().any(|gap| gap.reason == reason) {
+            news.sentences.push(sentence);
+        }
+        self.open_gap(reason);
     }
 
     /// A gap of both tables since the last answer; `answered` gives it its end.
@@ -327,5 +333,30 @@ impl Database {
             window: Some(Window::new(time, time)),
             reason: GapReason::Dropped(count),
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trouble_that_comes_again_is_a_gap_each_time_and_said_once() {
+        let (tell, _told) = channel();
+        let nowhere = Address::parse("host=/nowhere user=u", &watch::Here);
+        let nowhere = nowhere.unwrap_or_else(|sentence| panic!("{sentence}"));
+        let mut database = Database::ask(nowhere, &tell, EntityId(0));
+        let mut said = Vec::new();
+        for _ in 0..3 {
+            let trouble = Trouble {
+                kind: TroubleKind::Away,
+                sentence: "it was too busy".to_owned(),
+            };
+            said.extend(database.hear(Said::Trouble(trouble)).sentences);
+            let look = Box::new(Look::default());
+            database.hear(Said::Look(host::boottime(), look));
+        }
+        assert_eq!(said, ["it was too busy"]);
+        assert_eq!(database.gaps().len(), 3 * 2);
     }
 }
