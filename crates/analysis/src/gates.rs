@@ -2,13 +2,14 @@
 
 use model::{Caveat, ExitKind, GapReason, LedgerClass, Phase, PhaseKind, Provenance};
 
+use crate::causes;
 use crate::facts::Facts;
 use crate::thresholds::Thresholds;
 use crate::words::{duration, percent, rate};
 
 /// Every doubt that applies.
 pub(crate) fn caveats(facts: &Facts<'_>, phases: &[Phase], thresholds: &Thresholds) -> Vec<Caveat> {
-    let gates: [(&str, Option<String>); 11] = [
+    let gates: [(&str, Option<String>); 12] = [
         ("gate.no_target", facts.meta.no_target.clone()),
         ("gate.interrupted", interrupted(facts)),
         ("gate.short", short(facts, thresholds)),
@@ -19,6 +20,7 @@ pub(crate) fn caveats(facts: &Facts<'_>, phases: &[Phase], thresholds: &Threshol
         ("gate.latency_derived", latency_derived(facts)),
         ("gate.stalled", stalled(facts)),
         ("gate.steal", steal(facts, thresholds)),
+        ("gate.oom", killed(facts)),
         ("gate.law", law(facts, thresholds)),
     ];
     gates
@@ -155,6 +157,14 @@ fn steal(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
             percent(steal)
         )
     })
+}
+
+/// A kill of somebody else's is no cause, but gives memory and CPU back.
+fn killed(facts: &Facts<'_>) -> Option<String> {
+    let killed = causes::killed_elsewhere(facts)?;
+    Some(format!(
+        "the kernel killed {killed} beside the target for want of memory: what followed may differ from what was before"
+    ))
 }
 
 /// Laws that hold whatever the system does; a broken one means that something was measured wrong.
