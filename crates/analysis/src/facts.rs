@@ -199,6 +199,17 @@ impl Facts<'_> {
         self.share(LedgerClass::Outside) * (1.0 - busy)
     }
 
+    /// Whether the target's threads spent more time in what may be requests than requests took: then
+    /// some of them were idle there.
+    pub(crate) fn is_partly_idle(&self, thresholds: &Thresholds) -> bool {
+        let items = self.account.iter().flat_map(|account| &account.items);
+        let inside: f64 = items
+            .filter(|item| !matches!(item.class, LedgerClass::Outside | LedgerClass::Lag))
+            .map(|item| item.share)
+            .sum();
+        self.signal.is_some() && inside > 1.0 + thresholds.gates.excess
+    }
+
     /// Threads that were in these classes at a time, on average, by their share.
     pub(crate) fn at_a_time(&self, share: f64) -> f64 {
         let whole = self.account.as_ref().map_or(0, |account| account.total_ns);

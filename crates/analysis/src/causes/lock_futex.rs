@@ -39,14 +39,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
                 percent(held.share)
             ));
         }
-        let inside: f64 = facts
-            .account
-            .iter()
-            .flat_map(|account| &account.items)
-            .filter(|item| !matches!(item.class, LedgerClass::Outside | LedgerClass::Lag))
-            .map(|item| item.share)
-            .sum();
-        if inside > 1.0 + thresholds.gates.excess {
+        if facts.is_partly_idle(thresholds) {
             return Judgement::CannotTell(format!(
                 "the threads of {} were in futex for longer than requests took: some of them were idle there",
                 target.name

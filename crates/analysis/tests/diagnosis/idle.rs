@@ -107,3 +107,30 @@ fn an_idle_server_waits_for_nothing() {
         format!("{IDLE}    hotblocked D75{rest}\n").replace("blocked   S232", "blocked   S");
     expect!["cannot tell: what server was blocked in was not seen: run as root, or as the user who owns it"].assert_eq(&said(&drawn(&unseen).diagnose(), "io.sync"));
 }
+
+#[test]
+fn idle_workers_are_no_crowd_behind_a_sync() {
+    // Workers take the clients' requests by turns, and one thread more does nothing but sync.
+    let pool = with(
+        HELPERS,
+        "
+        cpus 4  clients 8
+        run x16 11111111111111111111
+        blocked S202
+        hot x1  11111111111111111111
+        hotblocked D75",
+    );
+    let report = drawn(&pool).diagnose();
+    expect![[r#"
+        cannot tell: a thread of server was in fsync, and its others in futex for longer than requests took: some of them were idle there
+        absent: server was waiting for a lock for only 18 % of each request
+        undetermined | process server | suspected | none
+        Undetermined: the threads of server spent more time waiting behind another's sync than requests took, so some of them were idle there, and no cause that this version judges explains the rest.
+        wrong if: run longer and alone on the machine, and name what serves: --target
+    "#]].assert_eq(&format!(
+        "{}\n{}\n{}",
+        said(&report, "io.sync"),
+        said(&report, "lock.futex"),
+        told(&report)
+    ));
+}
