@@ -210,10 +210,13 @@ fn processor_time(facts: &Facts<'_>, excess: f64) -> Option<String> {
     let machine = facts.machine?;
     let own = facts.cpu.target_ns + facts.cpu.generator_ns;
     let least = LEAST * facts.window.len_ns() as f64;
-    (own > least && own > machine.busy_ns * excess + least).then(|| {
+    // What the hypervisor took looks to the thread as if it had run.
+    let stolen = machine.busy_ns * machine.steal / machine.busy.max(0.01);
+    let given = machine.busy_ns + stolen;
+    (own > least && own > given * excess + least).then(|| {
         format!(
             "target and generator used {} of the CPU time that the CPUs count (utilisation law)",
-            percent(own / machine.busy_ns.max(1.0))
+            percent(own / given.max(1.0))
         )
     })
 }
