@@ -7,7 +7,7 @@ use super::{Cause, Judgement, Kind};
 use crate::facts::Facts;
 use crate::network::Drops;
 use crate::thresholds::Thresholds;
-use crate::words::{percent, rate};
+use crate::words::{count, percent, rate};
 
 pub(super) const CAUSE: Cause = Cause {
     name: "net.backlog",
@@ -71,10 +71,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
         Some((what, column, entity, refused)) if refused >= least => {
             // At most: what nobody else accounts for.
             let cost = facts.signal.map(|_| facts.unexplained());
-            let at_most = cost.map_or(String::new(), |cost| {
-                let (cost, whole) = (percent(cost), facts.whole());
-                format!(" (nothing else accounts for {cost} of {whole})")
-            });
+            let at_most = at_most(facts, thresholds);
             let sentence = format!(
                 "A queue of the network is full: {what}, {} per second{at_most}.",
                 rate(refused)
@@ -102,13 +99,30 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
     }
 }
 
+/// What it can have cost, in brackets.
+fn at_most(facts: &Facts<'_>, thresholds: &Thresholds) -> String {
+    let unexplained = facts.unexplained();
+    if unexplained >= thresholds.floors.share {
+        let (cost, whole) = (percent(unexplained), facts.whole());
+        return format!(" (nothing else accounts for {cost} of {whole})");
+    }
+    away(facts, thresholds).map_or(String::new(), |(in_flight, clients)| {
+        let clients = count(clients, "client");
+        let at_a_time = rate(in_flight);
+        format!(" (of {clients} only {at_a_time} waited for an answer at a time)")
+    })
+}
+
+/// Requests in progress and clients of a closed loop, where not all of these have one.
+fn away(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<(f64, u32)> {
+    let all = facts.in_flight().zip(facts.closed_loop());
+    let floor = thresholds.floors.share;
+    all.filter(|(in_flight, clients)| *in_flight < f64::from(*clients) * (1.0 - floor))
+}
+
 /// Whether time of requests, or clients, are missing from what is accounted for.
 fn is_something_missing(facts: &Facts<'_>, thresholds: &Thresholds) -> bool {
-    let floor = thresholds.floors.share;
-    let clients = facts.closed_loop().map(f64::from);
-    let away = facts
-        .in_flight()
-        .zip(clients)
-        .is_some_and(|(in_flight, clients)| in_flight < clients * (1.0 - floor));
-    facts.signal.is_none() || facts.unexplained() >= floor || away
+    facts.signal.is_none()
+        || facts.unexplained() >= thresholds.floors.share
+        || away(facts, thresholds).is_some()
 }

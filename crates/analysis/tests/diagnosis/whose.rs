@@ -125,7 +125,16 @@ fn an_overflow_leads_by_what_it_can_have_cost() {
         .assert_eq(&listed(&drawn(&saturated).diagnose()));
     let explained = with(&network::backlog(), "run x4 ####################");
     expect!["absent: 5.00 connections per second found a full queue on this machine, and no part of the requests is missing"].assert_eq(&said(&drawn(&explained).diagnose(), "net.backlog"));
-    // Seven of 90,000 packets.
+    // Half of the clients do not get in, and those that do are answered at once.
+    let kept_out = with(
+        &network::backlog(),
+        "
+        cpus 4  clients 8
+        run x4 ####################
+        ms     11111111111111111111",
+    );
+    expect!["present: A queue of the network is full: connections refused by a full listen queue, 5.00 per second (of 8 clients only 4.00 waited for an answer at a time)."].assert_eq(&said(&drawn(&kept_out).diagnose(), "net.backlog"));
+    // Seven of 180,000 packets.
     let busy = with(
         network::RTT,
         "
