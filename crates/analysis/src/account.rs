@@ -6,7 +6,7 @@
 
 use model::{Account, AccountItem, LedgerClass, Quality, ShareBasis, Window};
 
-use crate::ledger::{Ledger, label, quality_in};
+use crate::ledger::{label, quality_in};
 use crate::signals::Mean;
 use crate::subject::Subject;
 use crate::words::{count, percent};
@@ -31,21 +31,6 @@ const INSIDE: [LedgerClass; 15] = [
     LedgerClass::OtherCall,
 ];
 
-/// What the serving threads did inside requests: time in futex beyond what requests took was spent by
-/// idle workers.
-fn inside_requests(target: &Subject, signal: Option<&Mean>) -> Ledger {
-    let mut ledger = target.serving_ledger.clone();
-    if let Some(mean) = signal {
-        let mut beyond = ledger.sum(&INSIDE) + mean.lag_total_ns - mean.response_ns;
-        for class in [LedgerClass::Futex, LedgerClass::SyncQueue] {
-            let idle = beyond.clamp(0.0, ledger.get(class));
-            ledger.shift(class, LedgerClass::Input, idle);
-            beyond -= idle;
-        }
-    }
-    ledger
-}
-
 /// The account of a target; `None` when its threads did nothing that could be accounted.
 pub(crate) fn account(
     target: &Subject,
@@ -53,7 +38,7 @@ pub(crate) fn account(
     signal: Option<&Mean>,
     window: Window,
 ) -> Option<Account> {
-    let ledger = &inside_requests(target, signal);
+    let ledger = &target.serving_ledger;
     let total_ns = signal.map_or_else(|| ledger.busy_ns(), |mean| mean.response_ns);
     // Threads that were not seen have no share of anything, not a share of zero.
     if total_ns <= 0.0 || ledger.wall_ns <= 0.0 {

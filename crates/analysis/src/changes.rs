@@ -67,6 +67,8 @@ pub(crate) fn stretches(series: &Series, group: usize, thresholds: &Phases) -> V
     if bins == 0 {
         return Vec::new();
     }
+    // Too few to merge are taken as they are.
+    let group = if bins < group { 1 } else { group };
     let group = group.max(bins.div_ceil(MOST_BINS)).max(1);
     let channels = channels(&series.merged(group), thresholds.noise);
     let changes = Changes::new(&channels, thresholds);
@@ -85,14 +87,14 @@ pub(crate) fn stretches(series: &Series, group: usize, thresholds: &Phases) -> V
 }
 
 impl Series {
-    /// Every `group` neighbours as one; a remainder at the end is left out unless it is all.
+    /// Every `group` neighbours as one; a remainder at the end is left out.
     fn merged(&self, group: usize) -> Series {
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         let latency = |values: &[Option<f64>]| {
             let known: Vec<f64> = values.iter().flatten().copied().collect();
             (!known.is_empty()).then(|| mean(&known))
         };
-        if group == 1 || self.throughput.len() < group {
+        if group == 1 {
             return self.clone();
         }
         Series {

@@ -23,11 +23,22 @@ use crate::slices::{Slice, Slicing, throttled_over};
 use crate::subject::{Subject, subject};
 use crate::thresholds::Thresholds;
 
+/// Whether the whole run is judged, or one of its phases: then what is not known to have happened in
+/// the phase does not count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Scope {
+    Run,
+    Phase,
+}
+
 /// What was measured over one window.
 pub(crate) struct Facts<'a> {
     pub(crate) timeline: &'a Timeline,
     pub(crate) meta: &'a Meta,
     pub(crate) window: Window,
+    pub(crate) scope: Scope,
+    /// Least share that is worth saying.
+    pub(crate) floor: f64,
     pub(crate) target: Option<Subject>,
     pub(crate) generator: Option<Subject>,
     /// The workload's signal; `None` without one.
@@ -65,7 +76,7 @@ pub(crate) fn measure<'a>(
     timeline: &'a Timeline,
     meta: &'a Meta,
     bins: &[Bin],
-    window: Window,
+    (window, scope): (Window, Scope),
     thresholds: &Thresholds,
 ) -> Facts<'a> {
     let signal = signals::mean(bins, window).filter(|mean| mean.response_ns > 0.0 && trusted(meta));
@@ -111,7 +122,7 @@ pub(crate) fn measure<'a>(
         pressure: pressure(timeline, window),
         cores: cores::cores(timeline, window),
         kernel_part: cores::kernel_part(timeline, window),
-        memory: memory::memory(timeline, window),
+        memory: memory::memory(timeline, window, scope),
         io: io::io(timeline, window),
         network: network::network(timeline, window),
         sessions: sessions::sessions(timeline, window),
@@ -122,6 +133,8 @@ pub(crate) fn measure<'a>(
         timeline,
         meta,
         window,
+        scope,
+        floor: thresholds.floors.share,
         target,
         generator,
         signal,
@@ -176,6 +189,32 @@ impl Facts<'_> {
     pub(crate) fn in_flight(&self) -> Option<f64> {
         let signal = self.signal?;
         Some(signal.throughput * signal.latency_ns? / 1e9)
+    }
+
+    /// Requests in progress that no thread of the target, no schedule and no work of the generator
+    /// accounts for, as part of all.
+    pub(crate) fn unexplained(&self) -> f64 {
+        let busy = self.generator.as_ref().map_or(0.0, |generator| {
+            (generator.active.0 + generator.active.1).min(1.0)
+        });
+        self.share(LedgerClass::Outside) * (1.0 - busy)
+    }
+
+    /// Whether the target's threads spent more time in what may be requests than requests took: then
+    /// some of them were idle there.
+    pub(crate) fn is_partly_idle(&self, thresholds: &Thresholds) -> bool {
+        let items = self.account.iter().flat_map(|account| &account.items);
+        let inside: f64 = items
+            .filter(|item| !matches!(item.class, LedgerClass::Outside | LedgerClass::Lag))
+            .map(|item| item.share)
+            .sum();
+        self.signal.is_some() && inside > 1.0 + thresholds.gates.excess
+    }
+
+    /// Threads that were in these classes at a time, on average, by their share.
+    pub(crate) fn at_a_time(&self, share: f64) -> f64 {
+        let whole = self.account.as_ref().map_or(0, |account| account.total_ns);
+        share * whole as f64 / self.window.len_ns().max(1) as f64
     }
 
     /// Clients of a closed loop: each asks again when it has its answer.
@@ -264,8 +303,11 @@ impl Facts<'_> {
         workload.is_some_and(|it| it.adapter.is_some() || !it.signals.is_empty())
     }
 
-    /// What the workload complained of, of one kind.
+    /// What the workload complained of, of one kind. Complaints have no times: they are the run's.
     pub(crate) fn complaints(&self, kind: ComplaintKind) -> Option<&Complaint> {
+        if self.scope == Scope::Phase {
+            return None;
+        }
         let outcome = self.meta.workload.as_ref()?.outcome.as_ref()?;
         outcome
             .complaints

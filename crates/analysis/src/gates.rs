@@ -2,6 +2,7 @@
 
 use model::{Caveat, ExitKind, GapReason, LedgerClass, Phase, PhaseKind, Provenance};
 
+use crate::causes;
 use crate::facts::Facts;
 use crate::signals;
 use crate::thresholds::Thresholds;
@@ -9,7 +10,7 @@ use crate::words::{duration, percent, rate};
 
 /// Every doubt that applies.
 pub(crate) fn caveats(facts: &Facts<'_>, phases: &[Phase], thresholds: &Thresholds) -> Vec<Caveat> {
-    let gates: [(&str, Option<String>); 11] = [
+    let gates: [(&str, Option<String>); 12] = [
         ("gate.no_target", facts.meta.no_target.clone()),
         ("gate.interrupted", interrupted(facts)),
         ("gate.short", short(facts, thresholds)),
@@ -20,6 +21,7 @@ pub(crate) fn caveats(facts: &Facts<'_>, phases: &[Phase], thresholds: &Threshol
         ("gate.latency_derived", latency_derived(facts)),
         ("gate.stalled", stalled(facts, phases)),
         ("gate.steal", steal(facts, thresholds)),
+        ("gate.oom", killed(facts)),
         ("gate.law", law(facts, thresholds)),
     ];
     gates
@@ -177,6 +179,14 @@ fn steal(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
     })
 }
 
+/// A kill of somebody else's is no cause, but gives memory and CPU back.
+fn killed(facts: &Facts<'_>) -> Option<String> {
+    let killed = causes::killed_elsewhere(facts)?;
+    Some(format!(
+        "the kernel killed {killed} beside the target for want of memory: what followed may differ from what was before"
+    ))
+}
+
 /// Laws that hold whatever the system does; a broken one means that something was measured wrong.
 fn law(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
     let excess = 1.0 + thresholds.gates.excess;
@@ -220,10 +230,13 @@ fn processor_time(facts: &Facts<'_>, excess: f64) -> Option<String> {
     let machine = facts.machine?;
     let own = facts.cpu.target_ns + facts.cpu.generator_ns;
     let least = LEAST * facts.window.len_ns() as f64;
-    (own > least && own > machine.busy_ns * excess + least).then(|| {
+    // What the hypervisor took looks to the thread as if it had run.
+    let stolen = machine.busy_ns * machine.steal / machine.busy.max(0.01);
+    let given = machine.busy_ns + stolen;
+    (own > least && own > given * excess + least).then(|| {
         format!(
             "target and generator used {} of the CPU time that the CPUs count (utilisation law)",
-            percent(own / machine.busy_ns.max(1.0))
+            percent(own / given.max(1.0))
         )
     })
 }

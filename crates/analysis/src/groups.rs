@@ -38,6 +38,12 @@ pub(crate) fn own(
     groups
 }
 
+/// Whether a group is the root of its hierarchy, where everybody lives who has no group.
+pub(crate) fn is_root(timeline: &Timeline, group: EntityId) -> bool {
+    let record = timeline.entities.get(group);
+    record.is_some_and(|record| record.entity.path == "/")
+}
+
 /// Whether a group holds another one, by their paths.
 pub(crate) fn is_above(above: &str, path: &str) -> bool {
     above == "/"

@@ -1,6 +1,6 @@
 //! What the disks did, who used them, and which limits of groups on I/O were met.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Entity, EntityId, EntityKind, Role, Timeline, Window};
 
@@ -11,7 +11,8 @@ use crate::measure::{Of, mean, ratio, variation};
 /// Input and output over the window; rates are per second.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Io {
-    /// The disks that did something, the one with the longest queue first.
+    /// The disks that did something: those first that the target's groups use, where that is known, and
+    /// of these the one with the longest queue.
     pub(crate) disks: Vec<Disk>,
     /// The I/O limit that the target's groups came closest to.
     pub(crate) limit: Option<Limit>,
@@ -30,6 +31,8 @@ pub(crate) struct Io {
 pub(crate) struct Disk {
     pub(crate) id: EntityId,
     pub(crate) entity: Entity,
+    /// The kernel's number of it.
+    device: Option<i64>,
     /// Operations completed.
     pub(crate) operations: f64,
     /// Bytes read and written.
@@ -81,11 +84,18 @@ pub(crate) struct Others {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Filesystem {
     pub(crate) entity: Entity,
-    /// Least part of its bytes, and of its inodes, that was free.
-    pub(crate) free: f64,
-    pub(crate) free_bytes: f64,
-    /// Least number of free inodes, where those are the smaller part.
-    pub(crate) free_inodes: Option<f64>,
+    /// Least number of its bytes that was free, with their part of all.
+    pub(crate) bytes: (f64, f64),
+    /// The same of its inodes; `None` where it has as many as it needs.
+    pub(crate) inodes: Option<(f64, f64)>,
+}
+
+impl Filesystem {
+    /// The smaller of both parts.
+    pub(crate) fn free(&self) -> f64 {
+        let inodes = self.inodes.map_or(f64::INFINITY, |(_, part)| part);
+        self.bytes.1.min(inodes)
+    }
 }
 
 pub(crate) fn io(timeline: &Timeline, window: Window) -> Io {
@@ -95,13 +105,18 @@ pub(crate) fn io(timeline: &Timeline, window: Window) -> Io {
         .filter_map(|record| disk(timeline, record.id, window))
         .filter(|disk| disk.operations > 0.0)
         .collect();
-    disks.sort_by(|a, b| b.queue.total_cmp(&a.queue));
+    let own = own_devices(timeline, window);
+    let is_own = |disk: &Disk| disk.device.is_some_and(|device| own.contains(&device));
+    disks.sort_by(|a, b| {
+        let longer = b.queue.total_cmp(&a.queue);
+        is_own(b).cmp(&is_own(a)).then(longer)
+    });
     let mut filesystems: Vec<Filesystem> = timeline
         .entities
         .of_kind(EntityKind::Filesystem)
         .filter_map(|record| filesystem(timeline, record.id, window))
         .collect();
-    filesystems.sort_by(|a, b| a.free.total_cmp(&b.free));
+    filesystems.sort_by(|a, b| a.free().total_cmp(&b.free()));
     Io {
         disks,
         limit: limit(timeline, window),
@@ -129,6 +144,7 @@ fn disk(timeline: &Timeline, id: EntityId, window: Window) -> Option<Disk> {
     Some(Disk {
         id,
         entity: timeline.entities.get(id)?.entity.clone(),
+        device: of.last("device").map(|device| device as i64),
         operations,
         bytes: read_bytes + write_bytes,
         read_bytes,
@@ -145,6 +161,29 @@ fn disk(timeline: &Timeline, id: EntityId, window: Window) -> Option<Disk> {
             variation(&per_second(["read_bytes", "write_bytes"])),
         ),
     })
+}
+
+/// The devices that the groups of the target do a good part of their operations on: a disk with a long
+/// queue may be somebody else's. Empty where that is not known; the root group is everybody's.
+fn own_devices(timeline: &Timeline, window: Window) -> BTreeSet<i64> {
+    /// Less than this part of what they do on the one used most is by the way.
+    const PART: f64 = 0.1;
+    let mut own = groups::own(timeline, |process| process.io_group);
+    own.retain(|group| !groups::is_root(timeline, *group));
+    let mut used: BTreeMap<i64, f64> = BTreeMap::new();
+    for part in timeline.entities.of_kind(EntityKind::GroupDisk) {
+        if part.parent.is_none_or(|group| !own.contains(&group)) {
+            continue;
+        }
+        let of = Of::new(timeline, "cgroup_io", part.id, window);
+        let operations = of.rate("reads").unwrap_or(0.0) + of.rate("writes").unwrap_or(0.0);
+        if let Some(device) = of.last("device") {
+            *used.entry(device as i64).or_default() += operations;
+        }
+    }
+    let most = used.values().copied().fold(0.0, f64::max);
+    used.retain(|_, operations| *operations > 0.0 && *operations >= most * PART);
+    used.into_keys().collect()
 }
 
 /// Columns of `cgroup_io`: (what, used, allowed).
@@ -179,10 +218,6 @@ fn limit(timeline: &Timeline, window: Window) -> Option<Limit> {
 
 fn groups_seen(timeline: &Timeline, window: Window) -> bool {
     let own = groups::own(timeline, |process| process.io_group);
-    let is_root = |id: &EntityId| {
-        let record = timeline.entities.get(*id);
-        record.is_some_and(|record| record.entity.path == "/")
-    };
     let seen = |group: &EntityId| {
         let mut parts = timeline.entities.of_kind(EntityKind::GroupDisk);
         parts.any(|part| {
@@ -190,7 +225,10 @@ fn groups_seen(timeline: &Timeline, window: Window) -> bool {
             part.parent == Some(*group) && reads.is_some_and(|it| it.covered(window).is_some())
         })
     };
-    !own.is_empty() && own.iter().all(|group| is_root(group) || seen(group))
+    !own.is_empty()
+        && own
+            .iter()
+            .all(|group| groups::is_root(timeline, *group) || seen(group))
 }
 
 /// Bytes per second that reached storage for processes of a role.
@@ -227,10 +265,7 @@ fn others(timeline: &Timeline, window: Window) -> Option<Others> {
             most = Some((process.id, own_bytes));
         }
         let group = process.io_group.filter(|group| !own.contains(group));
-        let group = group.filter(|id| {
-            let record = timeline.entities.get(*id);
-            record.is_some_and(|record| record.entity.path != "/")
-        });
+        let group = group.filter(|id| !groups::is_root(timeline, *id));
         if let Some(group) = group {
             *by_group.entry(group).or_default() += own_bytes;
         }
@@ -257,17 +292,14 @@ fn filesystem(timeline: &Timeline, id: EntityId, window: Window) -> Option<Files
         before.chain(inside).min().map(|least| least as f64)
     };
     let free_bytes = least("available_bytes")?;
-    let bytes = ratio(free_bytes, of.last("total_bytes")?)?;
+    let part = ratio(free_bytes, of.last("total_bytes")?)?;
     // Some filesystems count no inodes and say 0 of 0.
-    let free_inodes = least("free_inodes");
-    let inodes = free_inodes.zip(of.last("inodes"));
-    let inodes = inodes.and_then(|(free, all)| ratio(free, all));
-    let inodes = inodes.filter(|inodes| *inodes < bytes);
+    let inodes = least("free_inodes").zip(of.last("inodes"));
+    let inodes = inodes.and_then(|(free, all)| Some((free, ratio(free, all)?)));
     Some(Filesystem {
         entity: timeline.entities.get(id)?.entity.clone(),
-        free: inodes.unwrap_or(bytes),
-        free_bytes,
-        free_inodes: free_inodes.filter(|_| inodes.is_some()),
+        bytes: (free_bytes, part),
+        inodes,
     })
 }
 
@@ -295,6 +327,24 @@ pub(crate) fn read_trend(timeline: &Timeline, window: Window) -> Option<(f64, f6
         mean(&reads[reads.len() - third..])?,
         kendall(&reads),
     ))
+}
+
+/// How the reads of the target's own processes went from the first third of the window to the last,
+/// bytes per second; `None` where they may not be seen, or it did not read.
+pub(crate) fn own_reads(timeline: &Timeline, window: Window) -> Option<(f64, f64)> {
+    let third = window.len_ns() / 3;
+    let read = |part: Window| {
+        let processes = timeline.entities.of_kind(EntityKind::Process);
+        let own = processes.filter(|process| process.role == Role::Target);
+        let all = own.filter_map(|process| {
+            Of::new(timeline, "process", process.id, part).growth("read_bytes")
+        });
+        let bytes = all.reduce(|a, b| a + b)?;
+        Some(bytes / part.seconds().max(f64::MIN_POSITIVE))
+    };
+    let first = read(Window::new(window.start, window.start + third))?;
+    let last = read(Window::new(window.end - third, window.end))?;
+    (first + last > 0.0).then_some((first, last))
 }
 
 /// Kendall's tau between values and their order (Kendall 1938, Biometrika 30).

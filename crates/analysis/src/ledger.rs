@@ -72,6 +72,18 @@ impl Ledger {
         self.unsampled_ns = 0.0;
     }
 
+    /// Takes what a thread without anything to do sat in for waiting for work. A disk is waited for in
+    /// earnest whoever does it.
+    pub(crate) fn rest(&mut self) {
+        for class in [
+            LedgerClass::Futex,
+            LedgerClass::Sleep,
+            LedgerClass::OtherCall,
+        ] {
+            self.shift(class, LedgerClass::Input, self.get(class));
+        }
+    }
+
     /// Gives the time that was spent waiting for a lock while another thread of the pool held it and
     /// synced to what it waited for: a crowd in futex behind one thread in fdatasync is disk, not
     /// lock. `least` is the part of `span_ns` for which some thread must have been in fsync.

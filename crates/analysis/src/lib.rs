@@ -27,6 +27,7 @@ mod pressure;
 mod quantiles;
 mod quota;
 mod rank;
+mod rest;
 mod sessions;
 mod sight;
 mod signals;
@@ -39,6 +40,7 @@ pub use causes::{Cause, Kind as CauseKind, all as causes};
 pub use thresholds::Thresholds;
 pub use words::{bound, count, duration, integer, percent, rate};
 
+use facts::Scope;
 use model::{Meta, PhaseVerdict, REPORT_SCHEMA, Report, Timeline, Verdict, Window};
 
 /// The answer for one recording: over its steady phase, or over `asked` where the user names a window.
@@ -52,12 +54,13 @@ pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Repo
         .intersect(timeline.window)
         .unwrap_or(window);
     for phase in phases::of_several(&mut phases, &bins) {
-        let facts = facts::measure(timeline, meta, &bins, phase.window, &thresholds);
+        let of_phase = (phase.window, Scope::Phase);
+        let facts = facts::measure(timeline, meta, &bins, of_phase, &thresholds);
         phase.verdict = headline(rank::rank(causes::judge(&facts, &thresholds), |cause| {
             facts.concerns(cause)
         }));
     }
-    let facts = facts::measure(timeline, meta, &bins, window, &thresholds);
+    let facts = facts::measure(timeline, meta, &bins, (window, Scope::Run), &thresholds);
     let ranked = rank::rank(causes::judge(&facts, &thresholds), |cause| {
         facts.concerns(cause)
     });

@@ -2,6 +2,7 @@
 
 use model::{Entity, EntityId, Timeline, Window};
 
+use crate::facts::Scope;
 use crate::groups;
 use crate::measure::Of;
 
@@ -19,8 +20,11 @@ pub(crate) struct Memory {
     pub(crate) swapped_in: Option<f64>,
     /// Times that somebody had to free memory before it got some.
     pub(crate) stalls: Option<f64>,
-    /// Kills for want of memory, over the whole recording.
+    /// Kills for want of memory, over the whole recording; of a phase, over the phase.
     pub(crate) kills: Option<f64>,
+    /// Those in the groups that hold the target; `None` where one of them was not seen to the end. The
+    /// kernel counts a kill in the group of who was killed, whoever ran out of memory.
+    pub(crate) own_kills: Option<f64>,
     /// Least part of the machine's memory that was available.
     pub(crate) available: Option<f64>,
     /// The groups where the target's memory is limited, and those above.
@@ -45,8 +49,8 @@ pub(crate) struct GroupMemory {
     pub(crate) refaulted: Option<f64>,
     /// Bytes that its members hold in swap.
     pub(crate) swapped: Option<f64>,
-    /// Kills over the whole recording.
-    pub(crate) kills: f64,
+    /// Kills, over the same time as those of the machine.
+    pub(crate) kills: Option<f64>,
 }
 
 impl GroupMemory {
@@ -56,11 +60,15 @@ impl GroupMemory {
     }
 }
 
-pub(crate) fn memory(timeline: &Timeline, window: Window) -> Memory {
+pub(crate) fn memory(timeline: &Timeline, window: Window, scope: Scope) -> Memory {
+    let kills = match scope {
+        Scope::Run => timeline.window,
+        Scope::Phase => window,
+    };
     let seen: Vec<(EntityId, GroupMemory)> =
         groups::of_target(timeline, |record| record.memory_group)
             .into_iter()
-            .filter_map(|id| Some((id, group_memory(timeline, id, window)?)))
+            .filter_map(|id| Some((id, group_memory(timeline, id, (window, kills))?)))
             .collect();
     let own = groups::own(timeline, |record| record.memory_group);
     let groups_seen = !own.is_empty()
@@ -73,6 +81,13 @@ pub(crate) fn memory(timeline: &Timeline, window: Window) -> Memory {
     });
     let own_refaulted: Option<f64> = of_own.sum();
     let own_refaulted = own_refaulted.filter(|_| groups_seen);
+    let own_kills = own.iter().map(|id| {
+        let group = seen.iter().find(|(other, _)| other == id);
+        let alive = |id: &EntityId| timeline.entities.get(*id)?.vanished.is_none().then_some(());
+        alive(id).and_then(|()| group?.1.kills)
+    });
+    let own_kills: Option<f64> = own_kills.sum();
+    let own_kills = own_kills.filter(|_| groups_seen);
     let groups = seen.into_iter().map(|(_, group)| group).collect();
     let Some(machine) = timeline.entities.machine() else {
         return Memory::default();
@@ -80,7 +95,7 @@ pub(crate) fn memory(timeline: &Timeline, window: Window) -> Memory {
     let paging = Of::new(timeline, "paging", machine.id, window);
     let pages = |column| paging.rate(column).map(|pages| pages * PAGE_BYTES);
     let refaulted = [pages("refault_anon"), pages("refault_file")];
-    let whole = Of::new(timeline, "paging", machine.id, timeline.window);
+    let whole = Of::new(timeline, "paging", machine.id, kills);
     Memory {
         refaulted: sum(&refaulted),
         read: paging.rate("page_in_bytes"),
@@ -88,15 +103,20 @@ pub(crate) fn memory(timeline: &Timeline, window: Window) -> Memory {
         stalls: paging.rate("allocation_stalls"),
         kills: whole.growth("oom_kills"),
         available: least_available(timeline, machine.id, window),
+        own_kills,
         groups,
         own_refaulted,
         groups_seen,
     }
 }
 
-fn group_memory(timeline: &Timeline, id: EntityId, window: Window) -> Option<GroupMemory> {
+fn group_memory(
+    timeline: &Timeline,
+    id: EntityId,
+    (window, kills): (Window, Window),
+) -> Option<GroupMemory> {
     let of = Of::new(timeline, "cgroup_memory", id, window);
-    let whole = Of::new(timeline, "cgroup_memory", id, timeline.window);
+    let whole = Of::new(timeline, "cgroup_memory", id, kills);
     let used = of.mean("usage_bytes");
     used?;
     let limits = [of.last("limit_bytes"), of.last("high_bytes")];
@@ -108,7 +128,7 @@ fn group_memory(timeline: &Timeline, id: EntityId, window: Window) -> Option<Gro
         met: sum(&[of.rate("limit_events"), of.rate("high_events")]),
         refaulted: sum(&[pages("refault_anon"), pages("refault_file")]),
         swapped: of.mean("swap_bytes"),
-        kills: whole.growth("oom_kills").unwrap_or(0.0),
+        kills: whole.growth("oom_kills"),
     })
 }
 

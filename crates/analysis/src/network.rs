@@ -2,7 +2,7 @@
 
 use model::{Entity, EntityId, EntityKind, Role, Timeline, Window};
 
-use crate::measure::{Of, mean, ratio};
+use crate::measure::{Of, ratio};
 
 /// The network over the window; rates are per second.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -11,12 +11,22 @@ pub(crate) struct Network {
     pub(crate) path: Option<Path>,
     /// Part of all TCP segments sent that were sent again.
     pub(crate) retransmitted: Option<f64>,
+    /// TCP segments sent by anybody.
+    pub(crate) sent: Option<f64>,
     /// Connections that came and found the listener's queue full.
     pub(crate) overflows: Option<f64>,
     /// Packets that CPUs dropped because their queue of arrivals was full.
-    pub(crate) softnet_drops: Option<f64>,
+    pub(crate) softnet_drops: Option<Drops>,
     /// The interface that dropped most, and how many.
-    pub(crate) interface_drops: Option<(Entity, f64)>,
+    pub(crate) interface_drops: Option<(Entity, Drops)>,
+}
+
+/// Packets that were dropped.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Drops {
+    pub(crate) per_second: f64,
+    /// Their part of all packets; `None` where those were not recorded.
+    pub(crate) part: Option<f64>,
 }
 
 /// The way between generator and target.
@@ -25,8 +35,8 @@ pub(crate) struct Path {
     /// The connection with the longest round trip.
     pub(crate) entity: Entity,
     pub(crate) connections: u32,
-    /// Mean over connections of the least round trip that each saw, ns: free of delayed
-    /// acknowledgements, which lengthen the mean one.
+    /// Mean over connections of the least round trip that each saw, ns, by the segments that each
+    /// sent: free of delayed acknowledgements, which lengthen the mean one, and of who is only connected.
     pub(crate) rtt_ns: f64,
     /// Part of the segments sent that were sent again.
     pub(crate) retransmitted: Option<f64>,
@@ -49,6 +59,7 @@ pub(crate) fn network(timeline: &Timeline, window: Window) -> Network {
     Network {
         path: path(timeline, window),
         retransmitted,
+        sent: tcp.rate("out_segments"),
         overflows: overflows.into_iter().flatten().reduce(|a, b| a + b),
         softnet_drops: softnet_drops(timeline, window),
         interface_drops: interface_drops(timeline, window),
@@ -58,11 +69,18 @@ pub(crate) fn network(timeline: &Timeline, window: Window) -> Network {
 fn path(timeline: &Timeline, window: Window) -> Option<Path> {
     let of_role = |role: Role| -> Vec<EntityId> {
         let connections = timeline.entities.of_kind(EntityKind::Connection);
-        let held = connections.filter(|connection| {
-            let holder = connection.parent.and_then(|id| timeline.entities.get(id));
-            holder.is_some_and(|holder| holder.role == role)
-        });
-        held.map(|connection| connection.id).collect()
+        let held: Vec<(EntityId, bool)> = connections
+            .filter_map(|connection| {
+                let holder = timeline.entities.get(connection.parent?)?;
+                (holder.role == role).then_some((connection.id, holder.serving))
+            })
+            .collect();
+        // A replica's way is not the clients'.
+        let any_serving = held.iter().any(|(_, serving)| *serving);
+        let held = held.into_iter();
+        held.filter(|(_, serving)| *serving || !any_serving)
+            .map(|(id, _)| id)
+            .collect()
     };
     // Both ends tell the same of a connection on this machine: the serving one is enough.
     let of_target = of_role(Role::Target);
@@ -71,36 +89,57 @@ fn path(timeline: &Timeline, window: Window) -> Option<Path> {
     } else {
         of_target
     };
-    let mut trips: Vec<(EntityId, f64)> = Vec::new();
+    let mut trips: Vec<(EntityId, f64, f64)> = Vec::new();
     let (mut again, mut sent) = (0.0, 0.0);
     for id in connections {
         let of = Of::new(timeline, "connection", id, window);
-        trips.extend(of.last("rtt_min_ns").map(|ns| (id, ns)));
-        again += of.growth("retransmitted_segments").unwrap_or(0.0);
-        sent += of.growth("segments_out").unwrap_or(0.0);
+        let segments = of.growth("segments_out");
+        let trip = of.last("rtt_min_ns");
+        trips.extend(trip.map(|ns| (id, ns, segments.unwrap_or(0.0))));
+        if let Some((more, segments)) = of.growth("retransmitted_segments").zip(segments) {
+            again += more;
+            sent += segments;
+        }
+    }
+    let all: f64 = trips.iter().map(|(_, _, segments)| segments).sum();
+    if all > 0.0 {
+        trips.retain(|(_, _, segments)| *segments > 0.0);
+    } else {
+        trips.iter_mut().for_each(|trip| trip.2 = 1.0);
     }
     let longest = trips.iter().max_by(|a, b| a.1.total_cmp(&b.1))?.0;
-    let all: Vec<f64> = trips.iter().map(|(_, ns)| *ns).collect();
+    let segments: f64 = trips.iter().map(|(_, _, segments)| segments).sum();
+    let weighed: f64 = trips.iter().map(|(_, ns, segments)| ns * segments).sum();
     Some(Path {
         entity: timeline.entities.get(longest)?.entity.clone(),
         connections: trips.len() as u32,
-        rtt_ns: mean(&all)?,
+        rtt_ns: ratio(weighed, segments)?,
         retransmitted: ratio(again, sent),
     })
 }
 
-fn softnet_drops(timeline: &Timeline, window: Window) -> Option<f64> {
-    let cpus = timeline.entities.of_kind(EntityKind::Cpu);
-    let drops = cpus.filter_map(|cpu| Of::new(timeline, "softnet", cpu.id, window).rate("dropped"));
-    drops.reduce(|a, b| a + b)
+fn drops(per_second: f64, taken: Option<f64>) -> Drops {
+    let part = taken.and_then(|taken| ratio(per_second, taken + per_second));
+    Drops { per_second, part }
 }
 
-fn interface_drops(timeline: &Timeline, window: Window) -> Option<(Entity, f64)> {
+fn softnet_drops(timeline: &Timeline, window: Window) -> Option<Drops> {
+    let sum = |column| {
+        let cpus = timeline.entities.of_kind(EntityKind::Cpu);
+        let all = cpus.filter_map(|cpu| Of::new(timeline, "softnet", cpu.id, window).rate(column));
+        all.reduce(|a, b| a + b)
+    };
+    Some(drops(sum("dropped")?, sum("processed")))
+}
+
+fn interface_drops(timeline: &Timeline, window: Window) -> Option<(Entity, Drops)> {
     let interfaces = timeline.entities.of_kind(EntityKind::Interface);
-    let drops = interfaces.filter_map(|interface| {
+    let all = interfaces.filter_map(|interface| {
         let of = Of::new(timeline, "network", interface.id, window);
-        let drops = of.rate("rx_drops")? + of.rate("tx_drops")?;
-        Some((interface.entity.clone(), drops))
+        let dropped = of.rate("rx_drops")? + of.rate("tx_drops")?;
+        let packets = of.rate("rx_packets").zip(of.rate("tx_packets"));
+        let taken = packets.map(|(received, sent)| received + sent);
+        Some((interface.entity.clone(), drops(dropped, taken)))
     });
-    drops.max_by(|a, b| a.1.total_cmp(&b.1))
+    all.max_by(|a, b| a.1.per_second.total_cmp(&b.1.per_second))
 }

@@ -44,7 +44,8 @@ fn used(timeline: &Timeline, window: Window) -> Option<(f64, f64)> {
     let servers = timeline.entities.of_kind(EntityKind::Process);
     let all = servers.filter_map(|server| {
         let of = Of::new(timeline, "database", server.id, window);
-        Some((of.mean("sessions")?, of.last("sessions_limit")?))
+        let limit = of.last("sessions_limit").filter(|limit| *limit > 0.0)?;
+        Some((of.mean("sessions")?, limit))
     });
     all.max_by(|a, b| (a.0 / a.1).total_cmp(&(b.0 / b.1)))
 }

@@ -1,10 +1,13 @@
 //! The account second by second, for intervals and for what must be worked out piecewise.
 
+use std::collections::BTreeSet;
+
 use model::{EntityId, LedgerClass, Meta, Role, Timeline, Window};
 
 use crate::ledger::{self, Ledger};
+use crate::rest::at_rest;
 use crate::signals::{self, Bin};
-use crate::subject::threads_of;
+use crate::subject::serving_threads;
 
 /// One second of the account.
 #[derive(Clone, PartialEq, Debug)]
@@ -50,16 +53,11 @@ pub(crate) struct Slicing<'a> {
 impl Slicing<'_> {
     /// The slices: the bins of the signal, or seconds.
     pub(crate) fn slices(&self) -> Vec<Slice> {
-        let threads = threads_of(self.timeline, Role::Target);
-        let any_serving = threads.iter().any(|(_, serving)| *serving);
-        let serving: Vec<EntityId> = threads
-            .into_iter()
-            .filter(|(_, serving)| *serving || !any_serving)
-            .map(|(id, _)| id)
-            .collect();
+        let serving = serving_threads(self.timeline, Role::Target);
+        let resting = at_rest(self.timeline, &serving, self.window);
         let pieces = self.pieces().into_iter();
         pieces
-            .filter_map(|(window, response_ns)| self.slice(&serving, window, response_ns))
+            .filter_map(|piece| self.slice((&serving, &resting), piece))
             .collect()
     }
 
@@ -75,16 +73,19 @@ impl Slicing<'_> {
 
     fn slice(
         &self,
-        serving: &[EntityId],
-        window: Window,
-        response_ns: Option<f64>,
+        (serving, resting): (&[EntityId], &BTreeSet<EntityId>),
+        (window, response_ns): (Window, Option<f64>),
     ) -> Option<Slice> {
         let architecture = self.meta.environment.get("machine.architecture");
         let architecture = architecture.map_or("", String::as_str);
         let mut ledger = Ledger::default();
         for thread in serving {
             let own = ledger::of_thread(self.timeline, *thread, window, architecture);
-            ledger.merge(&own.unwrap_or_default());
+            let mut own = own.unwrap_or_default();
+            if resting.contains(thread) {
+                own.rest();
+            }
+            ledger.merge(&own);
         }
         // A second in which the delay was not recorded is no second without delay.
         if ledger.wait_unseen_ns * 2.0 > ledger.wall_ns {

@@ -3,6 +3,7 @@
 use model::{Entity, EntityId, EntityKind, LedgerClass, Meta, Role, Timeline, Window};
 
 use crate::ledger::{self, Ledger};
+use crate::rest::at_rest;
 
 /// Target or generator.
 #[derive(Clone, Debug)]
@@ -29,12 +30,23 @@ pub(crate) struct Subject {
     /// Whether any serving thread's own word for what it waits for was read, and the kernel function
     /// that it waits in.
     pub(crate) waits_named: Named,
-    /// Threads that were on a CPU for most of their lives.
+    /// Threads that were on a CPU for nearly as long as the busiest, itself included.
     pub(crate) hot_threads: u32,
     /// Threads that did at least a hundredth of what the busiest did.
     pub(crate) active_threads: u32,
     /// Part of their lives that those were on a CPU, and waiting for one.
     pub(crate) active: (f64, f64),
+}
+
+/// The threads of a role that serve requests; all of them where none is known to.
+pub(crate) fn serving_threads(timeline: &Timeline, role: Role) -> Vec<EntityId> {
+    let threads = threads_of(timeline, role);
+    let any_serving = threads.iter().any(|(_, serving)| *serving);
+    let serving = threads.into_iter();
+    serving
+        .filter(|(_, serving)| *serving || !any_serving)
+        .map(|(id, _)| id)
+        .collect()
 }
 
 /// The threads of a role: (thread, whether its process serves).
@@ -91,10 +103,14 @@ pub(crate) fn subject(
         active_threads: 0,
         active: (0.0, 0.0),
     };
+    let resting = at_rest(timeline, &serving_threads(timeline, role), window);
     let ledgers: Vec<Life> = threads_of(timeline, role)
         .into_iter()
         .filter_map(|(thread, serving)| {
-            let ledger = ledger::of_thread(timeline, thread, window, architecture)?;
+            let mut ledger = ledger::of_thread(timeline, thread, window, architecture)?;
+            if resting.contains(&thread) {
+                ledger.rest();
+            }
             Some(Life {
                 thread,
                 ledger,
@@ -140,7 +156,7 @@ struct Life {
 }
 
 fn gather(subject: &mut Subject, lives: &[Life]) {
-    /// On a CPU for more of its life than this, a thread is hot.
+    /// On a CPU for more than this part of the busiest thread's time, a thread is as busy.
     const HOT: f64 = 0.75;
     let any_serving = lives.iter().any(|life| life.serving);
     let most = lives
@@ -168,7 +184,7 @@ fn gather(subject: &mut Subject, lives: &[Life]) {
             subject.busiest_thread = Some(*thread);
             subject.busiest_serves = *serving || !any_serving;
         }
-        if ledger.part(LedgerClass::OnCpu) >= HOT {
+        if most > 0.0 && ledger.get(LedgerClass::OnCpu) >= most * HOT {
             subject.hot_threads += 1;
         }
     }

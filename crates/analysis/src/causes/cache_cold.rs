@@ -6,7 +6,7 @@ use super::evidence::{finding, number, share};
 use super::{Cause, Judgement, Kind, Waiting, explained_by, settled, waits};
 use crate::bounds;
 use crate::facts::Facts;
-use crate::io::read_trend;
+use crate::io::{own_reads, read_trend};
 use crate::thresholds::Thresholds;
 use crate::words::{percent, rate};
 
@@ -15,7 +15,7 @@ pub(super) const CAUSE: Cause = Cause {
     help: "The target still reads what it will soon have in memory: reads fall steadily, and nothing else changes.",
     about: "the target",
     kind: Kind::Limit,
-    told_by: "Bytes read from disk fall from second to second and are much fewer in the last third of the window than in the first, while the target waits for reads that are not refaults. Disks tell of everybody's reads, so a neighbour that holds the disk goes before it. It passes by itself; measure after it, or with a warm-up.",
+    told_by: "Bytes read from disk fall from second to second and are much fewer in the last third of the window than in the first, while the target waits for reads that are not refaults. Disks tell of everybody's reads, so a neighbour that holds the disk goes before it, and where the target's own reads may be seen (root) they must fall as well. It passes by itself; measure after it, or with a warm-up.",
     judge,
 };
 
@@ -46,6 +46,15 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             rate(last / 1e6)
         ));
     }
+    if let Some((first, last)) = own_reads(facts.timeline, facts.window)
+        && first < last * limits.falls
+    {
+        return Judgement::Absent(format!(
+            "the target itself read {} MB/s in the first third of the window and {} in the last: others read less and less",
+            rate(first / 1e6),
+            rate(last / 1e6)
+        ));
+    }
     let waiting = Waiting {
         classes: &WAITS,
         part: 1.0,
@@ -56,10 +65,15 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         // It goes away while it is watched, so it need not hold in most seconds.
         let share = facts.share_of(&WAITS);
         match super::seen(facts) {
-            Ok(target) if share >= limits.cost => Ok((
-                target,
-                super::evidence::held(facts, &WAITS, 1.0, limits.cost),
-            )),
+            Ok(target)
+                if share >= limits.cost
+                    && super::too_little_to_matter(facts, target, &waiting).is_none() =>
+            {
+                Ok((
+                    target,
+                    super::evidence::held(facts, &WAITS, 1.0, limits.cost),
+                ))
+            }
             _ => Err(judgement),
         }
     });

@@ -16,7 +16,7 @@ pub(super) const CAUSE: Cause = Cause {
     help: "The CPUs that the target may use are busy with its own work, and it waits for them.",
     about: "the target",
     kind: Kind::Limit,
-    told_by: "Busy are the CPUs that the target may use: of the machine, or as many as its cpuset, affinity or quota allow. Part of being the target's own doing is that target and generator together used most of that time; else it is cpu.neighbour. Run-queue delay is kept by the scheduler at every switch, so the wait is exact.",
+    told_by: "Busy are the CPUs that the target may use: of the machine, or as many as its cpuset or affinity allow. Part of being the target's own doing is that target and generator together used most of that time; else it is cpu.neighbour. Run-queue delay is kept by the scheduler at every switch, so the wait is exact.",
     judge,
 };
 

@@ -51,7 +51,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
     }
     if target.hot_threads > 1 {
         return Judgement::Absent(format!(
-            "{} threads of {} were busy",
+            "{} threads of {} were about as busy",
             target.hot_threads, target.name
         ));
     }
@@ -81,11 +81,8 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         percent(target.busiest)
     );
     // What is outside the target waits in its sockets, but for what the generator did meanwhile.
-    let generator = facts.generator.as_ref().map_or(0.0, |generator| {
-        (generator.active.0 + generator.active.1).min(1.0)
-    });
-    let queued = facts.share(LedgerClass::Outside) * (1.0 - generator);
-    let cost = (facts.share_of(&[LedgerClass::OnCpu, LedgerClass::Futex]) + queued).min(1.0);
+    let inside = facts.share_of(&[LedgerClass::OnCpu, LedgerClass::Futex]);
+    let cost = (inside + facts.unexplained()).min(1.0);
     let mut evidence = vec![share(
         facts,
         "busiest thread on a CPU, or waiting for one",

@@ -3,7 +3,7 @@
 use model::{Confidence, Finding, LedgerClass};
 
 use super::evidence::{finding, share};
-use super::{Cause, Judgement, Kind, limit, seen};
+use super::{Cause, Judgement, Kind, found_of, seen};
 use crate::facts::Facts;
 use crate::thresholds::Thresholds;
 use crate::words::percent;
@@ -16,6 +16,14 @@ pub(super) const CAUSE: Cause = Cause {
     told_by: "Hard and soft interrupt time of /proc/stat, of one CPU, while something about the CPUs limits the target. Kernels without interrupt accounting count it by ticks.",
     judge,
 };
+
+/// What interrupts can add to: a quota is not used up by them.
+const LIMITS: [&str; 4] = [
+    "cpu.neighbour",
+    "cpu.saturated",
+    "cpu.imbalance",
+    "cpu.single_thread",
+];
 
 fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judgement {
     if let Err(judgement) = seen(facts) {
@@ -36,8 +44,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             percent(core.interrupts)
         ));
     }
-    let of_cpu = limit(found).filter(|parent| parent.cause.starts_with("cpu."));
-    let Some(parent) = of_cpu else {
+    let Some(parent) = found_of(found, &LIMITS) else {
         return Judgement::Absent(format!(
             "{} spent {} in interrupts, and no CPU limits the target",
             core.entity.name,

@@ -114,7 +114,8 @@ pub(super) fn held(
         .filter(|(part, whole)| part / whole >= threshold);
     let share = facts.share_of(classes) * part;
     Held {
-        share,
+        // Idle threads of a pool can make it more than all of the time.
+        share: share.min(1.0),
         // Dear, and of no use for what is too little anyway.
         interval: (share >= threshold)
             .then(|| ratio_interval(&bins))
@@ -129,10 +130,11 @@ pub(super) fn held(
 }
 
 /// What to say of classes that reached their threshold on the whole and not in most seconds.
-pub(super) fn only_at_times(held: &Held) -> String {
+pub(super) fn only_at_times(facts: &Facts<'_>, held: &Held) -> String {
     format!(
-        "it took {} of the time on the whole, but over {} in only {} of the seconds: spikes, not a state",
+        "it took {} of {} on the whole, but over {} in only {} of the seconds: spikes, not a state",
         percent(held.share),
+        facts.whole(),
         percent(held.least),
         percent(held.seconds)
     )

@@ -14,7 +14,7 @@ pub(super) const CAUSE: Cause = Cause {
     help: "Nothing holds the target back: it answers what it is asked, and waits for nothing worth naming.",
     about: "the target",
     kind: Kind::State,
-    told_by: "The target's waits, its input aside, are below the threshold, and at least half of the response time is explained. With a rate that is met, or a closed loop whose clients all wait for their own answers, the load asks for no more. The headroom is a lower bound: CPU per request usually falls under load.",
+    told_by: "The target's waits, its input aside, are below the threshold, and at least half of the response time is explained. What broke goes before it. With a rate that is met, or a closed loop whose clients all wait for their own answers, the load asks for no more. The headroom is a lower bound: CPU per request usually falls under load.",
     judge,
 };
 
@@ -34,10 +34,11 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             target.name
         ));
     }
-    if found
-        .iter()
-        .any(|finding| kind(&finding.cause) == Kind::Intent)
-    {
+    let any = |of: Kind| found.iter().find(|finding| kind(&finding.cause) == of);
+    if let Some(broken) = any(Kind::Failure) {
+        return Judgement::Absent(format!("{} was found", broken.cause));
+    }
+    if any(Kind::Intent).is_some() {
         return present(facts, thresholds, target);
     }
     if let Some(first) = limit(found) {
@@ -232,7 +233,7 @@ fn prove_wrong(facts: &Facts<'_>) -> String {
 /// Part of the response time that the target waited for anything, its input aside.
 pub(super) fn waits(facts: &Facts<'_>) -> f64 {
     let items = facts.account.iter().flat_map(|account| &account.items);
-    items
+    let waits: f64 = items
         .filter(|item| {
             !matches!(
                 item.class,
@@ -240,15 +241,18 @@ pub(super) fn waits(facts: &Facts<'_>) -> f64 {
             )
         })
         .map(|item| item.share)
-        .sum()
+        .sum();
+    // Of the few milliseconds of an idle server everything is a large part.
+    let lasted = facts.at_a_time(waits);
+    if facts.signal.is_none() && lasted < facts.floor {
+        lasted
+    } else {
+        waits
+    }
 }
 
 /// Part of the response time that is accounted for: the target's own, the schedule's, and as much of
 /// what is outside as the generator's threads were busy or waiting for a CPU.
 pub(super) fn explained(facts: &Facts<'_>) -> f64 {
-    let outside = facts.share(LedgerClass::Outside);
-    let busy = facts.generator.as_ref().map_or(0.0, |generator| {
-        (generator.active.0 + generator.active.1).min(1.0)
-    });
-    1.0 - outside * (1.0 - busy)
+    1.0 - facts.unexplained()
 }

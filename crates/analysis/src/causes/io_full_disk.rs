@@ -5,6 +5,7 @@ use model::{Confidence, Finding};
 use super::evidence::{finding, share};
 use super::{Cause, Judgement, Kind};
 use crate::facts::Facts;
+use crate::io::Filesystem;
 use crate::thresholds::Thresholds;
 use crate::words::{integer, percent, rate};
 
@@ -13,45 +14,47 @@ pub(super) const CAUSE: Cause = Cause {
     help: "A filesystem on which the target works has no space or no inodes left.",
     about: "the filesystem",
     kind: Kind::Failure,
-    told_by: "Free space and free inodes of the filesystems on which the target's processes have their working directory, once a second; the least of the window counts. What the workload says of it (`No space left on device`) is shown with its remarks.",
+    told_by: "Free space and free inodes of the filesystems that hold the working directories and open files of the target's processes, once a second; the least of the window counts. Both the part and the amount must be small: a hundredth of a large disk is room for long. What the workload says of it (`No space left on device`) is shown with its remarks.",
     judge,
 };
 
 fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judgement {
-    let Some(fullest) = facts.io.filesystems.first() else {
+    let least = thresholds.io_full_disk.free;
+    let filesystems = &facts.io.filesystems;
+    let Some(fullest) = filesystems.first() else {
         return Judgement::CannotTell("the target's filesystems were not recorded".to_owned());
     };
-    let free = thresholds.io_full_disk.free;
-    if fullest.free >= free {
-        return Judgement::Absent(format!(
-            "{} of {} was free",
-            percent(fullest.free),
-            fullest.entity.path
-        ));
-    }
-    let (left, column) = match fullest.free_inodes {
-        Some(inodes) => (
-            format!("{} inodes", integer(inodes)),
-            "filesystem.free_inodes",
-        ),
-        None if fullest.free_bytes < 1.0 => ("nothing".to_owned(), "filesystem.available_bytes"),
-        None => (
-            format!("{} MB", rate(fullest.free_bytes / 1e6)),
-            "filesystem.available_bytes",
-        ),
+    let full = filesystems
+        .iter()
+        .find_map(|filesystem| Some((filesystem, lack(filesystem, least)?)));
+    let Some((filesystem, lack)) = full else {
+        let path = &fullest.entity.path;
+        let free = percent(fullest.free());
+        return Judgement::Absent(if fullest.free() >= least {
+            format!("{free} of {path} was free")
+        } else {
+            let left = megabytes(fullest.bytes.0);
+            format!("{free} of {path} was free, and {left} are room for a while")
+        });
     };
-    let sentence = format!(
-        "A disk is full: {} had {left} left ({}).",
-        fullest.entity.path,
-        percent(fullest.free)
-    );
+    let path = &filesystem.entity.path;
+    let sentence = if lack.left < 1.0 {
+        format!("A disk is full: {path} had {} left.", lack.nothing)
+    } else {
+        let part = if lack.part < 0.0005 {
+            String::new()
+        } else {
+            format!(", {} of {}", percent(lack.part), lack.all)
+        };
+        format!("A disk is full: {path} had only {} left{part}.", lack.words)
+    };
     let evidence = share(
         facts,
         "free part",
-        column,
-        &fullest.entity,
-        fullest.free,
-        free,
+        lack.column,
+        &filesystem.entity,
+        lack.part,
+        least,
     );
     Judgement::Present(Box::new(Finding {
         // Here staying below the threshold is what counts.
@@ -59,7 +62,59 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
             passed: true,
             ..evidence
         }],
-        prove_wrong: format!("df -h {0}; df -i {0}", fullest.entity.path),
-        ..finding(CAUSE.name, &fullest.entity, Confidence::Measured, sentence)
+        prove_wrong: format!(
+            "see what is free: df -h {path}; df -i {path}: if there is room, this is wrong"
+        ),
+        ..finding(
+            CAUSE.name,
+            &filesystem.entity,
+            Confidence::Measured,
+            sentence,
+        )
     }))
+}
+
+/// What a full filesystem lacks.
+struct Lack {
+    left: f64,
+    part: f64,
+    words: String,
+    nothing: &'static str,
+    all: &'static str,
+    column: &'static str,
+}
+
+/// More than this is room for a while, however small a part of a large disk it is: a segment of
+/// PostgreSQL's log has at most 1 GiB (bytes).
+const ROOM_BYTES: f64 = 1e9;
+/// The same of inodes.
+const ROOM_INODES: f64 = 10_000.0;
+
+fn lack(filesystem: &Filesystem, least: f64) -> Option<Lack> {
+    let inodes = filesystem
+        .inodes
+        .filter(|(left, part)| *part < least && *left < ROOM_INODES)
+        .map(|(left, part)| Lack {
+            left,
+            part,
+            words: format!("{} inodes", integer(left)),
+            nothing: "no inode",
+            all: "them",
+            column: "filesystem.free_inodes",
+        });
+    let (left, part) = filesystem.bytes;
+    let bytes = (part < least && left < ROOM_BYTES).then(|| Lack {
+        left,
+        part,
+        words: megabytes(left),
+        nothing: "no room",
+        all: "it",
+        column: "filesystem.available_bytes",
+    });
+    let both = inodes.into_iter().chain(bytes);
+    both.min_by(|a, b| a.part.total_cmp(&b.part))
+}
+
+fn megabytes(bytes: f64) -> String {
+    format!("{} MB", rate(bytes / 1e6))
 }

@@ -14,7 +14,7 @@ pub(super) const CAUSE: Cause = Cause {
     help: "The target waits for the disk, each operation for as long as the disk needs.",
     about: "the disk",
     kind: Kind::Limit,
-    told_by: "The target waits for a disk whose queue is short, so that more disks or deeper queues would not help, only faster answers. What a limit, a neighbour, want of memory, or syncing explains is not said again.",
+    told_by: "The target waits for a disk whose queue is short, so that more disks or deeper queues would not help, only faster answers. Operations in progress must bear out that a disk is what is waited for: threads in a network filesystem, or behind a lock of the kernel, look the same. What a limit, a neighbour, want of memory, or syncing explains is not said again.",
     judge,
 };
 
@@ -23,6 +23,10 @@ const WAITS: [LedgerClass; 3] = [
     LedgerClass::PageFault,
     LedgerClass::Uninterruptible,
 ];
+
+/// Who waits for a disk has an operation there, or shares one: with fewer than this for each waiting
+/// thread they wait for something else, like a network filesystem, a limit, or a lock of the kernel.
+const AT_LEAST: f64 = 0.1;
 
 fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judgement {
     let upstream = [
@@ -53,6 +57,18 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
                 "{} had {} operations in progress on average, and no flat rate: it is busy rather than slow",
                 disk.entity.name,
                 rate(disk.queue)
+            ));
+        }
+        let waiting = facts.at_a_time(held.share);
+        let queues = facts.io.disks.iter().map(|disk| disk.queue);
+        let queue = queues.fold(0.0, f64::max);
+        if queue < waiting * AT_LEAST {
+            return Judgement::CannotTell(format!(
+                "{} threads of {} waited in the kernel at a time, and the disks had only {} operations in progress: \
+                 they wait for something else, like a network filesystem, an I/O limit, or a lock of the kernel",
+                rate(waiting),
+                target.name,
+                rate(queue)
             ));
         }
         let each = disk.each_ns.map_or("an unknown time".to_owned(), duration);

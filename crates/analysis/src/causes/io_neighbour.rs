@@ -14,7 +14,7 @@ pub(super) const CAUSE: Cause = Cause {
     help: "Somebody else holds the disk that the target waits for.",
     about: "the culprit: a control group, or a process",
     kind: Kind::Limit,
-    told_by: "Another process or group moved most of the bytes of a busy disk (/proc/PID/io, which root may read) while the target waited for a disk. A neighbour whose I/O costs the target nothing is innocent, however high the pressure.",
+    told_by: "Another process or group moved most of the bytes of a busy disk (/proc/PID/io, which root may read) while the target waited for a disk. Which disk that is says the target's control group; what the target itself moved there cannot have been the neighbour. A neighbour whose I/O costs the target nothing is innocent, however high the pressure.",
     judge,
 };
 
@@ -43,13 +43,18 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             return Judgement::CannotTell("who moves how many bytes may be seen by root only".to_owned());
         };
         let moved = others.bytes + facts.io.target_bytes.unwrap_or(0.0);
-        let part = others.most_bytes / moved.max(disk.bytes).max(1.0);
+        // Others' bytes may go to other disks: on this one there is room for what the target left.
+        let room = facts.io.target_bytes.map_or(1.0, |own| {
+            (1.0 - own / disk.bytes.max(1.0)).max(0.0)
+        });
+        let part = (others.most_bytes / moved.max(disk.bytes).max(1.0)).min(room);
         let who = &others.most;
         if part < limits.moved {
             return Judgement::Absent(format!(
-                "{}, which moved most of all others, moved {} of the bytes",
+                "{}, which moved most of all others, moved at most {} of the bytes of {}",
                 who.name,
-                percent(part)
+                percent(part),
+                disk.entity.name
             ));
         }
         let name = if who.kind == EntityKind::Cgroup { &who.path } else { &who.name };

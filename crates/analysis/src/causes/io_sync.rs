@@ -35,7 +35,13 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         if let Some(judgement) = mostly_explained_by(found, &["io.neighbour"], held.share) {
             return judgement;
         }
-        let behind = facts.share(LedgerClass::SyncQueue);
+        let behind = facts.share(LedgerClass::SyncQueue).min(held.share);
+        if facts.is_partly_idle(thresholds) && facts.share(LedgerClass::Sync) < held.least {
+            return Judgement::CannotTell(format!(
+                "a thread of {} was in fsync, and its others in futex for longer than requests took: some of them were idle there",
+                target.name
+            ));
+        }
         let crowd = if behind >= thresholds.floors.share {
             format!(" ({} behind another's)", percent(behind))
         } else {

@@ -29,13 +29,17 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
         .as_ref()
         .map_or("the server", |target| target.name.as_str());
     let least = thresholds.limit_connections.used;
-    let used = facts.sessions.used.filter(|(_, allowed)| *allowed > 0.0);
+    let used = facts.sessions.used;
     let full = used.map(|(sessions, allowed)| sessions / allowed);
     if let Some(complaint) = refused {
         let times = complaint.count as f64;
         let sentence = format!(
-            "{name} takes no more connections: {} of its clients were turned away (`{}`).",
-            integer(times),
+            "{name} takes no more connections: clients were turned away {} (`{}`).",
+            if complaint.count == 1 {
+                "once".to_owned()
+            } else {
+                format!("{} times", integer(times))
+            },
             complaint.message
         );
         return Judgement::Present(Box::new(Finding {

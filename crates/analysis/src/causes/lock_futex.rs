@@ -68,8 +68,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
 /// Why futex cannot be told from idleness, where it cannot.
 fn perhaps_idle(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<Judgement> {
     let target = facts.target.as_ref()?;
-    let account = facts.account.as_ref()?;
-    let futex_ns = target.serving_ledger.get(LedgerClass::Futex);
+    facts.account.as_ref()?;
     let name = &target.name;
     if facts.signal.is_none() {
         let part = target.serving_ledger.part(LedgerClass::Futex);
@@ -80,9 +79,7 @@ fn perhaps_idle(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<Judgement>
             ))
         });
     }
-    let whole = account.total_ns as f64;
-    let idle = futex_ns - facts.share(LedgerClass::Futex) * whole;
-    (idle > thresholds.gates.excess * whole).then(|| {
+    facts.is_partly_idle(thresholds).then(|| {
         Judgement::CannotTell(format!(
             "the threads of {name} were in futex for longer than requests took: some of them were idle there"
         ))

@@ -15,7 +15,7 @@ pub(super) const CAUSE: Cause = Cause {
     help: "The memory limit of the target's control group, or of one above it, is too small for what it works on.",
     about: "the control group with the limit",
     kind: Kind::Limit,
-    told_by: "The group is full (`memory.max` or `memory.high`, `memory.limit_in_bytes` of v1) and meets its limit again and again; the target reads from disk what had been thrown out to stay below it. Refaults decide: through mmap memory pressure shows little of it, while reads look like any other.\n\nA full group alone is no finding: page cache fills any limit, and costs nothing until it is missed.",
+    told_by: "The group is full (`memory.max` or `memory.high`, `memory.limit_in_bytes` of v1) and meets its limit again and again; the target reads from disk what had been thrown out to stay below it. Refaults decide: through mmap memory pressure shows little of it, while reads look like any other. Where little can be thrown out, as of programs' own memory, the search for it is what costs: threads are met making memory free.\n\nA full group alone is no finding: page cache fills any limit, and costs nothing until it is missed.",
     judge,
 };
 
@@ -53,37 +53,88 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             group.group.path
         ));
     };
-    let Some(again) = again(facts, group) else {
-        return Judgement::CannotTell("how much was read again was not recorded".to_owned());
+    // Programs' own memory is not thrown out: then the limit costs the search for something that is.
+    let freeing = Waiting {
+        classes: &[LedgerClass::Reclaim],
+        part: 1.0,
+        least: limits.cost,
+        doing: "making memory free",
     };
-    let waiting = Waiting {
+    let again = again(facts, group);
+    let reading = Waiting {
         classes: &WAITS,
-        part: again,
+        part: again.unwrap_or(0.0),
         least: limits.cost,
         doing: "reading again what had been thrown out",
     };
+    let frees = facts.share(LedgerClass::Reclaim) > facts.share_of(&WAITS) * reading.part;
+    let waiting = if frees { freeing } else { reading };
+    if again.is_none() && !frees {
+        return Judgement::CannotTell("how much was read again was not recorded".to_owned());
+    }
     settled(waits(facts, &waiting).map(|(target, held)| {
+        let doing = waiting.doing;
         let sentence = format!(
-            "A memory limit is the bottleneck: {} filled {} of it, and {} of {} was {} reading again what had been thrown out.",
+            "A memory limit is the bottleneck: {} filled {} of it, and {} of {} was {} {doing}.",
             group.group.path,
             percent(full),
             percent(held.share),
             facts.whole(),
             target.name
         );
-        let megabytes = group.limit.map_or(String::new(), |limit| format!(" (now {} MB)", rate(limit / 1e6)));
+        let megabytes = group.limit.map_or(String::new(), |limit| {
+            format!(" (now {} MB)", rate(limit / 1e6))
+        });
         Judgement::Present(Box::new(Finding {
             share: Some(held.share),
             share_interval: held.interval,
             evidence: vec![
-                share(facts, "memory limit used", "cgroup_memory.usage_bytes", &group.group, full, limits.full),
-                number(facts, ("limit met", "per_second"), "cgroup_memory.limit_events", &group.group, met, limits.met),
-                share(facts, "reads that bring back what was thrown out", "cgroup_memory.refault_file", &group.group, again, thresholds.memory_refault.refaulted),
-                share(facts, "waiting for memory or its reads", "thread.state", &target.entity, held.share, held.least),
+                share(
+                    facts,
+                    "memory limit used",
+                    "cgroup_memory.usage_bytes",
+                    &group.group,
+                    full,
+                    limits.full,
+                ),
+                number(
+                    facts,
+                    ("limit met", "per_second"),
+                    "cgroup_memory.limit_events",
+                    &group.group,
+                    met,
+                    limits.met,
+                ),
+                share(
+                    facts,
+                    "reads that bring back what was thrown out",
+                    "cgroup_memory.refault_file",
+                    &group.group,
+                    again.unwrap_or(0.0),
+                    0.0,
+                ),
+                share(
+                    facts,
+                    "waiting for memory or its reads",
+                    "thread.state",
+                    &target.entity,
+                    held.share,
+                    held.least,
+                ),
             ],
-            would_help: vec![bounds::without_wait(facts, held.share, format!("a higher memory limit for {}{megabytes}", group.group.name))],
-            would_not_help: bounds::useless(facts, &["more memory in the machine with the same limit"]),
-            prove_wrong: format!("double the memory limit of {}: if throughput stays the same, this is wrong", group.group.path),
+            would_help: vec![bounds::without_wait(
+                facts,
+                held.share,
+                format!("a higher memory limit for {}{megabytes}", group.group.name),
+            )],
+            would_not_help: bounds::useless(
+                facts,
+                &["more memory in the machine with the same limit"],
+            ),
+            prove_wrong: format!(
+                "double the memory limit of {}: if throughput stays the same, this is wrong",
+                group.group.path
+            ),
             ..finding(CAUSE.name, &group.group, Confidence::Consistent, sentence)
         }))
     }))
@@ -92,7 +143,10 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
 /// Part of the disk reads that the group had to do again: of the machine's, or more where the group
 /// read most.
 fn again(facts: &Facts<'_>, group: &GroupMemory) -> Option<f64> {
-    let of_group = group.refaulted.zip(facts.memory.read);
+    // A compressed swap in memory reads no disk.
+    let swapped = facts.memory.swapped_in.unwrap_or(0.0);
+    let read = facts.memory.read.map(|read| read.max(swapped));
+    let of_group = group.refaulted.zip(read);
     let own = of_group.map(|(again, read)| {
         if read > 0.0 {
             (again / read).min(1.0)

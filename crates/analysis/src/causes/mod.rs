@@ -82,6 +82,11 @@ pub(crate) fn kind(name: &str) -> Kind {
     cause.map_or(Kind::Limit, |cause| cause.kind)
 }
 
+/// Who was killed for want of memory, where it was nobody of the target's.
+pub(crate) fn killed_elsewhere(facts: &Facts<'_>) -> Option<String> {
+    memory_oom::elsewhere(facts)
+}
+
 /// The first finding that holds the target back, of those found so far.
 fn limit(found: &[Finding]) -> Option<&Finding> {
     let holds_back =
@@ -129,11 +134,14 @@ fn waits<'a>(facts: &'a Facts<'_>, waiting: &Waiting) -> Result<(&'a Subject, He
     if let Some(judgement) = blind(facts, target, held.share, least) {
         return Err(judgement);
     }
+    if let Some(judgement) = too_little_to_matter(facts, target, waiting) {
+        return Err(judgement);
+    }
     if held.is_on() {
         return Ok((target, held));
     }
     Err(Judgement::Absent(if held.share >= least {
-        evidence::only_at_times(&held)
+        evidence::only_at_times(facts, &held)
     } else if held.share < 0.0005 {
         format!("{} was not seen {}", target.name, waiting.doing)
     } else {
@@ -145,6 +153,28 @@ fn waits<'a>(facts: &'a Facts<'_>, waiting: &Waiting) -> Result<(&'a Subject, He
             facts.whole()
         )
     }))
+}
+
+/// Without a signal shares are of the time that was not idle: of an idle server's few milliseconds
+/// everything is a large part. There a wait must last for a part of the time that is worth saying.
+fn too_little_to_matter(
+    facts: &Facts<'_>,
+    target: &Subject,
+    waiting: &Waiting,
+) -> Option<Judgement> {
+    let share = facts.share_of(waiting.classes) * waiting.part;
+    let lasted = facts.at_a_time(share);
+    (facts.signal.is_none() && lasted > 0.0 && lasted < facts.floor).then(|| {
+        if !sees(target) {
+            return unseen(target);
+        }
+        Judgement::Absent(format!(
+            "{} was {} for only {} of the time",
+            target.name,
+            waiting.doing,
+            crate::words::percent(lasted)
+        ))
+    })
 }
 
 /// The answer where an earlier finding explains the same time.
@@ -186,12 +216,15 @@ fn blind(facts: &Facts<'_>, target: &Subject, share: f64, least: f64) -> Option<
         .as_ref()
         .map_or(0.0, |account| account.total_ns as f64);
     // What was not seen may be this or idleness: only enough of it to change the answer matters.
-    (whole > 0.0 && share < least && share + unknown / whole >= least && !sees(target)).then(|| {
-        Judgement::CannotTell(format!(
-            "what {} was blocked in was not seen: run as root, or as the user who owns it",
-            target.name
-        ))
-    })
+    (whole > 0.0 && share < least && share + unknown / whole >= least && !sees(target))
+        .then(|| unseen(target))
+}
+
+fn unseen(target: &Subject) -> Judgement {
+    Judgement::CannotTell(format!(
+        "what {} was blocked in was not seen: run as root, or as the user who owns it",
+        target.name
+    ))
 }
 
 /// Whether most of the blocked time of the target's serving threads was explained.
@@ -326,7 +359,9 @@ fn no_long_wait(
     target: &str,
     least: f64,
 ) -> Option<Judgement> {
-    if facts.wait_in_service() >= least {
+    let lasted = facts.at_a_time(facts.share(LedgerClass::CpuWait));
+    let idle = facts.signal.is_none() && lasted < facts.floor;
+    if facts.wait_in_service() >= least && !idle {
         return None;
     }
     if facts.wait_unseen(thresholds) {
@@ -335,6 +370,9 @@ fn no_long_wait(
     let wait = facts.share(LedgerClass::CpuWait);
     Some(Judgement::Absent(if wait < 0.0005 {
         format!("{target} did not wait for a CPU")
+    } else if idle {
+        let lasted = crate::words::percent(lasted);
+        format!("{target} waited for a CPU for only {lasted} of the time")
     } else {
         let (wait, whole) = (crate::words::percent(wait), facts.whole());
         format!("{target} waited for a CPU for only {wait} of {whole}")

@@ -7,7 +7,7 @@ use super::{Cause, Judgement, Kind, seen};
 use crate::bounds;
 use crate::facts::Facts;
 use crate::thresholds::Thresholds;
-use crate::words::percent;
+use crate::words::{percent, rate};
 
 pub(super) const CAUSE: Cause = Cause {
     name: "net.loss",
@@ -31,6 +31,17 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
     let Some(lost) = lost else {
         return Judgement::CannotTell("what was sent again was not recorded".to_owned());
     };
+    // Of the machine's segments some may be the target's, if there were enough to carry its requests.
+    if own.is_none()
+        && let Some((sent, signal)) = facts.network.sent.zip(facts.signal)
+        && sent < signal.throughput
+    {
+        return Judgement::Absent(format!(
+            "the machine sent {} segments per second, fewer than {} answered requests: they did not go over TCP",
+            rate(sent),
+            target.name
+        ));
+    }
     if lost < limits.retransmitted {
         return Judgement::Absent(format!("{} of the segments were sent again", percent(lost)));
     }

@@ -81,6 +81,12 @@ fn nothing_found(facts: &Facts<'_>, thresholds: &Thresholds) -> String {
             target.name,
             percent(explained(facts))
         ),
+        Some(item) if item.share > 1.0 + thresholds.gates.excess => format!(
+            "Undetermined: the threads of {} spent more time {} than requests took, so some of them were idle there, and no cause \
+             that this version judges explains the rest.",
+            target.name,
+            crate::ledger::label(item.class)
+        ),
         Some(item) => format!(
             "Undetermined: {} of {} was {}, and no cause that this version judges explains it.",
             percent(item.share),

@@ -298,3 +298,13 @@ proptest! {
         prop_assert_eq!(next, bins.len());
     }
 }
+
+#[test]
+fn fewer_bins_than_are_merged_are_taken_as_they_are() {
+    let series = run(&levels(&[(100.0, 4), (200.0, 4)]), 0.001, 0.0, 1);
+    let parts = stretches(&series, 10, &Thresholds::default().phases);
+    assert!(parts.len() > 1);
+    for stretch in parts {
+        assert!(stretch.first < stretch.end && stretch.end <= 8);
+    }
+}

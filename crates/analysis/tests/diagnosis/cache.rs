@@ -15,6 +15,7 @@ pub fn cold() -> String {
         disk.reads           vda *1000 98877766655544433322
         disk.read_bytes      vda *1e7  98877766655544433322
         paging.page_in_bytes *1e7      98877766655544433322
+        process.read_bytes server *1e7 98877766655544433322
         ",
     )
 }
@@ -35,6 +36,10 @@ fn cold_caches_lead_while_reads_fall() {
 #[test]
 fn cold_caches_and_what_speaks_against_them() {
     let changes = [
+        (
+            "its own reads stay the same",
+            "process.read_bytes server *1e7 33333333333333333333",
+        ),
         (
             "reads fall by a little less than half",
             "disk.read_bytes vda *1e7 99998888777766665555",
@@ -76,6 +81,9 @@ fn cold_caches_and_what_speaks_against_them() {
         ),
     ];
     expect![[r#"
+        its own reads stay the same
+          absent: the target itself read 3.00 MB/s in the first third of the window and 3.00 in the last: others read less and less
+          headline: io.latency
         reads fall by a little less than half
           absent: disk reads did not fall steadily: 8.50 MB/s in the first third, 5.33 in the last
           headline: io.latency

@@ -200,7 +200,7 @@ fn the_generators_part_adds_to_full_cpus() {
 fn refused_connections_lead_whatever_they_cost() {
     expect![[r#"
         limit.connections | process server | measured | none
-        server takes no more connections: 3 of its clients were turned away (`FATAL: sorry, too many clients already`).
+        server takes no more connections: clients were turned away 3 times (`FATAL: sorry, too many clients already`).
         not: more clients
         wrong if: run with half of the clients: if they are turned away too, this is wrong
     "#]].assert_eq(&told(&drawn(&refused()).diagnose()));

@@ -123,7 +123,7 @@ fn a_single_thread_leads_and_what_speaks_against_it() {
           absent: the busiest thread of server was on a CPU for 85 % of the time
           headline: undetermined
         another thread is nearly as busy
-          absent: 2 threads of server were busy
+          absent: 2 threads of server were about as busy
           headline: undetermined
         one CPU only
           absent: server may use one CPU only
@@ -199,7 +199,7 @@ fn imbalance_leads_and_what_speaks_against_it() {
           absent: server was waiting for a CPU for only 15 % of each request
           headline: undetermined
         in three of ten seconds only
-          absent: it took 24 % of the time on the whole, but over 15 % in only 26 % of the seconds: spikes, not a state
+          absent: it took 24 % of each request on the whole, but over 15 % in only 26 % of the seconds: spikes, not a state
           headline: undetermined
         the fullest CPU has a little time left
           absent: the fullest CPU was 85 % busy, the emptiest 10 %

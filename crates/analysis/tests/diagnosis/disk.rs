@@ -70,7 +70,7 @@ pub fn throttled() -> String {
     )
 }
 
-/// The data directory has half a percent left.
+/// The data directory has half a gigabyte left.
 pub const FULL: &str = "
     cpus 4  clients 1
     busy      44444444444444444444
@@ -80,7 +80,7 @@ pub const FULL: &str = "
     memory    00000000000000000000
     tps       22222222222222222222
     filesystem.total_bytes     /data *1e12 ####################
-    filesystem.available_bytes /data *1e10 55555555555555555555
+    filesystem.available_bytes /data *1e9  55555555555555555555
     filesystem.inodes          /data *1e6  ####################
     filesystem.free_inodes     /data *1e6  99999999999999999999
 ";
@@ -134,7 +134,7 @@ fn latency_and_what_speaks_against_it() {
           cannot tell: no disk was seen doing anything
           headline: undetermined
         in three of ten seconds only, and then much
-          absent: it took 24 % of the time on the whole, but over 20 % in only 26 % of the seconds: spikes, not a state
+          absent: it took 24 % of each request on the whole, but over 20 % in only 26 % of the seconds: spikes, not a state
           headline: undetermined
         a deep queue, and no flat rate
           absent: vda had 8.10 operations in progress on average, and no flat rate: it is busy rather than slow
@@ -207,7 +207,7 @@ fn cap_and_what_speaks_against_it() {
           absent: io.sync explains it: server
           headline: io.sync
         in three of ten seconds only
-          absent: it took 24 % of the time on the whole, but over 20 % in only 26 % of the seconds: spikes, not a state
+          absent: it took 24 % of each request on the whole, but over 20 % in only 26 % of the seconds: spikes, not a state
           headline: undetermined
     "#]].assert_eq(&answers(&cap(), "io.cap", &changes));
 }
@@ -259,7 +259,7 @@ fn neighbour_and_what_speaks_against_it() {
     ];
     expect![[r#"
         the others move a little less than half
-          absent: batch, which moved most of all others, moved 47 % of the bytes
+          absent: batch, which moved most of all others, moved at most 47 % of the bytes of vda
           headline: io.latency
         the disk is busy for less than half of the time
           absent: vda was busy for 40 % of the time
@@ -347,23 +347,23 @@ fn throttled_and_what_speaks_against_it() {
     expect![[r#"
         a little under the limit
           absent: server used 75 % of the 1,000 reads per second that it is allowed
-          headline: io.latency
+          headline: undetermined
         no limit
           absent: no control group of server has an I/O limit
-          headline: io.latency
+          headline: undetermined
         what groups do was not recorded
           cannot tell: what the control groups of server did to disks, and may do, was not recorded
-          headline: io.latency
+          headline: undetermined
         the limit of a group above
           present: An I/O limit is the bottleneck: /slice used 90 % of the 1,000 reads per second that it is allowed, and 90 % of each request was server waiting for a disk.
         the limit of a group beside
           absent: no control group of server has an I/O limit
-          headline: io.latency
+          headline: undetermined
         the server waits for no disk
           absent: server was not seen waiting for a disk
           headline: healthy
         in three of ten seconds only
-          absent: it took 24 % of the time on the whole, but over 10 % in only 26 % of the seconds: spikes, not a state
+          absent: it took 24 % of each request on the whole, but over 10 % in only 26 % of the seconds: spikes, not a state
           headline: undetermined
     "#]].assert_eq(&answers(&throttled(), "io.throttled", &changes));
 }
@@ -373,14 +373,25 @@ fn a_full_disk_leads_whatever_else_there_is() {
     let report = drawn(FULL).diagnose();
     expect![[r#"
         io.full_disk | filesystem /data | measured | none
-        A disk is full: /data had 5,000 MB left (0.5 %).
-        wrong if: df -h /data; df -i /data
+        A disk is full: /data had only 500 MB left, 0.1 % of it.
+        wrong if: see what is free: df -h /data; df -i /data: if there is room, this is wrong
     "#]]
     .assert_eq(&told(&report));
     let changes = [
         (
             "a little more than 1 %",
             "filesystem.available_bytes /data *1e11 11111111111111111111",
+        ),
+        (
+            "half a percent, and that is 5 GB",
+            "filesystem.available_bytes /data *1e10 55555555555555555555",
+        ),
+        (
+            "half a percent of many inodes",
+            "
+            filesystem.available_bytes /data *1e11 99999999999999999999
+            filesystem.inodes          /data *1e8  ####################
+            filesystem.free_inodes     /data *1e6  55555555555555555555",
         ),
         (
             "no inodes left",
@@ -402,7 +413,7 @@ fn a_full_disk_leads_whatever_else_there_is() {
             "nobody looked",
             "
             filesystem.total_bytes     /data *1e12 --------------------
-            filesystem.available_bytes /data *1e10 --------------------
+            filesystem.available_bytes /data *1e9 --------------------
             filesystem.inodes          /data *1e6  --------------------
             filesystem.free_inodes     /data *1e6  --------------------",
         ),
@@ -411,12 +422,18 @@ fn a_full_disk_leads_whatever_else_there_is() {
         a little more than 1 %
           absent: 1 % of /data was free
           headline: healthy
+        half a percent, and that is 5 GB
+          absent: 0.5 % of /data was free, and 5,000 MB are room for a while
+          headline: healthy
+        half a percent of many inodes
+          absent: 0.5 % of /data was free, and 90,000 MB are room for a while
+          headline: healthy
         no inodes left
-          present: A disk is full: /data had 100 inodes left (0).
+          present: A disk is full: /data had only 100 inodes left.
         it counts no inodes
-          present: A disk is full: /data had 5,000 MB left (0.5 %).
+          present: A disk is full: /data had only 500 MB left, 0.1 % of it.
         it was full for one second
-          present: A disk is full: /data had nothing left (0).
+          present: A disk is full: /data had no room left.
         nobody looked
           cannot tell: the target's filesystems were not recorded
           headline: healthy

@@ -199,3 +199,15 @@ fn laws_that_are_broken() {
         gate.law: throughput x latency gives 45.0 requests in flight, more than the 10 clients (Little's law)
     "#]].assert_eq(&caveats(&drawn(&more)));
 }
+
+#[test]
+fn what_the_hypervisor_took_breaks_no_law() {
+    let report = drawn(crate::cores::STEAL).diagnose();
+    let gates: Vec<&str> = report
+        .verdict
+        .caveats
+        .iter()
+        .map(|it| it.gate.as_str())
+        .collect();
+    expect!["gate.steal"].assert_eq(&gates.join(", "));
+}

@@ -214,3 +214,15 @@ fn a_reached_rate_is_no_health_measured_when_the_target_waited_for_most_of_each_
     assert!(finding.evidence.iter().any(|evidence| !evidence.passed));
     assert!(finding.confidence < Confidence::Measured, "{finding:?}");
 }
+
+#[test]
+fn what_broke_leads_though_the_rate_is_reached() {
+    let refused = RATE.to_owned()
+        + "complains too_many_connections 1 FATAL: sorry, too many clients already\n";
+    expect![[r#"
+        limit.connections | process server | measured | none
+        server takes no more connections: clients were turned away once (`FATAL: sorry, too many clients already`).
+        not: more clients
+        wrong if: run with half of the clients: if they are turned away too, this is wrong
+    "#]].assert_eq(&told(&drawn(&refused).diagnose()));
+}

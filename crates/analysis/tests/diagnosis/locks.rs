@@ -209,7 +209,7 @@ fn futex_and_what_speaks_against_it() {
           cannot tell: what server was blocked in was not seen: run as root, or as the user who owns it
           headline: undetermined
         in three of ten seconds only
-          absent: it took 24 % of the time on the whole, but over 20 % in only 26 % of the seconds: spikes, not a state
+          absent: it took 24 % of each request on the whole, but over 20 % in only 26 % of the seconds: spikes, not a state
           headline: undetermined
     "#]].assert_eq(&answers(FUTEX, "lock.futex", &changes));
 }
@@ -285,7 +285,7 @@ fn database_and_what_speaks_against_it() {
           cannot tell: what server itself says that it waits for was not read (PostgreSQL 13 to 18, by root): who waits for a lock looks as if it waited for its client
           headline: healthy
         in one of four seconds only
-          absent: it took 21 % of the time on the whole, but over 20 % in only 21 % of the seconds: spikes, not a state
+          absent: it took 21 % of each request on the whole, but over 20 % in only 21 % of the seconds: spikes, not a state
           headline: undetermined
     "#]].assert_eq(&answers(DATABASE, "lock.database", &changes));
 }

@@ -199,7 +199,7 @@ fn a_limit_and_what_speaks_against_it() {
           absent: no control group of the target was at its memory limit
           headline: memory.refault
         in three of ten seconds only
-          absent: it took 21 % of the time on the whole, but over 10 % in only 26 % of the seconds: spikes, not a state
+          absent: it took 21 % of each request on the whole, but over 10 % in only 26 % of the seconds: spikes, not a state
           headline: undetermined
         an I/O limit besides
           absent: io.throttled explains it: server
@@ -285,7 +285,7 @@ fn refaults_and_what_speaks_against_them() {
           cannot tell: what server was blocked in was not seen: run as root, or as the user who owns it
           headline: undetermined
         in three of ten seconds only
-          absent: it took 21 % of the time on the whole, but over 10 % in only 26 % of the seconds: spikes, not a state
+          absent: it took 21 % of each request on the whole, but over 10 % in only 26 % of the seconds: spikes, not a state
           headline: undetermined
     "#]].assert_eq(&answers(&refault(), "memory.refault", &changes));
 }
@@ -354,7 +354,7 @@ fn swap_leads_and_what_speaks_against_it() {
           absent: memory.limit explains it: server
           headline: memory.limit
         in three of ten seconds only
-          absent: it took 23 % of the time on the whole, but over 5 % in only 26 % of the seconds: spikes, not a state
+          absent: it took 23 % of each request on the whole, but over 5 % in only 26 % of the seconds: spikes, not a state
           headline: undetermined
     "#]].assert_eq(&answers(&swap(), "memory.swap", &changes));
 }
@@ -400,7 +400,7 @@ fn reclaim_leads_and_what_speaks_against_it() {
           absent: server was not seen making memory free
           headline: io.latency
         in three of ten seconds only
-          absent: it took 24 % of the time on the whole, but over 10 % in only 26 % of the seconds: spikes, not a state
+          absent: it took 24 % of each request on the whole, but over 10 % in only 26 % of the seconds: spikes, not a state
           headline: undetermined
     "#]].assert_eq(&answers(&reclaim(), "memory.reclaim", &changes));
 }

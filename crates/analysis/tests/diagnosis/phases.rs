@@ -84,6 +84,28 @@ fn two_reasons_are_two_phases_with_two_verdicts() {
 }
 
 #[test]
+fn what_happened_in_one_phase_is_no_other_phases_verdict() {
+    // Who complained when is not known: it is about the run.
+    let text = format!(
+        "{TWO_REASONS}
+        cgroup_memory.usage_bytes /limited *1e9 11111111111111111111
+        cgroup_memory.oom_kills   /limited *10  00000000000000010000
+        complains too_many_connections 3 FATAL: sorry, too many clients already
+        "
+    );
+    let report = drawn(&text).diagnose();
+    expect![[r#"
+        0 to 1 WarmUp: 900 per second, no verdict
+        1 to 10 Steady: 900 per second, cpu.saturated of process server, 0.56, measured
+        10 to 20 Steady: 600 per second, memory.oom of cgroup limited, none, measured
+    "#]]
+    .assert_eq(&told(&report));
+    let found = report.verdict.findings.iter();
+    let found: Vec<&str> = found.map(|finding| finding.cause.as_str()).collect();
+    expect!["limit.connections, memory.oom, cpu.quota"].assert_eq(&found.join(", "));
+}
+
+#[test]
 fn a_run_of_one_phase_has_no_verdict_of_phases() {
     for text in [SATURATED, LIMITED] {
         let report = drawn(text).diagnose();

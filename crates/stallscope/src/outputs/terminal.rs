@@ -53,6 +53,7 @@ fn headline_lines(headline: &Finding, width: usize) -> String {
     let room = width.saturating_sub(tag.chars().count());
     match lines.last_mut() {
         Some(last) if last.chars().count() + 2 <= room => *last = format!("{last:<room$}{tag}"),
+        _ if tag.chars().count() > width => lines.extend(wrap(&tag, width)),
         _ => lines.push(format!("{:room$}{tag}", "")),
     }
     lines.join("\n") + "\n"
@@ -240,11 +241,14 @@ fn account_lines(account: &Account, report: &Report, width: usize) -> String {
         .map(|item| item.label.chars().count())
         .max()
         .unwrap_or(0);
-    // Beside a long label there is less room for a bar.
+    // A bar that does not fit shortens them all.
+    let most = shown.iter().map(|item| item.share.min(1.0));
+    let most = most.fold(0.0, f64::max);
     let room = width.saturating_sub(longest + 13) as f64;
+    let scale = if most * BAR > room { room / most } else { BAR };
     let mut text = format!("  {title}\n");
     for item in shown {
-        let bar = "#".repeat((item.share * BAR.min(room)).round() as usize);
+        let bar = "#".repeat((item.share.min(1.0) * scale).round() as usize);
         let start = format!(
             "    {:<longest$}  {:>5}  {bar}",
             item.label,
@@ -271,7 +275,12 @@ fn remedy_lines(headline: &Finding, unit: &str, width: usize) -> String {
         let gain = remedy
             .gain
             .map_or(String::new(), |gain| format!("  +{}", percent(gain)));
-        let start = format!("    {:<longest$}{throughput}{gain}", remedy.change);
+        let numbers = format!("{throughput}{gain}");
+        let start = if 4 + longest + numbers.chars().count() > width {
+            format!("    {}\n      {}", remedy.change, numbers.trim_start())
+        } else {
+            format!("    {:<longest$}{numbers}", remedy.change)
+        };
         text.push_str(&with_note(&start, &remedy.because, width));
     }
     text
@@ -456,6 +465,22 @@ mod tests {
             ),
             "{said}"
         );
+    }
+
+    #[test]
+    fn long_names_and_more_than_all_of_the_time_fit() {
+        let json = include_str!("../../fixtures/reports/cpu-saturated.json");
+        let mut report: Report = serde_json::from_str(json).expect("a report as it is written");
+        report.verdict.findings[0].would_help[0].change = "spread over more CPUs ".repeat(4);
+        let account = report
+            .verdict
+            .account
+            .as_mut()
+            .expect("there is an account");
+        account.items[0].share = 4.8;
+        account.items[0].label = "mariadbd in uninterruptible sleep (disk or kernel lock)".into();
+        let text = verdict(&report, 100);
+        assert!(text.lines().all(|it| it.chars().count() <= 100), "{text}");
     }
 
     #[test]
