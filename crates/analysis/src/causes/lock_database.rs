@@ -53,9 +53,16 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
     }
     settled(judged.map(|(target, held)| {
         let blocker = holder(facts);
-        let who = blocker.map_or(String::new(), |(holder, part)| {
-            format!(" that {} ({}) held for {} of that time", holder.name, pid(holder), percent(part))
-        });
+        let who = match (blocker, facts.sessions.blocker.as_ref()) {
+            (Some((holder, part)), _) => format!(
+                " that {} ({}) held for {} of that time",
+                holder.name,
+                pid(holder),
+                percent(part)
+            ),
+            (None, Some(_)) => ", which many sessions held in turn".to_owned(),
+            (None, None) => String::new(),
+        };
         let sentence = format!(
             "Locks of the database are the bottleneck: {} of {} was {} waiting for a lock{who}.",
             percent(held.share),
@@ -72,9 +79,10 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
             would_help: vec![bounds::without_wait(facts, held.share, "shorter transactions around what is locked, or fewer sessions that want it".to_owned())],
             would_not_help: bounds::useless(facts, &["more clients"]),
             contradictions: Vec::new(),
-            prove_wrong: match blocker {
-                Some((holder, _)) => format!("end the transaction of {}: if throughput stays the same, this is wrong", pid(holder)),
-                None => "ask who holds it: stallscope run --postgres DSN -- ..., or select pid, pg_blocking_pids(pid) from pg_stat_activity".to_owned(),
+            prove_wrong: match (blocker, facts.sessions.blocker.is_some()) {
+                (Some((holder, _)), _) => format!("end the transaction of {}: if throughput stays the same, this is wrong", pid(holder)),
+                (None, true) => "run with half of the clients: if throughput falls as much, this is wrong".to_owned(),
+                (None, false) => "ask who holds it: stallscope run --postgres DSN -- ..., or select pid, pg_blocking_pids(pid) from pg_stat_activity".to_owned(),
             },
             ..finding(CAUSE.name, entity, Confidence::Consistent, sentence)
         }))
