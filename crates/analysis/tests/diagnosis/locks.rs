@@ -271,7 +271,7 @@ fn database_and_what_speaks_against_it() {
         nobody asked the server who holds it
           present: Locks of the database are the bottleneck: 100 % of each request was server waiting for a lock.
         no session holds half of the others up
-          present: Locks of the database are the bottleneck: 100 % of each request was server waiting for a lock.
+          present: Locks of the database are the bottleneck: 100 % of each request was server waiting for a lock, which many sessions held in turn.
         for a little less than a fifth
           absent: server was waiting for a lock (row, table) for only 15 % of each request
           headline: healthy
