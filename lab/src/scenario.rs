@@ -98,6 +98,14 @@ impl Expect {
         }
     }
 
+    /// All is well, and each client waited for its own answer.
+    pub const fn few_clients() -> Self {
+        Self {
+            also: Some("load.concurrency"),
+            ..Self::healthy()
+        }
+    }
+
     /// All is well, and the load was limited by what it asked for.
     pub const fn healthy() -> Self {
         Self {
@@ -138,6 +146,10 @@ pub enum Who {
     Holder,
     /// The one thread that everything goes through.
     Thread,
+    /// The CPU that everything is pinned to.
+    Cpu,
+    /// The file system that is full.
+    Filesystem,
     /// Whoever is named: the cause is what counts.
     Anyone,
 }
@@ -151,6 +163,8 @@ impl fmt::Display for Who {
             Who::NeighbourGroup => "the neighbour's group",
             Who::Holder => "the holder",
             Who::Thread => "the one thread",
+            Who::Cpu => "the one CPU",
+            Who::Filesystem => "the full file system",
             Who::Anyone => "anyone",
         })
     }

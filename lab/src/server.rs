@@ -4,6 +4,7 @@
 //! Plain threads: what they do must be plain to see in /proc.
 
 mod burn;
+mod cpus;
 mod event_loop;
 mod http;
 mod load;
@@ -12,10 +13,13 @@ mod relay;
 mod request;
 mod ring;
 mod sessions;
+mod spool;
 mod storage;
+mod workers;
 
 use anyhow::{Context, Result};
 use clap::Subcommand;
+pub use cpus::two as two_cpus;
 pub use load::{LATENCY, THROUGHPUT};
 pub use request::said;
 use rustix::process::{Signal, set_parent_process_death_signal};
@@ -44,6 +48,9 @@ pub enum Part {
     /// Two network devices, and packets that take their time between them.
     #[command(hide = true)]
     Relay(relay::RelayArguments),
+    /// What `serve workers` starts for each connection.
+    #[command(hide = true)]
+    Worker(workers::WorkerArguments),
 }
 
 /// What serves.
@@ -53,6 +60,12 @@ pub enum Server {
     HotMutex(mutex::MutexArguments),
     /// One thread computes the answers of all connections.
     SingleThread(event_loop::LoopArguments),
+    /// A thread per connection; each request reads from the disk.
+    DiskReads(storage::ReadsArguments),
+    /// A thread per connection; each request writes a file and removes it.
+    Spool(spool::SpoolArguments),
+    /// A process per connection, some of which take more and more memory.
+    Workers(workers::WorkersArguments),
 }
 
 /// Plays a part until it is killed or done.
@@ -65,6 +78,10 @@ pub fn play(part: &Part) -> Result<u8> {
     match part {
         Part::Serve(Server::HotMutex(arguments)) => mutex::serve(arguments),
         Part::Serve(Server::SingleThread(arguments)) => event_loop::serve(arguments),
+        Part::Serve(Server::DiskReads(arguments)) => storage::serve(arguments),
+        Part::Serve(Server::Spool(arguments)) => spool::serve(arguments),
+        Part::Serve(Server::Workers(arguments)) => workers::serve(arguments),
+        Part::Worker(arguments) => workers::work(arguments),
         Part::Load(arguments) => load::load(arguments),
         Part::Sessions(arguments) => sessions::sessions(arguments),
         Part::Burn(arguments) => burn::burn(arguments),

@@ -2,17 +2,23 @@
 
 mod client_bound;
 mod connection_limit;
+mod cpu_imbalance;
 mod cpu_neighbour;
 mod cpu_quota;
 mod cpu_saturated;
 mod decoys;
+mod full_disk;
 mod held_out;
 mod hot_mutex;
+mod io_neighbour;
 mod io_slow_reads;
 mod io_sync;
+mod load_late;
 mod loads;
 mod memory_thrash;
 mod network_delay;
+mod one_client;
+mod out_of_memory;
 mod rate_limited;
 mod row_lock;
 mod single_thread;
@@ -29,16 +35,22 @@ pub fn all() -> Vec<Scenario> {
         cpu_quota::scenario(),
         cpu_neighbour::scenario(),
         single_thread::scenario(),
+        cpu_imbalance::scenario(),
         client_bound::scenario(),
+        load_late::scenario(),
         io_slow_reads::scenario(),
         io_sync::scenario(),
+        io_neighbour::scenario(),
+        full_disk::scenario(),
         memory_thrash::scenario(),
+        out_of_memory::scenario(),
         row_lock::scenario(),
         hot_mutex::scenario(),
         network_delay::scenario(),
         connection_limit::scenario(),
         step_change::scenario(),
         rate_limited::scenario(),
+        one_client::scenario(),
     ];
     all.extend(decoys::scenarios());
     all.extend(held_out::scenarios());

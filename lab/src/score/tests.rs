@@ -104,6 +104,8 @@ fn outcome() -> Outcome {
         .insert(Who::LimitedGroup, "/limited".to_owned());
     outcome.cast.insert(Who::Holder, "pid:7@".to_owned());
     outcome.cast.insert(Who::Thread, "/tid:8".to_owned());
+    outcome.cast.insert(Who::Cpu, "cpu1".to_owned());
+    outcome.cast.insert(Who::Filesystem, "/full".to_owned());
     outcome
 }
 
@@ -160,6 +162,10 @@ fn groups_processes_and_threads_are_told_by_their_paths() {
     assert!(!found(Who::Holder, EntityKind::Process, "pid:71@123"));
     assert!(found(Who::Thread, EntityKind::Thread, "pid:7@1/tid:8"));
     assert!(!found(Who::Thread, EntityKind::Thread, "pid:7@1/tid:18"));
+    assert!(found(Who::Cpu, EntityKind::Cpu, "cpu1"));
+    assert!(!found(Who::Cpu, EntityKind::Cpu, "cpu11"));
+    assert!(found(Who::Filesystem, EntityKind::Filesystem, "/full"));
+    assert!(!found(Who::Filesystem, EntityKind::Disk, "/full"));
     assert!(found(Who::Anyone, EntityKind::Machine, ""));
 }
 

@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use rustix::event::{PollFd, PollFlags, poll};
 
+use super::cpus::pin;
 use super::request;
 
 /// How long a loop without a connection waits before it looks for new ones.
@@ -26,12 +27,16 @@ pub struct LoopArguments {
     /// How many threads
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..))]
     loops: u8,
+    /// The one CPU that these threads may use; the process itself may use all
+    #[arg(long)]
+    cpu: Option<usize>,
 }
 
 /// Serves until killed.
 pub fn serve(arguments: &LoopArguments) -> Result<u8> {
     let listener = request::listen(&arguments.listen)?;
     let work = Duration::from_micros(arguments.work);
+    let cpu = arguments.cpu;
     let (say_id, ids) = channel();
     let mut loops: Vec<Sender<TcpStream>> = Vec::new();
     for _ in 0..arguments.loops {
@@ -40,12 +45,17 @@ pub fn serve(arguments: &LoopArguments) -> Result<u8> {
         std::thread::Builder::new()
             .name("loop".to_owned())
             .spawn(move || {
+                if cpu.is_some_and(|cpu| pin(cpu).is_err()) {
+                    // Nobody says an id then, and the server ends.
+                    return;
+                }
                 let _ = say_id.send(rustix::thread::gettid().as_raw_nonzero().get());
                 turn(&take, work);
             })
             .context("cannot start a thread")?;
         loops.push(give);
     }
+    drop(say_id);
     let first = ids.recv().context("a loop says its id")?;
     request::say(&listener, first)?;
     deal(&listener, &loops)

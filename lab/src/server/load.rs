@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use clap::Args;
 
+use super::cpus::pin;
 use super::{http, request};
 
 /// How `stallscope run` finds the throughput in a line of `progress`.
@@ -30,6 +31,9 @@ pub struct LoadArguments {
     /// Requests per second of all connections together; as many as possible without it
     #[arg(long)]
     rate: Option<f64>,
+    /// The one CPU that it may use
+    #[arg(long)]
+    cpu: Option<usize>,
     /// Ask a web server for this path instead of a server of our own
     #[arg(long)]
     http: Option<String>,
@@ -104,6 +108,8 @@ fn words(before: [u64; 3], now: [u64; 3], seconds: f64) -> String {
 
 /// Runs the load.
 pub fn load(arguments: &LoadArguments) -> Result<u8> {
+    // Threads inherit it.
+    arguments.cpu.map(pin).transpose()?;
     let tally = Arc::new(Tally::default());
     let pause = arguments
         .rate

@@ -1,12 +1,17 @@
-//! `storage`: threads that read and write a file past the page cache, as fast as the disk can.
+//! `storage`: threads that read and write a file past the page cache, as fast as the disk can; and
+//! `serve disk-reads`, whose every request is such a read.
 
 use std::fs::{File, OpenOptions};
+use std::net::TcpStream;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use clap::Args;
 use rustix::fs::OFlags;
+
+use super::request;
 
 /// One operation, bytes.
 const BLOCK: usize = 64 * 1024;
@@ -26,18 +31,51 @@ pub struct StorageArguments {
     threads: u32,
 }
 
+/// Arguments of `serve disk-reads`.
+#[derive(Args)]
+pub struct ReadsArguments {
+    /// Where to listen
+    #[arg(long, default_value = "127.0.0.1:0")]
+    listen: String,
+    /// The file; made by this
+    #[arg(long)]
+    file: PathBuf,
+}
+
+/// Serves until killed: a thread per connection, a read from the disk per request.
+pub fn serve(arguments: &ReadsArguments) -> Result<u8> {
+    let file = Arc::new(make(&arguments.file)?);
+    let listener = request::listen(&arguments.listen)?;
+    request::say(&listener, rustix::thread::gettid().as_raw_nonzero().get())?;
+    for number in 1.. {
+        let (stream, _) = listener.accept().context("cannot accept a connection")?;
+        let file = Arc::clone(&file);
+        std::thread::Builder::new()
+            .name("worker".to_owned())
+            .spawn(move || answer(stream, &file, number))
+            .context("cannot start a thread")?;
+    }
+    Ok(0)
+}
+
+fn answer(mut stream: TcpStream, file: &File, number: u64) {
+    // Small answers must not wait for more to send.
+    let _ = stream.set_nodelay(true);
+    let mut buffer = vec![0; BLOCK + ALIGNMENT];
+    let page = &mut aligned(&mut buffer)[..ALIGNMENT];
+    let mut at = number;
+    while request::receive(&mut stream) {
+        at = next(at);
+        let read = file.read_exact_at(page, at * BLOCK as u64);
+        if read.is_err() || !request::send(&mut stream) {
+            return;
+        }
+    }
+}
+
 /// Reads and writes until killed.
 pub fn hammer(arguments: &StorageArguments) -> Result<u8> {
-    let flags = i32::try_from(OFlags::DIRECT.bits()).context("a flag fits")?;
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .custom_flags(flags)
-        .open(&arguments.file)
-        .with_context(|| format!("cannot make {}", arguments.file.display()))?;
-    fill(&file, &arguments.file)?;
+    let file = make(&arguments.file)?;
     let mut threads = Vec::new();
     for number in 0..arguments.threads {
         let file = file.try_clone().context("cannot duplicate a file")?;
@@ -50,6 +88,21 @@ pub fn hammer(arguments: &StorageArguments) -> Result<u8> {
         let _ = thread.join();
     }
     Ok(0)
+}
+
+/// A file on the disk, filled, that is read and written past the page cache.
+fn make(path: &Path) -> Result<File> {
+    let flags = i32::try_from(OFlags::DIRECT.bits()).context("a flag fits")?;
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .custom_flags(flags)
+        .open(path)
+        .with_context(|| format!("cannot make {}", path.display()))?;
+    fill(&file, path)?;
+    Ok(file)
 }
 
 fn fill(file: &File, path: &Path) -> Result<()> {
@@ -67,8 +120,7 @@ fn work(file: &File, number: u32) {
     let block = aligned(&mut buffer);
     let mut at = u64::from(number) + 1;
     loop {
-        // Any order that is not sequential: a multiplicative walk over the blocks.
-        at = (at * 761 + 13) % BLOCKS;
+        at = next(at);
         let offset = at * BLOCK as u64;
         let done = if number.is_multiple_of(2) {
             file.read_exact_at(block, offset)
@@ -79,6 +131,11 @@ fn work(file: &File, number: u32) {
             return;
         }
     }
+}
+
+/// Any order that is not sequential: a multiplicative walk over the blocks.
+fn next(at: u64) -> u64 {
+    (at * 761 + 13) % BLOCKS
 }
 
 fn aligned(buffer: &mut [u8]) -> &mut [u8] {

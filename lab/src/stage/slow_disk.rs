@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use rustix::fs::{FallocateFlags, fallocate};
+use rustix::io::Errno;
 
 use super::Stage;
 
@@ -46,6 +48,30 @@ impl Stage {
             mount: mount.clone(),
         });
         Ok(mount)
+    }
+}
+
+impl Stage {
+    /// Takes all room of a disk, what is kept for root too.
+    pub fn fill_disk(&self, mount: &Path) -> Result<()> {
+        let path = mount.join("ballast");
+        let file = File::create(&path)
+            .with_context(|| format!("cannot make the file {}", path.display()))?;
+        let mut length = 0;
+        // Large pieces first; the smallest is a block.
+        for piece in [1 << 24, 1 << 20, 1 << 12] {
+            loop {
+                match fallocate(&file, FallocateFlags::empty(), length, piece) {
+                    Ok(()) => length += piece,
+                    Err(Errno::NOSPC) => break,
+                    Err(error) => {
+                        return Err(error)
+                            .with_context(|| format!("cannot fill {}", mount.display()));
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 }
 
