@@ -1,7 +1,7 @@
 # One runner for people. Every recipe is a script of scripts/, so that it can be read and run alone.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lab build fmt
+.PHONY: help demo test check lab soak bench build fmt
 
 help: ## list these targets
 	@echo "usage: make TARGET"
@@ -18,6 +18,12 @@ check: ## before a commit: format, lints, house rules, unit tests
 
 lab: ## run every situation with a known cause 3 times and score the verdicts (15 minutes)
 	@scripts/lab.sh
+
+soak: ## be rough with the program for hours; interrupted, it goes on where it stopped
+	@scripts/soak.sh
+
+bench: ## what the program costs, as ratios within one run
+	@scripts/bench.sh
 
 build: ## build the program and the lab into target/release
 	@scripts/build.sh

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Builds the program and the lab for use.
+# Builds the program, the lab and the bench for use.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 scripts/need.sh "the build" build-essential
 scripts/rust.sh
-cargo build --release -p stallscope -p stallscope-lab
+cargo build --release -p stallscope -p stallscope-lab -p stallscope-bench

@@ -22,8 +22,10 @@ mod scenario;
 mod scenarios;
 mod score;
 mod server;
+mod soak;
 mod stage;
 mod step;
+mod trials;
 mod validate;
 mod verify;
 mod wilson;
@@ -58,6 +60,8 @@ enum Command {
     Keep(kept::KeepArguments),
     /// Diagnose the packed recordings again, and say whether the answers are right.
     Kept(kept::KeptArguments),
+    /// Be rough with the program, round after round, and see that what must hold does.
+    Soak(soak::SoakArguments),
     /// Hold the report's figures against measurements made without Stallscope's code.
     Verify(verify::VerifyArguments),
     #[command(flatten)]
@@ -90,6 +94,7 @@ fn execute(command: Command) -> Result<u8> {
         Command::Validate(arguments) => with_clean_up(|| validate::validate(&arguments)),
         Command::Keep(arguments) => kept::keep(&arguments),
         Command::Kept(arguments) => kept::kept(&arguments),
+        Command::Soak(arguments) => with_clean_up(|| soak::soak(&arguments)),
         Command::Part(part) => server::play(&part),
         Command::Verify(arguments) => with_clean_up(|| verify::verify(&arguments)),
     }

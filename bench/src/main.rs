@@ -1,0 +1,50 @@
+//! What the program costs: figures as ratios of things measured in the same run, since the machines
+//! that this runs on are noisy. `RESULTS.md` keeps what was measured, with date and command.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+mod mixed;
+mod size;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+/// What the program costs.
+#[derive(Parser)]
+#[command(name = "stallscope-bench", version)]
+struct Arguments {
+    /// One figure; all when left out.
+    #[command(subcommand)]
+    figure: Option<Figure>,
+}
+
+#[derive(Subcommand, Clone, Copy)]
+enum Figure {
+    /// Bytes per value on disk, of a mixed set of 2,000 series.
+    Size,
+}
+
+impl Figure {
+    const ALL: &[Figure] = &[Figure::Size];
+
+    fn measure(self) -> Result<()> {
+        match self {
+            Figure::Size => size::measure(),
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let figures = match Arguments::parse().figure {
+        Some(ref figure) => std::slice::from_ref(figure).to_vec(),
+        None => Figure::ALL.to_vec(),
+    };
+    for figure in figures {
+        if let Err(error) = figure.measure() {
+            eprintln!("stallscope-bench: {error:#}");
+            return ExitCode::from(2);
+        }
+    }
+    ExitCode::SUCCESS
+}
