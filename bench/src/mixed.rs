@@ -125,7 +125,7 @@ pub(crate) fn write(folder: &Path, seconds: i64) -> Result<Made> {
         for (part, table, first, totals) in &mut parts {
             let mut rows = Rows::with_capacity(table.columns.len(), 512);
             for sample in (0..SAMPLES_PER_S).map(|sample| second * SAMPLES_PER_S + sample) {
-                if sample % part.every != 0 {
+                if sample % part.every > 0 {
                     continue;
                 }
                 values += totals.len() as u64 * table.columns.len() as u64;
@@ -133,7 +133,7 @@ pub(crate) fn write(folder: &Path, seconds: i64) -> Result<Made> {
                     1_000_000_000_000 + sample * 100_000_000 + noise.below(80_000),
                 );
                 for (entity, totals) in totals.iter_mut().enumerate() {
-                    if entity as u32 % part.busy_of != 0 && sample != 0 {
+                    if !(entity as u32).is_multiple_of(part.busy_of) && sample != 0 {
                         continue;
                     }
                     step(table, totals, &mut noise);
