@@ -25,6 +25,8 @@ pub(crate) enum Command {
     Record(Record),
     /// Answer again from a recording.
     Explain(Explain),
+    /// Say what this machine allows, what each lack costs, and what mends it. Changes nothing.
+    Doctor(Doctor),
 }
 
 /// Examples and exit status of `run`.
@@ -126,6 +128,16 @@ pub(crate) struct Explain {
     pub(crate) to: Option<Duration>,
     /// Write the report as JSON to FILE (- for standard output).
     #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Doctor {
+    /// Where the files of the machine stand: / or, in a container that has the host's mounted at /host, /host.
+    #[arg(long, value_name = "DIR", default_value = "/")]
+    pub(crate) root: PathBuf,
+    /// Write the answer as JSON to FILE; to standard output, instead of the text, without a value.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub(crate) json: Option<PathBuf>,
 }
 

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod bar;
+mod doctor;
 mod experiments;
 mod explain;
 mod outputs;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         Command::Run(run) => (experiments::run(&run), COULD_NOT),
         Command::Record(record) => (experiments::record(&record), COULD_NOT_EXPLAIN),
         Command::Explain(explain) => (explain::explain(&explain), COULD_NOT_EXPLAIN),
+        Command::Doctor(doctor) => (doctor::doctor(&doctor), COULD_NOT_EXPLAIN),
     };
     match result {
         Ok(status) => ExitCode::from(status),

@@ -4,11 +4,12 @@ mod json;
 mod layout;
 mod live;
 mod phases;
+mod survey;
 mod terminal;
 
 use std::io::{IsTerminal, Write};
 
-use model::Report;
+use model::{Report, Survey};
 
 pub(crate) use json::write as write_json;
 pub(crate) use live::{Live, Screen, Taken};
@@ -21,6 +22,11 @@ const NARROWEST: usize = 60;
 /// The verdict as text, as wide as the terminal, at most `WIDEST`.
 pub(crate) fn terminal(report: &Report) -> String {
     terminal::verdict(report, columns())
+}
+
+/// What a machine allows as text, as wide.
+pub(crate) fn survey(survey: &Survey) -> String {
+    survey::text(survey, columns())
 }
 
 /// A line on standard error. A reader that has gone is no reason to stop.

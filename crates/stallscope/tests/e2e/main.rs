@@ -12,6 +12,7 @@
 
 mod crash;
 mod crowd;
+mod doctor;
 mod explain;
 mod interrupts;
 mod names;

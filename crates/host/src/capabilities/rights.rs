@@ -1,0 +1,160 @@
+//! What other users' processes show to this one.
+
+use std::path::Path;
+
+use super::answer::Answer;
+use super::patient::Patient;
+use super::trials::{Privilege, Trials};
+
+/// What a recorder is given to see and to hold everything: no more than it uses.
+const WANTED: &str = "cap_sys_ptrace,cap_dac_read_search,cap_sys_nice,cap_ipc_lock";
+
+/// Whether /proc shows every process.
+pub(super) fn processes(patient: &Patient<'_>) -> Answer {
+    const COSTS: &str = "Every process of other users: a server that runs as one is not found, and cpu.neighbour and io.neighbour \
+        have no name.";
+    let mounts = patient.text("proc/self/mountinfo").unwrap_or_default();
+    let Some(options) = proc_options(&mounts) else {
+        return Answer::untold("/proc/self/mountinfo does not name the mount of /proc.");
+    };
+    let value = |key: &str| {
+        let option = options.split(',').find_map(|it| it.strip_prefix(key));
+        option.filter(|it| !["0", "off", ""].contains(it))
+    };
+    if let Some(subset) = value("subset=") {
+        return Answer::lacking(format!(
+            "/proc is mounted with subset={subset}: it shows processes, and no /proc/stat, /proc/pressure or the like."
+        ))
+        .costs("The machine: CPU times, pressure, memory, disks.")
+        .mended_by(patient.type_in(
+            "a sandbox does that (of systemd: ProcSubset=pid): run outside of it, or mount another",
+            &["{sudo}mount -t proc proc /proc"],
+        ));
+    }
+    let Some(hidden) = value("hidepid=") else {
+        return Answer::fine(
+            "/proc shows the processes of all users (no hidepid in /proc/self/mountinfo).",
+        );
+    };
+    match &patient.trials {
+        Some(trials) if trials.may(Privilege::SysPtrace) => Answer::fine(format!(
+            "/proc is mounted with hidepid={hidden}, which hides nothing from CAP_SYS_PTRACE."
+        )),
+        _ => Answer::lacking(format!(
+            "/proc is mounted with hidepid={hidden}: processes of other users are not shown."
+        ))
+        .costs(COSTS)
+        .mended_by(patient.type_in(
+            "or run as root; an entry of /proc in /etc/fstab may set it again",
+            &["{sudo}mount -o remount,hidepid=0 /proc"],
+        )),
+    }
+}
+
+/// The options of the mount at /proc: the last one, which lies on top.
+fn proc_options(mounts: &str) -> Option<&str> {
+    let of_proc = |line: &str| line.split(' ').nth(4) == Some("/proc");
+    let line = mounts.lines().rfind(|line| of_proc(line))?;
+    line.split_once(" - ")?.1.split(' ').nth(2)
+}
+
+/// Whether what other users' threads wait for may be read.
+pub(super) fn other_users(patient: &Patient<'_>) -> Answer {
+    const COSTS: &str = "What threads of other users are blocked in: lock.futex, lock.database, io.sync and memory.reclaim cannot be \
+        told of them; who moved bytes on a disk, for io.neighbour; which process serves a socket is guessed from its owner.";
+    let Some(trials) = &patient.trials else {
+        return Answer::not_tried();
+    };
+    let scope = patient.line("proc/sys/kernel/yama/ptrace_scope");
+    if scope.as_deref() == Some("3") {
+        return Answer::lacking("kernel.yama.ptrace_scope is 3: nobody may look into another process, root neither.")
+            .costs(COSTS)
+            .mended_by(patient.type_in(
+                "it cannot be lowered while the machine runs: set it to 1 where /etc/sysctl.d sets it, then",
+                &["{sudo}reboot"],
+            ));
+    }
+    let (ptrace, search) = (
+        trials.may(Privilege::SysPtrace),
+        trials.may(Privilege::DacReadSearch) || trials.euid == 0,
+    );
+    if ptrace && search {
+        return match confinement(trials) {
+            Some(profile) => Answer::untold(format!(
+                "This process may (CAP_SYS_PTRACE), unless its profile {profile} forbids it."
+            ))
+            .costs(COSTS),
+            None => Answer::fine("Threads of all users may be looked into (CAP_SYS_PTRACE)."),
+        };
+    }
+    let who = match trials.euid {
+        0 if !trials.own_users => {
+            "root of a user namespace, which is nobody outside of it".to_owned()
+        }
+        0 => "root without CAP_SYS_PTRACE".to_owned(),
+        user => format!("user {user}, without CAP_SYS_PTRACE"),
+    };
+    let own = match scope.as_deref() {
+        Some("1" | "2") => {
+            "; what PostgreSQL itself says it waits for is closed even to its owner (kernel.yama.ptrace_scope)"
+        }
+        _ => "",
+    };
+    let answer = Answer::lacking(format!(
+        "This is {who}: only its own threads say what they are blocked in{own}."
+    ));
+    answer.costs(COSTS).mended_by(with_rights(patient, trials))
+}
+
+/// The name of a profile that may forbid what capabilities allow.
+fn confinement(trials: &Trials) -> Option<&str> {
+    let profile = trials.profile.as_str();
+    let loose = ["", "unconfined", "kernel"].contains(&profile) || profile.contains("unconfined_t");
+    (!loose).then_some(profile)
+}
+
+/// How this program gets the rights that it lacks.
+pub(super) fn with_rights(patient: &Patient<'_>, trials: &Trials) -> model::Mend {
+    if patient.is_contained() {
+        return patient.type_in(
+            "`container` says what to ask of the one who starts this container",
+            &[],
+        );
+    }
+    let program = shell_word(&trials.program);
+    patient.type_in(
+        "run Stallscope as root, or give the program the rights once; an ordinary user may then use it",
+        &[&format!("{{sudo}}setcap {WANTED}+ep {program}")],
+    )
+}
+
+/// A path as a shell takes it.
+pub(super) fn shell_word(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
+    match text.chars().all(plain) {
+        true => text,
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mount_on_top_counts() {
+        let mounts = "22 1 0:20 / /proc rw - proc proc rw\n\
+                      90 22 0:99 / /proc rw,nosuid - proc proc rw,hidepid=invisible\n\
+                      91 22 0:99 / /proc/sys rw - proc proc rw\n";
+        assert_eq!(proc_options(mounts), Some("rw,hidepid=invisible"));
+        assert_eq!(proc_options(""), None);
+        assert_eq!(proc_options("22 1 0:20 / /proc rw"), None);
+    }
+
+    #[test]
+    fn a_path_survives_a_shell() {
+        assert_eq!(shell_word(Path::new("/opt/a-b/c")), "/opt/a-b/c");
+        assert_eq!(shell_word(Path::new("/a b/it's")), r"'/a b/it'\''s'");
+    }
+}
