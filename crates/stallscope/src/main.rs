@@ -36,10 +36,10 @@ fn main() -> ExitCode {
         Err(error) => {
             outputs::say(&format!("stallscope: {}", outputs::sentence(&error)));
             // A workload that could not be started has its own statuses.
-            let status = error
+            let of_workload = error
                 .downcast_ref::<host::Error>()
-                .map_or(i32::from(trouble), host::Error::exit_status);
-            ExitCode::from(u8::try_from(status).unwrap_or(trouble))
+                .and_then(host::Error::exit_status);
+            ExitCode::from(of_workload.unwrap_or(trouble))
         }
     }
 }

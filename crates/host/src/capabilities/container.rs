@@ -64,7 +64,7 @@ fn is_confined(trials: &Trials) -> bool {
 
 /// What runs containers.
 #[derive(Clone, Copy)]
-struct Engine {
+pub(super) struct Engine {
     sign: &'static str,
     how: &'static str,
     commands: &'static [&'static str],
@@ -106,7 +106,8 @@ static ENGINES: [(&str, Engine); 3] = [
     ),
 ];
 
-fn engine(patient: &Patient<'_>) -> Option<Engine> {
+/// Whose container these files are, by the signs that engines leave.
+pub(super) fn engine(patient: &Patient<'_>) -> Option<Engine> {
     let is_there = |path: &str| patient.tree.read(path).is_ok();
     // Kubernetes stands on top of others.
     let found = ENGINES.iter().rev().find(|(sign, _)| is_there(sign));

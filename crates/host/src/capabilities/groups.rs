@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use model::Mend;
 use sensors::{Hierarchy, Scope};
 
 use super::answer::Answer;
@@ -115,18 +116,26 @@ pub(super) fn check(patient: &Patient<'_>) -> Answer {
     };
     let lost: Vec<_> = absent.iter().filter(|it| !it.lost.is_empty()).collect();
     if lost.is_empty() {
-        return Answer::fine(format!("{layout}, {with}."));
+        return Answer::fine(format!("{layout}; {with}."));
     }
     let costs: Vec<_> = lost.iter().map(|it| it.lost).collect();
     let costs = format!("Of groups: {}.", costs.join("; "));
     let names: Vec<_> = lost.iter().map(|it| it.name).collect();
     let answer = |whence: &str| {
         let names = names.join(" and ");
-        Answer::lacking(format!("{layout}, {with}; not with {names}{whence}.")).costs(costs)
+        Answer::lacking(format!("{layout}; {with}, not with {names}{whence}.")).costs(costs)
     };
     let Some(mount) = &found.v2 else {
         return answer("");
     };
+    if names.contains(&"memory") && patient.was_booted_with("cgroup_disable=memory") {
+        return answer(", by cgroup_disable=memory at boot").mended_by(Mend {
+            how: "take that out of the boot parameters and reboot; a Raspberry Pi, whose firmware adds it, needs \
+                cgroup_enable=memory in /boot/firmware/cmdline.txt"
+                .to_owned(),
+            commands: Vec::new(),
+        });
+    }
     let point = mount.point.display();
     if below(patient, &mount.point).groups.len() <= 1 {
         return Answer::fine(format!("{layout}; it has no groups yet."));
@@ -153,25 +162,23 @@ fn has(patient: &Patient<'_>, controller: &Controller) -> bool {
     found.v1.contains_key(controller.v1) || of_v2() == Some(true)
 }
 
-/// `Layout hybrid: v2 at /sys/fs/cgroup/unified, v1 for blkio, cpu`.
+/// `Layout hybrid, v2 at /sys/fs/cgroup/unified, v1 for blkio, cpu`.
 fn layout(patient: &Patient<'_>) -> String {
     let found = &patient.hierarchies;
-    let mut parts = Vec::new();
+    let mut parts = vec![format!("Layout {}", found.layout())];
     if let Some(mount) = &found.v2 {
-        parts.push(format!("v2 at /{}", mount.point.display()));
+        let of = if found.v1.is_empty() { "" } else { "v2 " };
+        parts.push(format!("{of}at /{}", mount.point.display()));
         if mount.root != "/" {
             parts.push(format!("of which only {} is seen from here", mount.root));
         }
     }
     if !found.v1.is_empty() {
+        let of = if found.v2.is_none() { "" } else { "v1 " };
         let names: Vec<_> = found.v1.keys().map(String::as_str).collect();
-        parts.push(format!("v1 for {}", names.join(", ")));
+        parts.push(format!("{of}for {}", names.join(", ")));
     }
-    let kind = match found.layout() {
-        "hybrid" => "A hybrid layout: ",
-        _ => "",
-    };
-    format!("{kind}{}", parts.join(", "))
+    parts.join(", ")
 }
 
 /// Groups, and the files of theirs that a recording keeps open, over every hierarchy.

@@ -29,12 +29,12 @@ pub(super) fn descriptors(patient: &Patient<'_>) -> Answer {
     match trials.most_files {
         Some(most) if most < needed as u64 => {
             let raised = needed.next_power_of_two().max(65_536);
-            let how = match patient.is_contained() {
+            let how = match patient.is_shut_in() {
                 true => format!("start the container with --ulimit nofile={raised}"),
                 false => "for this shell and what it starts".to_owned(),
             };
             let command = format!("{{sudo}}prlimit --pid $$ --nofile={raised}");
-            let commands: &[&str] = if patient.is_contained() {
+            let commands: &[&str] = if patient.is_shut_in() {
                 &[]
             } else {
                 &[&command]

@@ -142,7 +142,7 @@ fn summary(capabilities: &[Capability]) -> String {
 
 fn machine(patient: &Patient<'_>) -> String {
     let mut parts = Vec::new();
-    let of_image = patient.is_contained() && !patient.is_elsewhere;
+    let of_image = patient.is_of_container();
     let name = &patient.distribution.name;
     if !name.is_empty() && of_image {
         parts.push(format!("a container of {name}"));

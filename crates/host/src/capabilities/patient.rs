@@ -71,9 +71,17 @@ impl<'a> Patient<'a> {
     }
 
     /// Whether this process lives in a container, so that the kernel and its settings are another's.
-    pub(super) fn is_contained(&self) -> bool {
+    pub(super) fn is_shut_in(&self) -> bool {
         let trials = self.trials.as_ref();
         trials.is_some_and(|it| !it.own_pids || !it.own_users)
+    }
+
+    /// Whether the files are a container's, so that the distribution is not the kernel's.
+    pub(super) fn is_of_container(&self) -> bool {
+        match &self.trials {
+            Some(_) => self.is_shut_in() && !self.is_elsewhere,
+            None => super::container::engine(self).is_some(),
+        }
     }
 
     /// A command with root's rights spelt as this user needs them.
@@ -97,7 +105,7 @@ impl<'a> Patient<'a> {
 
     /// How to start the kernel with a parameter.
     pub(super) fn boot_parameter(&self, word: &str) -> Mend {
-        if self.is_contained() && !self.is_elsewhere {
+        if self.is_of_container() {
             return Mend {
                 how: format!(
                     "on the host, not in this container: add {word} to the kernel's boot parameters and reboot; `stallscope doctor` names the command there"
@@ -108,7 +116,7 @@ impl<'a> Patient<'a> {
         // Of another machine we have the files that somebody chose to keep.
         let lacks = |path: &str| self.trials.is_some() && self.tree.read(path).is_err();
         let mut mend = self.distribution.boot_parameter(word, &lacks);
-        if self.is_contained() {
+        if self.is_shut_in() {
             mend.how = ["on the host", &mend.how]
                 .join("; ")
                 .trim_end_matches("; ")
@@ -120,7 +128,7 @@ impl<'a> Patient<'a> {
 
     /// How to change a setting of the kernel.
     pub(super) fn setting(&self, word: &str) -> Mend {
-        let place = if self.is_contained() {
+        let place = if self.is_shut_in() {
             "on the host; "
         } else {
             ""

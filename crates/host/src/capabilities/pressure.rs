@@ -93,12 +93,22 @@ fn absent(patient: &Patient<'_>, file: &str) -> Answer {
         ))
         .mended_by(only_words("a kernel built with CONFIG_PSI=y: no boot parameter helps")),
         Some(true) if off => {
-            let why = match patient.was_booted_with("psi=0") {
+            let refused = patient.was_booted_with("psi=0");
+            let why = match refused {
                 true => "it was booted with psi=0".to_owned(),
-                false => format!("{place} has CONFIG_PSI_DEFAULT_DISABLED=y, and it was not booted with psi=1"),
+                false => format!(
+                    "{place} has CONFIG_PSI_DEFAULT_DISABLED=y, and it was not booted with psi=1"
+                ),
             };
-            Answer::lacking(format!("Pressure is switched off: the kernel has it, but {why}."))
-                .mended_by(patient.boot_parameter("psi=1"))
+            let mut mend = patient.boot_parameter("psi=1");
+            if refused {
+                mend.how = format!("{}; take psi=0 out where it stands", mend.how);
+                mend.how = mend.how.trim_start_matches("; ").to_owned();
+            }
+            Answer::lacking(format!(
+                "Pressure is switched off: the kernel has it, but {why}."
+            ))
+            .mended_by(mend)
         }
         Some(true) => Answer::lacking(format!(
             "The kernel has pressure and it is on, but there is no /proc/pressure/{file}: a sandbox hides it."
@@ -120,7 +130,7 @@ fn only_words(how: &str) -> Mend {
 
 /// For what a sandbox hides.
 fn in_the_open(patient: &Patient<'_>) -> Mend {
-    let how = match patient.is_contained() {
+    let how = match patient.is_of_container() {
         true => {
             "start the container with the host's tree at /host, and give --root /host (see: container)"
         }
@@ -180,7 +190,7 @@ pub(super) fn groups(patient: &Patient<'_>) -> Answer {
             "/{point} is a v2 hierarchy, with no groups below it yet."
         )),
         (0, some) => Answer::lacking(format!(
-            "{} below /{point} and no pressure files in them.",
+            "{} below /{point}, none with pressure files.",
             counted(some, "group is", "groups are")
         ))
         .costs(COSTS_OF_GROUPS)

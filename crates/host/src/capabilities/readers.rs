@@ -37,7 +37,8 @@ const COSTS: &str = "If it reads more often than every 2 s, pressure of all read
 /// Who else reads pressure here.
 pub(super) fn check(patient: &Patient<'_>) -> Answer {
     let found = Found::look(patient);
-    if found.looked == 0 {
+    // Captured files seldom hold descriptors.
+    if patient.trials.is_none() && found.denied == found.looked {
         return Answer::not_tried();
     }
     let seen = format!(

@@ -115,7 +115,7 @@ fn confinement(trials: &Trials) -> Option<&str> {
 
 /// How this program gets the rights that it lacks.
 pub(super) fn with_rights(patient: &Patient<'_>, trials: &Trials) -> model::Mend {
-    if patient.is_contained() {
+    if patient.is_shut_in() {
         return patient.type_in(
             "`container` says what to ask of the one who starts this container",
             &[],

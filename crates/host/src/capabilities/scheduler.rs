@@ -36,7 +36,11 @@ pub(super) fn run_queue_delay(patient: &Patient<'_>) -> Answer {
             "{file} is all zeros: the kernel can count run-queue delay, and it is switched off."
         ))
         .costs(COSTS)
-        .mended_by(patient.boot_parameter("delayacct")),
+        .mended_by(Mend {
+            // Before 5.14 it follows delay accounting, which is on unless this is said.
+            how: "take nodelayacct out of the kernel's boot parameters and reboot".to_owned(),
+            commands: Vec::new(),
+        }),
         Ok(_) => Answer::fine(format!(
             "{file} counts it (kernel.sched_schedstats is another thing, and may stay 0)."
         )),
