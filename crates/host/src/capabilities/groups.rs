@@ -108,58 +108,71 @@ pub(super) fn check(patient: &Patient<'_>) -> Answer {
             .mended_by(patient.type_in("", &["{sudo}mount -t cgroup2 none /sys/fs/cgroup"]));
     }
     let layout = layout(patient);
-    let (there, absent): (Vec<_>, Vec<_>) = CONTROLLERS.iter().partition(|it| has(patient, it));
-    let names: Vec<_> = there.iter().map(|it| it.name).collect();
-    let with = match names.is_empty() {
-        true => "without controllers for its groups".to_owned(),
-        false => format!("with {} for its groups", names.join(", ")),
+    let v2 = found.v2.as_ref().map(|mount| below(patient, &mount.point));
+    let groups = v2.map_or(Vec::new(), |found| found.groups);
+    // What a container sees as the root is a group like any other.
+    let has = |it: &&Controller| {
+        found.v1.contains_key(it.v1) || groups.iter().any(|group| group.has(it.file))
     };
-    let lost: Vec<_> = absent.iter().filter(|it| !it.lost.is_empty()).collect();
-    if lost.is_empty() {
+    let (there, absent): (Vec<_>, Vec<_>) = CONTROLLERS.iter().partition(has);
+    let lost: Vec<&Controller> = absent
+        .into_iter()
+        .filter(|it| !it.lost.is_empty())
+        .collect();
+    let with = match names(&there).as_str() {
+        "" => "its groups have no controllers".to_owned(),
+        some => format!("its groups have {some}"),
+    };
+    let Some(first) = lost.first() else {
         return Answer::fine(format!("{layout}; {with}."));
-    }
-    let costs: Vec<_> = lost.iter().map(|it| it.lost).collect();
-    let costs = format!("Of groups: {}.", costs.join("; "));
-    let names: Vec<_> = lost.iter().map(|it| it.name).collect();
-    let answer = |whence: &str| {
-        let names = names.join(" and ");
-        Answer::lacking(format!("{layout}; {with}, not with {names}{whence}.")).costs(costs)
     };
-    let Some(mount) = &found.v2 else {
-        return answer("");
-    };
-    if names.contains(&"memory") && patient.was_booted_with("cgroup_disable=memory") {
-        return answer(", by cgroup_disable=memory at boot").mended_by(Mend {
-            how: "take that out of the boot parameters and reboot; a Raspberry Pi, whose firmware adds it, needs \
-                cgroup_enable=memory in /boot/firmware/cmdline.txt"
-                .to_owned(),
-            commands: Vec::new(),
-        });
-    }
-    let point = mount.point.display();
-    if below(patient, &mount.point).groups.len() <= 1 {
+    if found.v1.is_empty() && groups.len() <= 1 {
         return Answer::fine(format!("{layout}; it has no groups yet."));
     }
-    let wanted: Vec<_> = names.iter().map(|name| format!("+{name}")).collect();
-    let file = format!("/{point}/cgroup.subtree_control");
-    let command = format!("echo {} | {{sudo}}tee {file}", wanted.join(" "));
-    let how = "until the next boot; with systemd, MemoryAccounting=yes and IOAccounting=yes of a unit keep it";
-    answer(&format!(" (by {file})")).mended_by(patient.type_in(how, &[&command]))
+    let costs: Vec<_> = lost.iter().map(|it| it.lost).collect();
+    let why = match &found.v2 {
+        Some(mount) => format!(" (no {} below /{})", first.file, mount.point.display()),
+        None => String::new(),
+    };
+    let without = match there.is_empty() {
+        true => String::new(),
+        false => format!(", not {}", names(&lost)),
+    };
+    Answer::lacking(format!("{layout}; {with}{without}{why}."))
+        .costs(format!("Of groups: {}.", costs.join("; ")))
+        .mended_by(switched_on(patient, &lost))
 }
 
-/// Whether a controller is there for some group: in v1, for the groups below the root of v2, or for the
-/// one group that a container sees as its root.
-fn has(patient: &Patient<'_>, controller: &Controller) -> bool {
-    let found = &patient.hierarchies;
-    let of_v2 = || {
-        let point = found.v2.as_ref()?.point.display();
-        let text = patient.text(&format!("{point}/cgroup.subtree_control"));
-        let delegated = text.unwrap_or_default();
-        let delegated = delegated.split_ascii_whitespace();
-        let own = || patient.tree.read(&format!("{point}/{}", controller.file));
-        Some({ delegated }.any(|it| it == controller.name) || own().is_ok())
+fn names(controllers: &[&Controller]) -> String {
+    let names: Vec<_> = controllers.iter().map(|it| it.name).collect();
+    names.join(", ")
+}
+
+fn switched_on(patient: &Patient<'_>, lost: &[&Controller]) -> Mend {
+    let only_words = |how: &str| Mend {
+        how: how.to_owned(),
+        commands: Vec::new(),
     };
-    found.v1.contains_key(controller.v1) || of_v2() == Some(true)
+    if lost.iter().any(|it| it.name == "memory") && patient.was_booted_with("cgroup_disable=memory")
+    {
+        return only_words(
+            "take cgroup_disable=memory out of the boot parameters and reboot; a Raspberry Pi, whose firmware adds it, \
+             needs cgroup_enable=memory in /boot/firmware/cmdline.txt",
+        );
+    }
+    let Some(mount) = &patient.hierarchies.v2 else {
+        return only_words(
+            "mount the v1 hierarchy of each, as systemd does where the kernel has it",
+        );
+    };
+    let wanted: Vec<_> = lost.iter().map(|it| format!("+{}", it.name)).collect();
+    let command = format!(
+        "echo {} | {{sudo}}tee /{}/cgroup.subtree_control",
+        wanted.join(" "),
+        mount.point.display()
+    );
+    let how = "until the next boot; with systemd, MemoryAccounting=yes and IOAccounting=yes of a unit keep it";
+    patient.type_in(how, &[&command])
 }
 
 /// `Layout hybrid, v2 at /sys/fs/cgroup/unified, v1 for blkio, cpu`.

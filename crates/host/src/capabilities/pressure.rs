@@ -35,6 +35,10 @@ pub(super) fn machine(patient: &Patient<'_>) -> Answer {
         let read = patient.text(&format!("proc/pressure/{file}"));
         match read {
             Ok(text) if text.contains("total=") => {}
+            // A copy of a file that refuses to be read is empty.
+            Ok(text) if text.is_empty() && patient.trials.is_none() => {
+                return switched_off(patient, file).costs(COSTS);
+            }
             Ok(_) => {
                 let what = format!(
                     "/proc/pressure/{file} is there and holds no `total=`: it is not what a kernel writes."
@@ -69,8 +73,12 @@ pub(super) fn machine(patient: &Patient<'_>) -> Answer {
 }
 
 fn switched_off(patient: &Patient<'_>, file: &str) -> Answer {
+    let seen = match patient.trials {
+        Some(_) => format!("reading /proc/pressure/{file} gives EOPNOTSUPP"),
+        None => format!("/proc/pressure/{file} is there and could not be read"),
+    };
     Answer::lacking(format!(
-        "Pressure is switched off: the kernel has it and was not booted with psi=1 (reading /proc/pressure/{file} gives EOPNOTSUPP)."
+        "Pressure is switched off: the kernel has it and was not booted with psi=1 ({seen})."
     ))
     .mended_by(patient.boot_parameter("psi=1"))
 }

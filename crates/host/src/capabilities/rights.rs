@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use super::answer::Answer;
+use rustix::io::Errno;
+
+use super::answer::{Answer, counted};
 use super::patient::Patient;
 use super::trials::{Privilege, Trials};
 
@@ -15,6 +17,9 @@ pub(super) fn processes(patient: &Patient<'_>) -> Answer {
         have no name.";
     let mounts = patient.text("proc/self/mountinfo").unwrap_or_default();
     let Some(options) = proc_options(&mounts) else {
+        if patient.trials.is_none() {
+            return Answer::not_tried();
+        }
         return Answer::untold("/proc/self/mountinfo does not name the mount of /proc.");
     };
     let value = |key: &str| {
@@ -74,43 +79,130 @@ pub(super) fn other_users(patient: &Patient<'_>) -> Answer {
                 &["{sudo}reboot"],
             ));
     }
-    let (ptrace, search) = (
-        trials.may(Privilege::SysPtrace),
-        trials.may(Privilege::DacReadSearch) || trials.euid == 0,
-    );
-    if ptrace && search {
-        return match confinement(trials) {
-            Some(profile) => Answer::untold(format!(
-                "This process may (CAP_SYS_PTRACE), unless its profile {profile} forbids it."
-            ))
-            .costs(COSTS),
-            None => Answer::fine("Threads of all users may be looked into (CAP_SYS_PTRACE)."),
-        };
+    let looked = Looked::into_others(patient, trials);
+    if let Some(answer) = allowed(trials, &looked) {
+        return answer;
     }
     let who = match trials.euid {
         0 if !trials.own_users => {
             "root of a user namespace, which is nobody outside of it".to_owned()
         }
-        0 => "root without CAP_SYS_PTRACE".to_owned(),
-        user => format!("user {user}, without CAP_SYS_PTRACE"),
+        0 if !trials.may(Privilege::SysPtrace) => "root without CAP_SYS_PTRACE".to_owned(),
+        0 => format!(
+            "root, and still refused by a security policy{}",
+            confinement(trials)
+        ),
+        user if !trials.may(Privilege::SysPtrace) => {
+            format!("user {user}, without CAP_SYS_PTRACE")
+        }
+        user => format!(
+            "user {user}, and refused in spite of CAP_SYS_PTRACE{}",
+            confinement(trials)
+        ),
     };
+    let has_capability = trials.may(Privilege::SysPtrace);
     let own = match scope.as_deref() {
-        Some("1" | "2") => {
+        Some("1" | "2") if !has_capability => {
             "; what PostgreSQL itself says it waits for is closed even to its owner (kernel.yama.ptrace_scope)"
         }
         _ => "",
     };
-    let answer = Answer::lacking(format!(
+    let mend = match has_capability {
+        true => patient.type_in(
+            "let the policy allow it; a container under Docker's profile of AppArmor is started with --security-opt apparmor=unconfined",
+            &[],
+        ),
+        false => with_rights(patient, trials),
+    };
+    Answer::lacking(format!(
         "This is {who}: only its own threads say what they are blocked in{own}."
-    ));
-    answer.costs(COSTS).mended_by(with_rights(patient, trials))
+    ))
+    .costs(COSTS)
+    .mended_by(mend)
 }
 
-/// The name of a profile that may forbid what capabilities allow.
-fn confinement(trials: &Trials) -> Option<&str> {
-    let profile = trials.profile.as_str();
-    let loose = ["", "unconfined", "kernel"].contains(&profile) || profile.contains("unconfined_t");
-    (!loose).then_some(profile)
+/// What was read of other processes, or what capabilities promise where there is none to try.
+fn allowed(trials: &Trials, looked: &Looked) -> Option<Answer> {
+    let search = trials.may(Privilege::DacReadSearch) || trials.euid == 0;
+    match (looked.open, looked.closed.first()) {
+        (0, None) if trials.may(Privilege::SysPtrace) && search => Some(Answer::fine(
+            "Threads of all users may be looked into (CAP_SYS_PTRACE); there is no process to try it on.",
+        )),
+        (0, _) => None,
+        (open, None) => Some(Answer::fine(format!(
+            "What threads of others are blocked in may be read (/proc/PID/syscall of {}).",
+            counted(open, "process", "processes")
+        ))),
+        (open, Some(name)) => Some(Answer::fine(format!(
+            "What threads of others are blocked in may be read (/proc/PID/syscall of {}, but not of {}, {name} for one).",
+            counted(open, "process", "processes"),
+            looked.closed.len()
+        ))),
+    }
+}
+
+/// A profile that may forbid what capabilities allow, in brackets.
+fn confinement(trials: &Trials) -> String {
+    match trials.profile.as_str() {
+        "" => String::new(),
+        profile => format!(" ({profile})"),
+    }
+}
+
+/// Whose threads said what they are blocked in.
+#[derive(Default)]
+struct Looked {
+    open: usize,
+    /// Names of processes that were refused.
+    closed: Vec<String>,
+}
+
+impl Looked {
+    /// Tries it on processes of other users; on those of all, as root.
+    fn into_others(patient: &Patient<'_>, trials: &Trials) -> Self {
+        /// So many tell enough.
+        const MOST: usize = 100;
+        let entries = patient.tree.entries("proc").unwrap_or_default();
+        let mut pids: Vec<u32> = entries
+            .iter()
+            .filter_map(|it| it.name.parse().ok())
+            .collect();
+        pids.sort_unstable();
+        let own = std::process::id();
+        let others = pids
+            .into_iter()
+            .filter(|pid| *pid != own && is_others(patient, trials, *pid));
+        let mut looked = Self::default();
+        for pid in others.take(MOST) {
+            match patient.tree.read(&format!("proc/{pid}/syscall")) {
+                Ok(_) => looked.open += 1,
+                Err(Errno::ACCESS | Errno::PERM) => {
+                    let name = patient
+                        .line(&format!("proc/{pid}/comm"))
+                        .unwrap_or_default();
+                    looked.closed.push(format!("{name} ({pid})"));
+                }
+                // Gone meanwhile, or a kernel without this file.
+                Err(_) => {}
+            }
+        }
+        looked
+    }
+}
+
+/// A process with memory of its own (threads of the kernel have no command line) that is not this
+/// user's; root looks at everybody's.
+fn is_others(patient: &Patient<'_>, trials: &Trials, pid: u32) -> bool {
+    let command = patient.tree.read(&format!("proc/{pid}/cmdline"));
+    command.is_ok_and(|it| !it.is_empty())
+        && (trials.euid == 0 || {
+            let status = patient
+                .text(&format!("proc/{pid}/status"))
+                .unwrap_or_default();
+            let owner = status.lines().find_map(|line| line.strip_prefix("Uid:"));
+            let owner = owner.and_then(|it| it.split_ascii_whitespace().next()?.parse().ok());
+            owner.is_some_and(|owner: u32| owner != trials.euid)
+        })
 }
 
 /// How this program gets the rights that it lacks.

@@ -30,25 +30,25 @@ pub(super) fn kernel(patient: &Patient<'_>) -> Answer {
 pub(super) fn run_queue_delay(patient: &Patient<'_>) -> Answer {
     const COSTS: &str = "How long threads wait for a CPU, in every report; cpu.saturated, cpu.neighbour, cpu.quota and load.client \
         rest on it.";
-    let file = "/proc/self/schedstat";
-    match patient.text("proc/self/schedstat") {
-        Ok(text) if text.split_ascii_whitespace().all(|it| it == "0") => Answer::lacking(format!(
-            "{file} is all zeros: the kernel can count run-queue delay, and it is switched off."
-        ))
-        .costs(COSTS)
-        .mended_by(Mend {
-            // Before 5.14 it follows delay accounting, which is on unless this is said.
-            how: "take nodelayacct out of the kernel's boot parameters and reboot".to_owned(),
-            commands: Vec::new(),
-        }),
-        Ok(_) => Answer::fine(format!(
-            "{file} counts it (kernel.sched_schedstats is another thing, and may stay 0)."
-        )),
-        Err(Errno::NOENT) if patient.tree.entries("proc/self").is_err() => {
-            Answer::untold("There is no /proc/self to ask.")
+    let (file, read) = schedstat(patient);
+    match read {
+        Ok(text) if text.split_ascii_whitespace().all(|it| it == "0") => {
+            Answer::lacking(format!(
+                "/{file} is all zeros: the kernel can count run-queue delay, and it is switched off."
+            ))
+            .costs(COSTS)
+            .mended_by(Mend {
+                // Before 5.14 it follows delay accounting, which is on unless this is said.
+                how: "take nodelayacct out of the kernel's boot parameters and reboot".to_owned(),
+                commands: Vec::new(),
+            })
         }
+        Ok(_) => Answer::fine(format!(
+            "/{file} counts it (kernel.sched_schedstats is another thing, and may stay 0)."
+        )),
+        Err(_) if patient.trials.is_none() => Answer::not_tried(),
         Err(errno) => Answer::lacking(format!(
-            "{file} cannot be read ({}): the kernel was built without CONFIG_SCHED_INFO.",
+            "/{file} cannot be read ({}): the kernel was built without CONFIG_SCHED_INFO.",
             name_of(errno)
         ))
         .costs(COSTS)
@@ -56,6 +56,21 @@ pub(super) fn run_queue_delay(patient: &Patient<'_>) -> Answer {
             "CONFIG_SCHEDSTATS=y or CONFIG_TASK_DELAY_ACCT=y",
         )),
     }
+}
+
+/// This process's own account; among captured files, the first that somebody kept.
+fn schedstat(patient: &Patient<'_>) -> (String, Result<String, Errno>) {
+    let own = "proc/self/schedstat".to_owned();
+    if patient.trials.is_some() {
+        let read = patient.text(&own);
+        return (own, read);
+    }
+    let entries = patient.tree.entries("proc").unwrap_or_default();
+    let pids = entries.iter().filter_map(|it| it.name.parse::<u32>().ok());
+    let kept = pids.map(|pid| format!("proc/{pid}/task/{pid}/schedstat"));
+    let mut files = std::iter::once(own.clone()).chain(kept);
+    let found = files.find_map(|file| Some((patient.text(&file).ok()?, file)));
+    found.map_or((own, Err(Errno::NOENT)), |(text, file)| (file, Ok(text)))
 }
 
 /// The kernel's tick, below which it is blind.

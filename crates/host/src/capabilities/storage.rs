@@ -24,6 +24,9 @@ pub(super) fn disks(patient: &Patient<'_>) -> Answer {
     let is_off = |disk: &&String| patient.line(&switch(disk)).as_deref() == Some("0");
     let off: Vec<_> = disks.iter().filter(is_off).map(String::as_str).collect();
     let Some(first) = off.first() else {
+        if disks.is_empty() {
+            return Answer::fine("/proc/diskstats can be read; /sys/block names no disk.");
+        }
         return Answer::fine(format!(
             "/proc/diskstats counts {}.",
             counted(disks.len(), "disk", "disks")

@@ -122,7 +122,11 @@ pub(crate) mod testing {
                 files: BTreeMap::new(),
                 links: BTreeMap::new(),
             };
-            for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            for line in text
+                .lines()
+                .map(str::trim_start)
+                .filter(|line| !line.is_empty())
+            {
                 if let Some((path, content)) = line.split_once(" = ") {
                     let content = content
                         .replace("\\n", "\n")

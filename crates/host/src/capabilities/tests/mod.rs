@@ -38,8 +38,10 @@ const WHOLE: &str = r#"
     sys/class/dmi/id/sys_vendor = QEMU\n
     sys/devices/system/clocksource/clocksource0/current_clocksource = kvm-clock\n
     sys/devices/system/cpu/smt/active = 0\n
-    sys/fs/cgroup/cgroup.subtree_control = cpuset cpu io memory pids\n
+    sys/fs/cgroup/system.slice/cpu.max = max 100000\n
     sys/fs/cgroup/system.slice/cpu.pressure = some total=1\n
+    sys/fs/cgroup/system.slice/io.max = x
+    sys/fs/cgroup/system.slice/memory.max = max\n
     sys/kernel/btf/vmlinux = x
 "#;
 
@@ -138,7 +140,7 @@ fn every_lack_says_what_it_costs_or_that_no_verdict_needs_it() {
         assert!(!is_lack || said, "{it:?}");
         assert!(it.sentence.ends_with('.'), "{it:?}");
     }
-    expect!["Stallscope can say next to nothing here; 8 things lack: cpu times, pressure, group pressure, control groups, other users, priority, memory lock, disks; 6 things cannot be told."].assert_eq(&nothing.summary);
+    expect!["Stallscope can say next to nothing here; 9 things lack: cpu times, pressure, group pressure, run queue delay, control groups, other users, priority, memory lock, disks; 5 things cannot be told."].assert_eq(&nothing.summary);
 }
 
 #[test]

@@ -22,6 +22,17 @@ fn pressure_that_refuses_was_switched_off_at_boot() {
 }
 
 #[test]
+fn a_copy_of_a_file_that_refuses_is_empty() {
+    let tree = redrawn(&["proc/pressure/cpu"], "proc/pressure/cpu = ");
+    expect![[r#"
+        Lacking: Pressure is switched off: the kernel has it and was not booted with psi=1 (/proc/pressure/cpu is there and could not be read).
+        $ echo 'GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX psi=1"' | sudo tee -a /etc/default/grub
+        $ sudo update-grub
+        $ sudo reboot
+    "#]].assert_eq(&of(&tree, None, "pressure"));
+}
+
+#[test]
 fn pressure_without_files_is_off_not_built_or_hidden() {
     let none = ["proc/pressure", "boot/"];
     let mut text = String::new();
@@ -110,27 +121,25 @@ fn groups_may_have_their_pressure_switched_off() {
 
 #[test]
 fn controllers_are_counted_wherever_they_are() {
-    let few = "sys/fs/cgroup/cgroup.subtree_control = memory pids\\n";
+    let io = ["sys/fs/cgroup/system.slice/io.max"];
     told(
         "control_groups",
-        &["sys/fs/cgroup/cgroup.subtree_control"],
-        few,
+        &io,
+        "",
         &expect![[r#"
-            Lacking: Layout v2, at /sys/fs/cgroup; with memory for its groups, not with io (by /sys/fs/cgroup/cgroup.subtree_control).
-            (until the next boot; with systemd, MemoryAccounting=yes and IOAccounting=yes of a unit keep it)
-            $ echo +io | tee /sys/fs/cgroup/cgroup.subtree_control
-        "#]],
+        Lacking: Layout v2, at /sys/fs/cgroup; its groups have cpu, memory, not io (no io.max below /sys/fs/cgroup).
+        (until the next boot; with systemd, MemoryAccounting=yes and IOAccounting=yes of a unit keep it)
+        $ echo +io | tee /sys/fs/cgroup/cgroup.subtree_control
+    "#]],
     );
     // What a container sees as the root is a group with limits of its own.
-    let contained = "sys/fs/cgroup/cgroup.subtree_control = \\n\nsys/fs/cgroup/cpu.max = max 100000\\n\n\
-        sys/fs/cgroup/memory.max = max\\n\nsys/fs/cgroup/io.max = \\n";
-    let without = ["sys/fs/cgroup/cgroup.subtree_control"];
+    let contained = "sys/fs/cgroup/memory.max = max\\n\nsys/fs/cgroup/io.max = x";
     told(
         "control_groups",
-        &without,
+        &["sys/fs/cgroup/system.slice"],
         contained,
         &expect![[r#"
-            Fine: Layout v2, at /sys/fs/cgroup; with cpu, memory, io for its groups.
+            Fine: Layout v2, at /sys/fs/cgroup; its groups have memory, io.
         "#]],
     );
     let hybrid = "proc/self/mountinfo = 25 30 0:23 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\\n\
@@ -142,7 +151,7 @@ fn controllers_are_counted_wherever_they_are() {
         &["proc/self/mountinfo"],
         hybrid,
         &expect![[r#"
-            Fine: Layout hybrid, v2 at /sys/fs/cgroup/unified, v1 for blkio, cpu, cpuacct, memory; with cpu, memory, io for its groups.
+            Fine: Layout hybrid, v2 at /sys/fs/cgroup/unified, v1 for blkio, cpu, cpuacct, memory; its groups have cpu, memory, io.
         "#]],
     );
     told(

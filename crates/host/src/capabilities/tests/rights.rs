@@ -32,12 +32,38 @@ fn nobody_may_look_into_others_under_yama_3() {
 }
 
 #[test]
+fn looking_into_others_is_tried_and_not_assumed() {
+    let of_postgres = "proc/70/comm = postgres\nproc/70/cmdline = postgres -D /data\n\
+        proc/70/status = Uid:\\t26\\t26\\t26\\t26\\n\n";
+    let open = format!("{of_postgres}proc/70/syscall = 232 0x4\\n");
+    let closed = format!("{of_postgres}proc/70/syscall ! EACCES");
+    let mut confined = everything();
+    confined.profile = "docker-default (enforce)".to_owned();
+    let mut said = String::new();
+    for (files, trials) in [
+        (&open, everything()),
+        (&closed, confined),
+        (&closed, ordinary()),
+    ] {
+        said.push_str(&of(&redrawn(&[], files), Some(trials), "other_users"));
+    }
+    expect![[r#"
+        Fine: What threads of others are blocked in may be read (/proc/PID/syscall of 1 process).
+        Lacking: This is root, and still refused by a security policy (docker-default (enforce)): only its own threads say what they are blocked in.
+        (let the policy allow it; a container under Docker's profile of AppArmor is started with --security-opt apparmor=unconfined)
+        Lacking: This is user 1000, without CAP_SYS_PTRACE: only its own threads say what they are blocked in; what PostgreSQL itself says it waits for is closed even to its owner (kernel.yama.ptrace_scope).
+        (run Stallscope as root, or give the program the rights once; an ordinary user may then use it)
+        $ sudo setcap cap_sys_ptrace,cap_dac_read_search,cap_sys_nice,cap_ipc_lock+ep /usr/local/bin/stallscope
+    "#]].assert_eq(&said);
+}
+
+#[test]
 fn limits_are_held_against_what_is_here() {
     as_user(
         "descriptors",
         |it| it.most_files = Some(512),
         &expect![[r#"
-            Lacking: 803 files would be open for 1 process, 2 groups and 200 threads of a target, and the hard limit is 512 (ulimit -Hn).
+            Lacking: 806 files would be open for 1 process, 2 groups and 200 threads of a target, and the hard limit is 512 (ulimit -Hn).
             (for this shell and what it starts)
             $ sudo prlimit --pid $$ --nofile=65536
         "#]],
