@@ -162,7 +162,7 @@ proptest! {
         impl Tree for Noise {
             fn read(&self, _: &str) -> Result<Vec<u8>, Errno> { Ok(self.0.clone()) }
             fn entries(&self, path: &str) -> Result<Vec<tree::Entry>, Errno> {
-                let entry = |name: &str| tree::Entry { name: name.to_owned(), is_folder: path.len() < 40 };
+                let entry = |name: &str| tree::Entry { name: name.to_owned(), is_folder: path.len() < 20 };
                 Ok(vec![entry("1"), entry("vda"), entry("cpu.pressure")])
             }
             fn link(&self, _: &str) -> Result<String, Errno> { Ok(String::from_utf8_lossy(&self.0).into_owned()) }
