@@ -87,25 +87,29 @@ pub(super) fn other_users(patient: &Patient<'_>) -> Answer {
         0 if !trials.own_users => {
             "root of a user namespace, which is nobody outside of it".to_owned()
         }
-        0 if !trials.may(Privilege::SysPtrace) => "root without CAP_SYS_PTRACE".to_owned(),
+        0 if !has_capabilities(trials) => "root without CAP_SYS_PTRACE".to_owned(),
         0 => format!(
             "root, and still refused by a security policy{}",
             confinement(trials)
         ),
-        user if !trials.may(Privilege::SysPtrace) => {
-            format!("user {user}, without CAP_SYS_PTRACE")
+        user if !has_capabilities(trials) => {
+            format!("user {user}, without CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH")
         }
         user => format!(
             "user {user}, and refused in spite of CAP_SYS_PTRACE{}",
             confinement(trials)
         ),
     };
-    let has_capability = trials.may(Privilege::SysPtrace);
-    let own = match scope.as_deref() {
-        Some("1" | "2") if !has_capability => {
-            "; what PostgreSQL itself says it waits for is closed even to its owner (kernel.yama.ptrace_scope)"
+    let has_capability = has_capabilities(trials);
+    // /proc/PID/syscall asks for the right to attach, which Yama keeps from a user's own processes too.
+    let whose = match scope.as_deref() {
+        Some("1") if !has_capability => {
+            "only threads of what it starts itself say what they are blocked in (kernel.yama.ptrace_scope is 1)"
         }
-        _ => "",
+        Some("2") if !has_capability => {
+            "no other process says what it is blocked in (kernel.yama.ptrace_scope is 2)"
+        }
+        _ => "only its own threads say what they are blocked in",
     };
     let mend = match has_capability {
         true => patient.type_in(
@@ -114,21 +118,20 @@ pub(super) fn other_users(patient: &Patient<'_>) -> Answer {
         ),
         false => with_rights(patient, trials),
     };
-    Answer::lacking(format!(
-        "This is {who}: only its own threads say what they are blocked in{own}."
-    ))
-    .costs(COSTS)
-    .mended_by(mend)
+    Answer::lacking(format!("This is {who}: {whose}."))
+        .costs(COSTS)
+        .mended_by(mend)
 }
 
 /// What was read of other processes, or what capabilities promise where there is none to try.
 fn allowed(trials: &Trials, looked: &Looked) -> Option<Answer> {
-    let search = trials.may(Privilege::DacReadSearch) || trials.euid == 0;
     match (looked.open, looked.closed.first()) {
-        (0, None) if trials.may(Privilege::SysPtrace) && search => Some(Answer::fine(
+        (0, None) if has_capabilities(trials) => Some(Answer::fine(
             "Threads of all users may be looked into (CAP_SYS_PTRACE); there is no process to try it on.",
         )),
         (0, _) => None,
+        // Those of the same user are open to it, and others' are not.
+        (_, Some(_)) if !has_capabilities(trials) => None,
         (open, None) => Some(Answer::fine(format!(
             "What threads of others are blocked in may be read (/proc/PID/syscall of {}).",
             counted(open, "process", "processes")
@@ -139,6 +142,12 @@ fn allowed(trials: &Trials, looked: &Looked) -> Option<Answer> {
             looked.closed.len()
         ))),
     }
+}
+
+/// To open what only its owner may, and to look at what only a tracer may.
+fn has_capabilities(trials: &Trials) -> bool {
+    let opens = trials.may(Privilege::DacReadSearch) || trials.euid == 0;
+    trials.may(Privilege::SysPtrace) && opens
 }
 
 /// A profile that may forbid what capabilities allow, in brackets.
@@ -210,6 +219,12 @@ pub(super) fn with_rights(patient: &Patient<'_>, trials: &Trials) -> model::Mend
     if patient.is_shut_in() {
         return patient.type_in(
             "`container` says what to ask of the one who starts this container",
+            &[],
+        );
+    }
+    if trials.euid == 0 {
+        return patient.type_in(
+            "somebody took rights from this root: CapabilityBoundingSet= of a unit, --cap-add= of a container",
             &[],
         );
     }

@@ -104,7 +104,7 @@ fn an_ordinary_user_lacks_rights() {
     expect![[r#"
         Stallscope works here, with cpu times, pressure, group pressure, run queue delay, control groups, disks; 3 things lack: other users, priority, memory lock.
         Debian GNU/Linux 13 (trixie), Linux 6.12.48+deb13-amd64, 2 CPUs, asked as user 1000
-        other_users Lacking: This is user 1000, without CAP_SYS_PTRACE: only its own threads say what they are blocked in; what PostgreSQL itself says it waits for is closed even to its owner (kernel.yama.ptrace_scope).
+        other_users Lacking: This is user 1000, without CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH: only threads of what it starts itself say what they are blocked in (kernel.yama.ptrace_scope is 1).
         priority Lacking: The sampler stays at normal priority: no CAP_SYS_NICE, and RLIMIT_RTPRIO is 0.
         memory_lock Lacking: The sampler may not lock its memory: no CAP_IPC_LOCK, and RLIMIT_MEMLOCK is limited.
         bpf Lacking: bpf(2) takes no map here (EPERM): no CAP_BPF, and kernel.unprivileged_bpf_disabled is 2. This version uses no BPF.

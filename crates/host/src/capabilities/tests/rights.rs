@@ -37,12 +37,19 @@ fn looking_into_others_is_tried_and_not_assumed() {
         proc/70/status = Uid:\\t26\\t26\\t26\\t26\\n\n";
     let open = format!("{of_postgres}proc/70/syscall = 232 0x4\\n");
     let closed = format!("{of_postgres}proc/70/syscall ! EACCES");
+    // Root of a container as Docker starts it.
+    let mixed = format!(
+        "{closed}\nproc/80/comm = sshd\nproc/80/cmdline = sshd\nproc/80/syscall = 7 0x4\\n"
+    );
+    let mut without = everything();
+    without.privileges = 0;
     let mut confined = everything();
     confined.profile = "docker-default (enforce)".to_owned();
     let mut said = String::new();
     for (files, trials) in [
         (&open, everything()),
         (&closed, confined),
+        (&mixed, without),
         (&closed, ordinary()),
     ] {
         said.push_str(&of(&redrawn(&[], files), Some(trials), "other_users"));
@@ -51,7 +58,9 @@ fn looking_into_others_is_tried_and_not_assumed() {
         Fine: What threads of others are blocked in may be read (/proc/PID/syscall of 1 process).
         Lacking: This is root, and still refused by a security policy (docker-default (enforce)): only its own threads say what they are blocked in.
         (let the policy allow it; a container under Docker's profile of AppArmor is started with --security-opt apparmor=unconfined)
-        Lacking: This is user 1000, without CAP_SYS_PTRACE: only its own threads say what they are blocked in; what PostgreSQL itself says it waits for is closed even to its owner (kernel.yama.ptrace_scope).
+        Lacking: This is root without CAP_SYS_PTRACE: only threads of what it starts itself say what they are blocked in (kernel.yama.ptrace_scope is 1).
+        (somebody took rights from this root: CapabilityBoundingSet= of a unit, --cap-add= of a container)
+        Lacking: This is user 1000, without CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH: only threads of what it starts itself say what they are blocked in (kernel.yama.ptrace_scope is 1).
         (run Stallscope as root, or give the program the rights once; an ordinary user may then use it)
         $ sudo setcap cap_sys_ptrace,cap_dac_read_search,cap_sys_nice,cap_ipc_lock+ep /usr/local/bin/stallscope
     "#]].assert_eq(&said);
