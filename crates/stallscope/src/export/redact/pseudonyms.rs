@@ -1,0 +1,111 @@
+//! Words that stand for other words: `host-1`, `user-2`. The same word is always the same pseudonym,
+//! wherever it stands, so that a text still says who did what.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a word names.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Class {
+    /// A machine.
+    Host,
+    /// An IP address.
+    Address,
+    /// A user or role.
+    User,
+    /// A database.
+    Database,
+    /// A part of a control group's path.
+    Group,
+    /// A part of a file's path.
+    Folder,
+    /// A network interface.
+    Interface,
+    /// A program or thread.
+    Program,
+    /// A word of a command line or of a sentence.
+    Word,
+}
+
+impl Class {
+    /// What its pseudonyms begin with.
+    pub(crate) fn stem(self) -> &'static str {
+        match self {
+            Class::Host => "host",
+            Class::Address => "ip",
+            Class::User => "user",
+            Class::Database => "db",
+            Class::Group => "group",
+            Class::Folder => "path",
+            Class::Interface => "if",
+            Class::Program => "program",
+            Class::Word => "word",
+        }
+    }
+}
+
+/// Names that say nothing about whoever has them: everybody does.
+const PUBLIC: &[&str] = &[
+    "127.0.0.1",
+    "0.0.0.0",
+    "::1",
+    "::",
+    "localhost",
+    "root",
+    "postgres",
+    "mysql",
+    "nobody",
+    "***",
+];
+
+/// The words that were replaced, with what stands for them.
+#[derive(Default)]
+pub(crate) struct Pseudonyms {
+    by_word: BTreeMap<String, String>,
+    counts: BTreeMap<Class, usize>,
+    /// Names that are kept wherever they stand: those of programs.
+    kept: BTreeSet<String>,
+}
+
+impl Pseudonyms {
+    /// A name that is no secret, here and in sentences.
+    pub(crate) fn keep(&mut self, word: &str) {
+        self.kept.insert(word.to_owned());
+    }
+
+    /// Whether a word may stand as it is.
+    pub(crate) fn is_kept(&self, word: &str) -> bool {
+        word.is_empty() || PUBLIC.contains(&word) || self.kept.contains(word)
+    }
+
+    /// What stands for a word of that class.
+    pub(crate) fn of(&mut self, class: Class, word: &str) -> String {
+        if word.is_empty() || PUBLIC.contains(&word) {
+            return word.to_owned();
+        }
+        if let Some(known) = self.by_word.get(word) {
+            return known.clone();
+        }
+        let count = self.counts.entry(class).or_default();
+        *count += 1;
+        let pseudonym = format!("{}-{count}", class.stem());
+        self.by_word.insert(word.to_owned(), pseudonym.clone());
+        pseudonym
+    }
+
+    /// What stands for a word that was replaced before.
+    pub(crate) fn known(&self, word: &str) -> Option<&str> {
+        self.by_word.get(word).map(String::as_str)
+    }
+
+    /// How many words of each class were replaced.
+    pub(crate) fn counts(&self) -> &BTreeMap<Class, usize> {
+        &self.counts
+    }
+
+    /// Every replaced word with what stands for it.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.by_word
+            .iter()
+            .map(|(word, pseudonym)| (word.as_str(), pseudonym.as_str()))
+    }
+}
