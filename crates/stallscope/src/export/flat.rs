@@ -36,12 +36,10 @@ const KEYS: [(&str, DataType, &str); 7] = [
         DataType::Utf8,
         "What tells it from others of its kind.",
     ),
-    (
-        "entity_role",
-        DataType::Utf8,
-        "Its part: target, generator, dependency, recorder or rest.",
-    ),
+    ("entity_role", DataType::Utf8, ROLE_HELP),
 ];
+
+const ROLE_HELP: &str = "Its part: target, generator, dependency, recorder or rest; of a thread or a connection that of its process.";
 
 /// Arrow wants a shared word for the zone; a constant cannot hold one.
 const UTC: DataType = DataType::Timestamp(TimeUnit::Nanosecond, None);
@@ -152,7 +150,7 @@ fn batch(
         words(&who, |record| record.entity.kind.word()),
         words(&who, |record| &record.entity.name),
         words(&who, |record| &record.entity.path),
-        words(&who, |record| record.role.word()),
+        roles(&who, timeline),
     ];
     let mut values = vec![Vec::with_capacity(keys.len()); data.table.columns.len()];
     for row in rows {
@@ -183,6 +181,20 @@ fn words<'a>(
     Arc::new(words.collect::<StringArray>())
 }
 
+/// Parts are recorded of processes; what belongs to one plays its part.
+fn roles(records: &[Option<&EntityRecord>], timeline: &Timeline) -> ArrayRef {
+    let role = |record: &EntityRecord| {
+        let owner = match record.entity.kind {
+            EntityKind::Thread | EntityKind::Connection => record.parent,
+            _ => None,
+        };
+        let owner = owner.and_then(|owner| timeline.entities.get(owner));
+        owner.unwrap_or(record).role.word()
+    };
+    let words = records.iter().map(|record| record.map(role));
+    Arc::new(words.collect::<StringArray>())
+}
+
 /// The entity list as a table: who the rows are about.
 pub(crate) fn entities<'a>(timeline: &'a Timeline, clock: &'a WallClock) -> Sheet<'a> {
     let number = |name: &str, help| described(Field::new(name, DataType::UInt32, true), help);
@@ -207,10 +219,7 @@ pub(crate) fn entities<'a>(timeline: &'a Timeline, clock: &'a WallClock) -> Shee
         ),
         number("memory_group", "Its group where memory is limited."),
         number("io_group", "Its group where I/O is limited."),
-        word(
-            "role",
-            "Its part: target, generator, dependency, recorder or rest.",
-        ),
+        word("role", ROLE_HELP),
         described(
             Field::new("serving", DataType::Boolean, false),
             "Whether it holds a connection of the load generator.",
@@ -233,7 +242,7 @@ pub(crate) fn entities<'a>(timeline: &'a Timeline, clock: &'a WallClock) -> Shee
     let of_schema = schema.clone();
     let batches = starts.map(move |start| {
         let end = records.len().min(start + BATCH_ROWS);
-        let columns = entity_columns(&records[start..end], clock);
+        let columns = entity_columns(&records[start..end], timeline, clock);
         Ok(RecordBatch::try_new(of_schema.clone(), columns)?)
     });
     Sheet {
@@ -243,7 +252,11 @@ pub(crate) fn entities<'a>(timeline: &'a Timeline, clock: &'a WallClock) -> Shee
     }
 }
 
-fn entity_columns(records: &[Option<&EntityRecord>], clock: &WallClock) -> Vec<ArrayRef> {
+fn entity_columns(
+    records: &[Option<&EntityRecord>],
+    timeline: &Timeline,
+    clock: &WallClock,
+) -> Vec<ArrayRef> {
     let all = || records.iter().copied().flatten();
     let numbers = |number: fn(&EntityRecord) -> Option<EntityId>| -> ArrayRef {
         Arc::new(
@@ -269,7 +282,7 @@ fn entity_columns(records: &[Option<&EntityRecord>], clock: &WallClock) -> Vec<A
         numbers(|record| record.pressure_group),
         numbers(|record| record.memory_group),
         numbers(|record| record.io_group),
-        words(records, |record| record.role.word()),
+        roles(records, timeline),
         Arc::new(serving),
         first_ns,
         first_utc,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use model::EntityKind;
+use model::{Entity, EntityKind};
 use recording::Recording;
 use recording::bundle::Manifest;
 use serde_json::Value;
@@ -29,12 +29,9 @@ pub(super) fn redaction(redacted: &Redacted, names: Names) -> Vec<String> {
         }
     };
     let counted = |(class, count): (&Class, &usize)| {
-        let count = u32::try_from(*count).unwrap_or(u32::MAX);
-        format!(
-            "{} ({}-N)",
-            analysis::count(count, noun(*class)),
-            class.stem()
-        )
+        let (one, several) = noun(*class);
+        let noun = if *count == 1 { one } else { several };
+        format!("{count} {noun} ({}-N)", class.stem())
     };
     let counts: Vec<String> = redacted.counts.iter().map(counted).collect();
     let replaced = if counts.is_empty() {
@@ -52,17 +49,21 @@ pub(super) fn redaction(redacted: &Redacted, names: Names) -> Vec<String> {
     ]
 }
 
-fn noun(class: Class) -> &'static str {
+/// One word of the class, and several.
+fn noun(class: Class) -> (&'static str, &'static str) {
     match class {
-        Class::Host => "host name",
-        Class::Address => "IP address",
-        Class::User => "user",
-        Class::Database => "database",
-        Class::Group => "part of group paths",
-        Class::Folder => "part of file paths",
-        Class::Interface => "interface",
-        Class::Program => "program",
-        Class::Word => "word of commands and sentences",
+        Class::Host => ("host name", "host names"),
+        Class::Address => ("IP address", "IP addresses"),
+        Class::User => ("user", "users"),
+        Class::Database => ("database", "databases"),
+        Class::Group => ("part of group paths", "parts of group paths"),
+        Class::Folder => ("part of file paths", "parts of file paths"),
+        Class::Interface => ("interface", "interfaces"),
+        Class::Program => ("program", "programs"),
+        Class::Word => (
+            "word of commands and sentences",
+            "words of commands and sentences",
+        ),
     }
 }
 
@@ -124,7 +125,7 @@ pub(super) fn texts(redacted: &Redacted) -> String {
     for record in &redacted.entities {
         let kind = record.entity.kind.word();
         note(format!("{kind}: name"), &record.entity.name);
-        note(format!("{kind}: path"), &record.entity.path);
+        note(format!("{kind}: path"), &shape(&record.entity));
     }
     let own: Vec<&model::Table> = sensors::tables()
         .chain([&workloads::SIGNAL, &workloads::LATENCY_SAMPLE])
@@ -145,6 +146,22 @@ pub(super) fn texts(redacted: &Redacted) -> String {
         }
     }
     outputs::harmless(&text)
+}
+
+/// Hundreds of process numbers would hide what is to be read: of those only the form is shown.
+fn shape(entity: &Entity) -> String {
+    if !matches!(entity.kind, EntityKind::Process | EntityKind::Thread) {
+        return entity.path.clone();
+    }
+    let mut shape = String::new();
+    for c in entity.path.chars() {
+        match c {
+            '0'..='9' if shape.ends_with('N') => {}
+            '0'..='9' => shape.push('N'),
+            c => shape.push(c),
+        }
+    }
+    shape
 }
 
 /// Strings of a JSON value with the path to each; members of a list share one.

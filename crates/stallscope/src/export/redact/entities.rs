@@ -22,7 +22,8 @@ impl Redactor {
             .map(|record| &record.entity.name);
         let workload = meta.workload.iter().map(|workload| &workload.name);
         let targets = meta.targets.iter().map(|target| &target.name);
-        for name in entities.chain(workload).chain(targets) {
+        let adapter = meta.workload.iter().filter_map(|it| it.adapter.as_ref());
+        for name in entities.chain(workload).chain(targets).chain(adapter) {
             if is_program(name) {
                 self.names.keep(name);
             }

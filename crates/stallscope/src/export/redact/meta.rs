@@ -191,7 +191,7 @@ impl Redactor {
         WorkloadRun {
             name: self.program(&name),
             command,
-            adapter: adapter.map(|adapter| identifier(&adapter)),
+            adapter: adapter.map(|adapter| self.program(&adapter)),
             notices: self.sentences(notices),
             signals: signals.iter().map(|rule| quantity(rule)).collect(),
             quantiles_option: quantiles_option.map(|option| identifier(&option)),

@@ -47,7 +47,7 @@ pub(crate) fn redact(recording: &Recording, names: Names) -> Redacted {
     let mut entities: Vec<EntityRecord> = timeline.entities.iter().cloned().collect();
     let mut tables: Vec<Table> = timeline.tables().map(|data| data.table.clone()).collect();
     let mut redactor = Redactor {
-        names: Pseudonyms::default(),
+        names: Pseudonyms::new(names),
         programs: names == Names::Programs,
     };
     if names != Names::All {

@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::arguments::Names;
+
 /// What a word names.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Class {
@@ -43,7 +45,7 @@ impl Class {
     }
 }
 
-/// Names that say nothing about whoever has them: everybody does.
+/// Words that say nothing about whoever uses them: everybody does.
 const PUBLIC: &[&str] = &[
     "127.0.0.1",
     "0.0.0.0",
@@ -51,15 +53,15 @@ const PUBLIC: &[&str] = &[
     "::",
     "localhost",
     "root",
-    "postgres",
-    "mysql",
-    "nobody",
     "***",
 ];
 
+/// Users that are called like their program.
+const PROGRAMS_USERS: &[&str] = &["postgres", "mysql", "nobody"];
+
 /// The words that were replaced, with what stands for them.
-#[derive(Default)]
 pub(crate) struct Pseudonyms {
+    public: BTreeSet<&'static str>,
     by_word: BTreeMap<String, String>,
     counts: BTreeMap<Class, usize>,
     /// Names that are kept wherever they stand: those of programs.
@@ -67,6 +69,20 @@ pub(crate) struct Pseudonyms {
 }
 
 impl Pseudonyms {
+    /// Nothing replaced yet.
+    pub(crate) fn new(names: Names) -> Self {
+        let mut public = BTreeSet::from_iter(PUBLIC.iter().copied());
+        if names != Names::None {
+            public.extend(PROGRAMS_USERS);
+        }
+        Self {
+            public,
+            by_word: BTreeMap::new(),
+            counts: BTreeMap::new(),
+            kept: BTreeSet::new(),
+        }
+    }
+
     /// A name that is no secret, here and in sentences.
     pub(crate) fn keep(&mut self, word: &str) {
         self.kept.insert(word.to_owned());
@@ -74,12 +90,12 @@ impl Pseudonyms {
 
     /// Whether a word may stand as it is.
     pub(crate) fn is_kept(&self, word: &str) -> bool {
-        word.is_empty() || PUBLIC.contains(&word) || self.kept.contains(word)
+        word.is_empty() || self.public.contains(word) || self.kept.contains(word)
     }
 
     /// What stands for a word of that class.
     pub(crate) fn of(&mut self, class: Class, word: &str) -> String {
-        if word.is_empty() || PUBLIC.contains(&word) {
+        if word.is_empty() || self.public.contains(word) {
             return word.to_owned();
         }
         if let Some(known) = self.by_word.get(word) {
