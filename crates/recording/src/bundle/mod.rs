@@ -198,6 +198,12 @@ fn unpack_into(folder: &Path, file: File, bytes: u64) -> Attempt<Manifest> {
     let window = decoder.window_log_max(WINDOW_LOG);
     window.map_err(|error| damaged(&error))?;
     let mut archive = tar::Archive::new(Bounded::new(decoder, bytes));
+    let manifest = unpack_members(folder, &mut archive)?;
+    check_end(archive.into_inner())?;
+    Ok(manifest)
+}
+
+fn unpack_members(folder: &Path, archive: &mut tar::Archive<impl Read>) -> Attempt<Manifest> {
     // Raw: what only describes the next member (long names, sparse maps) is refused like any other
     // member that is no regular file, and never gathered in memory.
     let mut members = archive
@@ -216,15 +222,13 @@ fn unpack_into(folder: &Path, file: File, bytes: u64) -> Attempt<Manifest> {
         }
         write(&folder.join(&file.name), &mut member.content)?;
     }
-    if let Some(member) = next(&mut members)? {
-        return Err(Trouble::Bundle(format!(
+    match next(&mut members)? {
+        Some(member) => Err(Trouble::Bundle(format!(
             "it holds {}, which its manifest does not list",
             member.name
-        )));
+        ))),
+        None => Ok(manifest),
     }
-    drop(members);
-    check_end(archive.into_inner())?;
-    Ok(manifest)
 }
 
 /// A member that may be unpacked.

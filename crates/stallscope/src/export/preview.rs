@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::LazyLock;
 
-use model::{Entity, EntityKind};
+use model::EntityKind;
 use recording::Recording;
 use recording::bundle::Manifest;
+use regex::Regex;
 use serde_json::Value;
 
 use super::redact::{Class, Redacted};
@@ -124,8 +126,8 @@ pub(super) fn texts(redacted: &Redacted) -> String {
     walk(&meta, "", &mut note);
     for record in &redacted.entities {
         let kind = record.entity.kind.word();
-        note(format!("{kind}: name"), &record.entity.name);
-        note(format!("{kind}: path"), &shape(&record.entity));
+        note(format!("{kind}: name"), &shape(&record.entity.name));
+        note(format!("{kind}: path"), &shape(&record.entity.path));
     }
     let own: Vec<&model::Table> = sensors::tables()
         .chain([&workloads::SIGNAL, &workloads::LATENCY_SAMPLE])
@@ -138,7 +140,7 @@ pub(super) fn texts(redacted: &Redacted) -> String {
             }
         }
     }
-    let mut text = "\nEvery text in it:\n".to_owned();
+    let mut text = "\nEvery text in it (N: a number of a process, a port, a device):\n".to_owned();
     for (place, texts) in places {
         text += &format!("  {place}\n");
         for one in texts {
@@ -148,20 +150,12 @@ pub(super) fn texts(redacted: &Redacted) -> String {
     outputs::harmless(&text)
 }
 
-/// Hundreds of process numbers would hide what is to be read: of those only the form is shown.
-fn shape(entity: &Entity) -> String {
-    if !matches!(entity.kind, EntityKind::Process | EntityKind::Thread) {
-        return entity.path.clone();
-    }
-    let mut shape = String::new();
-    for c in entity.path.chars() {
-        match c {
-            '0'..='9' if shape.ends_with('N') => {}
-            '0'..='9' => shape.push('N'),
-            c => shape.push(c),
-        }
-    }
-    shape
+/// Hundreds of numbers of processes and ports would hide what is to be read: of those only the form
+/// is shown, `pid:N@N`.
+fn shape(text: &str) -> String {
+    static NUMBER: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new("([:@])[0-9]+").expect("the pattern is a constant"));
+    NUMBER.replace_all(text, "${1}N").into_owned()
 }
 
 /// Strings of a JSON value with the path to each; members of a list share one.

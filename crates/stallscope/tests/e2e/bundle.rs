@@ -63,7 +63,7 @@ fn a_preview_shows_every_text_and_writes_nothing() {
     let (sent, kept) = text
         .split_once("Not in it, for you: what stands for what")
         .expect("the list that stays is shown");
-    assert!(sent.contains("Every text in it:"), "{sent}");
+    assert!(sent.contains("Every text in it ("), "{sent}");
     assert!(sent.contains("process: name"), "{sent}");
     assert!(!sent.contains("acme-batch;"), "{sent}");
     assert!(kept.contains("acme-batch;"), "{kept}");

@@ -87,25 +87,22 @@ impl Redactor {
         }
     }
 
-    /// Targets as the user named them: `port:5432` stays, `unit:billing.service` does not.
     fn plan(&mut self, plan: Plan) -> Plan {
         let Plan {
             command,
             targets,
             fast_period_ns,
         } = plan;
-        let named = |text: &String| match text.split_once(':') {
-            Some((kind, value)) => {
-                let kind = identifier(&kind.replace('=', "-")).replace('-', "=");
-                format!("{kind}:{}", text::value(&mut self.names, value))
-            }
-            None => text::value(&mut self.names, text),
-        };
         Plan {
-            targets: targets.iter().map(named).collect(),
+            targets: targets.iter().map(|text| self.found_by(text)).collect(),
             command: identifier(&command),
             fast_period_ns,
         }
+    }
+
+    /// A target as the user named it, or how it was found.
+    fn found_by(&mut self, text: &str) -> String {
+        text::target(&mut self.names, text).unwrap_or_else(|| self.sentence(text))
     }
 
     fn environment(&mut self, facts: BTreeMap<String, String>) -> BTreeMap<String, String> {
@@ -158,7 +155,7 @@ impl Redactor {
             name: self.program(&name),
             unit: identifier(&unit),
             version: version.map(|version| identifier(&version)),
-            found_by: self.sentence(&found_by),
+            found_by: self.found_by(&found_by),
             connections,
             cpus_allowed,
             found_at,

@@ -2,6 +2,7 @@
 //!
 //! Where it is not clear what a word is, it is replaced: a vendor can ask back, a sent secret stays sent.
 
+use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::LazyLock;
 
@@ -64,7 +65,8 @@ pub(super) fn sentence(names: &mut Pseudonyms, text: &str) -> String {
     static NAMES: LazyLock<Regex> = LazyLock::new(|| {
         constant(
             r#"(?x)
-            (?P<quoted> "[^"]*" )
+            (?P<line> `[^`]*` )
+            | (?P<quoted> "[^"]*" | [«»„“‚‘] [^«»„“”‘’]* [«»“”’] )
             | (?P<before> ^ | [\s(=,:] ) (?: ' (?P<single> [^']* ) ' | (?P<path> / [^\s:;,'"()\]]+ ) )
             | (?P<url> [a-z][a-z0-9+.-]*://[^\s'")]+ )
             | (?P<at> [\w.+-]*[A-Za-z_][\w.+-]*@[\w.-]+ )
@@ -81,8 +83,14 @@ pub(super) fn sentence(names: &mut Pseudonyms, text: &str) -> String {
 fn replaced(names: &mut Pseudonyms, found: &Captures<'_>) -> String {
     let get = |name: &str| found.name(name).map(|found| found.as_str());
     let before = get("before").unwrap_or_default();
+    // What a tool said, as it said it.
+    if get("line").is_some() {
+        return "`***`".to_owned();
+    }
     if let Some(quoted) = get("quoted") {
-        return format!("\"{}\"", value(names, quoted.trim_matches('"')));
+        // Servers that speak other languages quote otherwise.
+        let quotes = ['"', '«', '»', '„', '“', '”', '‚', '‘', '’'];
+        return format!("\"{}\"", value(names, quoted.trim_matches(quotes)));
     }
     if let Some(quoted) = get("single") {
         return format!("{before}'{}'", value(names, quoted));
@@ -97,11 +105,29 @@ fn replaced(names: &mut Pseudonyms, found: &Captures<'_>) -> String {
         return address(names, found).unwrap_or_else(|| found.to_owned());
     }
     let word = get("word").unwrap_or(&found[0]);
+    if UNITS.iter().any(|unit| word.ends_with(unit)) {
+        return part(names, Class::Group, word);
+    }
     match names.known(word) {
+        // A word of a command line may be any word: `sysbench run` is no reason to lose this one.
+        Some(known) if known.starts_with("word-") && is_prose(word) => word.to_owned(),
         Some(known) if !names.is_kept(word) => known.to_owned(),
         None if is_domain(word) => names.of(Class::Host, word),
         _ => word.to_owned(),
     }
+}
+
+/// Whether a word is one of those that this program's own descriptions are made of.
+fn is_prose(word: &str) -> bool {
+    static PROSE: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
+        let tables = sensors::tables();
+        let columns = tables.flat_map(|table| table.columns.iter().map(|column| &*column.help));
+        let causes = analysis::causes().iter();
+        let texts = columns.chain(causes.flat_map(|cause| [cause.help, cause.told_by]));
+        let apart = |c: char| !c.is_ascii_alphabetic();
+        texts.flat_map(|text| text.split(apart)).collect()
+    });
+    PROSE.contains(word)
 }
 
 /// `db1.eu.example.com`: three labels or more, the last of letters. Files of the kernel have fewer,
@@ -146,6 +172,19 @@ pub(super) fn address(names: &mut Pseudonyms, text: &str) -> Option<String> {
     let bare = text.trim_start_matches('[').trim_end_matches(']');
     let address = bare.parse::<IpAddr>().ok()?;
     Some(names.of(Class::Address, &address.to_string()))
+}
+
+/// A target as the user named it: `port:5432` stays, `unit:billing.service` does not. `None` for what
+/// is none.
+pub(super) fn target(names: &mut Pseudonyms, text: &str) -> Option<String> {
+    static TARGET: LazyLock<Regex> =
+        LazyLock::new(|| constant(r"(?s)^((?:[a-z]+=)?(port|pid|unit|cgroup|name):)(.*)$"));
+    let found = TARGET.captures(text)?;
+    let value = match &found[2] {
+        "unit" | "cgroup" => path(names, Class::Group, &found[3]),
+        _ => value(names, &found[3]),
+    };
+    Some(format!("{}{value}", &found[1]))
 }
 
 /// A path, part by part: what lies below what can still be told.
