@@ -42,9 +42,10 @@ impl Redactor {
 
     pub(super) fn entity(&mut self, record: EntityRecord) -> EntityRecord {
         let Entity { kind, name, path } = &record.entity;
+        let host = (*kind == EntityKind::Machine).then(|| self.host(name));
         let names = &mut self.names;
         let (name, path) = match kind {
-            EntityKind::Machine => (names.of(Class::Host, name), "/".to_owned()),
+            EntityKind::Machine => (host.unwrap_or_default(), "/".to_owned()),
             EntityKind::Cgroup => {
                 let path = text::path(names, Class::Group, path);
                 (last_part(&path), path)
@@ -77,7 +78,7 @@ impl Redactor {
     fn interface(&mut self, name: &str) -> String {
         static USUAL: LazyLock<Regex> = LazyLock::new(|| {
             Regex::new(
-                r"^(?:lo|(?:eth|wlan|bond|br|docker|tun|tap|ens|eno|ib|dummy|ifb)[0-9]{0,4}|en[a-z0-9]{1,10}|wl[a-z0-9]{1,10})$",
+                r"^(?:lo|(?:eth|wlan|bond|br|docker|tun|tap|ens|eno|ib|dummy|ifb)[0-9]{0,4}|(?:en|wl)[opsx][a-z0-9]{1,12})$",
             )
             .expect("the pattern is a constant")
         });

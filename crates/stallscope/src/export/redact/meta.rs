@@ -80,7 +80,7 @@ impl Redactor {
             recording_id: identifier(&recording_id),
             machine_id: String::new(),
             boot_id: String::new(),
-            node: self.names.of(Class::Host, &node),
+            node: self.host(&node),
             stallscope: identifier(&stallscope),
             anchor_realtime_ns,
             anchor_boottime,

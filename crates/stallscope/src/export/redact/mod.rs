@@ -82,7 +82,7 @@ impl Redactor {
         if self.programs {
             self.keep_programs(meta, entities);
         }
-        self.names.of(Class::Host, &meta.identity.node);
+        self.host(&meta.identity.node);
         let known = |name: &str| meta.environment.get(name);
         for (name, class) in [("user", Class::User), ("database", Class::Database)] {
             if let Some(word) = known(&format!("postgres.{name}")) {
@@ -92,6 +92,8 @@ impl Redactor {
         if let Some(host) = known("postgres.host") {
             self.host(host);
         }
+        let command = meta.workload.iter().flat_map(|it| it.command.get(1..));
+        command.for_each(|words| drop(text::command(&mut self.names, words)));
     }
 
     /// A host as it was typed: a name, an address, or a socket's folder.
@@ -99,7 +101,15 @@ impl Redactor {
         if host.starts_with('/') {
             return text::path(&mut self.names, Class::Folder, host);
         }
-        text::address(&mut self.names, host).unwrap_or_else(|| self.names.of(Class::Host, host))
+        if let Some(address) = text::address(&mut self.names, host) {
+            return address;
+        }
+        let pseudonym = self.names.of(Class::Host, host);
+        // People call `db7.acme.com` db7.
+        if let Some((short, _)) = host.split_once('.') {
+            self.names.alias(short, &pseudonym);
+        }
+        pseudonym
     }
 
     fn sentence(&mut self, text: &str) -> String {

@@ -108,6 +108,13 @@ impl Pseudonyms {
         pseudonym
     }
 
+    /// Another word for what has that pseudonym already.
+    pub(crate) fn alias(&mut self, word: &str, pseudonym: &str) {
+        if !word.is_empty() && !self.is_kept(word) && !self.by_word.contains_key(word) {
+            self.by_word.insert(word.to_owned(), pseudonym.to_owned());
+        }
+    }
+
     /// What stands for a word that was replaced before.
     pub(crate) fn known(&self, word: &str) -> Option<&str> {
         self.by_word.get(word).map(String::as_str)

@@ -109,12 +109,35 @@ fn replaced(names: &mut Pseudonyms, found: &Captures<'_>) -> String {
         return part(names, Class::Group, word);
     }
     match names.known(word) {
-        // A word of a command line may be any word: `sysbench run` is no reason to lose this one.
-        Some(known) if known.starts_with("word-") && is_prose(word) => word.to_owned(),
-        Some(known) if !names.is_kept(word) => known.to_owned(),
+        Some(known) if !stays(names, word, known) => known.to_owned(),
         None if is_domain(word) => names.of(Class::Host, word),
+        None => host_of(names, word).unwrap_or_else(|| by_part(names, word)),
         _ => word.to_owned(),
     }
+}
+
+/// Whether a word that was replaced elsewhere stays in a sentence. One of a command line may be any
+/// word: `sysbench run` is no reason to lose this one.
+fn stays(names: &Pseudonyms, word: &str, known: &str) -> bool {
+    names.is_kept(word) || (known.starts_with("word-") && is_prose(word))
+}
+
+/// `db7.acme`: a known host with more of its name behind it.
+fn host_of(names: &Pseudonyms, word: &str) -> Option<String> {
+    let host = names.known(word.split_once('.')?.0)?;
+    host.starts_with("host-").then(|| host.to_owned())
+}
+
+/// `payroll-worker`: a known name inside another word.
+fn by_part(names: &Pseudonyms, word: &str) -> String {
+    let part = |part: &str| {
+        let name = part.trim_end_matches(['.', '-', '_']);
+        match names.known(name) {
+            Some(known) if !stays(names, name, known) => part.replacen(name, known, 1),
+            _ => part.to_owned(),
+        }
+    };
+    word.split_inclusive(['.', '-', '_']).map(part).collect()
 }
 
 /// Whether a word is one of those that this program's own descriptions are made of.
