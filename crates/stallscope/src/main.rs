@@ -7,6 +7,8 @@ mod bar;
 mod doctor;
 mod experiments;
 mod explain;
+mod export;
+mod opened;
 mod outputs;
 
 use std::process::ExitCode;
@@ -29,6 +31,7 @@ fn main() -> ExitCode {
         Command::Run(run) => (experiments::run(&run), COULD_NOT),
         Command::Record(record) => (experiments::record(&record), COULD_NOT_EXPLAIN),
         Command::Explain(explain) => (explain::explain(&explain), COULD_NOT_EXPLAIN),
+        Command::Export(export) => (export::export(&export), COULD_NOT_EXPLAIN),
         Command::Doctor(doctor) => (doctor::doctor(&doctor), COULD_NOT_EXPLAIN),
     };
     match result {

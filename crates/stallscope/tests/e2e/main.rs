@@ -10,10 +10,12 @@
     reason = "SKIPPED lines are read by scripts/test.sh"
 )]
 
+mod bundle;
 mod crash;
 mod crowd;
 mod doctor;
 mod explain;
+mod export;
 mod interrupts;
 mod names;
 mod needs;
