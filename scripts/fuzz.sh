@@ -25,14 +25,17 @@ coverage+=" -Cllvm-args=-sanitizer-coverage-inline-8bit-counters"
 coverage+=" -Cllvm-args=-sanitizer-coverage-pc-table"
 coverage+=" -Cllvm-args=-sanitizer-coverage-trace-compares"
 RUSTFLAGS=$coverage cargo build --profile fuzz --target "$here" --target-dir "$built" \
-    -p stallscope-fuzz --features libfuzzer
+    -p stallscope-fuzz --features libfuzzer --bin stallscope-fuzzer
+# What names targets and writes their seeds is an ordinary program: without libFuzzer nothing would count.
+cargo build -p stallscope-fuzz --bin stallscope-fuzz
 
-programs=$built/$here/fuzz
+fuzzer=$built/$here/fuzz/stallscope-fuzzer
+plain=${CARGO_TARGET_DIR:-target}/debug/stallscope-fuzz
 seconds=${2:-60}
 if [ "$#" -gt 0 ]; then
     targets=$1
 else
-    targets=$("$programs/stallscope-fuzz" targets)
+    targets=$("$plain" targets)
 fi
 
 # Folders that a target makes and a crash leaves go with this.
@@ -43,9 +46,9 @@ broken=()
 for target in $targets; do
     corpus=$built/corpus/$target
     mkdir -p "$corpus" "fuzz/kept/$target" "$scratch/seeds/$target"
-    "$programs/stallscope-fuzz" seeds "$target" "$scratch/seeds/$target"
+    "$plain" seeds "$target" "$scratch/seeds/$target"
     echo "== $target, $seconds s"
-    STALLSCOPE_FUZZ=$target TMPDIR=$scratch "$programs/stallscope-fuzzer" \
+    STALLSCOPE_FUZZ=$target TMPDIR=$scratch "$fuzzer" \
         -max_total_time="$seconds" -timeout="$most_seconds" -rss_limit_mb="$most_mb" \
         -max_len="$longest" -use_value_profile=1 -print_final_stats=1 \
         -artifact_prefix="fuzz/kept/$target/" \
