@@ -32,8 +32,7 @@ fn main() -> ExitCode {
 fn write_seeds(name: &str, folder: &Path) -> Result<()> {
     let target = all().iter().find(|target| target.name == name);
     let target = target.with_context(|| format!("there is no target {name}"))?;
-    std::fs::create_dir_all(folder)
-        .with_context(|| format!("cannot make {}", folder.display()))?;
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let seeds = (target.seeds)(repository())?;
     for seed in seeds.into_iter().chain(kept(name)?) {
         let path = folder.join(&seed.name);

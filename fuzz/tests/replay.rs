@@ -27,7 +27,11 @@ fn replay(name: &str) {
     let mut mutator = Mutator::new(0x5eed);
     for (round, seed) in seeds.iter().cycle().take(target.affordable).enumerate() {
         let bytes = mutator.mutate(&seed.bytes);
-        feed(target, &format!("mutation {round} of {}", seed.name), &bytes);
+        feed(
+            target,
+            &format!("mutation {round} of {}", seed.name),
+            &bytes,
+        );
     }
 }
 
@@ -46,4 +50,6 @@ macro_rules! targets {
     };
 }
 
-targets!(kernel, messages, program, workload, options, text, folder, diagnosis);
+targets!(
+    kernel, messages, program, workload, options, text, folder, diagnosis
+);

@@ -37,10 +37,11 @@ pub fn stated_version(text: &str) {
     }
 }
 
-/// A program's file, and the vector that the kernel gave a process of it.
-pub fn program(file: &[u8], auxv: &[u8]) {
+/// A program's file, and the vector that the kernel gave a process of it; whether it shows a word.
+pub fn program(file: &[u8], auxv: &[u8]) -> bool {
     let found = exports(file, ["my_wait_event_info", "MyProc"]);
     bias(auxv, found.map_or(0, |found| found.headers));
+    found.is_some_and(|found| found.pointers.iter().any(Option::is_some))
 }
 
 /// A process's `mountinfo` and `cgroup`.

@@ -34,14 +34,20 @@ fn feed(bytes: &[u8]) {
 /// Diagnoses, and holds the report to what every reader of one relies on.
 pub fn judge(timeline: &Timeline, meta: &Meta, asked: Option<Window>) {
     let report = analysis::diagnose(timeline, meta, asked);
-    let first = report.verdict.findings.first().expect("there is always an answer");
+    let first = report
+        .verdict
+        .findings
+        .first()
+        .expect("there is always an answer");
     assert!(!first.sentence.is_empty());
     for finding in &report.verdict.findings {
         let share = finding.share.unwrap_or_default();
         assert!((0.0..=1.0).contains(&share), "{} {share}", finding.cause);
     }
     for judged in &report.verdict.judged {
-        let broken = ["NaN", "inf ", "-inf"].iter().any(|it| judged.sentence.contains(it));
+        let broken = ["NaN", "inf ", "-inf"]
+            .iter()
+            .any(|it| judged.sentence.contains(it));
         assert!(!judged.sentence.is_empty() && !broken, "{judged:?}");
     }
     serde_json::to_string(&report).expect("a report is JSON");
@@ -104,7 +110,10 @@ fn run(bytes: &mut Bytes<'_>) -> (Timeline, Meta, Option<Window>) {
     timeline.closed = meta.complete;
     (0..ENTITIES).for_each(|number| {
         let record = entity(number, start, bytes);
-        timeline.entities.apply(EntityEvent { time: start, record });
+        timeline.entities.apply(EntityEvent {
+            time: start,
+            record,
+        });
     });
     rows(&mut timeline, bytes);
     (timeline, meta, asked)
@@ -191,7 +200,7 @@ fn template() -> &'static Meta {
 fn seeds(_: &Path) -> Result<Vec<Seed>> {
     let mut head = vec![0, 10, 0, 0, 3, 6, 0, 0];
     for number in 0..ENTITIES as u8 {
-        head.extend([number, number % 8 | 8, number % 4, 2]);
+        head.extend([number, (number % 8) | 8, number % 4, 2]);
     }
     let mut all = head.clone();
     let mut found = Vec::new();
@@ -206,7 +215,10 @@ fn seeds(_: &Path) -> Result<Vec<Seed>> {
             rows.extend([5, 20]);
         }
         all.extend(&rows[..rows.len() / 4]);
-        found.push(Seed::new(described.name.to_string(), [head.clone(), rows].concat()));
+        found.push(Seed::new(
+            described.name.to_string(),
+            [head.clone(), rows].concat(),
+        ));
     }
     found.push(Seed::new("all", all));
     Ok(found)

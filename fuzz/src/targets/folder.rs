@@ -40,7 +40,10 @@ fn feed(bytes: &[u8]) {
     let name = FILES[usize::from(*which) % FILES.len()];
     fs::write(folder.path().join(name), content).expect("there is room for a small file");
     let Ok(recording) = Reader::open(folder.path()) else {
-        assert_eq!(name, FILES[0], "a damaged table is no reason to refuse the others");
+        assert_eq!(
+            name, FILES[0],
+            "a damaged table is no reason to refuse the others"
+        );
         return;
     };
     for table in recording.timeline.tables() {

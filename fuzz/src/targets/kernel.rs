@@ -67,10 +67,17 @@ fn from_fixtures(repository: &Path) -> Result<Vec<Seed>> {
                 let file = found.iter().find(|seed| seed.name.ends_with(source.path));
                 file.map_or(&b""[..], |seed| &seed.bytes)
             });
-            (sensor.table.name.to_string(), texts.collect::<Vec<_>>().join(&PART))
+            (
+                sensor.table.name.to_string(),
+                texts.collect::<Vec<_>>().join(&PART),
+            )
         })
         .collect();
-    found.extend(sensors_of.into_iter().map(|(name, bytes)| Seed::new(name, bytes)));
+    found.extend(
+        sensors_of
+            .into_iter()
+            .map(|(name, bytes)| Seed::new(name, bytes)),
+    );
     found.extend(TABLES.map(|(name, text)| Seed::new(name, text)));
     Ok(found)
 }

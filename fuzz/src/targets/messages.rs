@@ -41,5 +41,6 @@ fn from_fixtures(repository: &Path) -> Result<Vec<Seed>> {
 }
 
 /// A listening unix socket with its name, the other end's number and its user.
-const UNIX: &[u8] = b"\x50\0\0\0\x14\0\x02\0\0\0\0\0\xfa\x2f\0\0\x01\x01\x0a\0\x23\x50\0\0\x0b\0\0\0\0\0\0\0\
+const UNIX: &[u8] =
+    b"\x50\0\0\0\x14\0\x02\0\0\0\0\0\xfa\x2f\0\0\x01\x01\x0a\0\x23\x50\0\0\x0b\0\0\0\0\0\0\0\
     \x1f\0\0\0/tmp/pgsock/.s.PGSQL.55437\0\0\x05\0\x06\0\0\0\0\0\x08\0\x07\0\x65\0\0\0";

@@ -90,5 +90,7 @@ fn seeds(_: &Path) -> Result<Vec<Seed>> {
         "\u{1e}h,i\u{1e}5433\u{1e}u\u{1e}d\u{1e}\u{1e}prefer\u{1e}::1\u{1e}/root\u{1e}me\u{1e}h:*:d\\:b:u:p\\\\w\n*:*:*:*:x\n",
     ];
     let named = TYPED.into_iter().enumerate();
-    Ok(named.map(|(at, text)| Seed::new(format!("typed-{at}"), text)).collect())
+    Ok(named
+        .map(|(at, text)| Seed::new(format!("typed-{at}"), text))
+        .collect())
 }

@@ -24,7 +24,9 @@ fn feed(bytes: &[u8]) {
 
 /// A real one is too long to be mutated with any effect.
 fn seeds(_: &Path) -> Result<Vec<Seed>> {
-    let mut vector = [3u64, 0x5555_0000_0040, 0, 0].map(u64::to_ne_bytes).concat();
+    let mut vector = [3u64, 0x5555_0000_0040, 0, 0]
+        .map(u64::to_ne_bytes)
+        .concat();
     vector.extend(smallest());
     Ok(vec![Seed::new("smallest", vector)])
 }
@@ -44,7 +46,9 @@ fn smallest() -> Vec<u8> {
     put(&[half(64), half(3), half(0)].concat());
     // PT_LOAD, readable; offset, addresses, sizes, alignment
     put(&[half(1), half(0), half(4), half(0)].concat());
-    put(&[0u64, 0, 0, 4096, 4096, 4096].map(u64::to_le_bytes).concat());
+    put(&[0u64, 0, 0, 4096, 4096, 4096]
+        .map(u64::to_le_bytes)
+        .concat());
     // The empty symbol, then MyProc: an object of 8 bytes in section 1.
     put(&[0; 24]);
     put(&[half(1), half(0), [0x11, 0], half(1)].concat());
@@ -61,4 +65,14 @@ fn smallest() -> Vec<u8> {
         put(&[8u64, entry].map(u64::to_le_bytes).concat());
     }
     file
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_seed_is_a_program_that_shows_a_word() {
+        assert!(host::hostile::program(&smallest(), &[]));
+    }
 }

@@ -37,7 +37,10 @@ fn from_fixtures(repository: &Path) -> Result<Vec<Seed>> {
     found.extend(seeds::files(&repository.join("crates/recording/fixtures"))?);
     found.retain(|seed| seed.name.ends_with(".json"));
     for table in sensors::tables() {
-        found.push(Seed::new(format!("table-{}", table.name), serde_json::to_vec(table)?));
+        found.push(Seed::new(
+            format!("table-{}", table.name),
+            serde_json::to_vec(table)?,
+        ));
     }
     Ok(found)
 }

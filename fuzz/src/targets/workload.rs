@@ -1,12 +1,13 @@
 //! Load generators: their command lines, what they print, and their logs of single operations.
 //!
-//! The first part of an input is a command, a word a line; words that begin with `--signal=` are
-//! patterns. Each further part is what one read of its output returned, after a byte that says of
+//! The first part of an input is a command, a word a line; words that begin with `--signal=` choose
+//! patterns (compiling new ones is slow, and is what `options` does). Each further part is what one read of its output returned, after a byte that says of
 //! which stream, and how long after the one before.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use anyhow::Result;
 use model::{ExitKind, Timestamp};
@@ -29,12 +30,8 @@ fn feed(bytes: &[u8]) {
     let mut rules: Vec<Rule> = Vec::new();
     let mut argv: Vec<OsString> = Vec::new();
     for word in command.split(|byte| *byte == b'\n') {
-        // The user's own control characters are his: remarks show patterns as they were typed.
-        let pattern = word.strip_prefix(b"--signal=");
-        let pattern = pattern.map(|it| String::from_utf8_lossy(it).replace(char::is_control, "."));
-        match pattern.map(|it| it.parse()) {
-            Some(Ok(rule)) => rules.push(rule),
-            Some(Err(sentence)) => assert!(!sentence.is_empty()),
+        match word.strip_prefix(b"--signal=") {
+            Some(choices) => rules.extend(choices.iter().map(|choice| chosen(*choice))),
             None => argv.push(OsString::from_vec(word.to_vec())),
         }
     }
@@ -47,6 +44,26 @@ fn feed(bytes: &[u8]) {
         };
         hear(prepared, patterns, adjust, &reads);
     }
+}
+
+fn chosen(choice: u8) -> Rule {
+    const PATTERNS: [&str; 8] = [
+        "throughput=([0-9.]+) tps",
+        "throughput:total=actually processed: ([0-9]+)",
+        "latency=lat ([0-9.,]+) ms",
+        "latency:us=(.*)",
+        "latency:s=([^ ]+) s",
+        "lag=lag ([0-9.]+)",
+        "failed=([0-9]+) failed",
+        "failed:total=(?s)(..)$",
+    ];
+    static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+        let parsed = PATTERNS.iter().map(|text| text.parse());
+        parsed
+            .collect::<Result<_, String>>()
+            .expect("the patterns are right")
+    });
+    RULES[usize::from(choice) % RULES.len()].clone()
 }
 
 fn hear(prepared: Option<Prepared>, patterns: Patterns, adjust: Adjust, reads: &[&[u8]]) {
@@ -96,7 +113,10 @@ fn read_log(log: LogOffer, reads: &[&[u8]]) {
     let LogOffer::Possible(log) = log else {
         return;
     };
-    for line in reads.iter().flat_map(|read| read.split(|byte| *byte == b'\n')) {
+    for line in reads
+        .iter()
+        .flat_map(|read| read.split(|byte| *byte == b'\n'))
+    {
         log.line(line);
     }
 }
@@ -104,7 +124,6 @@ fn read_log(log: LogOffer, reads: &[&[u8]]) {
 /// The captured runs, each stream as reads of a few lines.
 fn from_fixtures(repository: &Path) -> Result<Vec<Seed>> {
     let folder = repository.join("crates/workloads/fixtures");
-    let patterns = "--signal=throughput=([0-9.]+) tps\n--signal=latency:us=([0-9]+)";
     let mut found = Vec::new();
     for file in seeds::files(&folder)? {
         if file.name.ends_with(".json") || file.name.ends_with(".jsonl") {
@@ -117,7 +136,7 @@ fn from_fixtures(repository: &Path) -> Result<Vec<Seed>> {
         let stream = 2 * 10 + u8::from(file.name.ends_with("stderr"));
         for (kind, command) in [
             ("known", format!("{tool}\n-c\n4\n-R\n100\n-T\n9")),
-            ("any", format!("./load\n{patterns}")),
+            ("any", "./load\n--signal=025".to_owned()),
         ] {
             let mut bytes = command.into_bytes();
             let lines: Vec<&[u8]> = file.bytes.split_inclusive(|it| *it == b'\n').collect();
