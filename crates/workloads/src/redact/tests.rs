@@ -65,6 +65,15 @@ const SECRETS: &[(&str, &str)] = &[
         "x|{\"user\": \"u\", \"password\": \"s3cret\"}",
         "x|{\"user\": \"u\", \"password\": ***",
     ),
+    // Scripts within scripts.
+    (
+        "ssh|host|sh -c 'mysql -ps3cret db'",
+        "ssh|host|sh -c 'mysql -p*** db'",
+    ),
+    (
+        "sh|-c|bash -c \"su u -c 'mysql -ps3cret db'\"",
+        "sh|-c|bash -c \"su u -c 'mysql -p*** db'\"",
+    ),
     // Options.
     ("x|--password=s3 cret=1", "x|--password=***"),
     ("x|--password|s3cret|h", "x|--password|***|h"),
@@ -177,6 +186,18 @@ const PLACES: &[(&str, &str)] = &[
     ("sh", "-c|PGPASSWORD='§' pgbench -c 4"),
     ("bash", "-ec|mysql -p§ db; true"),
     ("bash", "-c|pgbench postgresql://u:§@h/d"),
+    ("timeout", "9|sh|-c|mysqladmin -p§ ping"),
+    ("ssh", "host|mysql -p§ db"),
+    ("ssh", "host|PGPASSWORD=§ pgbench -c 4"),
+    ("su", "postgres|-c|PGPASSWORD=§ pgbench -c 4"),
+    ("su", "root|-c|mysql -p§ db"),
+    ("env", "-S|PGPASSWORD=§ pgbench"),
+    ("watch", "mysql -p§ db"),
+    ("kubectl", "exec|pod|--|env|PGPASSWORD=§|pgbench"),
+    ("mongo", "-p§"),
+    ("cassandra-stress", "-mode|native cql3 user=u password=§"),
+    ("wrk", "-H|Cookie: sid=§"),
+    ("clickhouse-benchmark", "--password|§"),
 ];
 
 /// `|` parts the words.
