@@ -53,7 +53,11 @@ pub fn groups(mountinfo: &str, cgroup: &str) {
     let groups = groups_of(cgroup);
     let paths = [groups.cpu, groups.memory, groups.io, groups.v2];
     for mount in hierarchies.v2.iter().chain(hierarchies.v1.values()) {
-        for folder in paths.into_iter().flatten().filter_map(|it| mount.folder(it)) {
+        for folder in paths
+            .into_iter()
+            .flatten()
+            .filter_map(|it| mount.folder(it))
+        {
             let inside = folder.strip_prefix(&mount.point).expect("below its mount");
             assert!(!inside.iter().any(|part| part == ".."), "{folder:?}");
         }

@@ -120,7 +120,11 @@ mod tests {
         assert_eq!(number(b""), None);
         assert_eq!(number(b"-1"), None);
         assert_eq!(number(b"9223372036854775807"), Some(i64::MAX));
-        for beyond in ["9223372036854775808", "18446744073709551615", "99999999999999999999999"] {
+        for beyond in [
+            "9223372036854775808",
+            "18446744073709551615",
+            "99999999999999999999999",
+        ] {
             assert_eq!(number(beyond.as_bytes()), None, "{beyond}");
         }
         assert_eq!(scaled(Some(b"9223372036854775807"), 1000), MISSING);

@@ -100,7 +100,9 @@ pub const FACTS: &[Fact] = &[
 ];
 
 fn first_line(text: &[u8]) -> Option<String> {
-    let line = text.split(|byte| *byte == b'\n').find(|line| !line.is_empty())?;
+    let line = text
+        .split(|byte| *byte == b'\n')
+        .find(|line| !line.is_empty())?;
     Some(String::from_utf8_lossy(line).trim().to_owned())
 }
 

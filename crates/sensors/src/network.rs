@@ -126,7 +126,8 @@ mod tests {
         let text = b"Inter-|   Receive\n face |bytes\n : 12 1 0 3 0 0 0 0 5 2 0 4 0 0 0 0\n";
         expect![[r#"
             malformed: expected `interface:` in /proc/net/dev
-        "#]].assert_eq(&rows(&SENSOR, &[Some(text)]));
+        "#]]
+        .assert_eq(&rows(&SENSOR, &[Some(text)]));
     }
 
     proptest! {

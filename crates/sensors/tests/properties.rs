@@ -7,26 +7,77 @@ use sensors::{Facts, Reading, Sensor, Subject};
 
 /// Captured from a kernel.
 const CAPTURED: &[(&str, &[u8])] = &[
-    ("proc/stat", include_bytes!("../fixtures/kernel/this-6.18/stat")),
-    ("proc/loadavg", include_bytes!("../fixtures/kernel/this-6.18/loadavg")),
-    ("proc/meminfo", include_bytes!("../fixtures/kernel/this-6.18/meminfo")),
-    ("proc/vmstat", include_bytes!("../fixtures/kernel/this-6.18/vmstat")),
-    ("proc/diskstats", include_bytes!("../fixtures/kernel/this-6.18/diskstats")),
-    ("proc/net/dev", include_bytes!("../fixtures/kernel/this-6.18/net.dev")),
-    ("proc/net/snmp", include_bytes!("../fixtures/kernel/this-6.18/net.snmp")),
-    ("proc/net/netstat", include_bytes!("../fixtures/kernel/this-6.18/net.netstat")),
-    ("proc/net/softnet_stat", include_bytes!("../fixtures/kernel/this-6.18/net.softnet_stat")),
-    ("proc/pressure/cpu", include_bytes!("../fixtures/kernel/this-6.18/pressure.cpu")),
-    ("cpu.pressure", include_bytes!("../fixtures/kernel/this-6.18/cgroup.cpu.pressure")),
-    ("cpu.stat", include_bytes!("../fixtures/kernel/this-6.18/cgroup.cpu.stat")),
-    ("memory.stat", include_bytes!("../fixtures/kernel/this-6.18/v1.memory.stat")),
-    ("memory.usage_in_bytes", include_bytes!("../fixtures/kernel/this-6.18/v1.memory.usage_in_bytes")),
-    ("schedstat", include_bytes!("../fixtures/kernel/this-6.18/pid.schedstat")),
-    ("stat", include_bytes!("../fixtures/kernel/this-6.18/pid.stat")),
+    (
+        "proc/stat",
+        include_bytes!("../fixtures/kernel/this-6.18/stat"),
+    ),
+    (
+        "proc/loadavg",
+        include_bytes!("../fixtures/kernel/this-6.18/loadavg"),
+    ),
+    (
+        "proc/meminfo",
+        include_bytes!("../fixtures/kernel/this-6.18/meminfo"),
+    ),
+    (
+        "proc/vmstat",
+        include_bytes!("../fixtures/kernel/this-6.18/vmstat"),
+    ),
+    (
+        "proc/diskstats",
+        include_bytes!("../fixtures/kernel/this-6.18/diskstats"),
+    ),
+    (
+        "proc/net/dev",
+        include_bytes!("../fixtures/kernel/this-6.18/net.dev"),
+    ),
+    (
+        "proc/net/snmp",
+        include_bytes!("../fixtures/kernel/this-6.18/net.snmp"),
+    ),
+    (
+        "proc/net/netstat",
+        include_bytes!("../fixtures/kernel/this-6.18/net.netstat"),
+    ),
+    (
+        "proc/net/softnet_stat",
+        include_bytes!("../fixtures/kernel/this-6.18/net.softnet_stat"),
+    ),
+    (
+        "proc/pressure/cpu",
+        include_bytes!("../fixtures/kernel/this-6.18/pressure.cpu"),
+    ),
+    (
+        "cpu.pressure",
+        include_bytes!("../fixtures/kernel/this-6.18/cgroup.cpu.pressure"),
+    ),
+    (
+        "cpu.stat",
+        include_bytes!("../fixtures/kernel/this-6.18/cgroup.cpu.stat"),
+    ),
+    (
+        "memory.stat",
+        include_bytes!("../fixtures/kernel/this-6.18/v1.memory.stat"),
+    ),
+    (
+        "memory.usage_in_bytes",
+        include_bytes!("../fixtures/kernel/this-6.18/v1.memory.usage_in_bytes"),
+    ),
+    (
+        "schedstat",
+        include_bytes!("../fixtures/kernel/this-6.18/pid.schedstat"),
+    ),
+    (
+        "stat",
+        include_bytes!("../fixtures/kernel/this-6.18/pid.stat"),
+    ),
     ("cpu.max", b"150000 100000\n"),
     ("cpu.cfs_quota_us", b"150000\n"),
     ("cpuset.cpus.effective", b"0-3,8\n"),
-    ("io.stat", b"254:0 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=5 dios=6\n"),
+    (
+        "io.stat",
+        b"254:0 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=5 dios=6\n",
+    ),
     ("syscall", b"202 0x7f 0x0 0x0 0x0 0x0 0x0 0x7ffc 0x7f00\n"),
 ];
 
@@ -79,7 +130,11 @@ fn a_text_that_is_cut_anywhere_gives_what_its_whole_lines_give() {
             let lines = text.iter().rposition(|byte| *byte == b'\n');
             let whole = &text[..lines.map_or(0, |end| end + 1)];
             let path = sensor.sources[at].path;
-            assert_eq!(rows(sensor, at, text), rows(sensor, at, whole), "{path} {cut}");
+            assert_eq!(
+                rows(sensor, at, text),
+                rows(sensor, at, whole),
+                "{path} {cut}"
+            );
         }
     }
 }
@@ -168,5 +223,6 @@ proptest! {
 
 fn of(table: &str) -> &'static Sensor {
     let mut all = sensors::all().iter();
-    all.find(|sensor| sensor.table.name == table).expect("there is such a table")
+    all.find(|sensor| sensor.table.name == table)
+        .expect("there is such a table")
 }

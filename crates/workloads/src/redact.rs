@@ -142,7 +142,10 @@ impl Words {
     }
 
     fn note_program(&mut self, word: &str) {
-        if (self.programs.is_empty() || self.is_wrapped()) && !word.starts_with('-') && !word.contains('=') {
+        if (self.programs.is_empty() || self.is_wrapped())
+            && !word.starts_with('-')
+            && !word.contains('=')
+        {
             let name = word.rsplit('/').next().unwrap_or(word);
             self.programs.push(name.to_owned());
         }

@@ -36,6 +36,12 @@ fn from_fixtures(repository: &Path) -> Result<Vec<Seed>> {
     let mut found = seeds::files(&repository.join("crates/stallscope/fixtures/reports"))?;
     found.extend(seeds::files(&repository.join("crates/recording/fixtures"))?);
     found.retain(|seed| seed.name.ends_with(".json"));
+    found.push(Seed::new("deep", "[".repeat(100_000)));
+    found.push(Seed::new(
+        "deep-in-what-nobody-reads",
+        format!("{{\"x\":{}", "[".repeat(100_000)),
+    ));
+    found.push(Seed::new("number-too-large", "{\"format_version\":1e400}"));
     for table in sensors::tables() {
         found.push(Seed::new(
             format!("table-{}", table.name),

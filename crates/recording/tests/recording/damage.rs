@@ -181,7 +181,10 @@ fn a_description_that_says_one_thing_thousands_of_times_is_refused() {
     bytes.extend((description.len() as u32).to_le_bytes());
     bytes.extend(description);
     let damage = victim.open_with(&bytes).damage;
-    assert!(damage[0].what.contains("is damaged, or larger than"), "{damage:?}");
+    assert!(
+        damage[0].what.contains("is damaged, or larger than"),
+        "{damage:?}"
+    );
 }
 
 /// A schema whose columns are all the same one: little in the file, gigabytes in memory.
@@ -189,7 +192,13 @@ fn repeated_field(times: usize, name_bytes: usize) -> Vec<u8> {
     use arrow_ipc::{Field, FieldArgs, Int, IntArgs, Message, MessageArgs, Schema, SchemaArgs};
     let mut file = flatbuffers::FlatBufferBuilder::new();
     let name = file.create_string(&"n".repeat(name_bytes));
-    let number = Int::create(&mut file, &IntArgs { bitWidth: 64, is_signed: true });
+    let number = Int::create(
+        &mut file,
+        &IntArgs {
+            bitWidth: 64,
+            is_signed: true,
+        },
+    );
     let children = file.create_vector::<flatbuffers::WIPOffset<Field>>(&[]);
     let field = FieldArgs {
         name: Some(name),
@@ -202,7 +211,13 @@ fn repeated_field(times: usize, name_bytes: usize) -> Vec<u8> {
     let field = Field::create(&mut file, &field);
     let fields = file.create_vector(&vec![field; times]);
     let fields = Some(fields);
-    let schema = Schema::create(&mut file, &SchemaArgs { fields, ..SchemaArgs::default() });
+    let schema = Schema::create(
+        &mut file,
+        &SchemaArgs {
+            fields,
+            ..SchemaArgs::default()
+        },
+    );
     let message = MessageArgs {
         version: arrow_ipc::MetadataVersion::V5,
         header_type: arrow_ipc::MessageHeader::Schema,
