@@ -35,6 +35,9 @@ const MAX_BATCH_BYTES: u64 = 4 * BATCH_BYTES as u64;
 /// any may take, was made to fill memory.
 const MAX_RATIO: u64 = 1000;
 
+/// What any file may take: a folder may hold thousands of them, so it is little.
+const ALWAYS_BYTES: u64 = 1 << 20;
+
 /// The most that the description of one message may be: those of the widest tables, with the help of
 /// each column, are some ten kilobytes.
 const MAX_DESCRIPTION_BYTES: usize = 4 << 20;
@@ -94,7 +97,7 @@ impl Frames {
             .header_as_record_batch()
             .ok_or("a message is not a record batch")?;
         let bytes = layout::decoded_bytes(&batch, &self.schema, &body)?;
-        let limit = (BATCH_BYTES as u64).saturating_add(self.length.saturating_mul(MAX_RATIO));
+        let limit = ALWAYS_BYTES.saturating_add(self.length.saturating_mul(MAX_RATIO));
         self.decoded = self.decoded.saturating_add(bytes);
         if bytes > MAX_BATCH_BYTES || self.decoded > limit {
             return Err(format!("a batch claims {bytes} bytes after decompression"));
