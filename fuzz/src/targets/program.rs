@@ -43,7 +43,7 @@ fn smallest() -> Vec<u8> {
     put(&[half(3), half(62), half(1), half(0)].concat());
     put(&[0u64, 64, sections].map(u64::to_le_bytes).concat());
     put(&[half(0), half(0), half(64), half(56), half(1)].concat());
-    put(&[half(64), half(3), half(0)].concat());
+    put(&[half(64), half(3), half(2)].concat());
     // PT_LOAD, readable; offset, addresses, sizes, alignment
     put(&[half(1), half(0), half(4), half(0)].concat());
     put(&[0u64, 0, 0, 4096, 4096, 4096]
