@@ -51,5 +51,5 @@ macro_rules! targets {
 }
 
 targets!(
-    kernel, messages, program, workload, options, text, folder, diagnosis
+    kernel, messages, program, workload, options, text, folder, diagnosis, bundle
 );

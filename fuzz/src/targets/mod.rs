@@ -1,5 +1,6 @@
 //! The targets: a file for each kind of bytes that come from outside.
 
+mod bundle;
 mod diagnosis;
 mod folder;
 mod kernel;
@@ -12,7 +13,7 @@ mod workload;
 use crate::Target;
 
 /// Every target.
-pub static ALL: [Target; 8] = [
+pub static ALL: [Target; 9] = [
     kernel::TARGET,
     messages::TARGET,
     program::TARGET,
@@ -21,6 +22,7 @@ pub static ALL: [Target; 8] = [
     text::TARGET,
     folder::TARGET,
     diagnosis::TARGET,
+    bundle::TARGET,
 ];
 
 /// Parts several texts in one input: no text that is read here has it (ASCII: record separator).
