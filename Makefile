@@ -1,7 +1,7 @@
 # One runner for people. Every recipe is a script of scripts/, so that it can be read and run alone.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lab soak bench build fmt
+.PHONY: help demo test check lab soak fuzz bench build fmt
 
 help: ## list these targets
 	@echo "usage: make TARGET"
@@ -21,6 +21,9 @@ lab: ## run every situation with a known cause 3 times and score the verdicts (1
 
 soak: ## be rough with the program for hours; interrupted, it goes on where it stopped
 	@scripts/soak.sh
+
+fuzz: ## feed every parser with hostile bytes, a minute each; scripts/fuzz.sh TARGET SECONDS for more
+	@scripts/fuzz.sh
 
 bench: ## what the program costs, as ratios within one run
 	@scripts/bench.sh

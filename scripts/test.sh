@@ -28,6 +28,8 @@ step() {
 
 step format cargo fmt --all --check
 step lints cargo clippy --workspace --all-targets -- -D warnings
+# The fuzzer's own program is left out above: it wants libFuzzer. Here it must at least compile.
+step fuzzer cargo clippy -p stallscope-fuzz --features libfuzzer --all-targets -- -D warnings
 step tidy cargo xtask tidy
 step build cargo build --workspace --bins
 

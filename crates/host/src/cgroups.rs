@@ -30,9 +30,13 @@ pub struct Mount {
 }
 
 impl Mount {
-    /// The folder of the group at `path`; `None` for a group that is not below this mount.
-    fn folder(&self, path: &str) -> Option<PathBuf> {
+    /// The folder of the group at `path`; `None` for a group that is not below this mount: a process
+    /// outside of our own cgroup namespace is shown at `/../...` (cgroup_namespaces(7)).
+    pub(crate) fn folder(&self, path: &str) -> Option<PathBuf> {
         let inside = path.strip_prefix(self.root.trim_end_matches('/'))?;
+        if inside.split('/').any(|part| part == "..") {
+            return None;
+        }
         (inside.is_empty() || inside.starts_with('/')).then(|| below(&self.point, inside))
     }
 }

@@ -18,6 +18,8 @@ mod error;
 mod exports;
 mod filesystems;
 mod handle;
+#[doc(hidden)]
+pub mod hostile;
 mod intake;
 mod kept_file;
 mod limits;

@@ -31,7 +31,7 @@ pub fn postgres_version(pid: u32) -> Option<String> {
     version(&text).filter(|_| server)
 }
 
-fn version(text: &str) -> Option<String> {
+pub(crate) fn version(text: &str) -> Option<String> {
     let text = text.trim();
     let plain = text.chars().all(|c| c.is_ascii_digit() || c == '.');
     (plain && text.starts_with(|c: char| c.is_ascii_digit())).then(|| text.to_owned())

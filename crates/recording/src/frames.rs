@@ -15,8 +15,9 @@ use arrow_array::RecordBatch;
 use arrow_buffer::{Buffer, MutableBuffer};
 use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::read_record_batch;
-use arrow_ipc::{Message, root_as_message};
+use arrow_ipc::{Message, root_as_message_with_opts};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
+use flatbuffers::VerifierOptions;
 
 use crate::arrow_file::BATCH_BYTES;
 use crate::layout;
@@ -33,6 +34,16 @@ const MAX_BATCH_BYTES: u64 = 4 * BATCH_BYTES as u64;
 /// Sampled tables shrink 10 to 100 times. A file that claims more than this, beyond the bytes that
 /// any may take, was made to fill memory.
 const MAX_RATIO: u64 = 1000;
+
+/// What any file may take: a folder may hold thousands of them, so it is little.
+const ALWAYS_BYTES: u64 = 1 << 20;
+
+/// The most that the description of one message may be: those of the widest tables, with the help of
+/// each column, are some ten kilobytes.
+const MAX_DESCRIPTION_BYTES: usize = 4 << 20;
+
+/// The most parts of a description: a column has up to four.
+const MAX_DESCRIPTION_PARTS: usize = 10_000;
 
 /// An open stream, its schema read.
 pub(crate) struct Frames {
@@ -86,7 +97,7 @@ impl Frames {
             .header_as_record_batch()
             .ok_or("a message is not a record batch")?;
         let bytes = layout::decoded_bytes(&batch, &self.schema, &body)?;
-        let limit = (BATCH_BYTES as u64).saturating_add(self.length.saturating_mul(MAX_RATIO));
+        let limit = ALWAYS_BYTES.saturating_add(self.length.saturating_mul(MAX_RATIO));
         self.decoded = self.decoded.saturating_add(bytes);
         if bytes > MAX_BATCH_BYTES || self.decoded > limit {
             return Err(format!("a batch claims {bytes} bytes after decompression"));
@@ -128,6 +139,9 @@ impl Frames {
             0 if left == 0 => Ok(None),
             0 => Err(format!("{left} bytes follow the end marker")),
             length if u64::from(length) > left => Err(cut_short(u64::from(length), left)),
+            length if length as usize > MAX_DESCRIPTION_BYTES => Err(format!(
+                "a message's description of {length} bytes is larger than {MAX_DESCRIPTION_BYTES}"
+            )),
             length => {
                 let mut metadata = vec![0; length as usize];
                 self.read_exact(&mut metadata, left)?;
@@ -160,8 +174,17 @@ impl Frames {
     }
 }
 
+/// Parts of a description may be used many times over, and each use is a copy in memory: what counts is
+/// how large it is with all of them.
 fn parse(metadata: &[u8]) -> Result<Message<'_>, String> {
-    root_as_message(metadata).map_err(|_| "a message's description is damaged".to_owned())
+    let limits = VerifierOptions {
+        max_apparent_size: MAX_DESCRIPTION_BYTES,
+        max_tables: MAX_DESCRIPTION_PARTS,
+        ..VerifierOptions::default()
+    };
+    root_as_message_with_opts(&limits, metadata).map_err(|_| {
+        format!("a message's description is damaged, or larger than {MAX_DESCRIPTION_BYTES} bytes")
+    })
 }
 
 fn cut_short(wanted: u64, left: u64) -> String {

@@ -7,9 +7,17 @@ pub(crate) const BYTES_PER_KB: i64 = 1_024;
 /// See above.
 pub(crate) const NS_PER_US: i64 = 1_000;
 
-/// The lines of a text, without their ends.
+/// The whole lines of a text: the kernel ends each, so what follows the last end was cut off, perhaps
+/// within a number.
+pub(crate) fn whole(text: &[u8]) -> &[u8] {
+    let last = text.iter().rposition(|byte| *byte == b'\n');
+    last.map_or(b"", |end| &text[..end])
+}
+
+/// The whole lines of a text, without their ends.
 pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    text.split(|byte| *byte == b'\n')
+    whole(text)
+        .split(|byte| *byte == b'\n')
         .filter(|line| !line.is_empty())
 }
 
@@ -19,22 +27,31 @@ pub(crate) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
         .filter(|word| !word.is_empty())
 }
 
-/// A decimal number that fills the whole word; a value above `i64::MAX` is held there (kernel
-/// counters are u64, and none gets that far in a machine's life).
+/// A decimal number that fills the whole word. `None` also above `i64::MAX`: kernel counters are u64,
+/// none gets that far in a machine's life, and one that went below 0 and so stands at the top would be
+/// taken for the highest that the counter ever was.
 pub(crate) fn number(word: &[u8]) -> Option<i64> {
-    if word.is_empty() || !word.iter().all(u8::is_ascii_digit) {
+    if word.is_empty() {
         return None;
     }
-    Some(word.iter().fold(0i64, |sum, digit| {
-        sum.saturating_mul(10)
-            .saturating_add(i64::from(digit - b'0'))
-    }))
+    word.iter().try_fold(0i64, |sum, digit| {
+        let digit = digit.is_ascii_digit().then(|| i64::from(digit - b'0'))?;
+        sum.checked_mul(10)?.checked_add(digit)
+    })
+}
+
+/// A number times `scale`; `MISSING` when that is what it is, and beyond 64 bits.
+pub(crate) fn times(number: i64, scale: i64) -> i64 {
+    match number {
+        MISSING => MISSING,
+        number => number.checked_mul(scale).unwrap_or(MISSING),
+    }
 }
 
 /// The number in a word, times `scale`, or `MISSING`.
 pub(crate) fn scaled(word: Option<&[u8]>, scale: i64) -> i64 {
     word.and_then(number)
-        .map_or(MISSING, |value| value.saturating_mul(scale))
+        .map_or(MISSING, |number| times(number, scale))
 }
 
 /// The number behind `key` in lines of the form `key number`, times `scale`, or `MISSING`.
@@ -62,6 +79,14 @@ pub(crate) fn fill(row: &mut [i64], text: &[u8], keys: &[Key]) {
     }
 }
 
+/// The sum of two numbers; `MISSING` when one of them is, or beyond 64 bits.
+pub(crate) fn sum((one, other): (i64, i64)) -> i64 {
+    match (one, other) {
+        (MISSING, _) | (_, MISSING) => MISSING,
+        (one, other) => one.checked_add(other).unwrap_or(MISSING),
+    }
+}
+
 /// Adds a number to a cell, where missing plus a number is that number.
 pub(crate) fn add(cell: &mut i64, value: i64) {
     if value != MISSING {
@@ -81,7 +106,7 @@ pub(crate) fn device(major: Option<&[u8]>, minor: Option<&[u8]>) -> Option<i64> 
 
 /// The number that the whole text is, times `scale`, or `MISSING`.
 pub(crate) fn sole(text: &[u8], scale: i64) -> i64 {
-    scaled(words(text).next(), scale)
+    scaled(words(whole(text)).next(), scale)
 }
 
 #[cfg(test)]
@@ -94,7 +119,15 @@ mod tests {
         assert_eq!(number(b"12"), Some(12));
         assert_eq!(number(b""), None);
         assert_eq!(number(b"-1"), None);
-        assert_eq!(number(b"99999999999999999999999"), Some(i64::MAX));
+        assert_eq!(number(b"9223372036854775807"), Some(i64::MAX));
+        for beyond in [
+            "9223372036854775808",
+            "18446744073709551615",
+            "99999999999999999999999",
+        ] {
+            assert_eq!(number(beyond.as_bytes()), None, "{beyond}");
+        }
+        assert_eq!(scaled(Some(b"9223372036854775807"), 1000), MISSING);
         assert_eq!(scaled(Some(b"max"), 1000), MISSING);
         assert_eq!(
             keyed(b"usage_usec 7\nuser_usec 5\n", b"user_usec", 1000),

@@ -10,6 +10,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use model::{Column, EntityKind, MISSING, Quality, Table, Unit};
 
+use crate::bytes::{NS_PER_US, times};
 use crate::netlink::{attributes, u32_at, u64_at};
 
 const WIDTH: usize = 15;
@@ -62,7 +63,6 @@ const HEADER: usize = 72;
 const INFO: u16 = 2;
 const AF_INET: u8 = 2;
 const AF_INET6: u8 = 10;
-const MICROSECOND: i64 = 1_000;
 
 /// Reads one message of sock_diag's answer; `None` when it is about no TCP socket, or damaged.
 pub fn parse_tcp(message: &[u8]) -> Option<TcpReading> {
@@ -100,11 +100,9 @@ fn address(family: u8, ip: &[u8], port: &[u8]) -> Option<SocketAddr> {
 fn take_info(info: &[u8], values: &mut [i64; WIDTH]) {
     let word = |offset| u32_at(info, offset).map_or(MISSING, i64::from);
     // No counter of a connection gets beyond an i64; hostile bytes may.
-    let long = |offset| u64_at(info, offset).map_or(MISSING, clamped);
-    let ns = |us: i64| match us {
-        MISSING => MISSING,
-        us => us.saturating_mul(MICROSECOND),
-    };
+    let number = |value: u64| i64::try_from(value).unwrap_or(MISSING);
+    let long = |offset| u64_at(info, offset).map_or(MISSING, number);
+    let ns = |us| times(us, NS_PER_US);
     values[1] = match word(68) {
         // Nothing was acknowledged yet.
         0 => MISSING,
@@ -127,10 +125,6 @@ fn take_info(info: &[u8], values: &mut [i64; WIDTH]) {
     values[12] = ns(long(168));
     values[13] = ns(long(176));
     values[14] = ns(long(184));
-}
-
-fn clamped(value: u64) -> i64 {
-    i64::try_from(value).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

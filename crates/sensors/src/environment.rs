@@ -1,7 +1,5 @@
 //! Facts about the machine that are read once: where each stands, and how to read it.
 
-use crate::bytes::lines;
-
 /// A fact, where it stands below the root, and how its text is read.
 pub struct Fact {
     /// Its name in a recording: `kernel.release`.
@@ -102,7 +100,9 @@ pub const FACTS: &[Fact] = &[
 ];
 
 fn first_line(text: &[u8]) -> Option<String> {
-    let line = lines(text).next()?;
+    let line = text
+        .split(|byte| *byte == b'\n')
+        .find(|line| !line.is_empty())?;
     Some(String::from_utf8_lossy(line).trim().to_owned())
 }
 

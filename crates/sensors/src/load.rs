@@ -2,7 +2,7 @@
 
 use model::{Column, EntityKind, MISSING, Quality, Table, Unit};
 
-use crate::bytes::{keyed, number, words};
+use crate::bytes::{keyed, number, whole, words};
 use crate::sensor::{Lack, Malformed, Period, Reading, Scope, Sensor, Source, Subject};
 
 static COLUMNS: &[Column] = &[
@@ -77,7 +77,7 @@ fn parse(
 ) -> Result<(), Malformed> {
     let mut row = [MISSING; 7];
     if let Some(text) = reading.source(0) {
-        let mut averages = words(text);
+        let mut averages = words(whole(text));
         for value in &mut row[..3] {
             *value = averages
                 .next()
@@ -99,7 +99,8 @@ fn parse(
 fn hundredths(word: &[u8]) -> Option<i64> {
     let dot = word.iter().position(|byte| *byte == b'.')?;
     let (whole, part) = (number(&word[..dot])?, &word[dot + 1..]);
-    (part.len() == 2).then_some(whole.saturating_mul(100).saturating_add(number(part)?))
+    let hundreds = whole.checked_mul(100)?;
+    (part.len() == 2).then_some(hundreds.checked_add(number(part)?)?)
 }
 
 #[cfg(test)]

@@ -62,11 +62,11 @@ fn parse(
     // Two lines of headings, which hold bars and no colon.
     for line in lines(text).skip(2) {
         // The first number stood right behind the colon once.
-        let colon = line
-            .iter()
-            .rposition(|byte| *byte == b':')
+        let colon = line.iter().rposition(|byte| *byte == b':');
+        let (colon, name) = colon
+            .map(|colon| (colon, line[..colon].trim_ascii()))
+            .filter(|(_, name)| !name.is_empty())
             .ok_or(Malformed::expected("`interface:` in /proc/net/dev"))?;
-        let name = line[..colon].trim_ascii();
         let mut row = [MISSING; FIELDS.len()];
         let (mut column, mut used) = (0, false);
         for (word, field) in words(&line[colon + 1..]).zip(1..) {
@@ -119,6 +119,15 @@ mod tests {
             interface eth0: rx_bytes=12 rx_packets=1 rx_errors=0 rx_drops=3 tx_bytes=5 tx_packets=2 tx_errors=0 tx_drops=4
             malformed: expected `interface:` in /proc/net/dev
         "#]].assert_eq(&rows(&SENSOR, &[Some(text)]));
+    }
+
+    #[test]
+    fn an_interface_has_a_name() {
+        let text = b"Inter-|   Receive\n face |bytes\n : 12 1 0 3 0 0 0 0 5 2 0 4 0 0 0 0\n";
+        expect![[r#"
+            malformed: expected `interface:` in /proc/net/dev
+        "#]]
+        .assert_eq(&rows(&SENSOR, &[Some(text)]));
     }
 
     proptest! {

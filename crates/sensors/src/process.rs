@@ -3,7 +3,7 @@
 
 use model::{Column, EntityKind, MISSING, Quality, Table, Unit};
 
-use crate::bytes::{keyed, number, words};
+use crate::bytes::{keyed, number, sum, times, whole, words};
 use crate::sensor::{Lack, Malformed, Period, Reading, Scope, Sensor, Source, Subject};
 
 static COLUMNS: &[Column] = &[
@@ -115,18 +115,19 @@ pub fn parse_stat(text: &[u8]) -> Result<ProcessStat<'_>, Malformed> {
         .filter(|close| *close > open)
         .ok_or(bad)?;
     // Fields 3 (state) to 39 (processor), by their numbers in proc(5).
-    let mut fields = [0i64; 40];
+    let mut fields = [MISSING; 40];
     let mut state = b'?';
     let mut last = 2;
-    for (word, number_of) in words(&text[close + 1..]).zip(3..40) {
+    for (word, number_of) in words(whole(&text[close + 1..])).zip(3..40) {
         if number_of == 3 {
             state = word[0];
         } else {
-            fields[number_of] = number(word).unwrap_or(0);
+            fields[number_of] = number(word).unwrap_or(MISSING);
         }
         last = number_of;
     }
-    if last < 24 {
+    // Without parent and start nobody can tell whose it is.
+    if last < 24 || fields[4] == MISSING || fields[22] == MISSING {
         return Err(bad);
     }
     Ok(ProcessStat {
@@ -139,7 +140,7 @@ pub fn parse_stat(text: &[u8]) -> Result<ProcessStat<'_>, Malformed> {
         threads: fields[20],
         start: fields[22],
         resident_pages: fields[24],
-        cpu: if last >= 39 { fields[39] } else { MISSING },
+        cpu: fields[39],
     })
 }
 
@@ -160,14 +161,11 @@ fn parse(
     emit(
         Subject::Own,
         &[
-            stat.times.0.saturating_mul(tick),
-            stat.times.1.saturating_mul(tick),
-            stat.child_times
-                .0
-                .saturating_add(stat.child_times.1)
-                .saturating_mul(tick),
+            times(stat.times.0, tick),
+            times(stat.times.1, tick),
+            times(sum(stat.child_times), tick),
             stat.threads,
-            stat.resident_pages.saturating_mul(reading.facts.page_bytes),
+            times(stat.resident_pages, reading.facts.page_bytes),
             io(b"read_bytes:"),
             io(b"write_bytes:"),
         ],

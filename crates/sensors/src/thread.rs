@@ -8,7 +8,7 @@
 
 use model::{Column, EntityKind, MISSING, Quality, Table, Unit};
 
-use crate::bytes::{number, words};
+use crate::bytes::{number, scaled, sum, times, whole, words};
 use crate::process::parse_stat;
 use crate::sensor::{
     Lack, Malformed, Period, Reading, Scope, Sensor, Source, Subject, Within, Word,
@@ -95,7 +95,7 @@ fn parse(
 ) -> Result<(), Malformed> {
     let mut row = [MISSING; 12];
     if let Some(text) = reading.source(0) {
-        let mut times = words(text);
+        let mut times = words(whole(text));
         for value in &mut row[..3] {
             *value = times
                 .next()
@@ -106,14 +106,14 @@ fn parse(
     if let Some(text) = reading.source(1) {
         let stat = parse_stat(text)?;
         let tick = reading.facts.tick_ns;
-        row[3] = stat.times.0.saturating_mul(tick);
-        row[4] = stat.times.1.saturating_mul(tick);
+        row[3] = times(stat.times.0, tick);
+        row[4] = times(stat.times.1, tick);
         (row[5], row[6]) = stat.faults;
         row[7] = i64::from(stat.state);
         row[9] = stat.cpu;
         if row[0] == MISSING {
             // Without schedstat the ticks are all there is.
-            row[0] = row[3].saturating_add(row[4]);
+            row[0] = sum((row[3], row[4]));
         }
     }
     if let Some(text) = reading.source(2) {
@@ -133,9 +133,10 @@ fn parse(
 
 /// The number at the start of a syscall file, which is -1 for blocked outside a call; `running` has none.
 fn syscall_of(text: &[u8]) -> i64 {
-    match words(text).next() {
+    match words(whole(text)).next() {
         Some(b"-1") => syscall::OUTSIDE,
-        word => word.and_then(number).unwrap_or(syscall::RUNNING),
+        Some(b"running") => syscall::RUNNING,
+        word => scaled(word, 1),
     }
 }
 

@@ -26,9 +26,12 @@ impl FromStr for Bar {
         let (signal, value) = (text[..at].trim(), text[at + 1..].trim());
         let value = match signal {
             "latency" | "lag" => parse_duration(value).map_err(|_| wrong())?.as_nanos() as f64,
-            "throughput" | "failed" | "skipped" | "retried" => {
-                value.parse().map_err(|_| wrong())?
-            }
+            "throughput" | "failed" | "skipped" | "retried" => value
+                .parse()
+                .ok()
+                // Nothing is above or below what is no number: such a bar could not be missed.
+                .filter(|value: &f64| value.is_finite())
+                .ok_or_else(wrong)?,
             _ => return Err(format!("`{signal}` is no signal: {FORMS}")),
         };
         Ok(Self {
@@ -76,7 +79,16 @@ mod tests {
         let bar: Bar = "latency > 5ms".parse().expect("a bar");
         assert_eq!((bar.above, bar.value), (true, 5e6));
         assert!("throughput<1000".parse::<Bar>().is_ok());
-        for wrong in ["", "latency", "p99 > 5ms", "latency > fast", "> 5"] {
+        for wrong in [
+            "",
+            "latency",
+            "p99 > 5ms",
+            "latency > fast",
+            "> 5",
+            "throughput < nan",
+            "throughput < -inf",
+            "failed > 1e999",
+        ] {
             assert!(
                 wrong
                     .parse::<Bar>()

@@ -33,29 +33,41 @@ const SHORT_OPTIONS: &[(&str, &str, NextWord)] = &[
 /// Programs that run the command in their arguments.
 const WRAPPERS: &[&str] = &[
     "bash",
+    "chroot",
     "chrt",
     "dash",
+    "doas",
     "docker",
     "env",
+    "flock",
     "ionice",
     "ip",
     "kubectl",
     "nice",
     "nohup",
+    "nsenter",
     "numactl",
+    "parallel",
     "perf",
     "podman",
+    "runuser",
+    "script",
+    "setpriv",
     "setsid",
     "sh",
     "ssh",
     "sshpass",
     "stdbuf",
     "strace",
+    "su",
     "sudo",
     "systemd-run",
     "taskset",
     "time",
     "timeout",
+    "unshare",
+    "watch",
+    "xargs",
     "zsh",
 ];
 
@@ -88,6 +100,8 @@ struct Words {
     secret_next: bool,
     /// The last word was `-c` or its like: a shell's script follows.
     script_next: bool,
+    /// These are words of a script, quotes included.
+    in_script: bool,
 }
 
 impl Words {
@@ -97,7 +111,7 @@ impl Words {
             return HIDDEN.to_owned();
         }
         if std::mem::take(&mut self.script_next) && word.contains(char::is_whitespace) {
-            return script(word);
+            return self.inner_script(word);
         }
         self.note_program(word);
         if word.starts_with('-')
@@ -105,15 +119,33 @@ impl Words {
         {
             return redacted;
         }
-        assignment(word).unwrap_or_else(|| text(word))
+        assignment(word).unwrap_or_else(|| match self.is_wrapped() {
+            // ssh host 'mysql -psecret db': a script, of which text alone does not know the options.
+            true if word.contains(char::is_whitespace) => self.inner_script(word),
+            _ => text(word),
+        })
+    }
+
+    /// A word that is a script itself. Within a script it stands in quotes.
+    fn inner_script(&self, word: &str) -> String {
+        match unquoted(word) {
+            Some((quote, inside)) => format!("{quote}{}{quote}", text(&script(inside))),
+            None if self.in_script => text(word),
+            None => text(&script(word)),
+        }
+    }
+
+    /// Whether the command is one that runs the command in its arguments.
+    fn is_wrapped(&self) -> bool {
+        let first = self.programs.first();
+        first.is_some_and(|first| WRAPPERS.contains(&first.as_str()))
     }
 
     fn note_program(&mut self, word: &str) {
-        let wrapped = self
-            .programs
-            .first()
-            .is_some_and(|first| WRAPPERS.contains(&first.as_str()));
-        if (self.programs.is_empty() || wrapped) && !word.starts_with('-') && !word.contains('=') {
+        if (self.programs.is_empty() || self.is_wrapped())
+            && !word.starts_with('-')
+            && !word.contains('=')
+        {
             let name = word.rsplit('/').next().unwrap_or(word);
             self.programs.push(name.to_owned());
         }
@@ -150,7 +182,7 @@ impl Words {
 fn wrapped_script(programs: &[String], word: &str) -> bool {
     let shell = programs
         .iter()
-        .any(|name| ["sh", "bash", "dash", "zsh"].contains(&name.as_str()));
+        .any(|name| ["sh", "bash", "dash", "zsh", "su", "runuser"].contains(&name.as_str()));
     shell && word.starts_with('-') && !word.starts_with("--") && word.ends_with('c')
 }
 
@@ -160,10 +192,18 @@ fn script(script: &str) -> String {
         LazyLock::new(|| pattern(r#"(?:[^\s'"\\]|\\.|'[^']*'?|"(?:\\.|[^"\\])*"?|\\$)+"#));
     let mut words = Words {
         programs: vec!["sh".to_owned()],
+        in_script: true,
         ..Words::default()
     };
     WORD.replace_all(script, |word: &Captures| words.redact(&word[0]))
         .into_owned()
+}
+
+/// The quote that a word stands in, and what is between.
+fn unquoted(word: &str) -> Option<(char, &str)> {
+    let quote = word.chars().next().filter(|c| "'\"".contains(*c))?;
+    let inside = word.strip_prefix(quote)?.strip_suffix(quote)?;
+    Some((quote, inside))
 }
 
 /// A whole word `NAME=value`: an environment variable, or the only pair of its word. A conninfo

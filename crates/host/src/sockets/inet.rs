@@ -81,7 +81,7 @@ fn parse_address(text: &str) -> Option<SocketAddr> {
 }
 
 /// The IPv4 networks that `/proc/net/fib_trie` calls local, with their prefix lengths.
-pub(super) fn parse_fib_trie(text: &[u8]) -> HashSet<(Ipv4Addr, u32)> {
+pub(crate) fn parse_fib_trie(text: &[u8]) -> HashSet<(Ipv4Addr, u32)> {
     let mut found = HashSet::new();
     let mut address: Option<Ipv4Addr> = None;
     for line in String::from_utf8_lossy(text).lines() {
@@ -103,7 +103,7 @@ pub(super) fn parse_fib_trie(text: &[u8]) -> HashSet<(Ipv4Addr, u32)> {
 }
 
 /// The addresses in `/proc/net/if_inet6`.
-pub(super) fn parse_if_inet6(text: &[u8]) -> HashSet<Ipv6Addr> {
+pub(crate) fn parse_if_inet6(text: &[u8]) -> HashSet<Ipv6Addr> {
     let text = String::from_utf8_lossy(text);
     text.lines()
         .filter_map(|line| u128::from_str_radix(line.split_ascii_whitespace().next()?, 16).ok())

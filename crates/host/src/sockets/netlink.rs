@@ -72,7 +72,7 @@ fn request() -> Vec<u8> {
 }
 
 /// Adds a datagram's sockets to `found`; true when it was the last one of the dump.
-pub(super) fn take_datagram(datagram: &[u8], found: &mut Vec<UnixSocket>) -> Result<bool, Errno> {
+pub(crate) fn take_datagram(datagram: &[u8], found: &mut Vec<UnixSocket>) -> Result<bool, Errno> {
     each_answer(datagram, |message| found.extend(parse_unix_diag(message)))
 }
 

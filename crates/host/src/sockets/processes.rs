@@ -8,10 +8,10 @@ use std::path::Path;
 
 /// One process at one moment.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Process {
+pub(crate) struct Process {
     pub(super) pid: u32,
     pub(super) parent: u32,
-    pub(super) comm: String,
+    pub(crate) comm: String,
     pub(super) zombie: bool,
     /// Clock ticks since boot: with the pid, its identity.
     pub(super) started: u64,
@@ -51,7 +51,7 @@ pub fn name_of(proc: &Path, pid: u32) -> Option<String> {
     read(proc, pid).map(|process| process.comm)
 }
 
-pub(super) fn parse_stat(bytes: &[u8]) -> Option<Process> {
+pub(crate) fn parse_stat(bytes: &[u8]) -> Option<Process> {
     let stat = sensors::parse_stat(bytes).ok()?;
     let pid = bytes.split(|byte| *byte == b' ').next()?;
     Some(Process {

@@ -173,6 +173,63 @@ fn a_bomb_is_refused() {
 }
 
 #[test]
+fn a_description_that_says_one_thing_thousands_of_times_is_refused() {
+    let victim = Victim::new("threads.arrow", true);
+    let description = repeated_field(20_000, 1 << 16);
+    assert!(description.len() < 200_000);
+    let mut bytes = vec![0xff; 4];
+    bytes.extend((description.len() as u32).to_le_bytes());
+    bytes.extend(description);
+    let damage = victim.open_with(&bytes).damage;
+    assert!(
+        damage[0].what.contains("is damaged, or larger than"),
+        "{damage:?}"
+    );
+}
+
+/// A schema whose columns are all the same one: little in the file, gigabytes in memory.
+fn repeated_field(times: usize, name_bytes: usize) -> Vec<u8> {
+    use arrow_ipc::{Field, FieldArgs, Int, IntArgs, Message, MessageArgs, Schema, SchemaArgs};
+    let mut file = flatbuffers::FlatBufferBuilder::new();
+    let name = file.create_string(&"n".repeat(name_bytes));
+    let number = Int::create(
+        &mut file,
+        &IntArgs {
+            bitWidth: 64,
+            is_signed: true,
+        },
+    );
+    let children = file.create_vector::<flatbuffers::WIPOffset<Field>>(&[]);
+    let field = FieldArgs {
+        name: Some(name),
+        nullable: true,
+        type_type: arrow_ipc::Type::Int,
+        type_: Some(number.as_union_value()),
+        children: Some(children),
+        ..FieldArgs::default()
+    };
+    let field = Field::create(&mut file, &field);
+    let fields = file.create_vector(&vec![field; times]);
+    let fields = Some(fields);
+    let schema = Schema::create(
+        &mut file,
+        &SchemaArgs {
+            fields,
+            ..SchemaArgs::default()
+        },
+    );
+    let message = MessageArgs {
+        version: arrow_ipc::MetadataVersion::V5,
+        header_type: arrow_ipc::MessageHeader::Schema,
+        header: Some(schema.as_union_value()),
+        ..MessageArgs::default()
+    };
+    let message = Message::create(&mut file, &message);
+    file.finish(message, None);
+    file.finished_data().to_vec()
+}
+
+#[test]
 fn bytes_after_the_end_marker_are_said() {
     let victim = Victim::new("threads.arrow", true);
     let recording = victim.open_with(&[&victim.bytes[..], b"more"].concat());

@@ -2,7 +2,7 @@
 
 use model::{Column, EntityKind, MISSING, Table, Unit};
 
-use crate::bytes::{NS_PER_US, number, sole, words};
+use crate::bytes::{NS_PER_US, number, scaled, sole, whole, words};
 use crate::sensor::{Hierarchy, Malformed, Period, Reading, Scope, Sensor, Source, Subject};
 
 static COLUMNS: &[Column] = &[
@@ -54,15 +54,9 @@ fn parse(
 ) -> Result<(), Malformed> {
     let mut row = [MISSING; 3];
     if let Some(text) = reading.source(0) {
-        let mut max = words(text);
-        row[0] = max
-            .next()
-            .and_then(number)
-            .map_or(MISSING, |us| us.saturating_mul(NS_PER_US));
-        row[1] = max
-            .next()
-            .and_then(number)
-            .map_or(MISSING, |us| us.saturating_mul(NS_PER_US));
+        let mut max = words(whole(text));
+        row[0] = scaled(max.next(), NS_PER_US);
+        row[1] = scaled(max.next(), NS_PER_US);
     } else if let Some(text) = reading.source(1) {
         // v1 writes -1 for "no limit", which is no number here and so stays missing.
         row[0] = sole(text, NS_PER_US);
@@ -81,7 +75,7 @@ fn parse(
 
 /// How many CPUs a list like `0-3,8` names; `None` when it names none.
 pub(crate) fn cpus_in(text: &[u8]) -> Option<i64> {
-    let list = words(text).next()?;
+    let list = words(whole(text)).next()?;
     let mut count = 0i64;
     for range in list.split(|byte| *byte == b',') {
         let mut ends = range.split(|byte| *byte == b'-');

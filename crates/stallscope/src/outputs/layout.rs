@@ -1,5 +1,7 @@
 //! Lines of text within a width: wrapped, labelled, side by side.
 
+use super::on_one_line;
+
 /// Where the texts of the closing lines begin.
 pub(super) const LABEL: usize = 20;
 
@@ -11,7 +13,8 @@ pub(super) fn two_columns(left: Option<Cell>, right: Option<Cell>, width: usize)
     if left.is_none() && right.is_none() {
         return String::new();
     }
-    let cell = |(name, value): &Cell, column: usize| format!("{name:<column$}  {value}");
+    let cell =
+        |(name, value): &Cell, column: usize| format!("{name:<column$}  {}", on_one_line(value));
     let beside =
         |cells: &Option<Cell>, column| cells.as_ref().map_or(String::new(), |it| cell(it, column));
     let both = format!("  {:<33}{}", beside(&left, 10), beside(&right, 8));
@@ -65,7 +68,7 @@ pub(super) fn labelled(label: &str, text: &str, width: usize) -> String {
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     const TIE: &str = "\u{a0}%";
     let mut lines = vec![String::new()];
-    for word in text.replace(" %", TIE).split(' ') {
+    for word in on_one_line(text).replace(" %", TIE).split(' ') {
         let Some(line) = lines.last_mut() else { break };
         if line.is_empty() {
             line.push_str(word);

@@ -42,14 +42,20 @@ pub(crate) fn say(line: &str) {
 
 /// Names come from the recorded machine and may hold anything that a terminal would obey.
 pub(crate) fn harmless(text: &str) -> String {
-    let shown = |c: char| {
-        if c.is_control() && c != '\n' {
-            '\u{fffd}'
-        } else {
-            c
-        }
+    text.split('\n')
+        .map(on_one_line)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// The same for a text that must not end a line either, nor turn the order of what follows
+/// (<https://www.unicode.org/reports/tr9/#Directional_Formatting_Characters>).
+fn on_one_line(text: &str) -> String {
+    let obeyed = |c: char| {
+        let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        c.is_control() || turns
     };
-    text.chars().map(shown).collect()
+    text.replace(obeyed, "\u{fffd}")
 }
 
 /// Text on standard output; a pipe that was closed early (`| head`) is no error.
@@ -105,5 +111,20 @@ mod tests {
             sentence(&inner.context("cannot write x")),
             "cannot write x: disk full"
         );
+    }
+
+    #[test]
+    fn names_cannot_command_the_terminal() {
+        let json = include_str!("../../fixtures/reports/cpu-saturated.json");
+        let mut report: Report = serde_json::from_str(json).expect("a report as it is written");
+        report.verdict.findings[0].entity.name = "\u{1b}[2Jpostgres\r".to_owned();
+        let text = terminal::verdict(&report, 100);
+        assert!(text.chars().all(|c| c == '\n' || !c.is_control()));
+        // Nor write lines of their own, in any sentence.
+        let called = |name: &str| {
+            let named = json.replace("postgres", name).replace("pgbench", name);
+            terminal::verdict(&serde_json::from_str(&named).expect("a report"), 100)
+        };
+        assert_eq!(called(r"a\nSaved\u202e"), called("a\u{fffd}Saved\u{fffd}"));
     }
 }

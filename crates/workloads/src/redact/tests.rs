@@ -65,6 +65,15 @@ const SECRETS: &[(&str, &str)] = &[
         "x|{\"user\": \"u\", \"password\": \"s3cret\"}",
         "x|{\"user\": \"u\", \"password\": ***",
     ),
+    // Scripts within scripts.
+    (
+        "ssh|host|sh -c 'mysql -ps3cret db'",
+        "ssh|host|sh -c 'mysql -p*** db'",
+    ),
+    (
+        "sh|-c|bash -c \"su u -c 'mysql -ps3cret db'\"",
+        "sh|-c|bash -c \"su u -c 'mysql -p*** db'\"",
+    ),
     // Options.
     ("x|--password=s3 cret=1", "x|--password=***"),
     ("x|--password|s3cret|h", "x|--password|***|h"),
@@ -130,6 +139,67 @@ const SECRETS: &[(&str, &str)] = &[
     ),
 ];
 
+/// Letters that no word beside it has, and signs that end nothing where they stand: what a quoted or an
+/// escaped secret may hold besides is among `SECRETS`.
+const SECRET: &str = "[A-Z0-9!$%^*+~_]{2}[A-Z]{4}[A-Z0-9!$%^*+~_.-]{2,12}";
+
+/// Programs, and words that hold a secret, in the place of the `§`; `|` parts the words.
+const PLACES: &[(&str, &str)] = &[
+    ("pgbench", "postgresql://user:§@host:5432/db"),
+    ("pgbench", "postgres://u:§x@y@h1:1,h2:2/db?sslmode=disable"),
+    ("psql", "postgresql://host/db?user=u&password=§&x=1"),
+    ("psql", "host=h password=§ dbname=d"),
+    ("psql", "host=h password='x § y' dbname=d"),
+    ("psql", "password = '§' host=h"),
+    ("ysqlsh", "-c|ALTER ROLE u PASSWORD '§' LOGIN"),
+    ("env", "PGPASSWORD=§|pgbench|-c|4"),
+    ("docker", "run|-e|PGPASSWORD=§|image"),
+    ("sysbench", "--mysql-password=§|run"),
+    ("sysbench", "--pgsql-password=§|run"),
+    ("sysbench", "--pgsql-password|§|run"),
+    ("mysql", "-p§|db"),
+    ("/usr/bin/mariadb-slap", "-uroot|-p§"),
+    ("mongosh", "-u|u|-p|§|db"),
+    ("mongosh", "mongodb+srv://u:§@cluster.example/db"),
+    ("cqlsh", "-u|u|-p|§"),
+    ("redis-benchmark", "-a|§|-n|5"),
+    ("redis-cli", "-u|redis://:§@host:6379/0"),
+    ("memtier_benchmark", "--authenticate=§"),
+    ("memtier_benchmark", "-a|§"),
+    ("sshpass", "-p|§|ssh|host"),
+    ("curl", "-u|user:§|http://h/"),
+    ("ab", "-A|user:§|http://h/"),
+    ("hey", "-a|user:§|http://h/"),
+    ("wrk", "-H|Authorization: Bearer §"),
+    ("wrk", "-H|X-Api-Key: §"),
+    ("wrk", "http://user:§@host:8080/a"),
+    ("wrk", "http://h/?access_token=§#top"),
+    ("java", "jdbc:postgresql://h/d?user=u&password=§"),
+    ("java", "jdbc:sqlserver://h;user=u;password=§;x=1"),
+    ("ycsb", "-p|db.passwd=§"),
+    ("jmeter", "-Jdb.password=§"),
+    ("k6", "run|-e|API_TOKEN=§|a.js"),
+    ("x", "--password=§"),
+    ("x", "--password|§"),
+    ("x", "--db-secret|§"),
+    ("x", "{\"user\": \"u\", \"password\": \"§\"}"),
+    ("sh", "-c|PGPASSWORD='§' pgbench -c 4"),
+    ("bash", "-ec|mysql -p§ db; true"),
+    ("bash", "-c|pgbench postgresql://u:§@h/d"),
+    ("timeout", "9|sh|-c|mysqladmin -p§ ping"),
+    ("ssh", "host|mysql -p§ db"),
+    ("ssh", "host|PGPASSWORD=§ pgbench -c 4"),
+    ("su", "postgres|-c|PGPASSWORD=§ pgbench -c 4"),
+    ("su", "root|-c|mysql -p§ db"),
+    ("env", "-S|PGPASSWORD=§ pgbench"),
+    ("watch", "mysql -p§ db"),
+    ("kubectl", "exec|pod|--|env|PGPASSWORD=§|pgbench"),
+    ("mongo", "-p§"),
+    ("cassandra-stress", "-mode|native cql3 user=u password=§"),
+    ("wrk", "-H|Cookie: sid=§"),
+    ("clickhouse-benchmark", "--password|§"),
+];
+
 /// `|` parts the words.
 fn redacted(line: &str) -> String {
     let argv: Vec<OsString> = line.split('|').map(OsString::from).collect();
@@ -178,6 +248,29 @@ proptest! {
     fn a_word_gives_a_word(argv in prop::collection::vec("[-a-z=:/@?&'\" \\\\]{0,20}|\\PC{0,20}", 0..8)) {
         let argv: Vec<OsString> = argv.iter().map(OsString::from).collect();
         prop_assert_eq!(redact(&argv).len(), argv.len());
+    }
+
+    #[test]
+    fn a_secret_does_not_survive_in_any_known_place(
+        place in prop::sample::select(PLACES),
+        secret in SECRET,
+        before in prop::collection::vec("-[djlnqt]|--[a-z]{2,6}=[a-z0-9/.]{1,5}|[0-9]{1,4}|[a-z]{2,8}", 0..3),
+        after in prop::collection::vec("-[djlnqt]|--[a-z]{2,6}=[a-z0-9/.]{1,5}|[0-9]{1,4}|[a-z]{2,8}", 0..3),
+        wrapper in prop::sample::select(&["", "sudo", "timeout|9", "env|A=b", "ip|netns|exec|far", "nice|-n|3"][..]),
+    ) {
+        let (program, words) = place;
+        let words = words.replace('§', &secret);
+        let mut line: Vec<String> = wrapper.split('|').filter(|it| !it.is_empty()).map(str::to_owned).collect();
+        line.push((*program).to_owned());
+        // Behind a word such as `--password` these would be the secret.
+        line.extend(before.into_iter().filter(|word| !word.contains("pass") && !word.contains("pwd")));
+        line.extend(words.split('|').map(str::to_owned));
+        line.extend(after);
+        let argv: Vec<OsString> = line.iter().map(OsString::from).collect();
+        let stored = redact(&argv).join(" ");
+        prop_assert!(!stored.contains(&secret), "{line:?}: {stored}");
+        // Nor the greater part of it.
+        prop_assert!(!stored.contains(&secret[4..]), "{line:?}: {stored}");
     }
 
     #[test]

@@ -167,13 +167,15 @@ fn local_addresses_as_captured() {
 
 #[test]
 fn a_process_may_be_called_anything() {
-    let stat = b"17 (a) S (b c) Z 4 17 17 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4711 0 0";
+    let stat = b"17 (a) S (b c) Z 4 17 17 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4711 0 0\n";
     let process = processes::parse_stat(stat).unwrap();
     assert_eq!(
         (process.pid, process.parent, process.started),
         (17, 4, 4711)
     );
     assert_eq!((process.comm.as_str(), process.zombie), ("a) S (b c", true));
+    let cut = &stat[..stat.len() - 1];
+    assert_eq!(processes::parse_stat(cut), None, "the kernel ends the line");
 }
 
 proptest! {

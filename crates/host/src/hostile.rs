@@ -1,0 +1,65 @@
+//! The parsers of this crate that nobody outside needs, for the fuzzer (folder `fuzz/`).
+//!
+//! It opens nothing. What a parser promises beyond "no panic" is asserted here, next to what it
+//! promises it of.
+
+use std::path::Path;
+
+use crate::cgroups::{Hierarchies, groups_of};
+use crate::exports::{bias, exports};
+use crate::server::version;
+use crate::sockets::{inet, netlink, processes};
+
+/// One datagram of an answer of sock_diag.
+pub fn datagram(bytes: &[u8]) {
+    let _ = netlink::take_datagram(bytes, &mut Vec::new());
+}
+
+/// Files of `/proc`: `net/fib_trie`, `net/if_inet6`, a process's `stat`.
+///
+/// # Panics
+/// When a name that may stand in a sentence could command a terminal.
+pub fn tables(bytes: &[u8]) {
+    inet::parse_fib_trie(bytes);
+    inet::parse_if_inet6(bytes);
+    if let Some(process) = processes::parse_stat(bytes) {
+        assert!(!process.comm.contains(char::is_control));
+    }
+}
+
+/// The file in which PostgreSQL states its version.
+///
+/// # Panics
+/// When anything but digits and dots comes out.
+pub fn stated_version(text: &str) {
+    if let Some(version) = version(text) {
+        assert!(version.bytes().all(|it| it.is_ascii_digit() || it == b'.'));
+    }
+}
+
+/// A program's file, and the vector that the kernel gave a process of it; whether it shows a word.
+pub fn program(file: &[u8], auxv: &[u8]) -> bool {
+    let found = exports(file, ["my_wait_event_info", "MyProc"]);
+    bias(auxv, found.map_or(0, |found| found.headers));
+    found.is_some_and(|found| found.pointers.iter().any(Option::is_some))
+}
+
+/// A process's `mountinfo` and `cgroup`.
+///
+/// # Panics
+/// When the folder of a group is not below the mount of its hierarchy.
+pub fn groups(mountinfo: &str, cgroup: &str) {
+    let hierarchies = Hierarchies::from_mountinfo(mountinfo, Path::new("/"));
+    let groups = groups_of(cgroup);
+    let paths = [groups.cpu, groups.memory, groups.io, groups.v2];
+    for mount in hierarchies.v2.iter().chain(hierarchies.v1.values()) {
+        for folder in paths
+            .into_iter()
+            .flatten()
+            .filter_map(|it| mount.folder(it))
+        {
+            let inside = folder.strip_prefix(&mount.point).expect("below its mount");
+            assert!(!inside.iter().any(|part| part == ".."), "{folder:?}");
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! The targets: a file for each kind of bytes that come from outside.
+
+mod bundle;
+mod diagnosis;
+mod folder;
+mod kernel;
+mod messages;
+mod options;
+mod program;
+mod text;
+mod workload;
+
+use crate::Target;
+
+/// Every target.
+pub static ALL: [Target; 9] = [
+    kernel::TARGET,
+    messages::TARGET,
+    program::TARGET,
+    workload::TARGET,
+    options::TARGET,
+    text::TARGET,
+    folder::TARGET,
+    diagnosis::TARGET,
+    bundle::TARGET,
+];
+
+/// Parts several texts in one input: no text that is read here has it (ASCII: record separator).
+const PART: u8 = 0x1e;
+
+/// The parts of an input.
+fn parts(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    bytes.split(|byte| *byte == PART)
+}

@@ -1,0 +1,151 @@
+//! Load generators: their command lines, what they print, and their logs of single operations.
+//!
+//! The first part of an input is a command, a word a line; words that begin with `--signal=` choose
+//! patterns (compiling new ones is slow, and is what `options` does). Each further part is what one read of its output returned, after a byte that says of
+//! which stream, and how long after the one before.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::Path;
+use std::sync::LazyLock;
+
+use anyhow::Result;
+use model::{ExitKind, Timestamp};
+use workloads::{Adjust, Bin, Listener, LogOffer, Patterns, Prepared, Rule, Stream};
+
+use super::{PART, parts};
+use crate::{Seed, Target, seeds};
+
+pub const TARGET: Target = Target {
+    name: "workload",
+    feed,
+    seeds: from_fixtures,
+    affordable: 1_500,
+};
+
+fn feed(bytes: &[u8]) {
+    let mut parts = parts(bytes);
+    let command = parts.next().unwrap_or_default();
+    let reads: Vec<&[u8]> = parts.collect();
+    let mut rules: Vec<Rule> = Vec::new();
+    let mut argv: Vec<OsString> = Vec::new();
+    for word in command.split(|byte| *byte == b'\n') {
+        match word.strip_prefix(b"--signal=") {
+            Some(choices) => rules.extend(choices.iter().map(|choice| chosen(*choice))),
+            None => argv.push(OsString::from_vec(word.to_vec())),
+        }
+    }
+    let stored = workloads::redact(&argv);
+    assert_eq!(stored.len(), argv.len(), "a word gives a word");
+    for adjust in [Adjust::Allowed, Adjust::Forbidden] {
+        let prepared = workloads::prepare(&argv, adjust);
+        let Ok(patterns) = Patterns::new(rules.clone()) else {
+            return;
+        };
+        hear(prepared, patterns, adjust, &reads);
+    }
+}
+
+fn chosen(choice: u8) -> Rule {
+    const PATTERNS: [&str; 8] = [
+        "throughput=([0-9.]+) tps",
+        "throughput:total=actually processed: ([0-9]+)",
+        "latency=lat ([0-9.,]+) ms",
+        "latency:us=(.*)",
+        "latency:s=([^ ]+) s",
+        "lag=lag ([0-9.]+)",
+        "failed=([0-9]+) failed",
+        "failed:total=(?s)(..)$",
+    ];
+    static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+        let parsed = PATTERNS.iter().map(|text| text.parse());
+        parsed
+            .collect::<Result<_, String>>()
+            .expect("the patterns are right")
+    });
+    RULES[usize::from(choice) % RULES.len()].clone()
+}
+
+fn hear(prepared: Option<Prepared>, patterns: Patterns, adjust: Adjust, reads: &[&[u8]]) {
+    let hides = prepared.is_some() && adjust == Adjust::Allowed;
+    let (reader, given) = match prepared {
+        Some(prepared) => {
+            read_log(prepared.log, reads);
+            (Some(prepared.reader), prepared.gives)
+        }
+        None => (None, &[][..]),
+    };
+    let reader = patterns.attach("tool", reader, given).reader;
+    let mut listener = Listener::new(reader);
+    let mut now = Timestamp::from_ns(1 << 40);
+    let (mut out, mut err, mut came) = (Vec::new(), Vec::new(), [0, 0]);
+    let mut bins: Vec<Bin> = Vec::new();
+    for read in reads {
+        let Some((how, text)) = read.split_first() else {
+            continue;
+        };
+        now = now + i64::from(how >> 1) * 50_000_000;
+        let (stream, forward) = match how & 1 {
+            0 => (Stream::Stdout, &mut out),
+            _ => (Stream::Stderr, &mut err),
+        };
+        came[usize::from(how & 1)] += text.len();
+        listener.hear(stream, text, now, forward);
+        bins.extend(listener.take_bins());
+    }
+    let exit = ExitKind::Signal(i32::MAX);
+    let (last, ending) = listener.finish(exit, now, &mut out, &mut err);
+    bins.extend(last);
+    for bin in &bins {
+        assert!(bin.interval_ns > 0 && bin.end <= now, "{bin:?}");
+        assert!(bin.completed().is_finite());
+    }
+    let quoted = ending.complaints.iter().map(|it| &it.message);
+    for text in quoted.chain(&ending.remarks) {
+        assert!(!text.contains(char::is_control), "{text:?}");
+    }
+    // Only what we asked the tool to print is kept from the user.
+    assert_eq!(out.len(), came[0]);
+    assert!(err.len() == came[1] || (hides && err.len() < came[1]));
+}
+
+fn read_log(log: LogOffer, reads: &[&[u8]]) {
+    let LogOffer::Possible(log) = log else {
+        return;
+    };
+    for line in reads
+        .iter()
+        .flat_map(|read| read.split(|byte| *byte == b'\n'))
+    {
+        log.line(line);
+    }
+}
+
+/// The captured runs, each stream as reads of a few lines.
+fn from_fixtures(repository: &Path) -> Result<Vec<Seed>> {
+    let folder = repository.join("crates/workloads/fixtures");
+    let mut found = Vec::new();
+    for file in seeds::files(&folder)? {
+        if file.name.ends_with(".json") || file.name.ends_with(".jsonl") {
+            continue;
+        }
+        let tool = match file.name.starts_with("ysql") {
+            true => "ysql_bench",
+            false => "pgbench",
+        };
+        let stream = 2 * 10 + u8::from(file.name.ends_with("stderr"));
+        for (kind, command) in [
+            ("known", format!("{tool}\n-c\n4\n-R\n100\n-T\n9")),
+            ("any", "./load\n--signal=025".to_owned()),
+        ] {
+            let mut bytes = command.into_bytes();
+            let lines: Vec<&[u8]> = file.bytes.split_inclusive(|it| *it == b'\n').collect();
+            for read in lines.chunks(4).take(20) {
+                bytes.extend([PART, stream]);
+                bytes.extend(read.concat());
+            }
+            found.push(Seed::new(format!("{kind}-{}", file.name), bytes));
+        }
+    }
+    Ok(found)
+}
