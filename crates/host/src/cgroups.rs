@@ -4,10 +4,12 @@
 //! several hierarchies are one entity, and each of its sensors opens its sources wherever they are.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use model::{Entity, EntityId, EntityKind, GapReason, Timestamp};
+use model::{Entity, EntityId, EntityKind, GapReason, Timestamp, bytes_of, name_of};
 use sensors::{Hierarchy, Scope, Sensor, Source};
 
 use crate::intake::Intake;
@@ -33,7 +35,8 @@ impl Mount {
     /// The folder of the group at `path`; `None` for a group that is not below this mount.
     fn folder(&self, path: &str) -> Option<PathBuf> {
         let inside = path.strip_prefix(self.root.trim_end_matches('/'))?;
-        (inside.is_empty() || inside.starts_with('/')).then(|| below(&self.point, inside))
+        (inside.is_empty() || inside.starts_with('/'))
+            .then(|| below(&self.point, &bytes_of(inside)))
     }
 }
 
@@ -48,9 +51,10 @@ pub struct Hierarchies {
 
 impl Hierarchies {
     /// Finds the mounts in the text of /proc/self/mountinfo (proc(5)); paths are below `root`.
-    pub fn from_mountinfo(text: &str, root: &Path) -> Self {
+    pub fn from_mountinfo(text: &[u8], root: &Path) -> Self {
         let mut found = Self::default();
-        for line in text.lines() {
+        for line in text.split(|byte| *byte == b'\n') {
+            let line = name_of(line);
             let Some((left, right)) = line.split_once(" - ") else {
                 continue;
             };
@@ -66,7 +70,7 @@ impl Hierarchies {
                 continue;
             };
             let mount = Mount {
-                point: below(root, &unescape(point)),
+                point: below(root, &bytes_of(&unescape(point))),
                 root: unescape(group),
             };
             match kind {
@@ -150,25 +154,26 @@ impl<T> Placement<T> {
     }
 }
 
-/// The groups of a process, from the text of its /proc/PID/cgroup.
-pub fn groups_of(text: &str) -> Placement<&str> {
+/// The groups of a process, from the text of its /proc/PID/cgroup. A group's name may hold any byte but
+/// a line's end, which the kernel refuses (cgroup_mkdir).
+pub fn groups_of(text: &[u8]) -> Placement<&[u8]> {
     let mut found = Placement::default();
-    for line in text.lines() {
-        let mut fields = line.splitn(3, ':');
+    for line in text.split(|byte| *byte == b'\n') {
+        let mut fields = line.splitn(3, |byte| *byte == b':');
         let (number, controllers, path) = (
             fields.next(),
             fields.next().unwrap_or_default(),
             fields.next(),
         );
         let Some(path) = path else { continue };
-        if number == Some("0") && controllers.is_empty() {
+        if number == Some(b"0") && controllers.is_empty() {
             found.v2 = Some(path);
         }
-        for controller in controllers.split(',') {
+        for controller in controllers.split(|byte| *byte == b',') {
             match controller {
-                "cpu" => found.cpu = Some(path),
-                "memory" => found.memory = Some(path),
-                "blkio" => found.io = Some(path),
+                b"cpu" => found.cpu = Some(path),
+                b"memory" => found.memory = Some(path),
+                b"blkio" => found.io = Some(path),
                 _ => {}
             }
         }
@@ -176,8 +181,9 @@ pub fn groups_of(text: &str) -> Placement<&str> {
     found
 }
 
-fn below(root: &Path, path: &str) -> PathBuf {
-    root.join(path.trim_start_matches('/'))
+fn below(root: &Path, path: &[u8]) -> PathBuf {
+    let inside = path.iter().position(|byte| *byte != b'/');
+    root.join(OsStr::from_bytes(&path[inside.unwrap_or(path.len())..]))
 }
 
 /// mountinfo writes space, tab, line end and backslash as octal.
@@ -374,10 +380,7 @@ fn walk(folder: &Path, path: &mut String, depth: usize, paths: &mut BTreeSet<Str
         return;
     };
     for entry in entries.flatten() {
-        // A group's name that is not UTF-8 cannot be stored exactly; it is left to its parent's sums.
-        let Ok(name) = entry.file_name().into_string() else {
-            continue;
-        };
+        let name = entry.file_name();
         if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             continue;
         }
@@ -387,7 +390,7 @@ fn walk(folder: &Path, path: &mut String, depth: usize, paths: &mut BTreeSet<Str
         if length > 1 {
             path.push('/');
         }
-        path.push_str(&name);
+        path.push_str(&name_of(name.as_bytes()));
         if leaf {
             paths.insert(path.clone());
         } else {
@@ -406,14 +409,14 @@ mod tests {
         let hybrid = "31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755\n\
                       32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw,relatime shared:5 - cgroup cgroup rw,cpu,cpuacct\n\
                       41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw\n";
-        let found = Hierarchies::from_mountinfo(hybrid, Path::new("/"));
+        let found = Hierarchies::from_mountinfo(hybrid.as_bytes(), Path::new("/"));
         let point = |found: &Hierarchies| found.v2.as_ref().map(|mount| mount.point.clone());
         assert_eq!(point(&found), Some(PathBuf::from("/sys/fs/cgroup/unified")));
         assert_eq!(found.v1.keys().collect::<Vec<_>>(), ["cpu", "cpuacct"]);
         assert_eq!(found.layout(), "hybrid");
         let pure =
             "25 30 0:23 / /sys/fs/cgroup\\040x rw - cgroup2 cgroup2 rw,nsdelegate\nnonsense\n";
-        let found = Hierarchies::from_mountinfo(pure, Path::new("/host"));
+        let found = Hierarchies::from_mountinfo(pure.as_bytes(), Path::new("/host"));
         assert_eq!(point(&found), Some(PathBuf::from("/host/sys/fs/cgroup x")));
         assert_eq!(found.layout(), "v2");
     }
@@ -421,7 +424,7 @@ mod tests {
     #[test]
     fn a_container_that_sees_only_its_own_group_finds_it() {
         let inside = "700 690 0:38 /docker/ab /sys/fs/cgroup ro - cgroup2 cgroup rw,nsdelegate\n";
-        let mount = Hierarchies::from_mountinfo(inside, Path::new("/"))
+        let mount = Hierarchies::from_mountinfo(inside.as_bytes(), Path::new("/"))
             .v2
             .expect("mounted");
         let folder = |path: &str| mount.folder(path);
@@ -436,23 +439,23 @@ mod tests {
 
     #[test]
     fn a_process_names_its_groups_per_hierarchy() {
-        let hybrid = "9:name=systemd:/\n4:memory:/m\n1:cpu,cpuacct:/limited\n0::/stall/a b\n";
+        let hybrid = b"9:name=systemd:/\n4:memory:/m\n1:cpu,cpuacct:/limited\n0::/stall/a \xff\n";
         assert_eq!(
             groups_of(hybrid),
             Placement {
-                cpu: Some("/limited"),
-                memory: Some("/m"),
+                cpu: Some(b"/limited".as_slice()),
+                memory: Some(b"/m".as_slice()),
                 io: None,
-                v2: Some("/stall/a b"),
+                v2: Some(b"/stall/a \xff".as_slice()),
             }
         );
         assert_eq!(
-            groups_of("0::/user.slice\n"),
+            groups_of(b"0::/user.slice\n"),
             Placement {
-                v2: Some("/user.slice"),
+                v2: Some(b"/user.slice".as_slice()),
                 ..Placement::default()
             }
         );
-        assert_eq!(groups_of("x"), Placement::default());
+        assert_eq!(groups_of(b"x"), Placement::default());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use model::{EntityId, Gap, GapReason, Timestamp};
+use model::{EntityId, Gap, GapReason, Timestamp, name_of};
 use rustix::io::Errno;
 use sensors::{Facts, Lack, Place, Reading, Scope, Sensor, Subject};
 
@@ -296,8 +296,7 @@ impl Probe {
                     .iter()
                     .position(|(known, _)| **known == *name)
                     .unwrap_or_else(|| {
-                        let shown = String::from_utf8_lossy(name);
-                        let id = registry.part(kind, &shown, own.entity(), now);
+                        let id = registry.part(kind, &name_of(name), own.entity(), now);
                         parts.push((name.into(), LastSeen::new(id, values.len())));
                         parts.len() - 1
                     });

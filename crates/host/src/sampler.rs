@@ -23,6 +23,7 @@ use crate::limits;
 use crate::probe::{Presence, Probe, Scratch};
 use crate::processes::Processes;
 use crate::registry::Registry;
+use crate::root;
 use crate::schedule::{Due, Look, TICK_NS, Timer, ticks_of};
 
 /// New processes are looked for this often, in ticks.
@@ -97,7 +98,7 @@ impl Sampler {
             debug_assert_eq!(id, Self::WORKLOAD);
         }
         let place = |sensor: &'static Sensor| {
-            move |source: usize| Some(settings.root.join(sensor.sources[source].path))
+            move |source: usize| Some(root::place(&settings.root, sensor.sources[source].path))
         };
         let machine_probes = sensors::all()
             .iter()

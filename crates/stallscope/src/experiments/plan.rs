@@ -29,15 +29,17 @@ pub(super) fn named_targets(
     environment: &Environment,
 ) -> Result<Vec<Named>> {
     let mounts = environment.hierarchies.mounts();
+    let proc = environment.root.join("proc");
+    let exclude = host::own_pid(&environment.root).into_iter().collect();
     options
         .target
         .iter()
         .map(|target| {
             let pids = sockets::resolve(
-                Path::new(PROC),
+                &proc,
                 &mounts,
                 &target.spec,
-                &[std::process::id()].into(),
+                &exclude,
             )?;
             Ok(Named {
                 role: target.role,

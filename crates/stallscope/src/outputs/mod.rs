@@ -28,16 +28,18 @@ pub(crate) fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "{}", harmless(line));
 }
 
-/// Names come from the recorded machine and may hold anything that a terminal would obey.
+/// Names in a recording are made harmless where they are read; one that came from elsewhere may still
+/// hold anything that a terminal would obey.
 fn harmless(text: &str) -> String {
-    let shown = |c: char| {
-        if c.is_control() && c != '\n' {
-            '\u{fffd}'
-        } else {
-            c
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' => shown.push(c),
+            c if c.is_control() => shown.push_str(&format!("\\x{:02x}", u32::from(c))),
+            c => shown.push(c),
         }
-    };
-    text.chars().map(shown).collect()
+    }
+    shown
 }
 
 /// Text on standard output; a pipe that was closed early (`| head`) is no error.
