@@ -13,7 +13,7 @@ use model::{Entity, EntityId, EntityKind, GapReason, Timestamp, bytes_of, name_o
 use sensors::{Hierarchy, Scope, Sensor, Source};
 
 use crate::intake::Intake;
-use crate::probe::{Presence, Probe, Scratch};
+use crate::probe::{Gaps, Presence, Probe, Scratch};
 use crate::registry::Registry;
 
 /// Groups beyond this many are not measured; the gap says so.
@@ -304,11 +304,14 @@ impl Cgroups {
     }
 
     /// Marks the groups that hold target or generator, and all groups above them: read more often.
-    pub(crate) fn mark_near<'a>(&mut self, paths: impl Iterator<Item = &'a str>) {
+    pub(crate) fn mark_near<'a>(&mut self, paths: impl Iterator<Item = &'a str>, gaps: &mut Gaps) {
         for path in paths {
             let mut path = path;
             loop {
                 if let Some(group) = self.groups.get_mut(path) {
+                    if !group.near {
+                        say_pressure_off(&self.hierarchies, path, gaps);
+                    }
                     group.near = true;
                     // What decides for most groups lets a little slip: too much for these.
                     group
@@ -336,17 +339,22 @@ impl Cgroups {
     ) {
         // Nothing of the many groups is due at nine ticks of ten: they are not even walked over.
         let any_rest = self.sensors.iter().any(|(_, sensor)| due(sensor, false));
-        for group in self.groups.values_mut() {
+        for (path, group) in &mut self.groups {
             let near = group.near;
             if !near && !any_rest {
                 continue;
             }
+            let hierarchies = &self.hierarchies;
             group.probes.retain_mut(|(sensor, probe)| {
                 !due(sensors::all()[*sensor], near)
                     || probe.sample(stamp(), scratch, &mut intakes[*sensor], registry)
                         == Presence::Alive
                     || {
                         probe.finish(&mut intakes[*sensor]);
+                        // Of a group that is gone its end says enough.
+                        if near {
+                            say_pressure_off(hierarchies, path, &mut scratch.gaps);
+                        }
                         false
                     }
             });
@@ -367,6 +375,20 @@ impl Cgroups {
         sources
             .filter_map(|source| self.hierarchies.mount(source.hierarchy).cloned())
             .collect()
+    }
+}
+
+/// Says so where a group's pressure is switched off (since 6.1): its files are then not there, and those
+/// that are held open read nothing any more.
+fn say_pressure_off(hierarchies: &Hierarchies, path: &str, gaps: &mut Gaps) {
+    let Some(folder) = hierarchies.v2.as_ref().and_then(|it| it.folder(path)) else {
+        return;
+    };
+    let switch = folder.join("cgroup.pressure");
+    if std::fs::read(&switch).is_ok_and(|state| state.trim_ascii() == b"0") {
+        let switch = name_of(switch.as_os_str().as_bytes()).into_owned();
+        let sentence = format!("pressure of this group is switched off: echo 1 > {switch}");
+        gaps.say("cgroup_pressure", path, GapReason::Unsupported(sentence));
     }
 }
 

@@ -40,7 +40,8 @@ pub fn environment(root: &Path) -> Environment {
             facts.insert(fact.name.to_owned(), value);
         }
     }
-    let hierarchies = Hierarchies::from_mountinfo(&read("proc/self/mountinfo").unwrap_or_default(), root);
+    let hierarchies =
+        Hierarchies::from_mountinfo(&read("proc/self/mountinfo").unwrap_or_default(), root);
     facts.insert("cgroup.layout".to_owned(), hierarchies.layout().to_owned());
     facts.insert(
         "machine.architecture".to_owned(),

@@ -204,7 +204,8 @@ impl Processes {
         }
         near.sort();
         near.dedup();
-        cgroups.mark_near(near.iter().map(|id| registry.get(*id).entity.path.as_str()));
+        let near = near.iter().map(|id| registry.get(*id).entity.path.as_str());
+        cgroups.mark_near(near, &mut scratch.gaps);
     }
 
     /// Reads the process sensor, of target and generator or of all.

@@ -435,6 +435,7 @@ impl Sampler {
         self.note_self(boottime(), 0);
         for (index, probe) in &mut self.machine {
             probe.finish(&mut self.intakes[*index]);
+            probe.end_parts(&mut self.registry);
         }
         self.cgroups.finish(&mut self.intakes);
         self.processes.finish(&mut self.scratch, &mut self.intakes);

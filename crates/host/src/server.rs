@@ -52,6 +52,9 @@ mod tests {
 
     #[test]
     fn this_program_is_no_server() {
-        assert_eq!(postgres_version(Path::new("/proc"), std::process::id()), None);
+        assert_eq!(
+            postgres_version(Path::new("/proc"), std::process::id()),
+            None
+        );
     }
 }

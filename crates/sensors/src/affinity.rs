@@ -70,7 +70,11 @@ mod tests {
             [0, 3, 4, 8].map(|cpu| list.contains(cpu)),
             [true, true, false, true]
         );
-        for wrong in [&b"Name:\tx\n"[..], b"Cpus_allowed_list:\t\n", b"Cpus_allowed_list: 3-1"] {
+        for wrong in [
+            &b"Name:\tx\n"[..],
+            b"Cpus_allowed_list:\t\n",
+            b"Cpus_allowed_list: 3-1",
+        ] {
             assert_eq!(cpus_allowed(wrong), None);
         }
     }

@@ -119,7 +119,8 @@ impl Connections {
         self.near.clear();
         self.near.extend(near);
         if self.elsewhere {
-            let sentence = "connections are not seen through another root: record on the machine itself";
+            let sentence =
+                "connections are not seen through another root: record on the machine itself";
             gaps.say(
                 &CONNECTION.name,
                 "",

@@ -35,12 +35,7 @@ pub(super) fn named_targets(
         .target
         .iter()
         .map(|target| {
-            let pids = sockets::resolve(
-                &proc,
-                &mounts,
-                &target.spec,
-                &exclude,
-            )?;
+            let pids = sockets::resolve(&proc, &mounts, &target.spec, &exclude)?;
             Ok(Named {
                 role: target.role,
                 text: target.text.clone(),

@@ -161,7 +161,9 @@ impl Running {
         if role == Role::Target {
             self.cast.provisional = Some(self.session.meta.targets.len());
         }
-        let workload = self.session.target(role, &self.cast.name, "the command", &pids);
+        let workload = self
+            .session
+            .target(role, &self.cast.name, "the command", &pids);
         self.session.measure(pids, workload);
         self.session.save_meta();
     }
@@ -249,7 +251,9 @@ impl Running {
                 let server = Target {
                     unit: self.cast.unit.to_owned(),
                     connections: found.connections,
-                    ..self.session.target(Role::Target, &name, &found.found_by, &found.roots)
+                    ..self
+                        .session
+                        .target(Role::Target, &name, &found.found_by, &found.roots)
                 };
                 self.session.measure(found.roots, server);
             }

@@ -181,7 +181,12 @@ impl Session {
             None => Sampler::MACHINE,
         };
         self.meta.environment.extend(Database::facts(&address));
-        self.database = Some(Database::ask(address, self.root.join("proc"), events, fallback));
+        self.database = Some(Database::ask(
+            address,
+            self.root.join("proc"),
+            events,
+            fallback,
+        ));
     }
 
     /// Takes what PostgreSQL says.

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use expect_test::Expect;
-use model::{EntityRecord, Gap, GapReason, MISSING, Report, Series};
+use model::{EntityRecord, Gap, GapReason, Report, Timestamp};
 
+use crate::alike::alike;
 use crate::place::{JSON, Place};
 use crate::player::Player;
 use crate::process::{Ended, Running};
@@ -14,24 +15,55 @@ const LENGTH: &str = "3s";
 
 /// What came of a recording.
 pub struct Outcome {
-    place: Place,
-    pub ended: Ended,
-    pub recording: recording::Recording,
+    ended: Ended,
+    recording: recording::Recording,
     pub report: Report,
 }
 
 /// The folder of a fixture host.
 pub fn folder(host: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/hosts").join(host)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../fixtures/hosts")
+        .join(host)
 }
+
+/// Recordings in which the sampler was held up by this machine's other work are made again.
+const TRIES: usize = 3;
 
 /// Records the host about a target, and explains it.
 pub fn record(host: &str, target: &str) -> Option<Outcome> {
+    let mut outcome = record_once(host, target)?;
+    for _ in 1..TRIES {
+        if outcome
+            .report
+            .gaps
+            .iter()
+            .all(|gap| gap.reason != GapReason::Overrun)
+        {
+            break;
+        }
+        outcome = record_once(host, target)?;
+    }
+    Some(outcome)
+}
+
+fn record_once(host: &str, target: &str) -> Option<Outcome> {
     let player = Player::start(&folder(host))?;
     let place = Place::new();
     let root = player.root().to_str().expect("a plain path");
     let arguments = [
-        "record", "-q", "--root", root, "--target", target, "--for", LENGTH, "--json", JSON, "-o", "host.stall",
+        "record",
+        "-q",
+        "--root",
+        root,
+        "--target",
+        target,
+        "--for",
+        LENGTH,
+        "--json",
+        JSON,
+        "-o",
+        "host.stall",
     ];
     let recorded = Running::start(place.stallscope(&arguments)).end();
     drop(player);
@@ -42,7 +74,6 @@ pub fn record(host: &str, target: &str) -> Option<Outcome> {
         recording: place.opened(),
         report: place.report(),
         ended,
-        place,
     })
 }
 
@@ -56,7 +87,10 @@ impl Outcome {
         let gaps = gaps.filter(|gap| gap.reason != GapReason::Overrun);
         let mut gaps: Vec<String> = gaps.map(line).collect();
         gaps.sort();
-        golden.assert_eq(&format!("{text}{}", gaps.concat()));
+        let said = format!("{text}{}", gaps.concat());
+        if !alike(golden.data(), &said) {
+            golden.assert_eq(&said);
+        }
         let commands = |c: char| c.is_control() && c != '\n';
         assert!(!text.contains(commands), "{text:?}");
         self
@@ -70,26 +104,32 @@ impl Outcome {
         found.next().unwrap_or_else(|| panic!("no entity {path}"))
     }
 
-    fn series(&self, (table, path, column): (&str, &str, &str)) -> Option<Series<'_>> {
-        let id = self.entity(path).id;
-        self.recording.timeline.series(table, id, column)
+    /// What was recorded in a column of whatever goes by that path: the machine and the root group share one.
+    #[track_caller]
+    fn values(&self, (table, path, column): (&str, &str, &str)) -> Vec<(Timestamp, i64)> {
+        self.entity(path);
+        let timeline = &self.recording.timeline;
+        let all = timeline.entities.iter();
+        let found = all.filter(|record| record.entity.path == path);
+        let series = found.filter_map(|record| timeline.series(table, record.id, column));
+        series.flat_map(|series| series.values()).collect()
     }
 
     /// By how much a counter grew per second, over all that was recorded of it.
     #[track_caller]
     pub fn rate(&self, table: &str, path: &str, column: &str) -> f64 {
-        let series = self.series((table, path, column));
-        let points: Vec<_> = series.iter().flat_map(Series::values).filter(|(_, value)| *value != MISSING).collect();
-        let ((from, first), (to, last)) = (points[0], points[points.len() - 1]);
+        let values = self.values((table, path, column));
+        let [(from, first), .., (to, last)] = values[..] else {
+            panic!("{table} {column} of {path}: {values:?}");
+        };
         (last - first) as f64 / to.seconds_since(from)
     }
 
     /// What a column last held; `None` where it never held anything.
     #[track_caller]
     pub fn last(&self, table: &str, path: &str, column: &str) -> Option<i64> {
-        let series = self.series((table, path, column))?;
-        let points = series.values().filter(|(_, value)| *value != MISSING);
-        points.last().map(|(_, value)| value)
+        let values = self.values((table, path, column));
+        values.last().map(|(_, value)| *value)
     }
 
     /// That a counter grew as the fixture's does, within what reading at other instants makes of it.
@@ -97,22 +137,39 @@ impl Outcome {
     pub fn grows(&self, (table, path, column): (&str, &str, &str), per_second: f64) -> &Self {
         let rate = self.rate(table, path, column);
         let off = (rate - per_second).abs();
-        assert!(off <= per_second * 0.03, "{table} {column} of {path}: {rate}, not {per_second}");
+        assert!(
+            off <= per_second * 0.03,
+            "{table} {column} of {path}: {rate}, not {per_second}"
+        );
         self
     }
 
     /// That a gauge holds what the fixture says.
     #[track_caller]
     pub fn holds(&self, (table, path, column): (&str, &str, &str), value: i64) -> &Self {
-        assert_eq!(self.last(table, path, column), Some(value), "{table} {column} of {path}");
+        assert_eq!(
+            self.last(table, path, column),
+            Some(value),
+            "{table} {column} of {path}"
+        );
         self
     }
 
     /// That something which the host does not tell was nowhere taken for 0.
     #[track_caller]
     pub fn lacks(&self, table: &str, path: &str, column: &str) -> &Self {
-        assert_eq!(self.last(table, path, column), None, "{table} {column} of {path}");
+        assert_eq!(
+            self.last(table, path, column),
+            None,
+            "{table} {column} of {path}"
+        );
         self
+    }
+
+    /// The CPUs of the machine, and those that the first target may use.
+    pub fn cpus(&self) -> (u32, Option<u32>) {
+        let meta = &self.recording.meta;
+        (meta.cpus, meta.targets[0].cpus_allowed)
     }
 
     /// The names of all entities, as recorded.

@@ -8,6 +8,7 @@
     reason = "SKIPPED lines are read by scripts/test.sh"
 )]
 
+mod alike;
 mod host;
 mod hosts;
 #[path = "../e2e/needs.rs"]

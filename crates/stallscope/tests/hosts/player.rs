@@ -41,7 +41,9 @@ impl Player {
             needs::skip("there is no /dev/fuse");
             return None;
         }
-        let folder = tempfile::Builder::new().prefix("stallscope-host-").tempdir();
+        let folder = tempfile::Builder::new()
+            .prefix("stallscope-host-")
+            .tempdir();
         let folder = folder.expect("a temporary folder can be made");
         let stage = Stage {
             tree: Tree::load(host),
@@ -58,7 +60,9 @@ impl Player {
                 folder,
             }),
             Err(error) => {
-                needs::skip(&format!("a FUSE file system cannot be mounted here: {error}"));
+                needs::skip(&format!(
+                    "a FUSE file system cannot be mounted here: {error}"
+                ));
                 None
             }
         }
@@ -127,7 +131,12 @@ impl Stage {
         }
     }
 
-    fn reading(&self, inode: INodeNo, handle: FileHandle, range: (usize, usize)) -> Result<Vec<u8>, i32> {
+    fn reading(
+        &self,
+        inode: INodeNo,
+        handle: FileHandle,
+        range: (usize, usize),
+    ) -> Result<Vec<u8>, i32> {
         let (node, now) = (self.node(inode), self.now());
         if let Some(errno) = refused(node.dies, now).or(refused(node.refuses_read, now)) {
             return Err(errno);
@@ -217,7 +226,12 @@ impl Filesystem for Stage {
         let dots = [".", ".."].map(|name| (inode, FileType::Directory, name.as_bytes()));
         let children = node.children.iter().map(|id| {
             let child = &self.tree.nodes[*id];
-            (inode_of(*id), kind(child), child.name.as_slice(), child.is_there(now))
+            (
+                inode_of(*id),
+                kind(child),
+                child.name.as_slice(),
+                child.is_there(now),
+            )
         });
         let dots = dots.map(|(inode, kind, name)| (inode, kind, name, true));
         let all = dots.into_iter().chain(children).enumerate();

@@ -61,7 +61,9 @@ impl Node {
 
 /// The error, once its time has come.
 pub fn refused(refusal: Refusal, time: f64) -> Option<i32> {
-    refusal.filter(|(from, _)| *from <= time).map(|(_, errno)| errno)
+    refusal
+        .filter(|(from, _)| *from <= time)
+        .map(|(_, errno)| errno)
 }
 
 impl Tree {
@@ -233,8 +235,11 @@ fn between(one: &[u8], other: &[u8], words: &[u8], part: f64) -> Vec<u8> {
 fn grown(one: &[u8], other: &[u8], part: f64) -> Option<Vec<u8>> {
     let number = |word| {
         let text = std::str::from_utf8(word).ok()?;
-        let decimals = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
-        Some((text.parse::<f64>().ok()?, decimals)).filter(|_| text.starts_with(|c: char| c.is_ascii_digit()))
+        let decimals = text
+            .split_once('.')
+            .map_or(0, |(_, decimals)| decimals.len());
+        Some((text.parse::<f64>().ok()?, decimals))
+            .filter(|_| text.starts_with(|c: char| c.is_ascii_digit()))
     };
     if one == other {
         return None;
