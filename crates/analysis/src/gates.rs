@@ -46,10 +46,16 @@ pub(crate) fn not_seen(facts: &Facts<'_>) -> Vec<String> {
         .iter()
         .filter(|gap| gap.table != "pressure")
     {
-        if let GapReason::Denied(sentence) | GapReason::Unsupported(sentence) = &gap.reason
-            && !all.contains(sentence)
-        {
-            all.push(sentence.clone());
+        let sentence = match (&gap.reason, gap.window) {
+            (GapReason::Denied(sentence) | GapReason::Unsupported(sentence), _) => sentence.clone(),
+            (GapReason::Vanished, Some(window)) => match window.intersect(facts.window) {
+                Some(away) => format!("{} was away for {:.1} s", gap.what, away.seconds()),
+                None => continue,
+            },
+            _ => continue,
+        };
+        if !all.contains(&sentence) {
+            all.push(sentence);
         }
     }
     all

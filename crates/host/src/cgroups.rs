@@ -339,26 +339,33 @@ impl Cgroups {
     ) {
         // Nothing of the many groups is due at nine ticks of ten: they are not even walked over.
         let any_rest = self.sensors.iter().any(|(_, sensor)| due(sensor, false));
-        for (path, group) in &mut self.groups {
+        let hierarchies = &self.hierarchies;
+        self.groups.retain(|path, group| {
             let near = group.near;
-            if !near && !any_rest {
-                continue;
+            if group.probes.is_empty() || (!near && !any_rest) {
+                return true;
             }
-            let hierarchies = &self.hierarchies;
             group.probes.retain_mut(|(sensor, probe)| {
-                !due(sensors::all()[*sensor], near)
-                    || probe.sample(stamp(), scratch, &mut intakes[*sensor], registry)
-                        == Presence::Alive
-                    || {
-                        probe.finish(&mut intakes[*sensor]);
-                        // Of a group that is gone its end says enough.
-                        if near {
-                            say_pressure_off(hierarchies, path, &mut scratch.gaps);
-                        }
-                        false
+                let due = due(sensors::all()[*sensor], near);
+                let gone = due
+                    && probe.sample(stamp(), scratch, &mut intakes[*sensor], registry)
+                        == Presence::Gone;
+                if gone {
+                    probe.finish(&mut intakes[*sensor]);
+                    // Of a group that is gone its end says enough.
+                    if near {
+                        say_pressure_off(hierarchies, path, &mut scratch.gaps);
                     }
+                }
+                !gone
             });
-        }
+            // Nothing of it is left: it is gone, whenever groups are next looked for.
+            let alive = !group.probes.is_empty();
+            if !alive {
+                registry.vanish_with_parts(group.entity, stamp());
+            }
+            alive
+        });
     }
 
     pub(crate) fn finish(&mut self, intakes: &mut [Intake]) {
@@ -384,10 +391,11 @@ fn say_pressure_off(hierarchies: &Hierarchies, path: &str, gaps: &mut Gaps) {
     let Some(folder) = hierarchies.v2.as_ref().and_then(|it| it.folder(path)) else {
         return;
     };
-    let switch = folder.join("cgroup.pressure");
-    if std::fs::read(&switch).is_ok_and(|state| state.trim_ascii() == b"0") {
-        let switch = name_of(switch.as_os_str().as_bytes()).into_owned();
-        let sentence = format!("pressure of this group is switched off: echo 1 > {switch}");
+    let switch = std::fs::read(folder.join("cgroup.pressure"));
+    if switch.is_ok_and(|state| state.trim_ascii() == b"0") {
+        // No command to copy: the name is its owner's to choose.
+        let sentence =
+            format!("pressure of {path} is switched off: write 1 into its cgroup.pressure");
         gaps.say("cgroup_pressure", path, GapReason::Unsupported(sentence));
     }
 }

@@ -12,7 +12,6 @@ mod alike;
 mod host;
 mod hosts;
 #[path = "../e2e/needs.rs"]
-#[expect(dead_code, reason = "the other tests need more of the machine")]
 mod needs;
 #[path = "../e2e/place.rs"]
 #[expect(dead_code, reason = "the other tests do more there")]
@@ -21,4 +20,5 @@ mod player;
 #[path = "../e2e/process.rs"]
 #[expect(dead_code, reason = "the other tests do more with processes")]
 mod process;
+mod real;
 mod tree;
