@@ -40,12 +40,11 @@ pub(crate) fn not_seen(facts: &Facts<'_>) -> Vec<String> {
     let mut all =
         vec!["stacks, who holds which lock, single waits: this version uses no BPF".to_owned()];
     // Pressure that is off is a doubt of its own, and said there.
-    for gap in facts
-        .timeline
-        .gaps
-        .iter()
-        .filter(|gap| gap.table != "pressure")
-    {
+    let gaps = facts.timeline.gaps.iter();
+    let mut gaps: Vec<_> = gaps.filter(|gap| gap.table != "pressure").collect();
+    // Which was met first is chance.
+    gaps.sort_by_key(|gap| (&gap.table, &gap.what));
+    for gap in gaps {
         let sentence = match (&gap.reason, gap.window) {
             (GapReason::Denied(sentence) | GapReason::Unsupported(sentence), _) => sentence.clone(),
             (GapReason::Vanished, Some(window)) => match window.intersect(facts.window) {

@@ -1,18 +1,14 @@
 //! Golden texts with figures that were read at slightly other instants.
 
-/// Whether two texts say the same, but for one in the last place of a figure or 3 % of it (10 % of one
-/// above 100), and a second of time. Where lines are broken follows from the figures.
+/// Whether two texts say the same, but for what other instants make of a figure: one in its last place or
+/// 3 % of it, two points of a percentage and of its bar, a second of time. Where lines are broken follows
+/// from the figures.
 pub fn alike(one: &str, other: &str) -> bool {
     let words = |text: &str| text.split_whitespace().map(Word::read).collect::<Vec<_>>();
     let (one, other) = (words(one), words(other));
-    // A word of its own behind the figure: `3.1 s`.
-    let seconds = |index: usize| {
-        one.get(index + 1)
-            .is_some_and(|next| next.rest.starts_with('s') && next.rest.len() <= 2)
-    };
+    let unit = |index: usize| one.get(index + 1).map_or("", |next| next.rest.as_str());
     let mut pairs = one.iter().zip(&other).enumerate();
-    one.len() == other.len()
-        && pairs.all(|(index, (one, other))| one.is_like(other, seconds(index)))
+    one.len() == other.len() && pairs.all(|(index, (one, other))| one.is_like(other, unit(index)))
 }
 
 /// A word, with its first number apart.
@@ -54,14 +50,18 @@ impl Word {
         }
     }
 
-    fn is_like(&self, other: &Self, seconds: bool) -> bool {
+    /// `unit` is the word behind it.
+    fn is_like(&self, other: &Self, unit: &str) -> bool {
+        let unit = unit.trim_end_matches([':', ';', ',', '.', ')']);
+        let least = match unit {
+            "s" => 1.0,
+            "%" => 2.0,
+            _ if self.rest == "#" => 2.0,
+            _ => self.place.max(other.place),
+        };
         // What a change would bring is a quotient of small differences where it is a multiple.
         let part = if self.value < 100.0 { 0.03 } else { 0.1 };
-        let most = if seconds {
-            self.place.max(1.0)
-        } else {
-            self.place.max(other.place).max(self.value * part)
-        };
+        let most = least.max(self.value * part);
         self.rest == other.rest && (self.value - other.value).abs() <= most * 1.001
     }
 }

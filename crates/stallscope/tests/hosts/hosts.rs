@@ -133,18 +133,18 @@ fn an_unprivileged_container() {
     outcome.says(&expect![[r#"
         No bottleneck: app waited for nothing worth naming; 99.5 % of its non-idle time it was on a CPU.
                                                                                   healthy of app, consistent
-          judged      0 s to 3.2 s         pressure  not recorded
+          judged      0 s to 3.1 s         pressure  not recorded
           Where the non-idle time of app went
             app on a CPU           99.5 %  ########################################
             app waiting for a CPU  0.5 %
-          Found innocent    steal 0, throttling 0, other processes 35 % of the CPU used
-          Doubts            only 3.2 s were steady: run at least 10 s for a verdict to rely on; no pressure
+          Found innocent    steal 0, throttling 0, other processes 31 % of the CPU used
+          Doubts            only 3.1 s were steady: run at least 10 s for a verdict to rely on; no pressure
                             was recorded: this kernel shows no pressure: add psi=1 to its boot parameters
                             and reboot (it needs Linux 4.20 or later with CONFIG_PSI, and no sandbox that
                             hides /proc/pressure)
           Not seen          stacks, who holds which lock, single waits: this version uses no BPF;
-                            proc/diskstats cannot be read: Input/output error (os error 5); connections are
-                            not seen through another root: record on the machine itself; what blocked
+                            connections are not seen through another root: record on the machine itself;
+                            proc/diskstats cannot be read: Input/output error (os error 5); what blocked
                             threads wait for is not seen: run as root, or as the user who owns them
           Next              give it more work: what it then waits for is its limit
         gap: connection: not supported here: connections are not seen through another root: record on the machine itself
@@ -183,14 +183,14 @@ fn one_cpu_without_pressure_and_schedstat() {
                             was recorded: this kernel shows no pressure: add psi=1 to its boot parameters
                             and reboot (it needs Linux 4.20 or later with CONFIG_PSI, and no sandbox that
                             hides /proc/pressure)
-          Not seen          stacks, who holds which lock, single waits: this version uses no BPF; no
-                            run-queue delay: this kernel was built without CONFIG_SCHED_INFO (schedstats);
-                            connections are not seen through another root: record on the machine itself
+          Not seen          stacks, who holds which lock, single waits: this version uses no BPF;
+                            connections are not seen through another root: record on the machine itself; no
+                            run-queue delay: this kernel was built without CONFIG_SCHED_INFO (schedstats)
           Ruled out         cpu.quota: no control group of sensord was throttled; cpu.steal: steal was 0;
                             cpu.saturated: the CPUs were 27 % busy, under 90 %; cpu.imbalance: the fullest
                             CPU was 27 % busy, the emptiest 27 %; cpu.single_thread: the busiest thread of
                             sensord was on a CPU for 25 % of the time; cpu.softirq: cpu0 spent 1 % in
-                            interrupts; cpu.kernel: sensord spent 19 % of its CPU time in the kernel
+                            interrupts; cpu.kernel: sensord spent 21 % of its CPU time in the kernel
           Prove it wrong    run longer and alone on the machine
         gap: connection: not supported here: connections are not seen through another root: record on the machine itself
         gap: pressure proc/pressure/cpu: not supported here: this kernel shows no pressure: add psi=1 to its boot parameters and reboot (it needs Linux 4.20 or later with CONFIG_PSI, and no sandbox that hides /proc/pressure)
@@ -342,15 +342,15 @@ fn pressure_that_is_switched_off_midway() {
     outcome.says(&expect![[r#"
         No bottleneck: a waited for nothing worth naming; 93 % of its non-idle time it was on a CPU.
                                                                                     healthy of a, consistent
-          judged      0 s to 3 s           pressure  cpu 12 % some, memory 0, io 0 (machine)
+          judged      0 s to 3.2 s         pressure  cpu 12 % some, memory 0, io 0 (machine)
           Where the non-idle time of a went
             a on a CPU            93 %  #####################################
             a waiting for a CPU  6.7 %  ###
           Found innocent    steal 0, throttling 0, memory 0, other processes 29 % of the CPU used
-          Doubts            only 3.0 s were steady: run at least 10 s for a verdict to rely on
+          Doubts            only 3.2 s were steady: run at least 10 s for a verdict to rely on
           Not seen          stacks, who holds which lock, single waits: this version uses no BPF; pressure
-                            of /b.slice/a.service is switched off: write 1 into its cgroup.pressure;
-                            pressure of /b.slice is switched off: write 1 into its cgroup.pressure;
+                            of /b.slice is switched off: write 1 into its cgroup.pressure; pressure of
+                            /b.slice/a.service is switched off: write 1 into its cgroup.pressure;
                             connections are not seen through another root: record on the machine itself
           Next              give it more work: what it then waits for is its limit
         gap: cgroup_pressure /b.slice/a.service: not supported here: pressure of /b.slice/a.service is switched off: write 1 into its cgroup.pressure
