@@ -1,7 +1,7 @@
 //! Golden texts with figures that were read at slightly other instants.
 
 /// Whether two texts say the same, but for what other instants make of a figure: one in its last place or
-/// 3 % of it, two points of a percentage and of its bar, a second of time. Where lines are broken follows
+/// 3 % of it, five points of a percentage, its bar, a second of time. Where lines are broken follows
 /// from the figures.
 pub fn alike(one: &str, other: &str) -> bool {
     let words = |text: &str| text.split_whitespace().map(Word::read).collect::<Vec<_>>();
@@ -55,8 +55,8 @@ impl Word {
         let unit = unit.trim_end_matches([':', ';', ',', '.', ')']);
         let least = match unit {
             "s" => 1.0,
-            "%" => 2.0,
-            _ if self.rest == "#" => 2.0,
+            "%" => 5.0,
+            _ if self.rest == "#" => 3.0,
             _ => self.place.max(other.place),
         };
         // What a change would bring is a quotient of small differences where it is a multiple.
