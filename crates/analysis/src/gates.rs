@@ -40,16 +40,21 @@ pub(crate) fn not_seen(facts: &Facts<'_>) -> Vec<String> {
     let mut all =
         vec!["stacks, who holds which lock, single waits: this version uses no BPF".to_owned()];
     // Pressure that is off is a doubt of its own, and said there.
-    for gap in facts
-        .timeline
-        .gaps
-        .iter()
-        .filter(|gap| gap.table != "pressure")
-    {
-        if let GapReason::Denied(sentence) | GapReason::Unsupported(sentence) = &gap.reason
-            && !all.contains(sentence)
-        {
-            all.push(sentence.clone());
+    let gaps = facts.timeline.gaps.iter();
+    let mut gaps: Vec<_> = gaps.filter(|gap| gap.table != "pressure").collect();
+    // Which was met first is chance.
+    gaps.sort_by_key(|gap| (&gap.table, &gap.what));
+    for gap in gaps {
+        let sentence = match (&gap.reason, gap.window) {
+            (GapReason::Denied(sentence) | GapReason::Unsupported(sentence), _) => sentence.clone(),
+            (GapReason::Vanished, Some(window)) => match window.intersect(facts.window) {
+                Some(away) => format!("{} was away for {:.1} s", gap.what, away.seconds()),
+                None => continue,
+            },
+            _ => continue,
+        };
+        if !all.contains(&sentence) {
+            all.push(sentence);
         }
     }
     if facts.timeline.gaps.iter().any(is_the_machines) {

@@ -4,14 +4,16 @@
 //! several hierarchies are one entity, and each of its sensors opens its sources wherever they are.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use model::{Entity, EntityId, EntityKind, GapReason, Timestamp};
+use model::{Entity, EntityId, EntityKind, GapReason, Timestamp, bytes_of, name_of};
 use sensors::{Hierarchy, Scope, Sensor, Source};
 
 use crate::intake::Intake;
-use crate::probe::{Presence, Probe, Scratch};
+use crate::probe::{Gaps, Presence, Probe, Scratch};
 use crate::registry::Registry;
 
 /// Groups beyond this many are not measured; the gap says so.
@@ -37,7 +39,8 @@ impl Mount {
         if inside.split('/').any(|part| part == "..") {
             return None;
         }
-        (inside.is_empty() || inside.starts_with('/')).then(|| below(&self.point, inside))
+        (inside.is_empty() || inside.starts_with('/'))
+            .then(|| below(&self.point, &bytes_of(inside)))
     }
 }
 
@@ -52,9 +55,10 @@ pub struct Hierarchies {
 
 impl Hierarchies {
     /// Finds the mounts in the text of /proc/self/mountinfo (proc(5)); paths are below `root`.
-    pub fn from_mountinfo(text: &str, root: &Path) -> Self {
+    pub fn from_mountinfo(text: &[u8], root: &Path) -> Self {
         let mut found = Self::default();
-        for line in text.lines() {
+        for line in text.split(|byte| *byte == b'\n') {
+            let line = name_of(line);
             let Some((left, right)) = line.split_once(" - ") else {
                 continue;
             };
@@ -70,7 +74,7 @@ impl Hierarchies {
                 continue;
             };
             let mount = Mount {
-                point: below(root, &unescape(point)),
+                point: below(root, &bytes_of(&unescape(point))),
                 root: unescape(group),
             };
             match kind {
@@ -154,25 +158,26 @@ impl<T> Placement<T> {
     }
 }
 
-/// The groups of a process, from the text of its /proc/PID/cgroup.
-pub fn groups_of(text: &str) -> Placement<&str> {
+/// The groups of a process, from the text of its /proc/PID/cgroup. A group's name may hold any byte but
+/// a line's end, which the kernel refuses (cgroup_mkdir).
+pub fn groups_of(text: &[u8]) -> Placement<&[u8]> {
     let mut found = Placement::default();
-    for line in text.lines() {
-        let mut fields = line.splitn(3, ':');
+    for line in text.split(|byte| *byte == b'\n') {
+        let mut fields = line.splitn(3, |byte| *byte == b':');
         let (number, controllers, path) = (
             fields.next(),
             fields.next().unwrap_or_default(),
             fields.next(),
         );
         let Some(path) = path else { continue };
-        if number == Some("0") && controllers.is_empty() {
+        if number == Some(b"0") && controllers.is_empty() {
             found.v2 = Some(path);
         }
-        for controller in controllers.split(',') {
+        for controller in controllers.split(|byte| *byte == b',') {
             match controller {
-                "cpu" => found.cpu = Some(path),
-                "memory" => found.memory = Some(path),
-                "blkio" => found.io = Some(path),
+                b"cpu" => found.cpu = Some(path),
+                b"memory" => found.memory = Some(path),
+                b"blkio" => found.io = Some(path),
                 _ => {}
             }
         }
@@ -180,8 +185,9 @@ pub fn groups_of(text: &str) -> Placement<&str> {
     found
 }
 
-fn below(root: &Path, path: &str) -> PathBuf {
-    root.join(path.trim_start_matches('/'))
+fn below(root: &Path, path: &[u8]) -> PathBuf {
+    let inside = path.iter().position(|byte| *byte != b'/');
+    root.join(OsStr::from_bytes(&path[inside.unwrap_or(path.len())..]))
 }
 
 /// mountinfo writes space, tab, line end and backslash as octal.
@@ -302,11 +308,14 @@ impl Cgroups {
     }
 
     /// Marks the groups that hold target or generator, and all groups above them: read more often.
-    pub(crate) fn mark_near<'a>(&mut self, paths: impl Iterator<Item = &'a str>) {
+    pub(crate) fn mark_near<'a>(&mut self, paths: impl Iterator<Item = &'a str>, gaps: &mut Gaps) {
         for path in paths {
             let mut path = path;
             loop {
                 if let Some(group) = self.groups.get_mut(path) {
+                    if !group.near {
+                        say_pressure_off(&self.hierarchies, path, gaps);
+                    }
                     group.near = true;
                     // What decides for most groups lets a little slip: too much for these.
                     group
@@ -334,21 +343,33 @@ impl Cgroups {
     ) {
         // Nothing of the many groups is due at nine ticks of ten: they are not even walked over.
         let any_rest = self.sensors.iter().any(|(_, sensor)| due(sensor, false));
-        for group in self.groups.values_mut() {
+        let hierarchies = &self.hierarchies;
+        self.groups.retain(|path, group| {
             let near = group.near;
-            if !near && !any_rest {
-                continue;
+            if group.probes.is_empty() || (!near && !any_rest) {
+                return true;
             }
             group.probes.retain_mut(|(sensor, probe)| {
-                !due(sensors::all()[*sensor], near)
-                    || probe.sample(stamp(), scratch, &mut intakes[*sensor], registry)
-                        == Presence::Alive
-                    || {
-                        probe.finish(&mut intakes[*sensor]);
-                        false
+                let due = due(sensors::all()[*sensor], near);
+                let gone = due
+                    && probe.sample(stamp(), scratch, &mut intakes[*sensor], registry)
+                        == Presence::Gone;
+                if gone {
+                    probe.finish(&mut intakes[*sensor]);
+                    // Of a group that is gone its end says enough.
+                    if near {
+                        say_pressure_off(hierarchies, path, &mut scratch.gaps);
                     }
+                }
+                !gone
             });
-        }
+            // Nothing of it is left: it is gone, whenever groups are next looked for.
+            let alive = !group.probes.is_empty();
+            if !alive {
+                registry.vanish_with_parts(group.entity, stamp());
+            }
+            alive
+        });
     }
 
     pub(crate) fn finish(&mut self, intakes: &mut [Intake]) {
@@ -368,6 +389,21 @@ impl Cgroups {
     }
 }
 
+/// Says so where a group's pressure is switched off (since 6.1): its files are then not there, and those
+/// that are held open read nothing any more.
+fn say_pressure_off(hierarchies: &Hierarchies, path: &str, gaps: &mut Gaps) {
+    let Some(folder) = hierarchies.v2.as_ref().and_then(|it| it.folder(path)) else {
+        return;
+    };
+    let switch = std::fs::read(folder.join("cgroup.pressure"));
+    if switch.is_ok_and(|state| state.trim_ascii() == b"0") {
+        // No command to copy: the name is its owner's to choose.
+        let sentence =
+            format!("pressure of {path} is switched off: write 1 into its cgroup.pressure");
+        gaps.say("cgroup_pressure", path, GapReason::Unsupported(sentence));
+    }
+}
+
 /// Adds the path of `folder` and of every group below it.
 fn walk(folder: &Path, path: &mut String, depth: usize, paths: &mut BTreeSet<String>) {
     paths.insert(path.clone());
@@ -378,10 +414,7 @@ fn walk(folder: &Path, path: &mut String, depth: usize, paths: &mut BTreeSet<Str
         return;
     };
     for entry in entries.flatten() {
-        // A group's name that is not UTF-8 cannot be stored exactly; it is left to its parent's sums.
-        let Ok(name) = entry.file_name().into_string() else {
-            continue;
-        };
+        let name = entry.file_name();
         if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             continue;
         }
@@ -391,7 +424,7 @@ fn walk(folder: &Path, path: &mut String, depth: usize, paths: &mut BTreeSet<Str
         if length > 1 {
             path.push('/');
         }
-        path.push_str(&name);
+        path.push_str(&name_of(name.as_bytes()));
         if leaf {
             paths.insert(path.clone());
         } else {
@@ -410,14 +443,14 @@ mod tests {
         let hybrid = "31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755\n\
                       32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw,relatime shared:5 - cgroup cgroup rw,cpu,cpuacct\n\
                       41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw\n";
-        let found = Hierarchies::from_mountinfo(hybrid, Path::new("/"));
+        let found = Hierarchies::from_mountinfo(hybrid.as_bytes(), Path::new("/"));
         let point = |found: &Hierarchies| found.v2.as_ref().map(|mount| mount.point.clone());
         assert_eq!(point(&found), Some(PathBuf::from("/sys/fs/cgroup/unified")));
         assert_eq!(found.v1.keys().collect::<Vec<_>>(), ["cpu", "cpuacct"]);
         assert_eq!(found.layout(), "hybrid");
         let pure =
             "25 30 0:23 / /sys/fs/cgroup\\040x rw - cgroup2 cgroup2 rw,nsdelegate\nnonsense\n";
-        let found = Hierarchies::from_mountinfo(pure, Path::new("/host"));
+        let found = Hierarchies::from_mountinfo(pure.as_bytes(), Path::new("/host"));
         assert_eq!(point(&found), Some(PathBuf::from("/host/sys/fs/cgroup x")));
         assert_eq!(found.layout(), "v2");
     }
@@ -425,7 +458,7 @@ mod tests {
     #[test]
     fn a_container_that_sees_only_its_own_group_finds_it() {
         let inside = "700 690 0:38 /docker/ab /sys/fs/cgroup ro - cgroup2 cgroup rw,nsdelegate\n";
-        let mount = Hierarchies::from_mountinfo(inside, Path::new("/"))
+        let mount = Hierarchies::from_mountinfo(inside.as_bytes(), Path::new("/"))
             .v2
             .expect("mounted");
         let folder = |path: &str| mount.folder(path);
@@ -440,23 +473,23 @@ mod tests {
 
     #[test]
     fn a_process_names_its_groups_per_hierarchy() {
-        let hybrid = "9:name=systemd:/\n4:memory:/m\n1:cpu,cpuacct:/limited\n0::/stall/a b\n";
+        let hybrid = b"9:name=systemd:/\n4:memory:/m\n1:cpu,cpuacct:/limited\n0::/stall/a \xff\n";
         assert_eq!(
             groups_of(hybrid),
             Placement {
-                cpu: Some("/limited"),
-                memory: Some("/m"),
+                cpu: Some(b"/limited".as_slice()),
+                memory: Some(b"/m".as_slice()),
                 io: None,
-                v2: Some("/stall/a b"),
+                v2: Some(b"/stall/a \xff".as_slice()),
             }
         );
         assert_eq!(
-            groups_of("0::/user.slice\n"),
+            groups_of(b"0::/user.slice\n"),
             Placement {
-                v2: Some("/user.slice"),
+                v2: Some(b"/user.slice".as_slice()),
                 ..Placement::default()
             }
         );
-        assert_eq!(groups_of("x"), Placement::default());
+        assert_eq!(groups_of(b"x"), Placement::default());
     }
 }

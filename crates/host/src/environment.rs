@@ -1,13 +1,17 @@
 //! The machine as it is at the start of a recording.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 use crate::cgroups::Hierarchies;
+use crate::root;
 
 /// What is known of the machine once and for all.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Environment {
+    /// Where the kernel's files are read: `/`, or another root that shows them.
+    pub root: PathBuf,
     /// Facts by name.
     pub facts: BTreeMap<String, String>,
     /// CPUs online.
@@ -22,9 +26,9 @@ pub struct Environment {
     pub hierarchies: Hierarchies,
 }
 
-/// Reads the environment below `root` (`/`, or a tree of captured files).
+/// Reads the environment below `root`: `/`, or another root that shows the kernel's files.
 pub fn environment(root: &Path) -> Environment {
-    let read = |path: &str| std::fs::read(root.join(path)).ok();
+    let read = |path: &str| std::fs::read(root::place(root, path)).ok();
     let text = |path: &str| {
         read(path)
             .map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned())
@@ -36,7 +40,8 @@ pub fn environment(root: &Path) -> Environment {
             facts.insert(fact.name.to_owned(), value);
         }
     }
-    let hierarchies = Hierarchies::from_mountinfo(&text("proc/self/mountinfo"), root);
+    let hierarchies =
+        Hierarchies::from_mountinfo(&read("proc/self/mountinfo").unwrap_or_default(), root);
     facts.insert("cgroup.layout".to_owned(), hierarchies.layout().to_owned());
     facts.insert(
         "machine.architecture".to_owned(),
@@ -54,22 +59,35 @@ pub fn environment(root: &Path) -> Environment {
         }
         .to_owned(),
     );
-    let cpus = text("proc/stat")
-        .lines()
-        .filter(|line| line.starts_with("cpu") && !line.starts_with("cpu "))
-        .count();
+    if !root::is_own(root) {
+        let shown = model::name_of(root.as_os_str().as_bytes()).into_owned();
+        facts.insert("recorder.root".to_owned(), shown);
+    }
+    let cpus = sensors::cpus_online(&read("proc/stat").unwrap_or_default()).count();
+    // The kernel tells the name that the looker's own container has.
+    let host = (!root::is_own(root)).then(|| text("etc/hostname"));
+    let host = host.filter(|name| !name.is_empty());
+    let node = host.unwrap_or_else(|| text("proc/sys/kernel/hostname"));
     Environment {
+        root: root.to_owned(),
         facts,
         cpus: cpus.max(1) as u32,
         machine_id: text("etc/machine-id"),
         boot_id: text("proc/sys/kernel/random/boot_id"),
-        node: text("proc/sys/kernel/hostname"),
+        node,
         hierarchies,
     }
 }
 
-/// How many CPUs the affinity of a process allows, its cpuset included; `None` when it is gone.
-pub fn cpus_allowed(pid: u32) -> Option<u32> {
-    let pid = rustix::process::Pid::from_raw(i32::try_from(pid).ok()?)?;
-    Some(rustix::thread::sched_getaffinity(Some(pid)).ok()?.count())
+/// How many of the CPUs that are online the affinity of a process allows, its cpuset included; `None`
+/// when it is gone.
+///
+/// The mask may name CPUs that are not there (of all that the machine could have): those count nothing.
+pub fn cpus_allowed(root: &Path, pid: u32) -> Option<u32> {
+    let status = std::fs::read(root.join(format!("proc/{pid}/status"))).ok()?;
+    let allowed = sensors::cpus_allowed(&status)?;
+    let stat = std::fs::read(root.join("proc/stat")).ok()?;
+    let online = sensors::cpus_online(&stat);
+    let count = online.filter(|cpu| allowed.contains(*cpu)).count();
+    u32::try_from(count).ok()
 }

@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// What a sampler is to do.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// `/`, or a tree of captured files.
+    /// `/`, or another root that shows the kernel's files.
     pub root: PathBuf,
     /// Lock memory and raise the priority where allowed.
     pub harden: bool,

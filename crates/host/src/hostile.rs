@@ -48,7 +48,7 @@ pub fn program(file: &[u8], auxv: &[u8]) -> bool {
 ///
 /// # Panics
 /// When the folder of a group is not below the mount of its hierarchy.
-pub fn groups(mountinfo: &str, cgroup: &str) {
+pub fn groups(mountinfo: &[u8], cgroup: &[u8]) {
     let hierarchies = Hierarchies::from_mountinfo(mountinfo, Path::new("/"));
     let groups = groups_of(cgroup);
     let paths = [groups.cpu, groups.memory, groups.io, groups.v2];
@@ -56,7 +56,7 @@ pub fn groups(mountinfo: &str, cgroup: &str) {
         for folder in paths
             .into_iter()
             .flatten()
-            .filter_map(|it| mount.folder(it))
+            .filter_map(|it| mount.folder(&model::name_of(it)))
         {
             let inside = folder.strip_prefix(&mount.point).expect("below its mount");
             assert!(!inside.iter().any(|part| part == ".."), "{folder:?}");

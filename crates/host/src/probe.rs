@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use model::{EntityId, Gap, GapReason, Timestamp};
+use model::{EntityId, Gap, GapReason, Timestamp, Window, name_of};
 use rustix::io::Errno;
 use sensors::{Facts, Lack, Place, Reading, Scope, Sensor, Subject};
 
@@ -73,11 +73,22 @@ impl Gaps {
             .said
             .iter()
             .any(|gap| gap.table == table && gap.what == what && gap.reason == reason);
-        if !known && self.said.len() < 1_000 {
+        if !known {
+            self.add(table, what, None, reason);
+        }
+    }
+
+    /// Says that a part of something was away for a time.
+    fn say_away(&mut self, table: &str, what: &str, window: Window) {
+        self.add(table, what, Some(window), GapReason::Vanished);
+    }
+
+    fn add(&mut self, table: &str, what: &str, window: Option<Window>, reason: GapReason) {
+        if self.said.len() < 1_000 {
             self.said.push(Gap {
                 table: table.to_owned(),
                 what: what.to_owned(),
-                window: None,
+                window,
                 reason,
             });
         }
@@ -247,6 +258,15 @@ impl Probe {
         }
     }
 
+    /// Notes the end of those parts of the machine that the last reading no longer told of.
+    pub(crate) fn end_parts(&self, registry: &mut Registry) {
+        for (_, part) in &self.parts {
+            if part.time() != self.sampled {
+                registry.vanish(part.entity(), part.time());
+            }
+        }
+    }
+
     /// Reads source `index` alone, without taking it in.
     pub(crate) fn read_source(&self, index: usize, scratch: &mut Scratch) -> Result<Next, Errno> {
         let buffer = &mut scratch.buffers[index];
@@ -280,16 +300,25 @@ impl Probe {
             kept,
             own,
             parts,
+            sampled,
             ..
         } = self;
+        let Scratch {
+            buffers,
+            facts,
+            gaps,
+            ..
+        } = scratch;
         let mut bytes: [Option<&[u8]>; MOST_SOURCES] = [None; MOST_SOURCES];
         for (index, kept) in kept.iter().enumerate() {
-            bytes[index] = kept.is_some().then_some(scratch.buffers[index].as_slice());
+            bytes[index] = kept.is_some().then_some(buffers[index].as_slice());
         }
         let reading = Reading {
             bytes: &bytes[..kept.len()],
-            facts: scratch.facts,
+            facts: *facts,
         };
+        // A group's disks are told of while they are used; what the machine has is always told of.
+        let tells_all = sensor.scope == Scope::Machine;
         let result = (sensor.parse)(&reading, &mut |subject, values| match subject {
             Subject::Own => own.take(now, values, intake),
             Subject::Part(kind, name) => {
@@ -297,16 +326,21 @@ impl Probe {
                     .iter()
                     .position(|(known, _)| **known == *name)
                     .unwrap_or_else(|| {
-                        let shown = String::from_utf8_lossy(name);
-                        let id = registry.part(kind, &shown, own.entity(), now);
+                        let id = registry.part(kind, &name_of(name), own.entity(), now);
                         parts.push((name.into(), LastSeen::new(id, values.len())));
                         parts.len() - 1
                     });
-                parts[index].1.take(now, values, intake);
+                let part = &mut parts[index].1;
+                let seen = part.time();
+                if tells_all && seen != Timestamp::default() && seen != *sampled {
+                    let what = &registry.get(part.entity()).entity.name;
+                    gaps.say_away(&sensor.table.name, what, Window::new(seen, now));
+                }
+                part.take(now, values, intake);
             }
         });
         if let Err(malformed) = result {
-            scratch.gaps.say(
+            gaps.say(
                 &sensor.table.name,
                 "",
                 GapReason::Malformed(malformed.to_string()),
@@ -350,6 +384,9 @@ fn say_lack(sensor: &'static Sensor, index: usize, errno: Errno, gaps: &mut Gaps
         (_, Errno::SRCH) => return,
         (_, Errno::MFILE | Errno::NFILE) => {
             GapReason::Denied("too many open files: raise the limit with ulimit -n".to_owned())
+        }
+        (Lack::Usual, Errno::IO | Errno::NOMEM | Errno::FBIG) => {
+            GapReason::Unsupported(format!("{} cannot be read: {errno}", source.path))
         }
         (Lack::Usual, _) => return,
         (Lack::Say(sentence), Errno::ACCESS | Errno::PERM) => {

@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use model::{Entity, EntityId, EntityKind, EntityRecord, Role, Timestamp};
+use model::{Entity, EntityId, EntityKind, EntityRecord, Role, Timestamp, name_of};
 use rustix::fs::{Mode, OFlags, RawDir, SeekFrom};
 use sensors::{Scope, Sensor};
 
@@ -16,6 +16,7 @@ use crate::cgroups::{Cgroups, Placement, groups_of};
 use crate::intake::Intake;
 use crate::probe::{Presence, Probe, Scratch, first_look};
 use crate::registry::Registry;
+use crate::root;
 use crate::thread::Threads;
 
 struct Process {
@@ -38,6 +39,8 @@ type Placed = (usize, &'static Sensor);
 /// The processes of the machine.
 pub(crate) struct Processes {
     proc: PathBuf,
+    /// The recorder itself, if it is among them.
+    own: Option<u32>,
     folder: OwnedFd,
     process_sensor: Placed,
     thread_sensor: Placed,
@@ -64,6 +67,7 @@ impl Processes {
                 .expect("there is a sensor of processes and one of threads")
         };
         Ok(Self {
+            own: root::own_pid(root),
             proc,
             folder,
             process_sensor: placed(Scope::Process),
@@ -200,7 +204,8 @@ impl Processes {
         }
         near.sort();
         near.dedup();
-        cgroups.mark_near(near.iter().map(|id| registry.get(*id).entity.path.as_str()));
+        let near = near.iter().map(|id| registry.get(*id).entity.path.as_str());
+        cgroups.mark_near(near, &mut scratch.gaps);
     }
 
     /// Reads the process sensor, of target and generator or of all.
@@ -284,7 +289,7 @@ impl Processes {
         };
         let parent = u32::try_from(stat.parent).unwrap_or(0);
         let parent_entity = self.by_pid.get(&parent).map(|process| process.entity);
-        let name = String::from_utf8_lossy(stat.name).into_owned();
+        let name = name_of(stat.name).into_owned();
         let entity = Entity::new(
             EntityKind::Process,
             name,
@@ -292,7 +297,7 @@ impl Processes {
         );
         let id = registry.add(entity, parent_entity, now);
         let groups = groups(&folder, now, scratch, cgroups, registry);
-        let role = if pid == std::process::id() {
+        let role = if Some(pid) == self.own {
             Role::Recorder
         } else {
             Role::Rest
@@ -431,8 +436,8 @@ fn groups(
     cgroups: &mut Cgroups,
     registry: &mut Registry,
 ) -> Placement<EntityId> {
-    let text = std::fs::read_to_string(process.join("cgroup")).unwrap_or_default();
-    groups_of(&text).map(|path| cgroups.ensure(path, now, scratch, registry))
+    let text = std::fs::read(process.join("cgroup")).unwrap_or_default();
+    groups_of(&text).map(|path| cgroups.ensure(&name_of(path), now, scratch, registry))
 }
 
 /// Writes down where a process is; what could not be read stays as it was.
@@ -446,9 +451,9 @@ fn place(record: &mut EntityRecord, groups: Placement<EntityId>) {
 /// An exec changes a process's name.
 fn rename(id: EntityId, stat: &[u8], now: Timestamp, registry: &mut Registry) {
     if let Ok(stat) = sensors::parse_stat(stat)
-        && registry.get(id).entity.name.as_bytes() != stat.name
+        && registry.get(id).entity.name != name_of(stat.name)
     {
-        let name = String::from_utf8_lossy(stat.name).into_owned();
+        let name = name_of(stat.name).into_owned();
         registry.change(id, now, |record| record.entity.name = name);
     }
 }

@@ -23,6 +23,7 @@ use crate::limits;
 use crate::probe::{Presence, Probe, Scratch};
 use crate::processes::Processes;
 use crate::registry::Registry;
+use crate::root;
 use crate::schedule::{Due, Look, TICK_NS, Timer, ticks_of};
 
 /// New processes are looked for this often, in ticks.
@@ -97,7 +98,7 @@ impl Sampler {
             debug_assert_eq!(id, Self::WORKLOAD);
         }
         let place = |sensor: &'static Sensor| {
-            move |source: usize| Some(settings.root.join(sensor.sources[source].path))
+            move |source: usize| Some(root::place(&settings.root, sensor.sources[source].path))
         };
         let machine_probes = sensors::all()
             .iter()
@@ -434,6 +435,7 @@ impl Sampler {
         self.note_self(boottime(), 0);
         for (index, probe) in &mut self.machine {
             probe.finish(&mut self.intakes[*index]);
+            probe.end_parts(&mut self.registry);
         }
         self.cgroups.finish(&mut self.intakes);
         self.processes.finish(&mut self.scratch, &mut self.intakes);

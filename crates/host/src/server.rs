@@ -14,8 +14,8 @@ use crate::words::shows;
 ///
 /// Every process of a server works in its data folder, and so may a shell: the program must export
 /// the server's words too.
-pub fn postgres_version(pid: u32) -> Option<String> {
-    let folder = Path::new("/proc").join(pid.to_string());
+pub fn postgres_version(proc: &Path, pid: u32) -> Option<String> {
+    let folder = proc.join(pid.to_string());
     // Not a link, and not waited for: it is another's folder.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let stated = rustix::fs::open(folder.join("cwd/PG_VERSION"), flags, Mode::empty()).ok()?;
@@ -52,6 +52,9 @@ mod tests {
 
     #[test]
     fn this_program_is_no_server() {
-        assert_eq!(postgres_version(std::process::id()), None);
+        assert_eq!(
+            postgres_version(Path::new("/proc"), std::process::id()),
+            None
+        );
     }
 }

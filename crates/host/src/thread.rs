@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use model::{Entity, EntityId, EntityKind, Timestamp};
+use model::{Entity, EntityId, EntityKind, Timestamp, name_of};
 use rustix::fs::{Mode, OFlags, SeekFrom};
 use sensors::Sensor;
 
@@ -126,7 +126,7 @@ fn open_thread(
     let stat = first_look(sensor, &folder.join("stat"), &mut scratch.gaps)?;
     let stat = sensors::parse_stat(&stat).ok()?;
     let path = format!("{}/tid:{tid}", registry.get(process.1).entity.path);
-    let name = String::from_utf8_lossy(stat.name).into_owned();
+    let name = name_of(stat.name).into_owned();
     let entity = registry.add(
         Entity::new(EntityKind::Thread, name, path),
         Some(process.1),

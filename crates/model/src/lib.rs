@@ -10,6 +10,7 @@ mod account;
 mod entity;
 mod gap;
 mod monotone;
+mod name;
 mod report;
 mod rows;
 mod run;
@@ -22,6 +23,7 @@ pub use account::{Account, AccountItem, LedgerClass, ShareBasis, ThreadsAccount}
 pub use entity::{Entities, Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Role};
 pub use gap::{Gap, GapReason};
 pub use monotone::{Monotone, Rollback};
+pub use name::{bytes_of, name_of};
 pub use report::{
     Answer, Caveat, Confidence, Evidence, Finding, Headroom, Innocent, Interval, Judged, Phase,
     PhaseKind, PhaseVerdict, Pressure, Provenance, Quantile, REPORT_SCHEMA, Remedy, Report,

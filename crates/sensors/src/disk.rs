@@ -3,7 +3,7 @@
 
 use model::{Column, EntityKind, MISSING, Table, Unit};
 
-use crate::bytes::{device, lines, scaled, words};
+use crate::bytes::{device, lines, number, scaled, words};
 use crate::sensor::{Lack, Malformed, Period, Reading, Scope, Sensor, Source, Subject};
 
 /// Sectors of /proc/diskstats are 512 bytes whatever the device's own are.
@@ -145,8 +145,7 @@ fn parse(
     for line in lines(text) {
         let mut fields = words(line);
         let number = device(fields.next(), fields.next());
-        let name = fields
-            .next()
+        let (name, fields) = name_and_fields(line, fields.next())
             .ok_or(Malformed::expected("a device's name in /proc/diskstats"))?;
         let mut row = [MISSING; COLUMNS.len()];
         row[FIELDS.len()] = number.unwrap_or(MISSING);
@@ -164,6 +163,20 @@ fn parse(
         }
     }
     Ok(())
+}
+
+/// A name may hold spaces (an md array's is its user's choice, and is written as it is): it ends at the
+/// last word that is no number.
+fn name_and_fields<'a>(
+    line: &'a [u8],
+    first: Option<&'a [u8]>,
+) -> Option<(&'a [u8], impl Iterator<Item = &'a [u8]>)> {
+    let place = |word: &[u8]| word.as_ptr() as usize - line.as_ptr() as usize;
+    let start = place(first?);
+    let after = start + first?.len();
+    let more = words(&line[after..]).filter(|word| number(word).is_none());
+    let end = more.last().map_or(after, |word| place(word) + word.len());
+    Some((&line[start..end], words(&line[end..])))
 }
 
 #[cfg(test)]
@@ -200,6 +213,16 @@ mod tests {
         "#]].assert_eq(&rows(
             &SENSOR,
             &[Some(b"8 0 sda 1 2 3 4 5 6 7 8 9 10 11\n")],
+        ));
+    }
+
+    #[test]
+    fn names_with_spaces_are_names() {
+        expect![[r#"
+            disk md_a b: reads=1 read_bytes=1536 read_ns=4000000 writes=5 write_bytes=3584 write_ns=8000000 in_flight=9 busy_ns=10000000 queue_ns=11000000 device=9437311
+        "#]].assert_eq(&rows(
+            &SENSOR,
+            &[Some(b"   9     127 md_a b 1 2 3 4 5 6 7 8 9 10 11\n")],
         ));
     }
 

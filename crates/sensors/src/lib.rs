@@ -5,6 +5,7 @@
 //! Adding one is a file here, a line in `all()`, and a fixture.
 #![warn(missing_docs)]
 
+mod affinity;
 mod bytes;
 mod cgroup;
 mod connection;
@@ -28,6 +29,7 @@ mod thread;
 pub mod wait_channel;
 pub mod wait_event;
 
+pub use affinity::{CpuList, cpus_allowed, cpus_online};
 pub use connection::{CONNECTION, TcpReading, parse_tcp};
 pub use filesystem::FILESYSTEM;
 pub use process::{ProcessStat, parse_stat};

@@ -72,6 +72,14 @@ pub(crate) struct Record {
     /// How long: 30s, 5m. Until interrupted when left out.
     #[arg(long = "for", value_name = "TIME", value_parser = parse_duration)]
     pub(crate) length: Option<Duration>,
+    /// Where the /proc and /sys to read are: in a container with the host's root mounted at /host, that of the host. Connections are then not seen.
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = "/",
+        hide_default_value = true
+    )]
+    pub(crate) root: PathBuf,
 }
 
 #[derive(Args, Debug)]

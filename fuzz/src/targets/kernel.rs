@@ -34,7 +34,9 @@ fn feed(bytes: &[u8]) {
     host::hostile::tables(bytes);
     let text = String::from_utf8_lossy(bytes);
     host::hostile::stated_version(&text);
-    let (mounts, groups) = text.split_once(char::from(PART)).unwrap_or((&text, &text));
+    let mut halves = bytes.splitn(2, |byte| *byte == PART);
+    let mounts = halves.next().unwrap_or_default();
+    let groups = halves.next().unwrap_or(mounts);
     host::hostile::groups(mounts, groups);
 }
 

@@ -34,7 +34,7 @@ impl<'a> Patient<'a> {
             String::from_utf8_lossy(&bytes).into_owned()
         };
         let release = text("proc/sys/kernel/osrelease").trim().to_owned();
-        let mounts = text("proc/self/mountinfo");
+        let mounts = tree.read("proc/self/mountinfo").unwrap_or_default();
         Self {
             config: KernelConfig::read(tree, &release),
             distribution: Distribution::read(tree, &release),

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use crate::root;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
@@ -36,17 +37,12 @@ pub(crate) struct Below<'a>(pub(crate) &'a Path);
 impl Below<'_> {
     /// What belongs to whoever looks is read of process 1 where another machine is looked at.
     fn place(&self, path: &str) -> PathBuf {
-        match path.strip_prefix("proc/self/") {
-            Some(file) if self.0 != Path::new("/") => {
-                let first = self.0.join("proc/1").join(file);
-                // Captured trees may hold one or the other.
-                if first.exists() {
-                    first
-                } else {
-                    self.0.join(path)
-                }
-            }
-            _ => self.0.join(path),
+        let of_first = root::place(self.0, path);
+        // Captured trees may hold one or the other.
+        if of_first.exists() {
+            of_first
+        } else {
+            self.0.join(path)
         }
     }
 }

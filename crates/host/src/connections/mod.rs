@@ -23,6 +23,7 @@ use crate::intake::{Intake, LastSeen};
 use crate::probe::Gaps;
 use crate::processes::Processes;
 use crate::registry::Registry;
+use crate::root::is_own;
 use descriptors::{Proc, Refused};
 use namespaces::Namespaces;
 
@@ -65,8 +66,10 @@ enum State {
 pub(crate) struct Connections {
     /// Rows on their way out.
     pub(crate) intake: Intake,
-    /// `None` for a tree of captured files: the kernel would tell of other processes.
+    /// `None` through another root: the kernel would tell of our own namespace's sockets.
     proc: Option<Proc>,
+    /// Whether that is why.
+    elsewhere: bool,
     namespaces: Namespaces,
     /// By inode: that is what descriptors show.
     sockets: HashMap<u64, Socket>,
@@ -85,9 +88,10 @@ impl Connections {
     pub(crate) fn new(root: &Path) -> Self {
         Self {
             intake: Intake::new(&CONNECTION),
-            proc: (root == Path::new("/"))
+            proc: is_own(root)
                 .then(|| Proc::open(&root.join("proc")))
                 .flatten(),
+            elsewhere: !is_own(root),
             namespaces: Namespaces::default(),
             sockets: HashMap::with_capacity(USUAL_SOCKETS),
             near: Vec::with_capacity(1_024),
@@ -114,6 +118,15 @@ impl Connections {
         let (now, began) = (boottime(), thread_cpu_ns());
         self.near.clear();
         self.near.extend(near);
+        if self.elsewhere {
+            let sentence =
+                "connections are not seen through another root: record on the machine itself";
+            gaps.say(
+                &CONNECTION.name,
+                "",
+                GapReason::Unsupported(sentence.to_owned()),
+            );
+        }
         let Some(proc) = self.proc.as_ref().filter(|_| now >= self.rest) else {
             return;
         };

@@ -3,8 +3,12 @@
 //! On hybrid machines a group may exist in several hierarchies and be filled in only one of them.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+use model::bytes_of;
 
 use super::error::Error;
 
@@ -15,6 +19,8 @@ const DEEPEST: usize = 8;
 pub(super) fn pids_at(mounts: &[PathBuf], path: &str) -> Result<BTreeSet<u32>, Error> {
     let relative = path.trim_start_matches('/');
     let climbs = relative.split('/').any(|part| part == "..");
+    let relative = bytes_of(relative);
+    let relative = OsStr::from_bytes(&relative);
     let places = mounts
         .iter()
         .map(|mount| mount.join(relative))

@@ -118,6 +118,16 @@ pub(super) fn net_folder(proc: &Path, pid: u32) -> PathBuf {
     }
 }
 
+/// The folder with the tables of the network namespace that is looked at: our own, or through another
+/// root that of the first process there, where `net` would still be our own.
+pub(super) fn here(proc: &Path) -> PathBuf {
+    if proc == Path::new("/proc") {
+        proc.join("net")
+    } else {
+        net_folder(proc, 1)
+    }
+}
+
 fn tcp_connections(namespace: &Namespace, inodes: &HashSet<u64>, index: usize) -> Vec<Connection> {
     let listening: HashSet<SocketAddr> = namespace.listening();
     let made = namespace.sockets.iter().filter(|socket| {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
+use super::connections::here;
 use super::inet::Namespace;
 use super::owners::Owners;
 use super::processes;
@@ -24,7 +25,7 @@ pub struct Listener {
 /// Everything that listens in this network namespace: ports in order, then unix sockets.
 pub fn listeners(proc: &Path) -> Vec<Listener> {
     let mut inodes_by_port: BTreeMap<u16, HashSet<u64>> = BTreeMap::new();
-    for socket in Namespace::read(proc.join("net")).listening_sockets() {
+    for socket in Namespace::read(here(proc)).listening_sockets() {
         inodes_by_port
             .entry(socket.local.port())
             .or_default()

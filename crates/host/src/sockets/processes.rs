@@ -57,16 +57,10 @@ pub(crate) fn parse_stat(bytes: &[u8]) -> Option<Process> {
     Some(Process {
         pid: std::str::from_utf8(pid).ok()?.parse().ok()?,
         parent: u32::try_from(stat.parent).ok()?,
-        comm: shown(stat.name),
+        comm: model::name_of(stat.name).into_owned(),
         zombie: matches!(stat.state, b'Z' | b'X'),
         started: u64::try_from(stat.start).ok()?,
     })
-}
-
-/// A name that may stand in a sentence: a program may call itself what a terminal would obey.
-fn shown(name: &[u8]) -> String {
-    let name = String::from_utf8_lossy(name);
-    name.replace(char::is_control, "\u{fffd}")
 }
 
 /// The effective user of a process, from its `status`: the folder's owner would be root for a

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use regex::Regex;
 
+use super::connections::here;
 use super::error::Error;
 use super::inet::{Namespace, TcpSocket};
 use super::listeners::{listeners, listening_here};
@@ -14,14 +15,14 @@ use super::{cgroups, processes};
 
 /// The processes that a target means: where its trees of processes begin.
 ///
-/// Never this process itself, nor one in `exclude` (the load generator).
+/// Never one in `exclude`: the recorder itself, the load generator.
 pub fn resolve(
     proc: &Path,
     cgroup_mounts: &[PathBuf],
     spec: &TargetSpec,
     exclude: &HashSet<u32>,
 ) -> Result<Vec<u32>, Error> {
-    let excluded = |pid: &u32| exclude.contains(pid) || *pid == std::process::id();
+    let excluded = |pid: &u32| exclude.contains(pid);
     let meant: BTreeSet<u32> = match spec {
         TargetSpec::Port(port) => holders_of_port(proc, *port)?,
         TargetSpec::Cgroup(path) => cgroups::pids_at(cgroup_mounts, path)?,
@@ -43,7 +44,7 @@ pub fn resolve(
 }
 
 fn holders_of_port(proc: &Path, port: u16) -> Result<BTreeSet<u32>, Error> {
-    let namespace = Namespace::read(proc.join("net"));
+    let namespace = Namespace::read(here(proc));
     let listening: Vec<&TcpSocket> = namespace
         .listening_sockets()
         .filter(|socket| socket.local.port() == port)

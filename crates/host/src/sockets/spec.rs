@@ -13,7 +13,7 @@ use super::error::Error;
 pub enum TargetSpec {
     /// Whoever listens on this TCP port.
     Port(u16),
-    /// The processes of a cgroup, by its path below the mount.
+    /// The processes of a cgroup, by its path below the mount, bytes that are no UTF-8 as `\xNN`.
     Cgroup(String),
     /// The processes of a systemd unit, with or without `.service`.
     Unit(String),

@@ -2,7 +2,8 @@
 
 use model::{Column, EntityKind, MISSING, Table, Unit};
 
-use crate::bytes::{NS_PER_US, number, scaled, sole, whole, words};
+use crate::affinity::CpuList;
+use crate::bytes::{NS_PER_US, scaled, sole, whole, words};
 use crate::sensor::{Hierarchy, Malformed, Period, Reading, Scope, Sensor, Source, Subject};
 
 static COLUMNS: &[Column] = &[
@@ -65,25 +66,12 @@ fn parse(
             .map_or(MISSING, |text| sole(text, NS_PER_US));
     }
     if let Some(text) = reading.source(3).or(reading.source(4)) {
-        row[2] = cpus_in(text).unwrap_or(MISSING);
+        row[2] = CpuList::parse(whole(text)).map_or(MISSING, |cpus| cpus.count());
     }
     if row.iter().any(|value| *value != MISSING) {
         emit(Subject::Own, &row);
     }
     Ok(())
-}
-
-/// How many CPUs a list like `0-3,8` names; `None` when it names none.
-pub(crate) fn cpus_in(text: &[u8]) -> Option<i64> {
-    let list = words(whole(text)).next()?;
-    let mut count = 0i64;
-    for range in list.split(|byte| *byte == b',') {
-        let mut ends = range.split(|byte| *byte == b'-');
-        let first = number(ends.next()?)?;
-        let last = ends.next().map_or(Some(first), number)?;
-        count = count.saturating_add(last.checked_sub(first)?.checked_add(1).filter(|n| *n > 0)?);
-    }
-    (count > 0).then_some(count)
 }
 
 #[cfg(test)]
@@ -116,14 +104,6 @@ mod tests {
             &SENSOR,
             &[Some(b"50000 100000\n"), None, None, None, None],
         ));
-    }
-
-    #[test]
-    fn cpu_lists() {
-        assert_eq!(cpus_in(b"0-3,8\n"), Some(5));
-        assert_eq!(cpus_in(b"0\n"), Some(1));
-        assert_eq!(cpus_in(b"\n"), None);
-        assert_eq!(cpus_in(b"3-1\n"), None);
     }
 
     proptest! {

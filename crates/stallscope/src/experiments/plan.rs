@@ -29,16 +29,13 @@ pub(super) fn named_targets(
     environment: &Environment,
 ) -> Result<Vec<Named>> {
     let mounts = environment.hierarchies.mounts();
+    let proc = environment.root.join("proc");
+    let exclude = host::own_pid(&environment.root).into_iter().collect();
     options
         .target
         .iter()
         .map(|target| {
-            let pids = sockets::resolve(
-                Path::new(PROC),
-                &mounts,
-                &target.spec,
-                &[std::process::id()].into(),
-            )?;
+            let pids = sockets::resolve(&proc, &mounts, &target.spec, &exclude)?;
             Ok(Named {
                 role: target.role,
                 text: target.text.clone(),

@@ -1,6 +1,5 @@
 //! `record`: attaches to what already runs.
 
-use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -9,8 +8,8 @@ use host::{Command, Interrupts, sockets};
 
 use super::database;
 use super::finish::finish;
-use super::plan::{self, PROC, ROOT};
-use super::session::{Event, Session, target};
+use super::plan;
+use super::session::{Event, Session};
 use crate::arguments::Record;
 use crate::outputs::{Live, Screen};
 
@@ -21,13 +20,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) fn record(arguments: &Record) -> Result<u8> {
     let options = &arguments.recording;
     if options.target.is_empty() {
-        let listening = sockets::listening_here(&sockets::listeners(Path::new(PROC)));
+        let listening = sockets::listening_here(&sockets::listeners(&arguments.root.join("proc")));
         bail!(
             "record needs something to record: --target port:N, pid:N, unit:NAME, cgroup:PATH or name:REGEX (listening here: {listening})"
         );
     }
     plan::check_json(options)?;
-    let environment = host::environment(Path::new(ROOT));
+    let environment = host::environment(&arguments.root);
     let address = database::address(options)?;
     let named = plan::named_targets(options, &environment)?;
     let folder = plan::folder(options, "record");
@@ -43,16 +42,9 @@ pub(crate) fn record(arguments: &Record) -> Result<u8> {
     let mut session = Session::start(&folder, meta, &environment, &events, live, screen)?;
     session.ask(address, &events);
     for named in &named {
-        let name = named
-            .pids
-            .first()
-            .and_then(|pid| sockets::name_of(Path::new(PROC), *pid));
-        let part = target(
-            named.role,
-            name.as_deref().unwrap_or(&named.text),
-            &named.text,
-            &named.pids,
-        );
+        let name = session.name_of(&named.pids);
+        let name = name.as_deref().unwrap_or(&named.text);
+        let part = session.target(named.role, name, &named.text, &named.pids);
         session.measure(named.pids.clone(), part);
     }
     session.save_meta();

@@ -5,16 +5,16 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use host::{Command, Interrupts, sockets};
+use host::{Command, Interrupts};
 use model::{ExitKind, Outcome, Role, Target};
 use workloads::Ending;
 
 use super::command::{LogFolder, Typed};
 use super::database;
 use super::finish::finish;
-use super::plan::{self, Named, PROC, ROOT};
+use super::plan::{self, Named, ROOT};
 use super::search::{Found, Search, no_connection};
-use super::session::{Event, Session, abandon, target};
+use super::session::{Event, Session, abandon};
 use super::workload::{Stdout, Workload};
 use crate::arguments::Run;
 use crate::outputs::{self, Live, Screen};
@@ -148,12 +148,9 @@ impl Running {
     /// Gives the workload and the named targets their parts.
     fn introduce(&mut self, named: &[Named]) {
         for Named { role, text, pids } in named {
-            let name = pids
-                .first()
-                .and_then(|pid| sockets::name_of(Path::new(PROC), *pid))
-                .unwrap_or_else(|| text.clone());
-            self.session
-                .measure(pids.clone(), target(*role, &name, text, pids));
+            let name = self.session.name_of(pids).unwrap_or_else(|| text.clone());
+            let named = self.session.target(*role, &name, text, pids);
+            self.session.measure(pids.clone(), named);
         }
         let pids = vec![self.workload.pid()];
         let role = if self.cast.known || self.cast.named {
@@ -164,7 +161,9 @@ impl Running {
         if role == Role::Target {
             self.cast.provisional = Some(self.session.meta.targets.len());
         }
-        let workload = target(role, &self.cast.name, "the command", &pids);
+        let workload = self
+            .session
+            .target(role, &self.cast.name, "the command", &pids);
         self.session.measure(pids, workload);
         self.session.save_meta();
     }
@@ -248,15 +247,13 @@ impl Running {
                 }
             }
             _ => {
-                let name = found
-                    .roots
-                    .first()
-                    .and_then(|pid| sockets::name_of(Path::new(PROC), *pid))
-                    .unwrap_or_default();
+                let name = self.session.name_of(&found.roots).unwrap_or_default();
                 let server = Target {
                     unit: self.cast.unit.to_owned(),
                     connections: found.connections,
-                    ..target(Role::Target, &name, &found.found_by, &found.roots)
+                    ..self
+                        .session
+                        .target(Role::Target, &name, &found.found_by, &found.roots)
                 };
                 self.session.measure(found.roots, server);
             }

@@ -1,7 +1,7 @@
 //! A recording in progress: what the sampler finds goes to disk, and who is measured is kept track of.
 
 use std::collections::VecDeque;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
 
 use anyhow::Result;
@@ -37,6 +37,8 @@ pub(super) struct Session {
     pub(super) sampler: SamplerHandle,
     pub(super) live: Live,
     pub(super) screen: Screen,
+    /// Where the kernel's files are.
+    root: PathBuf,
     writer: Option<Writer>,
     /// The server that is asked, if one was named.
     database: Option<Database>,
@@ -63,7 +65,7 @@ impl Session {
         let writer = Writer::create(folder, &meta)?;
         let workload = meta.workload.as_ref();
         let settings = Settings {
-            root: super::plan::ROOT.into(),
+            root: environment.root.clone(),
             harden: true,
             workload: workload.map(|workload| {
                 Entity::new(model::EntityKind::Workload, &workload.name, "workload")
@@ -80,6 +82,7 @@ impl Session {
             sampler,
             live,
             screen,
+            root: environment.root.clone(),
             writer: Some(writer),
             database: None,
             unanswered: VecDeque::new(),
@@ -87,6 +90,31 @@ impl Session {
             ended: false,
             trouble: None,
         })
+    }
+
+    /// The name of the first of some processes.
+    pub(super) fn name_of(&self, pids: &[u32]) -> Option<String> {
+        host::sockets::name_of(&self.root.join("proc"), *pids.first()?)
+    }
+
+    /// A target that the user named, or the workload itself.
+    pub(super) fn target(&self, role: Role, name: &str, found_by: &str, pids: &[u32]) -> Target {
+        let proc = self.root.join("proc");
+        Target {
+            role,
+            root: None,
+            name: name.to_owned(),
+            unit: "process".to_owned(),
+            version: pids
+                .iter()
+                .find_map(|pid| host::postgres_version(&proc, *pid)),
+            found_by: found_by.to_owned(),
+            connections: 0,
+            cpus_allowed: pids
+                .first()
+                .and_then(|pid| host::cpus_allowed(&self.root, *pid)),
+            found_at: host::boottime(),
+        }
     }
 
     /// Gives processes a part and notes them as a target.
@@ -153,7 +181,12 @@ impl Session {
             None => Sampler::MACHINE,
         };
         self.meta.environment.extend(Database::facts(&address));
-        self.database = Some(Database::ask(address, events, fallback));
+        self.database = Some(Database::ask(
+            address,
+            self.root.join("proc"),
+            events,
+            fallback,
+        ));
     }
 
     /// Takes what PostgreSQL says.
@@ -269,19 +302,4 @@ impl Session {
 pub(super) fn abandon(folder: &Path) {
     // What cannot be removed stays as an empty recording, which is no harm.
     let _ = std::fs::remove_dir_all(folder);
-}
-
-/// A target that the user named, or the workload itself.
-pub(super) fn target(role: Role, name: &str, found_by: &str, pids: &[u32]) -> Target {
-    Target {
-        role,
-        root: None,
-        name: name.to_owned(),
-        unit: "process".to_owned(),
-        version: pids.iter().find_map(|pid| host::postgres_version(*pid)),
-        found_by: found_by.to_owned(),
-        connections: 0,
-        cpus_allowed: pids.first().and_then(|pid| host::cpus_allowed(*pid)),
-        found_at: host::boottime(),
-    }
 }

@@ -40,7 +40,8 @@ pub(crate) fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "{}", harmless(line));
 }
 
-/// Names come from the recorded machine and may hold anything that a terminal would obey.
+/// Names in a recording are made harmless where they are read; one that came from elsewhere may still
+/// hold anything that a terminal would obey.
 pub(crate) fn harmless(text: &str) -> String {
     text.split('\n')
         .map(on_one_line)
@@ -51,11 +52,16 @@ pub(crate) fn harmless(text: &str) -> String {
 /// The same for a text that must not end a line either, nor turn the order of what follows
 /// (<https://www.unicode.org/reports/tr9/#Directional_Formatting_Characters>).
 fn on_one_line(text: &str) -> String {
-    let obeyed = |c: char| {
-        let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        c.is_control() || turns
-    };
-    text.replace(obeyed, "\u{fffd}")
+    let turns = |c: char| matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            c if c.is_control() => shown.push_str(&format!("\\x{:02x}", u32::from(c))),
+            c if turns(c) => shown.push('\u{fffd}'),
+            c => shown.push(c),
+        }
+    }
+    shown
 }
 
 /// Text on standard output; a pipe that was closed early (`| head`) is no error.

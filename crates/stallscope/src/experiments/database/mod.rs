@@ -9,7 +9,7 @@ mod rows;
 mod watch;
 
 use std::collections::VecDeque;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::mpsc::{Sender, channel};
 
 use anyhow::{Result, anyhow};
@@ -20,7 +20,6 @@ use sources::postgres::{Address, Look, Server, Trouble, TroubleKind};
 use self::processes::Processes;
 use self::rows::Held;
 pub(super) use self::watch::Said;
-use super::plan::PROC;
 use super::session::Event;
 use crate::arguments::RecordingOptions;
 
@@ -56,6 +55,8 @@ pub(super) struct News {
 /// A server that is asked while a recording is made.
 pub(super) struct Database {
     place: String,
+    /// Where its processes are looked at.
+    proc: PathBuf,
     processes: Processes,
     held: Held,
     /// The entity that `held` counts for.
@@ -87,7 +88,12 @@ struct Backend {
 
 impl Database {
     /// Starts to ask; `fallback` gets the rows of a server that runs elsewhere.
-    pub(super) fn ask(address: Address, events: &Sender<Event>, fallback: EntityId) -> Self {
+    pub(super) fn ask(
+        address: Address,
+        proc: PathBuf,
+        events: &Sender<Event>,
+        fallback: EntityId,
+    ) -> Self {
         let (stop, stopped) = channel();
         let tell = events.clone();
         let place = address.to_string();
@@ -99,6 +105,7 @@ impl Database {
         );
         Self {
             place,
+            proc,
             processes: Processes::new(),
             held: Held::new(),
             counted: None,
@@ -180,7 +187,7 @@ impl Database {
         self.backend = Some(Backend {
             pid: server.pid,
             started: at - server.age_ns,
-            root: host::sockets::program_root(Path::new(PROC), server.pid),
+            root: host::sockets::program_root(&self.proc, server.pid),
             sessions_limit: server.sessions_limit(),
         });
         let named = server.settings.iter();
@@ -345,7 +352,7 @@ mod tests {
         let (tell, _told) = channel();
         let nowhere = Address::parse("host=/nowhere user=u", &watch::Here);
         let nowhere = nowhere.unwrap_or_else(|sentence| panic!("{sentence}"));
-        let mut database = Database::ask(nowhere, &tell, EntityId(0));
+        let mut database = Database::ask(nowhere, "/proc".into(), &tell, EntityId(0));
         let mut said = Vec::new();
         for _ in 0..3 {
             let trouble = Trouble {

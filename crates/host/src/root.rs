@@ -1,0 +1,66 @@
+//! Where the kernel's files are read: `/`, or another root that shows them: the host's, mounted in a
+//! container, or a tree of captured files.
+//!
+//! Two places of /proc belong to whoever looks: `/proc/self`, and with it `/proc/net` and the list of
+//! mounts. Through another root they would tell of the recorder's own container. There they are read
+//! of process 1, whose machine it is.
+
+use std::path::{Path, PathBuf};
+
+/// Whether the root is our own.
+pub(crate) fn is_own(root: &Path) -> bool {
+    root == Path::new("/")
+}
+
+/// The file that a sensor names, below the root.
+pub(crate) fn place(root: &Path, file: &str) -> PathBuf {
+    let own = ["proc/self/", "proc/net/"].map(|start| file.strip_prefix(start));
+    match own {
+        _ if is_own(root) => root.join(file),
+        [Some(file), _] => root.join("proc/1").join(file),
+        [_, Some(file)] => root.join("proc/1/net").join(file),
+        [None, None] => root.join(file),
+    }
+}
+
+/// The recorder's own number among the processes shown there: another PID namespace has another one,
+/// or none.
+pub fn own_pid(root: &Path) -> Option<u32> {
+    if is_own(root) {
+        return Some(std::process::id());
+    }
+    let link = std::fs::read_link(root.join("proc/self")).ok()?;
+    link.to_str()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn through_another_root_what_belongs_to_the_looker_is_read_of_the_first_process() {
+        let place = |root: &str, file| place(Path::new(root), file);
+        for file in ["proc/net/dev", "proc/self/mountinfo", "proc/stat"] {
+            assert_eq!(place("/", file), Path::new("/").join(file));
+        }
+        assert_eq!(
+            place("/host", "proc/net/dev"),
+            Path::new("/host/proc/1/net/dev")
+        );
+        assert_eq!(
+            place("/host", "proc/self/mountinfo"),
+            Path::new("/host/proc/1/mountinfo")
+        );
+        assert_eq!(place("/host", "proc/stat"), Path::new("/host/proc/stat"));
+    }
+
+    #[test]
+    fn its_own_number_is_the_one_that_is_shown_there() {
+        let tree = tempfile::tempdir().expect("a folder");
+        assert_eq!(own_pid(Path::new("/")), Some(std::process::id()));
+        assert_eq!(own_pid(tree.path()), None);
+        std::fs::create_dir(tree.path().join("proc")).expect("made");
+        std::os::unix::fs::symlink("4711", tree.path().join("proc/self")).expect("made");
+        assert_eq!(own_pid(tree.path()), Some(4711));
+    }
+}

@@ -1,0 +1,396 @@
+//! Each host recorded, its verdict read, and figures compared with the fixture's.
+
+use expect_test::expect;
+
+use crate::host::record;
+
+#[test]
+fn rhel_8_without_pressure() {
+    let Some(outcome) = record("rhel8-4.18-v1", "pid:1200") else {
+        return;
+    };
+    outcome.says(&expect![[r#"
+        CPU is the bottleneck: both CPUs were 98 % busy, and 56 % of its non-idle time was postgres waiting
+        for one.                                                       cpu.saturated of postgres, consistent
+          judged      0 s to 3.1 s         pressure  not recorded
+          Where the non-idle time of postgres went
+            postgres waiting for a CPU   56 %  ######################  2.2 at a time
+            postgres on a CPU            44 %  ##################
+          Would help (at most, if the rest stays as it is)
+            a third CPU            +53 %
+            the machine to itself  +14 %  others take 12 % of the CPU
+          Would not help    more clients, faster disk
+          Found innocent    steal 0, throttling 0, disk 0, locks 0
+          Doubts            only 3.1 s were steady: run at least 10 s for a verdict to rely on; no pressure
+                            was recorded: pressure is switched off: add psi=1 to the kernel's boot
+                            parameters and reboot
+          Not seen          stacks, who holds which lock, single waits: this version uses no BPF;
+                            connections are not seen through another root: record on the machine itself
+          Prove it wrong    halve the load: if throughput falls as much, this is wrong
+        gap: connection: not supported here: connections are not seen through another root: record on the machine itself
+        gap: pressure proc/pressure/cpu: not supported here: pressure is switched off: add psi=1 to the kernel's boot parameters and reboot
+        gap: pressure proc/pressure/io: not supported here: pressure is switched off: add psi=1 to the kernel's boot parameters and reboot
+        gap: pressure proc/pressure/memory: not supported here: pressure is switched off: add psi=1 to the kernel's boot parameters and reboot
+    "#]]);
+    const GROUP: &str = "/system.slice/postgresql-15.service";
+    outcome
+        .grows(("cpu", "cpu0", "user_ns"), 0.76e9)
+        .grows(("cgroup_cpu", GROUP, "usage_ns"), 1.72e9)
+        .holds(("cgroup_cpu", GROUP, "periods"), 0)
+        .holds(("cgroup_limit", GROUP, "period_ns"), 100_000_000)
+        .lacks("cgroup_limit", GROUP, "quota_ns")
+        .lacks("cgroup_memory", GROUP, "limit_bytes")
+        .holds(("cgroup_memory", GROUP, "usage_bytes"), 50_000_000)
+        .holds(("paging", "/", "refault_file"), 100)
+        .lacks("disk", "vda", "flushes")
+        .grows(("disk", "vda", "writes"), 30.0)
+        .lacks("pressure", "/", "cpu_some_ns")
+        .lacks("cgroup_pressure", GROUP, "cpu_some_ns");
+}
+
+#[test]
+fn rhel_8_with_pressure_and_a_neighbour() {
+    let Some(outcome) = record("rhel8-4.18-v1-psi1", "pid:1200") else {
+        return;
+    };
+    outcome.says(&expect![[r#"
+        A neighbour holds the CPU: cgroup /batch.slice/nightly.service used 77 % of the CPU time, and 78 %
+        of its non-idle time was postgres waiting for one.
+                                                   cpu.neighbour of /batch.slice/nightly.service, consistent
+          judged      0 s to 3.1 s         pressure  cpu 93 % some, memory 0, io 0.4 % (machine)
+          Where the non-idle time of postgres went
+            postgres waiting for a CPU   78 %  ###############################  1.4 at a time
+            postgres on a CPU            22 %  #########
+          Would help (at most, if the rest stays as it is)
+            nightly.service elsewhere, or with less weight  +344 %  it takes 77 % of the CPU
+          Would not help    more clients, faster disk, more memory
+          Found innocent    steal 0, throttling 0, disk 0, memory 0, locks 0
+          Speaks against it  if nightly.service is the target's own client, say so: --target
+                             generator=name:nightly.service
+          Doubts            only 3.1 s were steady: run at least 10 s for a verdict to rely on
+          Not seen          stacks, who holds which lock, single waits: this version uses no BPF;
+                            connections are not seen through another root: record on the machine itself
+          Prove it wrong    stop nightly.service for 10 s: if throughput stays the same, this is wrong
+        gap: connection: not supported here: connections are not seen through another root: record on the machine itself
+    "#]]);
+    outcome
+        .grows(("pressure", "/", "cpu_some_ns"), 0.93e9)
+        .lacks("pressure", "/", "cpu_full_ns")
+        .lacks("pressure", "/", "irq_full_ns")
+        .lacks("cgroup_pressure", "/batch.slice", "cpu_some_ns")
+        .grows(("cgroup_cpu", "/batch.slice", "usage_ns"), 1.54e9);
+}
+
+#[test]
+fn limits_of_cgroup_v2_and_pressure_of_interrupts() {
+    let Some(outcome) = record("debian12-6.1-v2", "cgroup:/app.slice/web.service") else {
+        return;
+    };
+    outcome.says(&expect![[r#"
+        A CPU quota is the bottleneck: /app.slice ran out of its limit of 0.6 CPUs in 100 % of the periods,
+        and 73 % of its non-idle time was web held back by it, while the machine was 80 % idle.
+                                                                         cpu.quota of /app.slice, consistent
+          judged      0 s to 3.2 s         pressure  cpu 71 % some, memory 0, io 1 % (machine)
+                                           pressure  cpu 72 % some 42 % full, memory 0, io 1 % (its group)
+          Where the non-idle time of web went
+            web held back by a CPU quota   73 %  #############################
+            web on a CPU                   20 %  ########
+            web waiting for a CPU         6.3 %  ###  0.2 at a time
+          Would help (at most, if the rest stays as it is)
+            a quota of 3 CPUs  +393 %  on the CPUs that this machine has
+          Would not help    more clients, a larger machine with the same quota, faster disk, more memory
+          Found innocent    steal 0, disk 0, memory 0, locks 0, other processes 26 % of the CPU used
+          Doubts            only 3.2 s were steady: run at least 10 s for a verdict to rely on
+          Not seen          stacks, who holds which lock, single waits: this version uses no BPF;
+                            connections are not seen through another root: record on the machine itself
+          Prove it wrong    raise the quota of /app.slice to 3 CPUs: if throughput stays the same, this is
+                            wrong
+        gap: connection: not supported here: connections are not seen through another root: record on the machine itself
+    "#]]);
+    const GROUP: &str = "/app.slice/web.service";
+    outcome
+        .grows(("pressure", "/", "irq_full_ns"), 0.02e9)
+        .lacks("pressure", "/", "cpu_full_ns")
+        .grows(("cgroup_pressure", GROUP, "cpu_full_ns"), 0.42e9)
+        .grows(("cgroup_pressure", GROUP, "irq_full_ns"), 0.015e9)
+        .holds(("cgroup_limit", "/app.slice", "quota_ns"), 60_000_000)
+        .holds(("cgroup_limit", "/app.slice", "cpus"), 4)
+        .lacks("cgroup_limit", GROUP, "quota_ns")
+        .grows(("cgroup_cpu", "/app.slice", "throttled_ns"), 2.1e9)
+        .holds(("cgroup_memory", "/app.slice", "limit_bytes"), 1 << 30)
+        .lacks("cgroup_memory", GROUP, "limit_bytes")
+        .grows(
+            ("cgroup_io", "/app.slice/web.service/254:0", "write_bytes"),
+            327_680.0,
+        );
+}
+
+#[test]
+fn an_unprivileged_container() {
+    let Some(outcome) = record("container-5.10", "pid:17") else {
+        return;
+    };
+    outcome.says(&expect![[r#"
+        No bottleneck: app waited for nothing worth naming; 99.5 % of its non-idle time it was on a CPU.
+                                                                                  healthy of app, consistent
+          judged      0 s to 3.1 s         pressure  not recorded
+          Where the non-idle time of app went
+            app on a CPU           99.5 %  ########################################
+            app waiting for a CPU  0.5 %
+          Found innocent    steal 0, throttling 0, other processes 31 % of the CPU used
+          Doubts            only 3.1 s were steady: run at least 10 s for a verdict to rely on; no pressure
+                            was recorded: this kernel shows no pressure: add psi=1 to its boot parameters
+                            and reboot (it needs Linux 4.20 or later with CONFIG_PSI, and no sandbox that
+                            hides /proc/pressure)
+          Not seen          stacks, who holds which lock, single waits: this version uses no BPF;
+                            connections are not seen through another root: record on the machine itself;
+                            proc/diskstats cannot be read: Input/output error (os error 5); what blocked
+                            threads wait for is not seen: run as root, or as the user who owns them
+          Next              give it more work: what it then waits for is its limit
+        gap: connection: not supported here: connections are not seen through another root: record on the machine itself
+        gap: disk proc/diskstats: not supported here: proc/diskstats cannot be read: Input/output error (os error 5)
+        gap: pressure proc/pressure/cpu: not supported here: this kernel shows no pressure: add psi=1 to its boot parameters and reboot (it needs Linux 4.20 or later with CONFIG_PSI, and no sandbox that hides /proc/pressure)
+        gap: pressure proc/pressure/io: not supported here: this kernel shows no pressure: add psi=1 to its boot parameters and reboot (it needs Linux 4.20 or later with CONFIG_PSI, and no sandbox that hides /proc/pressure)
+        gap: pressure proc/pressure/memory: not supported here: this kernel shows no pressure: add psi=1 to its boot parameters and reboot (it needs Linux 4.20 or later with CONFIG_PSI, and no sandbox that hides /proc/pressure)
+        gap: thread syscall: not allowed: what blocked threads wait for is not seen: run as root, or as the user who owns them
+    "#]]);
+    outcome
+        .lacks("pressure", "/", "cpu_some_ns")
+        .lacks("cgroup_pressure", "/", "cpu_some_ns")
+        .lacks("process", "pid:17@4000", "read_bytes")
+        .lacks("thread", "pid:17@4000/tid:17", "syscall")
+        .holds(("cgroup_limit", "/", "quota_ns"), 200_000_000)
+        .holds(("cgroup_memory", "/", "limit_bytes"), 1 << 29);
+    assert!(
+        !outcome.paths().contains(&"vda"),
+        "a disk that cannot be read is none"
+    );
+}
+
+#[test]
+fn one_cpu_without_pressure_and_schedstat() {
+    let Some(outcome) = record("no-psi-5.10-1cpu", "cgroup:/sensord") else {
+        return;
+    };
+    outcome.says(&expect![[r#"
+        Undetermined: how long sensord waited for a CPU was not recorded.
+                                                                          undetermined of sensord, suspected
+          judged      0 s to 3.1 s         pressure  not recorded
+          Where the non-idle time of sensord went
+            sensord on a CPU  100 %  ########################################
+          Found innocent    steal 0, throttling 0, disk 0, locks 0
+          Doubts            only 3.1 s were steady: run at least 10 s for a verdict to rely on; no pressure
+                            was recorded: this kernel shows no pressure: add psi=1 to its boot parameters
+                            and reboot (it needs Linux 4.20 or later with CONFIG_PSI, and no sandbox that
+                            hides /proc/pressure)
+          Not seen          stacks, who holds which lock, single waits: this version uses no BPF;
+                            connections are not seen through another root: record on the machine itself; no
+                            run-queue delay: this kernel was built without CONFIG_SCHED_INFO (schedstats)
+          Ruled out         cpu.quota: no control group of sensord was throttled; cpu.steal: steal was 0;
+                            cpu.saturated: the CPUs were 27 % busy, under 90 %; cpu.imbalance: the fullest
+                            CPU was 27 % busy, the emptiest 27 %; cpu.single_thread: the busiest thread of
+                            sensord was on a CPU for 25 % of the time; cpu.softirq: cpu0 spent 1 % in
+                            interrupts; cpu.kernel: sensord spent 21 % of its CPU time in the kernel
+          Prove it wrong    run longer and alone on the machine
+        gap: connection: not supported here: connections are not seen through another root: record on the machine itself
+        gap: pressure proc/pressure/cpu: not supported here: this kernel shows no pressure: add psi=1 to its boot parameters and reboot (it needs Linux 4.20 or later with CONFIG_PSI, and no sandbox that hides /proc/pressure)
+        gap: pressure proc/pressure/io: not supported here: this kernel shows no pressure: add psi=1 to its boot parameters and reboot (it needs Linux 4.20 or later with CONFIG_PSI, and no sandbox that hides /proc/pressure)
+        gap: pressure proc/pressure/memory: not supported here: this kernel shows no pressure: add psi=1 to its boot parameters and reboot (it needs Linux 4.20 or later with CONFIG_PSI, and no sandbox that hides /proc/pressure)
+        gap: thread schedstat: not supported here: no run-queue delay: this kernel was built without CONFIG_SCHED_INFO (schedstats)
+    "#]]);
+    outcome
+        .lacks("thread", "pid:77@900/tid:77", "wait_ns")
+        .grows(("thread", "pid:77@900/tid:77", "run_ns"), 0.25e9)
+        .lacks("cgroup_memory", "/sensord", "usage_bytes");
+}
+
+#[test]
+fn cpus_by_the_hundred() {
+    let Some(outcome) = record("cpus256-5.15", "pid:4000") else {
+        return;
+    };
+    outcome.says(&expect![[r#"
+        One thread is the bottleneck: redis-server of redis-server was on a CPU for 98 % of the time, while
+        the CPUs were 0.6 % busy.                              cpu.single_thread of redis-server, consistent
+          judged      0 s to 3.1 s         pressure  cpu 0.1 % some, memory 0, io 0 (machine)
+                                           pressure  cpu 0 some, memory 0, io 0 (its group)
+          Where the non-idle time of redis-server went
+            redis-server on a CPU           99.9 %  ########################################
+            redis-server waiting for a CPU  0.1 %
+          Would help (at most, if the rest stays as it is)
+            the work of redis-server spread over 256 CPUs  +9900 %
+          Would not help    more clients, a machine with more CPUs, faster disk, more memory
+          Found innocent    steal 0, throttling 0, disk 0, memory 0, locks 0, other processes 34 % of the
+                            CPU used
+          Doubts            only 3.1 s were steady: run at least 10 s for a verdict to rely on
+          Not seen          stacks, who holds which lock, single waits: this version uses no BPF;
+                            connections are not seen through another root: record on the machine itself
+          Prove it wrong    run with twice the clients: if throughput grows, this is wrong
+        gap: connection: not supported here: connections are not seen through another root: record on the machine itself
+    "#]]);
+    let cpus = outcome
+        .paths()
+        .into_iter()
+        .filter(|path| path.starts_with("cpu"));
+    assert_eq!(cpus.count(), 256);
+    assert_eq!(outcome.cpus(), (256, Some(256)));
+    outcome
+        .grows(("cpu", "cpu200", "user_ns"), 0.96e9)
+        .grows(("cpu", "cpu255", "idle_ns"), 0.99e9)
+        .holds(("softnet", "cpu255", "processed"), 4255);
+}
+
+#[test]
+fn cpus_processes_and_groups_that_come_and_go() {
+    let Some(outcome) = record("hotplug-5.15", "pid:500") else {
+        return;
+    };
+    outcome.says(&expect![[r#"
+        No bottleneck: app waited for nothing worth naming; 98 % of its non-idle time it was on a CPU.
+                                                                                  healthy of app, consistent
+          judged      0 s to 3.2 s         pressure  cpu 5 % some, memory 0, io 0 (machine)
+                                           pressure  cpu 6 % some 3 % full, memory 0, io 0 (its group)
+          Where the non-idle time of app went
+            app on a CPU            98 %  #######################################
+            app waiting for a CPU  2.4 %  #
+          Found innocent    steal 0, throttling 0, memory 0, other processes 39 % of the CPU used
+          Doubts            only 3.2 s were steady: run at least 10 s for a verdict to rely on
+          Not seen          stacks, who holds which lock, single waits: this version uses no BPF;
+                            connections are not seen through another root: record on the machine itself;
+                            cpu3 was away for 1.1 s
+          Next              give it more work: what it then waits for is its limit
+        gap: connection: not supported here: connections are not seen through another root: record on the machine itself
+        gap: cpu cpu3: what was measured went away
+    "#]]);
+    let away = outcome
+        .report
+        .gaps
+        .iter()
+        .find(|gap| gap.reason == model::GapReason::Vanished);
+    let seconds = away
+        .and_then(|gap| gap.window)
+        .map(|window| window.len_ns() as f64 / 1e9);
+    assert!(
+        seconds.is_some_and(|it| (0.9..2.0).contains(&it)),
+        "{seconds:?}"
+    );
+    assert!(outcome.entity("pid:600@4100").vanished.is_some());
+    let next = outcome.entity("pid:600@4100300");
+    assert_eq!(
+        (next.entity.name.as_str(), next.vanished),
+        ("another", None)
+    );
+    outcome
+        .grows(("cpu", "cpu0", "user_ns"), 0.25e9)
+        .grows(("process", "pid:500@4000", "user_ns"), 0.60e9);
+}
+
+#[test]
+fn names_that_their_owners_chose_badly() {
+    let Some(outcome) = record("names-6.1", "pid:800") else {
+        return;
+    };
+    outcome.says(&expect![[r#"
+        No bottleneck: \x1b]0;own\x07)\x0a(%s waited for nothing worth naming; 97 % of its non-idle time it
+        was on a CPU.                                          healthy of \x1b]0;own\x07)\x0a(%s, consistent
+          judged      0 s to 3.1 s         pressure  cpu 2 % some, memory 0, io 0 (machine)
+                                           pressure  cpu 6 % some 3 % full, memory 0, io 0 (its group)
+          Where the non-idle time of \x1b]0;own\x07)\x0a(%s went
+            \x1b]0;own\x07)\x0a(%s on a CPU            97 %  #######################################
+            \x1b]0;own\x07)\x0a(%s waiting for a CPU  2.6 %  #
+          Found innocent    steal 0, throttling 0, disk 0, memory 0, locks 0, other processes 25 % of the
+                            CPU used
+          Doubts            only 3.1 s were steady: run at least 10 s for a verdict to rely on
+          Not seen          stacks, who holds which lock, single waits: this version uses no BPF;
+                            connections are not seen through another root: record on the machine itself
+          Next              give it more work: what it then waits for is its limit
+        gap: connection: not supported here: connections are not seen through another root: record on the machine itself
+    "#]]);
+    const SLICE: &str = r"/evil \x1b[2J.slice";
+    let group = |name| format!("{SLICE}/{name}");
+    outcome
+        .grows(("cgroup_cpu", SLICE, "usage_ns"), 1.0e9)
+        .grows(("cgroup_cpu", &group(r"caf\xe9"), "usage_ns"), 0.75e9)
+        .grows(("cgroup_cpu", &group(r"caf\xe8"), "usage_ns"), 0.25e9)
+        .grows(
+            ("cgroup_pressure", &group(r"caf\xe9"), "cpu_full_ns"),
+            0.03e9,
+        )
+        .holds(("disk", r"md_\xff", "reads"), 100)
+        .holds(("disk", r"md_\xfe", "reads"), 200)
+        .holds(("disk", "md_a b", "writes"), 60)
+        .grows(("network", r"e\x1b[31m%d", "rx_bytes"), 300_000.0)
+        .grows(("network", r"e\xff", "rx_bytes"), 100.0)
+        .grows(("network", r"e\xfe", "rx_bytes"), 200.0);
+    let name = |path| outcome.entity(path).entity.name.as_str();
+    assert_eq!(name("pid:800@4000"), r"\x1b]0;own\x07)\x0a(%s");
+    assert_eq!(name("pid:800@4000/tid:802"), r"\xff thread");
+    assert_eq!(name("pid:800@4000/tid:803"), r"\xfe thread");
+    assert!(
+        outcome.paths().contains(&r"/dev-disk-by\x2duuid.swap"),
+        "as systemd wrote it"
+    );
+    let placed = outcome.entity("pid:800@4000").group;
+    assert_eq!(placed, Some(outcome.entity(&group(r"caf\xe9")).id));
+}
+
+#[test]
+fn pressure_that_is_switched_off_midway() {
+    let Some(outcome) = record("pressure-off-6.1", "pid:810") else {
+        return;
+    };
+    outcome.says(&expect![[r#"
+        No bottleneck: a waited for nothing worth naming; 93 % of its non-idle time it was on a CPU.
+                                                                                    healthy of a, consistent
+          judged      0 s to 3.2 s         pressure  cpu 12 % some, memory 0, io 0 (machine)
+          Where the non-idle time of a went
+            a on a CPU            93 %  #####################################
+            a waiting for a CPU  6.7 %  ###
+          Found innocent    steal 0, throttling 0, memory 0, other processes 29 % of the CPU used
+          Doubts            only 3.2 s were steady: run at least 10 s for a verdict to rely on
+          Not seen          stacks, who holds which lock, single waits: this version uses no BPF; pressure
+                            of /b.slice is switched off: write 1 into its cgroup.pressure; pressure of
+                            /b.slice/a.service is switched off: write 1 into its cgroup.pressure;
+                            connections are not seen through another root: record on the machine itself
+          Next              give it more work: what it then waits for is its limit
+        gap: cgroup_pressure /b.slice/a.service: not supported here: pressure of /b.slice/a.service is switched off: write 1 into its cgroup.pressure
+        gap: cgroup_pressure /b.slice: not supported here: pressure of /b.slice is switched off: write 1 into its cgroup.pressure
+        gap: connection: not supported here: connections are not seen through another root: record on the machine itself
+    "#]]);
+    outcome
+        .grows(("pressure", "/", "cpu_some_ns"), 0.12e9)
+        .lacks("cgroup_pressure", "/b.slice", "cpu_some_ns");
+}
+
+#[test]
+fn both_hierarchies() {
+    let Some(outcome) = record("hybrid-6.18", "cgroup:/fixture.service") else {
+        return;
+    };
+    outcome.says(&expect![[r#"
+        A CPU quota is the bottleneck: /fixture.service ran out of its limit of 0.2 CPUs in 100 % of the
+        periods, and 37 % of its non-idle time was sh held back by it, while the machine was 0 idle.
+                                                                   cpu.quota of /fixture.service, consistent
+          judged      0 s to 3.2 s         pressure  cpu 102 % some, memory 0, io 1.8 % (machine)
+                                           pressure  cpu 99.9 % some 80 % full, memory 0, io 0 (its group)
+          Where the non-idle time of sh went
+            sh waiting for a CPU          53 %  #####################  1.0 at a time
+            sh held back by a CPU quota   37 %  ###############
+            sh on a CPU                   10 %  ####
+          Would help (at most, if the rest stays as it is)
+            a quota of 0.3 CPUs  +0  on the CPUs that this machine has
+          Would not help    more clients, a larger machine with the same quota, faster disk, more memory
+          Found innocent    steal 0, disk 0, memory 0, locks 0
+          Doubts            only 3.2 s were steady: run at least 10 s for a verdict to rely on
+          Not seen          stacks, who holds which lock, single waits: this version uses no BPF;
+                            connections are not seen through another root: record on the machine itself
+          Prove it wrong    raise the quota of /fixture.service to 0.3 CPUs: if throughput stays the same,
+                            this is wrong
+        gap: connection: not supported here: connections are not seen through another root: record on the machine itself
+    "#]]);
+    const GROUP: &str = "/fixture.service";
+    outcome
+        .holds(("cgroup_limit", GROUP, "quota_ns"), 20_000_000)
+        .holds(("cgroup_memory", GROUP, "limit_bytes"), 1 << 28)
+        .holds(("cgroup_limit", "/", "cpus"), 2);
+}
