@@ -19,6 +19,7 @@ use arrow_ipc::{Message, root_as_message};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
 
 use crate::arrow_file::BATCH_BYTES;
+use crate::checksum::Chain;
 use crate::layout;
 
 /// What begins every message, before its length.
@@ -41,6 +42,11 @@ pub(crate) struct Frames {
     position: u64,
     decoded: u64,
     schema: SchemaRef,
+    /// The sum of what was read; `None` where the format has no checksums.
+    chain: Option<Chain>,
+    /// Up to where what was read is known to be what was written.
+    sound: u64,
+    ended: bool,
 }
 
 impl Frames {
@@ -60,9 +66,18 @@ impl Frames {
             position: 0,
             decoded: 0,
             schema,
+            chain: Some(Chain::default()),
+            sound: 0,
+            ended: false,
         };
         frames.schema = Arc::new(frames.read_schema()?);
         Ok(frames)
+    }
+
+    /// Reads on without checksums: the file's format has none.
+    pub(crate) fn expect_no_checksums(&mut self) {
+        self.chain = None;
+        self.sound = self.position;
     }
 
     /// The stream's schema.
@@ -70,9 +85,15 @@ impl Frames {
         &self.schema
     }
 
-    /// The end of the last message that was read, in bytes from the start of the file.
+    /// The end of the last message that was read and found right, in bytes from the start of the file:
+    /// 0 up to the first checksum, which is the schema's as well.
     pub(crate) fn position(&self) -> u64 {
-        self.position
+        self.sound
+    }
+
+    /// Whether the end marker was read: a file that was closed has one.
+    pub(crate) fn ended(&self) -> bool {
+        self.ended
     }
 
     /// The next batch; `None` at the end, with or without an end marker.
@@ -82,6 +103,11 @@ impl Frames {
         };
         let message = parse(&metadata)?;
         let body = self.read_body(&message, metadata.len())?;
+        if let Some(chain) = &mut self.chain
+            && !chain.verify(&body)
+        {
+            return Err("its checksum does not fit what is there".to_owned());
+        }
         let batch = message
             .header_as_record_batch()
             .ok_or("a message is not a record batch")?;
@@ -95,6 +121,7 @@ impl Frames {
         let batch =
             contained(|| read_record_batch(&body, batch, schema, &HashMap::new(), None, &version))?;
         self.position += FRAME_BYTES + (metadata.len() + body.len()) as u64;
+        self.sound = self.position;
         Ok(Some(batch))
     }
 
@@ -125,12 +152,19 @@ impl Frames {
             return Err("no message begins here".to_owned());
         }
         match u32::from_le_bytes([a, b, c, d]) {
-            0 if left == 0 => Ok(None),
+            0 if left == 0 => {
+                self.ended = true;
+                Ok(None)
+            }
             0 => Err(format!("{left} bytes follow the end marker")),
             length if u64::from(length) > left => Err(cut_short(u64::from(length), left)),
             length => {
                 let mut metadata = vec![0; length as usize];
                 self.read_exact(&mut metadata, left)?;
+                if let Some(chain) = &mut self.chain {
+                    chain.update(&frame);
+                    chain.update(&metadata);
+                }
                 Ok(Some(metadata))
             }
         }

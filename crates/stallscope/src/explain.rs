@@ -17,10 +17,7 @@ pub(crate) fn explain(arguments: &Explain) -> Result<u8> {
     };
     let recording = Reader::open(&folder)?;
     for damage in &recording.damage {
-        outputs::say(&format!(
-            "stallscope: {}: {} (from byte {} on; what stands before it is used)",
-            damage.table, damage.what, damage.offset
-        ));
+        outputs::say(&format!("stallscope: {damage}"));
     }
     let report = report(&recording, arguments.from, arguments.to)?;
     let text = outputs::terminal(&report);
