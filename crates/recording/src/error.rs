@@ -177,3 +177,15 @@ impl Error {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quota_is_told_from_a_full_disk() {
+        let quota = io::Error::from(rustix::io::Errno::DQUOT);
+        let refused = Error::create(Path::new("home/x.stall"), quota);
+        expect_test::expect!["cannot write the recording home/x.stall: the quota for home is used up. Remove something there (quota -s shows the limit), or choose another place with -o FOLDER"].assert_eq(&refused.to_string());
+    }
+}

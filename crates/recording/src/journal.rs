@@ -10,7 +10,7 @@
 
 use std::borrow::Cow;
 use std::fs::{self, File};
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
@@ -29,8 +29,8 @@ const NEW_NAME: &str = "journal.new";
 /// Length and sum.
 const HEAD_BYTES: usize = 8;
 
-/// Many times what the writer lets it grow to.
-const MAX_BYTES: u64 = 64 << 20;
+/// Many times what it usually grows to. What is decoded takes 16 times as much memory at most.
+const MAX_BYTES: u64 = 16 << 20;
 
 /// The journal being written.
 pub(crate) struct Journal {
@@ -58,7 +58,12 @@ impl Journal {
 
     /// Appends an encoded record: wholly or, with an error, not at all.
     pub(crate) fn append(&mut self, record: &[u8]) -> Result<()> {
-        if let Err(source) = self.file.write_all_at(record, self.bytes) {
+        let written = match self.bytes + record.len() as u64 {
+            // Only where tables are refused again and again and the journal is not.
+            MAX_BYTES.. => Err(io::ErrorKind::FileTooLarge.into()),
+            _ => self.file.write_all_at(record, self.bytes),
+        };
+        if let Err(source) = written {
             // When half of it stays, the next one overwrites it.
             let _ = self.file.set_len(self.bytes);
             return Err(Error::write(&self.path)(source));
@@ -222,7 +227,7 @@ fn bytes_of(path: &Path) -> std::result::Result<Vec<u8>, String> {
     let unreadable = |error| format!("it cannot be read: {error}");
     let about = match fs::metadata(path) {
         Ok(about) => about,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(unreadable(error)),
     };
     if !about.is_file() || about.len() > MAX_BYTES {

@@ -13,6 +13,7 @@
 mod crash;
 mod crowd;
 mod explain;
+mod full_disk;
 mod interrupts;
 mod names;
 mod needs;
