@@ -45,7 +45,7 @@ pub(crate) struct Frames {
     /// The sum of what was read; `None` where the format has no checksums.
     chain: Option<Chain>,
     /// Up to where what was read is known to be what was written.
-    sound: u64,
+    sound_to: u64,
     ended: bool,
 }
 
@@ -67,7 +67,7 @@ impl Frames {
             decoded: 0,
             schema,
             chain: Some(Chain::default()),
-            sound: 0,
+            sound_to: 0,
             ended: false,
         };
         frames.schema = Arc::new(frames.read_schema()?);
@@ -77,7 +77,7 @@ impl Frames {
     /// Reads on without checksums: the file's format has none.
     pub(crate) fn expect_no_checksums(&mut self) {
         self.chain = None;
-        self.sound = self.position;
+        self.sound_to = self.position;
     }
 
     /// The stream's schema.
@@ -87,8 +87,8 @@ impl Frames {
 
     /// The end of the last message that was read and found right, in bytes from the start of the file:
     /// 0 up to the first checksum, which is the schema's as well.
-    pub(crate) fn position(&self) -> u64 {
-        self.sound
+    pub(crate) fn sound_to(&self) -> u64 {
+        self.sound_to
     }
 
     /// Whether the end marker was read: a file that was closed has one.
@@ -121,7 +121,7 @@ impl Frames {
         let batch =
             contained(|| read_record_batch(&body, batch, schema, &HashMap::new(), None, &version))?;
         self.position += FRAME_BYTES + (metadata.len() + body.len()) as u64;
-        self.sound = self.position;
+        self.sound_to = self.position;
         Ok(Some(batch))
     }
 

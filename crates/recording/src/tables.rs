@@ -95,7 +95,7 @@ impl Tables {
         let (entities, complete) = (&mut self.entities, self.complete);
         let read = read_batches(&mut frames, complete, |batch| entities.take(batch));
         self.ends
-            .insert(entity_file::NAME.to_owned(), frames.position());
+            .insert(entity_file::NAME.to_owned(), frames.sound_to());
         read
     }
 
@@ -112,7 +112,7 @@ impl Tables {
         let (mut frames, table) = open().map_err(|what| (0, what))?;
         let mut rows = TableRows::new(table, frames.schema());
         let read = read_batches(&mut frames, self.complete, |batch| rows.take(batch));
-        self.ends.insert(name.to_owned(), frames.position());
+        self.ends.insert(name.to_owned(), frames.sound_to());
         self.rows.insert(name.to_owned(), rows);
         read
     }
@@ -131,7 +131,7 @@ fn read_batches(
     mut take: impl FnMut(&RecordBatch) -> Result<(), String>,
 ) -> Result<(), (u64, String)> {
     loop {
-        let offset = frames.position();
+        let offset = frames.sound_to();
         match frames
             .next_batch()
             .and_then(|batch| batch.map(|batch| take(&batch)).transpose())
