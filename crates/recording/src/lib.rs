@@ -11,6 +11,7 @@
 #![warn(missing_docs)]
 
 mod arrow_file;
+pub mod bundle;
 mod checksum;
 mod delta;
 mod entity_file;
