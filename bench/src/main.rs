@@ -3,8 +3,10 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod mixed;
+mod replay;
 mod size;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -19,18 +21,29 @@ struct Arguments {
     figure: Option<Figure>,
 }
 
-#[derive(Subcommand, Clone, Copy)]
+#[derive(Subcommand, Clone)]
 enum Figure {
-    /// Bytes per value on disk, of a mixed set of 2,000 series.
-    Size,
+    /// Bytes per value on disk, of a recorded and a made-up set of 2,000 series.
+    Size {
+        /// Another recording instead of these.
+        recording: Option<PathBuf>,
+    },
+    /// Copies a recording without its names, to be kept here; measures nothing.
+    Keep {
+        /// The recording.
+        from: PathBuf,
+        /// The folder to make.
+        to: PathBuf,
+    },
 }
 
 impl Figure {
-    const ALL: &[Figure] = &[Figure::Size];
+    const ALL: &[Figure] = &[Figure::Size { recording: None }];
 
-    fn measure(self) -> Result<()> {
+    fn measure(&self) -> Result<()> {
         match self {
-            Figure::Size => size::measure(),
+            Figure::Size { recording } => size::measure(recording.as_deref()),
+            Figure::Keep { from, to } => replay::keep(from, to),
         }
     }
 }

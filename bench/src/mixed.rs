@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use model::{
-    ColumnKind, Cost, EntityId, FORMAT_VERSION, Identity, Meta, Plan, Rows, Table, Timestamp,
-    Window,
+    Column, ColumnKind, Cost, EntityId, FORMAT_VERSION, Identity, Meta, Plan, Rows, Table,
+    Timestamp, Unit, Window,
 };
 use recording::Writer;
 
@@ -121,6 +121,7 @@ pub(crate) fn write(folder: &Path, seconds: i64) -> Result<Made> {
         parts.push((part, table, first, totals));
         first += part.entities;
     }
+    let mut seen = Vec::new();
     for second in 0..seconds {
         for (part, table, first, totals) in &mut parts {
             let mut rows = Rows::with_capacity(table.columns.len(), 512);
@@ -137,11 +138,17 @@ pub(crate) fn write(folder: &Path, seconds: i64) -> Result<Made> {
                         continue;
                     }
                     step(table, totals, &mut noise);
-                    rows.push(at, EntityId(*first + entity as u32), totals);
+                    seen.clear();
+                    seen.extend(table.columns.iter().zip(&*totals).map(|(column, total)| {
+                        let grain = grain(&table.name, column);
+                        total / grain * grain
+                    }));
+                    rows.push(at, EntityId(*first + entity as u32), &seen);
                 }
             }
             writer.append(table, &rows)?;
         }
+        writer.flush()?;
     }
     let bytes = writer.close(&meta(true))?;
     Ok(Made {
@@ -161,11 +168,24 @@ fn step(table: &Table, totals: &mut [i64], noise: &mut Noise) {
         };
         if moves {
             *total += match column.unit {
-                model::Unit::Nanoseconds => 1_000_000 + noise.below(5_000_000),
-                model::Unit::Bytes => 4096 * noise.below(100),
+                Unit::Nanoseconds => 1_000_000 + noise.below(5_000_000),
+                Unit::Bytes => 4096 * noise.below(100),
                 _ => noise.below(8),
             };
         }
+    }
+}
+
+/// The steps in which the kernel counts time, as recorded ones show: USER_HZ in /proc/stat and
+/// /proc/PID/stat, jiffies shown as milliseconds in diskstats, microseconds in pressure and cpu.stat,
+/// nanoseconds in schedstat only.
+fn grain(table: &str, column: &Column) -> i64 {
+    match (table, &*column.name) {
+        _ if column.unit != Unit::Nanoseconds => 1,
+        ("thread", "run_ns" | "wait_ns") => 1,
+        ("thread" | "process" | "cpu", _) => 10_000_000,
+        ("disk", _) => 1_000_000,
+        _ => 1_000,
     }
 }
 
@@ -173,15 +193,7 @@ fn about(seconds: i64, complete: bool) -> Meta {
     let start = Timestamp::from_ns(1_000_000_000_000);
     Meta {
         format_version: FORMAT_VERSION,
-        identity: Identity {
-            recording_id: "made".to_owned(),
-            machine_id: String::new(),
-            boot_id: String::new(),
-            node: "made".to_owned(),
-            stallscope: env!("CARGO_PKG_VERSION").to_owned(),
-            anchor_realtime_ns: 0,
-            anchor_boottime: start,
-        },
+        identity: identity(start),
         plan: Plan {
             command: "record".to_owned(),
             targets: Vec::new(),
@@ -196,5 +208,18 @@ fn about(seconds: i64, complete: bool) -> Meta {
         workload: None,
         gaps: Vec::new(),
         cost: Cost::default(),
+    }
+}
+
+/// Of no machine.
+pub(crate) fn identity(start: Timestamp) -> Identity {
+    Identity {
+        recording_id: "made".to_owned(),
+        machine_id: String::new(),
+        boot_id: String::new(),
+        node: "made".to_owned(),
+        stallscope: env!("CARGO_PKG_VERSION").to_owned(),
+        anchor_realtime_ns: 0,
+        anchor_boottime: start,
     }
 }

@@ -10,13 +10,14 @@ use crate::words::{duration, percent, rate};
 
 /// Every doubt that applies.
 pub(crate) fn caveats(facts: &Facts<'_>, phases: &[Phase], thresholds: &Thresholds) -> Vec<Caveat> {
-    let gates: [(&str, Option<String>); 12] = [
+    let gates: [(&str, Option<String>); 13] = [
         ("gate.no_target", facts.meta.no_target.clone()),
         ("gate.interrupted", interrupted(facts)),
         ("gate.short", short(facts, thresholds)),
         ("gate.warm_up", warm_up(facts, phases)),
         ("gate.pressure_off", pressure_off(facts)),
         ("gate.gaps", gaps(facts, thresholds)),
+        ("gate.unwritten", unwritten(facts)),
         ("gate.own_cost", own_cost(facts, thresholds)),
         ("gate.latency_derived", latency_derived(facts)),
         ("gate.stalled", stalled(facts, phases)),
@@ -145,6 +146,30 @@ fn gaps(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
         .max()?;
     (missed >= f64::from(thresholds.gates.missed_periods)).then(|| {
         format!("the sampler missed {missed:.0} of its deadlines, the worst by {}: the machine starved it", duration(worst as f64))
+    })
+}
+
+/// Stretches that the disk did not take, whether the judged window has them or not: what was judged may
+/// have been chosen for want of them.
+fn unwritten(facts: &Facts<'_>) -> Option<String> {
+    let timeline = facts.timeline;
+    let stretches: Vec<String> = timeline
+        .gaps
+        .iter()
+        .filter_map(|gap| match (&gap.reason, gap.window) {
+            (GapReason::Unwritten(detail), Some(window)) => {
+                let since = |at: model::Timestamp| at.seconds_since(timeline.window.start);
+                let (from, to) = (since(window.start), since(window.end));
+                Some(format!("from {from:.0} s to {to:.0} s ({detail})"))
+            }
+            _ => None,
+        })
+        .collect();
+    (!stretches.is_empty()).then(|| {
+        format!(
+            "the disk did not take everything that was recorded: rows are lacking {}",
+            stretches.join(", ")
+        )
     })
 }
 

@@ -22,6 +22,8 @@ pub enum GapReason {
     Malformed(String),
     /// So many events or rows were lost.
     Dropped(u64),
+    /// The disk did not take the rows; the text says what the kernel said, and how many rows.
+    Unwritten(String),
 }
 
 impl fmt::Display for GapReason {
@@ -33,6 +35,7 @@ impl fmt::Display for GapReason {
             GapReason::Overrun => f.write_str("the sampler was late"),
             GapReason::Malformed(detail) => write!(f, "not understood: {detail}"),
             GapReason::Dropped(count) => write!(f, "{count} dropped"),
+            GapReason::Unwritten(detail) => write!(f, "could not be written: {detail}"),
         }
     }
 }

@@ -1,97 +1,98 @@
-//! One Arrow IPC stream on disk that only grows: each batch is one write.
+//! One Arrow IPC stream on disk that only grows: each batch is one write, and ends in a checksum.
 
 use std::fs::File;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::FileExt as _;
+use std::path::PathBuf;
 
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::{IpcWriteOptions, StreamWriter};
 use arrow_ipc::{CompressionType, MetadataVersion};
 use arrow_schema::{ArrowError, Schema};
 
+use crate::checksum::Chain;
 use crate::{Error, Result};
 
-/// The least that Arrow allows: batches of a second are small, and padding would be a part of them.
+/// The least that Arrow allows: padding would be a part of small columns.
 const ALIGNMENT: usize = 8;
 
-/// Batches of a second are too small for more effort to pay: levels 1 to 9 differ by 0.5 % in size
-/// where every row changes (`cargo test -p recording size -- --nocapture`), and 1 costs the least.
+/// Levels 1 to 9 differ by 6 % in size on a recorded PostgreSQL with 200 groups, and 1 costs the least.
 const ZSTD_LEVEL: i32 = 1;
 
-/// How much a batch holds at most before compression: the writer splits above, the reader refuses
+/// How much a batch holds at most before compression: the writer stays far below, the reader refuses
 /// much above (`frames::MAX_BATCH_BYTES`).
 pub(crate) const BATCH_BYTES: usize = 64 << 20;
 
 /// A stream being written.
 ///
-/// A whole message is put together in memory and given to the kernel by one `write_all` on the bare
-/// file. From then on it survives the end of this process in any way. It is not synced: syncing a
-/// disk whose waits are being measured would be part of the measurement.
+/// A whole message is put together in memory and given to the kernel by one write. From then on it
+/// survives the end of this process in any way. It is not synced: syncing a disk whose waits are
+/// being measured would be part of the measurement.
 pub(crate) struct ArrowFile {
     path: PathBuf,
     file: File,
     stream: StreamWriter<Vec<u8>>,
     bytes: u64,
-    /// After a write that was refused, differences no longer fit what is on disk.
-    broken: bool,
+    chain: Chain,
 }
 
 impl ArrowFile {
-    /// Makes the file and writes its schema.
+    /// Makes the file and writes its schema; leaves no file behind when that is refused.
     pub(crate) fn create(path: PathBuf, schema: &Schema) -> Result<Self> {
-        let file = File::create_new(&path).map_err(Error::write(&path))?;
-        let stream = write_options()
+        let mut stream = write_options()
             .and_then(|options| StreamWriter::try_new_with_options(Vec::new(), schema, options))
             .map_err(|error| Error::unfit(&path, error))?;
-        let mut created = Self {
+        let file = File::create_new(&path).map_err(Error::write(&path))?;
+        let message = stream.get_mut();
+        if let Err(source) = file.write_all_at(message, 0) {
+            // The next attempt makes it anew.
+            let _ = std::fs::remove_file(&path);
+            return Err(Error::Write { path, source });
+        }
+        let mut chain = Chain::default();
+        chain.update(message);
+        let bytes = message.len() as u64;
+        message.clear();
+        Ok(Self {
             path,
             file,
             stream,
-            bytes: 0,
-            broken: false,
-        };
-        created.flush()?;
-        Ok(created)
+            bytes,
+            chain,
+        })
     }
 
-    /// Where it is.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Appends one batch.
+    /// Appends one batch: wholly or, with an error, not at all.
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        if self.broken {
-            return Err(Error::Write {
-                path: self.path.clone(),
-                source: std::io::Error::other("an earlier write was refused"),
-            });
-        }
         self.stream
             .write(batch)
             .map_err(|error| Error::unfit(&self.path, error))?;
-        self.flush()
+        let mut chain = self.chain.clone();
+        if chain.seal(self.stream.get_mut()).is_none() {
+            return Err(Error::unfit(&self.path, "a batch has no length"));
+        }
+        self.append()?;
+        self.chain = chain;
+        Ok(())
     }
 
     /// Writes the end marker and returns the file's size.
-    pub(crate) fn finish(mut self) -> Result<u64> {
-        if !self.broken {
-            self.stream
-                .finish()
-                .map_err(|error| Error::unfit(&self.path, error))?;
-            self.flush()?;
-        }
+    pub(crate) fn finish(&mut self) -> Result<u64> {
+        self.stream
+            .finish()
+            .map_err(|error| Error::unfit(&self.path, error))?;
+        self.append()?;
         Ok(self.bytes)
     }
 
-    fn flush(&mut self) -> Result<()> {
+    /// Writes what the stream put together. What was refused is gone from it: its rows are still with
+    /// whoever wanted them written, and come again.
+    fn append(&mut self) -> Result<()> {
         let message = self.stream.get_mut();
-        let written = self.file.write_all(message);
+        let written = self.file.write_all_at(message, self.bytes);
         if written.is_ok() {
             self.bytes += message.len() as u64;
         } else {
-            self.broken = true;
-            // Half a message would be reported as damage; when it stays, that is the worst of it.
+            // Half a message would be reported as damage; when it stays, the next one overwrites it.
             let _ = self.file.set_len(self.bytes);
         }
         message.clear();
@@ -113,34 +114,33 @@ mod tests {
     use arrow_schema::{DataType, Field};
 
     use super::*;
+    use crate::frames::Frames;
 
     #[test]
-    fn after_a_refused_write_nothing_more_is_written() {
+    fn a_refused_batch_leaves_no_trace_and_may_come_again() {
         let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("n.arrow");
         let schema = Schema::new(vec![Field::new("n", DataType::Int64, false)]);
-        let mut stream = ArrowFile::create(home.path().join("n.arrow"), &schema).unwrap();
-        let batch =
-            RecordBatch::try_new(Arc::new(schema), vec![Arc::new(Int64Array::from(vec![1]))]);
-        let batch = batch.unwrap();
-        stream.write(&batch).unwrap();
-        let written = stream.bytes;
-        let writable = std::mem::replace(&mut stream.file, File::open(&stream.path).unwrap());
+        let mut stream = ArrowFile::create(path.clone(), &schema).unwrap();
+        let batch = |n| {
+            let column = Arc::new(Int64Array::from(vec![n]));
+            RecordBatch::try_new(Arc::new(schema.clone()), vec![column]).unwrap()
+        };
+        stream.write(&batch(1)).unwrap();
+        let writable = std::mem::replace(&mut stream.file, File::open(&path).unwrap());
         assert!(
-            matches!(stream.write(&batch), Err(Error::Write { .. })),
+            matches!(stream.write(&batch(2)), Err(Error::Write { .. })),
             "opened for reading only"
         );
         stream.file = writable;
-        let refused = stream.write(&batch).unwrap_err().to_string();
-        assert!(
-            refused.contains("an earlier write was refused"),
-            "{refused}"
-        );
-        assert_eq!(stream.finish().unwrap(), written);
-        assert_eq!(
-            std::fs::metadata(home.path().join("n.arrow"))
-                .unwrap()
-                .len(),
-            written
-        );
+        stream.write(&batch(2)).unwrap();
+        let bytes = stream.finish().unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().len(), bytes);
+        let mut frames = Frames::open(&path).unwrap();
+        for n in [1, 2] {
+            assert_eq!(frames.next_batch().unwrap(), Some(batch(n)));
+        }
+        assert_eq!(frames.next_batch(), Ok(None));
+        assert!(frames.ended());
     }
 }

@@ -1,13 +1,13 @@
-//! Differences: how counters and times are made small on disk and whole again.
+//! Differences: how counters, gauges and times are made small on disk and whole again.
 //!
-//! A counter is stored as its difference from the previous row of the same entity in the file, a
+//! A value is stored as its difference from the previous row of the same entity in the file, a
 //! time as its difference from the previous row's. Every base begins at 0, so the first value is
 //! absolute by itself. Arithmetic wraps: a difference too large for 64 bits comes back exactly, and
 //! a damaged one cannot panic.
 
 use std::collections::HashMap;
 
-use model::{ColumnKind, MISSING, Table, Timestamp};
+use model::{MISSING, Timestamp};
 
 use crate::plausible;
 
@@ -16,23 +16,18 @@ use crate::plausible;
 pub(crate) struct Bases {
     /// Entities get consecutive places: their numbers may be far apart, and in a damaged file wild.
     places: HashMap<u32, usize>,
-    /// One base per place for a counter, none for a gauge.
-    counters: Vec<Option<Vec<i64>>>,
+    /// One base per place for a column of differences, none for one that is stored as it is.
+    columns: Vec<Option<Vec<i64>>>,
     time: i64,
 }
 
 impl Bases {
-    /// The bases at the start of a table's file.
-    pub(crate) fn new(table: &Table) -> Self {
-        let counter = |kind| (kind == ColumnKind::Counter).then(Vec::new);
-        let counters = table
-            .columns
-            .iter()
-            .map(|column| counter(column.kind))
-            .collect();
+    /// The bases at the start of a table's file, of which these columns hold differences.
+    pub(crate) fn new(differences: &[bool]) -> Self {
+        let base = |differs: &bool| differs.then(Vec::new);
         Self {
             places: HashMap::new(),
-            counters,
+            columns: differences.iter().map(base).collect(),
             time: 0,
         }
     }
@@ -44,7 +39,7 @@ impl Bases {
             *self.places.entry(entity).or_insert(next)
         };
         let places = entities.map(&mut place).collect();
-        for bases in self.counters.iter_mut().flatten() {
+        for bases in self.columns.iter_mut().flatten() {
             bases.resize(self.places.len(), 0);
         }
         places
@@ -57,7 +52,7 @@ impl Bases {
         places: &[usize],
         values: impl Iterator<Item = i64>,
     ) -> Vec<Option<i64>> {
-        let mut bases = self.counters[column].as_mut();
+        let mut bases = self.columns[column].as_mut();
         let stored = |(value, place): (i64, &usize)| match &mut bases {
             _ if value == MISSING => None,
             Some(bases) => Some(value.wrapping_sub(std::mem::replace(&mut bases[*place], value))),
@@ -73,7 +68,7 @@ impl Bases {
         places: &[usize],
         stored: impl Iterator<Item = Option<i64>>,
     ) -> Vec<i64> {
-        let mut bases = self.counters[column].as_mut();
+        let mut bases = self.columns[column].as_mut();
         let value = |(stored, place): (Option<i64>, &usize)| match (stored, &mut bases) {
             (None, _) => MISSING,
             (Some(difference), Some(bases)) => {
@@ -110,15 +105,9 @@ impl Bases {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Column, EntityKind, Unit};
-
-    static COLUMNS: &[Column] = &[
-        Column::counter("n", Unit::Count, "", ""),
-        Column::gauge("g", Unit::Count, "", ""),
-    ];
 
     fn bases() -> Bases {
-        Bases::new(&Table::new("t", EntityKind::Thread, "", COLUMNS))
+        Bases::new(&[true, false])
     }
 
     #[test]
@@ -132,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gauge_is_stored_as_it_is() {
+    fn other_columns_are_stored_as_they_are() {
         let mut bases = bases();
         let places = bases.places([7, 7].into_iter());
         assert_eq!(

@@ -15,6 +15,8 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use model::{Entities, Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Role, Timestamp};
 
 use crate::arrow_file::{ArrowFile, BATCH_BYTES};
+use crate::journal::{Event, Record};
+use crate::table_file::From;
 use crate::{Error, Result, plausible, schema, table_file};
 
 /// The name that no table may have.
@@ -28,43 +30,145 @@ const MAX_WORDS_BYTES: usize = BATCH_BYTES / BATCH_EVENTS;
 
 /// The entity list being written.
 pub(crate) struct EntityFile {
+    path: PathBuf,
     file: ArrowFile,
     schema: SchemaRef,
-    events: usize,
+    /// Events in the file.
+    written: usize,
+    /// Events that wait for a batch.
+    waiting: Vec<EntityEvent>,
+    waiting_bytes: usize,
+    /// How many of those are in the journal.
+    journaled: usize,
 }
 
 impl EntityFile {
     /// Makes the file in a recording's folder.
     pub(crate) fn create(folder: &Path) -> Result<Self> {
         let schema = Arc::new(schema());
-        let file = ArrowFile::create(path_of(folder), &schema)?;
+        let path = path_of(folder);
+        let file = ArrowFile::create(path.clone(), &schema)?;
         Ok(Self {
+            path,
             file,
             schema,
-            events: 0,
+            written: 0,
+            waiting: Vec::new(),
+            waiting_bytes: 0,
+            journaled: 0,
         })
     }
 
-    /// Appends events as one batch, or several when they are very many.
-    pub(crate) fn append(&mut self, events: &[EntityEvent]) -> Result<()> {
-        for events in events.chunks(BATCH_EVENTS) {
-            for (number, event) in (self.events + 1..).zip(events) {
-                check(event, number)
-                    .and_then(|()| check_words(event))
-                    .map_err(|what| Error::unfit(self.file.path(), what))?;
-            }
-            let batch = RecordBatch::try_new(self.schema.clone(), encode(events))
-                .map_err(|error| Error::unfit(self.file.path(), error))?;
+    /// Takes events to those that wait: all or, with an error, none.
+    pub(crate) fn take(&mut self, events: &[EntityEvent]) -> Result<()> {
+        let first = self.written + self.waiting.len() + 1;
+        for (number, event) in (first..).zip(events) {
+            check(event, number)
+                .and_then(|()| check_words(event))
+                .map_err(|what| Error::unfit(&self.path, what))?;
+        }
+        self.waiting_bytes += events.iter().map(event_bytes).sum::<usize>();
+        self.waiting.extend_from_slice(events);
+        Ok(())
+    }
+
+    /// Bytes of memory that the waiting events take.
+    pub(crate) fn waiting_bytes(&self) -> usize {
+        self.waiting_bytes
+    }
+
+    /// Events that are neither in the file nor in the journal.
+    pub(crate) fn exposed(&self) -> usize {
+        self.waiting.len() - self.journaled
+    }
+
+    /// Waiting events for a journal's record, and how many come before them.
+    pub(crate) fn part(&self, from: From) -> (u64, Vec<Event<'_>>) {
+        let start = match from {
+            From::Exposed => self.journaled,
+            From::Waiting => 0,
+        };
+        let events = self.waiting[start..].iter().map(words_of).collect();
+        ((self.written + start) as u64, events)
+    }
+
+    /// All waiting events are in the journal now.
+    pub(crate) fn note_journaled(&mut self) {
+        self.journaled = self.waiting.len();
+    }
+
+    /// Writes the waiting events, several batches when they are very many; with an error what was
+    /// not written goes on waiting.
+    pub(crate) fn write(&mut self) -> Result<()> {
+        while !self.waiting.is_empty() {
+            let count = self.waiting.len().min(BATCH_EVENTS);
+            let batch = RecordBatch::try_new(self.schema.clone(), encode(&self.waiting[..count]))
+                .map_err(|error| Error::unfit(&self.path, error))?;
             self.file.write(&batch)?;
-            self.events += events.len();
+            self.written += count;
+            self.journaled = self.journaled.saturating_sub(count);
+            let written = self.waiting.drain(..count);
+            self.waiting_bytes -= written.as_slice().iter().map(event_bytes).sum::<usize>();
         }
         Ok(())
     }
 
-    /// Ends the file and returns its size.
-    pub(crate) fn finish(self) -> Result<u64> {
+    /// Writes what waits and the end marker; returns the file's size.
+    pub(crate) fn finish(&mut self) -> Result<u64> {
+        self.write()?;
         self.file.finish()
     }
+}
+
+/// What an event takes while it waits.
+pub(crate) fn event_bytes(event: &EntityEvent) -> usize {
+    let Entity { name, path, .. } = &event.record.entity;
+    size_of::<EntityEvent>() + name.len() + path.len()
+}
+
+fn words_of(event: &EntityEvent) -> Event<'_> {
+    let record = &event.record;
+    let groups = [
+        record.group,
+        record.pressure_group,
+        record.memory_group,
+        record.io_group,
+    ];
+    Event {
+        time: event.time.as_ns(),
+        id: record.id.0,
+        kind: record.entity.kind.word().into(),
+        name: (&*record.entity.name).into(),
+        path: (&*record.entity.path).into(),
+        parent: record.parent.map(|id| id.0),
+        groups: groups.map(|group| group.map(|id| id.0)),
+        role: record.role.word().into(),
+        serving: record.serving,
+        first_seen: record.first_seen.as_ns(),
+        vanished: record.vanished.map(Timestamp::as_ns),
+    }
+}
+
+fn event_of(words: &Event<'_>) -> std::result::Result<EntityEvent, String> {
+    let [group, pressure_group, memory_group, io_group] =
+        words.groups.map(|group| group.map(EntityId));
+    let record = EntityRecord {
+        id: EntityId(words.id),
+        entity: Entity::new(kind_of(&words.kind)?, &*words.name, &*words.path),
+        parent: words.parent.map(EntityId),
+        group,
+        pressure_group,
+        memory_group,
+        io_group,
+        role: role_of(&words.role)?,
+        serving: words.serving,
+        first_seen: Timestamp::from_ns(words.first_seen),
+        vanished: words.vanished.map(Timestamp::from_ns),
+    };
+    Ok(EntityEvent {
+        time: Timestamp::from_ns(words.time),
+        record,
+    })
 }
 
 /// The entity list being read.
@@ -78,7 +182,31 @@ pub(crate) struct EntityRows {
 impl EntityRows {
     /// Takes a batch of events: all of them or, with a reason, none.
     pub(crate) fn take(&mut self, batch: &RecordBatch) -> std::result::Result<(), String> {
-        let events = decode(batch)?;
+        self.take_events(decode(batch)?)
+    }
+
+    /// Takes those events of a journal's record that the file lacks.
+    pub(crate) fn take_record(&mut self, record: &Record) -> std::result::Result<(), String> {
+        let read = self.events as u64;
+        if read
+            >= record
+                .first_event
+                .saturating_add(record.events.len() as u64)
+        {
+            return Ok(());
+        }
+        if read < record.first_event {
+            let lacking = record.first_event - read;
+            return Err(format!(
+                "{lacking} events before those of the journal are lacking"
+            ));
+        }
+        // Smaller than the number of events, which is a usize.
+        let new = record.events[(read - record.first_event) as usize..].iter();
+        self.take_events(new.map(event_of).collect::<std::result::Result<_, _>>()?)
+    }
+
+    fn take_events(&mut self, events: Vec<EntityEvent>) -> std::result::Result<(), String> {
         let first = self.events + 1;
         for (number, event) in (first..).zip(&events) {
             check(event, number)?;
@@ -99,8 +227,8 @@ pub(crate) fn path_of(folder: &Path) -> PathBuf {
 /// Columns that came with format 2; in older files nothing is known of them.
 const SINCE_2: [&str; 2] = ["memory_group", "io_group"];
 
-/// Refuses a file that lacks a column of its format's entity list; more columns are no harm.
-pub(crate) fn check_schema(found: &Schema) -> std::result::Result<(), String> {
+/// The file's format. Refuses one that lacks a column of its format's entity list; more are no harm.
+pub(crate) fn check_schema(found: &Schema) -> std::result::Result<u32, String> {
     let version = schema::check_format(found)?;
     let since_then = |name: &str| version < 2 && SINCE_2.contains(&name);
     for field in schema()
@@ -119,7 +247,7 @@ pub(crate) fn check_schema(found: &Schema) -> std::result::Result<(), String> {
             ));
         }
     }
-    Ok(())
+    Ok(version)
 }
 
 /// Refuses what can only be damage. `events` counts the event itself and those before it.

@@ -2,7 +2,7 @@
 //!
 //! Damage inside one table is not an error: the rest is read, and a `Damage` says what is lacking.
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use model::FORMAT_VERSION;
@@ -31,6 +31,30 @@ pub enum Error {
     /// The folder that should hold the recording may not be written.
     #[error("cannot write the recording {}: this user may not write in {}. Choose another place with -o FOLDER", .folder.display(), .parent.display())]
     Denied {
+        /// The folder asked for.
+        folder: PathBuf,
+        /// Where it should be made.
+        parent: PathBuf,
+    },
+    /// The folder that should hold the recording can only be read.
+    #[error("cannot write the recording {}: {} is on a file system that can only be read. Choose another place with -o FOLDER", .folder.display(), .parent.display())]
+    ReadOnly {
+        /// The folder asked for.
+        folder: PathBuf,
+        /// Where it should be made.
+        parent: PathBuf,
+    },
+    /// There is no room for a recording.
+    #[error("cannot write the recording {}: no space is left in {}. Make room there (df -h {} shows how much there is), or choose another place with -o FOLDER", .folder.display(), .parent.display(), .parent.display())]
+    NoSpace {
+        /// The folder asked for.
+        folder: PathBuf,
+        /// Where it should be made.
+        parent: PathBuf,
+    },
+    /// This user may use no more room.
+    #[error("cannot write the recording {}: the quota for {} is used up. Remove something there (quota -s shows the limit), or choose another place with -o FOLDER", .folder.display(), .parent.display())]
+    Quota {
         /// The folder asked for.
         folder: PathBuf,
         /// Where it should be made.
@@ -79,7 +103,7 @@ pub enum Error {
         folder: PathBuf,
     },
     /// `meta.json` is there and says nothing that this program understands.
-    #[error("cannot understand {}: {what}. The tables beside it can still be read: see docs/recording.md", .path.display())]
+    #[error("cannot understand {}: {what}. No table is beside it", .path.display())]
     Meta {
         /// The file.
         path: PathBuf,
@@ -127,6 +151,24 @@ pub enum Error {
 }
 
 impl Error {
+    /// Why the recording `folder` cannot be begun.
+    pub(crate) fn create(folder: &Path, source: io::Error) -> Error {
+        let folder = folder.to_owned();
+        let parent = match folder.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+            _ => PathBuf::from("."),
+        };
+        match source.kind() {
+            ErrorKind::AlreadyExists => Error::Exists { folder },
+            ErrorKind::NotFound if !parent.is_dir() => Error::NoParent { folder, parent },
+            ErrorKind::PermissionDenied => Error::Denied { folder, parent },
+            ErrorKind::ReadOnlyFilesystem => Error::ReadOnly { folder, parent },
+            ErrorKind::StorageFull => Error::NoSpace { folder, parent },
+            ErrorKind::QuotaExceeded => Error::Quota { folder, parent },
+            _ => Error::Create { folder, source },
+        }
+    }
+
     /// For `map_err` on a write to `path`.
     pub(crate) fn write(path: &Path) -> impl FnOnce(io::Error) -> Error + '_ {
         move |source| Error::Write {
@@ -149,5 +191,17 @@ impl Error {
             path: path.to_owned(),
             what: what.to_string(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quota_is_told_from_a_full_disk() {
+        let quota = io::Error::from(rustix::io::Errno::DQUOT);
+        let refused = Error::create(Path::new("home/x.stall"), quota);
+        expect_test::expect!["cannot write the recording home/x.stall: the quota for home is used up. Remove something there (quota -s shows the limit), or choose another place with -o FOLDER"].assert_eq(&refused.to_string());
     }
 }

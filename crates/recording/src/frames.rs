@@ -20,6 +20,7 @@ use arrow_schema::{ArrowError, Schema, SchemaRef};
 use flatbuffers::VerifierOptions;
 
 use crate::arrow_file::BATCH_BYTES;
+use crate::checksum::Chain;
 use crate::layout;
 
 /// What begins every message, before its length.
@@ -52,6 +53,11 @@ pub(crate) struct Frames {
     position: u64,
     decoded: u64,
     schema: SchemaRef,
+    /// The sum of what was read; `None` where the format has no checksums.
+    chain: Option<Chain>,
+    /// Up to where what was read is known to be what was written.
+    sound_to: u64,
+    ended: bool,
 }
 
 impl Frames {
@@ -71,9 +77,18 @@ impl Frames {
             position: 0,
             decoded: 0,
             schema,
+            chain: Some(Chain::default()),
+            sound_to: 0,
+            ended: false,
         };
         frames.schema = Arc::new(frames.read_schema()?);
         Ok(frames)
+    }
+
+    /// Reads on without checksums: the file's format has none.
+    pub(crate) fn expect_no_checksums(&mut self) {
+        self.chain = None;
+        self.sound_to = self.position;
     }
 
     /// The stream's schema.
@@ -81,9 +96,15 @@ impl Frames {
         &self.schema
     }
 
-    /// The end of the last message that was read, in bytes from the start of the file.
-    pub(crate) fn position(&self) -> u64 {
-        self.position
+    /// The end of the last message that was read and found right, in bytes from the start of the file:
+    /// 0 up to the first checksum, which is the schema's as well.
+    pub(crate) fn sound_to(&self) -> u64 {
+        self.sound_to
+    }
+
+    /// Whether the end marker was read: a file that was closed has one.
+    pub(crate) fn ended(&self) -> bool {
+        self.ended
     }
 
     /// The next batch; `None` at the end, with or without an end marker.
@@ -93,6 +114,11 @@ impl Frames {
         };
         let message = parse(&metadata)?;
         let body = self.read_body(&message, metadata.len())?;
+        if let Some(chain) = &mut self.chain
+            && !chain.verify(&body)
+        {
+            return Err("its checksum does not fit what is there".to_owned());
+        }
         let batch = message
             .header_as_record_batch()
             .ok_or("a message is not a record batch")?;
@@ -106,6 +132,7 @@ impl Frames {
         let batch =
             contained(|| read_record_batch(&body, batch, schema, &HashMap::new(), None, &version))?;
         self.position += FRAME_BYTES + (metadata.len() + body.len()) as u64;
+        self.sound_to = self.position;
         Ok(Some(batch))
     }
 
@@ -136,7 +163,10 @@ impl Frames {
             return Err("no message begins here".to_owned());
         }
         match u32::from_le_bytes([a, b, c, d]) {
-            0 if left == 0 => Ok(None),
+            0 if left == 0 => {
+                self.ended = true;
+                Ok(None)
+            }
             0 => Err(format!("{left} bytes follow the end marker")),
             length if u64::from(length) > left => Err(cut_short(u64::from(length), left)),
             length if length as usize > MAX_DESCRIPTION_BYTES => Err(format!(
@@ -145,6 +175,10 @@ impl Frames {
             length => {
                 let mut metadata = vec![0; length as usize];
                 self.read_exact(&mut metadata, left)?;
+                if let Some(chain) = &mut self.chain {
+                    chain.update(&frame);
+                    chain.update(&metadata);
+                }
                 Ok(Some(metadata))
             }
         }

@@ -1,7 +1,8 @@
 //! A run on disk: a folder `NAME.stall/` with `meta.json` and one Arrow IPC stream per table.
 //!
-//! The writer is made for a machine in trouble: each flush is one whole record batch handed to the
-//! kernel at once, so that `kill -9` loses nothing that was flushed, and there is no footer to lose.
+//! The writer is made for a machine in trouble: each flush is one checksummed record of a journal, handed
+//! to the kernel at once, so that `kill -9` loses nothing that was flushed; many of them become record
+//! batches, which have checksums too, and there is no footer to lose. A disk that refuses makes a gap.
 //! The reader is made for files from elsewhere: whatever their bytes are, it neither panics nor asks
 //! for more memory than the file can account for, and what it could not read becomes a [`Damage`] and
 //! a gap of the timeline. The format is described in `docs/recording.md`.
@@ -11,16 +12,30 @@
 
 mod arrow_file;
 pub mod bundle;
+mod checksum;
 mod delta;
 mod entity_file;
 mod error;
 mod frames;
+mod journal;
 mod layout;
+mod meta_file;
 mod naming;
 mod reader;
+mod rebuilt;
 mod schema;
 mod table_file;
+mod tables;
+mod unwritten;
 mod writer;
+
+// The sample that the integration tests use, where the writer can be made impatient.
+#[cfg(test)]
+extern crate self as recording;
+#[cfg(test)]
+#[allow(dead_code)]
+#[path = "../tests/recording/sample.rs"]
+mod sample;
 
 pub use error::{Error, Result};
 pub use naming::{newest, next_name};

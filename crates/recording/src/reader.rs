@@ -5,15 +5,18 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use arrow_array::RecordBatch;
 use model::{
     Entities, FORMAT_VERSION, Gap, GapReason, Meta, TableData, Timeline, Timestamp, Window,
 };
 
-use crate::entity_file::{self, EntityRows};
-use crate::frames::Frames;
-use crate::table_file::TableRows;
-use crate::{Error, META_FILE, Result, TABLE_EXTENSION, plausible, schema};
+use crate::meta_file::{self, Seal};
+use crate::tables::Tables;
+use crate::{
+    Error, META_FILE, Result, TABLE_EXTENSION, entity_file, journal, plausible, rebuilt, schema,
+};
+
+/// For a gap: every table.
+const ALL_TABLES: &str = "*";
 
 /// Far above any `meta.json`, and little enough to be read into memory.
 const MAX_META_BYTES: u64 = 64 << 20;
@@ -32,77 +35,104 @@ pub struct Recording {
     pub damage: Vec<Damage>,
 }
 
-/// The part of one table that could not be read: everything from an offset on.
+/// The part of one file that could not be read: everything from an offset on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Damage {
-    /// The table, or `entities`.
+    /// The file's name in the folder.
+    pub file: String,
+    /// The table, or `entities`; `*` where all are concerned.
     pub table: String,
-    /// Bytes of its file that were read and are in the timeline.
+    /// Bytes of the file that were read and are in the timeline.
     pub offset: u64,
     /// What was found there.
     pub what: String,
 }
 
+impl Damage {
+    pub(crate) fn of_table(table: &str, offset: u64, what: String) -> Self {
+        Self {
+            file: format!("{table}.{TABLE_EXTENSION}"),
+            table: table.to_owned(),
+            offset,
+            what,
+        }
+    }
+
+    fn of_all(file: &str, offset: u64, what: String) -> Self {
+        Self {
+            file: file.to_owned(),
+            table: ALL_TABLES.to_owned(),
+            offset,
+            what,
+        }
+    }
+}
+
 impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
-            table,
-            offset,
-            what,
+            file, offset, what, ..
         } = self;
-        write!(
-            f,
-            "{table}.{TABLE_EXTENSION} was read up to byte {offset}: {what}"
-        )
+        match &**file {
+            // It is read as a whole or not at all.
+            META_FILE => write!(f, "{file}: {what}"),
+            _ => write!(f, "{file} was read up to byte {offset}: {what}"),
+        }
     }
 }
 
 impl Reader {
     /// Reads the recording in `folder`.
     ///
-    /// Only a recording without a readable `meta.json` is an error. A damaged table loses what
-    /// follows the damage, which becomes a [`Damage`] and a gap.
+    /// Only a folder that holds no recording is an error, or a newer one. A damaged table loses what
+    /// follows the damage, which becomes a [`Damage`] and a gap; of a recording whose `meta.json` is
+    /// lost, the tables tell what they can.
     pub fn open(folder: &Path) -> Result<Recording> {
-        let (path, text) = read_meta(folder)?;
-        let unclear = |what: String| Error::Meta {
-            path: path.clone(),
-            what,
-        };
-        // Of a newer version nothing else may be relied on.
-        let version: Version =
-            serde_json::from_slice(&text).map_err(|error| unclear(error.to_string()))?;
-        match version.format_version {
-            1..=FORMAT_VERSION => {
-                let meta: Meta =
-                    serde_json::from_slice(&text).map_err(|error| unclear(error.to_string()))?;
-                check_times(&meta).map_err(unclear)?;
-                open_known(folder, meta)
+        check_folder(folder)?;
+        // Before the tables: of a recording that still grows, what leaves the journal goes there.
+        let (journal, torn) = journal::read(folder);
+        let paths = table_paths(folder)?;
+        let listed = paths.iter().any(|(name, _)| name == entity_file::NAME);
+        let (meta, doubt) = match read_meta(folder) {
+            Ok((meta, doubt)) => (Some(meta), doubt),
+            Err(Error::Meta { what, .. }) if listed => (
+                None,
+                Some(format!("it cannot be understood: {what}. {LACKING}")),
+            ),
+            Err(Error::NoMeta { .. }) if listed => {
+                (None, Some(format!("it is missing. {LACKING}")))
             }
-            found if found > FORMAT_VERSION => Err(Error::Newer {
-                folder: folder.to_owned(),
-                found,
-            }),
-            found => Err(unclear(format!("there is no format {found}"))),
+            Err(error) => return Err(error),
+        };
+        let mut damage = Vec::new();
+        damage.extend(doubt.map(|what| Damage::of_all(META_FILE, 0, what)));
+        damage.extend(torn.map(|(offset, what)| Damage::of_all(journal::NAME, offset, what)));
+        let complete = meta.as_ref().is_some_and(|meta| meta.complete);
+        let mut tables = Tables::new(complete);
+        for (name, path) in &paths {
+            tables.read(name, path);
         }
+        if !listed {
+            // That it is missing is said by the attempt.
+            tables.read(entity_file::NAME, &entity_file::path_of(folder));
+        }
+        journal.iter().for_each(|record| tables.add(record));
+        damage.extend(tables.damage.into_values());
+        let data: Vec<TableData> = tables.rows.into_values().map(|rows| rows.data).collect();
+        let meta = meta.unwrap_or_else(|| rebuilt::meta(&tables.entities.entities, &data));
+        Ok(assemble(meta, tables.entities.entities, data, damage))
     }
 }
 
-#[derive(serde::Deserialize)]
-struct Version {
-    format_version: u32,
-}
+/// What is not known without `meta.json`.
+const LACKING: &str = "The tables tell who was measured; the workload's command and outcome, the machine's facts and the gaps are lacking";
 
-/// Format 2 added kinds of entities and two columns to the entity list; what format 1 lacks is not known.
-fn open_known(folder: &Path, meta: Meta) -> Result<Recording> {
-    let mut damage = Vec::new();
-    let mut tables = Vec::new();
-    let (entities, lost) = read_entities(folder);
-    damage.extend(lost);
-    for (name, path) in table_paths(folder)? {
-        let (data, lost) = read_table(&name, &path);
-        damage.extend(lost);
-        tables.extend(data);
-    }
+fn assemble(
+    meta: Meta,
+    entities: Entities,
+    tables: Vec<TableData>,
+    damage: Vec<Damage>,
+) -> Recording {
     let mut window = meta.window;
     if !meta.complete {
         // What `meta.json` tells of the end was written before the crash.
@@ -123,25 +153,65 @@ fn open_known(folder: &Path, meta: Meta) -> Result<Recording> {
     for data in tables {
         timeline.insert(data);
     }
-    Ok(Recording {
+    Recording {
         meta,
         timeline,
         damage,
-    })
+    }
 }
 
-fn read_meta(folder: &Path) -> Result<(PathBuf, Vec<u8>)> {
+fn check_folder(folder: &Path) -> Result<()> {
     let about = fs::metadata(folder).map_err(|source| match source.kind() {
         ErrorKind::NotFound => Error::Absent {
             folder: folder.to_owned(),
         },
         _ => Error::read(folder)(source),
     })?;
-    if !about.is_dir() {
-        return Err(Error::NotAFolder {
+    match about.is_dir() {
+        true => Ok(()),
+        false => Err(Error::NotAFolder {
             path: folder.to_owned(),
-        });
+        }),
     }
+}
+
+#[derive(serde::Deserialize)]
+struct Version {
+    format_version: u32,
+}
+
+/// The content of `meta.json`, and what makes it doubtful.
+fn read_meta(folder: &Path) -> Result<(Meta, Option<String>)> {
+    let (path, text) = meta_text(folder)?;
+    let seal = meta_file::seal_of(&text);
+    let unclear = |what: String| Error::Meta {
+        path: path.clone(),
+        what,
+    };
+    // Of a newer version nothing else may be relied on.
+    let version: Version =
+        serde_json::from_slice(&text).map_err(|error| unclear(error.to_string()))?;
+    match version.format_version {
+        1..=FORMAT_VERSION => {}
+        // A number that only damage made is no reason to send anyone for a newer program.
+        found if found > FORMAT_VERSION && seal != Seal::Broken => {
+            return Err(Error::Newer {
+                folder: folder.to_owned(),
+                found,
+            });
+        }
+        found => return Err(unclear(format!("there is no format {found}"))),
+    }
+    let meta: Meta = serde_json::from_slice(&text).map_err(|error| unclear(error.to_string()))?;
+    check_times(&meta).map_err(unclear)?;
+    let sealed = meta.format_version >= schema::SINCE_CHECKSUMS || seal == Seal::Broken;
+    let doubt = (sealed && seal != Seal::Whole).then(|| {
+        "its checksum does not fit: something in it was changed after it was written. It is used as it is now".to_owned()
+    });
+    Ok((meta, doubt))
+}
+
+fn meta_text(folder: &Path) -> Result<(PathBuf, Vec<u8>)> {
     let path = folder.join(META_FILE);
     let about = fs::metadata(&path).map_err(|source| match source.kind() {
         ErrorKind::NotFound => Error::NoMeta {
@@ -174,7 +244,7 @@ fn check_times(meta: &Meta) -> std::result::Result<(), String> {
     }
 }
 
-/// Every table's name and file, in the order of names.
+/// Every table's name and file, the entity list's too, in the order of names.
 fn table_paths(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder).map_err(Error::read(folder))? {
@@ -187,83 +257,12 @@ fn table_paths(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
         let is_table = path
             .extension()
             .is_some_and(|extension| extension == TABLE_EXTENSION);
-        if is_table && name != entity_file::NAME {
+        if is_table {
             paths.push((name, path));
         }
     }
     paths.sort();
     Ok(paths)
-}
-
-fn read_entities(folder: &Path) -> (Entities, Option<Damage>) {
-    let lost = |offset, what| {
-        Some(Damage {
-            table: entity_file::NAME.to_owned(),
-            offset,
-            what,
-        })
-    };
-    let open = || {
-        let frames = Frames::open(&entity_file::path_of(folder))?;
-        entity_file::check_schema(frames.schema())?;
-        Ok(frames)
-    };
-    let mut rows = EntityRows::default();
-    let frames = match open() {
-        Ok(frames) => frames,
-        Err(what) => return (rows.entities, lost(0, what)),
-    };
-    let damage = read_batches(frames, |batch| rows.take(batch));
-    (
-        rows.entities,
-        damage.and_then(|(offset, what)| lost(offset, what)),
-    )
-}
-
-fn read_table(name: &str, path: &Path) -> (Option<TableData>, Option<Damage>) {
-    let lost = |offset, what| {
-        Some(Damage {
-            table: name.to_owned(),
-            offset,
-            what,
-        })
-    };
-    let open = || {
-        let frames = Frames::open(path)?;
-        let table = schema::to_table(frames.schema())?;
-        if table.name != name {
-            return Err(format!("it holds the table {:?}", table.name));
-        }
-        Ok((frames, table))
-    };
-    let (frames, table) = match open() {
-        Ok(opened) => opened,
-        Err(what) => return (None, lost(0, what)),
-    };
-    let mut rows = TableRows::new(table);
-    let damage = read_batches(frames, |batch| rows.take(batch));
-    (
-        Some(rows.data),
-        damage.and_then(|(offset, what)| lost(offset, what)),
-    )
-}
-
-/// Reads to the end, or up to what cannot be read: (its offset, what is wrong).
-fn read_batches(
-    mut frames: Frames,
-    mut take: impl FnMut(&RecordBatch) -> std::result::Result<(), String>,
-) -> Option<(u64, String)> {
-    loop {
-        let offset = frames.position();
-        match frames
-            .next_batch()
-            .and_then(|batch| batch.map(|batch| take(&batch)).transpose())
-        {
-            Ok(Some(())) => {}
-            Ok(None) => return None,
-            Err(what) => return Some((offset, what)),
-        }
-    }
 }
 
 fn newest_time(data: &TableData) -> Option<Timestamp> {

@@ -3,13 +3,22 @@
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema};
-use model::{FORMAT_VERSION, Table};
+use model::{Column, ColumnKind, FORMAT_VERSION, Table, Unit};
 
 /// Key of the table's own description, as JSON.
 const TABLE_KEY: &str = "stallscope.table";
 
 /// Key of the format version.
 pub(crate) const FORMAT_KEY: &str = "stallscope.format";
+
+/// Key in a field's metadata: its values are differences. Counters are in files without it, too.
+const STORED_KEY: &str = "stored";
+
+/// The value of `STORED_KEY`.
+const DIFFERENCE: &str = "difference";
+
+/// The first format whose batches end in checksums.
+pub(crate) const SINCE_CHECKSUMS: u32 = 3;
 
 /// The columns before the table's own: time and entity.
 pub(crate) const KEY_COLUMNS: usize = 2;
@@ -23,9 +32,9 @@ pub(crate) fn of_table(table: &Table) -> Result<Schema, serde_json::Error> {
     Ok(Schema::new(fields(table)).with_metadata(metadata))
 }
 
-/// The table that a file's schema describes, or what is wrong with it.
-pub(crate) fn to_table(schema: &Schema) -> Result<Table, String> {
-    check_format(schema)?;
+/// The table that a file's schema describes and its format, or what is wrong with it.
+pub(crate) fn to_table(schema: &Schema) -> Result<(Table, u32), String> {
+    let version = check_format(schema)?;
     let text = schema
         .metadata()
         .get(TABLE_KEY)
@@ -47,7 +56,36 @@ pub(crate) fn to_table(schema: &Schema) -> Result<Table, String> {
             ));
         }
     }
-    Ok(table)
+    Ok((table, version))
+}
+
+/// Which columns of a new file hold differences from the row before of the same entity.
+///
+/// Counters do; and so do gauges, which mostly stay or move a little. Codes do not: they jump between
+/// a few values, and the values themselves repeat better than their differences.
+pub(crate) fn differences(table: &Table) -> Vec<bool> {
+    table.columns.iter().map(is_difference).collect()
+}
+
+/// The same of a file that is read.
+pub(crate) fn stored_differences(schema: &Schema, table: &Table) -> Vec<bool> {
+    let fields = schema.fields().iter().skip(KEY_COLUMNS);
+    let said = |field: &Field| {
+        field
+            .metadata()
+            .get(STORED_KEY)
+            .is_some_and(|how| how == DIFFERENCE)
+    };
+    table
+        .columns
+        .iter()
+        .zip(fields)
+        .map(|(column, field)| column.kind == ColumnKind::Counter || said(field))
+        .collect()
+}
+
+fn is_difference(column: &Column) -> bool {
+    column.kind == ColumnKind::Counter || column.unit != Unit::Code
 }
 
 /// Refuses a file of a format that this program does not know.
@@ -82,9 +120,13 @@ fn in_words(field: &Field) -> String {
 
 fn fields(table: &Table) -> Vec<Arc<Field>> {
     let keys = [time_field(), Field::new("entity", DataType::UInt32, false)];
-    let values = table
-        .columns
-        .iter()
-        .map(|column| Field::new(&*column.name, DataType::Int64, true));
+    let values = table.columns.iter().map(|column| {
+        let field = Field::new(&*column.name, DataType::Int64, true);
+        if is_difference(column) {
+            field.with_metadata([(STORED_KEY.to_owned(), DIFFERENCE.to_owned())])
+        } else {
+            field
+        }
+    });
     keys.into_iter().chain(values).map(Arc::new).collect()
 }

@@ -1,62 +1,62 @@
-//! One table's file: rows to record batches and back.
+//! One table's file: rows gather until they are a batch, and batches become rows again.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use arrow_array::builder::{ArrayBuilder as _, Int64Builder, UInt32Builder};
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Int64Type, UInt32Type};
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, UInt32Array};
-use arrow_schema::SchemaRef;
+use arrow_schema::{Schema, SchemaRef};
 use model::{EntityId, Rows, Table, TableData};
 
-use crate::arrow_file::{ArrowFile, BATCH_BYTES};
+use crate::arrow_file::ArrowFile;
 use crate::delta::Bases;
+use crate::journal::{Cells, Part, PartRef};
 use crate::schema::KEY_COLUMNS;
 use crate::{Error, Result, TABLE_EXTENSION, plausible, schema};
 
 /// A table being written.
 pub(crate) struct TableFile {
     table: Table,
+    path: PathBuf,
     schema: SchemaRef,
-    file: ArrowFile,
+    /// `None` until the first rows are to be written, and as long as making it is refused.
+    file: Option<ArrowFile>,
     bases: Bases,
+    /// Rows in the file.
+    written: u64,
+    /// Rows that wait for a batch, in stored form.
+    times: Int64Builder,
+    entities: UInt32Builder,
+    columns: Vec<Int64Builder>,
+    /// How many of those are in the journal.
+    journaled: usize,
 }
 
 impl TableFile {
-    /// Makes the table's file in a recording's folder.
-    pub(crate) fn create(folder: &Path, table: &Table) -> Result<Self> {
+    /// A table of a recording's folder; its file is made later.
+    pub(crate) fn new(folder: &Path, table: &Table) -> Result<Self> {
         let path = path_of(folder, &table.name);
         let schema = schema::of_table(table).map_err(|error| Error::unfit(&path, error))?;
-        let file = ArrowFile::create(path, &schema)?;
-        let bases = Bases::new(table);
         Ok(Self {
             table: table.clone(),
+            path,
             schema: Arc::new(schema),
-            file,
-            bases,
+            file: None,
+            bases: Bases::new(&schema::differences(table)),
+            written: 0,
+            times: Int64Builder::new(),
+            entities: UInt32Builder::new(),
+            columns: table.columns.iter().map(|_| Int64Builder::new()).collect(),
+            journaled: 0,
         })
     }
 
-    /// Appends rows as one batch, or several when they are very many.
-    pub(crate) fn append(&mut self, table: &Table, rows: &Rows) -> Result<()> {
-        self.check(table, rows)?;
-        let row_bytes = size_of::<i64>() * (KEY_COLUMNS + rows.width());
-        let batch_rows = (BATCH_BYTES / row_bytes).max(1);
-        for start in (0..rows.len()).step_by(batch_rows) {
-            let end = rows.len().min(start + batch_rows);
-            let batch = self.encode(rows, start..end)?;
-            self.file.write(&batch)?;
-        }
-        Ok(())
-    }
-
-    /// Ends the file and returns its size.
-    pub(crate) fn finish(self) -> Result<u64> {
-        self.file.finish()
-    }
-
-    fn check(&self, table: &Table, rows: &Rows) -> Result<()> {
-        let unfit = |what: String| Err(Error::unfit(self.file.path(), what));
+    /// Refuses rows that are not of this table.
+    pub(crate) fn check(&self, table: &Table, rows: &Rows) -> Result<()> {
+        let unfit = |what: String| Err(Error::unfit(&self.path, what));
         if *table != self.table {
             return unfit(format!("table {} was begun with other columns", table.name));
         }
@@ -70,39 +70,133 @@ impl TableFile {
         Ok(())
     }
 
-    fn encode(&mut self, rows: &Rows, range: std::ops::Range<usize>) -> Result<RecordBatch> {
-        let entities = rows.entities()[range.clone()].iter().map(|entity| entity.0);
-        let places = self.bases.places(entities.clone());
+    /// Takes some of the rows to those that wait.
+    pub(crate) fn take(&mut self, rows: &Rows, range: Range<usize>) {
+        let entities = &rows.entities()[range.clone()];
+        let places = self.bases.places(entities.iter().map(|entity| entity.0));
         let times = self.bases.encode_times(&rows.times()[range.clone()]);
-        let mut columns: Vec<ArrayRef> = Vec::with_capacity(KEY_COLUMNS + rows.width());
-        columns.push(Arc::new(Int64Array::from(times)));
-        columns.push(Arc::new(entities.collect::<UInt32Array>()));
-        for column in 0..rows.width() {
-            let values = rows.column(column).skip(range.start).take(range.len());
-            columns.push(Arc::new(Int64Array::from(
-                self.bases.encode(column, &places, values),
-            )));
+        self.times.append_slice(&times);
+        entities
+            .iter()
+            .for_each(|entity| self.entities.append_value(entity.0));
+        for (index, column) in self.columns.iter_mut().enumerate() {
+            let values = rows.column(index).skip(range.start).take(range.len());
+            column.extend(self.bases.encode(index, &places, values));
         }
-        RecordBatch::try_new(self.schema.clone(), columns)
-            .map_err(|error| Error::unfit(self.file.path(), error))
     }
+
+    /// Bytes of memory that the waiting rows take.
+    pub(crate) fn waiting_bytes(&self) -> usize {
+        self.waiting() * row_bytes(self.columns.len())
+    }
+
+    /// Rows that are neither in the file nor in the journal.
+    pub(crate) fn exposed(&self) -> usize {
+        self.waiting() - self.journaled
+    }
+
+    /// Makes the file if there is none yet.
+    pub(crate) fn make(&mut self) -> Result<()> {
+        if self.file.is_none() {
+            self.file = Some(ArrowFile::create(self.path.clone(), &self.schema)?);
+        }
+        Ok(())
+    }
+
+    /// Waiting rows as a part of a journal's record: all, or those that are in no record yet.
+    pub(crate) fn part(&self, from: From) -> Option<PartRef<'_>> {
+        let start = match from {
+            From::Exposed => self.journaled,
+            From::Waiting => 0,
+        };
+        let range = start..self.waiting();
+        (!range.is_empty()).then(|| PartRef {
+            table: &self.table.name,
+            first: self.written + start as u64,
+            times: &self.times.values_slice()[range.clone()],
+            entities: &self.entities.values_slice()[range.clone()],
+            columns: self
+                .columns
+                .iter()
+                .map(|column| Cells {
+                    values: column.values_slice(),
+                    validity: column.validity_slice(),
+                    range: range.clone(),
+                })
+                .collect(),
+        })
+    }
+
+    /// All waiting rows are in the journal now.
+    pub(crate) fn note_journaled(&mut self) {
+        self.journaled = self.waiting();
+    }
+
+    /// Writes the waiting rows as one batch; with an error they go on waiting.
+    pub(crate) fn write(&mut self) -> Result<()> {
+        self.make()?;
+        let Some(file) = self.file.as_mut().filter(|_| !self.entities.is_empty()) else {
+            return Ok(());
+        };
+        let mut columns: Vec<ArrayRef> = Vec::with_capacity(KEY_COLUMNS + self.columns.len());
+        columns.push(Arc::new(self.times.finish_cloned()));
+        columns.push(Arc::new(self.entities.finish_cloned()));
+        for column in &self.columns {
+            columns.push(Arc::new(column.finish_cloned()));
+        }
+        let batch = RecordBatch::try_new(self.schema.clone(), columns)
+            .map_err(|error| Error::unfit(&self.path, error))?;
+        file.write(&batch)?;
+        self.written += batch.num_rows() as u64;
+        self.times = Int64Builder::new();
+        self.entities = UInt32Builder::new();
+        self.columns.fill_with(Int64Builder::new);
+        self.journaled = 0;
+        Ok(())
+    }
+
+    /// Writes what waits and the end marker; returns the file's size.
+    pub(crate) fn finish(&mut self) -> Result<u64> {
+        self.write()?;
+        self.file.as_mut().map_or(Ok(0), ArrowFile::finish)
+    }
+
+    fn waiting(&self) -> usize {
+        self.entities.len()
+    }
+}
+
+/// Which of the waiting rows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum From {
+    /// Those that are in no record of the journal.
+    Exposed,
+    /// All.
+    Waiting,
+}
+
+/// What a waiting row of so many columns takes.
+pub(crate) fn row_bytes(columns: usize) -> usize {
+    size_of::<i64>() * (KEY_COLUMNS + columns)
 }
 
 /// A table being read.
 pub(crate) struct TableRows {
     /// What was read so far.
     pub(crate) data: TableData,
+    schema: SchemaRef,
     bases: Bases,
     row: Vec<i64>,
 }
 
 impl TableRows {
     /// No rows yet of the table that a file's schema describes.
-    pub(crate) fn new(table: Table) -> Self {
-        let bases = Bases::new(&table);
+    pub(crate) fn new(table: Table, schema: &Schema) -> Self {
+        let bases = Bases::new(&schema::stored_differences(schema, &table));
         let row = vec![0; table.columns.len()];
         Self {
             data: TableData::new(table),
+            schema: Arc::new(schema.clone()),
             bases,
             row,
         }
@@ -132,6 +226,38 @@ impl TableRows {
             self.data.push(*time, EntityId(*entity), &self.row);
         }
         Ok(())
+    }
+
+    /// Takes those rows of a journal's record that the file lacks.
+    pub(crate) fn take_part(&mut self, part: &Part) -> std::result::Result<(), String> {
+        let (rows, read) = (part.times.len(), self.data.len() as u64);
+        if read >= part.first.saturating_add(rows as u64) {
+            return Ok(());
+        }
+        if read < part.first {
+            let lacking = part.first - read;
+            return Err(format!(
+                "{lacking} rows before those of the journal are lacking"
+            ));
+        }
+        // Smaller than the number of rows, which is a usize.
+        let from = (read - part.first) as usize;
+        if part.entities.len() != rows
+            || part.columns.len() != self.data.table.columns.len()
+            || part.columns.iter().any(|column| column.len() != rows)
+        {
+            return Err("the journal's rows are not of this table".to_owned());
+        }
+        let mut columns: Vec<ArrayRef> = vec![
+            Arc::new(Int64Array::from(part.times[from..].to_vec())),
+            Arc::new(UInt32Array::from(part.entities[from..].to_vec())),
+        ];
+        for column in &part.columns {
+            columns.push(Arc::new(Int64Array::from(column[from..].to_vec())));
+        }
+        let batch = RecordBatch::try_new(self.schema.clone(), columns)
+            .map_err(|error| format!("the journal's rows are not of this table: {error}"))?;
+        self.take(&batch)
     }
 }
 

@@ -23,10 +23,7 @@ pub(crate) fn open(named: Option<&Path>) -> Result<(PathBuf, Recording)> {
         Reader::open(&path)?
     };
     for damage in &recording.damage {
-        outputs::say(&format!(
-            "stallscope: {}: {} (from byte {} on; what stands before it is used)",
-            damage.table, damage.what, damage.offset
-        ));
+        outputs::say(&format!("stallscope: {damage}"));
     }
     Ok((path, recording))
 }

@@ -153,6 +153,26 @@ fn deadlines_missed() {
 }
 
 #[test]
+fn rows_that_the_disk_did_not_take() {
+    expect![[r#"
+        gate.unwritten: the disk did not take everything that was recorded: rows are lacking from 7 s to 9 s (No space left on device (os error 28): 512 rows)
+    "#]].assert_eq(&changed(|run| {
+        let start = run.timeline.window.start;
+        run.timeline.gaps.push(Gap {
+            table: "*".to_owned(),
+            what: String::new(),
+            window: Some(model::Window::new(
+                start + 7_000_000_000,
+                start + 9_400_000_000,
+            )),
+            reason: GapReason::Unwritten(
+                "No space left on device (os error 28): 512 rows".to_owned(),
+            ),
+        });
+    }));
+}
+
+#[test]
 fn own_cost() {
     let with = |cells: &str| caveats(&drawn(&format!("{SATURATED}recorder {cells}\n")));
     // Tenths of a tenth of a CPU.

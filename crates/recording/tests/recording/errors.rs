@@ -98,36 +98,46 @@ fn what_meta_cannot_say() {
     sample::write_open(&folder).close(&meta(true)).unwrap();
     let with = |text: &str| {
         fs::write(folder.join("meta.json"), text).unwrap();
-        Reader::open(&folder).unwrap_err()
+        match Reader::open(&folder) {
+            Err(error) => error.to_string(),
+            Ok(recording) => {
+                assert_eq!(recording.timeline.tables().count(), 1, "they are read");
+                assert_eq!(recording.damage.len(), 1);
+                recording.damage[0].to_string()
+            }
+        }
+    };
+    let check = |home: &Path, said: String, sentence: Expect| {
+        sentence.assert_eq(&said.replace(home.to_str().unwrap(), "HOME"));
     };
     check(
         home.path(),
-        &with(r#"{"format_version": 7, "whatever": []}"#),
+        with(r#"{"format_version": 7, "whatever": []}"#),
         expect![
-            "HOME/x.stall is in format 7, and this stallscope reads up to format 2. Open it with a newer stallscope"
+            "HOME/x.stall is in format 7, and this stallscope reads up to format 3. Open it with a newer stallscope"
         ],
     );
     check(
         home.path(),
-        &with(r#"{"format_version": 0}"#),
+        with(r#"{"format_version": 0}"#),
         expect![
-            "cannot understand HOME/x.stall/meta.json: there is no format 0. The tables beside it can still be read: see docs/recording.md"
+            "meta.json: it cannot be understood: there is no format 0. The tables tell who was measured; the workload's command and outcome, the machine's facts and the gaps are lacking"
         ],
     );
     check(
         home.path(),
-        &with("{"),
+        with("{"),
         expect![
-            "cannot understand HOME/x.stall/meta.json: EOF while parsing an object at line 1 column 1. The tables beside it can still be read: see docs/recording.md"
+            "meta.json: it cannot be understood: EOF while parsing an object at line 1 column 1. The tables tell who was measured; the workload's command and outcome, the machine's facts and the gaps are lacking"
         ],
     );
     let mut wild = meta(true);
     wild.window.start = Timestamp::from_ns(i64::MIN);
     check(
         home.path(),
-        &with(&serde_json::to_string(&wild).unwrap()),
+        with(&serde_json::to_string(&wild).unwrap()),
         expect![
-            "cannot understand HOME/x.stall/meta.json: -9223372036854775808 ns is no time since boot. The tables beside it can still be read: see docs/recording.md"
+            "meta.json: it cannot be understood: -9223372036854775808 ns is no time since boot. The tables tell who was measured; the workload's command and outcome, the machine's facts and the gaps are lacking"
         ],
     );
 }

@@ -5,6 +5,8 @@
 mod damage;
 mod errors;
 mod formats;
+mod full_disk;
+mod other_readers;
 mod round_trip;
 mod sample;
 mod size;

@@ -60,7 +60,7 @@ fn the_sample_comes_back() {
 }
 
 #[test]
-fn what_was_appended_outlives_the_writer() {
+fn what_was_flushed_outlives_the_writer() {
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join("a.stall");
     let writer = sample::write_open(&folder);
@@ -88,6 +88,7 @@ fn a_recording_without_rows_is_one() {
     let mut writer = Writer::create(&folder, &meta(false)).unwrap();
     writer.append(&THREADS, &rows(&[])).unwrap();
     writer.entities(&[]).unwrap();
+    writer.flush().unwrap();
     assert_eq!(writer.folder(), folder);
     drop(writer);
     let recording = Reader::open(&folder).unwrap();
@@ -105,6 +106,8 @@ fn meta_is_written_anew_and_whole() {
     later.cpus = 64;
     writer.meta(&later).unwrap();
     assert_eq!(Reader::open(&folder).unwrap().meta, later);
+    assert!(folder.join("meta.json.new").exists(), "room for the next");
+    writer.close(&later).unwrap();
     assert!(!folder.join("meta.json.new").exists());
 }
 
@@ -179,7 +182,11 @@ proptest! {
                 rows.push(Timestamp::from_ns(*time), EntityId(*entity), values);
             }
             writer.append(&table, &rows).unwrap();
+            writer.flush().unwrap();
         }
+        let crashed = Reader::open(&folder).unwrap();
+        prop_assert_eq!(crashed.damage, vec![]);
+        prop_assert_eq!(rows_of(&crashed.timeline, "made_up"), batches.concat());
         writer.close(&meta(true)).unwrap();
         let recording = Reader::open(&folder).unwrap();
         prop_assert_eq!(recording.damage, vec![]);

@@ -118,9 +118,11 @@ pub fn write_open(folder: &Path) -> Writer {
         .unwrap();
     for rows in batches() {
         writer.append(&THREADS, &rows).unwrap();
+        writer.flush().unwrap();
     }
     writer
         .entities(&[event(1, "worker2", Some(103.6))])
         .unwrap();
+    writer.flush().unwrap();
     writer
 }

@@ -51,7 +51,7 @@ pub(crate) fn record(arguments: &Record) -> Result<u8> {
     let started = Instant::now();
     let mut stopping = None;
     while !session.ended {
-        let asked = match inbox.recv_timeout(POLL) {
+        let asked = match inbox.recv_timeout(session.patience(POLL)) {
             Ok(Event::Interrupt(_)) => true,
             Ok(Event::Harvest(harvest)) => {
                 session.harvest(harvest);
@@ -63,6 +63,7 @@ pub(crate) fn record(arguments: &Record) -> Result<u8> {
             }
             Ok(_) | Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => false,
         };
+        session.flush();
         let over = arguments
             .length
             .is_some_and(|length| started.elapsed() >= length);

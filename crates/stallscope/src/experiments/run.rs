@@ -181,10 +181,11 @@ impl Running {
     /// Until the workload ends.
     fn watch(&mut self, inbox: &Receiver<Event>) -> ExitKind {
         loop {
-            match inbox.recv_timeout(POLL) {
+            match inbox.recv_timeout(self.session.patience(POLL)) {
                 Ok(event) => self.handle(event),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }
+            self.session.flush();
             if let Some(exit) = self.workload.ended() {
                 return exit;
             }

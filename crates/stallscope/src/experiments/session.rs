@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use host::{Command, Environment, Harvest, Sampler, SamplerHandle, Settings};
@@ -48,9 +49,14 @@ pub(super) struct Session {
     last_pressure: Option<(i64, i64)>,
     /// The end of sampling, once it has come.
     pub(super) ended: bool,
-    /// What went wrong on disk; the workload goes on all the same.
-    trouble: Option<recording::Error>,
+    /// Whether the disk refuses what is to be written; the workload goes on all the same.
+    trouble: bool,
+    /// When something came that is not flushed.
+    unflushed: Option<Instant>,
 }
+
+/// The sampler hands on its tables one by one, once a second: they are one record on disk.
+const GATHER: Duration = Duration::from_millis(20);
 
 impl Session {
     /// Makes the recording's folder and starts to sample.
@@ -88,7 +94,8 @@ impl Session {
             unanswered: VecDeque::new(),
             last_pressure: None,
             ended: false,
-            trouble: None,
+            trouble: false,
+            unflushed: None,
         })
     }
 
@@ -137,14 +144,14 @@ impl Session {
         match harvest {
             Harvest::Rows(table, rows) => {
                 self.note_pressure(table, &rows);
-                self.write(|writer| writer.append(table, &rows));
+                self.take_rows(table, &rows);
                 self.sampler.give_back(table, rows);
             }
             Harvest::Entities(events) => {
                 if let Some(database) = &mut self.database {
                     database.note(&events);
                 }
-                self.write(|writer| writer.entities(&events));
+                self.keep(|writer| writer.entities(&events));
             }
             Harvest::Gap(gap) => {
                 self.meta.gaps.push(gap);
@@ -169,7 +176,7 @@ impl Session {
             rows.push(bin.end, Sampler::WORKLOAD, &bin.values());
             self.live.bin(bin);
         }
-        self.write(|writer| writer.append(&SIGNAL, &rows));
+        self.take_rows(&SIGNAL, &rows);
     }
 
     /// Asks a server for its own word from now on.
@@ -199,7 +206,7 @@ impl Session {
 
     /// Takes the latencies of single operations.
     pub(super) fn latencies(&mut self, rows: &Rows) {
-        self.write(|writer| writer.append(&LATENCY_SAMPLE, rows));
+        self.take_rows(&LATENCY_SAMPLE, rows);
     }
 
     /// Writes down who is measured, so that a crash does not lose it.
@@ -208,13 +215,16 @@ impl Session {
         if let Some(database) = &self.database {
             meta.gaps.extend_from_slice(database.gaps());
         }
-        self.write(|writer| writer.meta(&meta));
+        if let Some(writer) = &mut self.writer {
+            // Room is kept for it. Refused all the same, the old one stays, and the close tells.
+            let _ = writer.meta(&meta);
+        }
     }
 
     /// Closes the recording; returns its size in bytes.
     ///
     /// # Errors
-    /// The first thing that went wrong on disk, while recording or now.
+    /// What the disk does not take at the end; what it did not take before is a gap.
     pub(super) fn close(&mut self) -> Result<u64, recording::Error> {
         if let Some(mut database) = self.database.take() {
             let end = if self.ended {
@@ -228,17 +238,14 @@ impl Session {
             self.meta.cost.corrections.extend(corrections);
         }
         // Without the sampler's own end, what the recording covers is told by its rows, as after a crash.
-        self.meta.complete = self.ended && self.trouble.is_none();
-        let Some(writer) = self.writer.take() else {
-            return Ok(0);
-        };
-        let size = writer.close(&self.meta)?;
-        self.trouble.take().map_or(Ok(size), Err)
+        self.meta.complete = self.ended;
+        let writer = self.writer.take();
+        writer.map_or(Ok(0), |writer| writer.close(&self.meta))
     }
 
     fn take(&mut self, news: News) {
         for (table, rows) in &news.rows {
-            self.write(|writer| writer.append(table, rows));
+            self.take_rows(table, rows);
         }
         for sentence in &news.sentences {
             self.screen.say(&format!("stallscope: {sentence}"));
@@ -266,18 +273,57 @@ impl Session {
         self.save_meta();
     }
 
-    /// Trouble with the disk is said once; the workload and the sampling go on.
-    fn write(&mut self, write: impl FnOnce(&mut Writer) -> recording::Result<()>) {
+    /// Hands on to the kernel what came since the last time, so that a crash does not lose it: to be
+    /// called often. Once a second it has something to do.
+    pub(super) fn flush(&mut self) {
+        if self.unflushed.is_none_or(|since| since.elapsed() < GATHER) {
+            return;
+        }
+        self.unflushed = None;
+        let flushed = self.writer.as_mut().map_or(Ok(()), Writer::flush);
+        let (before, refused) = (self.trouble, flushed.is_err());
+        self.note(flushed);
+        if before != refused {
+            // The gap, as far as it goes, or that there is none.
+            self.save_meta();
+        }
+    }
+
+    /// How long the next event may be waited for, of so long at most: what came is to be flushed soon.
+    pub(super) fn patience(&self, most: Duration) -> Duration {
+        self.unflushed.map_or(most, |_| GATHER.min(most))
+    }
+
+    fn take_rows(&mut self, table: &Table, rows: &Rows) {
+        self.keep(|writer| writer.append(table, rows));
+    }
+
+    /// What is kept in memory until the next flush; refused is only what does not fit.
+    fn keep(&mut self, keep: impl FnOnce(&mut Writer) -> recording::Result<()>) {
         let Some(writer) = &mut self.writer else {
             return;
         };
-        if let Err(error) = write(writer)
-            && self.trouble.is_none()
-        {
-            self.screen.say(&format!(
-                "stallscope: {error}. The workload goes on; what was recorded before stays readable"
-            ));
-            self.trouble = Some(error);
+        self.unflushed.get_or_insert_with(Instant::now);
+        if let Err(error) = keep(writer) {
+            self.screen.say(&format!("stallscope: {error}"));
+        }
+    }
+
+    /// Trouble with the disk is said once, and its end; the workload and the sampling go on.
+    fn note(&mut self, written: recording::Result<()>) {
+        match written {
+            Err(error) if !self.trouble => {
+                self.trouble = true;
+                self.screen.say(&format!(
+                    "stallscope: {error}. The workload goes on, and so does recording as soon as the disk allows it"
+                ));
+            }
+            Ok(()) if self.trouble => {
+                self.trouble = false;
+                self.screen
+                    .say("stallscope: the recording is written again");
+            }
+            _ => {}
         }
     }
 

@@ -368,6 +368,7 @@ fn reason(reason: &GapReason) -> (&'static str, String) {
         GapReason::Denied(detail) => ("denied", detail.clone()),
         GapReason::Vanished => ("vanished", String::new()),
         GapReason::Overrun => ("overrun", String::new()),
+        GapReason::Unwritten(detail) => ("unwritten", detail.clone()),
         GapReason::Malformed(detail) => ("malformed", detail.clone()),
         GapReason::Dropped(count) => ("dropped", count.to_string()),
     }

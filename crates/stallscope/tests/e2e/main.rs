@@ -16,6 +16,7 @@ mod crowd;
 mod doctor;
 mod explain;
 mod export;
+mod full_disk;
 mod interrupts;
 mod names;
 mod needs;

@@ -267,6 +267,7 @@ impl Redactor {
         let reason = match reason {
             GapReason::Unsupported(text) => GapReason::Unsupported(self.sentence(&text)),
             GapReason::Denied(text) => GapReason::Denied(self.sentence(&text)),
+            GapReason::Unwritten(text) => GapReason::Unwritten(self.sentence(&text)),
             GapReason::Malformed(text) => GapReason::Malformed(self.sentence(&text)),
             plain @ (GapReason::Vanished | GapReason::Overrun | GapReason::Dropped(_)) => plain,
         };

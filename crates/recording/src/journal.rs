@@ -1,0 +1,257 @@
+//! The journal: what came since the last batches, one checksummed record per flush.
+//!
+//! A batch pays only when it is large, and a crash may come any time: so each second's rows go here
+//! first, in one write, and a table's rows become a batch when they are many. Records say at which row
+//! of its table each part begins. So a reader knows which rows a table has already, wherever between
+//! two writes the program was killed, and a journal may be begun anew whenever it suits.
+//!
+//! A record is its length and the CRC-32 of what follows (both u32, little endian), then [`Record`] in
+//! postcard's encoding.
+
+use std::borrow::Cow;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::ops::Range;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+
+use serde::ser::Serializer;
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Result, checksum};
+
+/// The journal's file in a recording's folder.
+pub(crate) const NAME: &str = "journal";
+
+/// What is to become the journal.
+const NEW_NAME: &str = "journal.new";
+
+/// Length and sum.
+const HEAD_BYTES: usize = 8;
+
+/// Many times what it usually grows to. What is decoded takes 16 times as much memory at most.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// The journal being written.
+pub(crate) struct Journal {
+    path: PathBuf,
+    file: File,
+    bytes: u64,
+}
+
+impl Journal {
+    /// Makes an empty one.
+    pub(crate) fn create(folder: &Path) -> Result<Self> {
+        let path = folder.join(NAME);
+        let file = File::create_new(&path).map_err(Error::write(&path))?;
+        Ok(Self {
+            path,
+            file,
+            bytes: 0,
+        })
+    }
+
+    /// Its size.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Appends an encoded record: wholly or, with an error, not at all.
+    pub(crate) fn append(&mut self, record: &[u8]) -> Result<()> {
+        let written = match self.bytes + record.len() as u64 {
+            // Only where tables are refused again and again and the journal is not.
+            MAX_BYTES.. => Err(io::ErrorKind::FileTooLarge.into()),
+            _ => self.file.write_all_at(record, self.bytes),
+        };
+        if let Err(source) = written {
+            // When half of it stays, the next one overwrites it.
+            let _ = self.file.set_len(self.bytes);
+            return Err(Error::write(&self.path)(source));
+        }
+        self.bytes += record.len() as u64;
+        Ok(())
+    }
+
+    /// Begins anew with one record, in the place of all that were there; with an error they stay.
+    pub(crate) fn begin_anew(&mut self, record: &[u8]) -> Result<()> {
+        let new = self.path.with_file_name(NEW_NAME);
+        let begin = || {
+            let file = File::create(&new).map_err(Error::write(&new))?;
+            file.write_all_at(record, 0).map_err(Error::write(&new))?;
+            fs::rename(&new, &self.path).map_err(Error::write(&self.path))?;
+            Ok(file)
+        };
+        let begun = begin();
+        if begun.is_err() {
+            // It only takes room, and the next attempt empties it.
+            let _ = fs::remove_file(&new);
+        }
+        self.file = begun?;
+        self.bytes = record.len() as u64;
+        Ok(())
+    }
+
+    /// Removes it: everything is in the tables.
+    pub(crate) fn remove(self) -> Result<()> {
+        fs::remove_file(&self.path).map_err(Error::write(&self.path))
+    }
+}
+
+/// A record as it stands in the journal of a recording's folder; nothing when nothing happened.
+pub(crate) fn encoded(folder: &Path, record: &RecordRef<'_>) -> Result<Vec<u8>> {
+    if record.events.is_empty() && record.parts.is_empty() {
+        return Ok(Vec::new());
+    }
+    let path = &folder.join(NAME);
+    let mut bytes = postcard::to_extend(record, vec![0; HEAD_BYTES])
+        .map_err(|error| Error::unfit(path, error))?;
+    let length = u32::try_from(bytes.len() - HEAD_BYTES).map_err(|e| Error::unfit(path, e))?;
+    let sum = checksum::of(&bytes[HEAD_BYTES..]);
+    bytes[..4].copy_from_slice(&length.to_le_bytes());
+    bytes[4..HEAD_BYTES].copy_from_slice(&sum.to_le_bytes());
+    Ok(bytes)
+}
+
+/// What happened between two flushes, to be written.
+#[derive(Serialize)]
+pub(crate) struct RecordRef<'a> {
+    /// How many events were in the entity list before these.
+    pub(crate) first_event: u64,
+    /// New events.
+    pub(crate) events: Vec<Event<'a>>,
+    /// New rows, by table.
+    pub(crate) parts: Vec<PartRef<'a>>,
+}
+
+/// Rows of one table, in the form in which its file stores them.
+#[derive(Serialize)]
+pub(crate) struct PartRef<'a> {
+    /// The table's name.
+    pub(crate) table: &'a str,
+    /// How many rows of the table come before.
+    pub(crate) first: u64,
+    /// Differences from the row before.
+    pub(crate) times: &'a [i64],
+    /// Whom the rows are about.
+    pub(crate) entities: &'a [u32],
+    /// The values, column by column.
+    pub(crate) columns: Vec<Cells<'a>>,
+}
+
+/// Some values of an Arrow column.
+pub(crate) struct Cells<'a> {
+    /// All values of the column.
+    pub(crate) values: &'a [i64],
+    /// Which of them were read, a bit each; `None` when all were.
+    pub(crate) validity: Option<&'a [u8]>,
+    /// Those that are meant.
+    pub(crate) range: Range<usize>,
+}
+
+impl Serialize for Cells<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let is_valid = |row: usize| {
+            self.validity
+                .is_none_or(|bits| bits[row / 8] & (1 << (row % 8)) != 0)
+        };
+        let cell = |row| is_valid(row).then(|| self.values[row]);
+        serializer.collect_seq(self.range.clone().map(cell))
+    }
+}
+
+/// A record that was read.
+#[derive(Deserialize)]
+pub(crate) struct Record {
+    /// How many events were in the entity list before these.
+    pub(crate) first_event: u64,
+    /// New events.
+    pub(crate) events: Vec<Event<'static>>,
+    /// New rows, by table.
+    pub(crate) parts: Vec<Part>,
+}
+
+/// Rows of one table, in the form in which its file stores them.
+#[derive(Deserialize)]
+pub(crate) struct Part {
+    /// The table's name.
+    pub(crate) table: String,
+    /// How many rows of the table come before.
+    pub(crate) first: u64,
+    /// Differences from the row before.
+    pub(crate) times: Vec<i64>,
+    /// Whom the rows are about.
+    pub(crate) entities: Vec<u32>,
+    /// The values, column by column.
+    pub(crate) columns: Vec<Vec<Option<i64>>>,
+}
+
+/// An entity's state from a time on, in the words of the entity list's columns.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Event<'a> {
+    pub(crate) time: i64,
+    pub(crate) id: u32,
+    pub(crate) kind: Cow<'a, str>,
+    pub(crate) name: Cow<'a, str>,
+    pub(crate) path: Cow<'a, str>,
+    pub(crate) parent: Option<u32>,
+    /// Group, pressure group, memory group, I/O group.
+    pub(crate) groups: [Option<u32>; 4],
+    pub(crate) role: Cow<'a, str>,
+    pub(crate) serving: bool,
+    pub(crate) first_seen: i64,
+    pub(crate) vanished: Option<i64>,
+}
+
+/// What a recording's journal holds: its records, and where and why it cannot be read on.
+pub(crate) fn read(folder: &Path) -> (Vec<Record>, Option<(u64, String)>) {
+    let mut records = Vec::new();
+    let bytes = match bytes_of(&folder.join(NAME)) {
+        Ok(bytes) => bytes,
+        Err(what) => return (records, Some((0, what))),
+    };
+    let mut offset = 0;
+    while offset < bytes.len() {
+        match next(&bytes[offset..]) {
+            Ok((record, length)) => {
+                records.push(record);
+                offset += length;
+            }
+            Err(what) => return (records, Some((offset as u64, what))),
+        }
+    }
+    (records, None)
+}
+
+/// No file is no journal: a closed recording has none.
+fn bytes_of(path: &Path) -> std::result::Result<Vec<u8>, String> {
+    let unreadable = |error| format!("it cannot be read: {error}");
+    let about = match fs::metadata(path) {
+        Ok(about) => about,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(unreadable(error)),
+    };
+    if !about.is_file() || about.len() > MAX_BYTES {
+        return Err(format!("it is not a file of at most {MAX_BYTES} bytes"));
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(unreadable)?;
+    file.take(MAX_BYTES)
+        .read_to_end(&mut bytes)
+        .map_err(unreadable)?;
+    Ok(bytes)
+}
+
+/// The first record of some bytes, and its length with its head.
+fn next(bytes: &[u8]) -> std::result::Result<(Record, usize), String> {
+    let cut = || format!("a record is cut short: {} bytes are left", bytes.len());
+    let (length, rest) = bytes.split_first_chunk::<4>().ok_or_else(cut)?;
+    let (sum, rest) = rest.split_first_chunk::<4>().ok_or_else(cut)?;
+    let length = u32::from_le_bytes(*length) as usize;
+    let record = rest.get(..length).ok_or_else(cut)?;
+    if checksum::of(record) != u32::from_le_bytes(*sum) {
+        return Err("a record's checksum does not fit what is there".to_owned());
+    }
+    let record = postcard::from_bytes(record)
+        .map_err(|error| format!("a record cannot be decoded: {error}"))?;
+    Ok((record, HEAD_BYTES + length))
+}

@@ -1,0 +1,128 @@
+//! `meta.json`: written anew as a whole, with room kept for the next time, and a checksum to read by.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+
+use model::Meta;
+use rustix::fs::{FallocateFlags, fallocate};
+use rustix::io::Errno;
+
+use crate::{Error, META_FILE, Result, checksum};
+
+/// The next `meta.json`. Its room is taken ahead: a full disk must not keep the recording from saying
+/// what it lacks.
+const NEW_NAME: &str = "meta.json.new";
+
+/// More than most `meta.json` take; kept as room for the next one.
+const RESERVE_BYTES: usize = 64 << 10;
+
+/// What stands before the checksum of all that precedes the member's name.
+const SUM_MEMBER: &str = "\"checksum\": \"crc32:";
+
+/// Writes `meta.json` of one recording.
+pub(crate) struct MetaFile {
+    path: PathBuf,
+    new: PathBuf,
+    /// Bytes of the last one.
+    bytes: usize,
+}
+
+impl MetaFile {
+    /// Takes the room for the first one.
+    pub(crate) fn reserve(folder: &Path) -> Result<Self> {
+        let file = Self {
+            path: folder.join(META_FILE),
+            new: folder.join(NEW_NAME),
+            bytes: 0,
+        };
+        file.take_room().map_err(Error::write(&file.new))?;
+        Ok(file)
+    }
+
+    /// Writes it, and takes the room for the next one as far as there is any.
+    pub(crate) fn write(&mut self, meta: &Meta) -> Result<()> {
+        self.write_last(meta)?;
+        // The room that the old one had is free at this moment. Where even that is gone, the next one
+        // is tried without.
+        let _ = self.take_room();
+        Ok(())
+    }
+
+    /// Writes it for the last time and returns its bytes.
+    ///
+    /// It is written under another name first: a reader, or a crash, finds the old or the new one and
+    /// never half of one.
+    pub(crate) fn write_last(&mut self, meta: &Meta) -> Result<u64> {
+        let text = text_of(meta).map_err(|error| Error::unfit(&self.path, error))?;
+        let write = || {
+            // Not emptied first: that would give the room away.
+            let file = OpenOptions::new()
+                .create(true)
+                .truncate(false)
+                .write(true)
+                .open(&self.new)?;
+            file.write_all_at(&text, 0)?;
+            file.set_len(text.len() as u64)
+        };
+        write().map_err(Error::write(&self.new))?;
+        fs::rename(&self.new, &self.path).map_err(Error::write(&self.path))?;
+        self.bytes = text.len();
+        Ok(text.len() as u64)
+    }
+
+    fn take_room(&self) -> io::Result<()> {
+        let bytes = RESERVE_BYTES.max(2 * self.bytes);
+        let mut file = File::create(&self.new)?;
+        let taken = match fallocate(&file, FallocateFlags::empty(), 0, bytes as u64) {
+            // A file system that takes no room ahead takes it for zeros.
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => file.write_all(&vec![0; bytes]),
+            other => other.map_err(io::Error::from),
+        };
+        if taken.is_err() {
+            // Half of the room is no use and may be lacking elsewhere.
+            let _ = file.set_len(0);
+        }
+        taken
+    }
+}
+
+/// The text of `meta.json`: its last member is the checksum of all that stands before it.
+fn text_of(meta: &Meta) -> std::result::Result<Vec<u8>, serde_json::Error> {
+    let mut text = serde_json::to_string_pretty(meta)?;
+    // The object's last line, its closing brace, moves behind the checksum.
+    text.truncate(text.len() - "\n}".len());
+    text.push_str(",\n  ");
+    let sum = checksum::of(text.as_bytes());
+    text.push_str(&format!("{SUM_MEMBER}{sum:08x}\"\n}}\n"));
+    Ok(text.into_bytes())
+}
+
+/// Whether a text is as it was written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Seal {
+    /// It has no checksum: an older format, or another program.
+    Absent,
+    /// It fits.
+    Whole,
+    /// It does not.
+    Broken,
+}
+
+/// Whether a `meta.json` is as it was written.
+pub(crate) fn seal_of(text: &[u8]) -> Seal {
+    let member = SUM_MEMBER.as_bytes();
+    let Some(place) = text
+        .windows(member.len())
+        .rposition(|bytes| bytes == member)
+    else {
+        return Seal::Absent;
+    };
+    let (summed, rest) = text.split_at(place);
+    let expected = format!("{SUM_MEMBER}{:08x}\"\n}}\n", checksum::of(summed));
+    match rest == expected.as_bytes() {
+        true => Seal::Whole,
+        false => Seal::Broken,
+    }
+}

@@ -1,0 +1,150 @@
+//! The tables of a recording while it is read: what their files hold, then what the journal adds.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use arrow_array::RecordBatch;
+
+use crate::entity_file::{self, EntityRows};
+use crate::frames::Frames;
+use crate::journal::Record;
+use crate::reader::Damage;
+use crate::schema;
+use crate::schema::SINCE_CHECKSUMS;
+use crate::table_file::TableRows;
+
+/// What was read so far.
+#[derive(Default)]
+pub(crate) struct Tables {
+    /// The entity list.
+    pub(crate) entities: EntityRows,
+    /// The tables by name.
+    pub(crate) rows: BTreeMap<String, TableRows>,
+    /// What could not be read, by table.
+    pub(crate) damage: BTreeMap<String, Damage>,
+    /// How far each file was read, in bytes.
+    ends: BTreeMap<String, u64>,
+    /// Whether the recording was closed: then each file has its end marker.
+    complete: bool,
+}
+
+impl Tables {
+    /// No tables yet, of a recording that was closed or not.
+    pub(crate) fn new(complete: bool) -> Self {
+        Self {
+            complete,
+            ..Self::default()
+        }
+    }
+
+    /// Reads a table's file, or the entity list's, as far as it can be read.
+    pub(crate) fn read(&mut self, name: &str, path: &Path) {
+        let read = match name {
+            entity_file::NAME => self.read_entities(path),
+            _ => self.read_table(name, path),
+        };
+        if let Err((offset, what)) = read {
+            self.lose(name, offset, what);
+        }
+    }
+
+    /// Adds what a journal's record has and the files have not.
+    pub(crate) fn add(&mut self, record: &Record) {
+        if !record.events.is_empty() {
+            let taken = self.entities.take_record(record);
+            self.note(entity_file::NAME, taken);
+        }
+        for part in &record.parts {
+            match self.rows.get_mut(&part.table) {
+                Some(rows) => {
+                    let taken = rows.take_part(part);
+                    self.note(&part.table, taken);
+                }
+                None => self.lose(&part.table, 0, "it is missing".to_owned()),
+            }
+        }
+    }
+
+    /// What the journal went on from is no damage: the program was killed while it wrote the same rows
+    /// into the table.
+    fn note(&mut self, name: &str, taken: Result<(), String>) {
+        match taken {
+            Ok(()) if !self.complete => drop(self.damage.remove(name)),
+            Ok(()) => {}
+            Err(what) => {
+                let end = self.ends.get(name).copied().unwrap_or_default();
+                self.lose(name, end, what);
+            }
+        }
+    }
+
+    /// The first damage of a table is the one that is told.
+    fn lose(&mut self, name: &str, offset: u64, what: String) {
+        let damage = || Damage::of_table(name, offset, what);
+        self.damage.entry(name.to_owned()).or_insert_with(damage);
+    }
+
+    fn read_entities(&mut self, path: &Path) -> Result<(), (u64, String)> {
+        let open = || {
+            let mut frames = Frames::open(path)?;
+            let version = entity_file::check_schema(frames.schema())?;
+            expect_checksums(&mut frames, version);
+            Ok(frames)
+        };
+        let mut frames = open().map_err(|what| (0, what))?;
+        let (entities, complete) = (&mut self.entities, self.complete);
+        let read = read_batches(&mut frames, complete, |batch| entities.take(batch));
+        self.ends
+            .insert(entity_file::NAME.to_owned(), frames.sound_to());
+        read
+    }
+
+    fn read_table(&mut self, name: &str, path: &Path) -> Result<(), (u64, String)> {
+        let open = || {
+            let mut frames = Frames::open(path)?;
+            let (table, version) = schema::to_table(frames.schema())?;
+            if table.name != name {
+                return Err(format!("it holds the table {:?}", table.name));
+            }
+            expect_checksums(&mut frames, version);
+            Ok((frames, table))
+        };
+        let (mut frames, table) = open().map_err(|what| (0, what))?;
+        let mut rows = TableRows::new(table, frames.schema());
+        let read = read_batches(&mut frames, self.complete, |batch| rows.take(batch));
+        self.ends.insert(name.to_owned(), frames.sound_to());
+        self.rows.insert(name.to_owned(), rows);
+        read
+    }
+}
+
+fn expect_checksums(frames: &mut Frames, version: u32) {
+    if version < SINCE_CHECKSUMS {
+        frames.expect_no_checksums();
+    }
+}
+
+/// Reads to the end, or up to what cannot be read: (its offset, what is wrong).
+fn read_batches(
+    frames: &mut Frames,
+    complete: bool,
+    mut take: impl FnMut(&RecordBatch) -> Result<(), String>,
+) -> Result<(), (u64, String)> {
+    loop {
+        let offset = frames.sound_to();
+        match frames
+            .next_batch()
+            .and_then(|batch| batch.map(|batch| take(&batch)).transpose())
+        {
+            Ok(Some(())) => {}
+            Ok(None) if complete && !frames.ended() => {
+                return Err((
+                    offset,
+                    "its end is missing, and maybe rows with it".to_owned(),
+                ));
+            }
+            Ok(None) => return Ok(()),
+            Err(what) => return Err((offset, what)),
+        }
+    }
+}
