@@ -2,6 +2,7 @@
 //! that this runs on are noisy. `RESULTS.md` keeps what was measured, with date and command.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod hour;
 mod mixed;
 mod size;
 
@@ -23,14 +24,17 @@ struct Arguments {
 enum Figure {
     /// Bytes per value on disk, of a mixed set of 2,000 series.
     Size,
+    /// Time and memory to diagnose one hour at 10 Hz, and ten minutes of 20,000 processes.
+    Hour,
 }
 
 impl Figure {
-    const ALL: &[Figure] = &[Figure::Size];
+    const ALL: &[Figure] = &[Figure::Size, Figure::Hour];
 
     fn measure(self) -> Result<()> {
         match self {
             Figure::Size => size::measure(),
+            Figure::Hour => hour::measure(),
         }
     }
 }

@@ -10,10 +10,13 @@ mod account;
 mod entity;
 mod gap;
 mod monotone;
+mod narrow;
 mod report;
 mod rows;
 mod run;
+mod series;
 mod table;
+mod table_data;
 mod time;
 mod timeline;
 
@@ -31,6 +34,8 @@ pub use run::{
     Complaint, ComplaintKind, Cost, ExitKind, FORMAT_VERSION, Identity, Load, Meta, Outcome, Plan,
     ScriptSummary, Summary, Target, WorkloadRun,
 };
+pub use series::{Cursor, Series};
 pub use table::{Column, ColumnKind, Quality, Table, Unit};
+pub use table_data::TableData;
 pub use time::{Timestamp, Window};
-pub use timeline::{Series, TableData, Timeline};
+pub use timeline::Timeline;
