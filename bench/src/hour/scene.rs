@@ -132,7 +132,8 @@ impl Cast {
         } else {
             (self.process("sh", Role::Rest, None), None)
         };
-        for mut event in self.events[first..].to_vec() {
+        let came = self.events[first..].to_vec();
+        for mut event in came {
             event.time = gone;
             event.record.vanished = Some(gone);
             self.events.push(event);

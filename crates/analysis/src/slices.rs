@@ -56,6 +56,8 @@ impl Slicing<'_> {
         let resting = at_rest(self.timeline, &serving, self.window);
         let pieces = self.pieces();
         let mut ledgers = vec![Ledger::default(); pieces.len()];
+        let longest = pieces.iter().map(|(piece, _)| piece.len_ns()).max();
+        let longest = longest.unwrap_or(0);
         // Thread by thread, so that each one's rows are read once, and those who lived for a moment
         // concern the seconds in which they lived.
         for thread in &serving {
@@ -65,8 +67,10 @@ impl Slicing<'_> {
             let Some(known) = watched.known() else {
                 continue;
             };
-            let first = pieces.partition_point(|(piece, _)| piece.end <= known.start);
-            for ((piece, _), ledger) in pieces.iter().zip(&mut ledgers).skip(first) {
+            // In the order of their ends; where they begin is only known to that far before.
+            let up_to = |end| pieces.partition_point(|(piece, _)| piece.end <= end);
+            let lived = up_to(known.start)..up_to(known.end + longest);
+            for ((piece, _), ledger) in pieces[lived.clone()].iter().zip(&mut ledgers[lived]) {
                 if let Some(mut own) = watched.ledger(*piece) {
                     if resting.contains(thread) {
                         own.rest();
