@@ -2,6 +2,7 @@
 //! that this runs on are noisy. `RESULTS.md` keeps what was measured, with date and command.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod hour;
 mod mixed;
 mod replay;
 mod size;
@@ -28,6 +29,8 @@ enum Figure {
         /// Another recording instead of these.
         recording: Option<PathBuf>,
     },
+    /// Time and memory to diagnose one hour at 10 Hz, and ten minutes of 20,000 processes.
+    Hour,
     /// Copies a recording without its names, to be kept here; measures nothing.
     Keep {
         /// The recording.
@@ -38,11 +41,12 @@ enum Figure {
 }
 
 impl Figure {
-    const ALL: &[Figure] = &[Figure::Size { recording: None }];
+    const ALL: &[Figure] = &[Figure::Size { recording: None }, Figure::Hour];
 
     fn measure(&self) -> Result<()> {
         match self {
             Figure::Size { recording } => size::measure(recording.as_deref()),
+            Figure::Hour => hour::measure(),
             Figure::Keep { from, to } => replay::keep(from, to),
         }
     }

@@ -81,10 +81,10 @@ const PARTS: &[Part] = &[
 ];
 
 /// A fixed sequence that looks random (a 64-bit LCG's upper bits).
-struct Noise(u64);
+pub(crate) struct Noise(pub(crate) u64);
 
 impl Noise {
-    fn below(&mut self, limit: i64) -> i64 {
+    pub(crate) fn below(&mut self, limit: i64) -> i64 {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)

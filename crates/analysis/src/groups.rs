@@ -1,5 +1,7 @@
 //! The control groups of the target, in the hierarchy where something is limited.
 
+use std::collections::BTreeSet;
+
 use model::{EntityId, EntityKind, EntityRecord, Role, Timeline};
 
 /// The groups that `group` tells of for processes of the target, and all groups above them.
@@ -8,14 +10,14 @@ pub(crate) fn of_target(
     group: fn(&EntityRecord) -> Option<EntityId>,
 ) -> Vec<EntityId> {
     let own = own(timeline, group);
-    let paths: Vec<&str> = own
+    let paths = own
         .iter()
-        .filter_map(|id| Some(timeline.entities.get(*id)?.entity.path.as_str()))
-        .collect();
+        .filter_map(|id| Some(timeline.entities.get(*id)?.entity.path.as_str()));
+    let above: BTreeSet<&str> = paths.flat_map(above).collect();
     let ancestors = timeline
         .entities
         .of_kind(EntityKind::Cgroup)
-        .filter(|above| paths.iter().any(|path| is_above(&above.entity.path, path)))
+        .filter(|group| above.contains(group.entity.path.as_str()))
         .map(|group| group.id);
     let mut all: Vec<EntityId> = ancestors.chain(own.iter().copied()).collect();
     all.sort();
@@ -44,12 +46,10 @@ pub(crate) fn is_root(timeline: &Timeline, group: EntityId) -> bool {
     record.is_some_and(|record| record.entity.path == "/")
 }
 
-/// Whether a group holds another one, by their paths.
-pub(crate) fn is_above(above: &str, path: &str) -> bool {
-    above == "/"
-        || path
-            .strip_prefix(above)
-            .is_some_and(|rest| rest.starts_with('/'))
+/// The paths of all groups that hold the group of a path.
+fn above(path: &str) -> impl Iterator<Item = &str> {
+    let parts = path.match_indices('/');
+    parts.map(|(end, _)| &path[..end]).chain(["/"])
 }
 
 #[cfg(test)]
@@ -58,9 +58,8 @@ mod tests {
 
     #[test]
     fn a_group_is_above_another_by_whole_parts_of_the_path() {
-        assert!(is_above("/", "/a"));
-        assert!(is_above("/a", "/a/b"));
-        assert!(!is_above("/a", "/ab"));
-        assert!(!is_above("/a/b", "/a"));
+        let of = |path| above(path).collect::<Vec<_>>();
+        assert_eq!(of("/a/bc/d"), ["", "/a", "/a/bc", "/"]);
+        assert_eq!(of("/a"), ["", "/"]);
     }
 }

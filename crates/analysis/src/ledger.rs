@@ -4,11 +4,7 @@
 //! by the state and the system call that it was seen in at each sample. Run-queue delay includes
 //! time withheld by a CPU quota, which is taken out here. The parts always add up to the whole.
 
-use std::collections::BTreeMap;
-
-use model::{AccountItem, EntityId, LedgerClass, Quality, ThreadsAccount, Timeline, Window};
-
-use crate::sight::Sight;
+use model::{AccountItem, LedgerClass, Quality, ThreadsAccount, Window};
 
 /// Time by class, ns; the parts add up to `wall_ns`.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -20,16 +16,48 @@ pub(crate) struct Ledger {
     pub(crate) wait_unseen_ns: f64,
     /// Part of `Unknown`: blocked time of threads that no sample met blocked.
     unsampled_ns: f64,
-    classes: BTreeMap<LedgerClass, f64>,
+    /// By the class's place among all.
+    classes: [f64; LedgerClass::ALL.len()],
 }
 
 impl Ledger {
     pub(crate) fn get(&self, class: LedgerClass) -> f64 {
-        self.classes.get(&class).copied().unwrap_or(0.0)
+        self.classes[class as usize]
     }
 
     fn add(&mut self, class: LedgerClass, ns: f64) {
-        *self.classes.entry(class).or_default() += ns;
+        self.classes[class as usize] += ns;
+    }
+
+    /// One thread's time, blocked time not yet split.
+    pub(crate) fn of_one(wall_ns: f64, run_ns: f64, wait_ns: Option<f64>) -> Self {
+        let mut ledger = Ledger {
+            threads: 1,
+            wall_ns,
+            wait_unseen_ns: if wait_ns.is_none() { wall_ns } else { 0.0 },
+            ..Ledger::default()
+        };
+        ledger.add(LedgerClass::OnCpu, run_ns);
+        ledger.add(LedgerClass::CpuWait, wait_ns.unwrap_or(0.0));
+        ledger
+    }
+
+    /// Splits blocked time as `seen` was.
+    pub(crate) fn add_blocked(&mut self, blocked_ns: f64, seen: &[f64; LedgerClass::ALL.len()]) {
+        let all: f64 = seen.iter().sum();
+        if all > 0.0 {
+            for (own, weight) in self.classes.iter_mut().zip(seen) {
+                *own += blocked_ns * weight / all;
+            }
+        } else {
+            self.add(LedgerClass::Unknown, blocked_ns);
+            self.unsampled_ns = blocked_ns;
+        }
+    }
+
+    /// The classes with their times.
+    fn items(&self) -> impl Iterator<Item = (LedgerClass, f64)> {
+        LedgerClass::ALL.into_iter().zip(self.classes)
     }
 
     /// Moves time of `from` to `to`, at most what is there.
@@ -44,22 +72,19 @@ impl Ledger {
         self.wall_ns += other.wall_ns;
         self.wait_unseen_ns += other.wait_unseen_ns;
         self.unsampled_ns += other.unsampled_ns;
-        other
-            .classes
-            .iter()
-            .for_each(|(class, ns)| self.add(*class, *ns));
+        for (own, ns) in self.classes.iter_mut().zip(other.classes) {
+            *own += ns;
+        }
     }
 
     /// Takes the blocked time of threads that no sample met blocked to be like that of the others in
     /// this pool, where most of it was sampled. Samples and scheduling keep in step: on a full machine
     /// one thread of ten alike is always met runnable, another never.
     pub(crate) fn spread_unsampled(&mut self) {
-        let is_sampled = |class: &LedgerClass| quality(*class) == Quality::Sampled;
+        let is_sampled = |class: LedgerClass| quality(class) == Quality::Sampled;
         let sampled: Vec<(LedgerClass, f64)> = self
-            .classes
-            .iter()
-            .filter(|(class, _)| is_sampled(class))
-            .map(|(class, ns)| (*class, *ns))
+            .items()
+            .filter(|(class, _)| is_sampled(*class))
             .collect();
         let known: f64 = sampled.iter().map(|(_, ns)| ns).sum();
         let unsampled = self.unsampled_ns.min(self.get(LedgerClass::Unknown));
@@ -131,15 +156,14 @@ impl Ledger {
     /// As it is reported, largest part first.
     pub(crate) fn account(&self) -> ThreadsAccount {
         let mut items: Vec<AccountItem> = self
-            .classes
-            .iter()
-            .filter(|(_, ns)| **ns > 0.0)
+            .items()
+            .filter(|(_, ns)| *ns > 0.0)
             .map(|(class, ns)| AccountItem {
-                class: *class,
-                label: label(*class).to_owned(),
+                class,
+                label: label(class).to_owned(),
                 ns: ns.round() as i64,
                 share: ns / self.wall_ns,
-                quality: quality_in(self, *class),
+                quality: quality_in(self, class),
                 note: String::new(),
             })
             .collect();
@@ -197,95 +221,6 @@ pub(crate) fn label(class: LedgerClass) -> &'static str {
         LedgerClass::Outside => "outside",
         LedgerClass::Lag => "late behind the schedule",
     }
-}
-
-/// What one thread did over a window, quota not yet told apart; `None` when it was not seen there.
-pub(crate) fn of_thread(
-    timeline: &Timeline,
-    thread: EntityId,
-    window: Window,
-    architecture: &str,
-) -> Option<Ledger> {
-    let series = |column| timeline.series("thread", thread, column);
-    let (run, wait) = (series("run_ns")?, series("wait_ns"));
-    let covered = run.covered(window)?;
-    let wall = covered.len_ns() as f64;
-    let run_ns = run.growth(covered)?.clamp(0.0, wall);
-    // Where only part of the delay is known, that part speaks for the whole.
-    let wait = wait.and_then(|wait| wait.rate(covered));
-    let wait_ns = (wait.unwrap_or(0.0) * covered.seconds()).clamp(0.0, wall - run_ns);
-    let mut ledger = Ledger {
-        threads: 1,
-        wall_ns: wall,
-        wait_unseen_ns: if wait.is_none() { wall } else { 0.0 },
-        unsampled_ns: 0.0,
-        classes: BTreeMap::new(),
-    };
-    ledger.add(LedgerClass::OnCpu, run_ns);
-    ledger.add(LedgerClass::CpuWait, wait_ns);
-    let blocked = wall - run_ns - wait_ns;
-    let seen = blocked_time(timeline, thread, covered, architecture);
-    let all: f64 = seen.values().sum();
-    if all > 0.0 {
-        seen.iter()
-            .for_each(|(class, weight)| ledger.add(*class, blocked * weight / all));
-    } else {
-        ledger.add(LedgerClass::Unknown, blocked);
-        ledger.unsampled_ns = blocked;
-    }
-    Some(ledger)
-}
-
-/// Blocked time between samples, by what the thread was seen in at the later one.
-fn blocked_time(
-    timeline: &Timeline,
-    thread: EntityId,
-    window: Window,
-    architecture: &str,
-) -> BTreeMap<LedgerClass, f64> {
-    let mut seen = BTreeMap::new();
-    let series = |column| timeline.series("thread", thread, column);
-    let (Some(run), Some(state)) = (series("run_ns"), series("state")) else {
-        return seen;
-    };
-    let (wait, syscall) = (series("wait_ns"), series("syscall"));
-    let (event, channel) = (series("wait_event"), series("wait_channel"));
-    // Asked once a second by SQL, where the backend's memory may not be read.
-    let backend = timeline
-        .entities
-        .get(thread)
-        .and_then(|record| record.parent);
-    let said = backend.and_then(|backend| timeline.series("session", backend, "wait_class"));
-    let at = |series: Option<model::Series<'_>>, time| series.and_then(|s| s.gauge_at(time));
-    let mut from = window.start;
-    let until = [(window.end, 0)];
-    for (to, _) in run.values_in(window).chain(until) {
-        let between = Window::new(from, to);
-        let busy = |series: Option<model::Series<'_>>| {
-            series.and_then(|s| s.growth(between)).unwrap_or(0.0)
-        };
-        let blocked = between.len_ns() as f64 - busy(Some(run)) - busy(wait);
-        let sight = Sight {
-            state: state.gauge_at(to),
-            syscall: at(syscall, to),
-            wait_event: at(event, to).or_else(|| at(said, to).map(|class| class << 24)),
-            reclaims: at(channel, to).is_some_and(is_reclaim),
-        };
-        let class = sight.class(architecture);
-        // Without run-queue delay, a runnable thread may have waited for a CPU all along.
-        let class = class.or(wait.is_none().then_some(LedgerClass::Unknown));
-        // A thread seen on a CPU says nothing about what it was blocked in before.
-        if let (Some(class), true) = (class, blocked > 0.0) {
-            *seen.entry(class).or_default() += blocked;
-        }
-        from = to;
-    }
-    seen
-}
-
-/// Whether a thread in this kernel function waits for memory to be made free.
-fn is_reclaim(channel: i64) -> bool {
-    sensors::wait_channel::class(channel) == sensors::wait_channel::WaitChannel::Reclaim
 }
 
 /// Slices of a window, one second long or the bins given, for what must be worked out piecewise.

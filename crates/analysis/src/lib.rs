@@ -34,6 +34,7 @@ mod signals;
 mod slices;
 mod subject;
 mod thresholds;
+mod watched;
 mod words;
 
 pub use causes::{Cause, Kind as CauseKind, all as causes};
@@ -41,7 +42,7 @@ pub use thresholds::Thresholds;
 pub use words::{bound, count, duration, integer, percent, rate};
 
 use facts::Scope;
-use model::{Meta, PhaseVerdict, REPORT_SCHEMA, Report, Timeline, Verdict, Window};
+use model::{Meta, PhaseVerdict, REPORT_SCHEMA, Report, Timeline, Timestamp, Verdict, Window};
 
 /// The answer for one recording: over its steady phase, or over `asked` where the user names a window.
 pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Report {
@@ -49,10 +50,7 @@ pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Repo
     let bins = signals::bins(timeline);
     let mut phases = phases::phases(timeline, meta, &bins, &thresholds);
     let window = asked.unwrap_or_else(|| phases::judged(&phases, timeline.window));
-    // Threads and response times are compared over the same time: that of whole bins.
-    let window = signals::whole_bins(&bins, window)
-        .intersect(timeline.window)
-        .unwrap_or(window);
+    let window = comparable(timeline, &bins, window);
     for phase in phases::of_several(&mut phases, &bins) {
         let of_phase = (phase.window, Scope::Phase);
         let facts = facts::measure(timeline, meta, &bins, of_phase, &thresholds);
@@ -96,6 +94,25 @@ pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Repo
         verdict,
         phases,
     }
+}
+
+/// The instant that is shown as 0 s, and the part of the recording that is judged where the user names
+/// none.
+pub fn judged(timeline: &Timeline, meta: &Meta) -> (Timestamp, Window) {
+    let bins = signals::bins(timeline);
+    let phases = phases::phases(timeline, meta, &bins, &Thresholds::default());
+    let window = phases::judged(&phases, timeline.window);
+    (
+        phases::origin(timeline, meta, &bins),
+        comparable(timeline, &bins, window),
+    )
+}
+
+/// Threads and response times are compared over the same time: that of whole bins.
+fn comparable(timeline: &Timeline, bins: &[signals::Bin], window: Window) -> Window {
+    signals::whole_bins(bins, window)
+        .intersect(timeline.window)
+        .unwrap_or(window)
 }
 
 fn headline(ranked: rank::Ranked) -> Option<PhaseVerdict> {

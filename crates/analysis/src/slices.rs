@@ -1,13 +1,12 @@
 //! The account second by second, for intervals and for what must be worked out piecewise.
 
-use std::collections::BTreeSet;
-
 use model::{EntityId, LedgerClass, Meta, Role, Timeline, Window};
 
 use crate::ledger::{self, Ledger};
 use crate::rest::at_rest;
 use crate::signals::{self, Bin};
 use crate::subject::serving_threads;
+use crate::watched::Watched;
 
 /// One second of the account.
 #[derive(Clone, PartialEq, Debug)]
@@ -55,9 +54,34 @@ impl Slicing<'_> {
     pub(crate) fn slices(&self) -> Vec<Slice> {
         let serving = serving_threads(self.timeline, Role::Target);
         let resting = at_rest(self.timeline, &serving, self.window);
-        let pieces = self.pieces().into_iter();
+        let pieces = self.pieces();
+        let mut ledgers = vec![Ledger::default(); pieces.len()];
+        let longest = pieces.iter().map(|(piece, _)| piece.len_ns()).max();
+        let longest = longest.unwrap_or(0);
+        // Thread by thread, so that each one's rows are read once, and those who lived for a moment
+        // concern the seconds in which they lived.
+        for thread in &serving {
+            let Some(mut watched) = Watched::new(self.timeline, self.meta, *thread) else {
+                continue;
+            };
+            let Some(known) = watched.known() else {
+                continue;
+            };
+            // In the order of their ends; where they begin is only known to that far before.
+            let up_to = |end| pieces.partition_point(|(piece, _)| piece.end <= end);
+            let lived = up_to(known.start)..up_to(known.end + longest);
+            for ((piece, _), ledger) in pieces[lived.clone()].iter().zip(&mut ledgers[lived]) {
+                if let Some(mut own) = watched.ledger(*piece) {
+                    if resting.contains(thread) {
+                        own.rest();
+                    }
+                    ledger.merge(&own);
+                }
+            }
+        }
+        let pieces = pieces.into_iter().zip(ledgers);
         pieces
-            .filter_map(|piece| self.slice((&serving, &resting), piece))
+            .filter_map(|(piece, ledger)| self.slice(piece, ledger))
             .collect()
     }
 
@@ -73,20 +97,9 @@ impl Slicing<'_> {
 
     fn slice(
         &self,
-        (serving, resting): (&[EntityId], &BTreeSet<EntityId>),
         (window, response_ns): (Window, Option<f64>),
+        mut ledger: Ledger,
     ) -> Option<Slice> {
-        let architecture = self.meta.environment.get("machine.architecture");
-        let architecture = architecture.map_or("", String::as_str);
-        let mut ledger = Ledger::default();
-        for thread in serving {
-            let own = ledger::of_thread(self.timeline, *thread, window, architecture);
-            let mut own = own.unwrap_or_default();
-            if resting.contains(thread) {
-                own.rest();
-            }
-            ledger.merge(&own);
-        }
         // A second in which the delay was not recorded is no second without delay.
         if ledger.wait_unseen_ns * 2.0 > ledger.wall_ns {
             return None;

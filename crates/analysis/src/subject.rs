@@ -2,8 +2,9 @@
 
 use model::{Entity, EntityId, EntityKind, LedgerClass, Meta, Role, Timeline, Window};
 
-use crate::ledger::{self, Ledger};
+use crate::ledger::Ledger;
 use crate::rest::at_rest;
+use crate::watched::Watched;
 
 /// Target or generator.
 #[derive(Clone, Debug)]
@@ -72,10 +73,6 @@ pub(crate) fn subject(
         .filter(|target| target.role == role)
         .collect();
     let first = targets.first()?;
-    let architecture = meta
-        .environment
-        .get("machine.architecture")
-        .map_or("", String::as_str);
     let record = first.root.and_then(|root| timeline.entities.get(root));
     let name = record.map_or_else(|| first.name.clone(), |record| record.entity.name.clone());
     let mut subject = Subject {
@@ -107,7 +104,7 @@ pub(crate) fn subject(
     let ledgers: Vec<Life> = threads_of(timeline, role)
         .into_iter()
         .filter_map(|(thread, serving)| {
-            let mut ledger = ledger::of_thread(timeline, thread, window, architecture)?;
+            let mut ledger = Watched::new(timeline, meta, thread)?.ledger(window)?;
             if resting.contains(&thread) {
                 ledger.rest();
             }

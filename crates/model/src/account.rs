@@ -63,6 +63,29 @@ pub enum LedgerClass {
 }
 
 impl LedgerClass {
+    /// Every class, in declaration order.
+    pub const ALL: [LedgerClass; 19] = [
+        LedgerClass::OnCpu,
+        LedgerClass::CpuWait,
+        LedgerClass::Throttled,
+        LedgerClass::Uninterruptible,
+        LedgerClass::PageFault,
+        LedgerClass::Reclaim,
+        LedgerClass::Sync,
+        LedgerClass::SyncQueue,
+        LedgerClass::ReadWrite,
+        LedgerClass::DatabaseLock,
+        LedgerClass::InternalLock,
+        LedgerClass::Futex,
+        LedgerClass::Output,
+        LedgerClass::Input,
+        LedgerClass::Sleep,
+        LedgerClass::OtherCall,
+        LedgerClass::Unknown,
+        LedgerClass::Outside,
+        LedgerClass::Lag,
+    ];
+
     /// Classes in which a disk is waited for, or may be.
     pub const DISK: [LedgerClass; 5] = [
         LedgerClass::Uninterruptible,

@@ -11,11 +11,14 @@ mod entity;
 mod gap;
 mod monotone;
 mod name;
+mod narrow;
 mod report;
 mod rows;
 mod run;
+mod series;
 mod survey;
 mod table;
+mod table_data;
 mod time;
 mod timeline;
 
@@ -34,7 +37,9 @@ pub use run::{
     Complaint, ComplaintKind, Cost, ExitKind, FORMAT_VERSION, Identity, Load, Meta, Outcome, Plan,
     ScriptSummary, Summary, Target, WorkloadRun,
 };
+pub use series::{Cursor, Series};
 pub use survey::{Availability, Capability, Mend, SURVEY_SCHEMA, Survey};
 pub use table::{Column, ColumnKind, Quality, Table, Unit};
+pub use table_data::TableData;
 pub use time::{Timestamp, Window};
-pub use timeline::{Series, TableData, Timeline};
+pub use timeline::Timeline;

@@ -68,14 +68,15 @@ impl Bases {
         places: &[usize],
         stored: impl Iterator<Item = Option<i64>>,
     ) -> Vec<i64> {
-        let mut bases = self.columns[column].as_mut();
-        let value = |(stored, place): (Option<i64>, &usize)| match (stored, &mut bases) {
-            (None, _) => MISSING,
-            (Some(difference), Some(bases)) => {
-                bases[*place] = bases[*place].wrapping_add(difference);
-                bases[*place]
-            }
-            (Some(value), None) => value,
+        let Some(bases) = self.columns[column].as_mut() else {
+            return stored.map(|value| value.unwrap_or(MISSING)).collect();
+        };
+        let value = |(stored, place): (Option<i64>, &usize)| {
+            let Some(difference) = stored else {
+                return MISSING;
+            };
+            bases[*place] = bases[*place].wrapping_add(difference);
+            bases[*place]
         };
         stored.zip(places).map(value).collect()
     }

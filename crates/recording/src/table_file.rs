@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_array::builder::{ArrayBuilder as _, Int64Builder, UInt32Builder};
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Int64Type, UInt32Type};
-use arrow_array::{ArrayRef, Int64Array, RecordBatch, UInt32Array};
+use arrow_array::{Array as _, ArrayRef, Int64Array, RecordBatch, UInt32Array};
 use arrow_schema::{Schema, SchemaRef};
 use model::{EntityId, Rows, Table, TableData};
 
@@ -186,19 +186,16 @@ pub(crate) struct TableRows {
     pub(crate) data: TableData,
     schema: SchemaRef,
     bases: Bases,
-    row: Vec<i64>,
 }
 
 impl TableRows {
     /// No rows yet of the table that a file's schema describes.
     pub(crate) fn new(table: Table, schema: &Schema) -> Self {
         let bases = Bases::new(&schema::stored_differences(schema, &table));
-        let row = vec![0; table.columns.len()];
         Self {
             data: TableData::new(table),
             schema: Arc::new(schema.clone()),
             bases,
-            row,
         }
     }
 
@@ -211,20 +208,20 @@ impl TableRows {
             .ok_or("a row's time is none since boot")?;
         let entities = batch.column(1).as_primitive::<UInt32Type>().values();
         let places = self.bases.places(entities.iter().copied());
-        let columns: Vec<Vec<i64>> = batch.columns()[KEY_COLUMNS..]
-            .iter()
-            .enumerate()
-            .map(|(index, column)| {
-                self.bases
-                    .decode(index, &places, column.as_primitive::<Int64Type>().iter())
-            })
-            .collect();
-        for (index, (time, entity)) in times.iter().zip(entities.iter()).enumerate() {
-            for (value, column) in self.row.iter_mut().zip(&columns) {
-                *value = column[index];
-            }
-            self.data.push(*time, EntityId(*entity), &self.row);
+        let entities: Vec<EntityId> = entities.iter().copied().map(EntityId).collect();
+        let mut columns = Vec::with_capacity(batch.num_columns());
+        for (index, column) in batch.columns()[KEY_COLUMNS..].iter().enumerate() {
+            let column = column.as_primitive::<Int64Type>();
+            columns.push(match column.nulls() {
+                None => {
+                    let stored = column.values().iter().copied().map(Some);
+                    self.bases.decode(index, &places, stored)
+                }
+                Some(_) => self.bases.decode(index, &places, column.iter()),
+            });
         }
+        let columns = columns.iter().map(Vec::as_slice);
+        self.data.append(&times, &entities, columns);
         Ok(())
     }
 

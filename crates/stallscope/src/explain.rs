@@ -30,26 +30,23 @@ pub(crate) fn report(
     to: Option<Duration>,
 ) -> Result<Report> {
     let Recording { meta, timeline, .. } = recording;
-    let whole = analysis::diagnose(timeline, meta, None);
     if from.is_none() && to.is_none() {
-        return Ok(whole);
+        return Ok(analysis::diagnose(timeline, meta, None));
     }
-    let at = |time: Duration| whole.origin + i64::try_from(time.as_nanos()).unwrap_or(i64::MAX / 4);
+    let (origin, judged) = analysis::judged(timeline, meta);
+    let at = |time: Duration| origin + i64::try_from(time.as_nanos()).unwrap_or(i64::MAX / 4);
     if let (Some(from), Some(to)) = (from, to)
         && from >= to
     {
         bail!("--from is not before --to: nothing lies between them");
     }
-    let asked = Window::new(
-        from.map_or(whole.window.start, at),
-        to.map_or(whole.window.end, at),
-    );
+    let asked = Window::new(from.map_or(judged.start, at), to.map_or(judged.end, at));
     let covered = asked.intersect(timeline.window);
     let Some(window) = covered.filter(|_| !asked.is_empty()) else {
         bail!(
             "the recording holds nothing there: it covers {:.1} s to {:.1} s of the run. Choose --from and --to inside",
-            timeline.window.start.seconds_since(whole.origin).max(0.0),
-            timeline.window.end.seconds_since(whole.origin)
+            timeline.window.start.seconds_since(origin).max(0.0),
+            timeline.window.end.seconds_since(origin)
         );
     };
     Ok(analysis::diagnose(timeline, meta, Some(window)))
