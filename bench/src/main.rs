@@ -2,7 +2,9 @@
 //! that this runs on are noisy. `RESULTS.md` keeps what was measured, with date and command.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod held;
 mod mixed;
+mod sampling;
 mod size;
 
 use std::process::ExitCode;
@@ -23,14 +25,17 @@ struct Arguments {
 enum Figure {
     /// Bytes per value on disk, of a mixed set of 2,000 series.
     Size,
+    /// CPU of a full sample against bare reads of the same files, at 10, 200 and 1,000 groups.
+    Sampling,
 }
 
 impl Figure {
-    const ALL: &[Figure] = &[Figure::Size];
+    const ALL: &[Figure] = &[Figure::Size, Figure::Sampling];
 
     fn measure(self) -> Result<()> {
         match self {
             Figure::Size => size::measure(),
+            Figure::Sampling => sampling::measure(),
         }
     }
 }

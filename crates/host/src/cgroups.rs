@@ -11,6 +11,7 @@ use model::{Entity, EntityId, EntityKind, GapReason, Timestamp};
 use sensors::{Hierarchy, Scope, Sensor, Source};
 
 use crate::intake::Intake;
+use crate::kept_file::KeptFile;
 use crate::probe::{Presence, Probe, Scratch};
 use crate::registry::Registry;
 
@@ -345,6 +346,12 @@ impl Cgroups {
                     }
             });
         }
+    }
+
+    /// The files that are kept open.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &KeptFile> {
+        let probes = self.groups.values().flat_map(|group| &group.probes);
+        probes.flat_map(|(_, probe)| probe.files())
     }
 
     pub(crate) fn finish(&mut self, intakes: &mut [Intake]) {

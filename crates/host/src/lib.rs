@@ -22,6 +22,7 @@ mod kept_file;
 mod limits;
 mod probe;
 mod processes;
+mod pulse;
 mod registry;
 mod sampler;
 mod schedule;

@@ -18,6 +18,9 @@ const MOST_SOURCES: usize = 12;
 pub(crate) struct Scratch {
     /// One buffer per source.
     buffers: [Vec<u8>; MOST_SOURCES],
+    /// Where a path is put together, and what is read there once.
+    path: PathBuf,
+    text: Vec<u8>,
     pub(crate) facts: Facts,
     pub(crate) gaps: Gaps,
     pub(crate) words: Words,
@@ -27,6 +30,8 @@ impl Scratch {
     pub(crate) fn new(facts: Facts) -> Self {
         Self {
             buffers: std::array::from_fn(|_| Vec::with_capacity(8192)),
+            path: PathBuf::with_capacity(256),
+            text: Vec::with_capacity(8192),
             facts,
             gaps: Gaps::default(),
             words: Words::default(),
@@ -51,6 +56,21 @@ impl Scratch {
                 );
             }
         }
+    }
+
+    /// Reads a file that is not kept open; nothing where it cannot be read.
+    pub(crate) fn read_once(&mut self, folder: &Path, name: &str) -> &[u8] {
+        let Self { path, text, .. } = self;
+        path.clear();
+        path.push(folder);
+        path.push(name);
+        if KeptFile::open(path)
+            .and_then(|file| file.read(text))
+            .is_err()
+        {
+            text.clear();
+        }
+        text
     }
 
     /// The bytes last read of a source.
@@ -215,6 +235,14 @@ impl Probe {
         self.parse(now, scratch, intake, registry);
         self.sampled = now;
         Presence::Alive
+    }
+
+    /// The files that it keeps open.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &KeptFile> {
+        self.kept.iter().flatten().filter_map(|kept| match kept {
+            Kept::File(file) => Some(file),
+            Kept::Word(_) => None,
+        })
     }
 
     /// The source whose unchanged bytes make the others not worth reading. Which files a group has

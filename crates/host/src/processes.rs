@@ -14,7 +14,9 @@ use sensors::{Scope, Sensor};
 
 use crate::cgroups::{Cgroups, Placement, groups_of};
 use crate::intake::Intake;
+use crate::kept_file::KeptFile;
 use crate::probe::{Presence, Probe, Scratch, first_look};
+use crate::pulse::Pulse;
 use crate::registry::Registry;
 use crate::thread::Threads;
 
@@ -27,6 +29,8 @@ struct Process {
     role: Role,
     probe: Probe,
     threads: Option<Threads>,
+    /// The text of its groups when it was last put into them, as one of target or generator.
+    placed: Vec<u8>,
     /// The look that found it, and the last one that did.
     born: u64,
     generation: u64,
@@ -44,6 +48,7 @@ pub(crate) struct Processes {
     by_pid: HashMap<u32, Process>,
     newcomers: Vec<u32>,
     generation: u64,
+    pulse: Pulse,
 }
 
 impl Processes {
@@ -71,6 +76,7 @@ impl Processes {
             by_pid: HashMap::new(),
             newcomers: Vec::new(),
             generation: 0,
+            pulse: Pulse::new(&root.join("proc")),
         })
     }
 
@@ -84,6 +90,22 @@ impl Processes {
         registry: &mut Registry,
     ) {
         self.generation += 1;
+        if self.pulse.moved() {
+            self.list(now, intakes, registry);
+        }
+        self.look_again(now, scratch, registry);
+        // The lowest number first: most children have a higher one than their parent.
+        self.newcomers.reverse();
+        while let Some(pid) = self.newcomers.pop() {
+            self.add(pid, now, scratch, cgroups, registry);
+        }
+        self.find_parents(now, registry);
+        self.inherit_roles(now, registry);
+        self.scan_threads(now, scratch, registry);
+    }
+
+    /// Lists the processes: notes the newcomers, and lets those go that have ended.
+    fn list(&mut self, now: Timestamp, intakes: &mut [Intake], registry: &mut Registry) {
         let generation = self.generation;
         let Self {
             folder,
@@ -98,29 +120,14 @@ impl Processes {
             Some(known) => known.generation = generation,
             None => newcomers.push(pid),
         });
-        let (process_intake, thread_intake) = (self.process_sensor.0, self.thread_sensor.0);
+        let sensors = (self.process_sensor.0, self.thread_sensor.0);
         self.by_pid.retain(|_, process| {
             let alive = process.generation == generation;
             if !alive {
-                end(
-                    process,
-                    now,
-                    intakes,
-                    (process_intake, thread_intake),
-                    registry,
-                );
+                end(process, now, intakes, sensors, registry);
             }
             alive
         });
-        self.look_again(now, scratch, registry);
-        // The lowest number first: most children have a higher one than their parent.
-        self.newcomers.reverse();
-        while let Some(pid) = self.newcomers.pop() {
-            self.add(pid, now, scratch, cgroups, registry);
-        }
-        self.find_parents(now, registry);
-        self.inherit_roles(now, registry);
-        self.scan_threads(now, scratch, registry);
     }
 
     /// Gives a part to processes and to all their descendants, whatever part those had. Only what
@@ -180,6 +187,14 @@ impl Processes {
         near.map(|(pid, process)| (*pid, process.entity))
     }
 
+    /// The files that are kept open.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &KeptFile> {
+        self.by_pid.values().flat_map(|process| {
+            let threads = process.threads.iter().flat_map(Threads::files);
+            process.probe.files().chain(threads)
+        })
+    }
+
     /// Reads which groups the processes of target and generator are in; they may have moved.
     pub(crate) fn place_in_groups(
         &mut self,
@@ -188,19 +203,22 @@ impl Processes {
         cgroups: &mut Cgroups,
         registry: &mut Registry,
     ) {
-        let mut near = Vec::new();
-        for process in self.by_pid.values().filter(|process| is_near(process.role)) {
-            let groups = groups(&process.folder, now, scratch, cgroups, registry);
-            registry.change(process.entity, now, |record| place(record, groups));
-            near.extend(
-                [groups.cpu, groups.memory, groups.io, groups.v2]
-                    .into_iter()
-                    .flatten(),
-            );
+        for process in self.by_pid.values_mut() {
+            if !is_near(process.role) {
+                continue;
+            }
+            let text = scratch.read_once(&process.folder, "cgroup");
+            if text.is_empty() || process.placed == text {
+                continue;
+            }
+            process.placed = text.to_vec();
+            let text = String::from_utf8_lossy(&process.placed);
+            let groups = groups_of(&text);
+            let entities = groups.map(|path| cgroups.ensure(path, now, scratch, registry));
+            registry.change(process.entity, now, |record| place(record, entities));
+            let near = [groups.cpu, groups.memory, groups.io, groups.v2];
+            cgroups.mark_near(near.into_iter().flatten());
         }
-        near.sort();
-        near.dedup();
-        cgroups.mark_near(near.iter().map(|id| registry.get(*id).entity.path.as_str()));
     }
 
     /// Reads the process sensor, of target and generator or of all.
@@ -313,6 +331,7 @@ impl Processes {
                     role,
                     probe,
                     threads: None,
+                    placed: Vec::new(),
                     born: self.generation,
                     generation: self.generation,
                 };
@@ -431,7 +450,7 @@ fn groups(
     cgroups: &mut Cgroups,
     registry: &mut Registry,
 ) -> Placement<EntityId> {
-    let text = std::fs::read_to_string(process.join("cgroup")).unwrap_or_default();
+    let text = String::from_utf8_lossy(scratch.read_once(process, "cgroup")).into_owned();
     groups_of(&text).map(|path| cgroups.ensure(path, now, scratch, registry))
 }
 

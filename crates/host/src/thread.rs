@@ -8,6 +8,7 @@ use rustix::fs::{Mode, OFlags, SeekFrom};
 use sensors::Sensor;
 
 use crate::intake::Intake;
+use crate::kept_file::KeptFile;
 use crate::limits;
 use crate::probe::{Presence, Probe, Scratch, first_look};
 use crate::processes::each_number_in;
@@ -47,6 +48,9 @@ impl Threads {
         scratch: &mut Scratch,
         registry: &mut Registry,
     ) {
+        if self.are_all() {
+            return;
+        }
         self.threads
             .iter_mut()
             .for_each(|thread| thread.alive = false);
@@ -63,6 +67,14 @@ impl Threads {
             }
             threads.extend(open_thread(process, tid, sensor, now, scratch, registry));
         });
+    }
+
+    /// Whether there are as many threads as are known: the folder's links are its two own and one per
+    /// thread (proc_task_getattr). One that was replaced is found out when its old file is read; a list
+    /// costs ten times as much.
+    fn are_all(&self) -> bool {
+        rustix::fs::fstat(&self.folder)
+            .is_ok_and(|folder| folder.st_nlink as usize == self.threads.len() + 2)
     }
 
     /// Reads every thread; those found gone are let go.
@@ -84,6 +96,11 @@ impl Threads {
             registry.vanish(thread.entity, now);
             false
         });
+    }
+
+    /// The files that are kept open.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &KeptFile> {
+        self.threads.iter().flat_map(|thread| thread.probe.files())
     }
 
     /// Writes the ends of unchanged stretches.
