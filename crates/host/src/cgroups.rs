@@ -338,6 +338,7 @@ impl Cgroups {
             }
             group.probes.retain_mut(|(sensor, probe)| {
                 !due(sensors::all()[*sensor], near)
+                    || !near && probe.rests(scratch.look)
                     || probe.sample(stamp(), scratch, &mut intakes[*sensor], registry)
                         == Presence::Alive
                     || {

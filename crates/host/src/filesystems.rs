@@ -10,16 +10,18 @@ use std::path::{Path, PathBuf};
 
 use model::{Entity, EntityKind, GapReason, Timestamp};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Statx, StatxFlags};
-use rustix::path::Arg;
+use rustix::path::{Arg, DecInt};
 
+use crate::folder::each_number_in;
 use crate::intake::{Intake, LastSeen};
 use crate::probe::Gaps;
-use crate::processes::each_number_in;
 use crate::registry::Registry;
 
-/// At most so many open files are asked for their filesystem at one look, which costs 2 to 3 us each;
-/// the next look goes on with the process after the last one asked.
+/// At most so many files are asked for their filesystem at one look, which costs 2 to 3 us each; the
+/// next look goes on with the process after the last one asked.
 const MOST_FILES: usize = 500;
+/// And so many where the look before found no filesystem that was not known.
+const FEW_FILES: usize = 100;
 
 /// Kinds whose statvfs may wait for another machine or for a program.
 const REMOTE: [&str; 20] = [
@@ -39,6 +41,11 @@ pub(crate) struct Filesystems {
     met: Vec<Device>,
     /// The process that was last asked for its open files.
     cursor: u32,
+    /// How many files are asked at the next look.
+    patience: usize,
+    /// Kept for their memory.
+    pids: Vec<u32>,
+    path: PathBuf,
 }
 
 impl Filesystems {
@@ -49,6 +56,9 @@ impl Filesystems {
             measured: Vec::new(),
             met: Vec::new(),
             cursor: 0,
+            patience: MOST_FILES,
+            pids: Vec::new(),
+            path: PathBuf::new(),
         }
     }
 
@@ -60,23 +70,26 @@ impl Filesystems {
         gaps: &mut Gaps,
         registry: &mut Registry,
     ) {
-        let mut pids: Vec<u32> = targets.collect();
+        let Self { pids, cursor, .. } = self;
+        pids.clear();
+        pids.extend(targets);
         pids.sort_unstable();
-        for pid in &pids {
-            let process = self.proc.join(pid.to_string());
-            self.meet(&process, &process.join("cwd"), now, (gaps, registry));
-        }
-        let next = pids.partition_point(|pid| *pid <= self.cursor);
+        let next = pids.partition_point(|pid| *pid <= *cursor);
         pids.rotate_left(next);
-        let mut left = MOST_FILES;
-        for pid in pids {
+        let known = self.met.len();
+        let mut left = self.patience;
+        for index in 0..self.pids.len() {
             if left == 0 {
                 break;
             }
-            self.cursor = pid;
-            let process = self.proc.join(pid.to_string());
-            self.meet_files(&process, &mut left, now, (gaps, registry));
+            self.cursor = self.pids[index];
+            self.meet_files(self.cursor, &mut left, now, (gaps, registry));
         }
+        self.patience = if self.met.len() > known {
+            MOST_FILES
+        } else {
+            FEW_FILES
+        };
     }
 
     /// Asks every filesystem how full it is.
@@ -121,31 +134,40 @@ impl Filesystems {
             .for_each(|(_, last)| last.finish(intake));
     }
 
+    /// Takes in the filesystems of a process's working directory and open files.
     fn meet_files(
         &mut self,
-        process: &Path,
+        pid: u32,
         left: &mut usize,
         now: Timestamp,
         (gaps, registry): (&mut Gaps, &mut Registry),
     ) {
-        let folder = process.join("fd");
+        let mut path = std::mem::take(&mut self.path);
+        path.clear();
+        path.push(&self.proc);
+        path.push(DecInt::new(pid));
+        path.push("cwd");
+        *left -= 1;
+        self.meet(pid, &path, now, (gaps, registry));
+        path.set_file_name("fd");
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let Ok(list) = rustix::fs::open(&folder, flags, Mode::empty()) else {
-            return;
-        };
-        each_number_in(&list, |number| {
-            if *left > 0 {
-                *left -= 1;
-                let file = folder.join(number.to_string());
-                self.meet(process, &file, now, (&mut *gaps, &mut *registry));
-            }
-        });
+        if let Ok(list) = rustix::fs::open(&path, flags, Mode::empty()) {
+            each_number_in(&list, |number| {
+                if *left > 0 {
+                    *left -= 1;
+                    path.push(DecInt::new(number));
+                    self.meet(pid, &path, now, (&mut *gaps, &mut *registry));
+                    path.pop();
+                }
+            });
+        }
+        self.path = path;
     }
 
     /// Takes in the filesystem of one file or folder of a process.
     fn meet(
         &mut self,
-        process: &Path,
+        pid: u32,
         place: &Path,
         now: Timestamp,
         (gaps, registry): (&mut Gaps, &mut Registry),
@@ -159,6 +181,7 @@ impl Filesystems {
             return;
         }
         self.met.push(device);
+        let process = self.proc.join(pid.to_string());
         let text = std::fs::read_to_string(process.join("mountinfo")).unwrap_or_default();
         let Some(mount) = mount_of(&text, &stat) else {
             return;

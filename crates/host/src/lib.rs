@@ -16,6 +16,7 @@ mod environment;
 mod error;
 mod exports;
 mod filesystems;
+mod folder;
 mod handle;
 mod intake;
 mod kept_file;

@@ -9,6 +9,7 @@ use sensors::{Facts, Lack, Place, Reading, Scope, Sensor, Subject};
 use crate::intake::{Intake, LastSeen};
 use crate::kept_file::KeptFile;
 use crate::registry::Registry;
+use crate::schedule::Look;
 use crate::words::{MemoryWord, Refusal, Told, Words};
 
 /// The most sources that a sensor has.
@@ -22,6 +23,8 @@ pub(crate) struct Scratch {
     path: PathBuf,
     text: Vec<u8>,
     pub(crate) facts: Facts,
+    /// Why it is looked now.
+    pub(crate) look: Look,
     pub(crate) gaps: Gaps,
     pub(crate) words: Words,
 }
@@ -33,6 +36,7 @@ impl Scratch {
             path: PathBuf::with_capacity(256),
             text: Vec::with_capacity(8192),
             facts,
+            look: Look::Due,
             gaps: Gaps::default(),
             words: Words::default(),
         }
@@ -144,6 +148,10 @@ pub(crate) struct Probe {
     first: Option<Vec<u8>>,
     /// When it was last read.
     sampled: Timestamp,
+    /// Readings in a row that brought nothing new.
+    still: u32,
+    /// How often it was asked whether it rests; begins anywhere, so that they do not all rest at once.
+    asked: u32,
     own: LastSeen,
     parts: Vec<(Box<[u8]>, LastSeen)>,
 }
@@ -172,6 +180,8 @@ impl Probe {
             first_decides: sensor.first_decides,
             first: None,
             sampled: Timestamp::default(),
+            still: 0,
+            asked: entity.0,
             own,
             parts: Vec::new(),
         })
@@ -198,8 +208,37 @@ impl Probe {
         }
     }
 
+    /// Whether it is left alone this time: most processes and groups of a machine stand still for
+    /// minutes, and those are read at every second, then at every fourth deadline, until they move.
+    pub(crate) fn rests(&mut self, look: Look) -> bool {
+        let every = match self.still {
+            0..4 => 1,
+            4..8 => 2,
+            _ => 4,
+        };
+        self.asked = self.asked.wrapping_add(1);
+        look == Look::Due && !self.asked.is_multiple_of(every)
+    }
+
     /// Reads the sources and takes in what changed.
     pub(crate) fn sample(
+        &mut self,
+        now: Timestamp,
+        scratch: &mut Scratch,
+        intake: &mut Intake,
+        registry: &mut Registry,
+    ) -> Presence {
+        let rows = intake.rows.len();
+        let presence = self.read(now, scratch, intake, registry);
+        self.still = if intake.rows.len() == rows {
+            self.still.saturating_add(1)
+        } else {
+            0
+        };
+        presence
+    }
+
+    fn read(
         &mut self,
         now: Timestamp,
         scratch: &mut Scratch,
@@ -396,37 +435,4 @@ fn say_lack(sensor: &'static Sensor, index: usize, errno: Errno, gaps: &mut Gaps
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use model::{Entity, EntityKind};
-
-    #[test]
-    fn an_unchanged_first_source_leaves_the_parts_as_they_were_seen() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let is_io = |sensor: &&&Sensor| sensor.table.name == "cgroup_io";
-        let sensor = sensors::all().iter().find(is_io).expect("it is listed");
-        let write = |bytes: u64| {
-            let text = format!("254:0 Read {bytes}\n254:0 Write 0\n");
-            std::fs::write(folder.path().join(sensor.sources[2].path), text).expect("written");
-        };
-        write(5);
-        let mut registry = Registry::default();
-        let at = Timestamp::from_ns;
-        let group = registry.add(Entity::new(EntityKind::Cgroup, "g", "/g"), None, at(0));
-        let mut scratch = Scratch::new(Facts::default());
-        let mut intake = Intake::new(sensor.table);
-        let place = |source: usize| Some(folder.path().join(sensor.sources[source].path));
-        let mut probe = Probe::open(sensor, group, place, &mut scratch.gaps).expect("a file");
-        for time in 1..=4 {
-            if time == 4 {
-                write(9);
-            }
-            probe.sample(at(time), &mut scratch, &mut intake, &mut registry);
-        }
-        let rows = intake
-            .rows
-            .iter()
-            .map(|(time, _, row)| (time.as_ns(), row[0]));
-        assert_eq!(rows.collect::<Vec<_>>(), [(1, 5), (3, 5), (4, 9)]);
-    }
-}
+mod tests;

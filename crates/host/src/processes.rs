@@ -4,15 +4,15 @@
 //! be born included, and stays with them when they are orphaned.
 
 use std::collections::HashMap;
-use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use model::{Entity, EntityId, EntityKind, EntityRecord, Role, Timestamp};
-use rustix::fs::{Mode, OFlags, RawDir, SeekFrom};
+use rustix::fs::{Mode, OFlags, SeekFrom};
 use sensors::{Scope, Sensor};
 
 use crate::cgroups::{Cgroups, Placement, groups_of};
+use crate::folder::each_number_in;
 use crate::intake::Intake;
 use crate::kept_file::KeptFile;
 use crate::probe::{Presence, Probe, Scratch, first_look};
@@ -49,7 +49,11 @@ pub(crate) struct Processes {
     newcomers: Vec<u32>,
     generation: u64,
     pulse: Pulse,
+    placings: usize,
 }
+
+/// Of more processes than these the groups are read in turns: a move is rare, and a reading costs 10 us.
+const MOST_PLACED: usize = 64;
 
 impl Processes {
     pub(crate) fn new(root: &Path) -> Result<Self, crate::Error> {
@@ -77,6 +81,7 @@ impl Processes {
             newcomers: Vec::new(),
             generation: 0,
             pulse: Pulse::new(&root.join("proc")),
+            placings: 0,
         })
     }
 
@@ -203,8 +208,16 @@ impl Processes {
         cgroups: &mut Cgroups,
         registry: &mut Registry,
     ) {
-        for process in self.by_pid.values_mut() {
-            if !is_near(process.role) {
+        self.placings += 1;
+        let count = self
+            .by_pid
+            .values()
+            .filter(|process| is_near(process.role))
+            .count();
+        let (turns, turn) = (1 + count / MOST_PLACED, self.placings);
+        for (pid, process) in &mut self.by_pid {
+            let is_new = process.placed.is_empty();
+            if !is_near(process.role) || !(is_new || *pid as usize % turns == turn % turns) {
                 continue;
             }
             let text = scratch.read_once(&process.folder, "cgroup");
@@ -242,6 +255,9 @@ impl Processes {
             } else {
                 rest_due
             }) {
+                return true;
+            }
+            if !is_near(process.role) && process.probe.rests(scratch.look) {
                 return true;
             }
             let now = stamp();
@@ -469,22 +485,6 @@ fn rename(id: EntityId, stat: &[u8], now: Timestamp, registry: &mut Registry) {
     {
         let name = String::from_utf8_lossy(stat.name).into_owned();
         registry.change(id, now, |record| record.entity.name = name);
-    }
-}
-
-/// Calls `each` for every name in an open folder that is a number, without allocating.
-pub(crate) fn each_number_in(folder: &impl AsFd, mut each: impl FnMut(u32)) {
-    let mut buffer = [MaybeUninit::<u8>::uninit(); 8192];
-    let mut entries = RawDir::new(folder, &mut buffer);
-    while let Some(Ok(entry)) = entries.next() {
-        if let Some(number) = entry
-            .file_name()
-            .to_str()
-            .ok()
-            .and_then(|name| name.parse().ok())
-        {
-            each(number);
-        }
     }
 }
 

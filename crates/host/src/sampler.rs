@@ -350,6 +350,7 @@ impl Sampler {
             ..
         } = self;
         let (now_due, budget) = (*due, *budget);
+        scratch.look = look;
         let due = |sensor: &Sensor, near: bool| {
             let (period, factor) = if near {
                 (sensor.period.near, budget.near)

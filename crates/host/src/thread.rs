@@ -7,11 +7,11 @@ use model::{Entity, EntityId, EntityKind, Timestamp};
 use rustix::fs::{Mode, OFlags, SeekFrom};
 use sensors::Sensor;
 
+use crate::folder::each_number_in;
 use crate::intake::Intake;
 use crate::kept_file::KeptFile;
 use crate::limits;
 use crate::probe::{Presence, Probe, Scratch, first_look};
-use crate::processes::each_number_in;
 use crate::registry::Registry;
 
 struct Thread {
