@@ -100,6 +100,12 @@ impl Postgres {
         })
     }
 
+    /// Where it listens.
+    pub(crate) fn port(&self) -> Option<&str> {
+        let port = self.variables.iter().find(|(name, _)| name == "PGPORT");
+        port.map(|(_, value)| value.as_str())
+    }
+
     /// Makes a command a client of it.
     pub(crate) fn serve(&self, command: &mut Command) {
         let variables = self.variables.iter();

@@ -3,9 +3,13 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod held;
+mod memory;
 mod mixed;
+mod own;
+mod recorder;
 mod sampling;
 mod size;
+mod workload;
 
 use std::process::ExitCode;
 
@@ -27,15 +31,30 @@ enum Figure {
     Size,
     /// CPU of a full sample against bare reads of the same files, at 10, 200 and 1,000 groups.
     Sampling,
+    /// CPU of `stallscope record` at the default, beside atop.
+    Own,
+    /// Memory of `stallscope record` at 1,000 groups.
+    Memory,
+    /// Throughput of a saturated pgbench with and without `stallscope record`.
+    Workload,
 }
 
 impl Figure {
-    const ALL: &[Figure] = &[Figure::Size, Figure::Sampling];
+    const ALL: &[Figure] = &[
+        Figure::Size,
+        Figure::Sampling,
+        Figure::Own,
+        Figure::Memory,
+        Figure::Workload,
+    ];
 
     fn measure(self) -> Result<()> {
         match self {
             Figure::Size => size::measure(),
             Figure::Sampling => sampling::measure(),
+            Figure::Own => own::measure(),
+            Figure::Memory => memory::measure(),
+            Figure::Workload => workload::measure(),
         }
     }
 }

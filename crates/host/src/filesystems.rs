@@ -292,7 +292,7 @@ mod tests {
         let rows: Vec<_> = filesystems.intake.rows.iter().collect();
         assert_eq!(rows.len(), filesystems.measured.len());
         for (_, id, values) in rows {
-            let record = registry.get(id);
+            let record = registry.get(id).expect("it is there");
             assert_eq!(record.entity.kind, EntityKind::Filesystem);
             assert!(record.entity.path.starts_with('/'));
             assert!(values[0] > 0 && values[1] <= values[0], "{values:?}");

@@ -481,7 +481,9 @@ fn place(record: &mut EntityRecord, groups: Placement<EntityId>) {
 /// An exec changes a process's name.
 fn rename(id: EntityId, stat: &[u8], now: Timestamp, registry: &mut Registry) {
     if let Ok(stat) = sensors::parse_stat(stat)
-        && registry.get(id).entity.name.as_bytes() != stat.name
+        && registry
+            .get(id)
+            .is_some_and(|record| record.entity.name.as_bytes() != stat.name)
     {
         let name = String::from_utf8_lossy(stat.name).into_owned();
         registry.change(id, now, |record| record.entity.name = name);

@@ -142,7 +142,7 @@ fn open_thread(
     // The name first: without it there is nobody to open files for.
     let stat = first_look(sensor, &folder.join("stat"), &mut scratch.gaps)?;
     let stat = sensors::parse_stat(&stat).ok()?;
-    let path = format!("{}/tid:{tid}", registry.get(process.1).entity.path);
+    let path = format!("{}/tid:{tid}", registry.get(process.1)?.entity.path);
     let name = String::from_utf8_lossy(stat.name).into_owned();
     let entity = registry.add(
         Entity::new(EntityKind::Thread, name, path),
