@@ -79,14 +79,14 @@ impl Registry {
     pub(crate) fn add_filesystem(
         &mut self,
         mut entity: Entity,
-        (major, minor): (u32, u32),
+        device: &str,
         now: Timestamp,
     ) -> EntityId {
         let taken = |record: &EntityRecord| {
             record.entity.kind == entity.kind && record.entity.path == entity.path
         };
         if self.records.values().any(taken) {
-            entity.path = format!("{}@{major}:{minor}", entity.path);
+            entity.path = format!("{}@{device}", entity.path);
         }
         self.add(entity, None, now)
     }
