@@ -10,7 +10,7 @@ use rustix::buffer::spare_capacity;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, pread};
 
-use crate::limits;
+use crate::limits::{self, Share};
 
 /// One read of /proc gives at most about a page; less than half of one means the end was reached
 /// (no record of the files read here is longer than the other half).
@@ -24,10 +24,10 @@ const MOST_BYTES: usize = 16 << 20;
 pub(crate) struct KeptFile(OwnedFd);
 
 impl KeptFile {
-    /// Opens for reading, where there is room for another kept descriptor.
-    pub(crate) fn open(path: &Path) -> Result<Self, Errno> {
+    /// Opens for reading, where its share has room for another kept descriptor.
+    pub(crate) fn open(path: &Path, share: Share) -> Result<Self, Errno> {
         let opened = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
-        opened.and_then(limits::keep).map(Self)
+        opened.and_then(|file| limits::keep(file, share)).map(Self)
     }
 
     /// The descriptor.
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn reads_the_whole_of_small_and_large_files_afresh() {
         let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
-        let kept = KeptFile::open(file.path()).expect("it exists");
+        let kept = KeptFile::open(file.path(), Share::Near).expect("it exists");
         let mut buffer = Vec::new();
         kept.read(&mut buffer).expect("readable");
         assert!(buffer.is_empty());

@@ -8,6 +8,7 @@ use sensors::{Facts, Lack, Place, Reading, Scope, Sensor, Subject};
 
 use crate::intake::{Intake, LastSeen};
 use crate::kept_file::KeptFile;
+use crate::limits::Share;
 use crate::registry::Registry;
 use crate::schedule::Look;
 use crate::words::{MemoryWord, Refusal, Told, Words};
@@ -68,7 +69,7 @@ impl Scratch {
         path.clear();
         path.push(folder);
         path.push(name);
-        if KeptFile::open(path)
+        if KeptFile::open(path, Share::Near)
             .and_then(|file| file.read(text))
             .is_err()
         {
@@ -387,7 +388,8 @@ fn open_source(
     path: &Path,
     gaps: &mut Gaps,
 ) -> Option<Kept> {
-    match KeptFile::open(path) {
+    let share = share_of(sensor);
+    match KeptFile::open(path, share) {
         Ok(file) => Some(Kept::File(file)),
         Err(errno) => {
             say_lack(sensor, index, errno, gaps);
@@ -400,12 +402,20 @@ fn open_source(
 /// descriptor is left for it, which is said.
 pub(crate) fn first_look(sensor: &'static Sensor, path: &Path, gaps: &mut Gaps) -> Option<Vec<u8>> {
     let mut text = Vec::new();
-    match KeptFile::open(path).and_then(|file| file.read(&mut text)) {
+    match KeptFile::open(path, share_of(sensor)).and_then(|file| file.read(&mut text)) {
         Ok(()) => return Some(text),
         Err(errno @ (Errno::MFILE | Errno::NFILE)) => say_lack(sensor, 0, errno, gaps),
         Err(_) => {}
     }
     None
+}
+
+fn share_of(sensor: &Sensor) -> Share {
+    match sensor.scope {
+        Scope::Cgroup => Share::Group,
+        Scope::Process => Share::Process,
+        Scope::Machine | Scope::Thread => Share::Near,
+    }
 }
 
 /// Turns a refused source into a gap with what would mend it.

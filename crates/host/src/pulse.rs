@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::kept_file::KeptFile;
+use crate::limits::Share;
 
 /// /proc/loadavg as a sign of births and deaths.
 #[derive(Default)]
@@ -22,7 +23,7 @@ impl Pulse {
 
     pub(crate) fn new(proc: &Path) -> Self {
         Self {
-            file: KeptFile::open(&proc.join("loadavg")).ok(),
+            file: KeptFile::open(&proc.join("loadavg"), Share::Near).ok(),
             ..Self::default()
         }
     }

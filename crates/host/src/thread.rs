@@ -10,7 +10,7 @@ use sensors::Sensor;
 use crate::folder::each_number_in;
 use crate::intake::Intake;
 use crate::kept_file::KeptFile;
-use crate::limits;
+use crate::limits::{self, Share};
 use crate::probe::{Presence, Probe, Scratch, first_look};
 use crate::registry::Registry;
 
@@ -32,7 +32,9 @@ impl Threads {
     pub(crate) fn open(process: &Path) -> Option<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let folder = rustix::fs::open(process.join("task"), flags, Mode::empty());
-        let folder = folder.and_then(limits::keep).ok()?;
+        let folder = folder
+            .and_then(|folder| limits::keep(folder, Share::Near))
+            .ok()?;
         Some(Self {
             folder,
             threads: Vec::new(),
