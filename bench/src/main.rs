@@ -2,10 +2,16 @@
 //! that this runs on are noisy. `RESULTS.md` keeps what was measured, with date and command.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod held;
 mod hour;
+mod memory;
 mod mixed;
+mod own;
+mod recorder;
 mod replay;
+mod sampling;
 mod size;
+mod workload;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -31,6 +37,14 @@ enum Figure {
     },
     /// Time and memory to diagnose one hour at 10 Hz, and ten minutes of 20,000 processes.
     Hour,
+    /// CPU of a full sample against bare reads of the same files, at 10, 200 and 1,000 groups.
+    Sampling,
+    /// CPU of `stallscope record` at the default, beside atop.
+    Own,
+    /// Memory of `stallscope record` at 1,000 groups.
+    Memory,
+    /// Throughput of a saturated pgbench with and without `stallscope record`.
+    Workload,
     /// Copies a recording without its names, to be kept here; measures nothing.
     Keep {
         /// The recording.
@@ -41,12 +55,23 @@ enum Figure {
 }
 
 impl Figure {
-    const ALL: &[Figure] = &[Figure::Size { recording: None }, Figure::Hour];
+    const ALL: &[Figure] = &[
+        Figure::Size { recording: None },
+        Figure::Hour,
+        Figure::Sampling,
+        Figure::Own,
+        Figure::Memory,
+        Figure::Workload,
+    ];
 
     fn measure(&self) -> Result<()> {
         match self {
             Figure::Size { recording } => size::measure(recording.as_deref()),
             Figure::Hour => hour::measure(),
+            Figure::Sampling => sampling::measure(),
+            Figure::Own => own::measure(),
+            Figure::Memory => memory::measure(),
+            Figure::Workload => workload::measure(),
             Figure::Keep { from, to } => replay::keep(from, to),
         }
     }

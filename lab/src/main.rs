@@ -10,6 +10,7 @@ mod binary;
 mod demo;
 mod disturbance;
 mod groups;
+mod hold;
 mod interrupt;
 mod kept;
 mod leftovers;
@@ -64,6 +65,9 @@ enum Command {
     Soak(soak::SoakArguments),
     /// Hold the report's figures against measurements made without Stallscope's code.
     Verify(verify::VerifyArguments),
+    /// Keep something of the lab's for another program, until standard input ends.
+    #[command(subcommand, hide = true)]
+    Hold(hold::Held),
     #[command(flatten)]
     Part(server::Part),
 }
@@ -95,6 +99,7 @@ fn execute(command: Command) -> Result<u8> {
         Command::Keep(arguments) => kept::keep(&arguments),
         Command::Kept(arguments) => kept::kept(&arguments),
         Command::Soak(arguments) => with_clean_up(|| soak::soak(&arguments)),
+        Command::Hold(held) => with_clean_up(|| hold::hold(&held)),
         Command::Part(part) => server::play(&part),
         Command::Verify(arguments) => with_clean_up(|| verify::verify(&arguments)),
     }

@@ -7,6 +7,7 @@ mod burn;
 mod cpus;
 mod event_loop;
 mod http;
+mod idle;
 mod load;
 mod mutex;
 mod relay;
@@ -39,6 +40,9 @@ pub enum Part {
     /// Threads that compute and never wait.
     #[command(hide = true)]
     Burn(burn::BurnArguments),
+    /// Threads that sleep and wake a little.
+    #[command(hide = true)]
+    Idle(idle::IdleArguments),
     /// Threads that read and write past the page cache.
     #[command(hide = true)]
     Storage(storage::StorageArguments),
@@ -85,6 +89,7 @@ pub fn play(part: &Part) -> Result<u8> {
         Part::Load(arguments) => load::load(arguments),
         Part::Sessions(arguments) => sessions::sessions(arguments),
         Part::Burn(arguments) => burn::burn(arguments),
+        Part::Idle(arguments) => idle::idle(arguments),
         Part::Storage(arguments) => storage::hammer(arguments),
         Part::Ring(arguments) => ring::wait(arguments),
         Part::Relay(arguments) => relay::relay(arguments),

@@ -6,20 +6,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use model::{Entity, EntityId, EntityKind, GapReason, Timestamp, bytes_of, name_of};
 use sensors::{Hierarchy, Scope, Sensor, Source};
 
+use crate::group_walk::walk;
 use crate::intake::Intake;
+use crate::kept_file::KeptFile;
 use crate::probe::{Gaps, Presence, Probe, Scratch};
 use crate::registry::Registry;
 
 /// Groups beyond this many are not measured; the gap says so.
-const MOST_GROUPS: usize = 10_000;
-/// Groups nested deeper than this are not looked for.
-const MOST_DEPTH: usize = 16;
+pub(crate) const MOST_GROUPS: usize = 10_000;
 
 /// A mounted hierarchy.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -208,24 +207,37 @@ struct Group {
 /// The groups of the machine with their sensors.
 pub(crate) struct Cgroups {
     hierarchies: Hierarchies,
+    /// Those of them that some sensor reads.
+    mounts: BTreeSet<Mount>,
     sensors: Vec<(usize, &'static Sensor)>,
     groups: BTreeMap<String, Group>,
     generation: u64,
+    /// Where a path is put together.
+    path: String,
+    /// Groups beyond the most, when that was last said.
+    beyond_said: u64,
 }
 
 impl Cgroups {
     pub(crate) fn new(hierarchies: Hierarchies, sensors: &'static [&'static Sensor]) -> Self {
-        let sensors = sensors
+        let sensors: Vec<_> = sensors
             .iter()
             .copied()
             .enumerate()
             .filter(|(_, sensor)| sensor.scope == Scope::Cgroup)
             .collect();
+        let sources = sensors.iter().flat_map(|(_, sensor)| sensor.sources);
+        let mounts = sources
+            .filter_map(|source| hierarchies.mount(source.hierarchy).cloned())
+            .collect();
         Self {
             hierarchies,
+            mounts,
             sensors,
             groups: BTreeMap::new(),
             generation: 0,
+            path: String::with_capacity(256),
+            beyond_said: 0,
         }
     }
 
@@ -233,7 +245,7 @@ impl Cgroups {
         self.groups.len()
     }
 
-    /// Looks for groups that came and went.
+    /// Looks for groups that came and went; allocates only for those that came.
     pub(crate) fn scan(
         &mut self,
         now: Timestamp,
@@ -242,21 +254,35 @@ impl Cgroups {
         registry: &mut Registry,
     ) {
         self.generation += 1;
-        let mut paths = BTreeSet::new();
-        for mount in self.used_mounts() {
-            walk(&mount.point, &mut mount.root.clone(), 0, &mut paths);
+        let (mut newcomers, mut beyond) = (BTreeSet::new(), 0);
+        let Self {
+            mounts,
+            groups,
+            generation,
+            path,
+            ..
+        } = self;
+        for mount in &*mounts {
+            path.clear();
+            path.push_str(&mount.root);
+            walk(&mount.point, path, &mut |path| {
+                if let Some(group) = groups.get_mut(path) {
+                    group.generation = *generation;
+                } else if groups.len() + newcomers.len() < MOST_GROUPS {
+                    newcomers.insert(path.to_owned());
+                } else {
+                    beyond += u64::from(!newcomers.contains(path));
+                }
+            });
         }
-        let beyond = paths.len().saturating_sub(MOST_GROUPS) as u64;
-        if beyond > 0 {
-            scratch
-                .gaps
-                .say("cgroup_cpu", "groups", GapReason::Dropped(beyond));
+        // Said anew when it has doubled: each gap is kept.
+        if beyond > 2 * self.beyond_said {
+            self.beyond_said = beyond;
+            let reason = GapReason::Dropped(beyond);
+            scratch.gaps.say("cgroup_cpu", "groups", reason);
         }
-        for path in paths.into_iter().take(MOST_GROUPS) {
+        for path in newcomers {
             self.ensure(&path, now, scratch, registry);
-            if let Some(group) = self.groups.get_mut(&path) {
-                group.generation = self.generation;
-            }
         }
         let generation = self.generation;
         self.groups.retain(|_, group| {
@@ -308,9 +334,13 @@ impl Cgroups {
     }
 
     /// Marks the groups that hold target or generator, and all groups above them: read more often.
-    pub(crate) fn mark_near<'a>(&mut self, paths: impl Iterator<Item = &'a str>, gaps: &mut Gaps) {
+    pub(crate) fn mark_near(
+        &mut self,
+        paths: impl Iterator<Item = impl AsRef<str>>,
+        gaps: &mut Gaps,
+    ) {
         for path in paths {
-            let mut path = path;
+            let mut path = path.as_ref();
             loop {
                 if let Some(group) = self.groups.get_mut(path) {
                     if !group.near {
@@ -350,7 +380,8 @@ impl Cgroups {
                 return true;
             }
             group.probes.retain_mut(|(sensor, probe)| {
-                let due = due(sensors::all()[*sensor], near);
+                let due =
+                    due(sensors::all()[*sensor], near) && (near || !probe.rests(scratch.look));
                 let gone = due
                     && probe.sample(stamp(), scratch, &mut intakes[*sensor], registry)
                         == Presence::Gone;
@@ -372,6 +403,12 @@ impl Cgroups {
         });
     }
 
+    /// The files that are kept open.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &KeptFile> {
+        let probes = self.groups.values().flat_map(|group| &group.probes);
+        probes.flat_map(|(_, probe)| probe.files())
+    }
+
     pub(crate) fn finish(&mut self, intakes: &mut [Intake]) {
         for group in self.groups.values_mut() {
             group
@@ -379,13 +416,6 @@ impl Cgroups {
                 .iter_mut()
                 .for_each(|(sensor, probe)| probe.finish(&mut intakes[*sensor]));
         }
-    }
-
-    fn used_mounts(&self) -> BTreeSet<Mount> {
-        let sources = self.sensors.iter().flat_map(|(_, sensor)| sensor.sources);
-        sources
-            .filter_map(|source| self.hierarchies.mount(source.hierarchy).cloned())
-            .collect()
     }
 }
 
@@ -401,36 +431,6 @@ fn say_pressure_off(hierarchies: &Hierarchies, path: &str, gaps: &mut Gaps) {
         let sentence =
             format!("pressure of {path} is switched off: write 1 into its cgroup.pressure");
         gaps.say("cgroup_pressure", path, GapReason::Unsupported(sentence));
-    }
-}
-
-/// Adds the path of `folder` and of every group below it.
-fn walk(folder: &Path, path: &mut String, depth: usize, paths: &mut BTreeSet<String>) {
-    paths.insert(path.clone());
-    if depth >= MOST_DEPTH || paths.len() > MOST_GROUPS {
-        return;
-    }
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return;
-    };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            continue;
-        }
-        // kernfs counts folders as links: most groups have none below, and need no list read.
-        let leaf = entry.metadata().is_ok_and(|folder| folder.nlink() == 2);
-        let length = path.len();
-        if length > 1 {
-            path.push('/');
-        }
-        path.push_str(&name_of(name.as_bytes()));
-        if leaf {
-            paths.insert(path.clone());
-        } else {
-            walk(&entry.path(), path, depth + 1, paths);
-        }
-        path.truncate(length);
     }
 }
 

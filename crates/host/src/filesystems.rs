@@ -1,44 +1,57 @@
 //! The filesystems that the target's processes have their working directories and open files on, and
 //! how full they are.
 //!
+//! Nobody is asked who might not answer: a network filesystem whose server is away, or a program's,
+//! blocks whoever looks at a file of it. Which mount a file is on is read from /proc alone, and only a
+//! mount of a kind that is known to be local is touched.
+//!
 //! What is kept open is the mount's own folder, and for looking only (O_PATH): an open file would keep
-//! its space taken after it is deleted. Filesystems that ask another machine are left alone, since
-//! asking may block for as long as that machine is away.
+//! its space taken after it is deleted.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::collections::HashSet;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use model::{Entity, EntityKind, GapReason, Timestamp};
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Statx, StatxFlags};
-use rustix::path::Arg;
+use rustix::fs::{CWD, Mode, OFlags, readlinkat_raw};
+use rustix::path::DecInt;
 
+use crate::folder::each_number_in;
 use crate::intake::{Intake, LastSeen};
+use crate::mounts::{self, Mount};
 use crate::probe::Gaps;
-use crate::processes::each_number_in;
 use crate::registry::Registry;
 
-/// At most so many open files are asked for their filesystem at one look, which costs 2 to 3 us each;
-/// the next look goes on with the process after the last one asked.
+/// At most so many files are asked for their filesystem at one look, which costs 2 to 3 us each; the
+/// next look goes on with the process after the last one asked.
 const MOST_FILES: usize = 500;
+/// And so many where the look before found no filesystem that was not known.
+const FEW_FILES: usize = 100;
 
-/// Kinds whose statvfs may wait for another machine or for a program.
-const REMOTE: [&str; 20] = [
-    "nfs", "nfs4", "cifs", "smb3", "smbfs", "ceph", "9p", "afs", "lustre", "fuse", "fuseblk",
-    "virtiofs", "vboxsf", "gfs2", "ocfs2", "gpfs", "beegfs", "orangefs", "coda", "autofs",
-];
-
-/// A device number as statx gives it.
-type Device = (u32, u32);
+/// More working directories than these are not told apart.
+const MOST_FOLDERS: usize = 1_000;
+/// The `mnt_id` line stands among the first of a fdinfo; some go on for thousands of lines.
+const MOST_INFO: usize = 256;
 
 /// The filesystems known to hold something of the target's.
 pub(crate) struct Filesystems {
     proc: PathBuf,
     pub(crate) intake: Intake,
     measured: Vec<(OwnedFd, LastSeen)>,
-    /// Every device met, measured or not.
-    met: Vec<Device>,
+    /// Every mount that a file was met on, by the kernel's number, and their devices, measured or not.
+    met: Vec<u64>,
+    devices: Vec<Box<str>>,
+    /// Every working directory met, after its mount namespace: paths mean nothing without one.
+    folders: HashSet<Vec<u8>>,
     /// The process that was last asked for its open files.
     cursor: u32,
+    /// How many files are asked at the next look.
+    patience: usize,
+    /// Kept for their memory.
+    pids: Vec<u32>,
+    path: PathBuf,
+    text: Vec<u8>,
 }
 
 impl Filesystems {
@@ -48,7 +61,13 @@ impl Filesystems {
             intake: Intake::new(&sensors::FILESYSTEM),
             measured: Vec::new(),
             met: Vec::new(),
+            devices: Vec::new(),
+            folders: HashSet::new(),
+            text: Vec::with_capacity(1_024),
             cursor: 0,
+            patience: MOST_FILES,
+            pids: Vec::new(),
+            path: PathBuf::new(),
         }
     }
 
@@ -60,23 +79,26 @@ impl Filesystems {
         gaps: &mut Gaps,
         registry: &mut Registry,
     ) {
-        let mut pids: Vec<u32> = targets.collect();
+        let Self { pids, cursor, .. } = self;
+        pids.clear();
+        pids.extend(targets);
         pids.sort_unstable();
-        for pid in &pids {
-            let process = self.proc.join(pid.to_string());
-            self.meet(&process, &process.join("cwd"), now, (gaps, registry));
-        }
-        let next = pids.partition_point(|pid| *pid <= self.cursor);
+        let next = pids.partition_point(|pid| *pid <= *cursor);
         pids.rotate_left(next);
-        let mut left = MOST_FILES;
-        for pid in pids {
+        let known = self.devices.len();
+        let mut left = self.patience;
+        for index in 0..self.pids.len() {
             if left == 0 {
                 break;
             }
-            self.cursor = pid;
-            let process = self.proc.join(pid.to_string());
-            self.meet_files(&process, &mut left, now, (gaps, registry));
+            self.cursor = self.pids[index];
+            self.meet_files(self.cursor, &mut left, now, (gaps, registry));
         }
+        self.patience = if self.devices.len() > known {
+            MOST_FILES
+        } else {
+            FEW_FILES
+        };
     }
 
     /// Asks every filesystem how full it is.
@@ -121,50 +143,89 @@ impl Filesystems {
             .for_each(|(_, last)| last.finish(intake));
     }
 
+    /// Takes in the filesystems of a process's working directory and open files.
     fn meet_files(
         &mut self,
-        process: &Path,
+        pid: u32,
         left: &mut usize,
         now: Timestamp,
         (gaps, registry): (&mut Gaps, &mut Registry),
     ) {
-        let folder = process.join("fd");
+        let mut path = std::mem::take(&mut self.path);
+        path.clear();
+        path.push(&self.proc);
+        path.push(DecInt::new(pid));
+        *left -= 1;
+        self.meet_folder(pid, &mut path, now, (gaps, registry));
+        path.push("fd");
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let Ok(list) = rustix::fs::open(&folder, flags, Mode::empty()) else {
-            return;
-        };
-        each_number_in(&list, |number| {
-            if *left > 0 {
-                *left -= 1;
-                let file = folder.join(number.to_string());
-                self.meet(process, &file, now, (&mut *gaps, &mut *registry));
-            }
-        });
+        if let Ok(list) = rustix::fs::open(&path, flags, Mode::empty()) {
+            path.set_file_name("fdinfo");
+            each_number_in(&list, |number| {
+                if *left > 0 {
+                    *left -= 1;
+                    path.push(DecInt::new(number));
+                    if is_file(&list, number)
+                        && let Some(mount) = mount_of(&path)
+                        && !self.met.contains(&mount)
+                    {
+                        self.met.push(mount);
+                        let on = |text: &str| mounts::by_number(text, mount);
+                        self.meet(pid, on, now, (&mut *gaps, &mut *registry));
+                    }
+                    path.pop();
+                }
+            });
+        }
+        self.path = path;
     }
 
-    /// Takes in the filesystem of one file or folder of a process.
-    fn meet(
+    /// Takes in the filesystem of a process's working directory, `process` being its folder of /proc.
+    fn meet_folder(
         &mut self,
-        process: &Path,
-        place: &Path,
+        pid: u32,
+        process: &mut PathBuf,
         now: Timestamp,
         (gaps, registry): (&mut Gaps, &mut Registry),
     ) {
-        let Some(stat) = identity(place) else { return };
-        let kind = FileType::from_raw_mode(stat.stx_mode.into());
-        let device = (stat.stx_dev_major, stat.stx_dev_minor);
-        if !matches!(kind, FileType::RegularFile | FileType::Directory)
-            || self.met.contains(&device)
-        {
+        self.text.clear();
+        process.push("ns/mnt");
+        append_link(process, &mut self.text);
+        process.pop();
+        process.set_file_name("cwd");
+        append_link(process, &mut self.text);
+        process.pop();
+        if self.folders.contains(&self.text) || self.folders.len() >= MOST_FOLDERS {
             return;
         }
-        self.met.push(device);
+        self.folders.insert(self.text.clone());
+        let cwd = self.text.split(|byte| *byte == 0).nth(1);
+        let cwd = String::from_utf8_lossy(cwd.unwrap_or_default()).into_owned();
+        self.meet(
+            pid,
+            |text| mounts::of_path(text, &cwd),
+            now,
+            (gaps, registry),
+        );
+    }
+
+    /// Takes in the filesystem that `on` picks of the mounts that a process sees.
+    fn meet(
+        &mut self,
+        pid: u32,
+        on: impl Fn(&str) -> Option<Mount>,
+        now: Timestamp,
+        (gaps, registry): (&mut Gaps, &mut Registry),
+    ) {
+        let process = self.proc.join(pid.to_string());
         let text = std::fs::read_to_string(process.join("mountinfo")).unwrap_or_default();
-        let Some(mount) = mount_of(&text, &stat) else {
+        let Some(mount) = on(&text) else { return };
+        if self.devices.contains(&mount.device) {
             return;
-        };
-        if mount.is_remote() {
-            let what = "room on network filesystems is not looked at, since asking could block";
+        }
+        self.devices.push(mount.device.clone());
+        if !mounts::is_reached_locally(&text, &mount) {
+            let what = "room on filesystems of other machines and of programs (FUSE) is not looked at, since asking could block";
             gaps.say(
                 &sensors::FILESYSTEM.name,
                 &mount.point,
@@ -179,73 +240,45 @@ impl Filesystems {
         let Ok(folder) = rustix::fs::open(&folder, flags, Mode::empty()) else {
             return;
         };
-        // Another mount may hide this one; a btrfs subvolume has a device of its own below its mount.
-        let Some(there) = identity_of(&folder, c"", AtFlags::EMPTY_PATH) else {
-            return;
-        };
-        let at = (there.stx_dev_major, there.stx_dev_minor);
-        let numbered = stat.stx_mask & there.stx_mask & StatxFlags::MNT_ID.bits() != 0;
-        let same_mount = numbered && stat.stx_mnt_id == there.stx_mnt_id;
-        if at != device && (!same_mount || self.met.contains(&at)) {
+        // Another mount may hide this one.
+        let own = Path::new("/proc/self/fdinfo").join(folder.as_raw_fd().to_string());
+        if mount_of(&own) != Some(mount.number) {
             return;
         }
-        self.met.push(at);
         // Kernel filesystems have no size.
         if rustix::fs::fstatvfs(&folder).is_ok_and(|full| full.f_blocks == 0) {
             return;
         }
         let entity = Entity::new(EntityKind::Filesystem, mount.point.clone(), mount.point);
-        let id = registry.add_filesystem(entity, device, now);
+        let id = registry.add_filesystem(entity, &mount.device, now);
         let last = LastSeen::new(id, sensors::FILESYSTEM.columns.len());
         self.measured.push((folder, last));
     }
 }
 
-/// Whose file it is, from what the kernel knows already: nobody else is asked.
-fn identity(place: &Path) -> Option<Statx> {
-    identity_of(CWD, place, AtFlags::empty())
+/// Adds where a link leads to, and a 0.
+fn append_link(link: &Path, text: &mut Vec<u8>) {
+    let mut place = [MaybeUninit::<u8>::uninit(); 4_096];
+    let read = readlinkat_raw(CWD, link, &mut place);
+    text.extend_from_slice(read.map_or(&[], |(text, _)| text));
+    text.push(0);
 }
 
-fn identity_of(folder: impl AsFd, place: impl Arg, flags: AtFlags) -> Option<Statx> {
-    let flags = flags | AtFlags::STATX_DONT_SYNC;
-    let wanted = StatxFlags::TYPE | StatxFlags::MNT_ID;
-    rustix::fs::statx(folder, place, flags, wanted).ok()
+/// Whether a descriptor, of those in `list`, leads to a file: sockets and pipes have no place.
+fn is_file(list: &OwnedFd, number: u32) -> bool {
+    let mut place = [MaybeUninit::<u8>::uninit(); 16];
+    let read = readlinkat_raw(list, DecInt::new(number), &mut place);
+    read.is_ok_and(|(text, _)| text.starts_with(b"/"))
 }
 
-/// A line of mountinfo.
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Mounted {
-    point: String,
-    kind: String,
-}
-
-impl Mounted {
-    fn is_remote(&self) -> bool {
-        let family = self.kind.split('.').next().unwrap_or_default();
-        REMOTE.contains(&family)
-    }
-}
-
-/// The mount that a file is on. By the mount's number, since a btrfs file has another device number
-/// than its mount; kernels before 5.8 do not tell it, and the device number must do.
-fn mount_of(text: &str, stat: &Statx) -> Option<Mounted> {
-    let number =
-        (stat.stx_mask & StatxFlags::MNT_ID.bits() != 0).then(|| stat.stx_mnt_id.to_string());
-    let device = format!("{}:{}", stat.stx_dev_major, stat.stx_dev_minor);
-    let found = |line: &&str| {
-        let mut fields = line.split(' ');
-        match &number {
-            Some(number) => fields.next() == Some(number),
-            None => fields.nth(2) == Some(&device),
-        }
-    };
-    // Of several mounts on one place the last is seen.
-    let line = text.lines().rev().find(found)?;
-    let (left, right) = line.split_once(" - ")?;
-    Some(Mounted {
-        point: crate::cgroups::unescape(left.split(' ').nth(4)?),
-        kind: right.split(' ').next()?.to_owned(),
-    })
+/// The number of the mount that an open file is on, from its fdinfo.
+fn mount_of(info: &Path) -> Option<u64> {
+    let file = rustix::fs::open(info, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    let mut text = [0; MOST_INFO];
+    let length = rustix::io::read(&file, &mut text).ok()?;
+    let mut lines = text.get(..length)?.split(|byte| *byte == b'\n');
+    let number = lines.find_map(|line| line.strip_prefix(b"mnt_id:"))?;
+    std::str::from_utf8(number).ok()?.trim().parse().ok()
 }
 
 #[cfg(test)]
@@ -269,32 +302,10 @@ mod tests {
         let rows: Vec<_> = filesystems.intake.rows.iter().collect();
         assert_eq!(rows.len(), filesystems.measured.len());
         for (_, id, values) in rows {
-            let record = registry.get(id);
+            let record = registry.get(id).expect("it is there");
             assert_eq!(record.entity.kind, EntityKind::Filesystem);
             assert!(record.entity.path.starts_with('/'));
             assert!(values[0] > 0 && values[1] <= values[0], "{values:?}");
         }
-    }
-
-    #[test]
-    fn a_mount_is_found_by_number_or_else_by_device() {
-        let text = "21 1 8:1 / / rw - ext4 /dev/sda1 rw\n\
-                    30 21 0:44 / /srv\\040x rw - btrfs /dev/sdb rw\n\
-                    31 21 0:50 / /net rw - fuse.sshfs host: rw\n";
-        let mut stat = identity(Path::new("/")).expect("a root");
-        stat.stx_mask |= StatxFlags::MNT_ID.bits();
-        stat.stx_mnt_id = 30;
-        let found = mount_of(text, &stat).expect("it is there");
-        assert_eq!((found.point.as_str(), found.is_remote()), ("/srv x", false));
-        stat.stx_mask &= !StatxFlags::MNT_ID.bits();
-        (stat.stx_dev_major, stat.stx_dev_minor) = (0, 50);
-        assert!(mount_of(text, &stat).expect("it is there").is_remote());
-        for (kind, remote) in [("fuseblk", true), ("virtiofs", true), ("xfs", false)] {
-            let kind = kind.to_owned();
-            let point = String::new();
-            assert_eq!(Mounted { point, kind }.is_remote(), remote);
-        }
-        stat.stx_dev_minor = 51;
-        assert_eq!(mount_of(text, &stat), None);
     }
 }

@@ -3,13 +3,14 @@
 //! A kept descriptor costs a third of open-read-close, and it can never show another process's data:
 //! the kernel binds it to the task, not to the pid.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
+use rustix::buffer::spare_capacity;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, pread};
 
-use crate::limits;
+use crate::limits::{self, Share};
 
 /// One read of /proc gives at most about a page; less than half of one means the end was reached
 /// (no record of the files read here is longer than the other half).
@@ -23,32 +24,32 @@ const MOST_BYTES: usize = 16 << 20;
 pub(crate) struct KeptFile(OwnedFd);
 
 impl KeptFile {
-    /// Opens for reading, where there is room for another kept descriptor.
-    pub(crate) fn open(path: &Path) -> Result<Self, Errno> {
+    /// Opens for reading, where its share has room for another kept descriptor.
+    pub(crate) fn open(path: &Path, share: Share) -> Result<Self, Errno> {
         let opened = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
-        opened.and_then(limits::keep).map(Self)
+        opened.and_then(|file| limits::keep(file, share)).map(Self)
+    }
+
+    /// The descriptor.
+    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
     }
 
     /// Reads the whole file as it is now into `buffer`, which is cleared first and grows only when
     /// the file has outgrown it.
     pub(crate) fn read(&self, buffer: &mut Vec<u8>) -> Result<(), Errno> {
-        if buffer.len() < SURELY_WHOLE * 2 {
-            buffer.resize(SURELY_WHOLE * 2, 0);
-        } else {
-            buffer.resize(buffer.capacity(), 0);
-        }
-        let mut filled = 0;
+        buffer.clear();
+        buffer.reserve(SURELY_WHOLE * 2);
         loop {
-            if filled == buffer.len() {
-                if filled >= MOST_BYTES {
+            if buffer.len() == buffer.capacity() {
+                if buffer.len() >= MOST_BYTES {
                     return Err(Errno::FBIG);
                 }
-                buffer.resize(filled * 2, 0);
+                buffer.reserve(buffer.len());
             }
-            let count = pread(&self.0, &mut buffer[filled..], filled as u64)?;
-            filled += count;
-            if count == 0 || (count < SURELY_WHOLE && filled < buffer.len()) {
-                buffer.truncate(filled);
+            let at = buffer.len() as u64;
+            let count = pread(&self.0, spare_capacity(buffer), at)?;
+            if count == 0 || (count < SURELY_WHOLE && buffer.len() < buffer.capacity()) {
                 return Ok(());
             }
         }
@@ -63,7 +64,7 @@ mod tests {
     #[test]
     fn reads_the_whole_of_small_and_large_files_afresh() {
         let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
-        let kept = KeptFile::open(file.path()).expect("it exists");
+        let kept = KeptFile::open(file.path(), Share::Near).expect("it exists");
         let mut buffer = Vec::new();
         kept.read(&mut buffer).expect("readable");
         assert!(buffer.is_empty());

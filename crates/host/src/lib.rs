@@ -17,14 +17,18 @@ mod environment;
 mod error;
 mod exports;
 mod filesystems;
+mod folder;
+mod group_walk;
 mod handle;
 #[doc(hidden)]
 pub mod hostile;
 mod intake;
 mod kept_file;
 mod limits;
+mod mounts;
 mod probe;
 mod processes;
+mod pulse;
 mod registry;
 mod root;
 mod sampler;

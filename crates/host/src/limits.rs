@@ -23,23 +23,43 @@ pub fn raise_descriptor_limit() -> Rlimit {
     before
 }
 
-/// Keeps a descriptor for the length of a recording, unless it is one of the last: without those the
-/// recording itself could not be written any more. The kernel gives out the lowest free number, so one
-/// near the limit says that those below it are taken.
+/// Who a kept descriptor is for. Where there are not enough for all, the groups and processes of a whole
+/// machine must not take those that the threads of target and generator need.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Share {
+    /// Any group.
+    Group,
+    /// Any process.
+    Process,
+    /// The machine, and threads of target and generator.
+    Near,
+}
+
+/// Keeps a descriptor for the length of a recording, unless it is one of the last that its share has.
+/// The kernel gives out the lowest free number, so one near the limit says that those below it are
+/// taken.
 ///
 /// # Errors
 /// The one that the kernel gives where there is none left.
-pub(crate) fn keep(descriptor: OwnedFd) -> Result<OwnedFd, Errno> {
+pub(crate) fn keep(descriptor: OwnedFd, share: Share) -> Result<OwnedFd, Errno> {
     let limit = getrlimit(Resource::Nofile).current;
-    if is_among_the_last(descriptor.as_raw_fd(), limit) {
+    if is_among_the_last(descriptor.as_raw_fd(), limit, share) {
         return Err(Errno::MFILE);
     }
     Ok(descriptor)
 }
 
-fn is_among_the_last(number: RawFd, limit: Option<u64>) -> bool {
+/// The last ones are left to the recording itself, which could not be written any more without them.
+fn is_among_the_last(number: RawFd, limit: Option<u64>, share: Share) -> bool {
     let number = u64::from(number.unsigned_abs());
-    limit.is_some_and(|limit| number >= limit - RESERVE.min(limit / 4))
+    limit.is_some_and(|limit| {
+        number
+            >= match share {
+                Share::Group => limit / 2,
+                Share::Process => limit / 4 * 3,
+                Share::Near => limit - RESERVE.min(limit / 4),
+            }
+    })
 }
 
 /// Locks memory as it is touched, so that sampling does not wait for the page-ins of a machine that
@@ -89,15 +109,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_descriptors_are_left_to_the_recording() {
-        for (number, limit, last) in [
-            (959, Some(1024), false),
-            (960, Some(1024), true),
-            (11, Some(16), false),
-            (12, Some(16), true),
-            (i32::MAX, None, false),
+    fn the_last_descriptors_are_left_to_the_recording_and_the_ones_before_to_the_target() {
+        use Share::{Group, Near, Process};
+        for (number, limit, share, last) in [
+            (511, Some(1024), Group, false),
+            (512, Some(1024), Group, true),
+            (767, Some(1024), Process, false),
+            (768, Some(1024), Process, true),
+            (959, Some(1024), Near, false),
+            (960, Some(1024), Near, true),
+            (11, Some(16), Near, false),
+            (12, Some(16), Near, true),
+            (i32::MAX, None, Group, false),
         ] {
-            assert_eq!(is_among_the_last(number, limit), last, "{number} {limit:?}");
+            let found = is_among_the_last(number, limit, share);
+            assert_eq!(found, last, "{number} {limit:?} {share:?}");
         }
     }
 

@@ -9,7 +9,9 @@ use sensors::{Facts, Lack, Place, Reading, Scope, Sensor, Subject};
 use crate::capabilities::pressure_lack;
 use crate::intake::{Intake, LastSeen};
 use crate::kept_file::KeptFile;
+use crate::limits::Share;
 use crate::registry::Registry;
+use crate::schedule::Look;
 use crate::words::{MemoryWord, Refusal, Told, Words};
 
 /// The most sources that a sensor has.
@@ -19,7 +21,12 @@ const MOST_SOURCES: usize = 12;
 pub(crate) struct Scratch {
     /// One buffer per source.
     buffers: [Vec<u8>; MOST_SOURCES],
+    /// Where a path is put together, and what is read there once.
+    path: PathBuf,
+    text: Vec<u8>,
     pub(crate) facts: Facts,
+    /// Why it is looked now.
+    pub(crate) look: Look,
     pub(crate) gaps: Gaps,
     pub(crate) words: Words,
 }
@@ -28,7 +35,10 @@ impl Scratch {
     pub(crate) fn new(facts: Facts) -> Self {
         Self {
             buffers: std::array::from_fn(|_| Vec::with_capacity(8192)),
+            path: PathBuf::with_capacity(256),
+            text: Vec::with_capacity(8192),
             facts,
+            look: Look::Due,
             gaps: Gaps::default(),
             words: Words::default(),
         }
@@ -52,6 +62,21 @@ impl Scratch {
                 );
             }
         }
+    }
+
+    /// Reads a file that is not kept open; nothing where it cannot be read.
+    pub(crate) fn read_once(&mut self, folder: &Path, name: &str) -> &[u8] {
+        let Self { path, text, .. } = self;
+        path.clear();
+        path.push(folder);
+        path.push(name);
+        if KeptFile::open(path, Share::Near)
+            .and_then(|file| file.read(text))
+            .is_err()
+        {
+            text.clear();
+        }
+        text
     }
 
     /// The bytes last read of a source.
@@ -136,6 +161,10 @@ pub(crate) struct Probe {
     first: Option<Vec<u8>>,
     /// When it was last read.
     sampled: Timestamp,
+    /// Readings in a row that brought nothing new.
+    still: u32,
+    /// How often it was asked whether it rests; begins anywhere, so that they do not all rest at once.
+    asked: u32,
     own: LastSeen,
     parts: Vec<(Box<[u8]>, LastSeen)>,
 }
@@ -164,6 +193,8 @@ impl Probe {
             first_decides: sensor.first_decides,
             first: None,
             sampled: Timestamp::default(),
+            still: 0,
+            asked: entity.0,
             own,
             parts: Vec::new(),
         })
@@ -190,8 +221,37 @@ impl Probe {
         }
     }
 
+    /// Whether it is left alone this time: most processes and groups of a machine stand still for
+    /// minutes, and those are read at every second, then at every fourth deadline, until they move.
+    pub(crate) fn rests(&mut self, look: Look) -> bool {
+        let every = match self.still {
+            0..4 => 1,
+            4..8 => 2,
+            _ => 4,
+        };
+        self.asked = self.asked.wrapping_add(1);
+        look == Look::Due && !self.asked.is_multiple_of(every)
+    }
+
     /// Reads the sources and takes in what changed.
     pub(crate) fn sample(
+        &mut self,
+        now: Timestamp,
+        scratch: &mut Scratch,
+        intake: &mut Intake,
+        registry: &mut Registry,
+    ) -> Presence {
+        let rows = intake.rows.len();
+        let presence = self.read(now, scratch, intake, registry);
+        self.still = if intake.rows.len() == rows {
+            self.still.saturating_add(1)
+        } else {
+            0
+        };
+        presence
+    }
+
+    fn read(
         &mut self,
         now: Timestamp,
         scratch: &mut Scratch,
@@ -227,6 +287,14 @@ impl Probe {
         self.parse(now, scratch, intake, registry);
         self.sampled = now;
         Presence::Alive
+    }
+
+    /// The files that it keeps open.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &KeptFile> {
+        self.kept.iter().flatten().filter_map(|kept| match kept {
+            Kept::File(file) => Some(file),
+            Kept::Word(_) => None,
+        })
     }
 
     /// The source whose unchanged bytes make the others not worth reading. Which files a group has
@@ -332,9 +400,13 @@ impl Probe {
                     });
                 let part = &mut parts[index].1;
                 let seen = part.time();
-                if tells_all && seen != Timestamp::default() && seen != *sampled {
-                    let what = &registry.get(part.entity()).entity.name;
-                    gaps.say_away(&sensor.table.name, what, Window::new(seen, now));
+                if tells_all
+                    && seen != Timestamp::default()
+                    && seen != *sampled
+                    && let Some(record) = registry.get(part.entity())
+                {
+                    let window = Window::new(seen, now);
+                    gaps.say_away(&sensor.table.name, &record.entity.name, window);
                 }
                 part.take(now, values, intake);
             }
@@ -355,7 +427,8 @@ fn open_source(
     path: &Path,
     gaps: &mut Gaps,
 ) -> Option<Kept> {
-    match KeptFile::open(path) {
+    let share = share_of(sensor);
+    match KeptFile::open(path, share) {
         Ok(file) => Some(Kept::File(file)),
         Err(errno) => {
             say_lack(sensor, index, errno, gaps);
@@ -368,12 +441,20 @@ fn open_source(
 /// descriptor is left for it, which is said.
 pub(crate) fn first_look(sensor: &'static Sensor, path: &Path, gaps: &mut Gaps) -> Option<Vec<u8>> {
     let mut text = Vec::new();
-    match KeptFile::open(path).and_then(|file| file.read(&mut text)) {
+    match KeptFile::open(path, share_of(sensor)).and_then(|file| file.read(&mut text)) {
         Ok(()) => return Some(text),
         Err(errno @ (Errno::MFILE | Errno::NFILE)) => say_lack(sensor, 0, errno, gaps),
         Err(_) => {}
     }
     None
+}
+
+fn share_of(sensor: &Sensor) -> Share {
+    match sensor.scope {
+        Scope::Cgroup => Share::Group,
+        Scope::Process => Share::Process,
+        Scope::Machine | Scope::Thread => Share::Near,
+    }
 }
 
 /// Turns a refused source into a gap with what would mend it.
@@ -399,37 +480,4 @@ fn say_lack(sensor: &'static Sensor, index: usize, errno: Errno, gaps: &mut Gaps
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use model::{Entity, EntityKind};
-
-    #[test]
-    fn an_unchanged_first_source_leaves_the_parts_as_they_were_seen() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let is_io = |sensor: &&&Sensor| sensor.table.name == "cgroup_io";
-        let sensor = sensors::all().iter().find(is_io).expect("it is listed");
-        let write = |bytes: u64| {
-            let text = format!("254:0 Read {bytes}\n254:0 Write 0\n");
-            std::fs::write(folder.path().join(sensor.sources[2].path), text).expect("written");
-        };
-        write(5);
-        let mut registry = Registry::default();
-        let at = Timestamp::from_ns;
-        let group = registry.add(Entity::new(EntityKind::Cgroup, "g", "/g"), None, at(0));
-        let mut scratch = Scratch::new(Facts::default());
-        let mut intake = Intake::new(sensor.table);
-        let place = |source: usize| Some(folder.path().join(sensor.sources[source].path));
-        let mut probe = Probe::open(sensor, group, place, &mut scratch.gaps).expect("a file");
-        for time in 1..=4 {
-            if time == 4 {
-                write(9);
-            }
-            probe.sample(at(time), &mut scratch, &mut intake, &mut registry);
-        }
-        let rows = intake
-            .rows
-            .iter()
-            .map(|(time, _, row)| (time.as_ns(), row[0]));
-        assert_eq!(rows.collect::<Vec<_>>(), [(1, 5), (3, 5), (4, 9)]);
-    }
-}
+mod tests;

@@ -4,17 +4,19 @@
 //! be born included, and stays with them when they are orphaned.
 
 use std::collections::HashMap;
-use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use model::{Entity, EntityId, EntityKind, EntityRecord, Role, Timestamp, name_of};
-use rustix::fs::{Mode, OFlags, RawDir, SeekFrom};
+use rustix::fs::{Mode, OFlags, SeekFrom};
 use sensors::{Scope, Sensor};
 
 use crate::cgroups::{Cgroups, Placement, groups_of};
+use crate::folder::each_number_in;
 use crate::intake::Intake;
+use crate::kept_file::KeptFile;
 use crate::probe::{Presence, Probe, Scratch, first_look};
+use crate::pulse::Pulse;
 use crate::registry::Registry;
 use crate::root;
 use crate::thread::Threads;
@@ -28,6 +30,8 @@ struct Process {
     role: Role,
     probe: Probe,
     threads: Option<Threads>,
+    /// The text of its groups when it was last put into them, as one of target or generator.
+    placed: Vec<u8>,
     /// The look that found it, and the last one that did.
     born: u64,
     generation: u64,
@@ -47,7 +51,12 @@ pub(crate) struct Processes {
     by_pid: HashMap<u32, Process>,
     newcomers: Vec<u32>,
     generation: u64,
+    pulse: Pulse,
+    placings: usize,
 }
+
+/// Of more processes than these the groups are read in turns: a move is rare, and a reading costs 10 us.
+const MOST_PLACED: usize = 64;
 
 impl Processes {
     pub(crate) fn new(root: &Path) -> Result<Self, crate::Error> {
@@ -75,6 +84,8 @@ impl Processes {
             by_pid: HashMap::new(),
             newcomers: Vec::new(),
             generation: 0,
+            pulse: Pulse::new(&root.join("proc")),
+            placings: 0,
         })
     }
 
@@ -88,6 +99,22 @@ impl Processes {
         registry: &mut Registry,
     ) {
         self.generation += 1;
+        if self.pulse.moved() {
+            self.list(now, intakes, registry);
+        }
+        self.look_again(now, scratch, registry);
+        // The lowest number first: most children have a higher one than their parent.
+        self.newcomers.reverse();
+        while let Some(pid) = self.newcomers.pop() {
+            self.add(pid, now, scratch, cgroups, registry);
+        }
+        self.find_parents(now, registry);
+        self.inherit_roles(now, registry);
+        self.scan_threads(now, scratch, registry);
+    }
+
+    /// Lists the processes: notes the newcomers, and lets those go that have ended.
+    fn list(&mut self, now: Timestamp, intakes: &mut [Intake], registry: &mut Registry) {
         let generation = self.generation;
         let Self {
             folder,
@@ -102,29 +129,14 @@ impl Processes {
             Some(known) => known.generation = generation,
             None => newcomers.push(pid),
         });
-        let (process_intake, thread_intake) = (self.process_sensor.0, self.thread_sensor.0);
+        let sensors = (self.process_sensor.0, self.thread_sensor.0);
         self.by_pid.retain(|_, process| {
             let alive = process.generation == generation;
             if !alive {
-                end(
-                    process,
-                    now,
-                    intakes,
-                    (process_intake, thread_intake),
-                    registry,
-                );
+                end(process, now, intakes, sensors, registry);
             }
             alive
         });
-        self.look_again(now, scratch, registry);
-        // The lowest number first: most children have a higher one than their parent.
-        self.newcomers.reverse();
-        while let Some(pid) = self.newcomers.pop() {
-            self.add(pid, now, scratch, cgroups, registry);
-        }
-        self.find_parents(now, registry);
-        self.inherit_roles(now, registry);
-        self.scan_threads(now, scratch, registry);
     }
 
     /// Gives a part to processes and to all their descendants, whatever part those had. Only what
@@ -184,6 +196,14 @@ impl Processes {
         near.map(|(pid, process)| (*pid, process.entity))
     }
 
+    /// The files that are kept open.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &KeptFile> {
+        self.by_pid.values().flat_map(|process| {
+            let threads = process.threads.iter().flat_map(Threads::files);
+            process.probe.files().chain(threads)
+        })
+    }
+
     /// Reads which groups the processes of target and generator are in; they may have moved.
     pub(crate) fn place_in_groups(
         &mut self,
@@ -192,20 +212,31 @@ impl Processes {
         cgroups: &mut Cgroups,
         registry: &mut Registry,
     ) {
-        let mut near = Vec::new();
-        for process in self.by_pid.values().filter(|process| is_near(process.role)) {
-            let groups = groups(&process.folder, now, scratch, cgroups, registry);
-            registry.change(process.entity, now, |record| place(record, groups));
-            near.extend(
-                [groups.cpu, groups.memory, groups.io, groups.v2]
-                    .into_iter()
-                    .flatten(),
-            );
+        self.placings += 1;
+        let count = self
+            .by_pid
+            .values()
+            .filter(|process| is_near(process.role))
+            .count();
+        let (turns, turn) = (1 + count / MOST_PLACED, self.placings);
+        for (pid, process) in &mut self.by_pid {
+            let is_new = process.placed.is_empty();
+            if !is_near(process.role) || !(is_new || *pid as usize % turns == turn % turns) {
+                continue;
+            }
+            let text = scratch.read_once(&process.folder, "cgroup");
+            if text.is_empty() || process.placed == text {
+                continue;
+            }
+            process.placed = text.to_vec();
+            let groups = groups_of(&process.placed);
+            let entities =
+                groups.map(|path| cgroups.ensure(&name_of(path), now, scratch, registry));
+            registry.change(process.entity, now, |record| place(record, entities));
+            let near = [groups.cpu, groups.memory, groups.io, groups.v2];
+            let near = near.into_iter().flatten().map(name_of);
+            cgroups.mark_near(near, &mut scratch.gaps);
         }
-        near.sort();
-        near.dedup();
-        let near = near.iter().map(|id| registry.get(*id).entity.path.as_str());
-        cgroups.mark_near(near, &mut scratch.gaps);
     }
 
     /// Reads the process sensor, of target and generator or of all.
@@ -229,6 +260,9 @@ impl Processes {
             } else {
                 rest_due
             }) {
+                return true;
+            }
+            if !is_near(process.role) && process.probe.rests(scratch.look) {
                 return true;
             }
             let now = stamp();
@@ -318,6 +352,7 @@ impl Processes {
                     role,
                     probe,
                     threads: None,
+                    placed: Vec::new(),
                     born: self.generation,
                     generation: self.generation,
                 };
@@ -436,7 +471,7 @@ fn groups(
     cgroups: &mut Cgroups,
     registry: &mut Registry,
 ) -> Placement<EntityId> {
-    let text = std::fs::read(process.join("cgroup")).unwrap_or_default();
+    let text = scratch.read_once(process, "cgroup").to_vec();
     groups_of(&text).map(|path| cgroups.ensure(&name_of(path), now, scratch, registry))
 }
 
@@ -451,26 +486,12 @@ fn place(record: &mut EntityRecord, groups: Placement<EntityId>) {
 /// An exec changes a process's name.
 fn rename(id: EntityId, stat: &[u8], now: Timestamp, registry: &mut Registry) {
     if let Ok(stat) = sensors::parse_stat(stat)
-        && registry.get(id).entity.name != name_of(stat.name)
+        && registry
+            .get(id)
+            .is_some_and(|record| record.entity.name != name_of(stat.name))
     {
         let name = name_of(stat.name).into_owned();
         registry.change(id, now, |record| record.entity.name = name);
-    }
-}
-
-/// Calls `each` for every name in an open folder that is a number, without allocating.
-pub(crate) fn each_number_in(folder: &impl AsFd, mut each: impl FnMut(u32)) {
-    let mut buffer = [MaybeUninit::<u8>::uninit(); 8192];
-    let mut entries = RawDir::new(folder, &mut buffer);
-    while let Some(Ok(entry)) = entries.next() {
-        if let Some(number) = entry
-            .file_name()
-            .to_str()
-            .ok()
-            .and_then(|name| name.parse().ok())
-        {
-            each(number);
-        }
     }
 }
 

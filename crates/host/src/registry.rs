@@ -1,11 +1,18 @@
-//! The entities of one recording: numbers are given out here, and every change becomes an event.
+//! The entities of one recording: numbers are given out here, and every change becomes an event. What
+//! has vanished is forgotten: a machine makes millions of processes while it is recorded.
+
+use std::collections::HashMap;
 
 use model::{Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Role, Timestamp};
 
 /// Gives out numbers and notes changes.
 #[derive(Default)]
 pub(crate) struct Registry {
-    records: Vec<EntityRecord>,
+    next: u32,
+    /// Of what is there now.
+    records: HashMap<EntityId, EntityRecord>,
+    /// The parts of a whole.
+    parts: HashMap<EntityId, Vec<EntityId>>,
     events: Vec<EntityEvent>,
 }
 
@@ -17,7 +24,8 @@ impl Registry {
         parent: Option<EntityId>,
         now: Timestamp,
     ) -> EntityId {
-        let id = EntityId(self.records.len() as u32);
+        let id = EntityId(self.next);
+        self.next += 1;
         let record = EntityRecord {
             id,
             entity,
@@ -35,7 +43,7 @@ impl Registry {
             time: now,
             record: record.clone(),
         });
-        self.records.push(record);
+        self.records.insert(id, record);
         id
     }
 
@@ -48,21 +56,21 @@ impl Registry {
         whole: EntityId,
         now: Timestamp,
     ) -> EntityId {
-        let of = &self.get(whole).entity;
-        let path = if of.kind == EntityKind::Machine {
-            name.to_owned()
-        } else {
-            format!("{}/{name}", of.path.trim_end_matches('/'))
+        let path = match self.get(whole).map(|record| &record.entity) {
+            Some(of) if of.kind != EntityKind::Machine => {
+                format!("{}/{name}", of.path.trim_end_matches('/'))
+            }
+            _ => name.to_owned(),
         };
-        let known = self.records.iter().find(|record| {
-            record.entity.kind == kind
-                && record.entity.path == path
-                && record.parent == Some(whole)
-                && record.vanished.is_none()
+        let known = self.parts.get(&whole).into_iter().flatten();
+        let known = known.copied().find(|part| {
+            self.get(*part)
+                .is_some_and(|part| part.entity.kind == kind && part.entity.path == path)
         });
-        known.map(|record| record.id).unwrap_or_else(|| {
-            let entity = Entity::new(kind, name, path);
-            self.add(entity, Some(whole), now)
+        known.unwrap_or_else(|| {
+            let part = self.add(Entity::new(kind, name, path), Some(whole), now);
+            self.parts.entry(whole).or_default().push(part);
+            part
         })
     }
 
@@ -71,31 +79,33 @@ impl Registry {
     pub(crate) fn add_filesystem(
         &mut self,
         mut entity: Entity,
-        (major, minor): (u32, u32),
+        device: &str,
         now: Timestamp,
     ) -> EntityId {
         let taken = |record: &EntityRecord| {
             record.entity.kind == entity.kind && record.entity.path == entity.path
         };
-        if self.records.iter().any(taken) {
-            entity.path = format!("{}@{major}:{minor}", entity.path);
+        if self.records.values().any(taken) {
+            entity.path = format!("{}@{device}", entity.path);
         }
         self.add(entity, None, now)
     }
 
-    /// What is known of an entity.
-    pub(crate) fn get(&self, id: EntityId) -> &EntityRecord {
-        &self.records[id.0 as usize]
+    /// What is known of an entity, as long as it is there.
+    pub(crate) fn get(&self, id: EntityId) -> Option<&EntityRecord> {
+        self.records.get(&id)
     }
 
-    /// Changes an entity, if `change` does change it.
+    /// Changes an entity, if it is there and `change` does change it.
     pub(crate) fn change(
         &mut self,
         id: EntityId,
         now: Timestamp,
         change: impl FnOnce(&mut EntityRecord),
     ) {
-        let record = &mut self.records[id.0 as usize];
+        let Some(record) = self.records.get_mut(&id) else {
+            return;
+        };
         let before = record.clone();
         change(record);
         if *record != before {
@@ -108,18 +118,17 @@ impl Registry {
 
     /// Notes the end of an entity.
     pub(crate) fn vanish(&mut self, id: EntityId, now: Timestamp) {
-        self.change(id, now, |record| {
-            record.vanished = record.vanished.or(Some(now))
-        });
+        if let Some(mut record) = self.records.remove(&id) {
+            record.vanished = Some(now);
+            self.events.push(EntityEvent { time: now, record });
+        }
     }
 
     /// Notes the end of an entity and of its parts.
     pub(crate) fn vanish_with_parts(&mut self, id: EntityId, now: Timestamp) {
         self.vanish(id, now);
-        for part in 0..self.records.len() {
-            if self.records[part].parent == Some(id) {
-                self.vanish(EntityId(part as u32), now);
-            }
+        for part in self.parts.remove(&id).unwrap_or_default() {
+            self.vanish(part, now);
         }
     }
 
@@ -142,14 +151,43 @@ mod tests {
         let (a, root) = (group("/a"), group("/"));
         let cpu = registry.part(EntityKind::Cpu, "cpu0", machine, now);
         assert_eq!(registry.part(EntityKind::Cpu, "cpu0", machine, now), cpu);
-        assert_eq!(registry.get(cpu).entity.path, "cpu0");
+        let path = |registry: &Registry, id| {
+            let record = registry.get(id);
+            record.map(|record| record.entity.path.clone())
+        };
+        assert_eq!(path(&registry, cpu).as_deref(), Some("cpu0"));
         let of_a = registry.part(EntityKind::GroupDisk, "254:0", a, now);
         let of_root = registry.part(EntityKind::GroupDisk, "254:0", root, now);
-        assert_eq!(registry.get(of_a).entity.path, "/a/254:0");
-        assert_eq!(registry.get(of_root).entity.path, "/254:0");
-        assert_eq!(registry.get(of_a).parent, Some(a));
-        registry.vanish_with_parts(a, Timestamp::from_ns(2));
-        assert!(registry.get(of_a).vanished.is_some() && registry.get(of_root).vanished.is_none());
-        assert_ne!(registry.part(EntityKind::GroupDisk, "254:0", a, now), of_a);
+        assert_eq!(path(&registry, of_a).as_deref(), Some("/a/254:0"));
+        assert_eq!(path(&registry, of_root).as_deref(), Some("/254:0"));
+        let end = Timestamp::from_ns(2);
+        registry.vanish_with_parts(a, end);
+        assert!(path(&registry, of_a).is_none() && path(&registry, of_root).is_some());
+        let ends = registry.take_events().into_iter().flatten();
+        let ends = ends.filter_map(|event| Some((event.record.id, event.record.vanished?)));
+        assert_eq!(ends.collect::<Vec<_>>(), [(a, end), (of_a, end)]);
+    }
+
+    #[test]
+    fn what_has_vanished_is_forgotten_and_its_number_not_given_again() {
+        let mut registry = Registry::default();
+        let at = Timestamp::from_ns;
+        let machine = registry.add(Entity::new(EntityKind::Machine, "m", "/"), None, at(0));
+        let mut last = machine;
+        for time in 1..1_000 {
+            let group = Entity::new(EntityKind::Cgroup, "g", "/g");
+            let group = registry.add(group, None, at(time));
+            let disk = registry.part(EntityKind::GroupDisk, "8:0", group, at(time));
+            assert!(group > last && disk > group);
+            last = disk;
+            registry.vanish_with_parts(group, at(time));
+            registry.vanish(disk, at(time + 1));
+            registry.change(disk, at(time + 1), |record| record.serving = true);
+        }
+        assert_eq!((registry.records.len(), registry.parts.len()), (1, 0));
+        assert_eq!(
+            registry.take_events().map(|events| events.len()),
+            Some(1 + 999 * 4)
+        );
     }
 }

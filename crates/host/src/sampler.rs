@@ -4,6 +4,7 @@
 //! emptied ones. It records how late it woke and what it cost, and reads less often where reading
 //! costs too much.
 
+use std::os::fd::BorrowedFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
@@ -243,11 +244,26 @@ impl Sampler {
 
     /// Steps to the next tick without waiting for it; for tests that count what a tick does.
     pub fn step(&mut self, sink: &mut dyn FnMut(Harvest)) -> bool {
+        self.leap(1, sink)
+    }
+
+    /// Steps over so many ticks, as a sampler does that woke late: all that came due is done once.
+    pub fn leap(&mut self, ticks: u64, sink: &mut dyn FnMut(Harvest)) -> bool {
         self.due = Due {
             before: Some(self.due.tick),
-            tick: self.due.tick + 1,
+            tick: self.due.tick + ticks,
         };
         self.tick(0, sink)
+    }
+
+    /// Hands over each file that is kept open: to read them and nothing else is the least that
+    /// sampling can cost.
+    pub fn each_file(&self, mut each: impl FnMut(BorrowedFd<'_>)) {
+        let machine = self.machine.iter().flat_map(|(_, probe)| probe.files());
+        let files = machine
+            .chain(self.cgroups.files())
+            .chain(self.processes.files());
+        files.for_each(|file| each(file.descriptor()));
     }
 
     fn look_for_groups(&mut self, now: Timestamp) {
@@ -335,6 +351,7 @@ impl Sampler {
             ..
         } = self;
         let (now_due, budget) = (*due, *budget);
+        scratch.look = look;
         let due = |sensor: &Sensor, near: bool| {
             let (period, factor) = if near {
                 (sensor.period.near, budget.near)

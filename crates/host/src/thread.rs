@@ -7,10 +7,11 @@ use model::{Entity, EntityId, EntityKind, Timestamp, name_of};
 use rustix::fs::{Mode, OFlags, SeekFrom};
 use sensors::Sensor;
 
+use crate::folder::each_number_in;
 use crate::intake::Intake;
-use crate::limits;
+use crate::kept_file::KeptFile;
+use crate::limits::{self, Share};
 use crate::probe::{Presence, Probe, Scratch, first_look};
-use crate::processes::each_number_in;
 use crate::registry::Registry;
 
 struct Thread {
@@ -31,7 +32,9 @@ impl Threads {
     pub(crate) fn open(process: &Path) -> Option<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let folder = rustix::fs::open(process.join("task"), flags, Mode::empty());
-        let folder = folder.and_then(limits::keep).ok()?;
+        let folder = folder
+            .and_then(|folder| limits::keep(folder, Share::Near))
+            .ok()?;
         Some(Self {
             folder,
             threads: Vec::new(),
@@ -47,6 +50,9 @@ impl Threads {
         scratch: &mut Scratch,
         registry: &mut Registry,
     ) {
+        if self.are_all() {
+            return;
+        }
         self.threads
             .iter_mut()
             .for_each(|thread| thread.alive = false);
@@ -63,6 +69,14 @@ impl Threads {
             }
             threads.extend(open_thread(process, tid, sensor, now, scratch, registry));
         });
+    }
+
+    /// Whether there are as many threads as are known: the folder's links are its two own and one per
+    /// thread (proc_task_getattr). One that was replaced is found out when its old file is read; a list
+    /// costs ten times as much.
+    fn are_all(&self) -> bool {
+        rustix::fs::fstat(&self.folder)
+            .is_ok_and(|folder| folder.st_nlink as usize == self.threads.len() + 2)
     }
 
     /// Reads every thread; those found gone are let go.
@@ -84,6 +98,11 @@ impl Threads {
             registry.vanish(thread.entity, now);
             false
         });
+    }
+
+    /// The files that are kept open.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &KeptFile> {
+        self.threads.iter().flat_map(|thread| thread.probe.files())
     }
 
     /// Writes the ends of unchanged stretches.
@@ -125,7 +144,7 @@ fn open_thread(
     // The name first: without it there is nobody to open files for.
     let stat = first_look(sensor, &folder.join("stat"), &mut scratch.gaps)?;
     let stat = sensors::parse_stat(&stat).ok()?;
-    let path = format!("{}/tid:{tid}", registry.get(process.1).entity.path);
+    let path = format!("{}/tid:{tid}", registry.get(process.1)?.entity.path);
     let name = name_of(stat.name).into_owned();
     let entity = registry.add(
         Entity::new(EntityKind::Thread, name, path),

@@ -17,7 +17,7 @@ use rustix::io::{Errno, pread};
 use sensors::Word;
 
 use crate::exports::{bias, exports};
-use crate::limits;
+use crate::limits::{self, Share};
 
 /// Idle processes that are compared to find a word of unknown place; a server has more, but two that
 /// agree are enough.
@@ -122,7 +122,7 @@ impl Words {
         let pointer = place.pointer.wrapping_add(bias);
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let opened = rustix::fs::open(process.join("mem"), flags, Mode::empty());
-        match opened.and_then(limits::keep) {
+        match opened.and_then(|memory| limits::keep(memory, Share::Near)) {
             Ok(memory) => Ok(Some(MemoryWord {
                 memory,
                 pointer,
@@ -348,7 +348,7 @@ mod tests {
         let pointer = &raw const target as u64;
         let (mut words, word) = own(&pointer);
         // This process's first thread, which waits for the tests: its wchan has a name to look up.
-        let file = crate::kept_file::KeptFile::open(Path::new("/proc/self/wchan"));
+        let file = crate::kept_file::KeptFile::open(Path::new("/proc/self/wchan"), Share::Near);
         let (file, mut buffer) = (file.expect("it is there"), Vec::new());
         let best = |read: &mut dyn FnMut()| {
             let batch = || {

@@ -8,7 +8,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, Mode, OFlags, openat, readlinkat_raw, statat};
 use rustix::io::Errno;
 
-use crate::processes::each_number_in;
+use crate::folder::each_number_in;
 
 /// The process file system, kept open.
 pub(super) struct Proc(OwnedFd);

@@ -322,7 +322,7 @@ fn hold(socket: &mut Socket, entity: EntityId, registry: &Registry) {
 
 fn is_below(entity: EntityId, other: EntityId, registry: &Registry) -> bool {
     const DEEPEST: usize = 1_000;
-    let parent = |id: &EntityId| registry.get(*id).parent;
+    let parent = |id: &EntityId| registry.get(*id)?.parent;
     std::iter::successors(parent(&entity), parent)
         .take(DEEPEST)
         .any(|above| above == other)

@@ -70,7 +70,7 @@ impl Machine {
 
     fn parent(&self, pid: u32) -> Option<EntityId> {
         let entity = self.processes.entity(pid).expect("it is known");
-        self.registry.get(entity).parent
+        self.registry.get(entity)?.parent
     }
 }
 

@@ -6,7 +6,9 @@
 mod command;
 mod database;
 mod finish;
+mod gaps;
 mod latency_log;
+mod outlet;
 mod plan;
 mod record;
 mod run;

@@ -70,7 +70,7 @@ impl Search {
         let mut sockets = BTreeSet::new();
         let mut wait = Duration::from_millis(100);
         while let Err(RecvTimeoutError::Timeout) = stop.recv_timeout(wait) {
-            if wait == LATER {
+            if wait > SOON {
                 // The same sockets lead to the same servers: following them again would cost more than
                 // all sampling does.
                 let now = socket_inodes(proc, &tree_of(proc, self.generator));
@@ -96,7 +96,13 @@ impl Search {
             let settled = !known.serving.is_empty() && still >= 2 && (enough || still >= 20);
             // A generator that connects anew for each request never stands still, and looking costs.
             let settled = settled || found_at.is_some_and(|at: Instant| at.elapsed() >= PATIENCE);
-            wait = if settled { LATER } else { SOON };
+            // Who finds nobody looks less often the longer it lasts: a named target may have no
+            // connections at all.
+            wait = if settled {
+                LATER
+            } else {
+                (began.elapsed() / 16).clamp(SOON, LATER)
+            };
             if known.serving.is_empty()
                 && !told
                 && !self.named

@@ -13,8 +13,13 @@ use sources::postgres::Address;
 use workloads::{Bin, LATENCY_SAMPLE, SIGNAL};
 
 use super::database::{Database, News, Said};
+use super::gaps::keep;
+use super::outlet::{Load, Outlet};
 use super::search::Found;
 use crate::outputs::{Live, Screen};
+
+/// Gaps are written down this often: the whole list each time, and a starved machine has many.
+const SAVE_EVERY: Duration = Duration::from_secs(1);
 
 /// What happens while a recording is made.
 pub(super) enum Event {
@@ -36,6 +41,11 @@ pub(super) enum Event {
 pub(super) struct Session {
     pub(super) meta: Meta,
     pub(super) sampler: SamplerHandle,
+    /// What is on its way from the sampler.
+    load: Load,
+    /// When gaps were last written down, and whether some are not.
+    saved: Instant,
+    unsaved: bool,
     pub(super) live: Live,
     pub(super) screen: Screen,
     /// Where the kernel's files are.
@@ -77,15 +87,17 @@ impl Session {
                 Entity::new(model::EntityKind::Workload, &workload.name, "workload")
             }),
         };
-        let events = events.clone();
-        // A closed channel means that the program is ending.
+        let (mut outlet, load) = Outlet::new(events.clone());
         let sampler = Sampler::start(&settings, environment, move |harvest| {
-            drop(events.send(Event::Harvest(harvest)))
+            outlet.put(harvest, host::boottime());
         });
         let sampler = sampler.inspect_err(|_| abandon(folder))?;
         Ok(Self {
             meta,
             sampler,
+            load,
+            saved: Instant::now(),
+            unsaved: false,
             live,
             screen,
             root: environment.root.clone(),
@@ -141,6 +153,7 @@ impl Session {
 
     /// Takes what the sampler hands on.
     pub(super) fn harvest(&mut self, harvest: Harvest) {
+        self.load.arrived(&harvest);
         match harvest {
             Harvest::Rows(table, rows) => {
                 self.note_pressure(table, &rows);
@@ -154,8 +167,8 @@ impl Session {
                 self.keep(|writer| writer.entities(&events));
             }
             Harvest::Gap(gap) => {
-                self.meta.gaps.push(gap);
-                self.save_meta();
+                keep(&mut self.meta.gaps, gap);
+                self.unsaved = true;
             }
             Harvest::Assigned(_, root) => self.assigned(root),
             Harvest::Ended(ending) => {
@@ -163,6 +176,11 @@ impl Session {
                 self.meta.window.end = ending.at;
                 self.ended = true;
             }
+        }
+        if self.unsaved && self.saved.elapsed() >= SAVE_EVERY {
+            self.save_meta();
+            self.saved = Instant::now();
+            self.unsaved = false;
         }
     }
 

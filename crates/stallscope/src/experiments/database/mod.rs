@@ -20,6 +20,7 @@ use sources::postgres::{Address, Look, Server, Trouble, TroubleKind};
 use self::processes::Processes;
 use self::rows::Held;
 pub(super) use self::watch::Said;
+use super::gaps::keep;
 use super::session::Event;
 use crate::arguments::RecordingOptions;
 
@@ -213,9 +214,15 @@ impl Database {
         let Some(since) = self.lost.take() else {
             return;
         };
-        let going_on = self.gaps.iter_mut().filter_map(|gap| gap.window.as_mut());
-        for window in going_on.filter(|window| window.start == since && window.end == since) {
-            *window = Window::new(since, now);
+        for table in [&SESSION, &DATABASE] {
+            let mut newest = self.gaps.iter_mut().rev();
+            let going_on = newest.find_map(|gap| {
+                let window = gap.window.as_mut()?;
+                (gap.table == table.name && window.end == since).then_some(window)
+            });
+            if let Some(window) = going_on {
+                *window = Window::new(window.start, now);
+            }
         }
     }
 
@@ -241,12 +248,13 @@ impl Database {
         let since = self.heard;
         self.lost = Some(since);
         for table in [&SESSION, &DATABASE] {
-            self.gaps.push(Gap {
+            let gap = Gap {
                 table: table.name.to_string(),
                 what: String::new(),
                 window: Some(Window::new(since, since)),
                 reason: reason.clone(),
-            });
+            };
+            keep(&mut self.gaps, gap);
         }
     }
 
@@ -354,16 +362,28 @@ mod tests {
         let nowhere = nowhere.unwrap_or_else(|sentence| panic!("{sentence}"));
         let mut database = Database::ask(nowhere, "/proc".into(), &tell, EntityId(0));
         let mut said = Vec::new();
-        for _ in 0..3 {
+        let mut flap = |database: &mut Database, looks: usize| {
             let trouble = Trouble {
                 kind: TroubleKind::Away,
                 sentence: "it was too busy".to_owned(),
             };
             said.extend(database.hear(Said::Trouble(trouble)).sentences);
-            let look = Box::new(Look::default());
-            database.hear(Said::Look(host::boottime(), look));
-        }
-        assert_eq!(said, ["it was too busy"]);
+            for _ in 0..looks {
+                let look = Box::new(Look::default());
+                database.hear(Said::Look(host::boottime(), look));
+            }
+        };
+        (0..3).for_each(|_| flap(&mut database, 2));
         assert_eq!(database.gaps().len(), 3 * 2);
+        // With one look between two losses nothing lies between them.
+        (0..10).for_each(|_| flap(&mut database, 1));
+        assert_eq!(database.gaps().len(), 4 * 2);
+        (0..500).for_each(|_| flap(&mut database, 2));
+        assert!(database.gaps().len() <= 200);
+        let heard = database.heard;
+        let ends = database.gaps().iter().filter_map(|gap| gap.window);
+        let latest = ends.map(|window| window.end).max();
+        assert!(latest.is_some_and(|end| end <= heard && heard.ns_since(end) < 1_000_000_000));
+        assert_eq!(said, ["it was too busy"]);
     }
 }

@@ -1,0 +1,128 @@
+//! The mounts that a process sees, from the text of its mountinfo (proc(5)); nothing is touched here.
+
+/// Kinds that live in this machine. FUSE is none of them: it is a program that answers, or does not.
+const LOCAL: [&str; 23] = [
+    "ext2",
+    "ext3",
+    "ext4",
+    "xfs",
+    "btrfs",
+    "zfs",
+    "bcachefs",
+    "f2fs",
+    "jfs",
+    "reiserfs",
+    "nilfs2",
+    "overlay",
+    "tmpfs",
+    "ramfs",
+    "hugetlbfs",
+    "vfat",
+    "exfat",
+    "ntfs3",
+    "erofs",
+    "squashfs",
+    "iso9660",
+    "udf",
+    "rootfs",
+];
+/// One line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Mount {
+    /// The kernel's number of the mount.
+    pub(crate) number: u64,
+    /// Device as `major:minor`.
+    pub(crate) device: Box<str>,
+    /// Where it is.
+    pub(crate) point: String,
+    /// The filesystem's type.
+    kind: String,
+}
+
+impl Mount {
+    fn parse(line: &str) -> Option<Self> {
+        let (left, right) = line.split_once(" - ")?;
+        let mut left = left.split(' ');
+        Some(Self {
+            number: left.next()?.parse().ok()?,
+            device: left.nth(1)?.into(),
+            point: crate::cgroups::unescape(left.nth(1)?),
+            kind: right.split(' ').next()?.to_owned(),
+        })
+    }
+
+    fn is_local(&self) -> bool {
+        LOCAL.contains(&self.kind.as_str())
+    }
+
+    /// Whether a path leads through here.
+    fn holds(&self, path: &str) -> bool {
+        let inside = path.strip_prefix(self.point.trim_end_matches('/'));
+        inside.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+}
+
+/// The mount of that number.
+pub(crate) fn by_number(text: &str, number: u64) -> Option<Mount> {
+    let mut mounts = text.lines().filter_map(Mount::parse);
+    mounts.find(|mount| mount.number == number)
+}
+
+/// The mount that a path is on. Of several on one place the last is seen.
+pub(crate) fn of_path(text: &str, path: &str) -> Option<Mount> {
+    let mounts = text.lines().filter_map(Mount::parse);
+    mounts
+        .filter(|mount| mount.holds(path))
+        .max_by_key(|mount| mount.point.len())
+}
+
+/// Whether it, and all that lies on the way to it, is on this machine. The root is not asked for: where
+/// that does not answer, nothing does.
+pub(crate) fn is_reached_locally(text: &str, mount: &Mount) -> bool {
+    let mut way = text.lines().filter_map(Mount::parse);
+    mount.is_local()
+        && way.all(|other| other.point == "/" || !other.holds(&mount.point) || other.is_local())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "21 1 8:1 / / rw - ext4 /dev/sda1 rw\n\
+                        30 21 0:44 / /srv\\040x rw shared:3 - btrfs /dev/sdb rw\n\
+                        31 21 0:50 / /net rw - fuse.sshfs host: rw\n\
+                        32 31 8:17 / /net/disk rw - xfs /dev/sdc rw\n\
+                        33 21 0:60 / /nfs rw - nfs4 host:/ rw\n\
+                        nonsense\n";
+
+    #[test]
+    fn a_mount_is_found_by_number_or_by_the_longest_way_to_a_path() {
+        let point = |mount: Option<Mount>| mount.map(|mount| mount.point);
+        let by = |number| point(by_number(TEXT, number));
+        assert_eq!((by(30).as_deref(), by(99)), (Some("/srv x"), None));
+        for (path, on) in [
+            ("/", "/"),
+            ("/network", "/"),
+            ("/srv x", "/srv x"),
+            ("/srv x/data", "/srv x"),
+            ("/net/a", "/net"),
+            ("/net/disk/a", "/net/disk"),
+        ] {
+            assert_eq!(point(of_path(TEXT, path)).as_deref(), Some(on), "{path}");
+        }
+        assert_eq!(of_path("", "/"), None);
+        let last = format!("{TEXT}40 21 0:70 / /nfs rw - tmpfs none rw\n");
+        let top = of_path(&last, "/nfs/a").map(|mount| mount.number);
+        assert_eq!(top, Some(40));
+    }
+
+    #[test]
+    fn who_might_not_answer_is_not_asked_nor_passed_through() {
+        let is_asked = |number| {
+            let mount = by_number(TEXT, number).expect("it is there");
+            is_reached_locally(TEXT, &mount)
+        };
+        let asked = [21, 30, 31, 32, 33].map(is_asked);
+        assert_eq!(asked, [true, true, false, false, false]);
+    }
+}

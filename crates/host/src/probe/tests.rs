@@ -1,0 +1,79 @@
+//! A probe on files that the test writes.
+
+use super::*;
+use model::{Entity, EntityKind};
+
+#[test]
+fn what_stands_still_is_read_less_often_until_it_moves() {
+    let file = tempfile::NamedTempFile::new().expect("a temporary file");
+    let is_load = |sensor: &&&Sensor| sensor.table.name == "load";
+    let sensor = sensors::all().iter().find(is_load).expect("it is listed");
+    let write = |load: &str| {
+        std::fs::write(file.path(), format!("{load} 0.00 0.00 1/2 3\n")).expect("written");
+    };
+    write("0.00");
+    let (mut scratch, mut intake) = (Scratch::new(Facts::default()), Intake::new(sensor.table));
+    let place = |source: usize| (source == 0).then(|| file.path().to_path_buf());
+    let mut registry = Registry::default();
+    let machine = registry.add(
+        Entity::new(EntityKind::Machine, "m", "/"),
+        None,
+        Timestamp::default(),
+    );
+    let mut probe = Probe::open(sensor, machine, place, &mut scratch.gaps).expect("a file");
+    let mut times = 0;
+    let mut reads = |probe: &mut Probe, deadlines: usize| {
+        let mut read = 0;
+        for _ in 0..deadlines {
+            times += 1;
+            if !probe.rests(Look::Due) {
+                probe.sample(
+                    Timestamp::from_ns(times),
+                    &mut scratch,
+                    &mut intake,
+                    &mut registry,
+                );
+                read += 1;
+            }
+        }
+        read
+    };
+    assert_eq!(reads(&mut probe, 5), 5);
+    assert_eq!(reads(&mut probe, 8), 4);
+    assert_eq!(reads(&mut probe, 40), 10);
+    assert!(!probe.rests(Look::Last), "series reach the end");
+    write("1.00");
+    let found = (1..=4).find(|_| reads(&mut probe, 1) == 1);
+    assert!(found.is_some());
+    assert_eq!(reads(&mut probe, 4), 4);
+}
+
+#[test]
+fn an_unchanged_first_source_leaves_the_parts_as_they_were_seen() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let is_io = |sensor: &&&Sensor| sensor.table.name == "cgroup_io";
+    let sensor = sensors::all().iter().find(is_io).expect("it is listed");
+    let write = |bytes: u64| {
+        let text = format!("254:0 Read {bytes}\n254:0 Write 0\n");
+        std::fs::write(folder.path().join(sensor.sources[2].path), text).expect("written");
+    };
+    write(5);
+    let mut registry = Registry::default();
+    let at = Timestamp::from_ns;
+    let group = registry.add(Entity::new(EntityKind::Cgroup, "g", "/g"), None, at(0));
+    let mut scratch = Scratch::new(Facts::default());
+    let mut intake = Intake::new(sensor.table);
+    let place = |source: usize| Some(folder.path().join(sensor.sources[source].path));
+    let mut probe = Probe::open(sensor, group, place, &mut scratch.gaps).expect("a file");
+    for time in 1..=4 {
+        if time == 4 {
+            write(9);
+        }
+        probe.sample(at(time), &mut scratch, &mut intake, &mut registry);
+    }
+    let rows = intake
+        .rows
+        .iter()
+        .map(|(time, _, row)| (time.as_ns(), row[0]));
+    assert_eq!(rows.collect::<Vec<_>>(), [(1, 5), (3, 5), (4, 9)]);
+}

@@ -1,0 +1,82 @@
+//! Whether a task was born or has died, told without listing the processes.
+
+use std::path::Path;
+
+use crate::kept_file::KeptFile;
+use crate::limits::Share;
+
+/// /proc/loadavg as a sign of births and deaths.
+#[derive(Default)]
+pub(crate) struct Pulse {
+    file: Option<KeptFile>,
+    /// What it said of tasks: how many there are, and the number of the newest.
+    seen: Vec<u8>,
+    text: Vec<u8>,
+    /// Looks since the processes were listed.
+    quiet: u32,
+}
+
+impl Pulse {
+    /// So many looks at most pass without a list: what loadavg says may be another's word, that of a
+    /// container's file system (lxcfs) or of another pid namespace.
+    const MOST_QUIET: u32 = 5;
+
+    pub(crate) fn new(proc: &Path) -> Self {
+        Self {
+            file: KeptFile::open(&proc.join("loadavg"), Share::Near).ok(),
+            ..Self::default()
+        }
+    }
+
+    /// Whether a task was born or has died since the last call. A list of processes costs 1 us for each;
+    /// this costs 2 us.
+    pub(crate) fn moved(&mut self) -> bool {
+        let Self {
+            file, seen, text, ..
+        } = self;
+        let read = file.as_ref().map(|file| file.read(text));
+        let tasks = text.splitn(4, |byte| *byte == b' ').nth(3);
+        // "running/all newest": who runs is no news.
+        let tasks = tasks.and_then(|tasks| tasks.splitn(2, |byte| *byte == b'/').nth(1));
+        let (Some(Ok(())), Some(tasks)) = (read, tasks) else {
+            return true;
+        };
+        if tasks == seen.as_slice() && self.quiet < Self::MOST_QUIET {
+            self.quiet += 1;
+            return false;
+        }
+        seen.clear();
+        seen.extend_from_slice(tasks);
+        self.quiet = 1;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_due_when_a_task_was_born_or_died_and_now_and_then() {
+        let proc = tempfile::tempdir().expect("a temporary folder");
+        let say = |tasks: &str| {
+            let text = format!("0.10 0.20 0.30 {tasks}\n");
+            std::fs::write(proc.path().join("loadavg"), text).expect("written");
+        };
+        say("1/300 4711");
+        let mut pulse = Pulse::new(proc.path());
+        assert!(pulse.moved());
+        say("3/300 4711");
+        assert!(!pulse.moved(), "who runs is no news");
+        say("3/301 4711");
+        assert!(pulse.moved());
+        say("3/301 4712");
+        assert!(pulse.moved());
+        let quiet = (0..10).map(|_| pulse.moved());
+        assert_eq!(quiet.filter(|moved| *moved).count(), 2);
+        say("nonsense");
+        assert!(pulse.moved() && pulse.moved(), "nothing is told: look");
+        let mut none = Pulse::new(&proc.path().join("nowhere"));
+        assert!(none.moved() && none.moved());
+    }
+}
