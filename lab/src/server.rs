@@ -4,6 +4,7 @@
 //! Plain threads: what they do must be plain to see in /proc.
 
 mod burn;
+mod churn;
 mod cpus;
 mod event_loop;
 mod http;
@@ -39,6 +40,9 @@ pub enum Part {
     /// Threads that compute and never wait.
     #[command(hide = true)]
     Burn(burn::BurnArguments),
+    /// Threads and connections that come and go.
+    #[command(hide = true)]
+    Churn(churn::ChurnArguments),
     /// Threads that read and write past the page cache.
     #[command(hide = true)]
     Storage(storage::StorageArguments),
@@ -85,6 +89,7 @@ pub fn play(part: &Part) -> Result<u8> {
         Part::Load(arguments) => load::load(arguments),
         Part::Sessions(arguments) => sessions::sessions(arguments),
         Part::Burn(arguments) => burn::burn(arguments),
+        Part::Churn(arguments) => churn::churn(arguments),
         Part::Storage(arguments) => storage::hammer(arguments),
         Part::Ring(arguments) => ring::wait(arguments),
         Part::Relay(arguments) => relay::relay(arguments),

@@ -186,6 +186,11 @@ impl Sampler {
     }
 
     fn run(&mut self, timer: &Timer, sink: &mut dyn FnMut(Harvest)) {
+        // On a starved machine it takes a while to open everything.
+        let begun = boottime();
+        if begun.ns_since(self.started) > OVERRUN_TICKS as i64 * TICK_NS {
+            sink(overrun(Window::new(self.started, begun)));
+        }
         // A workload may end before the first tick does: its stop must not be lost.
         let mut go_on = self.tick(0, sink);
         let mut expirations = 0;
@@ -195,22 +200,17 @@ impl Sampler {
             let now = boottime();
             let lateness = now.ns_since(deadline);
             expirations += passed;
-            self.missed += passed as i64 - 1;
-            if passed > OVERRUN_TICKS {
-                let window = Some(Window::new(deadline, now));
-                sink(Harvest::Gap(Gap {
-                    table: "*".to_owned(),
-                    what: String::new(),
-                    window,
-                    reason: GapReason::Overrun,
-                }));
-            }
-            self.note_lateness(lateness);
+            self.note_missed(passed, Window::new(deadline, now), sink);
             self.due = Due {
                 before: Some(self.due.tick),
                 tick: expirations,
             };
             go_on = self.tick(lateness, sink);
+        }
+        // The tick that was told to stop may have taken long itself.
+        let late = Window::new(timer.first + expirations as i64 * TICK_NS, boottime());
+        if let passed @ 1.. = late.len_ns() / TICK_NS {
+            self.note_missed(passed as u64 + 1, late, sink);
         }
         self.end(sink);
     }
@@ -382,9 +382,14 @@ impl Sampler {
         self.cost.fast_period_ns = TICK_NS * self.budget.near as i64;
     }
 
-    fn note_lateness(&mut self, lateness_ns: i64) {
-        self.cost.late_ticks += u64::from(lateness_ns > TICK_NS / 2);
-        self.cost.lateness_max_ns = self.cost.lateness_max_ns.max(lateness_ns);
+    /// Deadlines passed, of which at most the last is served: how late that is, and a gap if it is.
+    fn note_missed(&mut self, passed: u64, late: Window, sink: &mut dyn FnMut(Harvest)) {
+        self.missed += passed as i64 - 1;
+        if passed > OVERRUN_TICKS {
+            sink(overrun(late));
+        }
+        self.cost.late_ticks += u64::from(late.len_ns() > TICK_NS / 2);
+        self.cost.lateness_max_ns = self.cost.lateness_max_ns.max(late.len_ns());
     }
 
     fn take_spares(&mut self) {
@@ -460,6 +465,15 @@ impl Sampler {
             at: boottime(),
         }));
     }
+}
+
+fn overrun(window: Window) -> Harvest {
+    Harvest::Gap(Gap {
+        table: "*".to_owned(),
+        what: String::new(),
+        window: Some(window),
+        reason: GapReason::Overrun,
+    })
 }
 
 /// The intakes of the tables that the sampler fills itself.
