@@ -3,6 +3,8 @@
 //! The v2 root is found from mountinfo, since hybrid layouts mount it anywhere. Groups of one path in
 //! several hierarchies are one entity, and each of its sensors opens its sources wherever they are.
 
+mod lost;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -11,8 +13,9 @@ use model::{Entity, EntityId, EntityKind, GapReason, Timestamp};
 use sensors::{Hierarchy, Scope, Sensor, Source};
 
 use crate::intake::Intake;
-use crate::probe::{Presence, Probe, Scratch};
+use crate::probe::{Gaps, Presence, Probe, Scratch};
 use crate::registry::Registry;
+use lost::Lost;
 
 /// Groups beyond this many are not measured; the gap says so.
 const MOST_GROUPS: usize = 10_000;
@@ -192,6 +195,8 @@ struct Group {
     entity: EntityId,
     probes: Vec<(usize, Probe)>,
     near: bool,
+    /// What is not seen of a near group any more.
+    lost: Vec<Lost>,
     generation: u64,
 }
 
@@ -244,14 +249,30 @@ impl Cgroups {
         }
         for path in paths.into_iter().take(MOST_GROUPS) {
             self.ensure(&path, now, scratch, registry);
-            if let Some(group) = self.groups.get_mut(&path) {
-                group.generation = self.generation;
+            let Self {
+                hierarchies,
+                groups,
+                generation,
+                ..
+            } = self;
+            if let Some(group) = groups.get_mut(&path) {
+                group.generation = *generation;
+                let Group { probes, lost, .. } = group;
+                lost.retain(|lost| {
+                    let whose = (path.as_str(), group.entity);
+                    let found = lost.find(hierarchies, whose, now, &mut scratch.gaps);
+                    let gone = found.is_none();
+                    probes.extend(found);
+                    gone
+                });
             }
         }
         let generation = self.generation;
-        self.groups.retain(|_, group| {
+        self.groups.retain(|path, group| {
             let alive = group.generation == generation;
             if !alive {
+                let lost = group.lost.iter();
+                lost.for_each(|lost| lost.tell(path, now, &mut scratch.gaps));
                 group
                     .probes
                     .iter_mut()
@@ -291,6 +312,7 @@ impl Cgroups {
                 entity,
                 probes,
                 near: false,
+                lost: Vec::new(),
                 generation: self.generation,
             },
         );
@@ -335,20 +357,26 @@ impl Cgroups {
             if !near && !any_rest {
                 continue;
             }
-            group.probes.retain_mut(|(sensor, probe)| {
+            let Group { probes, lost, .. } = group;
+            probes.retain_mut(|(sensor, probe)| {
                 !due(sensors::all()[*sensor], near)
                     || probe.sample(stamp(), scratch, &mut intakes[*sensor], registry)
                         == Presence::Alive
                     || {
                         probe.finish(&mut intakes[*sensor]);
+                        if near {
+                            lost.push(Lost::new(*sensor, probe));
+                        }
                         false
                     }
             });
         }
     }
 
-    pub(crate) fn finish(&mut self, intakes: &mut [Intake]) {
-        for group in self.groups.values_mut() {
+    pub(crate) fn finish(&mut self, now: Timestamp, gaps: &mut Gaps, intakes: &mut [Intake]) {
+        for (path, group) in &mut self.groups {
+            let lost = group.lost.iter();
+            lost.for_each(|lost| lost.tell(path, now, gaps));
             group
                 .probes
                 .iter_mut()

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use model::{EntityId, Gap, GapReason, Timestamp};
+use model::{EntityId, Gap, GapReason, Timestamp, Window};
 use rustix::io::Errno;
 use sensors::{Facts, Lack, Place, Reading, Scope, Sensor, Subject};
 
@@ -68,17 +68,27 @@ pub(crate) struct Gaps {
 
 impl Gaps {
     pub(crate) fn say(&mut self, table: &str, what: &str, reason: GapReason) {
-        let known = self
-            .said
-            .iter()
-            .any(|gap| gap.table == table && gap.what == what && gap.reason == reason);
-        if !known && self.said.len() < 1_000 {
-            self.said.push(Gap {
-                table: table.to_owned(),
-                what: what.to_owned(),
-                window: None,
-                reason,
-            });
+        self.add(Gap {
+            table: table.to_owned(),
+            what: what.to_owned(),
+            window: None,
+            reason,
+        });
+    }
+
+    /// The same of a stretch that is over.
+    pub(crate) fn say_of(&mut self, table: &str, what: &str, window: Window, reason: GapReason) {
+        self.add(Gap {
+            table: table.to_owned(),
+            what: what.to_owned(),
+            window: Some(window),
+            reason,
+        });
+    }
+
+    fn add(&mut self, gap: Gap) {
+        if self.said.len() < 1_000 && !self.said.contains(&gap) {
+            self.said.push(gap);
         }
     }
 
@@ -176,6 +186,11 @@ impl Probe {
                 }
             }
         }
+    }
+
+    /// When it was last read.
+    pub(crate) fn sampled(&self) -> Timestamp {
+        self.sampled
     }
 
     /// Reads the sources and takes in what changed.

@@ -440,7 +440,8 @@ impl Sampler {
         for (index, probe) in &mut self.machine {
             probe.finish(&mut self.intakes[*index]);
         }
-        self.cgroups.finish(&mut self.intakes);
+        self.cgroups
+            .finish(boottime(), &mut self.scratch.gaps, &mut self.intakes);
         self.processes.finish(&mut self.scratch, &mut self.intakes);
         self.recorder.1.finish(&mut self.recorder.0);
         self.clock.1.finish(&mut self.clock.0);

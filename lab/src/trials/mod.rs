@@ -4,14 +4,19 @@
 //!
 //! To add a trial: a file here and one line in `all()`.
 
+mod blocked_terminal;
 mod churn_groups;
 mod churn_processes;
 mod churn_threads;
 mod claims;
 mod damage;
+mod full_disk;
 mod kill;
 mod many;
+mod names;
+mod pid_reuse;
 mod recorder;
+mod removed_group;
 mod starve;
 mod stopped;
 mod thrash;
@@ -64,6 +69,7 @@ pub(crate) fn all() -> &'static [&'static Trial] {
     static ALL: &[&Trial] = &[
         &kill::TRIAL,
         &damage::TRIAL,
+        &full_disk::TRIAL,
         &stopped::TRIAL,
         &many::TRIAL,
         &starve::TRIAL,
@@ -71,6 +77,10 @@ pub(crate) fn all() -> &'static [&'static Trial] {
         &churn_groups::TRIAL,
         &churn_processes::TRIAL,
         &churn_threads::TRIAL,
+        &removed_group::TRIAL,
+        &pid_reuse::TRIAL,
+        &names::TRIAL,
+        &blocked_terminal::TRIAL,
     ];
     ALL
 }
