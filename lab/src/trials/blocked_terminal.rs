@@ -1,6 +1,6 @@
 //! `blocked-terminal`: nobody reads what the recorder says.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{PipeReader, Write, pipe};
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,6 @@ use rustix::fs::{OFlags, fcntl_setfl};
 
 use super::recorder::{self, Recorder};
 use super::{Round, Trial, claims};
-use crate::interrupt;
 
 pub(super) static TRIAL: Trial = Trial {
     name: "blocked-terminal",
@@ -22,12 +21,15 @@ pub(super) static TRIAL: Trial = Trial {
 
 /// More than a recorder takes that waits for its terminal.
 const MOST_MEMORY: u64 = 100 << 20;
+/// Lines of the workload each second.
+const LINES: u64 = 20_000;
 
 fn round(round: &Round<'_>) -> Result<()> {
     let seconds = if round.short { 3 } else { 30 };
-    // The first line is understood, so that the workload's output passes through the recorder.
+    // What is understood passes through the recorder: more than a pipe holds, behind a word that
+    // nobody reads.
     let script = format!(
-        "i=0; while [ $i -lt {seconds} ]; do echo rate $i; sleep 1; i=$((i+1)); done; echo > over; exit 7"
+        "echo oh >&2; i=0; while [ $i -lt {seconds} ]; do seq -f 'rate %g' {LINES}; sleep 1; i=$((i+1)); done; echo > over; exit 7"
     );
     let (reader, writer) = pipe().context("cannot make a pipe")?;
     let mut filler = writer.try_clone().context("cannot copy a descriptor")?;
@@ -58,8 +60,11 @@ fn round(round: &Round<'_>) -> Result<()> {
     let ended = recorder.end(Duration::from_secs(20))?;
     ended.expect(7)?.within(MOST_MEMORY)?;
     let lines = ended.stdout.iter().filter(|byte| **byte == b'\n').count();
-    if lines as u64 != seconds {
-        bail!("{lines} of {seconds} lines of the workload arrived");
+    if lines as u64 != seconds * LINES {
+        bail!(
+            "{lines} of {} lines of the workload arrived",
+            seconds * LINES
+        );
     }
     claims::report(&round.folder.join("report.json")).map(drop)
 }

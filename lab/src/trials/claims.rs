@@ -80,15 +80,6 @@ pub(super) fn target(report: &Report) -> Result<&ReportSubject> {
         .context("the report has no target")
 }
 
-/// Two figures agree within a share of the greater.
-pub(super) fn agree(what: &str, ours: f64, theirs: f64, share: f64) -> Result<()> {
-    let apart = (ours - theirs).abs();
-    if apart > share * ours.abs().max(theirs.abs()) {
-        bail!("{what}: the report says {ours}, the kernel {theirs}");
-    }
-    Ok(())
-}
-
 /// No byte that a terminal would obey: only text and line ends.
 pub(super) fn harmless(what: &str, bytes: &[u8]) -> Result<()> {
     let text = std::str::from_utf8(bytes).with_context(|| format!("{what} is not UTF-8"))?;

@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use fastrand::Rng;
 use model::Timestamp;
-use rustix::time::{ClockId, clock_gettime};
 use signal_hook::consts::SIGKILL;
 
 use super::recorder::{self, Recorder};
 use super::traces::{Terms, Traces, nothing_else};
+use super::usage::now;
 use super::{Round, Trial, claims};
 use crate::interrupt;
 use crate::processes::{self, Process};
@@ -55,7 +55,7 @@ const MOMENTS: [Moment; 4] = [Moment::Start, Moment::Steady, Moment::Flush, Mome
 fn round(round: &Round<'_>) -> Result<()> {
     let mut random = Rng::with_seed(round.number.into());
     let moment = MOMENTS[round.number as usize % MOMENTS.len()];
-    let workload = round.number as usize / MOMENTS.len() % 2 == 0;
+    let workload = (round.number as usize / MOMENTS.len()).is_multiple_of(2);
     let before = Traces::now()?;
     let mut stage = Stage::new()?;
     let mut sleep = Command::new("sleep");
@@ -79,9 +79,9 @@ fn round(round: &Round<'_>) -> Result<()> {
 
     let running = workload_of(round.folder);
     for pid in running.iter().chain([&beside]) {
-        let now = Terms::of(*pid).with_context(|| format!("{moment:?}"))?;
-        if now.is_some() && now != terms {
-            bail!("process {pid} was started under {terms:?} and left under {now:?}");
+        let left = Terms::of(*pid).with_context(|| format!("{moment:?}"))?;
+        if left.is_some() && left != terms {
+            bail!("process {pid} was started under {terms:?} and left under {left:?}");
         }
     }
     let files = [RECORDING, "pid", "over"];
@@ -205,11 +205,6 @@ fn size_of(folder: &Path) -> u64 {
 
 fn nanoseconds(length: Duration) -> i64 {
     i64::try_from(length.as_nanos()).unwrap_or(i64::MAX / 4)
-}
-
-fn now() -> Timestamp {
-    let now = clock_gettime(ClockId::Boottime);
-    Timestamp::from_ns(now.tv_sec * 1_000_000_000 + now.tv_nsec)
 }
 
 /// How late this machine lets a sleeper wake: what a recorder on it cannot be blamed for.
