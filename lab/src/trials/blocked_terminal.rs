@@ -22,7 +22,7 @@ pub(super) static TRIAL: Trial = Trial {
 /// More than a recorder takes that waits for its terminal.
 const MOST_MEMORY: u64 = 100 << 20;
 /// Lines of the workload each second.
-const LINES: u64 = 20_000;
+const LINES: u64 = 10_000;
 
 fn round(round: &Round<'_>) -> Result<()> {
     let seconds = if round.short { 3 } else { 30 };
@@ -51,7 +51,7 @@ fn round(round: &Round<'_>) -> Result<()> {
     let since = Instant::now();
     let over = round.folder.join("over");
     while !over.exists() {
-        if since.elapsed() > Duration::from_secs(seconds + 10) {
+        if since.elapsed() > Duration::from_secs(3 * seconds + 10) {
             bail!("the workload is held up by a terminal that nobody reads");
         }
         recorder.stays(Duration::from_millis(50))?;

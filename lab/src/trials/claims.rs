@@ -85,7 +85,9 @@ pub(super) fn harmless(what: &str, bytes: &[u8]) -> Result<()> {
     let text = std::str::from_utf8(bytes).with_context(|| format!("{what} is not UTF-8"))?;
     let obeyed = |c: &char| c.is_control() && *c != '\n';
     if let Some(letter) = text.chars().find(obeyed) {
-        bail!("{what} holds {letter:?}: {text:?}");
+        let mut lines = text.lines();
+        let line = lines.find(|line| line.contains(letter)).unwrap_or_default();
+        bail!("{what} holds {letter:?}: {line:?}");
     }
     Ok(())
 }
