@@ -80,6 +80,8 @@ fn record(round: &Round<'_>) -> Result<Lengths> {
     recorder.signal(SIGKILL);
     recorder.end(Duration::from_secs(5))?;
     note_lengths(&round.folder.join(RECORDING), &mut lengths);
+    // What was renamed is not there any more.
+    lengths.retain(|name, _| round.folder.join(RECORDING).join(name).exists());
     Ok(lengths)
 }
 
