@@ -102,6 +102,22 @@ pub enum Error {
         /// What the kernel said.
         source: io::Error,
     },
+    /// A bundle is damaged, or none that this program could have written.
+    #[error("cannot open the bundle {}: {what}. Ask its sender for it again", .path.display())]
+    Bundle {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        what: String,
+    },
+    /// There is no room to unpack a bundle.
+    #[error("cannot unpack {} in the folder for temporary files: {source}. Name another with TMPDIR=FOLDER", .path.display())]
+    Room {
+        /// The bundle.
+        path: PathBuf,
+        /// What the kernel said.
+        source: io::Error,
+    },
     /// Nothing was recorded there yet.
     #[error("no recording in {}: record one with: stallscope run -- COMMAND", .folder.display())]
     NoneFound {

@@ -10,6 +10,7 @@
 #![warn(missing_docs)]
 
 mod arrow_file;
+pub mod bundle;
 mod delta;
 mod entity_file;
 mod error;

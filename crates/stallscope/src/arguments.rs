@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use host::sockets::NamedTarget;
 
 use crate::bar::Bar;
@@ -25,6 +25,8 @@ pub(crate) enum Command {
     Record(Record),
     /// Answer again from a recording.
     Explain(Explain),
+    /// Hand a recording on: as tables for other programs, or as one file to send, without secrets.
+    Export(Export),
 }
 
 /// Examples and exit status of `run`.
@@ -115,7 +117,7 @@ impl std::fmt::Debug for Dsn {
 
 #[derive(Args, Debug)]
 pub(crate) struct Explain {
-    /// The recording. [default: the newest here]
+    /// The recording, a folder or a bundle. [default: the newest folder here]
     #[arg(value_name = "REC")]
     pub(crate) recording: Option<PathBuf>,
     /// Judge from this time on, counted from the workload's start: 10s.
@@ -127,6 +129,62 @@ pub(crate) struct Explain {
     /// Write the report as JSON to FILE (- for standard output).
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
+}
+
+/// Examples of `export`.
+const EXPORT_HELP: &str = "\
+Examples:
+  stallscope export --format parquet
+  stallscope export pgbench-1.stall --format csv --table thread --table signal -o threads
+  stallscope export pgbench-1.stall --format bundle --preview
+  stallscope export pgbench-1.stall --format bundle
+  stallscope explain pgbench-1.stallbundle
+
+CSV and Parquet hold everything as it was recorded. A bundle is made to be sent: see docs/export.md.";
+
+#[derive(Args, Debug)]
+#[command(after_help = EXPORT_HELP)]
+pub(crate) struct Export {
+    /// The recording, a folder or a bundle. [default: the newest folder here]
+    #[arg(value_name = "REC")]
+    pub(crate) recording: Option<PathBuf>,
+    /// What to make of it.
+    #[arg(long, value_enum)]
+    pub(crate) format: ExportFormat,
+    /// Where it goes; it must not exist. [default: REC-csv, REC-parquet or REC.stallbundle here]
+    #[arg(short, long, value_name = "PATH")]
+    pub(crate) output: Option<PathBuf>,
+    /// Only this table (csv and parquet). Repeatable.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) table: Vec<String>,
+    /// Which names a bundle keeps. [default: programs]
+    #[arg(long, value_enum)]
+    pub(crate) names: Option<Names>,
+    /// Show what a bundle would hold, with every text in it, and write nothing.
+    #[arg(long)]
+    pub(crate) preview: bool,
+}
+
+/// What `export` makes.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ExportFormat {
+    /// A folder with one CSV file per table.
+    Csv,
+    /// A folder with one Parquet file per table.
+    Parquet,
+    /// One file to send: redacted, and read by explain and export.
+    Bundle,
+}
+
+/// Which names a bundle keeps.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Names {
+    /// Of programs and devices; hosts, users, databases, addresses, folders and groups become host-1, user-1 and so on.
+    Programs,
+    /// Of devices only.
+    None,
+    /// All, as recorded; only what looks like a secret is taken out.
+    All,
 }
 
 /// `30s`, `1.5m`, `500ms`, `2h`; a bare number is seconds.

@@ -1,27 +1,16 @@
 //! `explain`: the answer again, from disk.
 
-use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use model::{Report, Window};
-use recording::{Reader, Recording};
+use recording::Recording;
 
 use crate::arguments::Explain;
-use crate::outputs;
+use crate::{opened, outputs};
 
 pub(crate) fn explain(arguments: &Explain) -> Result<u8> {
-    let folder = match &arguments.recording {
-        Some(folder) => folder.clone(),
-        None => recording::newest(Path::new("."))?,
-    };
-    let recording = Reader::open(&folder)?;
-    for damage in &recording.damage {
-        outputs::say(&format!(
-            "stallscope: {}: {} (from byte {} on; what stands before it is used)",
-            damage.table, damage.what, damage.offset
-        ));
-    }
+    let (_, recording) = opened::open(arguments.recording.as_deref())?;
     let report = report(&recording, arguments.from, arguments.to)?;
     let text = outputs::terminal(&report);
     match &arguments.json {

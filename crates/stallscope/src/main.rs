@@ -6,6 +6,8 @@ mod arguments;
 mod bar;
 mod experiments;
 mod explain;
+mod export;
+mod opened;
 mod outputs;
 
 use std::process::ExitCode;
@@ -28,6 +30,7 @@ fn main() -> ExitCode {
         Command::Run(run) => (experiments::run(&run), COULD_NOT),
         Command::Record(record) => (experiments::record(&record), COULD_NOT_EXPLAIN),
         Command::Explain(explain) => (explain::explain(&explain), COULD_NOT_EXPLAIN),
+        Command::Export(export) => (export::export(&export), COULD_NOT_EXPLAIN),
     };
     match result {
         Ok(status) => ExitCode::from(status),

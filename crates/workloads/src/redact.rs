@@ -75,7 +75,7 @@ pub fn redact(argv: &[OsString]) -> Vec<String> {
 }
 
 /// A text that is quoted from a tool, with its secrets replaced.
-pub(crate) fn redact_text(quoted: &str) -> String {
+pub fn redact_text(quoted: &str) -> String {
     text(quoted)
 }
 

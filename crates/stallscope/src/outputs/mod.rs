@@ -1,8 +1,11 @@
 //! What people and programs see; each a pure writer of a report, and the few lines that print it.
 
+mod csv;
+mod dictionary;
 mod json;
 mod layout;
 mod live;
+mod parquet;
 mod phases;
 mod terminal;
 
@@ -10,8 +13,11 @@ use std::io::{IsTerminal, Write};
 
 use model::Report;
 
+pub(crate) use csv::write as write_csv;
+pub(crate) use dictionary::section as dictionary;
 pub(crate) use json::write as write_json;
 pub(crate) use live::{Live, Screen, Taken};
+pub(crate) use parquet::write as write_parquet;
 
 /// Columns that the verdict fits into, however wide the terminal is.
 const WIDEST: usize = 100;
@@ -29,7 +35,7 @@ pub(crate) fn say(line: &str) {
 }
 
 /// Names come from the recorded machine and may hold anything that a terminal would obey.
-fn harmless(text: &str) -> String {
+pub(crate) fn harmless(text: &str) -> String {
     let shown = |c: char| {
         if c.is_control() && c != '\n' {
             '\u{fffd}'
@@ -46,6 +52,11 @@ pub(crate) fn show(text: &str) -> std::io::Result<()> {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         result => result,
     }
+}
+
+/// A sentence in lines that fit where it is indented by two.
+pub(crate) fn wrap(sentence: &str) -> Vec<String> {
+    layout::wrap(sentence, WIDEST - 2)
 }
 
 fn columns() -> usize {

@@ -10,9 +10,11 @@
     reason = "SKIPPED lines are read by scripts/test.sh"
 )]
 
+mod bundle;
 mod crash;
 mod crowd;
 mod explain;
+mod export;
 mod interrupts;
 mod names;
 mod needs;

@@ -1,0 +1,101 @@
+//! A bundle: the recording written again from what was read of it, its words redacted, in one file.
+//!
+//! Nothing is copied byte by byte. What this program does not read, it does not send.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use model::{EntityEvent, Rows, Table, TableData};
+use recording::bundle::{self, Manifest};
+use recording::{Recording, Writer};
+
+use super::redact::{Redacted, redact};
+use super::{preview, refused};
+use crate::arguments::{Export, Names};
+use crate::outputs;
+
+/// Rows that are held at a time.
+const BATCH_ROWS: usize = 1 << 16;
+
+pub(super) fn export(arguments: &Export, path: &Path, recording: &Recording) -> Result<()> {
+    let names = arguments.names.unwrap_or(Names::Programs);
+    let out = match &arguments.output {
+        Some(out) => out.clone(),
+        None => bundle::name_for(path),
+    };
+    if !arguments.preview && fs::symlink_metadata(&out).is_ok() {
+        return Err(refused(&out)(std::io::ErrorKind::AlreadyExists.into()));
+    }
+    let redacted = redact(recording, names);
+    let room = bundle::private_folder().context(
+        "cannot write in the folder for temporary files. Name another with TMPDIR=FOLDER",
+    )?;
+    let folder = room.path().join("redacted.stall");
+    write_again(&folder, recording, &redacted)?;
+    let manifest = Manifest::of(&folder, preview::redaction(&redacted, names))?;
+    let mut text = preview::overview(&out, &manifest, recording, &redacted);
+    if arguments.preview {
+        text += &preview::texts(&redacted);
+        text += &preview::replaced(&redacted);
+    }
+    outputs::show(&text).context("cannot write to standard output")?;
+    if arguments.preview {
+        return Ok(());
+    }
+    let bytes = save(&out, &folder, &manifest)?;
+    outputs::say(&format!(
+        "Saved {} ({}). Every text in it: add --preview. Whoever gets it: stallscope explain {}",
+        out.display(),
+        super::size(bytes),
+        out.display()
+    ));
+    Ok(())
+}
+
+/// Packs the folder; a bundle that could not be finished does not stay.
+fn save(out: &Path, folder: &Path, manifest: &Manifest) -> Result<u64> {
+    let file = File::create_new(out).map_err(refused(out))?;
+    let mut buffered = BufWriter::new(file);
+    let packed = bundle::pack(folder, manifest, &mut buffered).and_then(|()| buffered.flush());
+    if packed.is_err() {
+        let _ = fs::remove_file(out);
+    }
+    packed.with_context(|| format!("cannot write {}", out.display()))?;
+    Ok(fs::metadata(out).map_err(refused(out))?.len())
+}
+
+/// The recording with its redacted words, made anew in `folder`.
+fn write_again(folder: &Path, recording: &Recording, redacted: &Redacted) -> Result<()> {
+    let meta = &redacted.meta;
+    let mut writer = Writer::create(folder, meta)?;
+    let events = redacted.entities.iter().map(|record| EntityEvent {
+        time: record.vanished.unwrap_or(record.first_seen),
+        record: record.clone(),
+    });
+    writer.entities(&events.collect::<Vec<_>>())?;
+    for (data, table) in recording.timeline.tables().zip(&redacted.tables) {
+        append(&mut writer, table, data)?;
+    }
+    writer.close(meta)?;
+    Ok(())
+}
+
+fn append(writer: &mut Writer, table: &Table, data: &TableData) -> Result<()> {
+    let width = table.columns.len();
+    let mut rows = Rows::with_capacity(width, data.len().min(BATCH_ROWS));
+    let mut values = Vec::with_capacity(width);
+    for row in 0..data.len() {
+        let (time, entity) = data.key(row);
+        values.clear();
+        values.extend(data.row(row));
+        rows.push(time, entity, &values);
+        if rows.len() == BATCH_ROWS {
+            writer.append(table, &rows)?;
+            rows.clear();
+        }
+    }
+    writer.append(table, &rows)?;
+    Ok(())
+}

@@ -1,0 +1,90 @@
+//! `export`: a recording for other programs, or for other people.
+
+mod bundle;
+mod clock;
+mod flat;
+mod preview;
+mod redact;
+mod tables;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use serde::Serialize;
+
+use crate::arguments::{Export, ExportFormat};
+use crate::opened;
+
+pub(crate) fn export(arguments: &Export) -> Result<u8> {
+    check(arguments)?;
+    let (path, recording) = opened::open(arguments.recording.as_deref())?;
+    match arguments.format {
+        ExportFormat::Bundle => bundle::export(arguments, &path, &recording)?,
+        ExportFormat::Csv | ExportFormat::Parquet => {
+            tables::export(arguments, &path, &recording)?;
+        }
+    }
+    Ok(0)
+}
+
+/// Options that the format has no use for are a misunderstanding, better said than passed over.
+fn check(arguments: &Export) -> Result<()> {
+    let bundle = arguments.format == ExportFormat::Bundle;
+    if bundle && !arguments.table.is_empty() {
+        bail!("a bundle holds every table, so that its verdict is the same: leave --table out");
+    }
+    if !bundle && (arguments.names.is_some() || arguments.preview) {
+        bail!(
+            "--names and --preview are for --format bundle: CSV and Parquet hold everything as it was recorded"
+        );
+    }
+    Ok(())
+}
+
+/// Where the export goes: where the user says, or beside nobody, here, named after the recording.
+fn destination(arguments: &Export, recording: &Path, ending: &str) -> PathBuf {
+    let default = || {
+        let stem = recording.file_stem().unwrap_or(recording.as_os_str());
+        let mut name = stem.to_owned();
+        name.push(ending);
+        PathBuf::from(name)
+    };
+    arguments.output.clone().unwrap_or_else(default)
+}
+
+/// An error about a destination that cannot be made.
+fn refused(path: &Path) -> impl FnOnce(std::io::Error) -> anyhow::Error + '_ {
+    move |error| {
+        let path = path.display();
+        if error.kind() == std::io::ErrorKind::AlreadyExists {
+            anyhow::anyhow!(
+                "{path} exists, and nothing is overwritten. Choose another with -o PATH"
+            )
+        } else {
+            anyhow::anyhow!("cannot write {path}: {error}. Choose another place with -o PATH")
+        }
+    }
+}
+
+/// `1.2 MB`, `310 kB`.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{:.0} kB", bytes as f64 / 1e3),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
+}
+
+/// The word that a value of an enumeration has in JSON.
+pub(crate) fn word(value: &impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word,
+        _ => String::new(),
+    }
+}
+
+/// What of a recording is no row, as it stands in `meta.json`.
+fn meta_text(meta: &model::Meta) -> Result<String> {
+    let text = serde_json::to_string_pretty(meta).context("cannot write meta.json")?;
+    Ok(text + "\n")
+}

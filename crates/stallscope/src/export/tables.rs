@@ -1,0 +1,120 @@
+//! CSV and Parquet: a folder with a file per table, and what they mean.
+
+use std::fs::{self, File};
+use std::io::BufWriter;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use model::{Table, Timeline};
+use recording::Recording;
+
+use super::clock::WallClock;
+use super::flat::{self, Sheet};
+use super::{destination, meta_text, refused, size};
+use crate::arguments::{Export, ExportFormat};
+use crate::outputs;
+
+/// What `README.md` begins with.
+const INTRODUCTION: &str = "\
+# Tables of a Stallscope recording
+
+Written by `stallscope export`. One file per table, one line per row.
+
+- `time_ns`: nanoseconds on CLOCK_BOOTTIME of the recorded machine: since boot, sleep included. `time_utc`: the same instant on its wall clock, in UTC, by the table `clock`.
+- `entity`: who the row is about, by its number in `entities`; its kind, name, path and role stand beside it as they were at the end.
+- A *counter* is the total so far: take differences per entity. A *gauge* stands for its instant.
+- **Nothing (null) means not read. It is never zero.** Rows exist only where something changed: a counter between two rows is a straight line, a gauge holds until its next row.
+- `gaps` says what was not seen, and why. `meta.json` is everything that is not a row: machine, command, targets, the workload's own summary.
+
+";
+
+pub(super) fn export(arguments: &Export, path: &Path, recording: &Recording) -> Result<()> {
+    let (ending, extension) = match arguments.format {
+        ExportFormat::Parquet => ("-parquet", "parquet"),
+        _ => ("-csv", "csv"),
+    };
+    check_tables(&arguments.table, &recording.timeline)?;
+    let folder = destination(arguments, path, ending);
+    fs::create_dir(&folder).map_err(refused(&folder))?;
+    let written = write(arguments, recording, &folder, extension);
+    if written.is_err() {
+        // It was made here and holds half of something. What cannot be removed is no second error.
+        let _ = fs::remove_dir_all(&folder);
+    }
+    let (tables, rows, bytes) = written?;
+    outputs::say(&format!(
+        "Saved {}: {}, {} rows, {}. Units and meanings: {}/README.md",
+        folder.display(),
+        analysis::count(tables, "table"),
+        analysis::integer(rows as f64),
+        size(bytes),
+        folder.display(),
+    ));
+    Ok(())
+}
+
+fn check_tables(wanted: &[String], timeline: &Timeline) -> Result<()> {
+    let mut known: Vec<&str> = timeline.tables().map(|data| &*data.table.name).collect();
+    known.extend(["entities", "gaps"]);
+    match wanted.iter().find(|name| !known.contains(&name.as_str())) {
+        Some(name) => bail!(
+            "the recording has no table {name}. It has: {}",
+            known.join(", ")
+        ),
+        None => Ok(()),
+    }
+}
+
+/// Tables, rows and bytes that were written.
+fn write(
+    arguments: &Export,
+    recording: &Recording,
+    folder: &Path,
+    extension: &str,
+) -> Result<(u32, u64, u64)> {
+    let Recording { meta, timeline, .. } = recording;
+    let clock = WallClock::of(&meta.identity, timeline);
+    let wanted = |name: &str| {
+        arguments.table.is_empty() || arguments.table.iter().any(|table| table == name)
+    };
+    let recorded = timeline
+        .tables()
+        .map(|data| flat::table(data, timeline, &clock));
+    let sheets = recorded.chain([
+        flat::entities(timeline, &clock),
+        flat::gaps(timeline, &clock),
+    ]);
+    let (mut tables, mut rows, mut bytes) = (0, 0, 0);
+    for sheet in sheets.filter(|sheet| wanted(&sheet.name)) {
+        let path = folder.join(format!("{}.{extension}", sheet.name));
+        rows += write_sheet(sheet, &path, arguments.format)
+            .with_context(|| format!("cannot write {}", path.display()))?;
+        bytes += fs::metadata(&path).map_err(refused(&path))?.len();
+        tables += 1;
+    }
+    let described = timeline.tables().map(|data| &data.table);
+    let described: Vec<&Table> = described.filter(|table| wanted(&table.name)).collect();
+    let texts = [
+        ("meta.json", meta_text(meta)?),
+        ("README.md", readme(&described)),
+    ];
+    for (name, text) in texts {
+        let path = folder.join(name);
+        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok((tables, rows, bytes))
+}
+
+fn write_sheet(sheet: Sheet<'_>, path: &Path, format: ExportFormat) -> Result<u64> {
+    let out = BufWriter::new(File::create_new(path)?);
+    match format {
+        ExportFormat::Parquet => outputs::write_parquet(out, &sheet.schema, sheet.batches),
+        _ => outputs::write_csv(out, &sheet.schema, sheet.batches),
+    }
+}
+
+fn readme(tables: &[&Table]) -> String {
+    let sections = tables.iter().map(|table| outputs::dictionary(table, ""));
+    let text = INTRODUCTION.to_owned() + &sections.collect::<String>();
+    format!("{}\n", text.trim_end())
+}

@@ -1,0 +1,32 @@
+//! A recording from wherever it lies: a folder, or a bundle that somebody sent.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use recording::{Reader, Recording, bundle};
+
+use crate::outputs;
+
+/// Opens the recording that was named, or the newest here; what is damaged is said.
+///
+/// A bundle is unpacked into a private folder, which is gone when this returns.
+pub(crate) fn open(named: Option<&Path>) -> Result<(PathBuf, Recording)> {
+    let path = match named {
+        Some(path) => path.to_owned(),
+        None => recording::newest(Path::new("."))?,
+    };
+    let recording = if bundle::is_bundle(&path) {
+        let unpacked = bundle::unpack(&path)?;
+        Reader::open(unpacked.folder())
+            .with_context(|| format!("in the bundle {}", path.display()))?
+    } else {
+        Reader::open(&path)?
+    };
+    for damage in &recording.damage {
+        outputs::say(&format!(
+            "stallscope: {}: {} (from byte {} on; what stands before it is used)",
+            damage.table, damage.what, damage.offset
+        ));
+    }
+    Ok((path, recording))
+}

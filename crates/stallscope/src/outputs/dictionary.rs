@@ -1,0 +1,127 @@
+//! What tables and columns mean, as Markdown: `docs/data.md`, and the README of exported tables.
+
+use model::Table;
+
+use crate::export::word;
+
+/// A table's section. `when` says how often it gets rows.
+pub(crate) fn section(table: &Table, when: &str) -> String {
+    let mut text = format!("## {}\n\n{}", cell(&table.name), cell(&table.help));
+    text += &format!(" About: {}.", table.entity.word().replace('_', " "));
+    if !when.is_empty() {
+        text += &format!(" Read: {when}.");
+    }
+    text += "\n\n| column | unit | kind | quality | what it is | read from |\n|---|---|---|---|---|---|\n";
+    for column in table.columns.iter() {
+        let mut source = cell(&column.source);
+        if !column.since.is_empty() {
+            source += &format!(" (since Linux {})", cell(&column.since));
+        }
+        text += &format!(
+            "| `{}` | {} | {} | {} | {} | {source} |\n",
+            cell(&column.name),
+            word(&column.unit).replace('_', " "),
+            word(&column.kind),
+            column.quality.word(),
+            cell(&column.help),
+        );
+    }
+    text.push('\n');
+    text
+}
+
+/// A text in a cell of a table: descriptions of a recording from elsewhere may hold anything.
+fn cell(text: &str) -> String {
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    let text: String = text.chars().map(plain).collect();
+    text.replace('|', "\\|").replace('<', "&lt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use sensors::Period;
+
+    use super::*;
+
+    const INTRODUCTION: &str = "\
+# The data
+
+Every table that a recording can hold, with each column's unit, meaning and source. Made from the code by a test: `UPDATE_EXPECT=1 cargo test -p stallscope dictionary`.
+
+A row is (time, entity, one integer or nothing per column). Rows exist only where something changed, so a missing row without a gap means \"unchanged\"; a missing value was not read, and is never zero. Times are nanoseconds on CLOCK_BOOTTIME. In the recording's own files times and counters are stored as differences ([recording.md](recording.md)); `stallscope export` writes them out as totals ([export.md](export.md)).
+
+- **unit**: nanoseconds, bytes, count; *hundredths* of one; *milli per second*: thousandths of an event per second; *code*: a number whose meaning the text tells.
+- **kind**: a *counter* only grows, and differences are the measure; a *gauge* stands for an instant or for its own interval.
+- **quality**: *exact*: accounted at every change; *sampled*: looked at now and then; *estimated*: worked out, or accounted in ticks.
+- **Read** is the default period; sampling that would cost too much is stretched, and `recorder.period_ns` says so. *near*: the machine, target and generator.
+
+The list of entities and the gaps are described in [recording.md](recording.md).
+
+";
+
+    /// How often a sensor's table gets rows.
+    fn every(period: Period) -> String {
+        let ms = |period: std::time::Duration| match period.as_millis() {
+            ms if ms % 1000 == 0 => format!("{} s", ms / 1000),
+            ms => format!("{ms} ms"),
+        };
+        match (ms(period.near), ms(period.rest)) {
+            (near, rest) if near == rest => format!("every {near}"),
+            (near, rest) => format!("every {near} near, every {rest} for the rest"),
+        }
+    }
+
+    /// The tables that no sensor fills, with who does and when.
+    fn others() -> [(&'static Table, &'static str); 8] {
+        [
+            (&sensors::FILESYSTEM, "every 1 s"),
+            (&sensors::CONNECTION, "every 1 s"),
+            (&sensors::postgres::SESSION, "every 1 s, with `--postgres`"),
+            (&sensors::postgres::DATABASE, "every 1 s, with `--postgres`"),
+            (&sensors::CLOCK, "every 5 s"),
+            (&sensors::RECORDER, "at each wake-up of the sampler"),
+            (
+                &workloads::SIGNAL,
+                "as often as the workload reports; pgbench every 1 s",
+            ),
+            (
+                &workloads::LATENCY_SAMPLE,
+                "one row per operation that was taken, with `--quantiles`",
+            ),
+        ]
+    }
+
+    #[test]
+    fn the_data_dictionary_is_fresh() {
+        let sensors = sensors::all().iter();
+        let mut tables: Vec<(&Table, String)> = sensors
+            .map(|sensor| (sensor.table, every(sensor.period)))
+            .collect();
+        tables.extend(others().map(|(table, when)| (table, when.to_owned())));
+        for table in sensors::tables() {
+            let here = tables.iter().any(|(listed, _)| listed.name == table.name);
+            assert!(here, "{} is not in the dictionary", table.name);
+        }
+        let mut text = INTRODUCTION.to_owned();
+        text += "| table | about | what |\n|---|---|---|\n";
+        for (table, _) in &tables {
+            let name = &table.name;
+            let about = table.entity.word().replace('_', " ");
+            text += &format!("| [{name}](#{name}) | {about} | {} |\n", table.help);
+        }
+        text.push('\n');
+        for (table, when) in &tables {
+            text += &section(table, when);
+        }
+        let text = format!("{}\n", text.trim_end());
+        expect_test::expect_file!["../../../../docs/data.md"].assert_eq(&text);
+    }
+
+    #[test]
+    fn descriptions_from_elsewhere_stay_in_their_cell() {
+        let mut table = workloads::LATENCY_SAMPLE.clone();
+        table.columns.to_mut()[0].help = "a | b\n<script>".into();
+        let text = section(&table, "");
+        assert!(text.contains("| a \\| b &lt;script> |"), "{text}");
+    }
+}
