@@ -141,7 +141,13 @@ fn change(
     let bits = random.u8(1..);
     flip(&file, place, bits)?;
     let from = batch_of(lengths, place);
-    names_place(&explain(round, DAMAGED)?, name, from..=place)
+    let ended = explain(round, DAMAGED)?;
+    // Words that describe a table may change without notice; what is answered may not.
+    let (said, sound) = (&ended.stdout, &explain(round, RECORDING)?.stdout);
+    if said == sound && ended.status.success() {
+        return Ok(());
+    }
+    names_place(&ended, name, from..=place)
         .with_context(|| format!("{name} changed at byte {place} by {bits:#04x}"))
 }
 

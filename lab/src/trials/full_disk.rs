@@ -30,8 +30,8 @@ const WORKLOAD: &str = "touch began; for i in 1 2 3; do echo line $i; sleep 1; d
 const SAID: &[u8] = b"line 1\nline 2\nline 3\n";
 /// What tmpfs may hold, bytes.
 const SMALL: u64 = 8 << 20;
-/// Enough to begin with; the first seconds of a machine's processes need more.
-const LARGEST_FILE: u64 = 16 << 10;
+/// Less than the largest file of a recording has after a second.
+const LARGEST_FILE: u64 = 12 << 10;
 const LIMIT: Duration = Duration::from_secs(20);
 
 fn round(round: &Round<'_>) -> Result<()> {
@@ -61,7 +61,7 @@ fn round(round: &Round<'_>) -> Result<()> {
             let disk = stage.slow_disk()?;
             turns_read_only(round, &disk, moment)
         }
-        _ => refuses_larger_files(round),
+        _ => refuses_larger_files(round, moment),
     }
 }
 
@@ -96,16 +96,18 @@ impl Drop for Memory {
 }
 
 fn step(command: &mut Command) -> Result<()> {
-    let output = command.output().context("cannot run mount")?;
+    let output = command
+        .output()
+        .with_context(|| format!("cannot start {}", command.get_program().display()))?;
     if !output.status.success() {
-        bail!("mount: {}", String::from_utf8_lossy(&output.stderr).trim());
+        bail!("{}", String::from_utf8_lossy(&output.stderr).trim());
     }
     Ok(())
 }
 
 /// `run` on that disk, with the workload.
-fn start(round: &Round<'_>, disk: &Path, wrapper: &[&str]) -> Result<Recorder> {
-    let mut command = recorder::wrapped(round, wrapper)?;
+fn start(round: &Round<'_>, disk: &Path) -> Result<Recorder> {
+    let mut command = recorder::command(round)?;
     command
         .args(["run", "-o"])
         .arg(disk.join("trial.stall"))
@@ -115,7 +117,7 @@ fn start(round: &Round<'_>, disk: &Path, wrapper: &[&str]) -> Result<Recorder> {
 
 /// It says what is wrong with which folder, and starts nothing.
 fn never_begins(round: &Round<'_>, disk: &Path) -> Result<()> {
-    let ended = start(round, disk, &[])?.end(LIMIT)?;
+    let ended = start(round, disk)?.end(LIMIT)?;
     ended.expect(125)?.says("trial.stall")?;
     if round.folder.join("began").exists() {
         bail!("the workload was started: {}", ended.text());
@@ -127,7 +129,7 @@ fn never_begins(round: &Round<'_>, disk: &Path) -> Result<()> {
 }
 
 fn fills(round: &Round<'_>, stage: &Stage, disk: &Path, moment: Duration) -> Result<()> {
-    let mut recorder = start(round, disk, &[])?;
+    let mut recorder = start(round, disk)?;
     recorder.stays(moment)?;
     stage.fill_disk(disk)?;
     goes_on(&recorder.end(LIMIT)?)?.says("No space left")?;
@@ -136,7 +138,7 @@ fn fills(round: &Round<'_>, stage: &Stage, disk: &Path, moment: Duration) -> Res
 }
 
 fn turns_read_only(round: &Round<'_>, disk: &Path, moment: Duration) -> Result<()> {
-    let mut recorder = start(round, disk, &[])?;
+    let mut recorder = start(round, disk)?;
     recorder.stays(moment)?;
     // Refused in the ordinary way while files are open for writing: as after an error of the disk.
     step(
@@ -149,11 +151,12 @@ fn turns_read_only(round: &Round<'_>, disk: &Path, moment: Duration) -> Result<(
     is_read(round, disk, false)
 }
 
-fn refuses_larger_files(round: &Round<'_>) -> Result<()> {
-    let size = format!("--fsize={LARGEST_FILE}");
-    let script = ["prlimit", &size, "--"];
-    let ended = start(round, round.folder, &script)?.end(LIMIT)?;
-    goes_on(&ended)?.says("too large")?;
+fn refuses_larger_files(round: &Round<'_>, moment: Duration) -> Result<()> {
+    let mut recorder = start(round, round.folder)?;
+    recorder.stays(moment)?;
+    let pid = format!("--pid={}", recorder.pid());
+    step(Command::new("prlimit").args([pid, format!("--fsize={LARGEST_FILE}")]))?;
+    goes_on(&recorder.end(LIMIT)?)?.says("too large")?;
     is_read(round, round.folder, true)
 }
 
