@@ -207,12 +207,7 @@ impl Sampler {
             };
             go_on = self.tick(lateness, sink);
         }
-        // The tick that was told to stop may have taken long itself.
-        let late = Window::new(timer.first + expirations as i64 * TICK_NS, boottime());
-        if let passed @ 1.. = late.len_ns() / TICK_NS {
-            self.note_missed(passed as u64 + 1, late, sink);
-        }
-        self.end(sink);
+        self.end(timer.first + expirations as i64 * TICK_NS, sink);
     }
 
     /// One wake-up: reads what is due, hands on once a second. Returns false once told to stop.
@@ -432,10 +427,16 @@ impl Sampler {
         }
     }
 
-    fn end(&mut self, sink: &mut dyn FnMut(Harvest)) {
+    /// `deadline` is the first that was not served.
+    fn end(&mut self, deadline: Timestamp, sink: &mut dyn FnMut(Harvest)) {
         // A last look, so that series reach the end; not at pressure, which an early read would bend.
         self.sample(Look::Last);
         self.filesystems.sample(boottime());
+        // The tick that was told to stop, or this look, may have taken long.
+        let late = Window::new(deadline, boottime());
+        if let passed @ 1.. = late.len_ns() / TICK_NS {
+            self.note_missed(passed as u64 + 1, late, sink);
+        }
         self.note_self(boottime(), 0);
         for (index, probe) in &mut self.machine {
             probe.finish(&mut self.intakes[*index]);
