@@ -1,6 +1,6 @@
 //! Doubts about the measurement itself, and what could not be seen.
 
-use model::{Caveat, ExitKind, GapReason, LedgerClass, Phase, PhaseKind, Provenance};
+use model::{Caveat, ExitKind, Gap, GapReason, LedgerClass, Phase, PhaseKind, Provenance};
 
 use crate::causes;
 use crate::facts::Facts;
@@ -52,7 +52,20 @@ pub(crate) fn not_seen(facts: &Facts<'_>) -> Vec<String> {
             all.push(sentence.clone());
         }
     }
+    if facts.timeline.gaps.iter().any(is_the_machines) {
+        all.push(
+            "what this machine withheld: `stallscope doctor` has the commands that give it"
+                .to_owned(),
+        );
+    }
     all
+}
+
+/// What the machine withholds, and not a server that was asked or a program that was looked into.
+fn is_the_machines(gap: &Gap) -> bool {
+    const TABLES: [&str; 3] = ["pressure", "thread", "process"];
+    let of_kernel = TABLES.contains(&gap.table.as_str()) && gap.what != "wait_event";
+    of_kernel && matches!(gap.reason, GapReason::Denied(_) | GapReason::Unsupported(_))
 }
 
 fn interrupted(facts: &Facts<'_>) -> Option<String> {

@@ -39,12 +39,12 @@ pub enum Error {
 
 impl Error {
     /// The exit status that env(1) gives for a command that could not be started: 127 when it does
-    /// not exist, 126 when it cannot be run, 125 for anything else.
-    pub fn exit_status(&self) -> i32 {
+    /// not exist, 126 when it cannot be run. `None` for anything else.
+    pub fn exit_status(&self) -> Option<u8> {
         match self {
-            Error::Start { cause, .. } if cause.kind() == std::io::ErrorKind::NotFound => 127,
-            Error::Start { .. } => 126,
-            _ => 125,
+            Error::Start { cause, .. } if cause.kind() == std::io::ErrorKind::NotFound => Some(127),
+            Error::Start { .. } => Some(126),
+            _ => None,
         }
     }
 }

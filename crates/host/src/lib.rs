@@ -8,6 +8,7 @@
 #![allow(unsafe_code)]
 
 mod budget;
+mod capabilities;
 mod cgroups;
 mod child;
 mod clock;
@@ -31,6 +32,7 @@ pub mod sockets;
 mod thread;
 mod words;
 
+pub use capabilities::survey;
 pub use cgroups::{Hierarchies, Mount, Placement, groups_of};
 pub use child::{Child, Streams, spawn};
 pub use clock::{Clocks, boottime};

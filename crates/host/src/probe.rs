@@ -6,6 +6,7 @@ use model::{EntityId, Gap, GapReason, Timestamp, Window};
 use rustix::io::Errno;
 use sensors::{Facts, Lack, Place, Reading, Scope, Sensor, Subject};
 
+use crate::capabilities::pressure_lack;
 use crate::intake::{Intake, LastSeen};
 use crate::kept_file::KeptFile;
 use crate::registry::Registry;
@@ -366,18 +367,11 @@ fn say_lack(sensor: &'static Sensor, index: usize, errno: Errno, gaps: &mut Gaps
             GapReason::Denied("too many open files: raise the limit with ulimit -n".to_owned())
         }
         (Lack::Usual, _) => return,
-        (Lack::Say(sentence), Errno::ACCESS | Errno::PERM) => GapReason::Denied(sentence.to_owned()),
+        (Lack::Say(sentence), Errno::ACCESS | Errno::PERM) => {
+            GapReason::Denied(sentence.to_owned())
+        }
         (Lack::Say(sentence), _) => GapReason::Unsupported(sentence.to_owned()),
-        (Lack::Pressure, Errno::OPNOTSUPP) => GapReason::Unsupported(
-            "pressure is switched off: add psi=1 to the kernel's boot parameters and reboot".to_owned(),
-        ),
-        // Off at boot: newer kernels then do not even make the files (psi_proc_init).
-        (Lack::Pressure, Errno::NOENT) => GapReason::Unsupported(
-            "this kernel shows no pressure: add psi=1 to its boot parameters and reboot (it needs Linux 4.20 or \
-             later with CONFIG_PSI, and no sandbox that hides /proc/pressure)"
-                .to_owned(),
-        ),
-        (Lack::Pressure, errno) => GapReason::Denied(format!("pressure: {errno}")),
+        (Lack::Pressure, errno) => pressure_lack(errno),
     };
     gaps.say(&sensor.table.name, source.path, reason);
 }

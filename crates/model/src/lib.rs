@@ -13,6 +13,7 @@ mod monotone;
 mod report;
 mod rows;
 mod run;
+mod survey;
 mod table;
 mod time;
 mod timeline;
@@ -31,6 +32,7 @@ pub use run::{
     Complaint, ComplaintKind, Cost, ExitKind, FORMAT_VERSION, Identity, Load, Meta, Outcome, Plan,
     ScriptSummary, Summary, Target, WorkloadRun,
 };
+pub use survey::{Availability, Capability, Mend, SURVEY_SCHEMA, Survey};
 pub use table::{Column, ColumnKind, Quality, Table, Unit};
 pub use time::{Timestamp, Window};
 pub use timeline::{Series, TableData, Timeline};

@@ -27,6 +27,8 @@ pub(crate) enum Command {
     Explain(Explain),
     /// Hand a recording on: as tables for other programs, or as one file to send, without secrets.
     Export(Export),
+    /// Say what this machine allows, what each lack costs, and what mends it. Changes nothing.
+    Doctor(Doctor),
 }
 
 /// Examples and exit status of `run`.
@@ -185,6 +187,16 @@ pub(crate) enum Names {
     None,
     /// All, as recorded; only what looks like a secret is taken out.
     All,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Doctor {
+    /// Where the files of the machine stand: / or, in a container that has the host's mounted at /host, /host.
+    #[arg(long, value_name = "DIR", default_value = "/")]
+    pub(crate) root: PathBuf,
+    /// Write the answer as JSON to FILE; to standard output, instead of the text, without a value.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    pub(crate) json: Option<PathBuf>,
 }
 
 /// `30s`, `1.5m`, `500ms`, `2h`; a bare number is seconds.

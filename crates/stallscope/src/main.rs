@@ -4,6 +4,7 @@
 
 mod arguments;
 mod bar;
+mod doctor;
 mod experiments;
 mod explain;
 mod export;
@@ -31,16 +32,17 @@ fn main() -> ExitCode {
         Command::Record(record) => (experiments::record(&record), COULD_NOT_EXPLAIN),
         Command::Explain(explain) => (explain::explain(&explain), COULD_NOT_EXPLAIN),
         Command::Export(export) => (export::export(&export), COULD_NOT_EXPLAIN),
+        Command::Doctor(doctor) => (doctor::doctor(&doctor), COULD_NOT_EXPLAIN),
     };
     match result {
         Ok(status) => ExitCode::from(status),
         Err(error) => {
             outputs::say(&format!("stallscope: {}", outputs::sentence(&error)));
             // A workload that could not be started has its own statuses.
-            let status = error
+            let of_workload = error
                 .downcast_ref::<host::Error>()
-                .map_or(i32::from(trouble), host::Error::exit_status);
-            ExitCode::from(u8::try_from(status).unwrap_or(trouble))
+                .and_then(host::Error::exit_status);
+            ExitCode::from(of_workload.unwrap_or(trouble))
         }
     }
 }

@@ -123,6 +123,26 @@ fn no_pressure() {
 }
 
 #[test]
+fn what_the_machine_withheld_points_to_the_doctor() {
+    let with = |table: &str, what: &str| {
+        let mut run = drawn(SATURATED);
+        run.timeline.gaps.push(Gap {
+            table: table.to_owned(),
+            what: what.to_owned(),
+            window: None,
+            reason: GapReason::Denied("run as root".to_owned()),
+        });
+        let not_seen = run.diagnose().verdict.not_seen;
+        not_seen.iter().any(|it| it.contains("stallscope doctor"))
+    };
+    assert!(with("thread", "syscall"));
+    assert!(with("pressure", "proc/pressure/cpu"));
+    // A server that refuses a question is no matter of the machine's.
+    assert!(!with("pg_session", ""));
+    assert!(!with("thread", "wait_event"));
+}
+
+#[test]
 fn deadlines_missed() {
     let with = |cells: &str| caveats(&drawn(&format!("{SATURATED}missed {cells}\n")));
     // A tenth of a cell is ten deadlines of a sampler of 100 ms.

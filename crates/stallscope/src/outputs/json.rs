@@ -1,14 +1,14 @@
-//! The report as JSON; its schema is in `docs/report.schema.json`, which a test keeps fresh.
+//! Reports as JSON, a run's and a machine's; their schemas are in `docs/*.schema.json`, which tests keep fresh.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use model::Report;
+use serde::Serialize;
 
-/// Writes the report to a file, or to standard output for `-`.
-pub(crate) fn write(report: &Report, file: &Path) -> Result<()> {
+/// Writes a report to a file, or to standard output for `-`.
+pub(crate) fn write(report: &impl Serialize, file: &Path) -> Result<()> {
     let text = serde_json::to_string_pretty(report).context("cannot write the report as JSON")?;
     let text = harmless(&text) + "\n";
     if file == Path::new("-") {
@@ -48,11 +48,20 @@ mod tests {
         assert_eq!(read, names);
     }
 
+    fn check(schema: &schemars::Schema, documented: &expect_test::ExpectFile) {
+        let schema = serde_json::to_string_pretty(schema).expect("a schema is JSON");
+        documented.assert_eq(&format!("{schema}\n"));
+    }
+
     #[test]
-    fn the_documented_schema_is_the_codes_own() {
-        let schema = serde_json::to_string_pretty(&schemars::schema_for!(model::Report))
-            .expect("a schema is JSON");
-        expect_test::expect_file!["../../../../docs/report.schema.json"]
-            .assert_eq(&format!("{schema}\n"));
+    fn the_documented_schemas_are_the_codes_own() {
+        check(
+            &schemars::schema_for!(model::Report),
+            &expect_test::expect_file!["../../../../docs/report.schema.json"],
+        );
+        check(
+            &schemars::schema_for!(model::Survey),
+            &expect_test::expect_file!["../../../../docs/doctor.schema.json"],
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! Lines of text within a width: wrapped, labelled, side by side.
 
 /// Where the texts of the closing lines begin.
-const LABEL: usize = 20;
+pub(super) const LABEL: usize = 20;
 
 /// A name and its value.
 pub(super) type Cell = (&'static str, String);

@@ -7,11 +7,12 @@ mod layout;
 mod live;
 mod parquet;
 mod phases;
+mod survey;
 mod terminal;
 
 use std::io::{IsTerminal, Write};
 
-use model::Report;
+use model::{Report, Survey};
 
 pub(crate) use csv::write as write_csv;
 pub(crate) use dictionary::section as dictionary;
@@ -27,6 +28,11 @@ const NARROWEST: usize = 60;
 /// The verdict as text, as wide as the terminal, at most `WIDEST`.
 pub(crate) fn terminal(report: &Report) -> String {
     terminal::verdict(report, columns())
+}
+
+/// What a machine allows as text, as wide.
+pub(crate) fn survey(survey: &Survey) -> String {
+    survey::text(survey, columns())
 }
 
 /// A line on standard error. A reader that has gone is no reason to stop.

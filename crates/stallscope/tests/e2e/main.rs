@@ -13,6 +13,7 @@
 mod bundle;
 mod crash;
 mod crowd;
+mod doctor;
 mod explain;
 mod export;
 mod interrupts;

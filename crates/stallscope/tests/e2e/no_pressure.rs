@@ -23,6 +23,7 @@ fn without_pressure_files_there_is_a_verdict_that_says_how_to_get_them() {
         .says("pressure not recorded")
         .says("no pressure was recorded: ")
         .says("add psi=1 to its boot parameters and reboot")
+        .says("`stallscope doctor` has the commands that give it")
         .says("No bottleneck");
     let report = place.report();
     assert!(

@@ -1,0 +1,65 @@
+//! What a check says, before it is given the check's name.
+
+use model::{Availability, Capability, Mend};
+
+/// The answer of one check.
+pub(super) struct Answer(Capability);
+
+impl Answer {
+    fn new(availability: Availability, sentence: impl Into<String>) -> Self {
+        Self(Capability {
+            check: String::new(),
+            availability,
+            sentence: sentence.into(),
+            costs: String::new(),
+            mend: None,
+        })
+    }
+
+    /// It is there.
+    pub(super) fn fine(sentence: impl Into<String>) -> Self {
+        Self::new(Availability::Fine, sentence)
+    }
+
+    /// It is not there.
+    pub(super) fn lacking(sentence: impl Into<String>) -> Self {
+        Self::new(Availability::Lacking, sentence)
+    }
+
+    /// Nothing tells.
+    pub(super) fn untold(sentence: impl Into<String>) -> Self {
+        Self::new(Availability::CannotTell, sentence)
+    }
+
+    /// For what only the running kernel tells, asked of files of another machine.
+    pub(super) fn not_tried() -> Self {
+        Self::untold("Captured files do not tell: run `stallscope doctor` on that machine.")
+    }
+
+    /// What the lack costs, or would.
+    pub(super) fn costs(mut self, costs: impl Into<String>) -> Self {
+        self.0.costs = costs.into();
+        self
+    }
+
+    /// What mends it.
+    pub(super) fn mended_by(mut self, mend: Mend) -> Self {
+        self.0.mend = Some(mend);
+        self
+    }
+
+    pub(super) fn named(self, check: &str) -> Capability {
+        Capability {
+            check: check.to_owned(),
+            ..self.0
+        }
+    }
+}
+
+/// `1 group`, `3 groups`.
+pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
+    match count {
+        1 => format!("1 {one}"),
+        count => format!("{count} {many}"),
+    }
+}

@@ -1,0 +1,78 @@
+//! BPF: types of the kernel, and whether programs are taken.
+
+use rustix::io::Errno;
+
+use super::answer::Answer;
+use super::patient::Patient;
+use super::tree::name_of;
+use super::trials::{Privilege, Trials};
+
+const UNUSED: &str = "This version uses no BPF.";
+
+/// BTF: the kernel's own description of its types.
+pub(super) fn types(patient: &Patient<'_>) -> Answer {
+    let file = "/sys/kernel/btf/vmlinux";
+    match patient.tree.entries("sys/kernel/btf") {
+        Ok(entries) if entries.iter().any(|it| it.name == "vmlinux") => {
+            Answer::fine(format!("The kernel describes its types ({file})."))
+        }
+        _ if patient.trials.is_none() && patient.tree.entries("sys/kernel").is_err() => {
+            Answer::not_tried()
+        }
+        _ => Answer::lacking(format!(
+            "There is no {file}: the kernel was built without CONFIG_DEBUG_INFO_BTF. {UNUSED}"
+        )),
+    }
+}
+
+/// Whether a map and a program that does nothing were taken.
+pub(super) fn programs(patient: &Patient<'_>) -> Answer {
+    let Some(trials) = &patient.trials else {
+        return Answer::not_tried();
+    };
+    let lockdown = patient.line("sys/kernel/security/lockdown");
+    let locked = lockdown
+        .as_deref()
+        .is_some_and(|it| it.contains("[confidentiality]"));
+    let (what, errno) = match (trials.bpf_map, trials.bpf_program) {
+        (Ok(()), Ok(())) if locked => {
+            return Answer::lacking(format!(
+                "Maps and programs are taken, but the kernel is locked down for confidentiality \
+                 (/sys/kernel/security/lockdown): programs may not read its memory. {UNUSED}"
+            ));
+        }
+        (Ok(()), Ok(())) => {
+            return Answer::fine("bpf(2) takes maps and programs (tried, and given back).");
+        }
+        (Err(errno), _) => ("map", errno),
+        (_, Err(errno)) => ("program", errno),
+    };
+    let answer = Answer::lacking(format!(
+        "bpf(2) takes no {what} here ({}): {}. {UNUSED}",
+        name_of(errno),
+        reason(patient, trials, errno)
+    ));
+    if errno == Errno::PERM && trials.euid != 0 && !trials.filtered {
+        return answer.mended_by(patient.type_in("run as root", &[]));
+    }
+    answer
+}
+
+fn reason(patient: &Patient<'_>, trials: &Trials, errno: Errno) -> String {
+    let closed = patient.line("proc/sys/kernel/unprivileged_bpf_disabled");
+    let privileged = trials.may(Privilege::Bpf) || trials.may(Privilege::SysAdmin);
+    match errno {
+        Errno::NOSYS => "the kernel was built without CONFIG_BPF_SYSCALL".to_owned(),
+        _ if trials.filtered => "a seccomp filter watches over this process".to_owned(),
+        _ if !trials.own_users => {
+            "this is a user namespace, whose root is nobody to the kernel".to_owned()
+        }
+        _ if !privileged => match closed.as_deref() {
+            Some(level @ ("1" | "2")) => {
+                format!("no CAP_BPF, and kernel.unprivileged_bpf_disabled is {level}")
+            }
+            _ => "no CAP_BPF".to_owned(),
+        },
+        _ => "a security policy refuses it".to_owned(),
+    }
+}

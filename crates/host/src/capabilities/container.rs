@@ -1,0 +1,115 @@
+//! Whether this is a container, and what to ask of the one who starts it.
+
+use super::answer::Answer;
+use super::patient::Patient;
+use super::trials::Trials;
+
+const COSTS: &str = "Whatever runs outside: cpu.neighbour and io.neighbour have no name, and a server has to run in the same \
+    container to be found.";
+
+/// Whether all of the machine is seen from here.
+pub(super) fn check(patient: &Patient<'_>) -> Answer {
+    let Some(trials) = &patient.trials else {
+        return match engine(patient) {
+            Some(engine) => Answer::lacking(format!(
+                "These are the files of a container ({}).",
+                engine.sign
+            ))
+            .costs(COSTS)
+            .mended_by(patient.type_in(engine.how, engine.commands)),
+            None => Answer::fine("Nothing among these files is a container's."),
+        };
+    };
+    let namespaces = [
+        (trials.own_pids, "processes"),
+        (trials.own_groups, "control groups"),
+        (trials.own_users, "users"),
+    ];
+    let hidden: Vec<_> = namespaces
+        .into_iter()
+        .filter_map(|(own, what)| (!own).then_some(what))
+        .collect();
+    if hidden.is_empty() {
+        return Answer::fine(
+            "This process is in the machine's first namespaces of processes, control groups and users.",
+        );
+    }
+    if patient.is_elsewhere {
+        return Answer::fine(
+            "This process is in a container, and the host's files are read: give `record` the same --root.",
+        );
+    }
+    let sign = engine(patient).map_or(String::new(), |it| format!(" ({})", it.sign));
+    let answer = Answer::lacking(format!(
+        "This process is in a container{sign}, with namespaces of its own for {}: of these it sees its own only.",
+        hidden.join(", ")
+    ));
+    let Some(engine) = engine(patient) else {
+        let outside = "run Stallscope outside of it; docs/doctor.md says what Docker, Podman and Kubernetes need";
+        return answer.costs(COSTS).mended_by(patient.type_in(outside, &[]));
+    };
+    let mut mend = patient.type_in(engine.how, engine.commands);
+    if is_confined(trials) {
+        for command in &mut mend.commands {
+            *command = command.replace(" IMAGE", " --security-opt apparmor=unconfined IMAGE");
+        }
+    }
+    answer.costs(COSTS).mended_by(mend)
+}
+
+/// Whether AppArmor keeps processes of other containers, and of the host, from being looked into.
+fn is_confined(trials: &Trials) -> bool {
+    trials.profile.ends_with("(enforce)")
+}
+
+/// What runs containers.
+#[derive(Clone, Copy)]
+pub(super) struct Engine {
+    sign: &'static str,
+    how: &'static str,
+    commands: &'static [&'static str],
+}
+
+const RECORD: &str = "stallscope record --root /host --for 30s";
+
+/// The sign of each engine; the first that is there counts. A pod's containers may have another's too.
+static ENGINES: [(&str, Engine); 3] = [
+    (
+        ".dockerenv",
+        Engine {
+            sign: "Docker's, by /.dockerenv",
+            how: "ask the one who starts it for this, then record from inside",
+            commands: &[
+                "docker run --pid=host --cgroupns=host --cap-add=SYS_PTRACE --cap-add=DAC_READ_SEARCH --cap-add=SYS_NICE --cap-add=IPC_LOCK -v /:/host:ro IMAGE",
+                RECORD,
+            ],
+        },
+    ),
+    (
+        "run/.containerenv",
+        Engine {
+            sign: "Podman's, by /run/.containerenv",
+            how: "ask the one who starts it for this, as root (sudo podman), then record from inside",
+            commands: &[
+                "podman run --pid=host --cgroupns=host --cap-add=SYS_PTRACE --cap-add=DAC_READ_SEARCH --cap-add=SYS_NICE --cap-add=IPC_LOCK -v /:/host:ro IMAGE",
+                RECORD,
+            ],
+        },
+    ),
+    (
+        "run/secrets/kubernetes.io/serviceaccount/namespace",
+        Engine {
+            sign: "Kubernetes', by /run/secrets/kubernetes.io",
+            how: "ask for this in the pod (hostPID: true; a hostPath volume of / mounted at /host; securityContext: capabilities: add: [SYS_PTRACE, DAC_READ_SEARCH, SYS_NICE, IPC_LOCK]), then record from inside",
+            commands: &[RECORD],
+        },
+    ),
+];
+
+/// Whose container these files are, by the signs that engines leave.
+pub(super) fn engine(patient: &Patient<'_>) -> Option<Engine> {
+    let is_there = |path: &str| patient.tree.read(path).is_ok();
+    // Kubernetes stands on top of others.
+    let found = ENGINES.iter().rev().find(|(sign, _)| is_there(sign));
+    found.map(|(_, engine)| *engine)
+}

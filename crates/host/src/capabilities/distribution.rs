@@ -1,0 +1,367 @@
+//! Which distribution it is, and how one sets a boot parameter there.
+//!
+//! `{sudo}` in a command becomes what gives root's rights here, `{word}` the parameter.
+
+use model::Mend;
+
+use super::tree::Tree;
+
+/// How a family of distributions sets a boot parameter.
+struct Family {
+    /// `ID` or a word of `ID_LIKE` in os-release, or one of the signs that `keys` adds.
+    ids: &'static [&'static str],
+    /// A file without which it is done otherwise on this machine.
+    needs: Option<&'static str>,
+    /// What to type before the reboot.
+    commands: &'static [&'static str],
+    /// What to know, or all that can be said.
+    how: &'static str,
+}
+
+/// Every family; the first that fits is taken.
+static FAMILIES: &[Family] = &[
+    Family {
+        ids: &["wsl"],
+        needs: None,
+        commands: &[],
+        how: "in Windows: write `kernelCommandLine = {word}` below [wsl2] in %UserProfile%\\.wslconfig, then run `wsl --shutdown`",
+    },
+    // Fedora CoreOS, Silverblue and other systems on rpm-ostree.
+    Family {
+        ids: &["ostree"],
+        needs: None,
+        commands: &["{sudo}rpm-ostree kargs --append={word}"],
+        how: "",
+    },
+    Family {
+        ids: &["raspberry-pi"],
+        needs: None,
+        commands: &["{sudo}sed -i 's/$/ {word}/' /boot/firmware/cmdline.txt"],
+        how: "",
+    },
+    Family {
+        ids: &["bottlerocket"],
+        needs: None,
+        commands: &[
+            "printf '[settings.boot]\\nreboot-to-reconcile = true\\n[settings.boot.kernel-parameters]\\n\"{key}\" = [\"{value}\"]\\n' | apiclient apply",
+            "apiclient reboot",
+        ],
+        how: "in the control or admin container",
+    },
+    Family {
+        ids: &["flatcar"],
+        needs: None,
+        commands: &[
+            "echo 'set linux_append=\"$linux_append {word}\"' | {sudo}tee -a /oem/grub.cfg",
+        ],
+        how: "before 2023 the file was /usr/share/oem/grub.cfg",
+    },
+    Family {
+        ids: &["cos"],
+        needs: None,
+        commands: &[],
+        how: "Container-Optimized OS offers no command for boot parameters (it needs {word}): take a node image that does, such as Ubuntu",
+    },
+    Family {
+        ids: &["nixos"],
+        needs: None,
+        commands: &["{sudo}nixos-rebuild boot"],
+        how: "first add `boot.kernelParams = [ \"{word}\" ];` to /etc/nixos/configuration.nix",
+    },
+    Family {
+        ids: &["opensuse-microos", "sle-micro", "sl-micro"],
+        needs: Some("etc/default/grub"),
+        commands: &[
+            "echo 'GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX {word}\"' | {sudo}tee -a /etc/default/grub",
+            "{sudo}transactional-update grub.cfg",
+        ],
+        how: "",
+    },
+    Family {
+        ids: &["suse", "opensuse", "sles", "azurelinux", "mariner"],
+        needs: Some("etc/default/grub"),
+        commands: &[
+            "echo 'GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX {word}\"' | {sudo}tee -a /etc/default/grub",
+            "{sudo}grub2-mkconfig -o /boot/grub2/grub.cfg",
+        ],
+        how: "",
+    },
+    // RHEL 8 to 10, its clones, Fedora, Amazon Linux 2 and 2023.
+    Family {
+        ids: &["rhel", "fedora", "centos", "amzn"],
+        needs: None,
+        commands: &["{sudo}grubby --update-kernel=ALL --args={word}"],
+        how: "",
+    },
+    Family {
+        ids: &["debian", "ubuntu"],
+        needs: Some("etc/default/grub"),
+        commands: &[
+            "echo 'GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX {word}\"' | {sudo}tee -a /etc/default/grub",
+            "{sudo}update-grub",
+        ],
+        how: "",
+    },
+    Family {
+        ids: &["arch"],
+        needs: Some("etc/default/grub"),
+        commands: &[
+            "echo 'GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX {word}\"' | {sudo}tee -a /etc/default/grub",
+            "{sudo}grub-mkconfig -o /boot/grub/grub.cfg",
+        ],
+        how: "",
+    },
+    Family {
+        ids: &["arch"],
+        needs: Some("boot/loader/loader.conf"),
+        commands: &["{sudo}sed -i '/^options/ s/$/ {word}/' /boot/loader/entries/*.conf"],
+        how: "",
+    },
+    Family {
+        ids: &["alpine"],
+        needs: Some("etc/update-extlinux.conf"),
+        commands: &[
+            "{sudo}sed -i 's/^default_kernel_opts=\"/&{word} /' /etc/update-extlinux.conf",
+            "{sudo}update-extlinux",
+        ],
+        how: "",
+    },
+    Family {
+        ids: &["alpine"],
+        needs: Some("etc/default/grub"),
+        commands: &[
+            "echo 'GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX {word}\"' | {sudo}tee -a /etc/default/grub",
+            "{sudo}grub-mkconfig -o /boot/grub/grub.cfg",
+        ],
+        how: "",
+    },
+];
+
+/// A distribution.
+pub(super) struct Distribution {
+    /// As it calls itself: `Debian GNU/Linux 12 (bookworm)`; empty where nothing tells.
+    pub(super) name: String,
+    keys: Vec<String>,
+}
+
+impl Distribution {
+    /// From os-release(5) and the signs of systems that do things in a way of their own.
+    pub(super) fn read(tree: &dyn Tree, release: &str) -> Self {
+        let places = ["etc/os-release", "usr/lib/os-release"];
+        let text = places.iter().find_map(|place| tree.read(place).ok());
+        let text = String::from_utf8_lossy(&text.unwrap_or_default()).into_owned();
+        let value = |key: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(key));
+            line.unwrap_or_default().trim().trim_matches(['"', '\''])
+        };
+        let cmdline = tree.read("proc/cmdline").unwrap_or_default();
+        let signs = [
+            ("wsl", release.to_ascii_lowercase().contains("microsoft")),
+            (
+                "ostree",
+                String::from_utf8_lossy(&cmdline).contains("ostree="),
+            ),
+            (
+                "raspberry-pi",
+                tree.read("boot/firmware/cmdline.txt").is_ok(),
+            ),
+        ];
+        let signs = signs.into_iter().filter(|(_, is)| *is).map(|(key, _)| key);
+        let ids = [value("ID=")].into_iter();
+        let ids = ids.chain(value("ID_LIKE=").split_ascii_whitespace());
+        Self {
+            name: value("PRETTY_NAME=").to_owned(),
+            keys: signs.chain(ids).map(str::to_owned).collect(),
+        }
+    }
+
+    /// How to set a boot parameter, `key=value`. `lacks` says which files are known not to be there.
+    pub(super) fn boot_parameter(&self, word: &str, lacks: &dyn Fn(&str) -> bool) -> Mend {
+        let has = |family: &&Family| !family.needs.is_some_and(lacks);
+        let family = self.keys.iter().find_map(|key| {
+            let of = |family: &&Family| family.ids.contains(&key.as_str());
+            FAMILIES.iter().filter(has).find(of)
+        });
+        let (key, value) = word.split_once('=').unwrap_or((word, ""));
+        let fill = |text: &str| {
+            let text = text.replace("{word}", word);
+            text.replace("{key}", key).replace("{value}", value)
+        };
+        let Some(family) = family else {
+            return Mend {
+                how: format!(
+                    "add {word} to the kernel's boot parameters (in the boot loader's configuration, or where this machine is started from) and reboot"
+                ),
+                commands: Vec::new(),
+            };
+        };
+        let mut commands: Vec<String> = family.commands.iter().map(|it| fill(it)).collect();
+        let reboots = commands.iter().any(|it| it.contains("reboot"));
+        if !commands.is_empty() && (!reboots || family.ids.contains(&"nixos")) {
+            commands.push("{sudo}reboot".to_owned());
+        }
+        Mend {
+            how: fill(family.how),
+            commands,
+        }
+    }
+
+    /// What gives root's rights to an ordinary user.
+    pub(super) fn elevation(&self) -> &'static str {
+        if self.keys.iter().any(|key| key == "alpine") {
+            "doas "
+        } else {
+            "sudo "
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tree::testing::Drawn;
+    use super::*;
+    use expect_test::expect;
+
+    fn said(tree: &str, release: &str, lacks: &[&str]) -> String {
+        let distribution = Distribution::read(&Drawn::new(tree), release);
+        let mend = distribution.boot_parameter("psi=1", &|path| lacks.contains(&path));
+        let lines = [vec![mend.how], mend.commands].concat();
+        lines.join("\n")
+    }
+
+    #[test]
+    fn every_family_has_its_own_way() {
+        let mut text = String::new();
+        for (id, release) in [
+            ("ID=\"rhel\"", ""),
+            ("ID=rocky\\nID_LIKE=\"rhel centos fedora\"", ""),
+            ("ID=amzn\\nID_LIKE=\"fedora\"", ""),
+            ("ID=ol\\nID_LIKE=\"fedora\"", ""),
+            ("ID=debian", ""),
+            ("ID=linuxmint\\nID_LIKE=\"ubuntu debian\"", ""),
+            ("ID=debian", "6.6.87.2-microsoft-standard-WSL2"),
+            ("ID=opensuse-leap\\nID_LIKE=\"suse opensuse\"", ""),
+            ("ID=opensuse-microos\\nID_LIKE=\"suse opensuse\"", ""),
+            ("ID=arch", ""),
+            ("ID=alpine", ""),
+            ("ID=flatcar\\nID_LIKE=coreos", ""),
+            ("ID=cos", ""),
+            ("ID=bottlerocket", ""),
+            ("ID=nixos", ""),
+            ("ID=plan9", ""),
+        ] {
+            let tree = format!("etc/os-release = {id}\\n");
+            text.push_str(&format!(
+                "{id} {release}\n{}\n\n",
+                said(&tree, release, &[])
+            ));
+        }
+        expect![[r#"
+            ID="rhel" 
+
+            {sudo}grubby --update-kernel=ALL --args=psi=1
+            {sudo}reboot
+
+            ID=rocky\nID_LIKE="rhel centos fedora" 
+
+            {sudo}grubby --update-kernel=ALL --args=psi=1
+            {sudo}reboot
+
+            ID=amzn\nID_LIKE="fedora" 
+
+            {sudo}grubby --update-kernel=ALL --args=psi=1
+            {sudo}reboot
+
+            ID=ol\nID_LIKE="fedora" 
+
+            {sudo}grubby --update-kernel=ALL --args=psi=1
+            {sudo}reboot
+
+            ID=debian 
+
+            echo 'GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX psi=1"' | {sudo}tee -a /etc/default/grub
+            {sudo}update-grub
+            {sudo}reboot
+
+            ID=linuxmint\nID_LIKE="ubuntu debian" 
+
+            echo 'GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX psi=1"' | {sudo}tee -a /etc/default/grub
+            {sudo}update-grub
+            {sudo}reboot
+
+            ID=debian 6.6.87.2-microsoft-standard-WSL2
+            in Windows: write `kernelCommandLine = psi=1` below [wsl2] in %UserProfile%\.wslconfig, then run `wsl --shutdown`
+
+            ID=opensuse-leap\nID_LIKE="suse opensuse" 
+
+            echo 'GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX psi=1"' | {sudo}tee -a /etc/default/grub
+            {sudo}grub2-mkconfig -o /boot/grub2/grub.cfg
+            {sudo}reboot
+
+            ID=opensuse-microos\nID_LIKE="suse opensuse" 
+
+            echo 'GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX psi=1"' | {sudo}tee -a /etc/default/grub
+            {sudo}transactional-update grub.cfg
+            {sudo}reboot
+
+            ID=arch 
+
+            echo 'GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX psi=1"' | {sudo}tee -a /etc/default/grub
+            {sudo}grub-mkconfig -o /boot/grub/grub.cfg
+            {sudo}reboot
+
+            ID=alpine 
+
+            {sudo}sed -i 's/^default_kernel_opts="/&psi=1 /' /etc/update-extlinux.conf
+            {sudo}update-extlinux
+            {sudo}reboot
+
+            ID=flatcar\nID_LIKE=coreos 
+            before 2023 the file was /usr/share/oem/grub.cfg
+            echo 'set linux_append="$linux_append psi=1"' | {sudo}tee -a /oem/grub.cfg
+            {sudo}reboot
+
+            ID=cos 
+            Container-Optimized OS offers no command for boot parameters (it needs psi=1): take a node image that does, such as Ubuntu
+
+            ID=bottlerocket 
+            in the control or admin container
+            printf '[settings.boot]\nreboot-to-reconcile = true\n[settings.boot.kernel-parameters]\n"psi" = ["1"]\n' | apiclient apply
+            apiclient reboot
+
+            ID=nixos 
+            first add `boot.kernelParams = [ "psi=1" ];` to /etc/nixos/configuration.nix
+            {sudo}nixos-rebuild boot
+            {sudo}reboot
+
+            ID=plan9 
+            add psi=1 to the kernel's boot parameters (in the boot loader's configuration, or where this machine is started from) and reboot
+
+        "#]].assert_eq(&text);
+    }
+
+    #[test]
+    fn signs_on_the_machine_weigh_more_than_its_name() {
+        let pi = "etc/os-release = ID=debian\nboot/firmware/cmdline.txt = root=/dev/mmcblk0p2";
+        expect![[r#"
+
+            {sudo}sed -i 's/$/ psi=1/' /boot/firmware/cmdline.txt
+            {sudo}reboot"#]]
+        .assert_eq(&said(pi, "", &[]));
+        let core = "etc/os-release = ID=fedora\nproc/cmdline = ostree=/ostree/boot.1/x";
+        expect![[r#"
+
+            {sudo}rpm-ostree kargs --append=psi=1
+            {sudo}reboot"#]]
+        .assert_eq(&said(core, "", &[]));
+        // No boot loader of its own: a micro-VM, whose kernel somebody else starts.
+        let debian = "etc/os-release = ID=debian";
+        expect!["add psi=1 to the kernel's boot parameters (in the boot loader's configuration, or where this machine is started from) and reboot"].assert_eq(&said(debian, "", &["etc/default/grub"]));
+        let arch = "etc/os-release = ID=arch";
+        expect![[r#"
+
+            {sudo}sed -i '/^options/ s/$/ psi=1/' /boot/loader/entries/*.conf
+            {sudo}reboot"#]]
+        .assert_eq(&said(arch, "", &["etc/default/grub"]));
+    }
+}

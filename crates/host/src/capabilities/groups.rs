@@ -1,0 +1,240 @@
+//! Control groups: which layout, which controllers, and how much of it is seen from here.
+
+use std::path::Path;
+
+use model::Mend;
+use sensors::{Hierarchy, Scope};
+
+use super::answer::Answer;
+use super::patient::Patient;
+use crate::cgroups::Mount;
+
+/// Groups beyond this many are not looked at: the first ones tell.
+const MOST_GROUPS: usize = 1_000;
+/// Nor are those nested deeper than this.
+const MOST_DEPTH: usize = 16;
+
+/// A group's folder and the files in it.
+pub(super) struct Group {
+    pub(super) folder: String,
+    files: Vec<String>,
+}
+
+impl Group {
+    pub(super) fn has(&self, file: &str) -> bool {
+        self.files.iter().any(|it| it == file)
+    }
+}
+
+/// Groups that were looked at, the one that stands at the mount first.
+pub(super) struct Found {
+    pub(super) groups: Vec<Group>,
+    cut: bool,
+}
+
+impl Found {
+    /// What to add where there are more.
+    pub(super) fn beyond(&self) -> String {
+        match self.cut {
+            true => format!(" (only {MOST_GROUPS} were looked at)"),
+            false => String::new(),
+        }
+    }
+}
+
+/// The groups at and below a mount point.
+pub(super) fn below(patient: &Patient<'_>, point: &Path) -> Found {
+    let mut found = Found {
+        groups: Vec::new(),
+        cut: false,
+    };
+    let mut next = vec![(point.display().to_string(), 0)];
+    while let Some((folder, depth)) = next.pop() {
+        if found.groups.len() >= MOST_GROUPS {
+            found.cut = true;
+            break;
+        }
+        let entries = patient.tree.entries(&folder).unwrap_or_default();
+        let (inner, files): (Vec<_>, Vec<_>) = entries.into_iter().partition(|it| it.is_folder);
+        if depth < MOST_DEPTH {
+            let inner = inner.iter().rev();
+            next.extend(inner.map(|it| (format!("{folder}/{}", it.name), depth + 1)));
+        }
+        let files = files.into_iter().map(|it| it.name).collect();
+        found.groups.push(Group { folder, files });
+    }
+    found
+}
+
+/// A controller of v2.
+struct Controller {
+    name: &'static str,
+    /// What it is called in v1.
+    v1: &'static str,
+    /// A file that a group has with this controller, and the root never has.
+    file: &'static str,
+    /// What is not seen without it. A group without cpu can have no quota, and its use is counted all
+    /// the same.
+    lost: &'static str,
+}
+
+const CONTROLLERS: [Controller; 3] = [
+    Controller {
+        name: "cpu",
+        v1: "cpu",
+        file: "cpu.max",
+        lost: "",
+    },
+    Controller {
+        name: "memory",
+        v1: "memory",
+        file: "memory.max",
+        lost: "memory.limit and memory.oom",
+    },
+    Controller {
+        name: "io",
+        v1: "blkio",
+        file: "io.max",
+        lost: "io.throttled, and which group moved how much on which disk",
+    },
+];
+
+/// Layout and controllers.
+pub(super) fn check(patient: &Patient<'_>) -> Answer {
+    let found = &patient.hierarchies;
+    if found.layout() == "none" {
+        return Answer::lacking("No cgroup hierarchy is mounted (/proc/self/mountinfo).")
+            .costs("Which limits groups have and what they use: cpu.quota, memory.limit, memory.oom and io.throttled.")
+            .mended_by(patient.type_in("", &["{sudo}mount -t cgroup2 none /sys/fs/cgroup"]));
+    }
+    let layout = layout(patient);
+    let v2 = found.v2.as_ref().map(|mount| below(patient, &mount.point));
+    let groups = v2.map_or(Vec::new(), |found| found.groups);
+    // What a container sees as the root is a group like any other.
+    let has = |it: &&Controller| {
+        found.v1.contains_key(it.v1) || groups.iter().any(|group| group.has(it.file))
+    };
+    let (there, absent): (Vec<_>, Vec<_>) = CONTROLLERS.iter().partition(has);
+    let lost: Vec<&Controller> = absent
+        .into_iter()
+        .filter(|it| !it.lost.is_empty())
+        .collect();
+    let with = match names(&there).as_str() {
+        "" => "its groups have no controllers".to_owned(),
+        some => format!("its groups have {some}"),
+    };
+    let Some(first) = lost.first() else {
+        return Answer::fine(format!("{layout}; {with}."));
+    };
+    if found.v1.is_empty() && groups.len() <= 1 {
+        return Answer::fine(format!("{layout}; it has no groups yet."));
+    }
+    let costs: Vec<_> = lost.iter().map(|it| it.lost).collect();
+    let why = match &found.v2 {
+        Some(mount) => format!(" (no {} below /{})", first.file, mount.point.display()),
+        None => String::new(),
+    };
+    let without = match there.is_empty() {
+        true => String::new(),
+        false => format!(", not {}", names(&lost)),
+    };
+    Answer::lacking(format!("{layout}; {with}{without}{why}."))
+        .costs(format!("Of groups: {}.", costs.join("; ")))
+        .mended_by(switched_on(patient, &lost))
+}
+
+fn names(controllers: &[&Controller]) -> String {
+    let names: Vec<_> = controllers.iter().map(|it| it.name).collect();
+    names.join(", ")
+}
+
+fn switched_on(patient: &Patient<'_>, lost: &[&Controller]) -> Mend {
+    let only_words = |how: &str| Mend {
+        how: how.to_owned(),
+        commands: Vec::new(),
+    };
+    if lost.iter().any(|it| it.name == "memory") && patient.was_booted_with("cgroup_disable=memory")
+    {
+        return only_words(
+            "take cgroup_disable=memory out of the boot parameters and reboot; a Raspberry Pi, whose firmware adds it, \
+             needs cgroup_enable=memory in /boot/firmware/cmdline.txt",
+        );
+    }
+    let Some(mount) = &patient.hierarchies.v2 else {
+        return only_words(
+            "mount the v1 hierarchy of each, as systemd does where the kernel has it",
+        );
+    };
+    let wanted: Vec<_> = lost.iter().map(|it| format!("+{}", it.name)).collect();
+    let command = format!(
+        "echo {} | {{sudo}}tee /{}/cgroup.subtree_control",
+        wanted.join(" "),
+        mount.point.display()
+    );
+    let how = "until the next boot; with systemd, MemoryAccounting=yes and IOAccounting=yes of a unit keep it";
+    patient.type_in(how, &[&command])
+}
+
+/// `Layout hybrid, v2 at /sys/fs/cgroup/unified, v1 for blkio, cpu`.
+fn layout(patient: &Patient<'_>) -> String {
+    let found = &patient.hierarchies;
+    let mut parts = vec![format!("Layout {}", found.layout())];
+    if let Some(mount) = &found.v2 {
+        let of = if found.v1.is_empty() { "" } else { "v2 " };
+        parts.push(format!("{of}at /{}", mount.point.display()));
+        if mount.root != "/" {
+            parts.push(format!("of which only {} is seen from here", mount.root));
+        }
+    }
+    if !found.v1.is_empty() {
+        let of = if found.v2.is_none() { "" } else { "v1 " };
+        let names: Vec<_> = found.v1.keys().map(String::as_str).collect();
+        parts.push(format!("{of}for {}", names.join(", ")));
+    }
+    parts.join(", ")
+}
+
+/// Groups, and the files of theirs that a recording keeps open, over every hierarchy.
+pub(super) fn kept(patient: &Patient<'_>) -> (usize, usize) {
+    let of_groups = sensors::all().iter().filter(|it| it.scope == Scope::Cgroup);
+    let sources: Vec<_> = of_groups.flat_map(|sensor| sensor.sources).collect();
+    let (mut groups, mut files) = (0, 0);
+    let mut look = |mount: &Mount, is_here: &dyn Fn(Hierarchy) -> bool| {
+        let here: Vec<_> = sources.iter().filter(|it| is_here(it.hierarchy)).collect();
+        if here.is_empty() {
+            return;
+        }
+        let found = below(patient, &mount.point).groups;
+        groups = groups.max(found.len());
+        let of = |group: &Group| here.iter().filter(|it| group.has(it.path)).count();
+        files += found.iter().map(of).sum::<usize>();
+    };
+    if let Some(mount) = &patient.hierarchies.v2 {
+        look(mount, &|it| it == Hierarchy::V2);
+    }
+    for (controller, mount) in &patient.hierarchies.v1 {
+        look(
+            mount,
+            &|it| matches!(it, Hierarchy::V1(name) if name == controller),
+        );
+    }
+    (groups, files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tree::testing::Drawn;
+    use super::*;
+
+    #[test]
+    fn groups_are_walked_the_mounts_own_first() {
+        let tree = Drawn::new(
+            "g/cpu.stat = x\ng/b/cpu.stat = x\ng/a/cpu.stat = x\ng/a/c/cpu.pressure = x\n",
+        );
+        let found = below(&Patient::new(&tree, None, true), Path::new("g"));
+        let folders: Vec<_> = found.groups.iter().map(|it| it.folder.as_str()).collect();
+        assert_eq!(folders, ["g", "g/a", "g/a/c", "g/b"]);
+        assert!(found.groups[2].has("cpu.pressure") && !found.groups[1].has("cpu.pressure"));
+        assert_eq!(found.beyond(), "");
+    }
+}

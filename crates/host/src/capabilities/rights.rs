@@ -1,0 +1,267 @@
+//! What other users' processes show to this one.
+
+use std::path::Path;
+
+use rustix::io::Errno;
+
+use super::answer::{Answer, counted};
+use super::patient::Patient;
+use super::trials::{Privilege, Trials};
+
+/// What a recorder is given to see and to hold everything: no more than it uses.
+const WANTED: &str = "cap_sys_ptrace,cap_dac_read_search,cap_sys_nice,cap_ipc_lock";
+
+/// Whether /proc shows every process.
+pub(super) fn processes(patient: &Patient<'_>) -> Answer {
+    const COSTS: &str = "Every process of other users: a server that runs as one is not found, and cpu.neighbour and io.neighbour \
+        have no name.";
+    let mounts = patient.text("proc/self/mountinfo").unwrap_or_default();
+    let Some(options) = proc_options(&mounts) else {
+        if patient.trials.is_none() {
+            return Answer::not_tried();
+        }
+        return Answer::untold("/proc/self/mountinfo does not name the mount of /proc.");
+    };
+    let value = |key: &str| {
+        let option = options.split(',').find_map(|it| it.strip_prefix(key));
+        option.filter(|it| !["0", "off", ""].contains(it))
+    };
+    if let Some(subset) = value("subset=") {
+        return Answer::lacking(format!(
+            "/proc is mounted with subset={subset}: it shows processes, and no /proc/stat, /proc/pressure or the like."
+        ))
+        .costs("The machine: CPU times, pressure, memory, disks.")
+        .mended_by(patient.type_in(
+            "a sandbox does that (of systemd: ProcSubset=pid): run outside of it, or mount another",
+            &["{sudo}mount -t proc proc /proc"],
+        ));
+    }
+    let Some(hidden) = value("hidepid=") else {
+        return Answer::fine(
+            "/proc shows the processes of all users (no hidepid in /proc/self/mountinfo).",
+        );
+    };
+    match &patient.trials {
+        Some(trials) if trials.may(Privilege::SysPtrace) => Answer::fine(format!(
+            "/proc is mounted with hidepid={hidden}, which hides nothing from CAP_SYS_PTRACE."
+        )),
+        _ => Answer::lacking(format!(
+            "/proc is mounted with hidepid={hidden}: processes of other users are not shown."
+        ))
+        .costs(COSTS)
+        .mended_by(patient.type_in(
+            "or run as root; an entry of /proc in /etc/fstab may set it again",
+            &["{sudo}mount -o remount,hidepid=0 /proc"],
+        )),
+    }
+}
+
+/// The options of the mount at /proc: the last one, which lies on top.
+fn proc_options(mounts: &str) -> Option<&str> {
+    let of_proc = |line: &str| line.split(' ').nth(4) == Some("/proc");
+    let line = mounts.lines().rfind(|line| of_proc(line))?;
+    line.split_once(" - ")?.1.split(' ').nth(2)
+}
+
+/// Whether what other users' threads wait for may be read.
+pub(super) fn other_users(patient: &Patient<'_>) -> Answer {
+    const COSTS: &str = "What threads of other users are blocked in: lock.futex, lock.database, io.sync and memory.reclaim cannot be \
+        told of them; who moved bytes on a disk, for io.neighbour; which process serves a socket is guessed from its owner.";
+    let Some(trials) = &patient.trials else {
+        return Answer::not_tried();
+    };
+    let scope = patient.line("proc/sys/kernel/yama/ptrace_scope");
+    if scope.as_deref() == Some("3") {
+        return Answer::lacking("kernel.yama.ptrace_scope is 3: nobody may look into another process, root neither.")
+            .costs(COSTS)
+            .mended_by(patient.type_in(
+                "it cannot be lowered while the machine runs: set it to 1 where /etc/sysctl.d sets it, then",
+                &["{sudo}reboot"],
+            ));
+    }
+    let looked = Looked::into_others(patient, trials);
+    if let Some(answer) = allowed(trials, &looked) {
+        return answer;
+    }
+    let who = match trials.euid {
+        0 if !trials.own_users => {
+            "root of a user namespace, which is nobody outside of it".to_owned()
+        }
+        0 if !has_capabilities(trials) => "root without CAP_SYS_PTRACE".to_owned(),
+        0 => format!(
+            "root, and still refused by a security policy{}",
+            confinement(trials)
+        ),
+        user if !has_capabilities(trials) => {
+            format!("user {user}, without CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH")
+        }
+        user => format!(
+            "user {user}, and refused in spite of CAP_SYS_PTRACE{}",
+            confinement(trials)
+        ),
+    };
+    let has_capability = has_capabilities(trials);
+    // /proc/PID/syscall asks for the right to attach, which Yama keeps from a user's own processes too.
+    let whose = match scope.as_deref() {
+        Some("1") if !has_capability => {
+            "only threads of what it starts itself say what they are blocked in (kernel.yama.ptrace_scope is 1)"
+        }
+        Some("2") if !has_capability => {
+            "no other process says what it is blocked in (kernel.yama.ptrace_scope is 2)"
+        }
+        _ => "only its own threads say what they are blocked in",
+    };
+    let mend = match has_capability {
+        true => patient.type_in(
+            "let the policy allow it; a container under Docker's profile of AppArmor is started with --security-opt apparmor=unconfined",
+            &[],
+        ),
+        false => with_rights(patient, trials),
+    };
+    Answer::lacking(format!("This is {who}: {whose}."))
+        .costs(COSTS)
+        .mended_by(mend)
+}
+
+/// What was read of other processes, or what capabilities promise where there is none to try.
+fn allowed(trials: &Trials, looked: &Looked) -> Option<Answer> {
+    match (looked.open, looked.closed.first()) {
+        (0, None) if has_capabilities(trials) => Some(Answer::fine(
+            "Threads of all users may be looked into (CAP_SYS_PTRACE); there is no process to try it on.",
+        )),
+        (0, _) => None,
+        // Those of the same user are open to it, and others' are not.
+        (_, Some(_)) if !has_capabilities(trials) => None,
+        (open, None) => Some(Answer::fine(format!(
+            "What threads of others are blocked in may be read (/proc/PID/syscall of {}).",
+            counted(open, "process", "processes")
+        ))),
+        (open, Some(name)) => Some(Answer::fine(format!(
+            "What threads of others are blocked in may be read (/proc/PID/syscall of {}, but not of {}, {name} for one).",
+            counted(open, "process", "processes"),
+            looked.closed.len()
+        ))),
+    }
+}
+
+/// To open what only its owner may, and to look at what only a tracer may.
+fn has_capabilities(trials: &Trials) -> bool {
+    let opens = trials.may(Privilege::DacReadSearch) || trials.euid == 0;
+    trials.may(Privilege::SysPtrace) && opens
+}
+
+/// A profile that may forbid what capabilities allow, in brackets.
+fn confinement(trials: &Trials) -> String {
+    match trials.profile.as_str() {
+        "" => String::new(),
+        profile => format!(" ({profile})"),
+    }
+}
+
+/// Whose threads said what they are blocked in.
+#[derive(Default)]
+struct Looked {
+    open: usize,
+    /// Names of processes that were refused.
+    closed: Vec<String>,
+}
+
+impl Looked {
+    /// Tries it on processes of other users; on those of all, as root.
+    fn into_others(patient: &Patient<'_>, trials: &Trials) -> Self {
+        /// So many tell enough.
+        const MOST: usize = 100;
+        let entries = patient.tree.entries("proc").unwrap_or_default();
+        let mut pids: Vec<u32> = entries
+            .iter()
+            .filter_map(|it| it.name.parse().ok())
+            .collect();
+        pids.sort_unstable();
+        let own = std::process::id();
+        let others = pids
+            .into_iter()
+            .filter(|pid| *pid != own && is_others(patient, trials, *pid));
+        let mut looked = Self::default();
+        for pid in others.take(MOST) {
+            match patient.tree.read(&format!("proc/{pid}/syscall")) {
+                Ok(_) => looked.open += 1,
+                Err(Errno::ACCESS | Errno::PERM) => {
+                    let name = patient
+                        .line(&format!("proc/{pid}/comm"))
+                        .unwrap_or_default();
+                    looked.closed.push(format!("{name} ({pid})"));
+                }
+                // Gone meanwhile, or a kernel without this file.
+                Err(_) => {}
+            }
+        }
+        looked
+    }
+}
+
+/// A process with memory of its own (threads of the kernel have no command line) that is not this
+/// user's; root looks at everybody's.
+fn is_others(patient: &Patient<'_>, trials: &Trials, pid: u32) -> bool {
+    let command = patient.tree.read(&format!("proc/{pid}/cmdline"));
+    command.is_ok_and(|it| !it.is_empty())
+        && (trials.euid == 0 || {
+            let status = patient
+                .text(&format!("proc/{pid}/status"))
+                .unwrap_or_default();
+            let owner = status.lines().find_map(|line| line.strip_prefix("Uid:"));
+            let owner = owner.and_then(|it| it.split_ascii_whitespace().next()?.parse().ok());
+            owner.is_some_and(|owner: u32| owner != trials.euid)
+        })
+}
+
+/// How this program gets the rights that it lacks.
+pub(super) fn with_rights(patient: &Patient<'_>, trials: &Trials) -> model::Mend {
+    if patient.is_shut_in() {
+        return patient.type_in(
+            "`container` says what to ask of the one who starts this container",
+            &[],
+        );
+    }
+    if trials.euid == 0 {
+        return patient.type_in(
+            "somebody took rights from this root: CapabilityBoundingSet= of a unit, --cap-add= of a container",
+            &[],
+        );
+    }
+    let program = shell_word(&trials.program);
+    patient.type_in(
+        "run Stallscope as root, or give the program the rights once; an ordinary user may then use it",
+        &[&format!("{{sudo}}setcap {WANTED}+ep {program}")],
+    )
+}
+
+/// A path as a shell takes it.
+pub(super) fn shell_word(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
+    match text.chars().all(plain) {
+        true => text,
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mount_on_top_counts() {
+        let mounts = "22 1 0:20 / /proc rw - proc proc rw\n\
+                      90 22 0:99 / /proc rw,nosuid - proc proc rw,hidepid=invisible\n\
+                      91 22 0:99 / /proc/sys rw - proc proc rw\n";
+        assert_eq!(proc_options(mounts), Some("rw,hidepid=invisible"));
+        assert_eq!(proc_options(""), None);
+        assert_eq!(proc_options("22 1 0:20 / /proc rw"), None);
+    }
+
+    #[test]
+    fn a_path_survives_a_shell() {
+        assert_eq!(shell_word(Path::new("/opt/a-b/c")), "/opt/a-b/c");
+        assert_eq!(shell_word(Path::new("/a b/it's")), r"'/a b/it'\''s'");
+    }
+}

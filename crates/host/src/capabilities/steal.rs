@@ -1,0 +1,151 @@
+//! Whether a hypervisor is below, and whether it says what it takes.
+
+use model::Mend;
+
+use super::answer::Answer;
+use super::patient::Patient;
+
+/// Names in DMI by which hypervisors are known, as systemd-detect-virt knows them.
+const VENDORS: [(&str, &str); 14] = [
+    ("Amazon EC2", "Amazon EC2"),
+    ("Google", "Google Compute Engine"),
+    ("KVM", "KVM"),
+    ("OpenStack", "OpenStack"),
+    ("KubeVirt", "KubeVirt"),
+    ("QEMU", "QEMU"),
+    ("VMware", "VMware"),
+    ("innotek GmbH", "VirtualBox"),
+    ("VirtualBox", "VirtualBox"),
+    ("Xen", "Xen"),
+    ("Bochs", "Bochs"),
+    ("Parallels", "Parallels"),
+    ("BHYVE", "bhyve"),
+    ("Apple Virtualization", "Apple Virtualization"),
+];
+
+/// Whether stolen time is counted.
+pub(super) fn check(patient: &Patient<'_>) -> Answer {
+    let guest = hypervisor(patient);
+    let steal = steal(patient);
+    match (&guest, steal) {
+        (_, None) => Answer::untold("/proc/stat has no steal column."),
+        (Guest::No(how), _) => {
+            Answer::fine(format!("No hypervisor is below ({how}): nobody steals."))
+        }
+        (Guest::Unknown, Some(0.0)) => Answer::untold(
+            "Nothing tells whether a hypervisor is below, and steal in /proc/stat is 0 since boot.",
+        )
+        .costs(COSTS),
+        (Guest::Yes(name), Some(0.0)) => {
+            let answer = Answer::untold(format!(
+                "This is a guest of {name}, and steal in /proc/stat is 0 since boot: nothing was taken, or it is not told."
+            ))
+            .costs(COSTS);
+            match name.as_str() {
+                "VMware" => answer.mended_by(only_words(
+                    "VMware tells it to guests whose configuration has stealclock.enable = \"TRUE\" (hardware version 13 or newer, Linux 5.8 or later)",
+                )),
+                _ => answer,
+            }
+        }
+        (Guest::Yes(_) | Guest::Unknown, Some(share)) => {
+            let name = match &guest {
+                Guest::Yes(name) => name.as_str(),
+                _ => "a hypervisor",
+            };
+            Answer::fine(format!(
+                "This is a guest of {name}, which tells what it takes: {} of the time since boot (steal in /proc/stat).",
+                percent(share)
+            ))
+        }
+    }
+}
+
+const COSTS: &str = "cpu.steal, if the hypervisor takes time and does not say so.";
+
+fn only_words(how: &str) -> Mend {
+    Mend {
+        how: how.to_owned(),
+        commands: Vec::new(),
+    }
+}
+
+fn percent(share: f64) -> String {
+    match share * 100.0 {
+        little if little < 0.1 => "under 0.1 %".to_owned(),
+        some => format!("{some:.1} %"),
+    }
+}
+
+/// Steal as a part of all CPU time since boot; `None` where the column is not there.
+fn steal(patient: &Patient<'_>) -> Option<f64> {
+    let text = patient.text("proc/stat").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
+    // user nice system idle iowait irq softirq steal; what follows is in user and nice already.
+    let times: Vec<f64> = line
+        .split_ascii_whitespace()
+        .take(8)
+        .map_while(|it| it.parse().ok())
+        .collect();
+    let steal = times.get(7)?;
+    Some(steal / times.iter().sum::<f64>().max(1.0))
+}
+
+enum Guest {
+    /// Of whom.
+    Yes(String),
+    /// By what is it known that there is none.
+    No(&'static str),
+    Unknown,
+}
+
+fn hypervisor(patient: &Patient<'_>) -> Guest {
+    let xen = patient.line("sys/hypervisor/type");
+    let dom0 = patient.line("proc/xen/capabilities");
+    match (xen.as_deref(), dom0.as_deref()) {
+        (Some("xen"), Some("control_d")) => return Guest::No("the control domain of Xen"),
+        (Some("xen"), _) => return Guest::Yes("Xen".to_owned()),
+        _ => {}
+    }
+    let named = named(patient);
+    // On x86 a guest is told by a flag (CPUID leaf 1, ecx bit 31). EC2's metal has the name without it.
+    let cpuinfo = patient.text("proc/cpuinfo").unwrap_or_default();
+    let flags = cpuinfo.lines().find(|line| line.starts_with("flags"));
+    let flagged = flags.map(|line| line.split(' ').any(|flag| flag == "hypervisor"));
+    match (flagged, named) {
+        (Some(false), _) => Guest::No("no `hypervisor` among the flags of /proc/cpuinfo"),
+        (_, Some(name)) => Guest::Yes(name),
+        (Some(true), None) => Guest::Yes("a hypervisor without a name".to_owned()),
+        (None, None) => Guest::Unknown,
+    }
+}
+
+fn named(patient: &Patient<'_>) -> Option<String> {
+    let files = ["product_name", "sys_vendor", "board_vendor", "bios_vendor"];
+    let texts: Vec<_> = files
+        .iter()
+        .filter_map(|file| patient.line(&format!("sys/class/dmi/id/{file}")))
+        .collect();
+    if texts.first().is_some_and(|it| it.contains(".metal")) {
+        return None;
+    }
+    // Microsoft makes machines as well as hypervisors.
+    if texts.iter().any(|it| it == "Virtual Machine")
+        && texts.iter().any(|it| it.contains("Microsoft"))
+    {
+        return Some("Hyper-V".to_owned());
+    }
+    let known = VENDORS
+        .iter()
+        .find(|(vendor, _)| texts.iter().any(|text| text.starts_with(vendor)));
+    if let Some((_, name)) = known {
+        return Some((*name).to_owned());
+    }
+    // Micro-VMs have no DMI; the clocks that a hypervisor offers name it.
+    let clocks = "sys/devices/system/clocksource/clocksource0/available_clocksource";
+    let clocks = patient.line(clocks).unwrap_or_default();
+    let offers = |clock: &str| clocks.split(' ').any(|it| it.starts_with(clock));
+    let named = [("kvm-clock", "KVM"), ("hyperv", "Hyper-V"), ("xen", "Xen")];
+    let found = named.iter().find(|(clock, _)| offers(clock));
+    found.map(|(_, name)| (*name).to_owned())
+}

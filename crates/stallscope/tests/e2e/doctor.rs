@@ -1,0 +1,156 @@
+//! `doctor`: over machines that are drawn as files, and over this one, as root, as nobody, and shut in.
+
+use std::fs;
+use std::path::Path;
+
+use expect_test::expect_file;
+use model::{Availability, Survey};
+
+use crate::needs;
+use crate::place::Place;
+use crate::process::Running;
+
+/// Writes the files of a drawn machine: `PATH = CONTENT` a line, `\n` for a line end in the content.
+fn draw(place: &Place, drawing: &str) {
+    for line in drawing.lines().filter(|line| !line.is_empty()) {
+        let (path, content) = line.split_once(" = ").expect("a path and its content");
+        let path = place.path().join("machine").join(path);
+        fs::create_dir_all(path.parent().expect("it is in a folder")).expect("a folder");
+        fs::write(path, content.replace("\\n", "\n")).expect("it can be written");
+    }
+}
+
+fn golden(name: &str, drawing: &str) {
+    let place = Place::new();
+    draw(&place, drawing);
+    let ended = place.run(&["doctor", "--root", "machine"]);
+    ended.status(0);
+    let text = ended.out_text();
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 100),
+        "{text}"
+    );
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/doctor");
+    expect_file![folder.join(format!("{name}.txt"))].assert_eq(&text);
+}
+
+macro_rules! machine {
+    ($test:ident, $name:literal) => {
+        #[test]
+        fn $test() {
+            golden(
+                $name,
+                include_str!(concat!("../../fixtures/doctor/", $name, ".machine")),
+            );
+        }
+    };
+}
+
+machine!(rhel_8_as_it_comes, "rhel-8");
+machine!(ubuntu_in_a_virtual_machine, "ubuntu-24.04");
+machine!(a_raspberry_pi, "raspberry-pi");
+machine!(an_old_container, "container-v1");
+
+/// What the program says as JSON of this machine.
+fn survey(command: &str) -> Option<Survey> {
+    let place = Place::new();
+    let ended = Running::start(place.shell(command)).end();
+    if ended.status == 99 {
+        return None;
+    }
+    ended.status(0);
+    Some(serde_json::from_str(&ended.out_text()).expect("the documented JSON"))
+}
+
+fn is(survey: &Survey, check: &str) -> Availability {
+    let found = survey.capabilities.iter().find(|it| it.check == check);
+    found.expect("it is a check").availability
+}
+
+#[test]
+fn this_machine_is_told_as_text_and_as_json() {
+    let place = Place::new();
+    let ended = place.run(&["doctor"]);
+    ended.status(0);
+    let text = ended.out_text();
+    assert!(text.starts_with("Stallscope "), "{text}");
+    let survey = survey("exec \"$0\" doctor --json").expect("it ran");
+    assert_eq!(survey.schema, model::SURVEY_SCHEMA);
+    for it in &survey.capabilities {
+        assert!(text.contains(&it.title()), "{}", it.check);
+    }
+    // Text and file side by side.
+    place.run(&["doctor", "--json", "survey.json"]).status(0);
+    let kept: Survey = serde_json::from_str(&place.read("survey.json")).expect("the same JSON");
+    assert_eq!(kept.machine, survey.machine);
+    if needs::pressure() {
+        assert_eq!(is(&survey, "pressure"), Availability::Fine);
+    }
+}
+
+#[test]
+fn an_ordinary_user_is_told_which_rights_lack() {
+    if !needs::root() || !needs::program("setpriv") {
+        return;
+    }
+    let place = Place::new();
+    fs::copy(env!("CARGO_BIN_EXE_stallscope"), place.path().join("copy")).expect("it is a file");
+    let command = "exec setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs -- ./copy doctor --json";
+    let ended = Running::start(place.shell(command)).end();
+    ended.status(0);
+    let survey: Survey = serde_json::from_str(&ended.out_text()).expect("the documented JSON");
+    assert_eq!(is(&survey, "other_users"), Availability::Lacking);
+    assert_eq!(is(&survey, "recordings"), Availability::Lacking);
+    let rights = survey
+        .capabilities
+        .iter()
+        .find(|it| it.check == "other_users");
+    let commands = &rights
+        .and_then(|it| it.mend.as_ref())
+        .expect("it can be mended")
+        .commands;
+    assert!(
+        commands[0].starts_with("sudo setcap ") && commands[0].ends_with("/copy"),
+        "{commands:?}"
+    );
+}
+
+#[test]
+fn namespaces_of_ones_own_are_noticed() {
+    if !needs::root() || !needs::program("unshare") {
+        return;
+    }
+    let command = "unshare --pid --fork --cgroup --mount-proc true || exit 99; \
+        exec unshare --pid --fork --cgroup --mount-proc \"$0\" doctor --json";
+    let Some(survey) = survey(command) else {
+        needs::skip("no namespaces can be made here");
+        return;
+    };
+    assert_eq!(is(&survey, "container"), Availability::Lacking);
+}
+
+#[test]
+fn hidden_pressure_is_told_from_pressure_that_is_off() {
+    if !needs::root() || !needs::program("unshare") || !needs::pressure() {
+        return;
+    }
+    let command = "exec unshare -m --propagation private sh -c \
+        'mount -t tmpfs none /proc/pressure || exit 99; exec \"$0\" doctor --json' \"$0\"";
+    let Some(survey) = survey(command) else {
+        needs::skip("nothing can be mounted over /proc/pressure here");
+        return;
+    };
+    assert_eq!(is(&survey, "pressure"), Availability::Lacking);
+    assert!(
+        survey.summary.contains("lack: pressure") || survey.summary.contains("lacks: pressure")
+    );
+}
+
+#[test]
+fn a_folder_that_is_no_machine_is_an_error() {
+    let place = Place::new();
+    place
+        .run(&["doctor", "--root", "."])
+        .status(2)
+        .says("cannot read ./proc");
+}
