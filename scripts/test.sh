@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-scripts/need.sh "the tests" postgresql build-essential sudo util-linux iproute2 python3-venv
+scripts/need.sh "the tests" postgresql build-essential sudo util-linux e2fsprogs iproute2 python3-venv
 scripts/rust.sh
 scripts/python.sh || echo "No Python with pyarrow: what export writes is not read back" >&2
 

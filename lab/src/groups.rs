@@ -90,8 +90,13 @@ pub fn members(folder: &Path) -> Vec<u32> {
     text.lines().filter_map(|line| line.parse().ok()).collect()
 }
 
-/// Moves a group's processes to another group and removes it.
+/// Moves a group's processes, and those of groups below it, to another group and removes it.
 pub fn remove(folder: &Path, to: &Path) -> Result<()> {
+    for below in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if below.file_type().is_ok_and(|kind| kind.is_dir()) {
+            remove(&below.path(), to)?;
+        }
+    }
     let mut refused = None;
     // A process that is ending keeps its group busy for a moment.
     for _ in 0..40 {

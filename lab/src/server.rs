@@ -4,6 +4,7 @@
 //! Plain threads: what they do must be plain to see in /proc.
 
 mod burn;
+mod churn;
 mod cpus;
 mod event_loop;
 mod http;
@@ -43,6 +44,9 @@ pub enum Part {
     /// Threads that sleep and wake a little.
     #[command(hide = true)]
     Idle(idle::IdleArguments),
+    /// Threads and connections that come and go.
+    #[command(hide = true)]
+    Churn(churn::ChurnArguments),
     /// Threads that read and write past the page cache.
     #[command(hide = true)]
     Storage(storage::StorageArguments),
@@ -90,6 +94,7 @@ pub fn play(part: &Part) -> Result<u8> {
         Part::Sessions(arguments) => sessions::sessions(arguments),
         Part::Burn(arguments) => burn::burn(arguments),
         Part::Idle(arguments) => idle::idle(arguments),
+        Part::Churn(arguments) => churn::churn(arguments),
         Part::Storage(arguments) => storage::hammer(arguments),
         Part::Ring(arguments) => ring::wait(arguments),
         Part::Relay(arguments) => relay::relay(arguments),

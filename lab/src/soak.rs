@@ -106,11 +106,11 @@ fn make(
         let folder = leftovers::own_folder()?;
         let round = Round {
             number,
-            of,
+            short: arguments.short,
             program,
             folder: folder.path(),
         };
-        match (trial.round)(&round) {
+        match trial.make(&round) {
             Ok(()) => {
                 passed += 1;
                 ledger.note(trial, of, number)?;

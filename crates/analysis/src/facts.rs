@@ -346,7 +346,7 @@ impl Facts<'_> {
             found_by: subject.found_by.clone(),
             unit: subject.unit.clone(),
             serving: subject.serving,
-            cpu_ns: subject.ledger.get(LedgerClass::OnCpu).round() as i64,
+            cpu_ns: subject.cpu_ns.round() as i64,
             threads: Some(subject.ledger.account()),
         };
         self.target

@@ -1,5 +1,7 @@
 //! Target and generator: who they are, and where their threads spent their time.
 
+use std::collections::BTreeMap;
+
 use model::{Entity, EntityId, EntityKind, LedgerClass, Meta, Role, Timeline, Window};
 
 use crate::ledger::Ledger;
@@ -21,6 +23,8 @@ pub(crate) struct Subject {
     pub(crate) ledger: Ledger,
     /// Those that serve requests; all when none is known to.
     pub(crate) serving_ledger: Ledger,
+    /// CPU time, with that of threads which came or went between two looks, ns.
+    pub(crate) cpu_ns: f64,
     /// Part of its life that the busiest thread was on a CPU.
     pub(crate) busiest: f64,
     /// Part of its life that it was on a CPU or waited for one.
@@ -91,6 +95,7 @@ pub(crate) fn subject(
         serving: 0,
         ledger: Ledger::default(),
         serving_ledger: Ledger::default(),
+        cpu_ns: 0.0,
         busiest: 0.0,
         busiest_works: 0.0,
         busiest_thread: None,
@@ -116,6 +121,7 @@ pub(crate) fn subject(
         })
         .collect();
     gather(&mut subject, &ledgers);
+    subject.cpu_ns = cpu_ns(timeline, &ledgers, window);
     subject.waits_named = named(timeline, &ledgers, window);
     subject.serving = serving_processes(timeline, role, window);
     Some(subject)
@@ -150,6 +156,33 @@ struct Life {
     thread: EntityId,
     ledger: Ledger,
     serving: bool,
+}
+
+/// What the threads used is exact, but of one that came or went inside the window only what lies
+/// between two looks is known. Its process's own count, to 10 ms, holds all of it.
+fn cpu_ns(timeline: &Timeline, lives: &[Life], window: Window) -> f64 {
+    let mut processes: BTreeMap<EntityId, (f64, bool)> = BTreeMap::new();
+    for life in lives {
+        let Some(record) = timeline.entities.get(life.thread) else {
+            continue;
+        };
+        let changed =
+            record.first_seen > window.start || record.vanished.is_some_and(|end| end < window.end);
+        let process = processes
+            .entry(record.parent.unwrap_or(life.thread))
+            .or_default();
+        process.0 += life.ledger.get(LedgerClass::OnCpu);
+        process.1 |= changed;
+    }
+    let own_count = |process| {
+        let growth = |column| timeline.series("process", process, column)?.growth(window);
+        Some(growth("user_ns")? + growth("system_ns")?)
+    };
+    let used = processes.into_iter().map(|(process, (threads, changed))| {
+        let own = own_count(process).filter(|_| changed);
+        own.map_or(threads, |own| own.max(threads))
+    });
+    used.sum()
 }
 
 fn gather(subject: &mut Subject, lives: &[Life]) {

@@ -3,6 +3,8 @@
 //! The v2 root is found from mountinfo, since hybrid layouts mount it anywhere. Groups of one path in
 //! several hierarchies are one entity, and each of its sensors opens its sources wherever they are.
 
+mod lost;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -16,6 +18,7 @@ use crate::intake::Intake;
 use crate::kept_file::KeptFile;
 use crate::probe::{Gaps, Presence, Probe, Scratch};
 use crate::registry::Registry;
+use lost::Lost;
 
 /// Groups beyond this many are not measured; the gap says so.
 pub(crate) const MOST_GROUPS: usize = 10_000;
@@ -201,7 +204,38 @@ struct Group {
     entity: EntityId,
     probes: Vec<(usize, Probe)>,
     near: bool,
+    /// What is not seen of a near group any more.
+    lost: Vec<Lost>,
     generation: u64,
+}
+
+impl Group {
+    /// Opens again what came back.
+    fn look_for_lost(
+        &mut self,
+        path: &str,
+        hierarchies: &Hierarchies,
+        now: Timestamp,
+        gaps: &mut Gaps,
+    ) {
+        let Self { probes, lost, .. } = self;
+        lost.retain(|lost| {
+            let found = lost.find(hierarchies, (path, self.entity), now, gaps);
+            let stays = found.is_none();
+            probes.extend(found);
+            stays
+        });
+    }
+
+    fn tell_lost(&self, path: &str, now: Timestamp, gaps: &mut Gaps) {
+        let lost = self.lost.iter();
+        lost.for_each(|lost| lost.tell(path, now, gaps));
+    }
+
+    fn finish(&mut self, intakes: &mut [Intake]) {
+        let probes = self.probes.iter_mut();
+        probes.for_each(|(sensor, probe)| probe.finish(&mut intakes[*sensor]));
+    }
 }
 
 /// The groups of the machine with their sensors.
@@ -284,14 +318,14 @@ impl Cgroups {
         for path in newcomers {
             self.ensure(&path, now, scratch, registry);
         }
-        let generation = self.generation;
-        self.groups.retain(|_, group| {
+        let (generation, hierarchies) = (self.generation, &self.hierarchies);
+        self.groups.retain(|path, group| {
             let alive = group.generation == generation;
-            if !alive {
-                group
-                    .probes
-                    .iter_mut()
-                    .for_each(|(sensor, probe)| probe.finish(&mut intakes[*sensor]));
+            if alive {
+                group.look_for_lost(path, hierarchies, now, &mut scratch.gaps);
+            } else {
+                group.tell_lost(path, now, &mut scratch.gaps);
+                group.finish(intakes);
                 registry.vanish_with_parts(group.entity, now);
             }
             alive
@@ -327,6 +361,7 @@ impl Cgroups {
                 entity,
                 probes,
                 near: false,
+                lost: Vec::new(),
                 generation: self.generation,
             },
         );
@@ -379,7 +414,8 @@ impl Cgroups {
             if group.probes.is_empty() || (!near && !any_rest) {
                 return true;
             }
-            group.probes.retain_mut(|(sensor, probe)| {
+            let Group { probes, lost, .. } = group;
+            probes.retain_mut(|(sensor, probe)| {
                 let due =
                     due(sensors::all()[*sensor], near) && (near || !probe.rests(scratch.look));
                 let gone = due
@@ -389,6 +425,7 @@ impl Cgroups {
                     probe.finish(&mut intakes[*sensor]);
                     // Of a group that is gone its end says enough.
                     if near {
+                        lost.push(Lost::new(*sensor, probe));
                         say_pressure_off(hierarchies, path, &mut scratch.gaps);
                     }
                 }
@@ -397,7 +434,9 @@ impl Cgroups {
             // Nothing of it is left: it is gone, whenever groups are next looked for.
             let alive = !group.probes.is_empty();
             if !alive {
-                registry.vanish_with_parts(group.entity, stamp());
+                let now = stamp();
+                group.tell_lost(path, now, &mut scratch.gaps);
+                registry.vanish_with_parts(group.entity, now);
             }
             alive
         });
@@ -409,12 +448,10 @@ impl Cgroups {
         probes.flat_map(|(_, probe)| probe.files())
     }
 
-    pub(crate) fn finish(&mut self, intakes: &mut [Intake]) {
-        for group in self.groups.values_mut() {
-            group
-                .probes
-                .iter_mut()
-                .for_each(|(sensor, probe)| probe.finish(&mut intakes[*sensor]));
+    pub(crate) fn finish(&mut self, now: Timestamp, gaps: &mut Gaps, intakes: &mut [Intake]) {
+        for (path, group) in &mut self.groups {
+            group.tell_lost(path, now, gaps);
+            group.finish(intakes);
         }
     }
 }

@@ -10,6 +10,15 @@ use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, setrlimit};
 
 use crate::Error;
 
+/// Signals that do something else in the recorder; a workload finds them as it would without one.
+const CHANGED: [i32; 5] = [
+    libc::SIGINT,
+    libc::SIGQUIT,
+    libc::SIGTERM,
+    libc::SIGPIPE,
+    libc::SIGXFSZ,
+];
+
 /// Which of the workload's streams are read on their way to the user.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Streams {
@@ -52,7 +61,7 @@ pub fn spawn(argv: &[OsString], streams: Streams, descriptors: Rlimit) -> Result
     // SAFETY: between fork and exec only async-signal-safe calls are made: signal(2), setrlimit(2).
     unsafe {
         command.pre_exec(move || {
-            for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGPIPE] {
+            for signal in CHANGED {
                 libc::signal(signal, libc::SIG_DFL);
             }
             // Raised for the recorder's own descriptors; the workload must not see another limit.

@@ -94,18 +94,16 @@ pub(crate) struct Gaps {
 
 impl Gaps {
     pub(crate) fn say(&mut self, table: &str, what: &str, reason: GapReason) {
-        let known = self
-            .said
-            .iter()
-            .any(|gap| gap.table == table && gap.what == what && gap.reason == reason);
-        if !known {
+        // Said once of the whole, whenever it was met.
+        let known = |gap: &Gap| gap.table == table && gap.what == what && gap.reason == reason;
+        if !self.said.iter().any(known) {
             self.add(table, what, None, reason);
         }
     }
 
-    /// Says that a part of something was away for a time.
-    fn say_away(&mut self, table: &str, what: &str, window: Window) {
-        self.add(table, what, Some(window), GapReason::Vanished);
+    /// Says that something was not seen for a time that is over.
+    pub(crate) fn say_of(&mut self, table: &str, what: &str, window: Window, reason: GapReason) {
+        self.add(table, what, Some(window), reason);
     }
 
     fn add(&mut self, table: &str, what: &str, window: Option<Window>, reason: GapReason) {
@@ -231,6 +229,11 @@ impl Probe {
         };
         self.asked = self.asked.wrapping_add(1);
         look == Look::Due && !self.asked.is_multiple_of(every)
+    }
+
+    /// When it was last read.
+    pub(crate) fn sampled(&self) -> Timestamp {
+        self.sampled
     }
 
     /// Reads the sources and takes in what changed.
@@ -406,7 +409,8 @@ impl Probe {
                     && let Some(record) = registry.get(part.entity())
                 {
                     let window = Window::new(seen, now);
-                    gaps.say_away(&sensor.table.name, &record.entity.name, window);
+                    let (table, what) = (&sensor.table.name, &record.entity.name);
+                    gaps.say_of(table, what, window, GapReason::Vanished);
                 }
                 part.take(now, values, intake);
             }

@@ -188,6 +188,11 @@ impl Sampler {
     }
 
     fn run(&mut self, timer: &Timer, sink: &mut dyn FnMut(Harvest)) {
+        // On a starved machine it takes a while to open everything.
+        let begun = boottime();
+        if begun.ns_since(self.started) > OVERRUN_TICKS as i64 * TICK_NS {
+            sink(overrun(Window::new(self.started, begun)));
+        }
         // A workload may end before the first tick does: its stop must not be lost.
         let mut go_on = self.tick(0, sink);
         let mut expirations = 0;
@@ -197,24 +202,14 @@ impl Sampler {
             let now = boottime();
             let lateness = now.ns_since(deadline);
             expirations += passed;
-            self.missed += passed as i64 - 1;
-            if passed > OVERRUN_TICKS {
-                let window = Some(Window::new(deadline, now));
-                sink(Harvest::Gap(Gap {
-                    table: "*".to_owned(),
-                    what: String::new(),
-                    window,
-                    reason: GapReason::Overrun,
-                }));
-            }
-            self.note_lateness(lateness);
+            self.note_missed(passed, Window::new(deadline, now), sink);
             self.due = Due {
                 before: Some(self.due.tick),
                 tick: expirations,
             };
             go_on = self.tick(lateness, sink);
         }
-        self.end(sink);
+        self.end(timer.first + expirations as i64 * TICK_NS, sink);
     }
 
     /// One wake-up: reads what is due, hands on once a second. Returns false once told to stop.
@@ -400,9 +395,14 @@ impl Sampler {
         self.cost.fast_period_ns = TICK_NS * self.budget.near as i64;
     }
 
-    fn note_lateness(&mut self, lateness_ns: i64) {
-        self.cost.late_ticks += u64::from(lateness_ns > TICK_NS / 2);
-        self.cost.lateness_max_ns = self.cost.lateness_max_ns.max(lateness_ns);
+    /// Deadlines passed, of which at most the last is served: how late that is, and a gap if it is.
+    fn note_missed(&mut self, passed: u64, late: Window, sink: &mut dyn FnMut(Harvest)) {
+        self.missed += passed as i64 - 1;
+        if passed > OVERRUN_TICKS {
+            sink(overrun(late));
+        }
+        self.cost.late_ticks += u64::from(late.len_ns() > TICK_NS / 2);
+        self.cost.lateness_max_ns = self.cost.lateness_max_ns.max(late.len_ns());
     }
 
     fn take_spares(&mut self) {
@@ -445,16 +445,23 @@ impl Sampler {
         }
     }
 
-    fn end(&mut self, sink: &mut dyn FnMut(Harvest)) {
+    /// `deadline` is the first that was not served.
+    fn end(&mut self, deadline: Timestamp, sink: &mut dyn FnMut(Harvest)) {
         // A last look, so that series reach the end; not at pressure, which an early read would bend.
         self.sample(Look::Last);
         self.filesystems.sample(boottime());
+        // The tick that was told to stop, or this look, may have taken long.
+        let late = Window::new(deadline, boottime());
+        if let passed @ 1.. = late.len_ns() / TICK_NS {
+            self.note_missed(passed as u64 + 1, late, sink);
+        }
         self.note_self(boottime(), 0);
         for (index, probe) in &mut self.machine {
             probe.finish(&mut self.intakes[*index]);
             probe.end_parts(&mut self.registry);
         }
-        self.cgroups.finish(&mut self.intakes);
+        self.cgroups
+            .finish(boottime(), &mut self.scratch.gaps, &mut self.intakes);
         self.processes.finish(&mut self.scratch, &mut self.intakes);
         self.recorder.1.finish(&mut self.recorder.0);
         self.clock.1.finish(&mut self.clock.0);
@@ -479,6 +486,15 @@ impl Sampler {
             at: boottime(),
         }));
     }
+}
+
+fn overrun(window: Window) -> Harvest {
+    Harvest::Gap(Gap {
+        table: "*".to_owned(),
+        what: String::new(),
+        window: Some(window),
+        reason: GapReason::Overrun,
+    })
 }
 
 /// The intakes of the tables that the sampler fills itself.

@@ -25,7 +25,8 @@ pub struct Interrupt {
 pub struct Interrupts(signal_hook::iterator::Handle);
 
 impl Interrupts {
-    /// Calls `on` for each interrupt from now on, in place of dying of it.
+    /// Calls `on` for each interrupt from now on, in place of dying of it. A file that may not grow any
+    /// more (`ulimit -f`) becomes an error of the write, in place of the recorder's death.
     ///
     /// # Errors
     /// When the handlers or the thread cannot be made.
@@ -34,6 +35,7 @@ impl Interrupts {
             what: "watch for interrupts",
             cause,
         };
+        ignore(libc::SIGXFSZ);
         let mut watched = vec![SIGINT, SIGTERM, SIGQUIT];
         if !is_ignored(SIGHUP) {
             watched.push(SIGHUP);
@@ -60,6 +62,11 @@ impl Drop for Interrupts {
     fn drop(&mut self) {
         self.0.close();
     }
+}
+
+fn ignore(signal: i32) {
+    // SAFETY: signal(2) with a disposition that runs no code of ours.
+    unsafe { libc::signal(signal, libc::SIG_IGN) };
 }
 
 /// Whether this process was started with a signal ignored, as nohup(1) starts it.

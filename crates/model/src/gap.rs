@@ -45,7 +45,7 @@ impl fmt::Display for GapReason {
 pub struct Gap {
     /// The table concerned; `*` for all.
     pub table: String,
-    /// The column or source concerned; empty for the whole table.
+    /// The column, source or group concerned; empty for the whole table.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub what: String,
     /// The interval; `None` for the whole recording.

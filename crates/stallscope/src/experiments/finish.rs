@@ -13,6 +13,19 @@ use crate::outputs;
 
 /// Closes and shows; returns 1 when a bar was missed.
 pub(super) fn finish(
+    session: Session,
+    folder: &Path,
+    options: &RecordingOptions,
+    bars: &[Bar],
+) -> Result<u8> {
+    let screen = session.screen.clone();
+    let told = tell(session, folder, options, bars);
+    // Everything is on disk now, whether or not somebody reads it here.
+    screen.flush();
+    told
+}
+
+fn tell(
     mut session: Session,
     folder: &Path,
     options: &RecordingOptions,

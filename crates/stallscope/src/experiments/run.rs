@@ -107,6 +107,7 @@ pub(crate) fn run(arguments: &Run) -> Result<u8> {
         (status, finished) => {
             if let Err(error) = finished {
                 screen.say(&format!("stallscope: {}", outputs::sentence(&error)));
+                screen.flush();
             }
             Ok(u8::try_from(status).unwrap_or(u8::MAX))
         }

@@ -1,6 +1,7 @@
 //! Reports as JSON, a run's and a machine's; their schemas are in `docs/*.schema.json`, which tests keep fresh.
 
-use std::io::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -8,9 +9,8 @@ use serde::Serialize;
 
 /// Writes a report to a file, or to standard output for `-`.
 pub(crate) fn write(report: &impl Serialize, file: &Path) -> Result<()> {
-    let mut text =
-        serde_json::to_string_pretty(report).context("cannot write the report as JSON")?;
-    text.push('\n');
+    let text = serde_json::to_string_pretty(report).context("cannot write the report as JSON")?;
+    let text = harmless(&text) + "\n";
     if file == Path::new("-") {
         return std::io::stdout()
             .write_all(text.as_bytes())
@@ -20,8 +20,34 @@ pub(crate) fn write(report: &impl Serialize, file: &Path) -> Result<()> {
         .with_context(|| format!("cannot write the report to {}", file.display()))
 }
 
+/// JSON escapes what stands below the space and lets the other control characters be: a terminal
+/// would obey those. They stand in strings only.
+fn harmless(json: &str) -> String {
+    let mut text = String::with_capacity(json.len() + 1);
+    for letter in json.chars() {
+        if letter.is_control() && letter != '\n' {
+            let _ = write!(text, "\\u{:04x}", u32::from(letter));
+        } else {
+            text.push(letter);
+        }
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
+    use super::harmless;
+
+    #[test]
+    fn control_characters_are_escaped_and_mean_the_same() {
+        let names = ["\u{9b}31m csi", "\u{7f}\u{80}", "\x1b[31m\n\t", "é ü %"];
+        let json = serde_json::to_string_pretty(&names).expect("strings are JSON");
+        let safe = harmless(&json);
+        assert!(safe.chars().all(|c| c == '\n' || !c.is_control()), "{safe}");
+        let read: Vec<String> = serde_json::from_str(&safe).expect("it is still JSON");
+        assert_eq!(read, names);
+    }
+
     fn check(schema: &schemars::Schema, documented: &expect_test::ExpectFile) {
         let schema = serde_json::to_string_pretty(schema).expect("a schema is JSON");
         documented.assert_eq(&format!("{schema}\n"));

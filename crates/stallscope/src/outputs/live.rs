@@ -1,9 +1,11 @@
 //! The live line on standard error, and how it keeps out of the workload's own text.
 
+use std::collections::VecDeque;
 use std::io::{IsTerminal, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use analysis::{duration, percent, rate};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use workloads::Bin;
 
 /// Without a terminal, a line per this many seconds.
@@ -11,9 +13,24 @@ const LINE_EVERY_S: u64 = 10;
 /// Erases the line that the cursor is on.
 const ERASE: &str = "\r\x1b[K";
 
+/// Our own lines that wait for a reader of standard error; later ones are let go.
+const MOST_WAITING: usize = 100;
+
 /// Standard output and standard error, shared by everyone who writes while a workload runs.
+///
+/// Nobody may read standard error: a pager that stands, a stopped terminal. The workload's own text
+/// then waits as it would without us, but our lines wait aside: recording goes on, and so does the
+/// workload's other stream.
 #[derive(Clone)]
-pub(crate) struct Screen(Arc<Mutex<Drawn>>);
+pub(crate) struct Screen(Arc<Streams>);
+
+struct Streams {
+    /// Held by who writes to standard error.
+    drawn: Mutex<Drawn>,
+    waiting: Mutex<VecDeque<String>>,
+    /// Whether both streams go to one place, where they take turns.
+    one_place: bool,
+}
 
 /// What became of text that was passed on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,7 +46,11 @@ struct Drawn(bool);
 
 impl Screen {
     pub(crate) fn new() -> Self {
-        Self(Arc::new(Mutex::new(Drawn(false))))
+        Self(Arc::new(Streams {
+            drawn: Mutex::new(Drawn(false)),
+            waiting: Mutex::default(),
+            one_place: std::io::stderr().is_terminal() || one_place(),
+        }))
     }
 
     /// Passes the workload's bytes on unchanged.
@@ -37,8 +58,11 @@ impl Screen {
         if bytes.is_empty() {
             return Taken::All;
         }
-        let mut drawn = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        drawn.erase();
+        let _turn = (!to_stdout || self.0.one_place).then(|| {
+            let mut drawn = self.0.drawn.lock().unwrap_or_else(PoisonError::into_inner);
+            drawn.erase();
+            drawn
+        });
         let written = if to_stdout {
             let mut out = std::io::stdout();
             out.write_all(bytes).and_then(|()| out.flush())
@@ -52,18 +76,70 @@ impl Screen {
         }
     }
 
-    /// A line of our own.
+    /// A line of our own: now, or as soon as standard error takes it.
     pub(crate) fn say(&self, line: &str) {
-        let mut drawn = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        drawn.erase();
-        super::say(line);
+        let mut waiting = self.waiting();
+        if waiting.len() < MOST_WAITING {
+            waiting.push_back(line.to_owned());
+        }
+        drop(waiting);
+        self.offer();
     }
 
-    fn draw(&self, line: &str) {
-        let mut drawn = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = write!(std::io::stderr(), "{ERASE}{line}");
-        drawn.0 = true;
+    /// Writes the lines that wait, as far as standard error takes them at once.
+    fn offer(&self) {
+        let Ok(mut drawn) = self.0.drawn.try_lock() else {
+            return;
+        };
+        while takes_a_line() && self.write_next(&mut drawn) {}
     }
+
+    /// Writes the lines that wait, however long it takes until somebody reads them.
+    pub(crate) fn flush(&self) {
+        let mut drawn = self.0.drawn.lock().unwrap_or_else(PoisonError::into_inner);
+        while self.write_next(&mut drawn) {}
+    }
+
+    fn write_next(&self, drawn: &mut Drawn) -> bool {
+        let next = self.waiting().pop_front();
+        if let Some(line) = &next {
+            drawn.erase();
+            super::say(line);
+        }
+        next.is_some()
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, VecDeque<String>> {
+        self.0
+            .waiting
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A line that the next one replaces, where standard error takes it at once.
+    fn draw(&self, line: &str) {
+        if let Ok(mut drawn) = self.0.drawn.try_lock()
+            && takes_a_line()
+        {
+            let _ = write!(std::io::stderr(), "{ERASE}{line}");
+            drawn.0 = true;
+        }
+    }
+}
+
+/// Whether standard output and standard error are one file, as behind `2>&1`.
+fn one_place() -> bool {
+    let place = |about: rustix::fs::Stat| (about.st_dev, about.st_ino);
+    let out = rustix::fs::fstat(std::io::stdout()).map(place);
+    out.is_ok() && out == rustix::fs::fstat(std::io::stderr()).map(place)
+}
+
+/// Whether a write to standard error returns at once. A pipe that is ready has room for 4096 bytes.
+fn takes_a_line() -> bool {
+    let stderr = std::io::stderr();
+    let mut polled = [PollFd::new(&stderr, PollFlags::OUT)];
+    // What cannot be asked, and what is closed, lets nobody wait.
+    poll(&mut polled, Some(&Timespec::default())).is_err() || !polled[0].revents().is_empty()
 }
 
 impl Drawn {
@@ -116,8 +192,9 @@ impl Live {
         self.cpu_some = Some(cpu_some);
     }
 
-    /// Shows the line if its time has come.
+    /// Shows the line if its time has come, and lines that waited for a reader.
     pub(crate) fn show(&mut self, elapsed_s: u64) {
+        self.screen.offer();
         let due = match self.style {
             Style::Off => false,
             Style::Redrawn => elapsed_s > self.shown_s,
