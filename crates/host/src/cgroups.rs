@@ -13,10 +13,11 @@ use std::path::{Path, PathBuf};
 use model::{Entity, EntityId, EntityKind, GapReason, Timestamp, bytes_of, name_of};
 use sensors::{Hierarchy, Scope, Sensor, Source};
 
+use crate::gaps::Gaps;
 use crate::group_walk::walk;
 use crate::intake::Intake;
 use crate::kept_file::KeptFile;
-use crate::probe::{Gaps, Presence, Probe, Scratch};
+use crate::probe::{Presence, Probe, Scratch};
 use crate::registry::Registry;
 use lost::Lost;
 
@@ -122,6 +123,12 @@ impl Hierarchies {
             Hierarchy::V2 => self.v2.as_ref(),
             Hierarchy::V1(controller) => self.v1.get(controller),
         }
+    }
+
+    /// Whether a group is there, in any of them.
+    fn have(&self, group: &str) -> bool {
+        let mut mounts = self.v2.iter().chain(self.v1.values());
+        mounts.any(|mount| mount.folder(group).is_some_and(|folder| folder.is_dir()))
     }
 
     fn place(&self, source: &Source, group: &str) -> Option<PathBuf> {
@@ -320,7 +327,8 @@ impl Cgroups {
         }
         let (generation, hierarchies) = (self.generation, &self.hierarchies);
         self.groups.retain(|path, group| {
-            let alive = group.generation == generation;
+            // The walk passes over what lies too deep; a process may have led there.
+            let alive = group.generation == generation || hierarchies.have(path);
             if alive {
                 group.look_for_lost(path, hierarchies, now, &mut scratch.gaps);
             } else {
@@ -415,17 +423,19 @@ impl Cgroups {
                 return true;
             }
             let Group { probes, lost, .. } = group;
+            let mut now = Timestamp::default();
             probes.retain_mut(|(sensor, probe)| {
                 let due =
                     due(sensors::all()[*sensor], near) && (near || !probe.rests(scratch.look));
-                let gone = due
-                    && probe.sample(stamp(), scratch, &mut intakes[*sensor], registry)
-                        == Presence::Gone;
+                let gone = due && {
+                    now = stamp();
+                    probe.sample(now, scratch, &mut intakes[*sensor], registry) == Presence::Gone
+                };
                 if gone {
                     probe.finish(&mut intakes[*sensor]);
                     // Of a group that is gone its end says enough.
                     if near {
-                        lost.push(Lost::new(*sensor, probe));
+                        lost.push(Lost::new(*sensor, probe, now));
                         say_pressure_off(hierarchies, path, &mut scratch.gaps);
                     }
                 }
@@ -434,7 +444,6 @@ impl Cgroups {
             // Nothing of it is left: it is gone, whenever groups are next looked for.
             let alive = !group.probes.is_empty();
             if !alive {
-                let now = stamp();
                 group.tell_lost(path, now, &mut scratch.gaps);
                 registry.vanish_with_parts(group.entity, now);
             }
@@ -472,61 +481,4 @@ fn say_pressure_off(hierarchies: &Hierarchies, path: &str, gaps: &mut Gaps) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_v2_root_is_found_wherever_it_is_mounted() {
-        let hybrid = "31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755\n\
-                      32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw,relatime shared:5 - cgroup cgroup rw,cpu,cpuacct\n\
-                      41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw\n";
-        let found = Hierarchies::from_mountinfo(hybrid.as_bytes(), Path::new("/"));
-        let point = |found: &Hierarchies| found.v2.as_ref().map(|mount| mount.point.clone());
-        assert_eq!(point(&found), Some(PathBuf::from("/sys/fs/cgroup/unified")));
-        assert_eq!(found.v1.keys().collect::<Vec<_>>(), ["cpu", "cpuacct"]);
-        assert_eq!(found.layout(), "hybrid");
-        let pure =
-            "25 30 0:23 / /sys/fs/cgroup\\040x rw - cgroup2 cgroup2 rw,nsdelegate\nnonsense\n";
-        let found = Hierarchies::from_mountinfo(pure.as_bytes(), Path::new("/host"));
-        assert_eq!(point(&found), Some(PathBuf::from("/host/sys/fs/cgroup x")));
-        assert_eq!(found.layout(), "v2");
-    }
-
-    #[test]
-    fn a_container_that_sees_only_its_own_group_finds_it() {
-        let inside = "700 690 0:38 /docker/ab /sys/fs/cgroup ro - cgroup2 cgroup rw,nsdelegate\n";
-        let mount = Hierarchies::from_mountinfo(inside.as_bytes(), Path::new("/"))
-            .v2
-            .expect("mounted");
-        let folder = |path: &str| mount.folder(path);
-        assert_eq!(folder("/docker/ab"), Some(PathBuf::from("/sys/fs/cgroup/")));
-        assert_eq!(
-            folder("/docker/ab/x"),
-            Some(PathBuf::from("/sys/fs/cgroup/x"))
-        );
-        assert_eq!(folder("/docker/abc"), None);
-        assert_eq!(folder("/"), None);
-    }
-
-    #[test]
-    fn a_process_names_its_groups_per_hierarchy() {
-        let hybrid = b"9:name=systemd:/\n4:memory:/m\n1:cpu,cpuacct:/limited\n0::/stall/a \xff\n";
-        assert_eq!(
-            groups_of(hybrid),
-            Placement {
-                cpu: Some(b"/limited".as_slice()),
-                memory: Some(b"/m".as_slice()),
-                io: None,
-                v2: Some(b"/stall/a \xff".as_slice()),
-            }
-        );
-        assert_eq!(
-            groups_of(b"0::/user.slice\n"),
-            Placement {
-                v2: Some(b"/user.slice".as_slice()),
-                ..Placement::default()
-            }
-        );
-        assert_eq!(groups_of(b"x"), Placement::default());
-    }
-}
+mod tests;

@@ -18,9 +18,9 @@ use rustix::fs::{CWD, Mode, OFlags, readlinkat_raw};
 use rustix::path::DecInt;
 
 use crate::folder::each_number_in;
+use crate::gaps::Gaps;
 use crate::intake::{Intake, LastSeen};
 use crate::mounts::{self, Mount};
-use crate::probe::Gaps;
 use crate::registry::Registry;
 
 /// At most so many files are asked for their filesystem at one look, which costs 2 to 3 us each; the

@@ -33,6 +33,9 @@ pub enum Command {
     },
     /// Marks processes that hold a connection of the generator.
     Serving(Vec<u32>),
+    /// Has everything written at its next reading, changed or not: rows were lost, and what changed in
+    /// them would else be taken for unchanged.
+    Restate,
     /// Ends the sampling after a last look at everything.
     Stop,
 }

@@ -19,6 +19,8 @@ pub(crate) struct Intake {
     pub(crate) spare: Option<Rows>,
     /// Readings that ran back and were held, per column.
     pub(crate) corrections: Vec<u64>,
+    /// How often everything was to be written anew.
+    pub(crate) restated: u32,
 }
 
 impl Intake {
@@ -29,7 +31,13 @@ impl Intake {
             rows: Rows::with_capacity(width, USUAL_ROWS),
             spare: Some(Rows::with_capacity(width, USUAL_ROWS)),
             corrections: vec![0; width],
+            restated: 0,
         }
+    }
+
+    /// The next reading of everything is written, changed or not.
+    pub(crate) fn restate(&mut self) {
+        self.restated += 1;
     }
 
     /// Takes the rows out and goes on with the other buffer.
@@ -53,6 +61,8 @@ pub(crate) struct LastSeen {
     counters: Vec<Option<Monotone>>,
     /// Whether `values` at `time` still stands unwritten.
     unwritten: bool,
+    /// Up to which restatement it was written.
+    restated: u32,
 }
 
 impl LastSeen {
@@ -63,6 +73,7 @@ impl LastSeen {
             values: vec![MISSING; width],
             counters: vec![None; width],
             unwritten: false,
+            restated: 0,
         }
     }
 
@@ -77,7 +88,8 @@ impl LastSeen {
 
     /// Takes a reading; writes a row when something changed.
     pub(crate) fn take(&mut self, time: Timestamp, values: &[i64], intake: &mut Intake) {
-        let mut changed = false;
+        let before = std::mem::replace(&mut self.restated, intake.restated);
+        let mut changed = before != intake.restated;
         let mut held = [MISSING; 32];
         let held = &mut held[..values.len()];
         for (index, column) in intake.table.columns.iter().enumerate() {
@@ -172,6 +184,22 @@ mod tests {
         last.finish(&mut intake);
         assert_eq!(written(&intake).last(), Some(&(6, vec![9, 7])));
         assert_eq!(intake.rows.len(), 4);
+    }
+
+    #[test]
+    fn after_a_loss_what_has_not_changed_since_is_written_once() {
+        let mut intake = Intake::new(&TABLE);
+        let mut last = LastSeen::new(EntityId(0), 2);
+        for time in 1..=6 {
+            if time == 4 {
+                intake.restate();
+            }
+            last.take(at(time), &[5, 7], &mut intake);
+        }
+        assert_eq!(
+            written(&intake),
+            [(1, vec![5, 7]), (3, vec![5, 7]), (4, vec![5, 7])]
+        );
     }
 
     #[test]

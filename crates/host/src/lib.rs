@@ -18,6 +18,7 @@ mod error;
 mod exports;
 mod filesystems;
 mod folder;
+mod gaps;
 mod group_walk;
 mod handle;
 #[doc(hidden)]

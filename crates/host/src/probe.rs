@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use model::{EntityId, Gap, GapReason, Timestamp, Window, name_of};
+use model::{EntityId, GapReason, Timestamp, Window, name_of};
 use rustix::io::Errno;
 use sensors::{Facts, Lack, Place, Reading, Scope, Sensor, Subject};
 
 use crate::capabilities::pressure_lack;
+use crate::gaps::Gaps;
 use crate::intake::{Intake, LastSeen};
 use crate::kept_file::KeptFile;
 use crate::limits::Share;
@@ -16,6 +17,10 @@ use crate::words::{MemoryWord, Refusal, Told, Words};
 
 /// The most sources that a sensor has.
 const MOST_SOURCES: usize = 12;
+
+/// Parts may come back, a disk or an interface, and are waited for; of more than these only those that
+/// are there are kept: each container that starts makes an interface of a new name.
+const MOST_PARTS: usize = 1_000;
 
 /// What all probes share while they are read.
 pub(crate) struct Scratch {
@@ -85,46 +90,6 @@ impl Scratch {
     }
 }
 
-/// What was not seen, each said once.
-#[derive(Default)]
-pub(crate) struct Gaps {
-    said: Vec<Gap>,
-    fresh: usize,
-}
-
-impl Gaps {
-    pub(crate) fn say(&mut self, table: &str, what: &str, reason: GapReason) {
-        // Said once of the whole, whenever it was met.
-        let known = |gap: &Gap| gap.table == table && gap.what == what && gap.reason == reason;
-        if !self.said.iter().any(known) {
-            self.add(table, what, None, reason);
-        }
-    }
-
-    /// Says that something was not seen for a time that is over.
-    pub(crate) fn say_of(&mut self, table: &str, what: &str, window: Window, reason: GapReason) {
-        self.add(table, what, Some(window), reason);
-    }
-
-    fn add(&mut self, table: &str, what: &str, window: Option<Window>, reason: GapReason) {
-        if self.said.len() < 1_000 {
-            self.said.push(Gap {
-                table: table.to_owned(),
-                what: what.to_owned(),
-                window,
-                reason,
-            });
-        }
-    }
-
-    /// The gaps not yet handed on.
-    pub(crate) fn take_fresh(&mut self) -> &[Gap] {
-        let fresh = &self.said[self.fresh..];
-        self.fresh = self.said.len();
-        fresh
-    }
-}
-
 /// Whether the thing still exists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Presence {
@@ -159,6 +124,8 @@ pub(crate) struct Probe {
     first: Option<Vec<u8>>,
     /// When it was last read.
     sampled: Timestamp,
+    /// Up to which restatement.
+    restated: u32,
     /// Readings in a row that brought nothing new.
     still: u32,
     /// How often it was asked whether it rests; begins anywhere, so that they do not all rest at once.
@@ -191,6 +158,7 @@ impl Probe {
             first_decides: sensor.first_decides,
             first: None,
             sampled: Timestamp::default(),
+            restated: 0,
             still: 0,
             asked: entity.0,
             own,
@@ -262,6 +230,7 @@ impl Probe {
         registry: &mut Registry,
     ) -> Presence {
         let decides = self.deciding();
+        let restates = std::mem::replace(&mut self.restated, intake.restated) != intake.restated;
         let mut again = false;
         for index in 0..self.kept.len() {
             match self.read_source(index, scratch) {
@@ -275,7 +244,7 @@ impl Probe {
                 }
             }
             if decides == Some(index) && self.kept[index].is_some() {
-                if self.first.as_ref() == Some(&scratch.buffers[index]) {
+                if self.first.as_ref() == Some(&scratch.buffers[index]) && !restates {
                     self.unchanged(now);
                     return Presence::Alive;
                 }
@@ -289,6 +258,9 @@ impl Probe {
         }
         self.parse(now, scratch, intake, registry);
         self.sampled = now;
+        if self.parts.len() > MOST_PARTS {
+            self.forget_parts(intake, registry);
+        }
         Presence::Alive
     }
 
@@ -327,6 +299,19 @@ impl Probe {
         for (_, part) in &mut self.parts {
             part.finish(intake);
         }
+    }
+
+    /// Lets those parts go that the last reading did not tell of.
+    fn forget_parts(&mut self, intake: &mut Intake, registry: &mut Registry) {
+        let sampled = self.sampled;
+        self.parts.retain_mut(|(_, part)| {
+            let told = part.time() == sampled;
+            if !told {
+                part.finish(intake);
+                registry.vanish(part.entity(), part.time());
+            }
+            told
+        });
     }
 
     /// Notes the end of those parts of the machine that the last reading no longer told of.

@@ -119,6 +119,9 @@ impl Registry {
     /// Notes the end of an entity.
     pub(crate) fn vanish(&mut self, id: EntityId, now: Timestamp) {
         if let Some(mut record) = self.records.remove(&id) {
+            if let Some(parts) = record.parent.and_then(|whole| self.parts.get_mut(&whole)) {
+                parts.retain(|part| *part != id);
+            }
             record.vanished = Some(now);
             self.events.push(EntityEvent { time: now, record });
         }
@@ -189,5 +192,11 @@ mod tests {
             registry.take_events().map(|events| events.len()),
             Some(1 + 999 * 4)
         );
+        let mut interface = |time| registry.part(EntityKind::Interface, "veth", machine, at(time));
+        let first = interface(1_000);
+        assert_eq!(interface(1_001), first);
+        registry.vanish(first, at(1_001));
+        assert!(registry.part(EntityKind::Interface, "veth", machine, at(1_002)) > first);
+        assert_eq!(registry.parts[&machine].len(), 1);
     }
 }

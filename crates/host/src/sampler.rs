@@ -326,6 +326,7 @@ impl Sampler {
                     self.scan_processes(now);
                     self.processes.mark_serving(&pids, now, &mut self.registry);
                 }
+                Command::Restate => self.restate(),
                 Command::Stop => return false,
             }
         }
@@ -405,46 +406,6 @@ impl Sampler {
         self.cost.lateness_max_ns = self.cost.lateness_max_ns.max(late.len_ns());
     }
 
-    fn take_spares(&mut self) {
-        while let Ok((table, rows)) = self.spare.try_recv() {
-            let own = own_intakes(
-                &mut self.recorder,
-                &mut self.clock,
-                &mut self.filesystems,
-                &mut self.connections,
-            );
-            let intake = self
-                .intakes
-                .iter_mut()
-                .chain(own)
-                .find(|intake| std::ptr::eq(intake.table, table));
-            if let Some(intake) = intake {
-                intake.spare = Some(rows);
-            }
-        }
-    }
-
-    fn flush(&mut self, sink: &mut dyn FnMut(Harvest)) {
-        self.take_spares();
-        if let Some(events) = self.registry.take_events() {
-            sink(Harvest::Entities(events));
-        }
-        for gap in self.scratch.gaps.take_fresh() {
-            sink(Harvest::Gap(gap.clone()));
-        }
-        let own = own_intakes(
-            &mut self.recorder,
-            &mut self.clock,
-            &mut self.filesystems,
-            &mut self.connections,
-        );
-        for intake in self.intakes.iter_mut().chain(own) {
-            if let Some(rows) = intake.take_rows() {
-                sink(Harvest::Rows(intake.table, rows));
-            }
-        }
-    }
-
     /// `deadline` is the first that was not served.
     fn end(&mut self, deadline: Timestamp, sink: &mut dyn FnMut(Harvest)) {
         // A last look, so that series reach the end; not at pressure, which an early read would bend.
@@ -497,20 +458,6 @@ fn overrun(window: Window) -> Harvest {
     })
 }
 
-/// The intakes of the tables that the sampler fills itself.
-fn own_intakes<'a>(
-    recorder: &'a mut (Intake, LastSeen),
-    clock: &'a mut (Intake, LastSeen),
-    filesystems: &'a mut Filesystems,
-    connections: &'a mut Connections,
-) -> [&'a mut Intake; 4] {
-    [
-        &mut recorder.0,
-        &mut clock.0,
-        &mut filesystems.intake,
-        &mut connections.intake,
-    ]
-}
-
+mod outgoing;
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,8 @@ use model::{EntityId, GapReason, Timestamp, Window};
 use sensors::Sensor;
 
 use super::Hierarchies;
-use crate::probe::{Gaps, Probe};
+use crate::gaps::Gaps;
+use crate::probe::Probe;
 
 /// A sensor that a group has lost.
 pub(super) struct Lost {
@@ -15,11 +16,12 @@ pub(super) struct Lost {
 }
 
 impl Lost {
-    pub(super) fn new(index: usize, probe: &Probe) -> Self {
+    pub(super) fn new(index: usize, probe: &Probe, now: Timestamp) -> Self {
+        let never_read = probe.sampled() == Timestamp::default();
         Self {
             index,
             sensor: sensors::all()[index],
-            since: probe.sampled(),
+            since: if never_read { now } else { probe.sampled() },
         }
     }
 
@@ -33,7 +35,9 @@ impl Lost {
     ) -> Option<(usize, Probe)> {
         let place = |source: usize| hierarchies.place(&self.sensor.sources[source], path);
         // That they are not there is no news.
-        let probe = Probe::open(self.sensor, group, place, &mut Gaps::default())?;
+        let mut probe = Probe::open(self.sensor, group, place, &mut Gaps::default())?;
+        // As with everything that is read of a near group.
+        probe.first_decides = false;
         self.tell(path, now, gaps);
         Some((self.index, probe))
     }

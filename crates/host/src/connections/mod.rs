@@ -19,8 +19,8 @@ use model::{Entity, EntityId, EntityKind, GapReason, Timestamp};
 use sensors::{CONNECTION, TcpReading};
 
 use crate::clock::{boottime, thread_cpu_ns};
+use crate::gaps::Gaps;
 use crate::intake::{Intake, LastSeen};
-use crate::probe::Gaps;
 use crate::processes::Processes;
 use crate::registry::Registry;
 use crate::root::is_own;

@@ -4,6 +4,40 @@ use super::*;
 use model::{Entity, EntityKind};
 
 #[test]
+fn interfaces_of_ever_new_names_take_no_more_and_more_memory() {
+    let file = tempfile::NamedTempFile::new().expect("a temporary file");
+    let is_network = |sensor: &&&Sensor| sensor.sources[0].path == "proc/net/dev";
+    let sensor = sensors::all()
+        .iter()
+        .find(is_network)
+        .expect("it is listed");
+    let (mut scratch, mut intake) = (Scratch::new(Facts::default()), Intake::new(sensor.table));
+    let place = |source: usize| (source == 0).then(|| file.path().to_path_buf());
+    let mut registry = Registry::default();
+    let at = Timestamp::from_ns;
+    let machine = Entity::new(EntityKind::Machine, "m", "/");
+    let machine = registry.add(machine, None, at(0));
+    let mut probe = Probe::open(sensor, machine, place, &mut scratch.gaps).expect("a file");
+    let line = |name: &str| format!("{name}: 1 1 0 0 0 0 0 0 1 1 0 0 0 0 0 0\n");
+    for number in 0..MOST_PARTS as i64 + 100 {
+        let text = format!("a\nb\n{}{}", line("eth0"), line(&format!("veth{number}")));
+        std::fs::write(file.path(), text).expect("written");
+        probe.sample(at(1 + number), &mut scratch, &mut intake, &mut registry);
+    }
+    assert!(probe.parts.len() <= MOST_PARTS);
+    let events = registry.take_events().unwrap_or_default();
+    let ended = events
+        .iter()
+        .filter(|event| event.record.vanished.is_some());
+    let ended: Vec<&str> = ended.map(|it| it.record.entity.name.as_str()).collect();
+    assert_eq!(
+        (ended.first(), ended.len()),
+        (Some(&"veth0"), MOST_PARTS - 1)
+    );
+    assert_eq!(scratch.gaps.take_fresh().count(), 0);
+}
+
+#[test]
 fn what_stands_still_is_read_less_often_until_it_moves() {
     let file = tempfile::NamedTempFile::new().expect("a temporary file");
     let is_load = |sensor: &&&Sensor| sensor.table.name == "load";
@@ -71,9 +105,16 @@ fn an_unchanged_first_source_leaves_the_parts_as_they_were_seen() {
         }
         probe.sample(at(time), &mut scratch, &mut intake, &mut registry);
     }
+    for time in 5..=8 {
+        if time == 7 {
+            intake.restate();
+        }
+        probe.sample(at(time), &mut scratch, &mut intake, &mut registry);
+    }
     let rows = intake
         .rows
         .iter()
         .map(|(time, _, row)| (time.as_ns(), row[0]));
-    assert_eq!(rows.collect::<Vec<_>>(), [(1, 5), (3, 5), (4, 9)]);
+    let expected = [(1, 5), (3, 5), (4, 9), (6, 9), (7, 9)];
+    assert_eq!(rows.collect::<Vec<_>>(), expected);
 }

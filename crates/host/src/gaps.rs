@@ -1,0 +1,67 @@
+//! What was not seen, on its way to the recording, which keeps the list of all.
+
+use model::{Gap, GapReason, Window};
+
+/// More that concerns the whole recording than this is not said: each group may have something.
+const MOST_SAID: usize = 1_000;
+
+/// What was not seen. What concerns the whole recording is said once.
+#[derive(Default)]
+pub(crate) struct Gaps {
+    said: Vec<Gap>,
+    /// Not yet handed on.
+    fresh: Vec<Gap>,
+}
+
+impl Gaps {
+    pub(crate) fn say(&mut self, table: &str, what: &str, reason: GapReason) {
+        let known = |gap: &Gap| gap.table == table && gap.what == what && gap.reason == reason;
+        if self.said.len() < MOST_SAID && !self.said.iter().any(known) {
+            self.add(table, what, None, reason);
+            self.said.extend(self.fresh.last().cloned());
+        }
+    }
+
+    /// Says that something was not seen for a time that is over.
+    pub(crate) fn say_of(&mut self, table: &str, what: &str, window: Window, reason: GapReason) {
+        self.add(table, what, Some(window), reason);
+    }
+
+    fn add(&mut self, table: &str, what: &str, window: Option<Window>, reason: GapReason) {
+        self.fresh.push(Gap {
+            table: table.to_owned(),
+            what: what.to_owned(),
+            window,
+            reason,
+        });
+    }
+
+    /// The gaps not yet handed on.
+    pub(crate) fn take_fresh(&mut self) -> impl Iterator<Item = Gap> {
+        self.fresh.drain(..)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Timestamp;
+
+    #[test]
+    fn gaps_of_a_time_are_each_told_and_those_of_the_whole_once_and_not_without_end() {
+        let mut gaps = Gaps::default();
+        let window = Window::new(Timestamp::from_ns(1), Timestamp::from_ns(2));
+        for number in 0..2 * MOST_SAID {
+            gaps.say_of("disk", "sda", window, GapReason::Vanished);
+            gaps.say("disk", &format!("{}", number / 2), GapReason::Vanished);
+        }
+        let count = |gaps: &mut Gaps, whole| {
+            let fresh = gaps.take_fresh();
+            fresh.filter(|gap| gap.window.is_none() == whole).count()
+        };
+        gaps.say("disk", "one more", GapReason::Vanished);
+        assert_eq!(count(&mut gaps, true), MOST_SAID);
+        gaps.say_of("disk", "sda", window, GapReason::Vanished);
+        assert_eq!(count(&mut gaps, false), 1, "a later one is told as well");
+    }
+}
