@@ -52,6 +52,9 @@ pub(crate) fn not_seen(facts: &Facts<'_>) -> Vec<String> {
                 Some(away) => format!("{} was away for {:.1} s", gap.what, away.seconds()),
                 None => continue,
             },
+            (GapReason::Dropped(count), None) => {
+                format!("{count} {} were not measured", gap.what)
+            }
             _ => continue,
         };
         if !all.contains(&sentence) {
@@ -149,25 +152,31 @@ fn gaps(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
     })
 }
 
-/// Stretches that the disk did not take, whether the judged window has them or not: what was judged may
-/// have been chosen for want of them.
+/// Stretches whose rows did not get to the disk, whether the judged window has them or not: what was
+/// judged may have been chosen for want of them.
 fn unwritten(facts: &Facts<'_>) -> Option<String> {
     let timeline = facts.timeline;
     let stretches: Vec<String> = timeline
         .gaps
         .iter()
         .filter_map(|gap| match (&gap.reason, gap.window) {
-            (GapReason::Unwritten(detail), Some(window)) => {
-                let since = |at: model::Timestamp| at.seconds_since(timeline.window.start);
-                let (from, to) = (since(window.start), since(window.end));
-                Some(format!("from {from:.0} s to {to:.0} s ({detail})"))
-            }
+            (GapReason::Unwritten(detail), Some(window)) => Some((window, detail.clone())),
+            // Of all tables: the recorder did not keep up.
+            (GapReason::Dropped(count), Some(window)) if gap.table == "*" => Some((
+                window,
+                format!("stallscope itself was held up: {count} rows"),
+            )),
             _ => None,
+        })
+        .map(|(window, detail)| {
+            let since = |at: model::Timestamp| at.seconds_since(timeline.window.start);
+            let (from, to) = (since(window.start), since(window.end));
+            format!("from {from:.0} s to {to:.0} s ({detail})")
         })
         .collect();
     (!stretches.is_empty()).then(|| {
         format!(
-            "the disk did not take everything that was recorded: rows are lacking {}",
+            "not everything that was recorded got to the disk: rows are lacking {}",
             stretches.join(", ")
         )
     })

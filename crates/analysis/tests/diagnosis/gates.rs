@@ -155,7 +155,7 @@ fn deadlines_missed() {
 #[test]
 fn rows_that_the_disk_did_not_take() {
     expect![[r#"
-        gate.unwritten: the disk did not take everything that was recorded: rows are lacking from 7 s to 9 s (No space left on device (os error 28): 512 rows)
+        gate.unwritten: not everything that was recorded got to the disk: rows are lacking from 7 s to 9 s (No space left on device (os error 28): 512 rows)
     "#]].assert_eq(&changed(|run| {
         let start = run.timeline.window.start;
         run.timeline.gaps.push(Gap {
@@ -170,6 +170,28 @@ fn rows_that_the_disk_did_not_take() {
             ),
         });
     }));
+}
+
+#[test]
+fn what_the_recorder_had_no_room_for() {
+    let dropped = |table: &str, what: &str, seconds: Option<i64>| {
+        let mut run = drawn(SATURATED);
+        let start = run.timeline.window.start;
+        run.timeline.gaps.push(Gap {
+            table: table.to_owned(),
+            what: what.to_owned(),
+            window: seconds.map(|s| model::Window::new(start, start + s * 1_000_000_000)),
+            reason: GapReason::Dropped(512),
+        });
+        run
+    };
+    expect![[r#"
+        gate.unwritten: not everything that was recorded got to the disk: rows are lacking from 0 s to 3 s (stallscope itself was held up: 512 rows)
+    "#]].assert_eq(&caveats(&dropped("*", "", Some(3))));
+    let report = dropped("cgroup_cpu", "groups", None).diagnose();
+    let unseen = report.verdict.not_seen.iter();
+    let told = unseen.filter(|sentence| sentence.contains("512"));
+    expect!["512 groups were not measured"].assert_eq(&told.cloned().collect::<String>());
 }
 
 #[test]
