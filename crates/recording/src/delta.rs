@@ -16,6 +16,8 @@ use crate::plausible;
 pub(crate) struct Bases {
     /// Entities get consecutive places: their numbers may be far apart, and in a damaged file wild.
     places: HashMap<u32, usize>,
+    /// Places of entities that were forgotten.
+    free: Vec<usize>,
     /// One base per place for a column of differences, none for one that is stored as it is.
     columns: Vec<Option<Vec<i64>>>,
     time: i64,
@@ -27,6 +29,7 @@ impl Bases {
         let base = |differs: &bool| differs.then(Vec::new);
         Self {
             places: HashMap::new(),
+            free: Vec::new(),
             columns: differences.iter().map(base).collect(),
             time: 0,
         }
@@ -35,14 +38,32 @@ impl Bases {
     /// The place of each entity; new ones are given one.
     pub(crate) fn places(&mut self, entities: impl Iterator<Item = u32>) -> Vec<usize> {
         let mut place = |entity| {
-            let next = self.places.len();
-            *self.places.entry(entity).or_insert(next)
+            let next = self.places.len() + self.free.len();
+            let place = self.places.entry(entity);
+            *place.or_insert_with(|| self.free.pop().unwrap_or(next))
         };
         let places = entities.map(&mut place).collect();
         for bases in self.columns.iter_mut().flatten() {
-            bases.resize(self.places.len(), 0);
+            bases.resize(self.places.len() + self.free.len(), 0);
         }
         places
+    }
+
+    /// How many places there are.
+    #[cfg(test)]
+    pub(crate) fn remembered(&self) -> usize {
+        self.places.len() + self.free.len()
+    }
+
+    /// Gives the place of an entity to another one; it must not come again.
+    pub(crate) fn forget(&mut self, entity: u32) {
+        let Some(place) = self.places.remove(&entity) else {
+            return;
+        };
+        for bases in self.columns.iter_mut().flatten() {
+            bases[place] = 0;
+        }
+        self.free.push(place);
     }
 
     /// The stored form of one column: `None` for what is missing.
@@ -119,6 +140,19 @@ mod tests {
         assert_eq!(stored, [Some(100), Some(5), None, Some(30), Some(1)]);
         let again = bases.places([7].into_iter());
         assert_eq!(bases.encode(0, &again, [131].into_iter()), [Some(1)]);
+    }
+
+    #[test]
+    fn the_place_of_a_forgotten_entity_is_anothers_who_begins_anew() {
+        let mut bases = bases();
+        for entity in 0..1_000 {
+            let places = bases.places([entity].into_iter());
+            assert_eq!(places, [0]);
+            assert_eq!(bases.encode(0, &places, [100].into_iter()), [Some(100)]);
+            bases.forget(entity);
+            bases.forget(entity);
+        }
+        assert_eq!(bases.places([7, 8, 7].into_iter()), [0, 1, 0]);
     }
 
     #[test]

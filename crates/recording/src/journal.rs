@@ -29,7 +29,8 @@ const NEW_NAME: &str = "journal.new";
 /// Length and sum.
 const HEAD_BYTES: usize = 8;
 
-/// Many times what it usually grows to. What is decoded takes 16 times as much memory at most.
+/// Many times what it usually grows to. Decoded it may take some 50 times as much memory: a value that
+/// is missing is one byte here and 16 there, in lists that grow by doubling.
 const MAX_BYTES: u64 = 16 << 20;
 
 /// The journal being written.

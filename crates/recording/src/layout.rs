@@ -10,7 +10,7 @@ use arrow_schema::{DataType, Field, Schema};
 /// The prefix of a compressed buffer: its length after decompression, or -1 for "not compressed".
 const PREFIX_BYTES: usize = 8;
 
-/// Refuses columns of types that format 1 does not have.
+/// Refuses columns of types that no format has.
 pub(crate) fn check_types(schema: &Schema) -> Result<(), String> {
     let unknown = schema
         .fields()

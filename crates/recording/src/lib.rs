@@ -14,6 +14,7 @@ mod arrow_file;
 pub mod bundle;
 mod checksum;
 mod delta;
+mod ended;
 mod entity_file;
 mod error;
 mod frames;

@@ -89,11 +89,13 @@ impl Reader {
     /// lost, the tables tell what they can.
     pub fn open(folder: &Path) -> Result<Recording> {
         check_folder(folder)?;
-        // Before the tables: of a recording that still grows, what leaves the journal goes there.
+        // Of a recording that still grows nothing may be missed: it says "complete" when all else is
+        // there, and what leaves the journal goes to the tables.
+        let meta = read_meta(folder);
         let (journal, torn) = journal::read(folder);
         let paths = table_paths(folder)?;
         let listed = paths.iter().any(|(name, _)| name == entity_file::NAME);
-        let (meta, doubt) = match read_meta(folder) {
+        let (meta, doubt) = match meta {
             Ok((meta, doubt)) => (Some(meta), doubt),
             Err(Error::Meta { what, .. }) if listed => (
                 None,
@@ -147,8 +149,15 @@ fn assemble(
     timeline.entities = entities;
     timeline.gaps.clone_from(&meta.gaps);
     for lost in &damage {
-        let table = tables.iter().find(|data| data.table.name == lost.table);
-        timeline.gaps.push(gap_of(lost, table, window));
+        let read_until = match &*lost.file {
+            // What it lacks is newer than all that is there.
+            journal::NAME => tables.iter().filter_map(newest_time).max(),
+            _ => {
+                let table = tables.iter().find(|data| data.table.name == lost.table);
+                table.and_then(newest_time)
+            }
+        };
+        timeline.gaps.push(gap_of(lost, read_until, window));
     }
     for data in tables {
         timeline.insert(data);
@@ -270,8 +279,7 @@ fn newest_time(data: &TableData) -> Option<Timestamp> {
 }
 
 /// The gap that damage makes: from the last row that was read, or the whole recording.
-fn gap_of(damage: &Damage, table: Option<&TableData>, window: Window) -> Gap {
-    let read_until = table.and_then(newest_time);
+fn gap_of(damage: &Damage, read_until: Option<Timestamp>, window: Window) -> Gap {
     Gap {
         table: damage.table.clone(),
         what: String::new(),

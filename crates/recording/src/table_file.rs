@@ -85,6 +85,17 @@ impl TableFile {
         }
     }
 
+    /// How many entities it remembers.
+    #[cfg(test)]
+    pub(crate) fn remembered(&self) -> usize {
+        self.bases.remembered()
+    }
+
+    /// Forgets an entity about which no row comes any more.
+    pub(crate) fn forget(&mut self, entity: EntityId) {
+        self.bases.forget(entity.0);
+    }
+
     /// Bytes of memory that the waiting rows take.
     pub(crate) fn waiting_bytes(&self) -> usize {
         self.waiting() * row_bytes(self.columns.len())

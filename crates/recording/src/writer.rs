@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use model::{EntityEvent, Meta, Rows, Table, Timestamp};
 
+use crate::ended::Ended;
 use crate::entity_file::{self, EntityFile};
 use crate::journal::{self, Journal, RecordRef};
 use crate::meta_file::MetaFile;
@@ -28,6 +29,7 @@ pub struct Writer {
     entities: EntityFile,
     tables: BTreeMap<String, TableFile>,
     unwritten: Unwritten,
+    ended: Ended,
     /// The newest row's time, and that of the newest before the last flush that was not refused.
     newest: Timestamp,
     flushed: Timestamp,
@@ -49,8 +51,7 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// 1 MiB is a minute of a server with 200 groups and 20 threads at 10 Hz, and half an hour of an
-    /// idle machine; larger journals make the recording less than 3 % smaller.
+    /// Enough for batches that compress well, and little to decode after a crash.
     const USUAL: Limits = Limits {
         journal_bytes: 1 << 20,
         batch_bytes: 64 << 10,
@@ -89,6 +90,7 @@ impl Writer {
             entities,
             tables: BTreeMap::new(),
             unwritten: Unwritten::default(),
+            ended: Ended::default(),
             newest: meta.window.start,
             flushed: meta.window.start,
             limits,
@@ -121,6 +123,10 @@ impl Writer {
             return Ok(());
         };
         file.check(table, rows)?;
+        if let Some(id) = rows.entities().iter().find(|id| self.ended.has(**id)) {
+            let what = format!("a row came about entity {}, which ended long before", id.0);
+            return Err(Error::unfit(&self.folder, what));
+        }
         self.newest = rows
             .times()
             .iter()
@@ -154,7 +160,9 @@ impl Writer {
             self.unwritten.drop_rows(&times);
             return Ok(());
         }
-        self.entities.take(events)
+        self.entities.take(events)?;
+        self.ended.note(events);
+        Ok(())
     }
 
     /// Hands everything that is new to the kernel, by one write.
@@ -171,6 +179,11 @@ impl Writer {
             self.write_tables(self.limits.batch_bytes)
         });
         self.note(&flushed);
+        self.ended.flushed();
+        while let Some(id) = self.ended.next() {
+            let tables = self.tables.values_mut();
+            tables.for_each(|table| table.forget(id));
+        }
         flushed
     }
 

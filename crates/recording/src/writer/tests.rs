@@ -270,6 +270,16 @@ fn a_journal_cut_anywhere_keeps_its_whole_records() {
             .iter()
             .map(|damage| damage.offset)
             .collect();
+        let gaps = recording
+            .timeline
+            .gaps
+            .iter()
+            .skip(recording.meta.gaps.len());
+        for gap in gaps {
+            let newest = rows_of(&recording.timeline).iter().map(|row| row.0).max();
+            let start = gap.window.map(|window| window.start.as_ns());
+            assert_eq!(start, newest, "what precedes it was seen");
+        }
         // At the end of a record it is what an earlier crash would have left.
         let expected = (!ends.contains(&place)).then(|| ends[records] as u64);
         assert_eq!(named, Vec::from_iter(expected), "{place}");
@@ -302,6 +312,43 @@ fn an_edited_meta_is_used_and_doubted() {
     assert_eq!(recording.meta.cpus, 9);
     expect_test::expect!["meta.json: its checksum does not fit: something in it was changed after it was written. It is used as it is now"].assert_eq(&recording.damage[0].to_string());
     assert_eq!(recording.timeline.gaps.len(), meta(true).gaps.len() + 1);
+}
+
+#[test]
+fn processes_that_come_and_go_are_read_back_and_not_remembered() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("a.stall");
+    let mut writer = Writer::create(&folder, &meta(false)).unwrap();
+    let mut expected = Vec::new();
+    for number in 0..500u32 {
+        let seconds = 101.0 + f64::from(number);
+        let (time, end) = (at(seconds), (number % 2 == 0).then_some(seconds));
+        let mut event = sample::event(number, "worker", end);
+        event.time = time;
+        writer.entities(&[event]).unwrap();
+        let mut rows = Rows::with_capacity(3, 2);
+        for value in [number.into(), 2_000] {
+            rows.push(time, EntityId(number), &[value, 82, 1]);
+            expected.push((time.as_ns(), number, vec![value, 82, 1]));
+        }
+        writer.append(&THREADS, &rows).unwrap();
+        writer.flush().unwrap();
+    }
+    let mut late = Rows::with_capacity(3, 1);
+    late.push(at(601.0), EntityId(0), &[1, 1, 1]);
+    assert!(matches!(
+        writer.append(&THREADS, &late),
+        Err(Error::Unfit { .. })
+    ));
+    late.clear();
+    late.push(at(601.0), EntityId(498), &[2_001, 1, 1]);
+    expected.push((at(601.0).as_ns(), 498, vec![2_001, 1, 1]));
+    writer.append(&THREADS, &late).unwrap();
+    let remembered = writer.tables["threads"].remembered();
+    assert!((350..420).contains(&remembered), "{remembered}");
+    writer.close(&meta(true)).unwrap();
+    let recording = Reader::open(&folder).unwrap();
+    assert_eq!(rows_of(&recording.timeline), expected);
 }
 
 #[test]
