@@ -18,7 +18,8 @@ pub(super) fn keep(gaps: &mut Vec<Gap>, gap: Gap) {
     let last = last.and_then(|last| Some((last.window?, last)));
     match last {
         Some((before, last)) if many || before.end >= window.start => {
-            last.window = Some(Window::new(before.start, before.end.max(window.end)));
+            let start = before.start.min(window.start);
+            last.window = Some(Window::new(start, before.end.max(window.end)));
             if let (GapReason::Dropped(sum), GapReason::Dropped(more)) =
                 (&mut last.reason, &gap.reason)
             {
@@ -64,6 +65,13 @@ mod tests {
                 gap(0, 9, GapReason::Dropped(7)),
                 gap(5, 9, GapReason::Overrun)
             ]
+        );
+        let mut late = vec![gap(7, 9, GapReason::Overrun)];
+        keep(&mut late, gap(2, 8, GapReason::Overrun));
+        assert_eq!(
+            late,
+            [gap(2, 9, GapReason::Overrun)],
+            "told after a later one"
         );
         for start in 10..1_000 {
             keep(

@@ -11,9 +11,10 @@ use model::{Gap, GapReason, Timestamp, Window};
 
 use super::session::Event;
 
-/// Rows and changes on their way take at most about this much memory: several seconds of a thousand
-/// threads.
+/// Rows on their way take at most about this much memory: several seconds of a thousand threads.
 const MOST_BYTES: usize = 16 << 20;
+/// Changes have as much again: a name or a part that is lost is told only once.
+const MOST_WITH_CHANGES: usize = 2 * MOST_BYTES;
 /// A change of an entity: names, paths, and room around them.
 const CHANGE_BYTES: usize = 400;
 /// A batch holds what was seen since the one before.
@@ -52,18 +53,19 @@ impl Outlet {
     /// Hands it on, or counts it.
     pub(super) fn put(&mut self, harvest: Harvest, now: Timestamp) {
         let weight = weight(&harvest);
-        if weight > 0 && self.load.0.load(Ordering::Relaxed) + weight > MOST_BYTES {
-            let lost = match &harvest {
-                Harvest::Rows(_, rows) => rows.len(),
-                Harvest::Entities(events) => events.len(),
-                _ => 0,
-            };
+        let (most, lost) = match &harvest {
+            Harvest::Rows(_, rows) => (MOST_BYTES, rows.len()),
+            Harvest::Entities(events) => (MOST_WITH_CHANGES, events.len()),
+            _ => (usize::MAX, 0),
+        };
+        if self.load.0.load(Ordering::Relaxed).saturating_add(weight) > most {
             let (_, count) = self.dropped.get_or_insert((now - BATCH_NS, 0));
             *count += lost as u64;
             return;
         }
         // At the end too, whatever its weight.
-        if let Some((since, count)) = self.dropped.take_if(|_| weight > 0 || ends(&harvest)) {
+        let goes_on = matches!(harvest, Harvest::Rows(..) | Harvest::Ended(_));
+        if let Some((since, count)) = self.dropped.take_if(|_| goes_on) {
             self.send(Harvest::Gap(Gap {
                 table: "*".to_owned(),
                 what: String::new(),
@@ -79,10 +81,6 @@ impl Outlet {
         // A closed channel means that the program is ending.
         let _ = self.events.send(Event::Harvest(harvest));
     }
-}
-
-fn ends(harvest: &Harvest) -> bool {
-    matches!(harvest, Harvest::Ended(_))
 }
 
 /// What piles up; the rest is little, and the recording cannot do without.
@@ -144,6 +142,37 @@ mod tests {
         assert!(matches!(take(&inbox), Some(Harvest::Rows(..))));
         outlet.put(rows(10), at(now + 1));
         assert!(matches!(take(&inbox), Some(Harvest::Rows(..))));
+    }
+
+    #[test]
+    fn names_are_handed_on_when_there_is_no_room_for_rows() {
+        let (events, inbox) = channel();
+        let (mut outlet, _load) = Outlet::new(events);
+        let now = Timestamp::default();
+        let batch = weight(&rows(1_000));
+        (0..=MOST_BYTES / batch).for_each(|_| outlet.put(rows(1_000), now));
+        while take(&inbox).is_some() {}
+        let event = || model::EntityEvent {
+            time: now,
+            record: model::EntityRecord {
+                id: EntityId(7),
+                entity: model::Entity::new(model::EntityKind::Process, "server", "pid:1@2"),
+                parent: None,
+                group: None,
+                pressure_group: None,
+                memory_group: None,
+                io_group: None,
+                role: model::Role::Target,
+                serving: false,
+                first_seen: now,
+                vanished: None,
+            },
+        };
+        outlet.put(Harvest::Entities(vec![event()]), now);
+        let handed: Vec<Harvest> = std::iter::from_fn(|| take(&inbox)).collect();
+        assert!(matches!(handed.last(), Some(Harvest::Entities(_))));
+        outlet.put(rows(1_000), now);
+        assert!(take(&inbox).is_none(), "of rows there are still too many");
     }
 
     #[test]

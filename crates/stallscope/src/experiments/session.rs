@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use host::{Command, Environment, Harvest, Sampler, SamplerHandle, Settings};
-use model::{Entity, EntityId, Meta, Role, Rows, Table, Target};
+use model::{Entity, EntityId, GapReason, Meta, Role, Rows, Table, Target};
 use recording::Writer;
 use sources::postgres::Address;
 use workloads::{Bin, LATENCY_SAMPLE, SIGNAL};
@@ -167,6 +167,9 @@ impl Session {
                 self.keep(|writer| writer.entities(&events));
             }
             Harvest::Gap(gap) => {
+                if matches!(gap.reason, GapReason::Dropped(_)) && gap.window.is_some() {
+                    self.sampler.tell(Command::Restate);
+                }
                 keep(&mut self.meta.gaps, gap);
                 self.unsaved = true;
             }
@@ -338,6 +341,8 @@ impl Session {
             }
             Ok(()) if self.trouble => {
                 self.trouble = false;
+                // Of what found no room in memory.
+                self.sampler.tell(Command::Restate);
                 self.screen
                     .say("stallscope: the recording is written again");
             }
