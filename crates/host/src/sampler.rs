@@ -4,6 +4,8 @@
 //! emptied ones. It records how late it woke and what it cost, and reads less often where reading
 //! costs too much.
 
+mod hand_over;
+
 use std::os::fd::BorrowedFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
@@ -18,7 +20,7 @@ use crate::clock::{Clocks, boottime, process_cpu_ns};
 use crate::connections::Connections;
 use crate::environment::Environment;
 use crate::filesystems::Filesystems;
-use crate::handle::{Command, Ending, Harvest, SamplerHandle, Settings, Spare};
+use crate::handle::{Command, Harvest, SamplerHandle, Settings, Spare};
 use crate::intake::{Intake, LastSeen};
 use crate::limits;
 use crate::probe::{Presence, Probe, Scratch};
@@ -405,48 +407,6 @@ impl Sampler {
         self.cost.late_ticks += u64::from(late.len_ns() > TICK_NS / 2);
         self.cost.lateness_max_ns = self.cost.lateness_max_ns.max(late.len_ns());
     }
-
-    /// `deadline` is the first that was not served.
-    fn end(&mut self, deadline: Timestamp, sink: &mut dyn FnMut(Harvest)) {
-        // A last look, so that series reach the end; not at pressure, which an early read would bend.
-        self.sample(Look::Last);
-        self.filesystems.sample(boottime());
-        // The tick that was told to stop, or this look, may have taken long.
-        let late = Window::new(deadline, boottime());
-        if let passed @ 1.. = late.len_ns() / TICK_NS {
-            self.note_missed(passed as u64 + 1, late, sink);
-        }
-        self.note_self(boottime(), 0);
-        for (index, probe) in &mut self.machine {
-            probe.finish(&mut self.intakes[*index]);
-            probe.end_parts(&mut self.registry);
-        }
-        self.cgroups
-            .finish(boottime(), &mut self.scratch.gaps, &mut self.intakes);
-        self.processes.finish(&mut self.scratch, &mut self.intakes);
-        self.recorder.1.finish(&mut self.recorder.0);
-        self.clock.1.finish(&mut self.clock.0);
-        self.filesystems.finish();
-        self.connections.finish();
-        self.flush(sink);
-        for intake in self.intakes.iter().chain([&self.connections.intake]) {
-            for (column, count) in intake
-                .table
-                .columns
-                .iter()
-                .zip(&intake.corrections)
-                .filter(|(_, count)| **count > 0)
-            {
-                self.cost
-                    .corrections
-                    .insert(format!("{}.{}", intake.table.name, column.name), *count);
-            }
-        }
-        sink(Harvest::Ended(Ending {
-            cost: self.cost.clone(),
-            at: boottime(),
-        }));
-    }
 }
 
 fn overrun(window: Window) -> Harvest {
@@ -458,6 +418,5 @@ fn overrun(window: Window) -> Harvest {
     })
 }
 
-mod outgoing;
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,8 @@
 //! Mounts found in text, and groups in folders that the test makes.
 
-use super::*;
 use model::Window;
+
+use super::*;
 
 #[test]
 fn the_v2_root_is_found_wherever_it_is_mounted() {
