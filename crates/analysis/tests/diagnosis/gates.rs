@@ -173,6 +173,65 @@ fn rows_that_the_disk_did_not_take() {
 }
 
 #[test]
+fn rows_that_the_recorder_had_no_room_for() {
+    let gap = |table: &str, what: &str, count| Gap {
+        table: table.to_owned(),
+        what: what.to_owned(),
+        window: None,
+        reason: GapReason::Dropped(count),
+    };
+    expect![[r#"
+        gate.dropped: the recorder could not write as fast as it read: rows are lacking from 3 s to 5 s (30,000 rows)
+    "#]].assert_eq(&changed(|run| {
+        let start = run.timeline.window.start;
+        let window = Some(model::Window::new(start + 3_000_000_000, start + 5_000_000_000));
+        run.timeline.gaps.push(Gap { window, ..gap("*", "", 30_000) });
+    }));
+    // What there are too many of is no doubt about the rest.
+    let mut run = drawn(SATURATED);
+    run.timeline.gaps.push(gap("cgroup_cpu", "groups", 2_500));
+    run.timeline.gaps.push(gap("cgroup_cpu", "groups", 1_200));
+    let verdict = run.diagnose().verdict;
+    assert_eq!(verdict.caveats, []);
+    assert_eq!(verdict.not_seen[1..], ["2,500 groups were left out"]);
+}
+
+#[test]
+fn what_could_not_be_read() {
+    let gap = |table: &str, text: &str| Gap {
+        table: table.to_owned(),
+        what: String::new(),
+        window: None,
+        reason: GapReason::Malformed(text.to_owned()),
+    };
+    expect![[r#"
+        gate.unread: not everything could be read: thread.arrow was read up to byte 0: it is empty; meta.json: its checksum does not fit; tcp: no number
+    "#]].assert_eq(&changed(|run| {
+        run.timeline.gaps.extend([
+            gap("thread", "thread.arrow was read up to byte 0: it is empty"),
+            gap("*", "meta.json: its checksum does not fit"),
+            gap("tcp", "no number"),
+        ]);
+    }));
+}
+
+#[test]
+fn periods_that_were_stretched() {
+    // Digits are factors on the periods, the target's of 100 ms.
+    let with = |near: &str, rest: &str| {
+        let lanes = format!("near_by {near}\nrest_by {rest}\n");
+        caveats(&drawn(&format!("{SATURATED}{lanes}")))
+    };
+    expect![[r#"
+        gate.stretched: to keep recording cheap, from 5 s on other processes and groups were read up to 5 times less often; from 9 s on the target's threads were read every 500 ms at last, not every 100 ms: what lasts shorter is seen less well
+    "#]].assert_eq(&with("11111111225555555555", "11112455555555555555"));
+    expect![[r#"
+        gate.stretched: to keep recording cheap, from 5 s on other processes and groups were read up to 2 times less often: what lasts shorter is seen less well
+    "#]].assert_eq(&with("11111111111111111111", "11112222222222222222"));
+    expect![[""]].assert_eq(&with("11111111111111111111", "11111111111111111111"));
+}
+
+#[test]
 fn own_cost() {
     let with = |cells: &str| caveats(&drawn(&format!("{SATURATED}recorder {cells}\n")));
     // Tenths of a tenth of a CPU.
