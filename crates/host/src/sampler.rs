@@ -4,6 +4,8 @@
 //! emptied ones. It records how late it woke and what it cost, and reads less often where reading
 //! costs too much.
 
+mod hand_over;
+
 use std::os::fd::BorrowedFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
@@ -18,7 +20,7 @@ use crate::clock::{Clocks, boottime, process_cpu_ns};
 use crate::connections::Connections;
 use crate::environment::Environment;
 use crate::filesystems::Filesystems;
-use crate::handle::{Command, Ending, Harvest, SamplerHandle, Settings, Spare};
+use crate::handle::{Command, Harvest, SamplerHandle, Settings, Spare};
 use crate::intake::{Intake, LastSeen};
 use crate::limits;
 use crate::probe::{Presence, Probe, Scratch};
@@ -405,88 +407,6 @@ impl Sampler {
         self.cost.late_ticks += u64::from(late.len_ns() > TICK_NS / 2);
         self.cost.lateness_max_ns = self.cost.lateness_max_ns.max(late.len_ns());
     }
-
-    fn take_spares(&mut self) {
-        while let Ok((table, rows)) = self.spare.try_recv() {
-            let own = own_intakes(
-                &mut self.recorder,
-                &mut self.clock,
-                &mut self.filesystems,
-                &mut self.connections,
-            );
-            let intake = self
-                .intakes
-                .iter_mut()
-                .chain(own)
-                .find(|intake| std::ptr::eq(intake.table, table));
-            if let Some(intake) = intake {
-                intake.spare = Some(rows);
-            }
-        }
-    }
-
-    fn flush(&mut self, sink: &mut dyn FnMut(Harvest)) {
-        self.take_spares();
-        if let Some(events) = self.registry.take_events() {
-            sink(Harvest::Entities(events));
-        }
-        for gap in self.scratch.gaps.take_fresh() {
-            sink(Harvest::Gap(gap.clone()));
-        }
-        let own = own_intakes(
-            &mut self.recorder,
-            &mut self.clock,
-            &mut self.filesystems,
-            &mut self.connections,
-        );
-        for intake in self.intakes.iter_mut().chain(own) {
-            if let Some(rows) = intake.take_rows() {
-                sink(Harvest::Rows(intake.table, rows));
-            }
-        }
-    }
-
-    /// `deadline` is the first that was not served.
-    fn end(&mut self, deadline: Timestamp, sink: &mut dyn FnMut(Harvest)) {
-        // A last look, so that series reach the end; not at pressure, which an early read would bend.
-        self.sample(Look::Last);
-        self.filesystems.sample(boottime());
-        // The tick that was told to stop, or this look, may have taken long.
-        let late = Window::new(deadline, boottime());
-        if let passed @ 1.. = late.len_ns() / TICK_NS {
-            self.note_missed(passed as u64 + 1, late, sink);
-        }
-        self.note_self(boottime(), 0);
-        for (index, probe) in &mut self.machine {
-            probe.finish(&mut self.intakes[*index]);
-            probe.end_parts(&mut self.registry);
-        }
-        self.cgroups
-            .finish(boottime(), &mut self.scratch.gaps, &mut self.intakes);
-        self.processes.finish(&mut self.scratch, &mut self.intakes);
-        self.recorder.1.finish(&mut self.recorder.0);
-        self.clock.1.finish(&mut self.clock.0);
-        self.filesystems.finish();
-        self.connections.finish();
-        self.flush(sink);
-        for intake in self.intakes.iter().chain([&self.connections.intake]) {
-            for (column, count) in intake
-                .table
-                .columns
-                .iter()
-                .zip(&intake.corrections)
-                .filter(|(_, count)| **count > 0)
-            {
-                self.cost
-                    .corrections
-                    .insert(format!("{}.{}", intake.table.name, column.name), *count);
-            }
-        }
-        sink(Harvest::Ended(Ending {
-            cost: self.cost.clone(),
-            at: boottime(),
-        }));
-    }
 }
 
 fn overrun(window: Window) -> Harvest {
@@ -496,21 +416,6 @@ fn overrun(window: Window) -> Harvest {
         window: Some(window),
         reason: GapReason::Overrun,
     })
-}
-
-/// The intakes of the tables that the sampler fills itself.
-fn own_intakes<'a>(
-    recorder: &'a mut (Intake, LastSeen),
-    clock: &'a mut (Intake, LastSeen),
-    filesystems: &'a mut Filesystems,
-    connections: &'a mut Connections,
-) -> [&'a mut Intake; 4] {
-    [
-        &mut recorder.0,
-        &mut clock.0,
-        &mut filesystems.intake,
-        &mut connections.intake,
-    ]
 }
 
 #[cfg(test)]

@@ -14,16 +14,8 @@ pub struct CpuList(Vec<(i64, i64)>);
 
 impl CpuList {
     /// Reads a list like `0-3,8`; `None` where it is none.
-    pub(crate) fn parse(text: &[u8]) -> Option<Self> {
-        let list = words(text).next()?;
-        let range = |range: &[u8]| {
-            let mut ends = range.split(|byte| *byte == b'-');
-            let first = number(ends.next()?)?;
-            let last = ends.next().map_or(Some(first), number)?;
-            (last >= first).then_some((first, last))
-        };
-        let ranges = list.split(|byte| *byte == b',').map(range);
-        Some(Self(ranges.collect::<Option<_>>()?))
+    fn parse(text: &[u8]) -> Option<Self> {
+        Some(Self(ranges(text)?.collect::<Option<_>>()?))
     }
 
     /// Whether a CPU is in it.
@@ -32,15 +24,30 @@ impl CpuList {
             .iter()
             .any(|(first, last)| (*first..=*last).contains(&cpu))
     }
+}
 
-    /// How many there are.
-    pub(crate) fn count(&self) -> i64 {
-        self.0.iter().fold(0, |count, (first, last)| {
+/// How many CPUs a list like `0-3,8` names; `None` where it is none. Allocates nothing.
+pub(crate) fn count_of(text: &[u8]) -> Option<i64> {
+    ranges(text)?.try_fold(0i64, |count, range| {
+        let (first, last) = range?;
+        Some(
             count
-                .saturating_add(last.saturating_sub(*first))
-                .saturating_add(1)
-        })
-    }
+                .saturating_add(last.saturating_sub(first))
+                .saturating_add(1),
+        )
+    })
+}
+
+/// The first and last number of each range of a list.
+fn ranges(text: &[u8]) -> Option<impl Iterator<Item = Option<(i64, i64)>>> {
+    let list = words(text).next()?;
+    let range = |range: &[u8]| {
+        let mut ends = range.split(|byte| *byte == b'-');
+        let first = number(ends.next()?)?;
+        let last = ends.next().map_or(Some(first), number)?;
+        (last >= first).then_some((first, last))
+    };
+    Some(list.split(|byte| *byte == b',').map(range))
 }
 
 /// The CPUs that a process may use, cpuset included, from its /proc/PID/status. They need not be there:
@@ -65,7 +72,11 @@ mod tests {
     fn what_a_process_may_use() {
         let status = b"Name:\tx\nCpus_allowed:\tf,ffffffff\nCpus_allowed_list:\t0-3,8\n";
         let list = cpus_allowed(status).expect("it stands there");
-        assert_eq!(list.count(), 5);
+        assert_eq!(count_of(b"0-3,8\n"), Some(5));
+        assert_eq!(
+            [count_of(b"\n"), count_of(b"3-1"), count_of(b"0,x")],
+            [None; 3]
+        );
         assert_eq!(
             [0, 3, 4, 8].map(|cpu| list.contains(cpu)),
             [true, true, false, true]

@@ -2,7 +2,7 @@
 
 use model::{Column, EntityKind, MISSING, Table, Unit};
 
-use crate::affinity::CpuList;
+use crate::affinity::count_of;
 use crate::bytes::{NS_PER_US, scaled, sole, whole, words};
 use crate::sensor::{Hierarchy, Malformed, Period, Reading, Scope, Sensor, Source, Subject};
 
@@ -66,7 +66,7 @@ fn parse(
             .map_or(MISSING, |text| sole(text, NS_PER_US));
     }
     if let Some(text) = reading.source(3).or(reading.source(4)) {
-        row[2] = CpuList::parse(whole(text)).map_or(MISSING, |cpus| cpus.count());
+        row[2] = count_of(whole(text)).unwrap_or(MISSING);
     }
     if row.iter().any(|value| *value != MISSING) {
         emit(Subject::Own, &row);

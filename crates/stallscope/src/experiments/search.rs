@@ -60,6 +60,11 @@ const SYSTEM: [&str; 6] = [
     "/tmp/.X11-unix/",
 ];
 
+/// Who finds nobody looks less often the longer it lasts: a named target may have no connections at all.
+fn patient(began: Instant) -> Duration {
+    (began.elapsed() / 16).clamp(SOON, LATER)
+}
+
 impl Search {
     /// Searches until `stop` is closed.
     pub(super) fn run(self, events: &Sender<Event>, stop: &Receiver<()>) {
@@ -70,11 +75,14 @@ impl Search {
         let mut sockets = BTreeSet::new();
         let mut wait = Duration::from_millis(100);
         while let Err(RecvTimeoutError::Timeout) = stop.recv_timeout(wait) {
-            if wait > SOON {
+            // Somebody is still to be told that there is nobody.
+            let owes_word = self.expected && !self.named && !told && known.serving.is_empty();
+            if wait > SOON && !owes_word {
                 // The same sockets lead to the same servers: following them again would cost more than
                 // all sampling does.
                 let now = socket_inodes(proc, &tree_of(proc, self.generator));
                 if now == sockets {
+                    wait = wait.max(patient(began));
                     continue;
                 }
                 sockets = now;
@@ -96,19 +104,8 @@ impl Search {
             let settled = !known.serving.is_empty() && still >= 2 && (enough || still >= 20);
             // A generator that connects anew for each request never stands still, and looking costs.
             let settled = settled || found_at.is_some_and(|at: Instant| at.elapsed() >= PATIENCE);
-            // Who finds nobody looks less often the longer it lasts: a named target may have no
-            // connections at all.
-            wait = if settled {
-                LATER
-            } else {
-                (began.elapsed() / 16).clamp(SOON, LATER)
-            };
-            if known.serving.is_empty()
-                && !told
-                && !self.named
-                && self.expected
-                && began.elapsed() >= PATIENCE
-            {
+            wait = if settled { LATER } else { patient(began) };
+            if owes_word && known.serving.is_empty() && began.elapsed() >= PATIENCE {
                 told = true;
                 let sentence = self.not_found(&look.servers, &look.connections, began.elapsed());
                 if events

@@ -25,7 +25,8 @@ fn rhel_8_without_pressure() {
                             was recorded: pressure is switched off: add psi=1 to the kernel's boot
                             parameters and reboot
           Not seen          stacks, who holds which lock, single waits: this version uses no BPF;
-                            connections are not seen through another root: record on the machine itself
+                            connections are not seen through another root: record on the machine itself;
+                            what this machine withheld: `stallscope doctor` has the commands that give it
           Prove it wrong    halve the load: if throughput falls as much, this is wrong
         gap: connection: not supported here: connections are not seen through another root: record on the machine itself
         gap: pressure proc/pressure/cpu: not supported here: pressure is switched off: add psi=1 to the kernel's boot parameters and reboot
@@ -137,7 +138,7 @@ fn an_unprivileged_container() {
           Where the non-idle time of app went
             app on a CPU           99.5 %  ########################################
             app waiting for a CPU  0.5 %
-          Found innocent    steal 0, throttling 0, other processes 31 % of the CPU used
+          Found innocent    steal 0, throttling 0, other processes 32 % of the CPU used
           Doubts            only 3.1 s were steady: run at least 10 s for a verdict to rely on; no pressure
                             was recorded: this kernel shows no pressure: add psi=1 to its boot parameters
                             and reboot (it needs Linux 4.20 or later with CONFIG_PSI, and no sandbox that
@@ -145,7 +146,8 @@ fn an_unprivileged_container() {
           Not seen          stacks, who holds which lock, single waits: this version uses no BPF;
                             connections are not seen through another root: record on the machine itself;
                             proc/diskstats cannot be read: Input/output error (os error 5); what blocked
-                            threads wait for is not seen: run as root, or as the user who owns them
+                            threads wait for is not seen: run as root, or as the user who owns them; what
+                            this machine withheld: `stallscope doctor` has the commands that give it
           Next              give it more work: what it then waits for is its limit
         gap: connection: not supported here: connections are not seen through another root: record on the machine itself
         gap: disk proc/diskstats: not supported here: proc/diskstats cannot be read: Input/output error (os error 5)
@@ -185,12 +187,13 @@ fn one_cpu_without_pressure_and_schedstat() {
                             hides /proc/pressure)
           Not seen          stacks, who holds which lock, single waits: this version uses no BPF;
                             connections are not seen through another root: record on the machine itself; no
-                            run-queue delay: this kernel was built without CONFIG_SCHED_INFO (schedstats)
+                            run-queue delay: this kernel was built without CONFIG_SCHED_INFO (schedstats);
+                            what this machine withheld: `stallscope doctor` has the commands that give it
           Ruled out         cpu.quota: no control group of sensord was throttled; cpu.steal: steal was 0;
                             cpu.saturated: the CPUs were 27 % busy, under 90 %; cpu.imbalance: the fullest
                             CPU was 27 % busy, the emptiest 27 %; cpu.single_thread: the busiest thread of
                             sensord was on a CPU for 25 % of the time; cpu.softirq: cpu0 spent 1 % in
-                            interrupts; cpu.kernel: sensord spent 21 % of its CPU time in the kernel
+                            interrupts; cpu.kernel: sensord spent 19 % of its CPU time in the kernel
           Prove it wrong    run longer and alone on the machine
         gap: connection: not supported here: connections are not seen through another root: record on the machine itself
         gap: pressure proc/pressure/cpu: not supported here: this kernel shows no pressure: add psi=1 to its boot parameters and reboot (it needs Linux 4.20 or later with CONFIG_PSI, and no sandbox that hides /proc/pressure)
@@ -342,18 +345,20 @@ fn pressure_that_is_switched_off_midway() {
     outcome.says(&expect![[r#"
         No bottleneck: a waited for nothing worth naming; 93 % of its non-idle time it was on a CPU.
                                                                                     healthy of a, consistent
-          judged      0 s to 3.2 s         pressure  cpu 12 % some, memory 0, io 0 (machine)
+          judged      0 s to 3.1 s         pressure  cpu 12 % some, memory 0, io 0 (machine)
           Where the non-idle time of a went
             a on a CPU            93 %  #####################################
             a waiting for a CPU  6.7 %  ###
-          Found innocent    steal 0, throttling 0, memory 0, other processes 29 % of the CPU used
-          Doubts            only 3.2 s were steady: run at least 10 s for a verdict to rely on
+          Found innocent    steal 0, throttling 0, memory 0, other processes 30 % of the CPU used
+          Doubts            only 3.1 s were steady: run at least 10 s for a verdict to rely on
           Not seen          stacks, who holds which lock, single waits: this version uses no BPF; pressure
                             of /b.slice is switched off: write 1 into its cgroup.pressure; pressure of
                             /b.slice/a.service is switched off: write 1 into its cgroup.pressure;
-                            connections are not seen through another root: record on the machine itself
+                            /b.slice/a.service was away for 3.1 s; connections are not seen through another
+                            root: record on the machine itself
           Next              give it more work: what it then waits for is its limit
         gap: cgroup_pressure /b.slice/a.service: not supported here: pressure of /b.slice/a.service is switched off: write 1 into its cgroup.pressure
+        gap: cgroup_pressure /b.slice/a.service: what was measured went away
         gap: cgroup_pressure /b.slice: not supported here: pressure of /b.slice is switched off: write 1 into its cgroup.pressure
         gap: connection: not supported here: connections are not seen through another root: record on the machine itself
     "#]]);
