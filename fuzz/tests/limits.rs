@@ -11,6 +11,7 @@ fn written(cell: &str) -> u64 {
     match unit {
         "KiB" => number << 10,
         "MiB" => number << 20,
+        "GiB" => number << 30,
         _ => number,
     }
 }

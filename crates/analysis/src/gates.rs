@@ -6,11 +6,14 @@ use crate::causes;
 use crate::facts::Facts;
 use crate::signals;
 use crate::thresholds::Thresholds;
-use crate::words::{duration, percent, rate};
+use crate::words::{duration, integer, percent, rate};
+
+/// The table of a gap that concerns all of them.
+const EVERYTHING: &str = "*";
 
 /// Every doubt that applies.
 pub(crate) fn caveats(facts: &Facts<'_>, phases: &[Phase], thresholds: &Thresholds) -> Vec<Caveat> {
-    let gates: [(&str, Option<String>); 13] = [
+    let gates: [(&str, Option<String>); 16] = [
         ("gate.no_target", facts.meta.no_target.clone()),
         ("gate.interrupted", interrupted(facts)),
         ("gate.short", short(facts, thresholds)),
@@ -18,6 +21,9 @@ pub(crate) fn caveats(facts: &Facts<'_>, phases: &[Phase], thresholds: &Threshol
         ("gate.pressure_off", pressure_off(facts)),
         ("gate.gaps", gaps(facts, thresholds)),
         ("gate.unwritten", unwritten(facts)),
+        ("gate.dropped", dropped(facts)),
+        ("gate.unread", unread(facts)),
+        ("gate.stretched", stretched(facts)),
         ("gate.own_cost", own_cost(facts, thresholds)),
         ("gate.latency_derived", latency_derived(facts)),
         ("gate.stalled", stalled(facts, phases)),
@@ -52,8 +58,15 @@ pub(crate) fn not_seen(facts: &Facts<'_>) -> Vec<String> {
                 Some(away) => format!("{} was away for {:.1} s", gap.what, away.seconds()),
                 None => continue,
             },
-            (GapReason::Dropped(count), None) => {
-                format!("{count} {} were not measured", gap.what)
+            // Said anew each time it has doubled: the greatest is all of them.
+            (GapReason::Dropped(count), _) if gap.table != EVERYTHING => {
+                let of_it = |it: &&Gap| (&it.table, &it.what) == (&gap.table, &gap.what);
+                let more =
+                    |it: &Gap| matches!(it.reason, GapReason::Dropped(other) if other > *count);
+                if facts.timeline.gaps.iter().filter(of_it).any(more) {
+                    continue;
+                }
+                format!("{} {} were left out", integer(*count as f64), gap.what)
             }
             _ => continue,
         };
@@ -155,29 +168,80 @@ fn gaps(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
 /// Stretches whose rows did not get to the disk, whether the judged window has them or not: what was
 /// judged may have been chosen for want of them.
 fn unwritten(facts: &Facts<'_>) -> Option<String> {
-    let timeline = facts.timeline;
-    let stretches: Vec<String> = timeline
-        .gaps
-        .iter()
-        .filter_map(|gap| match (&gap.reason, gap.window) {
-            (GapReason::Unwritten(detail), Some(window)) => Some((window, detail.clone())),
-            // Of all tables: the recorder did not keep up.
-            (GapReason::Dropped(count), Some(window)) if gap.table == "*" => Some((
-                window,
-                format!("stallscope itself was held up: {count} rows"),
-            )),
-            _ => None,
-        })
-        .map(|(window, detail)| {
-            let since = |at: model::Timestamp| at.seconds_since(timeline.window.start);
-            let (from, to) = (since(window.start), since(window.end));
-            format!("from {from:.0} s to {to:.0} s ({detail})")
-        })
-        .collect();
-    (!stretches.is_empty()).then(|| {
+    let lacking = lacking(facts, |gap| match &gap.reason {
+        GapReason::Unwritten(detail) => Some(format!(" ({detail})")),
+        _ => None,
+    })?;
+    Some(format!(
+        "the disk did not take everything that was recorded: rows are lacking {lacking}"
+    ))
+}
+
+/// Rows that the recorder read and had no room for: it was kept from writing for too long.
+fn dropped(facts: &Facts<'_>) -> Option<String> {
+    let lacking = lacking(facts, |gap| match gap.reason {
+        GapReason::Dropped(count) if gap.table == EVERYTHING => {
+            Some(format!(" ({} rows)", integer(count as f64)))
+        }
+        _ => None,
+    })?;
+    Some(format!(
+        "the recorder could not write as fast as it read: rows are lacking {lacking}"
+    ))
+}
+
+/// `from 7 s to 9 s (why), from ...`, by the gaps that `detail` knows.
+fn lacking(facts: &Facts<'_>, detail: impl Fn(&Gap) -> Option<String>) -> Option<String> {
+    let start = facts.timeline.window.start;
+    let stretch = |gap: &Gap| {
+        let (detail, window) = (detail(gap)?, gap.window?);
+        let from = window.start.seconds_since(start).max(0.0);
+        let to = window.end.seconds_since(start);
+        Some(format!("from {from:.0} s to {to:.0} s{detail}"))
+    };
+    let stretches: Vec<String> = facts.timeline.gaps.iter().filter_map(stretch).collect();
+    (!stretches.is_empty()).then(|| stretches.join(", "))
+}
+
+/// What was there and could not be understood: damage of the recording, and files of the kernel.
+fn unread(facts: &Facts<'_>) -> Option<String> {
+    let sentence = |gap: &Gap| match &gap.reason {
+        GapReason::Malformed(text) if gap.table == EVERYTHING || text.starts_with(&gap.table) => {
+            Some(text.clone())
+        }
+        GapReason::Malformed(text) => Some(format!("{}: {text}", gap.table)),
+        _ => None,
+    };
+    let all: Vec<String> = facts.timeline.gaps.iter().filter_map(sentence).collect();
+    (!all.is_empty()).then(|| format!("not everything could be read: {}", all.join("; ")))
+}
+
+/// Reading that would have cost more than its share was done less often. Periods only ever grow.
+fn stretched(facts: &Facts<'_>) -> Option<String> {
+    let machine = facts.timeline.entities.machine()?;
+    let longer = |column| {
+        let series = facts.timeline.series("recorder", machine.id, column)?;
+        let (_, planned) = series.values().next()?;
+        let reached = series.gauge_at(facts.window.end)?;
+        let (since, _) = series.values().find(|(_, value)| *value > planned)?;
+        let since = since.seconds_since(facts.timeline.window.start);
+        (reached > planned).then_some((planned, reached, since))
+    };
+    let near = longer("period_ns").map(|(planned, reached, since)| {
         format!(
-            "not everything that was recorded got to the disk: rows are lacking {}",
-            stretches.join(", ")
+            "from {since:.0} s on the target's threads were read every {} at last, not every {}",
+            duration(reached as f64),
+            duration(planned as f64)
+        )
+    });
+    let rest = longer("rest_stretch").map(|(_, reached, since)| {
+        format!("from {since:.0} s on other processes and groups were read up to {reached} times less often")
+    });
+    let said: Vec<String> = rest.into_iter().chain(near).collect();
+    (!said.is_empty()).then(|| {
+        format!(
+            "to keep recording cheap, {}: what lasts shorter is seen less well",
+            said.join("; ")
         )
     })
 }

@@ -69,7 +69,9 @@ impl Slicing<'_> {
             };
             // In the order of their ends; where they begin is only known to that far before.
             let up_to = |end| pieces.partition_point(|(piece, _)| piece.end <= end);
-            let lived = up_to(known.start)..up_to(known.end + longest);
+            let first = up_to(known.start);
+            // A recording from elsewhere may have a thread end before it began.
+            let lived = first..up_to(known.end + longest).max(first);
             for ((piece, _), ledger) in pieces[lived.clone()].iter().zip(&mut ledgers[lived]) {
                 if let Some(mut own) = watched.ledger(*piece) {
                     if resting.contains(thread) {

@@ -14,6 +14,17 @@ pub enum Error {
         /// Why.
         cause: std::io::Error,
     },
+    /// No machine's files stand below a root.
+    #[error(
+        "no machine's files stand in {root}: cannot read {root}/proc: {cause}. Name the folder that holds proc and sys with --root",
+        root = root.display().to_string().trim_end_matches('/')
+    )]
+    Root {
+        /// Which.
+        root: PathBuf,
+        /// Why.
+        cause: std::io::Error,
+    },
     /// The timer that wakes the sampler could not be made.
     #[error(
         "cannot make a timer on the boot-time clock: {0}. Stallscope needs Linux 3.15 or later"

@@ -7,9 +7,23 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::Error;
+
 /// Whether the root is our own.
 pub(crate) fn is_own(root: &Path) -> bool {
     root == Path::new("/")
+}
+
+/// Whether a machine's files stand below the root.
+///
+/// # Errors
+/// When its /proc cannot be read.
+pub fn check_root(root: &Path) -> Result<(), Error> {
+    let read = std::fs::read_dir(root.join("proc"));
+    read.map(drop).map_err(|cause| Error::Root {
+        root: root.to_owned(),
+        cause,
+    })
 }
 
 /// The file that a sensor names, below the root.

@@ -391,6 +391,7 @@ impl Sampler {
             cpu_ns,
             TICK_NS * self.budget.near as i64,
             self.missed,
+            self.budget.rest as i64,
         ];
         self.recorder.1.take(now, &values, &mut self.recorder.0);
         self.cost.cpu_ns = cpu_ns;

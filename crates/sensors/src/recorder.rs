@@ -57,6 +57,12 @@ static RECORDER_COLUMNS: &[Column] = &[
         "timerfd expirations",
     )
     .quality(Quality::Exact),
+    Column::gauge(
+        "rest_stretch",
+        Unit::Count,
+        "Factor on the periods of all but machine, target and generator, above 1 where sampling costs too much.",
+        "the sampler",
+    ),
 ];
 
 /// One row per wake-up of the sampler.

@@ -8,6 +8,7 @@ use crate::arguments::Doctor;
 use crate::outputs;
 
 pub(crate) fn doctor(arguments: &Doctor) -> Result<u8> {
+    host::check_root(&arguments.root)?;
     let survey = host::survey(&arguments.root, Path::new("."))?;
     if let Some(file) = &arguments.json {
         outputs::write_json(&survey, file)?;

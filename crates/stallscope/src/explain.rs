@@ -7,9 +7,10 @@ use model::{Report, Window};
 use recording::Recording;
 
 use crate::arguments::Explain;
-use crate::{opened, outputs};
+use crate::{opened, outputs, unfinished};
 
 pub(crate) fn explain(arguments: &Explain) -> Result<u8> {
+    let _interrupts = unfinished::watch()?;
     let (_, recording) = opened::open(arguments.recording.as_deref())?;
     let report = report(&recording, arguments.from, arguments.to)?;
     let text = outputs::terminal(&report);

@@ -10,6 +10,7 @@ mod explain;
 mod export;
 mod opened;
 mod outputs;
+mod unfinished;
 
 use std::process::ExitCode;
 

@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use recording::{Reader, Recording, bundle};
 
 use crate::outputs;
+use crate::unfinished::Unfinished;
 
 /// Opens the recording that was named, or the newest here; what is damaged is said.
 ///
@@ -16,7 +17,9 @@ pub(crate) fn open(named: Option<&Path>) -> Result<(PathBuf, Recording)> {
         None => recording::newest(Path::new("."))?,
     };
     let recording = if bundle::is_bundle(&path) {
-        let unpacked = bundle::unpack(&path)?;
+        let mut unfinished = None;
+        let unpacked =
+            bundle::unpack_in(&path, |folder| unfinished = Some(Unfinished::new(folder)))?;
         Reader::open(unpacked.folder())
             .with_context(|| format!("in the bundle {}", path.display()))?
     } else {

@@ -124,6 +124,9 @@ fn cut(round: &Round<'_>, name: &str, lengths: &[u64], length: u64) -> Result<()
     let judged = if length == from {
         // Between two batches nothing is missing that anybody could know of.
         Ok(())
+    } else if lengths.len() == 1 && ended.stdout == explain(round, RECORDING)?.stdout {
+        // It never grew: only its description is cut, and its rows are all in the journal.
+        ended.expect(0).map(drop)
     } else {
         names_place(&ended, name, from..=length)
     };

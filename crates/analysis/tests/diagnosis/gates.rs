@@ -155,7 +155,7 @@ fn deadlines_missed() {
 #[test]
 fn rows_that_the_disk_did_not_take() {
     expect![[r#"
-        gate.unwritten: not everything that was recorded got to the disk: rows are lacking from 7 s to 9 s (No space left on device (os error 28): 512 rows)
+        gate.unwritten: the disk did not take everything that was recorded: rows are lacking from 7 s to 9 s (No space left on device (os error 28): 512 rows)
     "#]].assert_eq(&changed(|run| {
         let start = run.timeline.window.start;
         run.timeline.gaps.push(Gap {
@@ -173,25 +173,62 @@ fn rows_that_the_disk_did_not_take() {
 }
 
 #[test]
-fn what_the_recorder_had_no_room_for() {
-    let dropped = |table: &str, what: &str, seconds: Option<i64>| {
-        let mut run = drawn(SATURATED);
-        let start = run.timeline.window.start;
-        run.timeline.gaps.push(Gap {
-            table: table.to_owned(),
-            what: what.to_owned(),
-            window: seconds.map(|s| model::Window::new(start, start + s * 1_000_000_000)),
-            reason: GapReason::Dropped(512),
-        });
-        run
+fn rows_that_the_recorder_had_no_room_for() {
+    let gap = |table: &str, what: &str, count| Gap {
+        table: table.to_owned(),
+        what: what.to_owned(),
+        window: None,
+        reason: GapReason::Dropped(count),
     };
     expect![[r#"
-        gate.unwritten: not everything that was recorded got to the disk: rows are lacking from 0 s to 3 s (stallscope itself was held up: 512 rows)
-    "#]].assert_eq(&caveats(&dropped("*", "", Some(3))));
-    let report = dropped("cgroup_cpu", "groups", None).diagnose();
-    let unseen = report.verdict.not_seen.iter();
-    let told = unseen.filter(|sentence| sentence.contains("512"));
-    expect!["512 groups were not measured"].assert_eq(&told.cloned().collect::<String>());
+        gate.dropped: the recorder could not write as fast as it read: rows are lacking from 3 s to 5 s (30,000 rows)
+    "#]].assert_eq(&changed(|run| {
+        let start = run.timeline.window.start;
+        let window = Some(model::Window::new(start + 3_000_000_000, start + 5_000_000_000));
+        run.timeline.gaps.push(Gap { window, ..gap("*", "", 30_000) });
+    }));
+    // What there are too many of is no doubt about the rest.
+    let mut run = drawn(SATURATED);
+    run.timeline.gaps.push(gap("cgroup_cpu", "groups", 2_500));
+    run.timeline.gaps.push(gap("cgroup_cpu", "groups", 1_200));
+    let verdict = run.diagnose().verdict;
+    assert_eq!(verdict.caveats, []);
+    assert_eq!(verdict.not_seen[1..], ["2,500 groups were left out"]);
+}
+
+#[test]
+fn what_could_not_be_read() {
+    let gap = |table: &str, text: &str| Gap {
+        table: table.to_owned(),
+        what: String::new(),
+        window: None,
+        reason: GapReason::Malformed(text.to_owned()),
+    };
+    expect![[r#"
+        gate.unread: not everything could be read: thread.arrow was read up to byte 0: it is empty; meta.json: its checksum does not fit; tcp: no number
+    "#]].assert_eq(&changed(|run| {
+        run.timeline.gaps.extend([
+            gap("thread", "thread.arrow was read up to byte 0: it is empty"),
+            gap("*", "meta.json: its checksum does not fit"),
+            gap("tcp", "no number"),
+        ]);
+    }));
+}
+
+#[test]
+fn periods_that_were_stretched() {
+    // Digits are factors on the periods, the target's of 100 ms.
+    let with = |near: &str, rest: &str| {
+        let lanes = format!("near_by {near}\nrest_by {rest}\n");
+        caveats(&drawn(&format!("{SATURATED}{lanes}")))
+    };
+    expect![[r#"
+        gate.stretched: to keep recording cheap, from 5 s on other processes and groups were read up to 5 times less often; from 9 s on the target's threads were read every 500 ms at last, not every 100 ms: what lasts shorter is seen less well
+    "#]].assert_eq(&with("11111111225555555555", "11112455555555555555"));
+    expect![[r#"
+        gate.stretched: to keep recording cheap, from 5 s on other processes and groups were read up to 2 times less often: what lasts shorter is seen less well
+    "#]].assert_eq(&with("11111111111111111111", "11112222222222222222"));
+    expect![[""]].assert_eq(&with("11111111111111111111", "11111111111111111111"));
 }
 
 #[test]

@@ -19,6 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) fn record(arguments: &Record) -> Result<u8> {
     let options = &arguments.recording;
+    host::check_root(&arguments.root)?;
     if options.target.is_empty() {
         let listening = sockets::listening_here(&sockets::listeners(&arguments.root.join("proc")));
         bail!(

@@ -15,6 +15,7 @@ use super::redact::{Redacted, redact};
 use super::{preview, refused};
 use crate::arguments::{Export, Names};
 use crate::outputs;
+use crate::unfinished::Unfinished;
 
 /// Rows that are held at a time.
 const BATCH_ROWS: usize = 1 << 16;
@@ -32,6 +33,7 @@ pub(super) fn export(arguments: &Export, path: &Path, recording: &Recording) -> 
     let room = bundle::private_folder().context(
         "cannot write in the folder for temporary files. Name another with TMPDIR=FOLDER",
     )?;
+    let _room = Unfinished::new(room.path());
     let folder = room.path().join("redacted.stall");
     write_again(&folder, recording, &redacted)?;
     let manifest = Manifest::of(&folder, preview::redaction(&redacted, names))?;
@@ -57,6 +59,7 @@ pub(super) fn export(arguments: &Export, path: &Path, recording: &Recording) -> 
 /// Packs the folder; a bundle that could not be finished does not stay.
 fn save(out: &Path, folder: &Path, manifest: &Manifest) -> Result<u64> {
     let file = File::create_new(out).map_err(refused(out))?;
+    let _unfinished = Unfinished::new(out);
     let mut buffered = BufWriter::new(file);
     let packed = bundle::pack(folder, manifest, &mut buffered).and_then(|()| buffered.flush());
     if packed.is_err() {

@@ -315,7 +315,7 @@ pub(crate) fn gaps<'a>(timeline: &'a Timeline, clock: &'a WallClock) -> Sheet<'a
         time("end_utc", UTC, "The same on the wall clock, UTC."),
         word(
             "reason",
-            "Why: unsupported, denied, vanished, overrun, malformed or dropped.",
+            "Why: unsupported, denied, vanished, overrun, unwritten, malformed or dropped.",
         ),
         word("detail", "What exactly; for dropped, how many."),
     ]));

@@ -13,10 +13,11 @@ use anyhow::{Context, Result, bail};
 use serde::Serialize;
 
 use crate::arguments::{Export, ExportFormat};
-use crate::opened;
+use crate::{opened, unfinished};
 
 pub(crate) fn export(arguments: &Export) -> Result<u8> {
     check(arguments)?;
+    let _interrupts = unfinished::watch()?;
     let (path, recording) = opened::open(arguments.recording.as_deref())?;
     match arguments.format {
         ExportFormat::Bundle => bundle::export(arguments, &path, &recording)?,

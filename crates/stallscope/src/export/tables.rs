@@ -13,6 +13,7 @@ use super::flat::{self, Sheet};
 use super::{destination, meta_text, refused, size};
 use crate::arguments::{Export, ExportFormat};
 use crate::outputs;
+use crate::unfinished::Unfinished;
 
 /// What `README.md` begins with.
 const INTRODUCTION: &str = "\
@@ -36,27 +37,39 @@ pub(super) fn export(arguments: &Export, path: &Path, recording: &Recording) -> 
     check_tables(&arguments.table, &recording.timeline)?;
     let folder = destination(arguments, path, ending);
     fs::create_dir(&folder).map_err(refused(&folder))?;
+    let unfinished = Unfinished::new(&folder);
     let written = write(arguments, recording, &folder, extension);
     if written.is_err() {
         // It was made here and holds half of something. What cannot be removed is no second error.
         let _ = fs::remove_dir_all(&folder);
     }
+    drop(unfinished);
     let (tables, rows, bytes) = written?;
     outputs::say(&format!(
-        "Saved {}: {}, {} rows, {}. Units and meanings: {}/README.md",
+        "Saved {}: {}, {}, {}. Units and meanings: {}/README.md",
         folder.display(),
         analysis::count(tables, "table"),
-        analysis::integer(rows as f64),
+        analysis::count(u32::try_from(rows).unwrap_or(u32::MAX), "row"),
         size(bytes),
         folder.display(),
     ));
     Ok(())
 }
 
+/// What is written beside the recorded tables.
+const OWN: [&str; 2] = ["entities", "gaps"];
+
+/// The name that a recorded table goes out by. Only one from elsewhere can be called like our own.
+fn name_of(table: &Table) -> String {
+    let name = table.name.trim_end_matches('_');
+    let suffix = if OWN.contains(&name) { "_" } else { "" };
+    format!("{}{suffix}", table.name)
+}
+
 fn check_tables(wanted: &[String], timeline: &Timeline) -> Result<()> {
-    let mut known: Vec<&str> = timeline.tables().map(|data| &*data.table.name).collect();
-    known.extend(["entities", "gaps"]);
-    match wanted.iter().find(|name| !known.contains(&name.as_str())) {
+    let recorded = timeline.tables().map(|data| name_of(&data.table));
+    let known: Vec<String> = recorded.chain(OWN.map(str::to_owned)).collect();
+    match wanted.iter().find(|name| !known.contains(name)) {
         Some(name) => bail!(
             "the recording has no table {name}. It has: {}",
             known.join(", ")
@@ -77,9 +90,10 @@ fn write(
     let wanted = |name: &str| {
         arguments.table.is_empty() || arguments.table.iter().any(|table| table == name)
     };
-    let recorded = timeline
-        .tables()
-        .map(|data| flat::table(data, timeline, &clock));
+    let recorded = timeline.tables().map(|data| Sheet {
+        name: name_of(&data.table),
+        ..flat::table(data, timeline, &clock)
+    });
     let sheets = recorded.chain([
         flat::entities(timeline, &clock),
         flat::gaps(timeline, &clock),
@@ -93,7 +107,7 @@ fn write(
         tables += 1;
     }
     let described = timeline.tables().map(|data| &data.table);
-    let described: Vec<&Table> = described.filter(|table| wanted(&table.name)).collect();
+    let described: Vec<&Table> = described.filter(|table| wanted(&name_of(table))).collect();
     let texts = [
         ("meta.json", meta_text(meta)?),
         ("README.md", readme(&described)),

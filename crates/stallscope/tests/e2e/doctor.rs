@@ -152,5 +152,10 @@ fn a_folder_that_is_no_machine_is_an_error() {
     place
         .run(&["doctor", "--root", "."])
         .status(2)
-        .says("cannot read ./proc");
+        .says("no machine's files stand in .: cannot read ./proc: ")
+        .says("Name the folder that holds proc and sys with --root");
+    place
+        .run(&["record", "--root", "."])
+        .status(2)
+        .says("no machine's files stand in .");
 }

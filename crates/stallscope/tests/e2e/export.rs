@@ -4,16 +4,19 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use model::{
     Column, Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Gap, GapReason, MISSING, Meta,
     Role, Rows, Table, Timestamp, Unit, Window,
 };
 use recording::{Recording, Writer};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::needs;
 use crate::place::Place;
+use crate::process::{Running, is_alive};
 
 /// Wall-clock time at boot of the drawn recording, ns: 2026-11-22 03:00:00.
 const BOOT: i64 = 1_795_316_400_000_000_000;
@@ -320,6 +323,68 @@ fn a_real_recording_is_read_back_value_by_value() {
             row.contains(&row[1]),
             "where it was read, it is the wall clock: {row:?}"
         );
+    }
+}
+
+#[test]
+fn a_table_from_elsewhere_that_is_called_like_our_own_goes_out_beside_it() {
+    let place = Place::new();
+    let folder = place.path().join("odd.stall");
+    drawn(&folder);
+    let meta = recording::Reader::open(&folder)
+        .expect("it can be read")
+        .meta;
+    let mut writer = Writer::create(&place.path().join("odder.stall"), &meta).expect("it is ours");
+    let mut rows = Rows::with_capacity(2, 1);
+    rows.push(Timestamp::from_ns(5), EntityId(0), &[1, 2]);
+    let table = Table {
+        name: "gaps".into(),
+        ..TABLE.clone()
+    };
+    writer.append(&table, &rows).expect("they fit");
+    writer.close(&meta).expect("there is room");
+    place
+        .run(&["export", "odder.stall", "--format", "csv", "-o", "x"])
+        .status(0)
+        .says("Saved x: 3 tables, 3 rows");
+    assert!(place.read("x/gaps.csv").contains("so, \"\"it\"\" is"));
+    assert!(place.read("x/gaps_.csv").contains(",1,2"));
+}
+
+#[test]
+fn an_interrupt_leaves_nothing_half_done() {
+    let place = Place::new();
+    let folder = place.path().join("long.stall");
+    drawn(&place.path().join("odd.stall"));
+    let short = recording::Reader::open(&place.path().join("odd.stall")).expect("it can be read");
+    let mut writer = Writer::create(&folder, &short.meta).expect("it is ours");
+    let mut rows = Rows::with_capacity(2, 400_000);
+    for row in 0..400_000 {
+        rows.push(Timestamp::from_ns(row), EntityId(0), &[row, row]);
+    }
+    writer.append(&TABLE, &rows).expect("they fit");
+    writer.close(&short.meta).expect("there is room");
+    let room = place.path().join("room");
+    fs::create_dir(&room).expect("it is ours");
+    for (format, made) in [
+        ("csv", "long-csv"),
+        ("parquet", "long-parquet"),
+        ("bundle", "room"),
+    ] {
+        let mut command = place.stallscope(&["export", "long.stall", "--format", format]);
+        command.env("TMPDIR", &room);
+        let running = Running::start(command);
+        let made = place.path().join(made);
+        let holds_something = || fs::read_dir(&made).is_ok_and(|mut found| found.next().is_some());
+        while !holds_something() && is_alive(running.pid()) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        running.signal(Signal::INT);
+        running.end().status(130);
+        assert!(!holds_something(), "{format} left something behind");
+        let left = ["long-csv", "long-parquet", "long.stallbundle"];
+        let left = left.map(|name| place.path().join(name).exists());
+        assert_eq!(left, [false; 3], "{format}");
     }
 }
 

@@ -185,14 +185,14 @@ fn machine(drawing: &Drawing, people: &People, tables: &mut Tables<'_>) {
 
 fn recorder(drawing: &Drawing, people: &People, tables: &mut Tables<'_>) {
     let own = |name: &str, second| drawing.lane(name).map_or(0.0, |lane| lane.value(second));
-    if drawing
-        .lane("recorder")
-        .or(drawing.lane("missed"))
-        .is_some()
-    {
+    let lanes = ["recorder", "missed", "near_by", "rest_by"];
+    if lanes.iter().any(|name| drawing.lane(name).is_some()) {
         let values = |second| {
             let missed = own("missed", second);
+            let factor = |name| (own(name, second) * 10.0).round();
             vec![
+                known("period_ns", factor("near_by") / 10.0),
+                Value("rest_stretch", factor("rest_by"), true),
                 Value("lateness_ns", 1e5 + missed * NS, true),
                 known("cpu_ns", own("recorder", second) / 10.0),
                 Value("missed", missed * 100.0, true),

@@ -74,11 +74,12 @@ impl Redactor {
         }
     }
 
-    /// Names that the kernel or systemd gives; others are somebody's own.
+    /// Names that the kernel or systemd gives; others are somebody's own, and `enx...` is an address of
+    /// the hardware.
     fn interface(&mut self, name: &str) -> String {
         static USUAL: LazyLock<Regex> = LazyLock::new(|| {
             Regex::new(
-                r"^(?:lo|(?:eth|wlan|bond|br|docker|tun|tap|ens|eno|ib|dummy|ifb)[0-9]{0,4}|(?:en|wl)[opsx][a-z0-9]{1,12})$",
+                r"^(?:lo|(?:eth|wlan|bond|br|docker|tun|tap|ens|eno|ib|dummy|ifb)[0-9]{0,4}|(?:en|wl)[ops][a-z0-9]{1,12})$",
             )
             .expect("the pattern is a constant")
         });
@@ -124,7 +125,9 @@ fn is_program(name: &str) -> bool {
         Regex::new(r"^[A-Za-z_(][\w+/:()#-]*(?:\.[\w+/:()#-]+)?$")
             .expect("the pattern is a constant")
     });
-    name.len() <= 64 && PLAIN.is_match(name)
+    // `fd00::7-manager` is what NFS calls a thread of the kernel.
+    let addresses = name.matches(':').count() > 1;
+    name.len() <= 64 && !addresses && PLAIN.is_match(name)
 }
 
 /// `pid:17@256402`, `pid:17@256402/tid:18`: numbers only.

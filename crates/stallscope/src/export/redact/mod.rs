@@ -94,6 +94,7 @@ impl Redactor {
         }
         let command = meta.workload.iter().flat_map(|it| it.command.get(1..));
         command.for_each(|words| drop(text::command(&mut self.names, words)));
+        self.names.keep_no_compounds();
     }
 
     /// A host as it was typed: a name, an address, or a socket's folder.

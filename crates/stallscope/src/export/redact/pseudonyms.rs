@@ -63,6 +63,8 @@ const PROGRAMS_USERS: &[&str] = &["postgres", "mysql", "nobody"];
 pub(crate) struct Pseudonyms {
     public: BTreeSet<&'static str>,
     by_word: BTreeMap<String, String>,
+    /// Names of hosts, users and databases in small letters: people write them in either.
+    by_small: BTreeMap<String, String>,
     counts: BTreeMap<Class, usize>,
     /// Names that are kept wherever they stand: those of programs.
     kept: BTreeSet<String>,
@@ -78,6 +80,7 @@ impl Pseudonyms {
         Self {
             public,
             by_word: BTreeMap::new(),
+            by_small: BTreeMap::new(),
             counts: BTreeMap::new(),
             kept: BTreeSet::new(),
         }
@@ -101,10 +104,20 @@ impl Pseudonyms {
         if let Some(known) = self.by_word.get(word) {
             return known.clone();
         }
+        if class == Class::Host
+            && let Some(host) = self.by_small.get(&word.to_lowercase()).cloned()
+        {
+            self.by_word.insert(word.to_owned(), host.clone());
+            return host;
+        }
         let count = self.counts.entry(class).or_default();
         *count += 1;
         let pseudonym = format!("{}-{count}", class.stem());
         self.by_word.insert(word.to_owned(), pseudonym.clone());
+        if matches!(class, Class::Host | Class::User | Class::Database) {
+            let small = self.by_small.entry(word.to_lowercase());
+            small.or_insert_with(|| pseudonym.clone());
+        }
         pseudonym
     }
 
@@ -112,12 +125,27 @@ impl Pseudonyms {
     pub(crate) fn alias(&mut self, word: &str, pseudonym: &str) {
         if !word.is_empty() && !self.is_kept(word) && !self.by_word.contains_key(word) {
             self.by_word.insert(word.to_owned(), pseudonym.to_owned());
+            let small = self.by_small.entry(word.to_lowercase());
+            small.or_insert_with(|| pseudonym.to_owned());
         }
     }
 
     /// What stands for a word that was replaced before.
     pub(crate) fn known(&self, word: &str) -> Option<&str> {
-        self.by_word.get(word).map(String::as_str)
+        let small = || self.by_small.get(&word.to_lowercase());
+        self.by_word.get(word).or_else(small).map(String::as_str)
+    }
+
+    /// Takes names back that are made of others: `replica-db7` beside a host `db7`.
+    pub(crate) fn keep_no_compounds(&mut self) {
+        let mut kept = std::mem::take(&mut self.kept);
+        let is_name = |part: &str| self.by_small.contains_key(&part.to_lowercase());
+        let plain: BTreeSet<String> = kept.clone();
+        kept.retain(|name| {
+            let mut parts = name.split(|c: char| !c.is_alphanumeric());
+            !parts.any(|part| is_name(part) && !plain.contains(part))
+        });
+        self.kept = kept;
     }
 
     /// How many words of each class were replaced.
