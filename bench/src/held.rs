@@ -58,6 +58,12 @@ impl Crowd {
     pub(crate) const PROCESSES: usize = 300;
     pub(crate) const TASKS: usize = 1_300;
 
+    /// So many of its processes, as targets of a recorder.
+    pub(crate) fn targets(&self, processes: usize) -> Vec<String> {
+        let pids = &self.pids[..processes];
+        pids.iter().map(|pid| format!("pid:{pid}")).collect()
+    }
+
     /// The crowd of all figures, in so many groups.
     pub(crate) fn gather(groups: usize) -> Result<Self> {
         let (processes, tasks) = (Self::PROCESSES.to_string(), Self::TASKS.to_string());

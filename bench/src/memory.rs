@@ -14,12 +14,8 @@ pub(crate) fn measure() -> Result<()> {
     let crowd = Crowd::gather(GROUPS)?;
     let room = tempfile::tempdir()?;
     for (processes, what) in [(10, "10 processes"), (Crowd::PROCESSES, "all")] {
-        let targets: Vec<String> = crowd.pids[..processes]
-            .iter()
-            .map(|pid| format!("pid:{pid}"))
-            .collect();
         let folder = room.path().join(format!("{processes}.stall"));
-        let recorder = Recorder::stallscope(&targets, &folder)?;
+        let recorder = Recorder::stallscope(&crowd.targets(processes), &folder)?;
         std::thread::sleep(RECORDED);
         let recording = recorder.peak_bytes();
         let most = recorder.end()?;
