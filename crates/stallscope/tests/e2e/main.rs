@@ -10,6 +10,7 @@
     reason = "SKIPPED lines are read by scripts/test.sh"
 )]
 
+mod allotment;
 mod bundle;
 mod crash;
 mod crowd;
@@ -30,6 +31,7 @@ mod postgres;
 mod postgres_word;
 mod process;
 mod quantiles;
+mod quota;
 mod signal;
 mod statuses;
 mod streams;
