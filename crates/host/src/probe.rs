@@ -183,6 +183,15 @@ impl Probe {
                     let table = &self.sensor.table.name;
                     scratch.gaps.say(table, source.path, reason);
                 }
+                Err(Refusal::Unasked) => {
+                    let what = format!(
+                        "the program of this {} is on a filesystem of another machine or of a program (FUSE), which is not asked, since asking could block",
+                        word.program
+                    );
+                    let table = &self.sensor.table.name;
+                    let reason = GapReason::Unsupported(what);
+                    scratch.gaps.say(table, source.path, reason);
+                }
             }
         }
     }

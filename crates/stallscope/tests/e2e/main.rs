@@ -33,6 +33,7 @@ mod process;
 mod quantiles;
 mod quota;
 mod signal;
+mod silent;
 mod statuses;
 mod streams;
 mod targets;
