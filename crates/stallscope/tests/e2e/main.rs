@@ -17,6 +17,7 @@ mod crowd;
 mod doctor;
 mod explain;
 mod export;
+mod few_files;
 mod full_disk;
 mod interrupts;
 mod names;
