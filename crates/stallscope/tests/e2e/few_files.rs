@@ -94,7 +94,7 @@ fn what_there_is_no_descriptor_for_is_named_and_the_rest_is_recorded() {
 #[test]
 fn where_not_even_the_workload_can_be_started_it_says_what_would_help() {
     let place = Place::new();
-    limited(&place, 14)
+    limited(&place, 16)
         .end()
         .status(126)
         .says("allow this shell more with: sudo prlimit --pid $$ --nofile=65536");
