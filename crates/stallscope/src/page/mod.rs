@@ -8,6 +8,7 @@ mod block;
 mod cast;
 mod edges;
 mod entities;
+mod file;
 mod html;
 mod rows;
 mod tables;
@@ -16,7 +17,7 @@ use anyhow::Result;
 use model::{Meta, PAGE_SCHEMA, Page, PageEvent, PageEventKind, PageForm, Report, Role};
 use recording::Recording;
 
-pub(crate) use html::write;
+pub(crate) use file::{name, place, save};
 
 use block::Numbers;
 use cast::Cast;
