@@ -8,8 +8,8 @@ use super::Drawn;
 use crate::outputs;
 
 /// The page's program, built from `ui/`.
-static PROGRAM: &str = include_str!("../../../../ui/dist/page.html");
-const MARKER: &str = "<!--stallscope:data-->";
+pub(super) static PROGRAM: &str = include_str!("../../../../ui/dist/page.html");
+pub(super) const MARKER: &str = "<!--stallscope:data-->";
 
 /// Writes the page.
 pub(super) fn write(drawn: &Drawn, out: &mut impl Write) -> io::Result<()> {
