@@ -33,6 +33,7 @@ mod postgres_word;
 mod process;
 mod quantiles;
 mod quota;
+mod report;
 mod signal;
 mod silent;
 mod statuses;

@@ -1,0 +1,122 @@
+//! Who is in the page, by place.
+
+use std::collections::BTreeMap;
+
+use model::{EntityId, EntityKind, EntityRecord, PageEntity, Role, Timeline, Window};
+
+/// The entities that tables name, in the order in which they are first named.
+pub(super) struct Places<'a> {
+    timeline: &'a Timeline,
+    /// Groups by path, to find what they lie in.
+    groups: BTreeMap<&'a str, EntityId>,
+    places: BTreeMap<EntityId, u32>,
+    named: Vec<Named>,
+}
+
+enum Named {
+    Recorded(EntityId),
+    Others(Others),
+}
+
+/// Several that are left out, as one.
+pub(super) struct Others {
+    pub(super) kind: EntityKind,
+    /// How many: `9,000 others`.
+    pub(super) name: String,
+    pub(super) role: Role,
+    pub(super) serving: bool,
+    /// From the first of them to the last.
+    pub(super) seen: Window,
+}
+
+impl<'a> Places<'a> {
+    pub(super) fn new(timeline: &'a Timeline) -> Self {
+        let groups = timeline.entities.of_kind(EntityKind::Cgroup);
+        Self {
+            timeline,
+            groups: groups
+                .map(|group| (group.entity.path.as_str(), group.id))
+                .collect(),
+            places: BTreeMap::new(),
+            named: Vec::new(),
+        }
+    }
+
+    /// Where an entity stands, with all that it belongs to; `None` of one that nothing is known of.
+    pub(super) fn of(&mut self, id: EntityId) -> Option<u32> {
+        if let Some(place) = self.places.get(&id) {
+            return Some(*place);
+        }
+        let record = self.timeline.entities.get(id)?;
+        let place = u32::try_from(self.named.len()).ok()?;
+        // Before what it belongs to, so that entities that are each other's parents end here.
+        self.places.insert(id, place);
+        self.named.push(Named::Recorded(id));
+        for other in [self.parent(record), group(record)].into_iter().flatten() {
+            self.of(other);
+        }
+        Some(place)
+    }
+
+    /// Where several stand that are left out, taken as one.
+    pub(super) fn others(&mut self, others: Others) -> u32 {
+        self.named.push(Named::Others(others));
+        u32::try_from(self.named.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// The list, complete.
+    pub(super) fn list(self) -> Vec<PageEntity> {
+        let entity = |named: &Named| match named {
+            Named::Recorded(id) => Some(self.recorded(self.timeline.entities.get(*id)?)),
+            Named::Others(others) => Some(PageEntity {
+                kind: others.kind,
+                name: others.name.clone(),
+                path: String::new(),
+                role: others.role,
+                serving: others.serving,
+                parent: None,
+                group: None,
+                first_seen: others.seen.start,
+                vanished: Some(others.seen.end),
+            }),
+        };
+        self.named.iter().filter_map(entity).collect()
+    }
+
+    fn recorded(&self, record: &EntityRecord) -> PageEntity {
+        let place = |id: Option<EntityId>| self.places.get(&id?).copied();
+        PageEntity {
+            kind: record.entity.kind,
+            name: record.entity.name.clone(),
+            path: record.entity.path.clone(),
+            role: record.role,
+            serving: record.serving,
+            parent: place(self.parent(record)),
+            group: place(group(record)),
+            first_seen: record.first_seen,
+            vanished: record.vanished,
+        }
+    }
+
+    fn parent(&self, record: &EntityRecord) -> Option<EntityId> {
+        if record.entity.kind != EntityKind::Cgroup {
+            return record.parent;
+        }
+        let mut path = record.entity.path.as_str();
+        // A group between may never have been read.
+        while let Some((above, _)) = path.rsplit_once('/') {
+            path = above;
+            let name = if above.is_empty() { "/" } else { above };
+            let group = self.groups.get(name).copied();
+            if let Some(group) = group.filter(|group| *group != record.id) {
+                return Some(group);
+            }
+        }
+        None
+    }
+}
+
+/// A process's group: where CPU is limited, or else where pressure is known.
+fn group(record: &EntityRecord) -> Option<EntityId> {
+    record.group.or(record.pressure_group)
+}

@@ -1,0 +1,159 @@
+//! The report page: a recording as the JSON and the blocks of numbers that a browser draws it from.
+//!
+//! Downsampled to what a screen can show and a mail can carry; what a bin hides of its extremes stands
+//! beside it. `docs/page.md` describes the form.
+
+mod bins;
+mod block;
+mod cast;
+mod edges;
+mod entities;
+mod file;
+mod html;
+mod rows;
+mod tables;
+
+use anyhow::Result;
+use model::{Meta, PAGE_SCHEMA, Page, PageEvent, PageEventKind, PageForm, Report, Role};
+use recording::Recording;
+
+pub(crate) use file::{name, place, save};
+
+use block::Numbers;
+use cast::Cast;
+use entities::Places;
+use tables::{Desk, Written};
+
+/// A page before it is put together.
+pub(crate) struct Drawn {
+    /// Its JSON part.
+    pub(crate) page: Page,
+    /// Its blocks, packed.
+    pub(crate) blocks: Vec<Vec<u8>>,
+}
+
+/// Bytes that the data of a page may have, so that a mail takes it.
+const MOST_BYTES: usize = 4_500_000;
+/// Numbers of one table and entities of one kind in a page, at first; of more, bins are made longer and
+/// those who did least are left out.
+const ROOM: (usize, usize) = (500_000, 900);
+/// Below this many, a page is as small as it gets.
+const LEAST_ROOM: usize = 10_000;
+
+/// Draws a recording with a report of it; `name` is what a person types for it.
+pub(crate) fn draw(recording: &Recording, report: &Report, name: &str) -> Result<Drawn> {
+    let (mut numbers, mut entities) = ROOM;
+    loop {
+        let drawn = draw_in(recording, report, name, (numbers, entities))?;
+        if drawn.size()? <= MOST_BYTES || numbers < LEAST_ROOM {
+            return Ok(drawn);
+        }
+        numbers /= 2;
+        entities = entities * 2 / 3;
+    }
+}
+
+impl Drawn {
+    /// Bytes of its data in the file, about.
+    fn size(&self) -> Result<usize> {
+        let blocks: usize = self
+            .blocks
+            .iter()
+            .map(|block| block.len().div_ceil(3) * 4)
+            .sum();
+        Ok(blocks + serde_json::to_string(&self.page)?.len())
+    }
+}
+
+fn draw_in(
+    recording: &Recording,
+    report: &Report,
+    name: &str,
+    (most_numbers, most_entities): (usize, usize),
+) -> Result<Drawn> {
+    let Recording { meta, timeline, .. } = recording;
+    let intervals = analysis::intervals(timeline);
+    let edges = edges::edges(timeline.window, report.origin, &intervals);
+    let desk = Desk {
+        timeline,
+        meta,
+        edges: &edges,
+        cast: &Cast::of(timeline, most_entities),
+        most_numbers,
+    };
+    let mut places = Places::new(timeline);
+    let mut tables = Vec::new();
+    let mut blocks = vec![times(&edges, report.origin).packed()?];
+    let mut keep = |Written { mut table, numbers }: Written| {
+        table.block = blocks.len() as u32;
+        blocks.push(numbers.packed()?);
+        tables.push(table);
+        anyhow::Ok(())
+    };
+    for data in tables::in_order(timeline) {
+        if tables::is_rows(&data.table) {
+            let numbers = rows::write(data, report.origin, &mut places);
+            let table = tables::described(&data.table, PageForm::Rows, 0);
+            keep(Written { table, numbers })?;
+        } else {
+            keep(desk.table(data, &mut places))?;
+        }
+        if data.table.name == "thread" {
+            keep(desk.ledger(data, &mut places))?;
+        }
+    }
+    let page = Page {
+        schema: PAGE_SCHEMA.to_owned(),
+        report: report.clone(),
+        recording: name.to_owned(),
+        complete: meta.complete,
+        served: false,
+        window: timeline.window,
+        step_ns: edges::usual_step(&edges),
+        entities: places.list(),
+        events: events(meta),
+        tables,
+    };
+    Ok(Drawn { page, blocks })
+}
+
+fn times(edges: &[model::Timestamp], origin: model::Timestamp) -> Numbers {
+    let mut numbers = Numbers::default();
+    numbers.count(edges.len());
+    let mut before = origin;
+    for edge in edges {
+        numbers.push(edge.ns_since(before));
+        before = *edge;
+    }
+    numbers
+}
+
+fn events(meta: &Meta) -> Vec<PageEvent> {
+    let mut events = Vec::new();
+    if let Some(workload) = &meta.workload {
+        events.push(PageEvent {
+            at: workload.started,
+            kind: PageEventKind::WorkloadStarted,
+            text: format!("{} was started", workload.name),
+        });
+        events.extend(workload.outcome.as_ref().map(|outcome| PageEvent {
+            at: outcome.ended,
+            kind: PageEventKind::WorkloadEnded,
+            text: match outcome.exit.status() {
+                0 => format!("{} ended", workload.name),
+                status => format!("{} ended with status {status}", workload.name),
+            },
+        }));
+    }
+    let found = meta.targets.iter().filter(|it| it.role == Role::Target);
+    events.extend(found.map(|target| PageEvent {
+        at: target.found_at,
+        kind: PageEventKind::TargetFound,
+        text: format!("{} was found ({})", target.name, target.found_by),
+    }));
+    events.sort_by_key(|event| event.at);
+    events
+}
+
+#[cfg(test)]
+mod tests;
