@@ -25,6 +25,8 @@ pub(crate) enum Command {
     Record(Record),
     /// Answer again from a recording.
     Explain(Explain),
+    /// Show a recording as a page.
+    Report(Report),
     /// Hand a recording on: as tables for other programs, or as one file to send, without secrets.
     Export(Export),
     /// Say what this machine allows, what each lack costs, and what mends it. Changes nothing.
@@ -139,6 +141,19 @@ pub(crate) struct Explain {
     /// Write the report as JSON to FILE (- for standard output).
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Report {
+    /// The recording, a folder or a bundle. [default: the newest folder here]
+    #[arg(value_name = "REC")]
+    pub(crate) recording: Option<PathBuf>,
+    /// Show the page to browsers of this machine, and judge any window that is selected there, until Ctrl-C.
+    #[arg(long)]
+    pub(crate) serve: bool,
+    /// The port to serve on. [default: a free one]
+    #[arg(long, value_name = "N", requires = "serve")]
+    pub(crate) port: Option<u16>,
 }
 
 /// Examples of `export`.
