@@ -25,8 +25,8 @@ pub(crate) enum Command {
     Record(Record),
     /// Answer again from a recording.
     Explain(Explain),
-    /// Show a recording as a page.
-    Report(Report),
+    /// Write the page that shows a recording: report.html, one file that opens offline; or serve it.
+    Report(ReportPage),
     /// Hand a recording on: as tables for other programs, or as one file to send, without secrets.
     Export(Export),
     /// Say what this machine allows, what each lack costs, and what mends it. Changes nothing.
@@ -144,11 +144,20 @@ pub(crate) struct Explain {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Report {
+pub(crate) struct ReportPage {
     /// The recording, a folder or a bundle. [default: the newest folder here]
     #[arg(value_name = "REC")]
     pub(crate) recording: Option<PathBuf>,
-    /// Show the page to browsers of this machine, and judge any window that is selected there, until Ctrl-C.
+    /// Where the page goes. [default: report.html in the folder; beside a bundle, NAME.html]
+    #[arg(short, long, value_name = "FILE", conflicts_with = "serve")]
+    pub(crate) output: Option<PathBuf>,
+    /// Judge from this time on, counted from the workload's start: 10s.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) from: Option<Duration>,
+    /// Judge up to this time.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) to: Option<Duration>,
+    /// Write nothing: show the page to browsers of this machine, and judge any window that is selected there, until Ctrl-C.
     #[arg(long)]
     pub(crate) serve: bool,
     /// The port to serve on. [default: a free one]

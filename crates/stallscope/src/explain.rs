@@ -12,11 +12,7 @@ use crate::{opened, outputs, unfinished};
 pub(crate) fn explain(arguments: &Explain) -> Result<u8> {
     let _interrupts = unfinished::watch()?;
     let (_, recording) = opened::open(arguments.recording.as_deref())?;
-    let report = report(
-        &recording,
-        arguments.from.map(nanoseconds),
-        arguments.to.map(nanoseconds),
-    )?;
+    let report = report(&recording, arguments.from, arguments.to)?;
     let text = outputs::terminal(&report);
     match &arguments.json {
         Some(file) => {
@@ -28,8 +24,18 @@ pub(crate) fn explain(arguments: &Explain) -> Result<u8> {
     Ok(0)
 }
 
-/// The report of a recording over the asked-for part of it, in ns after its origin.
+/// The report of a recording over the part of it that an option each names.
 pub(crate) fn report(
+    recording: &Recording,
+    from: Option<Duration>,
+    to: Option<Duration>,
+) -> Result<Report> {
+    let nanoseconds = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
+    over(recording, from.map(nanoseconds), to.map(nanoseconds))
+}
+
+/// The same, in ns after the recording's origin; before it as well.
+pub(crate) fn over(
     recording: &Recording,
     from_ns: Option<i64>,
     to_ns: Option<i64>,
@@ -56,8 +62,4 @@ pub(crate) fn report(
         );
     };
     Ok(analysis::diagnose(timeline, meta, Some(window)))
-}
-
-fn nanoseconds(time: Duration) -> i64 {
-    i64::try_from(time.as_nanos()).unwrap_or(i64::MAX)
 }

@@ -10,6 +10,7 @@ mod explain;
 mod export;
 mod opened;
 mod outputs;
+mod page;
 mod report;
 mod serve;
 mod unfinished;

@@ -1,6 +1,7 @@
-//! `report`: a recording as a page.
+//! `report`: the page that shows a recording.
 
-use std::path::Path;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
@@ -8,31 +9,94 @@ use host::Interrupts;
 use recording::Recording;
 use tokio::sync::Notify;
 
-use crate::arguments::Report;
+use crate::arguments::ReportPage;
 use crate::serve::{Content, Server};
-use crate::{explain, opened, outputs, unfinished};
+use crate::{explain, opened, outputs, page, unfinished};
 
-pub(crate) fn report(arguments: &Report) -> Result<u8> {
+/// The page's name in a recording's folder.
+const FILE: &str = "report.html";
+
+pub(crate) fn report(arguments: &ReportPage) -> Result<u8> {
     let interrupts = unfinished::watch()?;
     let (path, recording) = opened::open(arguments.recording.as_deref())?;
-    serve(&path, recording, arguments.port.unwrap_or(0), interrupts)
+    let report = explain::report(&recording, arguments.from, arguments.to)?;
+    let mut drawn = page::draw(&recording, report, name(&path))?;
+    if arguments.serve {
+        drawn.page.served = true;
+        let server = Server::bind(arguments.port.unwrap_or(0))?;
+        return serve(server, &drawn, recording, interrupts);
+    }
+    let file = match &arguments.output {
+        Some(file) => file.clone(),
+        None => place(&path),
+    };
+    save(&drawn, &file)?;
+    outputs::show(&format!("{}\n", file.display())).context("cannot write to standard output")?;
+    Ok(0)
 }
 
-/// Until an interrupt, which ended the program up to here and now ends the serving.
-fn serve(path: &Path, recording: Recording, port: u16, until_now: Interrupts) -> Result<u8> {
-    let server = Server::bind(port)?;
-    let whole = explain::report(&recording, None, None)?;
-    let page = outputs::json(&whole)?;
-    if !recording.meta.complete {
+/// What a person types for a recording.
+pub(crate) fn name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+/// Where a recording's page belongs: into its folder, or beside a bundle.
+pub(crate) fn place(recording: &Path) -> PathBuf {
+    if recording.is_dir() {
+        recording.join(FILE)
+    } else {
+        recording.with_extension("html")
+    }
+}
+
+/// Writes the page beside its place and moves it there, so that nobody ever sees half of it.
+pub(crate) fn save(drawn: &page::Drawn, file: &Path) -> Result<()> {
+    let refused = || {
+        format!(
+            "cannot write {}. Choose another place with -o FILE",
+            file.display()
+        )
+    };
+    let folder = file.parent().filter(|it| !it.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let unfinished = tempfile::Builder::new()
+        .prefix(".report-")
+        // As any file: the umask says who may read it.
+        .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666))
+        .tempfile_in(folder)
+        .with_context(refused)?;
+    let _unfinished = unfinished::Unfinished::new(unfinished.path());
+    let mut out = BufWriter::new(unfinished.as_file());
+    page::write(drawn, &mut out)?;
+    out.flush().with_context(refused)?;
+    drop(out);
+    unfinished.persist(file).with_context(refused)?;
+    Ok(())
+}
+
+/// Serves a page, and the report over any window of its recording, until an interrupt. Up to here one
+/// ended the program.
+fn serve(
+    server: Server,
+    drawn: &page::Drawn,
+    recording: Recording,
+    until_now: Interrupts,
+) -> Result<u8> {
+    let mut html = Vec::new();
+    page::write(drawn, &mut html)?;
+    let name = &drawn.page.recording;
+    if !drawn.page.complete {
         outputs::say(&format!(
-            "{} is not complete: it is still being written, or was cut short. What is there now is served; start again for more",
-            path.display()
+            "{name} is not complete: it is still being written, or was cut short. What is there now is served; start again for more"
         ));
     }
     let content = Content {
-        page: page.into(),
+        page: html.into(),
+        policy: page::policy(&drawn.page)?,
         report: Arc::new(move |asked| {
-            outputs::json(&explain::report(&recording, asked.from_ns, asked.to_ns)?)
+            let report = explain::over(&recording, asked.from_ns, asked.to_ns)?;
+            outputs::json(&report)
         }),
     };
     let end = Arc::new(Notify::new());
@@ -41,8 +105,7 @@ fn serve(path: &Path, recording: Recording, port: u16, until_now: Interrupts) ->
     drop(until_now);
     outputs::show(&format!("{}\n", server.url())).context("cannot write to standard output")?;
     outputs::say(&format!(
-        "Serving {} to this machine only. Who knows the address may look. Ctrl-C ends it",
-        path.display()
+        "Serving {name} to this machine only. Who knows the address may look. Ctrl-C ends it"
     ));
     server.run(content, &end)?;
     Ok(0)

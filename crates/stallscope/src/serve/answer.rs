@@ -7,6 +7,7 @@ use hyper::{Response, StatusCode};
 use http_body_util::Full;
 use serde_json::json;
 
+use super::Content;
 use super::door::Refusal;
 
 /// An answer, whole in memory.
@@ -27,25 +28,21 @@ const CROSS_ORIGIN_RESOURCE_POLICY: header::HeaderName =
 const CROSS_ORIGIN_OPENER_POLICY: header::HeaderName =
     header::HeaderName::from_static("cross-origin-opener-policy");
 
-/// What the page may do at most. The policy that stands in the page narrows it down to its own program.
-const PAGE_POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-/// Anything else is no page.
-const NO_PAGE_POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
+/// No other page may show this one. A page cannot say it of itself: only a header can.
+const NO_FRAME: &str = "frame-ancestors 'none'";
 
 const HTML: &str = "text/html; charset=utf-8";
 const JSON: &str = "application/json";
 
-pub(super) fn page(page: Bytes) -> Answer {
-    let mut answer = answer(StatusCode::OK, HTML, page);
-    let policy = HeaderValue::from_static(PAGE_POLICY);
-    answer
-        .headers_mut()
-        .insert(header::CONTENT_SECURITY_POLICY, policy);
-    answer
+/// What is no page needs nothing.
+const NO_PAGE: &str = "default-src 'none'";
+
+pub(super) fn page(content: &Content) -> Answer {
+    answer(StatusCode::OK, HTML, &content.policy, content.page.clone())
 }
 
 pub(super) fn report(report: String) -> Answer {
-    answer(StatusCode::OK, JSON, report.into())
+    answer(StatusCode::OK, JSON, NO_PAGE, report.into())
 }
 
 pub(super) fn refused(refusal: Refusal) -> Answer {
@@ -60,10 +57,10 @@ pub(super) fn refused(refusal: Refusal) -> Answer {
 /// A sentence for the person before the page.
 pub(super) fn error(status: StatusCode, sentence: &str) -> Answer {
     let text = json!({ "error": sentence }).to_string() + "\n";
-    answer(status, JSON, text.into())
+    answer(status, JSON, NO_PAGE, text.into())
 }
 
-fn answer(status: StatusCode, kind: &'static str, body: Bytes) -> Answer {
+fn answer(status: StatusCode, kind: &'static str, policy: &str, body: Bytes) -> Answer {
     let mut answer = Response::new(Full::new(body));
     *answer.status_mut() = status;
     let headers = answer.headers_mut();
@@ -71,7 +68,8 @@ fn answer(status: StatusCode, kind: &'static str, body: Bytes) -> Answer {
     for (name, value) in ALWAYS {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    let policy = HeaderValue::from_static(NO_PAGE_POLICY);
+    let policy = HeaderValue::try_from(format!("{policy}; {NO_FRAME}"))
+        .expect("a policy is a line of ASCII");
     headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     answer
 }

@@ -76,7 +76,7 @@ async fn attend(stream: impl AsyncRead + AsyncWrite + Unpin, desk: &Desk) {
 impl Desk {
     async fn answer<B>(&self, request: &Request<B>) -> Answer {
         match self.door.admit(request) {
-            Ok(Wanted::Page) => answer::page(self.content.page.clone()),
+            Ok(Wanted::Page) => answer::page(&self.content),
             Ok(Wanted::Report(asked)) => self.report(asked).await,
             Err(refusal) => answer::refused(refusal),
         }
@@ -121,6 +121,7 @@ mod tests {
         let secret = token.text().to_owned();
         let content = Content {
             page: vec![b'x'; 1 << 20].into(),
+            policy: "default-src 'none'".to_owned(),
             report: Arc::new(report),
         };
         let desk = Desk {

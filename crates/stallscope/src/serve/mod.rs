@@ -27,6 +27,8 @@ use token::Token;
 pub(crate) struct Content {
     /// The page.
     pub(crate) page: Bytes,
+    /// What the page may do: a Content-Security-Policy.
+    pub(crate) policy: String,
     /// The report over a window, as JSON; an error is for the one who asked.
     pub(crate) report: Arc<dyn Fn(Asked) -> Result<String> + Send + Sync>,
 }

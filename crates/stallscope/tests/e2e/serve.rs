@@ -81,9 +81,16 @@ fn the_page_and_any_window_of_it_are_served() {
         page.header("content-type"),
         Some("text/html; charset=utf-8")
     );
+    assert!(page.body.contains("\"served\":true"));
     let policy = page.header("content-security-policy").unwrap_or_default();
-    assert!(policy.contains("default-src 'none'"), "{policy}");
+    let policy = policy.strip_suffix("; frame-ancestors 'none'");
+    let policy = policy.expect("what only a header can say");
+    assert!(policy.starts_with("default-src 'none'; "), "{policy}");
     assert!(policy.contains("connect-src 'self'"), "{policy}");
+    assert!(
+        page.body.contains(policy),
+        "the page says the same of itself"
+    );
 
     let window = serving.get("report.json?from=1000000000&to=2500000000");
     assert_eq!(window.status, 200);
@@ -305,7 +312,7 @@ fn an_interrupt_ends_it_well_and_frees_the_port() {
         let ended = serving.running.end();
         ended
             .status(0)
-            .says("Serving ./sleep-1.stall to this machine only");
+            .says("Serving sleep-1.stall to this machine only");
         TcpListener::bind((Ipv4Addr::LOCALHOST, port)).expect("the port is free");
         fs::remove_file(place.path().join("address")).expect("it was written");
     }
@@ -330,6 +337,8 @@ fn a_port_can_be_named_and_one_that_is_taken_is_told() {
         .run(&["report", "--port", "7000"])
         .status(2)
         .says("--serve");
+    let written = place.recording().join("report.html");
+    assert!(!written.exists(), "a page that is served is not written");
 }
 
 #[test]
