@@ -19,11 +19,14 @@ const FILE: &str = "report.html";
 pub(crate) fn report(arguments: &ReportPage) -> Result<u8> {
     let interrupts = unfinished::watch()?;
     let (path, recording) = opened::open(arguments.recording.as_deref())?;
+    let server = match arguments.serve {
+        true => Some(Server::bind(arguments.port.unwrap_or(0))?),
+        false => None,
+    };
     let report = explain::report(&recording, arguments.from, arguments.to)?;
     let mut drawn = page::draw(&recording, report, name(&path))?;
-    if arguments.serve {
+    if let Some(server) = server {
         drawn.page.served = true;
-        let server = Server::bind(arguments.port.unwrap_or(0))?;
         return serve(server, &drawn, recording, interrupts);
     }
     let file = match &arguments.output {
