@@ -24,7 +24,7 @@ pub(crate) fn report(arguments: &ReportPage) -> Result<u8> {
         false => None,
     };
     let report = explain::report(&recording, arguments.from, arguments.to)?;
-    let mut drawn = page::draw(&recording, report, name(&path))?;
+    let mut drawn = page::draw(&recording, &report, &name(&path))?;
     if let Some(server) = server {
         drawn.page.served = true;
         return serve(server, &drawn, recording, interrupts);
