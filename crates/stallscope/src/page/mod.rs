@@ -8,6 +8,7 @@ mod block;
 mod cast;
 mod edges;
 mod entities;
+mod file;
 mod html;
 mod rows;
 mod tables;
@@ -16,6 +17,7 @@ use anyhow::Result;
 use model::{Meta, PAGE_SCHEMA, Page, PageEvent, PageEventKind, PageForm, Report, Role};
 use recording::Recording;
 
+pub(crate) use file::{name, place, save};
 pub(crate) use html::{policy, write};
 
 use block::Numbers;

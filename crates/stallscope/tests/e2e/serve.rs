@@ -331,14 +331,16 @@ fn a_port_can_be_named_and_one_that_is_taken_is_told() {
             "port {port} is in use. Choose another, or leave --port out"
         ));
     drop(taken);
+    // What `run` wrote.
+    let page = place.recording().join("report.html");
+    fs::remove_file(&page).expect("it was written");
     let serving = Serving::start(&place, &format!("--port {port}"));
     assert_eq!(serving.port, port);
+    assert!(!page.exists(), "a page that is served is not written");
     place
         .run(&["report", "--port", "7000"])
         .status(2)
         .says("--serve");
-    let written = place.recording().join("report.html");
-    assert!(!written.exists(), "a page that is served is not written");
 }
 
 #[test]
