@@ -25,7 +25,7 @@ pub(crate) enum Command {
     Record(Record),
     /// Answer again from a recording.
     Explain(Explain),
-    /// Write the page that shows a recording: report.html, one file that opens offline.
+    /// Write the page that shows a recording: report.html, one file that opens offline; or serve it.
     Report(ReportPage),
     /// Hand a recording on: as tables for other programs, or as one file to send, without secrets.
     Export(Export),
@@ -152,7 +152,7 @@ pub(crate) struct ReportPage {
     #[arg(value_name = "REC")]
     pub(crate) recording: Option<PathBuf>,
     /// Where the page goes. [default: report.html in the folder; beside a bundle, NAME.html]
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", conflicts_with = "serve")]
     pub(crate) output: Option<PathBuf>,
     /// Judge from this time on, counted from the workload's start: 10s.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
@@ -160,6 +160,12 @@ pub(crate) struct ReportPage {
     /// Judge up to this time.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) to: Option<Duration>,
+    /// Write nothing: show the page to browsers of this machine, and judge any window that is selected there, until Ctrl-C.
+    #[arg(long)]
+    pub(crate) serve: bool,
+    /// The port to serve on. [default: a free one]
+    #[arg(long, value_name = "N", requires = "serve")]
+    pub(crate) port: Option<u16>,
 }
 
 /// Examples of `export`.

@@ -24,28 +24,39 @@ pub(crate) fn explain(arguments: &Explain) -> Result<u8> {
     Ok(0)
 }
 
-/// The report of a recording over the asked-for part of it.
+/// The report of a recording over the part of it that an option each names.
 pub(crate) fn report(
     recording: &Recording,
     from: Option<Duration>,
     to: Option<Duration>,
 ) -> Result<Report> {
+    let nanoseconds = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
+    over(recording, from.map(nanoseconds), to.map(nanoseconds))
+}
+
+/// The same, in ns after the recording's origin; before it as well.
+pub(crate) fn over(
+    recording: &Recording,
+    from_ns: Option<i64>,
+    to_ns: Option<i64>,
+) -> Result<Report> {
     let Recording { meta, timeline, .. } = recording;
-    if from.is_none() && to.is_none() {
+    if from_ns.is_none() && to_ns.is_none() {
         return Ok(analysis::diagnose(timeline, meta, None));
     }
     let (origin, judged) = analysis::judged(timeline, meta);
-    let at = |time: Duration| origin + i64::try_from(time.as_nanos()).unwrap_or(i64::MAX / 4);
-    if let (Some(from), Some(to)) = (from, to)
+    if let (Some(from), Some(to)) = (from_ns, to_ns)
         && from >= to
     {
-        bail!("--from is not before --to: nothing lies between them");
+        bail!("the start is not before the end: nothing lies between them");
     }
-    let asked = Window::new(from.map_or(judged.start, at), to.map_or(judged.end, at));
+    let start = from_ns.map_or(judged.start, |ns| origin + ns);
+    let end = to_ns.map_or(judged.end, |ns| origin + ns);
+    let asked = Window::new(start, end);
     let covered = asked.intersect(timeline.window);
     let Some(window) = covered.filter(|_| !asked.is_empty()) else {
         bail!(
-            "the recording holds nothing there: it covers {:.1} s to {:.1} s of the run. Choose --from and --to inside",
+            "the recording holds nothing there: it covers {:.1} s to {:.1} s of the run. Choose a start and an end inside",
             timeline.window.start.seconds_since(origin).max(0.0),
             timeline.window.end.seconds_since(origin)
         );

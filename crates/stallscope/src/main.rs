@@ -12,6 +12,7 @@ mod opened;
 mod outputs;
 mod page;
 mod report;
+mod serve;
 mod unfinished;
 
 use std::process::ExitCode;

@@ -1,15 +1,29 @@
 //! `report`: the page that shows a recording.
 
+use std::sync::Arc;
+
 use anyhow::{Context, Result, bail};
+use host::Interrupts;
+use recording::Recording;
+use tokio::sync::Notify;
 
 use crate::arguments::ReportPage;
+use crate::serve::{Content, Server};
 use crate::{explain, opened, outputs, page, unfinished};
 
 pub(crate) fn report(arguments: &ReportPage) -> Result<u8> {
-    let _interrupts = unfinished::watch()?;
+    let interrupts = unfinished::watch()?;
     let (path, recording) = opened::open(arguments.recording.as_deref())?;
+    let server = match arguments.serve {
+        true => Some(Server::bind(arguments.port.unwrap_or(0))?),
+        false => None,
+    };
     let report = explain::report(&recording, arguments.from, arguments.to)?;
-    let drawn = page::draw(&recording, &report, &page::name(&path))?;
+    let mut drawn = page::draw(&recording, &report, &page::name(&path))?;
+    if let Some(server) = server {
+        drawn.page.served = true;
+        return serve(server, &drawn, recording, interrupts);
+    }
     let file = match &arguments.output {
         Some(file) => file.clone(),
         None => page::place(&path),
@@ -21,5 +35,41 @@ pub(crate) fn report(arguments: &ReportPage) -> Result<u8> {
         );
     }
     outputs::show(&format!("{}\n", file.display())).context("cannot write to standard output")?;
+    Ok(0)
+}
+
+/// Serves a page, and the report over any window of its recording, until an interrupt. Up to here one
+/// ended the program.
+fn serve(
+    server: Server,
+    drawn: &page::Drawn,
+    recording: Recording,
+    until_now: Interrupts,
+) -> Result<u8> {
+    let mut html = Vec::new();
+    page::write(drawn, &mut html).context("cannot write the page")?;
+    let name = &drawn.page.recording;
+    if !drawn.page.complete {
+        outputs::say(&format!(
+            "{name} is not complete: it is still being written, or was cut short. What is there now is served; start again for more"
+        ));
+    }
+    let content = Content {
+        page: html.into(),
+        policy: page::policy(&drawn.page),
+        report: Arc::new(move |asked| {
+            let report = explain::over(&recording, asked.from_ns, asked.to_ns)?;
+            outputs::json(&report)
+        }),
+    };
+    let end = Arc::new(Notify::new());
+    let told = end.clone();
+    let _interrupts = Interrupts::watch(move |_| told.notify_one())?;
+    drop(until_now);
+    outputs::show(&format!("{}\n", server.url())).context("cannot write to standard output")?;
+    outputs::say(&format!(
+        "Serving {name} to this machine only. Who knows the address may look. Ctrl-C ends it"
+    ));
+    server.run(content, &end)?;
     Ok(0)
 }

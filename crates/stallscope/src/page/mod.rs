@@ -18,6 +18,7 @@ use model::{Meta, PAGE_SCHEMA, Page, PageEvent, PageEventKind, PageForm, Report,
 use recording::Recording;
 
 pub(crate) use file::{name, place, save};
+pub(crate) use html::{policy, write};
 
 use block::Numbers;
 use cast::Cast;
