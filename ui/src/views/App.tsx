@@ -5,6 +5,7 @@ import { useMemo, useState } from "preact/hooks";
 import type { Recording } from "../data/recording";
 import type { Span } from "../data/units";
 import { type State, StateContext } from "./state";
+import { Who } from "./Who";
 
 /** A part of the page. */
 export interface Section {
@@ -15,7 +16,7 @@ export interface Section {
 }
 
 /** In the order of reading. */
-const SECTIONS: readonly Section[] = [];
+const SECTIONS: readonly Section[] = [{ id: "who", title: "Who waited", view: Who }];
 
 export function App({ recording }: { recording: Recording }) {
   const [selected, setSelected] = useState<Span>();
