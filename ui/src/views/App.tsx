@@ -6,6 +6,7 @@ import type { Recording } from "../data/recording";
 import type { Span } from "../data/units";
 import { timeAxis } from "./axis";
 import { type State, StateContext } from "./state";
+import { Timeline } from "./Timeline";
 
 /** A part of the page. */
 export interface Section {
@@ -16,7 +17,7 @@ export interface Section {
 }
 
 /** In the order of reading. */
-const SECTIONS: readonly Section[] = [];
+const SECTIONS: readonly Section[] = [{ id: "timeline", title: "Over time", view: Timeline }];
 
 export function App({ recording }: { recording: Recording }) {
   const [selected, setSelected] = useState<Span>();

@@ -14,24 +14,26 @@ import { useSight } from "./axis";
 import { useColours } from "./colours";
 import { useCursor } from "./cursor";
 import "./LaneChart.css";
-import { AXIS, MARGIN, plot, tickCount } from "./plot";
+import { AXIS, heightOf, MARGIN, plot, tickCount } from "./plot";
 import { usePage } from "./state";
 
 /** Something that lies on the time axis and concerns all lanes: a phase, an event. */
-export interface Mark {
+export interface LaneMark {
   /** `to` is `from` for an instant. */
   readonly span: Span;
-  readonly label: string;
+  /** A letter or number that stands at it; what it means is said elsewhere too. */
+  readonly sign: string;
+  readonly text: string;
 }
 
 interface Props {
   readonly lanes: readonly Lane[];
   /** What the chart shows, for who does not see it: `Pressure over time`. */
   readonly label: string;
-  readonly marks?: readonly Mark[];
+  readonly marks?: readonly LaneMark[];
   /** CSS pixels of one lane. */
   readonly height?: Pixels;
-  /** Shown above the axis, over the plots. */
+  /** Shown between the axis and the lanes, as wide as the plots. */
   readonly children?: ComponentChildren;
 }
 
@@ -42,7 +44,10 @@ export function LaneChart({ lanes, label, marks = [], height = 56, children }: P
   const view = useSight(axis, "view");
   // The same elements as long as nothing in them changed: a moving cursor draws no lane again.
   const rows = useMemo(
-    () => lanes.map((lane) => <Row key={lane.id} lane={lane} height={height} width={width} />),
+    () =>
+      lanes.map((lane) => (
+        <Row key={lane.id} lane={lane} height={heightOf(lane, height)} width={width} />
+      )),
     [lanes, height, width],
   );
   return (
@@ -53,9 +58,9 @@ export function LaneChart({ lanes, label, marks = [], height = 56, children }: P
       aria-label={label}
       style={{ "--axis": `${AXIS}px`, "--margin": `${MARGIN}px` }}
     >
-      {children}
       <Scale view={view} width={width} />
-      <div class="lanes-rows">
+      {children}
+      <div class={marks.length > 0 ? "lanes-rows lanes-marked" : "lanes-rows"}>
         {rows}
         <Overlay over={over} lanes={lanes} label={label} view={view} marks={marks} />
       </div>
@@ -126,10 +131,28 @@ interface RowProps {
 }
 
 function Row({ lane, height, width }: RowProps) {
+  const [open, setOpen] = useState(false);
+  if (lane.still !== undefined && !open) {
+    return (
+      <div class="lane lane-still" data-lane={lane.id}>
+        <button type="button" aria-expanded={false} onClick={() => setOpen(true)}>
+          {lane.title}: {lane.still}
+        </button>
+      </div>
+    );
+  }
   return (
     <div class="lane" data-lane={lane.id}>
       <div class="lane-head">
-        <h3>{lane.title}</h3>
+        <h3>
+          {lane.still === undefined ? (
+            lane.title
+          ) : (
+            <button type="button" aria-expanded={true} onClick={() => setOpen(false)}>
+              {lane.title}
+            </button>
+          )}
+        </h3>
         <Readout lane={lane} />
       </div>
       <div class="lane-plot" style={{ height: `${height}px` }}>
@@ -145,11 +168,13 @@ function Readout({ lane }: { lane: Lane }) {
   const cursor = useSight(axis, "cursor");
   const text = (line: LaneLine) => {
     if (cursor !== undefined) return reading(lane, line, cursor);
-    return line.over === undefined ? "" : written(lane, line.over(window));
+    return line.over === undefined ? "" : written(lane, line, line.over(window));
   };
+  // A stack is read from the top, as it is painted.
+  const lines = lane.stacked ? [...lane.lines].reverse() : lane.lines;
   return (
     <ul class="lane-lines">
-      {lane.lines.map((line) => (
+      {lines.map((line) => (
         <li key={line.label}>
           <Swatch line={line} />
           <span class="lane-label">{line.label}</span>
@@ -207,12 +232,12 @@ interface OverlayProps {
   readonly lanes: readonly Lane[];
   readonly label: string;
   readonly view: Span;
-  readonly marks: readonly Mark[];
+  readonly marks: readonly LaneMark[];
 }
 
 /** What lies over all lanes: the window, the marks, the cursor; and pointer and keys. */
 function Overlay({ over, lanes, label, view, marks }: OverlayProps) {
-  const { axis, window, recording } = usePage();
+  const { axis, window, selected, recording } = usePage();
   const cursor = useSight(axis, "cursor");
   const draft = useSight(axis, "draft");
   const { handlers, byKeys } = useCursor();
@@ -237,14 +262,16 @@ function Overlay({ over, lanes, label, view, marks }: OverlayProps) {
         aria-valuetext={cursor === undefined ? "no cursor" : instant(cursor, step)}
         {...handlers}
       >
-        <Shade span={shade} view={view} draft={draft !== undefined} />
-        {visible.map(({ span, label: text }) => (
+        <Shade span={shade} view={view} kind={draft ? "draft" : selected ? "selected" : "judged"} />
+        {visible.map(({ span, sign, text }) => (
           <div
             key={`${span.from} ${text}`}
             class="lanes-mark"
             style={{ left: place(span.from, view) }}
             title={text}
-          />
+          >
+            <span>{sign}</span>
+          </div>
         ))}
         {cursor !== undefined && cursor >= view.from && cursor <= view.to && (
           <div class="lanes-cursor" style={{ left: place(cursor, view) }}>
@@ -259,15 +286,16 @@ function Overlay({ over, lanes, label, view, marks }: OverlayProps) {
   );
 }
 
-function Shade({ span, view, draft }: { span: Span; view: Span; draft: boolean }) {
+interface ShadeProps {
+  readonly span: Span;
+  readonly view: Span;
+  readonly kind: "draft" | "selected" | "judged";
+}
+
+function Shade({ span, view, kind }: ShadeProps) {
   const from = Math.max(span.from, view.from);
   const to = Math.min(span.to, view.to);
   if (from >= to) return null;
   const width = `${(100 * (to - from)) / (view.to - view.from)}%`;
-  return (
-    <div
-      class={draft ? "lanes-shade lanes-draft" : "lanes-shade"}
-      style={{ left: place(from, view), width }}
-    />
-  );
+  return <div class={`lanes-shade lanes-${kind}`} style={{ left: place(from, view), width }} />;
 }
