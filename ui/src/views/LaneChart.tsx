@@ -188,7 +188,7 @@ function Readout({ lane }: { lane: Lane }) {
 function Swatch({ line }: { line: LaneLine }) {
   const stroke = `var(${line.colour})`;
   return (
-    <svg class="swatch" viewBox="0 0 14 10" aria-hidden="true">
+    <svg class="lane-swatch" viewBox="0 0 14 10" aria-hidden="true">
       {line.style === "area" && (
         <rect width="14" height="10" fill={stroke} fill-opacity={line.fill} />
       )}
