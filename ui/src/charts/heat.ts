@@ -8,6 +8,8 @@ import { length, type Nanoseconds, SECOND, type Share, type Span } from "../data
 /** One CPU's cells, as parts of its time; `NaN` where nothing was seen. */
 export interface HeatRow {
   readonly name: string;
+  /** Where cells begin, and the last one ends. */
+  readonly edges: Float64Array;
   readonly busy: Float32Array;
   /** At least so busy was the busiest reading of a cell: a burst that the mean hides. */
   readonly peak: Float32Array;
@@ -18,8 +20,6 @@ export interface HeatRow {
 /** A heat map. */
 export interface Heat {
   readonly window: Span;
-  /** Where cells begin, and the last one ends. */
-  readonly edges: Float64Array;
   readonly rows: readonly HeatRow[];
 }
 
@@ -33,17 +33,14 @@ export function heat(
   window: Span,
   most: number,
 ): Heat {
-  const table = tables.bins("cpu");
-  if (table === undefined) return { window, edges: new Float64Array(), rows: [] };
-  const cells = cellsOf(table.edges, window, most);
-  return {
-    window,
-    edges: Float64Array.from(cells, (bin) => edgeOf(table.edges, bin)),
-    rows: cpus.map(({ place, name }) => {
-      const series = (column: string) => tables.series("cpu", place, column);
-      return heatRow(name, series, cells);
-    }),
-  };
+  const rows = cpus.map(({ place, name }) => {
+    const series = (column: string) => tables.series("cpu", place, column);
+    const edges = series("user_ns")?.edges;
+    const cells = edges === undefined ? [] : cellsOf(edges, window, most);
+    const bounds = Float64Array.from(cells, (bin) => (edges ? edgeOf(edges, bin) : 0));
+    return heatRow({ name, edges: bounds }, series, cells);
+  });
+  return { window, rows };
 }
 
 /** Bins at which cells begin, then the bin at which the last one ends. */
@@ -57,7 +54,7 @@ function cellsOf(edges: Edges, window: Span, most: number): number[] {
 }
 
 function heatRow(
-  name: string,
+  about: { readonly name: string; readonly edges: Float64Array },
   series: (column: string) => Series | undefined,
   cells: readonly number[],
 ): HeatRow {
@@ -65,7 +62,7 @@ function heatRow(
   const [idle, steal, iowait] = [series("idle_ns"), series("steal_ns"), series("iowait_ns")];
   const count = Math.max(0, cells.length - 1);
   const empty = () => new Float32Array(count).fill(Number.NaN);
-  const row = { name, busy: empty(), peak: empty(), steal: empty(), iowait: empty() };
+  const row = { ...about, busy: empty(), peak: empty(), steal: empty(), iowait: empty() };
   for (let cell = 0; cell < count; cell++) {
     const [from, to] = [cells[cell] ?? 0, cells[cell + 1] ?? 0];
     row.busy[cell] = shareOver(busy, from, to);

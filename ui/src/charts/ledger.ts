@@ -43,6 +43,18 @@ const CLASSES: ReadonlyMap<string, ClassAbout> = new Map([
   ["unknown", about("blocked, not seen in what", "unknown", "unknown", "--muted", "cross")],
 ]);
 
+/** Parts of a response that are no time of the target's threads. */
+const BESIDE: ReadonlyMap<string, Paint> = new Map([
+  ["outside", { fill: "--class-input", ink: "--muted", mark: "down", strong: false }],
+  ["lag", { fill: "--class-sleep", ink: "--muted", mark: "dots", strong: false }],
+]);
+
+/** How a class is painted wherever it stands. */
+export function classPaint(word: string): Paint {
+  const paint = BESIDE.get(word) ?? CLASSES.get(word)?.paint;
+  return paint ?? about(word, "unknown", "unknown", "--muted", "cross").paint;
+}
+
 /** A class that this page has a column of, in the order of the bar. */
 export interface LedgerColumn extends ClassAbout {
   readonly key: string;

@@ -1,6 +1,6 @@
 // What was not seen, in words.
 
-import type { Gap, Report } from "./page.gen";
+import type { Gap } from "./page.gen";
 
 /** Why something was not seen, as the engine says it (crates/model/src/gap.rs). */
 export function reasonOf(gap: Gap): string {
@@ -20,11 +20,4 @@ export function reasonOf(gap: Gap): string {
     case "unwritten":
       return `could not be written: ${gap.detail}`;
   }
-}
-
-/** Why a table is not in the recording; `undefined` where the recording does not say. */
-export function whyMissing({ gaps }: Report, table: string): string | undefined {
-  const whole = gaps.find((gap) => gap.table === table && !gap.what && !gap.window);
-  const any = whole ?? gaps.find((gap) => gap.table === table);
-  return any && reasonOf(any);
 }

@@ -4,7 +4,9 @@ import type { ComponentType } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { Recording } from "../data/recording";
 import type { Span } from "../data/units";
+import { timeAxis } from "./axis";
 import { type State, StateContext } from "./state";
+import { Timeline } from "./Timeline";
 import { Who } from "./Who";
 
 /** A part of the page. */
@@ -16,10 +18,14 @@ export interface Section {
 }
 
 /** In the order of reading. */
-const SECTIONS: readonly Section[] = [{ id: "who", title: "Who waited", view: Who }];
+const SECTIONS: readonly Section[] = [
+  { id: "timeline", title: "Over time", view: Timeline },
+  { id: "who", title: "Who waited", view: Who },
+];
 
 export function App({ recording }: { recording: Recording }) {
   const [selected, setSelected] = useState<Span>();
+  const axis = useMemo(() => timeAxis(recording.whole), [recording]);
   const state = useMemo<State>(
     () => ({
       recording,
@@ -27,8 +33,9 @@ export function App({ recording }: { recording: Recording }) {
       window: selected ?? recording.judged,
       selected,
       select: (span) => setSelected(span && recording.snapped(span)),
+      axis,
     }),
-    [recording, selected],
+    [recording, selected, axis],
   );
   return (
     <StateContext.Provider value={state}>

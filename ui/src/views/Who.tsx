@@ -2,11 +2,11 @@
 
 import { useMemo } from "preact/hooks";
 import { crowd, type Member } from "../charts/crowd";
+import { absent } from "../charts/gaps";
 import { sentence } from "../charts/parts";
 import { sparkline } from "../charts/sparkline";
 import type { TreeNode } from "../charts/tree";
 import { bytes, duration, instant, integer, percent, rate } from "../data/format";
-import { whyMissing } from "../data/gaps";
 import type { Role } from "../data/page.gen";
 import { PartsBar, PartsList } from "./PartsBar";
 import { Sparkline } from "./Sparkline";
@@ -15,7 +15,7 @@ import { type TreeColumn, TreeTable } from "./TreeTable";
 import "./who.css";
 
 export function Who() {
-  const { recording, report, window } = usePage();
+  const { recording, window } = usePage();
   const tables = useTables("ledger", "process");
   const nodes = useMemo(
     () => (tables === undefined ? undefined : crowd(recording, tables, window)),
@@ -24,7 +24,7 @@ export function Who() {
   const columns = useMemo(() => columnsOf(recording.whole, window), [recording, window]);
   if (nodes === undefined || tables === undefined) return <p class="muted">Reading the threads…</p>;
   if (nodes.length === 0) {
-    const why = whyMissing(report, "thread") ?? whyMissing(report, "process");
+    const why = absent(recording, "thread") ?? absent(recording, "process");
     return <p class="muted">No process was seen in this window{why ? `: ${why}` : ""}.</p>;
   }
   const leftOut = ["ledger", "process"]
