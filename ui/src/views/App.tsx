@@ -4,6 +4,7 @@ import type { ComponentType } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { Recording } from "../data/recording";
 import type { Span } from "../data/units";
+import { timeAxis } from "./axis";
 import { type State, StateContext } from "./state";
 
 /** A part of the page. */
@@ -19,6 +20,7 @@ const SECTIONS: readonly Section[] = [];
 
 export function App({ recording }: { recording: Recording }) {
   const [selected, setSelected] = useState<Span>();
+  const axis = useMemo(() => timeAxis(recording.whole), [recording]);
   const state = useMemo<State>(
     () => ({
       recording,
@@ -26,8 +28,9 @@ export function App({ recording }: { recording: Recording }) {
       window: selected ?? recording.judged,
       selected,
       select: (span) => setSelected(span && recording.snapped(span)),
+      axis,
     }),
-    [recording, selected],
+    [recording, selected, axis],
   );
   return (
     <StateContext.Provider value={state}>

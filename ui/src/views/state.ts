@@ -5,6 +5,7 @@ import { useContext, useEffect, useState } from "preact/hooks";
 import type { Report } from "../data/page.gen";
 import type { Recording, Tables } from "../data/recording";
 import type { Span } from "../data/units";
+import type { TimeAxis } from "./axis";
 
 export interface State {
   readonly recording: Recording;
@@ -16,6 +17,8 @@ export interface State {
   readonly selected: Span | undefined;
   /** Selects a window, snapped to edges; `undefined` goes back to the judged one. */
   readonly select: (span: Span | undefined) => void;
+  /** The time axis of all charts: what of it is in sight, and the cursor. */
+  readonly axis: TimeAxis;
 }
 
 export const StateContext = createContext<State | undefined>(undefined);
