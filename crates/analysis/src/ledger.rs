@@ -115,12 +115,19 @@ impl Ledger {
     /// `requests_known`: without requests, who waits in futex may as well be idle, and only what
     /// the application itself calls a lock is passed on.
     pub(crate) fn queue_behind_sync(&mut self, span_ns: f64, least: f64, requests_known: bool) {
+        self.wait_behind(self.synced(span_ns, least), requests_known);
+    }
+
+    /// The part of a span for which one of the threads synced; 0 below `least`.
+    pub(crate) fn synced(&self, span_ns: f64, least: f64) -> f64 {
         // With one leader at a time, as group commits have it, their times add up to the time in
         // which there was one.
         let synced = (self.get(LedgerClass::Sync) / span_ns.max(1.0)).min(1.0);
-        if synced < least {
-            return;
-        }
+        if synced < least { 0.0 } else { synced }
+    }
+
+    /// Takes a part of the time spent waiting for a lock for waiting behind another's sync.
+    pub(crate) fn wait_behind(&mut self, synced: f64, requests_known: bool) {
         let futex = requests_known.then_some(LedgerClass::Futex);
         for class in [LedgerClass::InternalLock].into_iter().chain(futex) {
             self.shift(class, LedgerClass::SyncQueue, self.get(class) * synced);
@@ -186,7 +193,7 @@ pub(crate) fn quality_in(ledger: &Ledger, class: LedgerClass) -> Quality {
 }
 
 /// How well a class is known without BPF.
-fn quality(class: LedgerClass) -> Quality {
+pub(crate) fn quality(class: LedgerClass) -> Quality {
     match class {
         LedgerClass::OnCpu | LedgerClass::CpuWait => Quality::Exact,
         LedgerClass::Throttled

@@ -22,6 +22,7 @@ mod measure;
 mod memory;
 mod neighbours;
 mod network;
+mod over_time;
 mod phases;
 mod pressure;
 mod quantiles;
@@ -38,6 +39,7 @@ mod watched;
 mod words;
 
 pub use causes::{Cause, Kind as CauseKind, all as causes};
+pub use over_time::{LedgerOverTime, THREAD_CLASSES, ThreadTime, ledger_table};
 pub use thresholds::Thresholds;
 pub use words::{bound, count, duration, integer, percent, rate};
 
@@ -106,6 +108,12 @@ pub fn judged(timeline: &Timeline, meta: &Meta) -> (Timestamp, Window) {
         phases::origin(timeline, meta, &bins),
         comparable(timeline, &bins, window),
     )
+}
+
+/// The intervals of the workload's signal, in the order of their ends.
+pub fn intervals(timeline: &Timeline) -> Vec<Window> {
+    let bins = signals::bins(timeline);
+    bins.into_iter().map(|bin| bin.window).collect()
 }
 
 /// Threads and response times are compared over the same time: that of whole bins.

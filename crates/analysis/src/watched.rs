@@ -20,6 +20,30 @@ pub(crate) struct Watched<'a> {
     architecture: &'a str,
 }
 
+/// What was counted of a thread over a window. The kernel counts a moment late: over a short window it
+/// may be more than fits.
+pub(crate) struct Measured {
+    /// The part of the window in which it was watched.
+    pub(crate) wall_ns: f64,
+    pub(crate) run_ns: f64,
+    /// `None` where run-queue delay was not recorded.
+    pub(crate) wait_ns: Option<f64>,
+    /// Blocked time, by what the thread was met in.
+    pub(crate) seen: [f64; LedgerClass::ALL.len()],
+}
+
+impl Measured {
+    /// Its ledger; what does not fit is left out.
+    pub(crate) fn ledger(&self) -> Ledger {
+        let run_ns = self.run_ns.clamp(0.0, self.wall_ns);
+        let wait_ns = self.wait_ns.map(|it| it.clamp(0.0, self.wall_ns - run_ns));
+        let mut ledger = Ledger::of_one(self.wall_ns, run_ns, wait_ns);
+        let blocked_ns = self.wall_ns - run_ns - wait_ns.unwrap_or(0.0);
+        ledger.add_blocked(blocked_ns, &self.seen);
+        ledger
+    }
+}
+
 impl<'a> Watched<'a> {
     /// The rows of a thread; `None` where it has none.
     pub(crate) fn new(timeline: &'a Timeline, meta: &'a Meta, thread: EntityId) -> Option<Self> {
@@ -48,8 +72,12 @@ impl<'a> Watched<'a> {
 
     /// What it did over a window, quota not yet told apart; `None` when it was not seen there.
     pub(crate) fn ledger(&mut self, window: Window) -> Option<Ledger> {
+        Some(self.measured(window)?.ledger())
+    }
+
+    /// What was counted over a window; `None` when it was not seen there.
+    pub(crate) fn measured(&mut self, window: Window) -> Option<Measured> {
         let covered = self.run.series().covered(window)?;
-        let wall = covered.len_ns() as f64;
         let wait_covered = self
             .wait
             .as_ref()
@@ -59,16 +87,19 @@ impl<'a> Watched<'a> {
             self.waited(wait_covered.map(|it| it.start)),
         );
         let seen = self.blocked_time(covered);
-        let run_ns = (self.run.counter_at(covered.end)? - before.0).clamp(0.0, wall);
+        let run_ns = self.run.counter_at(covered.end)? - before.0;
         let waited = self.waited(wait_covered.map(|it| it.end)).zip(before.1);
         // Where only part of the delay is known, that part speaks for the whole.
         let wait_ns = waited.zip(wait_covered).map(|((end, start), part)| {
             let wait = (end - start) / part.seconds();
-            (wait * covered.seconds()).clamp(0.0, wall - run_ns)
+            wait * covered.seconds()
         });
-        let mut ledger = Ledger::of_one(wall, run_ns, wait_ns);
-        ledger.add_blocked(wall - run_ns - wait_ns.unwrap_or(0.0), &seen);
-        Some(ledger)
+        Some(Measured {
+            wall_ns: covered.len_ns() as f64,
+            run_ns,
+            wait_ns,
+            seen,
+        })
     }
 
     fn waited(&mut self, at: Option<Timestamp>) -> Option<f64> {

@@ -25,6 +25,8 @@ pub(crate) enum Command {
     Record(Record),
     /// Answer again from a recording.
     Explain(Explain),
+    /// Write the page that shows a recording: report.html, one file that opens offline.
+    Report(ReportPage),
     /// Hand a recording on: as tables for other programs, or as one file to send, without secrets.
     Export(Export),
     /// Say what this machine allows, what each lack costs, and what mends it. Changes nothing.
@@ -139,6 +141,22 @@ pub(crate) struct Explain {
     /// Write the report as JSON to FILE (- for standard output).
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ReportPage {
+    /// The recording, a folder or a bundle. [default: the newest folder here]
+    #[arg(value_name = "REC")]
+    pub(crate) recording: Option<PathBuf>,
+    /// Where the page goes. [default: report.html in the folder; beside a bundle, NAME.html]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Judge from this time on, counted from the workload's start: 10s.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) from: Option<Duration>,
+    /// Judge up to this time.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) to: Option<Duration>,
 }
 
 /// Examples of `export`.

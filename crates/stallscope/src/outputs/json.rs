@@ -22,7 +22,7 @@ pub(crate) fn write(report: &impl Serialize, file: &Path) -> Result<()> {
 
 /// JSON escapes what stands below the space and lets the other control characters be: a terminal
 /// would obey those. They stand in strings only.
-fn harmless(json: &str) -> String {
+pub(crate) fn harmless(json: &str) -> String {
     let mut text = String::with_capacity(json.len() + 1);
     for letter in json.chars() {
         if letter.is_control() && letter != '\n' {

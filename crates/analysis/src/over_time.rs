@@ -1,0 +1,253 @@
+//! The ledger of every thread over time: bin by bin, for whoever draws it.
+//!
+//! The same arithmetic as for a whole window, with one difference. The kernel counts time on a CPU and
+//! the wait for one when they end, so a short bin may show more of them than it is long: what does not
+//! fit is moved into the bins before it, where it was spent. So the bins of a window add up to what is
+//! said of the window.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{
+    Column, EntityId, EntityKind, LedgerClass, Meta, Role, Table, Timeline, Timestamp, Unit, Window,
+};
+
+use crate::cpus::effective_cpus;
+use crate::ledger::{self, Ledger};
+use crate::quota::target_groups;
+use crate::rest::at_rest;
+use crate::signals;
+use crate::subject::serving_threads;
+use crate::thresholds::Thresholds;
+use crate::watched::{Measured, Watched};
+
+/// The classes that a thread's time can be in; the others are parts of responses.
+pub const THREAD_CLASSES: usize = LedgerClass::ALL.len() - 2;
+
+/// The table that the ledger over time is, when it is written down: one counter per class.
+pub fn ledger_table() -> Table {
+    let column = |class: LedgerClass| Column {
+        name: format!("{}_ns", class.word()).into(),
+        help: format!("Time {}.", ledger::label(class)).into(),
+        ..Column::counter(
+            "",
+            Unit::Nanoseconds,
+            "",
+            "worked out from the tables thread and session",
+        )
+        .quality(ledger::quality(class))
+    };
+    Table {
+        columns: LedgerClass::ALL[..THREAD_CLASSES]
+            .iter()
+            .copied()
+            .map(column)
+            .collect(),
+        ..Table::new(
+            "ledger",
+            EntityKind::Thread,
+            "Where the time of each thread went; the classes add up to the time in which it was watched.",
+            &[],
+        )
+    }
+}
+
+/// Where the time of threads went between instants.
+pub struct LedgerOverTime<'a> {
+    timeline: &'a Timeline,
+    meta: &'a Meta,
+    edges: &'a [Timestamp],
+    resting: BTreeSet<EntityId>,
+    /// The threads that answer requests.
+    serving: BTreeSet<EntityId>,
+    pool: Vec<Pool>,
+    requests_known: bool,
+}
+
+/// What is worked out for all serving threads together, for one bin.
+#[derive(Clone, Copy, Default, Debug)]
+struct Pool {
+    /// Part of their wait for a CPU that a quota caused.
+    throttled: f64,
+    /// Part of the time for which one of them synced, where the others waited for it.
+    synced: f64,
+}
+
+/// One thread's time.
+pub struct ThreadTime {
+    /// The first bin in which it was watched.
+    pub first_bin: usize,
+    /// ns by class for each bin from there on; they add up to the time for which it was watched in it.
+    pub bins: Vec<[i64; THREAD_CLASSES]>,
+}
+
+impl<'a> LedgerOverTime<'a> {
+    /// Prepares the ledger of the bins between `edges`, which come in the order of time.
+    pub fn new(timeline: &'a Timeline, meta: &'a Meta, edges: &'a [Timestamp]) -> Self {
+        let bins = signals::bins(timeline);
+        let serving = serving_threads(timeline, Role::Target);
+        let generating = serving_threads(timeline, Role::Generator);
+        let mut resting = at_rest(timeline, &serving, timeline.window);
+        resting.extend(at_rest(timeline, &generating, timeline.window));
+        let mut over_time = Self {
+            timeline,
+            meta,
+            edges,
+            resting,
+            serving: serving.into_iter().collect(),
+            pool: Vec::new(),
+            requests_known: !bins.is_empty(),
+        };
+        over_time.pool = over_time.pooled(&bins);
+        over_time
+    }
+
+    /// What one thread did; `None` where it was not watched.
+    pub fn of(&self, thread: EntityId) -> Option<ThreadTime> {
+        let (first_bin, ledgers) = self.ledgers(thread)?;
+        let serves = self.serving.contains(&thread);
+        let bins = ledgers.into_iter().enumerate().map(|(bin, mut ledger)| {
+            if let Some(pool) = self.pool.get(first_bin + bin).filter(|_| serves) {
+                let throttled_ns = ledger.get(LedgerClass::CpuWait) * pool.throttled;
+                ledger.shift(LedgerClass::CpuWait, LedgerClass::Throttled, throttled_ns);
+                ledger.wait_behind(pool.synced, self.requests_known);
+            }
+            whole_ns(&ledger)
+        });
+        Some(ThreadTime {
+            first_bin,
+            bins: bins.collect(),
+        })
+    }
+
+    /// A thread's ledger in each bin in which it was watched, before the pool is looked at.
+    fn ledgers(&self, thread: EntityId) -> Option<(usize, Vec<Ledger>)> {
+        let mut watched = Watched::new(self.timeline, self.meta, thread)?;
+        let known = watched.known()?;
+        let first = self.edges.partition_point(|edge| *edge <= known.start);
+        let first = first.saturating_sub(1);
+        let bins = self.edges[first.min(self.edges.len())..].windows(2);
+        let bins = bins.map(|pair| Window::new(pair[0], pair[1]));
+        let lived = bins.take_while(|bin| bin.start < known.end);
+        let mut measured: Vec<Measured> = lived.map_while(|bin| watched.measured(bin)).collect();
+        if measured.is_empty() {
+            return None;
+        }
+        move_back(&mut measured);
+        see_everywhere(&mut measured);
+        let rests = self.resting.contains(&thread);
+        let ledgers = measured.iter().map(|measured| {
+            let mut ledger = measured.ledger();
+            if rests {
+                ledger.rest();
+            }
+            ledger
+        });
+        Some((first, ledgers.collect()))
+    }
+
+    /// What is worked out for the serving threads together: over the workload's own intervals or over
+    /// seconds, as for a whole window; over a bin where that is longer.
+    fn pooled(&self, bins: &[signals::Bin]) -> Vec<Pool> {
+        let count = self.edges.len().saturating_sub(1);
+        let mut together = vec![Ledger::default(); count];
+        for thread in &self.serving {
+            let Some((first, ledgers)) = self.ledgers(*thread) else {
+                continue;
+            };
+            for (own, ledger) in together[first..].iter_mut().zip(&ledgers) {
+                own.merge(ledger);
+            }
+        }
+        let pieces = if bins.is_empty() {
+            ledger::seconds(self.timeline.window)
+        } else {
+            bins.iter().map(|bin| bin.window).collect()
+        };
+        let mut of_piece: BTreeMap<(bool, usize), Vec<usize>> = BTreeMap::new();
+        for bin in 0..count {
+            let middle = self.edges[bin] + self.edges[bin + 1].ns_since(self.edges[bin]) / 2;
+            let piece = pieces.partition_point(|piece| piece.end <= middle);
+            let inside = pieces.get(piece).is_some_and(|it| it.start <= middle);
+            let key = if inside { piece } else { bin };
+            of_piece.entry((inside, key)).or_default().push(bin);
+        }
+        let groups = target_groups(self.timeline);
+        let cpus = effective_cpus(self.timeline, self.meta, self.timeline.window);
+        let mut pool = vec![Pool::default(); count];
+        for own in of_piece.values() {
+            let (Some(first), Some(last)) = (own.first(), own.last()) else {
+                continue;
+            };
+            let window = Window::new(self.edges[*first], self.edges[last + 1]);
+            let mut sum = Ledger::default();
+            own.iter().for_each(|bin| sum.merge(&together[*bin]));
+            let of_piece = self.pool(&sum, window, (&groups, cpus));
+            own.iter().for_each(|bin| pool[*bin] = of_piece);
+        }
+        pool
+    }
+
+    fn pool(&self, sum: &Ledger, window: Window, (groups, cpus): (&[EntityId], u32)) -> Pool {
+        let wait_ns = sum.get(LedgerClass::CpuWait);
+        let held = groups.iter().filter_map(|group| {
+            let throttled = self.timeline.series("cgroup_cpu", *group, "throttled_ns")?;
+            throttled.growth(window)
+        });
+        let held_back_ns = held.fold(0.0, f64::max);
+        let throttled_ns = ledger::throttled_part(wait_ns, held_back_ns, window, f64::from(cpus));
+        Pool {
+            throttled: if wait_ns > 0.0 {
+                throttled_ns / wait_ns
+            } else {
+                0.0
+            },
+            synced: sum.synced(window.len_ns() as f64, Thresholds::default().io_sync.synced),
+        }
+    }
+}
+
+/// Moves what does not fit into a bin into those before it.
+fn move_back(bins: &mut [Measured]) {
+    let (mut run_over, mut wait_over) = (0.0, 0.0);
+    for bin in bins.iter_mut().rev() {
+        let run = bin.run_ns + run_over;
+        bin.run_ns = run.clamp(0.0, bin.wall_ns);
+        run_over = (run - bin.wall_ns).max(0.0);
+        if let Some(wait_ns) = &mut bin.wait_ns {
+            let room = bin.wall_ns - bin.run_ns;
+            let wait = *wait_ns + wait_over;
+            *wait_ns = wait.clamp(0.0, room);
+            wait_over = (wait - room).max(0.0);
+        }
+    }
+}
+
+/// A bin in which no sample met the thread blocked is taken to be like the one before it, or at the
+/// beginning like the first in which one did.
+fn see_everywhere(bins: &mut [Measured]) {
+    let nothing = |seen: &[f64]| seen.iter().all(|weight| *weight <= 0.0);
+    let first = bins.iter().find(|bin| !nothing(&bin.seen));
+    let Some(mut last) = first.map(|bin| bin.seen) else {
+        return;
+    };
+    for bin in bins {
+        if nothing(&bin.seen) {
+            bin.seen = last;
+        } else {
+            last = bin.seen;
+        }
+    }
+}
+
+/// A ledger in whole nanoseconds that still add up: the largest class takes the difference.
+fn whole_ns(ledger: &Ledger) -> [i64; THREAD_CLASSES] {
+    let mut whole = [0; THREAD_CLASSES];
+    for (own, class) in whole.iter_mut().zip(LedgerClass::ALL) {
+        *own = ledger.get(class).round() as i64;
+    }
+    let left = ledger.wall_ns.round() as i64 - whole.iter().sum::<i64>();
+    if let Some(largest) = whole.iter_mut().max() {
+        *largest += left;
+    }
+    whole
+}

@@ -1,0 +1,51 @@
+//! The page as one file: its program, with the data in the place of a marker.
+
+use std::io::{self, Write};
+
+use anyhow::{Context, Result};
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+
+use super::Drawn;
+use crate::outputs;
+
+/// The page's program, built from `ui/`.
+static PROGRAM: &str = include_str!("../../../../ui/dist/page.html");
+const MARKER: &str = "<!--stallscope:data-->";
+
+/// Writes the page.
+pub(crate) fn write(drawn: &Drawn, out: &mut impl Write) -> Result<()> {
+    let (head, tail) = PROGRAM
+        .split_once(MARKER)
+        .context("the page's program has no place for data")?;
+    let written = out
+        .write_all(head.as_bytes())
+        .and_then(|()| data(drawn, out))
+        .and_then(|()| out.write_all(tail.as_bytes()));
+    written.context("cannot write the page")
+}
+
+/// The elements that stand in the place of the marker.
+pub(super) fn data(drawn: &Drawn, out: &mut impl Write) -> io::Result<()> {
+    let json = serde_json::to_string(&drawn.page)?;
+    let json = inside_an_element(&outputs::harmless_json(&json));
+    writeln!(
+        out,
+        "<script type=\"application/json\" id=\"page\">{json}</script>"
+    )?;
+    for (number, block) in drawn.blocks.iter().enumerate() {
+        let text = BASE64_STANDARD.encode(block);
+        writeln!(
+            out,
+            "<script type=\"application/octet-stream\" id=\"block-{number}\">{text}</script>"
+        )?;
+    }
+    Ok(())
+}
+
+/// JSON in which nothing ends the element that it stands in, nor a line of a program that quotes it.
+/// These stand in strings only, where they may be written as escapes.
+fn inside_an_element(json: &str) -> String {
+    json.replace('<', "\\u003c")
+        .replace('\u{2028}', "\\u2028")
+        .replace('\u{2029}', "\\u2029")
+}
