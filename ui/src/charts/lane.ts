@@ -23,6 +23,8 @@ export interface LaneLine {
   readonly high?: Float64Array;
   /** Its number over a whole window, `NaN` where nothing is known; shown while there is no cursor. */
   readonly over?: (window: Span) => number;
+  /** What no number means, where it does not mean that nothing was seen: `nothing completed`. */
+  readonly nothing?: string;
 }
 
 /** One subject over time. */
@@ -48,6 +50,8 @@ export interface Lane {
   readonly threshold?: { readonly value: number; readonly label: string };
   /** Where nothing was seen, and why. */
   readonly unseen: readonly { readonly span: Span; readonly why: string }[];
+  /** The lane in a few words where nothing moves in it; it is folded to them. */
+  readonly still?: string;
   /** The whole lane in one sentence, for who does not see it. */
   readonly alternative: string;
 }

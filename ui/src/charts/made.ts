@@ -5,7 +5,8 @@ import type { Recording, Tables } from "../data/recording";
 import type { Series } from "../data/series";
 import { type Interval, intervals } from "../data/signal";
 import { length } from "../data/units";
-import { type Amount, edgesOf, type Quantity } from "./quantity";
+import { bounds } from "./bins";
+import type { Amount, Quantity } from "./quantity";
 import type { Scale } from "./scale";
 
 /** A number of a finding, with what is at hand to redo it. */
@@ -56,7 +57,7 @@ export function drawn(
   const edges =
     quantity.edges !== undefined && quantity.edges.length > 0
       ? quantity.edges
-      : binned && edgesOf(binned.edges);
+      : binned && bounds(binned.edges);
   if (edges === undefined || edges.length < 2) return { why: `${table} was not recorded` };
   return { comparable: true, ...about, quantity: { ...quantity, edges } };
 }

@@ -1,7 +1,7 @@
 // Quantities that are worked out from several series: a sum of growth by a sum of time, of operations,
 // of whatever it is a part of. Over a whole window they give the verdict's number, bin by bin its chart.
 
-import { binCount, type Edges, edgeOf, growth, meanOver, type Series } from "../data/series";
+import { growth, meanOver, type Series } from "../data/series";
 import { type Interval, inside } from "../data/signal";
 import { intersection, length, type Nanoseconds, SECOND, type Span } from "../data/units";
 
@@ -112,11 +112,6 @@ function overlapping(all: readonly Interval[], window: Span): readonly Interval[
 /** The time that the requests of an interval took together. */
 export function responseTime(interval: Interval): Nanoseconds {
   return (interval.latency * interval.throughput * length(interval)) / SECOND;
-}
-
-/** The edges of a table's bins. */
-export function edgesOf(edges: Edges): Float64Array {
-  return Float64Array.from({ length: binCount(edges) + 1 }, (_, bin) => edgeOf(edges, bin));
 }
 
 /** The edges of the workload's intervals; what lies between two of them is a bin too, without numbers. */

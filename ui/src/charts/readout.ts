@@ -33,11 +33,12 @@ function atMost(numbers: Float64Array, at: number): number {
 /** A line's number at an instant, as it is written; where nothing is known it says so. */
 export function reading(lane: Lane, line: LaneLine, at: Nanoseconds): string {
   const index = indexAt(lane, at);
-  return written(lane, index < 0 ? Number.NaN : (line.values[index] ?? Number.NaN));
+  return written(lane, line, index < 0 ? Number.NaN : (line.values[index] ?? Number.NaN));
 }
 
-export function written(lane: Lane, value: number): string {
-  return Number.isNaN(value) ? "not seen" : lane.format(value);
+/** A number of a line as it is written. */
+export function written(lane: Lane, line: LaneLine, value: number): string {
+  return Number.isNaN(value) ? (line.nothing ?? "not seen") : lane.format(value);
 }
 
 /** All lanes at an instant in one sentence, to be read aloud. */

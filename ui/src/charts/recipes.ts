@@ -3,9 +3,10 @@
 // says why.
 
 import type { Evidence, Finding } from "../data/page.gen";
+import { bounds } from "./bins";
 import { at, notSeen, per1s, type Recipe } from "./made";
 import { ofKind } from "./people";
-import { edgesOf, grown, held, lasted, seconds, times } from "./quantity";
+import { grown, held, lasted, seconds, times } from "./quantity";
 import * as cpu from "./recipes/cpu";
 import * as network from "./recipes/network";
 import * as requests from "./recipes/requests";
@@ -100,7 +101,7 @@ function asRecorded(column: string): Recipe {
         quantity: {
           of: times(scale.factor, gauge ? held(...found) : grown(...found)),
           per,
-          edges: edgesOf(single.edges),
+          edges: bounds(single.edges),
         },
         how: `${column}${many}${kills ? ", how many in each bin" : `: ${scale.words}`}`,
         comparable: kills || sameUnit(evidence.unit, scale),

@@ -5,6 +5,10 @@ import { useMemo, useState } from "preact/hooks";
 import type { Recording } from "../data/recording";
 import type { Span } from "../data/units";
 import { timeAxis } from "./axis";
+import { Dictionary } from "./Dictionary";
+import { Evidence } from "./Evidence";
+import { Explore } from "./Explore";
+import { Measured } from "./Measured";
 import { type State, StateContext } from "./state";
 
 /** A part of the page. */
@@ -16,7 +20,12 @@ export interface Section {
 }
 
 /** In the order of reading. */
-const SECTIONS: readonly Section[] = [];
+const SECTIONS: readonly Section[] = [
+  { id: "evidence", title: "Evidence", view: Evidence },
+  { id: "explore", title: "Explore", view: Explore },
+  { id: "dictionary", title: "Data dictionary", view: Dictionary },
+  { id: "measured", title: "How this was measured", view: Measured },
+];
 
 export function App({ recording }: { recording: Recording }) {
   const [selected, setSelected] = useState<Span>();

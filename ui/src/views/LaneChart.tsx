@@ -18,20 +18,22 @@ import { AXIS, MARGIN, plot, tickCount } from "./plot";
 import { usePage } from "./state";
 
 /** Something that lies on the time axis and concerns all lanes: a phase, an event. */
-export interface Mark {
+export interface LaneMark {
   /** `to` is `from` for an instant. */
   readonly span: Span;
-  readonly label: string;
+  /** A letter or number that stands at it; what it means is said elsewhere too. */
+  readonly sign: string;
+  readonly text: string;
 }
 
 interface Props {
   readonly lanes: readonly Lane[];
   /** What the chart shows, for who does not see it: `Pressure over time`. */
   readonly label: string;
-  readonly marks?: readonly Mark[];
+  readonly marks?: readonly LaneMark[];
   /** CSS pixels of one lane. */
   readonly height?: Pixels;
-  /** Shown above the axis, over the plots. */
+  /** Shown between the axis and the lanes, as wide as the plots. */
   readonly children?: ComponentChildren;
 }
 
@@ -53,8 +55,8 @@ export function LaneChart({ lanes, label, marks = [], height = 56, children }: P
       aria-label={label}
       style={{ "--axis": `${AXIS}px`, "--margin": `${MARGIN}px` }}
     >
-      {children}
       <Scale view={view} width={width} />
+      {children}
       <div class="lanes-rows">
         {rows}
         <Overlay over={over} lanes={lanes} label={label} view={view} marks={marks} />
@@ -126,10 +128,28 @@ interface RowProps {
 }
 
 function Row({ lane, height, width }: RowProps) {
+  const [open, setOpen] = useState(false);
+  if (lane.still !== undefined && !open) {
+    return (
+      <div class="lane lane-still" data-lane={lane.id}>
+        <button type="button" aria-expanded={false} onClick={() => setOpen(true)}>
+          {lane.title}: {lane.still}
+        </button>
+      </div>
+    );
+  }
   return (
     <div class="lane" data-lane={lane.id}>
       <div class="lane-head">
-        <h3>{lane.title}</h3>
+        <h3>
+          {lane.still === undefined ? (
+            lane.title
+          ) : (
+            <button type="button" aria-expanded={true} onClick={() => setOpen(false)}>
+              {lane.title}
+            </button>
+          )}
+        </h3>
         <Readout lane={lane} />
       </div>
       <div class="lane-plot" style={{ height: `${height}px` }}>
@@ -145,7 +165,7 @@ function Readout({ lane }: { lane: Lane }) {
   const cursor = useSight(axis, "cursor");
   const text = (line: LaneLine) => {
     if (cursor !== undefined) return reading(lane, line, cursor);
-    return line.over === undefined ? "" : written(lane, line.over(window));
+    return line.over === undefined ? "" : written(lane, line, line.over(window));
   };
   return (
     <ul class="lane-lines">
@@ -207,7 +227,7 @@ interface OverlayProps {
   readonly lanes: readonly Lane[];
   readonly label: string;
   readonly view: Span;
-  readonly marks: readonly Mark[];
+  readonly marks: readonly LaneMark[];
 }
 
 /** What lies over all lanes: the window, the marks, the cursor; and pointer and keys. */
@@ -238,13 +258,15 @@ function Overlay({ over, lanes, label, view, marks }: OverlayProps) {
         {...handlers}
       >
         <Shade span={shade} view={view} draft={draft !== undefined} />
-        {visible.map(({ span, label: text }) => (
+        {visible.map(({ span, sign, text }) => (
           <div
             key={`${span.from} ${text}`}
             class="lanes-mark"
             style={{ left: place(span.from, view) }}
             title={text}
-          />
+          >
+            <span>{sign}</span>
+          </div>
         ))}
         {cursor !== undefined && cursor >= view.from && cursor <= view.to && (
           <div class="lanes-cursor" style={{ left: place(cursor, view) }}>
