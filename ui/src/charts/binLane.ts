@@ -3,7 +3,7 @@
 import { growth, meanOver, rateOver, type Series } from "../data/series";
 import type { BinTable } from "../data/tables";
 import type { Span } from "../data/units";
-import { added, binned, blanks, bounds, middles } from "./bins";
+import { added, binned, blanks, bounds, middles, without } from "./bins";
 import type { Unseen } from "./gaps";
 import type { Lane, LaneLine } from "./lane";
 
@@ -29,24 +29,31 @@ export function binLane(table: BinTable, draft: LaneDraft): Lane | undefined {
 export function completed(
   draft: Omit<Lane, "times" | "edges" | "lines" | "alternative">,
   edges: Float64Array,
-  lines: readonly LaneLine[],
+  drawn: readonly LaneLine[],
 ): Lane {
+  const gaps = draft.unseen.map((it) => it.span);
+  const lines = drawn.map((line) => ({ ...line, ...without(line, edges, gaps) }));
   const lane = {
     ...draft,
     times: middles(edges),
     edges,
     lines,
-    unseen: reasoned(
-      blanks(
-        edges,
-        lines.filter((it) => !it.nothing).map((it) => it.values),
-      ),
-      draft.unseen,
-    ),
+    unseen: reasoned(blanksOf(edges, lines), draft.unseen),
     alternative: alternative(draft.title, lines, draft.format),
   };
   const still = stillness(lane);
   return still === undefined ? lane : { ...lane, still };
+}
+
+/** Where nothing is known of any line for which that means that it was not seen. */
+function blanksOf(edges: Float64Array, lines: readonly LaneLine[]): Span[] {
+  const seen = lines.filter((line) => line.nothing === undefined);
+  return seen.length === 0
+    ? []
+    : blanks(
+        edges,
+        seen.map((line) => line.values),
+      );
 }
 
 function lineOf(draft: LineDraft): LaneLine | undefined {

@@ -46,6 +46,22 @@ export function binned(series: Series, factor = 1): Binned {
   return low === undefined || high === undefined ? { values } : { values, low, high };
 }
 
+/** Takes out what lies in stretches that were not seen: counters are interpolated over them. */
+export function without(line: Binned, all: Float64Array, unseen: readonly Span[]): Binned {
+  if (unseen.length === 0) return line;
+  const inside = (bin: number) => {
+    const [from, to] = [all[bin] ?? 0, all[bin + 1] ?? 0];
+    return unseen.some((span) => span.from <= from && span.to >= to);
+  };
+  const cut = (numbers: Float64Array) =>
+    numbers.map((value, bin) => (inside(bin) ? Number.NaN : value));
+  const { low, high } = line;
+  const values = cut(line.values);
+  return low === undefined || high === undefined
+    ? { values }
+    : { values, low: cut(low), high: cut(high) };
+}
+
 /** Sums of several, over those that are known. The extremes of a sum are not those of its parts. */
 export function added(all: readonly Binned[]): Binned {
   const [first, ...rest] = all;

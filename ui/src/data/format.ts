@@ -25,6 +25,7 @@ export function integer(value: number): string {
 
 /** With as many digits as it deserves: `20,928`, `12.5`. */
 export function rate(value: number): string {
+  if (value === 0) return "0";
   return Math.abs(value) < 100 ? threeDigits(value) : integer(value);
 }
 

@@ -10,6 +10,7 @@ import { Evidence } from "./Evidence";
 import { Explore } from "./Explore";
 import { Measured } from "./Measured";
 import { type State, StateContext } from "./state";
+import { Timeline } from "./Timeline";
 
 /** A part of the page. */
 export interface Section {
@@ -21,6 +22,7 @@ export interface Section {
 
 /** In the order of reading. */
 const SECTIONS: readonly Section[] = [
+  { id: "timeline", title: "Over time", view: Timeline },
   { id: "evidence", title: "Evidence", view: Evidence },
   { id: "explore", title: "Explore", view: Explore },
   { id: "dictionary", title: "Data dictionary", view: Dictionary },

@@ -14,7 +14,7 @@ import { useSight } from "./axis";
 import { useColours } from "./colours";
 import { useCursor } from "./cursor";
 import "./LaneChart.css";
-import { AXIS, MARGIN, plot, tickCount } from "./plot";
+import { AXIS, heightOf, MARGIN, plot, tickCount } from "./plot";
 import { usePage } from "./state";
 
 /** Something that lies on the time axis and concerns all lanes: a phase, an event. */
@@ -44,7 +44,10 @@ export function LaneChart({ lanes, label, marks = [], height = 56, children }: P
   const view = useSight(axis, "view");
   // The same elements as long as nothing in them changed: a moving cursor draws no lane again.
   const rows = useMemo(
-    () => lanes.map((lane) => <Row key={lane.id} lane={lane} height={height} width={width} />),
+    () =>
+      lanes.map((lane) => (
+        <Row key={lane.id} lane={lane} height={heightOf(lane, height)} width={width} />
+      )),
     [lanes, height, width],
   );
   return (
@@ -57,7 +60,7 @@ export function LaneChart({ lanes, label, marks = [], height = 56, children }: P
     >
       <Scale view={view} width={width} />
       {children}
-      <div class="lanes-rows">
+      <div class={marks.length > 0 ? "lanes-rows lanes-marked" : "lanes-rows"}>
         {rows}
         <Overlay over={over} lanes={lanes} label={label} view={view} marks={marks} />
       </div>
@@ -167,9 +170,11 @@ function Readout({ lane }: { lane: Lane }) {
     if (cursor !== undefined) return reading(lane, line, cursor);
     return line.over === undefined ? "" : written(lane, line, line.over(window));
   };
+  // A stack is read from the top, as it is painted.
+  const lines = lane.stacked ? [...lane.lines].reverse() : lane.lines;
   return (
     <ul class="lane-lines">
-      {lane.lines.map((line) => (
+      {lines.map((line) => (
         <li key={line.label}>
           <Swatch line={line} />
           <span class="lane-label">{line.label}</span>
@@ -183,7 +188,7 @@ function Readout({ lane }: { lane: Lane }) {
 function Swatch({ line }: { line: LaneLine }) {
   const stroke = `var(${line.colour})`;
   return (
-    <svg class="swatch" viewBox="0 0 14 10" aria-hidden="true">
+    <svg class="lane-swatch" viewBox="0 0 14 10" aria-hidden="true">
       {line.style === "area" && (
         <rect width="14" height="10" fill={stroke} fill-opacity={line.fill} />
       )}
@@ -232,7 +237,7 @@ interface OverlayProps {
 
 /** What lies over all lanes: the window, the marks, the cursor; and pointer and keys. */
 function Overlay({ over, lanes, label, view, marks }: OverlayProps) {
-  const { axis, window, recording } = usePage();
+  const { axis, window, selected, recording } = usePage();
   const cursor = useSight(axis, "cursor");
   const draft = useSight(axis, "draft");
   const { handlers, byKeys } = useCursor();
@@ -257,7 +262,7 @@ function Overlay({ over, lanes, label, view, marks }: OverlayProps) {
         aria-valuetext={cursor === undefined ? "no cursor" : instant(cursor, step)}
         {...handlers}
       >
-        <Shade span={shade} view={view} draft={draft !== undefined} />
+        <Shade span={shade} view={view} kind={draft ? "draft" : selected ? "selected" : "judged"} />
         {visible.map(({ span, sign, text }) => (
           <div
             key={`${span.from} ${text}`}
@@ -281,15 +286,16 @@ function Overlay({ over, lanes, label, view, marks }: OverlayProps) {
   );
 }
 
-function Shade({ span, view, draft }: { span: Span; view: Span; draft: boolean }) {
+interface ShadeProps {
+  readonly span: Span;
+  readonly view: Span;
+  readonly kind: "draft" | "selected" | "judged";
+}
+
+function Shade({ span, view, kind }: ShadeProps) {
   const from = Math.max(span.from, view.from);
   const to = Math.min(span.to, view.to);
   if (from >= to) return null;
   const width = `${(100 * (to - from)) / (view.to - view.from)}%`;
-  return (
-    <div
-      class={draft ? "lanes-shade lanes-draft" : "lanes-shade"}
-      style={{ left: place(from, view), width }}
-    />
-  );
+  return <div class={`lanes-shade lanes-${kind}`} style={{ left: place(from, view), width }} />;
 }

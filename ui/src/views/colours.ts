@@ -5,13 +5,14 @@ import { useEffect, useState } from "preact/hooks";
 const resolved = new Map<string, string>();
 const watchers = new Set<() => void>();
 
-/** A custom property as a colour, thinned to `alpha`. */
-export function colour(property: string, alpha = 1): string {
-  const key = `${property} ${alpha}`;
+/** A custom property as a colour, thinned to `alpha`; over what else it is seen through. */
+export function colour(property: string, alpha = 1, over?: string): string {
+  const key = `${property} ${alpha} ${over}`;
   let found = resolved.get(key);
   if (found === undefined) {
     const probe = document.createElement("span");
-    probe.style.color = `color-mix(in srgb, var(${property}) ${alpha * 100}%, transparent)`;
+    const below = over === undefined ? "transparent" : `var(${over})`;
+    probe.style.color = `color-mix(in srgb, var(${property}) ${alpha * 100}%, ${below})`;
     document.body.append(probe);
     found = getComputedStyle(probe).color;
     probe.remove();

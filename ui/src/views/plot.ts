@@ -7,15 +7,22 @@ import type { Pixels, Span } from "../data/units";
 import { colour } from "./colours";
 
 /** Room for the numbers of the vertical axis. */
-export const AXIS: Pixels = 52;
+export const AXIS: Pixels = 64;
 /** Room at the right edge, so that nothing is cut off. */
 export const MARGIN: Pixels = 10;
+/** Lines of text beside a lane: its title, and one per line of it. */
+const TEXT: Pixels = 16;
 /** How far apart instants are marked. */
 const TICK: Pixels = 90;
 
 /** How many instants a chart of a width has room for. */
 export function tickCount(width: Pixels): number {
   return Math.max(2, Math.floor((width - AXIS - MARGIN) / TICK));
+}
+
+/** What a lane needs, `least` or more, so that its readout fits beside it. */
+export function heightOf(lane: Lane, least: Pixels): Pixels {
+  return Math.max(least, 10 + TEXT * (1 + lane.lines.length));
 }
 
 export interface Size {
@@ -85,15 +92,14 @@ function style({ line, of }: Stroke, lane: Lane): uPlot.Series {
   const dash = line.dash && { dash: [...line.dash] };
   if (lane.stacked) {
     // What lies below a line of a stack is painted over it: no mixing of colours.
-    return { stroke: colour(line.colour), width: 0.5, fill: mixed(line.colour, line.fill) };
+    return {
+      stroke: colour(line.colour),
+      width: 0.5,
+      fill: colour(line.colour, line.fill, "--card"),
+    };
   }
   const stroke = { stroke: colour(line.colour), width: line.style === "area" ? 1 : 1.25, ...dash };
   return line.style === "area" ? { ...stroke, fill: colour(line.colour, line.fill) } : stroke;
-}
-
-/** A colour thinned by what it lies on, opaque. */
-function mixed(property: string, part: number): string {
-  return colour(`${property}) ${part * 100}%, var(--card`);
 }
 
 /** Hatches what was not seen. */
