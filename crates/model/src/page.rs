@@ -106,9 +106,10 @@ pub struct PageTable {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum PageForm {
-    /// One number per column, entity and bin; a bin is what lies between every `stride`th edge.
+    /// One number per column, entity and bin; a bin is what lies between every n-th edge, with an n for
+    /// each series.
     Bins {
-        /// Edges per bin.
+        /// Edges per bin of the finest series.
         stride: u32,
     },
     /// The rows as they were recorded: the workload's own intervals.

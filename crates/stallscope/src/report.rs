@@ -15,7 +15,7 @@ pub(crate) fn report(arguments: &ReportPage) -> Result<u8> {
     let _interrupts = unfinished::watch()?;
     let (path, recording) = opened::open(arguments.recording.as_deref())?;
     let report = explain::report(&recording, arguments.from, arguments.to)?;
-    let drawn = page::draw(&recording, report, name(&path))?;
+    let drawn = page::draw(&recording, &report, &name(&path))?;
     let file = match &arguments.output {
         Some(file) => file.clone(),
         None => place(&path),

@@ -162,7 +162,7 @@ export type PageForm =
   | {
       kind: "bins";
       /**
-       * Edges per bin.
+       * Edges per bin of the finest series.
        */
       stride: number;
     }

@@ -8,6 +8,7 @@ import type { Nanoseconds, Span } from "./units";
 /** A table in bins: series by column and entity. */
 export interface BinTable {
   readonly about: PageTable;
+  /** Those of its finest series; each series has its own. */
   readonly edges: Edges;
   /** Series by column's place, then by entity's place. */
   readonly columns: readonly ReadonlyMap<number, Series>[];
@@ -45,7 +46,8 @@ export function decodeBins(about: PageTable, all: Float64Array, block: Uint8Arra
     const column = about.columns[place];
     if (column === undefined) throw new RangeError(`${about.name} has no column ${place}`);
     const gauge = column.kind === "gauge";
-    columns[place]?.set(entity, decodeSeries(integers, edges, gauge, column.scale));
+    const own = { all, stride: integers.next() };
+    columns[place]?.set(entity, decodeSeries(integers, own, gauge, column.scale));
   }
   return { about, edges, columns };
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{EntityId, EntityKind, EntityRecord, PageEntity, Timeline};
+use model::{EntityId, EntityKind, EntityRecord, PageEntity, Role, Timeline, Window};
 
 /// The entities that tables name, in the order in which they are first named.
 pub(super) struct Places<'a> {
@@ -10,7 +10,23 @@ pub(super) struct Places<'a> {
     /// Groups by path, to find what they lie in.
     groups: BTreeMap<&'a str, EntityId>,
     places: BTreeMap<EntityId, u32>,
-    named: Vec<EntityId>,
+    named: Vec<Named>,
+}
+
+enum Named {
+    Recorded(EntityId),
+    Others(Others),
+}
+
+/// Several that are left out, as one.
+pub(super) struct Others {
+    pub(super) kind: EntityKind,
+    /// How many: `9,000 others`.
+    pub(super) name: String,
+    pub(super) role: Role,
+    pub(super) serving: bool,
+    /// From the first of them to the last.
+    pub(super) seen: Window,
 }
 
 impl<'a> Places<'a> {
@@ -35,19 +51,41 @@ impl<'a> Places<'a> {
         let place = u32::try_from(self.named.len()).ok()?;
         // Before what it belongs to, so that entities that are each other's parents end here.
         self.places.insert(id, place);
-        self.named.push(id);
+        self.named.push(Named::Recorded(id));
         for other in [self.parent(record), group(record)].into_iter().flatten() {
             self.of(other);
         }
         Some(place)
     }
 
+    /// Where several stand that are left out, taken as one.
+    pub(super) fn others(&mut self, others: Others) -> u32 {
+        self.named.push(Named::Others(others));
+        u32::try_from(self.named.len() - 1).unwrap_or(u32::MAX)
+    }
+
     /// The list, complete.
     pub(super) fn list(self) -> Vec<PageEntity> {
+        let entity = |named: &Named| match named {
+            Named::Recorded(id) => Some(self.recorded(self.timeline.entities.get(*id)?)),
+            Named::Others(others) => Some(PageEntity {
+                kind: others.kind,
+                name: others.name.clone(),
+                path: String::new(),
+                role: others.role,
+                serving: others.serving,
+                parent: None,
+                group: None,
+                first_seen: others.seen.start,
+                vanished: Some(others.seen.end),
+            }),
+        };
+        self.named.iter().filter_map(entity).collect()
+    }
+
+    fn recorded(&self, record: &EntityRecord) -> PageEntity {
         let place = |id: Option<EntityId>| self.places.get(&id?).copied();
-        let records = self.named.iter();
-        let records = records.filter_map(|id| self.timeline.entities.get(*id));
-        let entity = |record: &EntityRecord| PageEntity {
+        PageEntity {
             kind: record.entity.kind,
             name: record.entity.name.clone(),
             path: record.entity.path.clone(),
@@ -57,8 +95,7 @@ impl<'a> Places<'a> {
             group: place(group(record)),
             first_seen: record.first_seen,
             vanished: record.vanished,
-        };
-        records.map(entity).collect()
+        }
     }
 
     fn parent(&self, record: &EntityRecord) -> Option<EntityId> {

@@ -5,6 +5,7 @@
 
 mod bins;
 mod block;
+mod cast;
 mod edges;
 mod entities;
 mod html;
@@ -18,8 +19,9 @@ use recording::Recording;
 pub(crate) use html::write;
 
 use block::Numbers;
+use cast::Cast;
 use entities::Places;
-use tables::Written;
+use tables::{Desk, Written};
 
 /// A page before it is put together.
 pub(crate) struct Drawn {
@@ -29,44 +31,87 @@ pub(crate) struct Drawn {
     pub(crate) blocks: Vec<Vec<u8>>,
 }
 
+/// Bytes that the data of a page may have, so that a mail takes it.
+const MOST_BYTES: usize = 4_500_000;
+/// Numbers of one table and entities of one kind in a page, at first; of more, bins are made longer and
+/// those who did least are left out.
+const ROOM: (usize, usize) = (1_500_000, 1_000);
+/// Below this many, a page is as small as it gets.
+const LEAST_ROOM: usize = 10_000;
+
 /// Draws a recording with a report of it; `name` is what a person types for it.
-pub(crate) fn draw(recording: &Recording, report: Report, name: String) -> Result<Drawn> {
+pub(crate) fn draw(recording: &Recording, report: &Report, name: &str) -> Result<Drawn> {
+    let (mut numbers, mut entities) = ROOM;
+    loop {
+        let drawn = draw_in(recording, report, name, (numbers, entities))?;
+        if drawn.size()? <= MOST_BYTES || numbers < LEAST_ROOM {
+            return Ok(drawn);
+        }
+        numbers /= 2;
+        entities = entities * 2 / 3;
+    }
+}
+
+impl Drawn {
+    /// Bytes of its data in the file, about.
+    fn size(&self) -> Result<usize> {
+        let blocks: usize = self
+            .blocks
+            .iter()
+            .map(|block| block.len().div_ceil(3) * 4)
+            .sum();
+        Ok(blocks + serde_json::to_string(&self.page)?.len())
+    }
+}
+
+fn draw_in(
+    recording: &Recording,
+    report: &Report,
+    name: &str,
+    (most_numbers, most_entities): (usize, usize),
+) -> Result<Drawn> {
     let Recording { meta, timeline, .. } = recording;
     let intervals = analysis::intervals(timeline);
     let edges = edges::edges(timeline.window, report.origin, &intervals);
+    let desk = Desk {
+        timeline,
+        meta,
+        edges: &edges,
+        cast: &Cast::of(timeline, most_entities),
+        most_numbers,
+    };
     let mut places = Places::new(timeline);
     let mut tables = Vec::new();
     let mut blocks = vec![times(&edges, report.origin).packed()?];
-    for data in tables::in_order(timeline) {
-        if tables::is_rows(&data.table) {
-            tables.push(Written {
-                table: tables::described(&data.table, PageForm::Rows),
-                numbers: rows::write(data, report.origin, &mut places),
-            });
-        } else {
-            tables.push(tables::binned(timeline, data, &edges, &mut places)?);
-        }
-        if data.table.name == "thread" {
-            tables.extend(tables::ledger(timeline, meta, &edges, &mut places)?);
-        }
-    }
-    let mut described = Vec::new();
-    for Written { mut table, numbers } in tables {
+    let mut keep = |Written { mut table, numbers }: Written| {
         table.block = blocks.len() as u32;
         blocks.push(numbers.packed()?);
-        described.push(table);
+        tables.push(table);
+        anyhow::Ok(())
+    };
+    for data in tables::in_order(timeline) {
+        if tables::is_rows(&data.table) {
+            let numbers = rows::write(data, report.origin, &mut places);
+            let table = tables::described(&data.table, PageForm::Rows, 0);
+            keep(Written { table, numbers })?;
+        } else {
+            keep(desk.table(data, &mut places))?;
+        }
+        if data.table.name == "thread" {
+            keep(desk.ledger(data, &mut places))?;
+        }
     }
     let page = Page {
         schema: PAGE_SCHEMA.to_owned(),
-        recording: name,
+        report: report.clone(),
+        recording: name.to_owned(),
         complete: meta.complete,
         served: false,
         window: timeline.window,
         step_ns: edges::usual_step(&edges),
         entities: places.list(),
         events: events(meta),
-        tables: described,
-        report,
+        tables,
     };
     Ok(Drawn { page, blocks })
 }

@@ -1,25 +1,36 @@
-//! Which tables are in the page, how fine, and who is in them.
+//! The page's tables in bins: the recorded ones, and where the time of threads went.
 
-use anyhow::Result;
+use std::collections::BTreeMap;
+
 use model::{
-    Column, ColumnKind, EntityId, EntityKind, PageColumn, PageForm, PageTable, Table, TableData,
-    Timeline, Timestamp, Unit,
+    Column, ColumnKind, EntityId, EntityKind, Meta, PageColumn, PageForm, PageTable, Role, Table,
+    TableData, Timeline, Timestamp, Unit, Window,
 };
 
 use super::bins::{self, Binned};
 use super::block::Numbers;
+use super::cast::Cast;
 use super::edges::strided;
-use super::entities::Places;
+use super::entities::{Others, Places};
 
 /// Steps of numbers in nanoseconds: microseconds tell enough, in less room.
 const TIME_SCALE: i64 = 1_000;
-/// Numbers in one table, about: with more its bins are made longer.
-const MOST_NUMBERS: usize = 1_000_000;
 
 /// A table and its numbers.
 pub(super) struct Written {
     pub(super) table: PageTable,
     pub(super) numbers: Numbers,
+}
+
+/// What tables are made from, and how much room they have.
+pub(super) struct Desk<'a> {
+    pub(super) timeline: &'a Timeline,
+    pub(super) meta: &'a Meta,
+    pub(super) edges: &'a [Timestamp],
+    pub(super) cast: &'a Cast,
+    /// Numbers of one table, about, those of the near ones and of the others each: of more, bins are
+    /// made longer.
+    pub(super) most_numbers: usize,
 }
 
 /// The tables of the recording in the order of the data dictionary; those that this version does not know
@@ -30,10 +41,8 @@ pub(super) fn in_order(timeline: &Timeline) -> Vec<&TableData> {
     let mut tables: Vec<&TableData> = timeline.tables().filter(|it| !it.is_empty()).collect();
     let place = |table: &&TableData| {
         let name = &*table.table.name;
-        known
-            .iter()
-            .position(|it| *it == name)
-            .unwrap_or(known.len())
+        let place = known.iter().position(|it| *it == name);
+        place.unwrap_or(known.len())
     };
     tables.sort_by_key(place);
     tables
@@ -44,109 +53,202 @@ pub(super) fn is_rows(table: &Table) -> bool {
     table.entity == EntityKind::Workload
 }
 
-/// A recorded table in bins.
-pub(super) fn binned(
-    timeline: &Timeline,
-    data: &TableData,
-    edges: &[Timestamp],
-    places: &mut Places<'_>,
-) -> Result<Written> {
-    let entities: Vec<EntityId> = data.entities().collect();
-    let stride = stride(entities.len() * data.table.columns.len(), edges);
-    let coarse = strided(edges, stride);
-    let mut numbers = Numbers::default();
-    for entity in entities {
-        let Some(place) = places.of(entity) else {
-            continue;
-        };
-        for (column, declared) in data.table.columns.iter().enumerate() {
-            let series = timeline.series(&data.table.name, entity, &declared.name);
-            let binned = series.and_then(|series| {
+impl Desk<'_> {
+    /// A recorded table.
+    pub(super) fn table(&self, data: &TableData, places: &mut Places<'_>) -> Written {
+        let (entities, left_out) = self.cast.of_table(data);
+        let strides = self.strides(&entities, data.table.columns.len());
+        let mut numbers = Numbers::default();
+        for (entity, near) in entities {
+            let Some(place) = places.of(entity) else {
+                continue;
+            };
+            let bins = strides.of(near);
+            for (column, declared) in data.table.columns.iter().enumerate() {
+                let series = self
+                    .timeline
+                    .series(&data.table.name, entity, &declared.name);
                 let scale = scale(declared);
-                match (declared.kind, declared.unit) {
-                    (ColumnKind::Counter, _) => bins::counter(&series, &coarse, scale),
-                    (ColumnKind::Gauge, Unit::Code) => bins::code(&series, &coarse),
-                    (ColumnKind::Gauge, _) => bins::gauge(&series, &coarse, scale),
+                let binned = series.and_then(|series| match (declared.kind, declared.unit) {
+                    (ColumnKind::Counter, _) => bins::counter(&series, &bins.edges, scale),
+                    (ColumnKind::Gauge, Unit::Code) => bins::code(&series, &bins.edges),
+                    (ColumnKind::Gauge, _) => bins::gauge(&series, &bins.edges, scale),
+                });
+                if let Some(binned) = binned {
+                    self.write(&binned, (place, column, bins.stride), &mut numbers);
                 }
-            });
-            if let Some(binned) = binned {
-                write(&binned, (place, column), edges, &mut numbers);
             }
         }
+        let table = described(&data.table, strides.form(), left_out);
+        Written { table, numbers }
     }
-    Ok(Written {
-        table: described(
-            &data.table,
-            PageForm::Bins {
-                stride: stride as u32,
-            },
-        ),
-        numbers,
-    })
-}
 
-/// Bins so long that all series of a table fit.
-fn stride(series: usize, edges: &[Timestamp]) -> usize {
-    (series * edges.len()).div_ceil(MOST_NUMBERS).max(1)
-}
+    /// Where the time of threads went. Those that are left out are in it together, so that the threads of
+    /// a role add up.
+    pub(super) fn ledger(&self, data: &TableData, places: &mut Places<'_>) -> Written {
+        /// Classes that a thread spends time in, as a rule.
+        const USUAL: usize = 5;
+        let (kept, left_out) = self.cast.of_table(data);
+        let strides = self.strides(&kept, USUAL);
+        let kept: BTreeMap<EntityId, bool> = kept.into_iter().collect();
+        let over_time = [false, true].map(|near| {
+            let edges = &strides.of(near).edges;
+            analysis::LedgerOverTime::new(self.timeline, self.meta, edges)
+        });
+        let mut together: BTreeMap<(Role, bool), Sum> = BTreeMap::new();
+        let mut numbers = Numbers::default();
+        for thread in data.entities() {
+            let of_kept = kept.get(&thread);
+            let near = of_kept
+                .copied()
+                .unwrap_or_else(|| self.cast.is_near(thread));
+            let run = self.timeline.series("thread", thread, "run_ns");
+            let known = run.and_then(|run| run.known());
+            let time = over_time[usize::from(near)].of(thread);
+            let (Some(known), Some(time)) = (known, time) else {
+                continue;
+            };
+            let stride = strides.of(near).stride;
+            if of_kept.is_none() {
+                let key = self.part(thread);
+                let sum = together
+                    .entry(key)
+                    .or_insert_with(|| Sum::new(known, stride));
+                sum.add(known, &time);
+            } else if let Some(place) = places.of(thread) {
+                self.write_time((known, &time), (place, stride), &mut numbers);
+            }
+        }
+        for ((role, serving), sum) in together {
+            let others = Others {
+                kind: EntityKind::Thread,
+                name: format!("{} others", analysis::integer(sum.threads as f64)),
+                role,
+                serving,
+                seen: sum.known,
+            };
+            let place = places.others(others);
+            self.write_time((sum.known, &sum.time), (place, sum.stride), &mut numbers);
+        }
+        let table = described(&analysis::ledger_table(), strides.form(), left_out);
+        Written { table, numbers }
+    }
 
-/// Where the time of threads went.
-pub(super) fn ledger(
-    timeline: &Timeline,
-    meta: &model::Meta,
-    edges: &[Timestamp],
-    places: &mut Places<'_>,
-) -> Result<Option<Written>> {
-    let Some(threads) = timeline.table("thread") else {
-        return Ok(None);
-    };
-    let threads: Vec<EntityId> = threads.entities().collect();
-    let stride = stride(threads.len() * 5, edges);
-    let coarse = strided(edges, stride);
-    let over_time = analysis::LedgerOverTime::new(timeline, meta, &coarse);
-    let table = analysis::ledger_table();
-    let mut numbers = Numbers::default();
-    for thread in threads {
-        let known = timeline
-            .series("thread", thread, "run_ns")
-            .and_then(|run| run.known());
-        let (Some(known), Some(time)) = (known, over_time.of(thread)) else {
-            continue;
-        };
-        let Some(place) = places.of(thread) else {
-            continue;
-        };
-        for class in 0..table.columns.len() {
+    /// The part that a thread's process plays, and whether it serves.
+    fn part(&self, thread: EntityId) -> (Role, bool) {
+        let entities = &self.timeline.entities;
+        let record = entities.get(thread);
+        let process = record.and_then(|record| entities.get(record.parent?));
+        process.map_or((Role::Rest, false), |it| (it.role, it.serving))
+    }
+
+    fn write_time(
+        &self,
+        (known, time): (Window, &analysis::ThreadTime),
+        (place, stride): (u32, usize),
+        numbers: &mut Numbers,
+    ) {
+        for class in 0..analysis::THREAD_CLASSES {
             let growth = time.bins.iter().map(|bin| bin[class]);
             let binned = bins::grown(known, time.first_bin, growth, TIME_SCALE);
             if !binned.is_zero() {
-                write(&binned, (place, class), edges, &mut numbers);
+                self.write(&binned, (place, class, stride), numbers);
             }
         }
     }
-    Ok(Some(Written {
-        table: described(
-            &table,
-            PageForm::Bins {
-                stride: stride as u32,
-            },
-        ),
-        numbers,
-    }))
+
+    fn write(
+        &self,
+        binned: &Binned,
+        (place, column, stride): (u32, usize, usize),
+        numbers: &mut Numbers,
+    ) {
+        let Some(first_edge) = self.edges.first() else {
+            return;
+        };
+        numbers.push(i64::from(place));
+        numbers.count(column);
+        numbers.count(stride);
+        binned.write(*first_edge, numbers);
+    }
+
+    fn strides(&self, entities: &[(EntityId, bool)], columns: usize) -> Strides {
+        let bins = |near| {
+            let count = entities.iter().filter(|(_, is)| *is == near).count();
+            let numbers = count * columns * self.edges.len();
+            let stride = numbers.div_ceil(self.most_numbers).max(1);
+            Bins {
+                edges: strided(self.edges, stride),
+                stride,
+            }
+        };
+        Strides {
+            far: bins(false),
+            near: bins(true),
+        }
+    }
 }
 
-fn write(
-    binned: &Binned,
-    (place, column): (u32, usize),
-    edges: &[Timestamp],
-    numbers: &mut Numbers,
-) {
-    let Some(first_edge) = edges.first() else {
-        return;
-    };
-    numbers.push(i64::from(place));
-    numbers.count(column);
-    binned.write(*first_edge, numbers);
+/// The bins of one table.
+struct Strides {
+    near: Bins,
+    far: Bins,
+}
+
+struct Bins {
+    edges: Vec<Timestamp>,
+    stride: usize,
+}
+
+impl Strides {
+    fn of(&self, near: bool) -> &Bins {
+        if near { &self.near } else { &self.far }
+    }
+
+    fn form(&self) -> PageForm {
+        let finest = self.near.stride.min(self.far.stride);
+        PageForm::Bins {
+            stride: u32::try_from(finest).unwrap_or(u32::MAX),
+        }
+    }
+}
+
+/// Threads taken together.
+struct Sum {
+    threads: usize,
+    known: Window,
+    stride: usize,
+    time: analysis::ThreadTime,
+}
+
+impl Sum {
+    fn new(known: Window, stride: usize) -> Self {
+        let time = analysis::ThreadTime {
+            first_bin: 0,
+            bins: Vec::new(),
+        };
+        Self {
+            threads: 0,
+            known,
+            stride,
+            time,
+        }
+    }
+
+    fn add(&mut self, known: Window, time: &analysis::ThreadTime) {
+        self.threads += 1;
+        self.known.start = self.known.start.min(known.start);
+        self.known.end = self.known.end.max(known.end);
+        let end = time.first_bin + time.bins.len();
+        if self.time.bins.len() < end {
+            self.time.bins.resize(end, [0; analysis::THREAD_CLASSES]);
+        }
+        for (sum, own) in self.time.bins[time.first_bin..].iter_mut().zip(&time.bins) {
+            for (sum, own) in sum.iter_mut().zip(own) {
+                *sum = sum.saturating_add(*own);
+            }
+        }
+    }
 }
 
 fn scale(column: &Column) -> i64 {
@@ -157,7 +259,7 @@ fn scale(column: &Column) -> i64 {
 }
 
 /// A table as the page describes it; its block is numbered later.
-pub(super) fn described(table: &Table, form: PageForm) -> PageTable {
+pub(super) fn described(table: &Table, form: PageForm, left_out: u32) -> PageTable {
     let column = |column: &Column| PageColumn {
         name: column.name.to_string(),
         unit: column.unit,
@@ -179,6 +281,6 @@ pub(super) fn described(table: &Table, form: PageForm) -> PageTable {
         columns: table.columns.iter().map(column).collect(),
         form,
         block: 0,
-        left_out: 0,
+        left_out,
     }
 }
