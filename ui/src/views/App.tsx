@@ -5,6 +5,10 @@ import { useMemo, useState } from "preact/hooks";
 import type { Recording } from "../data/recording";
 import type { Span } from "../data/units";
 import { timeAxis } from "./axis";
+import { Dictionary } from "./Dictionary";
+import { Evidence } from "./Evidence";
+import { Explore } from "./Explore";
+import { Measured } from "./Measured";
 import { type State, StateContext } from "./state";
 import { Timeline } from "./Timeline";
 import { Who } from "./Who";
@@ -21,6 +25,10 @@ export interface Section {
 const SECTIONS: readonly Section[] = [
   { id: "timeline", title: "Over time", view: Timeline },
   { id: "who", title: "Who waited", view: Who },
+  { id: "evidence", title: "Evidence", view: Evidence },
+  { id: "explore", title: "Explore", view: Explore },
+  { id: "dictionary", title: "Data dictionary", view: Dictionary },
+  { id: "measured", title: "How this was measured", view: Measured },
 ];
 
 export function App({ recording }: { recording: Recording }) {
