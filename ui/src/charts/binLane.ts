@@ -1,6 +1,6 @@
 // A lane out of series of one table: what lanes of tables have in common.
 
-import { growth, meanOver, rateOver, type Series } from "../data/series";
+import { type Edges, growth, meanOver, rateOver, type Series } from "../data/series";
 import type { BinTable } from "../data/tables";
 import type { Span } from "../data/units";
 import { added, binned, blanks, bounds, middles, without } from "./bins";
@@ -21,7 +21,7 @@ export interface LaneDraft extends Omit<Lane, "times" | "edges" | "lines" | "alt
 
 /** Lines whose series are all missing are left out; `undefined` without any line. */
 export function binLane(table: BinTable, draft: LaneDraft): Lane | undefined {
-  const lines = draft.lines.flatMap((line) => lineOf(line) ?? []);
+  const lines = draft.lines.flatMap((line) => lineOf(line, table.edges) ?? []);
   return lines.length === 0 ? undefined : completed(draft, bounds(table.edges), lines);
 }
 
@@ -56,7 +56,7 @@ function blanksOf(edges: Float64Array, lines: readonly LaneLine[]): Span[] {
       );
 }
 
-function lineOf(draft: LineDraft): LaneLine | undefined {
+function lineOf(draft: LineDraft, edges: Edges): LaneLine | undefined {
   const { series, factor = 1, ...line } = draft;
   const known = series.filter((it) => it !== undefined);
   if (known.length === 0) return undefined;
@@ -65,7 +65,7 @@ function lineOf(draft: LineDraft): LaneLine | undefined {
     const seen = numbers.filter((it) => it !== undefined);
     return seen.length === 0 ? Number.NaN : factor * seen.reduce((sum, it) => sum + it, 0);
   };
-  return { ...line, ...added(known.map((it) => binned(it, factor))), over };
+  return { ...line, ...added(known.map((it) => binned(it, factor, edges))), over };
 }
 
 /** Parts of the growth of several counters: of a CPU's time by state, the states. */

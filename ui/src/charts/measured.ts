@@ -1,12 +1,13 @@
 // How a recording was measured, as facts to be listed: who made it, what it cost, what it did not see.
 
 import { duration, instant, integer, percent } from "../data/format";
+import { reasonOf } from "../data/gaps";
 import type { Cost, Gap, Page, Report, WorkloadRun } from "../data/page.gen";
 import type { Recording, Tables } from "../data/recording";
 import { meanOver, type Series } from "../data/series";
 import { length, SECOND, type Span } from "../data/units";
 import { binLane } from "./binLane";
-import { reason, unseen } from "./gaps";
+import { unseen } from "./gaps";
 import type { Lane } from "./lane";
 
 /** A fact: what, and what it is. */
@@ -168,7 +169,7 @@ export function gapRows(recording: Recording): GapRow[] {
   return recording.page.report.gaps.map((gap) => ({
     what: subject(gap),
     when: when(gap, recording),
-    why: reason(gap),
+    why: reasonOf(gap),
   }));
 }
 
