@@ -1,0 +1,85 @@
+// What is selected, as long as something is: its main numbers beside those of the judged window.
+
+import { useMemo, useState } from "preact/hooks";
+import { compared, NUMBER_TABLES, windowNumbers } from "../charts/numbers";
+import { explainCommand, spanWords } from "../charts/run";
+import { copied } from "./clipboard";
+import { usePage, useTables } from "./state";
+import "./SelectedBar.css";
+
+export function SelectedBar() {
+  const { recording, selected, select, judgement } = usePage();
+  const tables = useTables(...NUMBER_TABLES);
+  const judged = useMemo(
+    () => (tables ? windowNumbers(recording, tables, recording.judged) : []),
+    [recording, tables],
+  );
+  const numbers = useMemo(
+    () => (tables && selected ? windowNumbers(recording, tables, selected) : []),
+    [recording, tables, selected],
+  );
+  if (selected === undefined || tables === undefined) return null;
+  const step = recording.page.step_ns;
+  const whole = compared(recording, tables, selected);
+  const command = explainCommand(recording.page.recording, selected);
+  return (
+    <aside class="selected" aria-label="The selected window">
+      <div class="selected-head">
+        <b>Selected {spanWords(selected, step)}</b>
+        {(whole.from !== selected.from || whole.to !== selected.to) && (
+          <span class="muted">
+            numbers over the workload's whole intervals, {spanWords(whole, step)}
+          </span>
+        )}
+        <Verdict />
+        <button type="button" class="button" onClick={() => select(undefined)}>
+          Clear
+        </button>
+      </div>
+      <table class="selected-numbers">
+        <thead class="offscreen">
+          <tr>
+            <th scope="col">Number</th>
+            <th scope="col">Selected window</th>
+            <th scope="col">Judged window</th>
+          </tr>
+        </thead>
+        <tbody>
+          {numbers.map((number, place) => (
+            <tr key={number.id}>
+              <th scope="row">{number.label}</th>
+              <td data-number={number.id} data-value={number.value}>
+                {number.text}
+              </td>
+              <td class="muted">{judged[place]?.text}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {!judgement.of && <Command command={command} />}
+    </aside>
+  );
+}
+
+/** Whose verdict stands above. */
+function Verdict() {
+  const { judgement, recording } = usePage();
+  if (judgement.asking) return <span role="status">Asking Stallscope about it …</span>;
+  if (judgement.trouble) return <span role="alert">{judgement.trouble}</span>;
+  if (judgement.of) return <span role="status">The verdict above is about this window.</span>;
+  const judged = spanWords(recording.judged, 1e8);
+  return <span class="muted">The verdict is still that of {judged}.</span>;
+}
+
+function Command({ command }: { command: string }) {
+  const [done, setDone] = useState("");
+  const copy = async () => setDone((await copied(command)) ? command : "");
+  return (
+    <p class="selected-command">
+      To have it judged: <code>{command}</code>{" "}
+      <button type="button" class="button" onClick={copy}>
+        {done === command ? "Copied" : "Copy"}
+      </button>
+    </p>
+  );
+}
