@@ -14,6 +14,8 @@ import { pressed } from "./pressure";
 export interface WindowNumber {
   /** Stable: `throughput`, `machine-cpu-some`. */
   readonly id: string;
+  /** What it belongs to: `machine pressure`. */
+  readonly group: string;
   readonly label: string;
   /** As it stands in the report's JSON: per second, ns, or a share; `NaN` where nothing is known. */
   readonly value: number;
@@ -61,11 +63,18 @@ function signalNumbers(recording: Recording, tables: Tables, window: Span): Wind
   return [
     {
       id: "throughput",
+      group: "workload",
       label: "throughput",
       value: throughput,
       text: shown(throughput, (value) => `${rate(value)} ${unit}`),
     },
-    { id: "latency", label: "latency", value: latency, text: shown(latency, duration) },
+    {
+      id: "latency",
+      group: "workload",
+      label: "latency",
+      value: latency,
+      text: shown(latency, duration),
+    },
   ];
 }
 
@@ -83,7 +92,8 @@ function pressureNumbers(recording: Recording, tables: Tables, window: Span): Wi
       return [
         {
           id: `${machine ? "machine" : "group"}-${kind.replace("_", "-")}`,
-          label: machine ? words : `its group's ${words}`,
+          group: machine ? "pressure of the machine" : "its group",
+          label: words,
           value,
           text: shown(value, percent),
         },
@@ -105,12 +115,13 @@ function threadNumbers(recording: Recording, tables: Tables, window: Span): Wind
     const all = seriesOf(table, [column], ofTarget);
     if (all.length === 0) return [];
     const value = sum(all, window);
-    const atATime = (ns: number) => `${rate(ns / length(window))} at a time`;
-    return [{ id, label, value, text: shown(value, atATime) }];
+    const atATime = (ns: number) => rate(ns / length(window));
+    const group = "target's threads at a time";
+    return [{ id, group, label, value, text: shown(value, atATime) }];
   };
   return [
-    ...number("target-on-cpu", "target on a CPU", "on_cpu_ns"),
-    ...number("target-cpu-wait", "target waiting for a CPU", "cpu_wait_ns"),
+    ...number("target-on-cpu", "on a CPU", "on_cpu_ns"),
+    ...number("target-cpu-wait", "waiting for one", "cpu_wait_ns"),
   ];
 }
 
@@ -125,10 +136,10 @@ function cpuNumbers(tables: Tables, window: Span): WindowNumber[] {
   const whole = seriesOf(table, CPU_STATES);
   const part = (id: string, label: string, columns: readonly string[]): WindowNumber => {
     const value = partOver(seriesOf(table, columns), whole, window);
-    return { id, label, value, text: shown(value, percent) };
+    return { id, group: "CPUs", label, value, text: shown(value, percent) };
   };
   const busy = ["user_ns", "nice_ns", "system_ns", "irq_ns", "softirq_ns"];
-  return [part("cpu-busy", "CPUs busy", busy), part("cpu-steal", "steal", ["steal_ns"])];
+  return [part("cpu-busy", "busy", busy), part("cpu-steal", "steal", ["steal_ns"])];
 }
 
 /** A time as `--from` and `--to` take it, exact: `3s`, `8.000123456s`. */

@@ -144,7 +144,7 @@ function Row({ lane, height, width }: RowProps) {
   return (
     <div class="lane" data-lane={lane.id}>
       <div class="lane-head">
-        <h3>
+        <h3 title={lane.title}>
           {lane.still === undefined ? (
             lane.title
           ) : (

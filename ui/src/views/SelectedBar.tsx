@@ -1,7 +1,7 @@
 // What is selected, as long as something is: its main numbers beside those of the judged window.
 
 import { useMemo, useState } from "preact/hooks";
-import { compared, NUMBER_TABLES, windowNumbers } from "../charts/numbers";
+import { compared, NUMBER_TABLES, type WindowNumber, windowNumbers } from "../charts/numbers";
 import { explainCommand, spanWords } from "../charts/run";
 import { copied } from "./clipboard";
 import { usePage, useTables } from "./state";
@@ -36,28 +36,62 @@ export function SelectedBar() {
           Clear
         </button>
       </div>
+      <Numbers numbers={numbers} judged={judged} />
+      {!judgement.of && <Command command={command} />}
+    </aside>
+  );
+}
+
+interface NumbersProps {
+  readonly numbers: readonly WindowNumber[];
+  readonly judged: readonly WindowNumber[];
+}
+
+function Numbers({ numbers, judged }: NumbersProps) {
+  const groups = [...new Set(numbers.map((number) => number.group))];
+  return (
+    <div class="selected-scroll">
       <table class="selected-numbers">
-        <thead class="offscreen">
+        <thead>
           <tr>
-            <th scope="col">Number</th>
-            <th scope="col">Selected window</th>
-            <th scope="col">Judged window</th>
+            <td />
+            {groups.map((group) => (
+              <th
+                key={group}
+                scope="colgroup"
+                colSpan={numbers.filter((number) => number.group === group).length}
+              >
+                {group}
+              </th>
+            ))}
+          </tr>
+          <tr>
+            <td />
+            {numbers.map((number) => (
+              <th key={number.id} scope="col">
+                {number.label}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>
-          {numbers.map((number, place) => (
-            <tr key={number.id}>
-              <th scope="row">{number.label}</th>
-              <td data-number={number.id} data-value={number.value}>
-                {number.text}
+          <tr>
+            <th scope="row">selected</th>
+            {numbers.map(({ id, value, text }) => (
+              <td key={id} data-number={id} data-value={value}>
+                {text}
               </td>
-              <td class="muted">{judged[place]?.text}</td>
-            </tr>
-          ))}
+            ))}
+          </tr>
+          <tr class="muted">
+            <th scope="row">judged</th>
+            {numbers.map(({ id }) => (
+              <td key={id}>{judged.find((number) => number.id === id)?.text}</td>
+            ))}
+          </tr>
         </tbody>
       </table>
-      {!judgement.of && <Command command={command} />}
-    </aside>
+    </div>
   );
 }
 
