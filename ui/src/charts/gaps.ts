@@ -1,5 +1,6 @@
 // Gaps of a report, as stretches of the time axis with the reason in words.
 
+import { reasonOf } from "../data/gaps";
 import type { Gap } from "../data/page.gen";
 import type { Recording } from "../data/recording";
 import type { Span } from "../data/units";
@@ -10,26 +11,6 @@ export interface Unseen {
   readonly why: string;
 }
 
-/** Why something was not seen, as it is said everywhere (crates/model/src/gap.rs). */
-export function reason(gap: Gap): string {
-  switch (gap.reason) {
-    case "unsupported":
-      return `not supported here: ${gap.detail}`;
-    case "denied":
-      return `not allowed: ${gap.detail}`;
-    case "vanished":
-      return "what was measured went away";
-    case "overrun":
-      return "the sampler was late";
-    case "malformed":
-      return `not understood: ${gap.detail}`;
-    case "dropped":
-      return `${gap.detail} dropped`;
-    case "unwritten":
-      return `could not be written: ${gap.detail}`;
-  }
-}
-
 /** The gaps of a table that have a time; `concerns` looks at the column, source or group. */
 export function unseen(
   recording: Recording,
@@ -37,7 +18,7 @@ export function unseen(
   concerns: (what: string) => boolean = () => true,
 ): Unseen[] {
   return gapsOf(recording, table, concerns).flatMap((gap) =>
-    gap.window ? [{ span: recording.span(gap.window), why: reason(gap) }] : [],
+    gap.window ? [{ span: recording.span(gap.window), why: reasonOf(gap) }] : [],
   );
 }
 
@@ -48,7 +29,7 @@ export function absent(
   concerns: (what: string) => boolean = () => true,
 ): string | undefined {
   const gap = gapsOf(recording, table, concerns).find((it) => !it.window);
-  return gap && reason(gap);
+  return gap && reasonOf(gap);
 }
 
 function gapsOf(recording: Recording, table: string, concerns: (what: string) => boolean): Gap[] {

@@ -1,10 +1,10 @@
 // The timeline: the workload's own view over what the machine did, on one axis; and what is marked on it.
 
 import { duration, percent, rate } from "../data/format";
+import { reasonOf } from "../data/gaps";
 import type { Phase, PhaseKind } from "../data/page.gen";
 import type { Recording, Tables } from "../data/recording";
 import { intersection, length, type Span } from "../data/units";
-import { reason } from "./gaps";
 import type { Lane } from "./lane";
 import { cpuLanes, diskLanes, loadLane, memoryLanes, networkLanes } from "./machine";
 import { pressureLanes } from "./pressure";
@@ -61,7 +61,7 @@ export function marks(recording: Recording): Mark[] {
     }),
     ...report.gaps.flatMap((gap): Mark[] =>
       gap.table === "*" && gap.window
-        ? [{ kind: "gap", span: recording.span(gap.window), text: reason(gap) }]
+        ? [{ kind: "gap", span: recording.span(gap.window), text: reasonOf(gap) }]
         : [],
     ),
   ];

@@ -11,6 +11,7 @@ import { Explore } from "./Explore";
 import { Measured } from "./Measured";
 import { type State, StateContext } from "./state";
 import { Timeline } from "./Timeline";
+import { Who } from "./Who";
 
 /** A part of the page. */
 export interface Section {
@@ -23,6 +24,7 @@ export interface Section {
 /** In the order of reading. */
 const SECTIONS: readonly Section[] = [
   { id: "timeline", title: "Over time", view: Timeline },
+  { id: "who", title: "Who waited", view: Who },
   { id: "evidence", title: "Evidence", view: Evidence },
   { id: "explore", title: "Explore", view: Explore },
   { id: "dictionary", title: "Data dictionary", view: Dictionary },
