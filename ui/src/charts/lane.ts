@@ -21,6 +21,10 @@ export interface LaneLine {
   /** Lowest and highest of what lies between two instants, drawn as a band. */
   readonly low?: Float64Array;
   readonly high?: Float64Array;
+  /** Its number over a whole window, `NaN` where nothing is known; shown while there is no cursor. */
+  readonly over?: (window: Span) => number;
+  /** What no number means, where it does not mean that nothing was seen: `nothing completed`. */
+  readonly nothing?: string;
 }
 
 /** One subject over time. */
@@ -30,6 +34,13 @@ export interface Lane {
   readonly title: string;
   /** Instants, ns after the origin, ascending: the middles of bins. */
   readonly times: Float64Array;
+  /** Where the bins begin and the last one ends, one more than `times`: with them lines are steps as
+      wide as their bins, without them they run through `times`. */
+  readonly edges?: Float64Array;
+  /** Whether the lines are parts of a whole: painted on top of one another, the first at the bottom. */
+  readonly stacked?: boolean;
+  /** Whether the axis divides by powers of 1024: bytes. */
+  readonly binary?: boolean;
   readonly lines: readonly LaneLine[];
   /** How its numbers are written, on the axis and in the tooltip. */
   readonly format: (value: number) => string;
@@ -39,6 +50,8 @@ export interface Lane {
   readonly threshold?: { readonly value: number; readonly label: string };
   /** Where nothing was seen, and why. */
   readonly unseen: readonly { readonly span: Span; readonly why: string }[];
+  /** The lane in a few words where nothing moves in it; it is folded to them. */
+  readonly still?: string;
   /** The whole lane in one sentence, for who does not see it. */
   readonly alternative: string;
 }

@@ -25,7 +25,15 @@ export function integer(value: number): string {
 
 /** With as many digits as it deserves: `20,928`, `12.5`. */
 export function rate(value: number): string {
+  if (value === 0) return "0";
   return Math.abs(value) < 100 ? threeDigits(value) : integer(value);
+}
+
+/** A bound, rounded to three digits since it is no better known: `31,700`. */
+export function bound(value: number): string {
+  if (value < 100) return threeDigits(value);
+  const unit = 10 ** (Math.floor(Math.log10(value)) - 2);
+  return integer(Math.round(value / unit) * unit);
 }
 
 /** A length of time: `0.423 ms`, `1.25 s`, `87.0 us`. */

@@ -4,7 +4,18 @@ import type { ComponentType } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { Recording } from "../data/recording";
 import type { Span } from "../data/units";
+import { timeAxis } from "./axis";
+import { Dictionary } from "./Dictionary";
+import { Evidence } from "./Evidence";
+import { Explore } from "./Explore";
+import { Header } from "./Header";
+import { Measured } from "./Measured";
+import { SelectedBar } from "./SelectedBar";
+import { useJudgement } from "./served";
 import { type State, StateContext } from "./state";
+import { Timeline } from "./Timeline";
+import { Verdict } from "./Verdict";
+import { Who } from "./Who";
 
 /** A part of the page. */
 export interface Section {
@@ -15,30 +26,46 @@ export interface Section {
 }
 
 /** In the order of reading. */
-const SECTIONS: readonly Section[] = [];
+const SECTIONS: readonly Section[] = [
+  { id: "timeline", title: "Over time", view: Timeline },
+  { id: "who", title: "Who waited", view: Who },
+  { id: "evidence", title: "Evidence", view: Evidence },
+  { id: "explore", title: "Explore", view: Explore },
+  { id: "dictionary", title: "Data dictionary", view: Dictionary },
+  { id: "measured", title: "How this was measured", view: Measured },
+];
 
 export function App({ recording }: { recording: Recording }) {
   const [selected, setSelected] = useState<Span>();
+  const axis = useMemo(() => timeAxis(recording.whole), [recording]);
+  const judgement = useJudgement(recording, selected);
   const state = useMemo<State>(
     () => ({
       recording,
-      report: recording.page.report,
+      report: judgement.report,
+      judgement,
       window: selected ?? recording.judged,
       selected,
       select: (span) => setSelected(span && recording.snapped(span)),
+      axis,
     }),
-    [recording, selected],
+    [recording, selected, judgement, axis],
   );
   return (
     <StateContext.Provider value={state}>
-      <main class="page">
-        {SECTIONS.map(({ id, title, view: View }) => (
-          <section key={id} id={id} aria-labelledby={`${id}-title`}>
-            <h2 id={`${id}-title`}>{title}</h2>
-            <View />
-          </section>
-        ))}
-      </main>
+      <div class="page">
+        <Header sections={SECTIONS} />
+        <main>
+          <Verdict />
+          {SECTIONS.map(({ id, title, view: View }) => (
+            <section key={id} id={id} aria-labelledby={`${id}-title`}>
+              <h2 id={`${id}-title`}>{title}</h2>
+              <View />
+            </section>
+          ))}
+        </main>
+        <SelectedBar />
+      </div>
     </StateContext.Provider>
   );
 }

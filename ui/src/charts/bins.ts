@@ -1,0 +1,108 @@
+// Series as numbers per bin, ready to be drawn.
+
+import {
+  binCount,
+  type Edges,
+  edgeOf,
+  knownPart,
+  meanOver,
+  rateOver,
+  type Series,
+  valueAt,
+} from "../data/series";
+import { length, SECOND, type Span } from "../data/units";
+
+/** A series by bins; `NaN` where nothing is known. */
+export interface Binned {
+  readonly values: Float64Array;
+  readonly low?: Float64Array;
+  readonly high?: Float64Array;
+}
+
+/** A known part of a bin that is shorter than this says nothing about the bin. */
+const LEAST_PART = 0.01;
+
+/** Where the bins begin, and the last one ends. */
+export function bounds(edges: Edges): Float64Array {
+  return Float64Array.from({ length: binCount(edges) + 1 }, (_, bin) => edgeOf(edges, bin));
+}
+
+/** The middles between bounds. */
+export function middles(all: Float64Array): Float64Array {
+  return all.slice(1).map((end, bin) => (end + (all[bin] ?? 0)) / 2);
+}
+
+/** A counter per second, a gauge as it is, each times `factor`; in bins of its own, or in others. */
+export function binned(series: Series, factor = 1, edges: Edges = series.edges): Binned {
+  const count = binCount(edges);
+  const values = new Float64Array(count).fill(Number.NaN);
+  if (edges.stride !== series.edges.stride) {
+    const over = series.gauge ? meanOver : rateOver;
+    for (let bin = 0; bin < count; bin++) {
+      const window = { from: edgeOf(edges, bin), to: edgeOf(edges, bin + 1) };
+      values[bin] = factor * (over(series, window) ?? Number.NaN);
+    }
+    return { values };
+  }
+  const spread = series.low !== series.values;
+  const low = spread ? values.slice() : undefined;
+  const high = spread ? values.slice() : undefined;
+  const end = Math.min(series.firstBin + series.bins, count);
+  for (let bin = series.firstBin; bin < end; bin++) {
+    const part = knownPart(series, bin);
+    if (part === undefined) continue;
+    const whole = edgeOf(edges, bin + 1) - edgeOf(edges, bin);
+    if (length(part) < LEAST_PART * whole) continue;
+    values[bin] = valueAt(series, bin) * (series.gauge ? factor : (factor * SECOND) / length(part));
+    // Lowest and highest are what the whole bin would have had.
+    const scale = series.gauge ? factor : (factor * SECOND) / whole;
+    if (low !== undefined) low[bin] = valueAt(series, bin, "low") * scale;
+    if (high !== undefined) high[bin] = valueAt(series, bin, "high") * scale;
+  }
+  return low === undefined || high === undefined ? { values } : { values, low, high };
+}
+
+/** Takes out what lies in stretches that were not seen: counters are interpolated over them. */
+export function without(line: Binned, all: Float64Array, unseen: readonly Span[]): Binned {
+  if (unseen.length === 0) return line;
+  const inside = (bin: number) => {
+    const [from, to] = [all[bin] ?? 0, all[bin + 1] ?? 0];
+    return unseen.some((span) => span.from <= from && span.to >= to);
+  };
+  const cut = (numbers: Float64Array) =>
+    numbers.map((value, bin) => (inside(bin) ? Number.NaN : value));
+  const { low, high } = line;
+  const values = cut(line.values);
+  return low === undefined || high === undefined
+    ? { values }
+    : { values, low: cut(low), high: cut(high) };
+}
+
+/** Sums of several, over those that are known. The extremes of a sum are not those of its parts. */
+export function added(all: readonly Binned[]): Binned {
+  const [first, ...rest] = all;
+  if (first === undefined || rest.length === 0) return first ?? { values: new Float64Array() };
+  const values = first.values.slice();
+  for (const { values: more } of rest) {
+    for (let bin = 0; bin < values.length; bin++) {
+      const value = more[bin] ?? Number.NaN;
+      if (Number.isNaN(value)) continue;
+      const before = values[bin] ?? Number.NaN;
+      values[bin] = Number.isNaN(before) ? value : before + value;
+    }
+  }
+  return { values };
+}
+
+/** The stretches in which none of several lines is known. */
+export function blanks(all: Float64Array, lines: readonly Float64Array[]): Span[] {
+  const found: { from: number; to: number }[] = [];
+  for (let bin = 0; bin < all.length - 1; bin++) {
+    if (!lines.every((line) => Number.isNaN(line[bin] ?? Number.NaN))) continue;
+    const [from, to] = [all[bin] ?? 0, all[bin + 1] ?? 0];
+    const last = found[found.length - 1];
+    if (last?.to === from) last.to = to;
+    else found.push({ from, to });
+  }
+  return found;
+}

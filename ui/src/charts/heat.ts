@@ -1,0 +1,100 @@
+// CPUs over time as a heat map: one row per CPU, one cell per step. Pure; `views/HeatMap.tsx` paints.
+
+import { fastestIn, slowestIn } from "../data/measure";
+import type { Tables } from "../data/recording";
+import { binAt, type Edges, edgeOf, knownPart, type Series, valueAt } from "../data/series";
+import { length, type Nanoseconds, SECOND, type Share, type Span } from "../data/units";
+
+/** One CPU's cells, as parts of its time; `NaN` where nothing was seen. */
+export interface HeatRow {
+  readonly name: string;
+  /** Where cells begin, and the last one ends. */
+  readonly edges: Float64Array;
+  readonly busy: Float32Array;
+  /** At least so busy was the busiest reading of a cell: a burst that the mean hides. */
+  readonly peak: Float32Array;
+  readonly steal: Float32Array;
+  readonly iowait: Float32Array;
+}
+
+/** A heat map. */
+export interface Heat {
+  readonly window: Span;
+  readonly rows: readonly HeatRow[];
+}
+
+/** Columns of the table `cpu` that are work, guests being part of user. */
+export const BUSY = ["user_ns", "nice_ns", "system_ns", "irq_ns", "softirq_ns"] as const;
+
+/** The heat map of some CPUs over a window, with at most `most` cells across. */
+export function heat(
+  tables: Tables,
+  cpus: readonly { place: number; name: string }[],
+  window: Span,
+  most: number,
+): Heat {
+  const rows = cpus.map(({ place, name }) => {
+    const series = (column: string) => tables.series("cpu", place, column);
+    const edges = series("user_ns")?.edges;
+    const cells = edges === undefined ? [] : cellsOf(edges, window, most);
+    const bounds = Float64Array.from(cells, (bin) => (edges ? edgeOf(edges, bin) : 0));
+    return heatRow({ name, edges: bounds }, series, cells);
+  });
+  return { window, rows };
+}
+
+/** Bins at which cells begin, then the bin at which the last one ends. */
+function cellsOf(edges: Edges, window: Span, most: number): number[] {
+  const first = binAt(edges, window.from);
+  const end = binAt(edges, window.to - 1) + 1;
+  const count = Math.max(1, Math.min(end - first, Math.floor(most)));
+  const cells: number[] = [];
+  for (let i = 0; i <= count; i++) cells.push(first + Math.round((i * (end - first)) / count));
+  return cells;
+}
+
+function heatRow(
+  about: { readonly name: string; readonly edges: Float64Array },
+  series: (column: string) => Series | undefined,
+  cells: readonly number[],
+): HeatRow {
+  const busy = BUSY.map(series).filter((it) => it !== undefined);
+  const [idle, steal, iowait] = [series("idle_ns"), series("steal_ns"), series("iowait_ns")];
+  const count = Math.max(0, cells.length - 1);
+  const empty = () => new Float32Array(count).fill(Number.NaN);
+  const row = { ...about, busy: empty(), peak: empty(), steal: empty(), iowait: empty() };
+  for (let cell = 0; cell < count; cell++) {
+    const [from, to] = [cells[cell] ?? 0, cells[cell + 1] ?? 0];
+    row.busy[cell] = shareOver(busy, from, to);
+    row.steal[cell] = steal === undefined ? Number.NaN : shareOver([steal], from, to);
+    row.iowait[cell] = iowait === undefined ? Number.NaN : shareOver([iowait], from, to);
+    // What is left where the CPU was idle least, less what may have been stolen or waited then.
+    let peak = row.busy[cell] ?? Number.NaN;
+    for (let bin = from; idle !== undefined && bin < to; bin++) {
+      const other = highest(steal, bin) + highest(iowait, bin);
+      const share = 1 - slowestIn(idle, bin) / SECOND - other;
+      if (share > peak) peak = share;
+    }
+    row.peak[cell] = Math.min(1, peak);
+  }
+  return row;
+}
+
+/** Growth of counters of time over bins, as a part of the time in which they are known. */
+function shareOver(all: readonly Series[], from: number, to: number): Share {
+  const first = all[0];
+  if (first === undefined) return Number.NaN;
+  let grown = 0;
+  let known: Nanoseconds = 0;
+  for (let bin = from; bin < to; bin++) {
+    const part = knownPart(first, bin);
+    if (part === undefined || Number.isNaN(valueAt(first, bin))) continue;
+    for (const series of all) grown += valueAt(series, bin) || 0;
+    known += length(part);
+  }
+  return known > 0 ? grown / known : Number.NaN;
+}
+
+function highest(series: Series | undefined, bin: number): Share {
+  return series === undefined ? 0 : fastestIn(series, bin) / SECOND || 0;
+}

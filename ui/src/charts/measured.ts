@@ -1,0 +1,222 @@
+// How a recording was measured, as facts to be listed: who made it, what it cost, what it did not see.
+
+import { duration, instant, integer, percent } from "../data/format";
+import { reasonOf } from "../data/gaps";
+import type { Cost, Gap, Page, Report, WorkloadRun } from "../data/page.gen";
+import type { Recording, Tables } from "../data/recording";
+import { meanOver, type Series } from "../data/series";
+import { length, SECOND, type Span } from "../data/units";
+import { binLane } from "./binLane";
+import { unseen } from "./gaps";
+import type { Lane } from "./lane";
+
+/** A fact: what, and what it is. */
+export type Fact = readonly [what: string, value: string];
+
+/** An instant of the recorded machine as wall-clock time, UTC. */
+export function wallClock({ identity }: Report, at: number): string {
+  const ms = (identity.anchor_realtime_ns + (at - identity.anchor_boottime)) / 1e6;
+  const date = new Date(ms);
+  return Number.isNaN(date.getTime())
+    ? "unknown"
+    : `${date.toISOString().slice(0, 19).replace("T", " ")} UTC`;
+}
+
+/** What tells this recording from every other. */
+export function identityFacts({ report, recording, window, complete }: Page): Fact[] {
+  const { identity } = report;
+  return [
+    ["Recording", recording],
+    ["Its id", identity.recording_id],
+    ["Node", identity.node],
+    ["Begun", wallClock(report, window.start)],
+    ["Length", duration(window.end - window.start)],
+    ["Closed", complete ? "yes" : "no: it ends where its writer was stopped, or is still written"],
+    ["Recorded by", `Stallscope ${identity.stallscope}`],
+    ["Boot", identity.boot_id],
+    ["Machine", identity.machine_id || "no machine id"],
+  ];
+}
+
+/** The workload's command as it is typed in a shell. */
+export function typed(command: readonly string[]): string {
+  const plain = (word: string) => /^[\w@%+=:,./-]+$/.test(word);
+  return command
+    .map((word) => (plain(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))
+    .join(" ");
+}
+
+/** What is known of the workload beside its command. */
+export function workloadFacts(run: WorkloadRun): Fact[] {
+  const { load, outcome } = run;
+  const facts: Fact[] = [["Understood as", run.adapter ?? "any command"]];
+  if (typeof load.clients === "number") facts.push(["Clients", integer(load.clients)]);
+  if (typeof load.threads === "number") facts.push(["Its threads", integer(load.threads)]);
+  facts.push([
+    "Asked rate",
+    typeof load.rate === "number" ? `${integer(load.rate)} ${load.rate_unit}` : "none: closed loop",
+  ]);
+  if (outcome) {
+    const { exit } = outcome;
+    facts.push(["Ended", "code" in exit ? `with status ${exit.code}` : `by signal ${exit.signal}`]);
+    if (outcome.summary?.version) facts.push(["Its version", outcome.summary.version]);
+  }
+  return facts;
+}
+
+/** What recording cost, and how well the sampler kept its times. */
+export function costFacts(cost: Cost): Fact[] {
+  const ofCpu = cost.wall_ns > 0 ? cost.cpu_ns / cost.wall_ns : Number.NaN;
+  const late = cost.ticks > 0 ? cost.late_ticks / cost.ticks : 0;
+  const corrections = Object.entries(cost.corrections);
+  return [
+    ["Own cost", `${percent(ofCpu)} of a CPU (${duration(cost.cpu_ns)} of CPU time)`],
+    ["Wake-ups", integer(cost.ticks)],
+    [
+      "Late by over half a period",
+      cost.late_ticks === 0 ? "none" : `${integer(cost.late_ticks)} (${percent(late)})`,
+    ],
+    ["Latest wake-up", `${duration(cost.lateness_max_ns)} after its deadline`],
+    ["Period of the target's threads", `${duration(cost.fast_period_ns)} at the end`],
+    ["Priority", cost.priority],
+    ["Memory locked", cost.memory_locked ? "yes" : "no"],
+    [
+      "Counters that ran back, held",
+      corrections.length === 0
+        ? "none"
+        : corrections.map(([column, times]) => `${column} ${times} times`).join(", "),
+    ],
+  ];
+}
+
+/** The sampler over time. */
+export function samplerLanes(recording: Recording, tables: Tables): Lane[] {
+  const table = tables.bins("recorder");
+  if (table === undefined) return [];
+  const machine = recording.page.entities.findIndex(({ kind }) => kind === "machine");
+  const series = (column: string) => [tables.series("recorder", machine, column)];
+  const gaps = unseen(recording, "recorder");
+  const look = { fill: 0.15, style: "area", colour: "--muted" } as const;
+  const lanes = [
+    binLane(table, {
+      id: "recorder-lateness",
+      title: "Woke after its deadline",
+      format: duration,
+      least: 0,
+      unseen: gaps,
+      lines: [{ ...look, label: "lateness", series: series("lateness_ns") }],
+    }),
+    binLane(table, {
+      id: "recorder-period",
+      title: "Period of the target's threads",
+      format: duration,
+      least: 0,
+      unseen: gaps,
+      lines: [{ ...look, label: "period", series: series("period_ns") }],
+    }),
+    binLane(table, {
+      id: "recorder-cpu",
+      title: "Own cost",
+      format: percent,
+      least: 0.01,
+      unseen: gaps,
+      lines: [{ ...look, label: "of a CPU", series: series("cpu_ns"), factor: 1e-9 }],
+    }),
+  ];
+  return lanes.filter((lane) => lane !== undefined);
+}
+
+/** How the clocks went beside each other over the recording. */
+export function clockFacts(recording: Recording, tables: Tables): Fact[] {
+  const { report } = recording.page;
+  const machine = recording.page.entities.findIndex(({ kind }) => kind === "machine");
+  const series = (column: string) => tables.series("clock", machine, column);
+  const facts: Fact[] = [
+    ["Times here", `seconds after ${wallClock(report, report.origin)}`],
+    ["Kept as", "nanoseconds on CLOCK_BOOTTIME"],
+  ];
+  const source = report.environment["clock.source"];
+  if (source !== undefined) facts.push(["Clock source", source]);
+  const uncertainty = series("uncertainty_ns");
+  const mean = uncertainty && meanOver(uncertainty, recording.whole);
+  if (mean !== undefined) facts.push(["Read side by side within", duration(mean)]);
+  const raw = drift(series("monotonic_raw_ns"), recording.whole);
+  if (raw !== undefined) facts.push(["Slewed against the hardware clock", parts(raw)]);
+  return facts;
+}
+
+/** How much faster a clock went than boot time: its growth by the time that passed, less 1. */
+function drift(series: Series | undefined, whole: Span): number | undefined {
+  if (series === undefined || series.bins < 3) return undefined;
+  const half = length(whole) / 2;
+  const first = meanOver(series, { from: whole.from, to: whole.from + half });
+  const second = meanOver(series, { from: whole.from + half, to: whole.to });
+  return first === undefined || second === undefined ? undefined : (second - first) / half - 1;
+}
+
+function parts(drift: number): string {
+  return `${(drift * 1e6).toFixed(1)} parts per million`;
+}
+
+/** A gap, as it is listed. */
+export interface GapRow {
+  readonly what: string;
+  readonly when: string;
+  readonly why: string;
+}
+
+export function gapRows(recording: Recording): GapRow[] {
+  return recording.page.report.gaps.map((gap) => ({
+    what: subject(gap),
+    when: when(gap, recording),
+    why: reasonOf(gap),
+  }));
+}
+
+function subject({ table, what }: Gap): string {
+  const all = table === "*" ? "everything" : table;
+  return what ? `${all}: ${what}` : all;
+}
+
+function when({ window }: Gap, recording: Recording): string {
+  if (!window) return "the whole recording";
+  const { from, to } = recording.span(window);
+  return `${instant(from)} to ${instant(to)} (${duration(to - from)})`;
+}
+
+/** Facts about the machine by what they are about; with a filter those in which it occurs. */
+export function environmentGroups(
+  environment: Readonly<Record<string, string>>,
+  filter: string,
+): { title: string; facts: Fact[] }[] {
+  const wanted = filter.trim().toLowerCase();
+  const groups = new Map<string, Fact[]>();
+  for (const [name, value] of Object.entries(environment).sort(([a], [b]) => (a < b ? -1 : 1))) {
+    if (!`${name} ${value}`.toLowerCase().includes(wanted)) continue;
+    const title = name.split(".")[0] ?? name;
+    groups.set(title, [...(groups.get(title) ?? []), [name, value]]);
+  }
+  return [...groups].map(([title, facts]) => ({ title, facts }));
+}
+
+/** Commands that tell more, with what they tell. */
+export function commands(recording: Recording, window: Span): Fact[] {
+  const name = typed([recording.page.recording]);
+  const seconds = (at: number) => `${Number((Math.max(at, 0) / SECOND).toFixed(3))}s`;
+  const judged = recording.page.report;
+  return [
+    [`stallscope explain ${name}`, "the verdict as text"],
+    [
+      `stallscope explain ${name} --from ${seconds(window.from)} --to ${seconds(window.to)}`,
+      "the window that is shown, judged by the engine",
+    ],
+    [`stallscope report --serve ${name}`, "this page, with any window judged anew"],
+    [`stallscope export ${name} --format parquet`, "all rows, for other tools (csv too)"],
+    [
+      "stallscope doctor",
+      judged.gaps.some((gap) => gap.reason === "denied" || gap.reason === "unsupported")
+        ? "what this machine does not let be seen, and how to enable it"
+        : "what this machine lets be seen",
+    ],
+  ];
+}

@@ -1,0 +1,78 @@
+// Pressure by resource: of the machine, and of the target's group where it has one of its own.
+
+import { percent } from "../data/format";
+import type { Resource } from "../data/page.gen";
+import type { Recording, Tables } from "../data/recording";
+import { binLane, type LineDraft } from "./binLane";
+import { unseen } from "./gaps";
+import type { Lane } from "./lane";
+
+const RESOURCES: readonly Resource[] = ["cpu", "memory", "io", "irq"];
+const TITLES: Record<Resource, string> = {
+  cpu: "CPU pressure",
+  memory: "Memory pressure",
+  io: "I/O pressure",
+  irq: "IRQ pressure",
+};
+
+/** Who has pressure: the machine, and the group that the report speaks of. */
+export interface Pressed {
+  readonly table: "pressure" | "cgroup_pressure";
+  readonly place: number;
+  /** What it is called: `machine`, `/system.slice/x.service`. */
+  readonly name: string;
+}
+
+/** The machine first; the target's group where it is another. */
+export function pressed(recording: Recording): Pressed[] {
+  const { entities, report } = recording.page;
+  const machine = entities.findIndex((entity) => entity.kind === "machine");
+  const found: Pressed[] = [];
+  if (machine >= 0) found.push({ table: "pressure", place: machine, name: "machine" });
+  const group = report.pressure.find((pressure) => pressure.entity.kind === "cgroup")?.entity;
+  const place = group && recording.placeOf(group);
+  if (group && place !== undefined) {
+    found.push({ table: "cgroup_pressure", place, name: group.path });
+  }
+  return found;
+}
+
+/** One lane per resource and who has it: some filled, full darker. */
+export function pressureLanes(recording: Recording, tables: Tables): Lane[] {
+  const who = pressed(recording);
+  return RESOURCES.flatMap((resource) =>
+    who.flatMap((it) => pressureLane(recording, tables, it, resource) ?? []),
+  );
+}
+
+export function pressureLane(
+  recording: Recording,
+  tables: Tables,
+  who: Pressed,
+  resource: Resource,
+): Lane | undefined {
+  const table = tables.bins(who.table);
+  if (table === undefined) return undefined;
+  const machine = who.table === "pressure";
+  const line = (kind: "some" | "full"): LineDraft => ({
+    label: kind,
+    colour: `--${resource}`,
+    fill: kind === "some" ? 0.3 : 0.85,
+    style: "area",
+    series: [tables.series(who.table, who.place, `${resource}_${kind}_ns`)],
+    factor: 1e-9,
+  });
+  // The machine's cpu full is 0 by definition, and irq has full only.
+  const some = resource === "irq" ? [] : [line("some")];
+  const full = resource === "cpu" && machine ? [] : [line("full")];
+  const concerns = (what: string) =>
+    machine ? what.endsWith(resource) || what.startsWith(`${resource}_`) : what === who.name;
+  return binLane(table, {
+    id: `${machine ? "" : "group-"}pressure-${resource}`,
+    title: `${TITLES[resource]}, ${who.name}`,
+    lines: [...some, ...full],
+    format: percent,
+    least: 1,
+    unseen: unseen(recording, who.table, concerns),
+  });
+}

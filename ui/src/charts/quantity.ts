@@ -1,0 +1,141 @@
+// Quantities that are worked out from several series: a sum of growth by a sum of time, of operations,
+// of whatever it is a part of. Over a whole window they give the verdict's number, bin by bin its chart.
+
+import { growth, meanOver, type Series } from "../data/series";
+import { type Interval, inside } from "../data/signal";
+import { intersection, length, type Nanoseconds, SECOND, type Span } from "../data/units";
+
+/** How much of something a window holds; `NaN` where nothing of it is known. */
+export type Amount = (window: Span) => number;
+
+/** One amount in proportion to another. */
+export interface Quantity {
+  readonly of: Amount;
+  readonly per: Amount;
+  /** Where the bins of its chart begin, and the last one ends. */
+  readonly edges: Float64Array;
+}
+
+export function over({ of, per }: Quantity, window: Span): number {
+  const whole = per(window);
+  return whole > 0 ? of(window) / whole : Number.NaN;
+}
+
+/** The quantity in each bin. */
+export function perBin(quantity: Quantity): Float64Array {
+  const { edges } = quantity;
+  const values = new Float64Array(Math.max(edges.length - 1, 0));
+  for (let bin = 0; bin < values.length; bin++) {
+    values[bin] = over(quantity, { from: edges[bin] ?? 0, to: edges[bin + 1] ?? 0 });
+  }
+  return values;
+}
+
+/** What counters grew together. */
+export function grown(...series: readonly (Series | undefined)[]): Amount {
+  return (window) => total(series, (one) => growth(one, window));
+}
+
+/** What gauges held, times the time for which they did. */
+export function held(...series: readonly (Series | undefined)[]): Amount {
+  return (window) =>
+    total(series, (one) => {
+      const mean = meanOver(one, window);
+      const known = intersection(window, one.known);
+      return mean === undefined || known === undefined ? undefined : mean * length(known);
+    });
+}
+
+/** The time for which series are known, added up. */
+export function lasted(...series: readonly (Series | undefined)[]): Amount {
+  return (window) =>
+    total(series, (one) => {
+      const known = intersection(window, one.known);
+      return known && length(known);
+    });
+}
+
+/** The same in seconds. */
+export function seconds(...series: readonly (Series | undefined)[]): Amount {
+  return times(1 / SECOND, lasted(...series));
+}
+
+/** The window's own length. */
+export const wall: Amount = length;
+
+export function times(factor: number, amount: Amount): Amount {
+  return (window) => factor * amount(window);
+}
+
+export function sum(...amounts: readonly Amount[]): Amount {
+  return (window) => {
+    const known = amounts.map((amount) => amount(window)).filter((value) => !Number.isNaN(value));
+    return known.length > 0 ? known.reduce((all, value) => all + value, 0) : Number.NaN;
+  };
+}
+
+/** What is left of a whole; parts that are not known are taken to be nothing. */
+export function rest(whole: Amount, part: Amount): Amount {
+  return (window) => {
+    const gone = part(window);
+    return Math.max(whole(window) - (Number.isNaN(gone) ? 0 : gone), 0);
+  };
+}
+
+/** What the workload's intervals of a window hold, each weighed. */
+export function ofIntervals(
+  all: readonly Interval[],
+  amount: (interval: Interval) => number,
+): Amount {
+  return (window) => {
+    const known = inside(overlapping(all, window), window)
+      .map(amount)
+      .filter((value) => !Number.isNaN(value));
+    return known.length > 0 ? known.reduce((sum, value) => sum + value, 0) : Number.NaN;
+  };
+}
+
+/** The part of all intervals that may lie in a window; they come in the order of time. */
+function overlapping(all: readonly Interval[], window: Span): readonly Interval[] {
+  let low = 0;
+  let high = all.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((all[middle]?.to ?? 0) <= window.from) low = middle + 1;
+    else high = middle;
+  }
+  let end = low;
+  while (end < all.length && (all[end]?.from ?? 0) < window.to) end += 1;
+  return all.slice(low, end);
+}
+
+/** The time that the requests of an interval took together. */
+export function responseTime(interval: Interval): Nanoseconds {
+  return (interval.latency * interval.throughput * length(interval)) / SECOND;
+}
+
+/** The edges of the workload's intervals; what lies between two of them is a bin too, without numbers. */
+export function edgesOfIntervals(all: readonly Interval[]): Float64Array {
+  const edges: number[] = [];
+  for (const { from, to } of all) {
+    const last = edges[edges.length - 1];
+    if (last === undefined || from > last) edges.push(from);
+    if (last === undefined || to > last) edges.push(to);
+  }
+  return Float64Array.from(edges);
+}
+
+function total(
+  series: readonly (Series | undefined)[],
+  of: (one: Series) => number | undefined,
+): number {
+  let sum = 0;
+  let known = false;
+  for (const one of series) {
+    const part = one && of(one);
+    if (part === undefined) continue;
+    sum += part;
+    known = true;
+  }
+  return known ? sum : Number.NaN;
+}

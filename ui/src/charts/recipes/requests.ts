@@ -1,0 +1,199 @@
+// Numbers about requests: where their time went, and what the workload says of them.
+
+import { percent } from "../../data/format";
+import type { LedgerClass } from "../../data/page.gen";
+import type { Interval } from "../../data/signal";
+import { length } from "../../data/units";
+import { type Asked, drawn, type Made, type Recipe, series, signalOf } from "../made";
+import { servingThreads } from "../people";
+import {
+  type Amount,
+  edgesOfIntervals,
+  grown,
+  lasted,
+  ofIntervals,
+  responseTime,
+  rest,
+  sum,
+  times,
+  wall,
+} from "../quantity";
+
+const DISK: readonly LedgerClass[] = [
+  "uninterruptible",
+  "page_fault",
+  "sync",
+  "sync_queue",
+  "read_write",
+];
+/** Waits inside requests. */
+const WAITS: readonly LedgerClass[] = [
+  "cpu_wait",
+  "throttled",
+  ...DISK,
+  "reclaim",
+  "database_lock",
+  "internal_lock",
+  "futex",
+  "output",
+  "sleep",
+  "other_call",
+];
+
+/** Classes of the ledger by what the verdict calls them, of a cause where causes differ. */
+export const CLASSES: Readonly<Record<string, readonly LedgerClass[]>> = {
+  "waiting for a CPU": ["cpu_wait"],
+  "held back by a CPU quota": ["throttled"],
+  "waits of the target": WAITS,
+  "io.latency waiting for a disk": ["read_write", "page_fault", "uninterruptible"],
+  "waiting for a disk": DISK,
+  "in fsync, or behind one": ["sync", "sync_queue"],
+  "reading the disk": ["read_write", "page_fault"],
+  "memory.refault waiting for memory or its reads": ["reclaim", "page_fault", "read_write"],
+  "waiting for memory or its reads": ["reclaim", "page_fault", "read_write", "uninterruptible"],
+  "waiting for swap": ["page_fault"],
+  "making memory free": ["reclaim"],
+  "lock.database waiting for a lock": ["database_lock"],
+  "waiting for a lock": ["futex", "internal_lock"],
+};
+
+export function ledgerShare(classes: readonly LedgerClass[]): Recipe {
+  return {
+    tables: ["signal", "ledger"],
+    make: (asked) => {
+      const { evidence, finding, recording } = asked;
+      const threads = servingThreads(recording, "target");
+      // Of these waits only the part counts that another number of the finding gives.
+      const part =
+        evidence.what === "waiting for memory or its reads" ||
+        (finding.cause === "memory.refault" && evidence.column === "thread.state")
+          ? finding.evidence.find((other) => other.what.startsWith("reads that bring back"))
+          : undefined;
+      const whole = wholeOf(asked, threads);
+      const spent = inClasses(asked, threads, classes);
+      const words =
+        classes === WAITS
+          ? "waits of any kind"
+          : classes.map((name) => name.replaceAll("_", " ")).join(", ");
+      const counted =
+        part === undefined ? "" : `, times the ${percent(part.value)} of ${part.what}`;
+      return drawn(asked.tables, "ledger", {
+        quantity: {
+          of: part === undefined ? spent : times(part.value, spent),
+          per: whole.amount,
+          ...(whole.edges ? { edges: whole.edges } : {}),
+        },
+        how: `time of ${threads.length} serving threads in ${words} / ${whole.words}${counted}`,
+      });
+    },
+  };
+}
+
+/** What shares are a share of: the time of requests, or the busy time of the serving threads. */
+function wholeOf(
+  asked: Asked,
+  threads: readonly number[],
+): { amount: Amount; words: string; edges?: Float64Array } {
+  const basis = asked.recording.page.report.verdict.account?.basis;
+  const all = signalOf(asked);
+  if (basis !== "busy_time" && all.length > 0) {
+    return {
+      amount: ofIntervals(all, responseTime),
+      words: "time that requests took (throughput x latency)",
+      edges: edgesOfIntervals(all),
+    };
+  }
+  const busy = (asked.tables.bins("ledger")?.about.columns ?? [])
+    .map(({ name }) => name)
+    .filter((name) => !["input_ns", "sleep_ns", "futex_ns", "unknown_ns"].includes(name));
+  return {
+    amount: grown(...series(asked.tables, "ledger", threads, busy)),
+    words: "their busy time",
+  };
+}
+
+function inClasses(
+  { tables }: Asked,
+  threads: readonly number[],
+  classes: readonly LedgerClass[],
+): Amount {
+  const known = grown(
+    ...series(
+      tables,
+      "ledger",
+      threads,
+      classes.map((name) => `${name}_ns`),
+    ),
+  );
+  // A class that nobody was ever in has no series.
+  const watched = lasted(...series(tables, "ledger", threads, ["on_cpu_ns"]));
+  return (window) => {
+    const spent = known(window);
+    return Number.isNaN(spent) && !Number.isNaN(watched(window)) ? 0 : spent;
+  };
+}
+
+export function syncing(asked: Asked): Made {
+  const threads = servingThreads(asked.recording, "target");
+  return drawn(asked.tables, "ledger", {
+    quantity: { of: inClasses(asked, threads, ["sync"]), per: wall },
+    how: `time of ${threads.length} serving threads in fsync and its family, added up / time`,
+  });
+}
+
+export function latency(asked: Asked): Made {
+  const { evidence, recording, tables } = asked;
+  const all = signalOf(asked);
+  const took = ofIntervals(all, responseTime);
+  const edges = edgesOfIntervals(all);
+  if (evidence.unit === "count") {
+    const quantity = { of: took, per: ofIntervals(all, length), edges };
+    return drawn(tables, "signal", { quantity, how: "requests in progress: throughput x latency" });
+  }
+  if (evidence.what.startsWith("clients")) {
+    const clients = recording.page.report.workload?.load.clients ?? Number.NaN;
+    return drawn(tables, "signal", {
+      quantity: { of: took, per: times(clients, ofIntervals(all, length)), edges },
+      how: `throughput x latency / ${clients} clients`,
+    });
+  }
+  const threads = servingThreads(recording, "target");
+  const inside = inClasses(asked, threads, ["on_cpu", ...WAITS]);
+  const lags = ofIntervals(
+    all,
+    (interval) => (interval.lag * interval.throughput * length(interval)) / 1e9,
+  );
+  return drawn(tables, "signal", {
+    quantity: { of: rest(took, sum(inside, lags)), per: took, edges },
+    how: `what the ${threads.length} serving threads and the lag leave of the time that requests took`,
+  });
+}
+
+export function lag(asked: Asked): Made {
+  const all = signalOf(asked);
+  const weighed = (of: (interval: Interval) => number) =>
+    ofIntervals(all, (interval) => of(interval) * interval.throughput * length(interval));
+  return drawn(asked.tables, "signal", {
+    quantity: {
+      of: weighed((interval) => interval.lag),
+      per: weighed((interval) => interval.latency),
+      edges: edgesOfIntervals(all),
+    },
+    how: "mean lag behind the schedule / mean latency",
+  });
+}
+
+export function achieved(asked: Asked): Made {
+  const asking = asked.recording.page.report.workload?.load.rate;
+  if (typeof asking !== "number")
+    return { why: "the workload does not say which rate it asks for" };
+  const all = signalOf(asked);
+  return drawn(asked.tables, "signal", {
+    quantity: {
+      of: ofIntervals(all, (interval) => interval.throughput * length(interval)),
+      per: times(asking, ofIntervals(all, length)),
+      edges: edgesOfIntervals(all),
+    },
+    how: `throughput / the ${asking} asked for`,
+  });
+}

@@ -1,0 +1,131 @@
+// The timeline: the workload's own view over what the machine did, on one axis; and what is marked on it.
+
+import { duration, percent, rate } from "../data/format";
+import { reasonOf } from "../data/gaps";
+import type { Phase, PhaseKind } from "../data/page.gen";
+import type { Recording, Tables } from "../data/recording";
+import { intersection, length, type Span } from "../data/units";
+import type { Lane } from "./lane";
+import { cpuLanes, diskLanes, loadLane, memoryLanes, networkLanes } from "./machine";
+import { pressureLanes } from "./pressure";
+import { workloadLanes } from "./workload";
+
+/** The tables that the lanes are made of. */
+export const TABLES = [
+  "signal",
+  "pressure",
+  "cgroup_pressure",
+  "cpu",
+  "load",
+  "disk",
+  "network",
+  "tcp",
+  "memory",
+  "paging",
+] as const;
+
+/** All lanes, in the order of reading. */
+export function timeline(recording: Recording, tables: Tables): Lane[] {
+  const load = loadLane(recording, tables);
+  return [
+    ...workloadLanes(recording, tables),
+    ...pressureLanes(recording, tables),
+    ...cpuLanes(recording, tables),
+    ...(load === undefined ? [] : [load]),
+    ...diskLanes(recording, tables),
+    ...networkLanes(recording, tables),
+    ...memoryLanes(recording, tables),
+  ];
+}
+
+/** Something that concerns all lanes: a phase, an event, a stretch that nobody saw. */
+export interface Mark {
+  readonly kind: "phase" | "event" | "gap";
+  /** An event's ends are the same. */
+  readonly span: Span;
+  readonly text: string;
+}
+
+/** Phases, events, and gaps of all tables, in the order of time. */
+export function marks(recording: Recording): Mark[] {
+  const { report, events } = recording.page;
+  const phases = shownPhases(report.phases).slice(1);
+  const all: Mark[] = [
+    ...phases.map((phase): Mark => {
+      const { from } = recording.span(phase.window);
+      return { kind: "phase", span: { from, to: from }, text: PHASES[phase.kind] };
+    }),
+    ...events.map((event): Mark => {
+      const at = recording.at(event.at);
+      return { kind: "event", span: { from: at, to: at }, text: event.text };
+    }),
+    ...report.gaps.flatMap((gap): Mark[] =>
+      gap.table === "*" && gap.window
+        ? [{ kind: "gap", span: recording.span(gap.window), text: reasonOf(gap) }]
+        : [],
+    ),
+  ];
+  return all.sort((a, b) => a.span.from - b.span.from);
+}
+
+const PHASES: Record<PhaseKind, string> = {
+  warm_up: "warm-up",
+  steady: "steady",
+  ramp: "ramp",
+  congested: "congested",
+  end: "end",
+};
+
+/** One part of the run, as it stands in the strip over the lanes. */
+export interface PhaseBox {
+  readonly span: Span;
+  readonly kind: PhaseKind;
+  /** `steady`. */
+  readonly word: string;
+  /** `30,212 tps, 0.331 ms`, or empty. */
+  readonly numbers: string;
+  /** `cpu.saturated 41 % (postgres, measured)`, or empty. */
+  readonly verdict: string;
+  /** The verdict's sentence, or empty. */
+  readonly sentence: string;
+  /** Whether the run's verdict is about it. */
+  readonly judged: boolean;
+}
+
+/** The phases of a run that changed; nothing for a run of one phase (crates/stallscope/src/outputs/phases.rs). */
+export function phaseBoxes(recording: Recording): PhaseBox[] {
+  const { report } = recording.page;
+  if (shownPhases(report.phases).length < 2) return [];
+  const unit = report.workload?.load.rate_unit ?? "per second";
+  return report.phases.map((phase) => {
+    const numbers = [
+      typeof phase.throughput === "number" ? `${rate(phase.throughput)} ${unit}` : "",
+      typeof phase.latency_ns === "number" ? duration(phase.latency_ns) : "",
+    ];
+    const { verdict } = phase;
+    const share =
+      typeof verdict?.share === "number" ? ` ${percent(Math.min(verdict.share, 1))}` : "";
+    return {
+      span: recording.span(phase.window),
+      kind: phase.kind,
+      word: PHASES[phase.kind],
+      numbers: numbers.filter((it) => it !== "").join(", "),
+      verdict: verdict
+        ? `${verdict.cause}${share} (${verdict.entity.name}, ${verdict.confidence})`
+        : "",
+      sentence: verdict?.sentence ?? "",
+      judged: phase.window.start === report.window.start && phase.window.end === report.window.end,
+    };
+  });
+}
+
+function shownPhases(phases: readonly Phase[]): Phase[] {
+  return phases.filter((phase) => phase.kind !== "warm_up" && phase.kind !== "end");
+}
+
+/** How much of a span is in sight, 0 to 1, and where it begins there. */
+export function placed(span: Span, view: Span): { left: number; width: number } | undefined {
+  const both = intersection(span, view);
+  if (both === undefined) return undefined;
+  return { left: (both.from - view.from) / length(view), width: length(both) / length(view) };
+}

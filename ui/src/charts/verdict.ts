@@ -1,0 +1,203 @@
+// The verdict in the words of the terminal (crates/stallscope/src/outputs/terminal.rs), for the first
+// screen. Sentences come from the report; only numbers and names are put together here.
+
+import { bound, duration, integer, percent, rate } from "../data/format";
+import type {
+  Confidence,
+  Finding,
+  Remedy,
+  Report,
+  Resource,
+  Signal,
+  StallKind,
+} from "../data/page.gen";
+
+/** What the word is bound to. */
+export const CONFIDENCE: Record<Confidence, string> = {
+  proved: "a capacity was changed on purpose, and throughput followed",
+  measured:
+    "the kernel's exact account: its interval lies above the threshold, and nothing speaks against it",
+  consistent: "proxies agree: it fits all that was seen, and is not accounted exactly",
+  suspected: "little to go by: it happened at the same time",
+};
+
+/** Whom a finding is about: groups by their path. */
+export function who(finding: Pick<Finding, "entity">): string {
+  return finding.entity.kind === "cgroup" ? finding.entity.path : finding.entity.name;
+}
+
+/** How the first screen looks: something is wrong, nothing is, or it cannot be told. */
+export function outcome(report: Report): "limited" | "healthy" | "undetermined" {
+  const cause = report.verdict.findings[0]?.cause;
+  return cause === "healthy" || cause === "undetermined" ? cause : "limited";
+}
+
+/** The share of a finding and its interval: `38 % (36 % to 40 %)`, or empty. */
+export function shareOf(finding: Finding): string {
+  if (typeof finding.share !== "number") return "";
+  const { share_interval: interval } = finding;
+  const share = percent(Math.min(finding.share, 1));
+  return interval
+    ? `${share}, 95 % interval ${percent(interval.low)} to ${percent(interval.high)}`
+    : share;
+}
+
+/** What a change would bring at most: `114,000 tps`, `+50 %`. */
+export function remedyNumbers(remedy: Remedy, report: Report): string[] {
+  const unit = report.workload?.load.rate_unit ?? "";
+  const { throughput, gain } = remedy;
+  return [
+    ...(typeof throughput === "number" ? [`${bound(throughput)} ${unit}`.trim()] : []),
+    ...(typeof gain === "number" ? [`+${percent(gain)}`] : []),
+  ];
+}
+
+/** One of the workload's own numbers. */
+export interface Fact {
+  readonly name: string;
+  /** The number itself; empty where there is none. */
+  readonly value: string;
+  /** Its unit or what kind of number it is. */
+  readonly unit: string;
+  /** Where it comes from, and what else is to be said. */
+  readonly note: string;
+}
+
+/** Throughput, latency, lag and errors over the report's window. */
+export function facts(report: Report): Fact[] {
+  const signal = (name: string) => report.signals.find((it) => it.name === name);
+  const mean = (name: string) => signal(name)?.mean ?? undefined;
+  const unit = report.workload?.load.rate_unit ?? "per second";
+  const all: Fact[] = [];
+  const throughput = mean("throughput");
+  const empty = signal("throughput")?.empty_intervals ?? 0;
+  if (throughput !== undefined) {
+    const note = empty > 0 ? `nothing was completed in ${integer(empty)} intervals` : "";
+    all.push({ name: "throughput", value: rate(throughput), unit, note });
+  }
+  const latency = signal("latency");
+  if (latency) all.push(latencyFact(latency, report));
+  const lag = mean("lag");
+  if (lag !== undefined) {
+    const note = "behind the schedule, part of the latency";
+    all.push({ name: "lag", value: duration(lag), unit: "mean", note });
+  }
+  for (const name of ["failed", "skipped", "retried"]) {
+    const value = mean(name) ?? 0;
+    if (value > 0) all.push({ name, value: rate(value), unit: "per second", note: "" });
+  }
+  return all;
+}
+
+function latencyFact(latency: Signal, report: Report): Fact {
+  const name = "latency";
+  if (typeof latency.mean !== "number") {
+    return { name, value: "", unit: "", note: "no data: nothing was completed" };
+  }
+  const tool = report.workload?.name ?? "the tool";
+  const option = report.workload?.quantiles_option;
+  let note = `from ${tool}`;
+  if (latency.provenance === "derived") {
+    note = `worked out by ${tool} from clients and throughput: no evidence`;
+  } else if (latency.quantiles.length === 0) {
+    note += option ? `; p99 needs ${option}` : "; no percentiles";
+  }
+  return { name, value: duration(latency.mean), unit: "mean", note };
+}
+
+/** Quantiles of the latency, lowest first, and of how many operations; nothing where there are none. */
+export function quantiles(report: Report): {
+  all: { readonly name: string; readonly value: string }[];
+  of: string;
+} {
+  const latency = report.signals.find((it) => it.name === "latency");
+  const all = (latency?.quantiles ?? []).map(({ q, value }) => ({
+    // 0.999 is 99.9, and 99.90000000000001 in binary.
+    name: q === 1 ? "max" : `p${Math.round(q * 1e5) / 1e3}`,
+    value: duration(value),
+  }));
+  const sampled = latency?.quantiles[0]?.sampled;
+  return { all, of: typeof sampled === "number" ? `of ${integer(sampled)} sampled` : "" };
+}
+
+/** Pressure over the report's window, by who has it. */
+export interface PressureFact {
+  /** `machine`, `its group`. */
+  readonly whose: string;
+  /** The group's path, else empty. */
+  readonly path: string;
+  readonly resources: readonly {
+    readonly resource: Resource;
+    readonly some: string;
+    /** Empty where it means nothing or was not seen. */
+    readonly full: string;
+  }[];
+}
+
+export function pressureFacts(report: Report): PressureFact[] {
+  const kinds = [
+    { kind: "machine", whose: "machine" },
+    { kind: "cgroup", whose: "its group" },
+  ] as const;
+  return kinds.flatMap(({ kind, whose }) => {
+    const here = report.pressure.filter((it) => it.entity.kind === kind);
+    const share = (resource: Resource, stall: StallKind) =>
+      here.find((it) => it.resource === resource && it.kind === stall)?.share;
+    const resources = (["cpu", "memory", "io"] as const).flatMap((resource) => {
+      const some = share(resource, "some");
+      if (some === undefined) return [];
+      // The machine's cpu full is 0 by definition.
+      const full = kind === "machine" && resource === "cpu" ? undefined : share(resource, "full");
+      return [{ resource, some: percent(some), full: full === undefined ? "" : percent(full) }];
+    });
+    const path = kind === "cgroup" ? (here[0]?.entity.path ?? "") : "";
+    return resources.length === 0 ? [] : [{ whose, path, resources }];
+  });
+}
+
+/** Why there is no pressure to show. */
+export function noPressure(report: Report): string {
+  const off = report.gaps.some((gap) => gap.table === "pressure" && gap.what?.endsWith("cpu"));
+  return off ? "not recorded" : "too short a time to tell";
+}
+
+/** Something that the verdict says beside its sentence. */
+export interface Note {
+  readonly label: string;
+  readonly items: readonly string[];
+}
+
+/** In the order and the words of the terminal; what has nothing to say is left out. */
+export function notes(report: Report): Note[] {
+  const { verdict } = report;
+  const headline = verdict.findings[0];
+  const bare = (items: readonly string[]) => items.map((item) => item.replace(/\.+$/, ""));
+  const all: Note[] = [
+    { label: "Headroom", items: verdict.headroom ? [verdict.headroom.sentence] : [] },
+    { label: "Found innocent", items: bare(verdict.innocent.map((it) => it.sentence)) },
+    { label: "Speaks against it", items: bare(headline?.contradictions ?? []) },
+    { label: "Doubts", items: bare(verdict.caveats.map((it) => it.sentence)) },
+    { label: "Not seen", items: bare(verdict.not_seen) },
+    { label: "Ruled out", items: headline?.cause === "undetermined" ? ruledOut(report) : [] },
+  ];
+  return all.filter((note) => note.items.length > 0);
+}
+
+/** How to prove it wrong, or what to do next. */
+export function lastWord(report: Report): Note | undefined {
+  const headline = report.verdict.findings[0];
+  if (!headline?.prove_wrong) return undefined;
+  const label = headline.cause === "healthy" ? "Next" : "Prove it wrong";
+  return { label, items: [headline.prove_wrong] };
+}
+
+/** Why each cause is not it; causes with the same reason stand together. */
+function ruledOut(report: Report): string[] {
+  const reasons = new Map<string, string[]>();
+  for (const { cause, answer, concerns, sentence } of report.verdict.judged) {
+    if (answer !== "absent" || !concerns) continue;
+    if (cause === "load.rate" || cause === "undetermined") continue;
+    reasons.set(sentence, [...(reasons.get(sentence) ?? []), cause]);
+  }
+  return [...reasons].map(([reason, causes]) => `${causes.join(", ")}: ${reason}`);
+}

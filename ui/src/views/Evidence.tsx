@@ -1,0 +1,226 @@
+// Why: what the findings rest on, number by number, each with its chart; and what else was judged.
+
+import { useMemo } from "preact/hooks";
+import { type EvidenceRow, evidenceChart, evidenceRows, evidenceTables } from "../charts/evidence";
+import { exploreLink } from "../charts/explore";
+import { ANSWERS, counted, families, parted } from "../charts/judged";
+import { percent } from "../data/format";
+import type { Finding, Judged } from "../data/page.gen";
+import "./Evidence.css";
+import { LaneChart } from "./LaneChart";
+import { usePage, useTables } from "./state";
+
+export function Evidence() {
+  const { report } = usePage();
+  const { findings, judged, innocent, caveats } = report.verdict;
+  const { concerned, others } = parted(judged);
+  const [headline, ...more] = findings;
+  return (
+    <div class="evidence">
+      {headline && <FindingCard finding={headline} index={0} />}
+      {more.map((finding, index) => (
+        <details key={`${finding.cause} ${finding.entity.path}`} class="card">
+          <summary>
+            <b>{finding.cause}</b> {finding.sentence}
+          </summary>
+          <FindingCard finding={finding} index={index + 1} />
+        </details>
+      ))}
+      {caveats.length > 0 && (
+        <div class="card">
+          <h3>Doubts about the measurement</h3>
+          <ul>
+            {caveats.map((caveat) => (
+              <li key={caveat.gate}>
+                {caveat.sentence} <code class="muted">{caveat.gate}</code>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      <div class="card">
+        <h3>Everything that was judged</h3>
+        <p class="muted">{counted(judged)}.</p>
+        <Causes judged={concerned} />
+        {others.length > 0 && (
+          <details>
+            <summary>{others.length} more that do not concern where the time went</summary>
+            <Causes judged={others} />
+          </details>
+        )}
+        {innocent.length > 0 && (
+          <p class="innocent">
+            <b>Found innocent:</b> {innocent.map((it) => it.sentence).join(", ")}.
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function FindingCard({ finding, index }: { finding: Finding; index: number }) {
+  const { recording } = usePage();
+  const rows = evidenceRows(finding, index, recording);
+  const { entity, share, share_interval: interval } = finding;
+  const name = entity.path === entity.name ? "" : ` (${entity.path})`;
+  return (
+    <article class={index === 0 ? "card finding" : "finding"} aria-label={finding.cause}>
+      {index === 0 && <h3>{finding.sentence}</h3>}
+      <dl class="facts">
+        <div>
+          <dt>Cause</dt>
+          <dd>
+            <code>{finding.cause}</code> of {entity.kind} {entity.name}
+            <span class="muted">{name}</span>
+          </dd>
+        </div>
+        {typeof share === "number" && (
+          <div>
+            <dt>Share</dt>
+            <dd>
+              {percent(share)}
+              {interval && ` (95 %: ${percent(interval.low)} to ${percent(interval.high)})`}
+            </dd>
+          </div>
+        )}
+        <div>
+          <dt>Confidence</dt>
+          <dd>{finding.confidence}</dd>
+        </div>
+        {finding.contradictions.length > 0 && (
+          <div>
+            <dt>Against it</dt>
+            <dd>{finding.contradictions.join("; ")}</dd>
+          </div>
+        )}
+        {finding.prove_wrong !== "" && (
+          <div>
+            <dt>Prove it wrong</dt>
+            <dd>{finding.prove_wrong}</dd>
+          </div>
+        )}
+      </dl>
+      {rows.length > 0 && <Numbers rows={rows} finding={finding} />}
+      {rows.length > 0 && <Charts finding={finding} index={index} />}
+    </article>
+  );
+}
+
+function Numbers({ rows, finding }: { rows: readonly EvidenceRow[]; finding: Finding }) {
+  const { recording } = usePage();
+  return (
+    <div class="scroll">
+      <table class="numbers">
+        <caption class="offscreen">What {finding.cause} rests on</caption>
+        <thead>
+          <tr>
+            <th scope="col">Number</th>
+            <th scope="col" class="right">
+              Value
+            </th>
+            <th scope="col">Asked of it</th>
+            <th scope="col">Passed</th>
+            <th scope="col">From</th>
+            <th scope="col">Window</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, place) => (
+            <tr key={row.id} id={row.id}>
+              <th scope="row">
+                <a href={`#${row.id}-chart`}>{row.what}</a>
+              </th>
+              <td class="right" data-number={row.id}>
+                {row.value}
+              </td>
+              <td>{row.needs || <span class="muted">told only</span>}</td>
+              <td class={row.passed ? "passed" : "failed"}>{row.passed ? "✓ yes" : "✗ no"}</td>
+              <td>
+                <Source row={row} link={exploreLink(recording, finding.evidence[place])} />
+              </td>
+              <td>{row.window}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Source({ row, link }: { row: EvidenceRow; link: string | undefined }) {
+  const column = <code>{row.source}</code>;
+  return (
+    <>
+      {link === undefined ? column : <a href={link}>{column}</a>}{" "}
+      <span class="muted">{row.who}</span>
+    </>
+  );
+}
+
+function Charts({ finding, index }: { finding: Finding; index: number }) {
+  const { recording } = usePage();
+  const tables = useTables(...evidenceTables(finding));
+  const charts = useMemo(
+    () =>
+      tables &&
+      finding.evidence.map((evidence, row) => ({
+        id: `${evidence.what} ${evidence.column}`,
+        ...evidenceChart(finding, [index, row], recording, tables),
+      })),
+    [finding, index, recording, tables],
+  );
+  const lanes = useMemo(
+    () => charts?.flatMap((chart) => ("lane" in chart ? [chart.lane] : [])),
+    [charts],
+  );
+  if (charts === undefined || lanes === undefined) return null;
+  return (
+    <div class="evidence-charts">
+      {finding.evidence.map((_, row) => (
+        <span key={lanes[row]?.id} id={`evidence-${index}-${row}-chart`} />
+      ))}
+      {lanes.length > 0 && (
+        <LaneChart lanes={lanes} label={`The numbers of ${finding.cause} over time`} height={84} />
+      )}
+      <dl class="how">
+        {charts.map((chart, row) => (
+          <div key={chart.id}>
+            <dt>{finding.evidence[row]?.what}</dt>
+            <dd>
+              {"lane" in chart ? (
+                <>
+                  {chart.how}. <span class="muted">Over its window {chart.mean}.</span>
+                </>
+              ) : (
+                <>Not drawn: {chart.why}.</>
+              )}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}
+
+function Causes({ judged }: { judged: readonly Judged[] }) {
+  return (
+    <div class="families">
+      {families(judged).map(({ title, causes }) => (
+        <div key={title} class="family">
+          <h4>{title}</h4>
+          <ul>
+            {causes.map(({ cause, answer, sentence }) => (
+              <li key={cause} data-answer={answer}>
+                <span class="answer">
+                  <span aria-hidden="true">{ANSWERS[answer].mark}</span> {ANSWERS[answer].word}
+                </span>
+                <code>{cause}</code>
+                <span>{sentence}</span>
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </div>
+  );
+}

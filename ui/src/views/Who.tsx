@@ -1,0 +1,233 @@
+// Who waited: roles, services, pools, processes and threads with where their time went.
+
+import { useMemo } from "preact/hooks";
+import { crowd, type Member } from "../charts/crowd";
+import { absent } from "../charts/gaps";
+import { sentence } from "../charts/parts";
+import { sparkline } from "../charts/sparkline";
+import type { TreeNode } from "../charts/tree";
+import { bytes, duration, instant, integer, percent, rate } from "../data/format";
+import type { Role } from "../data/page.gen";
+import { PartsBar, PartsList } from "./PartsBar";
+import { Sparkline } from "./Sparkline";
+import { usePage, useTables } from "./state";
+import { type TreeColumn, TreeTable } from "./TreeTable";
+import "./who.css";
+
+export function Who() {
+  const { recording, window } = usePage();
+  const tables = useTables("ledger", "process");
+  const nodes = useMemo(
+    () => (tables === undefined ? undefined : crowd(recording, tables, window)),
+    [recording, tables, window],
+  );
+  const columns = useMemo(() => columnsOf(recording.whole, window), [recording, window]);
+  if (nodes === undefined || tables === undefined) return <p class="muted">Reading the threads…</p>;
+  if (nodes.length === 0) {
+    const why = absent(recording, "thread") ?? absent(recording, "process");
+    return <p class="muted">No process was seen in this window{why ? `: ${why}` : ""}.</p>;
+  }
+  const leftOut = ["ledger", "process"]
+    .map((name) => recording.table(name))
+    .filter((table) => table !== undefined)
+    .filter((table) => table.left_out > 0);
+  return (
+    <div class="card who">
+      <p class="muted">
+        Over {instant(window.from)} to {instant(window.to)}. A bar is all of the time of the threads
+        on its row: what they ran, waited for and were blocked in adds up to 100 %. The line under a
+        part says how well it is known: none is exact, dashed sampled, dotted estimated, double not
+        known.
+      </p>
+      <ul class="offscreen">
+        {nodes.map(({ id, value }) => (
+          <li key={id}>{summaryOf(value)}</li>
+        ))}
+      </ul>
+      <TreeTable
+        caption="Where the time of threads went, by role, service, pool, process and thread"
+        nodes={nodes}
+        columns={columns}
+        nameTitle="Who"
+        name={(member) => <Name member={member} />}
+        nameOf={nameOf}
+        textOf={textOf}
+        detail={(member) => <Detail member={member} />}
+        what="name, pid, path, role"
+        open={openAtFirst(nodes)}
+        sortedBy="cpus"
+        fixed={1}
+      />
+      {leftOut.map((table) => (
+        <p key={table.name} class="muted">
+          {integer(table.left_out)} that did least are not in this page: the recording has them.
+        </p>
+      ))}
+    </div>
+  );
+}
+
+const nameOf = (member: Member) => `${member.name} ${member.detail}`.trim();
+const textOf = (member: Member) => member.text;
+
+/** The run's own are open down to their services. */
+function openAtFirst(nodes: readonly TreeNode<Member>[]): string[] {
+  const own = nodes.filter((node) => node.value.role !== "rest");
+  return own.flatMap((node) => [
+    node.id,
+    ...node.children.filter((child) => child.children.length <= 12).map((child) => child.id),
+  ]);
+}
+
+/** Signs that tell roles apart without colour. */
+const ROLE_SIGNS: Readonly<Record<Role, string>> = {
+  target: "\u25ce",
+  generator: "\u25b6",
+  dependency: "\u25c6",
+  recorder: "\u25cf",
+  rest: "\u25cb",
+};
+
+function Name({ member }: { readonly member: Member }) {
+  const { kind, name, detail, role, processes, threads } = member;
+  if (kind === "role") {
+    return (
+      <span class={`role role-${role}`}>
+        <span class="role-sign" aria-hidden="true">
+          {ROLE_SIGNS[role]}
+        </span>
+        {name}
+      </span>
+    );
+  }
+  const several =
+    detail || (threads > 1 ? "" : processes > 1 ? `${integer(processes)} processes` : "");
+  return (
+    <span class="member">
+      <span class="member-name" title={`${kind} ${nameOf(member)}`}>
+        {name}
+      </span>
+      {several && <span class="member-detail muted">{several}</span>}
+    </span>
+  );
+}
+
+const time = (ns: number) => duration(ns);
+const known = (value: number | undefined, format: (value: number) => string) =>
+  value === undefined ? <span class="muted">not seen</span> : format(value);
+const decimals = (value: number) => (value < 0.005 ? "0" : value.toFixed(2));
+
+function columnsOf(
+  run: { from: number; to: number },
+  window: { from: number; to: number },
+): TreeColumn<Member>[] {
+  return [
+    {
+      id: "bar",
+      title: "Where the time went",
+      help: "All of their time, by what they did in it. Press a bar for its parts as a list.",
+      look: "bar",
+      cell: (member, row) =>
+        member.whole === undefined ? (
+          <OnlyCpu member={member} />
+        ) : (
+          <PartsBar
+            whole={member.whole}
+            of={nameOf(member)}
+            format={time}
+            open={row.detailed}
+            toggle={row.toggleDetail}
+          />
+        ),
+    },
+    {
+      id: "threads",
+      title: "Threads",
+      help: "Threads whose time is known, in the window.",
+      look: "number wide",
+      by: (member) => member.threads || undefined,
+      cell: (member) => (member.threads > 0 ? integer(member.threads) : ""),
+    },
+    {
+      id: "cpus",
+      title: "CPUs used",
+      help: "CPU time per time: 1.00 is one CPU all the time.",
+      look: "number",
+      by: (member) => member.cpus,
+      cell: (member) => known(member.cpus, decimals),
+    },
+    {
+      id: "waiting",
+      title: "Waiting for a CPU",
+      help: "Mean number of threads that could run and did not: run-queue delay per time, a quota's part included.",
+      look: "number wide",
+      by: (member) => member.waiting,
+      cell: (member) => member.waiting !== undefined && decimals(member.waiting),
+    },
+    {
+      id: "blocked",
+      title: "Blocked",
+      help: "Mean number of threads in a disk's, memory's or a lock's way, or sending. Waiting for input, sleeping and what was not seen are not in it; idle workers in futex are.",
+      look: "number wide",
+      by: (member) => member.blocked,
+      cell: (member) => member.blocked !== undefined && decimals(member.blocked),
+    },
+    {
+      id: "busiest",
+      title: "Busiest thread",
+      help: "The thread that was on a CPU most, as a part of the window.",
+      look: "number extra",
+      by: (member) => member.busiest?.share,
+      cell: ({ busiest }) => busiest && <span title={busiest.name}>{percent(busiest.share)}</span>,
+    },
+    {
+      id: "storage",
+      title: "Storage",
+      help: "Bytes per second that processes had read from storage and written to it; known of whole processes only.",
+      look: "number extra",
+      by: (member) => member.storage,
+      cell: ({ storage }) => storage !== undefined && (storage < 1 ? "0" : `${bytes(storage)}/s`),
+    },
+    {
+      id: "run",
+      title: "CPU over the run",
+      help: "CPUs used over the whole run, each row to its own height; the window is shaded.",
+      look: "extra",
+      cell: (member) => {
+        const line = sparkline(member.cpuTime, run, window);
+        const most = rate(line.most / 1e9);
+        return <Sparkline line={line} label={`CPUs over the run, at most ${most}`} />;
+      },
+    },
+  ];
+}
+
+function OnlyCpu({ member }: { readonly member: Member }) {
+  const { kernelPart, cpus } = member;
+  if (cpus === undefined) return <span class="muted">not seen</span>;
+  const split =
+    kernelPart === undefined || cpus < 0.005 ? "" : `, ${percent(kernelPart)} of it in the kernel`;
+  return <span class="only-cpu muted">only CPU time was read{split}</span>;
+}
+
+function Detail({ member }: { readonly member: Member }) {
+  const { whole, waiting, blocked, busiest, threads } = member;
+  if (whole === undefined) return null;
+  return (
+    <PartsList whole={whole} format={time} quantity="Time">
+      <p class="muted">
+        {integer(threads)} {threads === 1 ? "thread" : "threads"}, {duration(whole.total)} in all.
+        {waiting !== undefined && ` ${decimals(waiting)} waiting for a CPU on average,`}
+        {blocked !== undefined && ` ${decimals(blocked)} blocked.`}
+        {busiest && ` Busiest: ${busiest.name}, ${percent(busiest.share)} of the window on a CPU.`}
+      </p>
+    </PartsList>
+  );
+}
+
+function summaryOf({ name, whole, cpus, threads }: Member): string {
+  const used = cpus === undefined ? "CPU time not seen" : `${decimals(cpus)} CPUs used`;
+  return whole === undefined
+    ? `${name}: ${used}; only CPU time was read.`
+    : `${name}: ${integer(threads)} threads, ${used}; of their time ${sentence(whole)}.`;
+}

@@ -1,0 +1,154 @@
+// One lane on a canvas: uPlot's options out of a lane. Only painting.
+
+import uPlot from "uplot";
+import type { Lane } from "../charts/lane";
+import { outline, reach, type Stroke, ticks } from "../charts/outline";
+import type { Pixels, Span } from "../data/units";
+import { colour } from "./colours";
+
+/** Room for the numbers of the vertical axis. */
+export const AXIS: Pixels = 64;
+/** Room at the right edge, so that nothing is cut off. */
+export const MARGIN: Pixels = 10;
+/** Lines of text beside a lane: its title, and one per line of it. */
+const TEXT: Pixels = 16;
+/** How far apart instants are marked. */
+const TICK: Pixels = 90;
+
+/** How many instants a chart of a width has room for. */
+export function tickCount(width: Pixels): number {
+  return Math.max(2, Math.floor((width - AXIS - MARGIN) / TICK));
+}
+
+/** What a lane needs, `least` or more, so that its readout fits beside it. */
+export function heightOf(lane: Lane, least: Pixels): Pixels {
+  return Math.max(least, 10 + TEXT * (1 + lane.lines.length));
+}
+
+export interface Size {
+  readonly width: Pixels;
+  readonly height: Pixels;
+}
+
+/** A painted lane, in `into`. */
+export function plot(lane: Lane, size: Size, view: Span, into: HTMLElement): uPlot {
+  const { x, strokes } = outline(lane);
+  const { low, high } = reach(lane);
+  const linear = uPlot.paths.linear?.();
+  const series = strokes.map(
+    (stroke): uPlot.Series => ({
+      ...style(stroke, lane),
+      points: { show: false },
+      ...(linear && { paths: linear }),
+    }),
+  );
+  const bands: uPlot.Band[] = [];
+  for (const [index, stroke] of strokes.entries()) {
+    const { line } = stroke;
+    if (stroke.of === "high") {
+      bands.push({ series: [index + 1, index + 2], fill: colour(line.colour, 0.28) });
+    }
+  }
+  const options: uPlot.Options = {
+    ...size,
+    legend: { show: false },
+    cursor: { show: false },
+    select: { show: false, left: 0, top: 0, width: 0, height: 0 },
+    padding: [5, MARGIN, 4, 0],
+    scales: {
+      x: { time: false, range: (_, min, max) => [min, max], min: view.from, max: view.to },
+      y: { range: () => [low, high] },
+    },
+    axes: [
+      {
+        size: 0,
+        grid: { stroke: colour("--line"), width: 1 },
+        ticks: { show: false },
+        splits: (self, _, from, to) => ticks({ from, to }, tickCount(self.width)).at,
+        values: () => [],
+      },
+      {
+        size: AXIS,
+        gap: 6,
+        font: `11px ${getComputedStyle(into).fontFamily}`,
+        stroke: colour("--muted"),
+        grid: { stroke: colour("--line"), width: 1 },
+        ticks: { show: false },
+        splits: () => (low < 0 ? [low, 0, high] : [0, high]),
+        values: (_, splits) => splits.map((value) => lane.format(value)),
+      },
+    ],
+    series: [{}, ...series],
+    bands,
+    hooks: { drawAxes: [(self) => unseen(self, lane)], draw: [(self) => threshold(self, lane)] },
+  };
+  const chart = new uPlot(options, [x, ...strokes.map((stroke) => stroke.y)], into);
+  chart.setScale("x", { min: view.from, max: view.to });
+  return chart;
+}
+
+function style({ line, of }: Stroke, lane: Lane): uPlot.Series {
+  if (of !== "values") return { width: 0 };
+  const dash = line.dash && { dash: [...line.dash] };
+  if (lane.stacked) {
+    // What lies below a line of a stack is painted over it: no mixing of colours.
+    return {
+      stroke: colour(line.colour),
+      width: 0.5,
+      fill: colour(line.colour, line.fill, "--card"),
+    };
+  }
+  const stroke = { stroke: colour(line.colour), width: line.style === "area" ? 1 : 1.25, ...dash };
+  return line.style === "area" ? { ...stroke, fill: colour(line.colour, line.fill) } : stroke;
+}
+
+/** Hatches what was not seen. */
+function unseen(self: uPlot, lane: Lane): void {
+  const { ctx, bbox } = self;
+  for (const { span } of lane.unseen) {
+    const left = Math.max(self.valToPos(span.from, "x", true), bbox.left);
+    const right = Math.min(self.valToPos(span.to, "x", true), bbox.left + bbox.width);
+    if (right <= left) continue;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(left, bbox.top, Math.max(right - left, 1), bbox.height);
+    ctx.clip();
+    ctx.strokeStyle = colour("--muted", 0.55);
+    ctx.lineWidth = uPlot.pxRatio;
+    ctx.beginPath();
+    const step = 6 * uPlot.pxRatio;
+    for (let x = left - bbox.height - (left % step); x < right; x += step) {
+      ctx.moveTo(x, bbox.top + bbox.height);
+      ctx.lineTo(x + bbox.height, bbox.top);
+    }
+    ctx.stroke();
+    ctx.restore();
+  }
+}
+
+/** The value that a finding was held against. */
+function threshold(self: uPlot, lane: Lane): void {
+  if (lane.threshold === undefined) return;
+  const { ctx, bbox } = self;
+  const y = Math.round(self.valToPos(lane.threshold.value, "y", true));
+  const ratio = uPlot.pxRatio;
+  ctx.save();
+  ctx.strokeStyle = colour("--bad");
+  ctx.fillStyle = colour("--bad");
+  ctx.lineWidth = ratio;
+  ctx.setLineDash([5 * ratio, 3 * ratio]);
+  ctx.beginPath();
+  ctx.moveTo(bbox.left, y);
+  ctx.lineTo(bbox.left + bbox.width, y);
+  ctx.stroke();
+  ctx.font = `${11 * ratio}px ${getComputedStyle(self.root).fontFamily}`;
+  ctx.textAlign = "right";
+  const above = y - bbox.top > 16 * ratio;
+  ctx.textBaseline = above ? "bottom" : "top";
+  ctx.fillText(
+    lane.threshold.label,
+    bbox.left + bbox.width - 2 * ratio,
+    y + (above ? -2 : 3) * ratio,
+  );
+  ctx.restore();
+}
