@@ -1,12 +1,13 @@
 // How a recording was measured, as facts to be listed: who made it, what it cost, what it did not see.
 
 import { duration, instant, integer, percent } from "../data/format";
+import { reasonOf } from "../data/gaps";
 import type { Cost, Gap, Page, Report, WorkloadRun } from "../data/page.gen";
 import type { Recording, Tables } from "../data/recording";
-import { meanOver, type Series } from "../data/series";
-import { length, SECOND, type Span } from "../data/units";
+import { meanOver } from "../data/series";
+import { SECOND, type Span } from "../data/units";
 import { binLane } from "./binLane";
-import { reason, unseen } from "./gaps";
+import { unseen } from "./gaps";
 import type { Lane } from "./lane";
 
 /** A fact: what, and what it is. */
@@ -139,22 +140,7 @@ export function clockFacts(recording: Recording, tables: Tables): Fact[] {
   const uncertainty = series("uncertainty_ns");
   const mean = uncertainty && meanOver(uncertainty, recording.whole);
   if (mean !== undefined) facts.push(["Read side by side within", duration(mean)]);
-  const raw = drift(series("monotonic_raw_ns"), recording.whole);
-  if (raw !== undefined) facts.push(["Slewed against the hardware clock", parts(raw)]);
   return facts;
-}
-
-/** How much faster a clock went than boot time: its growth by the time that passed, less 1. */
-function drift(series: Series | undefined, whole: Span): number | undefined {
-  if (series === undefined || series.bins < 3) return undefined;
-  const half = length(whole) / 2;
-  const first = meanOver(series, { from: whole.from, to: whole.from + half });
-  const second = meanOver(series, { from: whole.from + half, to: whole.to });
-  return first === undefined || second === undefined ? undefined : (second - first) / half - 1;
-}
-
-function parts(drift: number): string {
-  return `${(drift * 1e6).toFixed(1)} parts per million`;
 }
 
 /** A gap, as it is listed. */
@@ -168,7 +154,7 @@ export function gapRows(recording: Recording): GapRow[] {
   return recording.page.report.gaps.map((gap) => ({
     what: subject(gap),
     when: when(gap, recording),
-    why: reason(gap),
+    why: reasonOf(gap),
   }));
 }
 
