@@ -2,6 +2,8 @@
 
 import type { ComponentType } from "preact";
 import { useMemo, useState } from "preact/hooks";
+import { wallClock } from "../charts/measured";
+import type { Page } from "../data/page.gen";
 import type { Recording } from "../data/recording";
 import type { Span } from "../data/units";
 import { timeAxis } from "./axis";
@@ -54,6 +56,7 @@ export function App({ recording }: { recording: Recording }) {
   return (
     <StateContext.Provider value={state}>
       <div class="page">
+        <PaperHead page={recording.page} />
         <Header sections={SECTIONS} />
         <main>
           <Verdict />
@@ -67,5 +70,18 @@ export function App({ recording }: { recording: Recording }) {
         <SelectedBar />
       </div>
     </StateContext.Provider>
+  );
+}
+
+/** What a printed page is of: on the screen the address says it. */
+function PaperHead({ page }: { page: Page }) {
+  const { report, recording } = page;
+  return (
+    <p class="paper-head">
+      <span>Stallscope: {recording}</span>
+      <span>
+        {report.identity.node}, {wallClock(report, page.window.start)}
+      </span>
+    </p>
   );
 }

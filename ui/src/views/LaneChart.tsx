@@ -2,7 +2,7 @@
 // they share the cursor and what is in sight, and a window that is dragged on one is selected for all.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import "uplot/dist/uPlot.min.css";
 import type uPlot from "uplot";
 import type { Lane, LaneLine } from "../charts/lane";
@@ -75,9 +75,15 @@ function useWidth(element: { current: HTMLElement | null }): Pixels {
   useEffect(() => {
     const target = element.current;
     if (target === null) return;
-    const observer = new ResizeObserver(() => setWidth(target.clientWidth + AXIS + MARGIN));
+    const measure = () => setWidth(target.clientWidth + AXIS + MARGIN);
+    const observer = new ResizeObserver(measure);
     observer.observe(target);
-    return () => observer.disconnect();
+    // Paper is not waited for by observers.
+    addEventListener("beforeprint", measure);
+    return () => {
+      observer.disconnect();
+      removeEventListener("beforeprint", measure);
+    };
   }, [element]);
   return width;
 }
@@ -211,13 +217,14 @@ function Plot({ lane, height, width }: { lane: Lane; height: Pixels; width: Pixe
   const size = useRef({ width, height });
   size.current = { width, height };
   // biome-ignore lint/correctness/useExhaustiveDependencies: new colours are painted too
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (into.current === null || !known) return;
     const painted = plot(lane, size.current, axis.now().view, into.current);
     chart.current = painted;
     return () => painted.destroy();
   }, [lane, known, axis, colours]);
-  useEffect(() => {
+  // Before the next painting, which may be on paper.
+  useLayoutEffect(() => {
     if (width > 0) chart.current?.setSize({ width, height });
   }, [width, height]);
   const view = useSight(axis, "view");
