@@ -383,7 +383,8 @@ mod tests {
 
             {sudo}update-bootloader --add-option psi=1
             {sudo}sdbootutil update-all-entries
-            {sudo}reboot"#]].assert_eq(&said(suse, "", &[]));
+            {sudo}reboot"#]]
+        .assert_eq(&said(suse, "", &[]));
         // No boot loader of its own: a micro-VM, whose kernel somebody else starts.
         let debian = "etc/os-release = ID=debian";
         expect!["add psi=1 to the kernel's boot parameters (in the boot loader's configuration, or where this machine is started from) and reboot"].assert_eq(&said(debian, "", &["etc/default/grub"]));
