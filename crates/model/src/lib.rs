@@ -12,6 +12,7 @@ mod gap;
 mod monotone;
 mod name;
 mod narrow;
+mod page;
 mod report;
 mod rows;
 mod run;
@@ -27,6 +28,9 @@ pub use entity::{Entities, Entity, EntityEvent, EntityId, EntityKind, EntityReco
 pub use gap::{Gap, GapReason};
 pub use monotone::{Monotone, Rollback};
 pub use name::{bytes_of, name_of};
+pub use page::{
+    PAGE_SCHEMA, Page, PageColumn, PageEntity, PageEvent, PageEventKind, PageForm, PageTable,
+};
 pub use report::{
     Answer, Caveat, Confidence, Evidence, Finding, Headroom, Innocent, Interval, Judged, Phase,
     PhaseKind, PhaseVerdict, Pressure, Provenance, Quantile, REPORT_SCHEMA, Remedy, Report,

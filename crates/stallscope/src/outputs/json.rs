@@ -68,5 +68,9 @@ mod tests {
             &schemars::schema_for!(model::Survey),
             &expect_test::expect_file!["../../../../docs/doctor.schema.json"],
         );
+        check(
+            &schemars::schema_for!(model::Page),
+            &expect_test::expect_file!["../../../../docs/page.schema.json"],
+        );
     }
 }

@@ -51,6 +51,34 @@ machine!(ubuntu_in_a_virtual_machine, "ubuntu-24.04");
 machine!(a_raspberry_pi, "raspberry-pi");
 machine!(an_old_container, "container-v1");
 
+/// The hosts that are played to `record` are looked at too: what their README says of the tick, 100,
+/// 250 or 1000 a second, the program finds where distributions write it.
+#[test]
+fn the_tick_of_every_host_is_what_its_readme_says() {
+    let hosts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/hosts");
+    let mut told = std::collections::BTreeSet::new();
+    for host in fs::read_dir(hosts).expect("it is there") {
+        let host = host.expect("it can be read").path();
+        let Ok(readme) = fs::read_to_string(host.join("README")) else {
+            continue;
+        };
+        let Some((_, rest)) = readme.split_once("HZ=") else {
+            continue;
+        };
+        let hz: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        if !host.join("boot").exists() {
+            continue;
+        }
+        let place = Place::new();
+        let ended = place.run(&["doctor", "--root", &host.to_string_lossy()]);
+        ended.status(0);
+        let said = format!("HZ is {hz} (by /boot/config-");
+        assert!(ended.out_text().contains(&said), "{host:?}: {said}");
+        told.insert(hz);
+    }
+    assert_eq!(told.into_iter().collect::<Vec<_>>(), ["100", "1000", "250"]);
+}
+
 /// What the program says as JSON of this machine.
 fn survey(command: &str) -> Option<Survey> {
     let place = Place::new();

@@ -1,0 +1,70 @@
+// Numbers as people read them, one way each: axis, tooltip and table use the same. They are those of
+// the engine's sentences (crates/analysis/src/words.rs), so a number looks alike wherever it stands.
+
+import type { Nanoseconds, Share } from "./units";
+
+/** `34 %`; with one decimal below 10 and above 99, where a unit hides the difference. */
+export function percent(share: Share): string {
+  const value = share * 100;
+  const magnitude = Math.abs(value);
+  if (!Number.isFinite(value)) return "unknown";
+  if (magnitude < 0.05) return "0";
+  if (magnitude < 9.95 || (value > 99 && value < 99.95)) {
+    return `${value.toFixed(1).replace(/\.0$/, "")} %`;
+  }
+  return `${value.toFixed(0)} %`;
+}
+
+/** A whole number with thousands apart: `20,928`. */
+export function integer(value: number): string {
+  const digits = Math.abs(value)
+    .toFixed(0)
+    .replace(/\B(?=(\d{3})+(?!\d))/g, ",");
+  return value <= -0.5 ? `-${digits}` : digits;
+}
+
+/** With as many digits as it deserves: `20,928`, `12.5`. */
+export function rate(value: number): string {
+  return Math.abs(value) < 100 ? threeDigits(value) : integer(value);
+}
+
+/** A length of time: `0.423 ms`, `1.25 s`, `87.0 us`. */
+export function duration(ns: Nanoseconds): string {
+  const magnitude = Math.abs(ns);
+  if (magnitude === 0) return "0";
+  if (magnitude < 1e5) return `${threeDigits(ns / 1e3)} us`;
+  if (magnitude < 1e9) return `${threeDigits(ns / 1e6)} ms`;
+  return `${threeDigits(ns / 1e9)} s`;
+}
+
+/** An amount of memory or traffic: `1.25 GiB`. */
+export function bytes(value: number): string {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+  let scaled = value;
+  let unit = 0;
+  while (Math.abs(scaled) >= 1024 && unit < units.length - 1) {
+    scaled /= 1024;
+    unit += 1;
+  }
+  return `${unit === 0 ? integer(scaled) : threeDigits(scaled)} ${units[unit]}`;
+}
+
+/** An instant on the run's own clock: `12.4 s`, `1:02:03`; `step` says how fine it must be. */
+export function instant(at: Nanoseconds, step: Nanoseconds = 1e8): string {
+  const seconds = at / 1e9;
+  const decimals = Math.min(3, Math.max(0, Math.ceil(9 - Math.log10(step))));
+  if (Math.abs(seconds) < 600)
+    return `${(seconds + 0).toFixed(decimals).replace(/^-(0(\.0*)?)$/, "$1")} s`;
+  const whole = Math.floor(Math.abs(seconds));
+  const pad = (value: number) => String(value).padStart(2, "0");
+  const clock = `${Math.floor(whole / 3600)}:${pad(Math.floor(whole / 60) % 60)}:${pad(whole % 60)}`;
+  return seconds < 0 ? `-${clock}` : clock;
+}
+
+function threeDigits(value: number): string {
+  const magnitude = Math.abs(value);
+  if (magnitude >= 99.95) return integer(value);
+  if (magnitude >= 9.995) return value.toFixed(1);
+  if (magnitude >= 0.9995) return value.toFixed(2);
+  return value.toFixed(3);
+}

@@ -1,0 +1,1059 @@
+// Made by `npm run types` from docs/page.schema.json: change crates/model/src/page.rs instead.
+
+/**
+ * A point in time: nanoseconds on `CLOCK_BOOTTIME` of the recorded machine.
+ */
+export type Timestamp = number;
+/**
+ * The kinds of things that are measured.
+ */
+export type EntityKind =
+  | "machine"
+  | "cgroup"
+  | "process"
+  | "thread"
+  | "cpu"
+  | "disk"
+  | "group_disk"
+  | "filesystem"
+  | "interface"
+  | "connection"
+  | "workload";
+/**
+ * The part an entity plays in what is being measured.
+ */
+export type Role = "target" | "generator" | "dependency" | "recorder" | "rest";
+/**
+ * What kind of thing happened.
+ */
+export type PageEventKind = "workload_started" | "workload_ended" | "target_found";
+/**
+ * An interval in which something was not seen.
+ */
+export type Gap = {
+  /**
+   * The table concerned; `*` for all.
+   */
+  table: string;
+  /**
+   * The column, source or group concerned; empty for the whole table.
+   */
+  what?: string;
+  /**
+   * The interval; `None` for the whole recording.
+   */
+  window?: Window | null;
+} & Gap1;
+export type Gap1 =
+  | {
+      detail: string;
+      reason: "unsupported";
+    }
+  | {
+      detail: string;
+      reason: "denied";
+    }
+  | {
+      reason: "vanished";
+    }
+  | {
+      reason: "overrun";
+    }
+  | {
+      detail: string;
+      reason: "malformed";
+    }
+  | {
+      detail: number;
+      reason: "dropped";
+    }
+  | {
+      detail: string;
+      reason: "unwritten";
+    };
+/**
+ * The kinds of phases that are told apart.
+ */
+export type PhaseKind = "warm_up" | "steady" | "ramp" | "congested" | "end";
+/**
+ * How sure a finding is; each word is bound to a condition.
+ */
+export type Confidence = "suspected" | "consistent" | "measured" | "proved";
+/**
+ * The two kinds of stall.
+ */
+export type StallKind = "some" | "full";
+/**
+ * The resources of pressure-stall information.
+ */
+export type Resource = "cpu" | "memory" | "io" | "irq";
+/**
+ * Where a signal's numbers come from.
+ */
+export type Provenance = "tool_mean" | "tool_count" | "derived" | "none";
+/**
+ * The classes of the ledger that can be told from /proc.
+ */
+export type LedgerClass =
+  | "on_cpu"
+  | "cpu_wait"
+  | "throttled"
+  | "uninterruptible"
+  | "page_fault"
+  | "reclaim"
+  | "sync"
+  | "sync_queue"
+  | "read_write"
+  | "database_lock"
+  | "internal_lock"
+  | "futex"
+  | "output"
+  | "input"
+  | "sleep"
+  | "other_call"
+  | "unknown"
+  | "outside"
+  | "lag";
+/**
+ * How well a value is known.
+ */
+export type Quality = "exact" | "sampled" | "estimated" | "unknown";
+/**
+ * What a share is a share of.
+ */
+export type ShareBasis = "response_time" | "busy_time";
+/**
+ * Present, absent, or cannot tell.
+ */
+export type Answer = "present" | "absent" | "cannot_tell";
+/**
+ * The troubles that are told apart, by the usual words of databases and of the C library.
+ */
+export type ComplaintKind =
+  | "too_many_connections"
+  | "connection_refused"
+  | "server_gone"
+  | "no_space"
+  | "out_of_memory"
+  | "too_many_files"
+  | "unknown";
+/**
+ * Exit code or signal.
+ */
+export type ExitKind =
+  | {
+      code: number;
+    }
+  | {
+      signal: number;
+    };
+/**
+ * Whether a column adds up over time or stands for an instant.
+ */
+export type ColumnKind = "counter" | "gauge";
+/**
+ * The unit of a column's integer values.
+ */
+export type Unit = "nanoseconds" | "bytes" | "count" | "hundredths" | "milli_per_second" | "code";
+/**
+ * How a table's numbers stand in its block.
+ */
+export type PageForm =
+  | {
+      kind: "bins";
+      /**
+       * Edges per bin.
+       */
+      stride: number;
+    }
+  | {
+      kind: "rows";
+    };
+
+/**
+ * All that a page knows.
+ */
+export interface Page {
+  /**
+   * Whether the recording was closed; false after a crash, or while it is still written.
+   */
+  complete: boolean;
+  /**
+   * Who is in the tables, their parents and groups included; tables name them by their place here.
+   */
+  entities: PageEntity[];
+  /**
+   * What happened at an instant.
+   */
+  events: PageEvent[];
+  /**
+   * The recording's folder, as it is typed in a command: `pgbench-1.stall`.
+   */
+  recording: string;
+  report: Report;
+  /**
+   * `PAGE_SCHEMA`.
+   */
+  schema: string;
+  /**
+   * Whether the page came from `report --serve` and may ask it for a report of any window.
+   */
+  served: boolean;
+  /**
+   * The usual distance between two edges, ns: the finest step in which a window can be selected.
+   */
+  step_ns: number;
+  /**
+   * The tables, in the order of the data dictionary.
+   */
+  tables: PageTable[];
+  window: Window;
+}
+/**
+ * Somebody that rows are about.
+ */
+export interface PageEntity {
+  first_seen: Timestamp;
+  /**
+   * A process's control group: its place in `entities`.
+   */
+  group?: number | null;
+  kind: EntityKind;
+  /**
+   * What a person calls it.
+   */
+  name: string;
+  /**
+   * A thread's process, a process's parent, a group's parent: its place in `entities`.
+   */
+  parent?: number | null;
+  /**
+   * What tells it from others of its name: a group's path, a process's number.
+   */
+  path: string;
+  role: Role;
+  /**
+   * Whether it holds a connection of the load generator.
+   */
+  serving: boolean;
+  /**
+   * When it was found gone.
+   */
+  vanished?: Timestamp | null;
+}
+/**
+ * Something that happened at an instant.
+ */
+export interface PageEvent {
+  at: Timestamp;
+  kind: PageEventKind;
+  /**
+   * In words.
+   */
+  text: string;
+}
+/**
+ * The answer to "what is this system waiting for", over one window of one recording.
+ */
+export interface Report {
+  cost: Cost;
+  /**
+   * Facts about the machine.
+   */
+  environment: {
+    [k: string]: string;
+  };
+  /**
+   * What was not seen.
+   */
+  gaps: Gap[];
+  identity: Identity;
+  origin: Timestamp;
+  /**
+   * Parts of the run.
+   */
+  phases: Phase[];
+  /**
+   * Pressure over the window.
+   */
+  pressure: Pressure[];
+  /**
+   * `REPORT_SCHEMA`.
+   */
+  schema: string;
+  /**
+   * The workload's own view.
+   */
+  signals: Signal[];
+  /**
+   * Who was measured.
+   */
+  subjects: ReportSubject[];
+  verdict: Verdict;
+  window: Window;
+  /**
+   * The workload, its command line and what it said at its end; `None` for `record`.
+   */
+  workload?: WorkloadRun | null;
+}
+/**
+ * What a recording cost and how well the sampler kept its times.
+ */
+export interface Cost {
+  /**
+   * Readings that ran back and were held, by `table.column`.
+   */
+  corrections: {
+    [k: string]: number;
+  };
+  /**
+   * CPU time of the recorder, its threads included, ns.
+   */
+  cpu_ns: number;
+  /**
+   * Period of the target's threads at the end, ns: stretched where sampling cost too much.
+   */
+  fast_period_ns: number;
+  /**
+   * Wake-ups later than half a period.
+   */
+  late_ticks: number;
+  /**
+   * The latest wake-up, ns after its deadline.
+   */
+  lateness_max_ns: number;
+  /**
+   * Whether memory was locked.
+   */
+  memory_locked: boolean;
+  /**
+   * The priority that the sampler had: `SCHED_RR 1`, `nice -10`, `normal`.
+   */
+  priority: string;
+  /**
+   * Wake-ups of the sampler.
+   */
+  ticks: number;
+  /**
+   * Length of the recording, ns.
+   */
+  wall_ns: number;
+}
+/**
+ * A half-open interval `[start, end)`; empty when `end <= start`.
+ */
+export interface Window {
+  end: Timestamp;
+  start: Timestamp;
+}
+/**
+ * What tells this recording from every other.
+ */
+export interface Identity {
+  anchor_boottime: Timestamp;
+  /**
+   * Wall-clock time at `anchor_boottime`, ns since 1970.
+   */
+  anchor_realtime_ns: number;
+  /**
+   * `/proc/sys/kernel/random/boot_id`.
+   */
+  boot_id: string;
+  /**
+   * `/etc/machine-id`; empty when there is none.
+   */
+  machine_id: string;
+  /**
+   * Host name.
+   */
+  node: string;
+  /**
+   * Random, made at the start.
+   */
+  recording_id: string;
+  /**
+   * Version of the program that recorded.
+   */
+  stallscope: string;
+}
+/**
+ * A part of the run.
+ */
+export interface Phase {
+  kind: PhaseKind;
+  /**
+   * Mean latency, ns.
+   */
+  latency_ns?: number | null;
+  /**
+   * Mean throughput, operations per second.
+   */
+  throughput?: number | null;
+  /**
+   * What this phase waited for; `None` where the run has one phase, which `verdict` is about, and
+   * for warm-up and end.
+   */
+  verdict?: PhaseVerdict | null;
+  window: Window;
+}
+/**
+ * The headline of one phase of several.
+ */
+export interface PhaseVerdict {
+  /**
+   * The cause: `cpu.saturated`.
+   */
+  cause: string;
+  confidence: Confidence;
+  entity: Entity;
+  /**
+   * One full sentence with the number.
+   */
+  sentence: string;
+  /**
+   * Its part of the response time (or of busy time), 0 to 1.
+   */
+  share?: number | null;
+}
+/**
+ * Who an entity is: its kind, the name a person uses, and the path that tells it from others.
+ */
+export interface Entity {
+  kind: EntityKind;
+  /**
+   * What a person calls it: `postgres`, `vda`, `cpu0`.
+   */
+  name: string;
+  /**
+   * Unique within the recording and the kind: `pid:1234@256402`, `/system.slice/x.service`.
+   */
+  path: string;
+}
+/**
+ * Pressure of one group and resource over the window, from differences of `total=`, folded over 2 s.
+ */
+export interface Pressure {
+  entity: Entity;
+  /**
+   * Interval over which the kernel's per-CPU times were folded, ns.
+   */
+  fold_ns: number;
+  kind: StallKind;
+  resource: Resource;
+  /**
+   * Share of the window, 0 to 1.
+   */
+  share: number;
+}
+/**
+ * One of the workload's own numbers over the window.
+ */
+export interface Signal {
+  /**
+   * Intervals of the window in which nothing was completed.
+   */
+  empty_intervals: number;
+  /**
+   * The mean over the window; `None` when nothing was completed.
+   */
+  mean?: number | null;
+  /**
+   * `throughput`, `latency`, `failed`, `skipped`, `lag`.
+   */
+  name: string;
+  provenance: Provenance;
+  /**
+   * Quantiles of single operations, 1 being the highest; empty where the tool gives none.
+   */
+  quantiles: Quantile[];
+  /**
+   * Standard deviation of single operations, where the tool gives it.
+   */
+  stddev?: number | null;
+  /**
+   * `per_second`, `ns`, `count`.
+   */
+  unit: string;
+}
+/**
+ * A quantile.
+ */
+export interface Quantile {
+  /**
+   * 0 to 1.
+   */
+  q: number;
+  /**
+   * Number of operations, taken at random, that it was worked out from; `None` for all of them.
+   */
+  sampled?: number | null;
+  /**
+   * In the signal's unit.
+   */
+  value: number;
+}
+/**
+ * A target, the generator, or the rest, with what it used.
+ */
+export interface ReportSubject {
+  /**
+   * CPU time over the window, ns.
+   */
+  cpu_ns: number;
+  entity: Entity;
+  /**
+   * How it was found.
+   */
+  found_by: string;
+  role: Role;
+  /**
+   * Serving processes, or processes when nothing is known to serve.
+   */
+  serving: number;
+  /**
+   * Where its threads' time went.
+   */
+  threads?: ThreadsAccount | null;
+  /**
+   * What one of its serving processes is called.
+   */
+  unit: string;
+}
+/**
+ * Where the time of a set of threads went; the parts add up to `wall_ns`.
+ */
+export interface ThreadsAccount {
+  /**
+   * The parts.
+   */
+  items: AccountItem[];
+  /**
+   * Number of threads.
+   */
+  threads: number;
+  /**
+   * Their lifetimes inside the window, added up, ns.
+   */
+  wall_ns: number;
+}
+/**
+ * One part of an account.
+ */
+export interface AccountItem {
+  class: LedgerClass;
+  /**
+   * In words.
+   */
+  label: string;
+  /**
+   * More about it, or empty.
+   */
+  note?: string;
+  /**
+   * ns over the window.
+   */
+  ns: number;
+  quality: Quality;
+  /**
+   * Part of the whole, 0 to 1.
+   */
+  share: number;
+}
+/**
+ * The answer.
+ */
+export interface Verdict {
+  /**
+   * Where the response time went; `None` without a target.
+   */
+  account?: Account | null;
+  /**
+   * Doubts about the measurement.
+   */
+  caveats: Caveat[];
+  /**
+   * What is there; the first is the headline, `healthy` and `undetermined` included.
+   */
+  findings: Finding[];
+  /**
+   * Where the generator's threads spent theirs.
+   */
+  generator?: ThreadsAccount | null;
+  /**
+   * What this load proves to be free.
+   */
+  headroom?: Headroom | null;
+  /**
+   * What was looked at and is not the reason.
+   */
+  innocent: Innocent[];
+  /**
+   * What was said of every cause.
+   */
+  judged: Judged[];
+  /**
+   * What could not be seen, and what would show it.
+   */
+  not_seen: string[];
+}
+/**
+ * Where the response time went; the shares add up to 1.
+ */
+export interface Account {
+  basis: ShareBasis;
+  /**
+   * The parts, largest first, `outside` last.
+   */
+  items: AccountItem[];
+  /**
+   * Mean response time, ns; `None` without a signal.
+   */
+  response_ns?: number | null;
+  /**
+   * 100 %, ns over the window.
+   */
+  total_ns: number;
+}
+/**
+ * A doubt about the measurement itself.
+ */
+export interface Caveat {
+  /**
+   * The gate that raised it: `gate.short`.
+   */
+  gate: string;
+  /**
+   * One sentence.
+   */
+  sentence: string;
+}
+/**
+ * One finding: a cause that is present.
+ */
+export interface Finding {
+  /**
+   * The cause: `cpu.saturated`.
+   */
+  cause: string;
+  confidence: Confidence;
+  /**
+   * What speaks against it, or nothing.
+   */
+  contradictions: string[];
+  entity: Entity;
+  /**
+   * What it rests on.
+   */
+  evidence: Evidence[];
+  /**
+   * How to prove it wrong, to be typed.
+   */
+  prove_wrong: string;
+  /**
+   * One full sentence with the number.
+   */
+  sentence: string;
+  /**
+   * Its part of the response time (or of busy time), 0 to 1.
+   */
+  share?: number | null;
+  /**
+   * 95 % interval of the share by block bootstrap over seconds.
+   */
+  share_interval?: Interval | null;
+  /**
+   * What would help, best first.
+   */
+  would_help: Remedy[];
+  /**
+   * What would not.
+   */
+  would_not_help: string[];
+}
+/**
+ * A number that a finding rests on, with what is needed to draw it.
+ */
+export interface Evidence {
+  /**
+   * Table and column it was worked out from: `thread.wait_ns`.
+   */
+  column: string;
+  entity: Entity;
+  /**
+   * Whether it passed: what the cause needs.
+   */
+  passed: boolean;
+  /**
+   * The threshold it was held against.
+   */
+  threshold?: number | null;
+  /**
+   * `share`, `per_second`, `ns`, `count`.
+   */
+  unit: string;
+  /**
+   * The value: a share of 1 unless `unit` says otherwise.
+   */
+  value: number;
+  /**
+   * What it is, in words.
+   */
+  what: string;
+  window: Window;
+}
+/**
+ * A 95 % interval.
+ */
+export interface Interval {
+  /**
+   * Upper end.
+   */
+  high: number;
+  /**
+   * Lower end.
+   */
+  low: number;
+}
+/**
+ * A change that would help, with what it would bring at most if the rest of a request stays as it is.
+ */
+export interface Remedy {
+  /**
+   * Why, or empty.
+   */
+  because?: string;
+  /**
+   * The change: `a third CPU`.
+   */
+  change: string;
+  /**
+   * The same as a gain: 0.5 is +50 %.
+   */
+  gain?: number | null;
+  /**
+   * Upper bound of the throughput then, operations per second.
+   */
+  throughput?: number | null;
+}
+/**
+ * The least that is known to be free, from a load that found no limit.
+ */
+export interface Headroom {
+  /**
+   * One sentence.
+   */
+  sentence: string;
+  /**
+   * Throughput that the CPU law allows at least, operations per second.
+   */
+  throughput: number;
+}
+/**
+ * Something that was looked at and found innocent.
+ */
+export interface Innocent {
+  /**
+   * In words, with the number: `steal 0.1 %`.
+   */
+  sentence: string;
+  /**
+   * Its number, as a share of 1.
+   */
+  value: number;
+  /**
+   * What: `steal`.
+   */
+  what: string;
+}
+/**
+ * What was said of one cause that was judged.
+ */
+export interface Judged {
+  answer: Answer;
+  /**
+   * The cause.
+   */
+  cause: string;
+  /**
+   * Whether it concerns where the time went: a cause of disks does not where nobody waited for one.
+   */
+  concerns?: boolean;
+  /**
+   * Why, one sentence with the number.
+   */
+  sentence: string;
+}
+/**
+ * The workload that was run, and what it said of itself.
+ */
+export interface WorkloadRun {
+  /**
+   * The adapter that understood it; `None` for any other command.
+   */
+  adapter?: string | null;
+  /**
+   * The command line as it was executed, secrets replaced.
+   */
+  command: string[];
+  latency: Provenance;
+  load: Load;
+  /**
+   * Its name: `pgbench`.
+   */
+  name: string;
+  /**
+   * What was changed or noticed, as it was said to the user.
+   */
+  notices: string[];
+  /**
+   * How it ended; `None` while it runs.
+   */
+  outcome?: Outcome | null;
+  /**
+   * The option with which its quantiles would have been known: `--quantiles`; `None` where it was
+   * used, or would not help.
+   */
+  quantiles_option?: string | null;
+  /**
+   * The patterns that its output was read by, as typed: `latency:us=lat ([0-9]+)us`.
+   */
+  signals?: string[];
+  started: Timestamp;
+}
+/**
+ * The load that a command line asks for.
+ */
+export interface Load {
+  /**
+   * Concurrent clients; `None` when unknown.
+   */
+  clients?: number | null;
+  /**
+   * The option that sets the clients, so that advice can be typed: `-c`.
+   */
+  clients_option?: string | null;
+  /**
+   * Asked-for rate, operations per second; `None` for a closed loop.
+   */
+  rate?: number | null;
+  /**
+   * The option that sets the rate: `-R`.
+   */
+  rate_option?: string | null;
+  /**
+   * The word for one operation's rate: `tps`.
+   */
+  rate_unit: string;
+  /**
+   * Threads of the generator.
+   */
+  threads?: number | null;
+}
+/**
+ * How a workload ended.
+ */
+export interface Outcome {
+  /**
+   * What its output complained of, by kind: known only of output that was listened to, that is
+   * with an adapter or with `--signal`.
+   */
+  complaints?: Complaint[];
+  ended: Timestamp;
+  exit: ExitKind;
+  /**
+   * What its end means, in sentences: an aborted run, clients that failed.
+   */
+  remarks: string[];
+  /**
+   * Its own closing report, when it gave one.
+   */
+  summary?: Summary | null;
+}
+/**
+ * Lines of a workload's output that say the same trouble.
+ */
+export interface Complaint {
+  /**
+   * Lines that say so. A generator that gives up at the first refusal says it once.
+   */
+  count: number;
+  kind: ComplaintKind;
+  /**
+   * The first of them, secrets replaced, cut at 200 characters.
+   */
+  message: string;
+}
+/**
+ * A load generator's closing report.
+ */
+export interface Summary {
+  /**
+   * Clients that it says it had.
+   */
+  clients?: number | null;
+  /**
+   * False when the generator says that the run was aborted: the rest is then incomplete.
+   */
+  complete: boolean;
+  /**
+   * Operations completed.
+   */
+  completed?: number | null;
+  /**
+   * Time to connect, ns.
+   */
+  connect_ns?: number | null;
+  /**
+   * Length of the run by its own account, s.
+   */
+  duration_s?: number | null;
+  /**
+   * Operations failed.
+   */
+  failed?: number | null;
+  /**
+   * Highest lag behind the schedule, ns.
+   */
+  lag_max_ns?: number | null;
+  /**
+   * Mean lag behind the schedule, ns.
+   */
+  lag_mean_ns?: number | null;
+  /**
+   * Operations above the latency limit.
+   */
+  late?: number | null;
+  /**
+   * Whether the mean was computed from clients / tps and not measured.
+   */
+  latency_derived: boolean;
+  /**
+   * Mean latency, ns.
+   */
+  latency_mean_ns?: number | null;
+  /**
+   * Standard deviation of latency, ns.
+   */
+  latency_stddev_ns?: number | null;
+  /**
+   * Operations that were retried.
+   */
+  retried?: number | null;
+  /**
+   * Retries in all.
+   */
+  retries?: number | null;
+  /**
+   * Per script.
+   */
+  scripts: ScriptSummary[];
+  /**
+   * Operations skipped because they were late.
+   */
+  skipped?: number | null;
+  /**
+   * Threads that it says it had.
+   */
+  threads?: number | null;
+  /**
+   * Operations per second.
+   */
+  throughput?: number | null;
+  /**
+   * What ran: `<builtin: select only>`.
+   */
+  transaction_type?: string | null;
+  /**
+   * Its own version line.
+   */
+  version?: string | null;
+}
+/**
+ * One script's part of a closing report.
+ */
+export interface ScriptSummary {
+  /**
+   * Operations completed.
+   */
+  completed?: number | null;
+  /**
+   * Operations failed.
+   */
+  failed?: number | null;
+  /**
+   * Mean latency, ns.
+   */
+  latency_mean_ns?: number | null;
+  /**
+   * Standard deviation of latency, ns.
+   */
+  latency_stddev_ns?: number | null;
+  /**
+   * Its name as printed.
+   */
+  name: string;
+  /**
+   * Operations per second.
+   */
+  throughput?: number | null;
+  /**
+   * Its weight.
+   */
+  weight?: number | null;
+}
+/**
+ * One table: what it is, and where its numbers are.
+ */
+export interface PageTable {
+  /**
+   * The block's number: the element `block-N` of the page.
+   */
+  block: number;
+  /**
+   * Its columns.
+   */
+  columns: PageColumn[];
+  entity: EntityKind;
+  form: PageForm;
+  /**
+   * What it holds, one sentence.
+   */
+  help: string;
+  /**
+   * Entities that were left out, those that did least.
+   */
+  left_out: number;
+  /**
+   * Its name: `cgroup_pressure`.
+   */
+  name: string;
+}
+/**
+ * One column, as the recording describes it.
+ */
+export interface PageColumn {
+  /**
+   * What it means, one sentence.
+   */
+  help: string;
+  kind: ColumnKind;
+  /**
+   * Name with the unit in it: `run_ns`.
+   */
+  name: string;
+  quality: Quality;
+  /**
+   * Units per step of the integers in the block: 1000 where microseconds of a column in nanoseconds
+   * are kept.
+   */
+  scale: number;
+  /**
+   * The kernel since which it exists, or empty.
+   */
+  since?: string;
+  /**
+   * Where it is read: file and field.
+   */
+  source: string;
+  unit: Unit;
+}

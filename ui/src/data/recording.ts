@@ -1,0 +1,127 @@
+// A page's recording: the report, who is in it, and tables that are decoded when they are asked for.
+
+import { unpacked } from "./bytes";
+import type { Entity, Page, PageEntity, PageTable, Timestamp, Window } from "./page.gen";
+import { binAt, edgeOf, type Series } from "./series";
+import { type BinTable, decodeBins, decodeEdges, decodeRows, type RowTable } from "./tables";
+import type { Nanoseconds, Span } from "./units";
+
+/** Gives the base64 text of a block of the page. */
+export type BlockText = (block: number) => string;
+
+/** Tables that were asked for and are decoded, by name. */
+export interface Tables {
+  /** A table in bins; `undefined` where it was not recorded. */
+  bins(name: string): BinTable | undefined;
+  /** A table in rows; `undefined` where it was not recorded. */
+  rows(name: string): RowTable | undefined;
+  /** One series; `undefined` where table, column or entity has none. */
+  series(table: string, entity: number, column: string): Series | undefined;
+}
+
+export class Recording {
+  private readonly loading = new Map<string, Promise<BinTable | RowTable>>();
+
+  private constructor(
+    readonly page: Page,
+    /** Every edge, in ns after the origin. */
+    readonly edges: Float64Array,
+    private readonly text: BlockText,
+  ) {}
+
+  /** Opens what stands in a page. Rejects where the edges' block is damaged. */
+  static async open(page: Page, text: BlockText): Promise<Recording> {
+    return new Recording(page, decodeEdges(await unpacked(text(0))), text);
+  }
+
+  /** What the recording covers. */
+  get whole(): Span {
+    const { edges } = this;
+    return { from: edges[0] ?? 0, to: edges[edges.length - 1] ?? 0 };
+  }
+
+  /** An instant of the report, after the origin. */
+  at(time: Timestamp): Nanoseconds {
+    return time - this.page.report.origin;
+  }
+
+  /** A window of the report, after the origin. */
+  span(window: Window): Span {
+    return { from: this.at(window.start), to: this.at(window.end) };
+  }
+
+  /** The window that was judged. */
+  get judged(): Span {
+    return this.span(this.page.report.window);
+  }
+
+  /** A window widened to the nearest edges, at least one bin long. */
+  snapped(span: Span): Span {
+    const edges = { all: this.edges, stride: 1 };
+    const nearest = (at: Nanoseconds) => {
+      const bin = binAt(edges, at);
+      const [before, after] = [edgeOf(edges, bin), edgeOf(edges, bin + 1)];
+      return at - before <= after - at ? bin : bin + 1;
+    };
+    const from = Math.min(nearest(Math.min(span.from, span.to)), this.edges.length - 2);
+    const to = Math.max(nearest(Math.max(span.from, span.to)), from + 1);
+    return { from: edgeOf(edges, from), to: edgeOf(edges, to) };
+  }
+
+  entity(place: number): PageEntity | undefined {
+    return this.page.entities[place];
+  }
+
+  /** The place of whom a report speaks of; `undefined` where they were left out. */
+  placeOf(entity: Entity): number | undefined {
+    const place = this.page.entities.findIndex(
+      (other) => other.kind === entity.kind && other.path === entity.path,
+    );
+    return place < 0 ? undefined : place;
+  }
+
+  table(name: string): PageTable | undefined {
+    return this.page.tables.find((table) => table.name === name);
+  }
+
+  /** Decodes tables; those that were not recorded are left out. Rejects where a block is damaged. */
+  async load(names: readonly string[]): Promise<Tables> {
+    const here = names.filter((name) => this.table(name) !== undefined);
+    const decoded = await Promise.all(here.map((name) => this.decoded(name)));
+    const byName = new Map(here.map((name, index) => [name, decoded[index]]));
+    const bins = (name: string) => {
+      const table = byName.get(name);
+      return table !== undefined && "edges" in table ? table : undefined;
+    };
+    return {
+      bins,
+      rows: (name) => {
+        const table = byName.get(name);
+        return table !== undefined && "times" in table ? table : undefined;
+      },
+      series: (name, entity, column) => {
+        const table = bins(name);
+        const place = table?.about.columns.findIndex((other) => other.name === column) ?? -1;
+        return table?.columns[place]?.get(entity);
+      },
+    };
+  }
+
+  private decoded(name: string): Promise<BinTable | RowTable> {
+    let loading = this.loading.get(name);
+    if (loading === undefined) {
+      loading = this.decode(name);
+      this.loading.set(name, loading);
+    }
+    return loading;
+  }
+
+  private async decode(name: string): Promise<BinTable | RowTable> {
+    const about = this.table(name);
+    if (about === undefined) throw new RangeError(`the recording has no table ${name}`);
+    const block = await unpacked(this.text(about.block));
+    return about.form.kind === "rows"
+      ? decodeRows(about, block)
+      : decodeBins(about, this.edges, block);
+  }
+}

@@ -1,0 +1,25 @@
+/** Nanoseconds: a length of time, or an instant counted from the report's origin. */
+export type Nanoseconds = number;
+/** A part of a whole, 0 to 1. */
+export type Share = number;
+/** CSS pixels. */
+export type Pixels = number;
+
+/** A half-open interval, in nanoseconds after the report's origin. */
+export interface Span {
+  readonly from: Nanoseconds;
+  readonly to: Nanoseconds;
+}
+
+export const SECOND: Nanoseconds = 1e9;
+
+/** The part of `a` that lies in `b`, if any. */
+export function intersection(a: Span, b: Span): Span | undefined {
+  const from = Math.max(a.from, b.from);
+  const to = Math.min(a.to, b.to);
+  return from < to ? { from, to } : undefined;
+}
+
+export function length(span: Span): Nanoseconds {
+  return span.to - span.from;
+}

@@ -1,0 +1,51 @@
+// Builds the page as one file, dist/page.html: script and style stand in it, and a
+// Content-Security-Policy that allows these two by their hashes and nothing else.
+import { createHash } from "node:crypto";
+import preact from "@preact/preset-vite";
+import { defineConfig, type Plugin } from "vite";
+import { viteSingleFile } from "vite-plugin-singlefile";
+
+const hash = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+
+/** Hashes of what stands in all elements of a kind. */
+function hashes(html: string, element: "script" | "style"): string {
+  const found = html.matchAll(new RegExp(`<${element}\\b[^>]*>([\\s\\S]*?)</${element}>`, "g"));
+  return [...found].map((match) => hash(match[1] ?? "")).join(" ");
+}
+
+const CHARSET = '<meta charset="utf-8" />';
+
+/** Names the policy once everything else is in place, and the file as it is embedded. */
+function policy(): Plugin {
+  return {
+    name: "policy",
+    enforce: "post",
+    generateBundle: {
+      // After the one that puts script and style into the file.
+      order: "post",
+      handler(_, bundle) {
+        const page = bundle["index.html"] ?? bundle["page.html"];
+        if (page?.type !== "asset") throw new Error("there is no page to name a policy in");
+        const html = String(page.source);
+        const allowed = [
+          "default-src 'none'",
+          `script-src ${hashes(html, "script")}`,
+          `style-src ${hashes(html, "style")}`,
+          "img-src data:",
+          // `report --serve` puts 'self' here (crates/stallscope/src/page).
+          "connect-src 'none'",
+          "base-uri 'none'",
+          "form-action 'none'",
+        ].join("; ");
+        const meta = `<meta http-equiv="Content-Security-Policy" content="${allowed}" />`;
+        page.source = html.replace(CHARSET, `${CHARSET}\n    ${meta}`);
+        page.fileName = "page.html";
+      },
+    },
+  };
+}
+
+export default defineConfig({
+  plugins: [preact(), viteSingleFile({ removeViteModuleLoader: true }), policy()],
+  build: { target: "es2022", modulePreload: false, reportCompressedSize: false },
+});
