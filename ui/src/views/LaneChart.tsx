@@ -14,7 +14,7 @@ import { useSight } from "./axis";
 import { useColours } from "./colours";
 import { useCursor } from "./cursor";
 import "./LaneChart.css";
-import { AXIS, heightOf, MARGIN, plot, tickCount } from "./plot";
+import { AXIS, heightOf, isDetailed, MARGIN, plot, tickCount } from "./plot";
 import { usePage } from "./state";
 
 /** Something that lies on the time axis and concerns all lanes: a phase, an event. */
@@ -207,21 +207,27 @@ function Plot({ lane, height, width }: { lane: Lane; height: Pixels; width: Pixe
   const into = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot | undefined>(undefined);
   const colours = useColours();
+  const view = useSight(axis, "view");
   const known = width > 0;
-  const size = useRef({ width, height });
-  size.current = { width, height };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: new colours are painted too
+  // A lane with more bins than pixels is condensed to what is in sight of it.
+  const detail = known && isDetailed(lane, width, view) ? `${view.from} ${view.to} ${width}` : "";
+  const now = useRef({ width, height, view });
+  now.current = { width, height, view };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: new colours and detail are painted too
   useEffect(() => {
     if (into.current === null || !known) return;
-    const painted = plot(lane, size.current, axis.now().view, into.current);
+    const painted = plot(lane, now.current, now.current.view, into.current);
     chart.current = painted;
     return () => painted.destroy();
-  }, [lane, known, axis, colours]);
+  }, [lane, known, colours, detail]);
   useEffect(() => {
-    if (width > 0) chart.current?.setSize({ width, height });
+    const painted = chart.current;
+    if (painted === undefined || width === 0) return;
+    if (painted.width !== width || painted.height !== height) painted.setSize({ width, height });
   }, [width, height]);
-  const view = useSight(axis, "view");
   useEffect(() => {
+    const { min, max } = chart.current?.scales.x ?? {};
+    if (min === view.from && max === view.to) return;
     chart.current?.setScale("x", { min: view.from, max: view.to });
   }, [view]);
   return <div ref={into} />;
