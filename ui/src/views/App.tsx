@@ -9,6 +9,7 @@ import { Dictionary } from "./Dictionary";
 import { Evidence } from "./Evidence";
 import { Explore } from "./Explore";
 import { Measured } from "./Measured";
+import { Resources } from "./Resources";
 import { type State, StateContext } from "./state";
 import { Timeline } from "./Timeline";
 import { Who } from "./Who";
@@ -25,6 +26,7 @@ export interface Section {
 const SECTIONS: readonly Section[] = [
   { id: "timeline", title: "Over time", view: Timeline },
   { id: "who", title: "Who waited", view: Who },
+  { id: "resources", title: "Resources", view: Resources },
   { id: "evidence", title: "Evidence", view: Evidence },
   { id: "explore", title: "Explore", view: Explore },
   { id: "dictionary", title: "Data dictionary", view: Dictionary },
