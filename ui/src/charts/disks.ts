@@ -82,11 +82,7 @@ export function law({ operations, each, queue }: Disk): string | undefined {
 }
 
 /** A disk's lanes. */
-export function diskLanes(
-  recording: Recording,
-  tables: Tables,
-  { place, name }: Pick<Disk, "place" | "name">,
-): Lane[] {
+export function diskLanes(recording: Recording, tables: Tables, place: number): Lane[] {
   const table = tables.bins("disk");
   if (table === undefined) return [];
   const gaps = unseen(recording, "disk");
@@ -103,7 +99,7 @@ export function diskLanes(
   ) =>
     binLane(table, {
       id: `disk-${place}-${id}`,
-      title: `${name}: ${title}`,
+      title,
       lines: [
         { ...read, label: "read", series: [series(first)] },
         { ...written, label: "written", series: [series(second)] },
@@ -112,31 +108,31 @@ export function diskLanes(
       least: 1,
       unseen: gaps,
     });
-  const one = (id: string, title: string, column: string, format: (value: number) => string) =>
+  const one = (
+    id: string,
+    title: string,
+    [label, column]: readonly [string, string],
+    format: (value: number) => string,
+  ) =>
     binLane(table, {
       id: `disk-${place}-${id}`,
-      title: `${name}: ${title}`,
-      lines: [{ ...read, label: title, series: [series(column)], factor: 1 / SECOND }],
+      title,
+      lines: [{ ...read, label, series: [series(column)], factor: 1 / SECOND }],
       format,
       least: id === "busy" ? 1 : 0,
       unseen: gaps,
     });
   return [
-    lane("operations", "operations", ["reads", "writes"], (value) => `${rate(value)}/s`),
-    lane("traffic", "traffic", ["read_bytes", "write_bytes"], (value) => `${bytes(value)}/s`),
-    latencyLane(recording, tables, place, name),
-    one("queue", "operations in progress", "queue_ns", rate),
-    one("busy", "part of the time in use", "busy_ns", percent),
+    lane("operations", "Operations", ["reads", "writes"], (value) => `${rate(value)}/s`),
+    lane("traffic", "Traffic", ["read_bytes", "write_bytes"], (value) => `${bytes(value)}/s`),
+    latencyLane(recording, tables, place),
+    one("queue", "In progress", ["mean", "queue_ns"], rate),
+    one("busy", "In use", ["of the time", "busy_ns"], percent),
   ].filter((it) => it !== undefined);
 }
 
 /** Mean time of an operation that ended in a bin; nothing where none did. */
-function latencyLane(
-  recording: Recording,
-  tables: Tables,
-  place: number,
-  name: string,
-): Lane | undefined {
+function latencyLane(recording: Recording, tables: Tables, place: number): Lane | undefined {
   const table = tables.bins("disk");
   const series = (column: string) => tables.series("disk", place, column);
   const edges = series("reads")?.edges;
@@ -164,7 +160,7 @@ function latencyLane(
   if (lines.length === 0) return undefined;
   const draft = {
     id: `disk-${place}-latency`,
-    title: `${name}: mean time of an operation`,
+    title: "Mean time of an operation",
     format: duration,
     least: 0,
     unseen: unseen(recording, "disk"),

@@ -149,7 +149,8 @@ function group(
     cpuset: limit.last("cpus"),
     throttledPeriods: ratio(cpu.rate("throttled_periods"), cpu.rate("periods")),
     throttledTime: throttled === undefined ? undefined : throttled / SECOND,
-    cpu: stalls("cpu"),
+    // That of the machine is 0 by definition, and some kernels show another figure.
+    cpu: { ...stalls("cpu"), ...(entity?.path === "/" && { full: undefined }) },
     memory: stalls("memory"),
     io: stalls("io"),
     used: memory.mean("usage_bytes"),

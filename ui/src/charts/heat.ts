@@ -111,5 +111,5 @@ export function cellAt({ edges }: HeatRow, at: Nanoseconds): number {
 
 /** Pixels of a row, so that few CPUs are easy to read and many still fit. */
 export function rowHeight(rows: number): number {
-  return rows <= 16 ? 20 : rows <= 64 ? 10 : 4;
+  return rows <= 4 ? 28 : rows <= 16 ? 20 : rows <= 64 ? 10 : 4;
 }

@@ -114,10 +114,7 @@ const nameOf = (disk: Disk) => disk.name;
 function Course({ disk, tables }: { readonly disk: Disk; readonly tables: Tables }) {
   const { recording } = usePage();
   const { place, name } = disk;
-  const lanes = useMemo(
-    () => diskLanes(recording, tables, { place, name }),
-    [recording, tables, place, name],
-  );
+  const lanes = useMemo(() => diskLanes(recording, tables, place), [recording, tables, place]);
   const held = law(disk);
   return (
     <>

@@ -89,7 +89,7 @@ function Stalls({ pressure, fill }: { readonly pressure: GroupPressure; readonly
   return (
     <>
       {percent(some)}
-      <span class="muted"> / {full === undefined ? "-" : percent(full)}</span>{" "}
+      {full !== undefined && <span class="muted"> / {percent(full)}</span>}{" "}
       <span class="meter wide" style={{ "--fill": `var(${fill})` }} aria-hidden="true">
         <span class="meter-some" style={{ width: width(some) }} />
         {full !== undefined && <span class="meter-full" style={{ width: width(full) }} />}
@@ -131,12 +131,12 @@ function columnsOf(
     },
     {
       id: "quota",
-      title: "of allowed",
+      title: "CPUs allowed",
       help: "CPUs that its own quota allows; by its cpuset where it has no quota.",
       look: "number",
       by: (group) => group.quota,
       cell: ({ quota, cpuset }) => {
-        if (quota !== undefined) return `${rate(quota)} by quota`;
+        if (quota !== undefined) return `${cpusText(quota)} by quota`;
         return cpuset === undefined ? "" : <span class="muted">{integer(cpuset)}</span>;
       },
     },

@@ -35,9 +35,9 @@ export function Who() {
     <div class="card who">
       <p class="muted">
         Over {instant(window.from)} to {instant(window.to)}. A bar is all of the time of the threads
-        on its row: what they ran, waited for and were blocked in adds up to 100 %. The line under a
-        part says how well it is known: none is exact, dashed sampled, dotted estimated, double not
-        known.
+        on its row: what they ran, waited for and were blocked in adds up to 100 %. The lower edge
+        of a part says how well it is known: whole is exact, dashed sampled, dotted estimated,
+        double not known. Press a bar for its parts as a list.
       </p>
       <ul class="offscreen">
         {nodes.map(({ id, value }) => (
