@@ -5,6 +5,7 @@
 //! fit is moved into the bins before it, where it was spent. So the bins of a window add up to what is
 //! said of the window.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
@@ -59,8 +60,9 @@ pub struct LedgerOverTime<'a> {
     resting: BTreeSet<EntityId>,
     /// The threads that answer requests.
     serving: BTreeSet<EntityId>,
-    pool: Vec<Pool>,
-    requests_known: bool,
+    /// Made when the first of them is asked for.
+    pool: OnceCell<Vec<Pool>>,
+    bins: Vec<signals::Bin>,
 }
 
 /// What is worked out for all serving threads together, for one bin.
@@ -88,28 +90,27 @@ impl<'a> LedgerOverTime<'a> {
         let generating = serving_threads(timeline, Role::Generator);
         let mut resting = at_rest(timeline, &serving, timeline.window);
         resting.extend(at_rest(timeline, &generating, timeline.window));
-        let mut over_time = Self {
+        Self {
             timeline,
             meta,
             edges,
             resting,
             serving: serving.into_iter().collect(),
-            pool: Vec::new(),
-            requests_known: !bins.is_empty(),
-        };
-        over_time.pool = over_time.pooled(&bins);
-        over_time
+            pool: OnceCell::new(),
+            bins,
+        }
     }
 
     /// What one thread did; `None` where it was not watched.
     pub fn of(&self, thread: EntityId) -> Option<ThreadTime> {
         let (first_bin, ledgers) = self.ledgers(thread)?;
         let serves = self.serving.contains(&thread);
+        let pool = serves.then(|| self.pool.get_or_init(|| self.pooled()));
         let bins = ledgers.into_iter().enumerate().map(|(bin, mut ledger)| {
-            if let Some(pool) = self.pool.get(first_bin + bin).filter(|_| serves) {
+            if let Some(pool) = pool.and_then(|pool| pool.get(first_bin + bin)) {
                 let throttled_ns = ledger.get(LedgerClass::CpuWait) * pool.throttled;
                 ledger.shift(LedgerClass::CpuWait, LedgerClass::Throttled, throttled_ns);
-                ledger.wait_behind(pool.synced, self.requests_known);
+                ledger.wait_behind(pool.synced, !self.bins.is_empty());
             }
             whole_ns(&ledger)
         });
@@ -147,7 +148,7 @@ impl<'a> LedgerOverTime<'a> {
 
     /// What is worked out for the serving threads together: over the workload's own intervals or over
     /// seconds, as for a whole window; over a bin where that is longer.
-    fn pooled(&self, bins: &[signals::Bin]) -> Vec<Pool> {
+    fn pooled(&self) -> Vec<Pool> {
         let count = self.edges.len().saturating_sub(1);
         let mut together = vec![Ledger::default(); count];
         for thread in &self.serving {
@@ -158,10 +159,10 @@ impl<'a> LedgerOverTime<'a> {
                 own.merge(ledger);
             }
         }
-        let pieces = if bins.is_empty() {
+        let pieces = if self.bins.is_empty() {
             ledger::seconds(self.timeline.window)
         } else {
-            bins.iter().map(|bin| bin.window).collect()
+            self.bins.iter().map(|bin| bin.window).collect()
         };
         let mut of_piece: BTreeMap<(bool, usize), Vec<usize>> = BTreeMap::new();
         for bin in 0..count {

@@ -92,6 +92,9 @@ pub(crate) struct RecordingOptions {
     /// Write the report as JSON to FILE (- for standard output).
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
+    /// Write no page (report.html) into the recording.
+    #[arg(long)]
+    pub(crate) no_report: bool,
     /// What serves the load: port:5432, pid:N, unit:NAME, cgroup:PATH, name:REGEX. Repeatable; a role may stand before it: dependency=port:6379.
     #[arg(long, value_name = "TARGET")]
     pub(crate) target: Vec<NamedTarget>,

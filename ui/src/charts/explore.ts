@@ -3,11 +3,11 @@
 
 import type { Evidence, PageColumn, PageTable } from "../data/page.gen";
 import type { Recording, Tables } from "../data/recording";
-import { growth, meanOver, rateOver, type Series } from "../data/series";
+import { binCount, type Edges, growth, meanOver, rateOver, type Series } from "../data/series";
 import type { RowTable } from "../data/tables";
 import { type Nanoseconds, SECOND, type Span } from "../data/units";
 import { completed } from "./binLane";
-import { binned, bounds } from "./bins";
+import { type Binned, binned, bounds } from "./bins";
 import { colourOf } from "./evidence";
 import { unseen } from "./gaps";
 import type { Lane, LaneLine } from "./lane";
@@ -236,9 +236,25 @@ export function exploredLane(
     if (one === undefined) return [];
     const over = (window: Span) =>
       scale.factor * ((one.gauge ? meanOver(one, window) : rateOver(one, window)) ?? Number.NaN);
-    return [{ ...look(line), ...binned(one, scale.factor), over }];
+    return [{ ...look(line), ...onEdges(binned(one, scale.factor), one.edges, table.edges), over }];
   });
   return lines.length === 0 ? undefined : completed(draft, bounds(table.edges), lines);
+}
+
+/** Numbers on a table's finest bins: those of a series with longer ones are repeated. */
+function onEdges(numbers: Binned, own: Edges, finest: Edges): Binned {
+  if (own.stride === finest.stride) return numbers;
+  const ratio = finest.stride / own.stride;
+  const spread = (values: Float64Array) =>
+    Float64Array.from(
+      { length: binCount(finest) },
+      (_, bin) => values[Math.floor(bin * ratio)] ?? Number.NaN,
+    );
+  const { values, low, high } = numbers;
+  return {
+    values: spread(values),
+    ...(low && high ? { low: spread(low), high: spread(high) } : {}),
+  };
 }
 
 function dashed(line: number): { dash?: readonly number[] } {

@@ -23,7 +23,8 @@ const CPU_PARTS: readonly {
   { label: "steal", columns: ["steal_ns"], colour: "--steal", fill: 0.85 },
 ];
 
-const CPU_STATES = [...CPU_PARTS.flatMap((part) => part.columns), "idle_ns"];
+/** All states of a CPU. */
+export const CPU_STATES = [...CPU_PARTS.flatMap((part) => part.columns), "idle_ns"];
 
 const perSecond = (value: number) => `${rate(value)}/s`;
 const bytesPerSecond = (value: number) => `${bytes(value)}/s`;

@@ -17,6 +17,7 @@ mod locks;
 mod memory;
 mod neighbour;
 mod network;
+mod over_time;
 mod phases;
 mod pressure;
 mod quota;

@@ -1,15 +1,15 @@
 //! The end of every experiment: the recording closed, read back, diagnosed and shown.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use model::Report;
-use recording::Reader;
+use recording::{Reader, Recording};
 
 use super::session::Session;
 use crate::arguments::RecordingOptions;
 use crate::bar::Bar;
-use crate::outputs;
+use crate::{outputs, page};
 
 /// Closes and shows; returns 1 when a bar was missed.
 pub(super) fn finish(
@@ -40,7 +40,13 @@ fn tell(
     let report = analysis::diagnose(&recording.timeline, &recording.meta, None);
     screen.say(outputs::terminal(&report).trim_end());
     let bytes = closed?;
-    screen.say(&saved(folder, bytes, &report));
+    let page = (!options.no_report).then(|| draw(folder, &recording, &report));
+    let page = page.and_then(|drawn| {
+        // Everything else is there without it.
+        let trouble = |error| screen.say(&format!("stallscope: {}", outputs::sentence(&error)));
+        drawn.map_err(trouble).ok()
+    });
+    screen.say(&saved(folder, bytes, &report, page.as_deref()));
     if let Some(file) = &options.json {
         outputs::write_json(&report, file)?;
     }
@@ -51,7 +57,17 @@ fn tell(
     Ok(u8::from(!missed.is_empty()))
 }
 
-fn saved(folder: &Path, bytes: u64, report: &Report) -> String {
+/// Draws the page into the recording's folder, and says where it is.
+fn draw(folder: &Path, recording: &Recording, report: &Report) -> Result<PathBuf> {
+    let file = page::place(folder);
+    let drawn = page::draw(recording, report, &page::name(folder))?;
+    page::save(&drawn, &file)
+        .with_context(|| format!("the page was not made: cannot write {}", file.display()))?;
+    Ok(file)
+}
+
+/// The last line: what was recorded, without the page, and what to do with it.
+fn saved(folder: &Path, bytes: u64, report: &Report, page: Option<&Path>) -> String {
     let size = bytes as f64 / 1e6;
     let size = if size < 0.1 {
         format!("{:.0} kB", bytes as f64 / 1e3)
@@ -60,5 +76,9 @@ fn saved(folder: &Path, bytes: u64, report: &Report) -> String {
     };
     let cost = analysis::percent(report.cost.cpu_share());
     let folder = folder.display();
-    format!("Saved {folder} ({size}), own cost {cost} of a CPU. Next: stallscope explain {folder}")
+    let next = match page {
+        Some(page) => format!("open {}", page.display()),
+        None => format!("stallscope explain {folder}"),
+    };
+    format!("Saved {folder} ({size}), own cost {cost} of a CPU. Next: {next}")
 }

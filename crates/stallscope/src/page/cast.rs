@@ -11,7 +11,7 @@ pub(super) struct Cast {
 }
 
 impl Cast {
-    /// Keeps at most `most` of each kind among the near ones, and as many among the others.
+    /// Keeps at most `most` of each kind among the near ones, and a third of that among the others.
     pub(super) fn of(timeline: &Timeline, most: usize) -> Self {
         let near = near(timeline);
         let mut did: BTreeMap<(EntityKind, EntityId), f64> = BTreeMap::new();
@@ -30,7 +30,10 @@ impl Cast {
             group.then(b.2.total_cmp(&a.2)).then(a.3.cmp(&b.3))
         });
         let groups = ranked.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
-        let kept = groups.flat_map(|group| group.iter().take(most));
+        let kept = groups.flat_map(|group| {
+            let near = group.first().is_some_and(|first| first.1);
+            group.iter().take(if near { most } else { most / 3 })
+        });
         Self {
             kept: kept.map(|(.., entity)| *entity).collect(),
             near,

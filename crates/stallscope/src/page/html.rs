@@ -2,26 +2,23 @@
 
 use std::io::{self, Write};
 
-use anyhow::{Context, Result};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 
 use super::Drawn;
 use crate::outputs;
 
 /// The page's program, built from `ui/`.
-static PROGRAM: &str = include_str!("../../../../ui/dist/page.html");
-const MARKER: &str = "<!--stallscope:data-->";
+pub(super) static PROGRAM: &str = include_str!("../../../../ui/dist/page.html");
+pub(super) const MARKER: &str = "<!--stallscope:data-->";
 
 /// Writes the page.
-pub(crate) fn write(drawn: &Drawn, out: &mut impl Write) -> Result<()> {
+pub(super) fn write(drawn: &Drawn, out: &mut impl Write) -> io::Result<()> {
     let (head, tail) = PROGRAM
         .split_once(MARKER)
-        .context("the page's program has no place for data")?;
-    let written = out
-        .write_all(head.as_bytes())
-        .and_then(|()| data(drawn, out))
-        .and_then(|()| out.write_all(tail.as_bytes()));
-    written.context("cannot write the page")
+        .expect("a test sees that the page's program has a place for data");
+    out.write_all(head.as_bytes())?;
+    data(drawn, out)?;
+    out.write_all(tail.as_bytes())
 }
 
 /// The elements that stand in the place of the marker.

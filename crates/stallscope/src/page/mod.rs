@@ -8,6 +8,7 @@ mod block;
 mod cast;
 mod edges;
 mod entities;
+mod file;
 mod html;
 mod rows;
 mod tables;
@@ -16,7 +17,7 @@ use anyhow::Result;
 use model::{Meta, PAGE_SCHEMA, Page, PageEvent, PageEventKind, PageForm, Report, Role};
 use recording::Recording;
 
-pub(crate) use html::write;
+pub(crate) use file::{name, place, save};
 
 use block::Numbers;
 use cast::Cast;
@@ -35,7 +36,7 @@ pub(crate) struct Drawn {
 const MOST_BYTES: usize = 4_500_000;
 /// Numbers of one table and entities of one kind in a page, at first; of more, bins are made longer and
 /// those who did least are left out.
-const ROOM: (usize, usize) = (1_500_000, 1_000);
+const ROOM: (usize, usize) = (500_000, 900);
 /// Below this many, a page is as small as it gets.
 const LEAST_ROOM: usize = 10_000;
 
@@ -153,3 +154,6 @@ fn events(meta: &Meta) -> Vec<PageEvent> {
     events.sort_by_key(|event| event.at);
     events
 }
+
+#[cfg(test)]
+mod tests;

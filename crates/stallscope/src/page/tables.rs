@@ -28,7 +28,7 @@ pub(super) struct Desk<'a> {
     pub(super) meta: &'a Meta,
     pub(super) edges: &'a [Timestamp],
     pub(super) cast: &'a Cast,
-    /// Numbers of one table, about, those of the near ones and of the others each: of more, bins are
+    /// Numbers of the near ones in one table, about; the others have a third of that. Of more, bins are
     /// made longer.
     pub(super) most_numbers: usize,
 }
@@ -57,7 +57,7 @@ impl Desk<'_> {
     /// A recorded table.
     pub(super) fn table(&self, data: &TableData, places: &mut Places<'_>) -> Written {
         let (entities, left_out) = self.cast.of_table(data);
-        let strides = self.strides(&entities, data.table.columns.len());
+        let strides = self.strides(data, &entities, data.table.columns.len());
         let mut numbers = Numbers::default();
         for (entity, near) in entities {
             let Some(place) = places.of(entity) else {
@@ -86,10 +86,10 @@ impl Desk<'_> {
     /// Where the time of threads went. Those that are left out are in it together, so that the threads of
     /// a role add up.
     pub(super) fn ledger(&self, data: &TableData, places: &mut Places<'_>) -> Written {
-        /// Classes that a thread spends time in, as a rule.
-        const USUAL: usize = 5;
+        /// Classes that a thread spends time in, as a rule; it is the table that is looked at most.
+        const USUAL: usize = 2;
         let (kept, left_out) = self.cast.of_table(data);
-        let strides = self.strides(&kept, USUAL);
+        let strides = self.strides(data, &kept, USUAL);
         let kept: BTreeMap<EntityId, bool> = kept.into_iter().collect();
         let over_time = [false, true].map(|near| {
             let edges = &strides.of(near).edges;
@@ -172,19 +172,31 @@ impl Desk<'_> {
         binned.write(*first_edge, numbers);
     }
 
-    fn strides(&self, entities: &[(EntityId, bool)], columns: usize) -> Strides {
-        let bins = |near| {
-            let count = entities.iter().filter(|(_, is)| *is == near).count();
-            let numbers = count * columns * self.edges.len();
-            let stride = numbers.div_ceil(self.most_numbers).max(1);
+    /// Bins for the near ones and for the others of a table, so long that about `most` numbers each are
+    /// enough; who lived for a moment takes little room.
+    fn strides(&self, data: &TableData, entities: &[(EntityId, bool)], columns: usize) -> Strides {
+        let whole = self.timeline.window.len_ns().max(1) as f64;
+        let lived = |entity: EntityId| {
+            let first = data.table.columns.first();
+            let series = self
+                .timeline
+                .series(&data.table.name, entity, &first?.name)?;
+            Some(series.known()?.len_ns() as f64 / whole)
+        };
+        let bins = |near, most: f64| {
+            let own = entities.iter().filter(|(_, is)| *is == near);
+            let lives: f64 = own.filter_map(|(entity, _)| lived(*entity)).sum();
+            let numbers = lives * (columns * self.edges.len()) as f64;
+            let stride = (numbers / most).ceil().max(1.0) as usize;
             Bins {
                 edges: strided(self.edges, stride),
                 stride,
             }
         };
+        let most = self.most_numbers as f64;
         Strides {
-            far: bins(false),
-            near: bins(true),
+            far: bins(false, most / 3.0),
+            near: bins(true, most),
         }
     }
 }

@@ -30,6 +30,7 @@ mod postgres;
 mod postgres_word;
 mod process;
 mod quantiles;
+mod report;
 mod signal;
 mod statuses;
 mod streams;

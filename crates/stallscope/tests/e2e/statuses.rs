@@ -97,7 +97,7 @@ fn a_second_run_takes_the_next_name() {
 #[test]
 fn what_the_tool_advises_next_can_be_typed() {
     let place = Place::new();
-    let ended = place.run(&["run", "-q", "--", "sleep", "1"]);
+    let ended = place.run(&["run", "-q", "--no-report", "--", "sleep", "1"]);
     ended.status(0);
     let said = ended.err_text();
     let next = said

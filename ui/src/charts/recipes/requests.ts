@@ -1,5 +1,6 @@
 // Numbers about requests: where their time went, and what the workload says of them.
 
+import { percent } from "../../data/format";
 import type { LedgerClass } from "../../data/page.gen";
 import type { Interval } from "../../data/signal";
 import { length } from "../../data/units";
@@ -70,15 +71,19 @@ export function ledgerShare(classes: readonly LedgerClass[]): Recipe {
           : undefined;
       const whole = wholeOf(asked, threads);
       const spent = inClasses(asked, threads, classes);
-      const words = classes.map((name) => name.replaceAll("_", " ")).join(", ");
-      const times_ = part === undefined ? "" : `, times the part of reads that ${part.value}`;
+      const words =
+        classes === WAITS
+          ? "waits of any kind"
+          : classes.map((name) => name.replaceAll("_", " ")).join(", ");
+      const counted =
+        part === undefined ? "" : `, times the ${percent(part.value)} of ${part.what}`;
       return drawn(asked.tables, "ledger", {
         quantity: {
           of: part === undefined ? spent : times(part.value, spent),
           per: whole.amount,
           ...(whole.edges ? { edges: whole.edges } : {}),
         },
-        how: `time of ${threads.length} serving threads in ${words} / ${whole.words}${times_}`,
+        how: `time of ${threads.length} serving threads in ${words} / ${whole.words}${counted}`,
       });
     },
   };

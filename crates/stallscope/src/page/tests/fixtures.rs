@@ -1,0 +1,134 @@
+//! Pages for the tests of the page's own program: kept as golden files, with what `explain` says of
+//! windows of them.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use model::{EntityKind, Report, Role, Timeline, Window};
+use recording::Recording;
+use serde_json::{Value, json};
+
+use super::data_of;
+use super::made::{HOSTILE, hostile, kept, with_gaps};
+
+/// More would make the repository large for little.
+const MOST_BYTES: usize = 300_000;
+
+fn keep(name: &str, recording: &Recording) {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../ui/fixtures");
+    let (report, text) = data_of(recording);
+    assert!(text.len() <= MOST_BYTES, "{name}: {} bytes", text.len());
+    golden(&folder.join(format!("{name}.data.html")), &text);
+    let windows: Vec<Value> = windows(recording, &report)
+        .into_iter()
+        .map(|window| said(recording, window))
+        .collect();
+    let windows = serde_json::to_string_pretty(&windows).expect("numbers are JSON");
+    golden(
+        &folder.join(format!("{name}.windows.json")),
+        &(windows + "\n"),
+    );
+}
+
+/// Nobody reads packed numbers: that they changed is all that is said.
+fn golden(file: &Path, text: &str) {
+    if env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(file, text).expect("the fixture is written");
+    }
+    let kept = fs::read_to_string(file).unwrap_or_default();
+    assert!(
+        kept == text,
+        "{} is not what is made now: UPDATE_EXPECT=1 writes it anew, then run the tests in ui",
+        file.display()
+    );
+}
+
+/// The judged one, the middle of the recording, and a short one.
+fn windows(recording: &Recording, report: &Report) -> [Window; 3] {
+    let intervals = analysis::intervals(&recording.timeline);
+    if intervals.len() < 6 {
+        return [report.window; 3];
+    }
+    let third = intervals.len() / 3;
+    let between = |from: usize, to: usize| Window::new(intervals[from].start, intervals[to].end);
+    [
+        report.window,
+        between(third, 2 * third),
+        between(intervals.len() - 3, intervals.len() - 2),
+    ]
+}
+
+/// What `explain --from --to` says of a window, and a few numbers that it has but does not show.
+fn said(recording: &Recording, window: Window) -> Value {
+    let Recording { meta, timeline, .. } = recording;
+    let report = analysis::diagnose(timeline, meta, Some(window));
+    let signal = |name: &str| {
+        let mut signals = report.signals.iter();
+        signals.find(|signal| signal.name == name)?.mean
+    };
+    let pressure: Vec<Value> = report.pressure.iter().map(|pressure| json!({
+        "kind": pressure.entity.kind,
+        "path": pressure.entity.path,
+        "column": format!("{}_{}_ns", pressure.resource.word(), json!(pressure.kind).as_str().unwrap_or_default()),
+        "share": pressure.share,
+    })).collect();
+    let threads = |role: Role| {
+        let mut subjects = report.subjects.iter();
+        let threads = subjects.find(|it| it.role == role)?.threads.as_ref()?;
+        let of = |class: model::LedgerClass| {
+            let mut items = threads.items.iter();
+            items.find(|it| it.class == class).map_or(0, |it| it.ns)
+        };
+        Some(json!({
+            "threads": threads.threads,
+            "wall_ns": threads.wall_ns,
+            "on_cpu_ns": of(model::LedgerClass::OnCpu),
+            "cpu_wait_ns": of(model::LedgerClass::CpuWait),
+            "throttled_ns": of(model::LedgerClass::Throttled),
+        }))
+    };
+    json!({
+        "from_ns": report.window.start.ns_since(report.origin),
+        "to_ns": report.window.end.ns_since(report.origin),
+        "throughput": signal("throughput"),
+        "latency_ns": signal("latency"),
+        "lag_ns": signal("lag"),
+        "failed_per_second": signal("failed"),
+        "pressure": pressure,
+        "target": threads(Role::Target),
+        "generator": threads(Role::Generator),
+        "cpus": cpus(timeline, report.window),
+    })
+}
+
+/// Growth of the columns of all CPUs together.
+fn cpus(timeline: &Timeline, window: Window) -> Value {
+    let sum = |column: &str| -> f64 {
+        let cpus = timeline.entities.of_kind(EntityKind::Cpu);
+        let grown = cpus.filter_map(|cpu| timeline.series("cpu", cpu.id, column)?.growth(window));
+        grown.sum()
+    };
+    json!({
+        "user_ns": sum("user_ns"),
+        "system_ns": sum("system_ns"),
+        "idle_ns": sum("idle_ns"),
+        "steal_ns": sum("steal_ns"),
+    })
+}
+
+#[test]
+fn pages_of_kept_recordings() {
+    for name in ["cpu-saturated", "io-sync", "cpu-quota", "step-change"] {
+        keep(name, &kept(name));
+    }
+}
+
+#[test]
+fn a_page_with_gaps() {
+    keep("gaps", &with_gaps(kept("cpu-neighbour")));
+}
+
+#[test]
+fn a_page_of_hostile_names() {
+    keep("hostile", &hostile(&HOSTILE));
+}

@@ -1,0 +1,155 @@
+//! Recordings for tests: kept ones, and some that were never made.
+
+use std::fs::File;
+use std::path::PathBuf;
+
+use model::{
+    Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Gap, GapReason, MISSING, Role,
+    TableData, Timeline, Timestamp, Window,
+};
+use recording::{Reader, Recording};
+
+/// One of the kept recordings of the lab.
+pub(super) fn kept(name: &str) -> Recording {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../lab/recordings");
+    let file = File::open(folder.join(format!("{name}.tar.zst"))).expect("it is kept");
+    let room = tempfile::tempdir().expect("a temporary folder");
+    let unpacked = zstd::Decoder::new(file).expect("a zstd stream");
+    tar::Archive::new(unpacked)
+        .unpack(room.path())
+        .expect("an archive");
+    Reader::open(&room.path().join(format!("{name}.stall"))).expect("a recording")
+}
+
+/// A recording in which nothing was seen for a while, as after a late sampler.
+pub(super) fn with_gaps(mut recording: Recording) -> Recording {
+    let timeline = &mut recording.timeline;
+    let from = timeline.window.start + timeline.window.len_ns() * 2 / 5;
+    let hole = Window::new(from, from + 1_500_000_000);
+    let tables: Vec<TableData> = timeline.tables().cloned().collect();
+    for table in tables {
+        let mut seen = TableData::new(table.table.clone());
+        for row in 0..table.len() {
+            let (time, entity) = table.key(row);
+            if !hole.contains(time) {
+                seen.push(time, entity, &table.row(row).collect::<Vec<_>>());
+            }
+        }
+        timeline.insert(seen);
+    }
+    let gap = |table: &str, window, reason| Gap {
+        table: table.to_owned(),
+        what: String::new(),
+        window,
+        reason,
+    };
+    timeline.gaps.push(gap("*", Some(hole), GapReason::Overrun));
+    let denied = GapReason::Denied("Permission denied".to_owned());
+    timeline.gaps.push(gap("thread", None, denied));
+    recording
+}
+
+/// Names that nobody should choose.
+pub(super) const HOSTILE: [&str; 8] = [
+    "<script>alert(1)</script>",
+    "</script><img src=x onerror=alert(1)>",
+    "a\nb\r\tc",
+    "\u{2028}\u{2029}\u{202e}desrever",
+    "\u{0}\u{1b}[31m\u{9b}",
+    "<!--stallscope:data--><!-- <script> ",
+    "{{constructor.constructor('alert(1)')()}}",
+    "\"'`;&amp;\\u003c/script>",
+];
+
+/// A small machine on which every name, text and number is as bad as it can be; of `text` in all places.
+pub(super) fn hostile(names: &[&str]) -> Recording {
+    let name = |number: usize| names[number % names.len()].to_owned();
+    let mut recording = kept("single-thread");
+    let start = Timestamp::from_seconds(100.0);
+    let mut timeline = Timeline::new(Window::new(start, start + 6_000_000_000));
+    let kinds = [
+        (EntityKind::Machine, None),
+        (EntityKind::Process, Some(Role::Target)),
+        (EntityKind::Process, Some(Role::Rest)),
+        (EntityKind::Thread, None),
+        (EntityKind::Thread, None),
+        (EntityKind::Cgroup, None),
+        (EntityKind::Disk, None),
+        (EntityKind::Workload, None),
+    ];
+    for (number, (kind, role)) in kinds.into_iter().enumerate() {
+        let id = EntityId(number as u32);
+        let record = EntityRecord {
+            id,
+            entity: Entity::new(
+                kind,
+                name(number),
+                format!("/{}/{number}", name(number + 1)),
+            ),
+            // Each other's parents.
+            parent: (kind != EntityKind::Machine)
+                .then(|| EntityId([0, 2, 1, 1, 2, 5, 6, 7][number])),
+            group: Some(EntityId(5)),
+            pressure_group: Some(EntityId(999)),
+            memory_group: None,
+            io_group: None,
+            role: role.unwrap_or_default(),
+            serving: role == Some(Role::Target),
+            first_seen: start,
+            vanished: None,
+        };
+        timeline.entities.apply(EntityEvent {
+            time: start,
+            record,
+        });
+    }
+    for table in sensors::tables().chain([&workloads::SIGNAL, &workloads::LATENCY_SAMPLE]) {
+        let of_kind = timeline.entities.of_kind(table.entity);
+        let ids: Vec<EntityId> = of_kind.map(|record| record.id).collect();
+        let data = timeline.table_mut(table);
+        for id in ids {
+            for step in 0..60i64 {
+                let hole = (20..30).contains(&step);
+                let width = table.columns.len() as i64;
+                let value = |column: i64| match (step + column) % 7 {
+                    0 => MISSING,
+                    _ if column == 0 && step == 59 => i64::MAX,
+                    _ => step * 9_000_000 + column,
+                };
+                if !hole {
+                    let values: Vec<i64> = (0..width).map(value).collect();
+                    data.push(start + step * 100_000_000, id, &values);
+                }
+            }
+        }
+    }
+    for (number, text) in names.iter().enumerate() {
+        timeline.gaps.push(Gap {
+            table: (*text).to_owned(),
+            what: (*text).to_owned(),
+            window: Some(Window::new(start + 2_000_000_000, start + 3_000_000_000)),
+            reason: GapReason::Malformed(format!("{number} {text}")),
+        });
+    }
+    let meta = &mut recording.meta;
+    meta.identity.node = name(0);
+    meta.environment.insert(name(1), name(2));
+    for target in &mut meta.targets {
+        target.name = name(0);
+        target.found_by = name(1);
+        target.root = Some(EntityId(1));
+        target.found_at = start;
+    }
+    if let Some(workload) = &mut meta.workload {
+        workload.name = name(3);
+        workload.command = names.iter().map(|name| (*name).to_owned()).collect();
+        workload.notices = workload.command.clone();
+        workload.started = start;
+        if let Some(outcome) = &mut workload.outcome {
+            outcome.ended = start + 6_000_000_000;
+            outcome.remarks = workload.command.clone();
+        }
+    }
+    recording.timeline = timeline;
+    recording
+}

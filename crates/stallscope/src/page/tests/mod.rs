@@ -1,0 +1,25 @@
+//! Pages as they are found again: their numbers, and that nothing in them leaves its place.
+
+mod decode;
+mod fixtures;
+mod made;
+mod names;
+mod sums;
+
+use model::Report;
+use recording::Recording;
+
+use super::{Drawn, draw, html};
+
+/// A recording's page, as the text that takes the marker's place.
+fn data_of(recording: &Recording) -> (Report, String) {
+    let report = analysis::diagnose(&recording.timeline, &recording.meta, None);
+    let drawn = draw(recording, &report, "drawn.stall").expect("it is drawn");
+    (report, text_of(&drawn))
+}
+
+fn text_of(drawn: &Drawn) -> String {
+    let mut text = Vec::new();
+    html::data(drawn, &mut text).expect("memory takes it");
+    String::from_utf8(text).expect("it is text")
+}

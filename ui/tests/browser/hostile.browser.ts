@@ -1,0 +1,106 @@
+// Names come from elsewhere: whatever they hold is text.
+
+import { dataOf, expect, goto, NAMES, test, written } from "./pages";
+
+const HOSTILE = [
+  "<script>window.ran = 1; alert(1)</script>",
+  "<img src=x onerror='window.ran = 1'>",
+  '"><svg onload="window.ran = 1">',
+  "javascript:window.ran=1",
+  "</script><script>window.ran = 1</script><!--",
+  "{{constructor.constructor('window.ran = 1')()}}",
+  "\u202egnp.exe \u0000 & <b>bold</b>",
+];
+
+/** Fields that hold what people, programs or kernels named. */
+const NAMED = new Set([
+  "name",
+  "path",
+  "sentence",
+  "label",
+  "note",
+  "text",
+  "help",
+  "source",
+  "detail",
+  "what",
+  "recording",
+  "node",
+  "prove_wrong",
+  "change",
+  "because",
+  "found_by",
+  "unit_name",
+  "message",
+  "priority",
+]);
+
+/** All names replaced, in turn; those of tables and columns are the program's own. */
+function hostile(data: string): string {
+  let turn = 0;
+  const next = () => HOSTILE[turn++ % HOSTILE.length] ?? "";
+  const visit = (value: unknown, key: string): unknown => {
+    if (key === "tables") return value;
+    if (typeof value === "string") return NAMED.has(key) ? next() : value;
+    if (Array.isArray(value)) {
+      const names = [
+        "contradictions",
+        "not_seen",
+        "notices",
+        "remarks",
+        "command",
+        "would_not_help",
+      ];
+      return value.map((inner) => (names.includes(key) ? next() : visit(inner, "")));
+    }
+    if (value === null || typeof value !== "object") return value;
+    if (key === "environment")
+      return Object.fromEntries(HOSTILE.map((text) => [`${text}.x`, next()]));
+    return Object.fromEntries(
+      Object.entries(value).map(([name, inner]) => [name, visit(inner, name)]),
+    );
+  };
+  return data.replace(
+    /(id="page">)([^<]*)(<)/,
+    (_, before: string, text: string, after: string) => {
+      const changed = JSON.stringify(visit(JSON.parse(text), ""));
+      return before + changed.replaceAll("<", "\\u003c") + after;
+    },
+  );
+}
+
+for (const name of NAMES.slice(0, 2)) {
+  test(`hostile names in ${name} are text`, async ({ page }) => {
+    await goto(page, written(`hostile-${name}`, hostile(dataOf(name))));
+    for (const fold of await page.locator("main details:not([open]) > summary").all())
+      await fold.click();
+    await expect(page.locator("#evidence")).toContainText(HOSTILE[0] ?? "");
+    expect(await page.evaluate(() => "ran" in window)).toBe(false);
+    const made = await page.evaluate(
+      () =>
+        document.querySelectorAll("#root :is(script, img, iframe, object, [onload], b > b)").length,
+    );
+    expect(made).toBe(0);
+    const links = await page.evaluate(() =>
+      [...document.querySelectorAll("a")].map((link) => link.protocol),
+    );
+    expect(links.filter((protocol) => !/^(file|https?):$/.test(protocol))).toEqual([]);
+  });
+}
+
+const GARBAGE = [
+  "#explore?chart=cpu.user_ns@999999,-1,NaN",
+  "#explore?chart=%",
+  "#explore?chart=__proto__.constructor@1&chart=pressure.cpu_some_ns@0",
+  `#explore?${"chart=cpu.user_ns&".repeat(500)}`,
+  "#evidence-99-99",
+  "#<img src=x onerror=alert(1)>",
+];
+for (const [index, fragment] of GARBAGE.entries()) {
+  test(`a garbage address is no harm, ${index + 1}`, async ({ page }) => {
+    const [first = ""] = NAMES;
+    await goto(page, written(`garbage-${index}`, dataOf(first)) + fragment);
+    await expect(page.locator("#explore figure").first()).toBeVisible();
+    expect(await page.locator("#explore figure").count()).toBeLessThanOrEqual(12);
+  });
+}

@@ -1,0 +1,81 @@
+// Every page opens, says its verdict, fits its window, and prints whole.
+
+import { readdirSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import { dataOf, expect, goto, NAMES, open, test } from "./pages";
+
+interface Data {
+  readonly report: {
+    readonly verdict: { readonly findings: readonly { readonly sentence: string }[] };
+  };
+}
+
+/** The JSON of a page's data. */
+function json(name: string): Data {
+  const text = /id="page">([^<]*)</.exec(dataOf(name))?.[1] ?? "";
+  return JSON.parse(text) as Data;
+}
+
+for (const name of NAMES) {
+  test(`${name} opens`, async ({ page }) => {
+    await open(page, name);
+    const [headline] = json(name).report.verdict.findings;
+    await expect(page.locator("main")).toContainText(headline?.sentence ?? "no finding");
+    for (const id of ["evidence", "explore", "dictionary", "measured"])
+      await expect(page.locator(`#${id} h2`)).toBeVisible();
+  });
+
+  test(`${name} fits 360 pixels`, async ({ page }) => {
+    await page.setViewportSize({ width: 360, height: 740 });
+    await open(page, name);
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    expect(width).toBeLessThanOrEqual(360);
+  });
+}
+
+/** Pages of other recordings: `scripts/ui.sh` has those of the lab made where the program is built. */
+const FOLDER = process.env.STALLSCOPE_PAGES;
+const OTHERS = FOLDER === undefined ? [] : readdirSync(FOLDER).filter((it) => it.endsWith(".html"));
+for (const file of OTHERS) {
+  test(`the lab's ${file} opens`, async ({ page }) => {
+    await goto(page, pathToFileURL(`${FOLDER}/${file}`).href);
+    await expect(page.locator("#evidence h3").first()).not.toBeEmpty();
+  });
+}
+
+const [FIRST = ""] = NAMES;
+
+test("a file that was cut off says so", async ({ page }) => {
+  const { written } = await import("./pages");
+  await page.goto(written("cut-off", dataOf(FIRST).slice(0, 2000)));
+  await expect(page.locator("#root")).toContainText("cannot be shown");
+});
+
+test("prints whole", async ({ page }) => {
+  await open(page, FIRST);
+  await page.emulateMedia({ media: "print" });
+  await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+  // What is folded on the screen stands on paper.
+  const findings = json(FIRST).report.verdict.findings;
+  for (const { sentence } of findings)
+    await expect(page.locator("#evidence").getByText(sentence).last()).toBeVisible();
+  const stuck = await page.evaluate(() =>
+    [...document.querySelectorAll("body *")]
+      .filter((element) => ["sticky", "fixed"].includes(getComputedStyle(element).position))
+      .map((element) => element.className),
+  );
+  expect(stuck).toEqual([]);
+  const cut = await page.evaluate(() =>
+    [...document.querySelectorAll("main *")]
+      .filter((element) => {
+        const { overflowY, overflowX } = getComputedStyle(element);
+        return (
+          /auto|scroll/.test(overflowX + overflowY) && element.scrollWidth > element.clientWidth
+        );
+      })
+      .map((element) => element.className),
+  );
+  expect(cut).toEqual([]);
+  const width = await page.evaluate(() => document.documentElement.scrollWidth);
+  expect(width).toBeLessThanOrEqual(1280);
+});
