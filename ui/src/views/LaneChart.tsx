@@ -70,7 +70,7 @@ export function LaneChart({ lanes, label, marks = [], height = 56, children }: P
 }
 
 /** The width of a plot with its axis; 0 until it is known. */
-function useWidth(element: { current: HTMLElement | null }): Pixels {
+export function useWidth(element: { current: HTMLElement | null }): Pixels {
   const [width, setWidth] = useState(0);
   useEffect(() => {
     const target = element.current;
@@ -83,7 +83,7 @@ function useWidth(element: { current: HTMLElement | null }): Pixels {
 }
 
 /** The time axis in words, and what is in sight of it. */
-function Scale({ view, width }: { view: Span; width: Pixels }) {
+export function Scale({ view, width }: { view: Span; width: Pixels }) {
   const { axis, selected } = usePage();
   const draft = useSight(axis, "draft");
   const { at, step } = ticks(view, tickCount(width));
@@ -242,7 +242,7 @@ interface OverlayProps {
 }
 
 /** What lies over all lanes: the window, the marks, the cursor; and pointer and keys. */
-function Overlay({ over, lanes, label, view, marks }: OverlayProps) {
+export function Overlay({ over, lanes, label, view, marks }: OverlayProps) {
   const { axis, window, selected, recording } = usePage();
   const cursor = useSight(axis, "cursor");
   const draft = useSight(axis, "draft");
