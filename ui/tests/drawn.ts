@@ -148,7 +148,7 @@ function bins(table: DrawnTable, edges: readonly number[]): number[] {
     const { values, low, high } = series;
     const count = typeof values === "number" ? all - first : values.length;
     const known = series.known ?? [0, length];
-    const head = [series.entity, place, known[0] / 1e3, known[1] / 1e3, first, count];
+    const head = [series.entity, place, stride, known[0] / 1e3, known[1] / 1e3, first, count];
     if (typeof values === "number") return [...head, 0, values / scale];
     const numbers = values.map((value, index) =>
       gauge ? (value - (values[index - 1] ?? 0)) / scale : value / scale,

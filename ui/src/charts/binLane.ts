@@ -1,6 +1,6 @@
 // A lane out of series of one table: what lanes of tables have in common.
 
-import { growth, meanOver, rateOver, type Series } from "../data/series";
+import { type Edges, growth, meanOver, rateOver, type Series } from "../data/series";
 import type { BinTable } from "../data/tables";
 import type { Span } from "../data/units";
 import { added, binned, blanks, bounds, middles, without } from "./bins";
@@ -21,7 +21,7 @@ export interface LaneDraft extends Omit<Lane, "times" | "edges" | "lines" | "alt
 
 /** Lines whose series are all missing are left out; `undefined` without any line. */
 export function binLane(table: BinTable, draft: LaneDraft): Lane | undefined {
-  const lines = draft.lines.flatMap((line) => lineOf(line) ?? []);
+  const lines = draft.lines.flatMap((line) => lineOf(line, table.edges) ?? []);
   return lines.length === 0 ? undefined : completed(draft, bounds(table.edges), lines);
 }
 
@@ -56,7 +56,7 @@ function blanksOf(edges: Float64Array, lines: readonly LaneLine[]): Span[] {
       );
 }
 
-function lineOf(draft: LineDraft): LaneLine | undefined {
+function lineOf(draft: LineDraft, edges: Edges): LaneLine | undefined {
   const { series, factor = 1, ...line } = draft;
   const known = series.filter((it) => it !== undefined);
   if (known.length === 0) return undefined;
@@ -65,7 +65,7 @@ function lineOf(draft: LineDraft): LaneLine | undefined {
     const seen = numbers.filter((it) => it !== undefined);
     return seen.length === 0 ? Number.NaN : factor * seen.reduce((sum, it) => sum + it, 0);
   };
-  return { ...line, ...added(known.map((it) => binned(it, factor))), over };
+  return { ...line, ...added(known.map((it) => binned(it, factor, edges))), over };
 }
 
 /** Parts of the growth of several counters: of a CPU's time by state, the states. */
@@ -117,7 +117,10 @@ export function alternative(
   return `${title}: ${said.join(", ")}.`;
 }
 
-/** What a lane is folded to: its numbers, where they are written alike from end to end. */
+/** Below this part of what its axis reaches at least, nothing of a lane can be made out. */
+const SMALL = 0.005;
+
+/** What a lane is folded to: its numbers, where they are written alike from end to end or very small. */
 function stillness(lane: Lane): string | undefined {
   const { format, lines } = lane;
   const values = lines.map((line) => {
@@ -126,6 +129,11 @@ function stillness(lane: Lane): string | undefined {
     const [low, high] = [format(range.low), format(range.high)];
     return low === high ? low : undefined;
   });
+  const ranges = lines.map(rangeOf).filter((range) => range !== undefined);
+  const most = Math.max(...ranges.map((range) => range.high));
+  if (ranges.length > 0 && most > 0 && most <= SMALL * lane.least) {
+    return `at most ${format(most)} throughout`;
+  }
   const [first] = values;
   if (first === undefined || values.includes(undefined)) return undefined;
   if (values.every((value) => value === first)) return `${first} throughout`;

@@ -1,6 +1,15 @@
 // Series as numbers per bin, ready to be drawn.
 
-import { binCount, type Edges, edgeOf, knownPart, type Series, valueAt } from "../data/series";
+import {
+  binCount,
+  type Edges,
+  edgeOf,
+  knownPart,
+  meanOver,
+  rateOver,
+  type Series,
+  valueAt,
+} from "../data/series";
 import { length, SECOND, type Span } from "../data/units";
 
 /** A series by bins; `NaN` where nothing is known. */
@@ -23,11 +32,18 @@ export function middles(all: Float64Array): Float64Array {
   return all.slice(1).map((end, bin) => (end + (all[bin] ?? 0)) / 2);
 }
 
-/** A counter per second, a gauge as it is, each times `factor`. */
-export function binned(series: Series, factor = 1): Binned {
-  const { edges } = series;
+/** A counter per second, a gauge as it is, each times `factor`; in bins of its own, or in others. */
+export function binned(series: Series, factor = 1, edges: Edges = series.edges): Binned {
   const count = binCount(edges);
   const values = new Float64Array(count).fill(Number.NaN);
+  if (edges.stride !== series.edges.stride) {
+    const over = series.gauge ? meanOver : rateOver;
+    for (let bin = 0; bin < count; bin++) {
+      const window = { from: edgeOf(edges, bin), to: edgeOf(edges, bin + 1) };
+      values[bin] = factor * (over(series, window) ?? Number.NaN);
+    }
+    return { values };
+  }
   const spread = series.low !== series.values;
   const low = spread ? values.slice() : undefined;
   const high = spread ? values.slice() : undefined;

@@ -23,7 +23,8 @@ const CPU_PARTS: readonly {
   { label: "steal", columns: ["steal_ns"], colour: "--steal", fill: 0.85 },
 ];
 
-const CPU_STATES = [...CPU_PARTS.flatMap((part) => part.columns), "idle_ns"];
+/** All states of a CPU. */
+export const CPU_STATES = [...CPU_PARTS.flatMap((part) => part.columns), "idle_ns"];
 
 const perSecond = (value: number) => `${rate(value)}/s`;
 const bytesPerSecond = (value: number) => `${bytes(value)}/s`;
@@ -58,13 +59,13 @@ export function cpuLanes(recording: Recording, tables: Tables): Lane[] {
   if (table === undefined) return [];
   const whole = seriesOf(table, CPU_STATES);
   if (whole.length === 0) return [];
-  const total = added(whole.map((series) => binned(series))).values;
+  const total = added(whole.map((series) => binned(series, 1, table.edges))).values;
   const edges = bounds(table.edges);
   const gaps = unseen(recording, "cpu");
   const lines = CPU_PARTS.flatMap((part): LaneLine[] => {
     const series = seriesOf(table, part.columns);
     if (series.length === 0) return [];
-    const sum = added(series.map((it) => binned(it))).values;
+    const sum = added(series.map((it) => binned(it, 1, table.edges))).values;
     return [
       {
         label: part.label,

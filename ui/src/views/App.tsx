@@ -2,17 +2,19 @@
 
 import type { ComponentType } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { wallClock } from "../charts/measured";
-import type { Page } from "../data/page.gen";
 import type { Recording } from "../data/recording";
 import type { Span } from "../data/units";
 import { timeAxis } from "./axis";
 import { Dictionary } from "./Dictionary";
 import { Evidence } from "./Evidence";
 import { Explore } from "./Explore";
+import { Header } from "./Header";
 import { Measured } from "./Measured";
+import { SelectedBar } from "./SelectedBar";
+import { useJudgement } from "./served";
 import { type State, StateContext } from "./state";
 import { Timeline } from "./Timeline";
+import { Verdict } from "./Verdict";
 import { Who } from "./Who";
 
 /** A part of the page. */
@@ -36,41 +38,34 @@ const SECTIONS: readonly Section[] = [
 export function App({ recording }: { recording: Recording }) {
   const [selected, setSelected] = useState<Span>();
   const axis = useMemo(() => timeAxis(recording.whole), [recording]);
+  const judgement = useJudgement(recording, selected);
   const state = useMemo<State>(
     () => ({
       recording,
-      report: recording.page.report,
+      report: judgement.report,
+      judgement,
       window: selected ?? recording.judged,
       selected,
       select: (span) => setSelected(span && recording.snapped(span)),
       axis,
     }),
-    [recording, selected, axis],
+    [recording, selected, judgement, axis],
   );
   return (
     <StateContext.Provider value={state}>
-      <main class="page">
-        <PaperHead page={recording.page} />
-        {SECTIONS.map(({ id, title, view: View }) => (
-          <section key={id} id={id} aria-labelledby={`${id}-title`}>
-            <h2 id={`${id}-title`}>{title}</h2>
-            <View />
-          </section>
-        ))}
-      </main>
+      <div class="page">
+        <Header sections={SECTIONS} />
+        <main>
+          <Verdict />
+          {SECTIONS.map(({ id, title, view: View }) => (
+            <section key={id} id={id} aria-labelledby={`${id}-title`}>
+              <h2 id={`${id}-title`}>{title}</h2>
+              <View />
+            </section>
+          ))}
+        </main>
+        <SelectedBar />
+      </div>
     </StateContext.Provider>
-  );
-}
-
-/** What a printed page is of: on the screen the address says it. */
-function PaperHead({ page }: { page: Page }) {
-  const { report, recording } = page;
-  return (
-    <p class="paper-head">
-      <span>Stallscope: {recording}</span>
-      <span>
-        {report.identity.node}, {wallClock(report, page.window.start)}
-      </span>
-    </p>
   );
 }

@@ -150,7 +150,7 @@ function Row({ lane, height, width }: RowProps) {
   return (
     <div class="lane" data-lane={lane.id}>
       <div class="lane-head">
-        <h3>
+        <h3 title={lane.title}>
           {lane.still === undefined ? (
             lane.title
           ) : (
@@ -304,5 +304,9 @@ function Shade({ span, view, kind }: ShadeProps) {
   const to = Math.min(span.to, view.to);
   if (from >= to) return null;
   const width = `${(100 * (to - from)) / (view.to - view.from)}%`;
-  return <div class={`lanes-shade lanes-${kind}`} style={{ left: place(from, view), width }} />;
+  return (
+    <div class={`lanes-shade lanes-${kind}`} style={{ left: place(from, view), width }}>
+      <span>{kind === "judged" ? "judged" : "selected"}</span>
+    </div>
+  );
 }

@@ -6,11 +6,14 @@ import type { Report } from "../data/page.gen";
 import type { Recording, Tables } from "../data/recording";
 import type { Span } from "../data/units";
 import type { TimeAxis } from "./axis";
+import type { Judgement } from "./served";
 
 export interface State {
   readonly recording: Recording;
   /** The report that is shown: that of the recording, or of the selected window where one is served. */
   readonly report: Report;
+  /** What `report` is about, and whether another is being made. */
+  readonly judgement: Judgement;
   /** The window that panels are about: the selected one, else the judged one. */
   readonly window: Span;
   /** What the reader selected; `undefined` for the judged window. */

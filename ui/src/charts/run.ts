@@ -1,0 +1,39 @@
+// What was run, in a line: for the head of the page.
+
+import { duration, instant } from "../data/format";
+import type { Page } from "../data/page.gen";
+import type { Span } from "../data/units";
+import { typed, wallClock } from "./measured";
+import { typedTime } from "./numbers";
+
+/** The head of the page. */
+export interface RunLine {
+  /** The command as it was typed, or what was recorded without one. */
+  readonly command: string;
+  readonly facts: readonly string[];
+}
+
+export function runLine({ report, window, complete }: Page): RunLine {
+  const { workload, identity } = report;
+  const facts = [
+    identity.node,
+    wallClock(report, window.start),
+    `${duration(window.end - window.start)} recorded`,
+    ...(complete ? [] : ["not closed: it ends where its writer was stopped, or is still written"]),
+  ];
+  return {
+    command: workload ? typed(workload.command) : "stallscope record",
+    facts,
+  };
+}
+
+/** `3.0 s to 8.0 s`. */
+export function spanWords(span: Span, step: number): string {
+  return `${instant(span.from, step)} to ${instant(span.to, step)}`;
+}
+
+/** The command that judges a window again. Times before the workload's start cannot be typed. */
+export function explainCommand(recording: string, window: Span): string {
+  const from = typedTime(Math.max(window.from, 0));
+  return `stallscope explain ${typed([recording])} --from ${from} --to ${typedTime(Math.max(window.to, 0))}`;
+}

@@ -1,0 +1,119 @@
+// What is selected, as long as something is: its main numbers beside those of the judged window.
+
+import { useMemo, useState } from "preact/hooks";
+import { compared, NUMBER_TABLES, type WindowNumber, windowNumbers } from "../charts/numbers";
+import { explainCommand, spanWords } from "../charts/run";
+import { copied } from "./clipboard";
+import { usePage, useTables } from "./state";
+import "./SelectedBar.css";
+
+export function SelectedBar() {
+  const { recording, selected, select, judgement } = usePage();
+  const tables = useTables(...NUMBER_TABLES);
+  const judged = useMemo(
+    () => (tables ? windowNumbers(recording, tables, recording.judged) : []),
+    [recording, tables],
+  );
+  const numbers = useMemo(
+    () => (tables && selected ? windowNumbers(recording, tables, selected) : []),
+    [recording, tables, selected],
+  );
+  if (selected === undefined || tables === undefined) return null;
+  const step = recording.page.step_ns;
+  const whole = compared(recording, tables, selected);
+  const command = explainCommand(recording.page.recording, selected);
+  return (
+    <aside class="selected" aria-label="The selected window">
+      <div class="selected-head">
+        <b>Selected {spanWords(selected, step)}</b>
+        {(whole.from !== selected.from || whole.to !== selected.to) && (
+          <span class="muted">
+            numbers over the workload's whole intervals, {spanWords(whole, step)}
+          </span>
+        )}
+        <Verdict />
+        <button type="button" class="button" onClick={() => select(undefined)}>
+          Clear
+        </button>
+      </div>
+      <Numbers numbers={numbers} judged={judged} />
+      {!judgement.of && <Command command={command} />}
+    </aside>
+  );
+}
+
+interface NumbersProps {
+  readonly numbers: readonly WindowNumber[];
+  readonly judged: readonly WindowNumber[];
+}
+
+function Numbers({ numbers, judged }: NumbersProps) {
+  const groups = [...new Set(numbers.map((number) => number.group))];
+  return (
+    <div class="selected-scroll">
+      <table class="selected-numbers">
+        <thead>
+          <tr>
+            <td />
+            {groups.map((group) => (
+              <th
+                key={group}
+                scope="colgroup"
+                colSpan={numbers.filter((number) => number.group === group).length}
+              >
+                {group}
+              </th>
+            ))}
+          </tr>
+          <tr>
+            <td />
+            {numbers.map((number) => (
+              <th key={number.id} scope="col">
+                {number.label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          <tr>
+            <th scope="row">selected</th>
+            {numbers.map(({ id, value, text }) => (
+              <td key={id} data-number={id} data-value={value}>
+                {text}
+              </td>
+            ))}
+          </tr>
+          <tr class="muted">
+            <th scope="row">judged</th>
+            {numbers.map(({ id }) => (
+              <td key={id}>{judged.find((number) => number.id === id)?.text}</td>
+            ))}
+          </tr>
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Whose verdict stands above. */
+function Verdict() {
+  const { judgement, recording } = usePage();
+  if (judgement.asking) return <span role="status">Asking Stallscope about it …</span>;
+  if (judgement.trouble) return <span role="alert">{judgement.trouble}</span>;
+  if (judgement.of) return <span role="status">The verdict above is about this window.</span>;
+  const judged = spanWords(recording.judged, 1e8);
+  return <span class="muted">The verdict is still that of {judged}.</span>;
+}
+
+function Command({ command }: { command: string }) {
+  const [done, setDone] = useState("");
+  const copy = async () => setDone((await copied(command)) ? command : "");
+  return (
+    <p class="selected-command">
+      To have it judged: <code>{command}</code>{" "}
+      <button type="button" class="button" onClick={copy}>
+        {done === command ? "Copied" : "Copy"}
+      </button>
+    </p>
+  );
+}

@@ -1,0 +1,234 @@
+// The first screen: the answer, why, and what would change it. Every text is the report's.
+
+import { spanWords } from "../charts/run";
+import {
+  CONFIDENCE,
+  facts,
+  lastWord,
+  noPressure,
+  notes,
+  outcome,
+  pressureFacts,
+  quantiles,
+  remedyNumbers,
+  shareOf,
+  who,
+} from "../charts/verdict";
+import type { Finding, Remedy } from "../data/page.gen";
+import { Account } from "./Account";
+import { usePage } from "./state";
+import "./Verdict.css";
+
+export function Verdict() {
+  const { report, judgement } = usePage();
+  const [headline, ...also] = report.verdict.findings;
+  const last = lastWord(report);
+  return (
+    <section id="verdict" class="verdict" aria-labelledby="verdict-sentence">
+      {headline && <Headline finding={headline} />}
+      <div class="verdict-body" aria-busy={judgement.asking}>
+        <div class="verdict-why">
+          <Account report={report} />
+          {also.length > 0 && <Also findings={also} />}
+          {last && (
+            <p class="last-word">
+              <b>{last.label}</b> {last.items.join("; ")}
+            </p>
+          )}
+        </div>
+        <div class="verdict-what">
+          <Numbers />
+          {headline && <Advice headline={headline} />}
+        </div>
+      </div>
+      <Notes />
+    </section>
+  );
+}
+
+function Headline({ finding }: { finding: Finding }) {
+  const { report, recording, judgement } = usePage();
+  const step = recording.page.step_ns;
+  const about = judgement.of;
+  return (
+    <div class={`headline headline-${outcome(report)}`}>
+      {about && <p class="headline-window">Of {spanWords(about, step)} alone:</p>}
+      <h1 id="verdict-sentence">{finding.sentence}</h1>
+      <p class="headline-tag">
+        <code>{finding.cause}</code> of <b>{who(finding)}</b>
+        <span class="confidence" data-confidence={finding.confidence}>
+          {finding.confidence}
+        </span>
+        <span class="muted">
+          {CONFIDENCE[finding.confidence]}
+          {shareOf(finding) !== "" && finding.cause !== "healthy" && `; share ${shareOf(finding)}`}
+        </span>
+      </p>
+    </div>
+  );
+}
+
+/** What is there beside the headline. */
+function Also({ findings }: { findings: readonly Finding[] }) {
+  return (
+    <ul class="also">
+      {findings.map((finding) => (
+        <li key={`${finding.cause} ${finding.entity.path}`}>
+          <b>Also</b> <code>{finding.cause}</code> {finding.sentence}{" "}
+          <span class="muted">({finding.confidence})</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const RESOURCES = ["cpu", "memory", "io"] as const;
+
+/** The workload's own numbers, and pressure, over the judged window. */
+function Numbers() {
+  const { report, recording } = usePage();
+  const pressure = pressureFacts(report);
+  const window = spanWords(recording.span(report.window), 1e8);
+  const { all, of } = quantiles(report);
+  const steady = report.phases.some(
+    (phase) =>
+      phase.kind === "steady" &&
+      phase.window.start === report.window.start &&
+      phase.window.end === report.window.end,
+  );
+  const hasSignal = report.signals.some((signal) => signal.name === "throughput");
+  return (
+    <div class="numbers">
+      <p class="numbers-window muted">
+        {steady && hasSignal ? "steady" : "judged"} {window}
+      </p>
+      <dl class="numbers-facts">
+        {facts(report).map((fact) => (
+          <div key={fact.name} data-fact={fact.name}>
+            <dt>{fact.name}</dt>
+            <dd>
+              {fact.value && (
+                <>
+                  <b>{fact.value}</b> {fact.unit}
+                </>
+              )}
+              {fact.note && <small>{fact.note}</small>}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {all.length > 0 && (
+        <p class="numbers-quantiles">
+          {all.map(({ name, value }) => (
+            <span key={name}>
+              <span class="muted">{name}</span> {value}
+            </span>
+          ))}{" "}
+          <span class="muted">{of}</span>
+        </p>
+      )}
+      <table class="numbers-pressure">
+        {pressure.length === 0 && <caption>pressure {noPressure(report)}</caption>}
+        {pressure.length > 0 && (
+          <>
+            <thead>
+              <tr>
+                <th scope="col">pressure</th>
+                {RESOURCES.map((resource) => (
+                  <th key={resource} scope="colgroup" colSpan={2}>
+                    {resource}
+                  </th>
+                ))}
+              </tr>
+              <tr>
+                <td />
+                {RESOURCES.flatMap((resource) =>
+                  ["some", "full"].map((kind) => (
+                    <th key={`${resource} ${kind}`} scope="col">
+                      {kind}
+                    </th>
+                  )),
+                )}
+              </tr>
+            </thead>
+            <tbody>
+              {pressure.map(({ whose, path, resources }) => (
+                <tr key={whose}>
+                  <th scope="row" title={path}>
+                    {whose}
+                  </th>
+                  {RESOURCES.flatMap((resource) => {
+                    const found = resources.find((it) => it.resource === resource);
+                    return [
+                      <td key={`${resource} some`}>{found?.some ?? "not seen"}</td>,
+                      <td key={`${resource} full`}>{found?.full}</td>,
+                    ];
+                  })}
+                </tr>
+              ))}
+            </tbody>
+          </>
+        )}
+      </table>
+    </div>
+  );
+}
+
+/** What would change it, and what would not. */
+function Advice({ headline }: { headline: Finding }) {
+  return (
+    <div class="advice">
+      {headline.would_help.length > 0 && (
+        <>
+          <h2>
+            Would help <span class="muted">at most, if the rest stays as it is</span>
+          </h2>
+          <ul class="remedies">
+            {headline.would_help.map((remedy) => (
+              <Help key={remedy.change} remedy={remedy} />
+            ))}
+          </ul>
+        </>
+      )}
+      {headline.would_not_help.length > 0 && (
+        <p>
+          <b>Would not help</b> {headline.would_not_help.join(", ")}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Help({ remedy }: { remedy: Remedy }) {
+  const { report } = usePage();
+  return (
+    <li>
+      <span>{remedy.change}</span>
+      {remedyNumbers(remedy, report).map((number) => (
+        <b key={number}>{number}</b>
+      ))}
+      {remedy.because && <small>{remedy.because}</small>}
+    </li>
+  );
+}
+
+/** Innocent, doubts, not seen: calm, but not hidden. */
+function Notes() {
+  const { report } = usePage();
+  const all = notes(report);
+  if (all.length === 0) return null;
+  return (
+    <dl class="notes">
+      {all.map(({ label, items }) => (
+        <div key={label} data-note={label}>
+          <dt>{label}</dt>
+          <dd>
+            {items.map((item) => (
+              <span key={item}>{item}</span>
+            ))}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,31 @@
+// Light or dark: the reader's choice, else the system's; paper is light.
+
+import { useEffect, useState } from "preact/hooks";
+import { coloursChanged } from "./colours";
+
+export type Theme = "system" | "light" | "dark";
+export const THEMES: readonly Theme[] = ["system", "light", "dark"];
+
+function apply(theme: Theme): void {
+  const { dataset } = document.documentElement;
+  if (theme === "system") delete dataset.theme;
+  else dataset.theme = theme;
+  coloursChanged();
+}
+
+/** What was chosen, and how to choose. */
+export function useTheme(): [Theme, (theme: Theme) => void] {
+  const [theme, setTheme] = useState<Theme>("system");
+  useEffect(() => {
+    apply(theme);
+    const light = () => apply("light");
+    const again = () => apply(theme);
+    addEventListener("beforeprint", light);
+    addEventListener("afterprint", again);
+    return () => {
+      removeEventListener("beforeprint", light);
+      removeEventListener("afterprint", again);
+    };
+  }, [theme]);
+  return [theme, setTheme];
+}
