@@ -2,7 +2,7 @@
 // they share the cursor and what is in sight, and a window that is dragged on one is selected for all.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import "uplot/dist/uPlot.min.css";
 import type uPlot from "uplot";
 import type { Lane, LaneLine } from "../charts/lane";
@@ -75,9 +75,15 @@ export function useWidth(element: { current: HTMLElement | null }): Pixels {
   useEffect(() => {
     const target = element.current;
     if (target === null) return;
-    const observer = new ResizeObserver(() => setWidth(target.clientWidth + AXIS + MARGIN));
+    const measure = () => setWidth(target.clientWidth + AXIS + MARGIN);
+    const observer = new ResizeObserver(measure);
     observer.observe(target);
-    return () => observer.disconnect();
+    // Paper is not waited for by observers.
+    addEventListener("beforeprint", measure);
+    return () => {
+      observer.disconnect();
+      removeEventListener("beforeprint", measure);
+    };
   }, [element]);
   return width;
 }
@@ -214,18 +220,19 @@ function Plot({ lane, height, width }: { lane: Lane; height: Pixels; width: Pixe
   const now = useRef({ width, height, view });
   now.current = { width, height, view };
   // biome-ignore lint/correctness/useExhaustiveDependencies: new colours and detail are painted too
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (into.current === null || !known) return;
     const painted = plot(lane, now.current, now.current.view, into.current);
     chart.current = painted;
     return () => painted.destroy();
   }, [lane, known, colours, detail]);
-  useEffect(() => {
+  // Before the next painting, which may be on paper.
+  useLayoutEffect(() => {
     const painted = chart.current;
     if (painted === undefined || width === 0) return;
     if (painted.width !== width || painted.height !== height) painted.setSize({ width, height });
   }, [width, height]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const { min, max } = chart.current?.scales.x ?? {};
     if (min === view.from && max === view.to) return;
     chart.current?.setScale("x", { min: view.from, max: view.to });
