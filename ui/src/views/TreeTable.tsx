@@ -75,6 +75,8 @@ export function TreeTable<T>(props: TreeTableProps<T>) {
       column,
       descending: now.column === column ? !now.descending : column !== "name",
     }));
+  // Names of a plain list begin at its edge.
+  const folds = nodes.some((node) => node.children.length > 0);
   const onKeyDown = (event: KeyboardEvent) => move(event, body.current);
 
   return (
@@ -150,13 +152,13 @@ export function TreeTable<T>(props: TreeTableProps<T>) {
                           }
                         />
                       ) : (
-                        <span class="fold" />
+                        folds && <span class="fold" />
                       )}
                       {props.name(node.value)}
                     </span>
                   </th>
                   {columns.map((column) => (
-                    <td key={column.id} class={column.look}>
+                    <td key={column.id} class={column.look} data-title={column.title}>
                       {column.cell(node.value, state)}
                     </td>
                   ))}
