@@ -3,12 +3,15 @@ import { embedded } from "./data/embedded";
 import { Recording } from "./data/recording";
 import "./theme/tokens.css";
 import "./theme/base.css";
+import "./theme/print.css";
 import { App } from "./views/App";
+import { preparePrinting } from "./views/print";
 
 const root = document.getElementById("root");
 
 async function start(): Promise<void> {
   if (root === null) return;
+  preparePrinting();
   try {
     const { page, text } = embedded(document);
     const recording = await Recording.open(page, text);

@@ -1,6 +1,7 @@
 // Pages that Rust wrote, with what `explain` says of windows of them (crates/stallscope/src/page/tests).
 
 import { readdirSync, readFileSync } from "node:fs";
+import { harmlessJson } from "../src/data/harmless";
 import type { Page } from "../src/data/page.gen";
 import { Recording } from "../src/data/recording";
 
@@ -17,7 +18,7 @@ export function fixture(name: string): Promise<Recording> {
   for (const [, id, text] of html.matchAll(/<script [^>]*id="([^"]+)"[^>]*>([^<]*)</g)) {
     elements.set(id ?? "", text ?? "");
   }
-  const page = JSON.parse(elements.get("page") ?? "") as Page;
+  const page = harmlessJson(elements.get("page") ?? "") as Page;
   return Recording.open(page, (block) => elements.get(`block-${block}`) ?? "");
 }
 

@@ -4,8 +4,8 @@ import { duration, instant, integer, percent } from "../data/format";
 import { reasonOf } from "../data/gaps";
 import type { Cost, Gap, Page, Report, WorkloadRun } from "../data/page.gen";
 import type { Recording, Tables } from "../data/recording";
-import { meanOver, type Series } from "../data/series";
-import { length, SECOND, type Span } from "../data/units";
+import { meanOver } from "../data/series";
+import { SECOND, type Span } from "../data/units";
 import { binLane } from "./binLane";
 import { unseen } from "./gaps";
 import type { Lane } from "./lane";
@@ -140,22 +140,7 @@ export function clockFacts(recording: Recording, tables: Tables): Fact[] {
   const uncertainty = series("uncertainty_ns");
   const mean = uncertainty && meanOver(uncertainty, recording.whole);
   if (mean !== undefined) facts.push(["Read side by side within", duration(mean)]);
-  const raw = drift(series("monotonic_raw_ns"), recording.whole);
-  if (raw !== undefined) facts.push(["Slewed against the hardware clock", parts(raw)]);
   return facts;
-}
-
-/** How much faster a clock went than boot time: its growth by the time that passed, less 1. */
-function drift(series: Series | undefined, whole: Span): number | undefined {
-  if (series === undefined || series.bins < 3) return undefined;
-  const half = length(whole) / 2;
-  const first = meanOver(series, { from: whole.from, to: whole.from + half });
-  const second = meanOver(series, { from: whole.from + half, to: whole.to });
-  return first === undefined || second === undefined ? undefined : (second - first) / half - 1;
-}
-
-function parts(drift: number): string {
-  return `${(drift * 1e6).toFixed(1)} parts per million`;
 }
 
 /** A gap, as it is listed. */

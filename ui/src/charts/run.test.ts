@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { drawnPage } from "../../tests/drawn";
-import { explainCommand, runLine, spanWords } from "./run";
+import { explainCommand, runLine, spanWords, windowWords } from "./run";
 
 describe("the head of the page", () => {
   const { page } = drawnPage({ edges: [0, 1e9, 20e9], tables: [] });
@@ -27,6 +27,10 @@ describe("a window", () => {
     expect(explainCommand("my run.stall", { from: -2e8, to: 1e9 })).toBe(
       "stallscope explain 'my run.stall' --from 0s --to 1s",
     );
+  });
+
+  it("is said as the terminal says it", () => {
+    expect(windowWords({ from: 999_987_502, to: 29.58e9 })).toBe("1 s to 29.6 s");
   });
 
   it("is said as finely as it can be selected", () => {

@@ -134,7 +134,7 @@ function Numbers({ rows, finding }: { rows: readonly EvidenceRow[]; finding: Fin
                 {row.value}
               </td>
               <td>{row.needs || <span class="muted">told only</span>}</td>
-              <td class={row.passed ? "passed" : "failed"}>{row.passed ? "✓ yes" : "✗ no"}</td>
+              <Passed row={row} />
               <td>
                 <Source row={row} link={exploreLink(recording, finding.evidence[place])} />
               </td>
@@ -145,6 +145,12 @@ function Numbers({ rows, finding }: { rows: readonly EvidenceRow[]; finding: Fin
       </table>
     </div>
   );
+}
+
+/** By word and mark; what is only told has nothing to pass. */
+function Passed({ row }: { row: EvidenceRow }) {
+  if (row.needs === "") return <td />;
+  return row.passed ? <td class="passed">✓ yes</td> : <td class="failed">✗ no</td>;
 }
 
 function Source({ row, link }: { row: EvidenceRow; link: string | undefined }) {

@@ -51,7 +51,7 @@ export function Explore() {
           }
         />
       ))}
-      <p class="explore-more">
+      <p class="on-screen">
         <button
           type="button"
           class="button"
@@ -65,7 +65,7 @@ export function Explore() {
         </button>{" "}
         <Copy label="Copy a link to these charts" text={() => linkTo(choices)} />
       </p>
-      <p class="muted">
+      <p class="muted on-screen">
         What each column means stands in the <a href="#dictionary">data dictionary</a>.
         {recording.page.tables.some((table) => table.left_out > 0) &&
           " Of large tables those that did least are left out of the page; the recording has them."}
@@ -297,7 +297,11 @@ function Numbers({ shown, choice, lane, change }: NumbersProps) {
                   </td>
                 )}
                 <th scope="row">{name}</th>
-                <Values summary={summary} format={shown.scale.format} />
+                <Values
+                  summary={summary}
+                  format={shown.scale.format}
+                  name={`explore-${lane.title}-${summary.entity}`}
+                />
               </tr>
             ))}
           </tbody>
@@ -310,11 +314,19 @@ function Numbers({ shown, choice, lane, change }: NumbersProps) {
   );
 }
 
-function Values({ summary, format }: { summary: Summary; format: (value: number) => string }) {
+interface ValuesProps {
+  readonly summary: Summary;
+  readonly format: (value: number) => string;
+  readonly name: string;
+}
+
+function Values({ summary, format, name }: ValuesProps) {
   const text = (value: number) => (Number.isNaN(value) ? "not seen" : format(value));
   return (
     <>
-      <td class="right">{text(summary.mean)}</td>
+      <td class="right" data-number={name}>
+        {text(summary.mean)}
+      </td>
       <td class="right">{text(summary.low)}</td>
       <td class="right">{text(summary.high)}</td>
     </>

@@ -2,8 +2,7 @@
 // they share the cursor and what is in sight, and a window that is dragged on one is selected for all.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import "uplot/dist/uPlot.min.css";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type uPlot from "uplot";
 import type { Lane, LaneLine } from "../charts/lane";
 import { ticks } from "../charts/outline";
@@ -14,7 +13,7 @@ import { useSight } from "./axis";
 import { useColours } from "./colours";
 import { useCursor } from "./cursor";
 import "./LaneChart.css";
-import { AXIS, heightOf, MARGIN, plot, tickCount } from "./plot";
+import { AXIS, heightOf, isDetailed, MARGIN, plot, tickCount } from "./plot";
 import { usePage } from "./state";
 
 /** Something that lies on the time axis and concerns all lanes: a phase, an event. */
@@ -75,9 +74,15 @@ export function useWidth(element: { current: HTMLElement | null }): Pixels {
   useEffect(() => {
     const target = element.current;
     if (target === null) return;
-    const observer = new ResizeObserver(() => setWidth(target.clientWidth + AXIS + MARGIN));
+    const measure = () => setWidth(target.clientWidth + AXIS + MARGIN);
+    const observer = new ResizeObserver(measure);
     observer.observe(target);
-    return () => observer.disconnect();
+    // Paper is not waited for by observers.
+    addEventListener("beforeprint", measure);
+    return () => {
+      observer.disconnect();
+      removeEventListener("beforeprint", measure);
+    };
   }, [element]);
   return width;
 }
@@ -207,21 +212,28 @@ function Plot({ lane, height, width }: { lane: Lane; height: Pixels; width: Pixe
   const into = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot | undefined>(undefined);
   const colours = useColours();
+  const view = useSight(axis, "view");
   const known = width > 0;
-  const size = useRef({ width, height });
-  size.current = { width, height };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: new colours are painted too
-  useEffect(() => {
+  // A lane with more bins than pixels is condensed to what is in sight of it.
+  const detail = known && isDetailed(lane, width, view) ? `${view.from} ${view.to} ${width}` : "";
+  const now = useRef({ width, height, view });
+  now.current = { width, height, view };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: new colours and detail are painted too
+  useLayoutEffect(() => {
     if (into.current === null || !known) return;
-    const painted = plot(lane, size.current, axis.now().view, into.current);
+    const painted = plot(lane, now.current, now.current.view, into.current);
     chart.current = painted;
     return () => painted.destroy();
-  }, [lane, known, axis, colours]);
-  useEffect(() => {
-    if (width > 0) chart.current?.setSize({ width, height });
+  }, [lane, known, colours, detail]);
+  // Before the next painting, which may be on paper.
+  useLayoutEffect(() => {
+    const painted = chart.current;
+    if (painted === undefined || width === 0) return;
+    if (painted.width !== width || painted.height !== height) painted.setSize({ width, height });
   }, [width, height]);
-  const view = useSight(axis, "view");
-  useEffect(() => {
+  useLayoutEffect(() => {
+    const { min, max } = chart.current?.scales.x ?? {};
+    if (min === view.from && max === view.to) return;
     chart.current?.setScale("x", { min: view.from, max: view.to });
   }, [view]);
   return <div ref={into} />;

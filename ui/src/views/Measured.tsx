@@ -29,7 +29,7 @@ export function Measured() {
   return (
     <div class="measured">
       {report.workload && <Command run={report.workload} />}
-      <div class="card">
+      <div class="card wide">
         <h3>Not seen</h3>
         {report.verdict.not_seen.length > 0 && (
           <ul>
@@ -40,7 +40,7 @@ export function Measured() {
         )}
         <Gaps />
       </div>
-      <div class="card">
+      <div class="card wide">
         <h3>The sampler</h3>
         <Facts facts={costFacts(page.report.cost)} />
         {lanes.length > 0 && <LaneChart lanes={lanes} label="The sampler over time" height={48} />}
@@ -74,7 +74,7 @@ export function Measured() {
 function Command({ run }: { run: WorkloadRun }) {
   const complaints = run.outcome?.complaints ?? [];
   return (
-    <div class="card">
+    <div class="card wide">
       <h3>The workload</h3>
       <pre class="command">
         <code>{typed(run.command)}</code>

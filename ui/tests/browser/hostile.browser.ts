@@ -1,6 +1,6 @@
 // Names come from elsewhere: whatever they hold is text.
 
-import { dataOf, expect, goto, NAMES, test, written } from "./pages";
+import { dataOf, expect, goto, NAMES, test, unfold, written } from "./pages";
 
 const HOSTILE = [
   "<script>window.ran = 1; alert(1)</script>",
@@ -72,8 +72,7 @@ function hostile(data: string): string {
 for (const name of NAMES.slice(0, 2)) {
   test(`hostile names in ${name} are text`, async ({ page }) => {
     await goto(page, written(`hostile-${name}`, hostile(dataOf(name))));
-    for (const fold of await page.locator("main details:not([open]) > summary").all())
-      await fold.click();
+    await unfold(page);
     await expect(page.locator("#evidence")).toContainText(HOSTILE[0] ?? "");
     expect(await page.evaluate(() => "ran" in window)).toBe(false);
     const made = await page.evaluate(

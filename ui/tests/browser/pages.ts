@@ -56,6 +56,13 @@ export async function goto(page: Page, address: string): Promise<void> {
   await expect(page.locator("#evidence canvas").first()).toBeAttached();
 }
 
+/** Opens everything that is folded. */
+export async function unfold(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    for (const fold of document.querySelectorAll("details")) fold.open = true;
+  });
+}
+
 /** A test that also fails where the page complains, or reaches for anything. */
 export const test = plain.extend<{ complaints: string[] }>({
   complaints: [

@@ -1,7 +1,7 @@
 // Who reads with a screen reader, with keys alone, in the dark, or on a phone.
 
 import AxeBuilder from "@axe-core/playwright";
-import { expect, NAMES, open, test } from "./pages";
+import { expect, NAMES, open, test, unfold } from "./pages";
 
 const [FIRST = "", SECOND = FIRST] = NAMES;
 
@@ -12,8 +12,7 @@ for (const name of [FIRST, SECOND]) {
         await page.setViewportSize({ width, height: 800 });
         await page.emulateMedia({ colorScheme });
         await open(page, name);
-        for (const fold of await page.locator("main details:not([open]) > summary").all())
-          await fold.click();
+        await unfold(page);
         const { violations } = await new AxeBuilder({ page }).analyze();
         const serious = violations.filter(
           ({ impact }) => impact === "serious" || impact === "critical",
