@@ -111,9 +111,13 @@ fn pack(scenario: &Scenario, files: &Files, outcome: Outcome, to: &Path) -> Resu
     let mut archive = tar::Builder::new(packed);
     archive.mode(tar::HeaderMode::Deterministic);
     let recording = files.recording();
-    archive
-        .append_dir_all(format!("{}.stall", scenario.name), &recording)
-        .with_context(|| format!("cannot pack {}", recording.display()))?;
+    for file in files_of(&recording)? {
+        let name = file.file_name().unwrap_or_default();
+        let inside = Path::new(&format!("{}.stall", scenario.name)).join(name);
+        archive
+            .append_path_with_name(&file, inside)
+            .with_context(|| format!("cannot pack {}", file.display()))?;
+    }
     archive
         .into_inner()
         .and_then(zstd::Encoder::finish)
@@ -127,6 +131,21 @@ fn pack(scenario: &Scenario, files: &Files, outcome: Outcome, to: &Path) -> Resu
     fs::write(&beside, text + "\n")
         .with_context(|| format!("cannot write {}", beside.display()))?;
     Ok(fs::metadata(&path)?.len())
+}
+
+/// The files of a recording, without the page that was made from it.
+fn files_of(recording: &Path) -> Result<Vec<PathBuf>> {
+    let entries =
+        fs::read_dir(recording).with_context(|| format!("cannot list {}", recording.display()))?;
+    let mut files = Vec::new();
+    for entry in entries {
+        let path = entry?.path();
+        if !path.ends_with("report.html") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
 }
 
 /// Diagnoses all of them; the status is 1 when one is wrong or there is none.

@@ -209,16 +209,18 @@ impl<'a> LedgerOverTime<'a> {
 
 /// Moves what does not fit into a bin into those before it.
 fn move_back(bins: &mut [Measured]) {
+    /// Whoever waits for longer than this does so because something is broken, or its count is.
+    const LATEST_NS: f64 = 5e9;
     let (mut run_over, mut wait_over) = (0.0, 0.0);
     for bin in bins.iter_mut().rev() {
         let run = bin.run_ns + run_over;
         bin.run_ns = run.clamp(0.0, bin.wall_ns);
-        run_over = (run - bin.wall_ns).max(0.0);
+        run_over = (run - bin.wall_ns).clamp(0.0, LATEST_NS);
         if let Some(wait_ns) = &mut bin.wait_ns {
             let room = bin.wall_ns - bin.run_ns;
             let wait = *wait_ns + wait_over;
             *wait_ns = wait.clamp(0.0, room);
-            wait_over = (wait - room).max(0.0);
+            wait_over = (wait - room).clamp(0.0, LATEST_NS);
         }
     }
 }

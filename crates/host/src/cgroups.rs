@@ -329,15 +329,21 @@ impl Cgroups {
         self.groups.retain(|path, group| {
             // The walk passes over what lies too deep; a process may have led there.
             let alive = group.generation == generation || hierarchies.have(path);
-            if alive {
-                group.look_for_lost(path, hierarchies, now, &mut scratch.gaps);
-            } else {
+            if !alive {
                 group.tell_lost(path, now, &mut scratch.gaps);
                 group.finish(intakes);
                 registry.vanish_with_parts(group.entity, now);
             }
             alive
         });
+    }
+
+    /// Looks for what target and generator showed and show no more. However many groups there are,
+    /// few of them are near: this need not wait for a scan.
+    pub(crate) fn look_for_lost(&mut self, now: Timestamp, gaps: &mut Gaps) {
+        for (path, group) in &mut self.groups {
+            group.look_for_lost(path, &self.hierarchies, now, gaps);
+        }
     }
 
     /// The entity of the group at `path`, with its sensors opened if this is the first time.

@@ -2,6 +2,10 @@
 
 use std::path::PathBuf;
 
+use rustix::io::Errno;
+
+use crate::limits;
+
 /// Something that the kernel refused. Its sentence holds the cause: none has a `source` that would be
 /// printed a second time.
 #[derive(Debug, thiserror::Error)]
@@ -72,6 +76,38 @@ fn start_sentence(program: &str, cause: &std::io::Error) -> String {
                 "cannot run {program}: permission denied. Is it a program? Try: chmod +x {program}"
             )
         }
-        _ => format!("cannot run {program}: {cause}"),
+        _ => match Errno::from_io_error(cause) {
+            Some(Errno::MFILE) => format!(
+                "cannot run {program}: this process may open no more files; {}",
+                limits::MORE_FILES
+            ),
+            Some(Errno::NFILE) => format!(
+                "cannot run {program}: too many files are open on this machine; {}",
+                limits::MORE_FILES_OF_ALL
+            ),
+            _ => format!("cannot run {program}: {cause}"),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lacks_a_descriptor_says_whose_limit_it_is() {
+        let said = |errno: Errno| start_sentence("a", &errno.into());
+        assert_eq!(
+            said(Errno::MFILE),
+            "cannot run a: this process may open no more files; allow this shell more with: sudo prlimit --pid $$ --nofile=65536"
+        );
+        assert_eq!(
+            said(Errno::NFILE),
+            "cannot run a: too many files are open on this machine; allow more with: sudo sysctl fs.file-max=1000000"
+        );
+        assert_eq!(
+            said(Errno::IO),
+            "cannot run a: Input/output error (os error 5)"
+        );
     }
 }

@@ -10,7 +10,7 @@
 
 use std::collections::HashSet;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use model::{Entity, EntityKind, GapReason, Timestamp};
@@ -20,6 +20,7 @@ use rustix::path::DecInt;
 use crate::folder::each_number_in;
 use crate::gaps::Gaps;
 use crate::intake::{Intake, LastSeen};
+use crate::local_files::{mount_of, own};
 use crate::mounts::{self, Mount};
 use crate::registry::Registry;
 
@@ -31,9 +32,6 @@ const FEW_FILES: usize = 100;
 
 /// More working directories than these are not told apart.
 const MOST_FOLDERS: usize = 1_000;
-/// The `mnt_id` line stands among the first of a fdinfo; some go on for thousands of lines.
-const MOST_INFO: usize = 256;
-
 /// The filesystems known to hold something of the target's.
 pub(crate) struct Filesystems {
     proc: PathBuf,
@@ -241,8 +239,7 @@ impl Filesystems {
             return;
         };
         // Another mount may hide this one.
-        let own = Path::new("/proc/self/fdinfo").join(folder.as_raw_fd().to_string());
-        if mount_of(&own) != Some(mount.number) {
+        if mount_of(&own("fdinfo", &folder)) != Some(mount.number) {
             return;
         }
         // Kernel filesystems have no size.
@@ -269,16 +266,6 @@ fn is_file(list: &OwnedFd, number: u32) -> bool {
     let mut place = [MaybeUninit::<u8>::uninit(); 16];
     let read = readlinkat_raw(list, DecInt::new(number), &mut place);
     read.is_ok_and(|(text, _)| text.starts_with(b"/"))
-}
-
-/// The number of the mount that an open file is on, from its fdinfo.
-fn mount_of(info: &Path) -> Option<u64> {
-    let file = rustix::fs::open(info, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
-    let mut text = [0; MOST_INFO];
-    let length = rustix::io::read(&file, &mut text).ok()?;
-    let mut lines = text.get(..length)?.split(|byte| *byte == b'\n');
-    let number = lines.find_map(|line| line.strip_prefix(b"mnt_id:"))?;
-    std::str::from_utf8(number).ok()?.trim().parse().ok()
 }
 
 #[cfg(test)]

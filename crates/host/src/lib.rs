@@ -26,6 +26,7 @@ pub mod hostile;
 mod intake;
 mod kept_file;
 mod limits;
+mod local_files;
 mod mounts;
 mod probe;
 mod processes;

@@ -8,6 +8,13 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// So many descriptors are left to the recording's own files, and to what is read once and closed.
 const RESERVE: u64 = 64;
 
+/// What gives a shell, and all that it starts, more descriptors. The soft limit was raised already, and
+/// only root may go beyond the hard one.
+pub(crate) const MORE_FILES: &str =
+    "allow this shell more with: sudo prlimit --pid $$ --nofile=65536";
+/// What gives a machine more open files (fs.file-max, proc_sys_fs(5)).
+pub(crate) const MORE_FILES_OF_ALL: &str = "allow more with: sudo sysctl fs.file-max=1000000";
+
 /// Raises the soft limit of open files to the hard one and returns the limit as it was, so that the
 /// workload can be given it back.
 pub fn raise_descriptor_limit() -> Rlimit {

@@ -10,7 +10,7 @@ use crate::capabilities::pressure_lack;
 use crate::gaps::Gaps;
 use crate::intake::{Intake, LastSeen};
 use crate::kept_file::KeptFile;
-use crate::limits::Share;
+use crate::limits::{MORE_FILES, MORE_FILES_OF_ALL, Share};
 use crate::registry::Registry;
 use crate::schedule::Look;
 use crate::words::{MemoryWord, Refusal, Told, Words};
@@ -181,6 +181,15 @@ impl Probe {
                     let what = format!("this {} exports no {}", word.program, word.pointer);
                     let reason = GapReason::Unsupported(what);
                     let table = &self.sensor.table.name;
+                    scratch.gaps.say(table, source.path, reason);
+                }
+                Err(Refusal::Unasked) => {
+                    let what = format!(
+                        "the program of this {} is on a filesystem of another machine or of a program (FUSE), which is not asked, since asking could block",
+                        word.program
+                    );
+                    let table = &self.sensor.table.name;
+                    let reason = GapReason::Unsupported(what);
                     scratch.gaps.say(table, source.path, reason);
                 }
             }
@@ -452,9 +461,10 @@ fn say_lack(sensor: &'static Sensor, index: usize, errno: Errno, gaps: &mut Gaps
     let reason = match (source.lack, errno) {
         // Gone between two looks: the entity's own end says so.
         (_, Errno::SRCH) => return,
-        (_, Errno::MFILE | Errno::NFILE) => {
-            GapReason::Denied("too many open files: raise the limit with ulimit -n".to_owned())
-        }
+        (_, Errno::MFILE) => GapReason::Denied(format!("too many open files: {MORE_FILES}")),
+        (_, Errno::NFILE) => GapReason::Denied(format!(
+            "too many open files on the whole machine: {MORE_FILES_OF_ALL}"
+        )),
         (Lack::Usual, Errno::IO | Errno::NOMEM | Errno::FBIG) => {
             GapReason::Unsupported(format!("{} cannot be read: {errno}", source.path))
         }

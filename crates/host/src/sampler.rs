@@ -274,6 +274,7 @@ impl Sampler {
                 &mut self.registry,
             );
         }
+        self.cgroups.look_for_lost(now, &mut self.scratch.gaps);
         self.place(now);
         let clocks = Clocks::read();
         let values = [

@@ -7,10 +7,11 @@ use std::path::Path;
 use rustix::fs::{Mode, OFlags};
 use sensors::Place;
 
+use crate::local_files;
 use crate::words::shows;
 
 /// The version of the PostgreSQL server that a process belongs to, as its data folder states it:
-/// `15`, before 10 `9.6`. `None` for other programs, and where it may not be looked at.
+/// `15`, before 10 `9.6`. `None` for other programs, and where it may not be looked at or might not answer.
 ///
 /// Every process of a server works in its data folder, and so may a shell: the program must export
 /// the server's words too.
@@ -18,7 +19,8 @@ pub fn postgres_version(proc: &Path, pid: u32) -> Option<String> {
     let folder = proc.join(pid.to_string());
     // Not a link, and not waited for: it is another's folder.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let stated = rustix::fs::open(folder.join("cwd/PG_VERSION"), flags, Mode::empty()).ok()?;
+    let data = local_files::hold(&folder, "cwd").ok()?;
+    let stated = rustix::fs::openat(data, "PG_VERSION", flags, Mode::empty()).ok()?;
     let mut text = String::new();
     File::from(stated).take(32).read_to_string(&mut text).ok()?;
     let words = sensors::all().iter().flat_map(|sensor| sensor.sources);
@@ -26,8 +28,8 @@ pub fn postgres_version(proc: &Path, pid: u32) -> Option<String> {
         Place::Memory(word) => Some(word),
         Place::File => None,
     });
-    let server =
-        words.any(|word| File::open(folder.join("exe")).is_ok_and(|program| shows(program, word)));
+    let shown = |word| local_files::program(&folder).is_ok_and(|program| shows(program, word));
+    let server = words.any(shown);
     version(&text).filter(|_| server)
 }
 

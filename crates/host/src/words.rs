@@ -18,6 +18,7 @@ use sensors::Word;
 
 use crate::exports::{bias, exports};
 use crate::limits::{self, Share};
+use crate::local_files;
 
 /// Idle processes that are compared to find a word of unknown place; a server has more, but two that
 /// agree are enough.
@@ -71,6 +72,8 @@ pub(crate) enum Refusal {
     Denied(Errno),
     /// The program has the right name, and does not show the word.
     Hidden,
+    /// The program has the right name, and its file might not answer.
+    Unasked,
 }
 
 /// What a reading of a word gave.
@@ -100,9 +103,11 @@ impl Words {
         let named = || std::fs::read(process.join("comm")).is_ok_and(|name| is_named(&name, word));
         let refused = |errno| match errno {
             Errno::ACCESS | Errno::PERM if named() => Err(Refusal::Denied(errno)),
+            Errno::REMOTE if named() => Err(Refusal::Unasked),
             _ => Ok(None),
         };
-        let index = match self.program(&process.join("exe"), word) {
+        let opened = local_files::program(process);
+        let index = match opened.and_then(|file| self.program(file, word)) {
             Ok(index) => index,
             Err(errno) => return refused(errno),
         };
@@ -180,10 +185,9 @@ impl Words {
     }
 
     /// The index of a program, looked into when it is met first.
-    fn program(&mut self, path: &Path, word: &'static Word) -> Result<usize, Errno> {
-        let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
-        let (about, file) =
-            opened.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    fn program(&mut self, file: File, word: &'static Word) -> Result<usize, Errno> {
+        let about = file.metadata();
+        let about = about.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
         let file_id = (about.dev(), about.ino(), about.ctime(), about.ctime_nsec());
         let known = self
             .programs
@@ -318,7 +322,8 @@ mod tests {
     fn a_file_that_was_changed_is_another_program() {
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
         let mut words = Words::default();
-        let mut program = || words.program(file.path(), &WORD).expect("it can be read");
+        let open = || File::open(file.path()).expect("it is there");
+        let mut program = || words.program(open(), &WORD).expect("it can be read");
         let (first, again) = (program(), program());
         // Times of files move in the kernel's ticks.
         std::thread::sleep(std::time::Duration::from_millis(30));

@@ -69,7 +69,7 @@ pub enum Error {
         source: io::Error,
     },
     /// A write was refused: a full disk, mostly.
-    #[error("cannot write {}: {source}. What was written before stays readable", .path.display())]
+    #[error("cannot write {}: {source}.{} What was written before stays readable", .path.display(), room(.path, .source))]
     Write {
         /// The file.
         path: PathBuf,
@@ -194,6 +194,20 @@ impl Error {
     }
 }
 
+/// How room is made for a file that found none, after a space; nothing where that would not help.
+fn room(path: &Path, source: &io::Error) -> String {
+    let folder = path.parent().unwrap_or(path).display();
+    match source.kind() {
+        ErrorKind::StorageFull => {
+            format!(" Make room there (df -h {folder} shows how much there is).")
+        }
+        ErrorKind::QuotaExceeded => {
+            " Remove something there (quota -s shows the limit).".to_owned()
+        }
+        _ => String::new(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,5 +217,20 @@ mod tests {
         let quota = io::Error::from(rustix::io::Errno::DQUOT);
         let refused = Error::create(Path::new("home/x.stall"), quota);
         expect_test::expect!["cannot write the recording home/x.stall: the quota for home is used up. Remove something there (quota -s shows the limit), or choose another place with -o FOLDER"].assert_eq(&refused.to_string());
+    }
+
+    #[test]
+    fn a_write_that_found_no_room_says_how_to_make_some() {
+        let refused = |errno: rustix::io::Errno| {
+            Error::write(Path::new("home/x.stall/journal"))(errno.into()).to_string()
+        };
+        use rustix::io::Errno;
+        let said = [Errno::DQUOT, Errno::NOSPC, Errno::IO]
+            .map(refused)
+            .join("\n");
+        expect_test::expect![[r#"
+            cannot write home/x.stall/journal: Disk quota exceeded (os error 122). Remove something there (quota -s shows the limit). What was written before stays readable
+            cannot write home/x.stall/journal: No space left on device (os error 28). Make room there (df -h home/x.stall shows how much there is). What was written before stays readable
+            cannot write home/x.stall/journal: Input/output error (os error 5). What was written before stays readable"#]].assert_eq(&said);
     }
 }

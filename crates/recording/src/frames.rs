@@ -22,6 +22,7 @@ use flatbuffers::VerifierOptions;
 use crate::arrow_file::BATCH_BYTES;
 use crate::checksum::Chain;
 use crate::layout;
+use crate::member;
 
 /// What begins every message, before its length.
 const CONTINUATION: [u8; 4] = [0xFF; 4];
@@ -63,17 +64,12 @@ pub(crate) struct Frames {
 impl Frames {
     /// Opens a stream and reads its schema, or says why that is not possible.
     pub(crate) fn open(path: &Path) -> Result<Self, String> {
-        let unreadable = |error| format!("it cannot be read: {error}");
-        let about = std::fs::metadata(path).map_err(unreadable)?;
-        if !about.is_file() {
-            // Opening a pipe would wait for ever, and a device may never end.
-            return Err("it is not a regular file".to_owned());
-        }
-        let input = BufReader::new(File::open(path).map_err(unreadable)?);
+        let (file, length) = member::open(path).map_err(|refused| refused.to_string())?;
+        let input = BufReader::new(file);
         let schema = Arc::new(Schema::empty());
         let mut frames = Self {
             input,
-            length: about.len(),
+            length,
             position: 0,
             decoded: 0,
             schema,

@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
+use crate::member::{self, Refused};
 use crate::{Error, Result, checksum};
 
 /// The journal's file in a recording's folder.
@@ -225,20 +226,20 @@ pub(crate) fn read(folder: &Path) -> (Vec<Record>, Option<(u64, String)>) {
 
 /// No file is no journal: a closed recording has none.
 fn bytes_of(path: &Path) -> std::result::Result<Vec<u8>, String> {
-    let unreadable = |error| format!("it cannot be read: {error}");
-    let about = match fs::metadata(path) {
-        Ok(about) => about,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(unreadable(error)),
+    let (file, length) = match member::open(path) {
+        Ok(opened) => opened,
+        Err(Refused::Read(error)) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok(Vec::new());
+        }
+        Err(refused) => return Err(refused.to_string()),
     };
-    if !about.is_file() || about.len() > MAX_BYTES {
-        return Err(format!("it is not a file of at most {MAX_BYTES} bytes"));
+    if length > MAX_BYTES {
+        return Err(format!("it is longer than {MAX_BYTES} bytes"));
     }
     let mut bytes = Vec::new();
-    let file = File::open(path).map_err(unreadable)?;
     file.take(MAX_BYTES)
         .read_to_end(&mut bytes)
-        .map_err(unreadable)?;
+        .map_err(|error| format!("it cannot be read: {error}"))?;
     Ok(bytes)
 }
 

@@ -20,6 +20,7 @@ mod error;
 mod frames;
 mod journal;
 mod layout;
+mod member;
 mod meta_file;
 mod naming;
 mod reader;

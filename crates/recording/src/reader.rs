@@ -2,13 +2,14 @@
 
 use std::fmt;
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use model::{
     Entities, FORMAT_VERSION, Gap, GapReason, Meta, TableData, Timeline, Timestamp, Window,
 };
 
+use crate::member::{self, Refused};
 use crate::meta_file::{self, Seal};
 use crate::tables::Tables;
 use crate::{
@@ -222,17 +223,26 @@ fn read_meta(folder: &Path) -> Result<(Meta, Option<String>)> {
 
 fn meta_text(folder: &Path) -> Result<(PathBuf, Vec<u8>)> {
     let path = folder.join(META_FILE);
-    let about = fs::metadata(&path).map_err(|source| match source.kind() {
-        ErrorKind::NotFound => Error::NoMeta {
-            folder: folder.to_owned(),
-        },
-        _ => Error::read(&path)(source),
-    })?;
-    if !about.is_file() || about.len() > MAX_META_BYTES {
-        let what = format!("it is not a file of at most {MAX_META_BYTES} bytes");
+    let (file, length) = match member::open(&path) {
+        Ok(opened) => opened,
+        Err(Refused::Kind(what)) => {
+            let what = what.to_owned();
+            return Err(Error::Meta { path, what });
+        }
+        Err(Refused::Read(error)) if error.kind() == ErrorKind::NotFound => {
+            return Err(Error::NoMeta {
+                folder: folder.to_owned(),
+            });
+        }
+        Err(Refused::Read(error)) => return Err(Error::read(&path)(error)),
+    };
+    if length > MAX_META_BYTES {
+        let what = format!("it is longer than {MAX_META_BYTES} bytes");
         return Err(Error::Meta { path, what });
     }
-    let text = fs::read(&path).map_err(Error::read(&path))?;
+    let mut text = Vec::new();
+    let read = file.take(MAX_META_BYTES).read_to_end(&mut text);
+    read.map_err(Error::read(&path))?;
     Ok((path, text))
 }
 

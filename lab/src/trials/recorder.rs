@@ -134,6 +134,8 @@ impl Recorder {
     /// Its end, which must come within `limit`.
     pub(super) fn end(mut self, limit: Duration) -> Result<Ended> {
         let since = Instant::now();
+        // What takes milliseconds is not waited for tenths of a second.
+        let mut pause = Duration::from_millis(1);
         let status = loop {
             if let Some(status) = self.look()? {
                 break status;
@@ -145,7 +147,8 @@ impl Recorder {
                     String::from_utf8_lossy(&self.said())
                 );
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(pause);
+            pause = LOOK.min(2 * pause);
         };
         let ended = Ended {
             status,

@@ -32,6 +32,11 @@ fn round(round: &Round<'_>) -> Result<()> {
     let found = Hierarchies::find()?;
     let v2 = found.v2.as_ref().context("it was there")?;
     let group = Group::create(v2, "going")?;
+    // Among hundreds of others, which are walked over less often, in every second pair of rounds.
+    let crowd = if round.number % 4 < 2 { 0 } else { 400 };
+    let _others: Vec<Group> = (0..crowd)
+        .map(|number| Group::create(v2, &format!("other-{number}")))
+        .collect::<Result<_>>()?;
     let mut stage = Stage::new()?;
     // More threads than CPUs, so that its pressure cannot be zero.
     let burn = stage.own(&["burn", "--threads", "8"])?;

@@ -82,7 +82,9 @@ function reasoned(spans: readonly Span[], gaps: readonly Unseen[]): Unseen[] {
     const gap = gaps.find((it) => it.span.from < span.to && it.span.to > span.from);
     return { span, why: gap?.why ?? "nothing was read" };
   });
-  return [...blank, ...gaps];
+  const hatched = (gap: Unseen) =>
+    spans.some((span) => span.from <= gap.span.from && span.to >= gap.span.to);
+  return [...blank, ...gaps.filter((gap) => !hatched(gap))];
 }
 
 function known(numbers: Float64Array): { low: number; high: number } | undefined {

@@ -2,6 +2,7 @@
 
 import { instant } from "../data/format";
 import type { Nanoseconds } from "../data/units";
+import { atMost } from "./instants";
 import type { Lane, LaneLine } from "./lane";
 
 /** The bin of a lane that holds an instant, or the nearest point; -1 where there is none. */
@@ -16,18 +17,6 @@ export function indexAt(lane: Lane, at: Nanoseconds): number {
   if (before < 0) return 0;
   const [left, right] = [times[before] ?? 0, times[before + 1]];
   return right !== undefined && right - at < at - left ? before + 1 : before;
-}
-
-/** The last place whose number is not above `at`; -1 where there is none. */
-function atMost(numbers: Float64Array, at: number): number {
-  let low = 0;
-  let high = numbers.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((numbers[middle] ?? 0) <= at) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
 }
 
 /** A line's number at an instant, as it is written; where nothing is known it says so. */

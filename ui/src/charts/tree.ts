@@ -48,7 +48,9 @@ export function treeRows<T>(nodes: readonly TreeNode<T>[], unfolded: Unfolded): 
   const rows: TreeRow<T>[] = [];
   const add = (siblings: readonly TreeNode<T>[], parent: string, level: number) => {
     const whole = unfolded.whole.has(parent);
-    const loud = siblings.filter((node) => !node.quiet);
+    const busy = siblings.filter((node) => !node.quiet);
+    // A table in which nothing happened still says of what.
+    const loud = busy.length === 0 && parent === ROOT ? siblings : busy;
     const shown = whole ? siblings : loud.slice(0, unfolded.most);
     for (const node of shown) {
       const expandable = node.children.length > 0;

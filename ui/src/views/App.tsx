@@ -10,6 +10,7 @@ import { Evidence } from "./Evidence";
 import { Explore } from "./Explore";
 import { Header } from "./Header";
 import { Measured } from "./Measured";
+import { Resources } from "./Resources";
 import { SelectedBar } from "./SelectedBar";
 import { useJudgement } from "./served";
 import { type State, StateContext } from "./state";
@@ -29,6 +30,7 @@ export interface Section {
 const SECTIONS: readonly Section[] = [
   { id: "timeline", title: "Over time", view: Timeline },
   { id: "who", title: "Who waited", view: Who },
+  { id: "resources", title: "Resources", view: Resources },
   { id: "evidence", title: "Evidence", view: Evidence },
   { id: "explore", title: "Explore", view: Explore },
   { id: "dictionary", title: "Data dictionary", view: Dictionary },

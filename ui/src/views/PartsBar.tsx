@@ -5,7 +5,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { type Paint, type Part, sentence, type Whole } from "../charts/parts";
 import { percent } from "../data/format";
-import "./parts.css";
+import "./PartsBar.css";
 
 /** The class names and colours of a painted thing. */
 export function painted({ fill, ink, mark, strong }: Paint) {

@@ -5,7 +5,7 @@ import { useId, useMemo, useRef, useState } from "preact/hooks";
 import { filteredTree, sortedTree, type TreeNode, treeRows } from "../charts/tree";
 import { integer } from "../data/format";
 import { SortHeader } from "./SortHeader";
-import "./tree.css";
+import "./TreeTable.css";
 
 /** A column beside the name. */
 export interface TreeColumn<T> {
@@ -38,8 +38,10 @@ export interface TreeTableProps<T> {
   readonly nameOf: (value: T) => string;
   /** What is shown below a row on demand. */
   readonly detail: (value: T) => ComponentChildren;
-  /** A word for rows: `threads, processes`. */
-  readonly what: string;
+  /** Whether the button before a row that holds no others shows its detail. */
+  readonly unfoldsDetail?: boolean;
+  /** What can be filtered by: `name, path`; without it there is no filter. */
+  readonly what?: string;
   /** Nodes that are open at first. */
   readonly open: readonly string[];
   readonly sortedBy: string;
@@ -77,17 +79,19 @@ export function TreeTable<T>(props: TreeTableProps<T>) {
 
   return (
     <div class="tree">
-      <div class="tree-tools">
-        <label for={filterId}>Filter</label>
-        <input
-          id={filterId}
-          type="search"
-          placeholder={props.what}
-          value={query}
-          onInput={(event) => setQuery(event.currentTarget.value)}
-        />
-        <output class="muted">{query.trim() && `${integer(found)} found`}</output>
-      </div>
+      {props.what && (
+        <div class="tree-tools">
+          <label for={filterId}>Filter</label>
+          <input
+            id={filterId}
+            type="search"
+            placeholder={props.what}
+            value={query}
+            onInput={(event) => setQuery(event.currentTarget.value)}
+          />
+          <output class="muted">{query.trim() && `${integer(found)} found`}</output>
+        </div>
+      )}
       <table class="tree-table">
         <caption class="offscreen">{props.caption}</caption>
         <thead>
@@ -135,13 +139,15 @@ export function TreeTable<T>(props: TreeTableProps<T>) {
                 <tr class={`level-${Math.min(level, 4)}`}>
                   <th scope="row" class="name">
                     <span class="tree-name" style={{ paddingLeft: `${level * INDENT}px` }}>
-                      {expandable ? (
+                      {expandable || props.unfoldsDetail ? (
                         <button
                           type="button"
                           class="fold"
-                          aria-expanded={row.open}
+                          aria-expanded={expandable ? row.open : state.detailed}
                           aria-label={`${props.nameOf(node.value)}, level ${level + 1}`}
-                          onClick={() => setOpen(toggled(open, node.id))}
+                          onClick={() =>
+                            expandable ? setOpen(toggled(open, node.id)) : state.toggleDetail()
+                          }
                         />
                       ) : (
                         <span class="fold" />

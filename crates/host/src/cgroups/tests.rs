@@ -69,6 +69,7 @@ fn what_a_near_group_lost_and_shows_again_is_read_as_before_and_a_deep_group_sta
         .map(|it| Intake::new(it.table))
         .collect();
     groups.scan(at(5), &mut scratch, &mut intakes, &mut registry);
+    groups.look_for_lost(at(5), &mut scratch.gaps);
     let group = &groups.groups["/g"];
     assert!(group.lost.is_empty());
     assert!(group.probes.iter().all(|(_, probe)| !probe.first_decides));

@@ -277,6 +277,31 @@ fn a_table_that_does_not_match_its_description_is_lost_alone() {
         threads.arrow was read up to byte 0: it has a column Switches (nullable Int64) where its stallscope.table tells of switches (nullable Int64)"#]].assert_eq(&damage.join("\n"));
 }
 
+#[test]
+fn no_link_leads_out_of_a_recording() {
+    let victim = Victim::new("threads.arrow", true);
+    let elsewhere = tempfile::tempdir().unwrap();
+    for name in ["threads.arrow", "meta.json"] {
+        let (inside, outside) = (victim.folder.join(name), elsewhere.path().join(name));
+        fs::rename(&inside, &outside).unwrap();
+        std::os::unix::fs::symlink(&outside, &inside).unwrap();
+    }
+    std::os::unix::fs::symlink(elsewhere.path(), victim.folder.join("journal")).unwrap();
+    let recording = Reader::open(&victim.folder).unwrap();
+    assert!(recording.timeline.table("threads").is_none());
+    let damage: Vec<String> = recording.damage.iter().map(ToString::to_string).collect();
+    expect_test::expect![[r#"
+        meta.json: it cannot be understood: it is a symbolic link, and none is followed out of a recording. Put the file itself in its place. The tables tell who was measured; the workload's command and outcome, the machine's facts and the gaps are lacking
+        journal was read up to byte 0: it is a symbolic link, and none is followed out of a recording. Put the file itself in its place
+        threads.arrow was read up to byte 0: it is a symbolic link, and none is followed out of a recording. Put the file itself in its place"#]].assert_eq(&damage.join("\n"));
+
+    // With no table of its own there is nothing to be told.
+    fs::remove_file(victim.folder.join("entities.arrow")).unwrap();
+    let refused = Reader::open(&victim.folder).unwrap_err().to_string();
+    let refused = refused.replace(victim.folder.to_str().unwrap(), "FOLDER");
+    expect_test::expect!["cannot understand FOLDER/meta.json: it is a symbolic link, and none is followed out of a recording. Put the file itself in its place. No table is beside it"].assert_eq(&refused);
+}
+
 /// Opens a damaged recording and takes from it what an analysis would.
 fn survives(victim: &Victim, bytes: &[u8]) {
     let recording = victim.open_with(bytes);

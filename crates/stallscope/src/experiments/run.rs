@@ -14,7 +14,7 @@ use super::database;
 use super::finish::finish;
 use super::plan::{self, Named, ROOT};
 use super::search::{Found, Search, no_connection};
-use super::session::{Event, Session, abandon};
+use super::session::{Event, Session};
 use super::workload::{Stdout, Workload};
 use crate::arguments::Run;
 use crate::outputs::{self, Live, Screen};
@@ -62,16 +62,10 @@ pub(crate) fn run(arguments: &Run) -> Result<u8> {
         ..
     } = typed;
     if let Some(log) = &log {
-        log.create().inspect_err(|_| {
-            session.sampler.tell(Command::Stop);
-            abandon(&folder);
-        })?;
+        log.create().inspect_err(|_| session.abandon(&folder))?;
     }
     let workload = Workload::start(&argv, reader, stdout, descriptors, &screen, &events)
-        .inspect_err(|_| {
-            session.sampler.tell(Command::Stop);
-            abandon(&folder);
-        })?;
+        .inspect_err(|_| session.abandon(&folder))?;
     let cast = Cast {
         name,
         unit,

@@ -242,6 +242,14 @@ impl Session {
         }
     }
 
+    /// Stops, and removes the folder of a recording that never began.
+    pub(super) fn abandon(&mut self, folder: &Path) {
+        self.sampler.tell(Command::Stop);
+        // To remove a folder takes a descriptor, and there may be none before its files are closed.
+        self.writer = None;
+        abandon(folder);
+    }
+
     /// Closes the recording; returns its size in bytes.
     ///
     /// # Errors
@@ -368,7 +376,7 @@ impl Session {
 }
 
 /// Removes the folder of a recording that never began. It is ours: `Writer::create` made it.
-pub(super) fn abandon(folder: &Path) {
+fn abandon(folder: &Path) {
     // What cannot be removed stays as an empty recording, which is no harm.
     let _ = std::fs::remove_dir_all(folder);
 }

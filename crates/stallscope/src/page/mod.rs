@@ -10,6 +10,7 @@ mod edges;
 mod entities;
 mod file;
 mod html;
+mod room;
 mod rows;
 mod tables;
 
@@ -34,22 +35,21 @@ pub(crate) struct Drawn {
 
 /// Bytes that the data of a page may have, so that a mail takes it.
 const MOST_BYTES: usize = 4_500_000;
-/// Numbers of one table and entities of one kind in a page, at first; of more, bins are made longer and
-/// those who did least are left out.
-const ROOM: (usize, usize) = (500_000, 900);
-/// Below this many, a page is as small as it gets.
-const LEAST_ROOM: usize = 10_000;
+/// Entities of one kind at most.
+const MOST_ENTITIES: usize = 900;
+/// A page in less than this part of the usual room is as small as it gets.
+const LEAST_PART: f64 = 0.01;
 
 /// Draws a recording with a report of it; `name` is what a person types for it.
 pub(crate) fn draw(recording: &Recording, report: &Report, name: &str) -> Result<Drawn> {
-    let (mut numbers, mut entities) = ROOM;
+    let mut part = 1.0;
     loop {
-        let drawn = draw_in(recording, report, name, (numbers, entities))?;
-        if drawn.size()? <= MOST_BYTES || numbers < LEAST_ROOM {
+        let drawn = draw_in(recording, report, name, part)?;
+        let size = drawn.size()?;
+        if size <= MOST_BYTES || part < LEAST_PART {
             return Ok(drawn);
         }
-        numbers /= 2;
-        entities = entities * 2 / 3;
+        part *= 0.8 * MOST_BYTES as f64 / size as f64;
     }
 }
 
@@ -65,12 +65,7 @@ impl Drawn {
     }
 }
 
-fn draw_in(
-    recording: &Recording,
-    report: &Report,
-    name: &str,
-    (most_numbers, most_entities): (usize, usize),
-) -> Result<Drawn> {
+fn draw_in(recording: &Recording, report: &Report, name: &str, part: f64) -> Result<Drawn> {
     let Recording { meta, timeline, .. } = recording;
     let intervals = analysis::intervals(timeline);
     let edges = edges::edges(timeline.window, report.origin, &intervals);
@@ -78,8 +73,8 @@ fn draw_in(
         timeline,
         meta,
         edges: &edges,
-        cast: &Cast::of(timeline, most_entities),
-        most_numbers,
+        cast: &Cast::of(timeline, (MOST_ENTITIES as f64 * part) as usize),
+        part,
     };
     let mut places = Places::new(timeline);
     let mut tables = Vec::new();

@@ -5,25 +5,28 @@ use model::{EntityId, MISSING, TableData, Timestamp};
 use super::block::Numbers;
 use super::entities::Places;
 
-/// Rows of one table at most; of more, every n-th.
-const MOST: usize = 20_000;
+/// Single operations at most, about. Of more, every n-th is kept, and the slowest between two of them: so
+/// an outlier stays, and the rest shows how many there are.
+const MOST_OPERATIONS: usize = 20_000;
+
+type Key = (Timestamp, EntityId, usize);
 
 /// The rows of a table in the order of time.
 pub(super) fn write(data: &TableData, origin: Timestamp, places: &mut Places<'_>) -> Numbers {
-    let mut keys: Vec<(Timestamp, EntityId, usize)> = (0..data.len())
-        .map(|row| {
-            let (time, entity) = data.key(row);
-            (time, entity, row)
-        })
-        .collect();
+    let key = |row| {
+        let (time, entity) = data.key(row);
+        (time, entity, row)
+    };
+    let mut keys: Vec<Key> = (0..data.len()).map(key).collect();
     keys.sort();
-    let every = keys.len() / MOST + 1;
-    let mut rows = Vec::with_capacity(keys.len() / every + 1);
-    for (time, entity, row) in keys.into_iter().step_by(every) {
-        if let Some(place) = places.of(entity) {
-            rows.push((time, place, row));
-        }
+    if data.table.name == workloads::LATENCY_SAMPLE.name {
+        keys = thinned(data, keys);
     }
+    let placed = keys.into_iter().filter_map(|(time, entity, row)| {
+        let place = places.of(entity)?;
+        Some((time, place, row))
+    });
+    let rows: Vec<(Timestamp, u32, usize)> = placed.collect();
     let mut numbers = Numbers::default();
     numbers.count(rows.len());
     let mut before = origin;
@@ -41,4 +44,18 @@ pub(super) fn write(data: &TableData, origin: Timestamp, places: &mut Places<'_>
         }
     }
     numbers
+}
+
+fn thinned(data: &TableData, keys: Vec<Key>) -> Vec<Key> {
+    if keys.len() <= MOST_OPERATIONS {
+        return keys;
+    }
+    let stretch = 2 * keys.len().div_ceil(MOST_OPERATIONS);
+    let stretches = keys.chunks(stretch);
+    let kept = stretches.flat_map(|stretch| {
+        let slowest = |key: &&Key| data.row(key.2).max();
+        let slowest = stretch.iter().skip(1).max_by_key(slowest);
+        stretch.first().into_iter().chain(slowest).copied()
+    });
+    kept.collect()
 }

@@ -12,6 +12,7 @@ use super::block::Numbers;
 use super::cast::Cast;
 use super::edges::strided;
 use super::entities::{Others, Places};
+use super::room::{self, Demand};
 
 /// Steps of numbers in nanoseconds: microseconds tell enough, in less room.
 const TIME_SCALE: i64 = 1_000;
@@ -28,9 +29,8 @@ pub(super) struct Desk<'a> {
     pub(super) meta: &'a Meta,
     pub(super) edges: &'a [Timestamp],
     pub(super) cast: &'a Cast,
-    /// Numbers of the near ones in one table, about; the others have a third of that. Of more, bins are
-    /// made longer.
-    pub(super) most_numbers: usize,
+    /// Part of the usual room, for a recording that is too large for it.
+    pub(super) part: f64,
 }
 
 /// The tables of the recording in the order of the data dictionary; those that this version does not know
@@ -57,7 +57,9 @@ impl Desk<'_> {
     /// A recorded table.
     pub(super) fn table(&self, data: &TableData, places: &mut Places<'_>) -> Written {
         let (entities, left_out) = self.cast.of_table(data);
-        let strides = self.strides(data, &entities, data.table.columns.len());
+        let strides = self.strides(&entities, room::of(data.table.entity), |demand, entity| {
+            demand.add(self.timeline, data, entity);
+        });
         let mut numbers = Numbers::default();
         for (entity, near) in entities {
             let Some(place) = places.of(entity) else {
@@ -86,10 +88,10 @@ impl Desk<'_> {
     /// Where the time of threads went. Those that are left out are in it together, so that the threads of
     /// a role add up.
     pub(super) fn ledger(&self, data: &TableData, places: &mut Places<'_>) -> Written {
-        /// Classes that a thread spends time in, as a rule; it is the table that is looked at most.
-        const USUAL: usize = 2;
         let (kept, left_out) = self.cast.of_table(data);
-        let strides = self.strides(data, &kept, USUAL);
+        let strides = self.strides(&kept, room::OF_TIME, |demand, thread| {
+            demand.add_time(self.timeline, thread);
+        });
         let kept: BTreeMap<EntityId, bool> = kept.into_iter().collect();
         let over_time = [false, true].map(|near| {
             let edges = &strides.of(near).edges;
@@ -172,31 +174,28 @@ impl Desk<'_> {
         binned.write(*first_edge, numbers);
     }
 
-    /// Bins for the near ones and for the others of a table, so long that about `most` numbers each are
-    /// enough; who lived for a moment takes little room.
-    fn strides(&self, data: &TableData, entities: &[(EntityId, bool)], columns: usize) -> Strides {
-        let whole = self.timeline.window.len_ns().max(1) as f64;
-        let lived = |entity: EntityId| {
-            let first = data.table.columns.first();
-            let series = self
-                .timeline
-                .series(&data.table.name, entity, &first?.name)?;
-            Some(series.known()?.len_ns() as f64 / whole)
-        };
+    /// Bins for the near ones and for the others, so long that not more than (near, far) numbers are asked
+    /// for, by what `ask` adds for each.
+    fn strides(
+        &self,
+        entities: &[(EntityId, bool)],
+        (near, far): (f64, f64),
+        ask: impl Fn(&mut Demand, (EntityId, usize)),
+    ) -> Strides {
         let bins = |near, most: f64| {
-            let own = entities.iter().filter(|(_, is)| *is == near);
-            let lives: f64 = own.filter_map(|(entity, _)| lived(*entity)).sum();
-            let numbers = lives * (columns * self.edges.len()) as f64;
-            let stride = (numbers / most).ceil().max(1.0) as usize;
+            let mut demand = Demand::default();
+            for (entity, _) in entities.iter().filter(|(_, is)| *is == near) {
+                ask(&mut demand, (*entity, self.edges.len()));
+            }
+            let stride = demand.stride(most * self.part, self.edges.len());
             Bins {
                 edges: strided(self.edges, stride),
                 stride,
             }
         };
-        let most = self.most_numbers as f64;
         Strides {
-            far: bins(false, most / 3.0),
-            near: bins(true, most),
+            near: bins(true, near),
+            far: bins(false, far),
         }
     }
 }

@@ -10,12 +10,14 @@
     reason = "SKIPPED lines are read by scripts/test.sh"
 )]
 
+mod allotment;
 mod bundle;
 mod crash;
 mod crowd;
 mod doctor;
 mod explain;
 mod export;
+mod few_files;
 mod full_disk;
 mod interrupts;
 mod names;
@@ -30,8 +32,10 @@ mod postgres;
 mod postgres_word;
 mod process;
 mod quantiles;
+mod quota;
 mod report;
 mod signal;
+mod silent;
 mod statuses;
 mod streams;
 mod targets;

@@ -1,0 +1,112 @@
+//! How long the bins of a table must be for its numbers to fit.
+
+use model::{Column, ColumnKind, EntityId, EntityKind, Series, TableData, Timeline};
+
+/// What a table would put down at the finest.
+#[derive(Default)]
+pub(super) struct Demand {
+    /// Of the series that change at all.
+    series: Vec<Wish>,
+}
+
+struct Wish {
+    /// Bins of its life.
+    bins: f64,
+    readings: f64,
+    /// Numbers per bin where that holds several readings.
+    several: f64,
+}
+
+impl Demand {
+    /// Adds the recorded series of an entity; `edges` is how many there are.
+    pub(super) fn add(
+        &mut self,
+        timeline: &Timeline,
+        data: &TableData,
+        (entity, edges): (EntityId, usize),
+    ) {
+        let mut life = None;
+        for column in data.table.columns.iter() {
+            let series = timeline.series(&data.table.name, entity, &column.name);
+            let Some(series) = series.filter(|series| changes(series, column)) else {
+                continue;
+            };
+            // All columns of an entity are read together.
+            let (bins, readings) = *life.get_or_insert_with(|| life_of(timeline, &series, edges));
+            self.series.push(Wish {
+                bins,
+                readings,
+                several: 3.0,
+            });
+        }
+    }
+
+    /// Adds where the time of a thread went.
+    pub(super) fn add_time(&mut self, timeline: &Timeline, (thread, edges): (EntityId, usize)) {
+        /// Classes that a thread spends time in, as a rule.
+        const CLASSES: usize = 4;
+        if let Some(run) = timeline.series("thread", thread, "run_ns") {
+            let (bins, readings) = life_of(timeline, &run, edges);
+            let wish = || Wish {
+                bins,
+                readings,
+                several: 1.0,
+            };
+            self.series.extend((0..CLASSES).map(|_| wish()));
+        }
+    }
+
+    /// Numbers in bins of a stride, about.
+    fn numbers(&self, stride: f64) -> f64 {
+        let series = self.series.iter().map(|wish| {
+            let bins = wish.bins / stride;
+            // A straight line through many bins packs well.
+            if wish.readings > bins {
+                bins * wish.several
+            } else {
+                wish.readings
+            }
+        });
+        series.sum()
+    }
+
+    /// The finest stride in which there are no more than `most` numbers.
+    pub(super) fn stride(&self, most: f64, edges: usize) -> usize {
+        let mut stride = 1;
+        while self.numbers(stride as f64) > most && stride < edges {
+            stride += stride.div_ceil(8);
+        }
+        stride
+    }
+}
+
+/// Bins of a series' life, and its readings.
+fn life_of(timeline: &Timeline, series: &Series<'_>, edges: usize) -> (f64, f64) {
+    let whole = timeline.window.len_ns().max(1) as f64;
+    let lived = series.known().map_or(0, |known| known.len_ns()) as f64 / whole;
+    (lived * edges as f64, series.values().count() as f64)
+}
+
+fn changes(series: &Series<'_>, column: &Column) -> bool {
+    let mut values = series.values().map(|(_, value)| value);
+    let Some(first) = values.next() else {
+        return false;
+    };
+    match column.kind {
+        ColumnKind::Counter => values.next_back().is_some_and(|last| last != first),
+        ColumnKind::Gauge => values.any(|value| value != first),
+    }
+}
+
+/// Numbers that a table may have, those of the near ones and those of the others. Of most kinds few are
+/// near: they keep the finest bins.
+pub(super) fn of(kind: EntityKind) -> (f64, f64) {
+    match kind {
+        EntityKind::Process | EntityKind::Thread | EntityKind::Connection => (250_000.0, 100_000.0),
+        _ => (1_000_000.0, 250_000.0),
+    }
+}
+
+/// Numbers that the time of threads may have, that of the near ones and that of the others: no other table
+/// says as much.
+pub(super) const OF_TIME: (f64, f64) = (500_000.0, 150_000.0);

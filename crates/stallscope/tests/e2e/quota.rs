@@ -1,0 +1,182 @@
+//! The quota of the recording's folder is used up: before, for a while, to the end, and for longer than
+//! memory lasts.
+
+use std::process::Command;
+
+use model::{EntityId, GapReason, Rows};
+
+use crate::allotment::Allotment;
+use crate::place::Place;
+use crate::postgres;
+
+/// Enough for the recordings of these tests.
+const ALLOTMENT: usize = 1 << 20;
+
+fn recording(home: &Allotment) -> String {
+    format!("{}/a.stall", home.path().display())
+}
+
+/// A shell command that uses up the quota.
+fn fill(home: &Allotment) -> String {
+    let ballast = home.path().join("ballast");
+    format!("dd if=/dev/zero of={} bs=4k 2> dd.txt", ballast.display())
+}
+
+/// What the gaps of the disk say.
+fn unwritten(meta: &model::Meta) -> Vec<&str> {
+    let said = meta.gaps.iter().filter_map(|gap| match &gap.reason {
+        GapReason::Unwritten(detail) => Some(detail.as_str()),
+        _ => None,
+    });
+    said.collect()
+}
+
+#[test]
+fn used_up_before_the_start() {
+    let Some(home) = Allotment::mount(ALLOTMENT) else {
+        return;
+    };
+    let place = Place::new();
+    let status = place.shell(&fill(&home)).status();
+    assert!(
+        status.is_ok_and(|status| !status.success()),
+        "it is refused"
+    );
+    assert!(place.read("dd.txt").contains("Disk quota exceeded"));
+    place.script("load", "touch ran");
+    let path = home.path().display();
+    place
+        .run(&["run", "-o", &recording(&home), "--", "./load"])
+        .status(125)
+        .says(&format!(
+            "cannot write the recording {path}/a.stall: the quota for {path} is used up. Remove something there (quota -s shows the limit), or choose another place with -o FOLDER"
+        ));
+    assert!(!place.path().join("ran").exists(), "nothing was started");
+    assert!(!home.path().join("a.stall").exists());
+}
+
+#[test]
+fn too_little_left_for_the_beginning() {
+    // The folder finds room, what belongs in it does not.
+    let Some(home) = Allotment::mount(32 << 10) else {
+        return;
+    };
+    let place = Place::new();
+    place.script("load", "touch ran");
+    place
+        .run(&["run", "-o", &recording(&home), "--", "./load"])
+        .status(125)
+        .says("the quota for");
+    assert!(!place.path().join("ran").exists(), "nothing was started");
+    assert!(!home.path().join("a.stall").exists());
+}
+
+#[test]
+fn used_up_for_a_while_the_workload_goes_on_and_so_does_the_recording() {
+    let _alone = postgres::alone();
+    let Some(home) = Allotment::mount(ALLOTMENT) else {
+        return;
+    };
+    let place = Place::new();
+    let (fill, path) = (fill(&home), home.path().display());
+    place.script(
+        "load",
+        &format!("sleep 1.5; {fill}; sleep 2.5; rm {path}/ballast; sleep 2.5; echo done; exit 7"),
+    );
+    let ended = place.run(&["run", "-o", &recording(&home), "--", "./load"]);
+    ended
+        .status(7)
+        .says("Disk quota exceeded")
+        .says("quota -s shows the limit")
+        .says("The workload goes on")
+        .says("the recording is written again")
+        .does_not_say("No space left")
+        .does_not_say("rows are lacking");
+    assert_eq!(ended.out_text(), "done\n");
+    let recording = recording::Reader::open(recording(&home).as_ref()).expect("it can be read");
+    assert_eq!(recording.damage, []);
+    assert!(recording.meta.complete);
+    let ticks = recording
+        .timeline
+        .table("recorder")
+        .expect("it was recorded");
+    assert!(ticks.len() > 30, "{}", ticks.len());
+}
+
+#[test]
+fn used_up_to_the_end_the_gap_names_the_quota() {
+    let _alone = postgres::alone();
+    let Some(home) = Allotment::mount(ALLOTMENT) else {
+        return;
+    };
+    let place = Place::new();
+    // What the recording itself gives back is taken as well.
+    let fill = format!("{} oflag=append conv=notrunc", fill(&home));
+    let filler = format!("while {{ {fill}; sleep 0.02; }}; do :; done & filler=$!");
+    place.script(
+        "load",
+        &format!("sleep 2.5; {filler}; sleep 2; kill $filler; echo done"),
+    );
+    let ended = place.run(&["run", "-o", &recording(&home), "--", "./load"]);
+    ended
+        .says("The workload goes on")
+        .says("the disk did not take")
+        .says("(Disk quota exceeded")
+        .does_not_say("No space left");
+    assert_eq!(ended.out_text(), "done\n");
+    let recording = recording::Reader::open(recording(&home).as_ref()).expect("it can be read");
+    assert_eq!(recording.damage, []);
+    assert!(!recording.meta.complete);
+    let [said] = unwritten(&recording.meta)[..] else {
+        panic!("one gap: {:?}", recording.meta.gaps);
+    };
+    assert!(said.starts_with("Disk quota exceeded"), "{said}");
+    let ticks = recording
+        .timeline
+        .table("recorder")
+        .expect("it was recorded");
+    assert!(ticks.len() > 10, "what was written before is there");
+}
+
+#[test]
+fn what_finds_no_room_in_memory_is_a_gap_that_names_the_quota() {
+    let Some(home) = Allotment::mount(ALLOTMENT) else {
+        return;
+    };
+    let place = Place::new();
+    place.script("load", "sleep 1");
+    place.run(&["run", "-o", &recording(&home), "--", "./load"]);
+    let before = recording::Reader::open(recording(&home).as_ref()).expect("it can be read");
+    let (start, mut meta) = (before.meta.window.start, before.meta);
+    let folder = home.path().join("b.stall");
+    let mut writer = recording::Writer::create(&folder, &meta).expect("there is room");
+    let _ = Command::new("sh")
+        .args(["-c", &fill(&home)])
+        .current_dir(place.path())
+        .status();
+    // 4 MiB wait in memory.
+    let table = &sensors::FILESYSTEM;
+    for second in 0..200 {
+        let mut rows = Rows::with_capacity(table.columns.len(), 1_000);
+        for row in 0..1_000 {
+            let time = start + second * 1_000_000_000 + row;
+            rows.push(time, EntityId(0), &vec![row; table.columns.len()]);
+        }
+        writer.append(table, &rows).expect("it fits the table");
+        assert!(writer.flush().is_err(), "the quota is used up");
+    }
+    std::fs::remove_file(home.path().join("ballast")).expect("it is there");
+    writer.flush().expect("there is room again");
+    meta.complete = true;
+    writer.close(&meta).expect("there is room again");
+    let after = recording::Reader::open(&folder).expect("it can be read");
+    assert_eq!(after.damage, []);
+    assert!(after.meta.complete);
+    let [said] = unwritten(&after.meta)[..] else {
+        panic!("one gap: {:?}", after.meta.gaps);
+    };
+    assert!(
+        said.starts_with("Disk quota exceeded (os error 122): "),
+        "{said}"
+    );
+}

@@ -1,0 +1,190 @@
+//! A server whose program and working directory are on a filesystem that answers no more: one of a
+//! program (FUSE) that has stopped, as a network's would whose machine is away.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, UNIX_EPOCH};
+
+use fuser::{
+    BackgroundSession, Config, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags,
+    Generation, INodeNo, LockOwner, MountOption, OpenFlags, ReplyAttr, ReplyData, ReplyEntry,
+    ReplyOpen, Request, Session,
+};
+
+use crate::needs;
+use crate::place::Place;
+use crate::postgres;
+use crate::process::Running;
+
+const PROGRAM: INodeNo = INodeNo(2);
+const VERSION: INodeNo = INodeNo(3);
+/// Whoever asks waits so long, in a way that not even SIGKILL ends; then is refused, so that a test that
+/// fails has an end.
+const SILENCE: Duration = Duration::from_secs(5);
+/// Nothing is remembered by the kernel: each look is a question.
+const AT_ONCE: Duration = Duration::ZERO;
+
+/// Two files, served until it falls silent.
+#[derive(Clone)]
+struct Disk {
+    program: Arc<Vec<u8>>,
+    silent: Arc<AtomicBool>,
+    /// What was asked in the silence.
+    asked: Arc<Mutex<Vec<&'static str>>>,
+}
+
+impl Disk {
+    /// Whether the question is to be answered; who asks in the silence is noted.
+    fn hears(&self, question: &'static str) -> bool {
+        let silent = self.silent.load(Ordering::Relaxed);
+        if silent {
+            let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+            asked.push(question);
+        }
+        !silent
+    }
+
+    fn content(&self, inode: INodeNo) -> &[u8] {
+        match inode {
+            PROGRAM => &self.program,
+            VERSION => b"15\n",
+            _ => b"",
+        }
+    }
+
+    fn attributes(&self, inode: INodeNo) -> FileAttr {
+        let size = self.content(inode).len() as u64;
+        FileAttr {
+            ino: inode,
+            size,
+            blocks: size.div_ceil(512),
+            atime: UNIX_EPOCH,
+            mtime: UNIX_EPOCH,
+            ctime: UNIX_EPOCH,
+            crtime: UNIX_EPOCH,
+            kind: match inode {
+                INodeNo::ROOT => FileType::Directory,
+                _ => FileType::RegularFile,
+            },
+            perm: 0o755,
+            nlink: 1,
+            uid: 0,
+            gid: 0,
+            rdev: 0,
+            blksize: 4_096,
+            flags: 0,
+        }
+    }
+}
+
+fn later(refuse: impl FnOnce() + Send + 'static) {
+    std::thread::spawn(move || {
+        std::thread::sleep(SILENCE);
+        refuse();
+    });
+}
+
+impl Filesystem for Disk {
+    fn lookup(&self, _: &Request, _: INodeNo, name: &OsStr, reply: ReplyEntry) {
+        if !self.hears("lookup") {
+            return later(|| reply.error(Errno::EIO));
+        }
+        match name.to_str() {
+            Some("postgres") => reply.entry(&AT_ONCE, &self.attributes(PROGRAM), Generation(0)),
+            Some("PG_VERSION") => reply.entry(&AT_ONCE, &self.attributes(VERSION), Generation(0)),
+            _ => reply.error(Errno::ENOENT),
+        }
+    }
+
+    fn getattr(&self, _: &Request, inode: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
+        if !self.hears("getattr") {
+            return later(|| reply.error(Errno::EIO));
+        }
+        reply.attr(&AT_ONCE, &self.attributes(inode));
+    }
+
+    fn open(&self, _: &Request, _: INodeNo, _: OpenFlags, reply: ReplyOpen) {
+        if !self.hears("open") {
+            return later(|| reply.error(Errno::EIO));
+        }
+        reply.opened(FileHandle(0), FopenFlags::FOPEN_KEEP_CACHE);
+    }
+
+    fn read(
+        &self,
+        _: &Request,
+        inode: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        size: u32,
+        _: OpenFlags,
+        _: Option<LockOwner>,
+        reply: ReplyData,
+    ) {
+        // Pages of the program may be wanted by its own end.
+        let rest = self.content(inode).get(offset as usize..);
+        let rest = rest.unwrap_or_default();
+        reply.data(&rest[..rest.len().min(size as usize)]);
+    }
+}
+
+#[test]
+fn a_server_whose_disk_answers_no_more_is_recorded_all_the_same() {
+    let _alone = postgres::alone();
+    if !needs::root() || !needs::program("sleep") {
+        return;
+    }
+    let place = Place::new();
+    let point = place.path().join("disk");
+    std::fs::create_dir(&point).expect("the folder is ours");
+    let sleep = Command::new("sh").args(["-c", "command -v sleep"]).output();
+    let sleep = String::from_utf8(sleep.expect("sh runs").stdout).expect("a plain path");
+    let disk = Disk {
+        program: Arc::new(std::fs::read(sleep.trim()).expect("it can be read")),
+        silent: Arc::default(),
+        asked: Arc::default(),
+    };
+    let mut config = Config::default();
+    config.mount_options = vec![MountOption::RO, MountOption::FSName("silent".to_owned())];
+    let session = Session::new(disk.clone(), &point, &config).and_then(Session::spawn);
+    let _session: BackgroundSession = match session {
+        Ok(session) => session,
+        Err(error) => {
+            return needs::skip(&format!(
+                "a FUSE file system cannot be mounted here: {error}"
+            ));
+        }
+    };
+    let mut server = Command::new("./postgres");
+    server.current_dir(&point).arg("60");
+    let server = Running::start(server);
+    disk.silent.store(true, Ordering::Relaxed);
+    record(&place, &server, "mounted");
+    // Its path now leads to another disk than its files are on.
+    let detached = Command::new("umount").arg("-l").arg(&point).status();
+    assert!(detached.is_ok_and(|status| status.success()));
+    record(&place, &server, "detached");
+    let asked = disk.asked.lock().unwrap_or_else(PoisonError::into_inner);
+    assert!(asked.is_empty(), "{asked:?}");
+}
+
+/// Records it, and finds that it was seen and its program left alone.
+fn record(place: &Place, server: &Running, name: &str) {
+    let target = format!("pid:{}", server.pid());
+    let folder = format!("{name}.stall");
+    let arguments = ["record", "--target", &target, "--for", "2s", "-o", &folder];
+    place.run(&arguments).status(0);
+    let recording = recording::Reader::open(&place.path().join(Path::new(&folder)));
+    let recording = recording.expect("it can be read");
+    let gaps = &recording.meta.gaps;
+    let mut said = gaps.iter().map(|gap| gap.reason.to_string());
+    assert!(
+        said.any(|reason| reason.contains("which is not asked, since asking could block")),
+        "{gaps:?}"
+    );
+    let threads = recording.timeline.table("thread").expect("it was seen");
+    assert!(!threads.is_empty());
+}
