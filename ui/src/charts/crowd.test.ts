@@ -90,7 +90,7 @@ describe("crowd", () => {
   it("nests roles, services, pools, processes and threads, and leaves out only children", async () => {
     expect(lines(await grown())).toEqual([
       "role Target",
-      "  service postgres",
+      "  service postgres pid 10",
       "    process postgres pid 11",
       "    process postgres pid 12",
       "role Rest",

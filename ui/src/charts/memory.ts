@@ -57,7 +57,7 @@ function used(mean: (column: string) => number | undefined): Whole | undefined {
     value,
     help,
     quality: "exact",
-    paint: { fill, ink: strong ? "--mark-on-strong" : "--muted", mark, strong },
+    paint: { fill, ink: strong ? "--mark-on-strong" : "--mark-on-pale", mark, strong },
   });
   return whole([
     part(

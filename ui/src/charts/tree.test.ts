@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { filteredTree, inOrder, ROOT, sortedTree, type TreeNode, treeRows } from "./tree";
+import { filteredTree, inOrder, type Order, ROOT, type TreeNode, treeRows } from "./tree";
 
 interface Value {
   readonly name: string;
@@ -15,6 +15,7 @@ function node(
   return { id: name, value: { name, size }, children, quiet };
 }
 
+const UNSORTED: Order<Value> = { by: () => undefined, descending: false, fixed: 0 };
 const FOLDED = { open: new Set<string>(), whole: new Set<string>(), most: 40 };
 const names = (nodes: readonly TreeNode<Value>[]): string[] =>
   nodes.flatMap((it) => [it.value.name, ...names(it.children).map((name) => `.${name}`)]);
@@ -26,7 +27,7 @@ const tree = [
 
 describe("treeRows", () => {
   it("shows what is open", () => {
-    const shown = treeRows(tree, { ...FOLDED, open: new Set(["pgbench", "nobody"]) });
+    const shown = treeRows(tree, UNSORTED, { ...FOLDED, open: new Set(["pgbench", "nobody"]) });
     expect(shown.map((row) => row.kind === "node" && [row.node.id, row.level, row.open])).toEqual([
       ["postgres", 0, false],
       ["pgbench", 0, true],
@@ -36,37 +37,41 @@ describe("treeRows", () => {
 
   it("puts quiet ones and those beyond the most behind one row", () => {
     const many = Array.from({ length: 5 }, (_, i) => node(`p${i}`, i, [], i === 4));
-    const rows = treeRows(many, { ...FOLDED, most: 2 });
+    const rows = treeRows(many, UNSORTED, { ...FOLDED, most: 2 });
     expect(rows).toHaveLength(3);
     expect(rows[2]).toEqual({ kind: "more", parent: ROOT, level: 0, count: 3, quiet: false });
-    const quiet = treeRows(many, FOLDED)[4];
+    const quiet = treeRows(many, UNSORTED, FOLDED)[4];
     expect(quiet).toMatchObject({ kind: "more", count: 1, quiet: true });
-    expect(treeRows(many, { ...FOLDED, whole: new Set([ROOT]) })).toHaveLength(5);
+    expect(treeRows(many, UNSORTED, { ...FOLDED, whole: new Set([ROOT]) })).toHaveLength(5);
   });
 
   it("shows quiet roots where there is nothing else", () => {
-    expect(treeRows([node("lo", 0, [], true)], FOLDED)).toHaveLength(1);
+    expect(treeRows([node("lo", 0, [], true)], UNSORTED, FOLDED)).toHaveLength(1);
   });
 });
 
-describe("sortedTree", () => {
+describe("order", () => {
+  const by = (value: Value) => value.size;
+  const all = { ...FOLDED, open: new Set(["postgres", "pgbench"]) };
+  const shown = (order: Order<Value>) =>
+    treeRows(tree, order, all).map((row) => (row.kind === "node" ? row.node.id : row.kind));
+
   it("sorts siblings, what is missing last in both directions", () => {
-    const by = (value: Value) => value.size;
-    expect(names(sortedTree(tree, { by, descending: true }))).toEqual([
+    expect(shown({ by, descending: true, fixed: 0 })).toEqual([
       "pgbench",
-      ".worker",
+      "worker",
       "postgres",
-      ".backend 12",
-      ".backend 7",
-      ".writer",
+      "backend 12",
+      "backend 7",
+      "writer",
     ]);
-    expect(names(sortedTree(tree, { by, descending: false }, 1))).toEqual([
+    expect(shown({ by, descending: false, fixed: 1 })).toEqual([
       "postgres",
-      ".backend 7",
-      ".backend 12",
-      ".writer",
+      "backend 7",
+      "backend 12",
+      "writer",
       "pgbench",
-      ".worker",
+      "worker",
     ]);
   });
 
@@ -97,6 +102,6 @@ describe("filteredTree", () => {
   it("shows what was asked for by name even if it is quiet", () => {
     const quiet = [node("top", 1, [node("idle", 0, [], true)], true)];
     const found = filteredTree(quiet, (value) => value.name, "idle");
-    expect(treeRows(found.nodes, { ...FOLDED, open: found.open })).toHaveLength(2);
+    expect(treeRows(found.nodes, UNSORTED, { ...FOLDED, open: found.open })).toHaveLength(2);
   });
 });

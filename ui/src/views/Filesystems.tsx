@@ -26,7 +26,7 @@ export function Filesystems() {
           <th scope="col" class="number wide">
             Files that still fit
           </th>
-          <td />
+          <td class="wide" />
         </tr>
       </thead>
       <tbody>
@@ -39,7 +39,7 @@ export function Filesystems() {
                 ? "no limit"
                 : `${integer(files)} (${percent(filesPart)})`}
             </td>
-            <td>
+            <td class="wide">
               {freePart !== undefined && (
                 <span class="meter" aria-hidden="true" style={{ "--fill": "var(--muted)" }}>
                   <span style={{ width: `${(1 - freePart) * 100}%` }} />

@@ -85,9 +85,8 @@ export function Network() {
         sortedBy="Received"
         fixed={0}
       />
-      <h4>TCP</h4>
       {seen.tcp.length > 0 ? (
-        <FigureTable caption="TCP of the machine" figures={seen.tcp} />
+        <FigureTable caption="TCP" figures={seen.tcp} />
       ) : (
         <Missing table="tcp" what="TCP's counters" />
       )}

@@ -2,7 +2,7 @@
 
 import { type ComponentChildren, Fragment } from "preact";
 import { useId, useMemo, useRef, useState } from "preact/hooks";
-import { filteredTree, sortedTree, type TreeNode, treeRows } from "../charts/tree";
+import { filteredTree, type TreeNode, treeRows } from "../charts/tree";
 import { integer } from "../data/format";
 import { SortHeader } from "./SortHeader";
 import "./TreeTable.css";
@@ -65,9 +65,12 @@ export function TreeTable<T>(props: TreeTableProps<T>) {
   const { rows, found } = useMemo(() => {
     const filtered = filteredTree(nodes, textOf, query);
     const by = columns.find((column) => column.id === order.column)?.by ?? props.nameOf;
-    const sorted = sortedTree(filtered.nodes, { by, descending: order.descending }, props.fixed);
+    const sorted = { by, descending: order.descending, fixed: props.fixed };
     const all = new Set([...open, ...filtered.open]);
-    return { rows: treeRows(sorted, { open: all, whole, most: MOST }), found: filtered.found };
+    return {
+      rows: treeRows(filtered.nodes, sorted, { open: all, whole, most: MOST }),
+      found: filtered.found,
+    };
   }, [nodes, columns, textOf, props.nameOf, props.fixed, query, order, open, whole]);
 
   const sort = (column: string) =>
@@ -75,6 +78,8 @@ export function TreeTable<T>(props: TreeTableProps<T>) {
       column,
       descending: now.column === column ? !now.descending : column !== "name",
     }));
+  // Names of a plain list begin at its edge.
+  const folds = nodes.some((node) => node.children.length > 0);
   const onKeyDown = (event: KeyboardEvent) => move(event, body.current);
 
   return (
@@ -150,13 +155,13 @@ export function TreeTable<T>(props: TreeTableProps<T>) {
                           }
                         />
                       ) : (
-                        <span class="fold" />
+                        folds && <span class="fold" />
                       )}
                       {props.name(node.value)}
                     </span>
                   </th>
                   {columns.map((column) => (
-                    <td key={column.id} class={column.look}>
+                    <td key={column.id} class={column.look} data-title={column.title}>
                       {column.cell(node.value, state)}
                     </td>
                   ))}

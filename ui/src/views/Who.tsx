@@ -70,13 +70,16 @@ export function Who() {
 const nameOf = (member: Member) => `${member.name} ${member.detail}`.trim();
 const textOf = (member: Member) => member.text;
 
-/** The run's own are open down to their services. */
+/** Rows of a role that are shown without being asked for. */
+const ROWS = 12;
+
+/** The run's own roles are open, and their services where there is room for all that they hold. */
 function openAtFirst(nodes: readonly TreeNode<Member>[]): string[] {
   const own = nodes.filter((node) => node.value.role !== "rest");
-  return own.flatMap((node) => [
-    node.id,
-    ...node.children.filter((child) => child.children.length <= 12).map((child) => child.id),
-  ]);
+  return own.flatMap(({ id, children }) => {
+    const rows = children.reduce((sum, child) => sum + child.children.length, children.length);
+    return rows <= ROWS ? [id, ...children.map((child) => child.id)] : [id];
+  });
 }
 
 function Name({ member }: { readonly member: Member }) {
