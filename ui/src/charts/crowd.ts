@@ -211,7 +211,7 @@ class Grower {
     const only = children.length === 1 && about.kind !== "role" ? children[0] : undefined;
     const value = this.member(about, processes, only?.value);
     // A process that did nothing in the window is there, and need not be seen.
-    const quiet = about.kind !== "role" && value.whole === undefined && !((value.cpus ?? 0) > 0);
+    const quiet = about.kind !== "role" && value.threads === 0 && !((value.cpus ?? 0) > 0);
     return { id: about.id, value, children: only?.children ?? children, quiet };
   }
 
@@ -247,6 +247,7 @@ class Grower {
     }
     const role = processes[0]?.kin.role ?? "rest";
     const own = [ROLE_WORDS[role], kind, name, detail, only?.text ?? ""];
+    let whole: Whole | undefined;
     return {
       kind,
       name,
@@ -256,7 +257,11 @@ class Grower {
       text: own.concat(processes.slice(0, 1).map((process) => process.kin.path)).join(" "),
       processes: new Set(processes.map((process) => process.place)).size,
       threads: threads.length,
-      whole: ledgerWhole(columns, times),
+      // Of a thousand threads few are looked at.
+      get whole() {
+        whole ??= ledgerWhole(columns, times);
+        return whole;
+      },
       cpus: cpuTime === undefined ? undefined : ofSpan(cpuTime),
       kernelPart:
         user === undefined || system === undefined || user + system <= 0

@@ -26,19 +26,21 @@ export interface Heat {
 /** Columns of the table `cpu` that are work, guests being part of user. */
 export const BUSY = ["user_ns", "nice_ns", "system_ns", "irq_ns", "softirq_ns"] as const;
 
-/** The heat map of some CPUs over a window, with at most `most` cells across. */
+/** The heat map of some CPUs over a window, with at most `most` cells across; what lies in `gaps` was not
+    seen, though counters are interpolated over it. */
 export function heat(
   tables: Tables,
-  cpus: readonly { place: number; name: string }[],
-  window: Span,
-  most: number,
+  cpus: readonly { readonly place: number; readonly name: string }[],
+  { window, most, gaps }: { window: Span; most: number; gaps: readonly Span[] },
 ): Heat {
   const rows = cpus.map(({ place, name }) => {
     const series = (column: string) => tables.series("cpu", place, column);
     const edges = series("user_ns")?.edges;
     const cells = edges === undefined ? [] : cellsOf(edges, window, most);
     const bounds = Float64Array.from(cells, (bin) => (edges ? edgeOf(edges, bin) : 0));
-    return heatRow({ name, edges: bounds }, series, cells);
+    const unseen = (cell: number) =>
+      gaps.some((gap) => gap.from <= (bounds[cell] ?? 0) && gap.to >= (bounds[cell + 1] ?? 0));
+    return heatRow({ name, edges: bounds }, series, { cells, unseen });
   });
   return { window, rows };
 }
@@ -56,7 +58,7 @@ function cellsOf(edges: Edges, window: Span, most: number): number[] {
 function heatRow(
   about: { readonly name: string; readonly edges: Float64Array },
   series: (column: string) => Series | undefined,
-  cells: readonly number[],
+  { cells, unseen }: { cells: readonly number[]; unseen: (cell: number) => boolean },
 ): HeatRow {
   const busy = BUSY.map(series).filter((it) => it !== undefined);
   const [idle, steal, iowait] = [series("idle_ns"), series("steal_ns"), series("iowait_ns")];
@@ -64,6 +66,7 @@ function heatRow(
   const empty = () => new Float32Array(count).fill(Number.NaN);
   const row = { ...about, busy: empty(), peak: empty(), steal: empty(), iowait: empty() };
   for (let cell = 0; cell < count; cell++) {
+    if (unseen(cell)) continue;
     const [from, to] = [cells[cell] ?? 0, cells[cell + 1] ?? 0];
     row.busy[cell] = shareOver(busy, from, to);
     row.steal[cell] = steal === undefined ? Number.NaN : shareOver([steal], from, to);
@@ -97,4 +100,16 @@ function shareOver(all: readonly Series[], from: number, to: number): Share {
 
 function highest(series: Series | undefined, bin: number): Share {
   return series === undefined ? 0 : fastestIn(series, bin) / SECOND || 0;
+}
+
+/** The cell of a row that holds an instant; -1 where there is none. */
+export function cellAt({ edges }: HeatRow, at: Nanoseconds): number {
+  let cell = -1;
+  while (cell + 1 < edges.length && (edges[cell + 1] ?? 0) <= at) cell += 1;
+  return cell < edges.length - 1 ? cell : -1;
+}
+
+/** Pixels of a row, so that few CPUs are easy to read and many still fit. */
+export function rowHeight(rows: number): number {
+  return rows <= 4 ? 28 : rows <= 16 ? 20 : rows <= 64 ? 10 : 4;
 }

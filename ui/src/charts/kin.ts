@@ -13,7 +13,7 @@ export interface Kin {
   /** Tells services of a role apart. */
   readonly service: string;
   readonly serviceName: string;
-  /** A control group's path; empty for a process tree. */
+  /** A control group's path, or the number of the first process of a tree; empty where neither is known. */
   readonly serviceDetail: string;
 }
 
@@ -44,7 +44,11 @@ function serviceOf(
     const serviceName = pattern(root.name);
     return { service: `name ${serviceName}`, serviceName, serviceDetail: "" };
   }
-  return { service: `tree ${root.path}`, serviceName: root.name, serviceDetail: "" };
+  return {
+    service: `tree ${root.path}`,
+    serviceName: root.name,
+    serviceDetail: numberOf(root.path),
+  };
 }
 
 /** The highest process of the same role above one; of the rest the one below the first of all. */

@@ -21,6 +21,7 @@ function about(label: string, state: LedgerState, fill: string, ink: string, mar
 }
 
 const STRONG = "--mark-on-strong";
+const PALE = "--mark-on-pale";
 
 /** By the class's word, in the order of the bar: what runs, what waits for a CPU, what is blocked, the idle. */
 const CLASSES: ReadonlyMap<string, ClassAbout> = new Map([
@@ -37,22 +38,22 @@ const CLASSES: ReadonlyMap<string, ClassAbout> = new Map([
   ["internal_lock", about("internal lock", "blocked", "internal-lock", "--lock", "down")],
   ["futex", about("futex", "blocked", "futex", "--lock", "dots")],
   ["output", about("sending", "blocked", "output", STRONG, "upright")],
-  ["input", about("waiting for input", "idle", "input", "--muted", "none")],
-  ["sleep", about("sleep", "idle", "sleep", "--muted", "flat")],
-  ["other_call", about("other system calls", "idle", "other-call", "--muted", "upright")],
-  ["unknown", about("blocked, not seen in what", "unknown", "unknown", "--muted", "cross")],
+  ["input", about("waiting for input", "idle", "input", PALE, "none")],
+  ["sleep", about("sleep", "idle", "sleep", PALE, "flat")],
+  ["other_call", about("other system calls", "idle", "other-call", PALE, "upright")],
+  ["unknown", about("blocked, not seen in what", "unknown", "unknown", PALE, "cross")],
 ]);
 
 /** Parts of a response that are no time of the target's threads. */
 const BESIDE: ReadonlyMap<string, Paint> = new Map([
-  ["outside", { fill: "--class-input", ink: "--muted", mark: "down", strong: false }],
-  ["lag", { fill: "--class-sleep", ink: "--muted", mark: "dots", strong: false }],
+  ["outside", { fill: "--class-input", ink: PALE, mark: "down", strong: false }],
+  ["lag", { fill: "--class-sleep", ink: PALE, mark: "dots", strong: false }],
 ]);
 
 /** How a class is painted wherever it stands. */
 export function classPaint(word: string): Paint {
   const paint = BESIDE.get(word) ?? CLASSES.get(word)?.paint;
-  return paint ?? about(word, "unknown", "unknown", "--muted", "cross").paint;
+  return paint ?? about(word, "unknown", "unknown", PALE, "cross").paint;
 }
 
 /** A class that this page has a column of, in the order of the bar. */
@@ -75,7 +76,7 @@ export function ledgerColumns(table: BinTable): LedgerColumn[] {
 
 function ledgerColumn(column: PageColumn, series: ReadonlyMap<number, Series>): LedgerColumn {
   const key = column.name.replace(/_ns$/, "");
-  const unheard = about(key, "unknown", "unknown", "--muted", "cross");
+  const unheard = about(key, "unknown", "unknown", PALE, "cross");
   return {
     ...(CLASSES.get(key) ?? unheard),
     key,

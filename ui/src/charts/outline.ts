@@ -82,6 +82,8 @@ export function reach(lane: Lane): { low: number; high: number } {
       if (value > high) high = value;
     }
   }
+  // Shares may exceed their interval by a little, which is carried and not clipped.
+  if (high < lane.least * 1.05) high = lane.least;
   const base = lane.binary ? 1024 : 10;
   return { low: low < 0 ? -round(-low, base) : 0, high: round(high, base) };
 }

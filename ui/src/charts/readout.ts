@@ -2,6 +2,7 @@
 
 import { instant } from "../data/format";
 import type { Nanoseconds } from "../data/units";
+import { atMost } from "./instants";
 import type { Lane, LaneLine } from "./lane";
 
 /** The bin of a lane that holds an instant, or the nearest point; -1 where there is none. */
@@ -18,18 +19,6 @@ export function indexAt(lane: Lane, at: Nanoseconds): number {
   return right !== undefined && right - at < at - left ? before + 1 : before;
 }
 
-/** The last place whose number is not above `at`; -1 where there is none. */
-function atMost(numbers: Float64Array, at: number): number {
-  let low = 0;
-  let high = numbers.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((numbers[middle] ?? 0) <= at) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
-}
-
 /** A line's number at an instant, as it is written; where nothing is known it says so. */
 export function reading(lane: Lane, line: LaneLine, at: Nanoseconds): string {
   const index = indexAt(lane, at);
@@ -41,11 +30,12 @@ export function written(lane: Lane, line: LaneLine, value: number): string {
   return Number.isNaN(value) ? (line.nothing ?? "not seen") : lane.format(value);
 }
 
-/** All lanes at an instant in one sentence, to be read aloud. */
+/** All lanes in which something moves, at an instant, in one sentence that is read aloud. */
 export function spoken(lanes: readonly Lane[], at: Nanoseconds, step: Nanoseconds): string {
   const lane = (it: Lane) =>
     `${it.title}: ${it.lines.map((line) => named(it, line, at)).join(", ")}`;
-  return `At ${instant(at, step)}. ${lanes.map(lane).join("; ")}.`;
+  const moving = lanes.filter(({ still }) => still === undefined);
+  return `At ${instant(at, step)}. ${moving.map(lane).join("; ")}.`;
 }
 
 function named(lane: Lane, line: LaneLine, at: Nanoseconds): string {

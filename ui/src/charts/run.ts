@@ -32,6 +32,13 @@ export function spanWords(span: Span, step: number): string {
   return `${instant(span.from, step)} to ${instant(span.to, step)}`;
 }
 
+/** The same as the terminal says it: `1 s to 29.6 s`. */
+export function windowWords({ from, to }: Span): string {
+  const words = (at: number) =>
+    Math.abs(at / 1e9 - Math.round(at / 1e9)) < 0.05 ? instant(at, 1e9) : instant(at, 1e8);
+  return `${words(from)} to ${words(to)}`;
+}
+
 /** The command that judges a window again. Times before the workload's start cannot be typed. */
 export function explainCommand(recording: string, window: Span): string {
   const from = typedTime(Math.max(window.from, 0));

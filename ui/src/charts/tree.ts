@@ -40,15 +40,33 @@ export interface Unfolded {
   readonly most: number;
 }
 
+/** How siblings are sorted. */
+export interface Order<T> {
+  /** A number or a text; what is `undefined` comes last whichever the direction. */
+  readonly by: (value: T) => number | string | undefined;
+  readonly descending: boolean;
+  /** Levels from the top that stay as they are. */
+  readonly fixed: number;
+}
+
 /** The parent of the roots. */
 export const ROOT = "";
 
-/** The rows to be shown, from top to bottom. */
-export function treeRows<T>(nodes: readonly TreeNode<T>[], unfolded: Unfolded): TreeRow<T>[] {
+/** The rows to be shown, from top to bottom; only what is shown is sorted. */
+export function treeRows<T>(
+  nodes: readonly TreeNode<T>[],
+  order: Order<T>,
+  unfolded: Unfolded,
+): TreeRow<T>[] {
   const rows: TreeRow<T>[] = [];
-  const add = (siblings: readonly TreeNode<T>[], parent: string, level: number) => {
+  const add = (unsorted: readonly TreeNode<T>[], parent: string, level: number) => {
+    const { by, descending } = order;
+    const siblings =
+      level < order.fixed ? unsorted : inOrder(unsorted, (node) => by(node.value), descending);
     const whole = unfolded.whole.has(parent);
-    const loud = siblings.filter((node) => !node.quiet);
+    const busy = siblings.filter((node) => !node.quiet);
+    // A table in which nothing happened still says of what.
+    const loud = busy.length === 0 && parent === ROOT ? siblings : busy;
     const shown = whole ? siblings : loud.slice(0, unfolded.most);
     for (const node of shown) {
       const expandable = node.children.length > 0;
@@ -62,26 +80,6 @@ export function treeRows<T>(nodes: readonly TreeNode<T>[], unfolded: Unfolded): 
   };
   add(nodes, ROOT, 0);
   return rows;
-}
-
-/** How siblings are sorted. */
-export interface Order<T> {
-  /** A number or a text; what is `undefined` comes last whichever the direction. */
-  readonly by: (value: T) => number | string | undefined;
-  readonly descending: boolean;
-}
-
-/** The tree with siblings in order; those above `fromLevel` stay as they are. */
-export function sortedTree<T>(
-  nodes: readonly TreeNode<T>[],
-  order: Order<T>,
-  fromLevel = 0,
-): TreeNode<T>[] {
-  const within = nodes.map((node) => ({
-    ...node,
-    children: sortedTree(node.children, order, fromLevel - 1),
-  }));
-  return fromLevel > 0 ? within : inOrder(within, (node) => order.by(node.value), order.descending);
 }
 
 /** Items in the order of a key; equal ones stay as they were. */

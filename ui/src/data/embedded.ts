@@ -1,5 +1,6 @@
 // What Rust wrote into the document.
 
+import { harmlessJson } from "./harmless";
 import type { Page } from "./page.gen";
 import type { BlockText } from "./recording";
 
@@ -11,6 +12,6 @@ export function embedded(document: Document): { page: Page; text: BlockText } {
       throw new Error(`this file holds no element ${id}: it was cut off, or is the empty page`);
     return found.textContent ?? "";
   };
-  const page = JSON.parse(element("page")) as Page;
+  const page = harmlessJson(element("page")) as Page;
   return { page, text: (block) => element(`block-${block}`) };
 }

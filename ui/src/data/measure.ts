@@ -49,8 +49,8 @@ export function measured(tables: Tables, table: string, entity: number, window: 
 
 /** A gauge's value at the end of a window, or where it was last seen before; unknown before it was seen. */
 export function lastIn(series: Series, window: Span): number | undefined {
+  if (window.to <= series.known.from) return undefined;
   const last = Math.min(window.to, series.known.to);
-  if (last < series.known.from) return undefined;
   const bin = Math.min(binAt(series.edges, last - 1), series.firstBin + series.bins - 1);
   const value = valueAt(series, Math.max(bin, series.firstBin));
   return Number.isNaN(value) ? undefined : value;

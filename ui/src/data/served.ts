@@ -1,5 +1,6 @@
 // Asking the engine about another window: only a page that `stallscope report --serve` shows can.
 
+import { harmlessJson } from "./harmless";
 import type { Report } from "./page.gen";
 import type { Span } from "./units";
 
@@ -24,9 +25,17 @@ export async function askedReport(
     if (signal.aborted) throw error;
     throw new Error("Stallscope does not answer: has `stallscope report --serve` ended?");
   }
-  const answer = (await response.json().catch(() => undefined)) as Answer | undefined;
+  const answer = answerIn(await response.text());
   if (response.ok && answer?.verdict !== undefined) return answer as Report;
   throw new Error(answer?.error ?? `Stallscope answered with status ${response.status}`);
+}
+
+function answerIn(text: string): Answer | undefined {
+  try {
+    return harmlessJson(text) as Answer;
+  } catch {
+    return undefined;
+  }
 }
 
 type Answer = Partial<Report> & { readonly error?: string };

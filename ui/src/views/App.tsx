@@ -2,8 +2,6 @@
 
 import type { ComponentType } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { wallClock } from "../charts/measured";
-import type { Page } from "../data/page.gen";
 import type { Recording } from "../data/recording";
 import type { Span } from "../data/units";
 import { timeAxis } from "./axis";
@@ -12,6 +10,7 @@ import { Evidence } from "./Evidence";
 import { Explore } from "./Explore";
 import { Header } from "./Header";
 import { Measured } from "./Measured";
+import { Resources } from "./Resources";
 import { SelectedBar } from "./SelectedBar";
 import { useJudgement } from "./served";
 import { type State, StateContext } from "./state";
@@ -31,6 +30,7 @@ export interface Section {
 const SECTIONS: readonly Section[] = [
   { id: "timeline", title: "Over time", view: Timeline },
   { id: "who", title: "Who waited", view: Who },
+  { id: "resources", title: "Resources", view: Resources },
   { id: "evidence", title: "Evidence", view: Evidence },
   { id: "explore", title: "Explore", view: Explore },
   { id: "dictionary", title: "Data dictionary", view: Dictionary },
@@ -70,18 +70,5 @@ export function App({ recording }: { recording: Recording }) {
         <SelectedBar />
       </div>
     </StateContext.Provider>
-  );
-}
-
-/** What a printed page is of: on the screen the address says it. */
-function PaperHead({ page }: { page: Page }) {
-  const { report, recording } = page;
-  return (
-    <p class="paper-head">
-      <span>Stallscope: {recording}</span>
-      <span>
-        {report.identity.node}, {wallClock(report, page.window.start)}
-      </span>
-    </p>
   );
 }

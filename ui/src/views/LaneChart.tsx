@@ -3,7 +3,6 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import "uplot/dist/uPlot.min.css";
 import type uPlot from "uplot";
 import type { Lane, LaneLine } from "../charts/lane";
 import { ticks } from "../charts/outline";
@@ -14,7 +13,7 @@ import { useSight } from "./axis";
 import { useColours } from "./colours";
 import { useCursor } from "./cursor";
 import "./LaneChart.css";
-import { AXIS, heightOf, MARGIN, plot, tickCount } from "./plot";
+import { AXIS, heightOf, isDetailed, MARGIN, plot, tickCount } from "./plot";
 import { usePage } from "./state";
 
 /** Something that lies on the time axis and concerns all lanes: a phase, an event. */
@@ -70,7 +69,7 @@ export function LaneChart({ lanes, label, marks = [], height = 56, children }: P
 }
 
 /** The width of a plot with its axis; 0 until it is known. */
-function useWidth(element: { current: HTMLElement | null }): Pixels {
+export function useWidth(element: { current: HTMLElement | null }): Pixels {
   const [width, setWidth] = useState(0);
   useEffect(() => {
     const target = element.current;
@@ -89,7 +88,7 @@ function useWidth(element: { current: HTMLElement | null }): Pixels {
 }
 
 /** The time axis in words, and what is in sight of it. */
-function Scale({ view, width }: { view: Span; width: Pixels }) {
+export function Scale({ view, width }: { view: Span; width: Pixels }) {
   const { axis, selected } = usePage();
   const draft = useSight(axis, "draft");
   const { at, step } = ticks(view, tickCount(width));
@@ -213,22 +212,28 @@ function Plot({ lane, height, width }: { lane: Lane; height: Pixels; width: Pixe
   const into = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot | undefined>(undefined);
   const colours = useColours();
+  const view = useSight(axis, "view");
   const known = width > 0;
-  const size = useRef({ width, height });
-  size.current = { width, height };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: new colours are painted too
+  // A lane with more bins than pixels is condensed to what is in sight of it.
+  const detail = known && isDetailed(lane, width, view) ? `${view.from} ${view.to} ${width}` : "";
+  const now = useRef({ width, height, view });
+  now.current = { width, height, view };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: new colours and detail are painted too
   useLayoutEffect(() => {
     if (into.current === null || !known) return;
-    const painted = plot(lane, size.current, axis.now().view, into.current);
+    const painted = plot(lane, now.current, now.current.view, into.current);
     chart.current = painted;
     return () => painted.destroy();
-  }, [lane, known, axis, colours]);
+  }, [lane, known, colours, detail]);
   // Before the next painting, which may be on paper.
   useLayoutEffect(() => {
-    if (width > 0) chart.current?.setSize({ width, height });
+    const painted = chart.current;
+    if (painted === undefined || width === 0) return;
+    if (painted.width !== width || painted.height !== height) painted.setSize({ width, height });
   }, [width, height]);
-  const view = useSight(axis, "view");
-  useEffect(() => {
+  useLayoutEffect(() => {
+    const { min, max } = chart.current?.scales.x ?? {};
+    if (min === view.from && max === view.to) return;
     chart.current?.setScale("x", { min: view.from, max: view.to });
   }, [view]);
   return <div ref={into} />;
@@ -243,7 +248,7 @@ interface OverlayProps {
 }
 
 /** What lies over all lanes: the window, the marks, the cursor; and pointer and keys. */
-function Overlay({ over, lanes, label, view, marks }: OverlayProps) {
+export function Overlay({ over, lanes, label, view, marks }: OverlayProps) {
   const { axis, window, selected, recording } = usePage();
   const cursor = useSight(axis, "cursor");
   const draft = useSight(axis, "draft");

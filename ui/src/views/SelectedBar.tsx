@@ -2,7 +2,7 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { compared, NUMBER_TABLES, type WindowNumber, windowNumbers } from "../charts/numbers";
-import { explainCommand, spanWords } from "../charts/run";
+import { explainCommand, spanWords, windowWords } from "../charts/run";
 import { copied } from "./clipboard";
 import { usePage, useTables } from "./state";
 import "./SelectedBar.css";
@@ -101,7 +101,7 @@ function Verdict() {
   if (judgement.asking) return <span role="status">Asking Stallscope about it …</span>;
   if (judgement.trouble) return <span role="alert">{judgement.trouble}</span>;
   if (judgement.of) return <span role="status">The verdict above is about this window.</span>;
-  const judged = spanWords(recording.judged, 1e8);
+  const judged = windowWords(recording.judged);
   return <span class="muted">The verdict is still that of {judged}.</span>;
 }
 

@@ -2,10 +2,10 @@
 
 import { type ComponentChildren, Fragment } from "preact";
 import { useId, useMemo, useRef, useState } from "preact/hooks";
-import { filteredTree, sortedTree, type TreeNode, treeRows } from "../charts/tree";
+import { filteredTree, type TreeNode, treeRows } from "../charts/tree";
 import { integer } from "../data/format";
 import { SortHeader } from "./SortHeader";
-import "./tree.css";
+import "./TreeTable.css";
 
 /** A column beside the name. */
 export interface TreeColumn<T> {
@@ -38,8 +38,10 @@ export interface TreeTableProps<T> {
   readonly nameOf: (value: T) => string;
   /** What is shown below a row on demand. */
   readonly detail: (value: T) => ComponentChildren;
-  /** A word for rows: `threads, processes`. */
-  readonly what: string;
+  /** Whether the button before a row that holds no others shows its detail. */
+  readonly unfoldsDetail?: boolean;
+  /** What can be filtered by: `name, path`; without it there is no filter. */
+  readonly what?: string;
   /** Nodes that are open at first. */
   readonly open: readonly string[];
   readonly sortedBy: string;
@@ -63,9 +65,12 @@ export function TreeTable<T>(props: TreeTableProps<T>) {
   const { rows, found } = useMemo(() => {
     const filtered = filteredTree(nodes, textOf, query);
     const by = columns.find((column) => column.id === order.column)?.by ?? props.nameOf;
-    const sorted = sortedTree(filtered.nodes, { by, descending: order.descending }, props.fixed);
+    const sorted = { by, descending: order.descending, fixed: props.fixed };
     const all = new Set([...open, ...filtered.open]);
-    return { rows: treeRows(sorted, { open: all, whole, most: MOST }), found: filtered.found };
+    return {
+      rows: treeRows(filtered.nodes, sorted, { open: all, whole, most: MOST }),
+      found: filtered.found,
+    };
   }, [nodes, columns, textOf, props.nameOf, props.fixed, query, order, open, whole]);
 
   const sort = (column: string) =>
@@ -73,21 +78,25 @@ export function TreeTable<T>(props: TreeTableProps<T>) {
       column,
       descending: now.column === column ? !now.descending : column !== "name",
     }));
+  // Names of a plain list begin at its edge.
+  const folds = nodes.some((node) => node.children.length > 0);
   const onKeyDown = (event: KeyboardEvent) => move(event, body.current);
 
   return (
     <div class="tree">
-      <div class="tree-tools">
-        <label for={filterId}>Filter</label>
-        <input
-          id={filterId}
-          type="search"
-          placeholder={props.what}
-          value={query}
-          onInput={(event) => setQuery(event.currentTarget.value)}
-        />
-        <output class="muted">{query.trim() && `${integer(found)} found`}</output>
-      </div>
+      {props.what && (
+        <div class="tree-tools">
+          <label for={filterId}>Filter</label>
+          <input
+            id={filterId}
+            type="search"
+            placeholder={props.what}
+            value={query}
+            onInput={(event) => setQuery(event.currentTarget.value)}
+          />
+          <output class="muted">{query.trim() && `${integer(found)} found`}</output>
+        </div>
+      )}
       <table class="tree-table">
         <caption class="offscreen">{props.caption}</caption>
         <thead>
@@ -135,22 +144,24 @@ export function TreeTable<T>(props: TreeTableProps<T>) {
                 <tr class={`level-${Math.min(level, 4)}`}>
                   <th scope="row" class="name">
                     <span class="tree-name" style={{ paddingLeft: `${level * INDENT}px` }}>
-                      {expandable ? (
+                      {expandable || props.unfoldsDetail ? (
                         <button
                           type="button"
                           class="fold"
-                          aria-expanded={row.open}
+                          aria-expanded={expandable ? row.open : state.detailed}
                           aria-label={`${props.nameOf(node.value)}, level ${level + 1}`}
-                          onClick={() => setOpen(toggled(open, node.id))}
+                          onClick={() =>
+                            expandable ? setOpen(toggled(open, node.id)) : state.toggleDetail()
+                          }
                         />
                       ) : (
-                        <span class="fold" />
+                        folds && <span class="fold" />
                       )}
                       {props.name(node.value)}
                     </span>
                   </th>
                   {columns.map((column) => (
-                    <td key={column.id} class={column.look}>
+                    <td key={column.id} class={column.look} data-title={column.title}>
                       {column.cell(node.value, state)}
                     </td>
                   ))}

@@ -1,6 +1,6 @@
 // The first screen: the answer, why, and what would change it. Every text is the report's.
 
-import { spanWords } from "../charts/run";
+import { spanWords, windowWords } from "../charts/run";
 import {
   CONFIDENCE,
   facts,
@@ -88,7 +88,7 @@ const RESOURCES = ["cpu", "memory", "io"] as const;
 function Numbers() {
   const { report, recording } = usePage();
   const pressure = pressureFacts(report);
-  const window = spanWords(recording.span(report.window), 1e8);
+  const window = windowWords(recording.span(report.window));
   const { all, of } = quantiles(report);
   const steady = report.phases.some(
     (phase) =>
@@ -204,9 +204,11 @@ function Help({ remedy }: { remedy: Remedy }) {
   return (
     <li>
       <span>{remedy.change}</span>
-      {remedyNumbers(remedy, report).map((number) => (
-        <b key={number}>{number}</b>
-      ))}
+      <span>
+        {remedyNumbers(remedy, report).map((number) => (
+          <b key={number}>{number}</b>
+        ))}
+      </span>
       {remedy.because && <small>{remedy.because}</small>}
     </li>
   );

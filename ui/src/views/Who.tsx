@@ -7,12 +7,12 @@ import { sentence } from "../charts/parts";
 import { sparkline } from "../charts/sparkline";
 import type { TreeNode } from "../charts/tree";
 import { bytes, duration, instant, integer, percent, rate } from "../data/format";
-import type { Role } from "../data/page.gen";
 import { PartsBar, PartsList } from "./PartsBar";
+import { RoleSign } from "./RoleSign";
 import { Sparkline } from "./Sparkline";
 import { usePage, useTables } from "./state";
 import { type TreeColumn, TreeTable } from "./TreeTable";
-import "./who.css";
+import "./Who.css";
 
 export function Who() {
   const { recording, window } = usePage();
@@ -35,9 +35,9 @@ export function Who() {
     <div class="card who">
       <p class="muted">
         Over {instant(window.from)} to {instant(window.to)}. A bar is all of the time of the threads
-        on its row: what they ran, waited for and were blocked in adds up to 100 %. The line under a
-        part says how well it is known: none is exact, dashed sampled, dotted estimated, double not
-        known.
+        on its row: what they ran, waited for and were blocked in adds up to 100 %. The lower edge
+        of a part says how well it is known: whole is exact, dashed sampled, dotted estimated,
+        double not known. Press a bar for its parts as a list.
       </p>
       <ul class="offscreen">
         {nodes.map(({ id, value }) => (
@@ -70,33 +70,24 @@ export function Who() {
 const nameOf = (member: Member) => `${member.name} ${member.detail}`.trim();
 const textOf = (member: Member) => member.text;
 
-/** The run's own are open down to their services. */
+/** Rows of a role that are shown without being asked for. */
+const ROWS = 12;
+
+/** The run's own roles are open, and their services where there is room for all that they hold. */
 function openAtFirst(nodes: readonly TreeNode<Member>[]): string[] {
   const own = nodes.filter((node) => node.value.role !== "rest");
-  return own.flatMap((node) => [
-    node.id,
-    ...node.children.filter((child) => child.children.length <= 12).map((child) => child.id),
-  ]);
+  return own.flatMap(({ id, children }) => {
+    const rows = children.reduce((sum, child) => sum + child.children.length, children.length);
+    return rows <= ROWS ? [id, ...children.map((child) => child.id)] : [id];
+  });
 }
-
-/** Signs that tell roles apart without colour. */
-const ROLE_SIGNS: Readonly<Record<Role, string>> = {
-  target: "\u25ce",
-  generator: "\u25b6",
-  dependency: "\u25c6",
-  recorder: "\u25cf",
-  rest: "\u25cb",
-};
 
 function Name({ member }: { readonly member: Member }) {
   const { kind, name, detail, role, processes, threads } = member;
   if (kind === "role") {
     return (
-      <span class={`role role-${role}`}>
-        <span class="role-sign" aria-hidden="true">
-          {ROLE_SIGNS[role]}
-        </span>
-        {name}
+      <span class="role">
+        <RoleSign role={role} /> {name}
       </span>
     );
   }

@@ -1,6 +1,7 @@
 // One lane on a canvas: uPlot's options out of a lane. Only painting.
 
 import uPlot from "uplot";
+import { condensed, isDense } from "../charts/condense";
 import type { Lane } from "../charts/lane";
 import { outline, reach, type Stroke, ticks } from "../charts/outline";
 import type { Pixels, Span } from "../data/units";
@@ -30,9 +31,15 @@ export interface Size {
   readonly height: Pixels;
 }
 
+/** Whether a lane is painted anew for another view or size, and not only moved. */
+export function isDetailed(lane: Lane, width: Pixels, view: Span): boolean {
+  return isDense(lane, view, width - AXIS - MARGIN);
+}
+
 /** A painted lane, in `into`. */
 export function plot(lane: Lane, size: Size, view: Span, into: HTMLElement): uPlot {
-  const { x, strokes } = outline(lane);
+  const width = size.width - AXIS - MARGIN;
+  const { x, strokes } = outline(isDense(lane, view, width) ? condensed(lane, view, width) : lane);
   const { low, high } = reach(lane);
   const linear = uPlot.paths.linear?.();
   const series = strokes.map(

@@ -1,0 +1,86 @@
+import { describe, expect, it } from "vitest";
+import { random } from "../../tests/random";
+import { bound, bytes, duration, instant, integer, percent, rate } from "./format";
+
+describe("numbers as they are read", () => {
+  it("shares", () => {
+    const shares = [0, 0.0004, 0.001, 0.05, 0.0995, 0.344, 0.99, 0.998, 0.9999, 1, 4.56, -0.02];
+    expect(shares.map(percent)).toEqual([
+      "0",
+      "0",
+      "0.1 %",
+      "5 %",
+      "10 %",
+      "34 %",
+      "99 %",
+      "99.8 %",
+      "100 %",
+      "100 %",
+      "456 %",
+      "-2 %",
+    ]);
+    expect(percent(Number.NaN)).toBe("unknown");
+  });
+
+  it("whole numbers and rates", () => {
+    expect([0, 999, 1000, 20928.4, -1234567].map(integer)).toEqual([
+      "0",
+      "999",
+      "1,000",
+      "20,928",
+      "-1,234,567",
+    ]);
+    expect([0, 0.5, 1.5, 12.34, 99.96, 100, 20928].map(rate)).toEqual([
+      "0",
+      "0.500",
+      "1.50",
+      "12.3",
+      "100",
+      "100",
+      "20,928",
+    ]);
+    expect([0.5, 75.04, 113_563, 31_749].map(bound)).toEqual([
+      "0.500",
+      "75.0",
+      "114,000",
+      "31,700",
+    ]);
+  });
+
+  it("lengths of time and amounts", () => {
+    expect([0, 87e3, 423e3, 1.25e9, 12.5e6, 20e9].map(duration)).toEqual([
+      "0",
+      "87.0 us",
+      "0.423 ms",
+      "1.25 s",
+      "12.5 ms",
+      "20.0 s",
+    ]);
+    expect([0, 1023, 1024, 1.25 * 2 ** 30, 2 ** 60].map(bytes)).toEqual([
+      "0 B",
+      "1,023 B",
+      "1.00 KiB",
+      "1.25 GiB",
+      "1,024 PiB",
+    ]);
+  });
+
+  it("instants, as finely as their step needs", () => {
+    expect(instant(12.44e9)).toBe("12.4 s");
+    expect(instant(12.44e9, 1e9)).toBe("12 s");
+    expect(instant(12.44e9, 1e6)).toBe("12.440 s");
+    expect(instant(-0.04e9)).toBe("0.0 s");
+    expect(instant(3723e9)).toBe("1:02:03");
+  });
+
+  it("never look larger where they are smaller", () => {
+    const next = random(4);
+    const read = (text: string) => Number(text.replace(/[^0-9.-]/g, ""));
+    const shares = Array.from({ length: 500 }, next).sort((a, b) => a - b);
+    const shown = shares.map((share) => read(percent(share)));
+    expect(shown).toEqual([...shown].sort((a, b) => a - b));
+    const rates = Array.from({ length: 500 }, () => 10 ** (next() * 8 - 2)).sort((a, b) => a - b);
+    const said = rates.map((value) => read(rate(value)));
+    expect(said).toEqual([...said].sort((a, b) => a - b));
+  });
+});

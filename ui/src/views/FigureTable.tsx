@@ -1,0 +1,68 @@
+// Figures as a table: number, highest, course over the run.
+
+import type { Figure } from "../charts/figures";
+import { sparkline } from "../charts/sparkline";
+import { Sparkline } from "./Sparkline";
+import { usePage } from "./state";
+
+export function FigureTable({
+  caption,
+  figures,
+}: {
+  readonly caption: string;
+  readonly figures: readonly Figure[];
+}) {
+  const { recording, window } = usePage();
+  // What did not happen is said in a line, and takes no row.
+  const some = figures.filter((figure) => !figure.zero && figure.value !== undefined);
+  const none = figures.filter((figure) => figure.zero).map((figure) => figure.label);
+  const unseen = figures.filter((figure) => figure.value === undefined);
+  return (
+    <>
+      {some.length > 0 && (
+        <table class="number-table figures">
+          <caption class="offscreen">{caption}</caption>
+          <thead>
+            <tr>
+              <th scope="col">{caption}</th>
+              <th scope="col" class="number">
+                Over the window
+              </th>
+              <th scope="col" class="number" title="The highest that was seen in a bin.">
+                Highest
+              </th>
+              <th scope="col" class="course">
+                Over the run
+              </th>
+              <th scope="col" class="help extra">
+                What it is
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {some.map(({ label, help, value, highest, series }) => (
+              <tr key={label}>
+                <th scope="row">{label}</th>
+                <td class="number">{value}</td>
+                <td class="number muted">{highest}</td>
+                <td class="course">
+                  <Sparkline
+                    line={sparkline(series, recording.whole, window)}
+                    label={`${label} over the run`}
+                  />
+                </td>
+                <td class="help extra muted">{help}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {none.length > 0 && <p class="muted">None at all: {none.join(", ")}.</p>}
+      {unseen.length > 0 && (
+        <p class="muted">
+          Not seen in this window: {unseen.map((figure) => figure.label).join(", ")}.
+        </p>
+      )}
+    </>
+  );
+}

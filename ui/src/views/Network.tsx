@@ -1,0 +1,143 @@
+// The network: interfaces, TCP, arrivals by CPU, connections by peer.
+
+import { useMemo } from "preact/hooks";
+import { absent } from "../charts/gaps";
+import { type Interface, interfaces, type Peer, peers, softnet, tcp } from "../charts/network";
+import { bytes, duration, integer, percent, rate } from "../data/format";
+import { FigureTable } from "./FigureTable";
+import { RoleSign } from "./RoleSign";
+import { usePage, useTables } from "./state";
+import { type TreeColumn, TreeTable } from "./TreeTable";
+
+const traffic = (value: number) => (value < 1 ? "0" : `${bytes(value)}/s`);
+
+type Reader<T> = (value: T) => number | undefined;
+
+function column<T>(
+  title: string,
+  help: string,
+  by: Reader<T>,
+  format: (value: number) => string,
+  look = "number",
+): TreeColumn<T> {
+  const cell = (value: T) => {
+    const number = by(value);
+    return number === undefined ? "" : format(number);
+  };
+  return { id: title, title, help, look, by, cell };
+}
+
+const INTERFACES: readonly TreeColumn<Interface>[] = [
+  column("Received", "Bytes received per second.", (it) => it.received, traffic),
+  column("Sent", "Bytes sent per second.", (it) => it.sent, traffic),
+  column("Packets in/s", "Packets received.", (it) => it.packetsIn, rate, "number wide"),
+  column("Packets out/s", "Packets sent.", (it) => it.packetsOut, rate, "number wide"),
+  column("Dropped/s", "Packets dropped for want of room.", (it) => it.dropped, rate),
+  column("Damaged/s", "Packets received damaged or not sent.", (it) => it.damaged, rate),
+];
+
+const PEERS: readonly TreeColumn<Peer>[] = [
+  column("Connections", "Connections that were seen.", (it) => it.connections, integer),
+  column("Round trip", "Mean smoothed round trip.", (it) => it.trip, duration),
+  column(
+    "Least round trip",
+    "The least round trip that each saw, by the segments that each sent: free of delayed acknowledgements.",
+    (it) => it.least,
+    duration,
+    "number wide",
+  ),
+  column("Sent", "Bytes sent per second.", (it) => it.sent, traffic, "number wide"),
+  column("Received", "Bytes received per second.", (it) => it.received, traffic, "number wide"),
+  column(
+    "Sent again",
+    "Part of the segments sent that were sent again.",
+    (it) => it.again,
+    percent,
+  ),
+];
+
+export function Network() {
+  const { recording, window } = usePage();
+  const tables = useTables("network", "tcp", "softnet", "connection");
+  const seen = useMemo(() => {
+    if (tables === undefined) return undefined;
+    return {
+      interfaces: interfaces(recording, tables, window),
+      tcp: tcp(recording, tables, window),
+      softnet: softnet(recording, tables, window),
+      peers: peers(recording, tables, window),
+    };
+  }, [recording, tables, window]);
+  if (seen === undefined) return <p class="muted">Reading the network…</p>;
+  const { processed, dropped, squeezed } = seen.softnet;
+  return (
+    <>
+      <TreeTable
+        caption="Interfaces over the window"
+        nodes={seen.interfaces}
+        columns={INTERFACES}
+        nameTitle="Interface"
+        name={(it) => it.name}
+        nameOf={(it) => it.name}
+        textOf={(it) => it.name}
+        detail={() => null}
+        open={[]}
+        sortedBy="Received"
+        fixed={0}
+      />
+      {seen.tcp.length > 0 ? (
+        <FigureTable caption="TCP" figures={seen.tcp} />
+      ) : (
+        <Missing table="tcp" what="TCP's counters" />
+      )}
+      <h4>Arrivals by CPU</h4>
+      {processed === undefined ? (
+        <Missing table="softnet" what="what CPUs took from the network" />
+      ) : (
+        <p class="muted">
+          CPUs took {rate(processed)} packets/s from the network, dropped {rate(dropped ?? 0)}/s for
+          want of room, and left work for later {rate(squeezed ?? 0)} times/s.
+        </p>
+      )}
+      <h4>Connections</h4>
+      {seen.peers.length > 0 ? (
+        <TreeTable
+          caption="Connections by who holds them and the other end"
+          nodes={seen.peers}
+          columns={PEERS}
+          nameTitle="Holder and other end"
+          name={(it) => (
+            <span class="member">
+              <RoleSign role={it.role} /> {it.holder}
+              <span class="member-detail muted">{it.name}</span>
+            </span>
+          )}
+          nameOf={peerName}
+          textOf={peerName}
+          detail={() => null}
+          what="process, address, role"
+          open={[]}
+          sortedBy="Sent"
+          fixed={0}
+        />
+      ) : (
+        <Missing table="connection" what="TCP connections of target and generator" />
+      )}
+    </>
+  );
+}
+
+const peerName = (peer: Peer) => `${peer.role} ${peer.holder} ${peer.name}`;
+
+/** One line in place of what was not recorded. */
+export function Missing({ table, what }: { readonly table: string; readonly what: string }) {
+  const { recording } = usePage();
+  const why = absent(recording, table);
+  const there = recording.table(table) !== undefined;
+  const said = there ? "nothing of it was seen in this window" : "not recorded";
+  return (
+    <p class="muted">
+      No numbers of {what}: {why ?? said}.
+    </p>
+  );
+}

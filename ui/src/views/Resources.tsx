@@ -1,0 +1,74 @@
+// Resources: what the machine's parts and the control groups did in the window.
+
+import type { ComponentChildren } from "preact";
+import { absent } from "../charts/gaps";
+import { Cpus } from "./Cpus";
+import { Database } from "./Database";
+import { Disks } from "./Disks";
+import { Filesystems } from "./Filesystems";
+import { Groups } from "./Groups";
+import { Memory } from "./Memory";
+import { Network } from "./Network";
+import "./Resources.css";
+import { usePage } from "./state";
+
+export function Resources() {
+  return (
+    <div class="resources">
+      <Part id="cpus" title="CPUs" table="cpu">
+        <Cpus />
+      </Part>
+      <Part id="memory" title="Memory" table="memory">
+        <Memory />
+      </Part>
+      <Part id="disks" title="Disks" table="disk">
+        <Disks />
+      </Part>
+      <Part id="network" title="Network" table="network">
+        <Network />
+      </Part>
+      <Part id="groups" title="Control groups" table="cgroup_cpu">
+        <Groups />
+      </Part>
+      <Part id="filesystems" title="Filesystems" table="filesystem">
+        <Filesystems />
+      </Part>
+      <Part id="postgres" title="PostgreSQL" table="database">
+        <Database />
+      </Part>
+    </div>
+  );
+}
+
+interface PartProps {
+  readonly id: string;
+  readonly title: string;
+  /** The table without which there is nothing to show. */
+  readonly table: string;
+  readonly children: ComponentChildren;
+}
+
+/** A part of the section; without its table, one line that says why. */
+function Part({ id, title, table, children }: PartProps) {
+  const { recording } = usePage();
+  if (recording.table(table) !== undefined) {
+    return (
+      <section class="card" id={id} aria-labelledby={`${id}-title`}>
+        <h3 id={`${id}-title`}>{title}</h3>
+        {children}
+      </section>
+    );
+  }
+  const why = absent(recording, table) ?? WHEN[table];
+  return (
+    <p class="muted not-recorded" id={id}>
+      <b>{title}</b>: not recorded{why ? `: ${why}` : ""}.
+    </p>
+  );
+}
+
+/** What has to be asked for. */
+const WHEN: Readonly<Record<string, string>> = {
+  database: "PostgreSQL is asked with --postgres only",
+  filesystem: "no filesystem of a target was found",
+};
