@@ -59,7 +59,7 @@ fn serve(
         policy: page::policy(&drawn.page),
         report: Arc::new(move |asked| {
             let report = explain::over(&recording, asked.from_ns, asked.to_ns)?;
-            outputs::json(&report)
+            outputs::json_text(&report)
         }),
     };
     let end = Arc::new(Notify::new());

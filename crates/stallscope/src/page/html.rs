@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use anyhow::{Context, Result};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use model::Page;
 
@@ -16,6 +17,13 @@ const POLICY: (&str, &str) = ("Content-Security-Policy\" content=\"", "\"");
 /// Where the page may connect to: in a file nowhere, and served to where it came from.
 const CONNECTS: (&str, &str) = ("connect-src 'none'", "connect-src 'self'");
 
+/// The data of a page as text, one element a line.
+pub(crate) fn data(drawn: &Drawn) -> Result<String> {
+    let mut text = Vec::new();
+    elements(drawn, &mut text).context("cannot write the page's data")?;
+    String::from_utf8(text).context("the page's data is no text")
+}
+
 /// Writes the page.
 pub(crate) fn write(drawn: &Drawn, out: &mut impl Write) -> io::Result<()> {
     let (head, tail) = PROGRAM
@@ -25,7 +33,7 @@ pub(crate) fn write(drawn: &Drawn, out: &mut impl Write) -> io::Result<()> {
     out.write_all(before.as_bytes())?;
     out.write_all(policy(&drawn.page).as_bytes())?;
     out.write_all(after.as_bytes())?;
-    data(drawn, out)?;
+    elements(drawn, out)?;
     out.write_all(tail.as_bytes())
 }
 
@@ -48,7 +56,7 @@ fn parts(program: &str) -> (&str, &str, &str) {
 }
 
 /// The elements that stand in the place of the marker.
-pub(super) fn data(drawn: &Drawn, out: &mut impl Write) -> io::Result<()> {
+fn elements(drawn: &Drawn, out: &mut impl Write) -> io::Result<()> {
     let json = serde_json::to_string(&drawn.page)?;
     let json = inside_an_element(&outputs::harmless_json(&json));
     writeln!(
