@@ -61,7 +61,7 @@ function Headline({ finding }: { finding: Finding }) {
         </span>
         <span class="muted">
           {CONFIDENCE[finding.confidence]}
-          {shareOf(finding) !== "" && finding.cause !== "healthy" && `; share ${shareOf(finding)}`}
+          {outcome(report) === "limited" && shareOf(finding) && `; share ${shareOf(finding)}`}
         </span>
       </p>
     </div>
