@@ -1,7 +1,7 @@
 # One runner for people. Every recipe is a script of scripts/, so that it can be read and run alone.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lab soak fuzz bench build fmt
+.PHONY: help demo test check lab soak fuzz bench ui build fmt
 
 help: ## list these targets
 	@echo "usage: make TARGET"
@@ -27,6 +27,9 @@ fuzz: ## feed every parser with hostile bytes, a minute each; scripts/fuzz.sh TA
 
 bench: ## what the program costs, as ratios within one run
 	@scripts/bench.sh
+
+ui: ## build the report page's program, ui/dist/page.html, which is kept in the repository
+	@scripts/ui.sh build
 
 build: ## build the program and the lab into target/release
 	@scripts/build.sh

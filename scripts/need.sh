@@ -25,6 +25,7 @@ commands_present() {
         util-linux) has_program setpriv && has_program unshare ;;
         e2fsprogs) has_program mkfs.ext4 ;;
         iproute2) has_program ip ;;
+        nodejs) has_program node ;;
         python3-venv) has_program python3 && python3 -c 'import ensurepip, venv' 2>/dev/null ;;
         *) has_program "$1" ;;
     esac
@@ -44,6 +45,7 @@ in_other_words() {
         util-linux) echo "setpriv and unshare (util-linux)" ;;
         e2fsprogs) echo "mkfs.ext4 (e2fsprogs)" ;;
         iproute2) echo "ip (iproute2)" ;;
+        nodejs) echo "Node.js 20.19 or newer" ;;
         python3-venv) echo "python3 with its modules venv and ensurepip" ;;
         *) echo "$1" ;;
     esac

@@ -9,6 +9,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 scripts/need.sh "the tests" postgresql build-essential sudo util-linux e2fsprogs iproute2 python3-venv
 scripts/rust.sh
+scripts/need.sh "the page's tests" nodejs npm chromium ||
+    echo "No Node.js or Chromium: the page is not tested" >&2
 scripts/python.sh || echo "No Python with pyarrow: what export writes is not read back" >&2
 
 log=$(mktemp)
@@ -38,6 +40,10 @@ echo "== tests: cargo test --workspace"
 tests_status=0
 cargo test --workspace --no-fail-fast -- --show-output 2>&1 | tee "$log" || tests_status=$?
 
+echo "== page: scripts/ui.sh"
+page_status=0
+scripts/ui.sh 2>&1 | tee -a "$log" || page_status=$?
+
 count() {
     awk -v word="$1;" '/^test result:/ { for (i = 2; i <= NF; i++) if ($i == word) n += $(i - 1) }
         END { print n + 0 }' "$log"
@@ -47,6 +53,10 @@ failed=$(count failed)
 skipped=$(grep -c '^SKIPPED:' "$log" || true)
 passed=$((passed > skipped ? passed - skipped : 0))
 
+# The page has a line for each step: without any the script itself stopped.
+if [ "$page_status" -ne 0 ] && ! grep -q '^test result: page.* [1-9][0-9]* failed;' "$log"; then
+    broken+=("page (stopped, see above)")
+fi
 # No test failed and cargo did: something did not compile, or a test's process died.
 if [ "$tests_status" -ne 0 ] && [ "$failed" -eq 0 ]; then
     broken+=("tests (did not all run, see above)")
@@ -58,7 +68,7 @@ if [ "${#broken[@]}" -gt 0 ]; then
     printf 'not clean: %s\n' "${broken[@]}"
 fi
 status=0
-[ "$failed" -eq 0 ] && [ "$tests_status" -eq 0 ] || status=1
+[ "$failed" -eq 0 ] && [ "$tests_status" -eq 0 ] && [ "$page_status" -eq 0 ] || status=1
 summary="$passed passed, $failed failed"
 if [ "$skipped" -gt 0 ]; then
     summary+=", $skipped skipped"

@@ -109,8 +109,21 @@ function overlapping(all: readonly Interval[], window: Span): readonly Interval[
   return all.slice(low, end);
 }
 
+/** The time that requests took together; where the workload was silent between two of its intervals as
+    much as beside, as the engine has it. */
+export function responses(all: readonly Interval[]): Amount {
+  const took = ofIntervals(all, responseTime);
+  return (window) => {
+    const chosen = inside(overlapping(all, window), window);
+    const said = chosen.reduce((sum, interval) => sum + length(interval), 0);
+    const from = Math.min(...chosen.map((interval) => interval.from));
+    const to = Math.max(...chosen.map((interval) => interval.to));
+    return took(window) * Math.max((to - from) / said, 1);
+  };
+}
+
 /** The time that the requests of an interval took together. */
-export function responseTime(interval: Interval): Nanoseconds {
+function responseTime(interval: Interval): Nanoseconds {
   return (interval.latency * interval.throughput * length(interval)) / SECOND;
 }
 

@@ -53,7 +53,7 @@ export async function goto(page: Page, address: string): Promise<void> {
   await page.goto(address);
   await expect(page.locator("main section").first()).toBeVisible();
   // Charts stand once their tables are unpacked.
-  await expect(page.locator("#evidence canvas").first()).toBeAttached();
+  await expect(page.locator("main canvas").first()).toBeAttached();
 }
 
 /** Opens everything that is folded. */

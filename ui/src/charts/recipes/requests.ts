@@ -2,17 +2,18 @@
 
 import { percent } from "../../data/format";
 import type { LedgerClass } from "../../data/page.gen";
+import { growth } from "../../data/series";
 import type { Interval } from "../../data/signal";
 import { length } from "../../data/units";
 import { type Asked, drawn, type Made, type Recipe, series, signalOf } from "../made";
-import { servingThreads } from "../people";
+import { servingThreads, threadsOf } from "../people";
 import {
   type Amount,
   edgesOfIntervals,
   grown,
   lasted,
   ofIntervals,
-  responseTime,
+  responses,
   rest,
   sum,
   times,
@@ -63,6 +64,7 @@ export function ledgerShare(classes: readonly LedgerClass[]): Recipe {
     make: (asked) => {
       const { evidence, finding, recording } = asked;
       const threads = servingThreads(recording, "target");
+      if (isGenerators(asked)) return waitOfBoth(asked, threads);
       // Of these waits only the part counts that another number of the finding gives.
       const part =
         evidence.what === "waiting for memory or its reads" ||
@@ -89,6 +91,38 @@ export function ledgerShare(classes: readonly LedgerClass[]): Recipe {
   };
 }
 
+/** Whether the target alone waited too little for a CPU: then the generator's wait is counted too. */
+function isGenerators({ evidence, recording }: Asked): boolean {
+  const items = recording.page.report.verdict.account?.items ?? [];
+  const own = items.find((item) => item.class === "cpu_wait")?.share ?? 0;
+  return evidence.what === "waiting for a CPU" && own < (evidence.threshold ?? 0);
+}
+
+function waitOfBoth(asked: Asked, threads: readonly number[]): Made {
+  const { tables, recording } = asked;
+  const whole = wholeOf(asked, threads);
+  const busy = (thread: number) => {
+    const onCpu = tables.series("ledger", thread, "on_cpu_ns");
+    return (onCpu && growth(onCpu, recording.span(asked.evidence.window))) ?? 0;
+  };
+  const all = threadsOf(recording, "generator");
+  const most = Math.max(...all.map(busy));
+  // Threads that only watch the others are not what requests wait for.
+  const active = all.filter((thread) => most > 0 && busy(thread) >= most / 100);
+  const waits = inClasses(asked, active, ["cpu_wait"]);
+  const watched = lasted(...series(tables, "ledger", active, ["on_cpu_ns"]));
+  const outside = rest(whole.amount, inClasses(asked, threads, ["on_cpu", ...WAITS]));
+  const own = inClasses(asked, threads, ["cpu_wait"]);
+  return drawn(tables, "ledger", {
+    quantity: {
+      of: (window) => own(window) + (outside(window) * waits(window)) / watched(window),
+      per: whole.amount,
+      ...(whole.edges ? { edges: whole.edges } : {}),
+    },
+    how: `time of ${threads.length} serving threads in cpu wait, and of what was outside of them the part that the generator's ${active.length} threads waited for a CPU / ${whole.words}`,
+  });
+}
+
 /** What shares are a share of: the time of requests, or the busy time of the serving threads. */
 function wholeOf(
   asked: Asked,
@@ -98,7 +132,7 @@ function wholeOf(
   const all = signalOf(asked);
   if (basis !== "busy_time" && all.length > 0) {
     return {
-      amount: ofIntervals(all, responseTime),
+      amount: responses(all),
       words: "time that requests took (throughput x latency)",
       edges: edgesOfIntervals(all),
     };
@@ -144,7 +178,7 @@ export function syncing(asked: Asked): Made {
 export function latency(asked: Asked): Made {
   const { evidence, recording, tables } = asked;
   const all = signalOf(asked);
-  const took = ofIntervals(all, responseTime);
+  const took = responses(all);
   const edges = edgesOfIntervals(all);
   if (evidence.unit === "count") {
     const quantity = { of: took, per: ofIntervals(all, length), edges };

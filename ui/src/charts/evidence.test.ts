@@ -1,0 +1,98 @@
+import { describe, expect, it } from "vitest";
+import { golden } from "../../tests/drawn";
+import { kept, keptNames } from "../../tests/kept";
+import type { Evidence, Finding } from "../data/page.gen";
+import { colourOf, evidenceChart, evidenceRows, evidenceTables, needs } from "./evidence";
+import { over } from "./quantity";
+import { recipeOf } from "./recipes";
+
+/** Numbers that the page's ledger gives within this part of them: it divides time by samples. */
+const NEAR = 0.05;
+
+describe("evidence", () => {
+  // The counters of the hostile recording jump, and its numbers are no measure.
+  for (const name of keptNames().filter((it) => it !== "hostile")) {
+    it(`redoes the numbers of ${name}`, async () => {
+      const recording = await kept(name);
+      let redone = 0;
+      for (const finding of recording.page.report.verdict.findings) {
+        const tables = await recording.load(evidenceTables(finding));
+        for (const evidence of finding.evidence) {
+          const made = recipeOf(evidence, finding).make({ evidence, finding, recording, tables });
+          // The engine adds the CPU time of children that ended before they were seen.
+          if ("why" in made || !made.comparable || finding.cause === "load.shares_cpu") continue;
+          const value = over(made.quantity, recording.span(evidence.window));
+          const least = Math.max(Math.abs(evidence.value), 0.02) * NEAR;
+          expect(Math.abs(value - evidence.value), evidence.what).toBeLessThanOrEqual(least);
+          redone += 1;
+        }
+      }
+      expect(redone).toBeGreaterThan(0);
+    });
+  }
+
+  it("draws the threshold where the number is compared with it", async () => {
+    const recording = await kept("cpu-saturated");
+    const [finding] = recording.page.report.verdict.findings;
+    if (finding === undefined) throw new Error("no finding");
+    const tables = await recording.load(evidenceTables(finding));
+    const chart = evidenceChart(finding, [0, 0], recording, tables);
+    if ("why" in chart) throw new Error(chart.why);
+    expect(chart.lane.id).toBe("evidence-0-0-chart");
+    expect(chart.lane.threshold).toEqual({ value: 0.9, label: "at least 90 %" });
+    expect(chart.lane.alternative).toContain("CPUs busy");
+    expect(chart.how).toContain("all 2 CPUs");
+  });
+
+  it("says why where there is nothing to draw", async () => {
+    const recording = await kept("cpu-saturated");
+    const [finding] = recording.page.report.verdict.findings;
+    const [evidence] = finding?.evidence ?? [];
+    if (finding === undefined || evidence === undefined) throw new Error("no evidence");
+    const made = (changed: Partial<Evidence>) => {
+      const one: Finding = { ...finding, evidence: [{ ...evidence, ...changed }] };
+      return recording
+        .load(evidenceTables(one))
+        .then((tables) => evidenceChart(one, [0, 0], recording, tables));
+    };
+    expect(await made({ column: "workload.outcome.complaints" })).toHaveProperty("why");
+    expect(await made({ column: "no_table.no_column" })).toEqual({
+      why: "the recording has no no_table.no_column",
+    });
+    expect(await made({ column: "__proto__.x", what: "constructor" })).toHaveProperty("why");
+  });
+
+  it("writes rows with what is asked of each number", async () => {
+    const recording = await kept("cpu-saturated");
+    const [finding] = recording.page.report.verdict.findings;
+    if (finding === undefined) throw new Error("no finding");
+    expect(evidenceRows(finding, 0, recording)[0]).toMatchObject({
+      id: "evidence-0-0",
+      what: "CPUs busy",
+      value: "99.9 %",
+      needs: "at least 90 %",
+      passed: true,
+      source: "cpu",
+    });
+  });
+
+  it("knows which side of a threshold passes", () => {
+    const [evidence] = golden("cpu-saturated").verdict.findings[0]?.evidence ?? [];
+    if (evidence === undefined) throw new Error("no evidence");
+    const share = { ...evidence, unit: "share", threshold: 0.15 };
+    expect(needs({ ...share, value: 0.35, passed: true })).toBe("at least 15 %");
+    expect(needs({ ...share, value: 0.06, passed: true })).toBe("under 15 %");
+    expect(needs({ ...share, value: 0.35, passed: false })).toBe("under 15 %");
+    expect(needs({ ...share, threshold: 0, value: 0.3, passed: true })).toBe("");
+    expect(needs({ ...share, threshold: null, value: 0.3, passed: true })).toBe("");
+  });
+
+  it("takes the colour of what a number is about", () => {
+    expect(colourOf("thread.wait_ns")).toBe("--cpu");
+    expect(colourOf("thread.syscall")).toBe("--io");
+    expect(colourOf("pressure.io_full_ns")).toBe("--io");
+    expect(colourOf("cpu.steal_ns")).toBe("--steal");
+    expect(colourOf("signal.latency_mean_ns")).toBe("--latency");
+    expect(colourOf("cgroup_memory.usage_bytes")).toBe("--memory");
+  });
+});

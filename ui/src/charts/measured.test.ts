@@ -1,0 +1,99 @@
+import { describe, expect, it } from "vitest";
+import { kept } from "../../tests/kept";
+import { counted, families, parted } from "./judged";
+import {
+  clockFacts,
+  commands,
+  costFacts,
+  environmentGroups,
+  gapRows,
+  identityFacts,
+  samplerLanes,
+  typed,
+  wallClock,
+} from "./measured";
+
+describe("how it was measured", () => {
+  it("says what it cost and who made it", async () => {
+    const { page } = await kept("cpu-saturated");
+    expect(costFacts({ ...page.report.cost, cpu_ns: 5e7, wall_ns: 1e10, late_ticks: 0 })).toEqual(
+      expect.arrayContaining([
+        ["Own cost", "0.5 % of a CPU (50.0 ms of CPU time)"],
+        ["Late by over half a period", "none"],
+        ["Counters that ran back, held", "none"],
+      ]),
+    );
+    const facts = Object.fromEntries(identityFacts({ ...page, complete: false }));
+    expect(facts.Node).toBe(page.report.identity.node);
+    expect(facts.Closed).toMatch(/^no/);
+  });
+
+  it("tells the time of day", async () => {
+    const { page } = await kept("cpu-saturated");
+    const identity = { ...page.report.identity, anchor_boottime: 5e9, anchor_realtime_ns: 60e9 };
+    expect(wallClock({ ...page.report, identity }, 6e9)).toBe("1970-01-01 00:01:01 UTC");
+    expect(wallClock({ ...page.report, identity }, Number.NaN)).toBe("unknown");
+  });
+
+  it("writes a command as it is typed", () => {
+    expect(typed(["pgbench", "-c", "10", "my db", "it's"])).toBe(
+      "pgbench -c 10 'my db' 'it'\\''s'",
+    );
+    expect(typed(["sh", "-c", "a; b", ""])).toBe("sh -c 'a; b' ''");
+  });
+
+  it("lists gaps with when and why", async () => {
+    const recording = await kept("gaps");
+    const rows = gapRows(recording);
+    expect(rows).toHaveLength(recording.page.report.gaps.length);
+    expect(rows.length).toBeGreaterThan(0);
+    for (const row of rows) {
+      expect(row.what).not.toBe("");
+      expect(row.why).not.toBe("");
+    }
+    expect(rows.some((row) => / s to .* s \(/.test(row.when))).toBe(true);
+  });
+
+  it("groups facts about the machine, and finds them", () => {
+    const facts = { "cpu.model": "EPYC", "cpu.online": "0-1", "vm.swappiness": "60" };
+    expect(environmentGroups(facts, "").map(({ title }) => title)).toEqual(["cpu", "vm"]);
+    expect(environmentGroups(facts, "epyc")).toEqual([
+      { title: "cpu", facts: [["cpu.model", "EPYC"]] },
+    ]);
+  });
+
+  it("draws the sampler, and says what clocks there were", async () => {
+    const recording = await kept("cpu-saturated");
+    const tables = await recording.load(["recorder", "clock"]);
+    expect(samplerLanes(recording, tables).map(({ id }) => id)).toEqual([
+      "recorder-lateness",
+      "recorder-period",
+      "recorder-cpu",
+    ]);
+    expect(clockFacts(recording, tables)[0]?.[1]).toMatch(/^seconds after \d{4}-/);
+  });
+
+  it("gives commands for the window that is shown", async () => {
+    const recording = await kept("cpu-saturated");
+    const named = Object.assign(Object.create(recording), {
+      page: { ...recording.page, recording: "my run.stall" },
+    });
+    const all = commands(named, { from: 1.5e9, to: 3e9 }).map(([command]) => command);
+    expect(all).toContain("stallscope explain 'my run.stall' --from 1.5s --to 3s");
+  });
+});
+
+describe("what was judged", () => {
+  it("stands by subject, what is there first", async () => {
+    const { page } = await kept("cpu-saturated");
+    const { judged } = page.report.verdict;
+    const all = families(judged);
+    expect(all.flatMap(({ causes }) => causes)).toHaveLength(judged.length);
+    const cpu = all.find(({ title }) => title === "CPU");
+    expect(cpu?.causes[0]).toMatchObject({ cause: "cpu.saturated", answer: "present" });
+    const { concerned, others } = parted(judged);
+    expect(concerned.length + others.length).toBe(judged.length);
+    expect(others.every(({ answer }) => answer !== "present")).toBe(true);
+    expect(counted(judged)).toMatch(/^\d+ present, \d+ cannot be told, \d+ absent$/);
+  });
+});
