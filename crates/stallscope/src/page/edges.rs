@@ -5,7 +5,7 @@ use model::{Timestamp, Window};
 /// The finest step between two edges: how often target and generator are sampled.
 const FINEST_NS: i64 = 100_000_000;
 /// Edges in all, about.
-const MOST: i64 = 4_000;
+pub(super) const MOST: i64 = 4_000;
 
 /// Edges over `window`, which are the starts and ends of the workload's intervals and, where there is
 /// room, instants between them.
@@ -35,7 +35,7 @@ pub(super) fn edges(window: Window, origin: Timestamp, intervals: &[Window]) -> 
     for pair in fixed.windows(2) {
         let length = pair[1].ns_since(pair[0]);
         // Rounded: an interval of 1.02 s has ten parts, not eleven.
-        let parts = ((length + step / 2) / step).max(1);
+        let parts = (length.saturating_add(step / 2) / step).max(1);
         edges.extend((0..parts).map(|part| pair[0] + part_of(length, part, parts)));
     }
     edges.extend(fixed.last());
