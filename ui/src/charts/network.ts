@@ -1,11 +1,14 @@
 // Interfaces, TCP as a whole, arrivals by CPU, and connections by who holds them and with whom.
 
-import { integer, rate } from "../data/format";
+import { bytes, integer, rate } from "../data/format";
 import { measured, ratio, sumOf } from "../data/measure";
 import type { PageEntity, Role } from "../data/page.gen";
 import type { Recording, Tables } from "../data/recording";
 import type { Nanoseconds, Share, Span } from "../data/units";
 import { type Figure, type FigureDraft, figures } from "./figures";
+import { unseen } from "./gaps";
+import { type InOut, inOutLane } from "./inOut";
+import type { Lane } from "./lane";
 import type { TreeNode } from "./tree";
 
 /** An interface over a window; rates are per second. */
@@ -42,6 +45,25 @@ export function interfaces(
     const quiet = !((sumOf([value.packetsIn, value.packetsOut, value.dropped]) ?? 0) > 0);
     return [{ id: entity.path, value, children: [], quiet }];
   });
+}
+
+/** An interface's lanes. */
+export function interfaceLanes(recording: Recording, tables: Tables, place: number): Lane[] {
+  const table = tables.bins("network");
+  if (table === undefined) return [];
+  const about: InOut = {
+    table,
+    id: `interface-${place}`,
+    colour: "--network",
+    labels: ["received", "sent"],
+    series: (column) => tables.series("network", place, column),
+    unseen: unseen(recording, "network"),
+  };
+  return [
+    inOutLane(about, "Traffic", ["rx_bytes", "tx_bytes"], (value) => `${bytes(value)}/s`),
+    inOutLane(about, "Packets", ["rx_packets", "tx_packets"], perSecond),
+    inOutLane(about, "Dropped", ["rx_drops", "tx_drops"], perSecond),
+  ].filter((it) => it !== undefined);
 }
 
 const perSecond = (value: number) => (value === 0 ? "0" : `${rate(value)}/s`);
