@@ -22,6 +22,15 @@ export function fixture(name: string): Promise<Recording> {
   return Recording.open(page, (block) => elements.get(`block-${block}`) ?? "");
 }
 
+/** What `explain` says of the threads of a role. */
+export interface SaidThreads {
+  readonly threads: number;
+  readonly wall_ns: number;
+  readonly on_cpu_ns: number;
+  readonly cpu_wait_ns: number;
+  readonly throttled_ns: number;
+}
+
 /** What `explain` says of a window. */
 export interface Said {
   readonly from_ns: number;
@@ -35,7 +44,8 @@ export interface Said {
     readonly column: string;
     readonly share: number;
   }[];
-  readonly target: { readonly on_cpu_ns: number; readonly cpu_wait_ns: number } | null;
+  readonly target: SaidThreads | null;
+  readonly generator: SaidThreads | null;
   readonly cpus: {
     readonly user_ns: number;
     readonly system_ns: number;

@@ -122,20 +122,20 @@ export function alternative(
 /** Below this part of what its axis reaches at least, nothing of a lane can be made out. */
 const SMALL = 0.005;
 
-/** What a lane is folded to: its numbers, where they are written alike from end to end or very small. */
+/** What a lane is folded to: nothing happens in it, or too little to be made out. An amount of memory may
+    stand still at any height; a rate, a share or a time that never changes is worth seeing. */
 function stillness(lane: Lane): string | undefined {
   const { format, lines } = lane;
+  const most = Math.max(...lines.map((line) => rangeOf(line)?.high ?? 0));
+  if (most <= SMALL * lane.least && format(most) !== format(0)) {
+    return `at most ${format(most)} throughout`;
+  }
   const values = lines.map((line) => {
     const range = rangeOf(line);
     if (range === undefined) return line.nothing ?? "not seen";
     const [low, high] = [format(range.low), format(range.high)];
-    return low === high ? low : undefined;
+    return low === high && (lane.binary || high === format(0)) ? high : undefined;
   });
-  const ranges = lines.map(rangeOf).filter((range) => range !== undefined);
-  const most = Math.max(...ranges.map((range) => range.high));
-  if (ranges.length > 0 && most > 0 && most <= SMALL * lane.least) {
-    return `at most ${format(most)} throughout`;
-  }
   const [first] = values;
   if (first === undefined || values.includes(undefined)) return undefined;
   if (values.every((value) => value === first)) return `${first} throughout`;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type DrawnSeries, drawn } from "../../tests/drawn";
+import { FIXTURES, fixture, said } from "../../tests/fixture";
 import type { PageEntity } from "../data/page.gen";
 import { crowd, type Member } from "./crowd";
 import { kinOf, pattern } from "./kin";
@@ -152,6 +153,36 @@ describe("ledger", () => {
     };
     expect([quality(5), quality(6)]).toEqual(["estimated", "exact"]);
     expect(threadTimes(columns, 99, WINDOW)).toBeUndefined();
+  });
+});
+
+describe("what explain says", () => {
+  it.each(FIXTURES)("is what the rows of %s add up to", async (name) => {
+    const recording = await fixture(name);
+    const tables = await recording.load(["ledger", "process"]);
+    let compared = 0;
+    for (const window of said(name)) {
+      const nodes = crowd(recording, tables, { from: window.from_ns, to: window.to_ns });
+      for (const role of ["target", "generator"] as const) {
+        const told = window[role];
+        if (told === null) continue;
+        const row = nodes.find((node) => node.value.role === role)?.value;
+        const ns = (key: string) => row?.whole?.parts.find((part) => part.key === key)?.value ?? 0;
+        // To a microsecond of each thread at both ends, the step of the page's numbers.
+        const least = 4e3 * (told.threads + 1);
+        expect(row?.threads ?? 0).toBe(told.threads);
+        expect(Math.abs((row?.whole?.total ?? 0) - told.wall_ns)).toBeLessThan(least);
+        expect(Math.abs(ns("on_cpu") - told.on_cpu_ns)).toBeLessThan(least);
+        // A wait is counted when it ends: what a short bin has no room for is moved into those before
+        // it, some of it over the window's edge.
+        expect(Math.abs(ns("cpu_wait") - told.cpu_wait_ns)).toBeLessThan(
+          0.02 * told.wall_ns + least,
+        );
+        expect(Math.abs(ns("throttled") - told.throttled_ns)).toBeLessThan(least);
+        compared += 1;
+      }
+    }
+    expect(compared).toBeGreaterThan(0);
   });
 });
 

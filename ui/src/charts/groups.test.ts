@@ -42,7 +42,7 @@ async function opened() {
         entity: "cgroup",
         columns: [gauge("quota_ns"), gauge("period_ns"), gauge("cpus")],
         series: [
-          { entity: 1, column: "quota_ns", values: 4e7 },
+          { entity: 1, column: "quota_ns", values: [4e7], firstBin: 1, known: [S, 2 * S] },
           { entity: 1, column: "period_ns", values: 1e8 },
           { entity: 0, column: "cpus", values: 2 },
         ],
@@ -124,6 +124,7 @@ describe("groups", () => {
       target: true,
       cpus: 0.4,
       quota: 0.4,
+      quotaSince: S,
       throttledPeriods: 0.9,
       throttledTime: 1.2,
       cpu: { some: 0.8, full: 0.7 },

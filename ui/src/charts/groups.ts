@@ -5,7 +5,7 @@ import { measured, ratio, sumOf } from "../data/measure";
 import type { PageEntity } from "../data/page.gen";
 import type { Recording, Tables } from "../data/recording";
 import type { Series } from "../data/series";
-import { SECOND, type Share, type Span } from "../data/units";
+import { type Nanoseconds, SECOND, type Share, type Span } from "../data/units";
 import type { TreeNode } from "./tree";
 
 /** A pressure: parts of the window with some task waiting, and with all of them. */
@@ -25,6 +25,8 @@ export interface Group {
   readonly cpus: number | undefined;
   readonly quota: number | undefined;
   readonly cpuset: number | undefined;
+  /** When its quota was set, where that was within the window. */
+  readonly quotaSince: Nanoseconds | undefined;
   /** Part of the quota periods in which it ran out; time held back per time, added up over CPUs. */
   readonly throttledPeriods: Share | undefined;
   readonly throttledTime: number | undefined;
@@ -134,7 +136,8 @@ function group(
     full: share(`${resource}_full_ns`),
   });
   const limits = [memory.last("limit_bytes"), memory.last("high_bytes")];
-  const set = limits.filter((it) => it !== undefined);
+  const memoryLimits = limits.filter((it) => it !== undefined);
+  const set = limit.series("quota_ns")?.known.from;
   const own = disks.map((disk) => measured(tables, "cgroup_io", disk, window));
   const usage = cpu.rate("usage_ns");
   const throttled = cpu.rate("throttled_ns");
@@ -147,6 +150,7 @@ function group(
     cpus: usage === undefined ? undefined : usage / SECOND,
     quota: ratio(limit.last("quota_ns"), limit.last("period_ns")),
     cpuset: limit.last("cpus"),
+    quotaSince: set !== undefined && set > window.from && set < window.to ? set : undefined,
     throttledPeriods: ratio(cpu.rate("throttled_periods"), cpu.rate("periods")),
     throttledTime: throttled === undefined ? undefined : throttled / SECOND,
     // That of the machine is 0 by definition, and some kernels show another figure.
@@ -154,7 +158,7 @@ function group(
     memory: stalls("memory"),
     io: stalls("io"),
     used: memory.mean("usage_bytes"),
-    limit: set.length === 0 ? undefined : Math.min(...set),
+    limit: memoryLimits.length === 0 ? undefined : Math.min(...memoryLimits),
     limitsMet: sumOf([memory.rate("limit_events"), memory.rate("high_events")]),
     kills: memory.growth("oom_kills"),
     read: sumOf(own.map((of) => of.rate("read_bytes"))),

@@ -76,3 +76,8 @@ export function sentence({ parts }: Whole): string {
   const largest = [...parts].sort((a, b) => b.share - a.share);
   return largest.map((part) => `${percent(part.share)} ${part.label}`).join(", ");
 }
+
+/** The whole as it is drawn, for who does not see it. */
+export function spoken({ parts }: Whole): string {
+  return parts.map((part) => `${percent(part.share)} ${part.label}`).join(", ");
+}

@@ -48,7 +48,8 @@ describe("a lane at an instant", () => {
   });
 
   it("is spoken as one sentence", () => {
-    expect(spoken([steps], 3e9, 1e8)).toBe("At 3.0 s. I/O pressure: some 25 %, full 20 %.");
+    const still = { ...steps, title: "Swap", still: "0 throughout" };
+    expect(spoken([steps, still], 3e9, 1e8)).toBe("At 3.0 s. I/O pressure: some 25 %, full 20 %.");
     const one = { ...steps, lines: [{ ...some, label: "I/O pressure" }] };
     expect(spoken([one], 3e9, 1e8)).toBe("At 3.0 s. I/O pressure: 25 %.");
   });

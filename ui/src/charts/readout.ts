@@ -30,11 +30,12 @@ export function written(lane: Lane, line: LaneLine, value: number): string {
   return Number.isNaN(value) ? (line.nothing ?? "not seen") : lane.format(value);
 }
 
-/** All lanes at an instant in one sentence, to be read aloud. */
+/** All lanes in which something moves, at an instant, in one sentence that is read aloud. */
 export function spoken(lanes: readonly Lane[], at: Nanoseconds, step: Nanoseconds): string {
   const lane = (it: Lane) =>
     `${it.title}: ${it.lines.map((line) => named(it, line, at)).join(", ")}`;
-  return `At ${instant(at, step)}. ${lanes.map(lane).join("; ")}.`;
+  const moving = lanes.filter(({ still }) => still === undefined);
+  return `At ${instant(at, step)}. ${moving.map(lane).join("; ")}.`;
 }
 
 function named(lane: Lane, line: LaneLine, at: Nanoseconds): string {

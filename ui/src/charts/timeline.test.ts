@@ -59,6 +59,15 @@ describe("pressure", () => {
     expect(values(cpu, "some")).toEqual(Array(10).fill(0.9));
     expect(all.get("pressure-irq")?.lines.map((line) => line.label)).toEqual(["full"]);
     expect(all.get("pressure-memory")?.still).toBe("0 throughout");
+    // What nobody could make out on an axis of 100 % is folded too, and its height is said.
+    expect(all.get("pressure-irq")?.still).toBeUndefined();
+    const [irq] = machine.series.filter(({ column }) => column === "irq_full_ns");
+    const faint = {
+      ...machine,
+      series: [{ ...irq, column: "irq_full_ns", entity: 0, values: 2e6 }],
+    };
+    const folded = await lanes({ entities: [MACHINE], tables: [faint] });
+    expect(folded.get("pressure-irq")?.still).toBe("at most 0.2 % throughout");
     expect(cpu?.title).toBe("CPU pressure, machine");
   });
 
@@ -162,7 +171,8 @@ describe("the workload's own view", () => {
       tables: [{ ...load, series: [{ entity: 0, column: "running", values: 3 }] } as never],
     });
     expect([...all.keys()]).toEqual(["load"]);
-    expect(all.get("load")?.still).toBe("3.00 throughout");
+    // Three tasks that always run are no stillness.
+    expect(all.get("load")?.still).toBeUndefined();
   });
 });
 
@@ -223,6 +233,22 @@ describe("the machine", () => {
     expect(values(all.get("disk-busy"), "of the time")[0]).toBeCloseTo(0.7);
     expect(all.get("disk-bytes")?.alternative).toBe("Disk vdb, traffic: read 4.00 KiB/s.");
     expect(all.has("disk-operations")).toBe(false);
+  });
+
+  it("folds memory that stands still, at any height", async () => {
+    const available = { name: "available_bytes", kind: "gauge" } as const;
+    const all = await lanes({
+      entities: [MACHINE],
+      tables: [
+        {
+          name: "memory",
+          entity: "machine",
+          columns: [available],
+          series: [{ entity: 0, column: "available_bytes", values: 2 ** 31 }],
+        },
+      ],
+    });
+    expect(all.get("memory-available")?.still).toBe("2.00 GiB throughout");
   });
 
   it("keeps the loopback apart from the network", async () => {

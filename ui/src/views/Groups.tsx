@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import { type Group, type GroupPressure, groups } from "../charts/groups";
 import { sparkline } from "../charts/sparkline";
 import type { TreeNode } from "../charts/tree";
-import { bytes, integer, percent, rate } from "../data/format";
+import { bytes, instant, integer, percent, rate } from "../data/format";
 import { Missing } from "./Network";
 import { Sparkline } from "./Sparkline";
 import { usePage, useTables } from "./state";
@@ -132,11 +132,14 @@ function columnsOf(
     {
       id: "quota",
       title: "CPUs allowed",
-      help: "CPUs that its own quota allows; by its cpuset where it has no quota.",
+      help: "CPUs that its own quota allows at the end of the window; those of its cpuset where it has no quota.",
       look: "number",
       by: (group) => group.quota,
-      cell: ({ quota, cpuset }) => {
-        if (quota !== undefined) return `${cpusText(quota)} by quota`;
+      cell: ({ quota, quotaSince, cpuset }) => {
+        if (quota !== undefined) {
+          const since = quotaSince === undefined ? "" : ` since ${instant(quotaSince)}`;
+          return `${cpusText(quota)} by quota${since}`;
+        }
         return cpuset === undefined ? "" : <span class="muted">{integer(cpuset)}</span>;
       },
     },

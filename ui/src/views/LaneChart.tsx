@@ -3,7 +3,6 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import "uplot/dist/uPlot.min.css";
 import type uPlot from "uplot";
 import type { Lane, LaneLine } from "../charts/lane";
 import { ticks } from "../charts/outline";

@@ -3,7 +3,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { type Paint, type Part, sentence, type Whole } from "../charts/parts";
+import { type Paint, type Part, spoken, type Whole } from "../charts/parts";
 import { percent } from "../data/format";
 import "./PartsBar.css";
 
@@ -47,7 +47,7 @@ export function PartsBar({ whole, of, format, open, toggle }: PartsBarProps) {
         type="button"
         class="parts-bar"
         aria-expanded={open}
-        aria-label={`${of}: ${sentence(whole)}`}
+        aria-label={`${of}: ${spoken(whole)}`}
         onClick={toggle}
         onKeyDown={onKeyDown}
         onMouseMove={(event) => setPointed(partAt(event))}

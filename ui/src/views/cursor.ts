@@ -2,14 +2,13 @@
 
 import type { TargetedKeyboardEvent, TargetedPointerEvent } from "preact";
 import { useRef, useState } from "preact/hooks";
-import { binAt, edgeOf } from "../data/series";
-import type { Nanoseconds, Pixels, Span } from "../data/units";
+import { between, binOf, finest, following, instantIn, middleOf, moved } from "../charts/cursor";
+import { binAt } from "../data/series";
+import type { Nanoseconds, Pixels } from "../data/units";
 import { usePage } from "./state";
 
 /** A shorter way of the pointer is a click. */
 const DRAG: Pixels = 4;
-/** Bins that Page Up and Page Down move by. */
-const PAGE = 10;
 
 /** Handlers for the element that lies over the plots, and where keys have put the cursor. */
 export function useCursor() {
@@ -18,25 +17,12 @@ export function useCursor() {
   const pressed = useRef<{ at: Nanoseconds; x: Pixels } | undefined>(undefined);
   /** Where Shift and arrows began. */
   const anchor = useRef<Nanoseconds | undefined>(undefined);
-  const edges = { all: recording.edges, stride: 1 };
-  const last = edges.all.length - 2;
-  const middle = (bin: number) => (edgeOf(edges, bin) + edgeOf(edges, bin + 1)) / 2;
-  const binOf = (at: Nanoseconds): Span => {
-    const bin = binAt(edges, at);
-    return { from: edgeOf(edges, bin), to: edgeOf(edges, bin + 1) };
-  };
-  const between = (a: Nanoseconds, b: Nanoseconds): Span => ({
-    from: binOf(Math.min(a, b)).from,
-    to: binOf(Math.max(a, b)).to,
-  });
+  const edges = finest(recording.edges);
 
   const instantAt = (event: TargetedPointerEvent<HTMLElement>): Nanoseconds => {
     const box = event.currentTarget.getBoundingClientRect();
-    const { view } = axis.now();
-    const part = Math.min(Math.max((event.clientX - box.left) / box.width, 0), 1);
-    return Math.min(view.from + part * (view.to - view.from), view.to - 1);
+    return instantIn(axis.now().view, (event.clientX - box.left) / box.width);
   };
-
   const onPointerDown = (event: TargetedPointerEvent<HTMLElement>) => {
     if (event.button !== 0) return;
     pressed.current = { at: instantAt(event), x: event.clientX };
@@ -48,15 +34,16 @@ export function useCursor() {
     const dragged = from !== undefined && Math.abs(event.clientX - from.x) >= DRAG;
     const draft = dragged || axis.now().draft !== undefined;
     axis.change({
-      cursor: middle(binAt(edges, at)),
-      draft: from && draft ? between(from.at, at) : undefined,
+      cursor: middleOf(edges, binAt(edges, at)),
+      draft: from && draft ? between(edges, from.at, at) : undefined,
     });
   };
   const onPointerUp = (event: TargetedPointerEvent<HTMLElement>) => {
     const { draft } = axis.now();
     if (pressed.current && draft) select(draft);
     pressed.current = undefined;
-    axis.change({ cursor: middle(binAt(edges, instantAt(event))), draft: undefined });
+    const cursor = middleOf(edges, binAt(edges, instantAt(event)));
+    axis.change({ cursor, draft: undefined });
   };
   const onPointerCancel = () => {
     pressed.current = undefined;
@@ -66,20 +53,12 @@ export function useCursor() {
     if (pressed.current === undefined) axis.change({ cursor: undefined });
   };
 
-  const moveTo = (bin: number, extend: boolean) => {
+  const moveTo = (at: Nanoseconds, extend: boolean) => {
     const { cursor, view } = axis.now();
-    const at = middle(Math.min(Math.max(bin, 0), last));
     if (extend) anchor.current ??= cursor ?? at;
     else anchor.current = undefined;
-    const draft = anchor.current === undefined ? undefined : between(anchor.current, at);
-    const length = view.to - view.from;
-    const { whole } = axis;
-    // What is in sight follows the cursor.
-    let from = view.from;
-    if (at < view.from) from = Math.max(whole.from, at - length / 10);
-    if (at > view.to) from = Math.min(whole.to - length, at - length * 0.9);
-    const moved = from === view.from ? view : { from, to: from + length };
-    axis.change({ cursor: at, draft, view: moved });
+    const draft = anchor.current === undefined ? undefined : between(edges, anchor.current, at);
+    axis.change({ cursor: at, draft, view: following(view, axis.whole, at) });
     setByKeys(at);
   };
   const clear = () => {
@@ -91,24 +70,14 @@ export function useCursor() {
     const { draft, cursor } = axis.now();
     anchor.current = undefined;
     if (draft !== undefined) select(draft);
-    else if (cursor !== undefined) select(binOf(cursor));
+    else if (cursor !== undefined) select(binOf(edges, cursor));
     axis.change({ draft: undefined });
   };
-
   const onKeyDown = (event: TargetedKeyboardEvent<HTMLElement>) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const { cursor, view, draft } = axis.now();
-    const here = binAt(edges, cursor ?? view.from);
-    const targets: Record<string, number> = {
-      ArrowLeft: cursor === undefined ? here : here - 1,
-      ArrowRight: cursor === undefined ? here : here + 1,
-      PageUp: here - PAGE,
-      PageDown: here + PAGE,
-      Home: binAt(edges, view.from),
-      End: binAt(edges, view.to - 1),
-    };
-    const to = targets[event.key];
-    if (to !== undefined) moveTo(to, event.shiftKey);
+    const at = moved(edges, view, cursor, event.key);
+    if (at !== undefined) moveTo(at, event.shiftKey);
     else if (event.key === "Enter") choose();
     else if (event.key === "Escape") clear();
     else if (event.key === "+") axis.change({ view: draft ?? selected ?? recording.judged });

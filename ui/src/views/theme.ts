@@ -1,4 +1,4 @@
-// Light or dark: the reader's choice, else the system's; paper is light.
+// Light or dark: the reader's choice, else the system's; paper is light (views/print.ts).
 
 import { useEffect, useState } from "preact/hooks";
 import { coloursChanged } from "./colours";
@@ -18,14 +18,14 @@ export function useTheme(): [Theme, (theme: Theme) => void] {
   const [theme, setTheme] = useState<Theme>("system");
   useEffect(() => {
     apply(theme);
-    const light = () => apply("light");
-    const again = () => apply(theme);
-    addEventListener("beforeprint", light);
-    addEventListener("afterprint", again);
-    return () => {
-      removeEventListener("beforeprint", light);
-      removeEventListener("afterprint", again);
-    };
   }, [theme]);
+  useEffect(() => {
+    addEventListener("beforeprint", coloursChanged);
+    addEventListener("afterprint", coloursChanged);
+    return () => {
+      removeEventListener("beforeprint", coloursChanged);
+      removeEventListener("afterprint", coloursChanged);
+    };
+  }, []);
   return [theme, setTheme];
 }
