@@ -4,7 +4,10 @@ import { bytes, integer, rate } from "../data/format";
 import { measured } from "../data/measure";
 import type { Recording, Tables } from "../data/recording";
 import type { Span } from "../data/units";
+import { binLane } from "./binLane";
 import { type Figure, type FigureDraft, figures } from "./figures";
+import { unseen } from "./gaps";
+import type { Lane } from "./lane";
 import { type Mark, type PartAbout, type Whole, whole } from "./parts";
 
 /** Bytes of a page where the recording does not say otherwise, as the engine takes it. */
@@ -34,6 +37,70 @@ export function memory(recording: Recording, tables: Tables, window: Span): Memo
       ...(paging ? figures(paging, moving, window, MOVING) : []),
     ],
   };
+}
+
+/** The machine's memory over time. */
+export function memoryLanes(recording: Recording, tables: Tables): Lane[] {
+  const place = recording.page.entities.findIndex((entity) => entity.kind === "machine");
+  const [held, moved] = [tables.bins("memory"), tables.bins("paging")];
+  const of = (table: string) => (column: string) => tables.series(table, place, column);
+  const [memory, paging] = [of("memory"), of("paging")];
+  const area = (label: string, colour: string, fill: number, ...columns: readonly string[]) => ({
+    label,
+    colour,
+    fill,
+    style: "area" as const,
+    series: columns.map((column) => memory(`${column}_bytes`)),
+  });
+  const line = (label: string, column: string, dash?: readonly number[]) => ({
+    label,
+    colour: "--memory",
+    fill: dash === undefined ? 0.35 : 0,
+    style: dash === undefined ? ("area" as const) : ("steps" as const),
+    ...(dash && { dash }),
+    series: [paging(column)],
+  });
+  const lanes = [
+    held &&
+      binLane(held, {
+        id: "memory-use",
+        title: "Memory by use",
+        stacked: true,
+        lines: [
+          area("programs", "--memory", 0.9, "anonymous"),
+          area("kernel", "--irq", 0.9, "unreclaimable", "reclaimable"),
+          area("page cache, shared", "--network", 0.6, "cached", "buffers"),
+          area("free", "--idle", 1, "free"),
+        ],
+        format: bytes,
+        least: 0,
+        binary: true,
+        unseen: unseen(recording, "memory"),
+      }),
+    moved &&
+      binLane(moved, {
+        id: "memory-reclaim",
+        title: "Memory made free",
+        lines: [
+          { ...line("by who needed it", "steal_direct"), factor: PAGE_BYTES },
+          { ...line("by kswapd", "steal_kswapd", [4, 2]), factor: PAGE_BYTES },
+        ],
+        format: (value) => `${bytes(value)}/s`,
+        least: 0,
+        binary: true,
+        unseen: unseen(recording, "paging"),
+      }),
+    moved &&
+      binLane(moved, {
+        id: "memory-faults",
+        title: "Page faults with I/O",
+        lines: [line("major", "major_faults")],
+        format: perSecond,
+        least: 1,
+        unseen: unseen(recording, "paging"),
+      }),
+  ];
+  return lanes.filter((lane) => lane !== undefined);
 }
 
 /** The parts that meminfo tells of, and what is left; they add up to what there is. */

@@ -1,11 +1,14 @@
 // Interfaces, TCP as a whole, arrivals by CPU, and connections by who holds them and with whom.
 
-import { integer, rate } from "../data/format";
+import { bytes, integer, rate } from "../data/format";
 import { measured, ratio, sumOf } from "../data/measure";
 import type { PageEntity, Role } from "../data/page.gen";
 import type { Recording, Tables } from "../data/recording";
 import type { Nanoseconds, Share, Span } from "../data/units";
+import { binLane } from "./binLane";
 import { type Figure, type FigureDraft, figures } from "./figures";
+import { unseen } from "./gaps";
+import type { Lane } from "./lane";
 import type { TreeNode } from "./tree";
 
 /** An interface over a window; rates are per second. */
@@ -42,6 +45,46 @@ export function interfaces(
     const quiet = !((sumOf([value.packetsIn, value.packetsOut, value.dropped]) ?? 0) > 0);
     return [{ id: entity.path, value, children: [], quiet }];
   });
+}
+
+/** An interface's lanes. */
+export function interfaceLanes(recording: Recording, tables: Tables, place: number): Lane[] {
+  const table = tables.bins("network");
+  if (table === undefined) return [];
+  const lane = (
+    title: string,
+    [received, sent]: readonly [string, string],
+    format: (value: number) => string,
+  ) =>
+    binLane(table, {
+      id: `interface-${place}-${title}`,
+      title,
+      lines: [
+        {
+          label: "received",
+          colour: "--network",
+          fill: 0.35,
+          style: "area",
+          series: [tables.series("network", place, received)],
+        },
+        {
+          label: "sent",
+          colour: "--network",
+          fill: 0,
+          style: "steps",
+          dash: [4, 2],
+          series: [tables.series("network", place, sent)],
+        },
+      ],
+      format,
+      least: 1,
+      unseen: unseen(recording, "network"),
+    });
+  return [
+    lane("Traffic", ["rx_bytes", "tx_bytes"], (value) => `${bytes(value)}/s`),
+    lane("Packets", ["rx_packets", "tx_packets"], perSecond),
+    lane("Dropped", ["rx_drops", "tx_drops"], perSecond),
+  ].filter((it) => it !== undefined);
 }
 
 const perSecond = (value: number) => (value === 0 ? "0" : `${rate(value)}/s`);

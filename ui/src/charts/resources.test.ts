@@ -5,8 +5,8 @@ import { type DrawnColumn, drawn } from "../../tests/drawn";
 import type { Tables } from "../data/recording";
 import { databases, sessions } from "./database";
 import { filesystems, room } from "./filesystems";
-import { memory } from "./memory";
-import { interfaces, peers, remoteOf, softnet, tcp } from "./network";
+import { memory, memoryLanes } from "./memory";
+import { interfaceLanes, interfaces, peers, remoteOf, softnet, tcp } from "./network";
 import { sparkline, sparkPath } from "./sparkline";
 
 const S = 1e9;
@@ -184,6 +184,26 @@ describe("memory", () => {
     expect(of("available")).toMatchObject({ value: "600 B", highest: "700 B" });
     expect(of("major faults")).toBeUndefined();
     expect(memory(recording, NOTHING, WINDOW)).toMatchObject({ use: undefined, total: undefined });
+  });
+});
+
+describe("lanes", () => {
+  it("stack memory by use, and tell received from sent", async () => {
+    const { recording, tables } = await opened();
+    const [use] = memoryLanes(recording, tables);
+    expect(use?.stacked).toBe(true);
+    expect(use?.lines.map((line) => [line.label, line.values[1]])).toEqual([
+      ["programs", 200],
+      ["page cache, shared", 300],
+      ["free", 500],
+    ]);
+    const lanes = interfaceLanes(recording, tables, 2);
+    expect(lanes.map((lane) => [lane.title, lane.lines.map((line) => line.label)])).toEqual([
+      ["Traffic", ["received"]],
+      ["Packets", ["received"]],
+      ["Dropped", ["received"]],
+    ]);
+    expect(memoryLanes(recording, NOTHING)).toEqual([]);
   });
 });
 

@@ -1,10 +1,11 @@
 // Memory: what it was used for, and how it moved.
 
 import { useMemo, useState } from "preact/hooks";
-import { memory } from "../charts/memory";
+import { memory, memoryLanes } from "../charts/memory";
 import { sentence } from "../charts/parts";
 import { bytes, percent } from "../data/format";
 import { FigureTable } from "./FigureTable";
+import { LaneChart } from "./LaneChart";
 import { PartsBar, PartsList } from "./PartsBar";
 import { usePage, useTables } from "./state";
 
@@ -12,6 +13,12 @@ export function Memory() {
   const { recording, window } = usePage();
   const tables = useTables("memory", "paging");
   const [open, setOpen] = useState(false);
+  // Lanes are drawn when they are looked at.
+  const [course, setCourse] = useState(false);
+  const lanes = useMemo(
+    () => (tables === undefined ? [] : memoryLanes(recording, tables)),
+    [recording, tables],
+  );
   const seen = useMemo(
     () => (tables === undefined ? undefined : memory(recording, tables, window)),
     [recording, tables, window],
@@ -42,6 +49,10 @@ export function Memory() {
         </>
       )}
       <FigureTable caption="Memory held and moved" figures={figures} />
+      <details onToggle={(event) => setCourse(event.currentTarget.open)}>
+        <summary>Over time</summary>
+        {course && <LaneChart lanes={lanes} label="Memory over time" />}
+      </details>
     </>
   );
 }

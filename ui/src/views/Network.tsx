@@ -2,9 +2,19 @@
 
 import { useMemo } from "preact/hooks";
 import { absent } from "../charts/gaps";
-import { type Interface, interfaces, type Peer, peers, softnet, tcp } from "../charts/network";
+import {
+  type Interface,
+  interfaceLanes,
+  interfaces,
+  type Peer,
+  peers,
+  softnet,
+  tcp,
+} from "../charts/network";
 import { bytes, duration, integer, percent, rate } from "../data/format";
+import type { Tables } from "../data/recording";
 import { FigureTable } from "./FigureTable";
+import { LaneChart } from "./LaneChart";
 import { RoleSign } from "./RoleSign";
 import { usePage, useTables } from "./state";
 import { type TreeColumn, TreeTable } from "./TreeTable";
@@ -62,6 +72,7 @@ export function Network() {
   const seen = useMemo(() => {
     if (tables === undefined) return undefined;
     return {
+      tables,
       interfaces: interfaces(recording, tables, window),
       tcp: tcp(recording, tables, window),
       softnet: softnet(recording, tables, window),
@@ -80,7 +91,8 @@ export function Network() {
         name={(it) => it.name}
         nameOf={(it) => it.name}
         textOf={(it) => it.name}
-        detail={() => null}
+        detail={(it) => <Course of={it} tables={seen.tables} />}
+        unfoldsDetail
         open={[]}
         sortedBy="Received"
         fixed={0}
@@ -125,6 +137,13 @@ export function Network() {
       )}
     </>
   );
+}
+
+function Course({ of, tables }: { readonly of: Interface; readonly tables: Tables }) {
+  const { recording } = usePage();
+  const { place, name } = of;
+  const lanes = useMemo(() => interfaceLanes(recording, tables, place), [recording, tables, place]);
+  return <LaneChart lanes={lanes} label={`Interface ${name} over time`} />;
 }
 
 const peerName = (peer: Peer) => `${peer.role} ${peer.holder} ${peer.name}`;

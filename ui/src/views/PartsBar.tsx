@@ -47,13 +47,15 @@ export function PartsBar({ whole, of, format, open, toggle }: PartsBarProps) {
         type="button"
         class="parts-bar"
         aria-expanded={open}
-        aria-label={`${of}: ${spoken(whole)}`}
         onClick={toggle}
         onKeyDown={onKeyDown}
         onMouseMove={(event) => setPointed(partAt(event))}
         onMouseLeave={() => setPointed(undefined)}
         onBlur={() => setPointed(undefined)}
       >
+        <span class="offscreen">
+          {of}: {spoken(whole)}
+        </span>
         {parts.map((each, place) => {
           const { class: look, style } = painted(each.paint);
           return (
@@ -62,6 +64,7 @@ export function PartsBar({ whole, of, format, open, toggle }: PartsBarProps) {
               class={`part ${look} quality-${each.quality} ${place === pointed ? "pointed" : ""}`}
               style={{ ...style, width: `${each.width / 100}%` }}
               data-part={place}
+              aria-hidden="true"
             >
               <span class="part-label">
                 <b>{percent(each.share)}</b> <span>{each.label}</span>
