@@ -11,7 +11,8 @@ pub(super) struct Cast {
 }
 
 impl Cast {
-    /// Keeps at most `most` of each kind among the near ones, and a third of that among the others.
+    /// Keeps at most `most` of each kind among the near ones; of groups and disks a third of that among the
+    /// others, of processes and the like a sixth.
     pub(super) fn of(timeline: &Timeline, most: usize) -> Self {
         let near = near(timeline);
         let mut did: BTreeMap<(EntityKind, EntityId), f64> = BTreeMap::new();
@@ -31,8 +32,14 @@ impl Cast {
         });
         let groups = ranked.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
         let kept = groups.flat_map(|group| {
-            let near = group.first().is_some_and(|first| first.1);
-            group.iter().take(if near { most } else { most / 3 })
+            let most = match group.first() {
+                Some((_, true, ..)) => most,
+                Some((EntityKind::Process | EntityKind::Thread | EntityKind::Connection, ..)) => {
+                    most / 6
+                }
+                _ => most / 3,
+            };
+            group.iter().take(most)
         });
         Self {
             kept: kept.map(|(.., entity)| *entity).collect(),
@@ -108,7 +115,7 @@ fn near(timeline: &Timeline) -> BTreeSet<EntityId> {
             own.strip_prefix(path)
                 .is_some_and(|rest| rest.starts_with('/'))
         };
-        groups.contains(&record.id) || paths.iter().any(|own| within(own))
+        groups.contains(&record.id) || paths.iter().any(within)
     };
     let is_near = |record: &EntityRecord| {
         let parent = || record.parent.and_then(|parent| entities.get(parent));

@@ -5,7 +5,7 @@ use model::{Timestamp, Window};
 /// The finest step between two edges: how often target and generator are sampled.
 const FINEST_NS: i64 = 100_000_000;
 /// Edges in all, about.
-const MOST: i64 = 4_000;
+pub(super) const MOST: i64 = 4_000;
 
 /// Edges over `window`, which are the starts and ends of the workload's intervals and, where there is
 /// room, instants between them.

@@ -15,7 +15,7 @@ mod rows;
 mod tables;
 
 use anyhow::Result;
-use model::{Meta, PAGE_SCHEMA, Page, PageEvent, PageEventKind, PageForm, Report, Role};
+use model::{Meta, PAGE_SCHEMA, Page, PageEvent, PageEventKind, PageForm, Report, Role, Timestamp};
 use recording::Recording;
 
 pub(crate) use file::{name, place, save};
@@ -34,17 +34,23 @@ pub(crate) struct Drawn {
 }
 
 /// Bytes that the data of a page may have, so that a mail takes it.
-const MOST_BYTES: usize = 4_500_000;
+const MOST_BYTES: usize = 4_700_000;
 /// Entities of one kind at most.
-const MOST_ENTITIES: usize = 900;
+const MOST_ENTITIES: usize = 750;
+/// Of the usual room, what a short recording may have.
+const MOST_PARTS: f64 = 4.0;
 /// A page in less than this part of the usual room is as small as it gets.
 const LEAST_PART: f64 = 0.01;
 
 /// Draws a recording with a report of it; `name` is what a person types for it.
 pub(crate) fn draw(recording: &Recording, report: &Report, name: &str) -> Result<Drawn> {
-    let mut part = 1.0;
+    let Recording { timeline, .. } = recording;
+    let intervals = analysis::intervals(timeline);
+    let edges = edges::edges(timeline.window, report.origin, &intervals);
+    // A short recording has room for more entities.
+    let mut part = (edges::MOST as f64 / edges.len() as f64).clamp(1.0, MOST_PARTS);
     loop {
-        let drawn = draw_in(recording, report, name, part)?;
+        let drawn = draw_in(recording, report, name, (&edges, part))?;
         let size = drawn.size()?;
         if size <= MOST_BYTES || part < LEAST_PART {
             return Ok(drawn);
@@ -65,20 +71,23 @@ impl Drawn {
     }
 }
 
-fn draw_in(recording: &Recording, report: &Report, name: &str, part: f64) -> Result<Drawn> {
+fn draw_in(
+    recording: &Recording,
+    report: &Report,
+    name: &str,
+    (edges, part): (&[Timestamp], f64),
+) -> Result<Drawn> {
     let Recording { meta, timeline, .. } = recording;
-    let intervals = analysis::intervals(timeline);
-    let edges = edges::edges(timeline.window, report.origin, &intervals);
     let desk = Desk {
         timeline,
         meta,
-        edges: &edges,
-        cast: &Cast::of(timeline, (MOST_ENTITIES as f64 * part) as usize),
+        edges,
+        cast: &Cast::of(timeline, (MOST_ENTITIES as f64 * part.sqrt()) as usize),
         part,
     };
     let mut places = Places::new(timeline);
     let mut tables = Vec::new();
-    let mut blocks = vec![times(&edges, report.origin).packed()?];
+    let mut blocks = vec![times(edges, report.origin).packed()?];
     let mut keep = |Written { mut table, numbers }: Written| {
         table.block = blocks.len() as u32;
         blocks.push(numbers.packed()?);
@@ -104,7 +113,7 @@ fn draw_in(recording: &Recording, report: &Report, name: &str, part: f64) -> Res
         complete: meta.complete,
         served: false,
         window: timeline.window,
-        step_ns: edges::usual_step(&edges),
+        step_ns: edges::usual_step(edges),
         entities: places.list(),
         events: events(meta),
         tables,
@@ -112,7 +121,7 @@ fn draw_in(recording: &Recording, report: &Report, name: &str, part: f64) -> Res
     Ok(Drawn { page, blocks })
 }
 
-fn times(edges: &[model::Timestamp], origin: model::Timestamp) -> Numbers {
+fn times(edges: &[Timestamp], origin: Timestamp) -> Numbers {
     let mut numbers = Numbers::default();
     numbers.count(edges.len());
     let mut before = origin;

@@ -102,11 +102,11 @@ fn changes(series: &Series<'_>, column: &Column) -> bool {
 /// near: they keep the finest bins.
 pub(super) fn of(kind: EntityKind) -> (f64, f64) {
     match kind {
-        EntityKind::Process | EntityKind::Thread | EntityKind::Connection => (250_000.0, 100_000.0),
-        _ => (1_000_000.0, 250_000.0),
+        EntityKind::Process | EntityKind::Thread | EntityKind::Connection => (80_000.0, 30_000.0),
+        _ => (330_000.0, 60_000.0),
     }
 }
 
 /// Numbers that the time of threads may have, that of the near ones and that of the others: no other table
 /// says as much.
-pub(super) const OF_TIME: (f64, f64) = (500_000.0, 150_000.0);
+pub(super) const OF_TIME: (f64, f64) = (230_000.0, 50_000.0);

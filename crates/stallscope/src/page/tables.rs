@@ -184,13 +184,16 @@ impl Desk<'_> {
     ) -> Strides {
         let bins = |near, most: f64| {
             let mut demand = Demand::default();
+            let mut used = false;
             for (entity, _) in entities.iter().filter(|(_, is)| *is == near) {
                 ask(&mut demand, (*entity, self.edges.len()));
+                used = true;
             }
             let stride = demand.stride(most * self.part, self.edges.len());
             Bins {
                 edges: strided(self.edges, stride),
                 stride,
+                used,
             }
         };
         Strides {
@@ -209,6 +212,8 @@ struct Strides {
 struct Bins {
     edges: Vec<Timestamp>,
     stride: usize,
+    /// Whether anybody is in them.
+    used: bool,
 }
 
 impl Strides {
@@ -217,7 +222,8 @@ impl Strides {
     }
 
     fn form(&self) -> PageForm {
-        let finest = self.near.stride.min(self.far.stride);
+        let used = [&self.near, &self.far].into_iter().filter(|it| it.used);
+        let finest = used.map(|bins| bins.stride).min().unwrap_or(1);
         PageForm::Bins {
             stride: u32::try_from(finest).unwrap_or(u32::MAX),
         }

@@ -145,7 +145,15 @@ fn what_finds_no_room_in_memory_is_a_gap_that_names_the_quota() {
     };
     let place = Place::new();
     place.script("load", "sleep 1");
-    place.run(&["run", "-o", &recording(&home), "--", "./load"]);
+    let quiet = [
+        "run",
+        "--no-report",
+        "-o",
+        &recording(&home),
+        "--",
+        "./load",
+    ];
+    place.run(&quiet);
     let before = recording::Reader::open(recording(&home).as_ref()).expect("it can be read");
     let (start, mut meta) = (before.meta.window.start, before.meta);
     let folder = home.path().join("b.stall");

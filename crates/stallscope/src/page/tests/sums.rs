@@ -190,7 +190,9 @@ fn those_that_are_left_out_are_counted_and_their_time_is_kept() {
     let recording = kept("connection-limit");
     let report = analysis::diagnose(&recording.timeline, &recording.meta, None);
     let whole = found(&text_of(&draw(&recording, &report, "x").expect("drawn")));
-    let cut = crate::page::draw_in(&recording, &report, "x", 0.01).expect("drawn");
+    let intervals = analysis::intervals(&recording.timeline);
+    let edges = edges::edges(recording.timeline.window, report.origin, &intervals);
+    let cut = crate::page::draw_in(&recording, &report, "x", (&edges, 0.0004)).expect("drawn");
     let cut = found(&text_of(&cut));
     let left_out = |found: &Found| found.page.tables.iter().map(|it| it.left_out).sum::<u32>();
     assert_eq!(left_out(&whole), 0);
