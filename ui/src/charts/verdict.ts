@@ -18,7 +18,7 @@ export const CONFIDENCE: Record<Confidence, string> = {
   measured:
     "the kernel's exact account: its interval lies above the threshold, and nothing speaks against it",
   consistent: "proxies agree: it fits all that was seen, and is not accounted exactly",
-  suspected: "little to go by: it happened at the same time",
+  suspected: "little to go by: things happened at the same time, at most",
 };
 
 /** Whom a finding is about: groups by their path. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { random } from "../../tests/random";
-import { bound, bytes, duration, instant, integer, percent, rate } from "./format";
+import { bound, bytes, duration, instant, integer, percent, rate, tied } from "./format";
 
 describe("numbers as they are read", () => {
   it("shares", () => {
@@ -20,6 +20,10 @@ describe("numbers as they are read", () => {
       "-2 %",
     ]);
     expect(percent(Number.NaN)).toBe("unknown");
+  });
+
+  it("sentences, with their shares on one line", () => {
+    expect(tied("100 % of 5 % a")).toBe("100\u00a0% of 5\u00a0% a");
   });
 
   it("whole numbers and rates", () => {

@@ -15,6 +15,11 @@ export function percent(share: Share): string {
   return `${value.toFixed(0)} %`;
 }
 
+/** A sentence in which no line ends between a number and its `%`. */
+export function tied(sentence: string): string {
+  return sentence.replaceAll(" %", "\u00a0%");
+}
+
 /** A whole number with thousands apart: `20,928`. */
 export function integer(value: number): string {
   const digits = Math.abs(value)

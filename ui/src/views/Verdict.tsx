@@ -14,6 +14,7 @@ import {
   shareOf,
   who,
 } from "../charts/verdict";
+import { tied } from "../data/format";
 import type { Finding, Remedy } from "../data/page.gen";
 import { Account } from "./Account";
 import { usePage } from "./state";
@@ -53,7 +54,7 @@ function Headline({ finding }: { finding: Finding }) {
   return (
     <div class={`headline headline-${outcome(report)}`}>
       {about && <p class="headline-window">Of {spanWords(about, step)} alone:</p>}
-      <h1 id="verdict-sentence">{finding.sentence}</h1>
+      <h1 id="verdict-sentence">{tied(finding.sentence)}</h1>
       <p class="headline-tag">
         <code>{finding.cause}</code> of <b>{who(finding)}</b>
         <span class="confidence" data-confidence={finding.confidence}>
@@ -61,7 +62,7 @@ function Headline({ finding }: { finding: Finding }) {
         </span>
         <span class="muted">
           {CONFIDENCE[finding.confidence]}
-          {shareOf(finding) !== "" && finding.cause !== "healthy" && `; share ${shareOf(finding)}`}
+          {outcome(report) === "limited" && shareOf(finding) && tied(`; share ${shareOf(finding)}`)}
         </span>
       </p>
     </div>
