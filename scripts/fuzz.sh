@@ -38,8 +38,9 @@ else
     targets=$("$plain" targets)
 fi
 
-# Folders that a target makes and a crash leaves go with this.
-scratch=$(mktemp -d)
+# Folders that a target makes and a crash leaves go with this. In memory where there is some: recordings are
+# written and read thousands of times a second.
+scratch=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 broken=()

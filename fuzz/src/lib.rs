@@ -8,6 +8,7 @@
 
 mod mutation;
 mod seeds;
+mod sums;
 mod targets;
 
 pub use mutation::Mutator;

@@ -51,5 +51,6 @@ macro_rules! targets {
 }
 
 targets!(
-    kernel, messages, program, workload, options, text, folder, diagnosis, bundle
+    kernel, messages, program, workload, arguments, options, text, folder, journal, diagnosis,
+    bundle, outputs
 );

@@ -248,9 +248,11 @@ fn whole_ns(ledger: &Ledger) -> [i64; THREAD_CLASSES] {
     for (own, class) in whole.iter_mut().zip(LedgerClass::ALL) {
         *own = ledger.get(class).round() as i64;
     }
-    let left = ledger.wall_ns.round() as i64 - whole.iter().sum::<i64>();
+    // A damaged recording may last for centuries.
+    let sum = whole.iter().copied().fold(0, i64::wrapping_add);
+    let left = (ledger.wall_ns.round() as i64).wrapping_sub(sum);
     if let Some(largest) = whole.iter_mut().max() {
-        *largest += left;
+        *largest = largest.wrapping_add(left);
     }
     whole
 }

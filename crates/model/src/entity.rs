@@ -3,6 +3,7 @@
 //! An entity is known by a small integer in rows; its names stand once, in the entity list. Causes
 //! and shares must not depend on any name here: only sentences may show one.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -216,7 +217,8 @@ pub struct EntityEvent {
 /// The entities of a recording, by number.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Entities {
-    records: Vec<Option<EntityRecord>>,
+    /// Not a list with a place for each number: a file from elsewhere may leave out most of them.
+    records: BTreeMap<EntityId, EntityRecord>,
 }
 
 impl Entities {
@@ -224,14 +226,11 @@ impl Entities {
     ///
     /// Returns false, and changes nothing, for a number above `Entities::MAX`.
     pub fn apply(&mut self, event: EntityEvent) -> bool {
-        let index = event.record.id.0 as usize;
-        if index >= Self::MAX {
+        let id = event.record.id;
+        if id.0 as usize >= Self::MAX {
             return false;
         }
-        if self.records.len() <= index {
-            self.records.resize(index + 1, None);
-        }
-        self.records[index] = Some(event.record);
+        self.records.insert(id, event.record);
         true
     }
 
@@ -240,17 +239,17 @@ impl Entities {
 
     /// The entity of that number.
     pub fn get(&self, id: EntityId) -> Option<&EntityRecord> {
-        self.records.get(id.0 as usize)?.as_ref()
+        self.records.get(&id)
     }
 
     /// All entities in the order of their numbers.
     pub fn iter(&self) -> impl Iterator<Item = &EntityRecord> {
-        self.records.iter().flatten()
+        self.records.values()
     }
 
     /// All entities, to be changed in place (a test renames them).
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut EntityRecord> {
-        self.records.iter_mut().flatten()
+        self.records.values_mut()
     }
 
     /// The entities of one kind.

@@ -252,8 +252,7 @@ pub(crate) fn check_schema(found: &Schema) -> std::result::Result<u32, String> {
 
 /// Refuses what can only be damage. `events` counts the event itself and those before it.
 ///
-/// Numbers are handed out in order, each with an event, so one far above their count is damage; a
-/// list as long as a wild number asks for would take gigabytes.
+/// Numbers are handed out in order, each with an event, so one far above their count is damage.
 fn check(event: &EntityEvent, events: usize) -> std::result::Result<(), String> {
     let record = &event.record;
     let id = record.id.0 as usize;

@@ -9,6 +9,7 @@
 //! postcard's encoding.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::ops::Range;
@@ -33,6 +34,10 @@ const HEAD_BYTES: usize = 8;
 /// Many times what it usually grows to. Decoded it may take some 50 times as much memory: a value that
 /// is missing is one byte here and 16 there, in lists that grow by doubling.
 const MAX_BYTES: u64 = 16 << 20;
+
+/// The most tables that a journal may have rows of: a recording has about 25, and each that lacks its
+/// file is said.
+const MAX_TABLES: usize = 200;
 
 /// The journal being written.
 pub(crate) struct Journal {
@@ -211,9 +216,10 @@ pub(crate) fn read(folder: &Path) -> (Vec<Record>, Option<(u64, String)>) {
         Ok(bytes) => bytes,
         Err(what) => return (records, Some((0, what))),
     };
-    let mut offset = 0;
+    let (mut offset, mut tables) = (0, BTreeSet::new());
     while offset < bytes.len() {
-        match next(&bytes[offset..]) {
+        let read = next(&bytes[offset..]);
+        match read.and_then(|read| few_tables(&mut tables, &read.0).map(|()| read)) {
             Ok((record, length)) => {
                 records.push(record);
                 offset += length;
@@ -222,6 +228,20 @@ pub(crate) fn read(folder: &Path) -> (Vec<Record>, Option<(u64, String)>) {
         }
     }
     (records, None)
+}
+
+/// Adds a record's tables to those of the records before.
+fn few_tables(tables: &mut BTreeSet<String>, record: &Record) -> std::result::Result<(), String> {
+    for part in &record.parts {
+        if tables.contains(&part.table) {
+            continue;
+        }
+        if tables.len() == MAX_TABLES {
+            return Err(format!("it has rows of more than {MAX_TABLES} tables"));
+        }
+        tables.insert(part.table.clone());
+    }
+    Ok(())
 }
 
 /// No file is no journal: a closed recording has none.
@@ -256,4 +276,41 @@ fn next(bytes: &[u8]) -> std::result::Result<(Record, usize), String> {
     let record = postcard::from_bytes(record)
         .map_err(|error| format!("a record cannot be decoded: {error}"))?;
     Ok((record, HEAD_BYTES + length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(table: &str) -> PartRef<'_> {
+        PartRef {
+            table,
+            first: 0,
+            times: &[],
+            entities: &[],
+            columns: Vec::new(),
+        }
+    }
+
+    /// Each table without a file is said: a journal of 15 MB that named 1.5 million took 1.3 GB and 16 s.
+    #[test]
+    fn rows_of_very_many_tables_are_damage() {
+        let folder = tempfile::tempdir().unwrap();
+        let names: Vec<String> = (0..=MAX_TABLES).map(|name| format!("t{name}")).collect();
+        let record = |names: &[String]| {
+            let record = RecordRef {
+                first_event: 0,
+                events: Vec::new(),
+                parts: names.iter().map(|name| part(name)).collect(),
+            };
+            encoded(folder.path(), &record).unwrap()
+        };
+        let fits = record(&names[..MAX_TABLES]);
+        let journal = [&fits[..], &fits, &record(&names[MAX_TABLES..])].concat();
+        fs::write(folder.path().join(NAME), journal).unwrap();
+        let (records, damage) = read(folder.path());
+        assert_eq!(records.len(), 2);
+        let what = "it has rows of more than 200 tables".to_owned();
+        assert_eq!(damage, Some((2 * fits.len() as u64, what)));
+    }
 }

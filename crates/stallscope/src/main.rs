@@ -1,67 +1,9 @@
 //! Tells what a Linux system is waiting for, who waits, why, and what would change it.
 //!
-//! From the command line to a plan, from the plan to an experiment, from its recording to outputs.
-
-mod arguments;
-mod bar;
-mod doctor;
-mod experiments;
-mod explain;
-mod export;
-mod opened;
-mod outputs;
-mod page;
-mod report;
-mod unfinished;
+//! Everything is in the library beside it, where the fuzzer can reach it.
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use arguments::{Arguments, Command};
-
-/// Stallscope could not do what it was asked to, as env(1) says it.
-const COULD_NOT: u8 = 125;
-/// The same for commands that run no workload.
-const COULD_NOT_EXPLAIN: u8 = 2;
-
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
-        Ok(arguments) => arguments,
-        Err(error) => return misspelt(&error),
-    };
-    let (result, trouble) = match arguments.command {
-        Command::Run(run) => (experiments::run(&run), COULD_NOT),
-        Command::Record(record) => (experiments::record(&record), COULD_NOT_EXPLAIN),
-        Command::Explain(explain) => (explain::explain(&explain), COULD_NOT_EXPLAIN),
-        Command::Report(report) => (report::report(&report), COULD_NOT_EXPLAIN),
-        Command::Export(export) => (export::export(&export), COULD_NOT_EXPLAIN),
-        Command::Doctor(doctor) => (doctor::doctor(&doctor), COULD_NOT_EXPLAIN),
-    };
-    match result {
-        Ok(status) => ExitCode::from(status),
-        Err(error) => {
-            outputs::say(&format!("stallscope: {}", outputs::sentence(&error)));
-            // A workload that could not be started has its own statuses.
-            let of_workload = error
-                .downcast_ref::<host::Error>()
-                .and_then(host::Error::exit_status);
-            ExitCode::from(of_workload.unwrap_or(trouble))
-        }
-    }
-}
-
-/// A command line that is not understood, or one that asks for help. `run` keeps the low statuses for
-/// its workload, as env(1) does.
-fn misspelt(error: &clap::Error) -> ExitCode {
-    // Nothing is left to tell somebody whose terminal has gone.
-    let _ = error.print();
-    let is_run = std::env::args_os()
-        .nth(1)
-        .is_some_and(|command| command == "run");
-    match error.exit_code() {
-        0 => ExitCode::SUCCESS,
-        _ if is_run => ExitCode::from(COULD_NOT),
-        _ => ExitCode::from(COULD_NOT_EXPLAIN),
-    }
+    stallscope::main()
 }

@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 
 use anyhow::{Context, Result};
 use model::{
-    Entity, EntityEvent, EntityId, EntityKind, EntityRecord, MISSING, Meta, Provenance, Role,
-    Table, Target as Part, Timeline, Timestamp, Window,
+    Entity, EntityEvent, EntityId, EntityKind, EntityRecord, MISSING, Meta, Provenance, Report,
+    Role, Table, Target as Part, Timeline, Timestamp, Window,
 };
 
 use crate::{Seed, Target};
@@ -32,7 +32,7 @@ fn feed(bytes: &[u8]) {
 }
 
 /// Diagnoses, and holds the report to what every reader of one relies on.
-pub fn judge(timeline: &Timeline, meta: &Meta, asked: Option<Window>) {
+pub fn judge(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Report {
     let report = analysis::diagnose(timeline, meta, asked);
     let first = report
         .verdict
@@ -51,6 +51,7 @@ pub fn judge(timeline: &Timeline, meta: &Meta, asked: Option<Window>) {
         assert!(!judged.sentence.is_empty() && !broken, "{judged:?}");
     }
     serde_json::to_string(&report).expect("a report is JSON");
+    report
 }
 
 /// What is left of an input; beyond its end there are zeros.

@@ -1,7 +1,7 @@
 //! A recording from elsewhere, opened and explained.
 //!
-//! The first byte of an input says which file of a small recording is replaced by the rest: 0 is
-//! `meta.json`, 1 the entity list, 2 a table; 3 puts the table under a name that sensors use.
+//! The first byte of an input says which file of a small recording is replaced by the rest, and of which
+//! format the recording is: see `FILES` and `FORMATS`.
 
 use std::fs;
 use std::path::Path;
@@ -10,9 +10,10 @@ use std::sync::OnceLock;
 use anyhow::{Context, Result};
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
-use recording::Reader;
+use recording::{Reader, Recording};
+use tempfile::TempDir;
 
-use crate::{Seed, Target};
+use crate::{Seed, Target, sums};
 
 pub const TARGET: Target = Target {
     name: "folder",
@@ -21,31 +22,56 @@ pub const TARGET: Target = Target {
     affordable: 1_000,
 };
 
+/// The last puts a table under a name that sensors use.
 const FILES: [&str; 4] = [
     "meta.json",
     "entities.arrow",
     "threads.arrow",
     "pressure.arrow",
 ];
-const FIXTURE: &str = "crates/recording/fixtures/format-2.stall";
+
+/// Fixtures. In the last checksums stay as they are, in the one before they are made to fit.
+const FORMATS: [&str; 4] = [
+    "format-2.stall",
+    "format-1.stall",
+    "format-3.stall",
+    "format-3.stall",
+];
+const SUMS_FIT: usize = 2;
 
 fn feed(bytes: &[u8]) {
-    let Some((which, content)) = bytes.split_first() else {
-        return;
+    if let Some((_folder, recording)) = open(bytes) {
+        super::diagnosis::judge(&recording.timeline, &recording.meta, None);
+    }
+}
+
+/// Opens the recording that an input makes, if it is taken for one.
+pub fn open(bytes: &[u8]) -> Option<(TempDir, Recording)> {
+    let (which, content) = bytes.split_first()?;
+    let (file, format) = (usize::from(which & 3), usize::from(which >> 2 & 3));
+    let content = match (file, format) {
+        (0, SUMS_FIT) => sums::meta(content.to_vec()),
+        (_, SUMS_FIT) => sums::table(content.to_vec()),
+        _ => content.to_vec(),
     };
     let folder = tempfile::tempdir().expect("there is room for a small folder");
-    for (name, whole) in FILES.iter().zip(whole()) {
+    for (name, whole) in FILES.iter().zip(&whole()[format]) {
         fs::write(folder.path().join(name), whole).expect("there is room for a small file");
     }
-    let name = FILES[usize::from(*which) % FILES.len()];
-    fs::write(folder.path().join(name), content).expect("there is room for a small file");
+    fs::write(folder.path().join(FILES[file]), &content).expect("there is room for a small file");
     let Ok(recording) = Reader::open(folder.path()) else {
-        assert_eq!(
-            name, FILES[0],
-            "a damaged table is no reason to refuse the others"
-        );
-        return;
+        assert_eq!(file, 0, "a damaged table is no reason to refuse the others");
+        return None;
     };
+    for lost in &recording.damage {
+        assert!(lost.offset <= content.len() as u64, "{lost}");
+    }
+    check(&recording);
+    Some((folder, recording))
+}
+
+/// What every later reader relies on.
+pub fn check(recording: &Recording) {
     for table in recording.timeline.tables() {
         for row in 0..table.len() {
             let time = table.key(row).0.as_ns();
@@ -53,40 +79,49 @@ fn feed(bytes: &[u8]) {
         }
     }
     for lost in &recording.damage {
-        assert!(lost.offset <= content.len() as u64, "{lost}");
+        assert!(!lost.what.is_empty(), "{lost:?}");
     }
-    super::diagnosis::judge(&recording.timeline, &recording.meta, None);
 }
 
-/// The files of the small recording; the last is empty, which is damage of that table alone.
-fn whole() -> &'static [Vec<u8>] {
-    static WHOLE: OnceLock<Vec<Vec<u8>>> = OnceLock::new();
+/// The files of the small recordings; the last of each is empty, which is damage of that table alone.
+fn whole() -> &'static [Vec<Vec<u8>>] {
+    static WHOLE: OnceLock<Vec<Vec<Vec<u8>>>> = OnceLock::new();
     WHOLE.get_or_init(|| {
-        let read = |name: &&str| {
-            let path = crate::repository().join(FIXTURE).join(name);
-            fs::read(path).unwrap_or_default()
+        let read = |format: &str, name: &str| {
+            fs::read(path_of(crate::repository(), format, name)).unwrap_or_default()
         };
-        FILES.iter().map(read).collect()
+        let files = |format| FILES.iter().map(|name| read(format, name)).collect();
+        FORMATS.into_iter().map(files).collect()
     })
 }
 
-fn seeds(repository: &Path) -> Result<Vec<Seed>> {
+fn path_of(repository: &Path, format: &str, name: &str) -> std::path::PathBuf {
+    let fixtures = repository.join("crates/recording/fixtures");
+    fixtures.join(format).join(name)
+}
+
+/// Every file of every format, as it is and without compression.
+pub fn seeds(repository: &Path) -> Result<Vec<Seed>> {
     let mut found = Vec::new();
-    for (which, name) in FILES.iter().enumerate().take(3) {
-        let path = repository.join(FIXTURE).join(name);
-        let bytes = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        if which > 0 {
-            // Compression hides what is inside from changes of single bytes.
-            let plain = uncompressed(&bytes)?;
-            found.push(seed(which, &format!("plain-{name}"), &plain));
+    for (format, fixture) in FORMATS.into_iter().enumerate() {
+        for (file, name) in FILES.into_iter().enumerate().take(3) {
+            let path = path_of(repository, fixture, name);
+            let bytes =
+                fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+            let which = (format << 2 | file) as u8;
+            if file > 0 {
+                // Compression hides what is inside from changes of single bytes.
+                let plain = sums::table(uncompressed(&bytes)?);
+                found.push(seed(which, &format!("plain-{format}-{name}"), &plain));
+            }
+            found.push(seed(which, &format!("{format}-{name}"), &bytes));
         }
-        found.push(seed(which, name, &bytes));
     }
     Ok(found)
 }
 
-fn seed(which: usize, name: &str, content: &[u8]) -> Seed {
-    Seed::new(name, [&[which as u8], content].concat())
+fn seed(which: u8, name: &str, content: &[u8]) -> Seed {
+    Seed::new(name, [&[which], content].concat())
 }
 
 fn uncompressed(stream: &[u8]) -> Result<Vec<u8>> {
@@ -96,4 +131,20 @@ fn uncompressed(stream: &[u8]) -> Result<Vec<u8>> {
         writer.write(&batch?)?;
     }
     Ok(writer.into_inner()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_seed_is_a_whole_recording() {
+        for seed in seeds(crate::repository()).expect("the fixtures can be read") {
+            let (_folder, recording) = open(&seed.bytes).expect("it is one");
+            // The table under the other name is empty in all of them.
+            let damage = recording.damage.iter();
+            let damage: Vec<_> = damage.filter(|it| it.table != "pressure").collect();
+            assert!(damage.is_empty(), "{}: {damage:?}", seed.name);
+        }
+    }
 }

@@ -1,11 +1,14 @@
 //! The targets: a file for each kind of bytes that come from outside.
 
+mod arguments;
 mod bundle;
 mod diagnosis;
 mod folder;
+mod journal;
 mod kernel;
 mod messages;
 mod options;
+mod outputs;
 mod program;
 mod text;
 mod workload;
@@ -13,16 +16,19 @@ mod workload;
 use crate::Target;
 
 /// Every target.
-pub static ALL: [Target; 9] = [
+pub static ALL: [Target; 12] = [
     kernel::TARGET,
     messages::TARGET,
     program::TARGET,
     workload::TARGET,
+    arguments::TARGET,
     options::TARGET,
     text::TARGET,
     folder::TARGET,
+    journal::TARGET,
     diagnosis::TARGET,
     bundle::TARGET,
+    outputs::TARGET,
 ];
 
 /// Parts several texts in one input: no text that is read here has it (ASCII: record separator).

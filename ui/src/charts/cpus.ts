@@ -1,10 +1,12 @@
-// The CPUs one by one and together, as the engine works them out (crates/analysis/src/{cores,cpus}.rs).
+// The CPUs one by one and together, as the engine works out the machine (crates/analysis/src/cpus.rs): as
+// parts of the time that was accounted to any state. An idle CPU stops its tick, and what it did between
+// ticks is then accounted to none.
 
 import { percent } from "../data/format";
-import { measured } from "../data/measure";
+import { measured, ratio, sumOf } from "../data/measure";
 import type { Recording, Tables } from "../data/recording";
-import { SECOND, type Share, type Span } from "../data/units";
-import { BUSY } from "./heat";
+import type { Share, Span } from "../data/units";
+import { BUSY, STATES } from "./heat";
 import { inOrder } from "./tree";
 
 /** One CPU over a window, as parts of its time; `undefined` where a column was not recorded. */
@@ -25,24 +27,20 @@ export function cpus(recording: Recording, tables: Tables, window: Span): Cpu[] 
   const found = recording.page.entities.flatMap((entity, place): Cpu[] => {
     if (entity.kind !== "cpu" || tables.series("cpu", place, "idle_ns") === undefined) return [];
     const of = measured(tables, "cpu", place, window);
-    const part = (...columns: readonly string[]) => {
-      const rates = columns.map(of.rate).filter((it) => it !== undefined);
-      return rates.length === 0 ? undefined : rates.reduce((a, b) => a + b, 0) / SECOND;
-    };
-    const idle = part("idle_ns");
-    const [iowait, steal] = [part("iowait_ns"), part("steal_ns")];
-    const left = idle === undefined ? undefined : 1 - idle - (iowait ?? 0) - (steal ?? 0);
+    const grown = (columns: readonly string[]) => sumOf(columns.map(of.growth));
+    const total = grown(STATES);
+    const part = (...columns: readonly string[]) => ratio(grown(columns), total);
     return [
       {
         place,
         name: entity.name,
-        busy: left === undefined ? undefined : Math.min(Math.max(left, 0), 1),
+        busy: total !== undefined && total > 0 ? (part(...BUSY) ?? 0) : undefined,
         user: part("user_ns", "nice_ns"),
         system: part("system_ns"),
         irq: part("irq_ns"),
         softirq: part("softirq_ns"),
-        iowait,
-        steal,
+        iowait: part("iowait_ns"),
+        steal: part("steal_ns"),
       },
     ];
   });
@@ -55,17 +53,18 @@ export function together(
   tables: Tables,
   window: Span,
 ): { busy: Share; steal: Share; iowait: Share } | undefined {
-  const sum = (columns: readonly string[]) => {
-    const grown = all.flatMap(({ place }) => {
+  const sum = (columns: readonly string[]) =>
+    all.reduce((before, { place }) => {
       const of = measured(tables, "cpu", place, window);
-      return columns.map((column) => of.growth(column) ?? 0);
-    });
-    return grown.reduce((a, b) => a + b, 0);
-  };
-  const [busy, steal, iowait] = [sum(BUSY), sum(["steal_ns"]), sum(["iowait_ns"])];
-  const total = busy + steal + iowait + sum(["idle_ns"]);
+      return before + (sumOf(columns.map(of.growth)) ?? 0);
+    }, 0);
+  const total = sum(STATES);
   return total > 0
-    ? { busy: busy / total, steal: steal / total, iowait: iowait / total }
+    ? {
+        busy: sum(BUSY) / total,
+        steal: sum(["steal_ns"]) / total,
+        iowait: sum(["iowait_ns"]) / total,
+      }
     : undefined;
 }
 

@@ -7,6 +7,7 @@ import { type Nanoseconds, SECOND, type Share, type Span } from "../data/units";
 import { binLane, completed } from "./binLane";
 import { added, binned, bounds } from "./bins";
 import { unseen } from "./gaps";
+import { type InOut, inOutLane } from "./inOut";
 import type { Lane } from "./lane";
 import type { TreeNode } from "./tree";
 
@@ -87,27 +88,14 @@ export function diskLanes(recording: Recording, tables: Tables, place: number): 
   if (table === undefined) return [];
   const gaps = unseen(recording, "disk");
   const series = (column: string) => tables.series("disk", place, column);
-  const [read, written] = [
-    { colour: "--io", fill: 0.35, style: "area" as const },
-    { colour: "--io", fill: 0, style: "steps" as const, dash: [4, 2] },
-  ];
-  const lane = (
-    id: string,
-    title: string,
-    [first, second]: readonly [string, string],
-    format: (value: number) => string,
-  ) =>
-    binLane(table, {
-      id: `disk-${place}-${id}`,
-      title,
-      lines: [
-        { ...read, label: "read", series: [series(first)] },
-        { ...written, label: "written", series: [series(second)] },
-      ],
-      format,
-      least: 1,
-      unseen: gaps,
-    });
+  const about: InOut = {
+    table,
+    id: `disk-${place}`,
+    colour: "--io",
+    labels: ["read", "written"],
+    series,
+    unseen: gaps,
+  };
   const one = (
     id: string,
     title: string,
@@ -117,14 +105,23 @@ export function diskLanes(recording: Recording, tables: Tables, place: number): 
     binLane(table, {
       id: `disk-${place}-${id}`,
       title,
-      lines: [{ ...read, label, series: [series(column)], factor: 1 / SECOND }],
+      lines: [
+        {
+          label,
+          colour: "--io",
+          fill: 0.35,
+          style: "area",
+          series: [series(column)],
+          factor: 1 / SECOND,
+        },
+      ],
       format,
       least: id === "busy" ? 1 : 0,
       unseen: gaps,
     });
   return [
-    lane("operations", "Operations", ["reads", "writes"], (value) => `${rate(value)}/s`),
-    lane("traffic", "Traffic", ["read_bytes", "write_bytes"], (value) => `${bytes(value)}/s`),
+    inOutLane(about, "Operations", ["reads", "writes"], (value) => `${rate(value)}/s`),
+    inOutLane(about, "Traffic", ["read_bytes", "write_bytes"], (value) => `${bytes(value)}/s`),
     latencyLane(recording, tables, place),
     one("queue", "In progress", ["mean", "queue_ns"], rate),
     one("busy", "In use", ["of the time", "busy_ns"], percent),

@@ -100,6 +100,23 @@ describe("heat", () => {
   });
 });
 
+describe("time that is accounted to no state", () => {
+  it("makes no CPU busier than all of them, and no burst", async () => {
+    const { recording, tables } = await opened(4, [
+      { entity: 0, column: "idle_ns", values: 0.6 * BIN },
+      { entity: 0, column: "user_ns", values: 0.2 * BIN },
+      { entity: 1, column: "idle_ns", values: 0.45 * BIN },
+      { entity: 1, column: "user_ns", values: 0.05 * BIN },
+    ]);
+    const window = { from: 0, to: 4 * BIN };
+    const all = cpus(recording, tables, window);
+    expect(all.map((cpu) => cpu.busy)).toEqual([0.1, 0.25]);
+    expect(together(all, tables, window)?.busy).toBeCloseTo(0.25 / 1.3, 9);
+    const [row] = heat(tables, CPU, { window, most: 10, gaps: [] }).rows;
+    expect([row?.busy[0], row?.peak[0]]).toEqual([0.25, 0.25]);
+  });
+});
+
 describe("cpus", () => {
   it("are sorted by number, with the engine's parts", async () => {
     const { recording, tables } = await opened(2, [

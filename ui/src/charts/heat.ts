@@ -26,6 +26,9 @@ export interface Heat {
 /** Columns of the table `cpu` that are work, guests being part of user. */
 export const BUSY = ["user_ns", "nice_ns", "system_ns", "irq_ns", "softirq_ns"] as const;
 
+/** All states of a CPU. */
+export const STATES = [...BUSY, "idle_ns", "iowait_ns", "steal_ns"] as const;
+
 /** The heat map of some CPUs over a window, with at most `most` cells across; what lies in `gaps` was not
     seen, though counters are interpolated over it. */
 export function heat(
@@ -60,42 +63,67 @@ function heatRow(
   series: (column: string) => Series | undefined,
   { cells, unseen }: { cells: readonly number[]; unseen: (cell: number) => boolean },
 ): HeatRow {
-  const busy = BUSY.map(series).filter((it) => it !== undefined);
-  const [idle, steal, iowait] = [series("idle_ns"), series("steal_ns"), series("iowait_ns")];
+  const states = STATES.map(series);
+  const [idle, iowait, steal] = states.slice(BUSY.length);
   const count = Math.max(0, cells.length - 1);
   const empty = () => new Float32Array(count).fill(Number.NaN);
   const row = { ...about, busy: empty(), peak: empty(), steal: empty(), iowait: empty() };
+  const grown = new Float64Array(STATES.length);
   for (let cell = 0; cell < count; cell++) {
     if (unseen(cell)) continue;
     const [from, to] = [cells[cell] ?? 0, cells[cell + 1] ?? 0];
-    row.busy[cell] = shareOver(busy, from, to);
-    row.steal[cell] = steal === undefined ? Number.NaN : shareOver([steal], from, to);
-    row.iowait[cell] = iowait === undefined ? Number.NaN : shareOver([iowait], from, to);
-    // What is left where the CPU was idle least, less what may have been stolen or waited then.
-    let peak = row.busy[cell] ?? Number.NaN;
+    const total = grow(states, from, to, grown);
+    if (!(total > 0)) continue;
+    const busy = grown.subarray(0, BUSY.length).reduce((a, b) => a + b, 0) / total;
+    row.busy[cell] = busy;
+    row.iowait[cell] = iowait === undefined ? Number.NaN : (grown[BUSY.length + 1] ?? 0) / total;
+    row.steal[cell] = steal === undefined ? Number.NaN : (grown[BUSY.length + 2] ?? 0) / total;
+    let peak = busy;
     for (let bin = from; idle !== undefined && bin < to; bin++) {
-      const other = highest(steal, bin) + highest(iowait, bin);
-      const share = 1 - slowestIn(idle, bin) / SECOND - other;
-      if (share > peak) peak = share;
+      peak = Math.max(peak, busiest(states, { idle, iowait, steal }, bin));
     }
     row.peak[cell] = Math.min(1, peak);
   }
   return row;
 }
 
-/** Growth of counters of time over bins, as a part of the time in which they are known. */
-function shareOver(all: readonly Series[], from: number, to: number): Share {
-  const first = all[0];
-  if (first === undefined) return Number.NaN;
-  let grown = 0;
-  let known: Nanoseconds = 0;
-  for (let bin = from; bin < to; bin++) {
-    const part = knownPart(first, bin);
-    if (part === undefined || Number.isNaN(valueAt(first, bin))) continue;
-    for (const series of all) grown += valueAt(series, bin) || 0;
-    known += length(part);
-  }
-  return known > 0 ? grown / known : Number.NaN;
+/** Growth of each series over bins, into `grown`; their sum. */
+function grow(
+  all: readonly (Series | undefined)[],
+  from: number,
+  to: number,
+  grown: Float64Array,
+): Nanoseconds {
+  let total = 0;
+  all.forEach((series, place) => {
+    let sum = 0;
+    for (let bin = from; series !== undefined && bin < to; bin++) {
+      sum += valueAt(series, bin) || 0;
+    }
+    grown[place] = sum;
+    total += sum;
+  });
+  return total;
+}
+
+/** What is left of the bin's reading at which the CPU was idle least, less what may have been stolen,
+    waited for, or accounted to nothing then; 0 where that is not known. */
+function busiest(
+  states: readonly (Series | undefined)[],
+  rest: {
+    readonly idle: Series;
+    readonly iowait: Series | undefined;
+    readonly steal: Series | undefined;
+  },
+  bin: number,
+): Share {
+  const part = knownPart(rest.idle, bin);
+  if (part === undefined) return 0;
+  let accounted = 0;
+  for (const series of states) accounted += series === undefined ? 0 : valueAt(series, bin) || 0;
+  const lost = Math.max(0, 1 - accounted / length(part));
+  const other = highest(rest.steal, bin) + highest(rest.iowait, bin);
+  return 1 - slowestIn(rest.idle, bin) / SECOND - other - lost || 0;
 }
 
 function highest(series: Series | undefined, bin: number): Share {

@@ -5,9 +5,9 @@ import { measured, ratio, sumOf } from "../data/measure";
 import type { PageEntity, Role } from "../data/page.gen";
 import type { Recording, Tables } from "../data/recording";
 import type { Nanoseconds, Share, Span } from "../data/units";
-import { binLane } from "./binLane";
 import { type Figure, type FigureDraft, figures } from "./figures";
 import { unseen } from "./gaps";
+import { type InOut, inOutLane } from "./inOut";
 import type { Lane } from "./lane";
 import type { TreeNode } from "./tree";
 
@@ -51,39 +51,18 @@ export function interfaces(
 export function interfaceLanes(recording: Recording, tables: Tables, place: number): Lane[] {
   const table = tables.bins("network");
   if (table === undefined) return [];
-  const lane = (
-    title: string,
-    [received, sent]: readonly [string, string],
-    format: (value: number) => string,
-  ) =>
-    binLane(table, {
-      id: `interface-${place}-${title}`,
-      title,
-      lines: [
-        {
-          label: "received",
-          colour: "--network",
-          fill: 0.35,
-          style: "area",
-          series: [tables.series("network", place, received)],
-        },
-        {
-          label: "sent",
-          colour: "--network",
-          fill: 0,
-          style: "steps",
-          dash: [4, 2],
-          series: [tables.series("network", place, sent)],
-        },
-      ],
-      format,
-      least: 1,
-      unseen: unseen(recording, "network"),
-    });
+  const about: InOut = {
+    table,
+    id: `interface-${place}`,
+    colour: "--network",
+    labels: ["received", "sent"],
+    series: (column) => tables.series("network", place, column),
+    unseen: unseen(recording, "network"),
+  };
   return [
-    lane("Traffic", ["rx_bytes", "tx_bytes"], (value) => `${bytes(value)}/s`),
-    lane("Packets", ["rx_packets", "tx_packets"], perSecond),
-    lane("Dropped", ["rx_drops", "tx_drops"], perSecond),
+    inOutLane(about, "Traffic", ["rx_bytes", "tx_bytes"], (value) => `${bytes(value)}/s`),
+    inOutLane(about, "Packets", ["rx_packets", "tx_packets"], perSecond),
+    inOutLane(about, "Dropped", ["rx_drops", "tx_drops"], perSecond),
   ].filter((it) => it !== undefined);
 }
 

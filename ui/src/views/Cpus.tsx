@@ -4,19 +4,17 @@ import { useMemo } from "preact/hooks";
 import { type Cpu, cpuSentence, cpus as cpusOf } from "../charts/cpus";
 import { percent } from "../data/format";
 import { HeatMap } from "./HeatMap";
+import { NumberTable, type Title } from "./NumberTable";
 import { usePage, useTables } from "./state";
 
-const COLUMNS: readonly {
-  readonly title: string;
-  readonly of: (cpu: Cpu) => number | undefined;
-}[] = [
-  { title: "Busy", of: (cpu) => cpu.busy },
-  { title: "user", of: (cpu) => cpu.user },
-  { title: "system", of: (cpu) => cpu.system },
-  { title: "irq", of: (cpu) => cpu.irq },
-  { title: "softirq", of: (cpu) => cpu.softirq },
-  { title: "iowait", of: (cpu) => cpu.iowait },
-  { title: "Steal", of: (cpu) => cpu.steal },
+const COLUMNS: readonly (readonly [title: string, of: keyof Cpu])[] = [
+  ["Busy", "busy"],
+  ["user", "user"],
+  ["system", "system"],
+  ["irq", "irq"],
+  ["softirq", "softirq"],
+  ["iowait", "iowait"],
+  ["Steal", "steal"],
 ];
 
 export function Cpus() {
@@ -36,34 +34,24 @@ export function Cpus() {
       <HeatMap tables={tables} cpus={same} />
       <details>
         <summary>In numbers, over the window</summary>
-        <table class="number-table">
-          <caption class="offscreen">Parts of each CPU's time over the window</caption>
-          <thead>
-            <tr>
-              <th scope="col">CPU</th>
-              {COLUMNS.map(({ title }) => (
-                <th key={title} scope="col" class="number">
-                  {title}
-                </th>
-              ))}
+        <NumberTable
+          caption="Parts of each CPU's time over the window"
+          titles={[["CPU"], ...COLUMNS.map(([title]): Title => [title, "number"])]}
+        >
+          {cpus.map((cpu) => (
+            <tr key={cpu.place}>
+              <th scope="row">{cpu.name}</th>
+              {COLUMNS.map(([title, of]) => {
+                const share = cpu[of];
+                return (
+                  <td key={title} class="number">
+                    {typeof share === "number" ? percent(share) : "not seen"}
+                  </td>
+                );
+              })}
             </tr>
-          </thead>
-          <tbody>
-            {cpus.map((cpu) => (
-              <tr key={cpu.place}>
-                <th scope="row">{cpu.name}</th>
-                {COLUMNS.map(({ title, of }) => {
-                  const share = of(cpu);
-                  return (
-                    <td key={title} class="number">
-                      {share === undefined ? "not seen" : percent(share)}
-                    </td>
-                  );
-                })}
-              </tr>
-            ))}
-          </tbody>
-        </table>
+          ))}
+        </NumberTable>
       </details>
     </>
   );

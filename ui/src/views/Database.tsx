@@ -4,6 +4,7 @@ import { useMemo } from "preact/hooks";
 import { databases, sessions } from "../charts/database";
 import { duration, integer, percent } from "../data/format";
 import { FigureTable } from "./FigureTable";
+import { NumberTable } from "./NumberTable";
 import { usePage, useTables } from "./state";
 
 /** Sessions that are listed; who waits or blocks comes first. */
@@ -34,31 +35,26 @@ export function Database() {
       {listed.length > 0 && (
         <details>
           <summary>{integer(seen.sessions.length)} sessions, as last seen in the window</summary>
-          <table class="number-table">
-            <caption class="offscreen">Sessions as last seen in the window</caption>
-            <thead>
-              <tr>
-                <th scope="col">Session</th>
-                <th scope="col">State</th>
-                <th scope="col">Waits for</th>
-                <th scope="col">Blocked by</th>
-                <th scope="col" class="number">
-                  In a transaction for
-                </th>
+          <NumberTable
+            caption="Sessions as last seen in the window"
+            titles={[
+              ["Session"],
+              ["State"],
+              ["Waits for"],
+              ["Blocked by"],
+              ["In a transaction for", "number"],
+            ]}
+          >
+            {listed.map((session) => (
+              <tr key={session.name}>
+                <th scope="row">{session.name}</th>
+                <td>{session.state}</td>
+                <td>{session.waits}</td>
+                <td>{session.blockedBy}</td>
+                <td class="number">{session.age === undefined ? "" : duration(session.age)}</td>
               </tr>
-            </thead>
-            <tbody>
-              {listed.map((session) => (
-                <tr key={session.name}>
-                  <th scope="row">{session.name}</th>
-                  <td>{session.state}</td>
-                  <td>{session.waits}</td>
-                  <td>{session.blockedBy}</td>
-                  <td class="number">{session.age === undefined ? "" : duration(session.age)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+            ))}
+          </NumberTable>
           {seen.sessions.length > MOST && (
             <p class="muted">
               {integer(seen.sessions.length - MOST)} more with shorter transactions.

@@ -6,70 +6,37 @@ import { bytes, duration, percent, rate } from "../data/format";
 import type { Tables } from "../data/recording";
 import { LaneChart } from "./LaneChart";
 import { usePage, useTables } from "./state";
-import { type TreeColumn, TreeTable } from "./TreeTable";
+import { numberColumn, type TreeColumn, TreeTable } from "./TreeTable";
 
 const traffic = (value: number) => (value < 1 ? "0" : `${bytes(value)}/s`);
 
-function column(
-  id: string,
-  title: string,
-  help: string,
-  by: (disk: Disk) => number | undefined,
-  format: (value: number) => string,
-  look = "number",
-): TreeColumn<Disk> {
-  const cell = (disk: Disk) => {
-    const value = by(disk);
-    return value === undefined ? "" : format(value);
-  };
-  return { id, title, help, look, by, cell };
-}
-
 const COLUMNS: readonly TreeColumn<Disk>[] = [
-  column("reads", "Reads/s", "Reads completed per second.", (it) => it.reads, rate),
-  column("writes", "Writes/s", "Writes completed per second.", (it) => it.writes, rate),
-  column(
-    "flushes",
-    "Flushes/s",
-    "Flushes completed per second.",
-    (it) => it.flushes,
-    rate,
-    "number extra",
-  ),
-  column("read", "Read", "Bytes read per second.", (it) => it.readBytes, traffic, "number wide"),
-  column(
-    "written",
-    "Written",
-    "Bytes written per second.",
-    (it) => it.writeBytes,
-    traffic,
-    "number wide",
-  ),
-  column(
-    "readEach",
+  numberColumn("Reads/s", "Reads completed per second.", (it) => it.reads, rate),
+  numberColumn("Writes/s", "Writes completed per second.", (it) => it.writes, rate),
+  numberColumn("Flushes/s", "Flushes completed per second.", (it) => it.flushes, rate, "extra"),
+  numberColumn("Read", "Bytes read per second.", (it) => it.readBytes, traffic, "wide"),
+  numberColumn("Written", "Bytes written per second.", (it) => it.writeBytes, traffic, "wide"),
+  numberColumn(
     "Mean read",
     "Mean time of a read from queueing to completion: read_ns / reads.",
     (it) => it.readEach,
     duration,
-    "number wide",
+    "wide",
   ),
-  column(
-    "writeEach",
+  numberColumn(
     "Mean write",
     "Mean time of a write from queueing to completion: write_ns / writes.",
     (it) => it.writeEach,
     duration,
-    "number wide",
+    "wide",
   ),
-  column(
-    "queue",
+  numberColumn(
     "In progress",
     "Mean number of operations in progress: the rate of queue_ns.",
     (it) => it.queue,
     rate,
   ),
-  column(
-    "busy",
+  numberColumn(
     "Busy",
     "Part of the time with an operation in progress. A disk that takes several at once is not full at 100 %.",
     (it) => it.busy,
@@ -102,7 +69,7 @@ export function Disks() {
         detail={(it) => <Course disk={it} tables={tables} />}
         unfoldsDetail
         open={[]}
-        sortedBy="queue"
+        sortedBy="In progress"
         fixed={0}
       />
     </>

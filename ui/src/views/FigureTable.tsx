@@ -2,6 +2,7 @@
 
 import type { Figure } from "../charts/figures";
 import { sparkline } from "../charts/sparkline";
+import { NumberTable } from "./NumberTable";
 import { Sparkline } from "./Sparkline";
 import { usePage } from "./state";
 
@@ -20,42 +21,32 @@ export function FigureTable({
   return (
     <>
       {some.length > 0 && (
-        <table class="number-table figures">
-          <caption class="offscreen">{caption}</caption>
-          <thead>
-            <tr>
-              <th scope="col">{caption}</th>
-              <th scope="col" class="number">
-                Over the window
-              </th>
-              <th scope="col" class="number" title="The highest that was seen in a bin.">
-                Highest
-              </th>
-              <th scope="col" class="course">
-                Over the run
-              </th>
-              <th scope="col" class="help extra">
-                What it is
-              </th>
+        <NumberTable
+          caption={caption}
+          titles={[
+            [caption],
+            ["Over the window", "number"],
+            ["Highest in a bin", "number"],
+            ["Over the run", "course"],
+            ["What it is", "help extra"],
+          ]}
+          look="figures"
+        >
+          {some.map(({ label, help, value, highest, series }) => (
+            <tr key={label}>
+              <th scope="row">{label}</th>
+              <td class="number">{value}</td>
+              <td class="number muted">{highest}</td>
+              <td class="course">
+                <Sparkline
+                  line={sparkline(series, recording.whole, window)}
+                  label={`${label} over the run`}
+                />
+              </td>
+              <td class="help extra muted">{help}</td>
             </tr>
-          </thead>
-          <tbody>
-            {some.map(({ label, help, value, highest, series }) => (
-              <tr key={label}>
-                <th scope="row">{label}</th>
-                <td class="number">{value}</td>
-                <td class="number muted">{highest}</td>
-                <td class="course">
-                  <Sparkline
-                    line={sparkline(series, recording.whole, window)}
-                    label={`${label} over the run`}
-                  />
-                </td>
-                <td class="help extra muted">{help}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+          ))}
+        </NumberTable>
       )}
       {none.length > 0 && <p class="muted">None at all: {none.join(", ")}.</p>}
       {unseen.length > 0 && (

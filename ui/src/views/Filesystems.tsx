@@ -3,6 +3,7 @@
 import { useMemo } from "preact/hooks";
 import { filesystems, room } from "../charts/filesystems";
 import { integer, percent } from "../data/format";
+import { NumberTable } from "./NumberTable";
 import { usePage, useTables } from "./state";
 
 export function Filesystems() {
@@ -15,40 +16,21 @@ export function Filesystems() {
   if (found === undefined) return <p class="muted">Reading the filesystems…</p>;
   if (found.length === 0) return <p class="muted">None was seen in this window.</p>;
   return (
-    <table class="number-table">
-      <caption class="offscreen">Room on filesystems: the least in the window</caption>
-      <thead>
-        <tr>
-          <th scope="col">Mounted at</th>
-          <th scope="col" class="number">
-            Least room
-          </th>
-          <th scope="col" class="number wide">
-            Files that still fit
-          </th>
-          <td class="wide" />
+    <NumberTable
+      caption="Room on filesystems: the least in the window"
+      titles={[["Mounted at"], ["Least room", "number"], ["Files that still fit", "number wide"]]}
+    >
+      {found.map(({ name, total, free, freePart, files, filesPart }) => (
+        <tr key={name}>
+          <th scope="row">{name}</th>
+          <td class="number">{free === undefined ? "not seen" : room(free, total, freePart)}</td>
+          <td class="number wide">
+            {files === undefined || filesPart === undefined
+              ? "no limit"
+              : `${integer(files)} (${percent(filesPart)})`}
+          </td>
         </tr>
-      </thead>
-      <tbody>
-        {found.map(({ name, total, free, freePart, files, filesPart }) => (
-          <tr key={name}>
-            <th scope="row">{name}</th>
-            <td class="number">{free === undefined ? "not seen" : room(free, total, freePart)}</td>
-            <td class="number wide">
-              {files === undefined || filesPart === undefined
-                ? "no limit"
-                : `${integer(files)} (${percent(filesPart)})`}
-            </td>
-            <td class="wide">
-              {freePart !== undefined && (
-                <span class="meter" aria-hidden="true" style={{ "--fill": "var(--muted)" }}>
-                  <span style={{ width: `${(1 - freePart) * 100}%` }} />
-                </span>
-              )}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </NumberTable>
   );
 }

@@ -178,12 +178,11 @@ function columnsOf(
           <>
             {bytes(used)}
             {limit !== undefined && (
-              <span class="muted">
-                {" "}
+              <span class="muted below">
                 of {bytes(limit)} ({percent(used / limit)})
               </span>
             )}
-            {troubles.length > 0 && <b class="group-over"> {troubles.join(", ")}</b>}
+            {troubles.length > 0 && <b class="below">{troubles.join(", ")}</b>}
           </>
         );
       },

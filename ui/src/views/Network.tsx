@@ -17,48 +17,32 @@ import { FigureTable } from "./FigureTable";
 import { LaneChart } from "./LaneChart";
 import { RoleSign } from "./RoleSign";
 import { usePage, useTables } from "./state";
-import { type TreeColumn, TreeTable } from "./TreeTable";
+import { numberColumn, type TreeColumn, TreeTable } from "./TreeTable";
 
 const traffic = (value: number) => (value < 1 ? "0" : `${bytes(value)}/s`);
 
-type Reader<T> = (value: T) => number | undefined;
-
-function column<T>(
-  title: string,
-  help: string,
-  by: Reader<T>,
-  format: (value: number) => string,
-  look = "number",
-): TreeColumn<T> {
-  const cell = (value: T) => {
-    const number = by(value);
-    return number === undefined ? "" : format(number);
-  };
-  return { id: title, title, help, look, by, cell };
-}
-
 const INTERFACES: readonly TreeColumn<Interface>[] = [
-  column("Received", "Bytes received per second.", (it) => it.received, traffic),
-  column("Sent", "Bytes sent per second.", (it) => it.sent, traffic),
-  column("Packets in/s", "Packets received.", (it) => it.packetsIn, rate, "number wide"),
-  column("Packets out/s", "Packets sent.", (it) => it.packetsOut, rate, "number wide"),
-  column("Dropped/s", "Packets dropped for want of room.", (it) => it.dropped, rate),
-  column("Damaged/s", "Packets received damaged or not sent.", (it) => it.damaged, rate),
+  numberColumn("Received", "Bytes received per second.", (it) => it.received, traffic),
+  numberColumn("Sent", "Bytes sent per second.", (it) => it.sent, traffic),
+  numberColumn("Packets in/s", "Packets received.", (it) => it.packetsIn, rate, "wide"),
+  numberColumn("Packets out/s", "Packets sent.", (it) => it.packetsOut, rate, "wide"),
+  numberColumn("Dropped/s", "Packets dropped for want of room.", (it) => it.dropped, rate),
+  numberColumn("Damaged/s", "Packets received damaged or not sent.", (it) => it.damaged, rate),
 ];
 
 const PEERS: readonly TreeColumn<Peer>[] = [
-  column("Connections", "Connections that were seen.", (it) => it.connections, integer),
-  column("Round trip", "Mean smoothed round trip.", (it) => it.trip, duration),
-  column(
+  numberColumn("Connections", "Connections that were seen.", (it) => it.connections, integer),
+  numberColumn("Round trip", "Mean smoothed round trip.", (it) => it.trip, duration),
+  numberColumn(
     "Least round trip",
     "The least round trip that each saw, by the segments that each sent: free of delayed acknowledgements.",
     (it) => it.least,
     duration,
-    "number wide",
+    "wide",
   ),
-  column("Sent", "Bytes sent per second.", (it) => it.sent, traffic, "number wide"),
-  column("Received", "Bytes received per second.", (it) => it.received, traffic, "number wide"),
-  column(
+  numberColumn("Sent", "Bytes sent per second.", (it) => it.sent, traffic, "wide"),
+  numberColumn("Received", "Bytes received per second.", (it) => it.received, traffic, "wide"),
+  numberColumn(
     "Sent again",
     "Part of the segments sent that were sent again.",
     (it) => it.again,

@@ -5,6 +5,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { type Paint, type Part, spoken, type Whole } from "../charts/parts";
 import { percent } from "../data/format";
+import { NumberTable } from "./NumberTable";
 import "./PartsBar.css";
 
 /** The class names and colours of a painted thing. */
@@ -113,36 +114,28 @@ export function PartsList({
 }) {
   return (
     <div class="parts-list">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Part</th>
-            <th scope="col" class="number">
-              Share
+      <NumberTable
+        caption="Parts"
+        titles={[
+          ["Part"],
+          ["Share", "number"],
+          [quantity, "number"],
+          ["Known"],
+          ["What it is", "help"],
+        ]}
+      >
+        {whole.parts.map((part) => (
+          <tr key={part.key}>
+            <th scope="row">
+              <Swatch paint={part.paint} /> {part.label}
             </th>
-            <th scope="col" class="number">
-              {quantity}
-            </th>
-            <th scope="col">Known</th>
-            <th scope="col" class="help">
-              What it is
-            </th>
+            <td class="number">{percent(part.share)}</td>
+            <td class="number">{format(part.value)}</td>
+            <td>{part.quality}</td>
+            <td class="help">{part.help}</td>
           </tr>
-        </thead>
-        <tbody>
-          {whole.parts.map((part) => (
-            <tr key={part.key}>
-              <th scope="row">
-                <Swatch paint={part.paint} /> {part.label}
-              </th>
-              <td class="number">{percent(part.share)}</td>
-              <td class="number">{format(part.value)}</td>
-              <td>{part.quality}</td>
-              <td class="help">{part.help}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </NumberTable>
       {children}
     </div>
   );

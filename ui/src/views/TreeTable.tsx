@@ -20,6 +20,21 @@ export interface TreeColumn<T> {
   readonly look: string;
 }
 
+/** A column of numbers; what is not known is left empty. */
+export function numberColumn<T>(
+  title: string,
+  help: string,
+  by: (value: T) => number | undefined,
+  format: (value: number) => string,
+  look = "",
+): TreeColumn<T> {
+  const cell = (value: T) => {
+    const number = by(value);
+    return number === undefined ? "" : format(number);
+  };
+  return { id: title, title, help, look: `number ${look}`, by, cell };
+}
+
 /** What a cell may need to know of its row. */
 export interface RowState {
   /** Whether what belongs to the row is shown below it. */

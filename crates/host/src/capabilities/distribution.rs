@@ -33,6 +33,17 @@ static FAMILIES: &[Family] = &[
         commands: &["{sudo}rpm-ostree kargs --append={word}"],
         how: "",
     },
+    // Newer openSUSE with systemd-boot or grub2-bls, which do not read /etc/default/grub: update-bootloader(8)
+    // writes /etc/kernel/cmdline, and `sdbootutil --help` says that this brings it into the entries.
+    Family {
+        ids: &["sdbootutil"],
+        needs: None,
+        commands: &[
+            "{sudo}update-bootloader --add-option {word}",
+            "{sudo}sdbootutil update-all-entries",
+        ],
+        how: "",
+    },
     Family {
         ids: &["raspberry-pi"],
         needs: None,
@@ -68,6 +79,7 @@ static FAMILIES: &[Family] = &[
         commands: &["{sudo}nixos-rebuild boot"],
         how: "first add `boot.kernelParams = [ \"{word}\" ];` to /etc/nixos/configuration.nix",
     },
+    // transactional-update(8): the next snapshot gets a grub.cfg made from the present /etc/default/grub.
     Family {
         ids: &["opensuse-microos", "sle-micro", "sl-micro"],
         needs: Some("etc/default/grub"),
@@ -77,6 +89,7 @@ static FAMILIES: &[Family] = &[
         ],
         how: "",
     },
+    // "The boot loader GRUB 2" in SUSE's guides to administration, also for UEFI.
     Family {
         ids: &["suse", "opensuse", "sles", "azurelinux", "mariner"],
         needs: Some("etc/default/grub"),
@@ -86,13 +99,17 @@ static FAMILIES: &[Family] = &[
         ],
         how: "",
     },
-    // RHEL 8 to 10, its clones, Fedora, Amazon Linux 2 and 2023.
+    // RHEL 8 to 10, its clones, Fedora: grubby(8). Amazon Linux 2023: "Option to disable SELinux" of its
+    // user guide adds a parameter so, and for Amazon Linux 2 AWS's "Enabling FIPS mode in Amazon Linux 2".
     Family {
         ids: &["rhel", "fedora", "centos", "amzn"],
         needs: None,
         commands: &["{sudo}grubby --update-kernel=ALL --args={word}"],
         how: "",
     },
+    // update-grub(8): grub-mkconfig(8), which reads /etc/default/grub as a shell does. Files in
+    // /etc/default/grub.d are read after it: those of cloud images set GRUB_CMDLINE_LINUX_DEFAULT, which is
+    // why it is the other variable here.
     Family {
         ids: &["debian", "ubuntu"],
         needs: Some("etc/default/grub"),
@@ -102,6 +119,7 @@ static FAMILIES: &[Family] = &[
         ],
         how: "",
     },
+    // grub-mkconfig(8), with the place of Arch's package.
     Family {
         ids: &["arch"],
         needs: Some("etc/default/grub"),
@@ -111,21 +129,25 @@ static FAMILIES: &[Family] = &[
         ],
         how: "",
     },
+    // systemd-boot reads the entries of the Boot Loader Specification, whose key `options` this is.
     Family {
         ids: &["arch"],
         needs: Some("boot/loader/loader.conf"),
         commands: &["{sudo}sed -i '/^options/ s/$/ {word}/' /boot/loader/entries/*.conf"],
         how: "",
     },
+    // update-extlinux reads its settings as a shell does. In the file as it is packaged the options stand
+    // without quotes, as setup-disk writes them with: adding a line is right for both.
     Family {
         ids: &["alpine"],
         needs: Some("etc/update-extlinux.conf"),
         commands: &[
-            "{sudo}sed -i 's/^default_kernel_opts=\"/&{word} /' /etc/update-extlinux.conf",
+            "echo 'default_kernel_opts=\"$default_kernel_opts {word}\"' | {sudo}tee -a /etc/update-extlinux.conf",
             "{sudo}update-extlinux",
         ],
         how: "",
     },
+    // setup-disk writes /etc/default/grub where it installs GRUB; Alpine wiki, "Bootloaders".
     Family {
         ids: &["alpine"],
         needs: Some("etc/default/grub"),
@@ -155,6 +177,7 @@ impl Distribution {
             line.unwrap_or_default().trim().trim_matches(['"', '\''])
         };
         let cmdline = tree.read("proc/cmdline").unwrap_or_default();
+        let has = |path: &str| tree.read(path).is_ok();
         let signs = [
             ("wsl", release.to_ascii_lowercase().contains("microsoft")),
             (
@@ -162,9 +185,10 @@ impl Distribution {
                 String::from_utf8_lossy(&cmdline).contains("ostree="),
             ),
             (
-                "raspberry-pi",
-                tree.read("boot/firmware/cmdline.txt").is_ok(),
+                "sdbootutil",
+                has("usr/bin/sdbootutil") && has("etc/kernel/cmdline"),
             ),
+            ("raspberry-pi", has("boot/firmware/cmdline.txt")),
         ];
         let signs = signs.into_iter().filter(|(_, is)| *is).map(|(key, _)| key);
         let ids = [value("ID=")].into_iter();
@@ -312,7 +336,7 @@ mod tests {
 
             ID=alpine 
 
-            {sudo}sed -i 's/^default_kernel_opts="/&psi=1 /' /etc/update-extlinux.conf
+            echo 'default_kernel_opts="$default_kernel_opts psi=1"' | {sudo}tee -a /etc/update-extlinux.conf
             {sudo}update-extlinux
             {sudo}reboot
 
@@ -354,6 +378,13 @@ mod tests {
             {sudo}rpm-ostree kargs --append=psi=1
             {sudo}reboot"#]]
         .assert_eq(&said(core, "", &[]));
+        let suse = "etc/os-release = ID=opensuse-tumbleweed\\nID_LIKE=\"opensuse suse\"\netc/kernel/cmdline = quiet\nusr/bin/sdbootutil = x";
+        expect![[r#"
+
+            {sudo}update-bootloader --add-option psi=1
+            {sudo}sdbootutil update-all-entries
+            {sudo}reboot"#]]
+        .assert_eq(&said(suse, "", &[]));
         // No boot loader of its own: a micro-VM, whose kernel somebody else starts.
         let debian = "etc/os-release = ID=debian";
         expect!["add psi=1 to the kernel's boot parameters (in the boot loader's configuration, or where this machine is started from) and reboot"].assert_eq(&said(debian, "", &["etc/default/grub"]));

@@ -11,8 +11,9 @@ pub(super) const MAX_MANIFEST_BYTES: u64 = 1 << 20;
 /// The most bytes after decompression, whatever the bundle's size.
 pub(super) const MAX_BYTES: u64 = 8 << 30;
 
-/// Any bundle may hold this much.
-const FREE_BYTES: u64 = 64 << 20;
+/// Any bundle may hold this much. It is little, since tables may hold a thousand times their size again:
+/// with 64 MiB a bundle of 5 kB filled all memory.
+const FREE_BYTES: u64 = 1 << 20;
 
 /// Beyond that, so many times the bundle's own size: tables are compressed inside already, so an
 /// honest bundle holds little more than its size.

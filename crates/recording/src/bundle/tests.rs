@@ -205,13 +205,13 @@ fn a_bundle_holds_what_its_manifest_lists() {
 
 #[test]
 fn a_bundle_that_swells_is_refused() {
-    let zeros = vec![0; 70 << 20];
+    let zeros = vec![0; 2 << 20];
     let tar = ended(&[
         file(MANIFEST, &manifest_of(&[("cpu.arrow", zeros.len())])),
         file("cpu.arrow", &zeros),
     ]);
     let packed = zstd::encode_all(tar.as_slice(), 1).unwrap();
-    assert!(packed.len() < 100_000);
+    assert!(packed.len() < 10_000);
     let said = Place::new().open_bytes(&packed).unwrap_err().to_string();
     assert!(said.contains("the most for a bundle of its size"), "{said}");
 }

@@ -29,14 +29,12 @@ pub(super) fn export(arguments: &Export, path: &Path, recording: &Recording) -> 
     if !arguments.preview && fs::symlink_metadata(&out).is_ok() {
         return Err(refused(&out)(std::io::ErrorKind::AlreadyExists.into()));
     }
-    let redacted = redact(recording, names);
     let room = bundle::private_folder().context(
         "cannot write in the folder for temporary files. Name another with TMPDIR=FOLDER",
     )?;
     let _room = Unfinished::new(room.path());
     let folder = room.path().join("redacted.stall");
-    write_again(&folder, recording, &redacted)?;
-    let manifest = Manifest::of(&folder, preview::redaction(&redacted, names))?;
+    let (redacted, manifest) = make(&folder, recording, names)?;
     let mut text = preview::overview(&out, &manifest, recording, &redacted);
     if arguments.preview {
         text += &preview::texts(&redacted);
@@ -54,6 +52,18 @@ pub(super) fn export(arguments: &Export, path: &Path, recording: &Recording) -> 
         out.display()
     ));
     Ok(())
+}
+
+/// Makes the bundle's recording in `folder`, and says what it will list.
+pub(super) fn make(
+    folder: &Path,
+    recording: &Recording,
+    names: Names,
+) -> Result<(Redacted, Manifest)> {
+    let redacted = redact(recording, names);
+    write_again(folder, recording, &redacted)?;
+    let manifest = Manifest::of(folder, preview::redaction(&redacted, names))?;
+    Ok((redacted, manifest))
 }
 
 /// Packs the folder; a bundle that could not be finished does not stay.

@@ -3,6 +3,7 @@
 mod bundle;
 mod clock;
 mod flat;
+mod hostile;
 mod preview;
 mod redact;
 mod tables;
@@ -14,6 +15,8 @@ use serde::Serialize;
 
 use crate::arguments::{Export, ExportFormat};
 use crate::{opened, unfinished};
+
+pub(crate) use hostile::everything;
 
 pub(crate) fn export(arguments: &Export) -> Result<u8> {
     check(arguments)?;
@@ -29,7 +32,7 @@ pub(crate) fn export(arguments: &Export) -> Result<u8> {
 }
 
 /// Options that the format has no use for are a misunderstanding, better said than passed over.
-fn check(arguments: &Export) -> Result<()> {
+pub(crate) fn check(arguments: &Export) -> Result<()> {
     let bundle = arguments.format == ExportFormat::Bundle;
     if bundle && !arguments.table.is_empty() {
         bail!("a bundle holds every table, so that its verdict is the same: leave --table out");

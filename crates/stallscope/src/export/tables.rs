@@ -90,16 +90,8 @@ fn write(
     let wanted = |name: &str| {
         arguments.table.is_empty() || arguments.table.iter().any(|table| table == name)
     };
-    let recorded = timeline.tables().map(|data| Sheet {
-        name: name_of(&data.table),
-        ..flat::table(data, timeline, &clock)
-    });
-    let sheets = recorded.chain([
-        flat::entities(timeline, &clock),
-        flat::gaps(timeline, &clock),
-    ]);
     let (mut tables, mut rows, mut bytes) = (0, 0, 0);
-    for sheet in sheets.filter(|sheet| wanted(&sheet.name)) {
+    for sheet in sheets(timeline, &clock).filter(|sheet| wanted(&sheet.name)) {
         let path = folder.join(format!("{}.{extension}", sheet.name));
         rows += write_sheet(sheet, &path, arguments.format)
             .with_context(|| format!("cannot write {}", path.display()))?;
@@ -117,6 +109,18 @@ fn write(
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok((tables, rows, bytes))
+}
+
+/// Every table that goes out.
+pub(super) fn sheets<'a>(
+    timeline: &'a Timeline,
+    clock: &'a WallClock,
+) -> impl Iterator<Item = Sheet<'a>> {
+    let recorded = timeline.tables().map(|data| Sheet {
+        name: name_of(&data.table),
+        ..flat::table(data, timeline, clock)
+    });
+    recorded.chain([flat::entities(timeline, clock), flat::gaps(timeline, clock)])
 }
 
 fn write_sheet(sheet: Sheet<'_>, path: &Path, format: ExportFormat) -> Result<u64> {

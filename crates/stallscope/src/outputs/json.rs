@@ -9,8 +9,7 @@ use serde::Serialize;
 
 /// Writes a report to a file, or to standard output for `-`.
 pub(crate) fn write(report: &impl Serialize, file: &Path) -> Result<()> {
-    let text = serde_json::to_string_pretty(report).context("cannot write the report as JSON")?;
-    let text = harmless(&text) + "\n";
+    let text = text(report)?;
     if file == Path::new("-") {
         return std::io::stdout()
             .write_all(text.as_bytes())
@@ -18,6 +17,12 @@ pub(crate) fn write(report: &impl Serialize, file: &Path) -> Result<()> {
     }
     std::fs::write(file, text)
         .with_context(|| format!("cannot write the report to {}", file.display()))
+}
+
+/// A report as it is written.
+pub(crate) fn text(report: &impl Serialize) -> Result<String> {
+    let text = serde_json::to_string_pretty(report).context("cannot write the report as JSON")?;
+    Ok(harmless(&text) + "\n")
 }
 
 /// JSON escapes what stands below the space and lets the other control characters be: a terminal

@@ -146,8 +146,9 @@ pub(super) fn grown(
     let (mut exact, mut written) = (0i64, 0i64);
     let numbers = growth.map(|growth| {
         exact = exact.wrapping_add(growth);
-        let number = (exact as f64 / scale as f64).round() as i64 - written;
-        written += number;
+        let all = (exact as f64 / scale as f64).round() as i64;
+        let number = all.wrapping_sub(written);
+        written = all;
         number
     });
     Binned {

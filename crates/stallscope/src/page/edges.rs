@@ -35,7 +35,7 @@ pub(super) fn edges(window: Window, origin: Timestamp, intervals: &[Window]) -> 
     for pair in fixed.windows(2) {
         let length = pair[1].ns_since(pair[0]);
         // Rounded: an interval of 1.02 s has ten parts, not eleven.
-        let parts = ((length + step / 2) / step).max(1);
+        let parts = (length.saturating_add(step / 2) / step).max(1);
         edges.extend((0..parts).map(|part| pair[0] + part_of(length, part, parts)));
     }
     edges.extend(fixed.last());

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use anyhow::{Context, Result};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 
 use super::Drawn;
@@ -11,18 +12,25 @@ use crate::outputs;
 pub(super) static PROGRAM: &str = include_str!("../../../../ui/dist/page.html");
 pub(super) const MARKER: &str = "<!--stallscope:data-->";
 
+/// The data of a page as text, one element a line.
+pub(crate) fn data(drawn: &Drawn) -> Result<String> {
+    let mut text = Vec::new();
+    elements(drawn, &mut text).context("cannot write the page's data")?;
+    String::from_utf8(text).context("the page's data is no text")
+}
+
 /// Writes the page.
 pub(super) fn write(drawn: &Drawn, out: &mut impl Write) -> io::Result<()> {
     let (head, tail) = PROGRAM
         .split_once(MARKER)
         .expect("a test sees that the page's program has a place for data");
     out.write_all(head.as_bytes())?;
-    data(drawn, out)?;
+    elements(drawn, out)?;
     out.write_all(tail.as_bytes())
 }
 
 /// The elements that stand in the place of the marker.
-pub(super) fn data(drawn: &Drawn, out: &mut impl Write) -> io::Result<()> {
+fn elements(drawn: &Drawn, out: &mut impl Write) -> io::Result<()> {
     let json = serde_json::to_string(&drawn.page)?;
     let json = inside_an_element(&outputs::harmless_json(&json));
     writeln!(

@@ -19,6 +19,7 @@ use model::{Meta, PAGE_SCHEMA, Page, PageEvent, PageEventKind, PageForm, Report,
 use recording::Recording;
 
 pub(crate) use file::{name, place, save};
+pub(crate) use html::data;
 
 use block::Numbers;
 use cast::Cast;

@@ -4,6 +4,7 @@ use model::{ExitKind, Summary};
 
 use super::complaints::Complaints;
 use super::options::Options;
+use crate::quote::quote;
 
 /// All that is known when a run is over.
 pub(super) struct RunEnd<'a> {
@@ -98,7 +99,7 @@ impl RunEnd<'_> {
             .options
             .latency_limit
             .as_ref()
-            .map_or(String::new(), |limit| format!(" of {limit} ms"));
+            .map_or(String::new(), |limit| format!(" of {} ms", quote(limit)));
         Some(format!(
             "{} of the transactions were skipped ({}): they were later than the latency limit{limit} before they could start.",
             share(skipped, attempted(summary)),

@@ -9,7 +9,7 @@ mod sums;
 use model::Report;
 use recording::Recording;
 
-use super::{Drawn, draw, html};
+use super::{Drawn, data, draw, html};
 
 /// A recording's page, as the text that takes the marker's place.
 fn data_of(recording: &Recording) -> (Report, String) {
@@ -19,7 +19,5 @@ fn data_of(recording: &Recording) -> (Report, String) {
 }
 
 fn text_of(drawn: &Drawn) -> String {
-    let mut text = Vec::new();
-    html::data(drawn, &mut text).expect("memory takes it");
-    String::from_utf8(text).expect("it is text")
+    data(drawn).expect("memory takes it")
 }

@@ -72,6 +72,18 @@ fn a_closing_report_of_9_6_without_times() {
     .assert_eq(&case.heard().drawn());
 }
 
+/// pgbench takes what stands before the first letter for the number; the rest was said as it was typed.
+#[test]
+fn a_limit_that_commands_a_terminal_is_said_without_it() {
+    let stdout = "number of transactions actually processed: 900\n\
+        number of transactions skipped: 100 (10.000 %)\n\
+        latency average = 4.000 ms\ntps = 90.000000 (without initial connection time)\n";
+    let command = "pgbench -T 10 -P 1 -R 100 -L 5\u{1b}[2J";
+    let heard = Case::text(command, String::new(), stdout.to_owned()).heard();
+    let remarks = heard.ending.remarks.concat();
+    assert!(remarks.contains("limit of 5 [2J ms"), "{remarks}");
+}
+
 #[test]
 fn a_closing_report_of_9_6_with_a_rate_and_scripts() {
     let stderr = "progress: 1482000000.123 s, 99.0 tps, lat 4.000 ms stddev 2.000, lag 1.500 ms, 7 skipped\n\
