@@ -1,10 +1,31 @@
 #!/usr/bin/env bash
-# What the program costs, as ratios within one run; bench/RESULTS.md keeps what was measured.
+# bench.sh [FIGURE]
+#
+# What the program costs, as ratios within one run; bench/RESULTS.md keeps what was measured. The figure
+# `page` is the report of the hour in a browser.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 scripts/need.sh "the bench" postgresql build-essential
 scripts/build.sh
 
-built=${CARGO_TARGET_DIR:-target}/release
-exec "$built/stallscope-bench" "$@"
+built=$(realpath "${CARGO_TARGET_DIR:-target}/release")
+
+page() {
+    scripts/need.sh "the page's figures" nodejs npm chromium
+    [ ui/node_modules/.package-lock.json -nt ui/package-lock.json ] ||
+        (cd ui && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm ci)
+    [ -d "$built/bench-hour.stall" ] || "$built/stallscope-bench" hour
+    "$built/stallscope" report "$built/bench-hour.stall" -o "$built/bench-hour.html" >/dev/null
+    echo "page: $(wc -c <"$built/bench-hour.html") bytes for the hour"
+    (cd ui && node bench/page.mjs "$built/bench-hour.html")
+}
+
+case "${1:-}" in
+    page) page ;;
+    "")
+        "$built/stallscope-bench"
+        page
+        ;;
+    *) exec "$built/stallscope-bench" "$@" ;;
+esac

@@ -91,7 +91,7 @@ export function evidenceChart(
   if (values.every(Number.isNaN)) return { why: "nothing of it was seen in this recording" };
   const band = single && binned(single, scale.factor);
   const asked = comparable ? needs(evidence) : "";
-  const lane = completed(
+  const { still: _, ...lane } = completed(
     {
       id: `${evidenceId(index, row)}-chart`,
       title: evidence.what,

@@ -238,7 +238,7 @@ export function exploredLane(
       scale.factor * ((one.gauge ? meanOver(one, window) : rateOver(one, window)) ?? Number.NaN);
     return [{ ...look(line), ...onEdges(binned(one, scale.factor), one.edges, table.edges), over }];
   });
-  return lines.length === 0 ? undefined : completed(draft, bounds(table.edges), lines);
+  return lines.length === 0 ? undefined : unfolded(completed(draft, bounds(table.edges), lines));
 }
 
 /** Numbers on a table's finest bins: those of a series with longer ones are repeated. */
@@ -255,6 +255,11 @@ function onEdges(numbers: Binned, own: Edges, finest: Edges): Binned {
     values: spread(values),
     ...(low && high ? { low: spread(low), high: spread(high) } : {}),
   };
+}
+
+/** Who asked for a chart gets it, also where nothing moves. */
+export function unfolded({ still: _, ...lane }: Lane): Lane {
+  return lane;
 }
 
 function dashed(line: number): { dash?: readonly number[] } {
@@ -301,7 +306,7 @@ function rowsLane(
       over: (window) => ofRows(rows, place, entity, window).mean * scale.factor,
     }),
   );
-  return completed(draft, Float64Array.from(edges), lines);
+  return unfolded(completed(draft, Float64Array.from(edges), lines));
 }
 
 /** Names that tell several apart: with the path where two are called alike. */
@@ -310,7 +315,9 @@ export function namesOf(places: readonly number[], recording: Recording): string
   return all.map((entity) => {
     if (entity === undefined) return "";
     const alike = all.filter((other) => other?.name === entity.name).length > 1;
-    return alike ? `${entity.name} ${entity.path}` : entity.name;
+    // Of a thread the last part of its path, its process's name and start left out, tells enough.
+    const path = entity.kind === "thread" ? entity.path.replace(/^.*\//, "") : entity.path;
+    return alike ? `${entity.name} ${path}` : entity.name;
   });
 }
 

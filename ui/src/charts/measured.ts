@@ -1,6 +1,6 @@
 // How a recording was measured, as facts to be listed: who made it, what it cost, what it did not see.
 
-import { duration, instant, integer, percent } from "../data/format";
+import { duration, instant, integer, percent, rate } from "../data/format";
 import { reasonOf } from "../data/gaps";
 import type { Cost, Gap, Page, Report, WorkloadRun } from "../data/page.gen";
 import type { Recording, Tables } from "../data/recording";
@@ -52,10 +52,11 @@ export function workloadFacts(run: WorkloadRun): Fact[] {
   const facts: Fact[] = [["Understood as", run.adapter ?? "any command"]];
   if (typeof load.clients === "number") facts.push(["Clients", integer(load.clients)]);
   if (typeof load.threads === "number") facts.push(["Its threads", integer(load.threads)]);
-  facts.push([
-    "Asked rate",
-    typeof load.rate === "number" ? `${integer(load.rate)} ${load.rate_unit}` : "none: closed loop",
-  ]);
+  if (run.adapter)
+    facts.push([
+      "Asked rate",
+      typeof load.rate === "number" ? `${integer(load.rate)} ${load.rate_unit}` : "none",
+    ]);
   if (outcome) {
     const { exit } = outcome;
     facts.push(["Ended", "code" in exit ? `with status ${exit.code}` : `by signal ${exit.signal}`]);
@@ -115,6 +116,14 @@ export function samplerLanes(recording: Recording, tables: Tables): Lane[] {
       lines: [{ ...look, label: "period", series: series("period_ns") }],
     }),
     binLane(table, {
+      id: "recorder-stretch",
+      title: "Periods of all others, stretched",
+      format: (factor) => `${rate(factor)} times`,
+      least: 1,
+      unseen: gaps,
+      lines: [{ ...look, label: "stretched", series: series("rest_stretch") }],
+    }),
+    binLane(table, {
       id: "recorder-cpu",
       title: "Own cost",
       format: percent,
@@ -139,7 +148,9 @@ export function clockFacts(recording: Recording, tables: Tables): Fact[] {
   if (source !== undefined) facts.push(["Clock source", source]);
   const uncertainty = series("uncertainty_ns");
   const mean = uncertainty && meanOver(uncertainty, recording.whole);
-  if (mean !== undefined) facts.push(["Read side by side within", duration(mean)]);
+  // The page keeps whole microseconds.
+  if (mean !== undefined)
+    facts.push(["Read side by side within", mean < 1000 ? "1 us" : duration(mean)]);
   return facts;
 }
 

@@ -1,7 +1,7 @@
 // The page from top to bottom.
 
 import type { ComponentType } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Recording } from "../data/recording";
 import type { Span } from "../data/units";
 import { timeAxis } from "./axis";
@@ -53,6 +53,10 @@ export function App({ recording }: { recording: Recording }) {
     }),
     [recording, selected, judgement, axis],
   );
+  useEffect(() => {
+    // What the address names was not there yet when the browser looked for it.
+    if (location.hash.length > 1) location.replace(location.hash);
+  }, []);
   return (
     <StateContext.Provider value={state}>
       <div class="page">

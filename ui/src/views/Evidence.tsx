@@ -1,7 +1,13 @@
 // Why: what the findings rest on, number by number, each with its chart; and what else was judged.
 
 import { useMemo } from "preact/hooks";
-import { type EvidenceRow, evidenceChart, evidenceRows, evidenceTables } from "../charts/evidence";
+import {
+  type EvidenceRow,
+  evidenceChart,
+  evidenceId,
+  evidenceRows,
+  evidenceTables,
+} from "../charts/evidence";
 import { exploreLink } from "../charts/explore";
 import { ANSWERS, counted, families, parted } from "../charts/judged";
 import { percent } from "../data/format";
@@ -182,9 +188,10 @@ function Charts({ finding, index }: { finding: Finding; index: number }) {
   if (charts === undefined || lanes === undefined) return null;
   return (
     <div class="evidence-charts">
-      {finding.evidence.map((_, row) => (
-        <span key={lanes[row]?.id} id={`evidence-${index}-${row}-chart`} />
-      ))}
+      {finding.evidence.map((_, row) => {
+        const id = `${evidenceId(index, row)}-chart`;
+        return <span key={id} id={id} class="anchor" />;
+      })}
       {lanes.length > 0 && (
         <LaneChart lanes={lanes} label={`The numbers of ${finding.cause} over time`} height={84} />
       )}

@@ -1,5 +1,6 @@
 // The first screen: the answer, why, and what would change it. Every text is the report's.
 
+import { evidenceRows } from "../charts/evidence";
 import { spanWords, windowWords } from "../charts/run";
 import {
   CONFIDENCE,
@@ -65,7 +66,24 @@ function Headline({ finding }: { finding: Finding }) {
           {outcome(report) === "limited" && shareOf(finding) && tied(`; share ${shareOf(finding)}`)}
         </span>
       </p>
+      <RestsOn finding={finding} />
     </div>
+  );
+}
+
+/** The numbers of the headline, each with the way to where it came from. */
+function RestsOn({ finding }: { finding: Finding }) {
+  const { recording } = usePage();
+  const rows = evidenceRows(finding, 0, recording);
+  if (rows.length === 0) return null;
+  return (
+    <ul class="rests-on" aria-label="What it rests on">
+      {rows.map((row) => (
+        <li key={row.id}>
+          <a href={`#${row.id}`}>{row.what}</a> {row.value}
+        </li>
+      ))}
+    </ul>
   );
 }
 
