@@ -60,7 +60,6 @@ export function App({ recording }: { recording: Recording }) {
   return (
     <StateContext.Provider value={state}>
       <div class="page">
-        <PaperHead page={recording.page} />
         <Header sections={SECTIONS} />
         <main>
           <Verdict />
