@@ -7,14 +7,15 @@ import { HeatMap } from "./HeatMap";
 import { NumberTable, type Title } from "./NumberTable";
 import { usePage, useTables } from "./state";
 
-const COLUMNS: readonly (readonly [title: string, of: keyof Cpu])[] = [
-  ["Busy", "busy"],
-  ["user", "user"],
-  ["system", "system"],
-  ["irq", "irq"],
-  ["softirq", "softirq"],
-  ["iowait", "iowait"],
-  ["Steal", "steal"],
+/** On a phone only those that tell where a CPU's time was lost. */
+const COLUMNS: readonly (readonly [title: string, of: keyof Cpu, look: string])[] = [
+  ["Busy", "busy", "number"],
+  ["user", "user", "number wide"],
+  ["system", "system", "number"],
+  ["irq", "irq", "number wide"],
+  ["softirq", "softirq", "number wide"],
+  ["iowait", "iowait", "number"],
+  ["Steal", "steal", "number"],
 ];
 
 export function Cpus() {
@@ -36,15 +37,15 @@ export function Cpus() {
         <summary>In numbers, over the window</summary>
         <NumberTable
           caption="Parts of each CPU's time over the window"
-          titles={[["CPU"], ...COLUMNS.map(([title]): Title => [title, "number"])]}
+          titles={[["CPU"], ...COLUMNS.map(([title, , look]): Title => [title, look])]}
         >
           {cpus.map((cpu) => (
             <tr key={cpu.place}>
               <th scope="row">{cpu.name}</th>
-              {COLUMNS.map(([title, of]) => {
+              {COLUMNS.map(([title, of, look]) => {
                 const share = cpu[of];
                 return (
-                  <td key={title} class="number">
+                  <td key={title} class={look}>
                     {typeof share === "number" ? percent(share) : "not seen"}
                   </td>
                 );
