@@ -31,8 +31,8 @@ test("an address holds charts, and a change of them", async ({ page }) => {
   const charts = page.locator("#explore figure");
   await expect(charts).toHaveCount(2);
   await expect(page.locator("#explore h2")).toBeInViewport();
-  await page.getByLabel("Table").selectOption("disk");
-  await page.getByLabel("Column").selectOption("queue_ns");
+  await page.locator("#explore select").first().selectOption("disk");
+  await page.locator("#explore select").last().selectOption("queue_ns");
   await expect(charts.first().locator("h3").first()).toHaveText("disk.queue_ns");
   expect(page.url()).toContain("#explore?chart=disk.queue_ns&chart=memory.available_bytes");
   await charts.last().getByRole("button", { name: "Remove" }).click();
