@@ -16,6 +16,8 @@ const SEEN = [
 
 for (const { name, colorScheme, width } of SEEN) {
   test(`axe finds nothing serious: ${name}, ${colorScheme}, ${width}`, async ({ page }) => {
+    // Looking at the contrast of everything takes its time on a busy machine.
+    test.setTimeout(120_000);
     await page.setViewportSize({ width, height: 800 });
     await page.emulateMedia({ colorScheme });
     await open(page, name);
