@@ -44,7 +44,8 @@ pub(super) fn counter(series: &Series<'_>, edges: &[Timestamp], scale: i64) -> O
     let mut envelope = Vec::new();
     if readings.len() as f64 > bins.len() as f64 * SEVERAL {
         let mut next = 0;
-        for (bin, number) in bins.iter().zip(&numbers) {
+        let wholes = edges[first..].windows(2).map(|pair| (pair[0], pair[1]));
+        for ((bin, number), whole) in bins.iter().zip(&numbers).zip(wholes) {
             let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
             // Readings at or before the bin's start are passed; the last of them begins a line.
             while readings.get(next + 1).is_some_and(|it| it.0 <= bin.start) {
@@ -58,12 +59,15 @@ pub(super) fn counter(series: &Series<'_>, edges: &[Timestamp], scale: i64) -> O
                     (low, high) = (low.min(rate), high.max(rate));
                 }
             }
-            let of_bin = |rate: f64| rate * bin.len_ns() as f64 / scale as f64;
+            // Of the whole bin, also where only a part of it is known.
+            let whole = whole.1.ns_since(whole.0) as f64;
+            let mean = *number as f64 * (whole / bin.len_ns() as f64);
+            let of_bin = |rate: f64| rate * whole / scale as f64;
             let (low, high) = match low <= high {
-                true => (of_bin(low).floor() as i64, of_bin(high).ceil() as i64),
-                false => (*number, *number),
+                true => (of_bin(low).min(mean), of_bin(high).max(mean)),
+                false => (mean, mean),
             };
-            envelope.push((low.min(*number), high.max(*number)));
+            envelope.push((low.floor() as i64, high.ceil() as i64));
         }
     }
     Some(Binned {

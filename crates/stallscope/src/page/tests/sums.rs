@@ -115,8 +115,19 @@ fn check(timeline: &Timeline, found: &Found) {
             for (index, number) in bins.numbers.iter().enumerate() {
                 let (start, end) = found.bin(bins, index);
                 let bin = Window::new(at(start), at(end));
+                let known = Window::new(at(start.max(bins.known.0)), at(end.min(bins.known.1)));
+                let spread = bins.low[index] != *number || bins.high[index] != *number;
+                // A counter's lowest and highest are of the whole bin.
+                let mean = match column.kind {
+                    ColumnKind::Counter if spread => {
+                        *number as f64 * (bin.len_ns() as f64 / known.len_ns() as f64)
+                    }
+                    _ => *number as f64,
+                };
+                // The page knows the ends to a microsecond.
+                let near = mean.abs() * 2_000.0 / known.len_ns().max(1) as f64 + 1e-6;
                 assert!(
-                    bins.low[index] <= *number && *number <= bins.high[index],
+                    bins.low[index] as f64 <= mean + near && mean - near <= bins.high[index] as f64,
                     "{what}"
                 );
                 if column.kind == ColumnKind::Gauge && column.unit != Unit::Code {
@@ -138,6 +149,24 @@ fn every_number_of_kept_recordings_is_the_recordings_own() {
     }
     let recording = with_gaps(kept("cpu-neighbour"));
     check(&recording.timeline, &found(&data_of(&recording).1));
+}
+
+#[test]
+fn in_a_bin_known_in_part_lowest_and_highest_are_of_the_whole_bin() {
+    static COLUMNS: &[model::Column] = &[model::Column::counter("n", Unit::Count, "", "")];
+    let table = model::Table::new("t", EntityKind::Machine, "", COLUMNS);
+    let start = Timestamp::from_seconds(5.0);
+    let mut timeline = Timeline::new(Window::new(start, start + 1_000));
+    let data = timeline.table_mut(&table);
+    // The second half of the bin: 1 a ns, then 3 a ns.
+    for (at, total) in [(500, 0), (600, 100), (750, 250), (1_000, 1_000)] {
+        data.push(start + at, model::EntityId(0), &[total]);
+    }
+    let series = timeline.series("t", model::EntityId(0), "n");
+    let binned = bins::counter(&series.expect("drawn"), &[start, start + 1_000], 1);
+    let binned = binned.expect("it is known");
+    assert_eq!(binned.numbers, [1_000]);
+    assert_eq!(binned.envelope, [(1_000, 3_000)]);
 }
 
 #[test]
@@ -295,10 +324,9 @@ proptest! {
             prop_assert!((sum * scale - total).abs() < scale);
             for pair in readings.windows(2).filter(|_| !counter.envelope.is_empty()) {
                 let bin = bin_of(pair[1].0 - 1);
-                let known = counter.known;
-                let cut = Window::new(edges[bin].max(known.start), edges[bin + 1].min(known.end));
+                let whole = Window::new(edges[bin], edges[bin + 1]);
                 let rate = (pair[1].1 - pair[0].1) as f64 / pair[1].0.ns_since(pair[0].0) as f64;
-                let of_bin = rate * cut.len_ns() as f64 / scale as f64;
+                let of_bin = rate * whole.len_ns() as f64 / scale as f64;
                 let (low, high) = counter.envelope[bin - counter.first];
                 prop_assert!(low as f64 <= of_bin + 1e-6 && of_bin <= high as f64 + 1e-6);
             }
