@@ -50,14 +50,24 @@ pub(crate) fn draw(recording: &Recording, report: &Report, name: &str) -> Result
     let edges = edges::edges(timeline.window, report.origin, &intervals);
     // A short recording has room for more entities.
     let mut part = (edges::MOST as f64 / edges.len() as f64).clamp(1.0, MOST_PARTS);
+    let mut before = usize::MAX;
     loop {
         let drawn = draw_in(recording, report, name, (&edges, part))?;
         let size = drawn.size()?;
         if size <= MOST_BYTES || part < LEAST_PART {
             return Ok(drawn);
         }
-        part *= 0.8 * MOST_BYTES as f64 / size as f64;
+        part *= step(size, before);
+        before = size;
     }
+}
+
+/// By how much the room of a page that is too large becomes less, where it had `before` bytes with more.
+fn step(size: usize, before: usize) -> f64 {
+    let step = 0.8 * MOST_BYTES as f64 / size as f64;
+    // What is in the way does not depend on the room, or not yet.
+    let in_vain = size as f64 > 0.95 * before as f64;
+    if in_vain { step.min(0.25) } else { step }
 }
 
 impl Drawn {
@@ -97,7 +107,7 @@ fn draw_in(
     };
     for data in tables::in_order(timeline) {
         if tables::is_rows(&data.table) {
-            let numbers = rows::write(data, report.origin, &mut places);
+            let numbers = rows::write(data, (report.origin, part), &mut places);
             let table = tables::described(&data.table, PageForm::Rows, 0);
             keep(Written { table, numbers })?;
         } else {

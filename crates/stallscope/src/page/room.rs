@@ -2,6 +2,9 @@
 
 use model::{Column, ColumnKind, EntityId, EntityKind, Series, TableData, Timeline};
 
+/// Bins of a straight line between two readings that pack into the room of a number.
+const STRAIGHT: f64 = 100.0;
+
 /// What a table would put down at the finest.
 #[derive(Default)]
 pub(super) struct Demand {
@@ -60,11 +63,10 @@ impl Demand {
     fn numbers(&self, stride: f64) -> f64 {
         let series = self.series.iter().map(|wish| {
             let bins = wish.bins / stride;
-            // A straight line through many bins packs well.
             if wish.readings > bins {
                 bins * wish.several
             } else {
-                wish.readings
+                wish.readings + bins / STRAIGHT
             }
         });
         series.sum()
@@ -110,3 +112,27 @@ pub(super) fn of(kind: EntityKind) -> (f64, f64) {
 /// Numbers that the time of threads may have, that of the near ones and that of the others: no other table
 /// says as much.
 pub(super) const OF_TIME: (f64, f64) = (230_000.0, 50_000.0);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_straight_lines_are_not_written_without_end() {
+        const EDGES: usize = 4_000;
+        const MOST: f64 = 330_000.0;
+        let wish = || Wish {
+            bins: EDGES as f64,
+            readings: 2.0,
+            several: 3.0,
+        };
+        let demand = |series: usize| Demand {
+            series: (0..series).map(|_| wish()).collect(),
+        };
+        assert_eq!(demand(1_000).stride(MOST, EDGES), 1);
+        for series in [100_000, 160_000] {
+            let written = series * EDGES / demand(series).stride(MOST, EDGES);
+            assert!(written as f64 <= STRAIGHT * MOST, "{written}");
+        }
+    }
+}

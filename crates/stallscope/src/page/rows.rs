@@ -5,22 +5,33 @@ use model::{EntityId, MISSING, TableData, Timestamp};
 use super::block::Numbers;
 use super::entities::Places;
 
-/// Single operations at most, about. Of more, every n-th is kept, and the slowest between two of them: so
-/// an outlier stays, and the rest shows how many there are.
+/// Single operations at most, about.
 const MOST_OPERATIONS: usize = 20_000;
+/// Numbers of a table at most, about: more than a day of intervals has.
+const MOST_NUMBERS: usize = 3_000_000;
 
 type Key = (Timestamp, EntityId, usize);
 
-/// The rows of a table in the order of time.
-pub(super) fn write(data: &TableData, origin: Timestamp, places: &mut Places<'_>) -> Numbers {
+/// The rows of a table in the order of time; fewer of them where a page has less than the usual room.
+pub(super) fn write(
+    data: &TableData,
+    (origin, part): (Timestamp, f64),
+    places: &mut Places<'_>,
+) -> Numbers {
     let key = |row| {
         let (time, entity) = data.key(row);
         (time, entity, row)
     };
     let mut keys: Vec<Key> = (0..data.len()).map(key).collect();
     keys.sort();
-    if data.table.name == workloads::LATENCY_SAMPLE.name {
-        keys = thinned(data, keys);
+    let most = if data.table.name == workloads::LATENCY_SAMPLE.name {
+        MOST_OPERATIONS
+    } else {
+        MOST_NUMBERS / (2 + 2 * data.table.columns.len())
+    };
+    let most = (most as f64 * part.min(1.0)).max(1.0) as usize;
+    if keys.len() > most {
+        keys = thinned(data, &keys, most);
     }
     let placed = keys.into_iter().filter_map(|(time, entity, row)| {
         let place = places.of(entity)?;
@@ -46,16 +57,15 @@ pub(super) fn write(data: &TableData, origin: Timestamp, places: &mut Places<'_>
     numbers
 }
 
-fn thinned(data: &TableData, keys: Vec<Key>) -> Vec<Key> {
-    if keys.len() <= MOST_OPERATIONS {
-        return keys;
-    }
-    let stretch = 2 * keys.len().div_ceil(MOST_OPERATIONS);
+/// Every n-th row, and the one with the highest value between two of them: so an outlier stays, and the rest
+/// shows how many there are.
+fn thinned(data: &TableData, keys: &[Key], most: usize) -> Vec<Key> {
+    let stretch = 2 * keys.len().div_ceil(most);
     let stretches = keys.chunks(stretch);
     let kept = stretches.flat_map(|stretch| {
-        let slowest = |key: &&Key| data.row(key.2).max();
-        let slowest = stretch.iter().skip(1).max_by_key(slowest);
-        stretch.first().into_iter().chain(slowest).copied()
+        let highest = |key: &&Key| data.row(key.2).max();
+        let highest = stretch.iter().skip(1).max_by_key(highest);
+        stretch.first().into_iter().chain(highest).copied()
     });
     kept.collect()
 }

@@ -5,6 +5,7 @@ mod deep;
 mod fixtures;
 mod made;
 mod names;
+mod size;
 mod sums;
 
 use model::Report;

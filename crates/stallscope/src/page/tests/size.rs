@@ -1,0 +1,49 @@
+//! Pages of recordings that are larger than any page.
+
+use model::{Column, EntityKind, Table, Unit};
+
+use super::made::kept;
+use crate::page::{LEAST_PART, MOST_BYTES, MOST_PARTS, draw, step};
+
+#[test]
+fn rows_that_nobody_knows_do_not_make_a_page_too_large() {
+    static COLUMNS: &[Column] = &[
+        Column::gauge("a", Unit::Count, "", ""),
+        Column::gauge("b", Unit::Count, "", ""),
+        Column::gauge("c", Unit::Count, "", ""),
+        Column::gauge("d", Unit::Count, "", ""),
+    ];
+    let mut recording = kept("redis-script");
+    let timeline = &mut recording.timeline;
+    let start = timeline.window.start;
+    let workload = timeline.entities.of_kind(EntityKind::Workload).next();
+    let workload = workload.expect("one was run").id;
+    let data = timeline.table_mut(&Table::new("new", EntityKind::Workload, "", COLUMNS));
+    let mut noise = 1i64;
+    for number in 0..150_000 {
+        let values = [(); 4].map(|()| {
+            // Knuth's MMIX generator: what does not pack.
+            noise = noise.wrapping_mul(6_364_136_223_846_793_005);
+            noise = noise.wrapping_add(1_442_695_040_888_963_407);
+            noise
+        });
+        data.push(start + number * 10_000, workload, &values);
+    }
+    let report = analysis::diagnose(&recording.timeline, &recording.meta, None);
+    let drawn = draw(&recording, &report, "x").expect("it is drawn");
+    let size = drawn.size().expect("it is JSON");
+    assert!(size <= MOST_BYTES, "{size}");
+    assert!(size > MOST_BYTES / 2, "{size}");
+}
+
+#[test]
+fn a_page_that_cannot_be_smaller_is_not_drawn_often() {
+    let size = MOST_BYTES + MOST_BYTES / 20;
+    let (mut part, mut before, mut drawn) = (MOST_PARTS, usize::MAX, 1);
+    while part >= LEAST_PART {
+        part *= step(size, before);
+        before = size;
+        drawn += 1;
+    }
+    assert!(drawn <= 7, "{drawn}");
+}
