@@ -69,7 +69,7 @@ export function knownPart(series: Series, bin: number): Span | undefined {
   );
 }
 
-/** How much a counter grew in the part of a window in which it is known. */
+/** How much a counter grew in the part of a window in which it is known; a gauge's value times time. */
 export function growth(series: Series, window: Span): number | undefined {
   const covered = intersection(window, series.known);
   if (covered === undefined) return undefined;
@@ -89,6 +89,33 @@ export function meanOver(series: Series, window: Span): number | undefined {
   const covered = intersection(window, series.known);
   if (covered === undefined) return undefined;
   return (reached(series, covered.to) - reached(series, covered.from)) / length(covered);
+}
+
+/** From where the first of several is known to where the last is: the time in which their sum is. */
+export function knownTogether(all: readonly Series[]): Span | undefined {
+  const [first, ...rest] = all;
+  if (first === undefined) return undefined;
+  let { from, to } = first.known;
+  for (const { known } of rest) {
+    from = Math.min(from, known.from);
+    to = Math.max(to, known.to);
+  }
+  return { from, to };
+}
+
+/** What several of a kind add up to over a window: counters per second, gauges as they stand. Who came
+    late or ended early had nothing before and after: rates over own lives do not add up. */
+export function sumOver(all: readonly Series[], window: Span): number | undefined {
+  const known = knownTogether(all);
+  const covered = known && intersection(window, known);
+  if (covered === undefined) return undefined;
+  let sum: number | undefined;
+  for (const series of all) {
+    const part = growth(series, covered);
+    if (part !== undefined) sum = (sum ?? 0) + part;
+  }
+  if (sum === undefined) return undefined;
+  return (sum * (all[0]?.gauge ? 1 : SECOND)) / length(covered);
 }
 
 /** Lowest and highest of a series in a window, per bin: rates of a counter, readings of a gauge. */
