@@ -121,8 +121,8 @@ export function evidenceChart(
 
 /** A small share is not drawn at the foot of an axis that reaches to 100 %. */
 function leastOf(scale: Scale, values: Float64Array): number {
-  const known = values.filter((value) => !Number.isNaN(value));
-  return scale.least === 1 && Math.max(...known) < 0.3 ? 0 : scale.least;
+  const small = values.every((value) => !(value >= 0.3));
+  return scale.least === 1 && small ? 0 : scale.least;
 }
 
 /** The colour of what a table is about. */

@@ -1,7 +1,7 @@
 // One column of one entity over time, and the arithmetic on it that the engine does too
 // (crates/model/src/series.rs): over a window that begins and ends on edges the results are equal.
 
-import { intersection, length, type Nanoseconds, SECOND, type Span } from "./units";
+import { hull, intersection, length, type Nanoseconds, SECOND, type Span } from "./units";
 
 /** The instants that divide a recording into bins. */
 export interface Edges {
@@ -93,14 +93,7 @@ export function meanOver(series: Series, window: Span): number | undefined {
 
 /** From where the first of several is known to where the last is: the time in which their sum is. */
 export function knownTogether(all: readonly Series[]): Span | undefined {
-  const [first, ...rest] = all;
-  if (first === undefined) return undefined;
-  let { from, to } = first.known;
-  for (const { known } of rest) {
-    from = Math.min(from, known.from);
-    to = Math.max(to, known.to);
-  }
-  return { from, to };
+  return hull(all.map((series) => series.known));
 }
 
 /** What several of a kind add up to over a window: counters per second, gauges as they stand. Who came

@@ -106,7 +106,7 @@ function waitOfBoth(asked: Asked, threads: readonly number[]): Made {
     return (onCpu && growth(onCpu, recording.span(asked.evidence.window))) ?? 0;
   };
   const all = threadsOf(recording, "generator");
-  const most = Math.max(...all.map(busy));
+  const most = all.reduce((most, thread) => Math.max(most, busy(thread)), 0);
   // Threads that only watch the others are not what requests wait for.
   const active = all.filter((thread) => most > 0 && busy(thread) >= most / 100);
   const waits = inClasses(asked, active, ["cpu_wait"]);
