@@ -72,7 +72,9 @@ describe("a recording of days", () => {
       unit: "share",
       window: { start: origin, end: origin + ROWS * S },
     };
-    const chart = evidenceChart({ ...finding, evidence: [lag] }, [0, 0], recording, tables);
+    const one = { ...finding, evidence: [lag] };
+    const { report } = recording.page;
+    const chart = evidenceChart(one, [0, 0], { recording, report, tables });
     expect(chart).toMatchObject({ mean: "10 %", lane: { least: 0 } });
   });
 });

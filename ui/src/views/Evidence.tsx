@@ -170,16 +170,16 @@ function Source({ row, link }: { row: EvidenceRow; link: string | undefined }) {
 }
 
 function Charts({ finding, index }: { finding: Finding; index: number }) {
-  const { recording } = usePage();
+  const { recording, report } = usePage();
   const tables = useTables(...evidenceTables(finding));
   const charts = useMemo(
     () =>
       tables &&
       finding.evidence.map((evidence, row) => ({
         id: `${evidence.what} ${evidence.column}`,
-        ...evidenceChart(finding, [index, row], recording, tables),
+        ...evidenceChart(finding, [index, row], { recording, report, tables }),
       })),
-    [finding, index, recording, tables],
+    [finding, index, recording, report, tables],
   );
   const lanes = useMemo(
     () => charts?.flatMap((chart) => ("lane" in chart ? [chart.lane] : [])),
