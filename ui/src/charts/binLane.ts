@@ -1,9 +1,9 @@
 // A lane out of series of one table: what lanes of tables have in common.
 
-import { type Edges, growth, meanOver, rateOver, type Series } from "../data/series";
+import { type Edges, growth, type Series, sumOver } from "../data/series";
 import type { BinTable } from "../data/tables";
 import type { Span } from "../data/units";
-import { added, binned, blanks, bounds, middles, without } from "./bins";
+import { blanks, bounds, middles, summed, without } from "./bins";
 import type { Unseen } from "./gaps";
 import type { Lane, LaneLine } from "./lane";
 
@@ -60,12 +60,8 @@ function lineOf(draft: LineDraft, edges: Edges): LaneLine | undefined {
   const { series, factor = 1, ...line } = draft;
   const known = series.filter((it) => it !== undefined);
   if (known.length === 0) return undefined;
-  const over = (window: Span) => {
-    const numbers = known.map((it) => (it.gauge ? meanOver(it, window) : rateOver(it, window)));
-    const seen = numbers.filter((it) => it !== undefined);
-    return seen.length === 0 ? Number.NaN : factor * seen.reduce((sum, it) => sum + it, 0);
-  };
-  return { ...line, ...added(known.map((it) => binned(it, factor, edges))), over };
+  const over = (window: Span) => factor * (sumOver(known, window) ?? Number.NaN);
+  return { ...line, ...summed(known, factor, edges), over };
 }
 
 /** Parts of the growth of several counters: of a CPU's time by state, the states. */

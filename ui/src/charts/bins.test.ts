@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Series } from "../data/series";
-import { added, binned, blanks, bounds, middles, without } from "./bins";
+import { binned, blanks, bounds, middles, summed, without } from "./bins";
 
 const edges = { all: Float64Array.from([0, 1e9, 2e9, 3e9, 4e9]), stride: 1 };
 const NONE = Number.NaN;
@@ -54,18 +54,39 @@ describe("series by bins", () => {
 });
 
 describe("sums", () => {
-  it("are over those that are known", () => {
-    const one = { values: Float64Array.of(1, NONE, NONE) };
-    const other = { values: Float64Array.of(2, 3, NONE) };
-    expect([...added([one, other]).values]).toEqual([3, 3, NONE]);
-    expect(added([one])).toBe(one);
-    expect(added([])).toEqual({ values: new Float64Array() });
+  const brief = (from: number, to: number, value: number, more: Partial<Series> = {}) => {
+    const firstBin = Math.floor(from);
+    return series([value], { known: { from: from * 1e9, to: to * 1e9 }, firstBin, ...more });
+  };
+
+  it("are over those that are known, and of nothing are unknown", () => {
+    const all = [brief(0, 1, 1), brief(0, 1, 2), brief(1, 2, 3), brief(3, 4, 9)];
+    expect([...summed(all).values]).toEqual([3, 3, NONE, 9]);
+    expect(summed([])).toEqual({ values: new Float64Array() });
+  });
+
+  it("of those who live for a part of a bin are what they did in it", () => {
+    // Four after each other, each 0.25 s long and 5 of something: 20 in the second, never 80/s.
+    const all = [0, 0.25, 0.5, 0.75].map((from) => brief(from, from + 0.25, 5));
+    expect([...summed(all).values]).toEqual([20, NONE, NONE, NONE]);
+    const wide = { edges: { all: edges.all, stride: 2 }, firstBin: 0 };
+    const lives = [0, 1].map((from) => brief(from, from + 1, 10, wide));
+    expect([...summed(lives, 2).values]).toEqual([20, NONE]);
+    expect([...summed(lives, 1, edges).values]).toEqual([10, 10, NONE, NONE]);
+    const gauges = [0, 0.5].map((from) => brief(from, from + 0.5, 6, { gauge: true }));
+    expect([...summed(gauges).values]).toEqual([6, NONE, NONE, NONE]);
+  });
+
+  it("begin where the first is seen, as one alone does", () => {
+    const late = { known: { from: 0.5e9, to: 4e9 } };
+    const all = [series([5, 20, 30, 40], late), series([5, 20, 30, 40], late)];
+    expect([...summed(all).values]).toEqual([20, 40, 60, 80]);
   });
 
   it("have no extremes: those of the parts need not meet", () => {
-    const band = { low: Float64Array.of(0), high: Float64Array.of(9) };
-    const part = { values: Float64Array.of(1), ...band };
-    expect(added([part, part])).toEqual({ values: Float64Array.of(2) });
+    const spiky = series([1], { low: Float64Array.of(0), high: Float64Array.of(9) });
+    expect(summed([spiky]).high).toBeDefined();
+    expect(summed([spiky, spiky]).high).toBeUndefined();
   });
 });
 

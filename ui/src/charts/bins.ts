@@ -4,13 +4,15 @@ import {
   binCount,
   type Edges,
   edgeOf,
+  growth,
   knownPart,
+  knownTogether,
   meanOver,
   rateOver,
   type Series,
   valueAt,
 } from "../data/series";
-import { length, SECOND, type Span } from "../data/units";
+import { intersection, length, SECOND, type Span } from "../data/units";
 
 /** A series by bins; `NaN` where nothing is known. */
 export interface Binned {
@@ -78,20 +80,47 @@ export function without(line: Binned, all: Float64Array, unseen: readonly Span[]
     : { values, low: cut(low), high: cut(high) };
 }
 
-/** Sums of several, over those that are known. The extremes of a sum are not those of its parts. */
-export function added(all: readonly Binned[]): Binned {
+/** Several of a kind added up, over those that are known, per second of the time in which any is: who lives
+    for a part of a bin only adds what it did. The extremes of a sum are not those of its parts. */
+export function summed(all: readonly Series[], factor = 1, edges?: Edges): Binned {
   const [first, ...rest] = all;
-  if (first === undefined || rest.length === 0) return first ?? { values: new Float64Array() };
-  const values = first.values.slice();
-  for (const { values: more } of rest) {
-    for (let bin = 0; bin < values.length; bin++) {
-      const value = more[bin] ?? Number.NaN;
-      if (Number.isNaN(value)) continue;
-      const before = values[bin] ?? Number.NaN;
-      values[bin] = Number.isNaN(before) ? value : before + value;
-    }
+  if (first === undefined) return { values: new Float64Array() };
+  const shown = edges ?? first.edges;
+  if (rest.length === 0) return binned(first, factor, shown);
+  const values = new Float64Array(binCount(shown)).fill(Number.NaN);
+  for (const series of all) addTo(values, series, shown);
+  const known = knownTogether(all);
+  for (let bin = 0; bin < values.length; bin++) {
+    const whole = widthOf(shown, bin);
+    const part = known && intersection(whole, known);
+    const enough = part !== undefined && length(part) >= LEAST_PART * length(whole);
+    const scale = enough ? (factor * (first.gauge ? 1 : SECOND)) / length(part) : Number.NaN;
+    values[bin] = (values[bin] ?? Number.NaN) * scale;
   }
   return { values };
+}
+
+/** Adds what a counter grew in each bin, or a gauge's value times time. */
+function addTo(sums: Float64Array, series: Series, edges: Edges): void {
+  const own = edges.stride === series.edges.stride;
+  const first = own ? series.firstBin : 0;
+  const end = own ? Math.min(first + series.bins, sums.length) : sums.length;
+  for (let bin = first; bin < end; bin++) {
+    // In bins of its own the number stands there; in others it has to be looked for.
+    const amount = own ? amountIn(series, bin) : growth(series, widthOf(edges, bin));
+    if (amount === undefined || Number.isNaN(amount)) continue;
+    const before = sums[bin] ?? Number.NaN;
+    sums[bin] = Number.isNaN(before) ? amount : before + amount;
+  }
+}
+
+function amountIn(series: Series, bin: number): number | undefined {
+  const part = knownPart(series, bin);
+  return part && valueAt(series, bin) * (series.gauge ? length(part) : 1);
+}
+
+function widthOf(edges: Edges, bin: number): Span {
+  return { from: edgeOf(edges, bin), to: edgeOf(edges, bin + 1) };
 }
 
 /** The stretches in which none of several lines is known. */

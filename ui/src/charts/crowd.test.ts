@@ -124,6 +124,34 @@ describe("crowd", () => {
     expect([rest?.cpus, rest?.waiting, rest?.busiest]).toEqual([1.75, undefined, undefined]);
   });
 
+  it("adds up what many short lives moved by the window's time, not by their own", async () => {
+    // Sixty compilers one after the other, each 1 s long and 5 MB: 5 MB/s, never 300.
+    const edges = Array.from({ length: 61 }, (_, second) => second * S);
+    const lives = Array.from({ length: 60 }, (_, second) => second);
+    const recording = await drawn({
+      edges,
+      entities: lives.map((at) => ({ kind: "process", name: "cc1", path: `pid:${100 + at}@1` })),
+      tables: [
+        {
+          name: "process",
+          entity: "process",
+          columns: [{ name: "user_ns" }, { name: "read_bytes", unit: "bytes" }],
+          series: lives.flatMap((at) =>
+            ["user_ns", "read_bytes"].map((column) => {
+              const known = [at * S, (at + 1) * S] as const;
+              return { entity: at, column, values: [5e6], firstBin: at, known };
+            }),
+          ),
+        },
+      ],
+    });
+    const tables = await recording.load(["process"]);
+    const [rest] = crowd(recording, tables, { from: 0, to: 60 * S });
+    expect(rest?.value.storage).toBeCloseTo(5e6);
+    const [half] = crowd(recording, tables, { from: 0.5 * S, to: 30.5 * S });
+    expect(half?.value.storage).toBeCloseTo(5e6);
+  });
+
   it("hides who did nothing, and finds everybody by name, number and role", async () => {
     const nodes = await grown();
     const [target, rest] = nodes;

@@ -5,7 +5,7 @@ import { measured, sumOf } from "../data/measure";
 import type { Role } from "../data/page.gen";
 import type { Recording, Tables } from "../data/recording";
 import type { Series } from "../data/series";
-import { length, type Nanoseconds, type Share, type Span } from "../data/units";
+import { length, type Nanoseconds, SECOND, type Share, type Span } from "../data/units";
 import { type Kin, kinOf, pattern } from "./kin";
 import { type LedgerColumn, ledgerColumns, ledgerWhole, threadTimes, timeIn } from "./ledger";
 import type { Whole } from "./parts";
@@ -38,7 +38,7 @@ export interface Member {
   readonly blocked: number | undefined;
   /** The thread that was on a CPU most, as a part of the window. */
   readonly busiest: { readonly name: string; readonly share: Share } | undefined;
-  /** Bytes per second read from storage and written to it. */
+  /** Bytes read from storage and written to it, per second of the window. */
   readonly storage: number | undefined;
   /** Counters of CPU time that add up to its own. */
   readonly cpuTime: readonly Series[];
@@ -89,12 +89,13 @@ interface ProcessTally {
   readonly threads: readonly ThreadTally[];
   readonly user: number | undefined;
   readonly system: number | undefined;
-  readonly storage: number | undefined;
+  /** Bytes read from storage and written to it. */
+  readonly moved: number | undefined;
   readonly cpuTime: readonly Series[];
 }
 
 /** What is known of whole processes only. */
-const NOT_OF_A_PART = { user: undefined, system: undefined, storage: undefined };
+const NOT_OF_A_PART = { user: undefined, system: undefined, moved: undefined };
 
 function processTallies(recording: Recording, tables: Tables, window: Span): ProcessTally[] {
   const { entities } = recording.page;
@@ -126,7 +127,7 @@ function processTallies(recording: Recording, tables: Tables, window: Span): Pro
       threads: own,
       user,
       system,
-      storage: sumOf([of.rate("read_bytes"), of.rate("write_bytes")]),
+      moved: sumOf([of.growth("read_bytes"), of.growth("write_bytes")]),
       cpuTime: own.length > 0 ? watched : read,
     });
   }
@@ -233,6 +234,7 @@ class Grower {
       return process.threads.reduce((sum, thread) => sum + running(thread.times), 0);
     });
     const cpuTime = sumOf(byProcess);
+    const moved = sumOf(processes.map((process) => process.moved));
     const [user, system] = [
       sumOf(processes.map((process) => process.user)),
       sumOf(processes.map((process) => process.system)),
@@ -270,7 +272,7 @@ class Grower {
       waiting: seen ? ofSpan(waited) : undefined,
       blocked: seen ? ofSpan(timeIn(columns, times, "blocked")) : undefined,
       busiest,
-      storage: sumOf(processes.map((process) => process.storage)),
+      storage: moved === undefined ? undefined : moved / (span / SECOND),
       cpuTime: processes.flatMap((process) => process.cpuTime),
     };
   }

@@ -5,7 +5,7 @@ import { highestIn, measured, ratio, sumOf } from "../data/measure";
 import type { Recording, Tables } from "../data/recording";
 import { type Nanoseconds, SECOND, type Share, type Span } from "../data/units";
 import { binLane, completed } from "./binLane";
-import { added, binned, bounds } from "./bins";
+import { binned, bounds } from "./bins";
 import { unseen } from "./gaps";
 import { type InOut, inOutLane } from "./inOut";
 import type { Lane } from "./lane";
@@ -135,7 +135,7 @@ function latencyLane(recording: Recording, tables: Tables, place: number): Lane 
   const edges = series("reads")?.edges;
   if (table === undefined || edges === undefined) return undefined;
   const line = (label: string, time: string, count: string, dash?: readonly number[]) => {
-    const [ns, ended] = [series(time), series(count)].map((it) => it && added([binned(it)]).values);
+    const [ns, ended] = [series(time), series(count)].map((it) => it && binned(it).values);
     if (ns === undefined || ended === undefined) return [];
     const values = ns.map((value, bin) => {
       const count = ended[bin] ?? Number.NaN;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { golden } from "../../tests/drawn";
 import { kept, keptNames } from "../../tests/kept";
-import type { Evidence, Finding } from "../data/page.gen";
+import type { Evidence, Finding, Report } from "../data/page.gen";
 import { colourOf, evidenceChart, evidenceRows, evidenceTables, needs } from "./evidence";
 import { over } from "./quantity";
 import { recipeOf } from "./recipes";
@@ -15,10 +15,12 @@ describe("evidence", () => {
     it(`redoes the numbers of ${name}`, async () => {
       const recording = await kept(name);
       let redone = 0;
-      for (const finding of recording.page.report.verdict.findings) {
+      const { report } = recording.page;
+      for (const finding of report.verdict.findings) {
         const tables = await recording.load(evidenceTables(finding));
         for (const evidence of finding.evidence) {
-          const made = recipeOf(evidence, finding).make({ evidence, finding, recording, tables });
+          const asked = { evidence, finding, report, recording, tables };
+          const made = recipeOf(evidence, finding).make(asked);
           // The engine adds the CPU time of children that ended before they were seen.
           if ("why" in made || !made.comparable || finding.cause === "load.shares_cpu") continue;
           const value = over(made.quantity, recording.span(evidence.window));
@@ -36,12 +38,47 @@ describe("evidence", () => {
     const [finding] = recording.page.report.verdict.findings;
     if (finding === undefined) throw new Error("no finding");
     const tables = await recording.load(evidenceTables(finding));
-    const chart = evidenceChart(finding, [0, 0], recording, tables);
+    const chart = evidenceChart(finding, [0, 0], {
+      recording,
+      report: recording.page.report,
+      tables,
+    });
     if ("why" in chart) throw new Error(chart.why);
     expect(chart.lane.id).toBe("evidence-0-0-chart");
     expect(chart.lane.threshold).toEqual({ value: 0.9, label: "at least 90 %" });
     expect(chart.lane.alternative).toContain("CPUs busy");
     expect(chart.how).toContain("all 2 CPUs");
+  });
+
+  it("asks the report that the finding stands in, not the recording's", async () => {
+    const recording = await kept("cpu-saturated");
+    const { report } = recording.page;
+    const [finding] = report.verdict.findings;
+    const [evidence] = finding?.evidence ?? [];
+    const { account } = report.verdict;
+    if (!finding || !evidence || !account) throw new Error("no evidence, or no account");
+    const waits = {
+      ...evidence,
+      what: "waiting for a CPU",
+      column: "thread.wait_ns",
+      unit: "share",
+      threshold: 0.1,
+    };
+    const one: Finding = { ...finding, evidence: [waits] };
+    const tables = await recording.load(evidenceTables(one));
+    const how = (basis: typeof account.basis, share: number) => {
+      const items = [{ ...account.items[0], class: "cpu_wait" as const, share }];
+      const window = {
+        ...report,
+        verdict: { ...report.verdict, account: { ...account, basis, items } },
+      } as Report;
+      const chart = evidenceChart(one, [0, 0], { recording, report: window, tables });
+      return "how" in chart ? chart.how : chart.why;
+    };
+    expect(how("busy_time", 0.5)).toContain("/ their busy time");
+    expect(how("response_time", 0.5)).toContain("/ time that requests took");
+    expect(how("response_time", 0.5)).not.toContain("generator");
+    expect(how("response_time", 0)).toContain("the generator's");
   });
 
   it("says why where there is nothing to draw", async () => {
@@ -53,7 +90,9 @@ describe("evidence", () => {
       const one: Finding = { ...finding, evidence: [{ ...evidence, ...changed }] };
       return recording
         .load(evidenceTables(one))
-        .then((tables) => evidenceChart(one, [0, 0], recording, tables));
+        .then((tables) =>
+          evidenceChart(one, [0, 0], { recording, report: recording.page.report, tables }),
+        );
     };
     expect(await made({ column: "workload.outcome.complaints" })).toHaveProperty("why");
     expect(await made({ column: "no_table.no_column" })).toEqual({

@@ -2,11 +2,12 @@
 
 import { instant } from "../data/format";
 import type { Evidence, Finding } from "../data/page.gen";
-import type { Recording, Tables } from "../data/recording";
+import type { Recording } from "../data/recording";
 import { completed } from "./binLane";
 import { binned } from "./bins";
 import { unseen } from "./gaps";
 import type { Lane } from "./lane";
+import type { Asked } from "./made";
 import { over, perBin } from "./quantity";
 import { recipeOf } from "./recipes";
 import { type Scale, scaleOfUnit } from "./scale";
@@ -77,13 +78,12 @@ export function evidenceTables(finding: Finding): string[] {
 export function evidenceChart(
   finding: Finding,
   [index, row]: readonly [number, number],
-  recording: Recording,
-  tables: Tables,
+  { recording, report, tables }: Pick<Asked, "recording" | "report" | "tables">,
 ): EvidenceChart {
   const evidence = finding.evidence[row];
   if (evidence === undefined) return { why: "the finding has no such number" };
   const recipe = recipeOf(evidence, finding);
-  const made = recipe.make({ evidence, finding, recording, tables });
+  const made = recipe.make({ evidence, finding, report, recording, tables });
   if ("why" in made) return made;
   const { quantity, how, comparable, single } = made;
   const scale = made.scale ?? scaleOfUnit(evidence.unit);
@@ -121,8 +121,8 @@ export function evidenceChart(
 
 /** A small share is not drawn at the foot of an axis that reaches to 100 %. */
 function leastOf(scale: Scale, values: Float64Array): number {
-  const known = values.filter((value) => !Number.isNaN(value));
-  return scale.least === 1 && Math.max(...known) < 0.3 ? 0 : scale.least;
+  const small = values.every((value) => !(value >= 0.3));
+  return scale.least === 1 && small ? 0 : scale.least;
 }
 
 /** The colour of what a table is about. */

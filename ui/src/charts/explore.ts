@@ -175,20 +175,18 @@ function ofSeries(entity: number, series: Series, window: Span): Summary {
 }
 
 function ofRows(rows: RowTable, column: number, entity: number, window: Span): Summary {
-  const values = [...(rows.columns[column] ?? [])].filter((value, row) => {
+  const values = rows.columns[column] ?? new Float64Array();
+  let [count, sum, low, high] = [0, 0, Number.NaN, Number.NaN];
+  for (const [row, value] of values.entries()) {
     const time = rows.times[row] ?? 0;
     const inside = time > window.from && time <= window.to && rows.entities[row] === entity;
-    return inside && !Number.isNaN(value);
-  });
-  const sum = values.reduce((all, value) => all + value, 0);
-  const none = values.length === 0;
-  return {
-    entity,
-    mean: none ? Number.NaN : sum / values.length,
-    low: none ? Number.NaN : Math.min(...values),
-    high: none ? Number.NaN : Math.max(...values),
-    grown: undefined,
-  };
+    if (!inside || Number.isNaN(value)) continue;
+    count += 1;
+    sum += value;
+    if (!(low <= value)) low = value;
+    if (!(high >= value)) high = value;
+  }
+  return { entity, mean: sum / count, low, high, grown: undefined };
 }
 
 /** Colours of lines that stand for nothing but themselves; dashes tell them apart too. */

@@ -4,7 +4,7 @@ import { bytes, integer } from "../data/format";
 import { measured, ratio, sumOf } from "../data/measure";
 import type { PageEntity } from "../data/page.gen";
 import type { Recording, Tables } from "../data/recording";
-import type { Series } from "../data/series";
+import { type Series, sumOver } from "../data/series";
 import { type Nanoseconds, SECOND, type Share, type Span } from "../data/units";
 import type { TreeNode } from "./tree";
 
@@ -139,6 +139,11 @@ function group(
   const memoryLimits = limits.filter((it) => it !== undefined);
   const set = limit.series("quota_ns")?.known.from;
   const own = disks.map((disk) => measured(tables, "cgroup_io", disk, window));
+  // A disk is seen from the group's first operation on it.
+  const moved = (column: string) => {
+    const all = own.map((of) => of.series(column)).filter((it) => it !== undefined);
+    return sumOver(all, window);
+  };
   const usage = cpu.rate("usage_ns");
   const throttled = cpu.rate("throttled_ns");
   const series = cpu.series("usage_ns");
@@ -161,8 +166,8 @@ function group(
     limit: memoryLimits.length === 0 ? undefined : Math.min(...memoryLimits),
     limitsMet: sumOf([memory.rate("limit_events"), memory.rate("high_events")]),
     kills: memory.growth("oom_kills"),
-    read: sumOf(own.map((of) => of.rate("read_bytes"))),
-    written: sumOf(own.map((of) => of.rate("write_bytes"))),
+    read: moved("read_bytes"),
+    written: moved("write_bytes"),
     ioLimits: disks.flatMap((disk, i) => {
       const name = recording.entity(disk)?.name ?? "";
       return IO_LIMITS.flatMap(([column, what]) => {

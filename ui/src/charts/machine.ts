@@ -5,7 +5,7 @@ import type { Recording, Tables } from "../data/recording";
 import { growth, type Series } from "../data/series";
 import type { BinTable } from "../data/tables";
 import { binLane, completed, partOver } from "./binLane";
-import { added, binned, bounds } from "./bins";
+import { bounds, summed } from "./bins";
 import { unseen } from "./gaps";
 import type { Lane, LaneLine } from "./lane";
 
@@ -59,13 +59,13 @@ export function cpuLanes(recording: Recording, tables: Tables): Lane[] {
   if (table === undefined) return [];
   const whole = seriesOf(table, CPU_STATES);
   if (whole.length === 0) return [];
-  const total = added(whole.map((series) => binned(series, 1, table.edges))).values;
+  const total = summed(whole, 1, table.edges).values;
   const edges = bounds(table.edges);
   const gaps = unseen(recording, "cpu");
   const lines = CPU_PARTS.flatMap((part): LaneLine[] => {
     const series = seriesOf(table, part.columns);
     if (series.length === 0) return [];
-    const sum = added(series.map((it) => binned(it, 1, table.edges))).values;
+    const sum = summed(series, 1, table.edges).values;
     return [
       {
         label: part.label,

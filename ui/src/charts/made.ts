@@ -1,6 +1,6 @@
 // What a number of the verdict is redone from: the words that all recipes use.
 
-import type { Evidence, Finding } from "../data/page.gen";
+import type { Evidence, Finding, Report } from "../data/page.gen";
 import type { Recording, Tables } from "../data/recording";
 import type { Series } from "../data/series";
 import { type Interval, intervals } from "../data/signal";
@@ -13,6 +13,8 @@ import type { Scale } from "./scale";
 export interface Asked {
   readonly evidence: Evidence;
   readonly finding: Finding;
+  /** The report that the finding stands in: of a served window another than the recording's. */
+  readonly report: Report;
   readonly recording: Recording;
   readonly tables: Tables;
 }

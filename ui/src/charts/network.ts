@@ -4,11 +4,14 @@ import { bytes, integer, rate } from "../data/format";
 import { measured, ratio, sumOf } from "../data/measure";
 import type { PageEntity, Role } from "../data/page.gen";
 import type { Recording, Tables } from "../data/recording";
-import type { Nanoseconds, Share, Span } from "../data/units";
+import { sumOver } from "../data/series";
+import { length, type Nanoseconds, SECOND, type Share, type Span } from "../data/units";
 import { type Figure, type FigureDraft, figures } from "./figures";
 import { unseen } from "./gaps";
 import { type InOut, inOutLane } from "./inOut";
 import type { Lane } from "./lane";
+import { series } from "./made";
+import { ofKind } from "./people";
 import type { TreeNode } from "./tree";
 
 /** An interface over a window; rates are per second. */
@@ -105,12 +108,11 @@ export interface Softnet {
 }
 
 export function softnet(recording: Recording, tables: Tables, window: Span): Softnet {
-  const sum = (column: string) =>
-    sumOf(
-      recording.page.entities.map((entity, place) =>
-        entity.kind === "cpu" ? measured(tables, "softnet", place, window).rate(column) : undefined,
-      ),
-    );
+  const cpus = ofKind(recording, "cpu");
+  const sum = (column: string) => {
+    const all = series(tables, "softnet", cpus, [column]).filter((it) => it !== undefined);
+    return sumOver(all, window);
+  };
   return { processed: sum("processed"), dropped: sum("dropped"), squeezed: sum("squeezed") };
 }
 
@@ -125,7 +127,7 @@ export interface Peer {
   /** Mean smoothed round trip, and the least that was seen. */
   readonly trip: Nanoseconds | undefined;
   readonly least: Nanoseconds | undefined;
-  /** Bytes per second. */
+  /** Bytes per second of the window. */
   readonly sent: number | undefined;
   readonly received: number | undefined;
   /** Part of the segments sent that were sent again. */
@@ -174,7 +176,10 @@ function peerOf(
   const of = measured(tables, "connection", place, window);
   const [segments, again] = [of.growth("segments_out"), of.growth("retransmitted_segments")];
   const least = of.last("rtt_min_ns");
-  const [sent, received] = [of.rate("bytes_sent"), of.rate("bytes_received")];
+  // A connection may be short: only by the window's own time do many add up.
+  const perSecond = (bytes: number | undefined) => ratio(bytes, length(window) / SECOND);
+  const sent = perSecond(of.growth("bytes_sent"));
+  const received = perSecond(of.growth("bytes_received"));
   if (segments === undefined && least === undefined && sent === undefined) return undefined;
   const holder = entity.parent == null ? undefined : entities[entity.parent];
   return {

@@ -3,7 +3,7 @@
 
 import { growth, meanOver, type Series } from "../data/series";
 import { type Interval, inside } from "../data/signal";
-import { intersection, length, type Nanoseconds, SECOND, type Span } from "../data/units";
+import { hull, intersection, length, type Nanoseconds, SECOND, type Span } from "../data/units";
 
 /** How much of something a window holds; `NaN` where nothing of it is known. */
 export type Amount = (window: Span) => number;
@@ -116,9 +116,8 @@ export function responses(all: readonly Interval[]): Amount {
   return (window) => {
     const chosen = inside(overlapping(all, window), window);
     const said = chosen.reduce((sum, interval) => sum + length(interval), 0);
-    const from = Math.min(...chosen.map((interval) => interval.from));
-    const to = Math.max(...chosen.map((interval) => interval.to));
-    return took(window) * Math.max((to - from) / said, 1);
+    const whole = hull(chosen);
+    return whole === undefined ? Number.NaN : took(window) * Math.max(length(whole) / said, 1);
   };
 }
 

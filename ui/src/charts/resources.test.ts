@@ -106,6 +106,8 @@ async function opened() {
           { entity: 5, column: "segments_out", values: 300 },
           { entity: 5, column: "retransmitted_segments", values: 6 },
           { entity: 5, column: "rtt_min_ns", values: 1000 },
+          { entity: 5, column: "bytes_sent", values: [100], known: [0, 0.1 * S] },
+          { entity: 6, column: "bytes_sent", values: [300], known: [0.5 * S, 0.6 * S] },
           { entity: 6, column: "segments_out", values: 100 },
           { entity: 6, column: "retransmitted_segments", values: 0 },
           { entity: 6, column: "rtt_min_ns", values: 5000 },
@@ -239,8 +241,10 @@ describe("network", () => {
       least: 2000,
       again: 12 / 800,
       trip: undefined,
+      // Over the window: what each sent in its own 0.1 s are no rates to add up.
+      sent: 200,
     });
-    expect(first?.children).toHaveLength(2);
+    expect(first?.children.map(({ value }) => value.sent)).toEqual([50, 150]);
     expect(second?.value).toMatchObject({ name: "[::1]:5432-[::1]:41002", least: 50 });
     expect(second?.children).toHaveLength(0);
   });

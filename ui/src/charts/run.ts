@@ -39,6 +39,11 @@ export function windowWords({ from, to }: Span): string {
   return `${words(from)} to ${words(to)}`;
 }
 
+/** The command that makes the page anew. */
+export function reportCommand(recording: string): string {
+  return `stallscope report ${typed([recording])}`;
+}
+
 /** The command that judges a window again. Times before the workload's start cannot be typed. */
 export function explainCommand(recording: string, window: Span): string {
   const from = typedTime(Math.max(window.from, 0));

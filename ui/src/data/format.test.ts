@@ -74,7 +74,17 @@ describe("numbers as they are read", () => {
     expect(instant(12.44e9, 1e9)).toBe("12 s");
     expect(instant(12.44e9, 1e6)).toBe("12.440 s");
     expect(instant(-0.04e9)).toBe("0.0 s");
-    expect(instant(3723e9)).toBe("1:02:03");
+    expect(instant(3723e9)).toBe("1:02:03.0");
+    expect(instant(3723e9, 1e9)).toBe("1:02:03");
+  });
+
+  it("instants from ten minutes on as finely as before", () => {
+    expect(instant(723.2e9, 0.2e9)).toBe("0:12:03.2");
+    expect(instant(723.8e9, 0.2e9)).toBe("0:12:03.8");
+    expect(instant(723.8e9, 1e9)).toBe("0:12:04");
+    expect(instant(723.0625e9, 1e6)).toBe("0:12:03.063");
+    expect(instant(3599.96e9)).toBe("1:00:00.0");
+    expect(instant(-723.2e9)).toBe("-0:12:03.2");
   });
 
   it("never look larger where they are smaller", () => {

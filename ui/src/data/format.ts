@@ -62,15 +62,18 @@ export function bytes(value: number): string {
   return `${unit === 0 ? integer(scaled) : threeDigits(scaled)} ${units[unit]}`;
 }
 
-/** An instant on the run's own clock: `12.4 s`, `1:02:03`; `step` says how fine it must be. */
+/** An instant on the run's own clock: `12.4 s`, `1:02:03.5`; `step` says how fine it must be. */
 export function instant(at: Nanoseconds, step: Nanoseconds = 1e8): string {
   const seconds = at / 1e9;
   const decimals = Math.min(3, Math.max(0, Math.ceil(9 - Math.log10(step))));
   if (Math.abs(seconds) < 600)
     return `${(seconds + 0).toFixed(decimals).replace(/^-(0(\.0*)?)$/, "$1")} s`;
-  const whole = Math.floor(Math.abs(seconds));
+  // Rounded before it is divided: 59.96 s are the next minute.
+  const [whole = "", fraction] = Math.abs(seconds).toFixed(decimals).split(".");
   const pad = (value: number) => String(value).padStart(2, "0");
-  const clock = `${Math.floor(whole / 3600)}:${pad(Math.floor(whole / 60) % 60)}:${pad(whole % 60)}`;
+  const [hours, minutes] = [Math.floor(Number(whole) / 3600), Math.floor(Number(whole) / 60) % 60];
+  const rest = fraction === undefined ? "" : `.${fraction}`;
+  const clock = `${hours}:${pad(minutes)}:${pad(Number(whole) % 60)}${rest}`;
   return seconds < 0 ? `-${clock}` : clock;
 }
 

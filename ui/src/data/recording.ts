@@ -19,6 +19,16 @@ export interface Tables {
   series(table: string, entity: number, column: string): Series | undefined;
 }
 
+/** A table's block cannot be read: the file was cut off, or changed on its way. */
+export class Damaged extends Error {
+  constructor(
+    readonly table: string,
+    readonly reason: string,
+  ) {
+    super(`the table ${table} cannot be read: ${reason}`);
+  }
+}
+
 export class Recording {
   private readonly loading = new Map<string, Promise<BinTable | RowTable>>();
 
@@ -84,7 +94,7 @@ export class Recording {
     return this.page.tables.find((table) => table.name === name);
   }
 
-  /** Decodes tables; those that were not recorded are left out. Rejects where a block is damaged. */
+  /** Decodes tables; those that were not recorded are left out. Rejects with `Damaged` where a block is. */
   async load(names: readonly string[]): Promise<Tables> {
     const here = names.filter((name) => this.table(name) !== undefined);
     const decoded = await Promise.all(here.map((name) => this.decoded(name)));
@@ -119,9 +129,13 @@ export class Recording {
   private async decode(name: string): Promise<BinTable | RowTable> {
     const about = this.table(name);
     if (about === undefined) throw new RangeError(`the recording has no table ${name}`);
-    const block = await unpacked(this.text(about.block));
-    return about.form.kind === "rows"
-      ? decodeRows(about, block)
-      : decodeBins(about, this.edges, block);
+    try {
+      const block = await unpacked(this.text(about.block));
+      return about.form.kind === "rows"
+        ? decodeRows(about, block)
+        : decodeBins(about, this.edges, block);
+    } catch (error) {
+      throw new Damaged(name, error instanceof Error ? error.message : String(error));
+    }
   }
 }

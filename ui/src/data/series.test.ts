@@ -11,6 +11,7 @@ import {
   meanOver,
   rateOver,
   type Series,
+  sumOver,
   valueAt,
 } from "./series";
 
@@ -121,5 +122,29 @@ describe("a gauge", () => {
     }
     expect(extremes(gauge, { from: 10, to: 30 })).toEqual({ low: 0, high: 11 });
     expect(extremes(series([1], { firstBin: 3 }), { from: 0, to: 20 })).toBeUndefined();
+  });
+});
+
+describe("a sum", () => {
+  const life = (from: number, to: number, value: number, gauge = false) =>
+    series([value], { known: { from, to }, firstBin: Math.floor(from / 10), gauge });
+
+  it("is what all did per second of the time in which any was seen", () => {
+    const lives = [life(0, 5, 10), life(5, 10, 20), life(10, 20, 30)];
+    expect(sumOver(lives, { from: 0, to: 20 })).toBeCloseTo(60 / 20e-9);
+    expect(sumOver(lives, { from: -20, to: 60 })).toBeCloseTo(60 / 20e-9);
+    expect(sumOver(lives, { from: 5, to: 15 })).toBeCloseTo(35 / 10e-9);
+    expect(sumOver(lives, { from: 20, to: 30 })).toBeUndefined();
+    expect(sumOver([], { from: 0, to: 30 })).toBeUndefined();
+  });
+
+  it("of gauges weighs each by how long it was there, and of one is its own", () => {
+    const both = [life(0, 10, 4, true), life(5, 10, 4, true)];
+    expect(sumOver(both, { from: 0, to: 10 })).toBeCloseTo(6);
+    const window = { from: 2, to: 60 };
+    for (const one of [life(5, 10, 4, true), life(5, 10, 4)]) {
+      const alone = one.gauge ? meanOver(one, window) : rateOver(one, window);
+      expect(sumOver([one], window)).toBeCloseTo(alone ?? Number.NaN);
+    }
   });
 });

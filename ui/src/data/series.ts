@@ -1,7 +1,7 @@
 // One column of one entity over time, and the arithmetic on it that the engine does too
 // (crates/model/src/series.rs): over a window that begins and ends on edges the results are equal.
 
-import { intersection, length, type Nanoseconds, SECOND, type Span } from "./units";
+import { hull, intersection, length, type Nanoseconds, SECOND, type Span } from "./units";
 
 /** The instants that divide a recording into bins. */
 export interface Edges {
@@ -69,7 +69,7 @@ export function knownPart(series: Series, bin: number): Span | undefined {
   );
 }
 
-/** How much a counter grew in the part of a window in which it is known. */
+/** How much a counter grew in the part of a window in which it is known; a gauge's value times time. */
 export function growth(series: Series, window: Span): number | undefined {
   const covered = intersection(window, series.known);
   if (covered === undefined) return undefined;
@@ -89,6 +89,26 @@ export function meanOver(series: Series, window: Span): number | undefined {
   const covered = intersection(window, series.known);
   if (covered === undefined) return undefined;
   return (reached(series, covered.to) - reached(series, covered.from)) / length(covered);
+}
+
+/** From where the first of several is known to where the last is: the time in which their sum is. */
+export function knownTogether(all: readonly Series[]): Span | undefined {
+  return hull(all.map((series) => series.known));
+}
+
+/** What several of a kind add up to over a window: counters per second, gauges as they stand. Who came
+    late or ended early had nothing before and after: rates over own lives do not add up. */
+export function sumOver(all: readonly Series[], window: Span): number | undefined {
+  const known = knownTogether(all);
+  const covered = known && intersection(window, known);
+  if (covered === undefined) return undefined;
+  let sum: number | undefined;
+  for (const series of all) {
+    const part = growth(series, covered);
+    if (part !== undefined) sum = (sum ?? 0) + part;
+  }
+  if (sum === undefined) return undefined;
+  return (sum * (all[0]?.gauge ? 1 : SECOND)) / length(covered);
 }
 
 /** Lowest and highest of a series in a window, per bin: rates of a counter, readings of a gauge. */

@@ -1,7 +1,7 @@
 // The workload's own view over a window, as the engine works it out (crates/analysis/src/signals.rs).
 
 import type { RowTable } from "./tables";
-import { intersection, length, type Nanoseconds, SECOND, type Span } from "./units";
+import { hull, intersection, length, type Nanoseconds, SECOND, type Span } from "./units";
 
 /** One interval of the workload's signal; `NaN` is "not said" or "nothing was completed". */
 export interface Interval extends Span {
@@ -60,12 +60,7 @@ export function inside(all: readonly Interval[], window: Span): Interval[] {
 
 /** The window of the whole intervals that lie in it: threads and response times are compared over it. */
 export function comparable(all: readonly Interval[], window: Span): Span {
-  const chosen = inside(all, window);
-  if (chosen.length === 0) return window;
-  return {
-    from: Math.min(...chosen.map((interval) => interval.from)),
-    to: Math.max(...chosen.map((interval) => interval.to)),
-  };
+  return hull(inside(all, window)) ?? window;
 }
 
 /** The means over a window, weighted by operations; `undefined` without intervals. */

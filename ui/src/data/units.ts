@@ -23,3 +23,15 @@ export function intersection(a: Span, b: Span): Span | undefined {
 export function length(span: Span): Nanoseconds {
   return span.to - span.from;
 }
+
+/** From where the first of some begins to where the last ends; they may be more than a call takes arguments. */
+export function hull(spans: readonly Span[]): Span | undefined {
+  const [first] = spans;
+  if (first === undefined) return undefined;
+  let { from, to } = first;
+  for (const span of spans) {
+    from = Math.min(from, span.from);
+    to = Math.max(to, span.to);
+  }
+  return { from, to };
+}

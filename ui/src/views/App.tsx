@@ -10,6 +10,7 @@ import { Evidence } from "./Evidence";
 import { Explore } from "./Explore";
 import { Header } from "./Header";
 import { Measured } from "./Measured";
+import { Readable } from "./Readable";
 import { Resources } from "./Resources";
 import { SelectedBar } from "./SelectedBar";
 import { useJudgement } from "./served";
@@ -66,7 +67,9 @@ export function App({ recording }: { recording: Recording }) {
           {SECTIONS.map(({ id, title, view: View }) => (
             <section key={id} id={id} aria-labelledby={`${id}-title`}>
               <h2 id={`${id}-title`}>{title}</h2>
-              <View />
+              <Readable>
+                <View />
+              </Readable>
             </section>
           ))}
         </main>

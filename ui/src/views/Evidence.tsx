@@ -14,6 +14,7 @@ import { percent } from "../data/format";
 import type { Finding, Judged } from "../data/page.gen";
 import "./Evidence.css";
 import { LaneChart } from "./LaneChart";
+import { Readable } from "./Readable";
 import { usePage, useTables } from "./state";
 
 export function Evidence() {
@@ -107,7 +108,12 @@ function FindingCard({ finding, index }: { finding: Finding; index: number }) {
         )}
       </dl>
       {rows.length > 0 && <Numbers rows={rows} finding={finding} />}
-      {rows.length > 0 && <Charts finding={finding} index={index} />}
+      {rows.length > 0 && (
+        // Another finding may need other tables.
+        <Readable key={finding.cause}>
+          <Charts finding={finding} index={index} />
+        </Readable>
+      )}
     </article>
   );
 }
@@ -170,16 +176,16 @@ function Source({ row, link }: { row: EvidenceRow; link: string | undefined }) {
 }
 
 function Charts({ finding, index }: { finding: Finding; index: number }) {
-  const { recording } = usePage();
+  const { recording, report } = usePage();
   const tables = useTables(...evidenceTables(finding));
   const charts = useMemo(
     () =>
       tables &&
       finding.evidence.map((evidence, row) => ({
         id: `${evidence.what} ${evidence.column}`,
-        ...evidenceChart(finding, [index, row], recording, tables),
+        ...evidenceChart(finding, [index, row], { recording, report, tables }),
       })),
-    [finding, index, recording, tables],
+    [finding, index, recording, report, tables],
   );
   const lanes = useMemo(
     () => charts?.flatMap((chart) => ("lane" in chart ? [chart.lane] : [])),

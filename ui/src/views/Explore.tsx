@@ -21,7 +21,8 @@ import { instant } from "../data/format";
 import { copied } from "./clipboard";
 import "./Explore.css";
 import { LaneChart } from "./LaneChart";
-import { usePage, useTables } from "./state";
+import { Unreadable } from "./Readable";
+import { useLoaded, usePage } from "./state";
 
 export function Explore() {
   const { recording } = usePage();
@@ -157,7 +158,7 @@ interface ChartProps {
 
 function Chart({ choice, active, edit, change, remove }: ChartProps) {
   const { recording, window } = usePage();
-  const tables = useTables(choice.table);
+  const { tables, error } = useLoaded(choice.table);
   const shown = useMemo(
     () => tables && explored(choice, recording, tables, window),
     [choice, recording, tables, window],
@@ -189,6 +190,7 @@ function Chart({ choice, active, edit, change, remove }: ChartProps) {
           )}
         </span>
       </div>
+      {error !== undefined && <Unreadable error={error} />}
       {lanes.length > 0 && <LaneChart lanes={lanes} label={title} height={150} />}
       {shown && lanes.length === 0 && (
         <p class="muted">Nothing of this column was seen: it has no chart.</p>

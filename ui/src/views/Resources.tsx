@@ -9,6 +9,7 @@ import { Filesystems } from "./Filesystems";
 import { Groups } from "./Groups";
 import { Memory } from "./Memory";
 import { Network } from "./Network";
+import { Readable } from "./Readable";
 import "./Resources.css";
 import { usePage } from "./state";
 
@@ -55,7 +56,7 @@ function Part({ id, title, table, children }: PartProps) {
     return (
       <section class="card" id={id} aria-labelledby={`${id}-title`}>
         <h3 id={`${id}-title`}>{title}</h3>
-        {children}
+        <Readable>{children}</Readable>
       </section>
     );
   }

@@ -4,12 +4,13 @@ import { useMemo, useState } from "preact/hooks";
 import { compared, NUMBER_TABLES, type WindowNumber, windowNumbers } from "../charts/numbers";
 import { explainCommand, spanWords, windowWords } from "../charts/run";
 import { copied } from "./clipboard";
-import { usePage, useTables } from "./state";
+import { Unreadable } from "./Readable";
+import { useLoaded, usePage } from "./state";
 import "./SelectedBar.css";
 
 export function SelectedBar() {
   const { recording, selected, select, judgement } = usePage();
-  const tables = useTables(...NUMBER_TABLES);
+  const { tables, error } = useLoaded(...NUMBER_TABLES);
   const judged = useMemo(
     () => (tables ? windowNumbers(recording, tables, recording.judged) : []),
     [recording, tables],
@@ -18,9 +19,9 @@ export function SelectedBar() {
     () => (tables && selected ? windowNumbers(recording, tables, selected) : []),
     [recording, tables, selected],
   );
-  if (selected === undefined || tables === undefined) return null;
+  if (selected === undefined || (tables === undefined && error === undefined)) return null;
   const step = recording.page.step_ns;
-  const whole = compared(recording, tables, selected);
+  const whole = tables ? compared(recording, tables, selected) : selected;
   const command = explainCommand(recording.page.recording, selected);
   return (
     <aside class="selected" aria-label="The selected window">
@@ -36,7 +37,7 @@ export function SelectedBar() {
           Clear
         </button>
       </div>
-      <Numbers numbers={numbers} judged={judged} />
+      {tables ? <Numbers numbers={numbers} judged={judged} /> : <Unreadable error={error} />}
       {!judgement.of && <Command command={command} />}
     </aside>
   );

@@ -33,17 +33,35 @@ export function usePage(): State {
   return state;
 }
 
-/** Tables by name, once they are decoded; `undefined` until then. */
-export function useTables(...names: string[]): Tables | undefined {
+/** Tables that were asked for, or why there are none; neither until they are decoded. */
+export interface Loaded {
+  readonly tables?: Tables;
+  readonly error?: unknown;
+}
+
+/** Tables by name. */
+export function useLoaded(...names: string[]): Loaded {
   const { recording } = usePage();
-  const [tables, setTables] = useState<Tables>();
   const key = names.join(" ");
+  const [loaded, setLoaded] = useState<Loaded & { of?: Recording; key?: string }>({});
   useEffect(() => {
     let current = true;
-    recording.load(key.split(" ")).then((loaded) => current && setTables(loaded));
+    recording.load(key.split(" ")).then(
+      (tables) => current && setLoaded({ of: recording, key, tables }),
+      (error: unknown) => current && setLoaded({ of: recording, key, error }),
+    );
     return () => {
       current = false;
     };
   }, [recording, key]);
+  // What was asked for before says nothing about what is asked for now.
+  return loaded.of === recording && loaded.key === key ? loaded : {};
+}
+
+/** Tables by name, once they are decoded; `undefined` until then. Where they cannot be, throws why: the
+    nearest `Readable` says it. */
+export function useTables(...names: string[]): Tables | undefined {
+  const { tables, error } = useLoaded(...names);
+  if (error !== undefined) throw error;
   return tables;
 }

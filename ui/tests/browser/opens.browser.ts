@@ -4,6 +4,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dataOf, expect, goto, NAMES, open, test, written } from "./pages";
 
 interface Data {
+  readonly tables: readonly {
+    readonly name: string;
+    readonly block: number;
+    readonly columns: readonly { readonly name: string }[];
+  }[];
   readonly report: {
     readonly verdict: { readonly findings: readonly { readonly sentence: string }[] };
   };
@@ -51,6 +56,31 @@ const [FIRST = ""] = NAMES;
 test("a file that was cut off says so", async ({ page }) => {
   await page.goto(written("cut-off", dataOf(FIRST).slice(0, 2000)));
   await expect(page.locator("#root")).toContainText("cannot be shown");
+});
+
+test("a file that was cut in a late block shows the rest, and says what is missing", async ({
+  page,
+}) => {
+  const data = dataOf(FIRST);
+  const tables = json(FIRST).tables.toSorted((a, b) => a.block - b.block);
+  const disk = tables.findIndex(({ name }) => name === "disk");
+  const [before, after] = [tables[disk - 1]?.name, tables[tables.length - 1]];
+  expect(before).toBeDefined();
+  const cut = data.indexOf(`id="block-${tables[disk]?.block}">`) + 200;
+  const column = `${after?.name}.${after?.columns[0]?.name}`;
+  await page.goto(`${written("cut-late", data.slice(0, cut))}#explore?chart=${column}`);
+  const damaged = (table: string | undefined) =>
+    page.getByText(`This cannot be shown: the table ${table} of this file is damaged`);
+  // The one that the cut goes through, and one of which nothing is there.
+  await expect(page.locator("#disks").getByText("the table disk of this file")).toBeVisible();
+  await expect(page.locator("#explore").getByRole("alert")).toContainText(`${after?.name}`);
+  await expect(damaged(after?.name).last()).toContainText("stallscope report");
+  // The verdict and what stands before the cut are as they were.
+  const [headline] = json(FIRST).report.verdict.findings;
+  await expect(page.locator("main")).toContainText(headline?.sentence ?? "no finding");
+  await expect(page.locator("#cpus canvas").first()).toBeAttached();
+  await expect(page.locator("#cpus").getByRole("alert")).toHaveCount(0);
+  await expect(page.getByText("Unpacking the recording")).toHaveCount(0);
 });
 
 test("prints whole", async ({ page }) => {

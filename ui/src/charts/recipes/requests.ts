@@ -92,8 +92,8 @@ export function ledgerShare(classes: readonly LedgerClass[]): Recipe {
 }
 
 /** Whether the target alone waited too little for a CPU: then the generator's wait is counted too. */
-function isGenerators({ evidence, recording }: Asked): boolean {
-  const items = recording.page.report.verdict.account?.items ?? [];
+function isGenerators({ evidence, report }: Asked): boolean {
+  const items = report.verdict.account?.items ?? [];
   const own = items.find((item) => item.class === "cpu_wait")?.share ?? 0;
   return evidence.what === "waiting for a CPU" && own < (evidence.threshold ?? 0);
 }
@@ -106,7 +106,7 @@ function waitOfBoth(asked: Asked, threads: readonly number[]): Made {
     return (onCpu && growth(onCpu, recording.span(asked.evidence.window))) ?? 0;
   };
   const all = threadsOf(recording, "generator");
-  const most = Math.max(...all.map(busy));
+  const most = all.reduce((most, thread) => Math.max(most, busy(thread)), 0);
   // Threads that only watch the others are not what requests wait for.
   const active = all.filter((thread) => most > 0 && busy(thread) >= most / 100);
   const waits = inClasses(asked, active, ["cpu_wait"]);
@@ -128,7 +128,7 @@ function wholeOf(
   asked: Asked,
   threads: readonly number[],
 ): { amount: Amount; words: string; edges?: Float64Array } {
-  const basis = asked.recording.page.report.verdict.account?.basis;
+  const basis = asked.report.verdict.account?.basis;
   const all = signalOf(asked);
   if (basis !== "busy_time" && all.length > 0) {
     return {
@@ -176,7 +176,7 @@ export function syncing(asked: Asked): Made {
 }
 
 export function latency(asked: Asked): Made {
-  const { evidence, recording, tables } = asked;
+  const { evidence, recording, report, tables } = asked;
   const all = signalOf(asked);
   const took = responses(all);
   const edges = edgesOfIntervals(all);
@@ -185,7 +185,7 @@ export function latency(asked: Asked): Made {
     return drawn(tables, "signal", { quantity, how: "requests in progress: throughput x latency" });
   }
   if (evidence.what.startsWith("clients")) {
-    const clients = recording.page.report.workload?.load.clients ?? Number.NaN;
+    const clients = report.workload?.load.clients ?? Number.NaN;
     return drawn(tables, "signal", {
       quantity: { of: took, per: times(clients, ofIntervals(all, length)), edges },
       how: `throughput x latency / ${clients} clients`,
@@ -218,7 +218,7 @@ export function lag(asked: Asked): Made {
 }
 
 export function achieved(asked: Asked): Made {
-  const asking = asked.recording.page.report.workload?.load.rate;
+  const asking = asked.report.workload?.load.rate;
   if (typeof asking !== "number")
     return { why: "the workload does not say which rate it asks for" };
   const all = signalOf(asked);
