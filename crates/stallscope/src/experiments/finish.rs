@@ -1,8 +1,14 @@
 //! The end of every experiment: the recording closed, read back, diagnosed and shown.
 
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
+use host::Interrupts;
 use model::Report;
 use recording::{Reader, Recording};
 
@@ -10,6 +16,9 @@ use super::session::Session;
 use crate::arguments::RecordingOptions;
 use crate::bar::Bar;
 use crate::{outputs, page};
+
+/// How often the page is looked for.
+const POLL: Duration = Duration::from_millis(10);
 
 /// Closes and shows; returns 1 when a bar was missed.
 pub(super) fn finish(
@@ -38,18 +47,23 @@ fn tell(
     let recording = Reader::open(folder)
         .with_context(|| format!("the recording {} cannot be read back", folder.display()))?;
     let report = analysis::diagnose(&recording.timeline, &recording.meta, None);
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let heard = interrupted.clone();
+    // All that is left to wait for is the page.
+    let _interrupts = Interrupts::watch(move |_| heard.store(true, Ordering::Relaxed))?;
     screen.say(outputs::terminal(&report).trim_end());
     let bytes = closed?;
-    let page = (!options.no_report).then(|| draw(folder, &recording, &report));
+    // Before the page: what programs read does not wait for a picture.
+    let json = options.json.as_deref();
+    let written = json.map_or(Ok(()), |file| outputs::write_json(&report, file));
+    let page = (!options.no_report).then(|| draw(folder, recording, &report, &interrupted));
     let page = page.and_then(|drawn| {
         // Everything else is there without it.
         let trouble = |error| screen.say(&format!("stallscope: {}", outputs::sentence(&error)));
         drawn.map_err(trouble).ok()
     });
     screen.say(&saved(folder, bytes, &report, page.as_deref()));
-    if let Some(file) = &options.json {
-        outputs::write_json(&report, file)?;
-    }
+    written?;
     let missed: Vec<String> = bars.iter().filter_map(|bar| bar.missed(&report)).collect();
     missed
         .iter()
@@ -58,12 +72,42 @@ fn tell(
 }
 
 /// Draws the page into the recording's folder, and says where it is.
-fn draw(folder: &Path, recording: &Recording, report: &Report) -> Result<PathBuf> {
+fn draw(
+    folder: &Path,
+    recording: Recording,
+    report: &Report,
+    interrupted: &AtomicBool,
+) -> Result<PathBuf> {
     let file = page::place(folder);
-    let drawn = page::draw(recording, report, &page::name(folder))?;
-    page::save(&drawn, &file)
+    let (name, of) = (page::name(folder), report.clone());
+    let drawn = unless(interrupted, move || page::draw(&recording, &of, &name))?;
+    let Some(drawn) = drawn else {
+        bail!(
+            "interrupted: the page was not made. stallscope report {} makes it",
+            folder.display()
+        );
+    };
+    page::save(&drawn?, &file)
         .with_context(|| format!("the page was not made: cannot write {}", file.display()))?;
     Ok(file)
+}
+
+/// What comes of some work; `None` where an interrupt comes first: the work is then left to the end of the
+/// program, and may touch no file.
+fn unless<T: Send + 'static>(
+    interrupted: &AtomicBool,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<Option<T>> {
+    let working = thread::Builder::new().name("page".to_owned()).spawn(work)?;
+    while !working.is_finished() {
+        if interrupted.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        thread::sleep(POLL);
+    }
+    Ok(Some(
+        working.join().unwrap_or_else(|panic| resume_unwind(panic)),
+    ))
 }
 
 /// The last line: what was recorded, without the page, and what to do with it.

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{ColumnKind, EntityId, EntityKind, EntityRecord, Role, TableData, Timeline, Unit};
 
+use super::entities::above;
+
 /// The entities that are in the page's tables.
 pub(super) struct Cast {
     near: BTreeSet<EntityId>,
@@ -105,17 +107,13 @@ fn near(timeline: &Timeline) -> BTreeSet<EntityId> {
             groups.extend(own.into_iter().flatten());
         }
     }
-    let paths: Vec<&str> = groups
+    let paths = groups
         .iter()
-        .filter_map(|group| Some(entities.get(*group)?.entity.path.as_str()))
-        .collect();
+        .filter_map(|group| Some(entities.get(*group)?.entity.path.as_str()));
+    let holding: BTreeSet<&str> = paths.flat_map(above).collect();
     let holds = |record: &EntityRecord| {
         let path = record.entity.path.trim_end_matches('/');
-        let within = |own: &&str| {
-            own.strip_prefix(path)
-                .is_some_and(|rest| rest.starts_with('/'))
-        };
-        groups.contains(&record.id) || paths.iter().any(within)
+        groups.contains(&record.id) || holding.contains(path)
     };
     let is_near = |record: &EntityRecord| {
         let parent = || record.parent.and_then(|parent| entities.get(parent));

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use model::{EntityId, EntityKind, EntityRecord, PageEntity, Role, Timeline, Window};
 
+/// Steps up that are followed: nothing real lies that deep, and a recording may come from anybody.
+pub(super) const MOST_ABOVE: usize = 100;
+
 /// The entities that tables name, in the order in which they are first named.
 pub(super) struct Places<'a> {
     timeline: &'a Timeline,
@@ -42,20 +45,24 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Where an entity stands, with all that it belongs to; `None` of one that nothing is known of.
+    /// Where an entity stands, with what it belongs to; `None` of one that nothing is known of.
     pub(super) fn of(&mut self, id: EntityId) -> Option<u32> {
-        if let Some(place) = self.places.get(&id) {
-            return Some(*place);
+        let mut waiting = vec![(id, 0)];
+        while let Some((id, above)) = waiting.pop() {
+            let Some(record) = self.timeline.entities.get(id) else {
+                continue;
+            };
+            if self.places.contains_key(&id) || above > MOST_ABOVE {
+                continue;
+            }
+            // Before what it belongs to, so that entities that are each other's parents end here.
+            let place = u32::try_from(self.named.len()).ok()?;
+            self.places.insert(id, place);
+            self.named.push(Named::Recorded(id));
+            let holders = [group(record), self.parent(record)];
+            waiting.extend(holders.into_iter().flatten().map(|it| (it, above + 1)));
         }
-        let record = self.timeline.entities.get(id)?;
-        let place = u32::try_from(self.named.len()).ok()?;
-        // Before what it belongs to, so that entities that are each other's parents end here.
-        self.places.insert(id, place);
-        self.named.push(Named::Recorded(id));
-        for other in [self.parent(record), group(record)].into_iter().flatten() {
-            self.of(other);
-        }
-        Some(place)
+        self.places.get(&id).copied()
     }
 
     /// Where several stand that are left out, taken as one.
@@ -102,18 +109,21 @@ impl<'a> Places<'a> {
         if record.entity.kind != EntityKind::Cgroup {
             return record.parent;
         }
-        let mut path = record.entity.path.as_str();
         // A group between may never have been read.
-        while let Some((above, _)) = path.rsplit_once('/') {
-            path = above;
-            let name = if above.is_empty() { "/" } else { above };
-            let group = self.groups.get(name).copied();
-            if let Some(group) = group.filter(|group| *group != record.id) {
-                return Some(group);
-            }
-        }
-        None
+        let group = |path: &str| {
+            let name = if path.is_empty() { "/" } else { path };
+            self.groups.get(name).copied()
+        };
+        above(&record.entity.path)
+            .filter_map(group)
+            .find(|group| *group != record.id)
     }
+}
+
+/// The paths that a path lies in, the nearest first.
+pub(super) fn above(path: &str) -> impl Iterator<Item = &str> {
+    let slashes = path.rmatch_indices('/').take(MOST_ABOVE);
+    slashes.map(|(slash, _)| &path[..slash])
 }
 
 /// A process's group: where CPU is limited, or else where pressure is known.

@@ -1,9 +1,11 @@
 //! Where the page goes, and how it gets there.
 
-use std::fs::Permissions;
+use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+
+use recording::bundle::EXTENSION;
 
 use super::{Drawn, html};
 use crate::unfinished::Unfinished;
@@ -21,13 +23,25 @@ pub(crate) fn name(path: &Path) -> String {
 pub(crate) fn place(recording: &Path) -> PathBuf {
     if recording.is_dir() {
         recording.join(FILE)
-    } else {
+    } else if recording.extension().is_some_and(|it| it == EXTENSION) {
         recording.with_extension("html")
+    } else {
+        recording.with_added_extension("html")
     }
 }
 
-/// Writes the page beside its place and moves it there, so that nobody ever sees half of it.
+/// Writes the page beside its place and moves it there, so that nobody ever sees half of it. What is no
+/// file, as a pipe or a device, stays what it is and takes the page as it comes.
 pub(crate) fn save(drawn: &Drawn, file: &Path) -> io::Result<()> {
+    let there = fs::metadata(file);
+    if there.as_ref().map_or(file.is_symlink(), |it| !it.is_file()) {
+        return put(drawn, &File::create(file)?);
+    }
+    // A link stays a link: what it leads to is replaced.
+    let file = match there {
+        Ok(_) => &fs::canonicalize(file)?,
+        Err(_) => file,
+    };
     let folder = file.parent().filter(|it| !it.as_os_str().is_empty());
     let unfinished = tempfile::Builder::new()
         .prefix(".report-")
@@ -35,10 +49,26 @@ pub(crate) fn save(drawn: &Drawn, file: &Path) -> io::Result<()> {
         .permissions(Permissions::from_mode(0o666))
         .tempfile_in(folder.unwrap_or(Path::new(".")))?;
     let _unfinished = Unfinished::new(unfinished.path());
-    let mut out = BufWriter::new(unfinished.as_file());
-    html::write(drawn, &mut out)?;
-    out.flush()?;
-    drop(out);
+    put(drawn, unfinished.as_file())?;
     unfinished.persist(file)?;
     Ok(())
+}
+
+fn put(drawn: &Drawn, file: &File) -> io::Result<()> {
+    let mut out = BufWriter::new(file);
+    html::write(drawn, &mut out)?;
+    out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bundles_page_keeps_all_of_its_name_but_the_ending() {
+        let place = |name: &str| place(Path::new(name));
+        assert_eq!(place("web.stallbundle"), Path::new("web.html"));
+        assert_eq!(place("web.2024-05-01"), Path::new("web.2024-05-01.html"));
+        assert_eq!(place("a/web"), Path::new("a/web.html"));
+    }
 }

@@ -1,6 +1,8 @@
 //! Interrupts reach the workload once, end it, and still leave a verdict.
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::process::Command;
 use std::time::Duration;
 
 use model::{ExitKind, Meta};
@@ -107,6 +109,42 @@ fn interrupts_while_the_recording_is_closed_change_nothing() {
         report.window
     );
     assert!(report.cost.cpu_ns > 0, "{:?}", report.cost);
+}
+
+#[test]
+fn an_interrupt_after_the_verdict_gives_up_the_page_and_nothing_else() {
+    let place = Place::new();
+    place.script("load", "sleep 1; exit 3");
+    let json = place.path().join(JSON);
+    let made = Command::new("mkfifo").arg(&json).status();
+    assert!(made.expect("coreutils are there").success());
+    let text = format!("exec \"$0\" run -q --json {JSON} -- ./load 2> said");
+    let running = Running::start(place.shell(&text));
+    // A pipe that takes no whole report holds up what comes behind the verdict.
+    let mut reader = File::open(&json).expect("the program opens it too");
+    rustix::pipe::fcntl_setpipe_size(&reader, 4_096).expect("it may be small");
+    while !place.wait_for("said").contains("judged") {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let page = place.path().join("load-1.stall/report.html");
+    assert!(!page.exists(), "the report does not wait for the page");
+    running.signal(Signal::TERM);
+    std::thread::sleep(Duration::from_millis(300));
+    let mut report = String::new();
+    reader.read_to_string(&mut report).expect("it is text");
+    running.end().status(3);
+    serde_json::from_str::<model::Report>(&report).expect("it is whole");
+    let said = place.read("said");
+    assert!(
+        said.contains("stallscope report load-1.stall makes it"),
+        "{said}"
+    );
+    assert!(
+        said.contains("Next: stallscope explain load-1.stall"),
+        "{said}"
+    );
+    assert!(!page.exists(), "{said}");
+    assert!(place.opened().meta.complete);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The page that shows a recording: where it goes, and what becomes of an older one.
 
 use std::fs;
-use std::os::unix::fs::chown;
+use std::os::unix::fs::{chown, symlink};
 
 use crate::needs;
 use crate::place::Place;
@@ -107,6 +107,29 @@ fn a_page_is_no_part_of_what_is_read_or_sent() {
     let ended = place.run(&["explain", "sleep-1.stall"]);
     ended.status(0);
     assert!(ended.err.is_empty(), "{ended}");
+}
+
+#[test]
+fn links_and_devices_stay_what_they_are() {
+    let place = Place::new();
+    ran(&place, &["--no-report"]);
+    place.write("old.html", "<p>old</p>");
+    for (target, link) in [
+        ("old.html", "link"),
+        ("new.html", "dangling"),
+        ("/dev/null", "null"),
+    ] {
+        let link = place.path().join(link);
+        symlink(target, &link).expect("the folder is ours");
+        let ended = place.run(&["report", "-o", &link.to_string_lossy()]);
+        ended.status(0);
+        assert_eq!(
+            fs::read_link(&link).expect("still a link").to_str(),
+            Some(target)
+        );
+    }
+    assert!(page(&place, "old.html").complete);
+    assert!(page(&place, "new.html").complete);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Pages as they are found again: their numbers, and that nothing in them leaves its place.
 
 mod decode;
+mod deep;
 mod fixtures;
 mod made;
 mod names;
