@@ -112,9 +112,15 @@ pub(crate) fn useless(facts: &Facts<'_>, also: &[&str]) -> Vec<String> {
     let mut all: Vec<String> = also.iter().map(|&word| word.to_owned()).collect();
     let disk = facts.share_of(&LedgerClass::DISK);
     let waits_for_cpu = facts.share_of(&[LedgerClass::CpuWait, LedgerClass::Throttled]);
+    // A generator that waits for a CPU asks for less than it would.
+    let generator = facts.generator.as_ref();
+    let generator_waits = generator.is_some_and(|generator| generator.active.1 >= NEGLIGIBLE);
     if waits_for_cpu + facts.share(LedgerClass::OnCpu) < NEGLIGIBLE {
         all.push("more or faster CPUs".to_owned());
-    } else if waits_for_cpu < NEGLIGIBLE && !also.iter().any(|word| word.contains("more CPUs")) {
+    } else if waits_for_cpu < NEGLIGIBLE
+        && !generator_waits
+        && !also.iter().any(|word| word.contains("more CPUs"))
+    {
         all.push("more CPUs".to_owned());
     }
     if disk < NEGLIGIBLE {

@@ -44,8 +44,13 @@ pub(crate) fn caveats(facts: &Facts<'_>, phases: &[Phase], thresholds: &Threshol
 
 /// What this recording could not show.
 pub(crate) fn not_seen(facts: &Facts<'_>) -> Vec<String> {
-    let mut all =
-        vec!["stacks, who holds which lock, single waits: this version uses no BPF".to_owned()];
+    let locks = match facts.timeline.table("session") {
+        Some(_) => "who holds which lock but the database's",
+        None => "who holds which lock",
+    };
+    let mut all = vec![format!(
+        "stacks, {locks}, single waits: this version uses no BPF"
+    )];
     // Pressure that is off is a doubt of its own, and said there.
     let gaps = facts.timeline.gaps.iter();
     let mut gaps: Vec<_> = gaps.filter(|gap| gap.table != "pressure").collect();

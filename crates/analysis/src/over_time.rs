@@ -225,21 +225,26 @@ fn move_back(bins: &mut [Measured]) {
     }
 }
 
-/// A bin in which no sample met the thread blocked is taken to be like the one before it, or at the
-/// beginning like the first in which one did.
+/// A bin in which no sample met the thread blocked is taken to be like the nearest one in which one did,
+/// if that is near: what it was blocked in long ago or after says nothing.
 fn see_everywhere(bins: &mut [Measured]) {
-    let nothing = |seen: &[f64]| seen.iter().all(|weight| *weight <= 0.0);
-    let first = bins.iter().find(|bin| !nothing(&bin.seen));
-    let Some(mut last) = first.map(|bin| bin.seen) else {
-        return;
-    };
-    for bin in bins {
-        if nothing(&bin.seen) {
-            bin.seen = last;
-        } else {
-            last = bin.seen;
+    fn carry<'a>(bins: impl Iterator<Item = &'a mut Measured>) {
+        const NEAR_NS: f64 = 2e9;
+        let nothing = |seen: &[f64]| seen.iter().all(|weight| *weight <= 0.0);
+        let mut last = None;
+        for bin in bins {
+            if !nothing(&bin.seen) {
+                last = Some((bin.seen, 0.0));
+            } else if let Some((seen, passed_ns)) = &mut last {
+                *passed_ns += bin.wall_ns;
+                if *passed_ns <= NEAR_NS {
+                    bin.seen = *seen;
+                }
+            }
         }
     }
+    carry(bins.iter_mut());
+    carry(bins.iter_mut().rev());
 }
 
 /// A ledger in whole nanoseconds that still add up: the largest class takes the difference.
@@ -255,4 +260,30 @@ fn whole_ns(ledger: &Ledger) -> [i64; THREAD_CLASSES] {
         *largest = largest.wrapping_add(left);
     }
     whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_thread_was_met_in_is_believed_of_near_bins_only() {
+        let bin = |weight: f64| {
+            let mut seen = [0.0; LedgerClass::ALL.len()];
+            seen[LedgerClass::Sync as usize] = weight;
+            Measured {
+                wall_ns: 0.5e9,
+                run_ns: 0.0,
+                wait_ns: Some(0.0),
+                seen,
+            }
+        };
+        // Met once, half a second into twelve.
+        let mut bins: Vec<Measured> = (0..24).map(|number| bin(f64::from(number == 1))).collect();
+        see_everywhere(&mut bins);
+        let synced = |bin: &Measured| bin.ledger().get(LedgerClass::Sync) > 0.0;
+        let known = bins.iter().filter(|bin| synced(bin)).count();
+        assert_eq!(known, 1 + 1 + 4, "itself, the one before, and two seconds");
+        assert!(bins[..6].iter().all(synced));
+    }
 }

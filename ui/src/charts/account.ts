@@ -26,7 +26,14 @@ export interface AccountBar {
   readonly alternative: string;
 }
 
-/** The bar of a report; `undefined` without a target. */
+/** What stands in the bar's place. */
+export function withoutBar(report: Report): string {
+  return report.subjects.some((subject) => subject.role === "target")
+    ? "Where the time went cannot be shown: the target's threads did nothing in this window that could be measured."
+    : "Where the time went is not known: no target was found.";
+}
+
+/** The bar of a report; `undefined` without a target, or where it did nothing. */
 export function accountBar(report: Report): AccountBar | undefined {
   const { account } = report.verdict;
   if (!account) return undefined;

@@ -23,6 +23,8 @@ describe("how it was measured", () => {
         ["Counters that ran back, held", "none"],
       ]),
     );
+    const unclosed = costFacts({ ...page.report.cost, cpu_ns: 0, wall_ns: 0, ticks: 0 });
+    expect(unclosed, "nothing that is not known stands as zero").toHaveLength(1);
     const facts = Object.fromEntries(identityFacts({ ...page, complete: false }));
     expect(facts.Node).toBe(page.report.identity.node);
     expect(facts.Closed).toMatch(/^no/);

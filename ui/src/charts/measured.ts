@@ -67,7 +67,13 @@ export function workloadFacts(run: WorkloadRun): Fact[] {
 
 /** What recording cost, and how well the sampler kept its times. */
 export function costFacts(cost: Cost): Fact[] {
-  const ofCpu = cost.wall_ns > 0 ? cost.cpu_ns / cost.wall_ns : Number.NaN;
+  // The account is closed with the recording.
+  if (cost.wall_ns <= 0) {
+    return [
+      ["Own cost", "no account: the recording was not closed. What was recorded of it is below"],
+    ];
+  }
+  const ofCpu = cost.cpu_ns / cost.wall_ns;
   const late = cost.ticks > 0 ? cost.late_ticks / cost.ticks : 0;
   const corrections = Object.entries(cost.corrections);
   return [

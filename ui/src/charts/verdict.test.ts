@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { golden } from "../../tests/drawn";
 import type { Report } from "../data/page.gen";
-import { accountBar } from "./account";
+import { accountBar, withoutBar } from "./account";
 import {
   CONFIDENCE,
   facts,
@@ -173,6 +173,12 @@ describe("what is said beside the verdict", () => {
 });
 
 describe("where the response time went", () => {
+  it("is not said to be of nobody where a target did nothing", () => {
+    const report = golden("cpu-quota");
+    expect(withoutBar(report)).toContain("did nothing in this window");
+    expect(withoutBar({ ...report, subjects: [] })).toContain("no target was found");
+  });
+
   it.each(GOLDEN)("adds up to the whole in %s", (name) => {
     const report = golden(name);
     const bar = accountBar(report);

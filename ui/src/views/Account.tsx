@@ -1,7 +1,7 @@
 // Where the response time went: one bar that is filled to its end, with its parts named below it.
 
 import { useMemo } from "preact/hooks";
-import { accountBar } from "../charts/account";
+import { accountBar, withoutBar } from "../charts/account";
 import { percent } from "../data/format";
 import type { Report } from "../data/page.gen";
 import { painted, Swatch } from "./PartsBar";
@@ -9,7 +9,7 @@ import { painted, Swatch } from "./PartsBar";
 export function Account({ report }: { report: Report }) {
   const bar = useMemo(() => accountBar(report), [report]);
   if (bar === undefined) {
-    return <p class="muted">Where the time went is not known: no target was found.</p>;
+    return <p class="muted">{withoutBar(report)}</p>;
   }
   return (
     <figure class="account">

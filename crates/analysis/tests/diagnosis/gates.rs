@@ -4,6 +4,7 @@ use expect_test::expect;
 use model::{Cost, ExitKind, Gap, GapReason, Provenance, Summary};
 
 use crate::drawing::{Drawn, drawn};
+use crate::locks::DATABASE;
 use crate::saturated::SATURATED;
 
 fn caveats(run: &Drawn) -> String {
@@ -120,6 +121,13 @@ fn no_pressure() {
     expect![[""]].assert_eq(&changed(|run| {
         run.timeline.gaps.push(gap(GapReason::Overrun))
     }));
+}
+
+#[test]
+fn who_holds_a_lock_of_the_database_is_seen_where_it_was_asked() {
+    let not_seen = |text: &str| drawn(text).diagnose().verdict.not_seen[0].clone();
+    assert!(not_seen(SATURATED).contains("who holds which lock,"));
+    assert!(not_seen(DATABASE).contains("who holds which lock but the database's,"));
 }
 
 #[test]
