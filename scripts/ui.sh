@@ -81,18 +81,22 @@ small() {
     [ "$bytes" -le "$most" ]
 }
 
-# Pages of the lab's recordings, where the program is built.
+# Pages of the lab's kept recordings, for the browser to open: all of them, made anew.
 lab_pages() {
     local program=${CARGO_TARGET_DIR:-target}/debug/stallscope
     [ -x "$program" ] || program=${CARGO_TARGET_DIR:-target}/release/stallscope
     [ -x "$program" ] || return 0
+    rm -rf "$made/lab" "$made/recordings"
     mkdir -p "$made/lab" "$made/recordings"
     local packed name
     for packed in lab/recordings/*.tar.zst; do
         name=$(basename "$packed" .tar.zst)
-        [ -d "$made/recordings/$name.stall" ] || tar -C "$made/recordings" --zstd -xf "$packed"
-        echo "$name"
-    done | xargs -P 2 -I{} "$program" report "$made/recordings/{}.stall" -o "$made/lab/{}.html" >/dev/null
+        if ! { tar -C "$made/recordings" --zstd -xf "$packed" &&
+            "$program" report "$made/recordings/$name.stall" -o "$made/lab/$name.html" >/dev/null; }; then
+            failed=1
+            result "of $name" 0 1
+        fi
+    done
     export STALLSCOPE_PAGES=$made/lab
 }
 
@@ -107,7 +111,10 @@ if ! has_node; then
     exit 0
 fi
 # Installed from this list already?
-[ ui/node_modules/.package-lock.json -nt ui/package-lock.json ] || (cd ui && npm ci)
+if ! { [ ui/node_modules/.package-lock.json -nt ui/package-lock.json ] || (cd ui && npm ci); }; then
+    result "npm ci" 0 1
+    exit 1
+fi
 if [ "${1:-}" = build ]; then
     (cd ui && npx vite build)
     exit 0

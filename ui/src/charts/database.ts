@@ -88,12 +88,15 @@ const WAITS: Readonly<Record<number, string>> = {
   10: "IO",
 };
 
-/** The sessions as they were last seen in a window: who blocks others first, then by age. */
+/** The wait class in which a session waits for a lock that another holds. */
+const LOCK = 3;
+
+/** The sessions as they were last seen in a window, the oldest transactions first. */
 export function sessions(recording: Recording, tables: Tables, window: Span): Session[] {
   const found = recording.page.entities.flatMap((entity, place): Session[] => {
     const last = (column: string) => {
       const series = tables.series("session", place, column);
-      // Who was gone before the window's end is not there then.
+      // Who was gone before the window began is not in it.
       const there = series !== undefined && series.known.to > window.from;
       return there ? lastIn(series, window) : undefined;
     };
@@ -106,7 +109,8 @@ export function sessions(recording: Recording, tables: Tables, window: Span): Se
         name: `${entity.name} ${entity.path.match(/^pid:(\d+)/)?.[1] ?? entity.path}`,
         state: STATES[state] ?? "other",
         waits: wait === 0 ? "" : (WAITS[wait] ?? `class ${wait}`),
-        blockedBy: blocker === undefined ? "" : `pid ${blocker}`,
+        // What it was blocked by before is over; and who, is a number of the recording, not of this page.
+        blockedBy: wait === LOCK && blocker !== undefined ? "another session" : "",
         age: last("transaction_age_ns"),
       },
     ];

@@ -5,10 +5,11 @@ import { reasonOf } from "../data/gaps";
 import type { Cost, Gap, Page, Report, WorkloadRun } from "../data/page.gen";
 import type { Recording, Tables } from "../data/recording";
 import { meanOver } from "../data/series";
-import { SECOND, type Span } from "../data/units";
+import type { Span } from "../data/units";
 import { binLane } from "./binLane";
 import { unseen } from "./gaps";
 import type { Lane } from "./lane";
+import { typedTime } from "./numbers";
 
 /** A fact: what, and what it is. */
 export type Fact = readonly [what: string, value: string];
@@ -204,14 +205,15 @@ export function environmentGroups(
 /** Commands that tell more, with what they tell. */
 export function commands(recording: Recording, window: Span): Fact[] {
   const name = typed([recording.page.recording]);
-  const seconds = (at: number) => `${Number((Math.max(at, 0) / SECOND).toFixed(3))}s`;
   const judged = recording.page.report;
+  const again: Fact = [
+    `stallscope explain ${name} --from ${typedTime(Math.max(window.from, 0))} --to ${typedTime(window.to)}`,
+    "the window that is shown, judged by the engine",
+  ];
   return [
     [`stallscope explain ${name}`, "the verdict as text"],
-    [
-      `stallscope explain ${name} --from ${seconds(window.from)} --to ${seconds(window.to)}`,
-      "the window that is shown, judged by the engine",
-    ],
+    // Times before the workload's start cannot be typed.
+    ...(window.to > 0 ? [again] : []),
     [`stallscope report --serve ${name}`, "this page, with any window judged anew"],
     [`stallscope export ${name} --format parquet`, "all rows, for other tools (csv too)"],
     [

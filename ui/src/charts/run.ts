@@ -46,6 +46,7 @@ export function reportCommand(recording: string): string {
 
 /** The command that judges a window again. Times before the workload's start cannot be typed. */
 export function explainCommand(recording: string, window: Span): string {
+  if (window.to <= 0) return `stallscope report --serve ${typed([recording])}`;
   const from = typedTime(Math.max(window.from, 0));
-  return `stallscope explain ${typed([recording])} --from ${from} --to ${typedTime(Math.max(window.to, 0))}`;
+  return `stallscope explain ${typed([recording])} --from ${from} --to ${typedTime(window.to)}`;
 }
