@@ -7,6 +7,7 @@
 #![warn(missing_docs)]
 #![allow(unsafe_code)]
 
+mod bpf;
 mod budget;
 mod capabilities;
 mod cgroups;
