@@ -35,8 +35,6 @@ __u64 system_group_pcpu;
 __u64 psi_seq;
 /* Groups that `totals` found. */
 __u32 groups;
-/* Groups that had no room. */
-__u32 groups_left_out;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -257,10 +255,9 @@ static int take_total(struct cgroup *group)
 
 	if (!psi || (bpf_core_field_exists(psi->enabled) && !BPF_CORE_READ(psi, enabled)))
 		return 0;
-	if (!total) {
-		groups_left_out++;
+	/* More groups than that are not measured at all, which is said where they are looked for. */
+	if (!total)
 		return 0;
-	}
 	total->id = BPF_CORE_READ(group, kn, id);
 	for (ours = 0; ours < PRESSURE_NONIDLE; ours++) {
 		number = number_by_state[ours];
@@ -281,7 +278,6 @@ int totals(void *ctx)
 	struct bpf_iter_css it;
 
 	groups = 0;
-	groups_left_out = 0;
 	if (!root)
 		return 1;
 	bpf_rcu_read_lock();

@@ -5,9 +5,10 @@
 
 mod lost;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use model::{Entity, EntityId, EntityKind, GapReason, Timestamp, bytes_of, name_of};
@@ -209,6 +210,8 @@ pub(crate) fn unescape(text: &str) -> String {
 
 struct Group {
     entity: EntityId,
+    /// The kernel's number of the v2 group: its folder's inode.
+    id: Option<u64>,
     probes: Vec<(usize, Probe)>,
     near: bool,
     /// What is not seen of a near group any more.
@@ -252,6 +255,8 @@ pub(crate) struct Cgroups {
     mounts: BTreeSet<Mount>,
     sensors: Vec<(usize, &'static Sensor)>,
     groups: BTreeMap<String, Group>,
+    /// The v2 groups by the kernel's number.
+    by_id: HashMap<u64, EntityId>,
     generation: u64,
     /// Where a path is put together.
     path: String,
@@ -260,13 +265,11 @@ pub(crate) struct Cgroups {
 }
 
 impl Cgroups {
-    pub(crate) fn new(hierarchies: Hierarchies, sensors: &'static [&'static Sensor]) -> Self {
-        let sensors: Vec<_> = sensors
-            .iter()
-            .copied()
-            .enumerate()
-            .filter(|(_, sensor)| sensor.scope == Scope::Cgroup)
-            .collect();
+    /// The groups with those of their sensors that `wanted` picks.
+    pub(crate) fn new(hierarchies: Hierarchies, wanted: impl Fn(&Sensor) -> bool) -> Self {
+        let all = sensors::all().iter().copied().enumerate();
+        let of_groups = all.filter(|(_, sensor)| sensor.scope == Scope::Cgroup);
+        let sensors: Vec<_> = of_groups.filter(|(_, sensor)| wanted(sensor)).collect();
         let sources = sensors.iter().flat_map(|(_, sensor)| sensor.sources);
         let mounts = sources
             .filter_map(|source| hierarchies.mount(source.hierarchy).cloned())
@@ -276,6 +279,7 @@ impl Cgroups {
             mounts,
             sensors,
             groups: BTreeMap::new(),
+            by_id: HashMap::new(),
             generation: 0,
             path: String::with_capacity(256),
             beyond_said: 0,
@@ -284,6 +288,17 @@ impl Cgroups {
 
     pub(crate) fn len(&self) -> usize {
         self.groups.len()
+    }
+
+    /// The v2 group that the kernel calls by this number.
+    pub(crate) fn entity(&self, id: u64) -> Option<EntityId> {
+        self.by_id.get(&id).copied()
+    }
+
+    /// The v2 groups of target and generator, and those above them: the kernel's numbers.
+    pub(crate) fn near(&self) -> impl Iterator<Item = (u64, EntityId)> {
+        let near = self.groups.values().filter(|group| group.near);
+        near.filter_map(|group| Some((group.id?, group.entity)))
     }
 
     /// Looks for groups that came and went; allocates only for those that came.
@@ -326,6 +341,7 @@ impl Cgroups {
             self.ensure(&path, now, scratch, registry);
         }
         let (generation, hierarchies) = (self.generation, &self.hierarchies);
+        let by_id = &mut self.by_id;
         self.groups.retain(|path, group| {
             // The walk passes over what lies too deep; a process may have led there.
             let alive = group.generation == generation || hierarchies.have(path);
@@ -333,6 +349,7 @@ impl Cgroups {
                 group.tell_lost(path, now, &mut scratch.gaps);
                 group.finish(intakes);
                 registry.vanish_with_parts(group.entity, now);
+                group.id.and_then(|id| by_id.remove(&id));
             }
             alive
         });
@@ -362,6 +379,9 @@ impl Cgroups {
             .find(|part| !part.is_empty())
             .unwrap_or("/");
         let entity = registry.add(Entity::new(EntityKind::Cgroup, name, path), None, now);
+        let folder = self.hierarchies.v2.as_ref().and_then(|it| it.folder(path));
+        let id = folder.and_then(|it| std::fs::metadata(it).ok()).map(|it| it.ino());
+        self.by_id.extend(id.map(|id| (id, entity)));
         let mut probes = Vec::new();
         for (index, sensor) in &self.sensors {
             let place = |source: usize| self.hierarchies.place(&sensor.sources[source], path);
@@ -373,6 +393,7 @@ impl Cgroups {
             path.to_owned(),
             Group {
                 entity,
+                id,
                 probes,
                 near: false,
                 lost: Vec::new(),
@@ -422,7 +443,7 @@ impl Cgroups {
     ) {
         // Nothing of the many groups is due at nine ticks of ten: they are not even walked over.
         let any_rest = self.sensors.iter().any(|(_, sensor)| due(sensor, false));
-        let hierarchies = &self.hierarchies;
+        let (hierarchies, by_id) = (&self.hierarchies, &mut self.by_id);
         self.groups.retain(|path, group| {
             let near = group.near;
             if group.probes.is_empty() || (!near && !any_rest) {
@@ -452,6 +473,7 @@ impl Cgroups {
             if !alive {
                 group.tell_lost(path, now, &mut scratch.gaps);
                 registry.vanish_with_parts(group.entity, now);
+                group.id.and_then(|id| by_id.remove(&id));
             }
             alive
         });

@@ -39,6 +39,7 @@ mod schedule;
 mod server;
 mod signals;
 pub mod sockets;
+mod stalls;
 mod thread;
 mod words;
 

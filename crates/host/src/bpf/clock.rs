@@ -6,7 +6,7 @@
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd as _, AsRawFd as _};
-use std::ptr::{NonNull, null_mut};
+use std::ptr::NonNull;
 
 use libbpf_rs::libbpf_sys::{
     LIBBPF_PERF_EVENT_CONT, PERF_COUNT_SW_BPF_OUTPUT, PERF_SAMPLE_RAW, PERF_SAMPLE_TIME,
@@ -14,7 +14,7 @@ use libbpf_rs::libbpf_sys::{
     perf_buffer__new_raw, perf_event_attr, perf_event_header,
 };
 use libbpf_rs::skel::{OpenSkel as _, SkelBuilder as _};
-use libbpf_rs::{ErrorExt as _, MapCore as _, ProgramInput};
+use libbpf_rs::ProgramInput;
 
 use super::Refusal;
 use super::skeletons::clock::{ClockSkel, ClockSkelBuilder};

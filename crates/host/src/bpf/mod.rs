@@ -4,6 +4,7 @@
 //! missing, and `doctor` says why.
 
 mod clock;
+pub(crate) mod fold;
 mod mapped;
 mod per_cpu;
 pub(crate) mod pressure;
@@ -75,7 +76,6 @@ fn quietly<T>(load: impl FnOnce() -> Result<T, Refusal>) -> Result<T, Refusal> {
     let before = set_print(Some((PrintLevel::Warn, keep)));
     let loaded = load();
     set_print(before);
-    if std::env::var_os("BPFDBG").is_some() { eprintln!("{}", SAID.lock().unwrap()); }
     let said = SAID.lock().map(|mut said| std::mem::take(&mut *said));
     loaded.map_err(|refusal| match said.as_deref().map(first_reason) {
         Ok(Some(reason)) => Refusal(format!("{refusal} ({reason})")),

@@ -2,7 +2,6 @@
 
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::{DataSec, Var};
-use libbpf_rs::HasSize as _;
 
 use super::Refusal;
 

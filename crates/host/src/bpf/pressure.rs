@@ -7,9 +7,11 @@ use std::os::fd::AsFd as _;
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::Enum;
 use libbpf_rs::skel::{OpenSkel as _, SkelBuilder as _};
+use model::MISSING;
 use libbpf_rs::{MapCore as _, MapFlags, ProgramInput, ProgramMut, num_possible_cpus};
 
 use super::clock::SchedulerClock;
+use super::fold::STATES;
 use super::mapped::Mapped;
 use super::per_cpu::PerCpu;
 use super::skeletons::pressure::types::{
@@ -25,6 +27,9 @@ const MOST_CPUS: usize = 512;
 /// Where the machine stands among the watched.
 pub(crate) const MACHINE: usize = 0;
 
+/// The number of a state that a kernel does not have.
+const NONE: u32 = u32::MAX;
+
 /// Stalled times of one CPU of a group, as they were read.
 pub(crate) type Stall = pressure_stall;
 /// What the kernel has folded of one group.
@@ -38,6 +43,10 @@ pub(crate) struct Pressure {
     watched: Mapped<pressure_watched>,
     stalls: Mapped<Stall>,
     totals: Mapped<Total>,
+    /// Where the CPUs' times are, and which CPUs are online.
+    places: Vec<(pressure_cpu, bool)>,
+    /// The kernel's numbers of the states.
+    numbers: [u32; STATES],
 }
 
 impl Pressure {
@@ -67,7 +76,8 @@ impl Pressure {
         constants.to_this_cpu_off = per_cpu.distance("runqueues", "this_cpu_off")?;
         // Before 6.17 each group has its own.
         constants.to_psi_seq = per_cpu.distance("runqueues", "psi_seq").unwrap_or(0);
-        constants.number_by_state = numbers(&kernel)?;
+        let numbers = numbers(&kernel)?;
+        constants.number_by_state = numbers;
         open.maps.place_by_cpu.set_max_entries(cpus as u32)?;
         open.maps.stall_by_slot_and_cpu.set_max_entries(slots as u32)?;
         let programs = open.load()?;
@@ -82,7 +92,9 @@ impl Pressure {
             stalls: Mapped::new(stalls.as_fd(), slots, stalls.value_size())?,
             totals: Mapped::new(totals.as_fd(), totals.max_entries() as usize, totals.value_size())?,
             clock: SchedulerClock::load(cpus)?,
+            places: vec![(pressure_cpu::default(), true); cpus],
             cpus,
+            numbers,
             programs,
         };
         match run(&pressure.programs.progs.locate)? {
@@ -92,6 +104,7 @@ impl Pressure {
                 return Err(Refusal::new(why));
             }
         }
+        pressure.find_places()?;
         pressure.calibrate()?;
         Ok(pressure)
     }
@@ -101,27 +114,48 @@ impl Pressure {
         self.cpus
     }
 
+    /// Those of them that are online.
+    pub(crate) fn online(&self) -> usize {
+        self.places.iter().filter(|(_, online)| *online).count()
+    }
+
+    /// A row of times, without those that this kernel does not count.
+    pub(crate) fn counted<const N: usize>(&self, mut row: [i64; N]) -> [i64; N] {
+        for (value, number) in row.iter_mut().zip(self.numbers) {
+            if number == NONE {
+                *value = MISSING;
+            }
+        }
+        row
+    }
+
+    /// What `locate` found.
+    fn find_places(&mut self) -> Result<(), Refusal> {
+        let map = &self.programs.maps.place_by_cpu;
+        for (cpu, (place, _)) in self.places.iter_mut().enumerate() {
+            let found = map.lookup(&(cpu as u32).to_ne_bytes(), MapFlags::ANY)?;
+            let offset = found.as_deref().and_then(|it| it.first_chunk());
+            let offset = offset.ok_or_else(|| Refusal::new("a CPU has no times"))?;
+            place.offset = u64::from_ne_bytes(*offset);
+        }
+        Ok(())
+    }
+
     /// Looks at the scheduler's clocks anew; they drift.
     pub(crate) fn calibrate(&mut self) -> Result<(), Refusal> {
         let ahead = self.clock.read()?;
-        // Those that are not online stand still, and theirs does not matter.
-        let some = ahead.iter().flatten().next().copied();
-        let some = some.ok_or_else(|| Refusal::new("no CPU told its scheduler's clock"))?;
-        let places = &self.programs.maps.place_by_cpu;
-        for (cpu, ahead) in ahead.iter().enumerate() {
-            let key = (cpu as u32).to_ne_bytes();
-            let Some(bytes) = places.lookup(&key, MapFlags::ANY)? else {
-                continue;
-            };
-            let offset = bytes.get(..8).and_then(|it| it.try_into().ok());
-            let place = pressure_cpu {
-                offset: u64::from_ne_bytes(offset.unwrap_or_default()),
-                clock_ahead_ns: ahead.unwrap_or(some),
-            };
-            let mut value = [0; 16];
+        let map = &self.programs.maps.place_by_cpu;
+        for (cpu, ((place, online), ahead)) in self.places.iter_mut().zip(ahead).enumerate() {
+            *online = ahead.is_some();
+            // Of one that is not online the times stand still, and so may its clock.
+            place.clock_ahead_ns = ahead.unwrap_or(place.clock_ahead_ns);
+            let mut value = [0; size_of::<pressure_cpu>()];
             value[..8].copy_from_slice(&place.offset.to_ne_bytes());
             value[8..].copy_from_slice(&place.clock_ahead_ns.to_ne_bytes());
-            places.update(&key, &value, MapFlags::ANY)?;
+            map.update(&(cpu as u32).to_ne_bytes(), &value, MapFlags::ANY)?;
+        }
+        if self.online() == 0 {
+            return Err(Refusal::new("no CPU told its scheduler's clock"));
         }
         Ok(())
     }
@@ -156,17 +190,11 @@ impl Pressure {
         let found = self.programs.maps.bss_data.as_deref().map_or(0, |it| it.groups);
         Ok((0..found as usize).filter_map(|place| self.totals.get(place)))
     }
-
-    /// Groups that the last reading of totals had no room for.
-    pub(crate) fn left_out(&self) -> u32 {
-        let state = self.programs.maps.bss_data.as_deref();
-        state.map_or(0, |it| it.groups_left_out)
-    }
 }
 
 /// The kernel's numbers of the states (enum psi_states in include/linux/psi_types.h), in our order.
-fn numbers(kernel: &Btf<'_>) -> Result<[u32; 8], Refusal> {
-    const STATES: [&str; 8] = [
+fn numbers(kernel: &Btf<'_>) -> Result<[u32; STATES], Refusal> {
+    const NAMES: [&str; STATES] = [
         "PSI_CPU_SOME",
         "PSI_CPU_FULL",
         "PSI_MEM_SOME",
@@ -178,31 +206,13 @@ fn numbers(kernel: &Btf<'_>) -> Result<[u32; 8], Refusal> {
     ];
     let states: Option<Enum<'_>> = kernel.type_by_name("psi_states");
     let states = states.ok_or_else(|| Refusal::new("this kernel was built without PSI"))?;
-    Ok(STATES.map(|name| {
+    Ok(NAMES.map(|name| {
         let mut members = states.iter();
         let found = members.find(|it| it.name.is_some_and(|it| it == name));
-        found.map_or(u32::MAX, |it| it.value as u32)
+        found.map_or(NONE, |it| it.value as u32)
     }))
 }
 
 fn run(program: &ProgramMut<'_>) -> Result<u32, Refusal> {
     Ok(program.test_run(ProgramInput::default())?.return_value)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn try_it() {
-        let mut p = Pressure::load().unwrap();
-        p.read_watched().unwrap();
-        let a: Vec<_> = (0..p.cpus()).map(|c| p.stall(0, c)).collect();
-        std::thread::sleep(std::time::Duration::from_millis(1000));
-        p.read_watched().unwrap();
-        let b: Vec<_> = (0..p.cpus()).map(|c| p.stall(0, c)).collect();
-        println!("{a:?}\n{b:?}");
-        println!("{:?} {}", p.read_totals().unwrap().take(3).collect::<Vec<_>>(), p.left_out());
-        p.calibrate().unwrap();
-    }
 }
