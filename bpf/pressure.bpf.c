@@ -33,6 +33,8 @@ const volatile __s64 to_this_cpu_off;
 /* Found by `locate`: per-CPU addresses. */
 __u64 system_group_pcpu;
 __u64 psi_seq;
+/* Found by `totals`, as soon as there is any group: the machine's own (struct psi_group). */
+__u64 psi_system;
 /* Groups that `totals` found. */
 __u32 groups;
 
@@ -213,7 +215,7 @@ static long read_slot(__u32 slot, void *ctx)
 {
 	struct pressure_watched *watched = bpf_map_lookup_elem(&watched_by_slot, &slot);
 	struct reading reading = { .slot = slot };
-	struct psi_group *psi;
+	struct psi_group *psi = (void *)psi_system;
 	struct cgroup *group;
 
 	if (!watched)
@@ -221,6 +223,7 @@ static long read_slot(__u32 slot, void *ctx)
 	if (slot == 0) {
 		reading.pcpu = system_group_pcpu;
 		watched->alive = 1;
+		watched->folded_at = psi ? BPF_CORE_READ(psi, avg_last_update) : 0;
 	} else if (watched->id) {
 		group = bpf_cgroup_from_id(watched->id);
 		watched->alive = 0;
@@ -229,6 +232,7 @@ static long read_slot(__u32 slot, void *ctx)
 		psi = BPF_CORE_READ(group, psi);
 		reading.pcpu = (__u64)BPF_CORE_READ(psi, pcpu);
 		watched->alive = !bpf_core_field_exists(psi->enabled) || BPF_CORE_READ(psi, enabled);
+		watched->folded_at = BPF_CORE_READ(psi, avg_last_update);
 		bpf_cgroup_release(group);
 	}
 	if (reading.pcpu)
@@ -255,6 +259,12 @@ static int take_total(struct cgroup *group)
 
 	if (!psi || (bpf_core_field_exists(psi->enabled) && !BPF_CORE_READ(psi, enabled)))
 		return 0;
+	if (!psi_system && bpf_core_field_exists(psi->parent)) {
+		struct psi_group *parent = BPF_CORE_READ(psi, parent);
+
+		if (parent && !BPF_CORE_READ(parent, parent))
+			psi_system = (__u64)parent;
+	}
 	/* More groups than that are not measured at all, which is said where they are looked for. */
 	if (!total)
 		return 0;

@@ -47,8 +47,10 @@ struct pressure_watched {
 	__u64 id;
 	/* 1 while it is there and its pressure is counted. */
 	__u64 alive;
+	/* sched_clock() when the kernel last ended one of its 2 s (avg_last_update); 0 where not known. */
+	__u64 folded_at;
 };
-_Static_assert(sizeof(struct pressure_watched) == 16, "as the reader has it");
+_Static_assert(sizeof(struct pressure_watched) == 24, "as the reader has it");
 
 /* What the kernel itself has folded (struct psi_group total[PSI_AVGS]). */
 struct pressure_total {

@@ -52,7 +52,9 @@ struct psi_group_cpu___own_sequence {
 };
 
 struct psi_group {
+	struct psi_group *parent; /* since 6.2 */
 	bool enabled; /* since 6.1 */
+	unsigned long long avg_last_update;
 	struct psi_group_cpu *pcpu;
 	/* [2][NR_PSI_STATES - 1]: in the kernel's type information arrays of arrays are flat. */
 	unsigned long long total[14];

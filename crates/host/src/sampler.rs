@@ -14,6 +14,7 @@ use model::{Cost, Entity, EntityId, EntityKind, Gap, GapReason, Table, Timestamp
 use sensors::{Facts, Scope, Sensor};
 
 use crate::Error;
+use crate::bpf::Refusal;
 use crate::budget::Budget;
 use crate::cgroups::Cgroups;
 use crate::clock::{Clocks, boottime, process_cpu_ns};
@@ -27,9 +28,8 @@ use crate::probe::{Presence, Probe, Scratch};
 use crate::processes::Processes;
 use crate::registry::Registry;
 use crate::root;
-use crate::bpf::Refusal;
-use crate::stalls::{self, Stalls};
 use crate::schedule::{Due, Look, TICK_NS, Timer, ticks_of};
+use crate::stalls::{self, Stalls};
 
 /// New processes are looked for this often, in ticks.
 const SCAN_TICKS: u64 = 2;
@@ -409,10 +409,10 @@ impl Sampler {
         }
         if let Some(stalls) = stalls {
             if look == Look::Last || now_due.every(budget.near) {
-                stalls.sample(stamp(), density);
+                stalls.sample(stamp(), (density, intakes));
             }
             if due(&sensors::pressure::MACHINE, true) {
-                stalls.fold(stamp(), cgroups, (density, intakes));
+                stalls.take_folds(stamp(), cgroups, intakes);
             }
         }
         machine.retain_mut(|(index, probe)| {

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use model::{EntityId, GapReason, MISSING, Timestamp};
+use model::{EntityId, GapReason, MISSING, Timestamp, Window};
 use sensors::Sensor;
 use sensors::stall::{CGROUP_STALL, STALL, of_machine};
 
@@ -16,6 +16,9 @@ use crate::bpf::pressure::{MACHINE, MOST_WATCHED, Pressure};
 use crate::cgroups::Cgroups;
 use crate::gaps::Gaps;
 use crate::intake::{Intake, LastSeen};
+
+/// The kernel folds every 2 s (PSI_FREQ), a little late; without it we do.
+const PATIENCE_NS: i64 = 2_200_000_000;
 
 /// Whether a sensor is one that this takes the place of.
 pub(crate) fn stands_for(sensor: &Sensor) -> bool {
@@ -32,7 +35,8 @@ struct Watched {
     pressure: LastSeen,
     /// Readings of each CPU so far; where it stands still the CPU could not be read.
     readings: Vec<u64>,
-    is_gone: bool,
+    /// When pressure was last folded.
+    folded: Timestamp,
 }
 
 impl Watched {
@@ -48,8 +52,35 @@ impl Watched {
             density: LastSeen::new(pressure.entity(), STALL.columns.len()),
             pressure,
             readings: vec![0; cpus],
-            is_gone: false,
+            folded: Timestamp::default(),
         }
+    }
+
+    /// Takes what the CPUs lost since the last reading.
+    fn read(&mut self, programs: &Pressure, slot: usize, since: Window) {
+        if since.len_ns() > MOST_APART_NS {
+            self.stalled.skip();
+        }
+        let online = programs.online();
+        for (cpu, readings) in self.readings.iter_mut().enumerate() {
+            if let Some(stall) = programs.stall(slot, cpu)
+                && stall.readings != *readings
+            {
+                *readings = stall.readings;
+                self.stalled.take(cpu, stall.ns, online);
+            }
+        }
+    }
+
+    /// Folds where the kernel has ended one of its intervals since the last reading, so that both
+    /// have the same; of a group that rests, or where that is not known, after as long. Whether it did.
+    fn settle(&mut self, since: Window, kernels: Timestamp) -> bool {
+        let own = self.folded + PATIENCE_NS;
+        let ended = [kernels, own].into_iter().find(|it| since.contains(*it));
+        let part = ended.map(|at| at.ns_since(since.start) as f64 / since.len_ns() as f64);
+        self.stalled.settle(part);
+        self.folded = ended.unwrap_or(self.folded);
+        ended.is_some()
     }
 
     /// Ends its series.
@@ -136,54 +167,36 @@ impl Stalls {
     }
 
     /// Reads the machine and the watched groups.
-    pub(crate) fn sample(&mut self, now: Timestamp, intakes: &mut [Intake; 2]) {
+    pub(crate) fn sample(
+        &mut self,
+        now: Timestamp,
+        (density, intakes): (&mut [Intake; 2], &mut [Intake]),
+    ) {
         if self.programs.read_watched().is_err() {
             return;
         }
-        let lost = now.ns_since(self.before) > MOST_APART_NS;
+        let since = Window::new(self.before, now);
         self.before = now;
-        let online = self.programs.online();
-        for (slot, watched) in self.watched.iter_mut().enumerate() {
-            let Some(watched) = watched else { continue };
-            watched.is_gone = !self.programs.is_alive(slot);
-            if watched.is_gone {
-                continue;
-            }
-            if lost {
-                watched.stalled.skip();
-            }
-            for (cpu, readings) in watched.readings.iter_mut().enumerate() {
-                if let Some(stall) = self.programs.stall(slot, cpu)
-                    && stall.readings != *readings
-                {
-                    *readings = stall.readings;
-                    watched.stalled.take(cpu, stall.ns, online);
-                }
-            }
-            let row = row(&self.programs, slot, watched.stalled.density());
-            watched.density.take(now, &row, &mut intakes[whose(slot)]);
-        }
-    }
-
-    /// Ends an interval of pressure: of the watched by what was read of them, of the others by what the
-    /// kernel folded.
-    pub(crate) fn fold(
-        &mut self,
-        now: Timestamp,
-        cgroups: &Cgroups,
-        (density, intakes): (&mut [Intake; 2], &mut [Intake]),
-    ) {
         for (slot, place) in self.watched.iter_mut().enumerate() {
             let Some(watched) = place else { continue };
-            if watched.is_gone {
+            let Some(folded) = self.programs.state(slot) else {
                 watched.finish(slot, self.pressure, (density, intakes));
                 *place = None;
                 continue;
+            };
+            watched.read(&self.programs, slot, since);
+            let row = row(&self.programs, slot, watched.stalled.density());
+            watched.density.take(now, &row, &mut density[whose(slot)]);
+            if watched.settle(since, folded) {
+                let row = self::row(&self.programs, slot, watched.stalled.pressure());
+                let intake = &mut intakes[self.pressure[whose(slot)]];
+                watched.pressure.take(watched.folded, &row, intake);
             }
-            watched.stalled.fold();
-            let row = row(&self.programs, slot, watched.stalled.pressure());
-            watched.pressure.take(now, &row, &mut intakes[self.pressure[whose(slot)]]);
         }
+    }
+
+    /// Takes the kernel's own folds of the groups that are not watched.
+    pub(crate) fn take_folds(&mut self, now: Timestamp, cgroups: &Cgroups, intakes: &mut [Intake]) {
         let Ok(totals) = self.programs.read_totals() else {
             return;
         };
@@ -227,5 +240,12 @@ fn whose(slot: usize) -> usize {
 /// A row of times, without those that mean nothing.
 fn row<const N: usize>(programs: &Pressure, slot: usize, ns: [i64; N]) -> [i64; N] {
     let row = programs.counted(ns);
-    if slot == MACHINE { of_machine(row) } else { row }
+    if slot == MACHINE {
+        of_machine(row)
+    } else {
+        row
+    }
 }
+
+#[cfg(test)]
+mod tests;

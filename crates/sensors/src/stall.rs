@@ -21,10 +21,22 @@ macro_rules! stalled {
 }
 
 static COLUMNS: &[Column] = &[
-    stalled!("cpu_some_ns", "at least one task waited for it, own quota throttling included"),
-    stalled!("cpu_full_ns", "tasks waited for it and none of the group had it"),
-    stalled!("memory_some_ns", "at least one of its tasks waited for memory"),
-    stalled!("memory_full_ns", "all of its non-idle tasks waited for memory"),
+    stalled!(
+        "cpu_some_ns",
+        "at least one task waited for it, own quota throttling included"
+    ),
+    stalled!(
+        "cpu_full_ns",
+        "tasks waited for it and none of the group had it"
+    ),
+    stalled!(
+        "memory_some_ns",
+        "at least one of its tasks waited for memory"
+    ),
+    stalled!(
+        "memory_full_ns",
+        "all of its non-idle tasks waited for memory"
+    ),
     stalled!("io_some_ns", "at least one of its tasks waited for I/O"),
     stalled!("io_full_ns", "all of its non-idle tasks waited for I/O"),
     stalled!("irq_full_ns", "tasks stood still for interrupts"),

@@ -8,13 +8,13 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::ptr::NonNull;
 
+use libbpf_rs::ProgramInput;
 use libbpf_rs::libbpf_sys::{
     LIBBPF_PERF_EVENT_CONT, PERF_COUNT_SW_BPF_OUTPUT, PERF_SAMPLE_RAW, PERF_SAMPLE_TIME,
     PERF_TYPE_SOFTWARE, bpf_perf_event_ret, perf_buffer, perf_buffer__consume, perf_buffer__free,
     perf_buffer__new_raw, perf_event_attr, perf_event_header,
 };
 use libbpf_rs::skel::{OpenSkel as _, SkelBuilder as _};
-use libbpf_rs::ProgramInput;
 
 use super::Refusal;
 use super::skeletons::clock::{ClockSkel, ClockSkelBuilder};
@@ -66,7 +66,9 @@ impl SchedulerClock {
         };
         let events = NonNull::new(events).ok_or_else(|| {
             let why = std::io::Error::last_os_error();
-            Refusal::new(format!("perf events that tell the scheduler's clock: {why}"))
+            Refusal::new(format!(
+                "perf events that tell the scheduler's clock: {why}"
+            ))
         })?;
         Ok(Self {
             program,
@@ -96,7 +98,9 @@ impl SchedulerClock {
         let read = unsafe { perf_buffer__consume(self.events.as_ptr()) };
         if read < 0 {
             let why = std::io::Error::from_raw_os_error(-read);
-            return Err(Refusal::new(format!("reading the scheduler's clock: {why}")));
+            return Err(Refusal::new(format!(
+                "reading the scheduler's clock: {why}"
+            )));
         }
         Ok(&self.ahead)
     }

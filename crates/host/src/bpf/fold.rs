@@ -22,8 +22,10 @@ pub(crate) const MOST_APART_NS: i64 = u32::MAX as i64 - MOST_BACK_NS as i64;
 pub(crate) struct Stalled {
     /// The last reading of each CPU; `None` before the first.
     last: Vec<Option<[u32; STATES]>>,
-    /// Grown since the last fold, by CPU.
-    unfolded: Vec<[i64; STATES]>,
+    /// Grown since the last reading, by CPU.
+    fresh: Vec<[f64; STATES]>,
+    /// Grown since the last fold before that.
+    unfolded: Vec<[f64; STATES]>,
     density_ns: [f64; STATES],
     pressure_ns: [f64; STALLS],
 }
@@ -33,7 +35,8 @@ impl Stalled {
     pub(crate) fn new(cpus: usize, pressure_ns: [i64; STALLS]) -> Self {
         Self {
             last: vec![None; cpus],
-            unfolded: vec![[0; STATES]; cpus],
+            fresh: vec![[0.0; STATES]; cpus],
+            unfolded: vec![[0.0; STATES]; cpus],
             density_ns: [0.0; STATES],
             pressure_ns: pressure_ns.map(|ns| ns as f64),
         }
@@ -46,32 +49,51 @@ impl Stalled {
 
     /// Takes a reading of one CPU, of so many that are online.
     pub(crate) fn take(&mut self, cpu: usize, ns: [u32; STATES], online: usize) {
-        let (Some(last), Some(unfolded)) = (self.last.get_mut(cpu), self.unfolded.get_mut(cpu))
-        else {
+        let (Some(last), Some(fresh)) = (self.last.get_mut(cpu), self.fresh.get_mut(cpu)) else {
             return;
         };
         if let Some(last) = last {
             for state in 0..STATES {
-                let grown = growth(last[state], ns[state]);
-                unfolded[state] += grown;
-                self.density_ns[state] += grown as f64 / online.max(1) as f64;
+                let grown = growth(last[state], ns[state]) as f64;
+                fresh[state] += grown;
+                self.density_ns[state] += grown / online.max(1) as f64;
             }
         }
         *last = Some(ns);
     }
 
-    /// Ends an interval of pressure.
-    pub(crate) fn fold(&mut self) {
-        let weight: i64 = self.unfolded.iter().map(|cpu| cpu[NONIDLE].max(0)).sum();
-        if weight > 0 {
+    /// Ends a reading. Where an interval of pressure ended meanwhile, `ended` is the part of the time since
+    /// the reading before that had passed then.
+    pub(crate) fn settle(&mut self, ended: Option<f64>) {
+        if let Some(part) = ended {
+            self.move_fresh(part);
+            self.fold();
+            self.move_fresh(1.0 - part);
+        } else {
+            self.move_fresh(1.0);
+        }
+        self.fresh.fill([0.0; STATES]);
+    }
+
+    fn move_fresh(&mut self, part: f64) {
+        for (unfolded, fresh) in self.unfolded.iter_mut().zip(&self.fresh) {
+            for (sum, grown) in unfolded.iter_mut().zip(fresh) {
+                *sum += grown * part;
+            }
+        }
+    }
+
+    fn fold(&mut self) {
+        let weight: f64 = self.unfolded.iter().map(|cpu| cpu[NONIDLE].max(0.0)).sum();
+        if weight > 0.0 {
             for cpu in &self.unfolded {
-                let part = cpu[NONIDLE].max(0) as f64 / weight as f64;
+                let part = cpu[NONIDLE].max(0.0) / weight;
                 for (sum, grown) in self.pressure_ns.iter_mut().zip(cpu) {
-                    *sum += *grown as f64 * part;
+                    *sum += grown * part;
                 }
             }
         }
-        self.unfolded.fill([0; STATES]);
+        self.unfolded.fill([0.0; STATES]);
     }
 
     /// Stalled time so far, mean over the CPUs, ns, by state.
@@ -116,13 +138,25 @@ mod tests {
         }
         stalled.take(0, reading(0, 900, 1_000), 2);
         stalled.take(1, reading(0, 0, 500), 2);
+        stalled.settle(None);
         assert_eq!(stalled.pressure()[0], 0, "before the fold");
-        stalled.fold();
+        stalled.settle(Some(1.0));
         assert_eq!(stalled.pressure()[0], 600);
         assert_eq!(stalled.density()[0], 450);
         assert_eq!(stalled.density()[NONIDLE], 750);
-        stalled.fold();
+        stalled.settle(Some(0.5));
         assert_eq!(stalled.pressure()[0], 600, "nothing is folded twice");
+    }
+
+    #[test]
+    fn an_interval_that_ends_between_two_readings_takes_its_part() {
+        let mut stalled = Stalled::new(1, [0; STALLS]);
+        stalled.take(0, reading(0, 0, 0), 1);
+        stalled.take(0, reading(0, 400, 1_000), 1);
+        stalled.settle(Some(0.25));
+        assert_eq!(stalled.pressure()[0], 100);
+        stalled.settle(Some(1.0));
+        assert_eq!((stalled.pressure()[0], stalled.density()[0]), (400, 400));
     }
 
     #[test]
@@ -133,7 +167,7 @@ mod tests {
         stalled.skip();
         stalled.take(0, reading(4, 5_000, 5_000), 1);
         stalled.take(0, reading(4, 5_100, 5_100), 1);
-        stalled.fold();
+        stalled.settle(Some(1.0));
         assert_eq!((stalled.density()[4], stalled.pressure()[4]), (300, 300));
     }
 
@@ -173,7 +207,7 @@ mod tests {
                 stalled.take(cpu, [0; STATES], cpus.len());
                 stalled.take(cpu, reading(0, *lost, *nonidle), cpus.len());
             }
-            stalled.fold();
+            stalled.settle(Some(1.0));
             let lost = || cpus.iter().map(|(lost, _)| i64::from(*lost));
             let folded = stalled.pressure()[0];
             prop_assert!(lost().min().unwrap_or(0) <= folded && folded <= lost().max().unwrap_or(0));

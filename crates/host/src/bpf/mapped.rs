@@ -23,9 +23,15 @@ impl<T: Copy> Mapped<T> {
     ///
     /// # Errors
     /// When the kernel refuses, or `T` is not what its values are.
-    pub(crate) fn new(map: BorrowedFd<'_>, count: usize, value_bytes: u32) -> Result<Self, Refusal> {
+    pub(crate) fn new(
+        map: BorrowedFd<'_>,
+        count: usize,
+        value_bytes: u32,
+    ) -> Result<Self, Refusal> {
         if size_of::<T>() != value_bytes as usize || !size_of::<T>().is_multiple_of(8) {
-            return Err(Refusal::new("a map's values are not as long as they are read"));
+            return Err(Refusal::new(
+                "a map's values are not as long as they are read",
+            ));
         }
         let bytes = count * size_of::<T>();
         // SAFETY: a new mapping anywhere; it is taken back in `drop`.

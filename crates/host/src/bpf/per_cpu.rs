@@ -36,8 +36,8 @@ impl<'a> PerCpu<'a> {
             let variable: Option<Var<'_>> = self.kernel.type_by_id(info.ty);
             variable.is_some_and(|it| it.name().is_some_and(|it| it == name))
         });
-        found.map(|info| i64::from(info.offset)).ok_or_else(|| {
-            Refusal::new(format!("this kernel has no per-CPU variable {name}"))
-        })
+        found
+            .map(|info| i64::from(info.offset))
+            .ok_or_else(|| Refusal::new(format!("this kernel has no per-CPU variable {name}")))
     }
 }

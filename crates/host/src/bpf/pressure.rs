@@ -7,8 +7,8 @@ use std::os::fd::AsFd as _;
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::Enum;
 use libbpf_rs::skel::{OpenSkel as _, SkelBuilder as _};
-use model::MISSING;
 use libbpf_rs::{MapCore as _, MapFlags, ProgramInput, ProgramMut, num_possible_cpus};
+use model::{MISSING, Timestamp};
 
 use super::clock::SchedulerClock;
 use super::fold::STATES;
@@ -79,7 +79,9 @@ impl Pressure {
         let numbers = numbers(&kernel)?;
         constants.number_by_state = numbers;
         open.maps.place_by_cpu.set_max_entries(cpus as u32)?;
-        open.maps.stall_by_slot_and_cpu.set_max_entries(slots as u32)?;
+        open.maps
+            .stall_by_slot_and_cpu
+            .set_max_entries(slots as u32)?;
         let programs = open.load()?;
         let maps = &programs.maps;
         let (watched, stalls, totals) = (
@@ -90,7 +92,11 @@ impl Pressure {
         let mut pressure = Self {
             watched: Mapped::new(watched.as_fd(), MOST_WATCHED, watched.value_size())?,
             stalls: Mapped::new(stalls.as_fd(), slots, stalls.value_size())?,
-            totals: Mapped::new(totals.as_fd(), totals.max_entries() as usize, totals.value_size())?,
+            totals: Mapped::new(
+                totals.as_fd(),
+                totals.max_entries() as usize,
+                totals.value_size(),
+            )?,
             clock: SchedulerClock::load(cpus)?,
             places: vec![(pressure_cpu::default(), true); cpus],
             cpus,
@@ -100,7 +106,9 @@ impl Pressure {
         match run(&pressure.programs.progs.locate)? {
             0 => {}
             code => {
-                let why = format!("the kernel's per-CPU times are not where they were looked for ({code})");
+                let why = format!(
+                    "the kernel's per-CPU times are not where they were looked for ({code})"
+                );
                 return Err(Refusal::new(why));
             }
         }
@@ -162,7 +170,7 @@ impl Pressure {
 
     /// Watches the group with this id from now on in a slot other than the machine's.
     pub(crate) fn watch(&self, slot: usize, id: u64) -> Result<(), Refusal> {
-        let mut value = [0; 16];
+        let mut value = [0; size_of::<pressure_watched>()];
         value[..8].copy_from_slice(&id.to_ne_bytes());
         let slots = &self.programs.maps.watched_by_slot;
         slots.update(&(slot as u32).to_ne_bytes(), &value, MapFlags::ANY)?;
@@ -174,9 +182,15 @@ impl Pressure {
         run(&self.programs.progs.watched).map(|_| ())
     }
 
-    /// Whether the group in a slot was there at the last reading, its pressure being counted.
-    pub(crate) fn is_alive(&self, slot: usize) -> bool {
-        self.watched.get(slot).is_some_and(|it| it.alive != 0)
+    /// Whether the group in a slot was there at the last reading, its pressure being counted; and when the
+    /// kernel last ended one of its own 2 s, on CLOCK_BOOTTIME, where that is known.
+    pub(crate) fn state(&self, slot: usize) -> Option<Timestamp> {
+        let watched = self.watched.get(slot).filter(|it| it.alive != 0)?;
+        let ahead = self
+            .places
+            .first()
+            .map_or(0, |(place, _)| place.clock_ahead_ns);
+        Some(Timestamp::from_ns(watched.folded_at.cast_signed() - ahead))
     }
 
     /// What was last read of a CPU of the group in a slot.
@@ -187,7 +201,12 @@ impl Pressure {
     /// Reads the kernel's own folds of all groups.
     pub(crate) fn read_totals(&self) -> Result<impl Iterator<Item = Total>, Refusal> {
         run(&self.programs.progs.totals)?;
-        let found = self.programs.maps.bss_data.as_deref().map_or(0, |it| it.groups);
+        let found = self
+            .programs
+            .maps
+            .bss_data
+            .as_deref()
+            .map_or(0, |it| it.groups);
         Ok((0..found as usize).filter_map(|place| self.totals.get(place)))
     }
 }
