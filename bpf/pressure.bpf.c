@@ -220,7 +220,8 @@ static long read_slot(__u32 slot, void *ctx)
 
 	if (!watched)
 		return 1;
-	if (slot == 0) {
+	/* The root group has no account of its own: it is the machine's (cgroup_psi in linux/cgroup.h). */
+	if (slot == 0 || watched->id == ROOT_ID) {
 		reading.pcpu = system_group_pcpu;
 		watched->alive = 1;
 		watched->folded_at = psi ? BPF_CORE_READ(psi, avg_last_update) : 0;

@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-scripts/need.sh "the tests" postgresql build-essential sudo util-linux e2fsprogs iproute2 python3-venv
+scripts/need.sh "the tests" postgresql compilers sudo util-linux e2fsprogs iproute2 python3-venv
 scripts/rust.sh
 scripts/need.sh "the page's tests" nodejs npm chromium ||
     echo "No Node.js or Chromium: the page is not tested" >&2
