@@ -17,6 +17,7 @@ use libbpf_rs::{PrintLevel, set_print};
 /// The code that loads each program, made from it when this crate is built.
 #[allow(
     clippy::all,
+    clippy::unwrap_used,
     dead_code,
     missing_docs,
     non_camel_case_types,
