@@ -5,6 +5,7 @@
 
 mod clock;
 pub(crate) mod fold;
+pub(crate) mod ledger;
 mod mapped;
 mod per_cpu;
 pub(crate) mod pressure;
@@ -26,6 +27,9 @@ use libbpf_rs::{PrintLevel, set_print};
 mod skeletons {
     pub(crate) mod clock {
         include!(concat!(env!("OUT_DIR"), "/clock.skel.rs"));
+    }
+    pub(crate) mod ledger {
+        include!(concat!(env!("OUT_DIR"), "/ledger.skel.rs"));
     }
     pub(crate) mod pressure {
         include!(concat!(env!("OUT_DIR"), "/pressure.skel.rs"));

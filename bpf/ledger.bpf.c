@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Where does the time of each thread go?
+ *
+ * Hooks: sched_switch, sched_wakeup, sched_wakeup_new, sched_migrate_task, sched_process_fork. User space
+ * runs `read` as often as it likes.
+ * Times are the scheduler's own (rq->clock), which it has just read whenever it tells us of an event:
+ * one time for all that an event changes, at no cost, and the clock that run_delay and
+ * sum_exec_runtime are counted with.
+ * Cost: `make bench` (probes) tells; threads without a part in it cost two additions a switch.
+ * Kernel: 6.7 for the walk over threads (bpf_iter_task), CONFIG_FAIR_GROUP_SCHED.
+ * Lost: what happens to a thread whose account finds no memory (`drops`); an account that was being
+ * written at each of 16 looks is left for the next reading (`torn`). When a quota ends is not told: a
+ * thread counts as held by it until it runs.
+ */
+#include "lib/kernel.bpf.h"
+#include <bpf/bpf_tracing.h>
+#include "lib/reason.bpf.h"
+#include "lib/run_queue.bpf.h"
+
+/* include/linux/sched.h */
+#define TASK_DEAD 0x80
+/* BPF_TASK_ITER_ALL_THREADS */
+#define ALL_THREADS 1
+
+/* Of a thread that has ended; it is not shown. */
+#define ENDED (LEDGER_HELD + 1)
+
+/* One thread's page of the books. */
+struct thread {
+	/* Odd while it is being changed. */
+	__u32 sequence;
+	/* enum ledger_state, and the class where it is blocked or held. */
+	__u32 state;
+	__u32 class;
+	/* Its part in this (enum ledger_holder), and as of which assignment. */
+	__u32 part;
+	__u32 assignment;
+	/* The CPU that it has or waits for, and whether it is among those counted there. */
+	__u32 cpu;
+	__u32 counted;
+	__u32 unused;
+	/* When the state began, and what then was: who had had the CPU how long; how long the CPU had been
+	 * waited for; its own run time. */
+	__u64 since;
+	__u64 held_ns[LEDGER_HOLDERS];
+	__u64 waited_ns;
+	__u64 run_time_ns;
+	struct ledger_account account;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct thread);
+} thread_by_task SEC(".maps");
+
+/* Parts that were given to processes; what they fork inherits. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, LEDGER_MOST_PROCESSES);
+	__type(key, __u32);
+	__type(value, __u32);
+} part_by_tgid SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, LEDGER_MOST_THREADS);
+	__type(key, __u32);
+	__type(value, struct ledger_record);
+} record_by_place SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, LEDGER_MOST_OTHERS);
+	__type(key, __u32);
+	__type(value, struct ledger_other);
+} other_by_place SEC(".maps");
+
+/* Counts the assignments, from 1; at its first event after one, a thread looks for its part. */
+__u32 assignment;
+/* Whether `read` is to tell of the others too. */
+__u32 wants_others;
+/* sched_clock() less CLOCK_BOOTTIME. */
+__s64 clock_ahead_ns;
+/* What `read` found, as of when, and what it could not. */
+__u32 records;
+__u32 others;
+__u32 unplaced;
+__u32 torn;
+__u64 read_at_ns;
+
+extern int bpf_iter_task_new(struct bpf_iter_task *it, struct task_struct *task,
+			     unsigned int flags) __ksym;
+extern struct task_struct *bpf_iter_task_next(struct bpf_iter_task *it) __ksym;
+extern void bpf_iter_task_destroy(struct bpf_iter_task *it) __ksym;
+extern void bpf_rcu_read_lock(void) __ksym;
+extern void bpf_rcu_read_unlock(void) __ksym;
+
+static __always_inline struct thread *thread_of(struct task_struct *task, struct run_queue *queue)
+{
+	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL,
+						     BPF_LOCAL_STORAGE_GET_F_CREATE);
+	__u32 tgid, *part, before;
+
+	if (!thread) {
+		if (queue)
+			queue->drops++;
+		return NULL;
+	}
+	if (thread->assignment == assignment)
+		return thread;
+	thread->assignment = assignment;
+	tgid = task->tgid;
+	before = thread->part;
+	part = bpf_map_lookup_elem(&part_by_tgid, &tgid);
+	if (part)
+		thread->part = *part;
+	/* Its books begin anew: of the others less is counted. */
+	if (before == LEDGER_REST && thread->part != LEDGER_REST && thread->state != ENDED) {
+		step(thread);
+		thread->state = LEDGER_UNSEEN;
+		__builtin_memset(&thread->account, 0, sizeof(thread->account));
+		step(thread);
+	}
+	return thread;
+}
+
+/* A wait for a CPU ends: whose it was meanwhile. Read from another CPU, that may be more than passed. */
+static __always_inline void share_out(__u64 *queued_ns, __u64 waited, const __u64 *before,
+				      const __u64 *after)
+{
+	__u64 part;
+	int each;
+
+	for (each = LEDGER_REST; each < LEDGER_NOBODY; each++) {
+		part = elapsed(before[each], after[each]);
+		part = part < waited ? part : waited;
+		queued_ns[each] += part;
+		waited -= part;
+	}
+	queued_ns[LEDGER_NOBODY] += waited;
+}
+
+/* As of `seen`, which is the run queue itself or a copy of it. */
+static __always_inline void start_waiting(struct thread *thread, struct run_queue *queue,
+					  const struct run_queue *seen, __u32 cpu, __u64 now)
+{
+	thread->cpu = cpu;
+	holders_at(seen, now, thread->held_ns);
+	if (thread->part == LEDGER_TARGET) {
+		thread->counted = 1;
+		add_waiting(queue, now, 1);
+	}
+}
+
+static __always_inline void stop_waiting(struct thread *thread, struct run_queue *queue, __u64 now)
+{
+	__u64 held_ns[LEDGER_HOLDERS];
+
+	holders_at(queue, now, held_ns);
+	share_out(thread->account.queued_ns, elapsed(thread->since, now), thread->held_ns, held_ns);
+	if (thread->counted) {
+		thread->counted = 0;
+		add_waiting(queue, now, -1);
+	}
+}
+
+/* Adds the state that ends now to the account. */
+static __always_inline void close(struct thread *thread, struct run_queue *queue, __u64 now,
+				  __u64 run_time_ns)
+{
+	__u64 passed = elapsed(thread->since, now);
+	struct ledger_account *account = &thread->account;
+
+	switch (thread->state) {
+	case LEDGER_UNSEEN:
+		account->known_since_ns = now;
+		break;
+	case LEDGER_RUNNING:
+		account->ns[LEDGER_ON_CPU] += passed;
+		account->hidden_ns += passed - (run_time_ns - thread->run_time_ns);
+		account->held_up_ns += queue->waited_ns - thread->waited_ns;
+		break;
+	case LEDGER_QUEUED:
+		stop_waiting(thread, queue, now);
+		break;
+	default:
+		if (thread->class < LEDGER_CLASSES)
+			account->ns[thread->class] += passed;
+	}
+	thread->since = now;
+}
+
+static __always_inline void leave(struct task_struct *task, struct run_queue *queue, __u32 cpu,
+				  __u64 now, __u32 blocked_in)
+{
+	struct thread *thread = thread_of(task, queue);
+
+	if (!thread)
+		return;
+	step(thread);
+	close(thread, queue, now, task->se.sum_exec_runtime);
+	if (blocked_in & TASK_DEAD) {
+		thread->state = ENDED;
+	} else if (thread->part == LEDGER_REST) {
+		thread->state = LEDGER_UNSEEN;
+	} else if (blocked_in) {
+		thread->state = LEDGER_BLOCKED;
+		thread->class = reason(task, blocked_in);
+	} else if (is_held_by_quota(task)) {
+		thread->state = LEDGER_HELD;
+		thread->class = LEDGER_THROTTLED;
+	} else {
+		thread->state = LEDGER_QUEUED;
+		start_waiting(thread, queue, queue, cpu, now);
+	}
+	step(thread);
+}
+
+static __always_inline __u32 enter(struct task_struct *task, struct run_queue *queue, __u32 cpu,
+				   __u64 now)
+{
+	struct thread *thread = thread_of(task, queue);
+
+	if (!thread)
+		return LEDGER_REST;
+	step(thread);
+	close(thread, queue, now, 0);
+	thread->state = LEDGER_RUNNING;
+	thread->cpu = cpu;
+	thread->waited_ns = queue->waited_ns;
+	thread->run_time_ns = task->se.sum_exec_runtime;
+	thread->account.slices++;
+	step(thread);
+	return thread->part;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
+	     unsigned int prev_state)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct run_queue *queue = run_queue_of(cpu);
+	__u64 now = rq_of(prev)->clock;
+
+	if (!queue)
+		return 0;
+	step(queue);
+	count_until(queue, now);
+	/* With a signal pending it does not block after all; kernels before 6.16 show the state that it was
+	 * about to have (commit 8feb053d5319). */
+	if (prev->pid)
+		leave(prev, queue, cpu, now, preempt || !prev->__state ? 0 : prev_state);
+	queue->holder = next->pid ? enter(next, queue, cpu, now) : LEDGER_NOBODY;
+	step(queue);
+	return 0;
+}
+
+/* A thread can be run: if it is blocked. Who is woken before it has left its CPU goes on running. */
+static __always_inline void wake(struct task_struct *task)
+{
+	struct thread *thread = thread_of(task, run_queue_of(bpf_get_smp_processor_id()));
+	struct run_queue *queue;
+	struct rq *rq;
+	__u64 now;
+
+	if (!thread || thread->part == LEDGER_REST)
+		return;
+	if (thread->state != LEDGER_BLOCKED && (thread->state != LEDGER_UNSEEN || task->on_cpu))
+		return;
+	rq = rq_of(task);
+	now = rq->clock;
+	queue = run_queue_of(rq->cpu);
+	if (!queue)
+		return;
+	step(queue);
+	count_until(queue, now);
+	step(thread);
+	close(thread, queue, now, 0);
+	thread->state = LEDGER_QUEUED;
+	start_waiting(thread, queue, queue, rq->cpu, now);
+	step(thread);
+	step(queue);
+}
+
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(on_wakeup, struct task_struct *task)
+{
+	wake(task);
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(on_wakeup_new, struct task_struct *task)
+{
+	wake(task);
+	return 0;
+}
+
+/* It goes on waiting for another CPU; before, the kernel has not yet noted the new one. */
+SEC("tp_btf/sched_migrate_task")
+int BPF_PROG(on_migrate, struct task_struct *task, int to)
+{
+	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
+	struct run_queue *old, *new, copy;
+	__u64 now;
+
+	if (!thread || thread->state != LEDGER_QUEUED)
+		return 0;
+	old = run_queue_of(thread->cpu);
+	new = run_queue_of(to);
+	if (!old || !new)
+		return 0;
+	now = rq_of(task)->clock;
+	copy_run_queue(new, &copy);
+	step(thread);
+	close(thread, old, now, 0);
+	start_waiting(thread, new, &copy, to, now);
+	step(thread);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+{
+	struct run_queue *queue = run_queue_of(bpf_get_smp_processor_id());
+	struct thread *of_parent = thread_of(parent, queue);
+	struct thread *thread = bpf_task_storage_get(&thread_by_task, child, NULL,
+						     BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (of_parent && thread) {
+		thread->part = of_parent->part;
+		thread->assignment = of_parent->assignment;
+	}
+	return 0;
+}
+
+/* What the books say of the present, as it was copied. */
+struct present {
+	__u32 class;
+	__u32 cpu;
+	__u64 since;
+	__u64 held_ns[LEDGER_HOLDERS];
+	__u64 waited_ns;
+	__u64 run_time_ns;
+};
+
+/* Copies the account, and the kernel's own as it stood meanwhile. Whether it stood still. */
+static __always_inline bool copy_thread(struct task_struct *task, const struct thread *thread,
+					struct ledger_record *record, struct present *present)
+{
+	const volatile __u32 *sequence = &thread->sequence;
+	__u32 before;
+	int tries, each;
+
+	for (tries = 0; tries < MOST_TRIES; tries++) {
+		before = *sequence;
+		barrier();
+		record->state = thread->state;
+		record->account = thread->account;
+		present->class = thread->class;
+		present->cpu = thread->cpu;
+		present->since = thread->since;
+		for (each = 0; each < LEDGER_HOLDERS; each++)
+			present->held_ns[each] = thread->held_ns[each];
+		present->waited_ns = thread->waited_ns;
+		present->run_time_ns = thread->run_time_ns;
+		record->run_apart_ns = task->se.sum_exec_runtime;
+		record->wait_apart_ns = task->sched_info.run_delay;
+		record->slices_apart = task->sched_info.pcount;
+		barrier();
+		if (!(before & 1) && *sequence == before)
+			return true;
+	}
+	return false;
+}
+
+/* The kernel's own account less ours, both without the present. */
+static __always_inline void compare(struct ledger_record *record, const struct present *present)
+{
+	const struct ledger_account *account = &record->account;
+	int each;
+
+	/* While it runs, its run time is as of the last tick. */
+	if (record->state == LEDGER_RUNNING)
+		record->run_apart_ns = present->run_time_ns;
+	record->run_apart_ns += account->hidden_ns - account->ns[LEDGER_ON_CPU];
+	for (each = 0; each < LEDGER_HOLDERS; each++)
+		record->wait_apart_ns -= account->queued_ns[each];
+	record->wait_apart_ns -= account->ns[LEDGER_THROTTLED];
+	record->slices_apart -= account->slices;
+	record->compared = record->state == LEDGER_RUNNING || record->state == LEDGER_BLOCKED;
+}
+
+/* Adds the present state up to now. */
+static __always_inline void add_present(struct ledger_record *record, const struct present *present)
+{
+	__u64 now = read_at_ns, passed = elapsed(present->since, now), held_ns[LEDGER_HOLDERS];
+	struct ledger_account *account = &record->account;
+	struct run_queue *queue = run_queue_of(present->cpu), copy;
+
+	record->until_ns = present->since + passed;
+	if (record->state == LEDGER_RUNNING && queue) {
+		copy_run_queue(queue, &copy);
+		account->ns[LEDGER_ON_CPU] += passed;
+		account->held_up_ns += elapsed(present->waited_ns, waited_at(&copy, now));
+	} else if (record->state == LEDGER_QUEUED && queue) {
+		copy_run_queue(queue, &copy);
+		holders_at(&copy, now, held_ns);
+		share_out(account->queued_ns, passed, present->held_ns, held_ns);
+	} else if (present->class < LEDGER_CLASSES) {
+		account->ns[present->class] += passed;
+	}
+}
+
+static __noinline int read_thread(struct task_struct *task)
+{
+	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
+	__u32 place = records;
+	struct ledger_record *record;
+	struct present present;
+
+	if (!thread || thread->state == LEDGER_UNSEEN || thread->state == ENDED)
+		return 0;
+	record = bpf_map_lookup_elem(&record_by_place, &place);
+	if (!record) {
+		unplaced++;
+		return 0;
+	}
+	record->tid = task->pid;
+	record->tgid = task->tgid;
+	if (!copy_thread(task, thread, record, &present)) {
+		torn++;
+		return 0;
+	}
+	if (record->state == LEDGER_UNSEEN || record->state == ENDED)
+		return 0;
+	compare(record, &present);
+	add_present(record, &present);
+	records = place + 1;
+	return 0;
+}
+
+static __noinline int read_other(struct task_struct *task)
+{
+	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
+	__u32 place = others;
+	struct ledger_other *other;
+
+	if (!thread)
+		return 0;
+	other = bpf_map_lookup_elem(&other_by_place, &place);
+	if (!other) {
+		unplaced++;
+		return 0;
+	}
+	/* Both only grow, and each is written at once. */
+	other->tid = task->pid;
+	other->tgid = task->tgid;
+	other->on_cpu_ns = thread->account.ns[LEDGER_ON_CPU];
+	other->held_up_ns = thread->account.held_up_ns;
+	others = place + 1;
+	return 0;
+}
+
+/* The threads of target and generator, and the others where that is wanted. */
+SEC("syscall")
+int read(void *ctx)
+{
+	struct bpf_iter_task it;
+	struct task_struct *task;
+	struct thread *thread;
+
+	records = others = unplaced = torn = 0;
+	read_at_ns = bpf_ktime_get_boot_ns() + clock_ahead_ns;
+	bpf_rcu_read_lock();
+	bpf_iter_task_new(&it, NULL, ALL_THREADS);
+	while ((task = bpf_iter_task_next(&it))) {
+		thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
+		if (!thread)
+			continue;
+		if (thread->part != LEDGER_REST)
+			read_thread(task);
+		else if (wants_others)
+			read_other(task);
+	}
+	bpf_iter_task_destroy(&it);
+	bpf_rcu_read_unlock();
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
