@@ -445,11 +445,37 @@ static __noinline int read_thread(struct task_struct *task)
 	return 0;
 }
 
+/* The same of one of the others, of whom less is counted. */
+static __always_inline bool copy_other(const struct thread *thread, struct ledger_other *other,
+				       struct present *present)
+{
+	const volatile __u32 *sequence = &thread->sequence;
+	__u32 before;
+	int tries;
+
+	for (tries = 0; tries < MOST_TRIES; tries++) {
+		before = *sequence;
+		barrier();
+		present->class = thread->state;
+		present->cpu = thread->cpu;
+		present->since = thread->since;
+		present->waited_ns = thread->waited_ns;
+		other->on_cpu_ns = thread->account.ns[LEDGER_ON_CPU];
+		other->held_up_ns = thread->account.held_up_ns;
+		barrier();
+		if (!(before & 1) && *sequence == before)
+			return true;
+	}
+	return false;
+}
+
 static __noinline int read_other(struct task_struct *task)
 {
 	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
-	__u32 place = others;
+	struct run_queue *queue, copy;
 	struct ledger_other *other;
+	struct present present;
+	__u32 place = others;
 
 	if (!thread)
 		return 0;
@@ -458,11 +484,18 @@ static __noinline int read_other(struct task_struct *task)
 		unplaced++;
 		return 0;
 	}
-	/* Both only grow, and each is written at once. */
+	if (!copy_other(thread, other, &present)) {
+		torn++;
+		return 0;
+	}
+	queue = run_queue_of(present.cpu);
+	if (present.class == LEDGER_RUNNING && queue) {
+		copy_run_queue(queue, &copy);
+		other->on_cpu_ns += elapsed(present.since, read_at_ns);
+		other->held_up_ns += elapsed(present.waited_ns, waited_at(&copy, read_at_ns));
+	}
 	other->tid = task->pid;
 	other->tgid = task->tgid;
-	other->on_cpu_ns = thread->account.ns[LEDGER_ON_CPU];
-	other->held_up_ns = thread->account.held_up_ns;
 	others = place + 1;
 	return 0;
 }

@@ -118,8 +118,7 @@ impl Ledger {
     /// Looks at the scheduler's clock anew; it drifts.
     pub(crate) fn calibrate(&mut self) -> Result<(), Refusal> {
         let ahead = self.clock.read()?.iter().flatten().min().copied();
-        self.ahead_ns =
-            ahead.ok_or_else(|| Refusal::new("no CPU told its scheduler's clock"))?;
+        self.ahead_ns = ahead.ok_or_else(|| Refusal::new("no CPU told its scheduler's clock"))?;
         let variables = self.programs.maps.bss_data.as_deref_mut();
         variables.ok_or_else(no_variables)?.clock_ahead_ns = self.ahead_ns;
         Ok(())
@@ -234,3 +233,5 @@ fn no_variables() -> Refusal {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod waits;

@@ -1,14 +1,330 @@
+//! Against clocks of others: known waits by the thread's own, and the kernel's own account under load.
+
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::waits::{self, Group, OnDisk, Own};
 use super::*;
-#[test]
-fn loads() {
-    let mut l = Ledger::load("x86_64").expect("loads");
-    l.assign(std::process::id(), Some(Role::Target)).unwrap();
-    l.heed();
-    for _ in 0..5 {
-        std::thread::sleep(std::time::Duration::from_millis(100));
-        println!("{:?}", l.read(true).unwrap());
-        for r in l.records() { println!("{r:?} since {} until {}", l.time(r.account.known_since_ns), l.time(r.until_ns)); }
-        println!("others {}", l.others().count());
+
+/// One at a time: each wants the CPUs.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn skipped(why: impl std::fmt::Display) {
+    let required = std::env::var("STALLSCOPE_REQUIRE").is_ok_and(|it| it == "all");
+    assert!(!required, "STALLSCOPE_REQUIRE=all, and {why}");
+    println!("SKIPPED: the ledger: {why}");
+}
+
+fn loaded() -> Option<(Ledger, MutexGuard<'static, ()>)> {
+    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    match Ledger::load(std::env::consts::ARCH) {
+        Ok(ledger) => Some((ledger, alone)),
+        Err(why) => {
+            skipped(why);
+            None
+        }
     }
-    println!("drops {}", l.drops().unwrap());
+}
+
+fn read(ledger: &mut Ledger, tid: u32) -> Record {
+    // An account that is just being written is left out.
+    for _ in 0..100 {
+        ledger.read(false).expect("it can be read");
+        if let Some(found) = ledger.records().find(|it| it.tid == tid) {
+            return found;
+        }
+    }
+    panic!("{tid} is not among {:?}", ledger.records().count());
+}
+
+/// Each class: enum ledger_class.
+const NAMES: [&str; 20] = [
+    "on_cpu",
+    "throttled",
+    "memory_other",
+    "memory_sync",
+    "memory_read_write",
+    "memory_fault",
+    "io_other",
+    "io_sync",
+    "io_read_write",
+    "io_fault",
+    "kernel_other",
+    "kernel_sync",
+    "kernel_read_write",
+    "kernel_fault",
+    "futex",
+    "output",
+    "input",
+    "sleep",
+    "other_call",
+    "unknown",
+];
+
+/// What was counted of a thread between two readings, with its waits for a CPU at the end.
+struct Counted {
+    ns: [i64; 20],
+    queued_ns: [i64; 4],
+}
+
+impl Counted {
+    fn between(before: &Record, after: &Record) -> Self {
+        let (a, b) = (&before.account, &after.account);
+        let grown = |(a, b): (&u64, &u64)| b.checked_sub(*a).expect("it only grows") as i64;
+        let mut counted = Self {
+            ns: [0; 20],
+            queued_ns: [0; 4],
+        };
+        let classes = a.ns.iter().zip(&b.ns).map(grown);
+        counted
+            .ns
+            .iter_mut()
+            .zip(classes)
+            .for_each(|(to, ns)| *to = ns);
+        let queued = a.queued_ns.iter().zip(&b.queued_ns).map(grown);
+        counted
+            .queued_ns
+            .iter_mut()
+            .zip(queued)
+            .for_each(|(to, ns)| *to = ns);
+        counted
+    }
+
+    fn of(&self, classes: &[&str]) -> i64 {
+        let named = NAMES.iter().zip(self.ns);
+        named
+            .filter(|(name, _)| classes.contains(name))
+            .map(|(_, ns)| ns)
+            .sum()
+    }
+
+    fn queued(&self) -> i64 {
+        self.queued_ns.iter().sum()
+    }
+
+    fn shown(&self) -> String {
+        let named = NAMES.iter().zip(self.ns).filter(|(_, ns)| *ns != 0);
+        let named: Vec<_> = named.map(|(name, ns)| format!("{name} {ns}")).collect();
+        format!("{}, queued {:?}", named.join(", "), self.queued_ns)
+    }
+}
+
+/// Within 2 % or 1 ms.
+fn agree(own: i64, counted: i64) -> bool {
+    (own - counted).abs() <= (own / 50).max(1_000_000)
+}
+
+/// Has a thread do something while it is watched: it spins before and after, so that it waits for
+/// nothing else.
+fn watched(ledger: &mut Ledger, act: impl FnOnce() -> Own + Send) -> (Own, Counted) {
+    let (tid, step) = (AtomicU32::new(0), AtomicU32::new(0));
+    let until = |wanted: u32| {
+        while step.load(Ordering::SeqCst) != wanted {
+            std::hint::spin_loop();
+        }
+    };
+    std::thread::scope(|scope| {
+        let worker = scope.spawn(|| {
+            // A first event, since which it is known.
+            std::thread::yield_now();
+            std::thread::sleep(Duration::from_millis(1));
+            tid.store(
+                rustix::thread::gettid().as_raw_nonzero().get() as u32,
+                Ordering::SeqCst,
+            );
+            until(1);
+            let own = act();
+            step.store(2, Ordering::SeqCst);
+            until(3);
+            own
+        });
+        let is_over = |over: &dyn Fn() -> bool| {
+            while !over() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        };
+        is_over(&|| tid.load(Ordering::SeqCst) != 0);
+        let tid = tid.load(Ordering::SeqCst);
+        let before = read(ledger, tid);
+        step.store(1, Ordering::SeqCst);
+        is_over(&|| step.load(Ordering::SeqCst) == 2 || worker.is_finished());
+        let after = read(ledger, tid);
+        step.store(3, Ordering::SeqCst);
+        let counted = Counted::between(&before, &after);
+        (worker.join().expect("it did what it should"), counted)
+    })
+}
+
+fn as_target(ledger: &mut Ledger, pid: u32) {
+    ledger
+        .assign(pid, Some(Role::Target))
+        .expect("there is room");
+    ledger.heed();
+}
+
+#[test]
+fn each_kind_of_wait_is_what_the_waiting_thread_knows_of_it() {
+    let Some((mut ledger, _alone)) = loaded() else {
+        return;
+    };
+    as_target(&mut ledger, std::process::id());
+    let file = OnDisk::new("waits", 64);
+    let file = file.path();
+    type Wait<'a> = Box<dyn FnOnce() + Send + 'a>;
+    let waits: [(&str, &[&str], Wait<'_>); 8] = [
+        ("futex", &["futex"], Box::new(waits::futex)),
+        ("sleep", &["sleep"], Box::new(waits::sleep)),
+        ("receive", &["input"], Box::new(waits::receive)),
+        ("epoll", &["input"], Box::new(waits::epoll)),
+        ("send", &["output"], Box::new(waits::send)),
+        (
+            "sync",
+            &["io_sync", "kernel_sync"],
+            Box::new(|| waits::sync(file)),
+        ),
+        ("read", &["io_read_write"], Box::new(|| waits::read(file))),
+        ("fault", &["io_fault"], Box::new(|| waits::fault(file))),
+    ];
+    for (name, classes, wait) in waits {
+        let (own, counted) = watched(&mut ledger, || {
+            // Whoever else wants the CPUs: it is to wait for what it asks for.
+            crate::limits::raise_priority();
+            waits::measured(wait)
+        });
+        let (expected, found) = (own.blocked_ns(), counted.of(classes));
+        println!("{name}: {expected} of its own, {}", counted.shown());
+        assert!(expected > 20_000_000, "{name}: it waited: {own:?}");
+        assert!(
+            agree(expected, found),
+            "{name}: {expected}, and {}",
+            counted.shown()
+        );
+        let rest: i64 = counted.ns[1..].iter().sum::<i64>() - found;
+        assert!(
+            agree(0, rest) || rest * 50 < expected,
+            "{name}: {}",
+            counted.shown()
+        );
+    }
+}
+
+/// Something that wants a CPU all the time, on the second one.
+struct Hog(Child);
+
+impl Hog {
+    fn start() -> Self {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "taskset -pc 1 $$ > /dev/null; while :; do :; done"]);
+        Self(shell.stdout(Stdio::null()).spawn().expect("sh is there"))
+    }
+}
+
+impl Drop for Hog {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn to_second_cpu() {
+    let mut cpus = rustix::thread::CpuSet::new();
+    cpus.set(1);
+    rustix::thread::sched_setaffinity(None, &cpus).expect("there are two");
+}
+
+#[test]
+fn a_wait_for_a_cpu_is_held_against_who_has_it() {
+    let Some((mut ledger, _alone)) = loaded() else {
+        return;
+    };
+    let burn = || {
+        let own = waits::measured(|| {
+            to_second_cpu();
+            waits::burn(Duration::from_millis(600));
+        });
+        // Until it is looked at it waits no more.
+        crate::limits::raise_priority();
+        own
+    };
+    // What is started later is the target's too.
+    let hog = Hog::start();
+    as_target(&mut ledger, std::process::id());
+    std::thread::sleep(Duration::from_millis(100));
+    // What the target's threads waited for others, and what is held against those.
+    let both = |ledger: &mut Ledger| {
+        ledger.read(true).expect("it can be read");
+        let others = part(Role::Rest) as usize;
+        let waited: u64 = ledger
+            .records()
+            .map(|it| it.account.queued_ns[others])
+            .sum();
+        let charged: u64 = ledger.others().map(|it| it.held_up_ns).sum();
+        [waited as i64, charged as i64]
+    };
+    let before = both(&mut ledger);
+    let (own, counted) = watched(&mut ledger, burn);
+    let after = both(&mut ledger);
+    let [waited, charged] = [0, 1].map(|it| after[it] - before[it]);
+    println!(
+        "another's: {own:?}, {}, {charged} of {waited} charged",
+        counted.shown()
+    );
+    assert!(own.delay_ns > 100_000_000, "they shared: {own:?}");
+    assert!(
+        agree(own.delay_ns, counted.queued()),
+        "{own:?}, {}",
+        counted.shown()
+    );
+    // A thread of the test's own has ended in between, and took with it what it waited.
+    // Who of the others has ended as well is not charged any more.
+    let waited = waited + counted.queued_ns[part(Role::Rest) as usize];
+    assert!(
+        (waited - charged).abs() < waited / 10,
+        "{waited} and {charged}"
+    );
+    let others = counted.queued_ns[part(Role::Rest) as usize];
+    assert!(agree(others, counted.queued()), "{}", counted.shown());
+    drop(hog);
+    let (own, counted) = std::thread::scope(|scope| {
+        let hog = scope.spawn(burn);
+        let seen = watched(&mut ledger, burn);
+        hog.join().expect("it burned");
+        seen
+    });
+    println!("its own: {own:?}, {}", counted.shown());
+    assert!(
+        agree(own.delay_ns, counted.queued()),
+        "{own:?}, {}",
+        counted.shown()
+    );
+}
+
+#[test]
+fn who_is_held_by_a_quota_is_told_from_who_waits_for_a_cpu() {
+    let Some((mut ledger, _alone)) = loaded() else {
+        return;
+    };
+    let limits = [
+        ("cpu.shares", "8192"),
+        ("cpu.cfs_period_us", "100000"),
+        ("cpu.cfs_quota_us", "20000"),
+    ];
+    let Some(group) = Group::new("cpu", &limits) else {
+        return skipped(
+            "there is no v1 hierarchy with the cpu controller that groups can be made in",
+        );
+    };
+    as_target(&mut ledger, std::process::id());
+    let (own, counted) = watched(&mut ledger, || {
+        group.enter();
+        let own = waits::measured(|| waits::burn(Duration::from_millis(600)));
+        group.leave();
+        own
+    });
+    println!("quota: {own:?}, {}", counted.shown());
+    assert!(own.delay_ns > 200_000_000, "it was held: {own:?}");
+    let both = counted.of(&["throttled"]) + counted.queued();
+    assert!(agree(own.delay_ns, both), "{own:?}, {}", counted.shown());
 }
