@@ -10,8 +10,9 @@
  * Cost: `make bench` (probes) tells; threads without a part in it cost two additions a switch.
  * Kernel: 6.7 for the walk over threads (bpf_iter_task), CONFIG_FAIR_GROUP_SCHED.
  * Lost: what happens to a thread whose account finds no memory (`drops`); an account that was being
- * written at each of 16 looks is left for the next reading (`torn`). When a quota ends is not told: a
- * thread counts as held by it until it runs.
+ * written at each of 16 looks is left for the next reading (`torn`). A switch that we are not told of
+ * (`missed`) is noticed at the next one on that CPU, and made up for from the scheduler's own notes. When
+ * a quota ends is not told: a thread counts as held by it until it runs.
  */
 #include "lib/kernel.bpf.h"
 #include <bpf/bpf_tracing.h>
@@ -221,22 +222,53 @@ static __always_inline void leave(struct task_struct *task, struct run_queue *qu
 	step(thread);
 }
 
+/* It has left its CPU and nobody told: it ran as long as its run time says, why it left is not known. */
+static __always_inline void leave_unseen(struct thread *thread, struct run_queue *queue, __u64 now,
+					 __u64 run_time_ns)
+{
+	__u64 left = thread->since + elapsed(thread->run_time_ns, run_time_ns);
+
+	thread->waited_ns = queue->waited_ns;
+	close(thread, queue, left < now ? left : now, run_time_ns);
+	thread->state = LEDGER_BLOCKED;
+	thread->class = LEDGER_UNKNOWN;
+}
+
 static __always_inline __u32 enter(struct task_struct *task, struct run_queue *queue, __u32 cpu,
-				   __u64 now)
+				   __u64 now, __u64 run_time_ns)
 {
 	struct thread *thread = thread_of(task, queue);
 
 	if (!thread)
 		return LEDGER_REST;
 	step(thread);
-	close(thread, queue, now, 0);
+	if (thread->state == LEDGER_RUNNING)
+		leave_unseen(thread, queue, now, run_time_ns);
+	close(thread, queue, now, run_time_ns);
 	thread->state = LEDGER_RUNNING;
 	thread->cpu = cpu;
 	thread->waited_ns = queue->waited_ns;
-	thread->run_time_ns = task->se.sum_exec_runtime;
+	thread->run_time_ns = run_time_ns;
 	thread->account.slices++;
 	step(thread);
 	return thread->part;
+}
+
+/* Somebody else has the CPU than was put on it when we were last told. The scheduler's own note of when
+ * that was is right to the ns. */
+static __always_inline void enter_unseen(struct task_struct *task, struct run_queue *queue, __u32 cpu,
+					 __u64 now)
+{
+	__u64 arrival = task->pid ? task->sched_info.last_arrival : queue->until;
+
+	queue->missed++;
+	if (arrival < queue->until || arrival > now)
+		arrival = queue->until;
+	count_until(queue, arrival);
+	queue->holder = LEDGER_NOBODY;
+	if (task->pid)
+		queue->holder = enter(task, queue, cpu, arrival,
+				      task->se.sum_exec_runtime - (now - arrival));
 }
 
 SEC("tp_btf/sched_switch")
@@ -250,12 +282,17 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (!queue)
 		return 0;
 	step(queue);
+	if (queue->until && queue->tid != (__u32)prev->pid)
+		enter_unseen(prev, queue, cpu, now);
 	count_until(queue, now);
 	/* With a signal pending it does not block after all; kernels before 6.16 show the state that it was
 	 * about to have (commit 8feb053d5319). */
 	if (prev->pid)
 		leave(prev, queue, cpu, now, preempt || !prev->__state ? 0 : prev_state);
-	queue->holder = next->pid ? enter(next, queue, cpu, now) : LEDGER_NOBODY;
+	queue->tid = (__u32)next->pid;
+	queue->holder = LEDGER_NOBODY;
+	if (next->pid)
+		queue->holder = enter(next, queue, cpu, now, next->se.sum_exec_runtime);
 	step(queue);
 	return 0;
 }
@@ -270,7 +307,8 @@ static __always_inline void wake(struct task_struct *task)
 
 	if (!thread || thread->part == LEDGER_REST)
 		return;
-	if (thread->state != LEDGER_BLOCKED && (thread->state != LEDGER_UNSEEN || task->on_cpu))
+	if (thread->state != LEDGER_BLOCKED &&
+	    (task->on_cpu || (thread->state != LEDGER_UNSEEN && thread->state != LEDGER_RUNNING)))
 		return;
 	rq = rq_of(task);
 	now = rq->clock;
@@ -280,6 +318,8 @@ static __always_inline void wake(struct task_struct *task)
 	step(queue);
 	count_until(queue, now);
 	step(thread);
+	if (thread->state == LEDGER_RUNNING)
+		leave_unseen(thread, queue, now, task->se.sum_exec_runtime);
 	close(thread, queue, now, 0);
 	thread->state = LEDGER_QUEUED;
 	start_waiting(thread, queue, queue, rq->cpu, now);

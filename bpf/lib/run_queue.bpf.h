@@ -44,8 +44,11 @@ struct run_queue {
 	__u64 waited_ns;
 	/* Events that were not counted since there was no memory for a thread's account. */
 	__u64 drops;
+	/* The thread that has it, and how often it was another when it left: nobody told of a switch. */
+	__u64 tid;
+	__u64 missed;
 	/* Each CPU has cache lines of its own. */
-	__u64 unused[6];
+	__u64 unused[4];
 };
 _Static_assert(sizeof(struct run_queue) == 128, "whole cache lines");
 

@@ -27,6 +27,7 @@ mod hierarchies;
 pub mod hostile;
 mod intake;
 mod kept_file;
+mod ledger;
 mod limits;
 mod local_files;
 mod mounts;

@@ -197,6 +197,19 @@ impl Processes {
         near.map(|(pid, process)| (*pid, process.entity))
     }
 
+    /// Which part each process of target, generator and what they call has.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = (u32, EntityId, Role)> {
+        let near = self.by_pid.iter();
+        let near = near.filter(|(_, process)| is_near(process.role));
+        near.map(|(pid, process)| (*pid, process.entity, process.role))
+    }
+
+    /// Hands over each of their threads.
+    pub(crate) fn each_thread(&self, mut each: impl FnMut(u32, EntityId)) {
+        let threads = self.by_pid.values().filter_map(|it| it.threads.as_ref());
+        threads.for_each(|threads| threads.each(&mut each));
+    }
+
     /// The files that are kept open.
     pub(crate) fn files(&self) -> impl Iterator<Item = &KeptFile> {
         self.by_pid.values().flat_map(|process| {

@@ -100,6 +100,12 @@ impl Threads {
         });
     }
 
+    /// Hands over each thread's number and entity.
+    pub(crate) fn each(&self, each: &mut impl FnMut(u32, EntityId)) {
+        let threads = self.threads.iter();
+        threads.for_each(|thread| each(thread.tid, thread.entity));
+    }
+
     /// The files that are kept open.
     pub(crate) fn files(&self) -> impl Iterator<Item = &KeptFile> {
         self.threads.iter().flat_map(|thread| thread.probe.files())

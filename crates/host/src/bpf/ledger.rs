@@ -1,6 +1,6 @@
 //! Where the time of each thread goes, as the scheduler sees it (`bpf/ledger.bpf.c`).
 
-use std::mem::MaybeUninit;
+use std::mem::{MaybeUninit, offset_of};
 use std::os::fd::AsFd as _;
 
 use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
@@ -40,14 +40,6 @@ mod kind {
     pub(super) const READ_WRITE: u8 = 2;
 }
 
-/// A thread's states (enum ledger_state).
-pub(crate) mod state {
-    pub(crate) const RUNNING: u32 = 1;
-    pub(crate) const QUEUED: u32 = 2;
-    pub(crate) const BLOCKED: u32 = 3;
-    pub(crate) const HELD: u32 = 4;
-}
-
 /// The loaded programs.
 pub(crate) struct Ledger {
     programs: LedgerSkel<'static>,
@@ -66,6 +58,15 @@ pub(crate) struct Missed {
     pub(crate) unplaced: u64,
     /// Threads whose account was being written.
     pub(crate) torn: u64,
+}
+
+/// What was lost since the programs were loaded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Lost {
+    /// Events that found no memory for a thread's account.
+    pub(crate) drops: u64,
+    /// Switches that were not told of.
+    pub(crate) switches: u64,
 }
 
 impl Ledger {
@@ -175,17 +176,20 @@ impl Ledger {
         Timestamp::from_ns(scheduler_ns.cast_signed() - self.ahead_ns)
     }
 
-    /// Events so far that found no memory for a thread's account.
-    pub(crate) fn drops(&self) -> Result<u64, Refusal> {
-        const AT: usize = std::mem::offset_of!(run_queue, drops);
+    /// What was lost so far.
+    pub(crate) fn lost(&self) -> Result<Lost, Refusal> {
         let map = &self.programs.maps.run_queue_by_cpu;
-        let mut drops = 0;
+        let mut lost = Lost::default();
         for cpu in 0..self.cpus as u32 {
             let value = map.lookup(&cpu.to_ne_bytes(), MapFlags::ANY)?;
-            let word = value.as_deref().and_then(|it| it.get(AT..)?.first_chunk());
-            drops += word.map_or(0, |it| u64::from_ne_bytes(*it));
+            let word = |at: usize| {
+                let word = value.as_deref().and_then(|it| it.get(at..)?.first_chunk());
+                word.map_or(0, |it| u64::from_ne_bytes(*it))
+            };
+            lost.drops += word(offset_of!(run_queue, drops));
+            lost.switches += word(offset_of!(run_queue, missed));
         }
-        Ok(drops)
+        Ok(lost)
     }
 }
 
