@@ -2,8 +2,8 @@
 /*
  * Where does the time of each thread go?
  *
- * Hooks: sched_switch, sched_wakeup, sched_wakeup_new, sched_migrate_task, sched_process_fork. User space
- * runs `read` as often as it likes.
+ * Hooks: sched_switch, sched_wakeup, sched_wakeup_new, sched_migrate_task, sched_process_fork,
+ * sched_process_exit. User space runs `read` as often as it likes.
  * Times are the scheduler's own (rq->clock), which it has just read whenever it tells us of an event:
  * one time for all that an event changes, at no cost, and the clock that run_delay and
  * sum_exec_runtime are counted with.
@@ -40,7 +40,8 @@ struct thread {
 	/* The CPU that it has or waits for, and whether it is among those counted there. */
 	__u32 cpu;
 	__u32 counted;
-	__u32 unused;
+	/* Whether it has ended, and its heir has what is in its account. */
+	__u32 bequeathed;
 	/* When the state began, and what then was: who had had the CPU how long; how long the CPU had been
 	 * waited for; its own run time. */
 	__u64 since;
@@ -48,6 +49,9 @@ struct thread {
 	__u64 waited_ns;
 	__u64 run_time_ns;
 	struct ledger_account account;
+	/* Of the others: what those had who have ended, its process's threads and its children. */
+	__u64 ended_on_cpu_ns;
+	__u64 ended_held_up_ns;
 };
 
 struct {
@@ -509,33 +513,64 @@ static __always_inline bool copy_other(const struct thread *thread, struct ledge
 	return false;
 }
 
+/* How long one of the others had a CPU, and what it held up meanwhile, up to now. */
+static __always_inline bool take_other(const struct thread *thread, struct ledger_other *other, __u64 now)
+{
+	struct run_queue *queue, copy;
+	struct present present;
+
+	if (!copy_other(thread, other, &present))
+		return false;
+	queue = run_queue_of(present.cpu);
+	if (present.class == LEDGER_RUNNING && queue) {
+		copy_run_queue(queue, &copy);
+		other->on_cpu_ns += elapsed(present.since, now);
+		other->held_up_ns += elapsed(present.waited_ns, waited_at(&copy, now));
+	}
+	return true;
+}
+
+/* A thread ends: what it had goes to its process, and a process's to its parent, as CPU time does
+ * (times(2)). Otherwise those that live shorter than a reading would have held up nobody. */
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct *task)
+{
+	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0), *heir;
+	struct task_struct *to = task->pid == task->tgid ? task->real_parent : task->group_leader;
+	struct ledger_other last;
+
+	if (!thread || thread->part != LEDGER_REST || !to)
+		return 0;
+	heir = bpf_task_storage_get(&thread_by_task, to, NULL, 0);
+	if (!heir || !take_other(thread, &last, bpf_ktime_get_boot_ns() + clock_ahead_ns))
+		return 0;
+	thread->bequeathed = 1;
+	__sync_fetch_and_add(&heir->ended_on_cpu_ns, last.on_cpu_ns + thread->ended_on_cpu_ns);
+	__sync_fetch_and_add(&heir->ended_held_up_ns, last.held_up_ns + thread->ended_held_up_ns);
+	return 0;
+}
+
 static __noinline int read_other(struct task_struct *task)
 {
 	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
-	struct run_queue *queue, copy;
 	struct ledger_other *other;
-	struct present present;
 	__u32 place = others;
 
-	if (!thread)
+	if (!thread || thread->bequeathed)
 		return 0;
 	other = bpf_map_lookup_elem(&other_by_place, &place);
 	if (!other) {
 		unplaced++;
 		return 0;
 	}
-	if (!copy_other(thread, other, &present)) {
+	if (!take_other(thread, other, read_at_ns)) {
 		torn++;
 		return 0;
 	}
-	queue = run_queue_of(present.cpu);
-	if (present.class == LEDGER_RUNNING && queue) {
-		copy_run_queue(queue, &copy);
-		other->on_cpu_ns += elapsed(present.since, read_at_ns);
-		other->held_up_ns += elapsed(present.waited_ns, waited_at(&copy, read_at_ns));
-	}
 	other->tid = task->pid;
 	other->tgid = task->tgid;
+	other->on_cpu_ns += thread->ended_on_cpu_ns;
+	other->held_up_ns += thread->ended_held_up_ns;
 	others = place + 1;
 	return 0;
 }

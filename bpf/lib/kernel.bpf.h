@@ -52,6 +52,7 @@ struct task_struct {
 	bool throttled; /* since 6.18 */
 	unsigned in_iowait : 1;
 	unsigned in_memstall : 1;
+	struct task_struct *real_parent;
 	struct task_struct *group_leader;
 };
 

@@ -3,7 +3,7 @@
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::waits::{self, Group, OnDisk, Own};
 use super::*;
@@ -210,22 +210,27 @@ fn each_kind_of_wait_is_what_the_waiting_thread_knows_of_it() {
     }
 }
 
-/// Something that wants a CPU all the time, on the second one.
-struct Hog(Child);
+/// Another process, ended when it is dropped.
+struct Started(Child);
 
-impl Hog {
-    fn start() -> Self {
-        let mut shell = Command::new("sh");
-        shell.args(["-c", "taskset -pc 1 $$ > /dev/null; while :; do :; done"]);
-        Self(shell.stdout(Stdio::null()).spawn().expect("sh is there"))
+impl Started {
+    fn new(command: &mut Command) -> Self {
+        let command = command.stdout(Stdio::null());
+        Self(command.spawn().expect("it can be started"))
     }
 }
 
-impl Drop for Hog {
+impl Drop for Started {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// Something that wants a CPU all the time, on the second one.
+fn hog() -> Started {
+    let script = "taskset -pc 1 $$ > /dev/null; while :; do :; done";
+    Started::new(Command::new("sh").args(["-c", script]))
 }
 
 fn to_second_cpu() {
@@ -249,7 +254,7 @@ fn a_wait_for_a_cpu_is_held_against_who_has_it() {
         own
     };
     // What is started later is the target's too.
-    let hog = Hog::start();
+    let hog = hog();
     as_target(&mut ledger, std::process::id());
     std::thread::sleep(Duration::from_millis(100));
     // What the target's threads waited for others, and what is held against those.
@@ -327,4 +332,46 @@ fn who_is_held_by_a_quota_is_told_from_who_waits_for_a_cpu() {
     assert!(own.delay_ns > 200_000_000, "it was held: {own:?}");
     let both = counted.of(&["throttled"]) + counted.queued();
     assert!(agree(own.delay_ns, both), "{own:?}, {}", counted.shown());
+}
+
+/// Says which file another process of this test is to read over and over.
+const REFAULTS: &str = "STALLSCOPE_TEST_REFAULTS";
+
+#[test]
+fn what_a_memory_limit_throws_out_is_waited_for_as_memory() {
+    if let Some(file) = std::env::var_os(REFAULTS) {
+        return waits::refault(file.as_ref());
+    }
+    let Some((mut ledger, _alone)) = loaded() else {
+        return;
+    };
+    let limits = [("memory.limit_in_bytes", "25165824")];
+    let Some(group) = Group::new("memory", &limits) else {
+        return skipped(
+            "there is no v1 hierarchy with the memory controller that groups can be made in",
+        );
+    };
+    let file = OnDisk::new("refaults", 40);
+    let name = std::thread::current()
+        .name()
+        .expect("tests have names")
+        .to_owned();
+    let mut again = Command::new(std::env::current_exe().expect("this is a program"));
+    let child = Started::new(again.args(["--exact", &name]).env(REFAULTS, file.path()));
+    group.take(child.0.id());
+    waits::tell(&file, "limited", &[]);
+    as_target(&mut ledger, child.0.id());
+    let tid = waits::told(&file, "tid");
+    let before = read(&mut ledger, tid[0] as u32);
+    waits::tell(&file, "go", &[]);
+    let own = waits::told(&file, "own");
+    let after = read(&mut ledger, tid[0] as u32);
+    drop(child);
+    let counted = Counted::between(&before, &after);
+    println!("refaults: {own:?} of its own, {}", counted.shown());
+    let both = counted.of(&["memory_fault", "memory_other", "io_fault"]);
+    assert!(own[0] > 20_000_000, "it waited: {own:?}");
+    assert!(agree(own[0], both), "{own:?}, {}", counted.shown());
+    let for_memory = counted.of(&["memory_fault"]);
+    assert!(for_memory > own[0] / 20, "{}", counted.shown());
 }

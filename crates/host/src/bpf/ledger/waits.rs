@@ -29,13 +29,13 @@ impl Own {
 
     fn now(clock: Instant) -> Self {
         let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("it is there");
-        let mut words = text
-            .split_whitespace()
-            .map(|it| it.parse().expect("a number"));
+        // The run time there is as of the last tick.
+        let cpu = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        let delay = text.split_whitespace().nth(1).expect("a delay");
         Self {
             wall_ns: clock.elapsed().as_nanos() as i64,
-            cpu_ns: words.next().expect("a run time"),
-            delay_ns: words.next().expect("a delay"),
+            cpu_ns: cpu.tv_sec * 1_000_000_000 + cpu.tv_nsec,
+            delay_ns: delay.parse().expect("a number"),
         }
     }
 }
@@ -130,6 +130,9 @@ impl OnDisk {
 impl Drop for OnDisk {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.0);
+        for told in ["limited", "go"] {
+            let _ = std::fs::remove_file(self.0.with_extension(told));
+        }
     }
 }
 
@@ -161,39 +164,128 @@ pub(super) fn read(file: &Path) {
     }
 }
 
-/// Touches pages of a file that are not in memory.
-pub(super) fn fault(file: &Path) {
-    let file = File::open(file).expect("it opens");
-    let size = file.metadata().expect("it has one").len() as usize;
-    // SAFETY: the file is not shortened as long as this lasts; it is only read.
-    let mapped = unsafe {
-        libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED);
-        let mapped = libc::mmap(
-            std::ptr::null_mut(),
-            size,
-            libc::PROT_READ,
-            libc::MAP_SHARED,
-            file.as_raw_fd(),
-            0,
-        );
-        assert_ne!(mapped, libc::MAP_FAILED);
-        libc::madvise(mapped, size, libc::MADV_RANDOM);
-        mapped.cast::<u8>()
-    };
-    touch(mapped, size);
-    // SAFETY: what was mapped above.
-    unsafe { libc::munmap(mapped.cast(), size) };
+/// Leaves numbers for the other process, beside the file that both know.
+pub(super) fn tell(file: &OnDisk, what: &str, numbers: &[i64]) {
+    leave(file.path(), what, numbers);
 }
 
-fn touch(mapped: *const u8, size: usize) {
-    let end = Instant::now() + LONG;
-    let pages = size / 4096;
-    for turn in 0..pages * 8 {
-        // SAFETY: inside of the mapping.
-        std::hint::black_box(unsafe { mapped.add(turn * 37 % pages * 4096).read_volatile() });
-        if Instant::now() >= end {
-            break;
+fn leave(file: &Path, what: &str, numbers: &[i64]) {
+    let text: Vec<_> = numbers.iter().map(i64::to_string).collect();
+    let (draft, name) = (file.with_extension("draft"), file.with_extension(what));
+    std::fs::write(&draft, text.join(" ")).expect("room");
+    std::fs::rename(draft, name).expect("it is there");
+}
+
+/// Waits for what the other process leaves.
+pub(super) fn told(file: &OnDisk, what: &str) -> Vec<i64> {
+    let name = file.path().with_extension(what);
+    let end = Instant::now() + Duration::from_secs(60);
+    let text = loop {
+        assert!(
+            Instant::now() < end,
+            "the other process says nothing of its {what}"
+        );
+        match std::fs::read_to_string(&name) {
+            Ok(text) => break text,
+            Err(_) => std::thread::sleep(Duration::from_millis(1)),
         }
+    };
+    let _ = std::fs::remove_file(name);
+    let numbers = text.split_whitespace();
+    numbers.map(|it| it.parse().expect("a number")).collect()
+}
+
+/// The part of the other process: touches more of a file than may stay in memory, and before and after
+/// waits for nothing.
+pub(super) fn refault(file: &Path) {
+    let spin_until = |what| {
+        let told = file.with_extension(what);
+        while !told.exists() {
+            std::hint::spin_loop();
+        }
+    };
+    spin_until("limited");
+    crate::limits::raise_priority();
+    let mapped = Mapping::of(file);
+    // What is thrown out counts as memory that lacks once it had been used again and again
+    // (mm/workingset.c).
+    let (again, mut block) = (File::open(file).expect("it opens"), vec![0; 65_536]);
+    let end = Instant::now() + Duration::from_secs(2);
+    while Instant::now() < end {
+        for place in (0..mapped.bytes as u64).step_by(block.len()) {
+            (0..3).for_each(|_| drop(again.read_at(&mut block, place)));
+        }
+    }
+    let tid = rustix::thread::gettid().as_raw_nonzero().get();
+    leave(file, "tid", &[tid.into()]);
+    spin_until("go");
+    let own = measured(|| (0..4).for_each(|_| mapped.touch(1, LONG)));
+    leave(file, "own", &[own.blocked_ns()]);
+    // Until it is killed.
+    burn(Duration::from_secs(60));
+}
+
+/// Touches pages of a file that are not in memory.
+pub(super) fn fault(file: &Path) {
+    let mapped = Mapping::of(file);
+    // SAFETY: advice changes nothing that is seen in memory.
+    unsafe {
+        let random = libc::MADV_RANDOM;
+        libc::madvise(mapped.first.cast_mut().cast(), mapped.bytes, random);
+    }
+    mapped.touch(37, LONG);
+}
+
+/// A file in memory, to be read.
+struct Mapping {
+    first: *const u8,
+    bytes: usize,
+}
+
+impl Mapping {
+    /// Of a file that is in no cache.
+    fn of(file: &Path) -> Self {
+        let file = File::open(file).expect("it opens");
+        let bytes = file.metadata().expect("it has one").len() as usize;
+        // SAFETY: a new mapping anywhere; the file is not shortened as long as it lasts.
+        let first = unsafe {
+            libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED);
+            libc::mmap(
+                std::ptr::null_mut(),
+                bytes,
+                libc::PROT_READ,
+                libc::MAP_SHARED,
+                file.as_raw_fd(),
+                0,
+            )
+        };
+        assert_ne!(first, libc::MAP_FAILED);
+        Self {
+            first: first.cast::<u8>(),
+            bytes,
+        }
+    }
+
+    /// Touches each page once, every so manyth after the other, for so long at most.
+    fn touch(&self, stride: usize, long: Duration) {
+        let end = Instant::now() + long;
+        let pages = self.bytes / 4096;
+        for turn in 0..pages {
+            // SAFETY: inside of the mapping.
+            let page = unsafe { self.first.add(turn * stride % pages * 4096) };
+            // SAFETY: as above.
+            std::hint::black_box(unsafe { page.read_volatile() });
+            if Instant::now() >= end {
+                break;
+            }
+        }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: what `of` mapped.
+        unsafe { libc::munmap(self.first.cast_mut().cast(), self.bytes) };
     }
 }
 
