@@ -541,7 +541,8 @@ int BPF_PROG(on_exit, struct task_struct *task)
 
 	if (!thread || thread->part != LEDGER_REST || !to)
 		return 0;
-	heir = bpf_task_storage_get(&thread_by_task, to, NULL, 0);
+	/* Who waits for its children since before may have none yet. */
+	heir = bpf_task_storage_get(&thread_by_task, to, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!heir || !take_other(thread, &last, bpf_ktime_get_boot_ns() + clock_ahead_ns))
 		return 0;
 	thread->bequeathed = 1;

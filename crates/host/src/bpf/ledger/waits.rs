@@ -210,16 +210,20 @@ pub(super) fn refault(file: &Path) {
     // What is thrown out counts as memory that lacks once it had been used again and again
     // (mm/workingset.c).
     let (again, mut block) = (File::open(file).expect("it opens"), vec![0; 65_536]);
-    let end = Instant::now() + Duration::from_secs(2);
-    while Instant::now() < end {
-        for place in (0..mapped.bytes as u64).step_by(block.len()) {
-            (0..3).for_each(|_| drop(again.read_at(&mut block, place)));
+    let mut use_it = |long: Duration| {
+        let end = Instant::now() + long;
+        while Instant::now() < end {
+            for place in (0..mapped.bytes as u64).step_by(block.len()) {
+                (0..3).for_each(|_| drop(again.read_at(&mut block, place)));
+            }
+            mapped.touch(1, long);
         }
-    }
+    };
+    use_it(Duration::from_secs(2));
     let tid = rustix::thread::gettid().as_raw_nonzero().get();
     leave(file, "tid", &[tid.into()]);
     spin_until("go");
-    let own = measured(|| (0..4).for_each(|_| mapped.touch(1, LONG)));
+    let own = measured(|| use_it(4 * LONG));
     leave(file, "own", &[own.blocked_ns()]);
     // Until it is killed.
     burn(Duration::from_secs(60));
