@@ -7,6 +7,7 @@ mod hour;
 mod memory;
 mod mixed;
 mod own;
+mod probes;
 mod recorder;
 mod replay;
 mod sampling;
@@ -43,6 +44,8 @@ enum Figure {
     Own,
     /// Memory of `stallscope record` at 1,000 groups.
     Memory,
+    /// ns per event of the programs in the kernel, net of a program that does nothing.
+    Probes,
     /// Throughput of a saturated pgbench with and without `stallscope record`.
     Workload,
     /// Copies a recording without its names, to be kept here; measures nothing.
@@ -61,6 +64,7 @@ impl Figure {
         Figure::Sampling,
         Figure::Own,
         Figure::Memory,
+        Figure::Probes,
         Figure::Workload,
     ];
 
@@ -71,6 +75,7 @@ impl Figure {
             Figure::Sampling => sampling::measure(),
             Figure::Own => own::measure(),
             Figure::Memory => memory::measure(),
+            Figure::Probes => probes::measure(),
             Figure::Workload => workload::measure(),
             Figure::Keep { from, to } => replay::keep(from, to),
         }

@@ -1,7 +1,7 @@
 //! Where the time of each thread goes, as the scheduler sees it (`bpf/ledger.bpf.c`).
 
 use std::mem::{MaybeUninit, offset_of};
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, BorrowedFd};
 
 use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
 use libbpf_rs::{MapCore as _, MapFlags, ProgramInput, num_possible_cpus};
@@ -174,6 +174,19 @@ impl Ledger {
     /// A time of the programs' on CLOCK_BOOTTIME.
     pub(crate) fn time(&self, scheduler_ns: u64) -> Timestamp {
         Timestamp::from_ns(scheduler_ns.cast_signed() - self.ahead_ns)
+    }
+
+    /// The programs that run at events, by their hooks.
+    pub(crate) fn probes(&self) -> [(&'static str, BorrowedFd<'_>); 6] {
+        let programs = &self.programs.progs;
+        [
+            ("sched_switch", programs.on_switch.as_fd()),
+            ("sched_wakeup", programs.on_wakeup.as_fd()),
+            ("sched_wakeup_new", programs.on_wakeup_new.as_fd()),
+            ("sched_migrate_task", programs.on_migrate.as_fd()),
+            ("sched_process_fork", programs.on_fork.as_fd()),
+            ("sched_process_exit", programs.on_exit.as_fd()),
+        ]
     }
 
     /// What was lost so far.
