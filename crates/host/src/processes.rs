@@ -3,6 +3,8 @@
 //! Target and generator are trees: a part given to a process goes to its descendants, those yet to
 //! be born included, and stays with them when they are orphaned.
 
+mod known;
+
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -15,7 +17,6 @@ use crate::cgroups::Cgroups;
 use crate::folder::each_number_in;
 use crate::hierarchies::{Placement, groups_of};
 use crate::intake::Intake;
-use crate::kept_file::KeptFile;
 use crate::probe::{Presence, Probe, Scratch, first_look};
 use crate::pulse::Pulse;
 use crate::registry::Registry;
@@ -188,36 +189,6 @@ impl Processes {
         self.by_pid.get(&pid).map(|process| process.entity)
     }
 
-    /// The processes of target, generator and what they call: pid and entity.
-    pub(crate) fn near(&self) -> impl Iterator<Item = (u32, EntityId)> {
-        let near = self
-            .by_pid
-            .iter()
-            .filter(|(_, process)| is_near(process.role));
-        near.map(|(pid, process)| (*pid, process.entity))
-    }
-
-    /// Which part each process of target, generator and what they call has.
-    pub(crate) fn parts(&self) -> impl Iterator<Item = (u32, EntityId, Role)> {
-        let near = self.by_pid.iter();
-        let near = near.filter(|(_, process)| is_near(process.role));
-        near.map(|(pid, process)| (*pid, process.entity, process.role))
-    }
-
-    /// Hands over each of their threads.
-    pub(crate) fn each_thread(&self, mut each: impl FnMut(u32, EntityId)) {
-        let threads = self.by_pid.values().filter_map(|it| it.threads.as_ref());
-        threads.for_each(|threads| threads.each(&mut each));
-    }
-
-    /// The files that are kept open.
-    pub(crate) fn files(&self) -> impl Iterator<Item = &KeptFile> {
-        self.by_pid.values().flat_map(|process| {
-            let threads = process.threads.iter().flat_map(Threads::files);
-            process.probe.files().chain(threads)
-        })
-    }
-
     /// Reads which groups the processes of target and generator are in; they may have moved.
     pub(crate) fn place_in_groups(
         &mut self,
@@ -374,15 +345,6 @@ impl Processes {
             }
             None => registry.vanish(id, now),
         }
-    }
-
-    /// The processes that are looked at for the target's sake, by number.
-    pub(crate) fn targets(&self) -> impl Iterator<Item = u32> {
-        let serves = |role| matches!(role, Role::Target | Role::Dependency);
-        self.by_pid
-            .iter()
-            .filter(move |(_, process)| serves(process.role))
-            .map(|(pid, _)| *pid)
     }
 
     /// Most processes are found between fork and exec or soon after: the look after that finds the
