@@ -72,8 +72,24 @@ The list of entities and the gaps are described in [recording.md](recording.md).
     }
 
     /// The tables that no sensor fills, with who does and when.
-    fn others() -> [(&'static Table, &'static str); 8] {
+    fn others() -> [(&'static Table, &'static str); 12] {
         [
+            (
+                &sensors::stall::STALL,
+                "every 100 ms, where `doctor` finds `bpf_pressure` fine",
+            ),
+            (
+                &sensors::stall::CGROUP_STALL,
+                "every 100 ms, where `doctor` finds `bpf_pressure` fine",
+            ),
+            (
+                &sensors::ledger::THREAD_LEDGER,
+                "every 100 ms, where `doctor` finds `bpf_ledger` fine",
+            ),
+            (
+                &sensors::ledger::PROCESS_LEDGER,
+                "every 1 s, where `doctor` finds `bpf_ledger` fine",
+            ),
             (&sensors::FILESYSTEM, "every 1 s"),
             (&sensors::CONNECTION, "every 1 s"),
             (&sensors::postgres::SESSION, "every 1 s, with `--postgres`"),
