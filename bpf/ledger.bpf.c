@@ -10,8 +10,9 @@
  * Cost: `make bench` (probes) tells; threads without a part in it cost two additions a switch.
  * Kernel: 6.7 for the walk over threads (bpf_iter_task), CONFIG_FAIR_GROUP_SCHED.
  * Lost: what happens to a thread whose account finds no memory (`drops`); an account that was being
- * written at each of 16 looks is left for the next reading (`torn`). A switch that we are not told of
- * (`missed`) is noticed at the next one on that CPU, and made up for from the scheduler's own notes. When
+ * written at each of 16 looks is left for the next reading (`torn`). A switch or
+ * wake-up that we are not told of (`missed`) is noticed at the next switch of the CPU or thread, and made
+ * up for from the scheduler's own notes. When
  * a quota ends is not told: a thread counts as held by it until it runs.
  */
 #include "lib/kernel.bpf.h"
@@ -162,20 +163,27 @@ static __always_inline void start_waiting(struct thread *thread, struct run_queu
 	}
 }
 
-static __always_inline void stop_waiting(struct thread *thread, struct run_queue *queue, __u64 now)
+/* On `queue`, of `cpu`. Where nobody told that it was moved there, it is still counted elsewhere. */
+static __always_inline void stop_waiting(struct thread *thread, struct run_queue *queue, __u32 cpu,
+					 __u64 now)
 {
+	struct run_queue *counted = cpu == thread->cpu ? queue : run_queue_of(thread->cpu);
 	__u64 held_ns[LEDGER_HOLDERS];
 
 	holders_at(queue, now, held_ns);
-	share_out(thread->account.queued_ns, elapsed(thread->since, now), thread->held_ns, held_ns);
-	if (thread->counted) {
+	if (cpu == thread->cpu)
+		share_out(thread->account.queued_ns, elapsed(thread->since, now), thread->held_ns,
+			  held_ns);
+	else
+		thread->account.queued_ns[LEDGER_REST] += elapsed(thread->since, now);
+	if (thread->counted && counted) {
 		thread->counted = 0;
-		add_waiting(queue, now, -1);
+		add_waiting(counted, now, -1);
 	}
 }
 
 /* Adds the state that ends now to the account. */
-static __always_inline void close(struct thread *thread, struct run_queue *queue, __u64 now,
+static __always_inline void close(struct thread *thread, struct run_queue *queue, __u32 cpu, __u64 now,
 				  __u64 run_time_ns)
 {
 	__u64 passed = elapsed(thread->since, now);
@@ -191,7 +199,7 @@ static __always_inline void close(struct thread *thread, struct run_queue *queue
 		account->held_up_ns += queue->waited_ns - thread->waited_ns;
 		break;
 	case LEDGER_QUEUED:
-		stop_waiting(thread, queue, now);
+		stop_waiting(thread, queue, cpu, now);
 		break;
 	default:
 		if (thread->class < LEDGER_CLASSES)
@@ -208,7 +216,7 @@ static __always_inline void leave(struct task_struct *task, struct run_queue *qu
 	if (!thread)
 		return;
 	step(thread);
-	close(thread, queue, now, task->se.sum_exec_runtime);
+	close(thread, queue, cpu, now, task->se.sum_exec_runtime);
 	if (blocked_in & TASK_DEAD) {
 		thread->state = ENDED;
 	} else if (thread->part == LEDGER_REST) {
@@ -233,9 +241,22 @@ static __always_inline void leave_unseen(struct thread *thread, struct run_queue
 	__u64 left = thread->since + elapsed(thread->run_time_ns, run_time_ns);
 
 	thread->waited_ns = queue->waited_ns;
-	close(thread, queue, left < now ? left : now, run_time_ns);
+	close(thread, queue, thread->cpu, left < now ? left : now, run_time_ns);
 	thread->state = LEDGER_BLOCKED;
 	thread->class = LEDGER_UNKNOWN;
+}
+
+/* It was woken and nobody told; the scheduler has noted when. That is counted as a wait
+ * for others. */
+static __always_inline void wake_unseen(struct thread *thread, struct run_queue *queue, __u32 cpu,
+					__u64 now, __u64 queued)
+{
+	if (queued <= thread->since || queued > now)
+		return;
+	queue->missed++;
+	close(thread, queue, cpu, queued, 0);
+	thread->account.queued_ns[LEDGER_REST] += now - queued;
+	thread->since = now;
 }
 
 static __always_inline __u32 enter(struct task_struct *task, struct run_queue *queue, __u32 cpu,
@@ -248,7 +269,9 @@ static __always_inline __u32 enter(struct task_struct *task, struct run_queue *q
 	step(thread);
 	if (thread->state == LEDGER_RUNNING)
 		leave_unseen(thread, queue, now, run_time_ns);
-	close(thread, queue, now, run_time_ns);
+	else if (thread->state == LEDGER_BLOCKED)
+		wake_unseen(thread, queue, cpu, now, task->sched_info.last_queued);
+	close(thread, queue, cpu, now, run_time_ns);
 	thread->state = LEDGER_RUNNING;
 	thread->cpu = cpu;
 	thread->waited_ns = queue->waited_ns;
@@ -324,7 +347,7 @@ static __always_inline void wake(struct task_struct *task)
 	step(thread);
 	if (thread->state == LEDGER_RUNNING)
 		leave_unseen(thread, queue, now, task->se.sum_exec_runtime);
-	close(thread, queue, now, 0);
+	close(thread, queue, rq->cpu, now, 0);
 	thread->state = LEDGER_QUEUED;
 	start_waiting(thread, queue, queue, rq->cpu, now);
 	step(thread);
@@ -362,7 +385,7 @@ int BPF_PROG(on_migrate, struct task_struct *task, int to)
 	now = rq_of(task)->clock;
 	copy_run_queue(new, &copy);
 	step(thread);
-	close(thread, old, now, 0);
+	close(thread, old, thread->cpu, now, 0);
 	start_waiting(thread, new, &copy, to, now);
 	step(thread);
 	return 0;

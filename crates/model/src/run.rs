@@ -314,7 +314,7 @@ pub struct Agreement {
     pub apart: u64,
     /// The largest difference within an interval, ns.
     pub worst_ns: i64,
-    /// Switches of the whole machine that were not told of, and made up for from the scheduler's notes.
+    /// Switches and wake-ups that were not told of, and made up for from the scheduler's notes.
     pub switches_missed: u64,
     /// Events that were not counted, since there was no memory for a thread's account.
     pub drops: u64,

@@ -65,7 +65,7 @@ pub(crate) struct Missed {
 pub(crate) struct Lost {
     /// Events that found no memory for a thread's account.
     pub(crate) drops: u64,
-    /// Switches that were not told of.
+    /// Switches and wake-ups that were not told of.
     pub(crate) switches: u64,
 }
 
