@@ -49,6 +49,8 @@ struct thread {
 	__u64 held_ns[LEDGER_HOLDERS];
 	__u64 waited_ns;
 	__u64 run_time_ns;
+	/* When it last left a CPU: the scheduler's run-queue delay of it less ours. */
+	__u64 wait_apart_ns;
 	struct ledger_account account;
 	/* Of the others: what those had who have ended, its process's threads and its children. */
 	__u64 ended_on_cpu_ns;
@@ -208,6 +210,24 @@ static __always_inline void close(struct thread *thread, struct run_queue *queue
 	thread->since = now;
 }
 
+/* The scheduler's run-queue delay of it less ours. */
+static __always_inline __u64 wait_apart(const struct thread *thread, __u64 run_delay)
+{
+	const struct ledger_account *account = &thread->account;
+	int each;
+
+	for (each = 0; each < LEDGER_HOLDERS; each++)
+		run_delay -= account->queued_ns[each];
+	return run_delay - account->ns[LEDGER_THROTTLED];
+}
+
+/* What the scheduler has counted when it leaves its CPU; `make_up` goes from there. */
+static __always_inline void remember(struct thread *thread, struct task_struct *task)
+{
+	thread->run_time_ns = task->se.sum_exec_runtime;
+	thread->wait_apart_ns = wait_apart(thread, task->sched_info.run_delay);
+}
+
 static __always_inline void leave(struct task_struct *task, struct run_queue *queue, __u32 cpu,
 				  __u64 now, __u32 blocked_in)
 {
@@ -217,6 +237,7 @@ static __always_inline void leave(struct task_struct *task, struct run_queue *qu
 		return;
 	step(thread);
 	close(thread, queue, cpu, now, task->se.sum_exec_runtime);
+	remember(thread, task);
 	if (blocked_in & TASK_DEAD) {
 		thread->state = ENDED;
 	} else if (thread->part == LEDGER_REST) {
@@ -242,25 +263,41 @@ static __always_inline void leave_unseen(struct thread *thread, struct run_queue
 
 	thread->waited_ns = queue->waited_ns;
 	close(thread, queue, thread->cpu, left < now ? left : now, run_time_ns);
+	thread->run_time_ns = run_time_ns;
 	thread->state = LEDGER_BLOCKED;
 	thread->class = LEDGER_UNKNOWN;
 }
 
-/* It was woken and nobody told; the scheduler has noted when. That is counted as a wait
- * for others. */
-static __always_inline void wake_unseen(struct thread *thread, struct run_queue *queue, __u32 cpu,
-					__u64 now, __u64 queued)
+/* It ran or was woken meanwhile and nobody told; the scheduler has counted how long, if not when. Who had
+ * the CPU that it waited for is not known: others, mostly. */
+static __always_inline void make_up(struct thread *thread, __u64 now, __u64 ran, __u64 run_delay)
 {
-	if (queued <= thread->since || queued > now)
-		return;
-	queue->missed++;
-	close(thread, queue, cpu, queued, 0);
-	thread->account.queued_ns[LEDGER_REST] += now - queued;
+	__u64 left = elapsed(thread->since, now), waited;
+	struct ledger_account *account = &thread->account;
+	struct run_queue *counted = run_queue_of(thread->cpu);
+
+	ran = ran < left ? ran : left;
+	account->ns[LEDGER_ON_CPU] += ran;
+	left -= ran;
+	waited = elapsed(thread->wait_apart_ns, wait_apart(thread, run_delay));
+	waited = waited < left ? waited : left;
+	account->queued_ns[LEDGER_REST] += waited;
+	left -= waited;
+	if (thread->state != LEDGER_QUEUED && thread->class < LEDGER_CLASSES)
+		account->ns[thread->class] += left;
+	else
+		account->ns[LEDGER_UNKNOWN] += left;
+	if (thread->counted && counted) {
+		thread->counted = 0;
+		add_waiting(counted, now, -1);
+	}
+	thread->state = LEDGER_BLOCKED;
 	thread->since = now;
 }
 
+/* With its run time and its run-queue delay as of then. */
 static __always_inline __u32 enter(struct task_struct *task, struct run_queue *queue, __u32 cpu,
-				   __u64 now, __u64 run_time_ns)
+				   __u64 now, __u64 run_time_ns, __u64 run_delay)
 {
 	struct thread *thread = thread_of(task, queue);
 
@@ -269,8 +306,11 @@ static __always_inline __u32 enter(struct task_struct *task, struct run_queue *q
 	step(thread);
 	if (thread->state == LEDGER_RUNNING)
 		leave_unseen(thread, queue, now, run_time_ns);
-	else if (thread->state == LEDGER_BLOCKED)
-		wake_unseen(thread, queue, cpu, now, task->sched_info.last_queued);
+	if (thread->state != LEDGER_UNSEEN && thread->part != LEDGER_REST &&
+		 (thread->state == LEDGER_BLOCKED || run_time_ns > thread->run_time_ns)) {
+		queue->missed++;
+		make_up(thread, now, elapsed(thread->run_time_ns, run_time_ns), run_delay);
+	}
 	close(thread, queue, cpu, now, run_time_ns);
 	thread->state = LEDGER_RUNNING;
 	thread->cpu = cpu;
@@ -289,13 +329,24 @@ static __always_inline void enter_unseen(struct task_struct *task, struct run_qu
 	__u64 arrival = task->pid ? task->sched_info.last_arrival : queue->until;
 
 	queue->missed++;
-	if (arrival < queue->until || arrival > now)
-		arrival = queue->until;
-	count_until(queue, arrival);
+	if (arrival > now)
+		arrival = now;
+	/* Somebody may have been woken here since. */
+	if (arrival > queue->until)
+		count_until(queue, arrival);
 	queue->holder = LEDGER_NOBODY;
 	if (task->pid)
 		queue->holder = enter(task, queue, cpu, arrival,
-				      task->se.sum_exec_runtime - (now - arrival));
+				      task->se.sum_exec_runtime - (now - arrival),
+				      task->sched_info.run_delay);
+}
+
+/* Its run-queue delay, with the wait that ends now and that the kernel is about to count. */
+static __always_inline __u64 delay_at(struct task_struct *task, __u64 now)
+{
+	__u64 queued = task->sched_info.last_queued;
+
+	return task->sched_info.run_delay + (queued ? elapsed(queued, now) : 0);
 }
 
 SEC("tp_btf/sched_switch")
@@ -319,7 +370,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	queue->tid = (__u32)next->pid;
 	queue->holder = LEDGER_NOBODY;
 	if (next->pid)
-		queue->holder = enter(next, queue, cpu, now, next->se.sum_exec_runtime);
+		queue->holder = enter(next, queue, cpu, now, next->se.sum_exec_runtime,
+				      delay_at(next, now));
 	step(queue);
 	return 0;
 }
@@ -330,7 +382,7 @@ static __always_inline void wake(struct task_struct *task)
 	struct thread *thread = thread_of(task, run_queue_of(bpf_get_smp_processor_id()));
 	struct run_queue *queue;
 	struct rq *rq;
-	__u64 now;
+	__u64 now, waited = 0;
 
 	if (!thread || thread->part == LEDGER_REST)
 		return;
@@ -347,7 +399,13 @@ static __always_inline void wake(struct task_struct *task)
 	step(thread);
 	if (thread->state == LEDGER_RUNNING)
 		leave_unseen(thread, queue, now, task->se.sum_exec_runtime);
-	close(thread, queue, rq->cpu, now, 0);
+	if (thread->state == LEDGER_UNSEEN)
+		remember(thread, task);
+	/* It may be ready for longer, and woken once more: of the first time nobody told. */
+	if (thread->state == LEDGER_BLOCKED)
+		waited = elapsed(thread->wait_apart_ns, wait_apart(thread, delay_at(task, now)));
+	waited = waited < elapsed(thread->since, now) ? waited : 0;
+	close(thread, queue, rq->cpu, now - waited, 0);
 	thread->state = LEDGER_QUEUED;
 	start_waiting(thread, queue, queue, rq->cpu, now);
 	step(thread);
