@@ -1,25 +1,34 @@
 //! The quota of the recording's folder is used up: before, for a while, to the end, and for longer than
 //! memory lasts.
 
-use std::process::Command;
+use model::{EntityId, GapReason, Rows, Timestamp};
 
-use model::{EntityId, GapReason, Rows};
-
-use crate::allotment::Allotment;
+use crate::allotment;
+use crate::fuse::Mounted;
 use crate::place::{Place, until_said};
 use crate::postgres;
 
 /// Enough for the recordings of these tests.
 const ALLOTMENT: usize = 1 << 20;
 
-fn recording(home: &Allotment) -> String {
+fn recording(home: &Mounted) -> String {
     format!("{}/a.stall", home.path().display())
 }
 
 /// A shell command that uses up the quota.
-fn fill(home: &Allotment) -> String {
+fn fill(home: &Mounted) -> String {
     let ballast = home.path().join("ballast");
     format!("dd if=/dev/zero of={} bs=4k 2> dd.txt", ballast.display())
+}
+
+/// A thousand rows.
+fn append(writer: &mut recording::Writer, from: Timestamp) {
+    let table = &sensors::FILESYSTEM;
+    let mut rows = Rows::with_capacity(table.columns.len(), 1_000);
+    for row in 0..1_000 {
+        rows.push(from + row, EntityId(0), &vec![row; table.columns.len()]);
+    }
+    writer.append(table, &rows).expect("it fits the table");
 }
 
 /// What the gaps of the disk say.
@@ -33,7 +42,7 @@ fn unwritten(meta: &model::Meta) -> Vec<&str> {
 
 #[test]
 fn used_up_before_the_start() {
-    let Some(home) = Allotment::mount(ALLOTMENT) else {
+    let Some(home) = allotment::mount(ALLOTMENT) else {
         return;
     };
     let place = Place::new();
@@ -58,7 +67,7 @@ fn used_up_before_the_start() {
 #[test]
 fn too_little_left_for_the_beginning() {
     // The folder finds room, what belongs in it does not.
-    let Some(home) = Allotment::mount(32 << 10) else {
+    let Some(home) = allotment::mount(32 << 10) else {
         return;
     };
     let place = Place::new();
@@ -74,7 +83,7 @@ fn too_little_left_for_the_beginning() {
 #[test]
 fn used_up_for_a_while_the_workload_goes_on_and_so_does_the_recording() {
     let _alone = postgres::alone();
-    let Some(home) = Allotment::mount(ALLOTMENT) else {
+    let Some(home) = allotment::mount(ALLOTMENT) else {
         return;
     };
     let place = Place::new();
@@ -108,7 +117,7 @@ fn used_up_for_a_while_the_workload_goes_on_and_so_does_the_recording() {
 #[test]
 fn used_up_to_the_end_the_gap_names_the_quota() {
     let _alone = postgres::alone();
-    let Some(home) = Allotment::mount(ALLOTMENT) else {
+    let Some(home) = allotment::mount(ALLOTMENT) else {
         return;
     };
     let place = Place::new();
@@ -143,7 +152,7 @@ fn used_up_to_the_end_the_gap_names_the_quota() {
 
 #[test]
 fn what_finds_no_room_in_memory_is_a_gap_that_names_the_quota() {
-    let Some(home) = Allotment::mount(ALLOTMENT) else {
+    let Some(home) = allotment::mount(ALLOTMENT) else {
         return;
     };
     let place = Place::new();
@@ -155,19 +164,10 @@ fn what_finds_no_room_in_memory_is_a_gap_that_names_the_quota() {
     let start = meta.window.start;
     let folder = home.path().join("b.stall");
     let mut writer = recording::Writer::create(&folder, &meta).expect("there is room");
-    let _ = Command::new("sh")
-        .args(["-c", &fill(&home)])
-        .current_dir(place.path())
-        .status();
+    let _ = place.shell(&fill(&home)).status();
     // 4 MiB wait in memory.
-    let table = &sensors::FILESYSTEM;
     for second in 0..200 {
-        let mut rows = Rows::with_capacity(table.columns.len(), 1_000);
-        for row in 0..1_000 {
-            let time = start + second * 1_000_000_000 + row;
-            rows.push(time, EntityId(0), &vec![row; table.columns.len()]);
-        }
-        writer.append(table, &rows).expect("it fits the table");
+        append(&mut writer, start + second * 1_000_000_000);
         assert!(writer.flush().is_err(), "the quota is used up");
     }
     std::fs::remove_file(home.path().join("ballast")).expect("it is there");
@@ -188,7 +188,7 @@ fn what_finds_no_room_in_memory_is_a_gap_that_names_the_quota() {
 
 #[test]
 fn a_description_that_grows_keeps_room_for_the_next() {
-    let Some(home) = Allotment::mount(ALLOTMENT) else {
+    let Some(home) = allotment::mount(ALLOTMENT) else {
         return;
     };
     let place = Place::new();
@@ -196,11 +196,7 @@ fn a_description_that_grows_keeps_room_for_the_next() {
     let mut meta = place.opened().meta;
     let folder = home.path().join("b.stall");
     let mut writer = recording::Writer::create(&folder, &meta).expect("there is room");
-    let _ = Command::new("sh")
-        .args(["-c", &fill(&home)])
-        .current_dir(place.path())
-        .status();
-    let table = &sensors::FILESYSTEM;
+    let _ = place.shell(&fill(&home)).status();
     for number in 1..20 {
         meta.gaps.push(model::Gap {
             table: "*".to_owned(),
@@ -210,12 +206,7 @@ fn a_description_that_grows_keeps_room_for_the_next() {
         });
         writer.meta(&meta).expect("its room was kept");
         // What is left is not given to the rows.
-        let mut rows = Rows::with_capacity(table.columns.len(), 1_000);
-        for row in 0..1_000 {
-            let time = meta.window.start + number * 1_000_000_000 + row;
-            rows.push(time, EntityId(0), &vec![row; table.columns.len()]);
-        }
-        writer.append(table, &rows).expect("it fits the table");
+        append(&mut writer, meta.window.start + number * 1_000_000_000);
         assert!(writer.flush().is_err(), "the quota is used up");
     }
 }
