@@ -93,6 +93,25 @@ fn what_there_is_no_descriptor_for_is_named_and_the_rest_is_recorded() {
 }
 
 #[test]
+fn a_server_whose_processes_find_no_descriptor_is_not_said_to_be_elsewhere_only() {
+    let Some((postgres, _alone)) = postgres::running() else {
+        return;
+    };
+    let place = Place::new();
+    let text = format!(
+        "for i in $(seq 100); do sleep 9 >/dev/null 2>&1 & done
+        ulimit -n 64; exec \"$0\" record --postgres dbname=bench --target port:{} --for 3s",
+        postgres.port()
+    );
+    let mut command = place.shell(&text);
+    postgres.serve(&mut command);
+    Running::start(command)
+        .end()
+        .status(0)
+        .says("or too few files may be open for all that is here (ulimit -n)");
+}
+
+#[test]
 fn where_there_are_too_few_for_any_recording_it_says_so_before_anything_begins() {
     for files in 4..=20 {
         let place = Place::new();
