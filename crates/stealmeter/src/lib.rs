@@ -40,9 +40,14 @@
 mod atomics;
 mod books;
 mod counters;
+mod exposition;
+mod ffi;
+mod hooks;
 mod meter;
 mod published;
 mod thread;
 
 pub use counters::Counters;
+pub use exposition::{Format, Registry};
+pub use hooks::ThreadHooks;
 pub use meter::{Meter, Reader, RunQueue, Snapshot};

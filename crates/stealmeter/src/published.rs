@@ -6,12 +6,9 @@
 //! two publications still never runs backwards for a reader, and lies between the two. That is why
 //! there is one copy and not two that take turns: out of two, a later mixture could be the older.
 //!
-//! The file is compiled a second time by `tests/loom.rs`, against loom's atomics.
+//! The file is compiled a second time by `tests/loom.rs`, against loom's atomics and with fewer passes.
 
-use crate::atomics::{AtomicU64, Ordering};
-
-/// How often a reader looks for a moment at which nobody writes.
-const PASSES: usize = 4;
+use crate::atomics::{AtomicU64, Ordering, PASSES};
 
 /// `N` counters with one writer.
 #[derive(Debug)]

@@ -5,6 +5,9 @@
 
 mod atomics {
     pub use loom::sync::atomic::{AtomicU64, Ordering};
+
+    /// The second is the first that comes after one that did not settle; more take hours.
+    pub const PASSES: usize = 2;
 }
 
 #[path = "../src/published.rs"]
