@@ -1,7 +1,8 @@
 //! Meters for threads that somebody else runs: a runtime that calls back when a worker parks.
 //!
-//! Tokio does, and so this needs nothing of tokio's: four closures on its builder
-//! (`examples/tokio.rs`). Each thread gets a meter when it first parks, and keeps it for its life.
+//! Tokio does, and so this needs nothing of tokio's: two closures on its builder
+//! (`examples/tokio.rs`). Each thread gets a meter when it first parks, and keeps it for its life; a
+//! thread that parks under the hooks of two runtimes has the one meter of the first.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -67,7 +68,8 @@ impl ThreadHooks {
             ("runtime", &*self.runtime),
             ("thread", &*number.to_string()),
         ];
-        self.registry.add(&labels, meter.reader());
+        let added = self.registry.add(&labels, meter.reader());
+        added.expect("`runtime` and `thread` are names of labels");
         meter
     }
 }

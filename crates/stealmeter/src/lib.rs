@@ -48,6 +48,6 @@ mod published;
 mod thread;
 
 pub use counters::Counters;
-pub use exposition::{Format, Registry};
+pub use exposition::{BadLabel, Format, Registry};
 pub use hooks::ThreadHooks;
 pub use meter::{Meter, Reader, RunQueue, Snapshot};

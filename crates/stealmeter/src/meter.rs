@@ -159,13 +159,20 @@ impl Meter {
         self.settle(waiting);
     }
 
+    fn begin_anew(&mut self, waiting: bool) {
+        self.thread = self.thread.reopen();
+        self.begin(waiting);
+    }
+
     fn boundary(&mut self, waiting: bool) {
         if !self.thread.is_calling() {
-            self.thread = self.thread.reopen();
-            self.begin(waiting);
-            return;
+            return self.begin_anew(waiting);
         }
         let (now, holds) = thread::read(&self.thread, Some(&self.last));
+        if !now.can_follow(&self.last) {
+            // Another thread of the same number: the first in a PID namespace of its own.
+            return self.begin_anew(waiting);
+        }
         if !holds {
             self.torn += 1;
             self.earlier_waits_ns = self.waits_ns(now.wall_ns);
@@ -176,11 +183,7 @@ impl Meter {
         let stretch = self.stretch(&now);
         self.books.book(&stretch);
         self.boundaries += 1;
-        self.last = Reading {
-            // Held, should it ever run backwards: no stretch is counted twice.
-            cpu_ns: now.cpu_ns.max(self.last.cpu_ns),
-            ..now
-        };
+        self.last = now;
         self.settle(waiting);
     }
 
@@ -192,12 +195,12 @@ impl Meter {
 
     fn stretch(&self, now: &Reading) -> Stretch {
         let last = &self.last;
-        let wall_ns = now.wall_ns.saturating_sub(last.wall_ns);
+        let wall_ns = now.wall_ns - last.wall_ns;
         let run_delay_ns = now.run_delay_ns.zip(last.run_delay_ns);
         Stretch {
             wall_ns,
-            cpu_ns: now.cpu_ns.saturating_sub(last.cpu_ns),
-            run_delay_ns: run_delay_ns.map(|(now, then)| now.saturating_sub(then)),
+            cpu_ns: now.cpu_ns - last.cpu_ns,
+            run_delay_ns: run_delay_ns.map(|(now, then)| now - then),
             waits_ns: self.waits_ns(now.wall_ns).min(wall_ns),
             voluntary: now.switches.voluntary - last.switches.voluntary,
             involuntary: now.switches.involuntary - last.switches.involuntary,
@@ -212,7 +215,9 @@ impl Meter {
         let [cpu, run_queue, sleep, blocked, hidden] = self.books.counters.array();
         let at = self.last.wall_ns << 1 | u64::from(waiting);
         if self.last.run_delay_ns.is_none() {
-            self.shared.flags.fetch_or(RUN_QUEUE_IN_PART, Ordering::Relaxed);
+            self.shared
+                .flags
+                .fetch_or(RUN_QUEUE_IN_PART, Ordering::Relaxed);
         }
         self.shared.words.publish(&[
             cpu,

@@ -41,6 +41,17 @@ pub struct Switches {
     pub involuntary: u64,
 }
 
+impl Reading {
+    /// Whether one thread can have had both: nothing of it runs backwards.
+    pub fn can_follow(&self, earlier: &Self) -> bool {
+        self.wall_ns >= earlier.wall_ns
+            && self.cpu_ns >= earlier.cpu_ns
+            && self.run_delay_ns.unwrap_or(u64::MAX) >= earlier.run_delay_ns.unwrap_or(0)
+            && self.switches.voluntary >= earlier.switches.voluntary
+            && self.switches.involuntary >= earlier.switches.involuntary
+    }
+}
+
 /// Where readings come from; tests have a kernel of their own.
 pub trait Source {
     fn switches(&self) -> Switches;
@@ -282,6 +293,46 @@ mod tests {
         let (_, holds) = read(&thread, Some(&Reading::default()));
         assert!(!holds);
         assert_eq!(thread.files_read.get(), ATTEMPTS);
+    }
+
+    #[test]
+    fn readings_of_one_thread_only_grow() {
+        let earlier = Reading {
+            wall_ns: 10,
+            cpu_ns: 5,
+            run_delay_ns: Some(3),
+            switches: Switches {
+                voluntary: 2,
+                involuntary: 1,
+            },
+        };
+        assert!(earlier.can_follow(&earlier));
+        let blind = Reading {
+            run_delay_ns: None,
+            ..earlier
+        };
+        assert!(blind.can_follow(&earlier) && earlier.can_follow(&blind));
+        let fewer = Switches {
+            voluntary: 1,
+            ..earlier.switches
+        };
+        let others = [
+            Reading {
+                cpu_ns: 4,
+                ..earlier
+            },
+            Reading {
+                run_delay_ns: Some(2),
+                ..earlier
+            },
+            Reading {
+                switches: fewer,
+                ..earlier
+            },
+        ];
+        for other in others {
+            assert!(!other.can_follow(&earlier), "{other:?}");
+        }
     }
 
     #[test]
