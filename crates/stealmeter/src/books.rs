@@ -38,8 +38,7 @@ impl Books {
     pub fn book(&mut self, stretch: &Stretch) {
         self.owed_cpu_ns += stretch.cpu_ns;
         self.owed_run_queue_ns += stretch.run_delay_ns.unwrap_or(0);
-        // CPU first: a run delay can be wrong by more. A thread that is woken while it is being put
-        // to sleep goes on without a switch, and the kernel counts from that wakeup (6.18).
+        // CPU first: that clock is never wrong, and the run delay of some kernels is (docs/steal.md).
         let cpu_ns = self.owed_cpu_ns.min(stretch.wall_ns);
         let run_queue_ns = self.owed_run_queue_ns.min(stretch.wall_ns - cpu_ns);
         self.owed_cpu_ns -= cpu_ns;

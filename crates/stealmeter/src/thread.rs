@@ -338,10 +338,8 @@ mod tests {
     #[test]
     fn the_kernel_counts_returns_to_the_cpu_as_getrusage_counts_departures() {
         let thread = OwnThread::open();
-        let Ok(file) = &thread.schedstat else {
-            println!("SKIPPED: {}", thread.lack().unwrap_or_default());
-            return;
-        };
+        let file = thread.schedstat.as_ref();
+        let file = file.expect("kernels of this decade have it, with /proc");
         let returns = |file: &File| -> u64 {
             let mut text = [0; 64];
             let length = file.read_at(&mut text, 0).expect("it was read before");

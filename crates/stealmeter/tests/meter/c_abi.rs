@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-const HEADER: &str = include_str!("../include/stealmeter.h");
-const FUNCTIONS: &str = include_str!("../src/ffi.rs");
+use crate::needs::skip;
+
+const HEADER: &str = include_str!("../../include/stealmeter.h");
+const FUNCTIONS: &str = include_str!("../../src/ffi.rs");
 
 fn here(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
@@ -46,16 +48,6 @@ fn the_header_has_the_fields_of_the_library_in_their_order() {
     let own: Vec<&str> = own.collect();
     assert_eq!(declared.collect::<Vec<&str>>(), own);
     assert_eq!(own.len(), 10);
-}
-
-/// Says why it is skipped, or stops where nothing may be.
-fn skip(why: &str) {
-    let skipped = format!("SKIPPED: {why}");
-    assert!(
-        std::env::var("STALLSCOPE_REQUIRE").as_deref() != Ok("all"),
-        "{skipped}"
-    );
-    println!("{skipped}");
 }
 
 fn has(program: &str, arguments: &[&str]) -> bool {
