@@ -23,6 +23,8 @@ install -d "$root/include" "$root/lib/pkgconfig"
 install -m 644 crates/stealmeter/include/stealmeter.h "$root/include/"
 install -m 644 "$built/libstealmeter.a" "$root/lib/"
 install -m 755 "$built/libstealmeter.so" "$root/lib/libstealmeter.so.$version"
+# Most of their size is debug information of Rust's standard library.
+strip --strip-debug "$root/lib/libstealmeter.a" "$root/lib/libstealmeter.so.$version"
 # Programs ask for the soname, linkers for the plain name.
 ln -sf "libstealmeter.so.$version" "$root/lib/libstealmeter.so.0"
 ln -sf libstealmeter.so.0 "$root/lib/libstealmeter.so"

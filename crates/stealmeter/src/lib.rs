@@ -39,6 +39,7 @@
 
 mod atomics;
 mod books;
+mod boundaries;
 mod counters;
 mod exposition;
 mod ffi;

@@ -6,10 +6,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use crate::books::{Books, Stretch};
+use crate::books::Books;
+use crate::boundaries::Boundaries;
 use crate::counters::Counters;
 use crate::published::Published;
-use crate::thread::{self, OwnThread, Reading};
+use crate::thread::{self, OwnThread};
 
 /// How stale a loop that never waits lets its readers' counters become, ns: at 2 us a boundary it
 /// costs 0.02 % of a CPU.
@@ -23,16 +24,9 @@ const REFRESH_NS: u64 = 10_000_000;
 #[derive(Debug)]
 pub struct Meter {
     thread: OwnThread,
+    course: Boundaries,
     books: Books,
-    /// At the last boundary that could be read.
-    last: Reading,
-    /// Whether the loop waits now.
-    waiting: bool,
-    /// When that began, ns; later than `last` only after a boundary that could not be read.
-    since_ns: u64,
-    /// Waits between `last` and `since_ns`, ns.
-    earlier_waits_ns: u64,
-    boundaries: u64,
+    booked: u64,
     torn: u64,
     shared: Arc<Shared>,
 }
@@ -97,21 +91,18 @@ impl Meter {
     }
 
     fn of(thread: OwnThread) -> Self {
-        let mut meter = Self {
+        let meter = Self {
+            course: first_boundary(&thread, false),
             thread,
             books: Books::default(),
-            last: Reading::default(),
-            waiting: false,
-            since_ns: 0,
-            earlier_waits_ns: 0,
-            boundaries: 0,
+            booked: 0,
             torn: 0,
             shared: Arc::new(Shared {
                 words: Published::new(),
                 flags: AtomicU8::new(0),
             }),
         };
-        meter.begin(false);
+        meter.publish();
         meter
     }
 
@@ -128,14 +119,14 @@ impl Meter {
     /// The loop went round without waiting: brings the counters up to date if that was not done for
     /// 10 ms, and costs a look at the clock otherwise.
     pub fn tick(&mut self) {
-        if thread::wall_ns().saturating_sub(self.since_ns) >= REFRESH_NS {
-            self.boundary(self.waiting);
+        if thread::wall_ns().saturating_sub(self.course.since_ns()) >= REFRESH_NS {
+            self.update();
         }
     }
 
     /// Brings the counters up to date.
     pub fn update(&mut self) {
-        self.boundary(self.waiting);
+        self.boundary(self.course.waiting());
     }
 
     /// The counters as of the last boundary.
@@ -153,83 +144,55 @@ impl Meter {
         Reader(Arc::clone(&self.shared))
     }
 
-    fn begin(&mut self, waiting: bool) {
-        // Held or not: no stretch ends here that it could spoil.
-        (self.last, _) = thread::read(&self.thread, None);
-        self.settle(waiting);
-    }
-
-    fn begin_anew(&mut self, waiting: bool) {
-        self.thread = self.thread.reopen();
-        self.begin(waiting);
-    }
-
     fn boundary(&mut self, waiting: bool) {
         if !self.thread.is_calling() {
             return self.begin_anew(waiting);
         }
-        let (now, holds) = thread::read(&self.thread, Some(&self.last));
-        if !now.can_follow(&self.last) {
+        let (now, holds) = thread::read(&self.thread, Some(self.course.last()));
+        if !now.can_follow(self.course.last()) {
             // Another thread of the same number: the first in a PID namespace of its own.
             return self.begin_anew(waiting);
         }
         if !holds {
             self.torn += 1;
-            self.earlier_waits_ns = self.waits_ns(now.wall_ns);
-            self.since_ns = now.wall_ns;
-            self.waiting = waiting;
-            return;
+            return self.course.put_off(now.wall_ns, waiting);
         }
-        let stretch = self.stretch(&now);
-        self.books.book(&stretch);
-        self.boundaries += 1;
-        self.last = now;
-        self.settle(waiting);
+        self.books.book(&self.course.draw(now, waiting));
+        self.booked += 1;
+        self.publish();
     }
 
-    /// Waits since the last boundary that could be read, ns.
-    fn waits_ns(&self, now_ns: u64) -> u64 {
-        let this_one = now_ns.saturating_sub(self.since_ns);
-        self.earlier_waits_ns + if self.waiting { this_one } else { 0 }
+    fn begin_anew(&mut self, waiting: bool) {
+        self.thread = self.thread.reopen();
+        self.course = first_boundary(&self.thread, waiting);
+        self.publish();
     }
 
-    fn stretch(&self, now: &Reading) -> Stretch {
-        let last = &self.last;
-        let wall_ns = now.wall_ns - last.wall_ns;
-        let run_delay_ns = now.run_delay_ns.zip(last.run_delay_ns);
-        Stretch {
-            wall_ns,
-            cpu_ns: now.cpu_ns - last.cpu_ns,
-            run_delay_ns: run_delay_ns.map(|(now, then)| now - then),
-            waits_ns: self.waits_ns(now.wall_ns).min(wall_ns),
-            voluntary: now.switches.voluntary - last.switches.voluntary,
-            involuntary: now.switches.involuntary - last.switches.involuntary,
+    fn publish(&self) {
+        let last = self.course.last();
+        if last.run_delay_ns.is_none() {
+            let flags = &self.shared.flags;
+            flags.fetch_or(RUN_QUEUE_IN_PART, Ordering::Relaxed);
         }
-    }
-
-    /// From here on, and for all to see.
-    fn settle(&mut self, waiting: bool) {
-        self.waiting = waiting;
-        self.since_ns = self.last.wall_ns;
-        self.earlier_waits_ns = 0;
+        let at = last.wall_ns << 1 | u64::from(self.course.waiting());
         let [cpu, run_queue, sleep, blocked, hidden] = self.books.counters.array();
-        let at = self.last.wall_ns << 1 | u64::from(waiting);
-        if self.last.run_delay_ns.is_none() {
-            self.shared
-                .flags
-                .fetch_or(RUN_QUEUE_IN_PART, Ordering::Relaxed);
-        }
         self.shared.words.publish(&[
             cpu,
             run_queue,
             sleep,
             blocked,
             hidden,
-            self.boundaries,
+            self.booked,
             self.torn,
             at,
         ]);
     }
+}
+
+fn first_boundary(thread: &OwnThread, waiting: bool) -> Boundaries {
+    // Held or not: what it may be off by is what the thread was off its CPU in a moment, once.
+    let (reading, _) = thread::read(thread, None);
+    Boundaries::begin(reading, waiting)
 }
 
 impl Default for Meter {
