@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -198,6 +199,16 @@ static void block_signals(int how)
 	pthread_sigmask(how, &alarm, NULL);
 }
 
+/* Some kernels count the sleep of a thread that they move as waiting for a CPU. */
+static void stay_on_this_cpu(void)
+{
+	cpu_set_t here;
+
+	CPU_ZERO(&here);
+	CPU_SET((size_t)sched_getcpu(), &here);
+	sched_setaffinity(0, sizeof(here), &here);
+}
+
 static void rounds(stealmeter *meter, stealmeter_reader *reader)
 {
 	stealmeter_snapshot before, after;
@@ -230,6 +241,7 @@ static void *run_loop(void *given)
 	uint64_t outer_ns, inner_ns, wall_ns;
 
 	block_signals(SIG_UNBLOCK);
+	stay_on_this_cpu();
 	/* It was made by another thread. */
 	outer_ns = now_ns();
 	stealmeter_update(meter);

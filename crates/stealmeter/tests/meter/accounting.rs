@@ -136,6 +136,15 @@ fn check(last: &Snapshot, seen: &Snapshot) {
     }
 }
 
+/// Ends the threads of a test also when it panics.
+struct Stop<'a>(&'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 #[test]
 fn the_books_close_whatever_happens_to_the_loop() {
     let mut meter = Meter::new();
@@ -146,15 +155,16 @@ fn the_books_close_whatever_happens_to_the_loop() {
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
         let reading = scope.spawn(|| read_all_the_time(&reader, &stop));
+        let stopping = Stop(&stop);
         let whole = Witness::begin(&mut meter);
         busy(&mut meter);
         beside_a_competitor(&mut meter);
         waiting(&mut meter);
-        blocking(&mut meter);
+        on_one_cpu(|_| blocking(&mut meter));
         faulting(&mut meter);
         let seen = whole.end(&mut meter);
         assert!(seen.wall_ns() >= nanoseconds(5 * PHASE));
-        stop.store(true, Ordering::Relaxed);
+        drop(stopping);
         assert!(reading.join().expect("the reader's checks hold") > 100);
     });
     assert_eq!(reader.read().run_queue, RunQueue::Whole);
@@ -179,31 +189,40 @@ fn busy(meter: &mut Meter) {
     assert!(seen.blocked_ns < seen.wall_ns() / 100, "{seen:?}");
 }
 
-/// Pinned to one CPU together: the kernel's count of the waiting is what the meter must show.
-fn beside_a_competitor(meter: &mut Meter) {
+/// Runs something on one CPU: some kernels count the sleep of a thread that they move as waiting.
+fn on_one_cpu(run: impl FnOnce(&CpuSet)) {
     let free = sched_getaffinity(Pid::from_raw(0)).expect("a thread may ask where it may run");
     let cpu = (0..CpuSet::count()).find(|cpu| free.is_set(*cpu) == Ok(true));
     let mut one = CpuSet::new();
     one.set(cpu.expect("there is a CPU"))
         .expect("its number was counted");
-    let pin =
-        |set: &CpuSet| sched_setaffinity(Pid::from_raw(0), set).expect("it runs there already");
     pin(&one);
-    let stop = AtomicBool::new(false);
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            pin(&one);
-            while !stop.load(Ordering::Relaxed) {
-                spin(Duration::from_millis(1));
-            }
-        });
-        let witness = Witness::begin(meter);
-        spin(PHASE);
-        let seen = witness.end(meter);
-        stop.store(true, Ordering::Relaxed);
-        assert!(seen.run_queue_ns > seen.wall_ns() / 10, "{seen:?}");
-    });
+    run(&one);
     pin(&free);
+}
+
+fn pin(set: &CpuSet) {
+    sched_setaffinity(Pid::from_raw(0), set).expect("it may run there");
+}
+
+/// The kernel's count of the waiting is what the meter must show.
+fn beside_a_competitor(meter: &mut Meter) {
+    let stop = AtomicBool::new(false);
+    on_one_cpu(|one| {
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                pin(one);
+                while !stop.load(Ordering::Relaxed) {
+                    spin(Duration::from_millis(1));
+                }
+            });
+            let _stop = Stop(&stop);
+            let witness = Witness::begin(meter);
+            spin(PHASE);
+            let seen = witness.end(meter);
+            assert!(seen.run_queue_ns > seen.wall_ns() / 10, "{seen:?}");
+        });
+    });
 }
 
 fn waiting(meter: &mut Meter) {
