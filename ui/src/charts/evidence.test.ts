@@ -21,8 +21,7 @@ describe("evidence", () => {
         for (const evidence of finding.evidence) {
           const asked = { evidence, finding, report, recording, tables };
           const made = recipeOf(evidence, finding).make(asked);
-          // The engine adds the CPU time of children that ended before they were seen.
-          if ("why" in made || !made.comparable || finding.cause === "load.shares_cpu") continue;
+          if ("why" in made || !made.comparable) continue;
           const value = over(made.quantity, recording.span(evidence.window));
           const least = Math.max(Math.abs(evidence.value), 0.02) * NEAR;
           expect(Math.abs(value - evidence.value), evidence.what).toBeLessThanOrEqual(least);
