@@ -8,6 +8,7 @@ import {
   environmentGroups,
   gapRows,
   identityFacts,
+  periodFacts,
   samplerLanes,
   typed,
   wallClock,
@@ -28,6 +29,21 @@ describe("how it was measured", () => {
     const facts = Object.fromEntries(identityFacts({ ...page, complete: false }));
     expect(facts.Node).toBe(page.report.identity.node);
     expect(facts.Closed).toMatch(/^no/);
+  });
+
+  it("says how often tables are read, those alike together", async () => {
+    const { page } = await kept("cpu-saturated");
+    const every = (near: number, rest: number) => ({ near_ns: near * 1e6, rest_ns: rest * 1e6 });
+    const periods = [every(2000, 2000), every(200, 1000), null, every(2000, 2000)];
+    const tables = page.tables.slice(0, 4).map((table, index) => ({
+      ...table,
+      name: `t${index}`,
+      every: periods[index] ?? null,
+    }));
+    expect(periodFacts({ ...page, tables })).toEqual([
+      ["Every 200 ms; of others than the target's 1.00 s", "t1"],
+      ["Every 2.00 s", "t0, t3"],
+    ]);
   });
 
   it("tells the time of day", async () => {

@@ -47,6 +47,23 @@ export function typed(command: readonly string[]): string {
     .join(" ");
 }
 
+/** How often tables are read, those alike together; nothing where an older version recorded. */
+export function periodFacts({ tables }: Page): Fact[] {
+  const names = new Map<string, { ns: number; tables: string[] }>();
+  for (const { name, every } of tables) {
+    if (!every) continue;
+    const near = duration(every.near_ns);
+    const rest = duration(every.rest_ns);
+    const words = near === rest ? near : `${near}; of others than the target's ${rest}`;
+    const alike = names.get(words) ?? { ns: every.near_ns, tables: [] };
+    alike.tables.push(name);
+    names.set(words, alike);
+  }
+  return [...names]
+    .sort(([, a], [, b]) => a.ns - b.ns)
+    .map(([words, { tables: alike }]) => [`Every ${words}`, alike.join(", ")]);
+}
+
 /** What is known of the workload beside its command. */
 export function workloadFacts(run: WorkloadRun): Fact[] {
   const { load, outcome } = run;

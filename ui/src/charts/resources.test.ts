@@ -30,6 +30,7 @@ async function opened() {
       { kind: "connection", name: "[::1]:5432-[::1]:41002", path: "c", parent: 4 },
       { kind: "filesystem", name: "/", path: "/" },
       { kind: "filesystem", name: "/full", path: "/full" },
+      { id: 31, kind: "process", name: "postgres", path: "pid:8@1", role: "target" },
     ],
     tables: [
       {
@@ -284,7 +285,7 @@ describe("database", () => {
         name: "postgres 7",
         state: "active",
         waits: "Lock",
-        blockedBy: "another session",
+        blockedBy: "postgres 8",
         age: undefined,
       },
     ]);

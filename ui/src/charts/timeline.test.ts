@@ -287,7 +287,10 @@ describe("phases and marks", () => {
       ["steady", "18,503 tps, 0.519 ms", "cpu.quota 61 % (stallscope-lab-10734, measured)", true],
       ["end", "", "", false],
     ]);
-    expect(marks(recording).map((mark) => mark.text)).toEqual(["ramp", "steady"]);
+    expect(marks(recording).map((mark) => mark.text)).toEqual([
+      "ramp: from 30,212 tps, 0.331 ms to 24,480 tps, 0.409 ms",
+      "steady: from 24,480 tps, 0.409 ms to 18,503 tps, 0.519 ms",
+    ]);
   });
 
   it("are none where it did not", async () => {
