@@ -30,6 +30,16 @@ pub(crate) enum Scope {
     Phase,
 }
 
+impl Scope {
+    /// The time over which is counted what ends a run whenever it happens.
+    pub(crate) fn over(self, timeline: &Timeline, window: Window) -> Window {
+        match self {
+            Scope::Run => timeline.window,
+            Scope::Phase => window,
+        }
+    }
+}
+
 /// What was measured over one window.
 pub(crate) struct Facts<'a> {
     pub(crate) timeline: &'a Timeline,
@@ -318,6 +328,11 @@ impl Facts<'_> {
     /// Asked-for rate of the generator.
     pub(crate) fn asked_rate(&self) -> Option<f64> {
         self.meta.workload.as_ref()?.load.rate
+    }
+
+    /// The time over which is counted what ends a run whenever it happens.
+    pub(crate) fn whole_scope(&self) -> Window {
+        self.scope.over(self.timeline, self.window)
     }
 
     /// The word for the generator's rate: `tps`.

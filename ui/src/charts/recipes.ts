@@ -42,6 +42,7 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
   "thread.run_ns + wait_ns": { tables: ["thread"], make: cpu.busiest },
   "thread.system_ns": { tables: ["thread"], make: cpu.inKernel },
   "cpu.softirq_ns + irq_ns": { tables: ["cpu"], make: cpu.inInterrupts },
+  "thread.wait_ns count": { tables: ["ledger"], make: requests.waitingAtATime },
   "thread.syscall": { tables: ["ledger"], make: requests.syncing },
   "disk.queue_ns ns": { tables: ["disk"], make: storage.operationTime },
   "disk.read_bytes": { tables: ["disk"], make: storage.diskReads },

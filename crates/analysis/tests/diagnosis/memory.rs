@@ -413,6 +413,12 @@ fn kills_lead_whatever_they_cost() {
         wrong if: look for `Out of memory` or `oom-kill` in the kernel's log: dmesg | grep -i oom
     "#]]
     .assert_eq(&told(&drawn(&oom()).diagnose()));
+    let run = drawn(&oom());
+    let evidence = &run.diagnose().verdict.findings[0].evidence[0];
+    assert_eq!(
+        evidence.window, run.timeline.window,
+        "they are counted whenever they happened"
+    );
     let none = "
         cgroup_memory.oom_kills /server *10 --------------------
         cgroup_memory.oom_kills /       *10 --------------------";

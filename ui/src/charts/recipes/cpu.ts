@@ -4,7 +4,7 @@ import type { Role } from "../../data/page.gen";
 import { growth } from "../../data/series";
 import { BUSY, STATES } from "../heat";
 import { type Asked, at, drawn, type Made, notSeen, series } from "../made";
-import { ofKind, threadsOf } from "../people";
+import { ofKind, threadsOf, treeOf } from "../people";
 import { type Amount, grown, lasted, rest, sum, times } from "../quantity";
 
 const IDLE = ["idle_ns", "iowait_ns"];
@@ -119,12 +119,15 @@ export function usedByNeighbour(asked: Asked): Made {
   const { evidence, recording, tables } = asked;
   const place = recording.placeOf(evidence.entity);
   const group = evidence.entity.kind === "cgroup";
+  // A process stands for its tree.
+  const tree = group || place === undefined ? [] : treeOf(recording, place);
   const own = group
     ? series(tables, "cgroup_cpu", [place], ["usage_ns"])
-    : series(tables, "process", [place], ["user_ns", "system_ns"]);
+    : series(tables, "process", tree, ["user_ns", "system_ns"]);
+  const many = tree.length > 1 ? ` and ${tree.length - 1} below it` : "";
   return drawn(tables, group ? "cgroup_cpu" : "process", {
     quantity: { of: grown(...own), per: busyTime(asked) },
-    how: `CPU time of ${evidence.entity.name} / busy time of all CPUs`,
+    how: `CPU time of ${evidence.entity.name}${many} / busy time of all CPUs`,
   });
 }
 
