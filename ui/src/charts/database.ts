@@ -1,6 +1,6 @@
 // What PostgreSQL counted, and its sessions.
 
-import { bytes, duration, integer, rate } from "../data/format";
+import { duration, integer, rate, traffic } from "../data/format";
 import { lastIn, measured, ratio } from "../data/measure";
 import type { PageEntity } from "../data/page.gen";
 import type { Recording, Tables } from "../data/recording";
@@ -33,7 +33,7 @@ const DATABASE: readonly FigureDraft[] = [
     columns: ["temp_bytes"],
     label: "temporary files",
     of: "rate",
-    format: (value) => (value === 0 ? "0" : `${bytes(value)}/s`),
+    format: traffic,
   },
   { columns: ["deadlocks"], label: "deadlocks", of: "count", format: integer },
   { columns: ["sessions"], label: "sessions", of: "mean", format: rate },

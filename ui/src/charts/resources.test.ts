@@ -181,7 +181,7 @@ describe("memory", () => {
     const { recording, tables } = await opened();
     const figures = memory(recording, tables, WINDOW).figures;
     const of = (label: string) => figures.find((figure) => figure.label === label);
-    expect(of("refaulted")?.value).toBe("1.00 MiB/s");
+    expect(of("refaulted")?.value).toBe("1.05 MB/s");
     expect(of("killed for want of memory")?.value).toBe("2");
     expect(of("swapped in")).toMatchObject({ value: "0", zero: true });
     expect(of("available")).toMatchObject({ value: "600 B", highest: "700 B" });
@@ -264,7 +264,7 @@ describe("filesystems", () => {
     const [full, root] = filesystems(recording, tables, WINDOW);
     expect(full).toMatchObject({ name: "/full", files: 1, filesPart: 0.01 });
     expect(root).toMatchObject({ name: "/", free: 2048, freePart: 0.5, files: undefined });
-    expect(room(2048, 4096, 0.5)).toBe("2.00 KiB of 4.00 KiB (50 %)");
+    expect(room(2048, 4096, 0.5)).toBe("2.05 kB of 4.10 kB (50 %)");
     expect(filesystems(recording, NOTHING, WINDOW)).toEqual([]);
   });
 });

@@ -231,7 +231,7 @@ describe("the machine", () => {
     });
     expect(all.get("disk-busy")?.title).toBe("Disk vdb in use");
     expect(values(all.get("disk-busy"), "of the time")[0]).toBeCloseTo(0.7);
-    expect(all.get("disk-bytes")?.alternative).toBe("Disk vdb, traffic: read 4.00 KiB/s.");
+    expect(all.get("disk-bytes")?.alternative).toBe("Disk vdb, traffic: read 4.10 kB/s.");
     expect(all.has("disk-operations")).toBe(false);
   });
 

@@ -75,7 +75,7 @@ fn a_limit_leads_and_not_the_disk() {
     expect![[r#"
         memory.limit | cgroup server | consistent | 0.783 (0.783 to 0.783)
         A memory limit is the bottleneck: /server filled 100 % of it, and 78 % of each request was server reading again what had been thrown out.
-        helps: a higher memory limit for server (now 900 MB): at most +361 %
+        helps: a higher memory limit for server (now 858 MiB): at most +361 %
         not: more memory in the machine with the same limit, more CPUs
         wrong if: double the memory limit of /server: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));
