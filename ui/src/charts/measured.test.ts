@@ -1,16 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { kept } from "../../tests/kept";
+import { commands, typed } from "./commands";
 import { counted, families, parted } from "./judged";
 import {
   clockFacts,
-  commands,
   costFacts,
   environmentGroups,
   gapRows,
   identityFacts,
   periodFacts,
   samplerLanes,
-  typed,
   wallClock,
 } from "./measured";
 
@@ -98,6 +97,11 @@ describe("how it was measured", () => {
     });
     const all = commands(named, { from: 1.5e9, to: 3e9 }).map(([command]) => command);
     expect(all).toContain("stallscope explain 'my run.stall' --from 1.5s --to 3s");
+    const early = commands(named, { from: -5e8, to: 3e9 });
+    expect(early).toContainEqual([
+      "stallscope explain 'my run.stall' --from 0s --to 3s",
+      "the window that is shown, judged by the engine, from 0 s on: times before the workload's start cannot be typed",
+    ]);
   });
 });
 

@@ -1,9 +1,9 @@
 // How the recording was made: what it cost, how well it kept its times, and what it did not see.
 
 import { useMemo, useState } from "preact/hooks";
+import { commands, typed } from "../charts/commands";
 import {
   clockFacts,
-  commands,
   costFacts,
   environmentGroups,
   type Fact,
@@ -11,7 +11,6 @@ import {
   identityFacts,
   periodFacts,
   samplerLanes,
-  typed,
   workloadFacts,
 } from "../charts/measured";
 import type { WorkloadRun } from "../data/page.gen";

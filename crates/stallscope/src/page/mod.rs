@@ -17,7 +17,7 @@ mod tables;
 
 use std::collections::BTreeSet;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use model::{EntityId, PAGE_SCHEMA, Page, PageForm, Report, Timeline, Timestamp};
 use recording::Recording;
 
@@ -57,8 +57,16 @@ pub(crate) fn draw(recording: &Recording, report: &Report, name: &str) -> Result
     loop {
         let drawn = draw_in(recording, report, name, (&edges, part))?;
         let size = drawn.size()?;
-        if size <= MOST_BYTES || part < LEAST_PART {
+        if size <= MOST_BYTES {
             return Ok(drawn);
+        }
+        if part < LEAST_PART {
+            let mb = |bytes: usize| analysis::rate(bytes as f64 / 1e6);
+            bail!(
+                "{name} makes no page: without most of its rows it would still have {} MB of data, and a page may have {} MB, so that a mail takes it. Its texts, gaps or names are that long; `stallscope explain {name}` says the same as text",
+                mb(size),
+                mb(MOST_BYTES)
+            );
         }
         part *= step(size, before);
         before = size;
