@@ -1,7 +1,8 @@
 // What PostgreSQL counted, and its sessions.
 
-import { bytes, duration, integer, rate } from "../data/format";
+import { duration, integer, rate, traffic } from "../data/format";
 import { lastIn, measured, ratio } from "../data/measure";
+import type { PageEntity } from "../data/page.gen";
 import type { Recording, Tables } from "../data/recording";
 import type { Share, Span } from "../data/units";
 import { type Figure, type FigureDraft, figures } from "./figures";
@@ -32,7 +33,7 @@ const DATABASE: readonly FigureDraft[] = [
     columns: ["temp_bytes"],
     label: "temporary files",
     of: "rate",
-    format: (value) => (value === 0 ? "0" : `${bytes(value)}/s`),
+    format: traffic,
   },
   { columns: ["deadlocks"], label: "deadlocks", of: "count", format: integer },
   { columns: ["sessions"], label: "sessions", of: "mean", format: rate },
@@ -106,14 +107,25 @@ export function sessions(recording: Recording, tables: Tables, window: Span): Se
     const blocker = last("blocked_by");
     return [
       {
-        name: `${entity.name} ${entity.path.match(/^pid:(\d+)/)?.[1] ?? entity.path}`,
+        name: withNumber(entity),
         state: STATES[state] ?? "other",
         waits: wait === 0 ? "" : (WAITS[wait] ?? `class ${wait}`),
-        // What it was blocked by before is over; and who, is a number of the recording, not of this page.
-        blockedBy: wait === LOCK && blocker !== undefined ? "another session" : "",
+        // What it was blocked by before is over.
+        blockedBy: wait === LOCK && blocker !== undefined ? nameOf(recording, blocker) : "",
         age: last("transaction_age_ns"),
       },
     ];
   });
   return inOrder(found, (session) => session.age, true);
+}
+
+/** A process of several of its name: `postgres 4711`. */
+function withNumber({ name, path }: PageEntity): string {
+  return `${name} ${path.match(/^pid:(\d+)/)?.[1] ?? path}`;
+}
+
+/** Who has a number in the recording. */
+function nameOf(recording: Recording, id: number): string {
+  const found = recording.page.entities.find((entity) => entity.id === id);
+  return found === undefined ? "a session that was not recorded" : withNumber(found);
 }

@@ -1,6 +1,6 @@
 // What each disk did, by the engine's arithmetic (crates/analysis/src/io.rs).
 
-import { bytes, duration, percent, rate } from "../data/format";
+import { duration, percent, rate, traffic } from "../data/format";
 import { highestIn, measured, ratio, sumOf } from "../data/measure";
 import type { Recording, Tables } from "../data/recording";
 import { type Nanoseconds, SECOND, type Share, type Span } from "../data/units";
@@ -121,7 +121,7 @@ export function diskLanes(recording: Recording, tables: Tables, place: number): 
     });
   return [
     inOutLane(about, "Operations", ["reads", "writes"], (value) => `${rate(value)}/s`),
-    inOutLane(about, "Traffic", ["read_bytes", "write_bytes"], (value) => `${bytes(value)}/s`),
+    inOutLane(about, "Traffic", ["read_bytes", "write_bytes"], traffic),
     latencyLane(recording, tables, place),
     one("queue", "In progress", ["mean", "queue_ns"], rate),
     one("busy", "In use", ["of the time", "busy_ns"], percent),

@@ -1,6 +1,6 @@
 // The machine over time: CPU, steal, load, disks, network, memory.
 
-import { bytes, percent, rate } from "../data/format";
+import { bytes, percent, rate, traffic } from "../data/format";
 import type { Recording, Tables } from "../data/recording";
 import { growth, type Series } from "../data/series";
 import type { BinTable } from "../data/tables";
@@ -27,7 +27,6 @@ const CPU_PARTS: readonly {
 export const CPU_STATES = [...CPU_PARTS.flatMap((part) => part.columns), "idle_ns"];
 
 const perSecond = (value: number) => `${rate(value)}/s`;
-const bytesPerSecond = (value: number) => `${bytes(value)}/s`;
 
 /** All series of some columns of a table, of those entities that `which` wants. */
 export function seriesOf(
@@ -179,8 +178,7 @@ export function diskLanes(recording: Recording, tables: Tables): Lane[] {
       ...draft,
       id: "disk-bytes",
       title: `Disk ${name}, traffic`,
-      binary: true,
-      format: bytesPerSecond,
+      format: traffic,
       lines: pair("read_bytes", "write_bytes"),
     }),
     binLane(table, {
@@ -224,8 +222,7 @@ export function networkLanes(recording: Recording, tables: Tables): Lane[] {
       binLane(table, {
         id: loopback ? "loopback" : "network",
         title: loopback ? "Loopback" : "Network, all interfaces",
-        binary: true,
-        format: bytesPerSecond,
+        format: traffic,
         least: 0,
         lines: [line("received", "rx_bytes", false), line("sent", "tx_bytes", true)].slice(
           0,

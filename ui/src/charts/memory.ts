@@ -1,6 +1,6 @@
 // What the machine's memory was used for, and how it moved.
 
-import { bytes, integer, rate } from "../data/format";
+import { bytes, integer, rate, traffic } from "../data/format";
 import { measured } from "../data/measure";
 import type { Recording, Tables } from "../data/recording";
 import type { Span } from "../data/units";
@@ -85,9 +85,8 @@ export function memoryLanes(recording: Recording, tables: Tables): Lane[] {
           { ...line("by who needed it", "steal_direct"), factor: PAGE_BYTES },
           { ...line("by kswapd", "steal_kswapd", [4, 2]), factor: PAGE_BYTES },
         ],
-        format: (value) => `${bytes(value)}/s`,
+        format: traffic,
         least: 0,
-        binary: true,
         unseen: unseen(recording, "paging"),
       }),
     moved &&
@@ -174,7 +173,7 @@ function used(mean: (column: string) => number | undefined): Whole | undefined {
 }
 
 const perSecond = (value: number) => (value === 0 ? "0" : `${rate(value)}/s`);
-const pages = (value: number) => (value === 0 ? "0" : `${bytes(value * PAGE_BYTES)}/s`);
+const pages = (value: number) => traffic(value * PAGE_BYTES);
 
 const HELD: readonly FigureDraft[] = [
   { columns: ["available_bytes"], label: "available", of: "mean", format: bytes },

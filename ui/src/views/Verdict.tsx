@@ -3,9 +3,9 @@
 import { evidenceRows } from "../charts/evidence";
 import { spanWords, windowWords } from "../charts/run";
 import {
-  CONFIDENCE,
   facts,
   lastWord,
+  meaning,
   noPressure,
   notes,
   outcome,
@@ -62,7 +62,7 @@ function Headline({ finding }: { finding: Finding }) {
           {finding.confidence}
         </span>
         <span class="muted">
-          {CONFIDENCE[finding.confidence]}
+          {meaning(finding)}
           {outcome(report) === "limited" && shareOf(finding) && tied(`; share ${shareOf(finding)}`)}
         </span>
       </p>

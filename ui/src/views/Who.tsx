@@ -6,7 +6,7 @@ import { absent } from "../charts/gaps";
 import { sentence } from "../charts/parts";
 import { sparkline } from "../charts/sparkline";
 import type { TreeNode } from "../charts/tree";
-import { bytes, duration, instant, integer, percent, rate } from "../data/format";
+import { duration, instant, integer, percent, rate, traffic } from "../data/format";
 import { PartsBar, PartsList } from "./PartsBar";
 import { RoleSign } from "./RoleSign";
 import { Sparkline } from "./Sparkline";
@@ -177,7 +177,7 @@ function columnsOf(
       help: "Bytes per second that processes had read from storage and written to it; known of whole processes only.",
       look: "number extra",
       by: (member) => member.storage,
-      cell: ({ storage }) => storage !== undefined && (storage < 1 ? "0" : `${bytes(storage)}/s`),
+      cell: ({ storage }) => storage !== undefined && traffic(storage),
     },
     {
       id: "run",
