@@ -61,7 +61,7 @@ function gaugeScale({ unit }: PageColumn): Scale {
     case "milli_per_second":
       return { ...perSecond, factor: 1e-3 };
     case "code":
-      return { ...numbers, words: "code, see its description", format: integer };
+      return { ...numbers, words: "who was in which state", format: integer };
     default:
       return { ...numbers, words: "number", format: rate };
   }
