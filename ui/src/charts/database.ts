@@ -1,6 +1,6 @@
 // What PostgreSQL counted, and its sessions.
 
-import { bytes, duration, integer, rate } from "../data/format";
+import { bytesPerSecond, duration, integer, perSecond, rate } from "../data/format";
 import { lastIn, measured, ratio } from "../data/measure";
 import type { Recording, Tables } from "../data/recording";
 import type { Share, Span } from "../data/units";
@@ -14,8 +14,6 @@ export interface Database {
   /** Part of the blocks that were found in shared buffers. */
   readonly hit: Share | undefined;
 }
-
-const perSecond = (value: number) => (value === 0 ? "0" : `${rate(value)}/s`);
 
 const DATABASE: readonly FigureDraft[] = [
   { columns: ["commits"], label: "commits", of: "rate", format: perSecond },
@@ -32,7 +30,7 @@ const DATABASE: readonly FigureDraft[] = [
     columns: ["temp_bytes"],
     label: "temporary files",
     of: "rate",
-    format: (value) => (value === 0 ? "0" : `${bytes(value)}/s`),
+    format: bytesPerSecond,
   },
   { columns: ["deadlocks"], label: "deadlocks", of: "count", format: integer },
   { columns: ["sessions"], label: "sessions", of: "mean", format: rate },
@@ -57,7 +55,7 @@ export function databases(recording: Recording, tables: Tables, window: Span): D
   });
 }
 
-/** A session at the end of a window. */
+/** A session as it was last seen in a window. */
 export interface Session {
   readonly name: string;
   readonly state: string;
@@ -77,6 +75,7 @@ const STATES = [
 ];
 
 const WAITS: Readonly<Record<number, string>> = {
+  0: "",
   1: "LWLock",
   3: "Lock",
   4: "BufferPin",
@@ -91,7 +90,8 @@ const WAITS: Readonly<Record<number, string>> = {
 /** The wait class in which a session waits for a lock that another holds. */
 const LOCK = 3;
 
-/** The sessions as they were last seen in a window, the oldest transactions first. */
+/** The sessions as they were last seen in a window: those that another blocks first, then those in the
+    oldest transactions. */
 export function sessions(recording: Recording, tables: Tables, window: Span): Session[] {
   const found = recording.page.entities.flatMap((entity, place): Session[] => {
     const last = (column: string) => {
@@ -102,18 +102,19 @@ export function sessions(recording: Recording, tables: Tables, window: Span): Se
     };
     const state = last("state");
     if (state === undefined) return [];
-    const wait = last("wait_class") ?? 0;
+    const wait = last("wait_class");
     const blocker = last("blocked_by");
     return [
       {
         name: `${entity.name} ${entity.path.match(/^pid:(\d+)/)?.[1] ?? entity.path}`,
         state: STATES[state] ?? "other",
-        waits: wait === 0 ? "" : (WAITS[wait] ?? `class ${wait}`),
+        waits: wait === undefined ? "not seen" : (WAITS[wait] ?? `class ${wait}`),
         // What it was blocked by before is over; and who, is a number of the recording, not of this page.
         blockedBy: wait === LOCK && blocker !== undefined ? "another session" : "",
         age: last("transaction_age_ns"),
       },
     ];
   });
-  return inOrder(found, (session) => session.age, true);
+  const byAge = inOrder(found, (session) => session.age, true);
+  return inOrder(byAge, (session) => session.blockedBy, true);
 }

@@ -1,6 +1,6 @@
 // How the numbers of a column are drawn: counters as rates, gauges as they are, each in its unit.
 
-import { bytes, duration, integer, percent, rate } from "../data/format";
+import { bytes, bytesPerSecond, duration, integer, percent, perSecond, rate } from "../data/format";
 import type { PageColumn } from "../data/page.gen";
 
 /** From a column's own numbers to what is drawn. */
@@ -38,15 +38,15 @@ function rateScale(table: string, { unit, name }: PageColumn, several: boolean):
       return {
         ...numbers,
         words: "bytes per second",
-        format: (value) => `${bytes(value)}/s`,
+        format: bytesPerSecond,
         binary: true,
       };
     case "hundredths":
-      return { ...perSecond, factor: 0.01 };
+      return { ...rates, factor: 0.01 };
     case "milli_per_second":
-      return { ...perSecond, factor: 1e-3 };
+      return { ...rates, factor: 1e-3 };
     default:
-      return perSecond;
+      return rates;
   }
 }
 
@@ -59,7 +59,7 @@ function gaugeScale({ unit }: PageColumn): Scale {
     case "hundredths":
       return { ...numbers, words: "number", factor: 0.01, format: rate };
     case "milli_per_second":
-      return { ...perSecond, factor: 1e-3 };
+      return { ...rates, factor: 1e-3 };
     case "code":
       return { ...numbers, words: "who was in which state", format: integer };
     default:
@@ -75,10 +75,10 @@ export const shares: Scale = {
   least: 1,
 };
 
-const perSecond: Scale = {
+const rates: Scale = {
   ...numbers,
   words: "per second",
-  format: (value) => `${rate(value)}/s`,
+  format: perSecond,
 };
 
 const cpus: Scale = {
@@ -95,12 +95,12 @@ export function scaleOfUnit(unit: string): Scale {
     case "ns":
       return { ...numbers, words: "length of time", format: duration };
     case "per_second":
-      return perSecond;
+      return rates;
     case "bytes_per_second":
       return {
         ...numbers,
         words: "bytes per second",
-        format: (value) => `${bytes(value)}/s`,
+        format: bytesPerSecond,
         binary: true,
       };
     case "factor":

@@ -1,12 +1,10 @@
 // Numbers about CPUs: how busy, with whom, and who was held back.
 
 import { growth } from "../../data/series";
+import { BUSY, IDLE } from "../cpuTime";
 import { type Asked, at, drawn, type Made, notSeen, series } from "../made";
 import { ofKind, threadsOf } from "../people";
-import { type Amount, grown, lasted, rest, sum, times } from "../quantity";
-
-const BUSY = ["user_ns", "nice_ns", "system_ns", "irq_ns", "softirq_ns"];
-const IDLE = ["idle_ns", "iowait_ns"];
+import { type Amount, grown, lasted, orNothing, rest, sum, times } from "../quantity";
 
 export function cpusBusy({ evidence, recording, tables }: Asked): Made {
   const own = recording.placeOf(evidence.entity);
@@ -77,16 +75,21 @@ export function inKernel({ recording, tables }: Asked): Made {
 
 export function usedByOthers(asked: Asked): Made {
   const { recording, tables } = asked;
-  const known = (["target", "generator", "dependency"] as const).flatMap((role) =>
-    threadsOf(recording, role),
-  );
+  // A role that nobody has used nothing; of one that has threads the others' part is not known as long as
+  // none of them is. Dependencies may come late and go.
+  const needed = (["target", "generator"] as const)
+    .map((role) => threadsOf(recording, role))
+    .filter((threads) => threads.length > 0)
+    .map((threads) => grown(...series(tables, "thread", threads, ["run_ns"])));
+  const own = series(tables, "recorder", ofKind(recording, "machine"), ["cpu_ns"]);
   const named = sum(
-    grown(...series(tables, "thread", known, ["run_ns"])),
-    grown(...series(tables, "recorder", ofKind(recording, "machine"), ["cpu_ns"])),
+    ...needed,
+    orNothing(grown(...series(tables, "thread", threadsOf(recording, "dependency"), ["run_ns"]))),
+    orNothing(grown(...own)),
   );
   return drawn(tables, "cpu", {
     quantity: { of: rest(busyTime(asked), named), per: busyTime(asked) },
-    how: "busy time of all CPUs without target, generator and recorder / busy time of all CPUs",
+    how: "busy time of all CPUs without target, generator, dependencies and recorder / busy time of all CPUs",
   });
 }
 
