@@ -42,11 +42,12 @@ export interface Loaded {
 /** Tables by name. */
 export function useLoaded(...names: string[]): Loaded {
   const { recording } = usePage();
-  const key = names.join(" ");
+  // Names come from the recording, and may hold anything.
+  const key = JSON.stringify(names);
   const [loaded, setLoaded] = useState<Loaded & { of?: Recording; key?: string }>({});
   useEffect(() => {
     let current = true;
-    recording.load(key.split(" ")).then(
+    recording.load(JSON.parse(key) as string[]).then(
       (tables) => current && setLoaded({ of: recording, key, tables }),
       (error: unknown) => current && setLoaded({ of: recording, key, error }),
     );
