@@ -49,7 +49,7 @@ export function Memory() {
         </>
       )}
       <FigureTable caption="Memory held and moved" figures={figures} />
-      <details onToggle={(event) => setCourse(event.currentTarget.open)}>
+      <details class="course" onToggle={(event) => setCourse(event.currentTarget.open)}>
         <summary>Over time</summary>
         {course && <LaneChart lanes={lanes} label="Memory over time" />}
       </details>
