@@ -312,7 +312,7 @@ function Numbers({ shown, choice, lane, change }: NumbersProps) {
         </table>
       </div>
       {matches.length > listed.length && (
-        <p class="muted">and {matches.length - listed.length} more with smaller numbers.</p>
+        <p class="muted">and {matches.length - listed.length} more that come after these.</p>
       )}
     </>
   );
@@ -329,7 +329,7 @@ function valuesOf({ mean, low, high, states }: Summary, { column, scale }: Explo
     const { most, last } = states;
     const words = wordsOf(column);
     return [
-      most === undefined ? "not seen" : `${words(most.code)} ${percent(most.share)}`,
+      most === undefined ? "not seen" : `${words(most.code)}, ${percent(most.share)}`,
       last === undefined ? "not seen" : words(last),
     ];
   }
