@@ -33,6 +33,7 @@ mod sessions;
 mod sight;
 mod signals;
 mod slices;
+mod steal;
 mod subject;
 mod thresholds;
 mod watched;
@@ -88,6 +89,7 @@ pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Repo
         origin: phases::origin(timeline, meta, &bins),
         workload: meta.workload.clone(),
         subjects: facts.subjects(),
+        threads: steal::of_threads(timeline, meta, window),
         signals: signals::report(timeline, &bins, meta, window),
         pressure: facts.pressure.clone(),
         gaps: timeline.gaps.clone(),

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Quality;
+use crate::{Entity, Quality};
 
 /// Where the time of a set of threads went; the parts add up to `wall_ns`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -14,6 +14,28 @@ pub struct ThreadsAccount {
     pub wall_ns: i64,
     /// The parts.
     pub items: Vec<AccountItem>,
+}
+
+/// Where the time of one thread went: awake is what is not sleep; steal, in the words of event loops, is
+/// being awake without a CPU: the wait in the run queue and the blocked time. The parts add up to
+/// `wall_ns`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ThreadTimes {
+    /// The thread.
+    pub entity: Entity,
+    /// Its life inside the window, as far as it was watched, ns.
+    pub wall_ns: i64,
+    /// On a CPU, ns: exact (schedstat).
+    pub on_cpu_ns: i64,
+    /// In the run queue, ns: exact (schedstat), time withheld by a CPU quota included; `None` where the
+    /// kernel does not count it, and it stands in the other parts.
+    pub run_queue_ns: Option<i64>,
+    /// Blocked in the middle of its work: disk, lock, a call that does not return, ns; as it was sampled.
+    pub blocked_ns: i64,
+    /// Waiting for work or for a time that it chose, ns; as it was sampled.
+    pub sleep_ns: i64,
+    /// Off a CPU, in what is not known, ns.
+    pub unseen_ns: i64,
 }
 
 /// The classes of the ledger that can be told from /proc.

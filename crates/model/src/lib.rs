@@ -23,7 +23,7 @@ mod table_data;
 mod time;
 mod timeline;
 
-pub use account::{Account, AccountItem, LedgerClass, ShareBasis, ThreadsAccount};
+pub use account::{Account, AccountItem, LedgerClass, ShareBasis, ThreadTimes, ThreadsAccount};
 pub use entity::{Entities, Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Role};
 pub use gap::{Gap, GapReason};
 pub use monotone::{Monotone, Rollback};

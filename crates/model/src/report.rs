@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::account::{Account, ThreadsAccount};
+use crate::account::{Account, ThreadTimes, ThreadsAccount};
 use crate::{Cost, Entity, Gap, Identity, Role, Window, WorkloadRun};
 
 /// Name and version of the JSON form of `Report`. Fields are added within a version; none changes
@@ -28,6 +28,9 @@ pub struct Report {
     pub workload: Option<WorkloadRun>,
     /// Who was measured.
     pub subjects: Vec<ReportSubject>,
+    /// The target's threads one by one, those that wanted a CPU for longest first; at most 50.
+    #[serde(default)]
+    pub threads: Vec<ThreadTimes>,
     /// The answer.
     pub verdict: Verdict,
     /// Parts of the run.

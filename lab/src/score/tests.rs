@@ -68,6 +68,7 @@ pub fn report(findings: &[(&str, Entity)]) -> Report {
             subject(Role::Target, server()),
             subject(Role::Generator, generator()),
         ],
+        threads: Vec::new(),
         verdict: Verdict {
             findings: findings
                 .iter()

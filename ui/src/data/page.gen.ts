@@ -289,6 +289,10 @@ export interface Report {
    * Who was measured.
    */
   subjects: ReportSubject[];
+  /**
+   * The target's threads one by one, those that wanted a CPU for longest first; at most 50.
+   */
+  threads?: ThreadTimes[];
   verdict: Verdict;
   window: Window;
   /**
@@ -558,6 +562,39 @@ export interface AccountItem {
    * Part of the whole, 0 to 1.
    */
   share: number;
+}
+/**
+ * Where the time of one thread went: awake is what is not sleep; steal, in the words of event loops, is
+ * being awake without a CPU: the wait in the run queue and the blocked time. The parts add up to
+ * `wall_ns`.
+ */
+export interface ThreadTimes {
+  /**
+   * Blocked in the middle of its work: disk, lock, a call that does not return, ns; as it was sampled.
+   */
+  blocked_ns: number;
+  entity: Entity;
+  /**
+   * On a CPU, ns: exact (schedstat).
+   */
+  on_cpu_ns: number;
+  /**
+   * In the run queue, ns: exact (schedstat), time withheld by a CPU quota included; `None` where the
+   * kernel does not count it, and it stands in the other parts.
+   */
+  run_queue_ns?: number | null;
+  /**
+   * Waiting for work or for a time that it chose, ns; as it was sampled.
+   */
+  sleep_ns: number;
+  /**
+   * Off a CPU, in what is not known, ns.
+   */
+  unseen_ns: number;
+  /**
+   * Its life inside the window, as far as it was watched, ns.
+   */
+  wall_ns: number;
 }
 /**
  * The answer.

@@ -75,6 +75,16 @@ proptest! {
     }
 
     #[test]
+    fn the_parts_of_each_threads_time_add_up_to_its_life(run in runs()) {
+        for it in run.diagnose().threads {
+            let queued = it.run_queue_ns.unwrap_or(0);
+            let parts = [it.on_cpu_ns, queued, it.blocked_ns, it.sleep_ns, it.unseen_ns];
+            prop_assert!(parts.iter().all(|part| *part >= 0), "{:?}", it);
+            prop_assert_eq!(parts.iter().sum::<i64>(), it.wall_ns);
+        }
+    }
+
+    #[test]
     fn shares_of_the_response_time_add_up_to_one_or_a_law_is_said_to_be_broken(run in runs()) {
         let report = run.diagnose();
         let Some(account) = &report.verdict.account else {

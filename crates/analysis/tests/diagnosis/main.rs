@@ -24,5 +24,6 @@ mod quota;
 mod renaming;
 mod robustness;
 mod saturated;
+mod threads;
 mod whose;
 mod windows;

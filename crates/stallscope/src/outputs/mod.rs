@@ -9,6 +9,7 @@ mod parquet;
 mod phases;
 mod survey;
 mod terminal;
+mod threads;
 
 use std::io::{IsTerminal, Write};
 

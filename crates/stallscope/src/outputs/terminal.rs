@@ -23,6 +23,9 @@ pub(super) fn verdict(report: &Report, width: usize) -> String {
     if let Some(account) = &report.verdict.account {
         text.push_str(&account_lines(account, report, width));
     }
+    if report.workload.is_none() {
+        text.push_str(&super::threads::lines(report, width));
+    }
     for finding in report.verdict.findings.iter().skip(1) {
         let label = format!("Also {}", finding.cause);
         text.push_str(&labelled(

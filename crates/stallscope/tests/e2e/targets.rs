@@ -1,7 +1,9 @@
 //! Targets that the user names, with and without a workload.
 
 use model::Role;
+use rustix::process::Signal;
 
+use crate::needs;
 use crate::place::{JSON, Place};
 use crate::postgres;
 use crate::process::Running;
@@ -52,6 +54,48 @@ fn record_attaches_to_what_already_runs() {
     assert!(target.cpu_ns > 0, "it served meanwhile");
     assert!(report.signals.is_empty());
     assert!(place.opened().meta.complete);
+}
+
+#[test]
+fn each_thread_of_a_named_process_is_shown_awake_and_asleep() {
+    if !needs::program("taskset") {
+        return;
+    }
+    let place = Place::new();
+    place.script("spin-by-spin", "while :; do :; done");
+    // Two on one CPU: each waits in the run queue while the other has it.
+    let pinned = || Running::start(place.shell("exec taskset -c 0 timeout 30 ./spin-by-spin"));
+    let (spinner, rival) = (pinned(), pinned());
+    let sleeper = Running::start(place.shell("exec sleep 30"));
+    let calm = format!("pid:{}", sleeper.pid());
+    let named = ["--target", "name:^spin-by-spin$", "--target", &calm];
+    let options = [&["record", "--for", "3s", "--json", JSON][..], &named].concat();
+    place
+        .run(&options)
+        .status(0)
+        .says("Thread by thread  awake");
+    for it in [spinner, rival, sleeper] {
+        it.signal(Signal::TERM);
+        it.end();
+    }
+    let report = place.report();
+    let part = |name: &str, ns: fn(&model::ThreadTimes) -> i64| {
+        let found = report.threads.iter().find(|it| it.entity.name == name);
+        let found = found.unwrap_or_else(|| panic!("{name} in {:?}", report.threads));
+        ns(found) as f64 / found.wall_ns as f64
+    };
+    let queued = part("spin-by-spin", |it| it.run_queue_ns.unwrap_or(0));
+    assert!((0.2..0.9).contains(&queued), "{queued}");
+    assert!(
+        part("spin-by-spin", |it| it.on_cpu_ns) + queued > 0.9,
+        "{:?}",
+        report.threads
+    );
+    assert!(
+        part("sleep", |it| it.sleep_ns) > 0.99,
+        "{:?}",
+        report.threads
+    );
 }
 
 #[test]

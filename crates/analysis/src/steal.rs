@@ -1,0 +1,58 @@
+//! Awake and not on a CPU: where the time of each of the target's threads went, one by one.
+//!
+//! The same arithmetic as the ledger's, in the five words that an event loop is measured by. A quota's
+//! part is known only of all threads together, so here it stays in the run queue.
+
+use model::{LedgerClass, Meta, Role, ThreadTimes, Timeline, Window};
+
+use crate::ledger::Ledger;
+use crate::rest::at_rest;
+use crate::subject::{serving_threads, threads_of};
+use crate::watched::Watched;
+
+/// More threads than a person goes through.
+const MOST: usize = 50;
+
+/// Waiting for work, or for a time of one's own choice.
+const SLEEP: [LedgerClass; 2] = [LedgerClass::Input, LedgerClass::Sleep];
+
+/// The target's threads that were watched in the window, those that wanted a CPU for longest first.
+pub(crate) fn of_threads(timeline: &Timeline, meta: &Meta, window: Window) -> Vec<ThreadTimes> {
+    let resting = at_rest(timeline, &serving_threads(timeline, Role::Target), window);
+    let threads = threads_of(timeline, Role::Target).into_iter();
+    let mut times: Vec<ThreadTimes> = threads
+        .filter_map(|(thread, _)| {
+            let mut ledger = Watched::new(timeline, meta, thread)?.ledger(window)?;
+            if resting.contains(&thread) {
+                ledger.rest();
+            }
+            let entity = timeline.entities.get(thread)?.entity.clone();
+            Some(times(entity, &ledger))
+        })
+        .collect();
+    let wanted = |times: &ThreadTimes| times.on_cpu_ns + times.run_queue_ns.unwrap_or(0);
+    times.sort_by_key(|times| std::cmp::Reverse((wanted(times), times.blocked_ns)));
+    times.truncate(MOST);
+    times
+}
+
+fn times(entity: model::Entity, ledger: &Ledger) -> ThreadTimes {
+    let wall_ns = ledger.wall_ns.round() as i64;
+    let mut left = wall_ns;
+    // What rounding leaves stands in the last part, so that they add up.
+    let mut part = |ns: f64| {
+        let part = (ns.round() as i64).clamp(0, left);
+        left -= part;
+        part
+    };
+    let is_queued_known = ledger.wait_unseen_ns == 0.0;
+    ThreadTimes {
+        entity,
+        wall_ns,
+        on_cpu_ns: part(ledger.get(LedgerClass::OnCpu)),
+        run_queue_ns: is_queued_known.then(|| part(ledger.get(LedgerClass::CpuWait))),
+        sleep_ns: part(ledger.sum(&SLEEP)),
+        unseen_ns: part(ledger.get(LedgerClass::Unknown)),
+        blocked_ns: left,
+    }
+}
