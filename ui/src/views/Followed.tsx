@@ -5,8 +5,6 @@ import type { ComponentType } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { StateContext, usePage } from "./state";
 
-/** How far from the edge of what is in sight a part is made ready: it may be scrolled there. */
-const NEAR = "200px 0px";
 /** The longest that a part waits for a time in which nothing else is done, ms. */
 const PATIENCE = 400;
 
@@ -14,34 +12,33 @@ export function Followed({ view: View }: { readonly view: ComponentType }) {
   const now = usePage();
   const [drawn, setDrawn] = useState(now);
   const here = useRef<HTMLDivElement>(null);
-  const near = useNear(here);
+  const seen = useSeen(here);
   useEffect(() => {
     if (drawn === now) return;
-    if (near) setDrawn(now);
+    if (seen) setDrawn(now);
     else return whenIdle(() => setDrawn(now));
-  }, [near, now, drawn]);
+  }, [seen, now, drawn]);
   // The same element: what is in it is drawn again because of the state it sees, and not of this.
   const view = useMemo(() => <View />, [View]);
   return (
-    <StateContext.Provider value={near ? now : drawn}>
+    <StateContext.Provider value={seen ? now : drawn}>
       <div ref={here}>{view}</div>
     </StateContext.Provider>
   );
 }
 
-/** Whether an element is in sight, or nearly. */
-function useNear(element: { readonly current: Element | null }): boolean {
-  const [near, setNear] = useState(true);
+/** Whether an element is in sight. */
+function useSeen(element: { readonly current: Element | null }): boolean {
+  const [seen, setSeen] = useState(true);
   useEffect(() => {
     if (element.current === null) return;
-    const observer = new IntersectionObserver(
-      (entries) => setNear(entries.some((entry) => entry.isIntersecting)),
-      { rootMargin: NEAR },
+    const observer = new IntersectionObserver((entries) =>
+      setSeen(entries.at(-1)?.isIntersecting === true),
     );
     observer.observe(element.current);
     return () => observer.disconnect();
   }, [element]);
-  return near;
+  return seen;
 }
 
 /** Calls back once there is time; gives how to call it off. */
