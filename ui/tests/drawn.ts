@@ -118,6 +118,7 @@ export function drawnPage(drawing: Drawing): { page: Page; blocks: string[] } {
     schema: "stallscope.page/1",
     report,
     recording: "drawn-1.stall",
+    typed: [],
     complete: true,
     served: false,
     window: { start: report.origin + (edges[0] ?? 0), end: report.origin + (edges.at(-1) ?? 0) },

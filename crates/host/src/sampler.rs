@@ -8,7 +8,6 @@ mod hand_over;
 
 use std::os::fd::BorrowedFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
 
 use model::{Cost, Entity, EntityId, EntityKind, Gap, GapReason, Table, Timestamp, Window};
 use sensors::{Facts, Scope, Sensor};
@@ -36,13 +35,11 @@ const FLUSH_TICKS: u64 = 10;
 /// Deadlines that pass unserved in a row before the interval is a gap: over three periods.
 const OVERRUN_TICKS: u64 = 3;
 /// Groups are looked for, clocks compared and memberships read this often, in ticks.
-const SLOW_TICKS: u64 = 50;
+const SLOW_TICKS: u64 = ticks_of(sensors::CLOCK_PERIOD);
 /// Filesystems are asked how full they are this often, in ticks.
-const FILESYSTEM_TICKS: u64 = 10;
+const FILESYSTEM_TICKS: u64 = ticks_of(sensors::FILESYSTEM_PERIOD);
 /// Connections are looked at this often, in ticks.
-const CONNECTION_TICKS: u64 = 10;
-/// What is read this seldom is left alone at the end: reading pressure early bends it for everybody.
-const PRESSURE_FOLD: Duration = Duration::from_secs(2);
+const CONNECTION_TICKS: u64 = ticks_of(sensors::CONNECTION_PERIOD);
 /// A clock reading serves for rows read within this time of it.
 const STAMP_NS: i64 = 500_000;
 
@@ -359,7 +356,7 @@ impl Sampler {
             };
             match look {
                 Look::Due => now_due.every(ticks_of(period) * factor),
-                Look::Last => period < PRESSURE_FOLD,
+                Look::Last => true,
             }
         };
         let mut last = boottime();

@@ -1,7 +1,8 @@
 // What PostgreSQL counted, and its sessions.
 
-import { bytesPerSecond, duration, integer, perSecond, rate } from "../data/format";
+import { duration, integer, perSecond, rate, traffic } from "../data/format";
 import { lastIn, measured, ratio } from "../data/measure";
+import type { PageEntity } from "../data/page.gen";
 import type { Recording, Tables } from "../data/recording";
 import type { Share, Span } from "../data/units";
 import { type Figure, type FigureDraft, figures } from "./figures";
@@ -30,7 +31,7 @@ const DATABASE: readonly FigureDraft[] = [
     columns: ["temp_bytes"],
     label: "temporary files",
     of: "rate",
-    format: bytesPerSecond,
+    format: traffic,
   },
   { columns: ["deadlocks"], label: "deadlocks", of: "count", format: integer },
   { columns: ["sessions"], label: "sessions", of: "mean", format: rate },
@@ -106,15 +107,26 @@ export function sessions(recording: Recording, tables: Tables, window: Span): Se
     const blocker = last("blocked_by");
     return [
       {
-        name: `${entity.name} ${entity.path.match(/^pid:(\d+)/)?.[1] ?? entity.path}`,
+        name: withNumber(entity),
         state: STATES[state] ?? "other",
         waits: wait === undefined ? "not seen" : (WAITS[wait] ?? `class ${wait}`),
-        // What it was blocked by before is over; and who, is a number of the recording, not of this page.
-        blockedBy: wait === LOCK && blocker !== undefined ? "another session" : "",
+        // What it was blocked by before is over.
+        blockedBy: wait === LOCK && blocker !== undefined ? nameOf(recording, blocker) : "",
         age: last("transaction_age_ns"),
       },
     ];
   });
   const byAge = inOrder(found, (session) => session.age, true);
-  return inOrder(byAge, (session) => session.blockedBy, true);
+  return inOrder(byAge, (session) => Number(session.blockedBy !== ""), true);
+}
+
+/** A process of several of its name: `postgres 4711`. */
+function withNumber({ name, path }: PageEntity): string {
+  return `${name} ${path.match(/^pid:(\d+)/)?.[1] ?? path}`;
+}
+
+/** Who has a number in the recording. */
+function nameOf(recording: Recording, id: number): string {
+  const found = recording.page.entities.find((entity) => entity.id === id);
+  return found === undefined ? "a session that was not recorded" : withNumber(found);
 }

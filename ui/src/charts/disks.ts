@@ -1,6 +1,6 @@
 // What each disk did, by the engine's arithmetic (crates/analysis/src/io.rs).
 
-import { bytesPerSecond, duration, percent, perSecond, rate } from "../data/format";
+import { duration, percent, perSecond, rate, traffic } from "../data/format";
 import { measured, ratio, sumOf } from "../data/measure";
 import type { Recording, Tables } from "../data/recording";
 import { type Nanoseconds, SECOND, type Share, type Span } from "../data/units";
@@ -114,7 +114,7 @@ export function diskLanes(recording: Recording, tables: Tables, place: number): 
     });
   return [
     inOutLane(about, "Operations", ["reads", "writes"], perSecond),
-    inOutLane(about, "Traffic", ["read_bytes", "write_bytes"], bytesPerSecond),
+    inOutLane(about, "Traffic", ["read_bytes", "write_bytes"], traffic),
     latencyLane(recording, tables, place),
     one("queue", "In progress", ["mean", "queue_ns"], rate),
     one("busy", "In use", ["of the time", "busy_ns"], percent),

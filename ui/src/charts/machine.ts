@@ -1,6 +1,6 @@
 // The machine over time: CPU, steal, load, disks, network, memory.
 
-import { bytes, bytesPerSecond, percent, perSecond, rate } from "../data/format";
+import { bytes, percent, perSecond, rate, traffic } from "../data/format";
 import type { Recording, Tables } from "../data/recording";
 import { growth, type Series } from "../data/series";
 import type { BinTable } from "../data/tables";
@@ -174,8 +174,7 @@ export function diskLanes(recording: Recording, tables: Tables): Lane[] {
       ...draft,
       id: "disk-bytes",
       title: `Disk ${name}, traffic`,
-      binary: true,
-      format: bytesPerSecond,
+      format: traffic,
       lines: pair("read_bytes", "write_bytes"),
     }),
     binLane(table, {
@@ -219,8 +218,7 @@ export function networkLanes(recording: Recording, tables: Tables): Lane[] {
       binLane(table, {
         id: loopback ? "loopback" : "network",
         title: loopback ? "Loopback" : "Network, all interfaces",
-        binary: true,
-        format: bytesPerSecond,
+        format: traffic,
         least: 0,
         lines: [line("received", "rx_bytes", false), line("sent", "tx_bytes", true)].slice(
           0,

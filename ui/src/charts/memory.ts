@@ -1,6 +1,6 @@
 // What the machine's memory was used for, and how it moved.
 
-import { bytes, bytesPerSecond, integer, perSecond } from "../data/format";
+import { bytes, integer, perSecond, traffic } from "../data/format";
 import { measured } from "../data/measure";
 import type { Recording, Tables } from "../data/recording";
 import type { Span } from "../data/units";
@@ -83,9 +83,8 @@ export function memoryLanes(recording: Recording, tables: Tables): Lane[] {
           { ...line("by who needed it", "steal_direct"), factor: PAGE_BYTES },
           { ...line("by kswapd", "steal_kswapd", [4, 2]), factor: PAGE_BYTES },
         ],
-        format: bytesPerSecond,
+        format: traffic,
         least: 0,
-        binary: true,
         unseen: unseen(recording, "paging"),
       }),
     moved &&
@@ -171,7 +170,7 @@ function used(mean: (column: string) => number | undefined): Whole | undefined {
   ]);
 }
 
-const pages = (value: number) => bytesPerSecond(value * PAGE_BYTES);
+const pages = (value: number) => traffic(value * PAGE_BYTES);
 
 const HELD: readonly FigureDraft[] = [
   { columns: ["available_bytes"], label: "available", of: "mean", format: bytes },

@@ -1,6 +1,6 @@
 // Interfaces, TCP as a whole, arrivals by CPU, and connections by who holds them and with whom.
 
-import { bytesPerSecond, integer, perSecond } from "../data/format";
+import { integer, perSecond, traffic } from "../data/format";
 import { measured, ratio, sumOf } from "../data/measure";
 import type { PageEntity, Role } from "../data/page.gen";
 import type { Recording, Tables } from "../data/recording";
@@ -63,7 +63,7 @@ export function interfaceLanes(recording: Recording, tables: Tables, place: numb
     unseen: unseen(recording, "network"),
   };
   return [
-    inOutLane(about, "Traffic", ["rx_bytes", "tx_bytes"], bytesPerSecond),
+    inOutLane(about, "Traffic", ["rx_bytes", "tx_bytes"], traffic),
     inOutLane(about, "Packets", ["rx_packets", "tx_packets"], perSecond),
     inOutLane(about, "Dropped", ["rx_drops", "tx_drops"], perSecond),
   ].filter((it) => it !== undefined);

@@ -31,6 +31,7 @@ async function opened() {
       { kind: "connection", name: "[::1]:5432-[::1]:41002", path: "c", parent: 4 },
       { kind: "filesystem", name: "/", path: "/" },
       { kind: "filesystem", name: "/full", path: "/full" },
+      { id: 31, kind: "process", name: "postgres", path: "pid:8@1", role: "target" },
     ],
     tables: [
       {
@@ -181,7 +182,7 @@ describe("memory", () => {
     const { recording, tables } = await opened();
     const figures = memory(recording, tables, WINDOW).figures;
     const of = (label: string) => figures.find((figure) => figure.label === label);
-    expect(of("refaulted")?.value).toBe("1.00 MiB/s");
+    expect(of("refaulted")?.value).toBe("1.05 MB/s");
     expect(of("killed for want of memory")?.value).toBe("2");
     expect(of("swapped in")).toMatchObject({ value: "0", zero: true });
     expect(of("available")).toMatchObject({ value: "600 B", highest: "700 B" });
@@ -264,7 +265,7 @@ describe("filesystems", () => {
     const [full, root] = filesystems(recording, tables, WINDOW);
     expect(full).toMatchObject({ name: "/full", files: 1, filesPart: 0.01 });
     expect(root).toMatchObject({ name: "/", free: 2048, freePart: 0.5, files: undefined });
-    expect(room(2048, 4096, 0.5)).toBe("2.00 KiB of 4.00 KiB (50 %)");
+    expect(room(2048, 4096, 0.5)).toBe("2.05 kB of 4.10 kB (50 %)");
     expect(filesystems(recording, NOTHING, WINDOW)).toEqual([]);
   });
 });
@@ -285,7 +286,7 @@ describe("database", () => {
         name: "postgres 7",
         state: "active",
         waits: "Lock",
-        blockedBy: "another session",
+        blockedBy: "postgres 8",
         age: undefined,
       },
     ]);

@@ -1,6 +1,15 @@
 // How the numbers of a column are drawn: counters as rates, gauges as they are, each in its unit.
 
-import { bytes, bytesPerSecond, duration, integer, percent, perSecond, rate } from "../data/format";
+import {
+  bytes,
+  duration,
+  integer,
+  percent,
+  perSecond,
+  rate,
+  storage,
+  traffic,
+} from "../data/format";
 import type { PageColumn } from "../data/page.gen";
 
 /** From a column's own numbers to what is drawn. */
@@ -20,10 +29,12 @@ const numbers = { factor: 1, least: 0, binary: false };
 
 /** Tables whose nanoseconds are CPU time of several threads together. */
 const CPU_TIME = new Set(["process", "cgroup_cpu"]);
+/** Tables whose bytes are in memory; all others are on disks and networks. */
+const MEMORY = new Set(["memory", "cgroup_memory", "process"]);
 
 /** `several`: whether times of several add up in one number, so that it may exceed its interval. */
 export function scaleOf(table: string, column: PageColumn, several = false): Scale {
-  return column.kind === "counter" ? rateScale(table, column, several) : gaugeScale(column);
+  return column.kind === "counter" ? rateScale(table, column, several) : gaugeScale(table, column);
 }
 
 function rateScale(table: string, { unit, name }: PageColumn, several: boolean): Scale {
@@ -38,8 +49,7 @@ function rateScale(table: string, { unit, name }: PageColumn, several: boolean):
       return {
         ...numbers,
         words: "bytes per second",
-        format: bytesPerSecond,
-        binary: true,
+        format: traffic,
       };
     case "hundredths":
       return { ...rates, factor: 0.01 };
@@ -50,12 +60,14 @@ function rateScale(table: string, { unit, name }: PageColumn, several: boolean):
   }
 }
 
-function gaugeScale({ unit }: PageColumn): Scale {
+function gaugeScale(table: string, { unit }: PageColumn): Scale {
   switch (unit) {
     case "nanoseconds":
       return { ...numbers, words: "length of time", format: duration };
     case "bytes":
-      return { ...numbers, words: "bytes", format: bytes, binary: true };
+      return MEMORY.has(table)
+        ? { ...numbers, words: "bytes", format: bytes, binary: true }
+        : { ...numbers, words: "bytes", format: storage };
     case "hundredths":
       return { ...numbers, words: "number", factor: 0.01, format: rate };
     case "milli_per_second":
@@ -100,8 +112,7 @@ export function scaleOfUnit(unit: string): Scale {
       return {
         ...numbers,
         words: "bytes per second",
-        format: bytesPerSecond,
-        binary: true,
+        format: traffic,
       };
     case "factor":
       return { ...numbers, words: "factor", format: (value) => `${rate(value)} times` };

@@ -239,7 +239,7 @@ describe("the machine", () => {
     });
     expect(all.get("disk-busy")?.title).toBe("Disk vdb in use");
     expect(values(all.get("disk-busy"), "of the time")[0]).toBeCloseTo(0.7);
-    expect(all.get("disk-bytes")?.alternative).toBe("Disk vdb, traffic: read 4.00 KiB/s.");
+    expect(all.get("disk-bytes")?.alternative).toBe("Disk vdb, traffic: read 4.10 kB/s.");
     expect(all.has("disk-operations")).toBe(false);
   });
 
@@ -295,7 +295,10 @@ describe("phases and marks", () => {
       ["steady", "18,503 tps, 0.519 ms", "cpu.quota 61 % (stallscope-lab-10734, measured)", true],
       ["end", "", "", false],
     ]);
-    expect(marks(recording).map((mark) => mark.text)).toEqual(["ramp", "steady"]);
+    expect(marks(recording).map((mark) => mark.text)).toEqual([
+      "ramp: from 30,212 tps, 0.331 ms to 24,480 tps, 0.409 ms",
+      "steady: from 24,480 tps, 0.409 ms to 18,503 tps, 0.519 ms",
+    ]);
   });
 
   it("are none where it did not", async () => {

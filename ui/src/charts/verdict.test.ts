@@ -3,9 +3,9 @@ import { golden } from "../../tests/drawn";
 import type { Report } from "../data/page.gen";
 import { accountBar, withoutBar } from "./account";
 import {
-  CONFIDENCE,
   facts,
   lastWord,
+  meaning,
   noPressure,
   notes,
   outcome,
@@ -38,7 +38,16 @@ describe("the headline", () => {
   });
 
   it("says how sure it is, in a word that is explained", () => {
-    expect(CONFIDENCE[headline(golden("cpu-quota")).confidence]).toContain("exact account");
+    const exact = headline(golden("cpu-quota"));
+    expect(meaning(exact)).toBe(
+      "the kernel's exact account: its interval lies above the threshold, and nothing speaks against it",
+    );
+    const [evidence] = exact.evidence;
+    if (evidence === undefined) throw new Error("no evidence");
+    const low = { ...evidence, value: 0.01, threshold: 0.15, passed: true };
+    expect(meaning({ ...exact, evidence: [low], share_interval: null })).toBe(
+      "the kernel's exact account: it stays below the threshold, and nothing speaks against it",
+    );
   });
 
   it("does not say its share again", () => {

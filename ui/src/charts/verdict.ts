@@ -12,11 +12,25 @@ import type {
   StallKind,
 } from "../data/page.gen";
 
-/** What the word is bound to. */
-export const CONFIDENCE: Record<Confidence, string> = {
+/** What the word of a finding is bound to. */
+export function meaning(finding: Finding): string {
+  return finding.confidence === "measured"
+    ? `${exactly(finding)}, and nothing speaks against it`
+    : CONFIDENCE[finding.confidence];
+}
+
+function exactly({ evidence, share_interval: interval }: Finding): string {
+  const below = evidence.some(
+    ({ passed, threshold, value }) => passed && typeof threshold === "number" && value < threshold,
+  );
+  if (below) return "the kernel's exact account: it stays below the threshold";
+  return interval
+    ? "the kernel's exact account: its interval lies above the threshold"
+    : "an exact count";
+}
+
+const CONFIDENCE: Record<Exclude<Confidence, "measured">, string> = {
   proved: "a capacity was changed on purpose, and throughput followed",
-  measured:
-    "the kernel's exact account: its interval lies above the threshold, and nothing speaks against it",
   consistent: "proxies agree: it fits all that was seen, and is not accounted exactly",
   suspected: "little to go by: things happened at the same time, at most",
 };

@@ -2,7 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import { type Disk, diskLanes, disks, law } from "../charts/disks";
-import { bytesPerSecond, duration, percent, rate } from "../data/format";
+import { duration, percent, rate, traffic } from "../data/format";
 import type { Tables } from "../data/recording";
 import { LaneChart } from "./LaneChart";
 import { usePage, useTables } from "./state";
@@ -12,14 +12,8 @@ const COLUMNS: readonly TreeColumn<Disk>[] = [
   numberColumn("Reads/s", "Reads completed per second.", (it) => it.reads, rate),
   numberColumn("Writes/s", "Writes completed per second.", (it) => it.writes, rate),
   numberColumn("Flushes/s", "Flushes completed per second.", (it) => it.flushes, rate, "extra"),
-  numberColumn("Read", "Bytes read per second.", (it) => it.readBytes, bytesPerSecond, "wide"),
-  numberColumn(
-    "Written",
-    "Bytes written per second.",
-    (it) => it.writeBytes,
-    bytesPerSecond,
-    "wide",
-  ),
+  numberColumn("Read", "Bytes read per second.", (it) => it.readBytes, traffic, "wide"),
+  numberColumn("Written", "Bytes written per second.", (it) => it.writeBytes, traffic, "wide"),
   numberColumn(
     "Mean read",
     "Mean time of a read from queueing to completion: read_ns / reads.",

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import { type Group, type GroupPressure, groups } from "../charts/groups";
 import { sparkline } from "../charts/sparkline";
 import type { TreeNode } from "../charts/tree";
-import { bytes, bytesPerSecond, instant, integer, percent, perSecond } from "../data/format";
+import { bytes, instant, integer, percent, perSecond, traffic } from "../data/format";
 import { Missing } from "./Network";
 import { Sparkline } from "./Sparkline";
 import { usePage, useTables } from "./state";
@@ -198,7 +198,7 @@ function columnsOf(
           : (group.read ?? 0) + (group.written ?? 0),
       cell: ({ read, written, ioLimits }) => {
         const all = (read ?? 0) + (written ?? 0);
-        const said = read === undefined && written === undefined ? "" : bytesPerSecond(all);
+        const said = read === undefined && written === undefined ? "" : traffic(all);
         return ioLimits.length === 0 ? (
           said
         ) : (

@@ -11,7 +11,7 @@ import {
   softnet,
   tcp,
 } from "../charts/network";
-import { bytesPerSecond, duration, integer, percent, rate } from "../data/format";
+import { duration, integer, percent, rate, traffic } from "../data/format";
 import type { Tables } from "../data/recording";
 import { FigureTable } from "./FigureTable";
 import { LaneChart } from "./LaneChart";
@@ -20,8 +20,8 @@ import { usePage, useTables } from "./state";
 import { numberColumn, type TreeColumn, TreeTable } from "./TreeTable";
 
 const INTERFACES: readonly TreeColumn<Interface>[] = [
-  numberColumn("Received", "Bytes received per second.", (it) => it.received, bytesPerSecond),
-  numberColumn("Sent", "Bytes sent per second.", (it) => it.sent, bytesPerSecond),
+  numberColumn("Received", "Bytes received per second.", (it) => it.received, traffic),
+  numberColumn("Sent", "Bytes sent per second.", (it) => it.sent, traffic),
   numberColumn("Packets in/s", "Packets received.", (it) => it.packetsIn, rate, "wide"),
   numberColumn("Packets out/s", "Packets sent.", (it) => it.packetsOut, rate, "wide"),
   numberColumn("Dropped/s", "Packets dropped for want of room.", (it) => it.dropped, rate),
@@ -38,14 +38,8 @@ const PEERS: readonly TreeColumn<Peer>[] = [
     duration,
     "wide",
   ),
-  numberColumn("Sent", "Bytes sent per second.", (it) => it.sent, bytesPerSecond, "wide"),
-  numberColumn(
-    "Received",
-    "Bytes received per second.",
-    (it) => it.received,
-    bytesPerSecond,
-    "wide",
-  ),
+  numberColumn("Sent", "Bytes sent per second.", (it) => it.sent, traffic, "wide"),
+  numberColumn("Received", "Bytes received per second.", (it) => it.received, traffic, "wide"),
   numberColumn(
     "Sent again",
     "Part of the segments sent that were sent again.",

@@ -1,8 +1,9 @@
 // What is selected, as long as something is: its main numbers beside those of the judged window.
 
 import { useMemo, useState } from "preact/hooks";
+import { explainCommand, notTyped } from "../charts/commands";
 import { compared, NUMBER_TABLES, type WindowNumber, windowNumbers } from "../charts/numbers";
-import { explainCommand, spanWords, windowWords } from "../charts/run";
+import { spanWords, windowWords } from "../charts/run";
 import { copied } from "./clipboard";
 import { Unreadable } from "./Readable";
 import { useLoaded, usePage } from "./state";
@@ -39,7 +40,7 @@ export function SelectedBar() {
           </p>
         )}
         {tables ? <Numbers numbers={numbers} judged={judged} /> : <Unreadable error={error} />}
-        {!judgement.of && <Command command={command} />}
+        {!judgement.of && <Command command={command} note={notTyped(selected)} />}
       </details>
       <Verdict />
       <button type="button" class="button" onClick={() => select(undefined)}>
@@ -125,7 +126,7 @@ function Verdict() {
   return null;
 }
 
-function Command({ command }: { command: string }) {
+function Command({ command, note }: { command: string; note: string }) {
   const { recording } = usePage();
   const [done, setDone] = useState("");
   const copy = async () => setDone((await copied(command)) ? command : "");
@@ -136,6 +137,7 @@ function Command({ command }: { command: string }) {
       <button type="button" class="button" onClick={copy}>
         {done === command ? "Copied" : "Copy"}
       </button>
+      {note && <span class="muted"> {note}</span>}
     </p>
   );
 }

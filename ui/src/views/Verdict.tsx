@@ -3,9 +3,9 @@
 import { evidenceRows } from "../charts/evidence";
 import { spanWords, windowWords } from "../charts/run";
 import {
-  CONFIDENCE,
   facts,
   lastWord,
+  meaning,
   noPressure,
   notes,
   outcome,
@@ -61,7 +61,7 @@ function Headline({ finding }: { finding: Finding }) {
         <span class="confidence" data-confidence={finding.confidence}>
           {finding.confidence}
         </span>
-        <span class="muted">{CONFIDENCE[finding.confidence]}</span>
+        <span class="muted">{meaning(finding)}</span>
       </p>
       <RestsOn finding={finding} />
     </div>

@@ -7,7 +7,7 @@ import { isMet } from "../charts/ledger";
 import { sentence } from "../charts/parts";
 import { sparkline } from "../charts/sparkline";
 import type { TreeNode } from "../charts/tree";
-import { bytesPerSecond, duration, instant, integer, percent, rate } from "../data/format";
+import { duration, instant, integer, percent, rate, traffic } from "../data/format";
 import { PartsBar, PartsList } from "./PartsBar";
 import { RoleSign } from "./RoleSign";
 import { Sparkline } from "./Sparkline";
@@ -196,7 +196,7 @@ function columnsOf(
       help: "Bytes per second that processes had read from storage and written to it; known of whole processes only.",
       look: "number extra",
       by: (member) => member.storage,
-      cell: ({ storage }) => storage !== undefined && bytesPerSecond(storage),
+      cell: ({ storage }) => storage !== undefined && traffic(storage),
     },
     {
       id: "run",

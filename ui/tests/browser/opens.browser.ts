@@ -126,6 +126,9 @@ test("a file that was cut in a late block shows the rest, and says what is missi
   await expect(page.locator("#cpus canvas").first()).toBeAttached();
   await expect(page.locator("#cpus").getByRole("alert")).toHaveCount(0);
   await expect(page.getByText("Unpacking the recording")).toHaveCount(0);
+  // Lanes stand of what can be read.
+  await expect(page.locator("#timeline").getByText("the table disk of this file")).toBeVisible();
+  await expect(page.locator("#timeline canvas").first()).toBeAttached();
 });
 
 test("prints whole", async ({ page }) => {

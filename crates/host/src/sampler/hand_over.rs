@@ -65,7 +65,9 @@ impl Sampler {
 
     /// `deadline` is the first that was not served.
     pub(super) fn end(&mut self, deadline: Timestamp, sink: &mut dyn FnMut(Harvest)) {
-        // A last look, so that series reach the end; not at pressure, which an early read would bend.
+        // A last look, so that series reach the end. Reading pressure early folds it once more for
+        // everybody, as the kernel itself does every 2 s at times of its own: of the total's growth, which
+        // is what is judged, nothing is lost but what a jiffy hides.
         self.sample(Look::Last);
         self.filesystems.sample(boottime());
         // The tick that was told to stop, or this look, may have taken long.

@@ -33,7 +33,7 @@ pub(crate) fn record(arguments: &Record) -> Result<u8> {
     let folder = plan::folder(options, "record");
     // There is no workload to give the old limit back to.
     let _ = host::raise_descriptor_limit();
-    let meta = plan::meta("record", &named, &environment);
+    let meta = plan::meta(("record", &[]), &named, &environment);
     let screen = Screen::new();
     let live = Live::new(screen.clone(), options.quiet, "");
     let (events, inbox) = channel();

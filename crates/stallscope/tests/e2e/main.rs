@@ -12,6 +12,7 @@
 
 mod allotment;
 mod bundle;
+mod children;
 mod crash;
 mod crowd;
 mod doctor;
