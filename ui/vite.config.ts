@@ -45,8 +45,8 @@ function policy(): Plugin {
   };
 }
 
-/** What uPlot can draw and this page does not: bars and splines, and axes of dates, which the page's own
-    clock stands for. What is found, how often, and what takes its place. */
+/** What uPlot can draw and this page does not: bars and splines, a legend, and axes of dates, which the
+    page's own clock stands for. What is found, how often, and what takes its place. */
 const UNUSED: readonly (readonly [pattern: RegExp, times: number, instead: string])[] = [
   [/\(paths\.(stepped|bars|spline)\s*= \w+\);/g, 3, ""],
   [/uPlot\.(join|fmtDate|tzDate|sync)\s*= \w+;/g, 4, ""],
@@ -59,6 +59,9 @@ const UNUSED: readonly (readonly [pattern: RegExp, times: number, instead: strin
     1,
     "",
   ],
+  [/\b(days|months)\.map\(slice3\)/g, 2, "$1"],
+  [/const localTz = .*;/g, 1, ""],
+  [/const showLegend = legend\.show;/g, 1, "const showLegend = false;"],
   [/isTime && sc\.distr == 1 \? _timeAxisSplits : /g, 1, ""],
 ];
 
