@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-scripts/need.sh "the bench" postgresql build-essential
+scripts/need.sh "the bench" postgresql compilers
 scripts/build.sh
 
 built=$(realpath "${CARGO_TARGET_DIR:-target}/release")

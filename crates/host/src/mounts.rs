@@ -63,7 +63,7 @@ impl Mount {
         Some(Self {
             number: left.next()?.parse().ok()?,
             device: left.nth(1)?.into(),
-            point: crate::cgroups::unescape(left.nth(1)?),
+            point: crate::hierarchies::unescape(left.nth(1)?),
             kind: right.split(' ').next()?.to_owned(),
         })
     }

@@ -312,6 +312,9 @@ pub struct Cost {
     pub priority: String,
     /// Readings that ran back and were held, by `table.column`.
     pub corrections: BTreeMap<String, u64>,
+    /// Programs in the kernel by name, and why those that were not used could not be.
+    #[serde(default)]
+    pub programs: BTreeMap<String, Option<String>>,
 }
 
 impl Cost {

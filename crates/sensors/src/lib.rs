@@ -19,11 +19,12 @@ pub mod netlink;
 mod network;
 mod paging;
 pub mod postgres;
-mod pressure;
+pub mod pressure;
 mod process;
 mod recorder;
 mod sensor;
 mod softnet;
+pub mod stall;
 mod tcp;
 mod thread;
 pub mod wait_channel;
@@ -66,6 +67,8 @@ pub fn all() -> &'static [&'static Sensor] {
 /// Every table that a recording of this version can hold, apart from the workload's signal.
 pub fn tables() -> impl Iterator<Item = &'static model::Table> {
     all().iter().map(|sensor| sensor.table).chain([
+        &stall::STALL,
+        &stall::CGROUP_STALL,
         &FILESYSTEM,
         &CONNECTION,
         &postgres::SESSION,

@@ -85,7 +85,7 @@ static CGROUP_TABLE: Table = Table::new(
 );
 
 /// The machine's pressure.
-pub(crate) static MACHINE: Sensor = Sensor {
+pub static MACHINE: Sensor = Sensor {
     table: &MACHINE_TABLE,
     scope: Scope::Machine,
     sources: &[
@@ -101,7 +101,7 @@ pub(crate) static MACHINE: Sensor = Sensor {
 };
 
 /// Each v2 group's pressure.
-pub(crate) static CGROUP: Sensor = Sensor {
+pub static CGROUP: Sensor = Sensor {
     table: &CGROUP_TABLE,
     scope: Scope::Cgroup,
     sources: &[

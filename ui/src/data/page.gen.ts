@@ -348,6 +348,12 @@ export interface Cost {
    */
   priority: string;
   /**
+   * Programs in the kernel by name, and why those that were not used could not be.
+   */
+  programs?: {
+    [k: string]: string | null;
+  };
+  /**
    * Wake-ups of the sampler.
    */
   ticks: number;

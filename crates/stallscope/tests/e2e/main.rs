@@ -33,6 +33,7 @@ mod pgbench_trouble;
 mod place;
 mod postgres;
 mod postgres_word;
+mod pressure_source;
 mod process;
 mod quantiles;
 mod quota;
