@@ -10,7 +10,7 @@ use crate::place::Place;
 use crate::postgres;
 
 /// Enough for the recordings of these tests.
-const ALLOTMENT: usize = 1 << 20;
+const ALLOTMENT: usize = 5 << 18;
 
 fn recording(home: &Allotment) -> String {
     format!("{}/a.stall", home.path().display())
