@@ -91,10 +91,14 @@ fn the_verdict_has_the_promised_shape() {
         one_line(&text).contains(&one_line(&first.sentence)),
         "{ended}"
     );
+    // Groups are told apart by their paths.
+    let who = match first.entity.kind {
+        model::EntityKind::Cgroup => &first.entity.path,
+        _ => &first.entity.name,
+    };
     ended.says(&format!(
-        "{} of {}, {}",
+        "{} of {who}, {}",
         first.cause,
-        first.entity.name,
         first.confidence.word()
     ));
     let account = report
