@@ -48,7 +48,7 @@ pub use clock::{Clocks, boottime};
 pub use environment::{Environment, cpus_allowed, environment};
 pub use error::Error;
 pub use handle::{Command, Ending, Harvest, SamplerHandle, Settings, Spare};
-pub use limits::{lock_memory, raise_descriptor_limit, raise_priority};
+pub use limits::{lock_memory, raise_descriptor_limit, raise_priority, too_many_files};
 pub use root::{check_root, own_pid};
 pub use sampler::Sampler;
 pub use server::postgres_version;

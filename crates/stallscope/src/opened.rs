@@ -26,8 +26,12 @@ pub(crate) fn open(named: Option<&Path>) -> Result<(PathBuf, Recording)> {
     };
     let recording = if bundle::is_bundle(&path) {
         let mut unfinished = None;
-        let unpacked =
-            bundle::unpack_in(&path, |folder| unfinished = Some(Unfinished::new(folder)))?;
+        let unpacked = bundle::unpack_in(&path, || {
+            let (known, folder) =
+                Unfinished::make(bundle::private_folder, |room| room.path().to_owned())?;
+            unfinished = Some(known);
+            Ok(folder)
+        })?;
         Reader::open(unpacked.folder())
             .with_context(|| format!("in the bundle {}", path.display()))?
     } else {

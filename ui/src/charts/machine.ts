@@ -1,11 +1,12 @@
 // The machine over time: CPU, steal, load, disks, network, memory.
 
-import { bytes, percent, rate, traffic } from "../data/format";
+import { bytes, percent, perSecond, rate, traffic } from "../data/format";
 import type { Recording, Tables } from "../data/recording";
 import { growth, type Series } from "../data/series";
 import type { BinTable } from "../data/tables";
 import { binLane, completed, partOver } from "./binLane";
 import { bounds, summed } from "./bins";
+import { STATES } from "./cpuTime";
 import { unseen } from "./gaps";
 import type { Lane, LaneLine } from "./lane";
 
@@ -22,11 +23,6 @@ const CPU_PARTS: readonly {
   { label: "iowait", columns: ["iowait_ns"], colour: "--io", fill: 0.45 },
   { label: "steal", columns: ["steal_ns"], colour: "--steal", fill: 0.85 },
 ];
-
-/** All states of a CPU. */
-export const CPU_STATES = [...CPU_PARTS.flatMap((part) => part.columns), "idle_ns"];
-
-const perSecond = (value: number) => `${rate(value)}/s`;
 
 /** All series of some columns of a table, of those entities that `which` wants. */
 export function seriesOf(
@@ -56,7 +52,7 @@ export function busiest(table: BinTable, column: string): number | undefined {
 export function cpuLanes(recording: Recording, tables: Tables): Lane[] {
   const table = tables.bins("cpu");
   if (table === undefined) return [];
-  const whole = seriesOf(table, CPU_STATES);
+  const whole = seriesOf(table, STATES);
   if (whole.length === 0) return [];
   const total = summed(whole, 1, table.edges).values;
   const edges = bounds(table.edges);

@@ -97,8 +97,8 @@ function asRecorded(column: string): Recipe {
       const scale = kills ? scaleOfUnit("count") : scaleOf(table, described);
       // Of many the mean where it is a share of their time, else the sum.
       const meanOf = described.unit === "nanoseconds" || gauge;
-      const perSecond = meanOf ? seconds(...found.slice(0, found.length / columns.length)) : per1s;
-      const per = gauge ? lasted(...found) : kills ? () => 1 : perSecond;
+      const perTime = meanOf ? seconds(...found.slice(0, found.length / columns.length)) : per1s;
+      const per = gauge ? lasted(...found) : kills ? () => 1 : perTime;
       const many = all.length > 1 ? `, ${meanOf ? "mean over" : "sum of"} all ${all.length}` : "";
       return {
         quantity: {

@@ -3,6 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { type DrawnColumn, drawn } from "../../tests/drawn";
 import type { Tables } from "../data/recording";
+import type { Span } from "../data/units";
 import { databases, sessions } from "./database";
 import { filesystems, room } from "./filesystems";
 import { memory, memoryLanes } from "./memory";
@@ -291,6 +292,48 @@ describe("database", () => {
     ]);
     const [before] = sessions(recording, tables, { from: 0, to: S });
     expect(before).toMatchObject({ state: "idle", waits: "Client", blockedBy: "" });
+  });
+});
+
+describe("sessions", () => {
+  const gauge = (name: string) => ({ name, kind: "gauge" as const });
+  const names = async (window: Span) => {
+    const recording = await drawn({
+      edges: [0, S, 2 * S],
+      entities: ["old", "blocked", "gone", "mute"].map((name) => ({
+        kind: "process",
+        name,
+        path: name,
+      })),
+      tables: [
+        {
+          name: "session",
+          entity: "process",
+          columns: ["state", "wait_class", "blocked_by", "transaction_age_ns"].map(gauge),
+          series: [
+            ...[0, 1, 3].map((entity) => ({ entity, column: "state", values: 1 })),
+            { entity: 2, column: "state", values: [1], known: [0, S] },
+            { entity: 0, column: "wait_class", values: 0 },
+            { entity: 1, column: "wait_class", values: 3 },
+            { entity: 1, column: "blocked_by", values: 9 },
+            { entity: 0, column: "transaction_age_ns", values: 50 * S },
+            { entity: 1, column: "transaction_age_ns", values: S },
+          ],
+        },
+      ],
+    });
+    const tables = await recording.load(["session"]);
+    return sessions(recording, tables, window).map(({ name, waits }) => [name, waits]);
+  };
+
+  it("that are blocked come first, then by age; who was gone before is left out", async () => {
+    // Of a class of waits that was not known nothing is said: it is not "no wait".
+    expect(await names({ from: S, to: 2 * S })).toEqual([
+      ["blocked blocked", "Lock"],
+      ["old old", ""],
+      ["mute mute", "not seen"],
+    ]);
+    expect(await names({ from: 0, to: 2 * S })).toContainEqual(["gone gone", "not seen"]);
   });
 });
 

@@ -1,6 +1,15 @@
 // How the numbers of a column are drawn: counters as rates, gauges as they are, each in its unit.
 
-import { bytes, duration, integer, percent, rate, storage, traffic } from "../data/format";
+import {
+  bytes,
+  duration,
+  integer,
+  percent,
+  perSecond,
+  rate,
+  storage,
+  traffic,
+} from "../data/format";
 import type { PageColumn } from "../data/page.gen";
 
 /** From a column's own numbers to what is drawn. */
@@ -43,11 +52,11 @@ function rateScale(table: string, { unit, name }: PageColumn, several: boolean):
         format: traffic,
       };
     case "hundredths":
-      return { ...perSecond, factor: 0.01 };
+      return { ...rates, factor: 0.01 };
     case "milli_per_second":
-      return { ...perSecond, factor: 1e-3 };
+      return { ...rates, factor: 1e-3 };
     default:
-      return perSecond;
+      return rates;
   }
 }
 
@@ -62,9 +71,9 @@ function gaugeScale(table: string, { unit }: PageColumn): Scale {
     case "hundredths":
       return { ...numbers, words: "number", factor: 0.01, format: rate };
     case "milli_per_second":
-      return { ...perSecond, factor: 1e-3 };
+      return { ...rates, factor: 1e-3 };
     case "code":
-      return { ...numbers, words: "code, see its description", format: integer };
+      return { ...numbers, words: "who was in which state", format: integer };
     default:
       return { ...numbers, words: "number", format: rate };
   }
@@ -78,10 +87,10 @@ export const shares: Scale = {
   least: 1,
 };
 
-const perSecond: Scale = {
+const rates: Scale = {
   ...numbers,
   words: "per second",
-  format: (value) => `${rate(value)}/s`,
+  format: perSecond,
 };
 
 const cpus: Scale = {
@@ -98,7 +107,7 @@ export function scaleOfUnit(unit: string): Scale {
     case "ns":
       return { ...numbers, words: "length of time", format: duration };
     case "per_second":
-      return perSecond;
+      return rates;
     case "bytes_per_second":
       return {
         ...numbers,

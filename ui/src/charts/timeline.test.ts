@@ -71,6 +71,14 @@ describe("pressure", () => {
     expect(cpu?.title).toBe("CPU pressure, machine");
   });
 
+  it("begins with the resource that the verdict is about", async () => {
+    const { verdict } = golden("cpu-saturated");
+    const findings = verdict.findings.map((it) => ({ ...it, cause: "memory.limit" }));
+    const about = report({ verdict: { ...verdict, findings } });
+    const all = await lanes({ entities: [MACHINE], tables: [machine], report: about });
+    expect([...all.keys()]).toEqual(["pressure-memory", "pressure-cpu", "pressure-irq"]);
+  });
+
   it("is that of the target's group too, which is named", async () => {
     const share = { resource: "cpu", kind: "some", share: 0.5, fold_ns: 2e9 } as const;
     const all = await lanes({
@@ -92,7 +100,7 @@ describe("pressure", () => {
     const group = all.get("group-pressure-cpu");
     expect(group?.title).toBe("CPU pressure, /db");
     expect(group?.lines.map((line) => line.label)).toEqual(["some", "full"]);
-    expect([...all.keys()].slice(0, 2)).toEqual(["pressure-cpu", "group-pressure-cpu"]);
+    expect([...all.keys()].slice(0, 2)).toEqual(["group-pressure-cpu", "pressure-cpu"]);
   });
 
   it("is hatched where it was not seen, and not bridged", async () => {

@@ -46,14 +46,16 @@ export function outcome(report: Report): "limited" | "healthy" | "undetermined" 
   return cause === "healthy" || cause === "undetermined" ? cause : "limited";
 }
 
-/** The share of a finding and its interval: `38 % (36 % to 40 %)`, or empty. */
-export function shareOf(finding: Finding): string {
-  if (typeof finding.share !== "number") return "";
-  const { share_interval: interval } = finding;
-  const share = percent(Math.min(finding.share, 1));
-  return interval
-    ? `${share}, 95 % interval ${percent(interval.low)} to ${percent(interval.high)}`
-    : share;
+/** What the sentence leaves unsaid of a finding's share: itself, and its interval where that is wider than
+    the number shows. */
+export function shareOf({ share, share_interval: interval, sentence }: Finding): string[] {
+  if (typeof share !== "number") return [];
+  const value = percent(Math.min(share, 1));
+  const [low, high] = interval ? [percent(interval.low), percent(interval.high)] : [value, value];
+  return [
+    ...(sentence.includes(value) ? [] : [`share ${value}`]),
+    ...(low === high ? [] : [`95 % interval ${low} to ${high}`]),
+  ];
 }
 
 /** What a change would bring at most: `114,000 tps`, `+50 %`. */

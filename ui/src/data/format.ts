@@ -75,6 +75,11 @@ function amount(value: number, step: number, units: readonly string[]): string {
   return `${unit === 0 ? integer(scaled) : threeDigits(scaled)} ${units[unit]}`;
 }
 
+/** How often something happened: `1,204/s`; nothing is 0, whatever its unit. */
+export function perSecond(value: number): string {
+  return value === 0 ? "0" : `${rate(value)}/s`;
+}
+
 /** An instant on the run's own clock: `12.4 s`, `1:02:03.5`; `step` says how fine it must be. */
 export function instant(at: Nanoseconds, step: Nanoseconds = 1e8): string {
   const seconds = at / 1e9;

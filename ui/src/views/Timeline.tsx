@@ -1,6 +1,7 @@
 // The timeline: everything over time, on one axis.
 
 import { useMemo } from "preact/hooks";
+import { spanWords } from "../charts/run";
 import { marks, type PhaseBox, phaseBoxes, placed, TABLES, timeline } from "../charts/timeline";
 import { instant } from "../data/format";
 import { useSight } from "./axis";
@@ -46,7 +47,7 @@ export function Timeline() {
 
 /** The parts of a run that changed, each with its own verdict; a click selects one. */
 function Phases({ phases }: { phases: readonly PhaseBox[] }) {
-  const { axis, select } = usePage();
+  const { axis, recording, select } = usePage();
   const view = useSight(axis, "view");
   return (
     <ol class="phases" aria-label="Phases of the run">
@@ -56,7 +57,7 @@ function Phases({ phases }: { phases: readonly PhaseBox[] }) {
         return (
           <li
             key={phase.span.from}
-            style={{ left: `${at.left * 100}%`, width: `${at.width * 100}%` }}
+            style={{ "--left": `${at.left * 100}%`, "--width": `${at.width * 100}%` }}
           >
             <button
               type="button"
@@ -69,6 +70,7 @@ function Phases({ phases }: { phases: readonly PhaseBox[] }) {
                 {phase.word}
                 {phase.judged && ", judged"}
               </b>{" "}
+              <span class="phase-when">{spanWords(phase.span, recording.page.step_ns)} </span>
               {phase.numbers}
               <br />
               {phase.verdict}

@@ -44,11 +44,12 @@ function useFound<Kind>(
   ask: (recording: Recording, names: readonly string[]) => Promise<Kind>,
 ): Found<Kind> {
   const { recording } = usePage();
-  const key = names.join(" ");
+  // Names come from the recording, and may hold anything.
+  const key = JSON.stringify(names);
   const [answer, setAnswer] = useState<Found<Kind> & { of?: Recording; key?: string }>({});
   useEffect(() => {
     let current = true;
-    ask(recording, key.split(" ")).then(
+    ask(recording, JSON.parse(key) as string[]).then(
       (found) => current && setAnswer({ of: recording, key, found }),
       (error: unknown) => current && setAnswer({ of: recording, key, error }),
     );

@@ -20,6 +20,7 @@ mod explain;
 mod export;
 mod few_files;
 mod full_disk;
+mod fuse;
 mod http;
 mod interrupts;
 mod names;

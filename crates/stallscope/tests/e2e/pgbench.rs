@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use model::{ExitKind, PhaseKind, Provenance, Report, ReportSubject, Role, Signal};
+use model::{EntityKind, ExitKind, PhaseKind, Provenance, Report, ReportSubject, Role, Signal};
 
 use crate::place::{JSON, Place};
 use crate::postgres::{self, Postgres};
@@ -91,9 +91,9 @@ fn the_verdict_has_the_promised_shape() {
         one_line(&text).contains(&one_line(&first.sentence)),
         "{ended}"
     );
-    // Groups are told apart by their paths.
+    // Whatever else this machine does may be what is named.
     let who = match first.entity.kind {
-        model::EntityKind::Cgroup => &first.entity.path,
+        EntityKind::Cgroup => &first.entity.path,
         _ => &first.entity.name,
     };
     ended.says(&format!(

@@ -2,12 +2,10 @@
 
 import type { Role } from "../../data/page.gen";
 import { growth } from "../../data/series";
-import { BUSY, STATES } from "../heat";
+import { BUSY, IDLE, STATES } from "../cpuTime";
 import { type Asked, at, drawn, type Made, notSeen, series } from "../made";
 import { ofKind, threadsOf, treeOf } from "../people";
-import { type Amount, grown, lasted, rest, sum, times } from "../quantity";
-
-const IDLE = ["idle_ns", "iowait_ns"];
+import { type Amount, grown, lasted, orNothing, rest, sum, times } from "../quantity";
 
 /** Of one CPU part of its time, as it is charted; of all of them together of what the hypervisor left. */
 export function cpusBusy({ evidence, recording, tables }: Asked): Made {
@@ -53,7 +51,8 @@ function used({ recording, tables }: Asked, roles: readonly Role[]): Amount {
   );
   return sum(
     grown(...series(tables, "thread", threads, ["run_ns"])),
-    grown(...series(tables, "process", processes, ["children_ns"])),
+    // Most never have any.
+    orNothing(grown(...series(tables, "process", processes, ["children_ns"]))),
   );
 }
 
@@ -105,13 +104,20 @@ export function inKernel({ recording, tables }: Asked): Made {
 
 export function usedByOthers(asked: Asked): Made {
   const { recording, tables } = asked;
+  // A role that nobody has used nothing; of one that has threads the others' part is not known as long as
+  // none of them is. Dependencies may come late and go.
+  const needed = (["target", "generator"] as const).filter(
+    (role) => threadsOf(recording, role).length > 0,
+  );
+  const own = series(tables, "recorder", ofKind(recording, "machine"), ["cpu_ns"]);
   const named = sum(
-    used(asked, ["target", "generator", "dependency"]),
-    grown(...series(tables, "recorder", ofKind(recording, "machine"), ["cpu_ns"])),
+    ...needed.map((role) => used(asked, [role])),
+    orNothing(used(asked, ["dependency"])),
+    orNothing(grown(...own)),
   );
   return drawn(tables, "cpu", {
     quantity: { of: rest(busyTime(asked), named), per: busyTime(asked) },
-    how: "busy time of all CPUs without target, generator and recorder / busy time of all CPUs",
+    how: "busy time of all CPUs without target, generator, dependencies and recorder / busy time of all CPUs",
   });
 }
 

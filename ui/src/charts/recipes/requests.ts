@@ -222,12 +222,14 @@ export function latency(asked: Asked): Made {
   }
   const threads = servingThreads(recording, "target");
   const inside = inClasses(asked, threads, ["on_cpu", ...WAITS]);
+  // Only a load with a schedule has a lag.
   const lags = ofIntervals(
     all,
     (interval) => (interval.lag * interval.throughput * length(interval)) / 1e9,
   );
+  const spent = all.some((it) => it.lag > 0) ? sum(inside, lags) : inside;
   return drawn(tables, "signal", {
-    quantity: { of: rest(took, sum(inside, lags)), per: took, edges },
+    quantity: { of: rest(took, spent), per: took, edges },
     how: `what the ${threads.length} serving threads and the lag leave of the time that requests took`,
   });
 }
