@@ -9,7 +9,7 @@ use crate::place::{Place, until_said};
 use crate::postgres;
 
 /// Enough for the recordings of these tests.
-const ALLOTMENT: usize = 1 << 20;
+const ALLOTMENT: usize = 5 << 18;
 
 fn recording(home: &Mounted) -> String {
     format!("{}/a.stall", home.path().display())
