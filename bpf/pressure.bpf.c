@@ -5,7 +5,7 @@
  * Hooks: none. User space runs the three programs: `locate` once, `watched` as often as it likes,
  * `totals` every 2 s.
  * Cost: some us for the machine, 0.3-0.5 us for a group and CPU.
- * Kernel: 6.7 for the walk over groups (bpf_iter_css), PSI switched on.
+ * Kernel: 6.10 for groups in programs that user space runs (commit a8e03b6bbb2c), PSI switched on.
  * Reading changes nothing: the kernel's own folds, which every reader of the files causes, stay as
  * they are.
  * Lost: nothing. Times are absolute; a reading that an interrupt tore 16 times is left for the next
@@ -138,6 +138,9 @@ int locate(void *ctx)
 			      (void *)(runqueues + to_this_cpu_off + place->offset));
 	if (check != place->offset)
 		return 2;
+	/* Without either count nobody knows whether a reading was torn. */
+	if (!to_psi_seq && !bpf_core_field_exists(struct psi_group_cpu___own_sequence, seq))
+		return 3;
 	system_group_pcpu = runqueues + to_system_group_pcpu;
 	psi_seq = runqueues + to_psi_seq;
 	return 0;
