@@ -331,7 +331,7 @@ impl Sampler {
             &mut self.registry,
         );
         if let Some(stalls) = &mut self.stalls {
-            stalls.follow(&self.cgroups, &mut self.scratch.gaps);
+            stalls.follow(now, &self.cgroups, &mut self.scratch.gaps);
         }
         self.filesystems.look(
             self.processes.targets(),
@@ -406,10 +406,10 @@ impl Sampler {
         }
         if let Some(stalls) = stalls {
             if look == Look::Last || now_due.every(budget.near) {
-                stalls.sample(stamp(), (density, intakes));
+                stalls.sample(stamp(), cgroups, &mut scratch.gaps, (density, intakes));
             }
             if due(&sensors::pressure::MACHINE, true) {
-                stalls.take_folds(stamp(), cgroups, intakes);
+                stalls.take_folds(stamp(), cgroups, &mut scratch.gaps, intakes);
             }
         }
         machine.retain_mut(|(index, probe)| {
