@@ -86,6 +86,8 @@ extern void bpf_iter_css_destroy(struct bpf_iter_css *it) __ksym;
 extern void bpf_rcu_read_lock(void) __ksym;
 extern void bpf_rcu_read_unlock(void) __ksym;
 
+/* Not set in a group that was removed and is still referred to, which may last (include/linux/cgroup-defs.h). */
+#define CSS_ONLINE 2
 /* BPF_CGROUP_ITER_DESCENDANTS_PRE */
 #define PARENTS_FIRST 2
 /* The root's id (kernfs counts from 1). */
@@ -297,7 +299,8 @@ int totals(void *ctx)
 	bpf_rcu_read_lock();
 	bpf_iter_css_new(&it, &root->self, PARENTS_FIRST);
 	while ((css = bpf_iter_css_next(&it)))
-		take_total(css->cgroup);
+		if (css->flags & CSS_ONLINE)
+			take_total(css->cgroup);
 	bpf_iter_css_destroy(&it);
 	bpf_rcu_read_unlock();
 	bpf_cgroup_release(root);

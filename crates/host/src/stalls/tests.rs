@@ -1,5 +1,7 @@
 //! Against the kernel's own account, under real load: a file is read only at start and end.
 
+use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -247,4 +249,39 @@ fn where_the_kernels_own_intervals_are_not_known_pressure_is_folded_every_2_s_of
         before = now;
     }
     assert_eq!(folds, [0, 22, 44, 66, 110, 132, 154]);
+}
+
+#[test]
+fn a_group_that_was_removed_and_is_still_referred_to_takes_no_room_from_others() {
+    let Some(stalls) = loaded() else { return };
+    let mounts = std::fs::read("/proc/self/mountinfo").expect("it can be read");
+    let hierarchies = Hierarchies::from_mountinfo(&mounts, Path::new("/"));
+    let mount = hierarchies.v2.expect("there is a v2 hierarchy").point;
+    let group = Loaded::new(&mount, "removed");
+    let id = group.folder.metadata().expect("it is there").ino();
+    let is_read = || {
+        let mut totals = stalls.programs.read_totals().expect("it is loaded");
+        totals.any(|it| it.id == id)
+    };
+    assert!(is_read());
+    // A socket refers to the group that it was made in.
+    let script = format!(
+        "echo $$ > {0}/cgroup.procs; exec 3<>/dev/udp/127.0.0.1/9; echo $$ > {1}/cgroup.procs; \
+         rmdir {0} && echo removed; read",
+        group.folder.display(),
+        mount.display()
+    );
+    let mut bash = Command::new("bash");
+    let bash = bash
+        .args(["-c", &script])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let mut bash = bash.spawn().expect("bash is there");
+    let mut said = [0; 8];
+    let out = bash.stdout.as_mut().expect("it is piped");
+    out.read_exact(&mut said).expect("it is removed");
+    let is_read = is_read();
+    drop(bash.stdin.take());
+    let _ = bash.wait();
+    assert!(!is_read);
 }
