@@ -45,7 +45,7 @@ struct Watched {
 
 impl Watched {
     /// A group whose pressure was `pressure` so far.
-    fn new((id, path): (u64, &str), pressure: LastSeen, cpus: usize) -> Self {
+    fn new((id, path): (u64, &str), pressure: LastSeen, readings: Vec<u64>) -> Self {
         let known = |index| match pressure.values().get(index) {
             Some(ns) if *ns != MISSING => *ns,
             _ => 0,
@@ -53,11 +53,11 @@ impl Watched {
         Self {
             id,
             path: path.to_owned(),
-            stalled: Stalled::new(cpus, std::array::from_fn(known)),
+            stalled: Stalled::new(readings.len(), std::array::from_fn(known)),
             density: LastSeen::new(pressure.entity(), STALL.columns.len()),
             folded: pressure.time(),
             pressure,
-            readings: vec![0; cpus],
+            readings,
             lost: None,
         }
     }
@@ -100,7 +100,7 @@ impl Watched {
         (density, pressure): (&mut Intake, &mut Intake),
     ) {
         self.density.finish(density);
-        if at > self.folded {
+        if self.was_seen() && at > self.folded {
             self.stalled.settle(Some(1.0));
             self.folded = at;
             let row = self.row(programs, slot, self.stalled.pressure());
@@ -109,10 +109,13 @@ impl Watched {
         self.pressure.finish(pressure);
     }
 
+    fn was_seen(&self) -> bool {
+        self.density.time() != Timestamp::default()
+    }
+
     /// Tells what was not seen since it was lost. What was never seen is no news.
     fn tell_lost(&self, until: Timestamp, gaps: &mut Gaps) {
-        let was_seen = self.density.time() != Timestamp::default();
-        if let Some(since) = self.lost.filter(|_| was_seen) {
+        if let Some(since) = self.lost.filter(|_| self.was_seen()) {
             let window = Window::new(since, until);
             for table in [&CGROUP_STALL, sensors::pressure::CGROUP.table] {
                 gaps.say_of(&table.name, &self.path, window, GapReason::Vanished);
@@ -129,6 +132,12 @@ impl Watched {
             row
         }
     }
+}
+
+/// How often each CPU was read in a slot: what stands there is of a group that had it before.
+fn readings(programs: &Pressure, slot: usize) -> Vec<u64> {
+    let stalls = (0..programs.cpus()).map(|cpu| programs.stall(slot, cpu));
+    stalls.map(|it| it.map_or(0, |it| it.readings)).collect()
 }
 
 /// Says that reading failed.
@@ -170,7 +179,7 @@ impl Stalls {
             return Err(Refusal::new(why));
         }
         let machine = LastSeen::new(machine, STALLS);
-        let first = Watched::new((0, ""), machine, programs.cpus());
+        let first = Watched::new((0, ""), machine, readings(&programs, MACHINE));
         let mut watched = Vec::with_capacity(MOST_WATCHED);
         watched.push(Some(first));
         Ok(Self {
@@ -211,7 +220,8 @@ impl Stalls {
             }
             let before = self.others.remove(&id);
             let before = before.unwrap_or_else(|| LastSeen::new(entity, STALLS));
-            let watched = Some(Watched::new((id, path), before, self.programs.cpus()));
+            let readings = readings(&self.programs, slot);
+            let watched = Some(Watched::new((id, path), before, readings));
             match self.watched.get_mut(slot) {
                 Some(place) => *place = watched,
                 None => self.watched.push(watched),

@@ -193,6 +193,12 @@ fn pressure_that_is_switched_off_is_a_gap_that_says_so_and_goes_on_as_it_was() {
         (Scratch::new(sensors::Facts::default()), Registry::default());
     let entity = cgroups.ensure(&path, boottime(), &mut scratch, &mut registry);
     cgroups.mark_near(std::iter::once(&path), &mut scratch.gaps);
+    let off = Loaded::new(&mount.point, "always-off");
+    std::fs::write(off.folder.join("cgroup.pressure"), "0").expect("root may switch it");
+    let name = off.folder.file_name().and_then(|it| it.to_str());
+    let off_path = format!("/{}", name.expect("a plain name"));
+    let never = cgroups.ensure(&off_path, boottime(), &mut scratch, &mut registry);
+    cgroups.mark_near(std::iter::once(&off_path), &mut scratch.gaps);
     let (mut density, mut pressure) = (intakes(), Vec::new());
     pressure.extend(sensors::all().iter().map(|it| Intake::new(it.table)));
     for switch in ["1", "0", "1"] {
@@ -208,6 +214,8 @@ fn pressure_that_is_switched_off_is_a_gap_that_says_so_and_goes_on_as_it_was() {
     }
     stalls.finish(&mut scratch.gaps, &mut density, &mut pressure);
     let said: Vec<_> = scratch.gaps.take_fresh().collect();
+    let (off, said): (Vec<_>, Vec<_>) = said.into_iter().partition(|gap| gap.what == off_path);
+    assert!(matches!(&off[..], [gap] if gap.window.is_none()), "{off:?}");
     let reasons: Vec<_> = said.iter().map(|gap| &gap.reason).collect();
     assert!(
         matches!(reasons[..], [GapReason::Unsupported(why), GapReason::Vanished, GapReason::Vanished]
@@ -221,8 +229,13 @@ fn pressure_that_is_switched_off_is_a_gap_that_says_so_and_goes_on_as_it_was() {
         rows.iter()
             .all(|(time, ..)| !(window.start < *time && *time < window.end))
     );
-    let stalled = pressure[stalls.pressure[1]].rows.iter();
-    let of_group: Vec<_> = stalled.filter(|(_, whose, _)| *whose == entity).collect();
+    let stalled: Vec<_> = pressure[stalls.pressure[1]].rows.iter().collect();
+    let mut all = rows.iter().chain(&stalled);
+    assert!(!all.any(|(_, whose, _)| *whose == never));
+    let of_group: Vec<_> = stalled
+        .iter()
+        .filter(|(_, whose, _)| *whose == entity)
+        .collect();
     let (first, last) = (of_group[0].2[0], of_group[of_group.len() - 1].2[0]);
     let lasted = of_group[of_group.len() - 1].0.ns_since(of_group[0].0);
     assert!((0..=lasted).contains(&(last - first)), "{of_group:?}");
@@ -234,7 +247,7 @@ fn pressure_that_is_switched_off_is_a_gap_that_says_so_and_goes_on_as_it_was() {
 
 #[test]
 fn where_the_kernels_own_intervals_are_not_known_pressure_is_folded_every_2_s_of_ours() {
-    let mut watched = Watched::new((0, ""), LastSeen::new(EntityId(0), STALLS), 1);
+    let mut watched = Watched::new((0, ""), LastSeen::new(EntityId(0), STALLS), vec![0]);
     let mut folds = Vec::new();
     let at = |s: f64| Timestamp::from_ns((s * 1e9) as i64);
     // The first reading, ticks of 100 ms, a sampler that was kept from it for 5 s, ticks again.
