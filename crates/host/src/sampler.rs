@@ -331,7 +331,7 @@ impl Sampler {
             &mut self.registry,
         );
         if let Some(stalls) = &mut self.stalls {
-            stalls.follow(&self.cgroups, &mut self.scratch.gaps);
+            stalls.follow(now, &self.cgroups, &mut self.scratch.gaps);
         }
         self.filesystems.look(
             self.processes.targets(),
@@ -406,7 +406,8 @@ impl Sampler {
         }
         if let Some(stalls) = stalls {
             if look == Look::Last || now_due.every(budget.near) {
-                stalls.sample(stamp(), (density, intakes));
+                let gaps = &mut scratch.gaps;
+                stalls.sample(stamp(), (cgroups, gaps), (density, intakes));
             }
             if due(&sensors::pressure::MACHINE, true) {
                 stalls.take_folds(stamp(), cgroups, intakes);

@@ -30,29 +30,34 @@ pub(crate) fn stands_for(sensor: &Sensor) -> bool {
 /// A group that is read CPU by CPU.
 struct Watched {
     id: u64,
+    path: String,
     stalled: Stalled,
     density: LastSeen,
     pressure: LastSeen,
     /// Readings of each CPU so far; where it stands still the CPU could not be read.
     readings: Vec<u64>,
     /// When pressure was last folded.
-    folded: Timestamp,
+    folded: Option<Timestamp>,
+    /// Since when it is not seen: it was removed, or its pressure turned off.
+    lost: Option<Timestamp>,
 }
 
 impl Watched {
     /// A group whose pressure was `pressure` so far.
-    fn new(id: u64, pressure: LastSeen, cpus: usize) -> Self {
+    fn new((id, path): (u64, &str), pressure: LastSeen, cpus: usize) -> Self {
         let known = |index| match pressure.values().get(index) {
             Some(ns) if *ns != MISSING => *ns,
             _ => 0,
         };
         Self {
             id,
+            path: path.to_owned(),
             stalled: Stalled::new(cpus, std::array::from_fn(known)),
             density: LastSeen::new(pressure.entity(), STALL.columns.len()),
             pressure,
             readings: vec![0; cpus],
-            folded: Timestamp::default(),
+            folded: None,
+            lost: None,
         }
     }
 
@@ -72,15 +77,48 @@ impl Watched {
         }
     }
 
-    /// Folds where the kernel has ended one of its intervals since the last reading, so that both
-    /// have the same; of a group that rests, or where that is not known, after as long. Whether it did.
-    fn settle(&mut self, since: Window, kernels: Timestamp) -> bool {
-        let own = self.folded + PATIENCE_NS;
-        let ended = [kernels, own].into_iter().find(|it| since.contains(*it));
+    /// Folds where the kernel has ended one of its intervals since the last reading, so that both have
+    /// the same; of a group that rests, or where that is not known, after as long. When pressure is next
+    /// to be written, if it is: the first reading is written too, for what follows to be counted from.
+    fn settle(&mut self, since: Window, kernels: Timestamp) -> Option<Timestamp> {
+        let ended = match self.folded {
+            None => Some(since.end),
+            Some(folded) => {
+                let own = folded + PATIENCE_NS;
+                [kernels, own].into_iter().find(|it| since.contains(*it))
+            }
+        };
         let part = ended.map(|at| at.ns_since(since.start) as f64 / since.len_ns() as f64);
         self.stalled.settle(part);
-        self.folded = ended.unwrap_or(self.folded);
-        ended.is_some()
+        self.folded = ended.or(self.folded);
+        ended
+    }
+
+    /// Ends an interval of pressure before its time: there is no more to come.
+    fn cut(
+        &mut self,
+        at: Timestamp,
+        row: impl FnOnce([i64; STALLS]) -> [i64; STALLS],
+        intake: &mut Intake,
+    ) {
+        self.stalled.settle(Some(1.0));
+        let row = row(self.stalled.pressure());
+        self.pressure.take(at, &row, intake);
+        self.folded = None;
+    }
+
+    /// Tells the gap of a group that was not seen, which ends now.
+    fn tell_lost(&mut self, now: Timestamp, gaps: &mut Gaps) {
+        if let Some(since) = self.lost.take() {
+            for table in [&CGROUP_STALL.name, &sensors::pressure::CGROUP.table.name] {
+                gaps.say_of(
+                    table,
+                    &self.path,
+                    Window::new(since, now),
+                    GapReason::Vanished,
+                );
+            }
+        }
     }
 
     /// Ends its series.
@@ -122,7 +160,7 @@ impl Stalls {
         std::fs::read("/proc/pressure/cpu")
             .map_err(|cause| Refusal::new(format!("the kernel counts no pressure: {cause}")))?;
         let programs = Pressure::load()?;
-        let first = Watched::new(0, LastSeen::new(machine, STALLS), programs.cpus());
+        let first = Watched::new((0, "/"), LastSeen::new(machine, STALLS), programs.cpus());
         let mut watched = Vec::with_capacity(MOST_WATCHED);
         watched.push(Some(first));
         Ok(Self {
@@ -140,8 +178,14 @@ impl Stalls {
     }
 
     /// Follows the groups of target and generator, and forgets those that are gone.
-    pub(crate) fn follow(&mut self, cgroups: &Cgroups, gaps: &mut Gaps) {
-        for (id, entity) in cgroups.near() {
+    pub(crate) fn follow(&mut self, now: Timestamp, cgroups: &Cgroups, gaps: &mut Gaps) {
+        for place in &mut self.watched {
+            let gone = |it: &mut Watched| it.lost.is_some() && cgroups.entity(it.id).is_none();
+            if let Some(mut watched) = place.take_if(gone) {
+                watched.tell_lost(now, gaps);
+            }
+        }
+        for (path, id, entity) in cgroups.near() {
             let is_watched = |it: &Option<Watched>| it.as_ref().is_some_and(|it| it.id == id);
             if self.watched.iter().any(is_watched) {
                 continue;
@@ -157,7 +201,7 @@ impl Stalls {
             }
             let before = self.others.remove(&id);
             let before = before.unwrap_or_else(|| LastSeen::new(entity, STALLS));
-            let watched = Some(Watched::new(id, before, self.programs.cpus()));
+            let watched = Some(Watched::new((id, path), before, self.programs.cpus()));
             match self.watched.get_mut(slot) {
                 Some(place) => *place = watched,
                 None => self.watched.push(watched),
@@ -170,6 +214,7 @@ impl Stalls {
     pub(crate) fn sample(
         &mut self,
         now: Timestamp,
+        (cgroups, gaps): (&Cgroups, &mut Gaps),
         (density, intakes): (&mut [Intake; 2], &mut [Intake]),
     ) {
         if self.programs.read_watched().is_err() {
@@ -177,20 +222,30 @@ impl Stalls {
         }
         let since = Window::new(self.before, now);
         self.before = now;
-        for (slot, place) in self.watched.iter_mut().enumerate() {
-            let Some(watched) = place else { continue };
+        for (slot, watched) in self.watched.iter_mut().enumerate() {
+            let Some(watched) = watched else { continue };
             let Some(folded) = self.programs.state(slot) else {
-                watched.finish(slot, self.pressure, (density, intakes));
-                *place = None;
+                if watched.lost.is_none() {
+                    watched.lost = Some(since.start);
+                    watched.cut(
+                        since.start,
+                        |ns| row(&self.programs, slot, ns),
+                        &mut intakes[self.pressure[whose(slot)]],
+                    );
+                    watched.stalled.skip();
+                    watched.finish(slot, self.pressure, (density, intakes));
+                    cgroups.say_pressure_off(&watched.path, gaps);
+                }
                 continue;
             };
+            watched.tell_lost(now, gaps);
             watched.read(&self.programs, slot, since);
             let row = row(&self.programs, slot, watched.stalled.density());
             watched.density.take(now, &row, &mut density[whose(slot)]);
-            if watched.settle(since, folded) {
+            if let Some(at) = watched.settle(since, folded) {
                 let row = self::row(&self.programs, slot, watched.stalled.pressure());
                 let intake = &mut intakes[self.pressure[whose(slot)]];
-                watched.pressure.take(watched.folded, &row, intake);
+                watched.pressure.take(at, &row, intake);
             }
         }
     }
@@ -221,13 +276,19 @@ impl Stalls {
     }
 
     /// Ends all series, and the interval of pressure with them.
-    pub(crate) fn finish(&mut self, density: &mut [Intake; 2], intakes: &mut [Intake]) {
+    pub(crate) fn finish(
+        &mut self,
+        gaps: &mut Gaps,
+        (density, intakes): (&mut [Intake; 2], &mut [Intake]),
+    ) {
         for (slot, watched) in self.watched.iter_mut().enumerate() {
             if let Some(watched) = watched {
-                watched.stalled.settle(Some(1.0));
-                let row = row(&self.programs, slot, watched.stalled.pressure());
+                if watched.lost.is_some() {
+                    watched.tell_lost(self.before, gaps);
+                    continue;
+                }
                 let intake = &mut intakes[self.pressure[whose(slot)]];
-                watched.pressure.take(self.before, &row, intake);
+                watched.cut(self.before, |ns| row(&self.programs, slot, ns), intake);
                 watched.finish(slot, self.pressure, (density, intakes));
             }
         }

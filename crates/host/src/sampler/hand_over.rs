@@ -87,7 +87,8 @@ impl Sampler {
             .finish(boottime(), &mut self.scratch.gaps, &mut self.intakes);
         self.processes.finish(&mut self.scratch, &mut self.intakes);
         if let Some(stalls) = &mut self.stalls {
-            stalls.finish(&mut self.density, &mut self.intakes);
+            let rows = (&mut self.density, &mut self.intakes[..]);
+            stalls.finish(&mut self.scratch.gaps, rows);
         }
         self.recorder.1.finish(&mut self.recorder.0);
         self.clock.1.finish(&mut self.clock.0);

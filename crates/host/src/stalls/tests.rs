@@ -94,7 +94,7 @@ fn compared(load: impl FnOnce(&mut Loaded), name: &str) -> Option<[(f64, f64); 2
     let path = format!("/{}", group.folder.file_name()?.to_str()?);
     cgroups.ensure(&path, boottime(), &mut scratch, &mut registry);
     cgroups.mark_near(std::iter::once(&path), &mut scratch.gaps);
-    stalls.follow(&cgroups, &mut scratch.gaps);
+    stalls.follow(boottime(), &cgroups, &mut scratch.gaps);
     sleep(Duration::from_millis(300));
     let files = [
         PathBuf::from("/proc/pressure/cpu"),
@@ -107,7 +107,11 @@ fn compared(load: impl FnOnce(&mut Loaded), name: &str) -> Option<[(f64, f64); 2
         .collect();
     stalls.take_folds(boottime(), &cgroups, &mut pressure);
     let mut read = |stalls: &mut Stalls| {
-        stalls.sample(boottime(), (&mut density, &mut pressure));
+        stalls.sample(
+            boottime(),
+            (&cgroups, &mut scratch.gaps),
+            (&mut density, &mut pressure),
+        );
     };
     read(&mut stalls);
     let (begin, files_before) = (Instant::now(), files.each_ref().map(|it| total(it)));
