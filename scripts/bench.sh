@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-scripts/need.sh "the bench" postgresql build-essential
+scripts/need.sh "the bench" postgresql compilers
 case "${1:-steal}" in
     steal) scripts/need.sh "the steal experiment" linux-perf ;;
 esac

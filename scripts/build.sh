@@ -3,6 +3,6 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-scripts/need.sh "the build" build-essential
+scripts/need.sh "the build" compilers
 scripts/rust.sh
 cargo build --release -p stallscope -p stallscope-lab -p stallscope-bench

@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-scripts/need.sh "the check" build-essential
+scripts/need.sh "the check" compilers
 scripts/rust.sh
 cargo fmt --all --check
 cargo clippy --workspace --all-targets -- -D warnings

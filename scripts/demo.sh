@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-scripts/need.sh "the demo" postgresql build-essential
+scripts/need.sh "the demo" postgresql compilers
 scripts/build.sh
 
 built=${CARGO_TARGET_DIR:-target}/release

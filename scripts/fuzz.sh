@@ -13,7 +13,7 @@ most_seconds=10
 most_mb=1024
 longest=65536
 
-scripts/need.sh "the fuzzer" build-essential
+scripts/need.sh "the fuzzer" compilers
 scripts/rust.sh
 
 here=$(rustc -vV | sed -n 's/^host: //p')

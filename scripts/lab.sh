@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-scripts/need.sh "the lab" postgresql build-essential util-linux e2fsprogs iproute2
+scripts/need.sh "the lab" postgresql compilers util-linux e2fsprogs iproute2
 scripts/build.sh
 
 built=${CARGO_TARGET_DIR:-target}/release

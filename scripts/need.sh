@@ -4,6 +4,7 @@
 # Makes sure that packages (by their Debian names) are there; silent when they are. On Debian and
 # Ubuntu it installs what is missing, after asking at a terminal; YES=1 answers for you, and without
 # a terminal it goes on. Elsewhere it says what is needed and stops if a command is really absent.
+# `compilers` stands for all that building the program takes.
 set -euo pipefail
 
 # A program from PATH or from where PostgreSQL's packages put theirs.
@@ -21,6 +22,8 @@ has_program() {
 commands_present() {
     case "$1" in
         build-essential) has_program cc && has_program make ;;
+        libelf-dev) [ -e /usr/include/libelf.h ] ;;
+        zlib1g-dev) [ -e /usr/include/zlib.h ] ;;
         postgresql) has_program initdb && has_program postgres && has_program pgbench ;;
         util-linux) has_program setpriv && has_program unshare ;;
         e2fsprogs) has_program mkfs.ext4 ;;
@@ -42,6 +45,9 @@ installed() {
 in_other_words() {
     case "$1" in
         build-essential) echo "a C compiler as cc, and make" ;;
+        clang) echo "clang 11 or newer, for the programs in the kernel" ;;
+        libelf-dev) echo "the headers of libelf (elfutils-libelf-devel, libelf-devel)" ;;
+        zlib1g-dev) echo "the headers of zlib (zlib-devel)" ;;
         postgresql) echo "the PostgreSQL server with initdb and pgbench" ;;
         util-linux) echo "setpriv and unshare (util-linux)" ;;
         e2fsprogs) echo "mkfs.ext4 (e2fsprogs)" ;;
@@ -88,8 +94,14 @@ install_with_apt() {
 main() {
     local purpose=$1 package
     shift
-    local -a missing=()
+    local -a missing=() wanted=()
     for package in "$@"; do
+        case "$package" in
+            compilers) wanted+=(build-essential clang libelf-dev zlib1g-dev pkg-config) ;;
+            *) wanted+=("$package") ;;
+        esac
+    done
+    for package in "${wanted[@]}"; do
         commands_present "$package" && continue
         if command -v apt-get >/dev/null && installed "$package"; then
             continue

@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-scripts/need.sh "the soak" postgresql build-essential util-linux e2fsprogs iproute2
+scripts/need.sh "the soak" postgresql compilers util-linux e2fsprogs iproute2
 scripts/build.sh
 
 built=${CARGO_TARGET_DIR:-target}/release

@@ -7,9 +7,9 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-scripts/need.sh "the tests" postgresql build-essential sudo util-linux e2fsprogs iproute2 python3-venv
-scripts/need.sh "the tests of stealmeter in C" clang pkg-config liburing-dev ||
-    echo "No clang, pkg-config or liburing: stealmeter is not tested with what is missing" >&2
+scripts/need.sh "the tests" postgresql compilers sudo util-linux e2fsprogs iproute2 python3-venv
+scripts/need.sh "the tests of stealmeter in C" liburing-dev ||
+    echo "No liburing: stealmeter is not tested with what is missing" >&2
 scripts/need.sh "the steal experiment" linux-perf ||
     echo "No perf: the steal experiment is not tried" >&2
 scripts/rust.sh

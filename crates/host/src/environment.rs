@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::cgroups::Hierarchies;
+use crate::hierarchies::Hierarchies;
 use crate::root;
 
 /// What is known of the machine once and for all.

@@ -5,8 +5,8 @@
 
 use std::path::Path;
 
-use crate::cgroups::{Hierarchies, groups_of};
 use crate::exports::{bias, exports};
+use crate::hierarchies::{Hierarchies, groups_of};
 use crate::server::version;
 use crate::sockets::{inet, netlink, processes};
 

@@ -81,6 +81,11 @@ impl LastSeen {
         self.entity
     }
 
+    /// What was last seen.
+    pub(crate) fn values(&self) -> &[i64] {
+        &self.values
+    }
+
     /// When it was last seen.
     pub(crate) fn time(&self) -> Timestamp {
         self.time

@@ -7,6 +7,7 @@
 #![warn(missing_docs)]
 #![allow(unsafe_code)]
 
+mod bpf;
 mod budget;
 mod capabilities;
 mod cgroups;
@@ -21,6 +22,7 @@ mod folder;
 mod gaps;
 mod group_walk;
 mod handle;
+mod hierarchies;
 #[doc(hidden)]
 pub mod hostile;
 mod intake;
@@ -40,17 +42,18 @@ mod schedule;
 mod server;
 mod signals;
 pub mod sockets;
+mod stalls;
 mod thread;
 mod words;
 
 pub use capabilities::survey;
-pub use cgroups::{Hierarchies, Mount, Placement, groups_of};
 pub use child::{Child, Streams, spawn};
 pub use clock::{Clocks, boottime};
 pub use environment::{Environment, cpus_allowed, environment};
 pub use error::Error;
 pub use handle::{Command, Ending, Harvest, SamplerHandle, Settings, Spare};
-pub use limits::{lock_memory, raise_descriptor_limit, raise_priority};
+pub use hierarchies::{Hierarchies, Mount, Placement, groups_of};
+pub use limits::{lock_memory, raise_descriptor_limit, raise_priority, too_many_files};
 pub use root::{check_root, own_pid};
 pub use sampler::Sampler;
 pub use server::postgres_version;

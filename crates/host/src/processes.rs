@@ -11,8 +11,9 @@ use model::{Entity, EntityId, EntityKind, EntityRecord, Role, Timestamp, name_of
 use rustix::fs::{Mode, OFlags, SeekFrom};
 use sensors::{Scope, Sensor};
 
-use crate::cgroups::{Cgroups, Placement, groups_of};
+use crate::cgroups::Cgroups;
 use crate::folder::each_number_in;
+use crate::hierarchies::{Placement, groups_of};
 use crate::intake::Intake;
 use crate::kept_file::KeptFile;
 use crate::probe::{Presence, Probe, Scratch, first_look};

@@ -8,12 +8,12 @@ mod hand_over;
 
 use std::os::fd::BorrowedFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
 
 use model::{Cost, Entity, EntityId, EntityKind, Gap, GapReason, Table, Timestamp, Window};
 use sensors::{Facts, Scope, Sensor};
 
 use crate::Error;
+use crate::bpf::Refusal;
 use crate::budget::Budget;
 use crate::cgroups::Cgroups;
 use crate::clock::{Clocks, boottime, process_cpu_ns};
@@ -28,6 +28,7 @@ use crate::processes::Processes;
 use crate::registry::Registry;
 use crate::root;
 use crate::schedule::{Due, Look, TICK_NS, Timer, ticks_of};
+use crate::stalls::{self, Stalls};
 
 /// New processes are looked for this often, in ticks.
 const SCAN_TICKS: u64 = 2;
@@ -36,13 +37,13 @@ const FLUSH_TICKS: u64 = 10;
 /// Deadlines that pass unserved in a row before the interval is a gap: over three periods.
 const OVERRUN_TICKS: u64 = 3;
 /// Groups are looked for, clocks compared and memberships read this often, in ticks.
-const SLOW_TICKS: u64 = 50;
+const SLOW_TICKS: u64 = ticks_of(sensors::CLOCK_PERIOD);
 /// Filesystems are asked how full they are this often, in ticks.
-const FILESYSTEM_TICKS: u64 = 10;
+const FILESYSTEM_TICKS: u64 = ticks_of(sensors::FILESYSTEM_PERIOD);
 /// Connections are looked at this often, in ticks.
-const CONNECTION_TICKS: u64 = 10;
-/// What is read this seldom is left alone at the end: reading pressure early bends it for everybody.
-const PRESSURE_FOLD: Duration = Duration::from_secs(2);
+const CONNECTION_TICKS: u64 = ticks_of(sensors::CONNECTION_PERIOD);
+/// The scheduler's clocks are compared with ours this often, in ticks: they drift by 20 ns a second.
+const CALIBRATION_TICKS: u64 = 100;
 /// A clock reading serves for rows read within this time of it.
 const STAMP_NS: i64 = 500_000;
 
@@ -53,6 +54,8 @@ pub struct Sampler {
     machine: Vec<(usize, Probe)>,
     processes: Processes,
     cgroups: Cgroups,
+    stalls: Option<Stalls>,
+    density: [Intake; 2],
     filesystems: Filesystems,
     connections: Connections,
     registry: Registry,
@@ -100,13 +103,19 @@ impl Sampler {
             let id = registry.add(workload.clone(), None, now);
             debug_assert_eq!(id, Self::WORKLOAD);
         }
+        let mut cost = Cost {
+            priority: "normal".to_owned(),
+            ..Cost::default()
+        };
         let place = |sensor: &'static Sensor| {
             move |source: usize| Some(root::place(&settings.root, sensor.sources[source].path))
         };
+        let stalls = Self::stalls(settings, machine, &mut cost);
+        let read = |sensor: &Sensor| stalls.is_none() || !stalls::stands_for(sensor);
         let machine_probes = sensors::all()
             .iter()
             .enumerate()
-            .filter(|(_, sensor)| sensor.scope == Scope::Machine);
+            .filter(|(_, sensor)| sensor.scope == Scope::Machine && read(sensor));
         let probes = machine_probes
             .filter_map(|(index, sensor)| {
                 Some((
@@ -132,7 +141,9 @@ impl Sampler {
                 .collect(),
             machine: probes,
             processes: Processes::new(&settings.root)?,
-            cgroups: Cgroups::new(environment.hierarchies.clone(), sensors::all()),
+            cgroups: Cgroups::new(environment.hierarchies.clone(), read),
+            stalls,
+            density: stalls::intakes(),
             filesystems: Filesystems::new(&settings.root),
             connections: Connections::new(&settings.root),
             registry,
@@ -148,12 +159,21 @@ impl Sampler {
             started: now,
             start_cpu_ns,
             missed: 0,
-            cost: Cost {
-                priority: "normal".to_owned(),
-                ..Cost::default()
-            },
+            cost,
         };
         Ok((sampler, tell, give))
+    }
+
+    /// Pressure at its source, where it can be had; through another root it would be this machine's.
+    fn stalls(settings: &Settings, machine: EntityId, cost: &mut Cost) -> Option<Stalls> {
+        let loaded = if root::is_own(&settings.root) {
+            Stalls::load(machine)
+        } else {
+            Err(Refusal::new("the files of another root are read"))
+        };
+        let said = loaded.as_ref().err().map(ToString::to_string);
+        cost.programs.insert("pressure".to_owned(), said);
+        loaded.ok()
     }
 
     /// Runs a sampler on a thread of its own; everything that it finds goes to `sink`.
@@ -276,6 +296,11 @@ impl Sampler {
         }
         self.cgroups.look_for_lost(now, &mut self.scratch.gaps);
         self.place(now);
+        if let Some(stalls) = &mut self.stalls
+            && self.due.every(CALIBRATION_TICKS)
+        {
+            stalls.calibrate();
+        }
         let clocks = Clocks::read();
         let values = [
             clocks.realtime_ns,
@@ -305,6 +330,9 @@ impl Sampler {
             &mut self.cgroups,
             &mut self.registry,
         );
+        if let Some(stalls) = &mut self.stalls {
+            stalls.follow(&self.cgroups, &mut self.scratch.gaps);
+        }
         self.filesystems.look(
             self.processes.targets(),
             now,
@@ -343,6 +371,8 @@ impl Sampler {
             machine,
             processes,
             cgroups,
+            stalls,
+            density,
             connections,
             registry,
             due,
@@ -359,7 +389,7 @@ impl Sampler {
             };
             match look {
                 Look::Due => now_due.every(ticks_of(period) * factor),
-                Look::Last => period < PRESSURE_FOLD,
+                Look::Last => true,
             }
         };
         let mut last = boottime();
@@ -373,6 +403,14 @@ impl Sampler {
         // Threads first: their times are compared with each other and with the CPUs' next to them.
         if due(sensors::all()[processes.thread_sensor_index()], true) {
             processes.sample_threads(&mut stamp, scratch, intakes, registry);
+        }
+        if let Some(stalls) = stalls {
+            if look == Look::Last || now_due.every(budget.near) {
+                stalls.sample(stamp(), (density, intakes));
+            }
+            if due(&sensors::pressure::MACHINE, true) {
+                stalls.take_folds(stamp(), cgroups, intakes);
+            }
         }
         machine.retain_mut(|(index, probe)| {
             !due(sensors::all()[*index], true)

@@ -73,19 +73,19 @@ static COLUMNS: &[Column] = &[
 static MACHINE_TABLE: Table = Table::new(
     "pressure",
     EntityKind::Machine,
-    "Pressure-stall totals of the machine.",
+    "Pressure-stall totals of the machine; read every 2 s, and at the end of the recording.",
     COLUMNS,
 );
 
 static CGROUP_TABLE: Table = Table::new(
     "cgroup_pressure",
     EntityKind::Cgroup,
-    "Pressure-stall totals of each v2 control group.",
+    "Pressure-stall totals of each v2 control group; read every 2 s, and at the end of the recording.",
     COLUMNS,
 );
 
 /// The machine's pressure.
-pub(crate) static MACHINE: Sensor = Sensor {
+pub static MACHINE: Sensor = Sensor {
     table: &MACHINE_TABLE,
     scope: Scope::Machine,
     sources: &[
@@ -101,7 +101,7 @@ pub(crate) static MACHINE: Sensor = Sensor {
 };
 
 /// Each v2 group's pressure.
-pub(crate) static CGROUP: Sensor = Sensor {
+pub static CGROUP: Sensor = Sensor {
     table: &CGROUP_TABLE,
     scope: Scope::Cgroup,
     sources: &[

@@ -7,7 +7,8 @@ use super::patient::Patient;
 use super::tree::name_of;
 use super::trials::{Privilege, Trials};
 
-const UNUSED: &str = "This version uses no BPF.";
+/// What is done without it.
+const OTHERWISE: &str = "No verdict of this version needs it: pressure is read from files instead.";
 
 /// BTF: the kernel's own description of its types.
 pub(super) fn types(patient: &Patient<'_>) -> Answer {
@@ -20,7 +21,7 @@ pub(super) fn types(patient: &Patient<'_>) -> Answer {
             Answer::not_tried()
         }
         _ => Answer::lacking(format!(
-            "There is no {file}: the kernel was built without CONFIG_DEBUG_INFO_BTF. {UNUSED}"
+            "There is no {file}: the kernel was built without CONFIG_DEBUG_INFO_BTF. {OTHERWISE}"
         )),
     }
 }
@@ -38,7 +39,7 @@ pub(super) fn programs(patient: &Patient<'_>) -> Answer {
         (Ok(()), Ok(())) if locked => {
             return Answer::lacking(format!(
                 "Maps and programs are taken, but the kernel is locked down for confidentiality \
-                 (/sys/kernel/security/lockdown): programs may not read its memory. {UNUSED}"
+                 (/sys/kernel/security/lockdown): programs may not read its memory. {OTHERWISE}"
             ));
         }
         (Ok(()), Ok(())) => {
@@ -48,7 +49,7 @@ pub(super) fn programs(patient: &Patient<'_>) -> Answer {
         (_, Err(errno)) => ("program", errno),
     };
     let answer = Answer::lacking(format!(
-        "bpf(2) takes no {what} here ({}): {}. {UNUSED}",
+        "bpf(2) takes no {what} here ({}): {}. {OTHERWISE}",
         name_of(errno),
         reason(patient, trials, errno)
     ));
@@ -56,6 +57,23 @@ pub(super) fn programs(patient: &Patient<'_>) -> Answer {
         return answer.mended_by(patient.type_in("run as root", &[]));
     }
     answer
+}
+
+/// Whether the program that reads pressure is taken.
+pub(super) fn pressure(patient: &Patient<'_>) -> Answer {
+    let Some(trials) = &patient.trials else {
+        return Answer::not_tried();
+    };
+    match &trials.pressure_program {
+        Ok(()) => Answer::fine(
+            "Pressure is read where the kernel counts it, every 100 ms (tried, and given back).",
+        ),
+        Err(refusal) => Answer::lacking(format!(
+            "The program that reads pressure where the kernel counts it does not load: {refusal}. Its files \
+             are read instead, every 2 s, as every verdict of this version wants it: what is shorter \
+             is not seen, and other readers bend it."
+        )),
+    }
 }
 
 fn reason(patient: &Patient<'_>, trials: &Trials, errno: Errno) -> String {

@@ -7,7 +7,7 @@ use sensors::{Hierarchy, Scope};
 
 use super::answer::Answer;
 use super::patient::Patient;
-use crate::cgroups::Mount;
+use crate::hierarchies::Mount;
 
 /// Groups beyond this many are not looked at: the first ones tell.
 const MOST_GROUPS: usize = 1_000;

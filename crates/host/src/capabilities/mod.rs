@@ -64,6 +64,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("delay_accounting", scheduler::delay_accounting),
     ("btf", bpf::types),
     ("bpf", bpf::programs),
+    ("bpf_pressure", bpf::pressure),
     ("perf", perf::check),
 ];
 

@@ -9,7 +9,7 @@ use super::distribution::Distribution;
 use super::kernel_config::KernelConfig;
 use super::tree::Tree;
 use super::trials::Trials;
-use crate::cgroups::Hierarchies;
+use crate::hierarchies::Hierarchies;
 
 /// What every check is given.
 pub(crate) struct Patient<'a> {

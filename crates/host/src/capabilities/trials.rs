@@ -12,6 +12,8 @@ use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 use rustix::time::{ClockId, clock_getres};
 
+use crate::bpf::Refusal;
+use crate::bpf::pressure::Pressure;
 use crate::clock::boottime;
 
 /// A capability of a process (linux/capability.h).
@@ -55,6 +57,8 @@ pub(crate) struct Trials {
     pub(crate) clock_ns: i64,
     pub(crate) bpf_map: Result<(), Errno>,
     pub(crate) bpf_program: Result<(), Errno>,
+    /// Whether the program that reads pressure loads, and why not.
+    pub(crate) pressure_program: Result<(), Refusal>,
     pub(crate) cpu_clock: Result<(), Errno>,
     pub(crate) cycles: Result<(), Errno>,
     /// Where recordings go.
@@ -92,6 +96,7 @@ impl Trials {
             clock_ns: clock_cost_ns(),
             bpf_map: bpf_map(),
             bpf_program: bpf_program(),
+            pressure_program: Pressure::load().map(drop),
             cpu_clock: perf_event(PERF_TYPE_SOFTWARE),
             cycles: perf_event(PERF_TYPE_HARDWARE),
             writable: rustix::fs::access(folder, Access::WRITE_OK),
@@ -257,6 +262,7 @@ pub(crate) mod testing {
             clock_ns: 50,
             bpf_map: Ok(()),
             bpf_program: Ok(()),
+            pressure_program: Ok(()),
             cpu_clock: Ok(()),
             cycles: Ok(()),
             folder: "/home/ada".into(),
@@ -275,6 +281,7 @@ pub(crate) mod testing {
             may_rise: false,
             bpf_map: Err(Errno::PERM),
             bpf_program: Err(Errno::PERM),
+            pressure_program: Err(Refusal::new("Operation not permitted (os error 1)")),
             cycles: Err(Errno::NOENT),
             ..everything()
         }

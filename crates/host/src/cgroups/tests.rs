@@ -1,8 +1,11 @@
 //! Mounts found in text, and groups in folders that the test makes.
 
+use std::path::{Path, PathBuf};
+
 use model::Window;
 
 use super::*;
+use crate::hierarchies::{Placement, groups_of};
 
 #[test]
 fn the_v2_root_is_found_wherever_it_is_mounted() {
@@ -53,7 +56,7 @@ fn what_a_near_group_lost_and_shows_again_is_read_as_before_and_a_deep_group_sta
         v2: Some(mount),
         ..Hierarchies::default()
     };
-    let mut groups = Cgroups::new(hierarchies, sensors::all());
+    let mut groups = Cgroups::new(hierarchies, |_| true);
     let mut scratch = Scratch::new(sensors::Facts::default());
     let mut registry = Registry::default();
     let at = Timestamp::from_ns;

@@ -18,6 +18,7 @@ impl Sampler {
                 &mut self.clock,
                 &mut self.filesystems,
                 &mut self.connections,
+                &mut self.density,
             );
             let intake = self
                 .intakes
@@ -43,6 +44,7 @@ impl Sampler {
             &mut self.clock,
             &mut self.filesystems,
             &mut self.connections,
+            &mut self.density,
         );
         for intake in self.intakes.iter_mut().chain(own) {
             if let Some(rows) = intake.take_rows() {
@@ -58,6 +60,7 @@ impl Sampler {
             &mut self.clock,
             &mut self.filesystems,
             &mut self.connections,
+            &mut self.density,
         );
         let intakes = self.intakes.iter_mut().chain(own);
         intakes.for_each(Intake::restate);
@@ -65,7 +68,9 @@ impl Sampler {
 
     /// `deadline` is the first that was not served.
     pub(super) fn end(&mut self, deadline: Timestamp, sink: &mut dyn FnMut(Harvest)) {
-        // A last look, so that series reach the end; not at pressure, which an early read would bend.
+        // A last look, so that series reach the end. Reading pressure early folds it once more for
+        // everybody, as the kernel itself does every 2 s at times of its own: of the total's growth, which
+        // is what is judged, nothing is lost but what a jiffy hides.
         self.sample(Look::Last);
         self.filesystems.sample(boottime());
         // The tick that was told to stop, or this look, may have taken long.
@@ -81,6 +86,9 @@ impl Sampler {
         self.cgroups
             .finish(boottime(), &mut self.scratch.gaps, &mut self.intakes);
         self.processes.finish(&mut self.scratch, &mut self.intakes);
+        if let Some(stalls) = &mut self.stalls {
+            stalls.finish(&mut self.density, &mut self.intakes);
+        }
         self.recorder.1.finish(&mut self.recorder.0);
         self.clock.1.finish(&mut self.clock.0);
         self.filesystems.finish();
@@ -112,11 +120,14 @@ fn own_intakes<'a>(
     clock: &'a mut (Intake, LastSeen),
     filesystems: &'a mut Filesystems,
     connections: &'a mut Connections,
-) -> [&'a mut Intake; 4] {
+    [machine, groups]: &'a mut [Intake; 2],
+) -> [&'a mut Intake; 6] {
     [
         &mut recorder.0,
         &mut clock.0,
         &mut filesystems.intake,
         &mut connections.intake,
+        machine,
+        groups,
     ]
 }

@@ -72,8 +72,16 @@ The list of entities and the gaps are described in [recording.md](recording.md).
     }
 
     /// The tables that no sensor fills, with who does and when.
-    fn others() -> [(&'static Table, &'static str); 8] {
+    fn others() -> [(&'static Table, &'static str); 10] {
         [
+            (
+                &sensors::stall::STALL,
+                "every 100 ms, where programs in the kernel are allowed",
+            ),
+            (
+                &sensors::stall::CGROUP_STALL,
+                "every 100 ms, where programs in the kernel are allowed",
+            ),
             (&sensors::FILESYSTEM, "every 1 s"),
             (&sensors::CONNECTION, "every 1 s"),
             (&sensors::postgres::SESSION, "every 1 s, with `--postgres`"),

@@ -107,7 +107,8 @@ fn an_ordinary_user_lacks_rights() {
         other_users Lacking: This is user 1000, without CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH: only threads of what it starts itself say what they are blocked in (kernel.yama.ptrace_scope is 1).
         priority Lacking: The sampler stays at normal priority: no CAP_SYS_NICE, and RLIMIT_RTPRIO is 0.
         memory_lock Lacking: The sampler may not lock its memory: no CAP_IPC_LOCK, and RLIMIT_MEMLOCK is limited.
-        bpf Lacking: bpf(2) takes no map here (EPERM): no CAP_BPF, and kernel.unprivileged_bpf_disabled is 2. This version uses no BPF.
+        bpf Lacking: bpf(2) takes no map here (EPERM): no CAP_BPF, and kernel.unprivileged_bpf_disabled is 2. No verdict of this version needs it: pressure is read from files instead.
+        bpf_pressure Lacking: The program that reads pressure where the kernel counts it does not load: Operation not permitted (os error 1). Its files are read instead, every 2 s, as every verdict of this version wants it: what is shorter is not seen, and other readers bend it.
         perf Lacking: cpu-clock events can be opened for own processes only (kernel.perf_event_paranoid is 3); hardware counters cannot (ENOENT). No verdict of this version uses them.
     "#]].assert_eq(&wanting(&redrawn(&[], ""), Some(ordinary())));
 }
@@ -115,7 +116,7 @@ fn an_ordinary_user_lacks_rights() {
 #[test]
 fn files_alone_do_not_tell_what_a_kernel_allows() {
     expect![[r#"
-        Stallscope works here, and nothing that it uses lacks; 7 things cannot be told.
+        Stallscope works here, and nothing that it uses lacks; 8 things cannot be told.
         Debian GNU/Linux 13 (trixie), Linux 6.12.48+deb13-amd64, 2 CPUs, captured files: what its kernel allows was not tried
         other_users CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
         descriptors CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
@@ -123,6 +124,7 @@ fn files_alone_do_not_tell_what_a_kernel_allows() {
         memory_lock CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
         recordings CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
         bpf CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
+        bpf_pressure CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
         perf CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
     "#]].assert_eq(&wanting(&redrawn(&[], ""), None));
 }

@@ -127,14 +127,14 @@ fn bpf_says_why_not() {
         "bpf",
         |it| it.filtered = true,
         &expect![[r#"
-            Lacking: bpf(2) takes no map here (EPERM): a seccomp filter watches over this process. This version uses no BPF.
+            Lacking: bpf(2) takes no map here (EPERM): a seccomp filter watches over this process. No verdict of this version needs it: pressure is read from files instead.
         "#]],
     );
     as_user(
         "bpf",
         |it| it.bpf_map = Err(Errno::NOSYS),
         &expect![[r#"
-            Lacking: bpf(2) takes no map here (ENOSYS): the kernel was built without CONFIG_BPF_SYSCALL. This version uses no BPF.
+            Lacking: bpf(2) takes no map here (ENOSYS): the kernel was built without CONFIG_BPF_SYSCALL. No verdict of this version needs it: pressure is read from files instead.
         "#]],
     );
     let locked = "sys/kernel/security/lockdown = none integrity [confidentiality]\\n";
@@ -143,8 +143,8 @@ fn bpf_says_why_not() {
         &[],
         locked,
         &expect![[r#"
-        Lacking: Maps and programs are taken, but the kernel is locked down for confidentiality (/sys/kernel/security/lockdown): programs may not read its memory. This version uses no BPF.
-    "#]],
+            Lacking: Maps and programs are taken, but the kernel is locked down for confidentiality (/sys/kernel/security/lockdown): programs may not read its memory. No verdict of this version needs it: pressure is read from files instead.
+        "#]],
     );
     as_user(
         "perf",

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What `clock.bpf.c` and its reader agree on.
+ */
+#ifndef STALLSCOPE_CLOCK_H
+#define STALLSCOPE_CLOCK_H
+
+/* The content of one sample; the sample itself carries sched_clock(), ns. */
+struct clock_reading {
+	/* CLOCK_BOOTTIME, ns. */
+	__u64 boottime_ns;
+};
+_Static_assert(sizeof(struct clock_reading) == 8, "as the reader has it");
+
+#endif

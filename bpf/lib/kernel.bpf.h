@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The few kernel types that the programs look into, with the few fields that they read.
+ *
+ * Fields are found at load time (CO-RE), so neither order nor offsets here mean anything. No
+ * vmlinux.h: it is a hundred thousand lines of one kernel's. A bit field must be read by
+ * BPF_CORE_READ_BITFIELD: through definitions like these a plain read is silently wrong.
+ */
+#ifndef STALLSCOPE_KERNEL_BPF_H
+#define STALLSCOPE_KERNEL_BPF_H
+
+#include "types.bpf.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct rq {
+	int cpu;
+};
+
+struct cfs_rq {
+	struct rq *rq;
+};
+
+struct sched_entity {
+	struct cfs_rq *cfs_rq;
+};
+
+struct task_struct {
+	struct sched_entity se;
+};
+
+/* Percpu maps keep a pointer that differs from the elements by the CPU's offset. */
+struct bpf_array {
+	void *pptrs[1];
+};
+
+struct psi_group_cpu {
+	unsigned int state_mask;
+	unsigned int times[7];
+	unsigned long long state_start;
+};
+
+struct seqcount {
+	unsigned int sequence;
+};
+
+/* Until 6.16; since 6.17 one count serves all groups of a CPU (commit 570c8efd5eb7). */
+struct psi_group_cpu___own_sequence {
+	struct seqcount seq;
+};
+
+struct psi_group {
+	struct psi_group *parent; /* since 6.2 */
+	bool enabled; /* since 6.1 */
+	unsigned long long avg_last_update;
+	struct psi_group_cpu *pcpu;
+	/* [2][NR_PSI_STATES - 1]: in the kernel's type information arrays of arrays are flat. */
+	unsigned long long total[14];
+};
+
+struct kernfs_node {
+	unsigned long long id;
+};
+
+struct cgroup;
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+};
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+	struct psi_group *psi;
+};
+
+struct bpf_iter_css {
+	unsigned long long __opaque[3];
+} __attribute__((aligned(8)));
+
+#pragma clang attribute pop
+
+#endif

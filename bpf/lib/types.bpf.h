@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the kernel's and libbpf's interfaces are written in (include/uapi/linux/types.h and bpf.h), as far
+ * as it is used here: the system's own headers differ from distribution to distribution.
+ */
+#ifndef STALLSCOPE_TYPES_BPF_H
+#define STALLSCOPE_TYPES_BPF_H
+
+typedef signed char __s8;
+typedef unsigned char __u8;
+typedef short __s16;
+typedef unsigned short __u16;
+typedef int __s32;
+typedef unsigned int __u32;
+typedef long long __s64;
+typedef unsigned long long __u64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+
+#define bool _Bool
+#define true 1
+#define false 0
+#define NULL ((void *)0)
+
+enum bpf_map_type {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERF_EVENT_ARRAY = 4,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+};
+
+/* Flags of maps. */
+enum {
+	BPF_F_MMAPABLE = 1 << 10,
+};
+
+/* The CPU that the program runs on, for bpf_perf_event_output. */
+#define BPF_F_CURRENT_CPU 0xffffffffULL
+
+#endif

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * How long was each CPU of a group stalled?
+ *
+ * Hooks: none. User space runs the three programs: `locate` once, `watched` as often as it likes,
+ * `totals` every 2 s.
+ * Cost: some us for the machine, 0.3-0.5 us for a group and CPU.
+ * Kernel: 6.7 for the walk over groups (bpf_iter_css), PSI switched on.
+ * Reading changes nothing: the kernel's own folds, which every reader of the files causes, stay as
+ * they are.
+ * Lost: nothing. Times are absolute; a reading that an interrupt tore 16 times is left for the next
+ * one, and `readings` stands still.
+ */
+#include "lib/kernel.bpf.h"
+#include "pressure.h"
+
+/* A writer may be preempted in the middle of its update: then waiting longer does not help. */
+#define MOST_TRIES 16
+/* From state_mask to behind state_start, with room for states that are to come. */
+#define MOST_STATE_BYTES 96
+
+/* Without a number: a state that this kernel does not have. */
+#define NONE 0xffffffff
+
+/* The kernel's number of each of our states (enum psi_states); they differ by configuration. */
+const volatile __u32 number_by_state[PRESSURE_STATES];
+const volatile __u32 cpus = 1;
+/* From `runqueues` to the other per-CPU variables, by the kernel's BTF. */
+const volatile __s64 to_system_group_pcpu;
+const volatile __s64 to_psi_seq;
+const volatile __s64 to_this_cpu_off;
+
+/* Found by `locate`: per-CPU addresses. */
+__u64 system_group_pcpu;
+__u64 psi_seq;
+/* Found by `totals`, as soon as there is any group: the machine's own (struct psi_group). */
+__u64 psi_system;
+/* Groups that `totals` found. */
+__u32 groups;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} anchor SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct pressure_cpu);
+} place_by_cpu SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, PRESSURE_MOST_WATCHED);
+	__type(key, __u32);
+	__type(value, struct pressure_watched);
+} watched_by_slot SEC(".maps");
+
+/* Slot x cpus + CPU. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, PRESSURE_MOST_WATCHED);
+	__type(key, __u32);
+	__type(value, struct pressure_stall);
+} stall_by_slot_and_cpu SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, PRESSURE_MOST_GROUPS);
+	__type(key, __u32);
+	__type(value, struct pressure_total);
+} total_by_place SEC(".maps");
+
+extern struct cgroup *bpf_cgroup_from_id(__u64 id) __ksym;
+extern void bpf_cgroup_release(struct cgroup *group) __ksym;
+extern int bpf_iter_css_new(struct bpf_iter_css *it, struct cgroup_subsys_state *start,
+			    unsigned int flags) __ksym;
+extern struct cgroup_subsys_state *bpf_iter_css_next(struct bpf_iter_css *it) __ksym;
+extern void bpf_iter_css_destroy(struct bpf_iter_css *it) __ksym;
+extern void bpf_rcu_read_lock(void) __ksym;
+extern void bpf_rcu_read_unlock(void) __ksym;
+
+/* BPF_CGROUP_ITER_DESCENDANTS_PRE */
+#define PARENTS_FIRST 2
+/* The root's id (kernfs counts from 1). */
+#define ROOT_ID 1
+
+/* An address as a number: the verifier lets nobody reckon with a pointer, but reads any memory. */
+static __always_inline __u64 address(const void *pointer)
+{
+	const void *volatile slot = pointer;
+	__u64 number = 0;
+
+	bpf_probe_read_kernel(&number, sizeof(number), (void *)&slot);
+	return number;
+}
+
+static long place_cpu(__u32 cpu, __u64 *pptr)
+{
+	struct pressure_cpu *place = bpf_map_lookup_elem(&place_by_cpu, &cpu);
+	__u32 first = 0;
+	void *element = bpf_map_lookup_percpu_elem(&anchor, &first, cpu);
+
+	if (!place || !element)
+		return 1;
+	place->offset = address(element) - *pptr;
+	return 0;
+}
+
+/* Where per-CPU variables are. Their addresses are not to be had by name without KALLSYMS_ALL. */
+SEC("syscall")
+int locate(void *ctx)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	__u64 map = address(&anchor), pptr = 0, runqueues, check = 0;
+	struct pressure_cpu *place;
+	__u32 cpu;
+	struct rq *rq;
+
+	bpf_probe_read_kernel(&pptr, sizeof(pptr),
+			      (void *)(map + bpf_core_field_offset(struct bpf_array, pptrs)));
+	bpf_loop(cpus, place_cpu, &pptr, 0);
+
+	rq = BPF_CORE_READ(task, se.cfs_rq, rq);
+	cpu = BPF_CORE_READ(rq, cpu);
+	place = bpf_map_lookup_elem(&place_by_cpu, &cpu);
+	if (!place)
+		return 1;
+	runqueues = (__u64)rq - place->offset;
+	/* Each CPU keeps its own offset: what is found there proves that all of this is right. */
+	bpf_probe_read_kernel(&check, sizeof(check),
+			      (void *)(runqueues + to_this_cpu_off + place->offset));
+	if (check != place->offset)
+		return 2;
+	system_group_pcpu = runqueues + to_system_group_pcpu;
+	psi_seq = runqueues + to_psi_seq;
+	return 0;
+}
+
+struct reading {
+	/* The group's times on the CPUs, a per-CPU address. */
+	__u64 pcpu;
+	__u32 slot;
+};
+
+static __u32 sequence(__u64 count)
+{
+	__u32 value = 1;
+
+	bpf_probe_read_kernel(&value, sizeof(value), (void *)count);
+	return value;
+}
+
+#define STATE_OFFSET(field) \
+	(bpf_core_field_offset(struct psi_group_cpu, field) - \
+	 bpf_core_field_offset(struct psi_group_cpu, state_mask))
+#define STATE_BYTES (STATE_OFFSET(state_start) + sizeof(__u64))
+
+/* A time of the kernel's as of now, with the part of the state that still lasts. */
+static __u32 time_in(const char *state, __u32 number, __u64 now)
+{
+	__u32 mask = *(__u32 *)state, ns = 0;
+	__u64 since = *(__u64 *)(state + STATE_OFFSET(state_start));
+	__u64 at = STATE_OFFSET(times) + number * sizeof(__u32);
+
+	if (number == NONE || at > MOST_STATE_BYTES - sizeof(__u32))
+		return 0;
+	ns = *(__u32 *)(state + at);
+	if (mask & (1u << number))
+		ns += (__u32)(now - since);
+	return ns;
+}
+
+static long read_cpu(__u32 cpu, struct reading *reading)
+{
+	char state[MOST_STATE_BYTES] __attribute__((aligned(8))) = {};
+	struct pressure_cpu *place = bpf_map_lookup_elem(&place_by_cpu, &cpu);
+	__u32 key = reading->slot * cpus + cpu, before;
+	struct pressure_stall *stall = bpf_map_lookup_elem(&stall_by_slot_and_cpu, &key);
+	__u64 own, count, now = 0;
+	int tries, ours;
+
+	if (!place || !stall || STATE_BYTES > sizeof(state))
+		return 1;
+	own = reading->pcpu + place->offset;
+	count = bpf_core_field_exists(struct psi_group_cpu___own_sequence, seq) ?
+			own + bpf_core_field_offset(struct psi_group_cpu___own_sequence, seq) :
+			psi_seq + place->offset;
+	for (tries = 0; tries < MOST_TRIES; tries++) {
+		before = sequence(count);
+		if (before & 1)
+			continue;
+		bpf_probe_read_kernel(state, STATE_BYTES,
+				      (void *)(own + bpf_core_field_offset(struct psi_group_cpu,
+									   state_mask)));
+		now = bpf_ktime_get_boot_ns() + place->clock_ahead_ns;
+		if (sequence(count) == before)
+			break;
+	}
+	if (tries == MOST_TRIES)
+		return 0;
+	for (ours = 0; ours < PRESSURE_STATES; ours++)
+		stall->ns[ours] = time_in(state, number_by_state[ours], now);
+	stall->readings++;
+	return 0;
+}
+
+static long read_slot(__u32 slot, void *ctx)
+{
+	struct pressure_watched *watched = bpf_map_lookup_elem(&watched_by_slot, &slot);
+	struct reading reading = { .slot = slot };
+	struct psi_group *psi = (void *)psi_system;
+	struct cgroup *group;
+
+	if (!watched)
+		return 1;
+	/* The root group has no account of its own: it is the machine's (cgroup_psi in linux/cgroup.h). */
+	if (slot == 0 || watched->id == ROOT_ID) {
+		reading.pcpu = system_group_pcpu;
+		watched->alive = 1;
+		watched->folded_at = psi ? BPF_CORE_READ(psi, avg_last_update) : 0;
+	} else if (watched->id) {
+		group = bpf_cgroup_from_id(watched->id);
+		watched->alive = 0;
+		if (!group)
+			return 0;
+		psi = BPF_CORE_READ(group, psi);
+		reading.pcpu = (__u64)BPF_CORE_READ(psi, pcpu);
+		watched->alive = !bpf_core_field_exists(psi->enabled) || BPF_CORE_READ(psi, enabled);
+		watched->folded_at = BPF_CORE_READ(psi, avg_last_update);
+		bpf_cgroup_release(group);
+	}
+	if (reading.pcpu)
+		bpf_loop(cpus, read_cpu, &reading, 0);
+	return 0;
+}
+
+/* The machine and the watched groups, CPU by CPU. */
+SEC("syscall")
+int watched(void *ctx)
+{
+	bpf_loop(PRESSURE_MOST_WATCHED, read_slot, NULL, 0);
+	return 0;
+}
+
+static int take_total(struct cgroup *group)
+{
+	struct psi_group *psi = BPF_CORE_READ(group, psi);
+	__u64 folded = (__u64)psi + bpf_core_field_offset(struct psi_group, total);
+	__u32 place = groups;
+	struct pressure_total *total = bpf_map_lookup_elem(&total_by_place, &place);
+	__u32 number;
+	int ours;
+
+	if (!psi || (bpf_core_field_exists(psi->enabled) && !BPF_CORE_READ(psi, enabled)))
+		return 0;
+	if (!psi_system && bpf_core_field_exists(psi->parent)) {
+		struct psi_group *parent = BPF_CORE_READ(psi, parent);
+
+		if (parent && !BPF_CORE_READ(parent, parent))
+			psi_system = (__u64)parent;
+	}
+	/* More groups than that are not measured at all, which is said where they are looked for. */
+	if (!total)
+		return 0;
+	total->id = BPF_CORE_READ(group, kn, id);
+	for (ours = 0; ours < PRESSURE_NONIDLE; ours++) {
+		number = number_by_state[ours];
+		if (number != NONE)
+			bpf_probe_read_kernel(&total->ns[ours], sizeof(__u64),
+					      (void *)(folded + number * sizeof(__u64)));
+	}
+	groups = place + 1;
+	return 0;
+}
+
+/* The kernel's own folds of every group, as they stand. */
+SEC("syscall")
+int totals(void *ctx)
+{
+	struct cgroup *root = bpf_cgroup_from_id(ROOT_ID);
+	struct cgroup_subsys_state *css;
+	struct bpf_iter_css it;
+
+	groups = 0;
+	if (!root)
+		return 1;
+	bpf_rcu_read_lock();
+	bpf_iter_css_new(&it, &root->self, PARENTS_FIRST);
+	while ((css = bpf_iter_css_next(&it)))
+		take_total(css->cgroup);
+	bpf_iter_css_destroy(&it);
+	bpf_rcu_read_unlock();
+	bpf_cgroup_release(root);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,216 @@
+//! Per-CPU stalled times as pressure and as stall density: pure arithmetic.
+//!
+//! Pressure is the kernel's number (kernel/sched/psi.c: collect_percpu_times): the mean of what each CPU
+//! lost, weighted by how long it was not idle, over 2 s. Density is the plain mean. Both only ever add
+//! differences of absolute times, so no error accumulates: what one reading was too low, the next is
+//! too high.
+
+/// Our states (enum pressure_state in `bpf/pressure.h`); the last is `nonidle`.
+pub(crate) const STATES: usize = 8;
+/// The states that are stalls.
+pub(crate) const STALLS: usize = STATES - 1;
+const NONIDLE: usize = STATES - 1;
+
+/// A difference this close below 2^32 is a step back: clocks of CPUs differ by some ns, and a torn
+/// reading by some us.
+const MOST_BACK_NS: u32 = 10_000_000;
+/// Times are modulo 2^32 ns: what lies longer apart cannot be told.
+pub(crate) const MOST_APART_NS: i64 = u32::MAX as i64 - MOST_BACK_NS as i64;
+
+/// What one group's CPUs lost, added up from reading to reading.
+#[derive(Clone, Debug)]
+pub(crate) struct Stalled {
+    /// The last reading of each CPU; `None` before the first.
+    last: Vec<Option<[u32; STATES]>>,
+    /// Grown since the last reading, by CPU.
+    fresh: Vec<[f64; STATES]>,
+    /// Grown since the last fold before that.
+    unfolded: Vec<[f64; STATES]>,
+    density_ns: [f64; STATES],
+    pressure_ns: [f64; STALLS],
+}
+
+impl Stalled {
+    /// Of so many CPUs, pressure having added up to `pressure_ns` before.
+    pub(crate) fn new(cpus: usize, pressure_ns: [i64; STALLS]) -> Self {
+        Self {
+            last: vec![None; cpus],
+            fresh: vec![[0.0; STATES]; cpus],
+            unfolded: vec![[0.0; STATES]; cpus],
+            density_ns: [0.0; STATES],
+            pressure_ns: pressure_ns.map(|ns| ns as f64),
+        }
+    }
+
+    /// Forgets the last readings: what happened since is not known.
+    pub(crate) fn skip(&mut self) {
+        self.last.fill(None);
+    }
+
+    /// Takes a reading of one CPU, of so many that are online.
+    pub(crate) fn take(&mut self, cpu: usize, ns: [u32; STATES], online: usize) {
+        let (Some(last), Some(fresh)) = (self.last.get_mut(cpu), self.fresh.get_mut(cpu)) else {
+            return;
+        };
+        if let Some(last) = last {
+            for state in 0..STATES {
+                let grown = growth(last[state], ns[state]) as f64;
+                fresh[state] += grown;
+                self.density_ns[state] += grown / online.max(1) as f64;
+            }
+        }
+        *last = Some(ns);
+    }
+
+    /// Ends a reading. Where an interval of pressure ended meanwhile, `ended` is the part of the time since
+    /// the reading before that had passed then.
+    pub(crate) fn settle(&mut self, ended: Option<f64>) {
+        if let Some(part) = ended {
+            self.move_fresh(part);
+            self.fold();
+            self.move_fresh(1.0 - part);
+        } else {
+            self.move_fresh(1.0);
+        }
+        self.fresh.fill([0.0; STATES]);
+    }
+
+    fn move_fresh(&mut self, part: f64) {
+        for (unfolded, fresh) in self.unfolded.iter_mut().zip(&self.fresh) {
+            for (sum, grown) in unfolded.iter_mut().zip(fresh) {
+                *sum += grown * part;
+            }
+        }
+    }
+
+    fn fold(&mut self) {
+        let weight: f64 = self.unfolded.iter().map(|cpu| cpu[NONIDLE].max(0.0)).sum();
+        if weight > 0.0 {
+            for cpu in &self.unfolded {
+                let part = cpu[NONIDLE].max(0.0) / weight;
+                for (sum, grown) in self.pressure_ns.iter_mut().zip(cpu) {
+                    *sum += grown * part;
+                }
+            }
+        }
+        self.unfolded.fill([0.0; STATES]);
+    }
+
+    /// Stalled time so far, mean over the CPUs, ns, by state.
+    pub(crate) fn density(&self) -> [i64; STATES] {
+        self.density_ns.map(|ns| ns.round() as i64)
+    }
+
+    /// Stalled time so far as pressure counts it, ns, by stall; up to the last fold.
+    pub(crate) fn pressure(&self) -> [i64; STALLS] {
+        self.pressure_ns.map(|ns| ns.round() as i64)
+    }
+}
+
+/// How far a time modulo 2^32 has moved.
+fn growth(from: u32, to: u32) -> i64 {
+    let grown = to.wrapping_sub(from);
+    if grown > u32::MAX - MOST_BACK_NS {
+        i64::from(grown) - (1 << 32)
+    } else {
+        i64::from(grown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn reading(state: usize, ns: u32, nonidle: u32) -> [u32; STATES] {
+        let mut reading = [0; STATES];
+        reading[state] = ns;
+        reading[NONIDLE] = nonidle;
+        reading
+    }
+
+    #[test]
+    fn pressure_weighs_cpus_by_their_work_and_density_does_not() {
+        let mut stalled = Stalled::new(2, [0; STALLS]);
+        for cpu in 0..2 {
+            stalled.take(cpu, reading(0, 0, 0), 2);
+        }
+        stalled.take(0, reading(0, 900, 1_000), 2);
+        stalled.take(1, reading(0, 0, 500), 2);
+        stalled.settle(None);
+        assert_eq!(stalled.pressure()[0], 0, "before the fold");
+        stalled.settle(Some(1.0));
+        assert_eq!(stalled.pressure()[0], 600);
+        assert_eq!(stalled.density()[0], 450);
+        assert_eq!(stalled.density()[NONIDLE], 750);
+        stalled.settle(Some(0.5));
+        assert_eq!(stalled.pressure()[0], 600, "nothing is folded twice");
+    }
+
+    #[test]
+    fn an_interval_that_ends_between_two_readings_takes_its_part() {
+        let mut stalled = Stalled::new(1, [0; STALLS]);
+        stalled.take(0, reading(0, 0, 0), 1);
+        stalled.take(0, reading(0, 400, 1_000), 1);
+        stalled.settle(Some(0.25));
+        assert_eq!(stalled.pressure()[0], 100);
+        stalled.settle(Some(1.0));
+        assert_eq!((stalled.pressure()[0], stalled.density()[0]), (400, 400));
+    }
+
+    #[test]
+    fn the_first_reading_is_no_growth_and_what_was_skipped_is_not_made_up() {
+        let mut stalled = Stalled::new(1, [0; STALLS]);
+        stalled.take(0, reading(4, 700, 700), 1);
+        stalled.take(0, reading(4, 900, 900), 1);
+        stalled.skip();
+        stalled.take(0, reading(4, 5_000, 5_000), 1);
+        stalled.take(0, reading(4, 5_100, 5_100), 1);
+        stalled.settle(Some(1.0));
+        assert_eq!((stalled.density()[4], stalled.pressure()[4]), (300, 300));
+    }
+
+    #[test]
+    fn a_cpu_that_nobody_has_is_left_out() {
+        let mut stalled = Stalled::new(1, [0; STALLS]);
+        stalled.take(9, reading(0, 1, 1), 1);
+        assert_eq!(stalled.density(), [0; STATES]);
+    }
+
+    proptest! {
+        /// However it is read, torn by some us, over any number of wraps: nothing is lost or made up.
+        #[test]
+        fn errors_of_single_readings_never_accumulate(
+            steps in prop::collection::vec((0_u64..4_000_000_000, -5_000_i64..5_000), 1..40),
+            start in any::<u32>(),
+        ) {
+            let mut stalled = Stalled::new(1, [0; STALLS]);
+            let mut truth = u64::from(start);
+            stalled.take(0, reading(2, start, start), 1);
+            let mut error = 0;
+            for (step, torn) in steps {
+                truth += step;
+                error = torn;
+                let seen = truth.wrapping_add_signed(error) as u32;
+                stalled.take(0, reading(2, seen, seen), 1);
+            }
+            let expected = (truth - u64::from(start)).cast_signed() + error;
+            prop_assert_eq!(stalled.density()[2], expected);
+        }
+
+        /// What the folds add up to lies between the least and the most that a CPU lost.
+        #[test]
+        fn a_fold_is_a_mean(cpus in prop::collection::vec((0_u32..2_000_000_000, 1_u32..2_000_000_000), 1..9)) {
+            let mut stalled = Stalled::new(cpus.len(), [0; STALLS]);
+            for (cpu, (lost, nonidle)) in cpus.iter().enumerate() {
+                stalled.take(cpu, [0; STATES], cpus.len());
+                stalled.take(cpu, reading(0, *lost, *nonidle), cpus.len());
+            }
+            stalled.settle(Some(1.0));
+            let lost = || cpus.iter().map(|(lost, _)| i64::from(*lost));
+            let folded = stalled.pressure()[0];
+            prop_assert!(lost().min().unwrap_or(0) <= folded && folded <= lost().max().unwrap_or(0));
+        }
+    }
+}

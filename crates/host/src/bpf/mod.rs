@@ -1,0 +1,92 @@
+//! Programs in the kernel (`bpf/`): whether they can be had here, and the user's side of each.
+//!
+//! Nothing depends on them: where one cannot be loaded, what it would have told is read from files or is
+//! missing, and `doctor` says why.
+
+mod clock;
+pub(crate) mod fold;
+mod mapped;
+mod per_cpu;
+pub(crate) mod pressure;
+
+use std::fmt;
+use std::sync::Mutex;
+
+use libbpf_rs::{PrintLevel, set_print};
+
+/// The code that loads each program, made from it when this crate is built.
+#[allow(
+    clippy::all,
+    clippy::unwrap_used,
+    dead_code,
+    missing_docs,
+    non_camel_case_types,
+    unused_imports
+)]
+mod skeletons {
+    pub(crate) mod clock {
+        include!(concat!(env!("OUT_DIR"), "/clock.skel.rs"));
+    }
+    pub(crate) mod pressure {
+        include!(concat!(env!("OUT_DIR"), "/pressure.skel.rs"));
+    }
+}
+
+/// Why a program is not used here, for a person.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Refusal(String);
+
+impl Refusal {
+    pub(crate) fn new(why: impl Into<String>) -> Self {
+        Self(why.into())
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<libbpf_rs::Error> for Refusal {
+    fn from(error: libbpf_rs::Error) -> Self {
+        Self(format!("{error:#}"))
+    }
+}
+
+impl From<rustix::io::Errno> for Refusal {
+    fn from(error: rustix::io::Errno) -> Self {
+        Self(std::io::Error::from(error).to_string())
+    }
+}
+
+/// What libbpf has to say while a program is loaded.
+static SAID: Mutex<String> = Mutex::new(String::new());
+/// Beyond it, the verifier's tale is cut off.
+const MOST_SAID: usize = 65_536;
+
+/// Loads something; what libbpf says to it goes into the refusal and not to the user's terminal.
+fn quietly<T>(load: impl FnOnce() -> Result<T, Refusal>) -> Result<T, Refusal> {
+    fn keep(_: PrintLevel, text: String) {
+        if let Ok(mut said) = SAID.lock()
+            && said.len() < MOST_SAID
+        {
+            said.push_str(&text);
+        }
+    }
+    let before = set_print(Some((PrintLevel::Warn, keep)));
+    let loaded = load();
+    set_print(before);
+    let said = SAID.lock().map(|mut said| std::mem::take(&mut *said));
+    loaded.map_err(|refusal| match said.as_deref().map(first_reason) {
+        Ok(Some(reason)) => Refusal(format!("{refusal} ({reason})")),
+        _ => refusal,
+    })
+}
+
+/// The line of libbpf's report that says most.
+fn first_reason(said: &str) -> Option<&str> {
+    let lines = || said.lines().map(|line| line.trim_start_matches("libbpf: "));
+    let telling = |line: &&str| line.contains("failed") || line.contains("not supported");
+    lines().find(telling).or_else(|| lines().next())
+}

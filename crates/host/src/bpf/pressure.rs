@@ -1,0 +1,237 @@
+//! Pressure at its source: how long each CPU of a group was stalled, without disturbing the kernel's own
+//! account of it (`bpf/pressure.bpf.c`).
+
+use std::mem::MaybeUninit;
+use std::os::fd::AsFd as _;
+
+use libbpf_rs::btf::Btf;
+use libbpf_rs::btf::types::Enum;
+use libbpf_rs::skel::{OpenSkel as _, SkelBuilder as _};
+use libbpf_rs::{MapCore as _, MapFlags, ProgramInput, ProgramMut, num_possible_cpus};
+use model::{MISSING, Timestamp};
+
+use super::clock::SchedulerClock;
+use super::fold::STATES;
+use super::mapped::Mapped;
+use super::per_cpu::PerCpu;
+use super::skeletons::pressure::types::{
+    pressure_cpu, pressure_stall, pressure_total, pressure_watched,
+};
+use super::skeletons::pressure::{PressureSkel, PressureSkelBuilder};
+use super::{Refusal, quietly};
+
+/// Groups that are read CPU by CPU, the machine among them (PRESSURE_MOST_WATCHED).
+pub(crate) const MOST_WATCHED: usize = 64;
+/// Machines with more CPUs are read by file: a reading's cost grows with them, and none was tried.
+const MOST_CPUS: usize = 512;
+/// Where the machine stands among the watched.
+pub(crate) const MACHINE: usize = 0;
+
+/// The number of a state that a kernel does not have.
+const NONE: u32 = u32::MAX;
+
+/// Stalled times of one CPU of a group, as they were read.
+pub(crate) type Stall = pressure_stall;
+/// What the kernel has folded of one group.
+pub(crate) type Total = pressure_total;
+
+/// The loaded programs.
+pub(crate) struct Pressure {
+    programs: PressureSkel<'static>,
+    clock: SchedulerClock,
+    cpus: usize,
+    watched: Mapped<pressure_watched>,
+    stalls: Mapped<Stall>,
+    totals: Mapped<Total>,
+    /// Where the CPUs' times are, and which CPUs are online.
+    places: Vec<(pressure_cpu, bool)>,
+    /// The kernel's numbers of the states.
+    numbers: [u32; STATES],
+}
+
+impl Pressure {
+    /// Loads them and finds the kernel's per-CPU times.
+    ///
+    /// # Errors
+    /// Why they cannot be had here.
+    pub(crate) fn load() -> Result<Self, Refusal> {
+        quietly(Self::loaded)
+    }
+
+    fn loaded() -> Result<Self, Refusal> {
+        let cpus = num_possible_cpus()?;
+        if cpus > MOST_CPUS {
+            let why = format!("{cpus} CPUs are more than the {MOST_CPUS} that it was made for");
+            return Err(Refusal::new(why));
+        }
+        let kernel = Btf::from_vmlinux()?;
+        let per_cpu = PerCpu::of(&kernel)?;
+        let place = Box::leak(Box::new(MaybeUninit::uninit()));
+        let mut open = PressureSkelBuilder::default().open(place)?;
+        let slots = MOST_WATCHED * cpus;
+        let constants = open.maps.rodata_data.as_deref_mut();
+        let constants = constants.ok_or_else(|| Refusal::new("the program has no constants"))?;
+        constants.cpus = cpus as u32;
+        constants.to_system_group_pcpu = per_cpu.distance("runqueues", "system_group_pcpu")?;
+        constants.to_this_cpu_off = per_cpu.distance("runqueues", "this_cpu_off")?;
+        // Before 6.17 each group has its own.
+        constants.to_psi_seq = per_cpu.distance("runqueues", "psi_seq").unwrap_or(0);
+        let numbers = numbers(&kernel)?;
+        constants.number_by_state = numbers;
+        open.maps.place_by_cpu.set_max_entries(cpus as u32)?;
+        open.maps
+            .stall_by_slot_and_cpu
+            .set_max_entries(slots as u32)?;
+        let programs = open.load()?;
+        let maps = &programs.maps;
+        let (watched, stalls, totals) = (
+            &maps.watched_by_slot,
+            &maps.stall_by_slot_and_cpu,
+            &maps.total_by_place,
+        );
+        let mut pressure = Self {
+            watched: Mapped::new(watched.as_fd(), MOST_WATCHED, watched.value_size())?,
+            stalls: Mapped::new(stalls.as_fd(), slots, stalls.value_size())?,
+            totals: Mapped::new(
+                totals.as_fd(),
+                totals.max_entries() as usize,
+                totals.value_size(),
+            )?,
+            clock: SchedulerClock::load(cpus)?,
+            places: vec![(pressure_cpu::default(), true); cpus],
+            cpus,
+            numbers,
+            programs,
+        };
+        match run(&pressure.programs.progs.locate)? {
+            0 => {}
+            code => {
+                let why = format!(
+                    "the kernel's per-CPU times are not where they were looked for ({code})"
+                );
+                return Err(Refusal::new(why));
+            }
+        }
+        pressure.find_places()?;
+        pressure.calibrate()?;
+        Ok(pressure)
+    }
+
+    /// CPUs that each group has times on.
+    pub(crate) fn cpus(&self) -> usize {
+        self.cpus
+    }
+
+    /// Those of them that are online.
+    pub(crate) fn online(&self) -> usize {
+        self.places.iter().filter(|(_, online)| *online).count()
+    }
+
+    /// A row of times, without those that this kernel does not count.
+    pub(crate) fn counted<const N: usize>(&self, mut row: [i64; N]) -> [i64; N] {
+        for (value, number) in row.iter_mut().zip(self.numbers) {
+            if number == NONE {
+                *value = MISSING;
+            }
+        }
+        row
+    }
+
+    /// What `locate` found.
+    fn find_places(&mut self) -> Result<(), Refusal> {
+        let map = &self.programs.maps.place_by_cpu;
+        for (cpu, (place, _)) in self.places.iter_mut().enumerate() {
+            let found = map.lookup(&(cpu as u32).to_ne_bytes(), MapFlags::ANY)?;
+            let offset = found.as_deref().and_then(|it| it.first_chunk());
+            let offset = offset.ok_or_else(|| Refusal::new("a CPU has no times"))?;
+            place.offset = u64::from_ne_bytes(*offset);
+        }
+        Ok(())
+    }
+
+    /// Looks at the scheduler's clocks anew; they drift.
+    pub(crate) fn calibrate(&mut self) -> Result<(), Refusal> {
+        let ahead = self.clock.read()?;
+        let map = &self.programs.maps.place_by_cpu;
+        for (cpu, ((place, online), ahead)) in self.places.iter_mut().zip(ahead).enumerate() {
+            *online = ahead.is_some();
+            // Of one that is not online the times stand still, and so may its clock.
+            place.clock_ahead_ns = ahead.unwrap_or(place.clock_ahead_ns);
+            let mut value = [0; size_of::<pressure_cpu>()];
+            value[..8].copy_from_slice(&place.offset.to_ne_bytes());
+            value[8..].copy_from_slice(&place.clock_ahead_ns.to_ne_bytes());
+            map.update(&(cpu as u32).to_ne_bytes(), &value, MapFlags::ANY)?;
+        }
+        if self.online() == 0 {
+            return Err(Refusal::new("no CPU told its scheduler's clock"));
+        }
+        Ok(())
+    }
+
+    /// Watches the group with this id from now on in a slot other than the machine's.
+    pub(crate) fn watch(&self, slot: usize, id: u64) -> Result<(), Refusal> {
+        let mut value = [0; size_of::<pressure_watched>()];
+        value[..8].copy_from_slice(&id.to_ne_bytes());
+        let slots = &self.programs.maps.watched_by_slot;
+        slots.update(&(slot as u32).to_ne_bytes(), &value, MapFlags::ANY)?;
+        Ok(())
+    }
+
+    /// Reads the machine and the watched groups, CPU by CPU.
+    pub(crate) fn read_watched(&self) -> Result<(), Refusal> {
+        run(&self.programs.progs.watched).map(|_| ())
+    }
+
+    /// Whether the group in a slot was there at the last reading, its pressure being counted; and when the
+    /// kernel last ended one of its own 2 s, on CLOCK_BOOTTIME, where that is known.
+    pub(crate) fn state(&self, slot: usize) -> Option<Timestamp> {
+        let watched = self.watched.get(slot).filter(|it| it.alive != 0)?;
+        let ahead = self
+            .places
+            .first()
+            .map_or(0, |(place, _)| place.clock_ahead_ns);
+        Some(Timestamp::from_ns(watched.folded_at.cast_signed() - ahead))
+    }
+
+    /// What was last read of a CPU of the group in a slot.
+    pub(crate) fn stall(&self, slot: usize, cpu: usize) -> Option<Stall> {
+        (cpu < self.cpus).then(|| self.stalls.get(slot * self.cpus + cpu))?
+    }
+
+    /// Reads the kernel's own folds of all groups.
+    pub(crate) fn read_totals(&self) -> Result<impl Iterator<Item = Total>, Refusal> {
+        run(&self.programs.progs.totals)?;
+        let found = self
+            .programs
+            .maps
+            .bss_data
+            .as_deref()
+            .map_or(0, |it| it.groups);
+        Ok((0..found as usize).filter_map(|place| self.totals.get(place)))
+    }
+}
+
+/// The kernel's numbers of the states (enum psi_states in include/linux/psi_types.h), in our order.
+fn numbers(kernel: &Btf<'_>) -> Result<[u32; STATES], Refusal> {
+    const NAMES: [&str; STATES] = [
+        "PSI_CPU_SOME",
+        "PSI_CPU_FULL",
+        "PSI_MEM_SOME",
+        "PSI_MEM_FULL",
+        "PSI_IO_SOME",
+        "PSI_IO_FULL",
+        "PSI_IRQ_FULL",
+        "PSI_NONIDLE",
+    ];
+    let states: Option<Enum<'_>> = kernel.type_by_name("psi_states");
+    let states = states.ok_or_else(|| Refusal::new("this kernel was built without PSI"))?;
+    Ok(NAMES.map(|name| {
+        let mut members = states.iter();
+        let found = members.find(|it| it.name.is_some_and(|it| it == name));
+        found.map_or(NONE, |it| it.value as u32)
+    }))
+}
+
+fn run(program: &ProgramMut<'_>) -> Result<u32, Refusal> {
+    Ok(program.test_run(ProgramInput::default())?.return_value)
+}

@@ -1,0 +1,194 @@
+//! Where the cgroup hierarchies are mounted, and where a process is in them.
+//!
+//! The v2 root is found from mountinfo, since hybrid layouts mount it anywhere.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use model::{bytes_of, name_of};
+use sensors::{Hierarchy, Source};
+
+/// A mounted hierarchy.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Mount {
+    /// Where it is mounted.
+    pub point: PathBuf,
+    /// The group that stands there: `/`, or a container's own, whose processes still name their
+    /// groups from the true root.
+    pub root: String,
+}
+
+impl Mount {
+    /// The folder of the group at `path`; `None` for a group that is not below this mount: a process
+    /// outside of our own cgroup namespace is shown at `/../...` (cgroup_namespaces(7)).
+    pub(crate) fn folder(&self, path: &str) -> Option<PathBuf> {
+        let inside = path.strip_prefix(self.root.trim_end_matches('/'))?;
+        if inside.split('/').any(|part| part == "..") {
+            return None;
+        }
+        (inside.is_empty() || inside.starts_with('/'))
+            .then(|| below(&self.point, &bytes_of(inside)))
+    }
+}
+
+/// Where the cgroup hierarchies are mounted.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Hierarchies {
+    /// The unified hierarchy.
+    pub v2: Option<Mount>,
+    /// The v1 hierarchies by controller.
+    pub v1: BTreeMap<String, Mount>,
+}
+
+impl Hierarchies {
+    /// Finds the mounts in the text of /proc/self/mountinfo (proc(5)); paths are below `root`.
+    pub fn from_mountinfo(text: &[u8], root: &Path) -> Self {
+        let mut found = Self::default();
+        for line in text.split(|byte| *byte == b'\n') {
+            let line = name_of(line);
+            let Some((left, right)) = line.split_once(" - ") else {
+                continue;
+            };
+            let mut right = right.split(' ');
+            let (kind, options) = (
+                right.next().unwrap_or_default(),
+                right.nth(1).unwrap_or_default(),
+            );
+            let left: Vec<&str> = left.split(' ').collect();
+            // A bind mount of a sub-tree is not the hierarchy's root, unless we are in a container,
+            // where it is all that there is: the first mount of each kind wins.
+            let (Some(group), Some(point)) = (left.get(3), left.get(4)) else {
+                continue;
+            };
+            let mount = Mount {
+                point: below(root, &bytes_of(&unescape(point))),
+                root: unescape(group),
+            };
+            match kind {
+                "cgroup2" if found.v2.is_none() => found.v2 = Some(mount),
+                "cgroup" => {
+                    for option in options
+                        .split(',')
+                        .filter(|option| CONTROLLERS.contains(option))
+                    {
+                        found
+                            .v1
+                            .entry(option.to_owned())
+                            .or_insert_with(|| mount.clone());
+                    }
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// Every mount point.
+    pub fn mounts(&self) -> Vec<PathBuf> {
+        let all = self.v2.iter().chain(self.v1.values());
+        let mut mounts: Vec<_> = all.map(|mount| mount.point.clone()).collect();
+        mounts.dedup();
+        mounts
+    }
+
+    /// `v1`, `v2`, `hybrid` or `none`.
+    pub fn layout(&self) -> &'static str {
+        match (&self.v2, self.v1.is_empty()) {
+            (Some(_), true) => "v2",
+            (Some(_), false) => "hybrid",
+            (None, false) => "v1",
+            (None, true) => "none",
+        }
+    }
+
+    pub(crate) fn mount(&self, hierarchy: Hierarchy) -> Option<&Mount> {
+        match hierarchy {
+            Hierarchy::None => None,
+            Hierarchy::V2 => self.v2.as_ref(),
+            Hierarchy::V1(controller) => self.v1.get(controller),
+        }
+    }
+
+    /// Whether a group is there, in any of them.
+    pub(crate) fn have(&self, group: &str) -> bool {
+        let mut mounts = self.v2.iter().chain(self.v1.values());
+        mounts.any(|mount| mount.folder(group).is_some_and(|folder| folder.is_dir()))
+    }
+
+    pub(crate) fn place(&self, source: &Source, group: &str) -> Option<PathBuf> {
+        let folder = self.mount(source.hierarchy)?.folder(group)?;
+        // A group need not exist in every hierarchy.
+        Some(folder.join(source.path))
+    }
+}
+
+/// The v1 controllers that some sensor reads, now or in a verdict.
+const CONTROLLERS: [&str; 6] = ["cpu", "cpuacct", "cpuset", "memory", "blkio", "pids"];
+
+/// Where a process is in each hierarchy that some sensor reads; a controller that has no v1
+/// hierarchy lives in v2.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Placement<T> {
+    /// In v1 cpu.
+    pub cpu: Option<T>,
+    /// In v1 memory.
+    pub memory: Option<T>,
+    /// In v1 blkio.
+    pub io: Option<T>,
+    /// In v2.
+    pub v2: Option<T>,
+}
+
+impl<T> Placement<T> {
+    /// The same places by another name.
+    pub fn map<U>(self, mut to: impl FnMut(T) -> U) -> Placement<U> {
+        Placement {
+            cpu: self.cpu.map(&mut to),
+            memory: self.memory.map(&mut to),
+            io: self.io.map(&mut to),
+            v2: self.v2.map(&mut to),
+        }
+    }
+}
+
+/// The groups of a process, from the text of its /proc/PID/cgroup. A group's name may hold any byte but
+/// a line's end, which the kernel refuses (cgroup_mkdir).
+pub fn groups_of(text: &[u8]) -> Placement<&[u8]> {
+    let mut found = Placement::default();
+    for line in text.split(|byte| *byte == b'\n') {
+        let mut fields = line.splitn(3, |byte| *byte == b':');
+        let (number, controllers, path) = (
+            fields.next(),
+            fields.next().unwrap_or_default(),
+            fields.next(),
+        );
+        let Some(path) = path else { continue };
+        if number == Some(b"0") && controllers.is_empty() {
+            found.v2 = Some(path);
+        }
+        for controller in controllers.split(|byte| *byte == b',') {
+            match controller {
+                b"cpu" => found.cpu = Some(path),
+                b"memory" => found.memory = Some(path),
+                b"blkio" => found.io = Some(path),
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+fn below(root: &Path, path: &[u8]) -> PathBuf {
+    let inside = path.iter().position(|byte| *byte != b'/');
+    root.join(OsStr::from_bytes(&path[inside.unwrap_or(path.len())..]))
+}
+
+/// mountinfo writes space, tab, line end and backslash as octal.
+pub(crate) fn unescape(text: &str) -> String {
+    text.replace("\\040", " ")
+        .replace("\\011", "\t")
+        .replace("\\012", "\n")
+        .replace("\\134", "\\")
+}
