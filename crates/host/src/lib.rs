@@ -33,6 +33,8 @@ mod mounts;
 mod probe;
 mod processes;
 mod pulse;
+#[cfg(feature = "queues")]
+pub mod queues;
 mod registry;
 mod root;
 mod sampler;

@@ -30,7 +30,7 @@ fn rhel_8_without_pressure() {
           Doubts            only 3.1 s were steady: run at least 10 s for a verdict to rely on; no pressure
                             was recorded: pressure is switched off: add psi=1 to the kernel's boot
                             parameters and reboot
-          Not seen          stacks, who holds which lock, single waits: this version uses no BPF;
+          Not seen          stacks, who holds which lock, single waits: this version records none;
                             connections are not seen through another root: record on the machine itself;
                             what this machine withheld: `stallscope doctor` has the commands that give it
           Prove it wrong    halve the load: if throughput falls as much, this is wrong
@@ -79,7 +79,7 @@ fn rhel_8_with_pressure_and_a_neighbour() {
           Speaks against it  if nightly.service is the target's own client, say so: --target
                              generator=name:nightly.service
           Doubts            only 3.1 s were steady: run at least 10 s for a verdict to rely on
-          Not seen          stacks, who holds which lock, single waits: this version uses no BPF;
+          Not seen          stacks, who holds which lock, single waits: this version records none;
                             connections are not seen through another root: record on the machine itself
           Prove it wrong    stop nightly.service for 10 s: if throughput stays the same, this is wrong
         gap: connection: not supported here: connections are not seen through another root: record on the machine itself
@@ -99,26 +99,27 @@ fn limits_of_cgroup_v2_and_pressure_of_interrupts() {
     };
     outcome.says(&expect![[r#"
         A CPU quota is the bottleneck: /app.slice ran out of its limit of 0.6 CPUs in 100 % of the periods,
-        and 73 % of its non-idle time was web held back by it, while the machine was 80 % idle.
+        and 74 % of its non-idle time was web held back by it, while the machine was 80 % idle.
                                                                          cpu.quota of /app.slice, consistent
-          judged      0 s to 3.2 s         pressure  cpu 71 % some, memory 0, io 1 % (machine)
+          judged      0.1 s to 3.3 s       pressure  cpu 71 % some, memory 0, io 1 % (machine)
                                            pressure  cpu 72 % some 42 % full, memory 0, io 1 % (its group)
           Where the non-idle time of web went
-            web held back by a CPU quota   73 %  #############################
+            web held back by a CPU quota   74 %  #############################
             web on a CPU                   20 %  ########
-            web waiting for a CPU         6.4 %  ###  0.2 at a time
+            web waiting for a CPU         6.2 %  ##  0.2 at a time
           Thread by thread  awake   CPU  run queue  blocked  sleep  not seen
+            worker-1 902     95 %  19 %       76 %        0      0       5 %
             worker-0 901     95 %  19 %       76 %        0      0       5 %
             worker-2 903     95 %  19 %       76 %        0      0       5 %
-            worker-1 902     95 %  19 %       76 %        0      0       5 %
             web 900           1 %   1 %          0        0   99 %         0
             the run queue includes what a CPU quota withheld
           Would help (at most, if the rest stays as it is)
             a quota of 3 CPUs  +393 %  on the CPUs that this machine has
           Would not help    more clients, a larger machine with the same quota, faster disk, more memory
-          Found innocent    steal 0, disk 0, memory 0, locks 0, other processes 27 % of the CPU used
-          Doubts            only 3.2 s were steady: run at least 10 s for a verdict to rely on
-          Not seen          stacks, who holds which lock, single waits: this version uses no BPF;
+          Found innocent    steal 0, disk 0, memory 0, locks 0, other processes 26 % of the CPU used
+          Doubts            only 3.1 s were steady: run at least 10 s for a verdict to rely on; recording
+                            itself took 2.1 % of a CPU
+          Not seen          stacks, who holds which lock, single waits: this version records none;
                             connections are not seen through another root: record on the machine itself
           Prove it wrong    raise the quota of /app.slice to 3 CPUs: if throughput stays the same, this is
                             wrong
@@ -150,18 +151,18 @@ fn an_unprivileged_container() {
     outcome.says(&expect![[r#"
         No bottleneck: app waited for nothing worth naming; 99.5 % of its non-idle time it was on a CPU.
                                                                                   healthy of app, consistent
-          judged      0 s to 3.1 s         pressure  not recorded
+          judged      0.1 s to 3.2 s       pressure  not recorded
           Where the non-idle time of app went
             app on a CPU           99.5 %  ########################################
             app waiting for a CPU  0.5 %
           Thread by thread  awake   CPU  run queue  blocked  sleep  not seen
             app 17           40 %  40 %      0.2 %        0      0      60 %
-          Found innocent    steal 0, throttling 0, other processes 33 % of the CPU used
+          Found innocent    steal 0, throttling 0, other processes 24 % of the CPU used
           Doubts            only 3.1 s were steady: run at least 10 s for a verdict to rely on; no pressure
                             was recorded: this kernel shows no pressure: add psi=1 to its boot parameters
                             and reboot (it needs Linux 4.20 or later with CONFIG_PSI, and no sandbox that
-                            hides /proc/pressure)
-          Not seen          stacks, who holds which lock, single waits: this version uses no BPF;
+                            hides /proc/pressure); recording itself took 6 % of a CPU
+          Not seen          stacks, who holds which lock, single waits: this version records none;
                             connections are not seen through another root: record on the machine itself;
                             proc/diskstats cannot be read: Input/output error (os error 5); what blocked
                             threads wait for is not seen: run as root, or as the user who owns them; what
@@ -206,7 +207,7 @@ fn one_cpu_without_pressure_and_schedstat() {
                             was recorded: this kernel shows no pressure: add psi=1 to its boot parameters
                             and reboot (it needs Linux 4.20 or later with CONFIG_PSI, and no sandbox that
                             hides /proc/pressure)
-          Not seen          stacks, who holds which lock, single waits: this version uses no BPF;
+          Not seen          stacks, who holds which lock, single waits: this version records none;
                             connections are not seen through another root: record on the machine itself; no
                             run-queue delay: this kernel was built without CONFIG_SCHED_INFO (schedstats);
                             what this machine withheld: `stallscope doctor` has the commands that give it
@@ -252,7 +253,7 @@ fn cpus_by_the_hundred() {
           Found innocent    steal 0, throttling 0, disk 0, memory 0, locks 0, other processes 35 % of the
                             CPU used
           Doubts            only 3.1 s were steady: run at least 10 s for a verdict to rely on
-          Not seen          stacks, who holds which lock, single waits: this version uses no BPF;
+          Not seen          stacks, who holds which lock, single waits: this version records none;
                             connections are not seen through another root: record on the machine itself
           Prove it wrong    run with twice the clients: if throughput grows, this is wrong
         gap: connection: not supported here: connections are not seen through another root: record on the machine itself
@@ -277,16 +278,17 @@ fn cpus_processes_and_groups_that_come_and_go() {
     outcome.says(&expect![[r#"
         No bottleneck: app waited for nothing worth naming; 98 % of its non-idle time it was on a CPU.
                                                                                   healthy of app, consistent
-          judged      0 s to 3.1 s         pressure  cpu 5 % some, memory 0, io 0 (machine)
+          judged      0.1 s to 3.2 s       pressure  cpu 5 % some, memory 0, io 0 (machine)
                                            pressure  cpu 6 % some 3 % full, memory 0, io 0 (its group)
           Where the non-idle time of app went
             app on a CPU            98 %  #######################################
             app waiting for a CPU  2.4 %  #
           Thread by thread  awake   CPU  run queue  blocked  sleep  not seen
             app 500          82 %  80 %        2 %        0      0      18 %
-          Found innocent    steal 0, throttling 0, memory 0, other processes 41 % of the CPU used
-          Doubts            only 3.1 s were steady: run at least 10 s for a verdict to rely on
-          Not seen          stacks, who holds which lock, single waits: this version uses no BPF;
+          Found innocent    steal 0, throttling 0, memory 0, other processes 35 % of the CPU used
+          Doubts            only 3.1 s were steady: run at least 10 s for a verdict to rely on; recording
+                            itself took 7.1 % of a CPU
+          Not seen          stacks, who holds which lock, single waits: this version records none;
                             connections are not seen through another root: record on the machine itself;
                             cpu3 was away for 1.1 s
           Next              give it more work: what it then waits for is its limit
@@ -336,7 +338,7 @@ fn names_that_their_owners_chose_badly() {
           Found innocent    steal 0, throttling 0, disk 0, memory 0, locks 0, other processes 25 % of the
                             CPU used
           Doubts            only 3.1 s were steady: run at least 10 s for a verdict to rely on
-          Not seen          stacks, who holds which lock, single waits: this version uses no BPF;
+          Not seen          stacks, who holds which lock, single waits: this version records none;
                             connections are not seen through another root: record on the machine itself
           Next              give it more work: what it then waits for is its limit
         gap: connection: not supported here: connections are not seen through another root: record on the machine itself
@@ -385,7 +387,7 @@ fn pressure_that_is_switched_off_midway() {
             a 810            75 %  70 %        5 %        0      0      25 %
           Found innocent    steal 0, throttling 0, memory 0, other processes 30 % of the CPU used
           Doubts            only 3.1 s were steady: run at least 10 s for a verdict to rely on
-          Not seen          stacks, who holds which lock, single waits: this version uses no BPF; pressure
+          Not seen          stacks, who holds which lock, single waits: this version records none; pressure
                             of /b.slice is switched off: write 1 into its cgroup.pressure; pressure of
                             /b.slice/a.service is switched off: write 1 into its cgroup.pressure;
                             /b.slice/a.service was away for 3.0 s; connections are not seen through another
@@ -426,7 +428,7 @@ fn both_hierarchies() {
           Would not help    more clients, a larger machine with the same quota, faster disk, more memory
           Found innocent    steal 0, disk 0, memory 0, locks 0
           Doubts            only 3.2 s were steady: run at least 10 s for a verdict to rely on
-          Not seen          stacks, who holds which lock, single waits: this version uses no BPF;
+          Not seen          stacks, who holds which lock, single waits: this version records none;
                             connections are not seen through another root: record on the machine itself
           Prove it wrong    raise the quota of /fixture.service to 0.3 CPUs: if throughput stays the same,
                             this is wrong
