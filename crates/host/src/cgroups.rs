@@ -110,13 +110,13 @@ impl Cgroups {
         self.by_id.get(&id).copied()
     }
 
-    /// The v2 groups of target and generator, and those above them, with the kernel's numbers.
-    pub(crate) fn near(&self) -> impl Iterator<Item = (&str, u64, EntityId)> {
+    /// The v2 groups of target and generator, and those above them: the kernel's numbers, and paths.
+    pub(crate) fn near(&self) -> impl Iterator<Item = (u64, &str, EntityId)> {
         let near = self.groups.iter().filter(|(_, group)| group.near);
-        near.filter_map(|(path, group)| Some((path.as_str(), group.id?, group.entity)))
+        near.filter_map(|(path, group)| Some((group.id?, path.as_str(), group.entity)))
     }
 
-    /// Says so where a group's pressure is switched off.
+    /// Says so where the pressure of the group at `path` is switched off.
     pub(crate) fn say_pressure_off(&self, path: &str, gaps: &mut Gaps) {
         say_pressure_off(&self.hierarchies, path, gaps);
     }

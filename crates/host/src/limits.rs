@@ -95,6 +95,12 @@ pub(crate) fn keep(descriptor: OwnedFd, share: Share) -> Result<OwnedFd, Errno> 
     Ok(descriptor)
 }
 
+/// Whether half of the descriptors are free yet: what is read at a tick needs them more than what can be
+/// done without.
+pub(crate) fn is_half_free() -> bool {
+    File::open("/dev/null").is_ok_and(|next| keep(next.into(), Share::Group).is_ok())
+}
+
 /// The last ones are left to the recording itself, which could not be written any more without them.
 fn is_among_the_last(number: RawFd, limit: Option<u64>, share: Share) -> bool {
     let number = u64::from(number.unsigned_abs());

@@ -406,11 +406,10 @@ impl Sampler {
         }
         if let Some(stalls) = stalls {
             if look == Look::Last || now_due.every(budget.near) {
-                let gaps = &mut scratch.gaps;
-                stalls.sample(stamp(), (cgroups, gaps), (density, intakes));
+                stalls.sample(stamp(), cgroups, &mut scratch.gaps, (density, intakes));
             }
             if due(&sensors::pressure::MACHINE, true) {
-                stalls.take_folds(stamp(), cgroups, intakes);
+                stalls.take_folds(stamp(), cgroups, &mut scratch.gaps, intakes);
             }
         }
         machine.retain_mut(|(index, probe)| {

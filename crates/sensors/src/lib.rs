@@ -84,6 +84,8 @@ pub fn periods() -> impl Iterator<Item = (&'static str, Period)> {
         .iter()
         .map(|sensor| (&*sensor.table.name, sensor.period));
     let asked = [
+        (&stall::STALL, TICK),
+        (&stall::CGROUP_STALL, TICK),
         (&FILESYSTEM, FILESYSTEM_PERIOD),
         (&CONNECTION, CONNECTION_PERIOD),
         (&postgres::SESSION, postgres::PERIOD),

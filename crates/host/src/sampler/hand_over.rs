@@ -87,8 +87,7 @@ impl Sampler {
             .finish(boottime(), &mut self.scratch.gaps, &mut self.intakes);
         self.processes.finish(&mut self.scratch, &mut self.intakes);
         if let Some(stalls) = &mut self.stalls {
-            let rows = (&mut self.density, &mut self.intakes[..]);
-            stalls.finish(&mut self.scratch.gaps, rows);
+            stalls.finish(&mut self.scratch.gaps, &mut self.density, &mut self.intakes);
         }
         self.recorder.1.finish(&mut self.recorder.0);
         self.clock.1.finish(&mut self.clock.0);
