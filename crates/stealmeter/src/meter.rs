@@ -219,6 +219,8 @@ impl Reader {
     pub fn read(&self) -> Snapshot {
         let flags = self.0.flags.load(Ordering::Acquire);
         let (words, settled) = self.0.words.read();
+        // Counters that lack a part may have come after the first look.
+        let in_part = (flags | self.0.flags.load(Ordering::Acquire)) & RUN_QUEUE_IN_PART != 0;
         let [cpu, run_queue, sleep, blocked, hidden, boundaries, torn, at] = words;
         Snapshot {
             counters: Counters::from_array([cpu, run_queue, sleep, blocked, hidden]),
@@ -226,9 +228,10 @@ impl Reader {
             waiting: at & 1 == 1,
             boundaries,
             torn,
-            run_queue: match flags & RUN_QUEUE_IN_PART {
-                0 => RunQueue::Whole,
-                _ => RunQueue::Part,
+            run_queue: if in_part {
+                RunQueue::Part
+            } else {
+                RunQueue::Whole
             },
             settled,
             ended: flags & ENDED != 0,
