@@ -1,11 +1,11 @@
 # One runner for people. Every recipe is a script of scripts/, so that it can be read and run alone.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lab soak fuzz bench ui build fmt
+.PHONY: help demo test check lab soak fuzz bench ui build install-stealmeter fmt
 
 help: ## list these targets
 	@echo "usage: make TARGET"
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## build, then watch a PostgreSQL run being diagnosed (a few minutes)
 	@scripts/demo.sh
@@ -33,6 +33,9 @@ ui: ## build the report page's program, ui/dist/page.html, which is kept in the 
 
 build: ## build the program and the lab into target/release
 	@scripts/build.sh
+
+install-stealmeter: ## stealmeter for C: header, libraries and pkg-config file, under PREFIX=/usr/local
+	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" scripts/install-stealmeter.sh
 
 fmt: ## format the sources
 	@cargo fmt --all

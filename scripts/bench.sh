@@ -7,6 +7,9 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 scripts/need.sh "the bench" postgresql compilers
+case "${1:-steal}" in
+    steal) scripts/need.sh "the steal experiment" linux-perf ;;
+esac
 scripts/build.sh
 
 built=$(realpath "${CARGO_TARGET_DIR:-target}/release")

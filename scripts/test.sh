@@ -8,6 +8,10 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 scripts/need.sh "the tests" postgresql compilers sudo util-linux e2fsprogs iproute2 python3-venv
+scripts/need.sh "the tests of stealmeter in C" liburing-dev ||
+    echo "No liburing: stealmeter is not tested with what is missing" >&2
+scripts/need.sh "the steal experiment" linux-perf ||
+    echo "No perf: the steal experiment is not tried" >&2
 scripts/rust.sh
 scripts/need.sh "the page's tests" nodejs npm chromium ||
     echo "No Node.js or Chromium: the page is not tested" >&2

@@ -45,17 +45,36 @@ function policy(): Plugin {
   };
 }
 
-/** Leaves out what uPlot can draw and this page does not: bars, splines, dates. */
+/** What uPlot can draw and this page does not: bars and splines, a legend, and axes of dates, which the
+    page's own clock stands for. What is found, how often, and what takes its place. */
+const UNUSED: readonly (readonly [pattern: RegExp, times: number, instead: string])[] = [
+  [/\(paths\.(stepped|bars|spline)\s*= \w+\);/g, 3, ""],
+  [/uPlot\.(join|fmtDate|tzDate|sync)\s*= \w+;/g, 4, ""],
+  [/const \[ timeIncrs.* = genTimeStuffs\(.*\);/g, 2, ""],
+  [/const (_tzDate|_fmtDate|_timeAxisSplits|_timeAxisVals|_timeSeriesVal)\s*= .*;/g, 5, ""],
+  [/\(isTime \? \(ms == 1 \? timeIncrsMs : timeIncrsS\) : numIncrs\)/g, 1, "numIncrs"],
+  [/isTime \? \(isStr\(sv\) \? .* : sv \|\| _timeSeriesVal\) : /g, 1, ""],
+  [
+    /isTime \? \([^?]*\?[^?]*\?\s*timeAxisVal\(_tzDate, av\) :\s*av \|\| _timeAxisVals\s*\) : /g,
+    1,
+    "",
+  ],
+  [/\b(days|months)\.map\(slice3\)/g, 2, "$1"],
+  [/const localTz = .*;/g, 1, ""],
+  [/const showLegend = legend\.show;/g, 1, "const showLegend = false;"],
+  [/isTime && sc\.distr == 1 \? _timeAxisSplits : /g, 1, ""],
+];
+
 function lean(): Plugin {
-  const unused =
-    /\(paths\.(stepped|bars|spline)\s*= \w+\);|uPlot\.(join|fmtDate|tzDate|sync)\s*= \w+;/g;
   return {
     name: "lean",
     transform(code, id) {
       if (!id.endsWith("uPlot.esm.js")) return;
-      const { length } = code.match(unused) ?? [];
-      if (length !== 7) throw new Error("uPlot is not the one that this was written for");
-      return code.replace(unused, "");
+      return UNUSED.reduce((left, [pattern, times, instead]) => {
+        if (left.match(pattern)?.length !== times)
+          throw new Error(`uPlot is not the one that this was written for: ${pattern}`);
+        return left.replace(pattern, instead);
+      }, code);
     },
   };
 }

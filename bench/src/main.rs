@@ -12,6 +12,7 @@ mod recorder;
 mod replay;
 mod sampling;
 mod size;
+mod steal;
 mod workload;
 
 use std::path::PathBuf;
@@ -48,6 +49,12 @@ enum Figure {
     Probes,
     /// Throughput of a saturated pgbench with and without `stallscope record`.
     Workload,
+    /// Steal time of event loops by three meters, beside what the scheduler did.
+    Steal(steal::Options),
+    #[command(hide = true)]
+    StealLoops(steal::Loops),
+    #[command(hide = true)]
+    StealHog(steal::Hog),
     /// Copies a recording without its names, to be kept here; measures nothing.
     Keep {
         /// The recording.
@@ -58,15 +65,18 @@ enum Figure {
 }
 
 impl Figure {
-    const ALL: &[Figure] = &[
-        Figure::Size { recording: None },
-        Figure::Hour,
-        Figure::Sampling,
-        Figure::Own,
-        Figure::Memory,
-        Figure::Probes,
-        Figure::Workload,
-    ];
+    fn all() -> Vec<Figure> {
+        vec![
+            Figure::Size { recording: None },
+            Figure::Hour,
+            Figure::Sampling,
+            Figure::Own,
+            Figure::Memory,
+            Figure::Probes,
+            Figure::Workload,
+            Figure::Steal(steal::Options::default()),
+        ]
+    }
 
     fn measure(&self) -> Result<()> {
         match self {
@@ -77,6 +87,9 @@ impl Figure {
             Figure::Memory => memory::measure(),
             Figure::Probes => probes::measure(),
             Figure::Workload => workload::measure(),
+            Figure::Steal(options) => steal::measure(options),
+            Figure::StealLoops(loops) => steal::loops(loops),
+            Figure::StealHog(hog) => steal::hog(hog),
             Figure::Keep { from, to } => replay::keep(from, to),
         }
     }
@@ -84,8 +97,8 @@ impl Figure {
 
 fn main() -> ExitCode {
     let figures = match Arguments::parse().figure {
-        Some(ref figure) => std::slice::from_ref(figure).to_vec(),
-        None => Figure::ALL.to_vec(),
+        Some(figure) => vec![figure],
+        None => Figure::all(),
     };
     for figure in figures {
         if let Err(error) = figure.measure() {

@@ -196,8 +196,8 @@ fn about(seconds: i64, complete: bool) -> Meta {
         identity: identity(start),
         plan: Plan {
             command: "record".to_owned(),
-            targets: Vec::new(),
             fast_period_ns: 100_000_000,
+            ..Plan::default()
         },
         window: Window::new(start, start + seconds * 1_000_000_000),
         complete,

@@ -1,5 +1,7 @@
 //! What the whole recorder costs while it records, beside another one on the same load.
 
+use std::fs;
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -24,17 +26,41 @@ pub(crate) fn measure() -> Result<()> {
         recorder.end()?;
         say(&format!("stallscope record, target {what}"), share);
     }
-    // Every second, into a file, as its service does every ten minutes.
-    let mut atop = Command::new("atop");
-    atop.arg("-w").arg(room.path().join("atop.raw")).arg("1");
-    match Recorder::start(&mut atop) {
-        Ok(recorder) => {
-            std::thread::sleep(Duration::from_secs(2));
-            say("atop -w FILE 1", recorder.share(OBSERVED)?);
+    for (what, mut command) in others(room.path())? {
+        match Recorder::start(&mut command) {
+            Ok(recorder) => {
+                std::thread::sleep(SETTLE);
+                say(what, recorder.share(OBSERVED)?);
+            }
+            Err(error) => println!("own: {error:#}"),
         }
-        Err(error) => println!("own: {error:#}: apt-get install atop"),
     }
     Ok(())
+}
+
+/// Other recorders, every second into a file; they come from `apt-get install atop` and, with a clang newer
+/// than 14, `cargo install below`.
+fn others(room: &Path) -> Result<[(&'static str, Command); 2]> {
+    let mut atop = Command::new("atop");
+    atop.arg("-w").arg(room.join("atop.raw")).arg("1");
+    let mut lines = String::new();
+    for folder in ["log", "store"] {
+        let path = room.join(format!("below-{folder}"));
+        fs::create_dir(&path)?;
+        lines += &format!("{folder}_dir = {path:?}\n");
+    }
+    if let Some(groups) = host::environment(Path::new("/")).hierarchies.v2 {
+        lines += &format!("cgroup_root = {:?}\n", groups.point);
+    }
+    let config = room.join("below.conf");
+    fs::write(&config, lines)?;
+    let mut below = Command::new("below");
+    below.arg("--config").arg(config);
+    below.args(["record", "--interval-s", "1"]);
+    Ok([
+        ("atop -w FILE 1", atop),
+        ("below record --interval-s 1", below),
+    ])
 }
 
 fn say(what: &str, share: f64) {

@@ -26,7 +26,7 @@ const TICK: Duration = Duration::from_millis(100);
 const TARGET: usize = 30;
 
 pub(crate) fn measure() -> Result<()> {
-    host::raise_descriptor_limit();
+    host::raise_descriptor_limit()?;
     for groups in GROUPS {
         let crowd = Crowd::gather(groups)?;
         full(groups, &crowd)?;

@@ -1,5 +1,6 @@
 //! Bytes per value on disk.
 
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -29,7 +30,7 @@ pub(crate) fn measure(recording: Option<&Path>) -> Result<()> {
         real.cpu_ns as f64 / 1e6 / real.seconds,
     );
     if recording.is_some() {
-        return Ok(());
+        return list(&room.path().join("replayed.stall"));
     }
     let made = mixed::write(&room.path().join("mixed.stall"), SECONDS)?;
     let share = made.bytes as f64 / made.values as f64;
@@ -37,5 +38,19 @@ pub(crate) fn measure(recording: Option<&Path>) -> Result<()> {
         "size: made up, steps of noise, {} series, {SECONDS} s, {} values, {} bytes: {share:.3} bytes per value",
         made.series, made.values, made.bytes
     );
+    Ok(())
+}
+
+/// Where a recording's bytes are, the most first.
+fn list(folder: &Path) -> Result<()> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        files.push((entry.metadata()?.len(), entry.file_name()));
+    }
+    files.sort_by_key(|(bytes, _)| Reverse(*bytes));
+    for (bytes, name) in files {
+        println!("size: {bytes:>9} bytes  {}", name.display());
+    }
     Ok(())
 }

@@ -107,6 +107,7 @@ struct cgroup;
 
 struct cgroup_subsys_state {
 	struct cgroup *cgroup;
+	unsigned int flags;
 };
 
 struct cgroup {

@@ -18,6 +18,7 @@ export interface DrawnColumn {
   readonly unit?: Unit;
   readonly kind?: ColumnKind;
   readonly scale?: number;
+  readonly help?: string;
 }
 
 export interface DrawnSeries {
@@ -96,7 +97,7 @@ export function drawnPage(drawing: Drawing): { page: Page; blocks: string[] } {
         unit: column.unit ?? "nanoseconds",
         kind: column.kind ?? "counter",
         quality: "exact",
-        help: `What ${column.name} means.`,
+        help: column.help ?? `What ${column.name} means.`,
         source: "drawn",
         scale: column.scale ?? 1,
       })),
@@ -117,6 +118,7 @@ export function drawnPage(drawing: Drawing): { page: Page; blocks: string[] } {
     schema: "stallscope.page/1",
     report,
     recording: "drawn-1.stall",
+    typed: [],
     complete: true,
     served: false,
     window: { start: report.origin + (edges[0] ?? 0), end: report.origin + (edges.at(-1) ?? 0) },

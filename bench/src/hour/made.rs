@@ -173,8 +173,8 @@ fn about(size: &Size, cast: &Cast, complete: bool) -> Meta {
         },
         plan: Plan {
             command: "run".to_owned(),
-            targets: Vec::new(),
             fast_period_ns: TICK_NS,
+            ..Plan::default()
         },
         window: Window::new(START, START + size.seconds * TICKS_PER_S * TICK_NS),
         complete,

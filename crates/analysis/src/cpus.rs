@@ -1,9 +1,8 @@
 //! The CPUs: how busy they were, which of them the target may use, and who used them.
 
-use std::collections::BTreeMap;
+use model::{Entity, EntityId, EntityKind, LedgerClass, Meta, Role, Timeline, Window};
 
-use model::{EntityKind, LedgerClass, Meta, Role, Timeline, Window};
-
+use crate::measure::{Of, mean, ratio};
 use crate::neighbours;
 use crate::quota::target_groups;
 use crate::subject::{Subject, threads_of};
@@ -25,58 +24,93 @@ pub(crate) struct CpuUse {
     pub(crate) target_ns: f64,
     pub(crate) generator_ns: f64,
     pub(crate) recorder_ns: f64,
-    /// All else that the machine did, named or not.
+    /// All else that the machine did, named or not; without what the target calls.
     pub(crate) rest_ns: f64,
+    /// Together, with what the target calls.
+    pub(crate) all_ns: f64,
 }
 
 impl CpuUse {
     /// A part of all CPU time used.
     pub(crate) fn part(&self, ns: f64) -> f64 {
-        let all = self.target_ns + self.generator_ns + self.recorder_ns + self.rest_ns;
-        if all > 0.0 { ns / all } else { 0.0 }
+        if self.all_ns > 0.0 {
+            ns / self.all_ns
+        } else {
+            0.0
+        }
     }
 }
 
+/// One CPU over the window: parts of the time that was accounted to any state. An idle CPU stops its tick,
+/// and what it did between ticks is accounted to none, so of the clock's time a part is in no state; of
+/// what is in one, the parts agree with what threads ran.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Core {
+    pub(crate) entity: Entity,
+    /// Doing anything.
+    pub(crate) busy: f64,
+    /// The same of the time that the hypervisor left it.
+    pub(crate) busy_of_usable: f64,
+    /// Serving interrupts, hard and soft.
+    pub(crate) interrupts: f64,
+}
+
+const BUSY: [&str; 5] = ["user_ns", "nice_ns", "system_ns", "irq_ns", "softirq_ns"];
+const STATES: [&str; 8] = [
+    "user_ns",
+    "nice_ns",
+    "system_ns",
+    "irq_ns",
+    "softirq_ns",
+    "idle_ns",
+    "iowait_ns",
+    "steal_ns",
+];
+
+/// How much the named states of a CPU grew.
+fn spent(timeline: &Timeline, cpu: EntityId, window: Window, states: &[&str]) -> f64 {
+    let of = Of::new(timeline, "cpu", cpu, window);
+    states.iter().filter_map(|state| of.growth(state)).sum()
+}
+
+/// The CPUs one by one.
+pub(crate) fn cores(timeline: &Timeline, window: Window) -> Vec<Core> {
+    let cpus = timeline.entities.of_kind(EntityKind::Cpu);
+    let all = cpus.filter_map(|cpu| {
+        let spent = |states: &[&str]| spent(timeline, cpu.id, window, states);
+        let total = spent(&STATES);
+        let busy = spent(&BUSY);
+        Some(Core {
+            entity: cpu.entity.clone(),
+            busy: ratio(busy, total)?,
+            busy_of_usable: ratio(busy, total - spent(&["steal_ns"])).unwrap_or(0.0),
+            interrupts: spent(&["irq_ns", "softirq_ns"]) / total,
+        })
+    });
+    all.collect()
+}
+
 pub(crate) fn machine(timeline: &Timeline, window: Window) -> Option<Machine> {
-    let mut sums: BTreeMap<&str, f64> = BTreeMap::new();
-    const STATES: [&str; 8] = [
-        "user_ns",
-        "nice_ns",
-        "system_ns",
-        "idle_ns",
-        "iowait_ns",
-        "irq_ns",
-        "softirq_ns",
-        "steal_ns",
-    ];
-    let mut seen = 0;
-    for cpu in timeline.entities.of_kind(EntityKind::Cpu) {
+    let cpus = || timeline.entities.of_kind(EntityKind::Cpu);
+    let seen = cpus().filter(|cpu| {
         let idle = timeline.series("cpu", cpu.id, "idle_ns");
-        seen += u32::from(idle.is_some_and(|idle| idle.covered(window).is_some()));
-        for state in STATES {
-            if let Some(growth) = timeline
-                .series("cpu", cpu.id, state)
-                .and_then(|series| series.growth(window))
-            {
-                *sums.entry(state).or_default() += growth;
-            }
-        }
-    }
-    let total: f64 = sums.values().sum();
-    let sum = |states: &[&str]| {
-        states
-            .iter()
-            .filter_map(|state| sums.get(state))
-            .sum::<f64>()
+        idle.is_some_and(|idle| idle.covered(window).is_some())
+    });
+    let seen = seen.count() as f64;
+    let sum = |states: &[&str]| -> f64 {
+        cpus()
+            .map(|cpu| spent(timeline, cpu.id, window, states))
+            .sum()
     };
-    let busy = sum(&["user_ns", "nice_ns", "system_ns", "irq_ns", "softirq_ns"]) / total;
+    let total = sum(&STATES);
+    let busy = sum(&BUSY) / total;
     (total > 0.0).then(|| Machine {
         busy,
         idle: sum(&["idle_ns"]) / total,
         iowait: sum(&["iowait_ns"]) / total,
         steal: sum(&["steal_ns"]) / total,
         // The CPUs that were seen may not have been seen for the whole window.
-        busy_ns: busy * f64::from(seen) * window.len_ns() as f64,
+        busy_ns: busy * seen * window.len_ns() as f64,
     })
 }
 
@@ -99,38 +133,20 @@ pub(crate) fn effective_cpus(timeline: &Timeline, meta: &Meta, window: Window) -
         .unwrap_or(1)
 }
 
-/// Busy part of the CPUs that the target may use: of all of them, or of the busiest that many.
+/// Busy part of the CPUs that the target may use, of what the hypervisor left them: of all of them, or of
+/// the busiest that many.
 pub(crate) fn effective_busy(
-    timeline: &Timeline,
-    window: Window,
     machine: Option<Machine>,
-    cpus: u32,
-    effective: u32,
+    cores: &[Core],
+    (cpus, effective): (u32, u32),
 ) -> Option<f64> {
     let machine = machine?;
-    let usable = 1.0 - machine.steal;
     if effective >= cpus {
-        return Some(if usable > 0.0 {
-            machine.busy / usable
-        } else {
-            0.0
-        });
+        return Some(ratio(machine.busy, 1.0 - machine.steal).unwrap_or(0.0));
     }
-    let mut busy: Vec<f64> = timeline
-        .entities
-        .of_kind(EntityKind::Cpu)
-        .filter_map(|cpu| {
-            // Per second of what is known of this CPU.
-            let rate = |state| timeline.series("cpu", cpu.id, state)?.rate(window);
-            let idle = rate("idle_ns")?
-                + rate("iowait_ns").unwrap_or(0.0)
-                + rate("steal_ns").unwrap_or(0.0);
-            Some(1.0 - idle / 1e9)
-        })
-        .collect();
+    let mut busy: Vec<f64> = cores.iter().map(|core| core.busy_of_usable).collect();
     busy.sort_by(|a, b| b.total_cmp(a));
-    let chosen = &busy[..busy.len().min(effective as usize)];
-    (!chosen.is_empty()).then(|| chosen.iter().sum::<f64>() / chosen.len() as f64)
+    mean(&busy[..busy.len().min(effective as usize)])
 }
 
 pub(crate) fn cpu_use(
@@ -148,20 +164,21 @@ pub(crate) fn cpu_use(
             .series("recorder", machine.id, "cpu_ns")?
             .growth(window)
     });
-    let ended = |role| unseen_children_ns(timeline, role, window);
-    let mut cpu = CpuUse {
-        target_ns: on_cpu(target) + ended(Role::Target),
-        generator_ns: on_cpu(generator) + ended(Role::Generator),
-        recorder_ns: own.unwrap_or(0.0),
-        rest_ns: neighbours::rest_cpu_ns(timeline, window),
-    };
-    if let Some(machine) = machine {
-        // What no process shows (interrupts, processes that lived between two looks) is of the rest.
-        let dependencies = dependency_ns(timeline, window);
-        let known = cpu.target_ns + cpu.generator_ns + cpu.recorder_ns + dependencies;
-        cpu.rest_ns = cpu.rest_ns.max(machine.busy_ns - known);
+    let ended = |role| ended_children_ns(timeline, role, window);
+    let target_ns = on_cpu(target) + ended(Role::Target);
+    let generator_ns = on_cpu(generator) + ended(Role::Generator);
+    let recorder_ns = own.unwrap_or(0.0);
+    let known = target_ns + generator_ns + recorder_ns + dependency_ns(timeline, window);
+    // What no process shows (interrupts, processes that lived between two looks) is of the rest.
+    let unnamed = machine.map_or(0.0, |machine| machine.busy_ns - known);
+    let rest_ns = neighbours::rest_cpu_ns(timeline, window).max(unnamed);
+    CpuUse {
+        target_ns,
+        generator_ns,
+        recorder_ns,
+        rest_ns,
+        all_ns: known + rest_ns,
     }
-    cpu
 }
 
 /// CPU time of what the target calls, ns: neither its own nor a stranger's.
@@ -171,31 +188,25 @@ fn dependency_ns(timeline: &Timeline, window: Window) -> f64 {
     threads.filter_map(run).sum()
 }
 
-/// CPU time of children that lived too shortly to be sampled (a backend per connection), ns: what
-/// their parents buried, less what was seen of those that ended.
-fn unseen_children_ns(timeline: &Timeline, role: Role, window: Window) -> f64 {
-    let mut unseen = 0.0;
-    for process in timeline
-        .entities
-        .of_kind(EntityKind::Process)
-        .filter(|it| it.role == role)
-    {
-        let buried = timeline.series("process", process.id, "children_ns");
-        unseen += buried
-            .and_then(|series| series.growth(window))
-            .unwrap_or(0.0);
+/// CPU time of children that lived too shortly to be sampled (a backend per connection), ns: what their
+/// parents buried, without those that have rows of their own (`without_inherited`).
+fn ended_children_ns(timeline: &Timeline, role: Role, window: Window) -> f64 {
+    let processes = timeline.entities.of_kind(EntityKind::Process);
+    let buried = processes
+        .filter(|process| process.role == role)
+        .filter_map(|process| {
+            Of::new(timeline, "process", process.id, window).growth("children_ns")
+        });
+    buried.sum()
+}
+
+/// Part of the target's CPU time that it spent in the kernel.
+pub(crate) fn kernel_part(timeline: &Timeline, window: Window) -> Option<f64> {
+    let (mut user, mut system) = (0.0, 0.0);
+    for (thread, _) in threads_of(timeline, Role::Target) {
+        let of = Of::new(timeline, "thread", thread, window);
+        user += of.growth("user_ns").unwrap_or(0.0);
+        system += of.growth("system_ns").unwrap_or(0.0);
     }
-    for (thread, _) in threads_of(timeline, role) {
-        let ended = timeline
-            .entities
-            .get(thread)
-            .and_then(|record| record.vanished);
-        if ended.is_some_and(|end| window.contains(end)) {
-            let last = timeline
-                .series("thread", thread, "run_ns")
-                .and_then(|run| run.values().next_back());
-            unseen -= last.map_or(0.0, |(_, ns)| ns as f64);
-        }
-    }
-    unseen.max(0.0)
+    ratio(system, user + system)
 }

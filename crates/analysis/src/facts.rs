@@ -9,8 +9,7 @@ use model::{
 };
 
 use crate::account;
-use crate::cores::{self, Core};
-use crate::cpus::{CpuUse, Machine, cpu_use, effective_busy, effective_cpus, machine};
+use crate::cpus::{self, Core, CpuUse, Machine, cpu_use, effective_busy, effective_cpus, machine};
 use crate::io::{self, Io};
 use crate::memory::{self, Memory};
 use crate::neighbours::{self, Culprit};
@@ -29,6 +28,16 @@ use crate::thresholds::Thresholds;
 pub(crate) enum Scope {
     Run,
     Phase,
+}
+
+impl Scope {
+    /// The time over which is counted what ends a run whenever it happens.
+    pub(crate) fn over(self, timeline: &Timeline, window: Window) -> Window {
+        match self {
+            Scope::Run => timeline.window,
+            Scope::Phase => window,
+        }
+    }
 }
 
 /// What was measured over one window.
@@ -115,18 +124,19 @@ pub(crate) fn measure<'a>(
         .as_ref()
         .and_then(|target| account::account(target, generator.as_ref(), signal.as_ref(), window));
     let quota_seen = quota_seen(timeline, window);
+    let cores = cpus::cores(timeline, window);
     Facts {
         quota: quota(timeline, window, &groups, effective_cpus),
         quota_seen,
         culprit: neighbours::culprit(timeline, window, cpu.rest_ns, thresholds),
         pressure: pressure(timeline, window),
-        cores: cores::cores(timeline, window),
-        kernel_part: cores::kernel_part(timeline, window),
+        effective_busy: effective_busy(machine, &cores, (meta.cpus, effective_cpus)),
+        cores,
+        kernel_part: cpus::kernel_part(timeline, window),
         memory: memory::memory(timeline, window, scope),
         io: io::io(timeline, window),
         network: network::network(timeline, window),
         sessions: sessions::sessions(timeline, window),
-        effective_busy: effective_busy(timeline, window, machine, meta.cpus, effective_cpus),
         empty_bins: signals::inside(bins, window)
             .filter(|bin| bin.completed() == 0.0)
             .count(),
@@ -318,6 +328,11 @@ impl Facts<'_> {
     /// Asked-for rate of the generator.
     pub(crate) fn asked_rate(&self) -> Option<f64> {
         self.meta.workload.as_ref()?.load.rate
+    }
+
+    /// The time over which is counted what ends a run whenever it happens.
+    pub(crate) fn whole_scope(&self) -> Window {
+        self.scope.over(self.timeline, self.window)
     }
 
     /// The word for the generator's rate: `tps`.

@@ -49,7 +49,7 @@ pub(crate) fn not_seen(facts: &Facts<'_>) -> Vec<String> {
         None => "who holds which lock",
     };
     let mut all = vec![format!(
-        "stacks, {locks}, single waits: this version uses no BPF"
+        "stacks, {locks}, single waits: this version records none"
     )];
     // Pressure that is off is a doubt of its own, and said there.
     let gaps = facts.timeline.gaps.iter();

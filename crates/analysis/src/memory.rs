@@ -61,10 +61,7 @@ impl GroupMemory {
 }
 
 pub(crate) fn memory(timeline: &Timeline, window: Window, scope: Scope) -> Memory {
-    let kills = match scope {
-        Scope::Run => timeline.window,
-        Scope::Phase => window,
-    };
+    let kills = scope.over(timeline, window);
     let seen: Vec<(EntityId, GroupMemory)> =
         groups::of_target(timeline, |record| record.memory_group)
             .into_iter()

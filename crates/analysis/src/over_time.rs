@@ -209,13 +209,17 @@ impl<'a> LedgerOverTime<'a> {
 
 /// Moves what does not fit into a bin into those before it.
 fn move_back(bins: &mut [Measured]) {
-    /// Whoever waits for longer than this does so because something is broken, or its count is.
+    /// Whoever waits for longer than this does so because something is broken, or its count is. Time on a
+    /// CPU is counted at each tick: so much of it at once was never spent.
     const LATEST_NS: f64 = 5e9;
     let (mut run_over, mut wait_over) = (0.0, 0.0);
     for bin in bins.iter_mut().rev() {
         let run = bin.run_ns + run_over;
         bin.run_ns = run.clamp(0.0, bin.wall_ns);
-        run_over = (run - bin.wall_ns).clamp(0.0, LATEST_NS);
+        run_over = (run - bin.wall_ns).max(0.0);
+        if run_over > LATEST_NS {
+            run_over = 0.0;
+        }
         if let Some(wait_ns) = &mut bin.wait_ns {
             let room = bin.wall_ns - bin.run_ns;
             let wait = *wait_ns + wait_over;
@@ -265,6 +269,28 @@ fn whole_ns(ledger: &Ledger) -> [i64; THREAD_CLASSES] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_count_that_jumps_is_not_spent_before() {
+        let bin = |run_ns: f64| Measured {
+            wall_ns: 0.1e9,
+            run_ns,
+            wait_ns: Some(0.0),
+            seen: [0.0; LedgerClass::ALL.len()],
+        };
+        let ran = |counted: f64| {
+            let mut bins: Vec<Measured> = (0..9).map(|_| bin(0.009e9)).collect();
+            bins.push(bin(counted));
+            move_back(&mut bins);
+            bins.iter()
+                .map(|bin| (bin.run_ns / 1e6).round())
+                .collect::<Vec<_>>()
+        };
+        let late = [9.0, 9.0, 9.0, 9.0, 9.0, 9.0, 9.0, 9.0, 59.0, 100.0];
+        assert_eq!(ran(0.15e9), late);
+        let broken = [9.0, 9.0, 9.0, 9.0, 9.0, 9.0, 9.0, 9.0, 9.0, 100.0];
+        assert_eq!(ran(1e18), broken);
+    }
 
     #[test]
     fn what_a_thread_was_met_in_is_believed_of_near_bins_only() {

@@ -65,6 +65,30 @@ pub fn duration(ns: f64) -> String {
     }
 }
 
+/// An amount of memory, whose limits are multiples of powers of two: `40.0 MiB`.
+pub fn memory(bytes: f64) -> String {
+    amount(bytes, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB", "PiB"])
+}
+
+/// An amount on disks and networks, which are sold by powers of ten: `1.25 GB`.
+pub fn storage(bytes: f64) -> String {
+    amount(bytes, 1000.0, &["B", "kB", "MB", "GB", "TB", "PB"])
+}
+
+fn amount(bytes: f64, step: f64, units: &[&str]) -> String {
+    let (mut scaled, mut unit) = (bytes, 0);
+    while scaled.abs() >= step && unit + 1 < units.len() {
+        scaled /= step;
+        unit += 1;
+    }
+    let number = if unit == 0 {
+        integer(scaled)
+    } else {
+        three_digits(scaled)
+    };
+    format!("{number} {}", units[unit])
+}
+
 fn three_digits(value: f64) -> String {
     let magnitude = value.abs();
     if magnitude >= 99.95 {
@@ -111,6 +135,16 @@ pub fn next_cpu(number: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn amounts_of_memory_are_of_powers_of_two_and_others_of_ten() {
+        assert_eq!(memory(40.0 * 1024.0 * 1024.0), "40.0 MiB");
+        assert_eq!(storage(40.0 * 1024.0 * 1024.0), "41.9 MB");
+        assert_eq!(
+            (memory(0.0), storage(999.0)),
+            ("0 B".to_owned(), "999 B".to_owned())
+        );
+    }
 
     #[test]
     fn numbers_as_people_read_them() {

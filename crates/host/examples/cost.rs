@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         harden: false,
         workload: None,
     };
-    host::raise_descriptor_limit();
+    host::raise_descriptor_limit()?;
     let seen = Arc::new(Mutex::new((BTreeMap::<String, usize>::new(), 0, 0, 0)));
     let told = Arc::clone(&seen);
     let sampler = Sampler::start(&settings, &environment(&settings.root), move |harvest| {

@@ -110,10 +110,15 @@ impl Cgroups {
         self.by_id.get(&id).copied()
     }
 
-    /// The v2 groups of target and generator, and those above them: the kernel's numbers.
-    pub(crate) fn near(&self) -> impl Iterator<Item = (u64, EntityId)> {
-        let near = self.groups.values().filter(|group| group.near);
-        near.filter_map(|group| Some((group.id?, group.entity)))
+    /// The v2 groups of target and generator, and those above them: the kernel's numbers, and paths.
+    pub(crate) fn near(&self) -> impl Iterator<Item = (u64, &str, EntityId)> {
+        let near = self.groups.iter().filter(|(_, group)| group.near);
+        near.filter_map(|(path, group)| Some((group.id?, path.as_str(), group.entity)))
+    }
+
+    /// Says so where the pressure of the group at `path` is switched off.
+    pub(crate) fn say_pressure_off(&self, path: &str, gaps: &mut Gaps) {
+        say_pressure_off(&self.hierarchies, path, gaps);
     }
 
     /// Looks for groups that came and went; allocates only for those that came.

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use rustix::io::Errno;
 
-use crate::limits;
+use crate::limits::{refusal, too_many_files};
 
 /// Something that the kernel refused. Its sentence holds the cause: none has a `source` that would be
 /// printed a second time.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file or folder could not be read.
-    #[error("cannot read {path}: {cause}", path = path.display())]
+    #[error("cannot read {path}: {}", refusal(cause), path = path.display())]
     Read {
         /// Which.
         path: PathBuf,
@@ -30,10 +30,8 @@ pub enum Error {
         cause: std::io::Error,
     },
     /// The timer that wakes the sampler could not be made.
-    #[error(
-        "cannot make a timer on the boot-time clock: {0}. Stallscope needs Linux 3.15 or later"
-    )]
-    Timer(rustix::io::Errno),
+    #[error("cannot make a timer on the boot-time clock: {}", timer_refusal(*.0))]
+    Timer(Errno),
     /// The workload could not be started.
     #[error("{}", start_sentence(program, cause))]
     Start {
@@ -43,7 +41,7 @@ pub enum Error {
         cause: std::io::Error,
     },
     /// A thread or a signal handler could not be made.
-    #[error("cannot {what}: {cause}")]
+    #[error("cannot {what}: {}", refusal(cause))]
     Setup {
         /// What was tried.
         what: &'static str,
@@ -64,6 +62,11 @@ impl Error {
     }
 }
 
+fn timer_refusal(errno: Errno) -> String {
+    too_many_files(&errno.into())
+        .unwrap_or_else(|| format!("{errno}. Stallscope needs Linux 3.15 or later"))
+}
+
 fn start_sentence(program: &str, cause: &std::io::Error) -> String {
     // Whatever was typed, a terminal must not obey it.
     let program = program.replace(char::is_control, "\u{fffd}");
@@ -76,17 +79,7 @@ fn start_sentence(program: &str, cause: &std::io::Error) -> String {
                 "cannot run {program}: permission denied. Is it a program? Try: chmod +x {program}"
             )
         }
-        _ => match Errno::from_io_error(cause) {
-            Some(Errno::MFILE) => format!(
-                "cannot run {program}: this process may open no more files; {}",
-                limits::MORE_FILES
-            ),
-            Some(Errno::NFILE) => format!(
-                "cannot run {program}: too many files are open on this machine; {}",
-                limits::MORE_FILES_OF_ALL
-            ),
-            _ => format!("cannot run {program}: {cause}"),
-        },
+        _ => format!("cannot run {program}: {}", refusal(cause)),
     }
 }
 
@@ -95,19 +88,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_lacks_a_descriptor_says_whose_limit_it_is() {
-        let said = |errno: Errno| start_sentence("a", &errno.into());
-        assert_eq!(
-            said(Errno::MFILE),
-            "cannot run a: this process may open no more files; allow this shell more with: sudo prlimit --pid $$ --nofile=65536"
-        );
-        assert_eq!(
-            said(Errno::NFILE),
-            "cannot run a: too many files are open on this machine; allow more with: sudo sysctl fs.file-max=1000000"
-        );
-        assert_eq!(
-            said(Errno::IO),
-            "cannot run a: Input/output error (os error 5)"
-        );
+    fn what_lacks_a_descriptor_is_sent_after_nothing_else() {
+        let many = Error::Timer(Errno::NFILE).to_string();
+        assert!(many.ends_with("sudo sysctl fs.file-max=1000000"), "{many}");
+        let old = Error::Timer(Errno::INVAL).to_string();
+        assert!(old.ends_with("needs Linux 3.15 or later"), "{old}");
+        let run = start_sentence("a", &Errno::NFILE.into());
+        assert!(run.starts_with("cannot run a: too many files"), "{run}");
     }
 }

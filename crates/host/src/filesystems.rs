@@ -21,7 +21,7 @@ use crate::folder::each_number_in;
 use crate::gaps::Gaps;
 use crate::intake::{Intake, LastSeen};
 use crate::local_files::{mount_of, own};
-use crate::mounts::{self, Mount};
+use crate::mounts::{self, Mount, Mountinfo};
 use crate::registry::Registry;
 
 /// At most so many files are asked for their filesystem at one look, which costs 2 to 3 us each; the
@@ -154,7 +154,8 @@ impl Filesystems {
         path.push(&self.proc);
         path.push(DecInt::new(pid));
         *left -= 1;
-        self.meet_folder(pid, &mut path, now, (gaps, registry));
+        let info = Mountinfo::default();
+        self.meet_folder((pid, &info), &mut path, now, (gaps, registry));
         path.push("fd");
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         if let Ok(list) = rustix::fs::open(&path, flags, Mode::empty()) {
@@ -169,7 +170,7 @@ impl Filesystems {
                     {
                         self.met.push(mount);
                         let on = |text: &str| mounts::by_number(text, mount);
-                        self.meet(pid, on, now, (&mut *gaps, &mut *registry));
+                        self.meet((pid, &info), on, now, (&mut *gaps, &mut *registry));
                     }
                     path.pop();
                 }
@@ -181,7 +182,7 @@ impl Filesystems {
     /// Takes in the filesystem of a process's working directory, `process` being its folder of /proc.
     fn meet_folder(
         &mut self,
-        pid: u32,
+        sight: (u32, &Mountinfo),
         process: &mut PathBuf,
         now: Timestamp,
         (gaps, registry): (&mut Gaps, &mut Registry),
@@ -200,7 +201,7 @@ impl Filesystems {
         let cwd = self.text.split(|byte| *byte == 0).nth(1);
         let cwd = String::from_utf8_lossy(cwd.unwrap_or_default()).into_owned();
         self.meet(
-            pid,
+            sight,
             |text| mounts::of_path(text, &cwd),
             now,
             (gaps, registry),
@@ -210,19 +211,19 @@ impl Filesystems {
     /// Takes in the filesystem that `on` picks of the mounts that a process sees.
     fn meet(
         &mut self,
-        pid: u32,
+        (pid, info): (u32, &Mountinfo),
         on: impl Fn(&str) -> Option<Mount>,
         now: Timestamp,
         (gaps, registry): (&mut Gaps, &mut Registry),
     ) {
         let process = self.proc.join(pid.to_string());
-        let text = std::fs::read_to_string(process.join("mountinfo")).unwrap_or_default();
-        let Some(mount) = on(&text) else { return };
+        let text = info.of(&process);
+        let Some(mount) = on(text) else { return };
         if self.devices.contains(&mount.device) {
             return;
         }
         self.devices.push(mount.device.clone());
-        if !mounts::is_reached_locally(&text, &mount) {
+        if !mounts::is_reached_locally(text, &mount) {
             let what = "room on filesystems of other machines and of programs (FUSE) is not looked at, since asking could block";
             gaps.say(
                 &sensors::FILESYSTEM.name,

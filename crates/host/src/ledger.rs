@@ -103,6 +103,23 @@ impl Books {
         if changed {
             self.programs.heed();
         }
+        self.meet(processes);
+    }
+
+    /// Makes room for processes that have come, and lets those go that have ended.
+    fn meet(&mut self, processes: &Processes) {
+        let intake = &mut self.intakes[1];
+        self.others.retain(|pid, process| {
+            let is_there = processes.entity(*pid) == Some(process.last.entity());
+            if !is_there {
+                process.last.finish(intake);
+            }
+            is_there
+        });
+        for (pid, entity) in processes.all() {
+            let others = self.others.entry(pid);
+            others.or_insert_with(|| Process::new(entity));
+        }
     }
 
     /// Reads the threads of target and generator; `rest` the other processes too.
@@ -127,7 +144,7 @@ impl Books {
         self.round += 1;
         self.take_threads(processes);
         if rest {
-            self.take_others(now, processes);
+            self.take_others(now);
         }
     }
 
@@ -171,7 +188,7 @@ impl Books {
         });
     }
 
-    fn take_others(&mut self, now: Timestamp, processes: &Processes) {
+    fn take_others(&mut self, now: Timestamp) {
         let Self {
             programs,
             others,
@@ -181,29 +198,14 @@ impl Books {
         } = self;
         others.values_mut().for_each(|it| it.sums = [0; 2]);
         for other in programs.others() {
-            let Some(entity) = processes.entity(other.tgid) else {
-                continue;
-            };
-            let process = others
-                .entry(other.tgid)
-                .or_insert_with(|| Process::new(entity));
-            if process.last.entity() != entity {
-                process.last.finish(intake);
-                *process = Process::new(entity);
+            if let Some(process) = others.get_mut(&other.tgid) {
+                process.round = *round;
+                process.sums[0] += other.on_cpu_ns.cast_signed();
+                process.sums[1] += other.held_up_ns.cast_signed();
             }
-            process.round = *round;
-            process.sums[0] += other.on_cpu_ns.cast_signed();
-            process.sums[1] += other.held_up_ns.cast_signed();
         }
-        others.retain(|_, process| {
-            let stays = process.round == *round;
-            if stays {
-                process.last.take(now, &process.sums, intake);
-            } else {
-                process.last.finish(intake);
-            }
-            stays
-        });
+        let read = others.values_mut().filter(|it| it.round == *round);
+        read.for_each(|process| process.last.take(now, &process.sums, intake));
     }
 
     /// Looks at the scheduler's clock anew.

@@ -34,6 +34,8 @@ mod mounts;
 mod probe;
 mod processes;
 mod pulse;
+#[cfg(feature = "queues")]
+pub mod queues;
 mod registry;
 mod root;
 mod sampler;
@@ -53,7 +55,7 @@ pub use environment::{Environment, cpus_allowed, environment};
 pub use error::Error;
 pub use handle::{Command, Ending, Harvest, SamplerHandle, Settings, Spare};
 pub use hierarchies::{Hierarchies, Mount, Placement, groups_of};
-pub use limits::{lock_memory, raise_descriptor_limit, raise_priority};
+pub use limits::{lock_memory, raise_descriptor_limit, raise_priority, too_many_files};
 pub use root::{check_root, own_pid};
 pub use sampler::Sampler;
 pub use server::postgres_version;

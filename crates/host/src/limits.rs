@@ -1,12 +1,20 @@
 //! What a recorder needs when the machine is starved, each taken only where it is allowed.
 
+use std::fs::File;
+use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+use crate::Error;
+
 /// So many descriptors are left to the recording's own files, and to what is read once and closed.
 const RESERVE: u64 = 64;
+
+/// What a recording opens at the least beside its standard streams: the interrupts, the sampler's timer
+/// and the machine's first files, the recording's own, and the pipes of a workload while it is started.
+const LEAST: usize = 20;
 
 /// What gives a shell, and all that it starts, more descriptors. The soft limit was raised already, and
 /// only root may go beyond the hard one.
@@ -17,7 +25,10 @@ pub(crate) const MORE_FILES_OF_ALL: &str = "allow more with: sudo sysctl fs.file
 
 /// Raises the soft limit of open files to the hard one and returns the limit as it was, so that the
 /// workload can be given it back.
-pub fn raise_descriptor_limit() -> Rlimit {
+///
+/// # Errors
+/// Where even so, or on the whole machine, there are too few for any recording.
+pub fn raise_descriptor_limit() -> Result<Rlimit, Error> {
     let before = getrlimit(Resource::Nofile);
     // Refused only under a security policy; then the limit stays and gaps say what was not opened.
     let _ = setrlimit(
@@ -27,7 +38,35 @@ pub fn raise_descriptor_limit() -> Rlimit {
             maximum: before.maximum,
         },
     );
-    before
+    // What is open already counts, and nobody knows how much that is: so they are opened.
+    let opened: io::Result<Vec<File>> = (0..LEAST).map(|_| File::open("/dev/null")).collect();
+    opened.map_err(|cause| Error::Setup {
+        what: "record",
+        cause,
+    })?;
+    Ok(before)
+}
+
+/// Whose limit it is that no more files may be open, and what raises it; `None` for another cause.
+pub fn too_many_files(cause: &io::Error) -> Option<String> {
+    match Errno::from_io_error(cause)? {
+        Errno::MFILE => {
+            let limit = getrlimit(Resource::Nofile).current;
+            let most = limit.map_or_else(String::new, |limit| format!(" than {limit}"));
+            Some(format!(
+                "this process may open no more files{most} (ulimit -n); {MORE_FILES}"
+            ))
+        }
+        Errno::NFILE => Some(format!(
+            "too many files are open on this machine; {MORE_FILES_OF_ALL}"
+        )),
+        _ => None,
+    }
+}
+
+/// What was refused, in words that say what to do where that is known.
+pub(crate) fn refusal(cause: &io::Error) -> String {
+    too_many_files(cause).unwrap_or_else(|| cause.to_string())
 }
 
 /// Who a kept descriptor is for. Where there are not enough for all, the groups and processes of a whole
@@ -54,6 +93,12 @@ pub(crate) fn keep(descriptor: OwnedFd, share: Share) -> Result<OwnedFd, Errno> 
         return Err(Errno::MFILE);
     }
     Ok(descriptor)
+}
+
+/// Whether half of the descriptors are free yet: what is read at a tick needs them more than what can be
+/// done without.
+pub(crate) fn is_half_free() -> bool {
+    File::open("/dev/null").is_ok_and(|next| keep(next.into(), Share::Group).is_ok())
 }
 
 /// The last ones are left to the recording itself, which could not be written any more without them.
@@ -135,8 +180,26 @@ mod tests {
     }
 
     #[test]
+    fn what_lacks_a_descriptor_says_whose_limit_it_is() {
+        let said = |errno: Errno| refusal(&errno.into());
+        let limit = getrlimit(Resource::Nofile).current;
+        let limit = limit.expect("a kernel limits them always");
+        assert_eq!(
+            said(Errno::MFILE),
+            format!(
+                "this process may open no more files than {limit} (ulimit -n); allow this shell more with: sudo prlimit --pid $$ --nofile=65536"
+            )
+        );
+        assert_eq!(
+            said(Errno::NFILE),
+            "too many files are open on this machine; allow more with: sudo sysctl fs.file-max=1000000"
+        );
+        assert_eq!(said(Errno::IO), "Input/output error (os error 5)");
+    }
+
+    #[test]
     fn the_limit_is_returned_as_it_was() {
-        let before = raise_descriptor_limit();
+        let before = raise_descriptor_limit().expect("a test may open some");
         let after = getrlimit(Resource::Nofile);
         assert_eq!(before.maximum, after.maximum);
         setrlimit(Resource::Nofile, before).expect("lowering is always allowed");

@@ -1,4 +1,4 @@
-//! Programs and folders of other processes, opened only where they surely answer.
+//! Programs, folders and sockets of other processes, looked at only where they surely answer.
 //!
 //! A program may have been started from a network filesystem whose server is away, and whoever opens it
 //! then waits, unkillable, with all that is sampled. So its place is told from links and mounts in
@@ -13,22 +13,22 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Mode, OFlags, readlink};
 use rustix::io::Errno;
 
-use crate::mounts;
+use crate::mounts::{self, Mountinfo};
 
 /// The `mnt_id` line stands among the first of a fdinfo; some go on for thousands of lines.
 const MOST_INFO: usize = 256;
+/// As many as the kernel follows (MAXSYMLINKS in include/linux/namei.h).
+const MOST_LINKS: usize = 40;
 
 /// Where a link of a process's folder of /proc leads, `exe` or `cwd`, held without being opened.
 ///
 /// # Errors
 /// `REMOTE` where it might not answer; else what the kernel said.
-pub(crate) fn hold(process: &Path, link: &str) -> Result<OwnedFd, Errno> {
+pub(crate) fn hold(process: &Path, info: &Mountinfo, link: &str) -> Result<OwnedFd, Errno> {
     let target = text_of(&process.join(link))?;
     let root = text_of(&process.join("root"))?;
-    let text = std::fs::read_to_string(process.join("mountinfo")).unwrap_or_default();
     let mount = within(&target, &root)
-        .and_then(|path| mounts::of_path(&text, path))
-        .filter(|mount| mounts::is_reached_locally(&text, mount))
+        .and_then(|path| local_mount(info.of(process), path))
         .ok_or(Errno::REMOTE)?;
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     let held = rustix::fs::open(process.join(link), flags, Mode::empty())?;
@@ -42,10 +42,56 @@ pub(crate) fn hold(process: &Path, link: &str) -> Result<OwnedFd, Errno> {
 ///
 /// # Errors
 /// `REMOTE` where it might not answer; else what the kernel said.
-pub(crate) fn program(process: &Path) -> Result<File, Errno> {
-    let held = hold(process, "exe")?;
+pub(crate) fn program(process: &Path, info: &Mountinfo) -> Result<File, Errno> {
+    let held = hold(process, info, "exe")?;
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     rustix::fs::open(own("fd", &held), flags, Mode::empty()).map(File::from)
+}
+
+/// Whose a file of our own is, by its absolute path; `None` where it might not answer, or nobody is known.
+///
+/// The kernel would follow links on the way to anywhere, so that is done here: each step is looked at when
+/// its mount is known to be local, and not before.
+pub(crate) fn owner(info: &str, path: &str) -> Option<u32> {
+    let mut left: Vec<String> = names_of(path);
+    let mut links = 0;
+    let mut place = PathBuf::from("/");
+    while let Some(name) = left.pop() {
+        if name == ".." {
+            place.pop();
+            continue;
+        }
+        place.push(name);
+        local_mount(info, place.to_str()?)?;
+        match text_of(&place) {
+            Ok(target) => {
+                links += 1;
+                if links > MOST_LINKS {
+                    return None;
+                }
+                place.pop();
+                if target.starts_with('/') {
+                    place = PathBuf::from("/");
+                }
+                left.extend(names_of(&target));
+            }
+            // It is no link.
+            Err(Errno::INVAL) => {}
+            Err(_) => return None,
+        }
+    }
+    Some(rustix::fs::lstat(&place).ok()?.st_uid)
+}
+
+/// The steps of a path, the first one last.
+fn names_of(path: &str) -> Vec<String> {
+    let names = path.split('/').filter(|name| !matches!(*name, "" | "."));
+    names.rev().map(str::to_owned).collect()
+}
+
+/// The mount that a path is on, where it surely answers.
+fn local_mount(info: &str, path: &str) -> Option<mounts::Mount> {
+    mounts::of_path(info, path).filter(|mount| mounts::is_reached_locally(info, mount))
 }
 
 /// The number of the mount that an open file is on, from its fdinfo.
@@ -97,7 +143,74 @@ mod tests {
         }
         let mounts = std::fs::read("/proc/self/mountinfo").expect("it is there");
         std::fs::write(process.path().join("mountinfo"), mounts).expect("written");
-        assert_eq!(program(process.path()).err(), Some(Errno::REMOTE));
+        let info = Mountinfo::default();
+        assert_eq!(program(process.path(), &info).err(), Some(Errno::REMOTE));
+    }
+
+    #[test]
+    fn the_mounts_of_a_process_are_read_once() {
+        let process = tempfile::tempdir().expect("a folder");
+        let own = std::env::current_exe().expect("it has a file");
+        for (link, target) in [("exe", own.as_path()), ("root", Path::new("/"))] {
+            std::os::unix::fs::symlink(target, process.path().join(link)).expect("made");
+        }
+        let mounts = "1 0 0:1 / / rw - nfs4 host:/ rw\n";
+        let file = process.path().join("mountinfo");
+        std::fs::write(&file, mounts).expect("written");
+        let info = Mountinfo::default();
+        let opened = || program(process.path(), &info).err();
+        let first = opened();
+        std::fs::remove_file(&file).expect("it is there");
+        assert_eq!(
+            (first, opened()),
+            (Some(Errno::REMOTE), Some(Errno::REMOTE))
+        );
+        assert_eq!(info.of(process.path()), mounts);
+    }
+
+    #[test]
+    fn whose_a_file_is_is_asked_only_on_mounts_that_answer() {
+        use std::os::unix::fs::{MetadataExt as _, symlink};
+        let home = tempfile::tempdir().expect("a folder");
+        let home = home.path().canonicalize().expect("it is there");
+        for folder in ["run", "away"] {
+            std::fs::create_dir(home.join(folder)).expect("it is ours");
+            std::fs::write(home.join(folder).join("socket"), "").expect("it is ours");
+        }
+        for (target, link) in [
+            ("run", "var"),
+            ("../away", "run/out"),
+            ("loop", "loop"),
+            ("nothing", "broken"),
+        ] {
+            symlink(target, home.join(link)).expect("it is ours");
+        }
+        symlink(home.join("var/socket"), home.join("run/absolute")).expect("it is ours");
+        let away = home.join("away");
+        let info = format!(
+            "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n2 1 0:9 / {} rw - nfs4 host:/ rw\n",
+            away.display()
+        );
+        let owner = |path: &str| owner(&info, home.join(path).to_str().expect("a plain path"));
+        let mine = Some(home.metadata().expect("it is there").uid());
+        for path in [
+            "run/socket",
+            "var/socket",
+            "run/../var/./socket",
+            "run/absolute",
+        ] {
+            assert_eq!(owner(path), mine, "{path}");
+        }
+        for path in [
+            "away/socket",
+            "away",
+            "var/out/socket",
+            "loop",
+            "broken",
+            "none/x",
+        ] {
+            assert_eq!(owner(path), None, "{path}");
+        }
     }
 
     #[test]
@@ -106,6 +219,7 @@ mod tests {
         let path = std::env::current_exe().expect("it has a file");
         let mount = mounts::of_path(&text, path.to_str().expect("a plain path"));
         let local = mount.is_some_and(|mount| mounts::is_reached_locally(&text, &mount));
-        assert_eq!(program(Path::new("/proc/self")).is_ok(), local);
+        let opened = program(Path::new("/proc/self"), &Mountinfo::default());
+        assert_eq!(opened.is_ok(), local);
     }
 }

@@ -1,4 +1,7 @@
-//! The mounts that a process sees, from the text of its mountinfo (proc(5)); nothing is touched here.
+//! The mounts that a process sees, from the text of its mountinfo (proc(5)); no mount is touched here.
+
+use std::cell::OnceCell;
+use std::path::Path;
 
 /// Kinds that live in this machine. FUSE is none of them: it is a program that answers, or does not.
 const LOCAL: [&str; 23] = [
@@ -26,6 +29,20 @@ const LOCAL: [&str; 23] = [
     "udf",
     "rootfs",
 ];
+
+/// The text of a process's mountinfo, read when it is first needed, and once: where there are many
+/// containers it is long.
+#[derive(Default)]
+pub(crate) struct Mountinfo(OnceCell<String>);
+
+impl Mountinfo {
+    /// It, of the process whose folder of /proc this is; empty where it may not be read.
+    pub(crate) fn of(&self, process: &Path) -> &str {
+        let read = || std::fs::read_to_string(process.join("mountinfo")).unwrap_or_default();
+        self.0.get_or_init(read)
+    }
+}
+
 /// One line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Mount {

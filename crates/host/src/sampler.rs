@@ -8,7 +8,6 @@ mod hand_over;
 
 use std::os::fd::BorrowedFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
 
 use model::{Cost, Entity, EntityId, EntityKind, Gap, GapReason, Table, Timestamp, Window};
 use sensors::{Facts, Scope, Sensor};
@@ -39,17 +38,15 @@ const FLUSH_TICKS: u64 = 10;
 /// Deadlines that pass unserved in a row before the interval is a gap: over three periods.
 const OVERRUN_TICKS: u64 = 3;
 /// Groups are looked for, clocks compared and memberships read this often, in ticks.
-const SLOW_TICKS: u64 = 50;
+const SLOW_TICKS: u64 = ticks_of(sensors::CLOCK_PERIOD);
 /// Filesystems are asked how full they are this often, in ticks.
-const FILESYSTEM_TICKS: u64 = 10;
+const FILESYSTEM_TICKS: u64 = ticks_of(sensors::FILESYSTEM_PERIOD);
 /// Connections are looked at this often, in ticks.
-const CONNECTION_TICKS: u64 = 10;
+const CONNECTION_TICKS: u64 = ticks_of(sensors::CONNECTION_PERIOD);
 /// How long each process of the rest kept the target from a CPU is read this often, in ticks.
-const LEDGER_REST_TICKS: u64 = 10;
+const LEDGER_REST_TICKS: u64 = ticks_of(sensors::ledger::REST_PERIOD);
 /// The scheduler's clocks are compared with ours this often, in ticks: they drift by 20 ns a second.
 const CALIBRATION_TICKS: u64 = 100;
-/// What is read this seldom is left alone at the end: reading pressure early bends it for everybody.
-const PRESSURE_FOLD: Duration = Duration::from_secs(2);
 /// A clock reading serves for rows read within this time of it.
 const STAMP_NS: i64 = 500_000;
 
@@ -336,7 +333,7 @@ impl Sampler {
             &mut self.registry,
         );
         if let Some(stalls) = &mut self.stalls {
-            stalls.follow(&self.cgroups, &mut self.scratch.gaps);
+            stalls.follow(now, &self.cgroups, &mut self.scratch.gaps);
         }
         self.filesystems.look(
             self.processes.targets(),
@@ -395,7 +392,7 @@ impl Sampler {
             };
             match look {
                 Look::Due => now_due.every(ticks_of(period) * factor),
-                Look::Last => period < PRESSURE_FOLD,
+                Look::Last => true,
             }
         };
         let mut last = boottime();
@@ -418,10 +415,10 @@ impl Sampler {
         }
         if let Some(stalls) = stalls {
             if look == Look::Last || now_due.every(budget.near) {
-                stalls.sample(stamp(), (density, intakes));
+                stalls.sample(stamp(), cgroups, &mut scratch.gaps, (density, intakes));
             }
             if due(&sensors::pressure::MACHINE, true) {
-                stalls.take_folds(stamp(), cgroups, intakes);
+                stalls.take_folds(stamp(), cgroups, &mut scratch.gaps, intakes);
             }
         }
         machine.retain_mut(|(index, probe)| {

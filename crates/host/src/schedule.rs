@@ -9,7 +9,7 @@ use crate::Error;
 use crate::clock::boottime;
 
 /// The shortest period, and the length of a tick.
-pub(crate) const TICK_NS: i64 = 100_000_000;
+pub(crate) const TICK_NS: i64 = sensors::TICK.as_nanos() as i64;
 
 /// Why everything is looked at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,8 +36,10 @@ impl Due {
     }
 }
 
-pub(crate) fn ticks_of(period: Duration) -> u64 {
-    (period.as_nanos() as u64 / TICK_NS as u64).max(1)
+/// A period in ticks, at least one.
+pub(crate) const fn ticks_of(period: Duration) -> u64 {
+    let ticks = period.as_nanos() as u64 / TICK_NS as u64;
+    if ticks == 0 { 1 } else { ticks }
 }
 
 /// Wakes at `first + n x TICK_NS`, wherever the machine has been in between.

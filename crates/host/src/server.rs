@@ -8,6 +8,7 @@ use rustix::fs::{Mode, OFlags};
 use sensors::Place;
 
 use crate::local_files;
+use crate::mounts::Mountinfo;
 use crate::words::shows;
 
 /// The version of the PostgreSQL server that a process belongs to, as its data folder states it:
@@ -19,7 +20,8 @@ pub fn postgres_version(proc: &Path, pid: u32) -> Option<String> {
     let folder = proc.join(pid.to_string());
     // Not a link, and not waited for: it is another's folder.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let data = local_files::hold(&folder, "cwd").ok()?;
+    let info = Mountinfo::default();
+    let data = local_files::hold(&folder, &info, "cwd").ok()?;
     let stated = rustix::fs::openat(data, "PG_VERSION", flags, Mode::empty()).ok()?;
     let mut text = String::new();
     File::from(stated).take(32).read_to_string(&mut text).ok()?;
@@ -28,7 +30,8 @@ pub fn postgres_version(proc: &Path, pid: u32) -> Option<String> {
         Place::Memory(word) => Some(word),
         Place::File => None,
     });
-    let shown = |word| local_files::program(&folder).is_ok_and(|program| shows(program, word));
+    let program = || local_files::program(&folder, &info);
+    let shown = |word| program().is_ok_and(|program| shows(program, word));
     let server = words.any(shown);
     version(&text).filter(|_| server)
 }

@@ -6,16 +6,17 @@
 
 use std::collections::HashMap;
 
-use model::{EntityId, GapReason, MISSING, Timestamp, Window};
+use model::{EntityId, GapReason, MISSING, Table, Timestamp, Window};
 use sensors::Sensor;
 use sensors::stall::{CGROUP_STALL, STALL, of_machine};
 
 use crate::bpf::Refusal;
 use crate::bpf::fold::{MOST_APART_NS, STALLS, Stalled};
-use crate::bpf::pressure::{MACHINE, MOST_WATCHED, Pressure};
+use crate::bpf::pressure::{MACHINE, MOST_WATCHED, Pressure, ROOT_ID};
 use crate::cgroups::Cgroups;
 use crate::gaps::Gaps;
 use crate::intake::{Intake, LastSeen};
+use crate::limits;
 
 /// The kernel folds every 2 s (PSI_FREQ), a little late; without it we do.
 const PATIENCE_NS: i64 = 2_200_000_000;
@@ -30,6 +31,7 @@ pub(crate) fn stands_for(sensor: &Sensor) -> bool {
 /// A group that is read CPU by CPU.
 struct Watched {
     id: u64,
+    path: String,
     stalled: Stalled,
     density: LastSeen,
     pressure: LastSeen,
@@ -37,22 +39,26 @@ struct Watched {
     readings: Vec<u64>,
     /// When pressure was last folded.
     folded: Timestamp,
+    /// Since when it is gone or its pressure is switched off.
+    lost: Option<Timestamp>,
 }
 
 impl Watched {
     /// A group whose pressure was `pressure` so far.
-    fn new(id: u64, pressure: LastSeen, cpus: usize) -> Self {
+    fn new((id, path): (u64, &str), pressure: LastSeen, readings: Vec<u64>) -> Self {
         let known = |index| match pressure.values().get(index) {
             Some(ns) if *ns != MISSING => *ns,
             _ => 0,
         };
         Self {
             id,
-            stalled: Stalled::new(cpus, std::array::from_fn(known)),
+            path: path.to_owned(),
+            stalled: Stalled::new(readings.len(), std::array::from_fn(known)),
             density: LastSeen::new(pressure.entity(), STALL.columns.len()),
+            folded: pressure.time(),
             pressure,
-            readings: vec![0; cpus],
-            folded: Timestamp::default(),
+            readings,
+            lost: None,
         }
     }
 
@@ -75,24 +81,69 @@ impl Watched {
     /// Folds where the kernel has ended one of its intervals since the last reading, so that both
     /// have the same; of a group that rests, or where that is not known, after as long. Whether it did.
     fn settle(&mut self, since: Window, kernels: Timestamp) -> bool {
-        let own = self.folded + PATIENCE_NS;
-        let ended = [kernels, own].into_iter().find(|it| since.contains(*it));
+        // It may have passed long ago: at the first reading, or where the last one is.
+        let own = (self.folded + PATIENCE_NS).max(since.start);
+        let is_fresh = |at: &Timestamp| *at > self.folded && since.contains(*at);
+        let ended = [kernels, own].into_iter().find(is_fresh);
         let part = ended.map(|at| at.ns_since(since.start) as f64 / since.len_ns() as f64);
         self.stalled.settle(part);
         self.folded = ended.unwrap_or(self.folded);
         ended.is_some()
     }
 
-    /// Ends its series.
-    fn finish(
+    /// Writes the ends of its series, as of the last reading; the interval of pressure ends with them.
+    fn write_ends(
         &mut self,
+        at: Timestamp,
         slot: usize,
-        pressure: [usize; 2],
-        (density, intakes): (&mut [Intake; 2], &mut [Intake]),
+        programs: &Pressure,
+        (density, pressure): (&mut Intake, &mut Intake),
     ) {
-        self.density.finish(&mut density[whose(slot)]);
-        self.pressure.finish(&mut intakes[pressure[whose(slot)]]);
+        self.density.finish(density);
+        if self.was_seen() && at > self.folded {
+            self.stalled.settle(Some(1.0));
+            self.folded = at;
+            let row = self.row(programs, slot, self.stalled.pressure());
+            self.pressure.take(at, &row, pressure);
+        }
+        self.pressure.finish(pressure);
     }
+
+    fn was_seen(&self) -> bool {
+        self.density.time() != Timestamp::default()
+    }
+
+    /// Tells what was not seen since it was lost. What was never seen is no news.
+    fn tell_lost(&self, until: Timestamp, gaps: &mut Gaps) {
+        if let Some(since) = self.lost.filter(|_| self.was_seen()) {
+            let window = Window::new(since, until);
+            for table in [&CGROUP_STALL, sensors::pressure::CGROUP.table] {
+                gaps.say_of(&table.name, &self.path, window, GapReason::Vanished);
+            }
+        }
+    }
+
+    /// A row of times, without those that mean nothing: the root group's account is the machine's.
+    fn row<const N: usize>(&self, programs: &Pressure, slot: usize, ns: [i64; N]) -> [i64; N] {
+        let row = programs.counted(ns);
+        if slot == MACHINE || self.id == ROOT_ID {
+            of_machine(row)
+        } else {
+            row
+        }
+    }
+}
+
+/// How often each CPU was read in a slot: what stands there is of a group that had it before.
+fn readings(programs: &Pressure, slot: usize) -> Vec<u64> {
+    let stalls = (0..programs.cpus()).map(|cpu| programs.stall(slot, cpu));
+    stalls.map(|it| it.map_or(0, |it| it.readings)).collect()
+}
+
+/// Says that reading failed.
+fn say_failed(table: &Table, refusal: &Refusal, gaps: &mut Gaps) {
+    let why = format!("a program in the kernel was not run: {refusal}");
+    gaps.say(&table.name, "", GapReason::Unsupported(why));
 }
 
 /// Pressure of everything.
@@ -118,11 +169,17 @@ impl Stalls {
     /// # Errors
     /// Why it cannot be had here.
     pub(crate) fn load(machine: EntityId) -> Result<Self, Refusal> {
-        // Switched off, its times stand still and its files say so.
-        std::fs::read("/proc/pressure/cpu")
-            .map_err(|cause| Refusal::new(format!("the kernel counts no pressure: {cause}")))?;
         let programs = Pressure::load()?;
-        let first = Watched::new(0, LastSeen::new(machine, STALLS), programs.cpus());
+        // With many CPUs they take many files: a perf event for each.
+        if !limits::is_half_free() {
+            let why = format!(
+                "too few files may be open (ulimit -n); {}",
+                limits::MORE_FILES
+            );
+            return Err(Refusal::new(why));
+        }
+        let machine = LastSeen::new(machine, STALLS);
+        let first = Watched::new((0, ""), machine, readings(&programs, MACHINE));
         let mut watched = Vec::with_capacity(MOST_WATCHED);
         watched.push(Some(first));
         Ok(Self {
@@ -140,8 +197,14 @@ impl Stalls {
     }
 
     /// Follows the groups of target and generator, and forgets those that are gone.
-    pub(crate) fn follow(&mut self, cgroups: &Cgroups, gaps: &mut Gaps) {
-        for (id, entity) in cgroups.near() {
+    pub(crate) fn follow(&mut self, now: Timestamp, cgroups: &Cgroups, gaps: &mut Gaps) {
+        for place in &mut self.watched {
+            let is_gone = |it: &mut Watched| it.lost.is_some() && cgroups.entity(it.id).is_none();
+            if let Some(gone) = place.take_if(is_gone) {
+                gone.tell_lost(now, gaps);
+            }
+        }
+        for (id, path, entity) in cgroups.near() {
             let is_watched = |it: &Option<Watched>| it.as_ref().is_some_and(|it| it.id == id);
             if self.watched.iter().any(is_watched) {
                 continue;
@@ -157,48 +220,82 @@ impl Stalls {
             }
             let before = self.others.remove(&id);
             let before = before.unwrap_or_else(|| LastSeen::new(entity, STALLS));
-            let watched = Some(Watched::new(id, before, self.programs.cpus()));
+            let readings = readings(&self.programs, slot);
+            let watched = Some(Watched::new((id, path), before, readings));
             match self.watched.get_mut(slot) {
                 Some(place) => *place = watched,
                 None => self.watched.push(watched),
             }
         }
-        self.others.retain(|id, _| cgroups.entity(*id).is_some());
     }
 
     /// Reads the machine and the watched groups.
     pub(crate) fn sample(
         &mut self,
         now: Timestamp,
+        cgroups: &Cgroups,
+        gaps: &mut Gaps,
         (density, intakes): (&mut [Intake; 2], &mut [Intake]),
     ) {
-        if self.programs.read_watched().is_err() {
+        let is_first = self.before == Timestamp::default();
+        let since = Window::new(if is_first { now } else { self.before }, now);
+        if since.len_ns() > MOST_APART_NS {
+            // The machine may have been suspended, which stops the scheduler's clocks and not ours.
+            self.calibrate();
+        }
+        if let Err(refusal) = self.programs.read_watched() {
+            say_failed(&STALL, &refusal, gaps);
             return;
         }
-        let since = Window::new(self.before, now);
         self.before = now;
+        let programs = &self.programs;
         for (slot, place) in self.watched.iter_mut().enumerate() {
             let Some(watched) = place else { continue };
-            let Some(folded) = self.programs.state(slot) else {
-                watched.finish(slot, self.pressure, (density, intakes));
-                *place = None;
+            let density = &mut density[whose(slot)];
+            let pressure = &mut intakes[self.pressure[whose(slot)]];
+            let Some(folded) = programs.state(slot) else {
+                if watched.lost.is_none() {
+                    watched.write_ends(since.start, slot, programs, (density, pressure));
+                    watched.stalled.skip();
+                    watched.lost = Some(since.start);
+                    cgroups.say_pressure_off(&watched.path, gaps);
+                }
                 continue;
             };
-            watched.read(&self.programs, slot, since);
-            let row = row(&self.programs, slot, watched.stalled.density());
-            watched.density.take(now, &row, &mut density[whose(slot)]);
+            watched.tell_lost(now, gaps);
+            watched.lost = None;
+            watched.read(programs, slot, since);
+            let row = watched.row(programs, slot, watched.stalled.density());
+            watched.density.take(now, &row, density);
             if watched.settle(since, folded) {
-                let row = self::row(&self.programs, slot, watched.stalled.pressure());
-                let intake = &mut intakes[self.pressure[whose(slot)]];
-                watched.pressure.take(watched.folded, &row, intake);
+                let row = watched.row(programs, slot, watched.stalled.pressure());
+                watched.pressure.take(watched.folded, &row, pressure);
             }
         }
     }
 
     /// Takes the kernel's own folds of the groups that are not watched.
-    pub(crate) fn take_folds(&mut self, now: Timestamp, cgroups: &Cgroups, intakes: &mut [Intake]) {
-        let Ok(totals) = self.programs.read_totals() else {
-            return;
+    pub(crate) fn take_folds(
+        &mut self,
+        now: Timestamp,
+        cgroups: &Cgroups,
+        gaps: &mut Gaps,
+        intakes: &mut [Intake],
+    ) {
+        let intake = &mut intakes[self.pressure[1]];
+        self.others.retain(|id, seen| {
+            let is_there = cgroups.entity(*id).is_some();
+            if !is_there {
+                seen.finish(intake);
+            }
+            is_there
+        });
+        let totals = match self.programs.read_totals() {
+            Ok(totals) => totals,
+            Err(refusal) => {
+                say_failed(sensors::pressure::CGROUP.table, &refusal, gaps);
+                return;
+            }
         };
         for total in totals {
             let is_watched = |it: &Option<Watched>| it.as_ref().is_some_and(|it| it.id == total.id);
@@ -209,7 +306,7 @@ impl Stalls {
                 let seen = seen.or_insert_with(|| LastSeen::new(entity, STALLS));
                 let row = total.ns.map(|ns| i64::try_from(ns).unwrap_or(MISSING));
                 let row = self.programs.counted(row);
-                seen.take(now, &row, &mut intakes[self.pressure[1]]);
+                seen.take(now, &row, intake);
             }
         }
     }
@@ -221,10 +318,21 @@ impl Stalls {
     }
 
     /// Ends all series.
-    pub(crate) fn finish(&mut self, density: &mut [Intake; 2], intakes: &mut [Intake]) {
+    pub(crate) fn finish(
+        &mut self,
+        gaps: &mut Gaps,
+        density: &mut [Intake; 2],
+        intakes: &mut [Intake],
+    ) {
+        let programs = &self.programs;
         for (slot, watched) in self.watched.iter_mut().enumerate() {
             if let Some(watched) = watched {
-                watched.finish(slot, self.pressure, (density, intakes));
+                watched.tell_lost(self.before, gaps);
+                if watched.lost.is_none() {
+                    let density = &mut density[whose(slot)];
+                    let pressure = &mut intakes[self.pressure[whose(slot)]];
+                    watched.write_ends(self.before, slot, programs, (density, pressure));
+                }
             }
         }
         let groups = &mut intakes[self.pressure[1]];
@@ -235,16 +343,6 @@ impl Stalls {
 /// The machine's intake is the first, that of groups the second.
 fn whose(slot: usize) -> usize {
     usize::from(slot != MACHINE)
-}
-
-/// A row of times, without those that mean nothing.
-fn row<const N: usize>(programs: &Pressure, slot: usize, ns: [i64; N]) -> [i64; N] {
-    let row = programs.counted(ns);
-    if slot == MACHINE {
-        of_machine(row)
-    } else {
-        row
-    }
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ use sensors::Word;
 use crate::exports::{bias, exports};
 use crate::limits::{self, Share};
 use crate::local_files;
+use crate::mounts::Mountinfo;
 
 /// Idle processes that are compared to find a word of unknown place; a server has more, but two that
 /// agree are enough.
@@ -106,7 +107,7 @@ impl Words {
             Errno::REMOTE if named() => Err(Refusal::Unasked),
             _ => Ok(None),
         };
-        let opened = local_files::program(process);
+        let opened = local_files::program(process, &Mountinfo::default());
         let index = match opened.and_then(|file| self.program(file, word)) {
             Ok(index) => index,
             Err(errno) => return refused(errno),

@@ -39,7 +39,7 @@ pub use report::{
 pub use rows::{MISSING, Rows};
 pub use run::{
     Agreement, Complaint, ComplaintKind, Cost, ExitKind, FORMAT_VERSION, Identity, Load, Meta,
-    Outcome, Plan, ScriptSummary, Summary, Target, WorkloadRun,
+    Outcome, Plan, ReadEvery, ScriptSummary, Summary, Target, WorkloadRun,
 };
 pub use series::{Cursor, Series};
 pub use survey::{Availability, Capability, Mend, SURVEY_SCHEMA, Survey};

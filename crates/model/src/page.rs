@@ -6,7 +6,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{ColumnKind, EntityKind, Quality, Report, Role, Timestamp, Unit, Window};
+use crate::{
+    ColumnKind, EntityId, EntityKind, Quality, ReadEvery, Report, Role, Timestamp, Unit, Window,
+};
 
 /// Name and version of the form of `Page` and of its blocks. A page carries its own program, so nobody
 /// else reads it: the version tells a test that both were made together.
@@ -21,6 +23,8 @@ pub struct Page {
     pub report: Report,
     /// The recording's folder, as it is typed in a command: `pgbench-1.stall`.
     pub recording: String,
+    /// The command line that recorded, secrets replaced; empty where an older version did.
+    pub typed: Vec<String>,
     /// Whether the recording was closed; false after a crash, or while it is still written.
     pub complete: bool,
     /// Whether the page came from `report --serve` and may ask it for a report of any window.
@@ -40,6 +44,9 @@ pub struct Page {
 /// Somebody that rows are about.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct PageEntity {
+    /// Its number in the recording, which codes in tables name it by (`session.blocked_by`); `None` of
+    /// those that stand for several.
+    pub id: Option<EntityId>,
     /// The kind.
     pub kind: EntityKind,
     /// What a person calls it.
@@ -70,6 +77,8 @@ pub enum PageEventKind {
     WorkloadEnded,
     /// A target was found.
     TargetFound,
+    /// The kernel killed a process for want of memory.
+    OomKill,
 }
 
 /// Something that happened at an instant.
@@ -98,6 +107,9 @@ pub struct PageTable {
     pub form: PageForm,
     /// The block's number: the element `block-N` of the page.
     pub block: u32,
+    /// How often it was read, unless that cost too much; `None` where an older version recorded, or
+    /// the workload wrote it.
+    pub every: Option<ReadEvery>,
     /// Entities that were left out, those that did least.
     pub left_out: u32,
 }

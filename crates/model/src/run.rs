@@ -61,7 +61,7 @@ pub struct Identity {
 }
 
 /// What was asked for.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Plan {
     /// `run` or `record`.
     pub command: String,
@@ -69,6 +69,22 @@ pub struct Plan {
     pub targets: Vec<String>,
     /// Period of the target's threads, ns.
     pub fast_period_ns: i64,
+    /// The whole command line as it was typed, secrets replaced; empty where an older version recorded.
+    #[serde(default)]
+    pub typed: Vec<String>,
+    /// How often each table is read, by name, unless that costs too much; empty where an older version
+    /// recorded.
+    #[serde(default)]
+    pub periods: BTreeMap<String, ReadEvery>,
+}
+
+/// How often something is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct ReadEvery {
+    /// Of the machine, and of what belongs to target and generator, ns.
+    pub near_ns: i64,
+    /// Of all else, ns.
+    pub rest_ns: i64,
 }
 
 /// A process tree that plays a part.

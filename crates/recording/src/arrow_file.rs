@@ -1,13 +1,15 @@
 //! One Arrow IPC stream on disk that only grows: each batch is one write, and ends in a checksum.
 
 use std::fs::File;
+use std::io;
 use std::os::unix::fs::FileExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::{IpcWriteOptions, StreamWriter};
 use arrow_ipc::{CompressionType, MetadataVersion};
 use arrow_schema::{ArrowError, Schema};
+use rustix::fs::{Mode, OFlags};
 
 use crate::checksum::Chain;
 use crate::{Error, Result};
@@ -27,9 +29,11 @@ pub(crate) const BATCH_BYTES: usize = 64 << 20;
 /// A whole message is put together in memory and given to the kernel by one write. From then on it
 /// survives the end of this process in any way. It is not synced: syncing a disk whose waits are
 /// being measured would be part of the measurement.
+///
+/// The file is open only while it is written: a recording has some 25 tables, and where few files may be
+/// open each descriptor kept is one that something measured lacks.
 pub(crate) struct ArrowFile {
     path: PathBuf,
-    file: File,
     stream: StreamWriter<Vec<u8>>,
     bytes: u64,
     chain: Chain,
@@ -54,7 +58,6 @@ impl ArrowFile {
         message.clear();
         Ok(Self {
             path,
-            file,
             stream,
             bytes,
             chain,
@@ -88,16 +91,26 @@ impl ArrowFile {
     /// whoever wanted them written, and come again.
     fn append(&mut self) -> Result<()> {
         let message = self.stream.get_mut();
-        let written = self.file.write_all_at(message, self.bytes);
+        let written = reopened(&self.path).and_then(|file| {
+            let written = file.write_all_at(message, self.bytes);
+            if written.is_err() {
+                // Half a message would be reported as damage; when it stays, the next one overwrites it.
+                let _ = file.set_len(self.bytes);
+            }
+            written
+        });
         if written.is_ok() {
             self.bytes += message.len() as u64;
-        } else {
-            // Half a message would be reported as damage; when it stays, the next one overwrites it.
-            let _ = self.file.set_len(self.bytes);
         }
         message.clear();
         written.map_err(Error::write(&self.path))
     }
+}
+
+/// A file made before, and not what may have come in its place.
+fn reopened(path: &Path) -> io::Result<File> {
+    let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
 }
 
 fn write_options() -> std::result::Result<IpcWriteOptions, ArrowError> {
@@ -127,12 +140,14 @@ mod tests {
             RecordBatch::try_new(Arc::new(schema.clone()), vec![column]).unwrap()
         };
         stream.write(&batch(1)).unwrap();
-        let writable = std::mem::replace(&mut stream.file, File::open(&path).unwrap());
+        let aside = home.path().join("aside");
+        std::fs::rename(&path, &aside).unwrap();
+        std::os::unix::fs::symlink(&aside, &path).unwrap();
         assert!(
             matches!(stream.write(&batch(2)), Err(Error::Write { .. })),
-            "opened for reading only"
+            "a link is not followed"
         );
-        stream.file = writable;
+        std::fs::rename(&aside, &path).unwrap();
         stream.write(&batch(2)).unwrap();
         let bytes = stream.finish().unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().len(), bytes);

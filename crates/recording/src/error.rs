@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use model::FORMAT_VERSION;
+use rustix::io::Errno;
 
 /// The result of working on a recording.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -61,7 +62,7 @@ pub enum Error {
         parent: PathBuf,
     },
     /// The folder could not be made for another reason.
-    #[error("cannot write the recording {}: {source}. Choose another place with -o FOLDER", .folder.display())]
+    #[error("cannot write the recording {}: {source}{}", .folder.display(), elsewhere(.source))]
     Create {
         /// The folder asked for.
         folder: PathBuf,
@@ -119,7 +120,7 @@ pub enum Error {
         found: u32,
     },
     /// A file or folder could not be read.
-    #[error("cannot read {}: {source}. Check that this user may read it", .path.display())]
+    #[error("cannot read {}: {source}{}", .path.display(), permission(.source))]
     Read {
         /// The file or folder.
         path: PathBuf,
@@ -194,6 +195,21 @@ impl Error {
     }
 }
 
+/// What may help where a recording cannot be begun; no other place does when no file can be opened.
+fn elsewhere(source: &io::Error) -> &'static str {
+    match Errno::from_io_error(source) {
+        Some(Errno::MFILE | Errno::NFILE) => "",
+        _ => ". Choose another place with -o FOLDER",
+    }
+}
+
+fn permission(source: &io::Error) -> &'static str {
+    match source.kind() {
+        ErrorKind::PermissionDenied => ". Check that this user may read it",
+        _ => "",
+    }
+}
+
 /// How room is made for a file that found none, after a space; nothing where that would not help.
 fn room(path: &Path, source: &io::Error) -> String {
     let folder = path.parent().unwrap_or(path).display();
@@ -214,17 +230,32 @@ mod tests {
 
     #[test]
     fn a_quota_is_told_from_a_full_disk() {
-        let quota = io::Error::from(rustix::io::Errno::DQUOT);
+        let quota = io::Error::from(Errno::DQUOT);
         let refused = Error::create(Path::new("home/x.stall"), quota);
         expect_test::expect!["cannot write the recording home/x.stall: the quota for home is used up. Remove something there (quota -s shows the limit), or choose another place with -o FOLDER"].assert_eq(&refused.to_string());
     }
 
     #[test]
+    fn who_can_open_no_file_is_not_sent_elsewhere() {
+        let said = |errno: Errno| {
+            let created = Error::create(Path::new("home/x.stall"), errno.into());
+            let read = Error::read(Path::new("home/x.stall/meta.json"))(errno.into());
+            format!("{created}\n{read}\n")
+        };
+        let said = [Errno::NFILE, Errno::ACCESS].map(said).concat();
+        expect_test::expect![[r#"
+            cannot write the recording home/x.stall: Too many open files in system (os error 23)
+            cannot read home/x.stall/meta.json: Too many open files in system (os error 23)
+            cannot write the recording home/x.stall: this user may not write in home. Choose another place with -o FOLDER
+            cannot read home/x.stall/meta.json: Permission denied (os error 13). Check that this user may read it
+        "#]].assert_eq(&said);
+    }
+
+    #[test]
     fn a_write_that_found_no_room_says_how_to_make_some() {
-        let refused = |errno: rustix::io::Errno| {
+        let refused = |errno: Errno| {
             Error::write(Path::new("home/x.stall/journal"))(errno.into()).to_string()
         };
-        use rustix::io::Errno;
         let said = [Errno::DQUOT, Errno::NOSPC, Errno::IO]
             .map(refused)
             .join("\n");

@@ -1,7 +1,7 @@
 //! `meta.json`: written anew as a whole, with room kept for the next time, and a checksum to read by.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +17,9 @@ const NEW_NAME: &str = "meta.json.new";
 
 /// More than most `meta.json` take; kept as room for the next one.
 const RESERVE_BYTES: usize = 64 << 10;
+
+/// File systems give room in pieces of about this size.
+const PIECE_BYTES: usize = 4 << 10;
 
 /// What stands before the checksum of all that precedes the member's name.
 const SUM_MEMBER: &str = "\"checksum\": \"crc32:";
@@ -37,16 +40,17 @@ impl MetaFile {
             new: folder.join(NEW_NAME),
             bytes: 0,
         };
-        file.take_room().map_err(Error::write(&file.new))?;
+        file.take_room(RESERVE_BYTES)
+            .map_err(Error::write(&file.new))?;
         Ok(file)
     }
 
     /// Writes it, and takes the room for the next one as far as there is any.
     pub(crate) fn write(&mut self, meta: &Meta) -> Result<()> {
         self.write_last(meta)?;
-        // The room that the old one had is free at this moment. Where even that is gone, the next one
-        // is tried without.
-        let _ = self.take_room();
+        // The room that the old one had is free at this moment, but for what this one has grown by. Where
+        // even that is gone, the next one is tried without.
+        let _ = self.take_room(2 * self.bytes);
         Ok(())
     }
 
@@ -72,20 +76,32 @@ impl MetaFile {
         Ok(text.len() as u64)
     }
 
-    fn take_room(&self) -> io::Result<()> {
-        let bytes = RESERVE_BYTES.max(2 * self.bytes);
-        let mut file = File::create(&self.new)?;
-        let taken = match fallocate(&file, FallocateFlags::empty(), 0, bytes as u64) {
-            // A file system that takes no room ahead takes it for zeros.
-            Err(Errno::OPNOTSUPP | Errno::NOSYS) => file.write_all(&vec![0; bytes]),
-            other => other.map_err(io::Error::from),
-        };
-        if taken.is_err() {
-            // Half of the room is no use and may be lacking elsewhere.
-            let _ = file.set_len(0);
+    /// Takes what is worth taking, and on a full disk as much of it as there is: what is left free, the
+    /// journal takes.
+    fn take_room(&self, least: usize) -> io::Result<()> {
+        let file = File::create(&self.new)?;
+        let mut bytes = RESERVE_BYTES.max(2 * self.bytes);
+        loop {
+            match take(&file, bytes) {
+                Err(_) if bytes >= least + PIECE_BYTES => bytes -= PIECE_BYTES,
+                taken => return taken,
+            }
         }
-        taken
     }
+}
+
+/// Gives an empty file so many bytes, or none.
+fn take(file: &File, bytes: usize) -> io::Result<()> {
+    let taken = match fallocate(file, FallocateFlags::empty(), 0, bytes as u64) {
+        // A file system that takes no room ahead takes it for zeros.
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => file.write_all_at(&vec![0; bytes], 0),
+        other => other.map_err(io::Error::from),
+    };
+    if taken.is_err() {
+        // A part may have been taken.
+        let _ = file.set_len(0);
+    }
+    taken
 }
 
 /// The text of `meta.json`: its last member is the checksum of all that stands before it.

@@ -28,8 +28,7 @@ pub(crate) fn meta(entities: &Entities, tables: &[TableData]) -> Meta {
         },
         plan: Plan {
             command: "record".to_owned(),
-            targets: Vec::new(),
-            fast_period_ns: 0,
+            ..Plan::default()
         },
         window,
         complete: false,

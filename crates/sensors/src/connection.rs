@@ -8,6 +8,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
+use std::time::Duration;
+
 use model::{Column, EntityKind, MISSING, Quality, Table, Unit};
 
 use crate::bytes::{NS_PER_US, times};
@@ -34,7 +36,10 @@ static COLUMNS: &[Column; WIDTH] = &[
     Column::counter("sender_limited_ns", Unit::Nanoseconds, "Part of the busy time in which this end's send buffer was full.", "tcp_info tcpi_sndbuf_limited").quality(Quality::Estimated).since("4.10"),
 ];
 
-/// TCP connections, once a second.
+/// How often connections are looked at.
+pub const CONNECTION_PERIOD: Duration = Duration::from_secs(1);
+
+/// TCP connections.
 pub static CONNECTION: Table = Table::new(
     "connection",
     EntityKind::Connection,

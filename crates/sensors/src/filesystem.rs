@@ -1,6 +1,8 @@
 //! Room on the filesystems that the target uses. statvfs is no file, so the sampler fills this table
 //! itself; here is only what it holds.
 
+use std::time::Duration;
+
 use model::{Column, EntityKind, Table, Unit};
 
 static COLUMNS: &[Column] = &[
@@ -30,7 +32,10 @@ static COLUMNS: &[Column] = &[
     ),
 ];
 
-/// The filesystems that hold working directories or open files of the target, once a second.
+/// How often filesystems are asked how full they are.
+pub const FILESYSTEM_PERIOD: Duration = Duration::from_secs(1);
+
+/// The filesystems that hold working directories or open files of the target.
 pub static FILESYSTEM: Table = Table::new(
     "filesystem",
     EntityKind::Filesystem,

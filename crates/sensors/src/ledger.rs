@@ -5,6 +5,8 @@
 //! quota, memory, a disk, something else of the kernel's, the system call. The sampler fills the tables
 //! where the program loads.
 
+use std::time::Duration;
+
 use model::{Column, EntityKind, LedgerClass, Table, Unit};
 
 const SWITCH: &str = "sched_switch by BPF";
@@ -154,6 +156,8 @@ static COLUMNS: &[Column] = &[
     ),
 ];
 
+/// The processes of the rest are read this often.
+pub const REST_PERIOD: Duration = Duration::from_secs(1);
 /// Classes that are counted, before the waits for a CPU.
 pub const CLASSES: usize = 20;
 /// Who can have had a CPU that is waited for.

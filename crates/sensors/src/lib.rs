@@ -32,10 +32,10 @@ pub mod wait_channel;
 pub mod wait_event;
 
 pub use affinity::{CpuList, cpus_allowed, cpus_online};
-pub use connection::{CONNECTION, TcpReading, parse_tcp};
-pub use filesystem::FILESYSTEM;
+pub use connection::{CONNECTION, CONNECTION_PERIOD, TcpReading, parse_tcp};
+pub use filesystem::{FILESYSTEM, FILESYSTEM_PERIOD};
 pub use process::{ProcessStat, parse_stat};
-pub use recorder::{CLOCK, RECORDER};
+pub use recorder::{CLOCK, CLOCK_PERIOD, RECORDER, TICK};
 pub use sensor::{
     Facts, Hierarchy, Lack, Malformed, Parse, Period, Place, Reading, Scope, Sensor, Source,
     Subject, Within, Word,
@@ -81,10 +81,43 @@ pub fn tables() -> impl Iterator<Item = &'static model::Table> {
     ])
 }
 
+/// How often each of those tables is read, by name, unless that costs too much.
+pub fn periods() -> impl Iterator<Item = (&'static str, Period)> {
+    let of_sensors = all()
+        .iter()
+        .map(|sensor| (&*sensor.table.name, sensor.period));
+    let asked = [
+        (&stall::STALL, TICK),
+        (&stall::CGROUP_STALL, TICK),
+        (&ledger::THREAD_LEDGER, TICK),
+        (&ledger::PROCESS_LEDGER, ledger::REST_PERIOD),
+        (&FILESYSTEM, FILESYSTEM_PERIOD),
+        (&CONNECTION, CONNECTION_PERIOD),
+        (&postgres::SESSION, postgres::PERIOD),
+        (&postgres::DATABASE, postgres::PERIOD),
+        (&CLOCK, CLOCK_PERIOD),
+        (&RECORDER, TICK),
+    ];
+    of_sensors.chain(asked.into_iter().map(|(table, period)| {
+        let same = Period {
+            near: period,
+            rest: period,
+        };
+        (&*table.name, same)
+    }))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
+
+    #[test]
+    fn every_table_has_a_period() {
+        let described: BTreeSet<&str> = tables().map(|table| &*table.name).collect();
+        let read: BTreeSet<&str> = periods().map(|(table, _)| table).collect();
+        assert_eq!(read, described);
+    }
 
     #[test]
     fn tables_are_described_wholly_and_named_once() {

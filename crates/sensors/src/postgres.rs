@@ -2,6 +2,8 @@
 //!
 //! The words: <https://www.postgresql.org/docs/current/monitoring-stats.html>.
 
+use std::time::Duration;
+
 use model::{Column, EntityKind, MISSING, Quality, Table, Unit};
 
 static SESSION_COLUMNS: &[Column] = &[
@@ -35,7 +37,10 @@ static SESSION_COLUMNS: &[Column] = &[
     .quality(Quality::Sampled),
 ];
 
-/// A row per session and look, once a second, whether it changed or not.
+/// How often a server is asked.
+pub const PERIOD: Duration = Duration::from_secs(1);
+
+/// A row per session and look, whether it changed or not.
 pub static SESSION: Table = Table::new(
     "session",
     EntityKind::Process,
@@ -122,7 +127,7 @@ static DATABASE_COLUMNS: &[Column] = &[
     .quality(Quality::Sampled),
 ];
 
-/// A row per look, once a second, about the server's first process. For a server without a process on
+/// A row per look, about the server's first process. For a server without a process on
 /// this machine it stands at the workload, or at the machine where there is none.
 pub static DATABASE: Table = Table::new(
     "database",

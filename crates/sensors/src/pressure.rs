@@ -73,14 +73,14 @@ static COLUMNS: &[Column] = &[
 static MACHINE_TABLE: Table = Table::new(
     "pressure",
     EntityKind::Machine,
-    "Pressure-stall totals of the machine.",
+    "Pressure-stall totals of the machine; read every 2 s, and at the end of the recording.",
     COLUMNS,
 );
 
 static CGROUP_TABLE: Table = Table::new(
     "cgroup_pressure",
     EntityKind::Cgroup,
-    "Pressure-stall totals of each v2 control group.",
+    "Pressure-stall totals of each v2 control group; read every 2 s, and at the end of the recording.",
     COLUMNS,
 );
 

@@ -24,7 +24,7 @@ static COLUMNS: &[Column] = &[
     Column::counter(
         "children_ns",
         Unit::Nanoseconds,
-        "CPU time of ended children that it waited for.",
+        "CPU time of ended children that it waited for: the verdict and the page take out what such children show in rows of their own.",
         "/proc/PID/stat cutime + cstime",
     )
     .quality(Quality::Estimated),
@@ -44,13 +44,13 @@ static COLUMNS: &[Column] = &[
     Column::counter(
         "read_bytes",
         Unit::Bytes,
-        "Bytes that it, and ended children that it waited for, had read from storage; missing when not permitted.",
+        "Bytes that it, and ended children that it waited for, had read from storage: the verdict and the page take out what such children show in rows of their own; missing when not permitted.",
         "/proc/PID/io read_bytes",
     ),
     Column::counter(
         "write_bytes",
         Unit::Bytes,
-        "Bytes that it, and ended children that it waited for, made dirty, to be written to storage; missing when not permitted.",
+        "Bytes that it, and ended children that it waited for, made dirty, to be written to storage: the verdict and the page take out what such children show in rows of their own; missing when not permitted.",
         "/proc/PID/io write_bytes",
     ),
 ];

@@ -1,5 +1,7 @@
 //! Tables that the sampler fills of itself: its clocks, and how well it keeps its times.
 
+use std::time::Duration;
+
 use model::{Column, EntityKind, Quality, Table, Unit};
 
 static CLOCK_COLUMNS: &[Column] = &[
@@ -23,7 +25,10 @@ static CLOCK_COLUMNS: &[Column] = &[
     ),
 ];
 
-/// The clocks side by side every 5 s, so that logs, databases and other nodes can be joined.
+/// How often clocks are compared.
+pub const CLOCK_PERIOD: Duration = Duration::from_secs(5);
+
+/// The clocks side by side, so that logs, databases and other nodes can be joined.
 pub static CLOCK: Table = Table::new(
     "clock",
     EntityKind::Machine,
@@ -64,6 +69,9 @@ static RECORDER_COLUMNS: &[Column] = &[
         "the sampler",
     ),
 ];
+
+/// How often the sampler wakes.
+pub const TICK: Duration = Duration::from_millis(100);
 
 /// One row per wake-up of the sampler.
 pub static RECORDER: Table = Table::new(

@@ -11,7 +11,7 @@ use crate::{opened, outputs, unfinished};
 
 pub(crate) fn explain(arguments: &Explain) -> Result<u8> {
     let _interrupts = unfinished::watch()?;
-    let (_, recording) = opened::open(arguments.recording.as_deref())?;
+    let (_, recording) = opened::to_judge(arguments.recording.as_deref())?;
     let report = report(&recording, arguments.from, arguments.to)?;
     let text = outputs::terminal(&report);
     match &arguments.json {

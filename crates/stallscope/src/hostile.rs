@@ -108,11 +108,15 @@ pub fn written(recording: &Recording, report: &Report, folder: &Path) {
     };
     harmless(&outputs::terminal(report));
     harmless(&outputs::json_text(report).expect("a report is JSON"));
-    let page = page::draw(recording, report, "fuzzed.stall").expect("it is drawn");
-    let page = page::data(&page).expect("memory takes it");
-    harmless(&page);
-    let (elements, opened) = (page.lines().count(), page.matches('<').count());
-    assert_eq!(opened, 2 * elements, "each is opened and closed");
+    match page::draw(recording, report, "fuzzed.stall") {
+        Ok(page) => {
+            let page = page::data(&page).expect("memory takes it");
+            harmless(&page);
+            let (elements, opened) = (page.lines().count(), page.matches('<').count());
+            assert_eq!(opened, 2 * elements, "each is opened and closed");
+        }
+        Err(error) => sentence(&outputs::sentence(&error), 0),
+    }
     let texts = export::everything(recording, folder);
     texts.iter().for_each(|text| harmless(text));
 }

@@ -13,7 +13,7 @@ use crate::{explain, opened, outputs, page, unfinished};
 
 pub(crate) fn report(arguments: &ReportPage) -> Result<u8> {
     let interrupts = unfinished::watch()?;
-    let (path, recording) = opened::open(arguments.recording.as_deref())?;
+    let (path, recording) = opened::to_judge(arguments.recording.as_deref())?;
     let server = match arguments.serve {
         true => Some(Server::bind(arguments.port.unwrap_or(0))?),
         false => None,

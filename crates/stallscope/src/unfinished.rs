@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::Duration;
 
 use anyhow::Result;
 use host::Interrupts;
@@ -10,15 +11,28 @@ use host::Interrupts;
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// Files may be added to a folder while it is removed.
 const TRIES: usize = 10;
+/// How often, and how long each time, an interrupt waits for something that is just being made: a disk
+/// that does not answer must not keep the program from ending.
+const WAITS: usize = 100;
+const WAIT: Duration = Duration::from_millis(20);
 
 /// A file or folder that was made here, and goes on an interrupt for as long as this lives.
 pub(crate) struct Unfinished(PathBuf);
 
 impl Unfinished {
-    /// To be called when the path was made, and not before: what was there already is not ours.
-    pub(crate) fn new(path: &Path) -> Self {
-        all().push(path.to_owned());
-        Self(path.to_owned())
+    /// Makes it. An interrupt comes before it is made, or when it is known that it was: under load there
+    /// may be long between the two. What was there already is not ours, and its maker must refuse it.
+    ///
+    /// What was made is to be dropped first.
+    pub(crate) fn make<T, E>(
+        make: impl FnOnce() -> std::result::Result<T, E>,
+        path: impl FnOnce(&T) -> PathBuf,
+    ) -> std::result::Result<(Self, T), E> {
+        let mut all = all();
+        let made = make()?;
+        let path = path(&made);
+        all.push(path.clone());
+        Ok((Self(path), made))
     }
 }
 
@@ -33,8 +47,11 @@ impl Drop for Unfinished {
 pub(crate) fn watch() -> Result<Interrupts> {
     let watched = Interrupts::watch(|interrupt| {
         // Held until the end: what is unfinished now does not become finished meanwhile.
-        let paths = all();
-        paths.iter().for_each(|path| remove(path));
+        let paths = patiently();
+        paths
+            .iter()
+            .flat_map(|all| all.iter())
+            .for_each(|path| remove(path));
         std::process::exit(128 + interrupt.signal);
     })?;
     Ok(watched)
@@ -54,4 +71,41 @@ fn remove(path: &Path) {
 
 fn all() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn patiently() -> Option<MutexGuard<'static, Vec<PathBuf>>> {
+    for _ in 0..WAITS {
+        match UNFINISHED.try_lock() {
+            Ok(all) => return Some(all),
+            Err(TryLockError::Poisoned(all)) => return Some(all.into_inner()),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(WAIT),
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_interrupt_comes_between_the_making_and_the_knowing() {
+        let home = tempfile::tempdir().expect("a folder");
+        let path = home.path().join("x");
+        let made = || {
+            fs::create_dir(&path)?;
+            // It finds the list held, and waits.
+            assert!(matches!(
+                UNFINISHED.try_lock(),
+                Err(TryLockError::WouldBlock)
+            ));
+            std::io::Result::Ok(())
+        };
+        let (unfinished, ()) = Unfinished::make(made, |()| path.clone()).expect("it is made");
+        assert!(patiently().is_some_and(|all| all.contains(&path)));
+        let again = Unfinished::make(|| fs::create_dir(&path), |()| path.clone());
+        assert!(again.is_err(), "what is there is not ours");
+        drop(unfinished);
+        assert!(patiently().is_some_and(|all| !all.contains(&path)));
+    }
 }

@@ -153,8 +153,8 @@ fn meta() -> Meta {
         },
         plan: Plan {
             command: "run".to_owned(),
-            targets: Vec::new(),
             fast_period_ns: 100_000_000,
+            ..Plan::default()
         },
         window: Window::new(at(0), at(0)),
         complete: false,

@@ -10,6 +10,8 @@ const LEAST_SHOWN = 0.0005;
 
 /** One part of the response time. */
 export interface AccountPart extends Part {
+  /** The label beside the others: the target is named by the first that begins with it. */
+  readonly short: string;
   /** More about it, or empty. */
   readonly note: string;
   /** What of one response it is: `0.042 ms`, or empty without a response time. */
@@ -48,11 +50,15 @@ export function accountBar(report: Report): AccountBar | undefined {
       help: "",
     })),
   );
+  const name = `${targetName(report)} `;
+  const named = shown.findIndex((item) => item.label.startsWith(name));
   const parts = (bar?.parts ?? []).map((part, place): AccountPart => {
     const item = shown[place];
+    const again = place > named && part.label.startsWith(name);
     // Parts may be more than all of it where they are only estimated: the numbers are the report's.
     return {
       ...part,
+      short: again ? part.label.slice(name.length) : part.label,
       share: item?.share ?? part.share,
       note: item?.note ?? "",
       each: item === undefined ? "" : each(item, account),

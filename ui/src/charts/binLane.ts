@@ -69,7 +69,8 @@ export function partOver(parts: readonly Series[], whole: readonly Series[], win
   const sum = (all: readonly Series[]) =>
     all.reduce((total, series) => total + (growth(series, window) ?? 0), 0);
   const total = sum(whole);
-  return total > 0 ? sum(parts) / total : Number.NaN;
+  // Without steal in the recording it is not known, not zero.
+  return total > 0 && parts.length > 0 ? sum(parts) / total : Number.NaN;
 }
 
 /** Blank stretches with the reason of the gap that they lie in, and gaps that are not blank. */

@@ -51,6 +51,21 @@ describe("series by bins", () => {
     const gauge = series([3, 7], { edges: { all: edges.all, stride: 2 }, gauge: true });
     expect([...binned(gauge, 1, edges).values]).toEqual([3, 3, 7, 7]);
   });
+
+  it("are brought into bins that theirs are no multiple of, with their extremes", () => {
+    const all = Float64Array.from([0, 1, 2, 3, 4, 5, 6], (at) => at * 1e9);
+    const wide = series([30, 90], {
+      edges: { all, stride: 3 },
+      known: { from: 0, to: 6e9 },
+      low: Float64Array.of(0, 60),
+      high: Float64Array.of(60, 300),
+    });
+    const { values, low, high } = binned(wide, 1, { all, stride: 2 });
+    // The second bin lies in both.
+    expect([...values]).toEqual([10, 20, 30]);
+    expect([...(low ?? [])]).toEqual([0, 0, 20]);
+    expect([...(high ?? [])]).toEqual([20, 100, 100]);
+  });
 });
 
 describe("sums", () => {

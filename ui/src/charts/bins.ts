@@ -1,6 +1,7 @@
 // Series as numbers per bin, ready to be drawn.
 
 import {
+  binAt,
   binCount,
   type Edges,
   edgeOf,
@@ -44,7 +45,7 @@ export function binned(series: Series, factor = 1, edges: Edges = series.edges):
       const window = { from: edgeOf(edges, bin), to: edgeOf(edges, bin + 1) };
       values[bin] = factor * (over(series, window) ?? Number.NaN);
     }
-    return { values };
+    return series.low === series.values ? { values } : reached(series, factor, { edges, values });
   }
   const spread = series.low !== series.values;
   const low = spread ? values.slice() : undefined;
@@ -62,6 +63,27 @@ export function binned(series: Series, factor = 1, edges: Edges = series.edges):
     if (high !== undefined) high[bin] = valueAt(series, bin, "high") * scale;
   }
   return low === undefined || high === undefined ? { values } : { values, low, high };
+}
+
+/** Lowest and highest in bins that are not a series' own: of those of its own that lie in them. */
+function reached(
+  series: Series,
+  factor: number,
+  { edges, values }: { readonly edges: Edges; readonly values: Float64Array },
+): Binned {
+  const own = binned(series, factor);
+  const low = new Float64Array(values.length).fill(Number.NaN);
+  const high = low.slice();
+  for (let bin = 0; bin < values.length; bin++) {
+    if (Number.isNaN(values[bin] ?? Number.NaN)) continue;
+    const last = binAt(series.edges, edgeOf(edges, bin + 1) - 1);
+    for (let at = binAt(series.edges, edgeOf(edges, bin)); at <= last; at++) {
+      const [least, most] = [own.low?.[at] ?? Number.NaN, own.high?.[at] ?? Number.NaN];
+      if (!((low[bin] ?? Number.NaN) <= least)) low[bin] = least;
+      if (!((high[bin] ?? Number.NaN) >= most)) high[bin] = most;
+    }
+  }
+  return { values, low, high };
 }
 
 /** Takes out what lies in stretches that were not seen: counters are interpolated over them. */

@@ -6,7 +6,7 @@ import { percent } from "../data/format";
 import { measured, ratio, sumOf } from "../data/measure";
 import type { Recording, Tables } from "../data/recording";
 import type { Share, Span } from "../data/units";
-import { BUSY, STATES } from "./heat";
+import { BUSY, STATES } from "./cpuTime";
 import { inOrder } from "./tree";
 
 /** One CPU over a window, as parts of its time; `undefined` where a column was not recorded. */
@@ -52,20 +52,15 @@ export function together(
   all: readonly Cpu[],
   tables: Tables,
   window: Span,
-): { busy: Share; steal: Share; iowait: Share } | undefined {
+): { busy: Share; steal: Share | undefined; iowait: Share | undefined } | undefined {
   const sum = (columns: readonly string[]) =>
-    all.reduce((before, { place }) => {
-      const of = measured(tables, "cpu", place, window);
-      return before + (sumOf(columns.map(of.growth)) ?? 0);
-    }, 0);
+    sumOf(all.flatMap(({ place }) => columns.map(measured(tables, "cpu", place, window).growth)));
   const total = sum(STATES);
-  return total > 0
-    ? {
-        busy: sum(BUSY) / total,
-        steal: sum(["steal_ns"]) / total,
-        iowait: sum(["iowait_ns"]) / total,
-      }
-    : undefined;
+  const part = (...columns: readonly string[]) => ratio(sum(columns), total);
+  const busy = part(...BUSY);
+  return busy === undefined
+    ? undefined
+    : { busy, steal: part("steal_ns"), iowait: part("iowait_ns") };
 }
 
 /** `2 CPUs, 98 % busy in all; busiest cpu1 99 %, least cpu0 97 %; steal 0, iowait 0.3 %.` */
@@ -82,6 +77,7 @@ export function cpuSentence(all: readonly Cpu[], tables: Tables, window: Span): 
     seen.length > 1
       ? `; busiest ${most?.name} ${percent(most?.busy ?? 0)}, least busy ${least?.name} ${percent(least?.busy ?? 0)}`
       : "";
+  const known = (part: Share | undefined) => (part === undefined ? "not seen" : percent(part));
   const count = all.length === 1 ? "1 CPU" : `${all.length} CPUs`;
-  return `${count}, ${percent(whole.busy)} busy in all${ends}; steal ${percent(whole.steal)}, iowait ${percent(whole.iowait)}.`;
+  return `${count}, ${percent(whole.busy)} busy in all${ends}; steal ${known(whole.steal)}, iowait ${known(whole.iowait)}.`;
 }

@@ -115,13 +115,14 @@ describe("crowd", () => {
       ["never_heard_of", 0.5],
     ]);
     expect(target?.whole?.parts.reduce((sum, it) => sum + it.width, 0)).toBe(10_000);
-    expect([target?.threads, target?.cpus, target?.waiting, target?.blocked]).toEqual([
-      2, 0.75, 0.625, 0.25,
-    ]);
+    // By the same classes as the bar: what a quota held back is no wait for a CPU.
+    expect([target?.threads, target?.cpus, target?.blocked]).toEqual([2, 0.75, 0.25]);
+    expect([target?.waiting, target?.withheld]).toEqual([0.375, 0.25]);
     expect(target?.busiest).toEqual({ name: "postgres", share: 0.5 });
     expect(target?.storage).toBe(4096);
     expect(rest?.whole).toBeUndefined();
-    expect([rest?.cpus, rest?.waiting, rest?.busiest]).toEqual([1.75, undefined, undefined]);
+    expect([rest?.cpus, rest?.busiest]).toEqual([1.75, undefined]);
+    expect([rest?.waiting, rest?.withheld]).toEqual([undefined, undefined]);
   });
 
   it("adds up what many short lives moved by the window's time, not by their own", async () => {

@@ -7,7 +7,14 @@ import type { Recording, Tables } from "../data/recording";
 import type { Series } from "../data/series";
 import { length, type Nanoseconds, SECOND, type Share, type Span } from "../data/units";
 import { type Kin, kinOf, pattern } from "./kin";
-import { type LedgerColumn, ledgerColumns, ledgerWhole, threadTimes, timeIn } from "./ledger";
+import {
+  type LedgerColumn,
+  type LedgerState,
+  ledgerColumns,
+  ledgerWhole,
+  threadTimes,
+  timeIn,
+} from "./ledger";
 import type { Whole } from "./parts";
 import type { TreeNode } from "./tree";
 
@@ -33,8 +40,10 @@ export interface Member {
   readonly cpus: number | undefined;
   /** The part of it spent in the kernel, where that was read. */
   readonly kernelPart: Share | undefined;
-  /** Mean number of threads that waited for a CPU, quota included; that waited for disk, memory or lock. */
+  /** Mean number of threads that waited for a CPU; that a quota held back; that waited for disk, memory or
+      lock. */
   readonly waiting: number | undefined;
+  readonly withheld: number | undefined;
   readonly blocked: number | undefined;
   /** The thread that was on a CPU most, as a part of the window. */
   readonly busiest: { readonly name: string; readonly share: Share } | undefined;
@@ -241,7 +250,8 @@ class Grower {
     ];
     const seen = threads.length > 0;
     const ofSpan = (ns: number) => ns / span;
-    const waited = timeIn(columns, times, "waiting") + timeIn(columns, times, "withheld");
+    const inState = (state: LedgerState) =>
+      seen ? ofSpan(timeIn(columns, times, state)) : undefined;
     let busiest: Member["busiest"];
     for (const thread of threads) {
       const share = running(thread.times) / span;
@@ -269,8 +279,9 @@ class Grower {
         user === undefined || system === undefined || user + system <= 0
           ? undefined
           : system / (user + system),
-      waiting: seen ? ofSpan(waited) : undefined,
-      blocked: seen ? ofSpan(timeIn(columns, times, "blocked")) : undefined,
+      waiting: inState("waiting"),
+      withheld: inState("withheld"),
+      blocked: inState("blocked"),
       busiest,
       storage: moved === undefined ? undefined : moved / (span / SECOND),
       cpuTime: processes.flatMap((process) => process.cpuTime),

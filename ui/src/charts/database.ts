@@ -1,7 +1,8 @@
 // What PostgreSQL counted, and its sessions.
 
-import { bytes, duration, integer, rate } from "../data/format";
+import { duration, integer, perSecond, rate, traffic } from "../data/format";
 import { lastIn, measured, ratio } from "../data/measure";
+import type { PageEntity } from "../data/page.gen";
 import type { Recording, Tables } from "../data/recording";
 import type { Share, Span } from "../data/units";
 import { type Figure, type FigureDraft, figures } from "./figures";
@@ -14,8 +15,6 @@ export interface Database {
   /** Part of the blocks that were found in shared buffers. */
   readonly hit: Share | undefined;
 }
-
-const perSecond = (value: number) => (value === 0 ? "0" : `${rate(value)}/s`);
 
 const DATABASE: readonly FigureDraft[] = [
   { columns: ["commits"], label: "commits", of: "rate", format: perSecond },
@@ -32,7 +31,7 @@ const DATABASE: readonly FigureDraft[] = [
     columns: ["temp_bytes"],
     label: "temporary files",
     of: "rate",
-    format: (value) => (value === 0 ? "0" : `${bytes(value)}/s`),
+    format: traffic,
   },
   { columns: ["deadlocks"], label: "deadlocks", of: "count", format: integer },
   { columns: ["sessions"], label: "sessions", of: "mean", format: rate },
@@ -57,7 +56,7 @@ export function databases(recording: Recording, tables: Tables, window: Span): D
   });
 }
 
-/** A session at the end of a window. */
+/** A session as it was last seen in a window. */
 export interface Session {
   readonly name: string;
   readonly state: string;
@@ -77,6 +76,7 @@ const STATES = [
 ];
 
 const WAITS: Readonly<Record<number, string>> = {
+  0: "",
   1: "LWLock",
   3: "Lock",
   4: "BufferPin",
@@ -91,7 +91,8 @@ const WAITS: Readonly<Record<number, string>> = {
 /** The wait class in which a session waits for a lock that another holds. */
 const LOCK = 3;
 
-/** The sessions as they were last seen in a window, the oldest transactions first. */
+/** The sessions as they were last seen in a window: those that another blocks first, then those in the
+    oldest transactions. */
 export function sessions(recording: Recording, tables: Tables, window: Span): Session[] {
   const found = recording.page.entities.flatMap((entity, place): Session[] => {
     const last = (column: string) => {
@@ -102,18 +103,30 @@ export function sessions(recording: Recording, tables: Tables, window: Span): Se
     };
     const state = last("state");
     if (state === undefined) return [];
-    const wait = last("wait_class") ?? 0;
+    const wait = last("wait_class");
     const blocker = last("blocked_by");
     return [
       {
-        name: `${entity.name} ${entity.path.match(/^pid:(\d+)/)?.[1] ?? entity.path}`,
+        name: withNumber(entity),
         state: STATES[state] ?? "other",
-        waits: wait === 0 ? "" : (WAITS[wait] ?? `class ${wait}`),
-        // What it was blocked by before is over; and who, is a number of the recording, not of this page.
-        blockedBy: wait === LOCK && blocker !== undefined ? "another session" : "",
+        waits: wait === undefined ? "not seen" : (WAITS[wait] ?? `class ${wait}`),
+        // What it was blocked by before is over.
+        blockedBy: wait === LOCK && blocker !== undefined ? nameOf(recording, blocker) : "",
         age: last("transaction_age_ns"),
       },
     ];
   });
-  return inOrder(found, (session) => session.age, true);
+  const byAge = inOrder(found, (session) => session.age, true);
+  return inOrder(byAge, (session) => Number(session.blockedBy !== ""), true);
+}
+
+/** A process of several of its name: `postgres 4711`. */
+function withNumber({ name, path }: PageEntity): string {
+  return `${name} ${path.match(/^pid:(\d+)/)?.[1] ?? path}`;
+}
+
+/** Who has a number in the recording. */
+function nameOf(recording: Recording, id: number): string {
+  const found = recording.page.entities.find((entity) => entity.id === id);
+  return found === undefined ? "a session that was not recorded" : withNumber(found);
 }

@@ -1,7 +1,7 @@
 // What each disk did, by the engine's arithmetic (crates/analysis/src/io.rs).
 
-import { bytes, duration, percent, rate } from "../data/format";
-import { highestIn, measured, ratio, sumOf } from "../data/measure";
+import { duration, percent, perSecond, rate, traffic } from "../data/format";
+import { measured, ratio, sumOf } from "../data/measure";
 import type { Recording, Tables } from "../data/recording";
 import { type Nanoseconds, SECOND, type Share, type Span } from "../data/units";
 import { binLane, completed } from "./binLane";
@@ -32,8 +32,6 @@ export interface Disk {
   readonly queue: number | undefined;
   /** Part of the time with an operation in progress. */
   readonly busy: Share | undefined;
-  /** The most operations per second that were seen in a bin. */
-  readonly most: number | undefined;
 }
 
 export function disk(recording: Recording, tables: Tables, place: number, window: Span): Disk {
@@ -43,10 +41,6 @@ export function disk(recording: Recording, tables: Tables, place: number, window
   const queue = of.rate("queue_ns");
   const busy = of.rate("busy_ns");
   const each = (time: string, count: string) => ratio(of.rate(time), of.rate(count));
-  const peak = (column: string) => {
-    const series = of.series(column);
-    return series && highestIn(series, window);
-  };
   return {
     place,
     name: recording.entity(place)?.name ?? "",
@@ -62,7 +56,6 @@ export function disk(recording: Recording, tables: Tables, place: number, window
     each: ratio(queue, operations),
     queue: queue === undefined ? undefined : queue / SECOND,
     busy: busy === undefined ? undefined : Math.min(busy / SECOND, 1),
-    most: sumOf([peak("reads"), peak("writes")]),
   };
 }
 
@@ -120,8 +113,8 @@ export function diskLanes(recording: Recording, tables: Tables, place: number): 
       unseen: gaps,
     });
   return [
-    inOutLane(about, "Operations", ["reads", "writes"], (value) => `${rate(value)}/s`),
-    inOutLane(about, "Traffic", ["read_bytes", "write_bytes"], (value) => `${bytes(value)}/s`),
+    inOutLane(about, "Operations", ["reads", "writes"], perSecond),
+    inOutLane(about, "Traffic", ["read_bytes", "write_bytes"], traffic),
     latencyLane(recording, tables, place),
     one("queue", "In progress", ["mean", "queue_ns"], rate),
     one("busy", "In use", ["of the time", "busy_ns"], percent),

@@ -153,7 +153,7 @@ describe("scale", () => {
     expect(text("pressure", "cpu_some_ns", 0.5e9)).toBe("50 %");
     expect(text("process", "user_ns", 2.5e9)).toBe("2.50 CPUs");
     expect(text("disk", "queue_ns", 3e9)).toBe("3.00");
-    expect(text("disk", "read_bytes", 1024 * 1024)).toBe("1.00 MiB/s");
+    expect(text("disk", "read_bytes", 1024 * 1024)).toBe("1.05 MB/s");
     expect(text("paging", "faults", 12345)).toBe("12,345/s");
     expect(text("load", "load1_hundredths", 250)).toBe("2.50");
     expect(text("memory", "total_bytes", 1024 ** 3)).toBe("1.00 GiB");

@@ -1,17 +1,19 @@
 // Any column of any table as a chart, straight from its description. Which charts stand on the page is
 // written in the address's fragment, so that a link leads to them; what is no chart there is left out.
 
+import { percent, rate } from "../data/format";
 import type { Evidence, PageColumn, PageTable } from "../data/page.gen";
 import type { Recording, Tables } from "../data/recording";
-import { binCount, type Edges, growth, meanOver, rateOver, type Series } from "../data/series";
+import { meanOver, rateOver, type Series } from "../data/series";
 import type { RowTable } from "../data/tables";
 import { type Nanoseconds, SECOND, type Span } from "../data/units";
 import { completed } from "./binLane";
-import { type Binned, binned, bounds } from "./bins";
+import { binned, bounds } from "./bins";
 import { colourOf } from "./evidence";
 import { unseen } from "./gaps";
 import type { Lane, LaneLine } from "./lane";
 import { type Scale, scaleOf } from "./scale";
+import { isCode, type States, stateLines, states, wordsOf } from "./states";
 
 /** One chart: a column of some of those that a table is about. */
 export interface Choice {
@@ -102,8 +104,8 @@ export interface Summary {
   readonly mean: number;
   readonly low: number;
   readonly high: number;
-  /** How much a counter grew. */
-  readonly grown: number | undefined;
+  /** What stands in the place of these numbers where they are codes. */
+  readonly states?: States;
 }
 
 /** A chosen column with what describes it, decoded. */
@@ -150,7 +152,20 @@ function summaries(about: PageTable, column: PageColumn, tables: Tables, window:
   if (rows !== undefined)
     return [...new Set(rows.entities)].map((it) => ofRows(rows, place, it, window));
   const series = tables.bins(about.name)?.columns[place] ?? new Map<number, Series>();
-  return [...series].map(([entity, one]) => ofSeries(entity, one, window));
+  const summary = isCode(column) ? ofCodes : ofSeries;
+  return [...series].map(([entity, one]) => summary(entity, one, window));
+}
+
+/** Codes are compared by how many there were: who was always in one stands last. */
+function ofCodes(entity: number, series: Series, window: Span): Summary {
+  const found = states(series, window);
+  return {
+    entity,
+    mean: found.several || Number.NaN,
+    low: Number.NaN,
+    high: Number.NaN,
+    states: found,
+  };
 }
 
 function ofSeries(entity: number, series: Series, window: Span): Summary {
@@ -165,13 +180,7 @@ function ofSeries(entity: number, series: Series, window: Span): Summary {
     if (!(least <= lowest)) least = lowest;
     if (!(most >= highest)) most = highest;
   }
-  return {
-    entity,
-    mean,
-    low: least,
-    high: most,
-    grown: series.gauge ? undefined : growth(series, window),
-  };
+  return { entity, mean, low: least, high: most };
 }
 
 function ofRows(rows: RowTable, column: number, entity: number, window: Span): Summary {
@@ -186,7 +195,7 @@ function ofRows(rows: RowTable, column: number, entity: number, window: Span): S
     if (!(low <= value)) low = value;
     if (!(high >= value)) high = value;
   }
-  return { entity, mean: sum / count, low, high, grown: undefined };
+  return { entity, mean: sum / count, low, high };
 }
 
 /** Colours of lines that stand for nothing but themselves; dashes tell them apart too. */
@@ -229,30 +238,22 @@ export function exploredLane(
   const table = tables.bins(about.name);
   const series = table?.columns[place];
   if (table === undefined || series === undefined) return undefined;
+  const edges = bounds(table.edges);
+  if (isCode(column)) {
+    const all = drawn.flatMap((entity) => series.get(entity) ?? []);
+    const lines = stateLines(table, all, wordsOf(column));
+    const format = all.length > 1 ? rate : percent;
+    const lane = { ...draft, format, least: all.length, stacked: true };
+    return lines.length === 0 ? undefined : unfolded(completed(lane, edges, lines));
+  }
   const lines = drawn.flatMap((entity, line): LaneLine[] => {
     const one = series.get(entity);
     if (one === undefined) return [];
     const over = (window: Span) =>
       scale.factor * ((one.gauge ? meanOver(one, window) : rateOver(one, window)) ?? Number.NaN);
-    return [{ ...look(line), ...onEdges(binned(one, scale.factor), one.edges, table.edges), over }];
+    return [{ ...look(line), ...binned(one, scale.factor, table.edges), over }];
   });
-  return lines.length === 0 ? undefined : unfolded(completed(draft, bounds(table.edges), lines));
-}
-
-/** Numbers on a table's finest bins: those of a series with longer ones are repeated. */
-function onEdges(numbers: Binned, own: Edges, finest: Edges): Binned {
-  if (own.stride === finest.stride) return numbers;
-  const ratio = finest.stride / own.stride;
-  const spread = (values: Float64Array) =>
-    Float64Array.from(
-      { length: binCount(finest) },
-      (_, bin) => values[Math.floor(bin * ratio)] ?? Number.NaN,
-    );
-  const { values, low, high } = numbers;
-  return {
-    values: spread(values),
-    ...(low && high ? { low: spread(low), high: spread(high) } : {}),
-  };
+  return lines.length === 0 ? undefined : unfolded(completed(draft, edges, lines));
 }
 
 /** Who asked for a chart gets it, also where nothing moves. */

@@ -1,6 +1,6 @@
 // Room on filesystems.
 
-import { bytes, percent } from "../data/format";
+import { percent, storage } from "../data/format";
 import { measured, ratio } from "../data/measure";
 import type { Recording, Tables } from "../data/recording";
 import type { Share, Span } from "../data/units";
@@ -44,6 +44,6 @@ export function filesystems(recording: Recording, tables: Tables, window: Span):
 
 /** `38.2 GiB of 251 GiB (15 %)`. */
 export function room(free: number, total: number | undefined, part: Share | undefined): string {
-  const of = total === undefined ? "" : ` of ${bytes(total)}`;
-  return `${bytes(free)}${of}${part === undefined ? "" : ` (${percent(part)})`}`;
+  const of = total === undefined ? "" : ` of ${storage(total)}`;
+  return `${storage(free)}${of}${part === undefined ? "" : ` (${percent(part)})`}`;
 }

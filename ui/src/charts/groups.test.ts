@@ -131,7 +131,7 @@ describe("groups", () => {
       used: 200,
       limit: 400,
       read: 4096,
-      ioLimits: ["reads at most 1.00 MiB/s on 254:0"],
+      ioLimits: ["reads at most 1.05 MB/s on 254:0"],
     });
     expect(db?.io.some).toBeUndefined();
     expect(db?.written).toBeUndefined();

@@ -1,6 +1,6 @@
 // The control groups as a tree: what each used, waited for, and may use.
 
-import { bytes, integer } from "../data/format";
+import { integer, traffic } from "../data/format";
 import { measured, ratio, sumOf } from "../data/measure";
 import type { PageEntity } from "../data/page.gen";
 import type { Recording, Tables } from "../data/recording";
@@ -180,8 +180,8 @@ function group(
 }
 
 const IO_LIMITS: readonly (readonly [string, (allowed: number) => string])[] = [
-  ["limit_read_bytes", (allowed) => `reads at most ${bytes(allowed)}/s`],
-  ["limit_write_bytes", (allowed) => `writes at most ${bytes(allowed)}/s`],
+  ["limit_read_bytes", (allowed) => `reads at most ${traffic(allowed)}`],
+  ["limit_write_bytes", (allowed) => `writes at most ${traffic(allowed)}`],
   ["limit_reads", (allowed) => `at most ${integer(allowed)} reads/s`],
   ["limit_writes", (allowed) => `at most ${integer(allowed)} writes/s`],
 ];

@@ -4,6 +4,7 @@ import { fastestIn, slowestIn } from "../data/measure";
 import type { Tables } from "../data/recording";
 import { binAt, type Edges, edgeOf, knownPart, type Series, valueAt } from "../data/series";
 import { length, type Nanoseconds, SECOND, type Share, type Span } from "../data/units";
+import { BUSY, STATES } from "./cpuTime";
 
 /** One CPU's cells, as parts of its time; `NaN` where nothing was seen. */
 export interface HeatRow {
@@ -22,12 +23,6 @@ export interface Heat {
   readonly window: Span;
   readonly rows: readonly HeatRow[];
 }
-
-/** Columns of the table `cpu` that are work, guests being part of user. */
-export const BUSY = ["user_ns", "nice_ns", "system_ns", "irq_ns", "softirq_ns"] as const;
-
-/** All states of a CPU. */
-export const STATES = [...BUSY, "idle_ns", "iowait_ns", "steal_ns"] as const;
 
 /** The heat map of some CPUs over a window, with at most `most` cells across; what lies in `gaps` was not
     seen, though counters are interpolated over it. */

@@ -1,6 +1,7 @@
 // Where the time of threads went: sums of the table `ledger` over a window, as a whole with parts.
 
 import type { PageColumn, Quality } from "../data/page.gen";
+import type { Tables } from "../data/recording";
 import { growth, type Series } from "../data/series";
 import type { BinTable } from "../data/tables";
 import type { Span } from "../data/units";
@@ -84,6 +85,13 @@ function ledgerColumn(column: PageColumn, series: ReadonlyMap<number, Series>): 
     quality: column.quality,
     series,
   };
+}
+
+/** Whether any thread was ever in a class, by its column: else it has no series. */
+export function isMet(tables: Tables, column: string): boolean {
+  const table = tables.bins("ledger");
+  const place = table?.about.columns.findIndex((other) => other.name === column) ?? -1;
+  return (table?.columns[place]?.size ?? 0) > 0;
 }
 
 /** A thread's time in each class over a window, ns; `undefined` where it was not watched. */

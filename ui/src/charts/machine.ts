@@ -1,11 +1,12 @@
 // The machine over time: CPU, steal, load, disks, network, memory.
 
-import { bytes, percent, rate } from "../data/format";
+import { bytes, percent, perSecond, rate, traffic } from "../data/format";
 import type { Recording, Tables } from "../data/recording";
 import { growth, type Series } from "../data/series";
 import type { BinTable } from "../data/tables";
 import { binLane, completed, partOver } from "./binLane";
 import { bounds, summed } from "./bins";
+import { STATES } from "./cpuTime";
 import { unseen } from "./gaps";
 import type { Lane, LaneLine } from "./lane";
 
@@ -22,12 +23,6 @@ const CPU_PARTS: readonly {
   { label: "iowait", columns: ["iowait_ns"], colour: "--io", fill: 0.45 },
   { label: "steal", columns: ["steal_ns"], colour: "--steal", fill: 0.85 },
 ];
-
-/** All states of a CPU. */
-export const CPU_STATES = [...CPU_PARTS.flatMap((part) => part.columns), "idle_ns"];
-
-const perSecond = (value: number) => `${rate(value)}/s`;
-const bytesPerSecond = (value: number) => `${bytes(value)}/s`;
 
 /** All series of some columns of a table, of those entities that `which` wants. */
 export function seriesOf(
@@ -57,7 +52,7 @@ export function busiest(table: BinTable, column: string): number | undefined {
 export function cpuLanes(recording: Recording, tables: Tables): Lane[] {
   const table = tables.bins("cpu");
   if (table === undefined) return [];
-  const whole = seriesOf(table, CPU_STATES);
+  const whole = seriesOf(table, STATES);
   if (whole.length === 0) return [];
   const total = summed(whole, 1, table.edges).values;
   const edges = bounds(table.edges);
@@ -179,8 +174,7 @@ export function diskLanes(recording: Recording, tables: Tables): Lane[] {
       ...draft,
       id: "disk-bytes",
       title: `Disk ${name}, traffic`,
-      binary: true,
-      format: bytesPerSecond,
+      format: traffic,
       lines: pair("read_bytes", "write_bytes"),
     }),
     binLane(table, {
@@ -224,8 +218,7 @@ export function networkLanes(recording: Recording, tables: Tables): Lane[] {
       binLane(table, {
         id: loopback ? "loopback" : "network",
         title: loopback ? "Loopback" : "Network, all interfaces",
-        binary: true,
-        format: bytesPerSecond,
+        format: traffic,
         least: 0,
         lines: [line("received", "rx_bytes", false), line("sent", "tx_bytes", true)].slice(
           0,

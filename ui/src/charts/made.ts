@@ -68,7 +68,7 @@ export function notSeen(evidence: Evidence): Made {
   return { why: `${evidence.entity.name} has no ${evidence.column} in this page` };
 }
 
-export function signalOf({ tables }: Asked): Interval[] {
+export function signalOf({ tables }: Asked): readonly Interval[] {
   return intervals(tables.rows("signal"));
 }
 

@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { kept } from "../../tests/kept";
+import { commands, typed } from "./commands";
 import { counted, families, parted } from "./judged";
 import {
   clockFacts,
-  commands,
   costFacts,
   environmentGroups,
   gapRows,
   identityFacts,
+  periodFacts,
   samplerLanes,
-  typed,
   wallClock,
 } from "./measured";
 
@@ -28,6 +28,21 @@ describe("how it was measured", () => {
     const facts = Object.fromEntries(identityFacts({ ...page, complete: false }));
     expect(facts.Node).toBe(page.report.identity.node);
     expect(facts.Closed).toMatch(/^no/);
+  });
+
+  it("says how often tables are read, those alike together", async () => {
+    const { page } = await kept("cpu-saturated");
+    const every = (near: number, rest: number) => ({ near_ns: near * 1e6, rest_ns: rest * 1e6 });
+    const periods = [every(2000, 2000), every(200, 1000), null, every(2000, 2000)];
+    const tables = page.tables.slice(0, 4).map((table, index) => ({
+      ...table,
+      name: `t${index}`,
+      every: periods[index] ?? null,
+    }));
+    expect(periodFacts({ ...page, tables })).toEqual([
+      ["Every 200 ms; of others than the target's 1.00 s", "t1"],
+      ["Every 2.00 s", "t0, t3"],
+    ]);
   });
 
   it("tells the time of day", async () => {
@@ -82,6 +97,11 @@ describe("how it was measured", () => {
     });
     const all = commands(named, { from: 1.5e9, to: 3e9 }).map(([command]) => command);
     expect(all).toContain("stallscope explain 'my run.stall' --from 1.5s --to 3s");
+    const early = commands(named, { from: -5e8, to: 3e9 });
+    expect(early).toContainEqual([
+      "stallscope explain 'my run.stall' --from 0s --to 3s",
+      "the window that is shown, judged by the engine, from 0 s on: times before the workload's start cannot be typed",
+    ]);
   });
 });
 

@@ -5,11 +5,9 @@ import { reasonOf } from "../data/gaps";
 import type { Cost, Gap, Page, Report, WorkloadRun } from "../data/page.gen";
 import type { Recording, Tables } from "../data/recording";
 import { meanOver } from "../data/series";
-import type { Span } from "../data/units";
 import { binLane } from "./binLane";
 import { unseen } from "./gaps";
 import type { Lane } from "./lane";
-import { typedTime } from "./numbers";
 
 /** A fact: what, and what it is. */
 export type Fact = readonly [what: string, value: string];
@@ -39,12 +37,21 @@ export function identityFacts({ report, recording, window, complete }: Page): Fa
   ];
 }
 
-/** The workload's command as it is typed in a shell. */
-export function typed(command: readonly string[]): string {
-  const plain = (word: string) => /^[\w@%+=:,./-]+$/.test(word);
-  return command
-    .map((word) => (plain(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))
-    .join(" ");
+/** How often tables are read, those alike together; nothing where an older version recorded. */
+export function periodFacts({ tables }: Page): Fact[] {
+  const names = new Map<string, { ns: number; tables: string[] }>();
+  for (const { name, every } of tables) {
+    if (!every) continue;
+    const near = duration(every.near_ns);
+    const rest = duration(every.rest_ns);
+    const words = near === rest ? near : `${near}; of others than the target's ${rest}`;
+    const alike = names.get(words) ?? { ns: every.near_ns, tables: [] };
+    alike.tables.push(name);
+    names.set(words, alike);
+  }
+  return [...names]
+    .sort(([, a], [, b]) => a.ns - b.ns)
+    .map(([words, { tables: alike }]) => [`Every ${words}`, alike.join(", ")]);
 }
 
 /** What is known of the workload beside its command. */
@@ -200,27 +207,4 @@ export function environmentGroups(
     groups.set(title, [...(groups.get(title) ?? []), [name, value]]);
   }
   return [...groups].map(([title, facts]) => ({ title, facts }));
-}
-
-/** Commands that tell more, with what they tell. */
-export function commands(recording: Recording, window: Span): Fact[] {
-  const name = typed([recording.page.recording]);
-  const judged = recording.page.report;
-  const again: Fact = [
-    `stallscope explain ${name} --from ${typedTime(Math.max(window.from, 0))} --to ${typedTime(window.to)}`,
-    "the window that is shown, judged by the engine",
-  ];
-  return [
-    [`stallscope explain ${name}`, "the verdict as text"],
-    // Times before the workload's start cannot be typed.
-    ...(window.to > 0 ? [again] : []),
-    [`stallscope report --serve ${name}`, "this page, with any window judged anew"],
-    [`stallscope export ${name} --format parquet`, "all rows, for other tools (csv too)"],
-    [
-      "stallscope doctor",
-      judged.gaps.some((gap) => gap.reason === "denied" || gap.reason === "unsupported")
-        ? "what this machine does not let be seen, and how to enable it"
-        : "what this machine lets be seen",
-    ],
-  ];
 }

@@ -1,17 +1,15 @@
 // What the machine's memory was used for, and how it moved.
 
-import { bytes, integer, rate } from "../data/format";
+import { bytes, integer, perSecond, traffic } from "../data/format";
 import { measured } from "../data/measure";
 import type { Recording, Tables } from "../data/recording";
 import type { Span } from "../data/units";
+import { PAGE_BYTES } from "../data/units";
 import { binLane } from "./binLane";
 import { type Figure, type FigureDraft, figures } from "./figures";
 import { unseen } from "./gaps";
 import type { Lane } from "./lane";
 import { type Mark, type PartAbout, type Whole, whole } from "./parts";
-
-/** Bytes of a page where the recording does not say otherwise, as the engine takes it. */
-const PAGE_BYTES = 4096;
 
 /** Memory over a window. */
 export interface Memory {
@@ -85,9 +83,8 @@ export function memoryLanes(recording: Recording, tables: Tables): Lane[] {
           { ...line("by who needed it", "steal_direct"), factor: PAGE_BYTES },
           { ...line("by kswapd", "steal_kswapd", [4, 2]), factor: PAGE_BYTES },
         ],
-        format: (value) => `${bytes(value)}/s`,
+        format: traffic,
         least: 0,
-        binary: true,
         unseen: unseen(recording, "paging"),
       }),
     moved &&
@@ -173,8 +170,7 @@ function used(mean: (column: string) => number | undefined): Whole | undefined {
   ]);
 }
 
-const perSecond = (value: number) => (value === 0 ? "0" : `${rate(value)}/s`);
-const pages = (value: number) => (value === 0 ? "0" : `${bytes(value * PAGE_BYTES)}/s`);
+const pages = (value: number) => traffic(value * PAGE_BYTES);
 
 const HELD: readonly FigureDraft[] = [
   { columns: ["available_bytes"], label: "available", of: "mean", format: bytes },

@@ -1,6 +1,6 @@
 // Interfaces, TCP as a whole, arrivals by CPU, and connections by who holds them and with whom.
 
-import { bytes, integer, rate } from "../data/format";
+import { integer, perSecond, traffic } from "../data/format";
 import { measured, ratio, sumOf } from "../data/measure";
 import type { PageEntity, Role } from "../data/page.gen";
 import type { Recording, Tables } from "../data/recording";
@@ -63,13 +63,11 @@ export function interfaceLanes(recording: Recording, tables: Tables, place: numb
     unseen: unseen(recording, "network"),
   };
   return [
-    inOutLane(about, "Traffic", ["rx_bytes", "tx_bytes"], (value) => `${bytes(value)}/s`),
+    inOutLane(about, "Traffic", ["rx_bytes", "tx_bytes"], traffic),
     inOutLane(about, "Packets", ["rx_packets", "tx_packets"], perSecond),
     inOutLane(about, "Dropped", ["rx_drops", "tx_drops"], perSecond),
   ].filter((it) => it !== undefined);
 }
-
-const perSecond = (value: number) => (value === 0 ? "0" : `${rate(value)}/s`);
 
 function counted(label: string, ...columns: readonly string[]): FigureDraft {
   return { columns, label, of: "rate", format: perSecond };
@@ -177,9 +175,9 @@ function peerOf(
   const [segments, again] = [of.growth("segments_out"), of.growth("retransmitted_segments")];
   const least = of.last("rtt_min_ns");
   // A connection may be short: only by the window's own time do many add up.
-  const perSecond = (bytes: number | undefined) => ratio(bytes, length(window) / SECOND);
-  const sent = perSecond(of.growth("bytes_sent"));
-  const received = perSecond(of.growth("bytes_received"));
+  const overWindow = (bytes: number | undefined) => ratio(bytes, length(window) / SECOND);
+  const sent = overWindow(of.growth("bytes_sent"));
+  const received = overWindow(of.growth("bytes_received"));
   if (segments === undefined && least === undefined && sent === undefined) return undefined;
   const holder = entity.parent == null ? undefined : entities[entity.parent];
   return {

@@ -35,6 +35,10 @@ describe.each(FIXTURES)("%s", (name) => {
       if (name === "hostile") continue;
       same("target-on-cpu", window.target?.on_cpu_ns, 1e-4 * length);
       same("target-cpu-wait", window.target?.cpu_wait_ns, 1e-4 * length);
+      // Without a quota nobody was ever held back.
+      if (numbers.has("target-throttled"))
+        same("target-throttled", window.target?.throttled_ns, 1e-4 * length);
+      else expect(window.target?.throttled_ns ?? 0).toBe(0);
     }
   });
 });

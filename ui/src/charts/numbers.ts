@@ -7,7 +7,8 @@ import { growth, rateOver, type Series } from "../data/series";
 import { comparable, intervals, mean } from "../data/signal";
 import { intersection, length, type Span } from "../data/units";
 import { partOver } from "./binLane";
-import { CPU_STATES, seriesOf } from "./machine";
+import { BUSY, STATES } from "./cpuTime";
+import { seriesOf } from "./machine";
 import { pressed } from "./pressure";
 
 /** One number of a window. */
@@ -102,7 +103,8 @@ function pressureNumbers(recording: Recording, tables: Tables, window: Span): Wi
   });
 }
 
-/** The target's threads: how many of them were on a CPU, and waited for one, at a time. */
+/** The target's threads: how many of them were on a CPU, waited for one, and were held back by a
+    quota, at a time. */
 function threadNumbers(recording: Recording, tables: Tables, window: Span): WindowNumber[] {
   const table = tables.bins("ledger");
   if (table === undefined) return [];
@@ -122,6 +124,7 @@ function threadNumbers(recording: Recording, tables: Tables, window: Span): Wind
   return [
     ...number("target-on-cpu", "on a CPU", "on_cpu_ns"),
     ...number("target-cpu-wait", "waiting for one", "cpu_wait_ns"),
+    ...number("target-throttled", "held back", "throttled_ns"),
   ];
 }
 
@@ -133,13 +136,12 @@ function sum(all: readonly Series[], window: Span): number {
 function cpuNumbers(tables: Tables, window: Span): WindowNumber[] {
   const table = tables.bins("cpu");
   if (table === undefined) return [];
-  const whole = seriesOf(table, CPU_STATES);
+  const whole = seriesOf(table, STATES);
   const part = (id: string, label: string, columns: readonly string[]): WindowNumber => {
     const value = partOver(seriesOf(table, columns), whole, window);
     return { id, group: "CPUs", label, value, text: shown(value, percent) };
   };
-  const busy = ["user_ns", "nice_ns", "system_ns", "irq_ns", "softirq_ns"];
-  return [part("cpu-busy", "busy", busy), part("cpu-steal", "steal", ["steal_ns"])];
+  return [part("cpu-busy", "busy", BUSY), part("cpu-steal", "steal", ["steal_ns"])];
 }
 
 /** A time as `--from` and `--to` take it, exact: `3s`, `8.000123456s`. */

@@ -20,6 +20,23 @@ export function servingThreads(recording: Recording, role: Role): number[] {
   return serving.length > 0 ? serving : all;
 }
 
+/** Ancestors that are looked at: a damaged recording may hold a circle (crates/analysis/src/neighbours.rs). */
+const MOST_ABOVE = 64;
+
+/** A process and those below it, as far down as they play its part. */
+export function treeOf(recording: Recording, root: number): number[] {
+  const role = recording.entity(root)?.role;
+  return ofKind(recording, "process").filter((place) => {
+    let at: number | null | undefined = place;
+    for (let steps = 0; steps < MOST_ABOVE; steps++) {
+      if (typeof at !== "number" || recording.entity(at)?.role !== role) return false;
+      if (at === root) return true;
+      at = recording.entity(at)?.parent;
+    }
+    return false;
+  });
+}
+
 /** Those that belong to another: the disks of a control group. */
 export function belongingTo({ page }: Recording, parent: number, kind: EntityKind): number[] {
   return page.entities.flatMap((entity, place) =>

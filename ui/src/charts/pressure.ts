@@ -37,10 +37,13 @@ export function pressed(recording: Recording): Pressed[] {
   return found;
 }
 
-/** One lane per resource and who has it: some filled, full darker. */
+/** One lane per resource and who has it: some filled, full darker. The resource that the verdict is about
+    comes first, and of each the pressure of the target's own group. */
 export function pressureLanes(recording: Recording, tables: Tables): Lane[] {
-  const who = pressed(recording);
-  return RESOURCES.flatMap((resource) =>
+  const who = pressed(recording).reverse();
+  const about = recording.page.report.verdict.findings[0]?.cause.split(".")[0];
+  const first = RESOURCES.filter((resource) => resource === about);
+  return [...new Set([...first, ...RESOURCES])].flatMap((resource) =>
     who.flatMap((it) => pressureLane(recording, tables, it, resource) ?? []),
   );
 }

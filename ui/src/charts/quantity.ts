@@ -67,19 +67,19 @@ export function times(factor: number, amount: Amount): Amount {
   return (window) => factor * amount(window);
 }
 
+/** What several are together; not known while one of them is not. What never was any is left out. */
 export function sum(...amounts: readonly Amount[]): Amount {
-  return (window) => {
-    const known = amounts.map((amount) => amount(window)).filter((value) => !Number.isNaN(value));
-    return known.length > 0 ? known.reduce((all, value) => all + value, 0) : Number.NaN;
-  };
+  return (window) => amounts.reduce((all, amount) => all + amount(window), 0);
 }
 
-/** What is left of a whole; parts that are not known are taken to be nothing. */
+/** An amount that is nothing where it is not known: of what comes and goes, and of little. */
+export function orNothing(amount: Amount): Amount {
+  return (window) => amount(window) || 0;
+}
+
+/** What is left of a whole; not known while the part is not. */
 export function rest(whole: Amount, part: Amount): Amount {
-  return (window) => {
-    const gone = part(window);
-    return Math.max(whole(window) - (Number.isNaN(gone) ? 0 : gone), 0);
-  };
+  return (window) => Math.max(whole(window) - part(window), 0);
 }
 
 /** What the workload's intervals of a window hold, each weighed. */

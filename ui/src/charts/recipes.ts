@@ -28,7 +28,7 @@ export function recipeOf(evidence: Evidence, finding: Finding): Recipe {
 
 const RECIPES: Readonly<Record<string, Recipe>> = {
   cpu: { tables: ["cpu"], make: cpu.cpusBusy },
-  process: { tables: ["cpu", "thread", "recorder"], make: cpu.usedByOthers },
+  process: { tables: ["cpu", "thread", "process", "recorder"], make: cpu.usedByOthers },
   "process.user_ns + system_ns": {
     tables: ["cpu", "process", "cgroup_cpu"],
     make: cpu.usedByNeighbour,
@@ -37,9 +37,12 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
     tables: ["process", "cgroup_io"],
     make: storage.movedByNeighbour,
   },
-  "thread.run_ns": { tables: ["cpu", "thread"], make: cpu.run },
+  "thread.run_ns + process.children_ns": { tables: ["cpu", "thread", "process"], make: cpu.run },
+  "thread.run_ns": { tables: ["thread"], make: cpu.busiest },
   "thread.run_ns + wait_ns": { tables: ["thread"], make: cpu.busiest },
   "thread.system_ns": { tables: ["thread"], make: cpu.inKernel },
+  "cpu.softirq_ns + irq_ns": { tables: ["cpu"], make: cpu.inInterrupts },
+  "thread.wait_ns count": { tables: ["ledger"], make: requests.waitingAtATime },
   "thread.syscall": { tables: ["ledger"], make: requests.syncing },
   "disk.queue_ns ns": { tables: ["disk"], make: storage.operationTime },
   "disk.read_bytes": { tables: ["disk"], make: storage.diskReads },
@@ -94,8 +97,8 @@ function asRecorded(column: string): Recipe {
       const scale = kills ? scaleOfUnit("count") : scaleOf(table, described);
       // Of many the mean where it is a share of their time, else the sum.
       const meanOf = described.unit === "nanoseconds" || gauge;
-      const perSecond = meanOf ? seconds(...found.slice(0, found.length / columns.length)) : per1s;
-      const per = gauge ? lasted(...found) : kills ? () => 1 : perSecond;
+      const perTime = meanOf ? seconds(...found.slice(0, found.length / columns.length)) : per1s;
+      const per = gauge ? lasted(...found) : kills ? () => 1 : perTime;
       const many = all.length > 1 ? `, ${meanOf ? "mean over" : "sum of"} all ${all.length}` : "";
       return {
         quantity: {

@@ -3,6 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { type DrawnColumn, drawn } from "../../tests/drawn";
 import type { Tables } from "../data/recording";
+import type { Span } from "../data/units";
 import { databases, sessions } from "./database";
 import { filesystems, room } from "./filesystems";
 import { memory, memoryLanes } from "./memory";
@@ -30,6 +31,7 @@ async function opened() {
       { kind: "connection", name: "[::1]:5432-[::1]:41002", path: "c", parent: 4 },
       { kind: "filesystem", name: "/", path: "/" },
       { kind: "filesystem", name: "/full", path: "/full" },
+      { id: 31, kind: "process", name: "postgres", path: "pid:8@1", role: "target" },
     ],
     tables: [
       {
@@ -180,7 +182,7 @@ describe("memory", () => {
     const { recording, tables } = await opened();
     const figures = memory(recording, tables, WINDOW).figures;
     const of = (label: string) => figures.find((figure) => figure.label === label);
-    expect(of("refaulted")?.value).toBe("1.00 MiB/s");
+    expect(of("refaulted")?.value).toBe("1.05 MB/s");
     expect(of("killed for want of memory")?.value).toBe("2");
     expect(of("swapped in")).toMatchObject({ value: "0", zero: true });
     expect(of("available")).toMatchObject({ value: "600 B", highest: "700 B" });
@@ -263,7 +265,7 @@ describe("filesystems", () => {
     const [full, root] = filesystems(recording, tables, WINDOW);
     expect(full).toMatchObject({ name: "/full", files: 1, filesPart: 0.01 });
     expect(root).toMatchObject({ name: "/", free: 2048, freePart: 0.5, files: undefined });
-    expect(room(2048, 4096, 0.5)).toBe("2.00 KiB of 4.00 KiB (50 %)");
+    expect(room(2048, 4096, 0.5)).toBe("2.05 kB of 4.10 kB (50 %)");
     expect(filesystems(recording, NOTHING, WINDOW)).toEqual([]);
   });
 });
@@ -284,12 +286,54 @@ describe("database", () => {
         name: "postgres 7",
         state: "active",
         waits: "Lock",
-        blockedBy: "another session",
+        blockedBy: "postgres 8",
         age: undefined,
       },
     ]);
     const [before] = sessions(recording, tables, { from: 0, to: S });
     expect(before).toMatchObject({ state: "idle", waits: "Client", blockedBy: "" });
+  });
+});
+
+describe("sessions", () => {
+  const gauge = (name: string) => ({ name, kind: "gauge" as const });
+  const names = async (window: Span) => {
+    const recording = await drawn({
+      edges: [0, S, 2 * S],
+      entities: ["old", "blocked", "gone", "mute"].map((name) => ({
+        kind: "process",
+        name,
+        path: name,
+      })),
+      tables: [
+        {
+          name: "session",
+          entity: "process",
+          columns: ["state", "wait_class", "blocked_by", "transaction_age_ns"].map(gauge),
+          series: [
+            ...[0, 1, 3].map((entity) => ({ entity, column: "state", values: 1 })),
+            { entity: 2, column: "state", values: [1], known: [0, S] },
+            { entity: 0, column: "wait_class", values: 0 },
+            { entity: 1, column: "wait_class", values: 3 },
+            { entity: 1, column: "blocked_by", values: 9 },
+            { entity: 0, column: "transaction_age_ns", values: 50 * S },
+            { entity: 1, column: "transaction_age_ns", values: S },
+          ],
+        },
+      ],
+    });
+    const tables = await recording.load(["session"]);
+    return sessions(recording, tables, window).map(({ name, waits }) => [name, waits]);
+  };
+
+  it("that are blocked come first, then by age; who was gone before is left out", async () => {
+    // Of a class of waits that was not known nothing is said: it is not "no wait".
+    expect(await names({ from: S, to: 2 * S })).toEqual([
+      ["blocked blocked", "Lock"],
+      ["old old", ""],
+      ["mute mute", "not seen"],
+    ]);
+    expect(await names({ from: 0, to: 2 * S })).toContainEqual(["gone gone", "not seen"]);
   });
 });
 

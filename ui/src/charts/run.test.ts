@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { drawnPage } from "../../tests/drawn";
-import { explainCommand, runLine, spanWords, windowWords } from "./run";
+import { explainCommand, notTyped } from "./commands";
+import { runLine, spanWords, windowWords } from "./run";
 
 describe("the head of the page", () => {
   const { page } = drawnPage({ edges: [0, 1e9, 20e9], tables: [] });
@@ -16,6 +17,10 @@ describe("the head of the page", () => {
     expect(facts.at(-1)).toContain("not closed");
     const { workload: _, ...report } = page.report;
     expect(runLine({ ...page, report }).command).toBe("stallscope record");
+    const words = ["stallscope", "record", "--target", "name:my server"];
+    expect(runLine({ ...page, report, typed: words }).command).toBe(
+      "stallscope record --target 'name:my server'",
+    );
   });
 });
 
@@ -27,6 +32,9 @@ describe("a window", () => {
     expect(explainCommand("my run.stall", { from: -2e8, to: 1e9 })).toBe(
       "stallscope explain 'my run.stall' --from 0s --to 1s",
     );
+    expect(notTyped({ from: 0, to: 1e9 })).toBe("");
+    expect(notTyped({ from: -2e8, to: 1e9 })).toContain("from 0 s on");
+    expect(notTyped({ from: -2e8, to: -1e8 })).toContain("the served page judges them");
   });
 
   it("is said as the terminal says it", () => {

@@ -3,8 +3,8 @@
 import { duration, instant } from "../data/format";
 import type { Page } from "../data/page.gen";
 import type { Span } from "../data/units";
-import { typed, wallClock } from "./measured";
-import { typedTime } from "./numbers";
+import { typed } from "./commands";
+import { wallClock } from "./measured";
 
 /** The head of the page. */
 export interface RunLine {
@@ -13,7 +13,7 @@ export interface RunLine {
   readonly facts: readonly string[];
 }
 
-export function runLine({ report, window, complete }: Page): RunLine {
+export function runLine({ report, window, complete, typed: own }: Page): RunLine {
   const { workload, identity } = report;
   const facts = [
     identity.node,
@@ -22,7 +22,7 @@ export function runLine({ report, window, complete }: Page): RunLine {
     ...(complete ? [] : ["not closed: it ends where its writer was stopped, or is still written"]),
   ];
   return {
-    command: workload ? typed(workload.command) : "stallscope record",
+    command: workload ? typed(workload.command) : own.length > 0 ? typed(own) : "stallscope record",
     facts,
   };
 }
@@ -37,16 +37,4 @@ export function windowWords({ from, to }: Span): string {
   const words = (at: number) =>
     Math.abs(at / 1e9 - Math.round(at / 1e9)) < 0.05 ? instant(at, 1e9) : instant(at, 1e8);
   return `${words(from)} to ${words(to)}`;
-}
-
-/** The command that makes the page anew. */
-export function reportCommand(recording: string): string {
-  return `stallscope report ${typed([recording])}`;
-}
-
-/** The command that judges a window again. Times before the workload's start cannot be typed. */
-export function explainCommand(recording: string, window: Span): string {
-  if (window.to <= 0) return `stallscope report --serve ${typed([recording])}`;
-  const from = typedTime(Math.max(window.from, 0));
-  return `stallscope explain ${typed([recording])} --from ${from} --to ${typedTime(window.to)}`;
 }

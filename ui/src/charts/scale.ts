@@ -1,6 +1,15 @@
 // How the numbers of a column are drawn: counters as rates, gauges as they are, each in its unit.
 
-import { bytes, duration, integer, percent, rate } from "../data/format";
+import {
+  bytes,
+  duration,
+  integer,
+  percent,
+  perSecond,
+  rate,
+  storage,
+  traffic,
+} from "../data/format";
 import type { PageColumn } from "../data/page.gen";
 
 /** From a column's own numbers to what is drawn. */
@@ -20,10 +29,12 @@ const numbers = { factor: 1, least: 0, binary: false };
 
 /** Tables whose nanoseconds are CPU time of several threads together. */
 const CPU_TIME = new Set(["process", "cgroup_cpu"]);
+/** Tables whose bytes are in memory; all others are on disks and networks. */
+const MEMORY = new Set(["memory", "cgroup_memory", "process"]);
 
 /** `several`: whether times of several add up in one number, so that it may exceed its interval. */
 export function scaleOf(table: string, column: PageColumn, several = false): Scale {
-  return column.kind === "counter" ? rateScale(table, column, several) : gaugeScale(column);
+  return column.kind === "counter" ? rateScale(table, column, several) : gaugeScale(table, column);
 }
 
 function rateScale(table: string, { unit, name }: PageColumn, several: boolean): Scale {
@@ -38,30 +49,31 @@ function rateScale(table: string, { unit, name }: PageColumn, several: boolean):
       return {
         ...numbers,
         words: "bytes per second",
-        format: (value) => `${bytes(value)}/s`,
-        binary: true,
+        format: traffic,
       };
     case "hundredths":
-      return { ...perSecond, factor: 0.01 };
+      return { ...rates, factor: 0.01 };
     case "milli_per_second":
-      return { ...perSecond, factor: 1e-3 };
+      return { ...rates, factor: 1e-3 };
     default:
-      return perSecond;
+      return rates;
   }
 }
 
-function gaugeScale({ unit }: PageColumn): Scale {
+function gaugeScale(table: string, { unit }: PageColumn): Scale {
   switch (unit) {
     case "nanoseconds":
       return { ...numbers, words: "length of time", format: duration };
     case "bytes":
-      return { ...numbers, words: "bytes", format: bytes, binary: true };
+      return MEMORY.has(table)
+        ? { ...numbers, words: "bytes", format: bytes, binary: true }
+        : { ...numbers, words: "bytes", format: storage };
     case "hundredths":
       return { ...numbers, words: "number", factor: 0.01, format: rate };
     case "milli_per_second":
-      return { ...perSecond, factor: 1e-3 };
+      return { ...rates, factor: 1e-3 };
     case "code":
-      return { ...numbers, words: "code, see its description", format: integer };
+      return { ...numbers, words: "who was in which state", format: integer };
     default:
       return { ...numbers, words: "number", format: rate };
   }
@@ -75,10 +87,10 @@ export const shares: Scale = {
   least: 1,
 };
 
-const perSecond: Scale = {
+const rates: Scale = {
   ...numbers,
   words: "per second",
-  format: (value) => `${rate(value)}/s`,
+  format: perSecond,
 };
 
 const cpus: Scale = {
@@ -95,13 +107,12 @@ export function scaleOfUnit(unit: string): Scale {
     case "ns":
       return { ...numbers, words: "length of time", format: duration };
     case "per_second":
-      return perSecond;
+      return rates;
     case "bytes_per_second":
       return {
         ...numbers,
         words: "bytes per second",
-        format: (value) => `${bytes(value)}/s`,
-        binary: true,
+        format: traffic,
       };
     case "factor":
       return { ...numbers, words: "factor", format: (value) => `${rate(value)} times` };

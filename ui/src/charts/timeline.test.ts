@@ -71,6 +71,14 @@ describe("pressure", () => {
     expect(cpu?.title).toBe("CPU pressure, machine");
   });
 
+  it("begins with the resource that the verdict is about", async () => {
+    const { verdict } = golden("cpu-saturated");
+    const findings = verdict.findings.map((it) => ({ ...it, cause: "memory.limit" }));
+    const about = report({ verdict: { ...verdict, findings } });
+    const all = await lanes({ entities: [MACHINE], tables: [machine], report: about });
+    expect([...all.keys()]).toEqual(["pressure-memory", "pressure-cpu", "pressure-irq"]);
+  });
+
   it("is that of the target's group too, which is named", async () => {
     const share = { resource: "cpu", kind: "some", share: 0.5, fold_ns: 2e9 } as const;
     const all = await lanes({
@@ -92,7 +100,7 @@ describe("pressure", () => {
     const group = all.get("group-pressure-cpu");
     expect(group?.title).toBe("CPU pressure, /db");
     expect(group?.lines.map((line) => line.label)).toEqual(["some", "full"]);
-    expect([...all.keys()].slice(0, 2)).toEqual(["pressure-cpu", "group-pressure-cpu"]);
+    expect([...all.keys()].slice(0, 2)).toEqual(["group-pressure-cpu", "pressure-cpu"]);
   });
 
   it("is hatched where it was not seen, and not bridged", async () => {
@@ -231,7 +239,7 @@ describe("the machine", () => {
     });
     expect(all.get("disk-busy")?.title).toBe("Disk vdb in use");
     expect(values(all.get("disk-busy"), "of the time")[0]).toBeCloseTo(0.7);
-    expect(all.get("disk-bytes")?.alternative).toBe("Disk vdb, traffic: read 4.00 KiB/s.");
+    expect(all.get("disk-bytes")?.alternative).toBe("Disk vdb, traffic: read 4.10 kB/s.");
     expect(all.has("disk-operations")).toBe(false);
   });
 
@@ -287,7 +295,10 @@ describe("phases and marks", () => {
       ["steady", "18,503 tps, 0.519 ms", "cpu.quota 61 % (stallscope-lab-10734, measured)", true],
       ["end", "", "", false],
     ]);
-    expect(marks(recording).map((mark) => mark.text)).toEqual(["ramp", "steady"]);
+    expect(marks(recording).map((mark) => mark.text)).toEqual([
+      "ramp: from 30,212 tps, 0.331 ms to 24,480 tps, 0.409 ms",
+      "steady: from 24,480 tps, 0.409 ms to 18,503 tps, 0.519 ms",
+    ]);
   });
 
   it("are none where it did not", async () => {

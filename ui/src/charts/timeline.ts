@@ -2,7 +2,7 @@
 
 import { duration, percent, rate } from "../data/format";
 import { reasonOf } from "../data/gaps";
-import type { Phase, PhaseKind } from "../data/page.gen";
+import type { Phase, PhaseKind, Report } from "../data/page.gen";
 import type { Recording, Tables } from "../data/recording";
 import { intersection, length, type Span } from "../data/units";
 import type { Lane } from "./lane";
@@ -49,11 +49,12 @@ export interface Mark {
 /** Phases, events, and gaps of all tables, in the order of time. */
 export function marks(recording: Recording): Mark[] {
   const { report, events } = recording.page;
-  const phases = shownPhases(report.phases).slice(1);
+  const phases = shownPhases(report.phases);
   const all: Mark[] = [
-    ...phases.map((phase): Mark => {
+    ...phases.slice(1).map((phase, index): Mark => {
       const { from } = recording.span(phase.window);
-      return { kind: "phase", span: { from, to: from }, text: PHASES[phase.kind] };
+      const text = changed(phases[index], phase, unitOf(report));
+      return { kind: "phase", span: { from, to: from }, text };
     }),
     ...events.map((event): Mark => {
       const at = recording.at(event.at);
@@ -96,12 +97,7 @@ export interface PhaseBox {
 export function phaseBoxes(recording: Recording): PhaseBox[] {
   const { report } = recording.page;
   if (shownPhases(report.phases).length < 2) return [];
-  const unit = report.workload?.load.rate_unit ?? "per second";
   return report.phases.map((phase) => {
-    const numbers = [
-      typeof phase.throughput === "number" ? `${rate(phase.throughput)} ${unit}` : "",
-      typeof phase.latency_ns === "number" ? duration(phase.latency_ns) : "",
-    ];
     const { verdict } = phase;
     const share =
       typeof verdict?.share === "number" ? ` ${percent(Math.min(verdict.share, 1))}` : "";
@@ -109,7 +105,7 @@ export function phaseBoxes(recording: Recording): PhaseBox[] {
       span: recording.span(phase.window),
       kind: phase.kind,
       word: PHASES[phase.kind],
-      numbers: numbers.filter((it) => it !== "").join(", "),
+      numbers: numbersOf(phase, unitOf(report)),
       verdict: verdict
         ? `${verdict.cause}${share} (${verdict.entity.name}, ${verdict.confidence})`
         : "",
@@ -117,6 +113,26 @@ export function phaseBoxes(recording: Recording): PhaseBox[] {
       judged: phase.window.start === report.window.start && phase.window.end === report.window.end,
     };
   });
+}
+
+function unitOf(report: Report): string {
+  return report.workload?.load.rate_unit ?? "per second";
+}
+
+/** `30,212 tps, 0.331 ms`, or empty. */
+function numbersOf(phase: Phase, unit: string): string {
+  const numbers = [
+    typeof phase.throughput === "number" ? `${rate(phase.throughput)} ${unit}` : "",
+    typeof phase.latency_ns === "number" ? duration(phase.latency_ns) : "",
+  ];
+  return numbers.filter((it) => it !== "").join(", ");
+}
+
+/** `ramp, from 30,212 tps, 0.331 ms to 24,480 tps, 0.409 ms`. */
+function changed(before: Phase | undefined, phase: Phase, unit: string): string {
+  const [from, to] = [before === undefined ? "" : numbersOf(before, unit), numbersOf(phase, unit)];
+  const word = PHASES[phase.kind];
+  return from !== "" && to !== "" ? `${word}: from ${from} to ${to}` : word;
 }
 
 function shownPhases(phases: readonly Phase[]): Phase[] {

@@ -3,9 +3,9 @@ import { golden } from "../../tests/drawn";
 import type { Report } from "../data/page.gen";
 import { accountBar, withoutBar } from "./account";
 import {
-  CONFIDENCE,
   facts,
   lastWord,
+  meaning,
   noPressure,
   notes,
   outcome,
@@ -38,12 +38,31 @@ describe("the headline", () => {
   });
 
   it("says how sure it is, in a word that is explained", () => {
-    expect(CONFIDENCE[headline(golden("cpu-quota")).confidence]).toContain("exact account");
-    expect(shareOf(headline(golden("cpu-quota")))).toBe("61 %, 95 % interval 59 % to 63 %");
-    expect(shareOf({ ...headline(golden("cpu-quota")), share: 1.7, share_interval: null })).toBe(
-      "100 %",
+    const exact = headline(golden("cpu-quota"));
+    expect(meaning(exact)).toBe(
+      "the kernel's exact account: its interval lies above the threshold, and nothing speaks against it",
     );
-    expect(shareOf({ ...headline(golden("cpu-quota")), share: null })).toBe("");
+    const [evidence] = exact.evidence;
+    if (evidence === undefined) throw new Error("no evidence");
+    const low = { ...evidence, value: 0.01, threshold: 0.15, passed: true };
+    expect(meaning({ ...exact, evidence: [low], share_interval: null })).toBe(
+      "the kernel's exact account: it stays below the threshold, and nothing speaks against it",
+    );
+  });
+
+  it("does not say its share again", () => {
+    const quota = headline(golden("cpu-quota"));
+    expect(quota.sentence).toContain("61 %");
+    expect(shareOf(quota)).toEqual(["95 % interval 59 % to 63 %"]);
+    expect(shareOf({ ...quota, sentence: "It is slow." })).toEqual([
+      "share 61 %",
+      "95 % interval 59 % to 63 %",
+    ]);
+    expect(shareOf({ ...quota, share_interval: { low: 0.611, high: 0.612 } })).toEqual([]);
+    expect(shareOf({ ...quota, sentence: "", share: 1.7, share_interval: null })).toEqual([
+      "share 100 %",
+    ]);
+    expect(shareOf({ ...quota, share: null })).toEqual([]);
   });
 
   it("is told apart from a healthy one and one that cannot be told", () => {
@@ -196,6 +215,11 @@ describe("where the response time went", () => {
       quality: "estimated",
     });
     expect(rest.at(-1)?.note).toContain("pgbench's 2 threads");
+    // Whose it is stands once.
+    expect([first, ...rest].map((part) => part?.short)).toEqual([
+      "postgres held back by a CPU quota",
+      ...rest.map(({ label }) => label.replace(/^postgres /, "")),
+    ]);
   });
 
   it("is of the non-idle time where no response time is known", () => {

@@ -12,11 +12,25 @@ import type {
   StallKind,
 } from "../data/page.gen";
 
-/** What the word is bound to. */
-export const CONFIDENCE: Record<Confidence, string> = {
+/** What the word of a finding is bound to. */
+export function meaning(finding: Finding): string {
+  return finding.confidence === "measured"
+    ? `${exactly(finding)}, and nothing speaks against it`
+    : CONFIDENCE[finding.confidence];
+}
+
+function exactly({ evidence, share_interval: interval }: Finding): string {
+  const below = evidence.some(
+    ({ passed, threshold, value }) => passed && typeof threshold === "number" && value < threshold,
+  );
+  if (below) return "the kernel's exact account: it stays below the threshold";
+  return interval
+    ? "the kernel's exact account: its interval lies above the threshold"
+    : "an exact count";
+}
+
+const CONFIDENCE: Record<Exclude<Confidence, "measured">, string> = {
   proved: "a capacity was changed on purpose, and throughput followed",
-  measured:
-    "the kernel's exact account: its interval lies above the threshold, and nothing speaks against it",
   consistent: "proxies agree: it fits all that was seen, and is not accounted exactly",
   suspected: "little to go by: things happened at the same time, at most",
 };
@@ -32,14 +46,16 @@ export function outcome(report: Report): "limited" | "healthy" | "undetermined" 
   return cause === "healthy" || cause === "undetermined" ? cause : "limited";
 }
 
-/** The share of a finding and its interval: `38 % (36 % to 40 %)`, or empty. */
-export function shareOf(finding: Finding): string {
-  if (typeof finding.share !== "number") return "";
-  const { share_interval: interval } = finding;
-  const share = percent(Math.min(finding.share, 1));
-  return interval
-    ? `${share}, 95 % interval ${percent(interval.low)} to ${percent(interval.high)}`
-    : share;
+/** What the sentence leaves unsaid of a finding's share: itself, and its interval where that is wider than
+    the number shows. */
+export function shareOf({ share, share_interval: interval, sentence }: Finding): string[] {
+  if (typeof share !== "number") return [];
+  const value = percent(Math.min(share, 1));
+  const [low, high] = interval ? [percent(interval.low), percent(interval.high)] : [value, value];
+  return [
+    ...(sentence.includes(value) ? [] : [`share ${value}`]),
+    ...(low === high ? [] : [`95 % interval ${low} to ${high}`]),
+  ];
 }
 
 /** What a change would bring at most: `114,000 tps`, `+50 %`. */

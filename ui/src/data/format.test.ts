@@ -1,6 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { random } from "../../tests/random";
-import { bound, bytes, duration, instant, integer, percent, rate, tied } from "./format";
+import {
+  bound,
+  bytes,
+  duration,
+  instant,
+  integer,
+  percent,
+  rate,
+  storage,
+  tied,
+  traffic,
+} from "./format";
 
 describe("numbers as they are read", () => {
   it("shares", () => {
@@ -67,6 +78,8 @@ describe("numbers as they are read", () => {
       "1.25 GiB",
       "1,024 PiB",
     ]);
+    expect([0, 999, 1000, 41.94e6].map(storage)).toEqual(["0 B", "999 B", "1.00 kB", "41.9 MB"]);
+    expect([0, 0.4, 12.5e6].map(traffic)).toEqual(["0", "0", "12.5 MB/s"]);
   });
 
   it("instants, as finely as their step needs", () => {

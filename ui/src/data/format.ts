@@ -50,16 +50,34 @@ export function duration(ns: Nanoseconds): string {
   return `${threeDigits(ns / 1e9)} s`;
 }
 
-/** An amount of memory or traffic: `1.25 GiB`. */
+/** An amount of memory, whose limits are multiples of powers of two: `1.25 GiB`. */
 export function bytes(value: number): string {
-  const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+  return amount(value, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]);
+}
+
+/** An amount on disks or networks, which are sold by powers of ten: `1.25 GB`. */
+export function storage(value: number): string {
+  return amount(value, 1000, ["B", "kB", "MB", "GB", "TB", "PB"]);
+}
+
+/** What moves to and from disks and networks: `12.5 MB/s`. */
+export function traffic(value: number): string {
+  return Math.abs(value) < 1 ? "0" : `${storage(value)}/s`;
+}
+
+function amount(value: number, step: number, units: readonly string[]): string {
   let scaled = value;
   let unit = 0;
-  while (Math.abs(scaled) >= 1024 && unit < units.length - 1) {
-    scaled /= 1024;
+  while (Math.abs(scaled) >= step && unit < units.length - 1) {
+    scaled /= step;
     unit += 1;
   }
   return `${unit === 0 ? integer(scaled) : threeDigits(scaled)} ${units[unit]}`;
+}
+
+/** How often something happened: `1,204/s`; nothing is 0, whatever its unit. */
+export function perSecond(value: number): string {
+  return value === 0 ? "0" : `${rate(value)}/s`;
 }
 
 /** An instant on the run's own clock: `12.4 s`, `1:02:03.5`; `step` says how fine it must be. */

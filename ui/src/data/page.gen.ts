@@ -5,6 +5,10 @@
  */
 export type Timestamp = number;
 /**
+ * An entity's number within one recording.
+ */
+export type EntityId = number;
+/**
  * The kinds of things that are measured.
  */
 export type EntityKind =
@@ -26,7 +30,7 @@ export type Role = "target" | "generator" | "dependency" | "recorder" | "rest";
 /**
  * What kind of thing happened.
  */
-export type PageEventKind = "workload_started" | "workload_ended" | "target_found";
+export type PageEventKind = "workload_started" | "workload_ended" | "target_found" | "oom_kill";
 /**
  * An interval in which something was not seen.
  */
@@ -207,6 +211,10 @@ export interface Page {
    * The tables, in the order of the data dictionary.
    */
   tables: PageTable[];
+  /**
+   * The command line that recorded, secrets replaced; empty where an older version did.
+   */
+  typed: string[];
   window: Window;
 }
 /**
@@ -218,6 +226,11 @@ export interface PageEntity {
    * A process's control group: its place in `entities`.
    */
   group?: number | null;
+  /**
+   * Its number in the recording, which codes in tables name it by (`session.blocked_by`); `None` of
+   * those that stand for several.
+   */
+  id?: EntityId | null;
   kind: EntityKind;
   /**
    * What a person calls it.
@@ -334,6 +347,12 @@ export interface Cost {
    * The priority that the sampler had: `SCHED_RR 1`, `nice -10`, `normal`.
    */
   priority: string;
+  /**
+   * Programs in the kernel by name, and why those that were not used could not be.
+   */
+  programs?: {
+    [k: string]: string | null;
+  };
   /**
    * Wake-ups of the sampler.
    */
@@ -1051,6 +1070,11 @@ export interface PageTable {
    */
   columns: PageColumn[];
   entity: EntityKind;
+  /**
+   * How often it was read, unless that cost too much; `None` where an older version recorded, or
+   * the workload wrote it.
+   */
+  every?: ReadEvery | null;
   form: PageForm;
   /**
    * What it holds, one sentence.
@@ -1093,4 +1117,17 @@ export interface PageColumn {
    */
   source: string;
   unit: Unit;
+}
+/**
+ * How often something is read.
+ */
+export interface ReadEvery {
+  /**
+   * Of the machine, and of what belongs to target and generator, ns.
+   */
+  near_ns: number;
+  /**
+   * Of all else, ns.
+   */
+  rest_ns: number;
 }

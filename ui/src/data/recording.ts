@@ -29,6 +29,12 @@ export class Damaged extends Error {
   }
 }
 
+/** Tables, and those that were asked for and cannot be read. */
+export interface Readable {
+  readonly tables: Tables;
+  readonly damaged: readonly Damaged[];
+}
+
 export class Recording {
   private readonly loading = new Map<string, Promise<BinTable | RowTable>>();
 
@@ -96,25 +102,31 @@ export class Recording {
 
   /** Decodes tables; those that were not recorded are left out. Rejects with `Damaged` where a block is. */
   async load(names: readonly string[]): Promise<Tables> {
+    const { tables, damaged } = await this.readable(names);
+    const [first] = damaged;
+    if (first !== undefined) throw first;
+    return tables;
+  }
+
+  /** Decodes tables as far as they can be read; the others are as if they were not recorded. */
+  async readable(names: readonly string[]): Promise<Readable> {
     const here = names.filter((name) => this.table(name) !== undefined);
-    const decoded = await Promise.all(here.map((name) => this.decoded(name)));
-    const byName = new Map(here.map((name, index) => [name, decoded[index]]));
-    const bins = (name: string) => {
-      const table = byName.get(name);
-      return table !== undefined && "edges" in table ? table : undefined;
-    };
-    return {
-      bins,
-      rows: (name) => {
-        const table = byName.get(name);
-        return table !== undefined && "times" in table ? table : undefined;
-      },
-      series: (name, entity, column) => {
-        const table = bins(name);
-        const place = table?.about.columns.findIndex((other) => other.name === column) ?? -1;
-        return table?.columns[place]?.get(entity);
-      },
-    };
+    const decoded = await Promise.all(
+      here.map((name) =>
+        this.decoded(name).catch((error: unknown) => {
+          if (error instanceof Damaged) return error;
+          throw error;
+        }),
+      ),
+    );
+    const byName = new Map<string, BinTable | RowTable>();
+    const damaged: Damaged[] = [];
+    for (const [index, name] of here.entries()) {
+      const table = decoded[index];
+      if (table instanceof Damaged) damaged.push(table);
+      else if (table !== undefined) byName.set(name, table);
+    }
+    return { tables: tablesOf(byName), damaged };
   }
 
   private decoded(name: string): Promise<BinTable | RowTable> {
@@ -138,4 +150,23 @@ export class Recording {
       throw new Damaged(name, error instanceof Error ? error.message : String(error));
     }
   }
+}
+
+function tablesOf(byName: ReadonlyMap<string, BinTable | RowTable>): Tables {
+  const bins = (name: string) => {
+    const table = byName.get(name);
+    return table !== undefined && "edges" in table ? table : undefined;
+  };
+  return {
+    bins,
+    rows: (name) => {
+      const table = byName.get(name);
+      return table !== undefined && "times" in table ? table : undefined;
+    },
+    series: (name, entity, column) => {
+      const table = bins(name);
+      const place = table?.about.columns.findIndex((other) => other.name === column) ?? -1;
+      return table?.columns[place]?.get(entity);
+    },
+  };
 }

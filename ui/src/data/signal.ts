@@ -1,7 +1,7 @@
 // The workload's own view over a window, as the engine works it out (crates/analysis/src/signals.rs).
 
 import type { RowTable } from "./tables";
-import { hull, intersection, length, type Nanoseconds, SECOND, type Span } from "./units";
+import { hull, length, type Nanoseconds, SECOND, type Span } from "./units";
 
 /** One interval of the workload's signal; `NaN` is "not said" or "nothing was completed". */
 export interface Interval extends Span {
@@ -20,9 +20,17 @@ export interface Mean {
   readonly failed: number;
 }
 
+const kept = new WeakMap<RowTable, readonly Interval[]>();
+
 /** The intervals of a recording, in the order of time. */
-export function intervals(table: RowTable | undefined): Interval[] {
+export function intervals(table: RowTable | undefined): readonly Interval[] {
   if (table === undefined) return [];
+  const all = kept.get(table) ?? read(table);
+  kept.set(table, all);
+  return all;
+}
+
+function read(table: RowTable): Interval[] {
   const column = (name: string) => {
     const place = table.about.columns.findIndex((other) => other.name === name);
     return (row: number) => table.columns[place]?.[row] ?? Number.NaN;
@@ -51,10 +59,8 @@ export function intervals(table: RowTable | undefined): Interval[] {
 /** Intervals that lie in a window by at least half. */
 export function inside(all: readonly Interval[], window: Span): Interval[] {
   return all.filter((interval) => {
-    const both = intersection(window, interval);
-    return (
-      both !== undefined && length(both) >= length(interval) - Math.floor(length(interval) / 2)
-    );
+    const both = Math.min(window.to, interval.to) - Math.max(window.from, interval.from);
+    return both > 0 && both >= length(interval) - Math.floor(length(interval) / 2);
   });
 }
 

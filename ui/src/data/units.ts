@@ -13,6 +13,9 @@ export interface Span {
 
 export const SECOND: Nanoseconds = 1e9;
 
+/** Bytes of a page of memory, as the engine takes them. */
+export const PAGE_BYTES = 4096;
+
 /** The part of `a` that lies in `b`, if any. */
 export function intersection(a: Span, b: Span): Span | undefined {
   const from = Math.max(a.from, b.from);

@@ -27,7 +27,7 @@ export function Account({ report }: { report: Report }) {
               style={{ ...style, width: `${part.width / 100}%` }}
             >
               <span class="part-label">
-                <b>{percent(part.share)}</b> <span>{part.label}</span>
+                <b>{percent(part.share)}</b> <span>{part.short}</span>
               </span>
             </span>
           );
@@ -46,7 +46,7 @@ export function Account({ report }: { report: Report }) {
           {bar.parts.map((part) => (
             <tr key={part.key}>
               <th scope="row">
-                <Swatch paint={part.paint} /> {part.label}
+                <Swatch paint={part.paint} /> {part.short}
                 {part.note && <small>{part.note}</small>}
               </th>
               <td class="account-share">{percent(part.share)}</td>

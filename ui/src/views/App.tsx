@@ -8,6 +8,7 @@ import { timeAxis } from "./axis";
 import { Dictionary } from "./Dictionary";
 import { Evidence } from "./Evidence";
 import { Explore } from "./Explore";
+import { Followed } from "./Followed";
 import { Header } from "./Header";
 import { Measured } from "./Measured";
 import { Readable } from "./Readable";
@@ -63,12 +64,12 @@ export function App({ recording }: { recording: Recording }) {
       <div class="page">
         <Header sections={SECTIONS} />
         <main>
-          <Verdict />
-          {SECTIONS.map(({ id, title, view: View }) => (
+          <Followed view={Verdict} />
+          {SECTIONS.map(({ id, title, view }) => (
             <section key={id} id={id} aria-labelledby={`${id}-title`}>
               <h2 id={`${id}-title`}>{title}</h2>
               <Readable>
-                <View />
+                <Followed view={view} />
               </Readable>
             </section>
           ))}

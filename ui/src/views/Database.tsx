@@ -7,7 +7,7 @@ import { FigureTable } from "./FigureTable";
 import { NumberTable } from "./NumberTable";
 import { usePage, useTables } from "./state";
 
-/** Sessions that are listed; who waits or blocks comes first. */
+/** Sessions that are listed. */
 const MOST = 30;
 
 export function Database() {
@@ -56,9 +56,7 @@ export function Database() {
             ))}
           </NumberTable>
           {seen.sessions.length > MOST && (
-            <p class="muted">
-              {integer(seen.sessions.length - MOST)} more with shorter transactions.
-            </p>
+            <p class="muted">{integer(seen.sessions.length - MOST)} more.</p>
           )}
         </details>
       )}

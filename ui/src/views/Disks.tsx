@@ -2,13 +2,11 @@
 
 import { useMemo } from "preact/hooks";
 import { type Disk, diskLanes, disks, law } from "../charts/disks";
-import { bytes, duration, percent, rate } from "../data/format";
+import { duration, percent, rate, traffic } from "../data/format";
 import type { Tables } from "../data/recording";
 import { LaneChart } from "./LaneChart";
 import { usePage, useTables } from "./state";
 import { numberColumn, type TreeColumn, TreeTable } from "./TreeTable";
-
-const traffic = (value: number) => (value < 1 ? "0" : `${bytes(value)}/s`);
 
 const COLUMNS: readonly TreeColumn<Disk>[] = [
   numberColumn("Reads/s", "Reads completed per second.", (it) => it.reads, rate),

@@ -17,7 +17,9 @@ import {
   type Summary,
 } from "../charts/explore";
 import type { Lane } from "../charts/lane";
-import { instant } from "../data/format";
+import { isCode, wordsOf } from "../charts/states";
+import { instant, percent } from "../data/format";
+import type { PageColumn } from "../data/page.gen";
 import { copied } from "./clipboard";
 import "./Explore.css";
 import { LaneChart } from "./LaneChart";
@@ -271,15 +273,11 @@ function Numbers({ shown, choice, lane, change }: NumbersProps) {
             <tr>
               {change && <th scope="col">Drawn</th>}
               <th scope="col">{kind(shown.about.entity)}</th>
-              <th scope="col" class="right">
-                {shown.column.kind === "counter" ? "Rate" : "Mean"}
-              </th>
-              <th scope="col" class="right">
-                Lowest
-              </th>
-              <th scope="col" class="right">
-                Highest
-              </th>
+              {titlesOf(shown.column).map((title) => (
+                <th key={title} scope="col" class="right">
+                  {title}
+                </th>
+              ))}
             </tr>
           </thead>
           <tbody>
@@ -299,40 +297,43 @@ function Numbers({ shown, choice, lane, change }: NumbersProps) {
                   </td>
                 )}
                 <th scope="row">{name}</th>
-                <Values
-                  summary={summary}
-                  format={shown.scale.format}
-                  name={`explore-${lane.title}-${summary.entity}`}
-                />
+                {valuesOf(summary, shown).map((text, place) => (
+                  <td
+                    key={place}
+                    class="right"
+                    data-number={place === 0 && `explore-${lane.title}-${summary.entity}`}
+                  >
+                    {text}
+                  </td>
+                ))}
               </tr>
             ))}
           </tbody>
         </table>
       </div>
       {matches.length > listed.length && (
-        <p class="muted">and {matches.length - listed.length} more with smaller numbers.</p>
+        <p class="muted">and {matches.length - listed.length} more that come after these.</p>
       )}
     </>
   );
 }
 
-interface ValuesProps {
-  readonly summary: Summary;
-  readonly format: (value: number) => string;
-  readonly name: string;
+/** What is said of each over the window. */
+function titlesOf(column: PageColumn): readonly string[] {
+  if (isCode(column)) return ["Most of the time", "At the end"];
+  return [column.kind === "counter" ? "Rate" : "Mean", "Lowest", "Highest"];
 }
 
-function Values({ summary, format, name }: ValuesProps) {
-  const text = (value: number) => (Number.isNaN(value) ? "not seen" : format(value));
-  return (
-    <>
-      <td class="right" data-number={name}>
-        {text(summary.mean)}
-      </td>
-      <td class="right">{text(summary.low)}</td>
-      <td class="right">{text(summary.high)}</td>
-    </>
-  );
+function valuesOf({ mean, low, high, states }: Summary, { column, scale }: Explored): string[] {
+  if (states !== undefined) {
+    const { most, last } = states;
+    const words = wordsOf(column);
+    return [
+      most === undefined ? "not seen" : `${words(most.code)}, ${percent(most.share)}`,
+      last === undefined ? "not seen" : words(last),
+    ];
+  }
+  return [mean, low, high].map((value) => (Number.isNaN(value) ? "not seen" : scale.format(value)));
 }
 
 /** Copies a text; where the browser does not let it, the text is shown to be copied by hand. */

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import { type Group, type GroupPressure, groups } from "../charts/groups";
 import { sparkline } from "../charts/sparkline";
 import type { TreeNode } from "../charts/tree";
-import { bytes, instant, integer, percent, rate } from "../data/format";
+import { bytes, instant, integer, percent, perSecond, traffic } from "../data/format";
 import { Missing } from "./Network";
 import { Sparkline } from "./Sparkline";
 import { usePage, useTables } from "./state";
@@ -171,7 +171,7 @@ function columnsOf(
       cell: ({ used, limit, kills, limitsMet }) => {
         if (used === undefined) return "";
         const troubles = [
-          limitsMet !== undefined && limitsMet > 0 && `limit met ${rate(limitsMet)}/s`,
+          limitsMet !== undefined && limitsMet > 0 && `limit met ${perSecond(limitsMet)}`,
           kills !== undefined && kills > 0 && `${integer(kills)} killed`,
         ].filter(Boolean);
         return (
@@ -198,8 +198,7 @@ function columnsOf(
           : (group.read ?? 0) + (group.written ?? 0),
       cell: ({ read, written, ioLimits }) => {
         const all = (read ?? 0) + (written ?? 0);
-        const said =
-          read === undefined && written === undefined ? "" : all < 1 ? "0" : `${bytes(all)}/s`;
+        const said = read === undefined && written === undefined ? "" : traffic(all);
         return ioLimits.length === 0 ? (
           said
         ) : (

@@ -311,7 +311,7 @@ function Shade({ span, view, kind }: ShadeProps) {
   const width = `${(100 * (to - from)) / (view.to - view.from)}%`;
   return (
     <div class={`lanes-shade lanes-${kind}`} style={{ left: place(from, view), width }}>
-      <span>{kind === "judged" ? "judged" : "selected"}</span>
+      <span>judged</span>
     </div>
   );
 }

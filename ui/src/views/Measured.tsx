@@ -1,16 +1,16 @@
 // How the recording was made: what it cost, how well it kept its times, and what it did not see.
 
 import { useMemo, useState } from "preact/hooks";
+import { commands, typed } from "../charts/commands";
 import {
   clockFacts,
-  commands,
   costFacts,
   environmentGroups,
   type Fact,
   gapRows,
   identityFacts,
+  periodFacts,
   samplerLanes,
-  typed,
   workloadFacts,
 } from "../charts/measured";
 import type { WorkloadRun } from "../data/page.gen";
@@ -26,9 +26,18 @@ export function Measured() {
     () => (tables === undefined ? [] : samplerLanes(recording, tables)),
     [recording, tables],
   );
+  const periods = periodFacts(page);
   return (
     <div class="measured">
       {report.workload && <Command run={report.workload} />}
+      {page.typed.length > 0 && (
+        <div class="card wide">
+          <h3>Recorded with</h3>
+          <pre class="command">
+            <code>{typed(page.typed)}</code>
+          </pre>
+        </div>
+      )}
       <div class="card wide">
         <h3>Not seen</h3>
         {report.verdict.not_seen.length > 0 && (
@@ -43,6 +52,12 @@ export function Measured() {
       <div class="card wide">
         <h3>The sampler</h3>
         <Facts facts={costFacts(page.report.cost)} />
+        {periods.length > 0 && (
+          <>
+            <h4>How often tables are read, unless that costs too much</h4>
+            <Facts facts={periods} />
+          </>
+        )}
         {lanes.length > 0 && <LaneChart lanes={lanes} label="The sampler over time" height={48} />}
       </div>
       <div class="card">

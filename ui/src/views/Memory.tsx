@@ -3,7 +3,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { memory, memoryLanes } from "../charts/memory";
 import { sentence } from "../charts/parts";
-import { bytes, percent } from "../data/format";
+import { bytes, percent, tied } from "../data/format";
 import { FigureTable } from "./FigureTable";
 import { LaneChart } from "./LaneChart";
 import { PartsBar, PartsList } from "./PartsBar";
@@ -34,7 +34,7 @@ export function Memory() {
       <p class="summary">
         {total !== undefined && `${bytes(total)} in all. `}
         {leastAvailable !== undefined && `At least ${bytes(leastAvailable)}${part} was available: `}
-        {use && `${sentence(use)}.`}
+        {use && tied(`${sentence(use)}.`)}
       </p>
       {use && (
         <>
@@ -49,7 +49,7 @@ export function Memory() {
         </>
       )}
       <FigureTable caption="Memory held and moved" figures={figures} />
-      <details onToggle={(event) => setCourse(event.currentTarget.open)}>
+      <details class="course" onToggle={(event) => setCourse(event.currentTarget.open)}>
         <summary>Over time</summary>
         {course && <LaneChart lanes={lanes} label="Memory over time" />}
       </details>

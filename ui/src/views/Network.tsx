@@ -11,15 +11,13 @@ import {
   softnet,
   tcp,
 } from "../charts/network";
-import { bytes, duration, integer, percent, rate } from "../data/format";
+import { duration, integer, percent, rate, traffic } from "../data/format";
 import type { Tables } from "../data/recording";
 import { FigureTable } from "./FigureTable";
 import { LaneChart } from "./LaneChart";
 import { RoleSign } from "./RoleSign";
 import { usePage, useTables } from "./state";
 import { numberColumn, type TreeColumn, TreeTable } from "./TreeTable";
-
-const traffic = (value: number) => (value < 1 ? "0" : `${bytes(value)}/s`);
 
 const INTERFACES: readonly TreeColumn<Interface>[] = [
   numberColumn("Received", "Bytes received per second.", (it) => it.received, traffic),

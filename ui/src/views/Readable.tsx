@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useErrorBoundary } from "preact/hooks";
-import { reportCommand } from "../charts/run";
+import { reportCommand } from "../charts/commands";
 import { Damaged } from "../data/recording";
 import { usePage } from "./state";
 

@@ -1,11 +1,12 @@
 // Resources: what the machine's parts and the control groups did in the window.
 
-import type { ComponentChildren } from "preact";
+import type { ComponentType } from "preact";
 import { absent } from "../charts/gaps";
 import { Cpus } from "./Cpus";
 import { Database } from "./Database";
 import { Disks } from "./Disks";
 import { Filesystems } from "./Filesystems";
+import { Followed } from "./Followed";
 import { Groups } from "./Groups";
 import { Memory } from "./Memory";
 import { Network } from "./Network";
@@ -16,27 +17,13 @@ import { usePage } from "./state";
 export function Resources() {
   return (
     <div class="resources">
-      <Part id="cpus" title="CPUs" table="cpu">
-        <Cpus />
-      </Part>
-      <Part id="memory" title="Memory" table="memory">
-        <Memory />
-      </Part>
-      <Part id="disks" title="Disks" table="disk">
-        <Disks />
-      </Part>
-      <Part id="network" title="Network" table="network">
-        <Network />
-      </Part>
-      <Part id="groups" title="Control groups" table="cgroup_cpu">
-        <Groups />
-      </Part>
-      <Part id="filesystems" title="Filesystems" table="filesystem">
-        <Filesystems />
-      </Part>
-      <Part id="postgres" title="PostgreSQL" table="database">
-        <Database />
-      </Part>
+      <Part id="cpus" title="CPUs" table="cpu" view={Cpus} />
+      <Part id="memory" title="Memory" table="memory" view={Memory} />
+      <Part id="disks" title="Disks" table="disk" view={Disks} />
+      <Part id="network" title="Network" table="network" view={Network} />
+      <Part id="groups" title="Control groups" table="cgroup_cpu" view={Groups} />
+      <Part id="filesystems" title="Filesystems" table="filesystem" view={Filesystems} />
+      <Part id="postgres" title="PostgreSQL" table="database" view={Database} />
     </div>
   );
 }
@@ -46,17 +33,19 @@ interface PartProps {
   readonly title: string;
   /** The table without which there is nothing to show. */
   readonly table: string;
-  readonly children: ComponentChildren;
+  readonly view: ComponentType;
 }
 
 /** A part of the section; without its table, one line that says why. */
-function Part({ id, title, table, children }: PartProps) {
+function Part({ id, title, table, view }: PartProps) {
   const { recording } = usePage();
   if (recording.table(table) !== undefined) {
     return (
       <section class="card" id={id} aria-labelledby={`${id}-title`}>
         <h3 id={`${id}-title`}>{title}</h3>
-        <Readable>{children}</Readable>
+        <Readable>
+          <Followed view={view} />
+        </Readable>
       </section>
     );
   }

@@ -1,8 +1,9 @@
 // What is selected, as long as something is: its main numbers beside those of the judged window.
 
 import { useMemo, useState } from "preact/hooks";
+import { explainCommand, notTyped } from "../charts/commands";
 import { compared, NUMBER_TABLES, type WindowNumber, windowNumbers } from "../charts/numbers";
-import { explainCommand, spanWords, windowWords } from "../charts/run";
+import { spanWords, windowWords } from "../charts/run";
 import { copied } from "./clipboard";
 import { Unreadable } from "./Readable";
 import { useLoaded, usePage } from "./state";
@@ -25,21 +26,41 @@ export function SelectedBar() {
   const command = explainCommand(recording.page.recording, selected);
   return (
     <aside class="selected" aria-label="The selected window">
-      <div class="selected-head">
-        <b>Selected {spanWords(selected, step)}</b>
-        {(whole.from !== selected.from || whole.to !== selected.to) && (
-          <span class="muted">
-            numbers over the workload's whole intervals, {spanWords(whole, step)}
-          </span>
+      <details>
+        <summary>
+          <b>
+            <span class="selected-word">Selected </span>
+            {spanWords(selected, step)}
+          </b>
+          <Glance numbers={numbers} judged={judged} />
+        </summary>
+        {spanWords(whole, step) !== spanWords(selected, step) && (
+          <p class="muted">
+            Numbers over the workload's whole intervals, {spanWords(whole, step)}.
+          </p>
         )}
-        <Verdict />
-        <button type="button" class="button" onClick={() => select(undefined)}>
-          Clear
-        </button>
-      </div>
-      {tables ? <Numbers numbers={numbers} judged={judged} /> : <Unreadable error={error} />}
-      {!judgement.of && <Command command={command} />}
+        {tables ? <Numbers numbers={numbers} judged={judged} /> : <Unreadable error={error} />}
+        {!judgement.of && <Command command={command} note={notTyped(selected)} />}
+      </details>
+      <Verdict />
+      <button type="button" class="button" onClick={() => select(undefined)}>
+        Clear
+      </button>
     </aside>
+  );
+}
+
+/** As many of the numbers as one line holds, each with that of the judged window. */
+function Glance({ numbers, judged }: NumbersProps) {
+  return (
+    <span class="selected-glance">
+      {numbers.map(({ id, label, text }) => (
+        <span key={id}>
+          <span class="muted">{label}</span> <b>{text}</b>{" "}
+          <span class="muted">({judged.find((number) => number.id === id)?.text})</span>
+        </span>
+      ))}
+    </span>
   );
 }
 
@@ -98,23 +119,25 @@ function Numbers({ numbers, judged }: NumbersProps) {
 
 /** Whose verdict stands above. */
 function Verdict() {
-  const { judgement, recording } = usePage();
+  const { judgement } = usePage();
   if (judgement.asking) return <span role="status">Asking Stallscope about it …</span>;
   if (judgement.trouble) return <span role="alert">{judgement.trouble}</span>;
-  if (judgement.of) return <span role="status">The verdict above is about this window.</span>;
-  const judged = windowWords(recording.judged);
-  return <span class="muted">The verdict is still that of {judged}.</span>;
+  if (judgement.of) return <span role="status">The verdict is about it.</span>;
+  return null;
 }
 
-function Command({ command }: { command: string }) {
+function Command({ command, note }: { command: string; note: string }) {
+  const { recording } = usePage();
   const [done, setDone] = useState("");
   const copy = async () => setDone((await copied(command)) ? command : "");
   return (
     <p class="selected-command">
-      To have it judged: <code>{command}</code>{" "}
+      The verdict is still that of {windowWords(recording.judged)}. To have this judged:{" "}
+      <code>{command}</code>{" "}
       <button type="button" class="button" onClick={copy}>
         {done === command ? "Copied" : "Copy"}
       </button>
+      {note && <span class="muted"> {note}</span>}
     </p>
   );
 }

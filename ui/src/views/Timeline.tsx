@@ -1,17 +1,22 @@
 // The timeline: everything over time, on one axis.
 
 import { useMemo } from "preact/hooks";
+import { spanWords } from "../charts/run";
 import { marks, type PhaseBox, phaseBoxes, placed, TABLES, timeline } from "../charts/timeline";
 import { instant } from "../data/format";
 import { useSight } from "./axis";
 import { LaneChart } from "./LaneChart";
-import { usePage, useTables } from "./state";
+import { Unreadable } from "./Readable";
+import { usePage, useReadable } from "./state";
 import "./Timeline.css";
 
 export function Timeline() {
   const { recording } = usePage();
-  const tables = useTables(...TABLES);
-  const lanes = useMemo(() => tables && timeline(recording, tables), [recording, tables]);
+  const readable = useReadable(...TABLES);
+  const lanes = useMemo(
+    () => readable && timeline(recording, readable.tables),
+    [recording, readable],
+  );
   const signs = useMemo(
     () => marks(recording).map((mark, index) => ({ ...mark, sign: String(index + 1) })),
     [recording],
@@ -21,6 +26,9 @@ export function Timeline() {
   const step = recording.page.step_ns;
   return (
     <>
+      {readable?.damaged.map((error) => (
+        <Unreadable key={error.table} error={error} />
+      ))}
       <LaneChart lanes={lanes} label="the timeline" marks={signs}>
         {phases.length > 0 && <Phases phases={phases} />}
       </LaneChart>
@@ -39,7 +47,7 @@ export function Timeline() {
 
 /** The parts of a run that changed, each with its own verdict; a click selects one. */
 function Phases({ phases }: { phases: readonly PhaseBox[] }) {
-  const { axis, select } = usePage();
+  const { axis, recording, select } = usePage();
   const view = useSight(axis, "view");
   return (
     <ol class="phases" aria-label="Phases of the run">
@@ -49,7 +57,7 @@ function Phases({ phases }: { phases: readonly PhaseBox[] }) {
         return (
           <li
             key={phase.span.from}
-            style={{ left: `${at.left * 100}%`, width: `${at.width * 100}%` }}
+            style={{ "--left": `${at.left * 100}%`, "--width": `${at.width * 100}%` }}
           >
             <button
               type="button"
@@ -62,6 +70,7 @@ function Phases({ phases }: { phases: readonly PhaseBox[] }) {
                 {phase.word}
                 {phase.judged && ", judged"}
               </b>{" "}
+              <span class="phase-when">{spanWords(phase.span, recording.page.step_ns)} </span>
               {phase.numbers}
               <br />
               {phase.verdict}

@@ -3,9 +3,9 @@
 import { evidenceRows } from "../charts/evidence";
 import { spanWords, windowWords } from "../charts/run";
 import {
-  CONFIDENCE,
   facts,
   lastWord,
+  meaning,
   noPressure,
   notes,
   outcome,
@@ -61,10 +61,7 @@ function Headline({ finding }: { finding: Finding }) {
         <span class="confidence" data-confidence={finding.confidence}>
           {finding.confidence}
         </span>
-        <span class="muted">
-          {CONFIDENCE[finding.confidence]}
-          {outcome(report) === "limited" && shareOf(finding) && tied(`; share ${shareOf(finding)}`)}
-        </span>
+        <span class="muted">{meaning(finding)}</span>
       </p>
       <RestsOn finding={finding} />
     </div>
@@ -73,14 +70,20 @@ function Headline({ finding }: { finding: Finding }) {
 
 /** The numbers of the headline, each with the way to where it came from. */
 function RestsOn({ finding }: { finding: Finding }) {
-  const { recording } = usePage();
+  const { report, recording } = usePage();
   const rows = evidenceRows(finding, 0, recording);
-  if (rows.length === 0) return null;
+  const share = outcome(report) === "limited" ? shareOf(finding) : [];
+  if (rows.length + share.length === 0) return null;
   return (
     <ul class="rests-on" aria-label="What it rests on">
       {rows.map((row) => (
         <li key={row.id}>
           <a href={`#${row.id}`}>{row.what}</a> {row.value}
+        </li>
+      ))}
+      {share.map((text) => (
+        <li key={text} class="muted">
+          {tied(text)}
         </li>
       ))}
     </ul>

@@ -3,10 +3,11 @@
 import { useMemo } from "preact/hooks";
 import { crowd, type Member } from "../charts/crowd";
 import { absent } from "../charts/gaps";
+import { isMet } from "../charts/ledger";
 import { sentence } from "../charts/parts";
 import { sparkline } from "../charts/sparkline";
 import type { TreeNode } from "../charts/tree";
-import { bytes, duration, instant, integer, percent, rate } from "../data/format";
+import { duration, instant, integer, percent, rate, traffic } from "../data/format";
 import { PartsBar, PartsList } from "./PartsBar";
 import { RoleSign } from "./RoleSign";
 import { Sparkline } from "./Sparkline";
@@ -21,7 +22,12 @@ export function Who() {
     () => (tables === undefined ? undefined : crowd(recording, tables, window)),
     [recording, tables, window],
   );
-  const columns = useMemo(() => columnsOf(recording.whole, window), [recording, window]);
+  // A class that nobody was ever in has no column.
+  const withheld = (tables && isMet(tables, "throttled_ns")) ?? false;
+  const columns = useMemo(
+    () => columnsOf(recording.whole, window, withheld),
+    [recording, window, withheld],
+  );
   if (nodes === undefined || tables === undefined) return <p class="muted">Reading the threads…</p>;
   if (nodes.length === 0) {
     const why = absent(recording, "thread") ?? absent(recording, "process");
@@ -111,6 +117,7 @@ const decimals = (value: number) => (value < 0.005 ? "0" : value.toFixed(2));
 function columnsOf(
   run: { from: number; to: number },
   window: { from: number; to: number },
+  withheld: boolean,
 ): TreeColumn<Member>[] {
   return [
     {
@@ -150,11 +157,23 @@ function columnsOf(
     {
       id: "waiting",
       title: "Waiting for a CPU",
-      help: "Mean number of threads that could run and did not: run-queue delay per time, a quota's part included.",
+      help: "Mean number of threads that could run and did not: run-queue delay per time, without what a quota held back.",
       look: "number wide",
       by: (member) => member.waiting,
       cell: (member) => member.waiting !== undefined && decimals(member.waiting),
     },
+    ...(withheld
+      ? [
+          {
+            id: "withheld",
+            title: "Held back",
+            help: "Mean number of threads that could run and that a CPU quota held back.",
+            look: "number wide" as const,
+            by: (member: Member) => member.withheld,
+            cell: (member: Member) => member.withheld !== undefined && decimals(member.withheld),
+          },
+        ]
+      : []),
     {
       id: "blocked",
       title: "Blocked",
@@ -177,7 +196,7 @@ function columnsOf(
       help: "Bytes per second that processes had read from storage and written to it; known of whole processes only.",
       look: "number extra",
       by: (member) => member.storage,
-      cell: ({ storage }) => storage !== undefined && (storage < 1 ? "0" : `${bytes(storage)}/s`),
+      cell: ({ storage }) => storage !== undefined && traffic(storage),
     },
     {
       id: "run",
@@ -202,13 +221,14 @@ function OnlyCpu({ member }: { readonly member: Member }) {
 }
 
 function Detail({ member }: { readonly member: Member }) {
-  const { whole, waiting, blocked, busiest, threads } = member;
+  const { whole, waiting, withheld, blocked, busiest, threads } = member;
   if (whole === undefined) return null;
   return (
     <PartsList whole={whole} format={time} quantity="Time">
       <p class="muted">
         {integer(threads)} {threads === 1 ? "thread" : "threads"}, {duration(whole.total)} in all.
         {waiting !== undefined && ` ${decimals(waiting)} waiting for a CPU on average,`}
+        {withheld !== undefined && withheld > 0 && ` ${decimals(withheld)} held back by a quota,`}
         {blocked !== undefined && ` ${decimals(blocked)} blocked.`}
         {busiest && ` Busiest: ${busiest.name}, ${percent(busiest.share)} of the window on a CPU.`}
       </p>

@@ -1,8 +1,9 @@
 // Printing: what is folded opens, the page goes light and as wide as paper, and all of it goes back.
 // The charts follow because they listen to the same event, later than this module.
 
-/** Folds that stay folded on paper: a dictionary is for looking things up. */
-const LEFT = ".dictionary details";
+/** Folds that stay folded on paper: a dictionary is for looking things up, and a course is drawn only once
+    it is open. */
+const LEFT = ".dictionary details, .course";
 
 let opened: HTMLDetailsElement[] = [];
 let theme: string | undefined;

@@ -5,7 +5,7 @@ import { drawnPage } from "../../tests/drawn";
 import { Recording } from "../data/recording";
 import { timeAxis } from "./axis";
 import { Readable } from "./Readable";
-import { StateContext, useTables } from "./state";
+import { StateContext, useReadable, useTables } from "./state";
 
 const S = 1e9;
 let root: Element;
@@ -69,6 +69,21 @@ describe("tables", () => {
     expect(root.querySelector("[role=alert]")?.textContent).toMatch(
       /^This cannot be shown: the table disk of this file is damaged \(.+\)\. .* stallscope report drawn-1\.stall$/,
     );
+  });
+
+  it("that can be read are shown beside those that cannot", async () => {
+    const recording = await cut();
+    function Both() {
+      const readable = useReadable("cpu", "disk");
+      return (
+        <p>
+          {readable?.tables.bins("cpu")?.columns.length} column, and not{" "}
+          {readable?.damaged.map((error) => error.table).join(", ")}
+        </p>
+      );
+    }
+    show(recording, <Both />);
+    await vi.waitFor(() => expect(root.textContent).toBe("1 column, and not disk"));
   });
 
   it("that were asked for before do not answer for others", async () => {

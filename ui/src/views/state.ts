@@ -3,7 +3,7 @@
 import { createContext } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
 import type { Report } from "../data/page.gen";
-import type { Recording, Tables } from "../data/recording";
+import type { Readable, Recording, Tables } from "../data/recording";
 import type { Span } from "../data/units";
 import type { TimeAxis } from "./axis";
 import type { Judgement } from "./served";
@@ -33,29 +33,41 @@ export function usePage(): State {
   return state;
 }
 
-/** Tables that were asked for, or why there are none; neither until they are decoded. */
-export interface Loaded {
-  readonly tables?: Tables;
+/** What was asked for, or why there is none; neither until it is decoded. */
+interface Found<Kind> {
+  readonly found?: Kind;
   readonly error?: unknown;
 }
 
-/** Tables by name. */
-export function useLoaded(...names: string[]): Loaded {
+function useFound<Kind>(
+  names: readonly string[],
+  ask: (recording: Recording, names: readonly string[]) => Promise<Kind>,
+): Found<Kind> {
   const { recording } = usePage();
-  const key = names.join(" ");
-  const [loaded, setLoaded] = useState<Loaded & { of?: Recording; key?: string }>({});
+  // Names come from the recording, and may hold anything.
+  const key = JSON.stringify(names);
+  const [answer, setAnswer] = useState<Found<Kind> & { of?: Recording; key?: string }>({});
   useEffect(() => {
     let current = true;
-    recording.load(key.split(" ")).then(
-      (tables) => current && setLoaded({ of: recording, key, tables }),
-      (error: unknown) => current && setLoaded({ of: recording, key, error }),
+    ask(recording, JSON.parse(key) as string[]).then(
+      (found) => current && setAnswer({ of: recording, key, found }),
+      (error: unknown) => current && setAnswer({ of: recording, key, error }),
     );
     return () => {
       current = false;
     };
-  }, [recording, key]);
+  }, [recording, key, ask]);
   // What was asked for before says nothing about what is asked for now.
-  return loaded.of === recording && loaded.key === key ? loaded : {};
+  return answer.of === recording && answer.key === key ? answer : {};
+}
+
+const load = (recording: Recording, names: readonly string[]) => recording.load(names);
+const readable = (recording: Recording, names: readonly string[]) => recording.readable(names);
+
+/** Tables by name; an error where one of them is damaged. */
+export function useLoaded(...names: string[]): { tables?: Tables; error?: unknown } {
+  const { found, error } = useFound(names, load);
+  return found === undefined ? { error } : { tables: found };
 }
 
 /** Tables by name, once they are decoded; `undefined` until then. Where they cannot be, throws why: the
@@ -64,4 +76,12 @@ export function useTables(...names: string[]): Tables | undefined {
   const { tables, error } = useLoaded(...names);
   if (error !== undefined) throw error;
   return tables;
+}
+
+/** Those of the tables that can be read, once they are decoded, and what is damaged: for what stands
+    without them. */
+export function useReadable(...names: string[]): Readable | undefined {
+  const { found, error } = useFound(names, readable);
+  if (error !== undefined) throw error;
+  return found;
 }

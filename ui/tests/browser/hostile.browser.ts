@@ -33,37 +33,38 @@ const NAMED = new Set([
   "unit_name",
   "message",
   "priority",
+  "since",
 ]);
+/** Of tables and columns, what no other part of the page looks for. */
+const DESCRIBED = new Set(["help", "source", "since"]);
 
-/** All names replaced, in turn; those of tables and columns are the program's own. */
+/** Lists of names. */
+const LISTS = ["contradictions", "not_seen", "notices", "remarks", "command", "would_not_help"];
+
+/** All names replaced, in turn. Tables keep theirs, so that there is something to draw, and have doubles
+    whose own and whose columns' names are hostile too. */
 function hostile(data: string): string {
   let turn = 0;
   const next = () => HOSTILE[turn++ % HOSTILE.length] ?? "";
-  const visit = (value: unknown, key: string): unknown => {
-    if (key === "tables") return value;
-    if (typeof value === "string") return NAMED.has(key) ? next() : value;
-    if (Array.isArray(value)) {
-      const names = [
-        "contradictions",
-        "not_seen",
-        "notices",
-        "remarks",
-        "command",
-        "would_not_help",
-      ];
-      return value.map((inner) => (names.includes(key) ? next() : visit(inner, "")));
+  const visit = (value: unknown, key: string, named: ReadonlySet<string>): unknown => {
+    if (key === "tables" && Array.isArray(value)) {
+      const described = value.map((table) => visit(table, "", DESCRIBED));
+      return [...described, ...described.slice(0, 3).map((table) => visit(table, "", NAMED))];
     }
+    if (typeof value === "string") return named.has(key) ? next() : value;
+    if (Array.isArray(value))
+      return value.map((inner) => (LISTS.includes(key) ? next() : visit(inner, "", named)));
     if (value === null || typeof value !== "object") return value;
     if (key === "environment")
       return Object.fromEntries(HOSTILE.map((text) => [`${text}.x`, next()]));
     return Object.fromEntries(
-      Object.entries(value).map(([name, inner]) => [name, visit(inner, name)]),
+      Object.entries(value).map(([name, inner]) => [name, visit(inner, name, named)]),
     );
   };
   return data.replace(
     /(id="page">)([^<]*)(<)/,
     (_, before: string, text: string, after: string) => {
-      const changed = JSON.stringify(visit(JSON.parse(text), ""));
+      const changed = JSON.stringify(visit(JSON.parse(text), "", NAMED));
       return before + changed.replaceAll("<", "\\u003c") + after;
     },
   );
@@ -74,6 +75,15 @@ for (const name of NAMES.slice(0, 2)) {
     await goto(page, written(`hostile-${name}`, hostile(dataOf(name))));
     await unfold(page);
     await expect(page.locator("#evidence")).toContainText(HOSTILE[0] ?? "");
+    // A table whose name, description and columns come from elsewhere, chosen and drawn.
+    const tables = page.locator(".picker select").first();
+    const last = (await tables.locator("option").count()) - 1;
+    await tables.selectOption({ index: last });
+    const chart = page.locator("#explore figure").first();
+    await expect(chart.locator("canvas")).toBeAttached();
+    const title = (await chart.locator("h3").first().textContent()) ?? "";
+    expect(HOSTILE.some((text) => title.startsWith(`${text}.`))).toBe(true);
+    await expect(page.locator("#dictionary")).toContainText(title.slice(0, title.indexOf(".")));
     expect(await page.evaluate(() => "ran" in window)).toBe(false);
     const made = await page.evaluate(
       () =>

@@ -1,6 +1,7 @@
 // Every page opens, says its verdict, fits its window, and prints whole.
 
 import { readdirSync, readFileSync } from "node:fs";
+import type { Page } from "@playwright/test";
 import { dataOf, expect, goto, NAMES, open, test, written } from "./pages";
 
 interface Data {
@@ -38,6 +39,49 @@ for (const name of NAMES) {
   });
 }
 
+/** Where the first lane of pressure ends; the first screen is 800 pixels high. */
+async function pressureEnds(page: Page): Promise<number> {
+  const box = await page.locator('[data-lane*="pressure-"]').first().boundingBox();
+  return box === null ? Number.NaN : box.y + box.height;
+}
+
+test("the first screen of a quota shows the pressure of the target's group", async ({ page }) => {
+  await open(page, "cpu-quota");
+  await expect(page.locator('[data-lane*="pressure-"] h3').first()).toContainText("limited");
+  expect(await pressureEnds(page)).toBeLessThanOrEqual(800);
+});
+
+test("a phone has phases in words, names that nothing strikes through, and a bar of one line", async ({
+  page,
+}) => {
+  await page.setViewportSize({ width: 360, height: 740 });
+  await open(page, "cpu-quota");
+  for (const phase of await page.locator(".phase").all())
+    expect((await phase.boundingBox())?.width).toBeGreaterThan(250);
+  const over = page.getByRole("slider").first();
+  await over.focus();
+  await page.keyboard.press("Home");
+  for (let bin = 0; bin < 40; bin++) await page.keyboard.press("Shift+ArrowRight");
+  await page.keyboard.press("Enter");
+  const bar = page.locator(".selected");
+  await expect(bar).toContainText("tps");
+  expect((await bar.boundingBox())?.height).toBeLessThanOrEqual(50);
+  const name = page.locator('[data-lane="throughput"] h3');
+  await name.scrollIntoViewIfNeeded();
+  // What is painted where the name stands: the name, though the shade of the window reaches there too.
+  const [text, plot] = [await name.boundingBox(), await over.boundingBox()];
+  if (text === null || plot === null) throw new Error("the lane has no box");
+  const painted = await page.evaluate(
+    ([x, y]) => {
+      const head = document.querySelector<HTMLElement>('[data-lane="throughput"] .lane-head');
+      head?.style.setProperty("pointer-events", "auto");
+      return head?.contains(document.elementFromPoint(x ?? 0, y ?? 0));
+    },
+    [plot.x + 30, text.y + 8],
+  );
+  expect(painted).toBe(true);
+});
+
 /** Pages of other recordings: `scripts/ui.sh` has those of the lab made where the program is built. */
 const FOLDER = process.env.STALLSCOPE_PAGES;
 const OTHERS = FOLDER === undefined ? [] : readdirSync(FOLDER).filter((it) => it.endsWith(".html"));
@@ -48,6 +92,7 @@ for (const file of OTHERS) {
     const data = whole.slice(whole.indexOf('<script type="application/json" id="page">'));
     await goto(page, written(`lab-${file}`, data.slice(0, data.lastIndexOf("</script>") + 9)));
     await expect(page.locator("#evidence h3").first()).not.toBeEmpty();
+    expect(await pressureEnds(page)).toBeLessThanOrEqual(800);
   });
 }
 
@@ -81,6 +126,9 @@ test("a file that was cut in a late block shows the rest, and says what is missi
   await expect(page.locator("#cpus canvas").first()).toBeAttached();
   await expect(page.locator("#cpus").getByRole("alert")).toHaveCount(0);
   await expect(page.getByText("Unpacking the recording")).toHaveCount(0);
+  // Lanes stand of what can be read.
+  await expect(page.locator("#timeline").getByText("the table disk of this file")).toBeVisible();
+  await expect(page.locator("#timeline canvas").first()).toBeAttached();
 });
 
 test("prints whole", async ({ page }) => {

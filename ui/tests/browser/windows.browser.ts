@@ -122,3 +122,29 @@ test("a window that is dragged changes the numbers", async ({ page }) => {
   await page.mouse.up();
   await expect.poll(() => numbers(page)).not.toEqual(before);
 });
+
+test("what is out of sight follows when there is time, and at once when it comes in sight", async ({
+  page,
+}) => {
+  const [first = ""] = NAMES;
+  await open(page, first);
+  const who = page.locator("#who p").first();
+  const cpus = page.locator("#cpus .summary");
+  const before = [await who.textContent(), await cpus.textContent()];
+  await selectBins(page, 12, 27);
+  await expect(who).not.toHaveText(before[0] ?? "");
+  await expect(cpus).not.toHaveText(before[1] ?? "");
+  const after = await cpus.textContent();
+  await page.keyboard.press("Escape");
+  await expect(who).toHaveText(before[0] ?? "");
+  await expect(cpus).toHaveText(before[1] ?? "");
+  // Nobody has time: it is seen before it was worked out.
+  await page.evaluate(() => {
+    window.requestIdleCallback = () => 0;
+  });
+  await selectBins(page, 12, 27);
+  await expect(page.locator(".selected")).toBeVisible();
+  await expect(cpus).toHaveText(before[1] ?? "");
+  await cpus.scrollIntoViewIfNeeded();
+  await expect(cpus).toHaveText(after ?? "");
+});

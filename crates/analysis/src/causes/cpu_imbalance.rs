@@ -33,7 +33,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             "the target may use some of the CPUs only, and which is not recorded".to_owned(),
         );
     }
-    let by_busy = |a: &&crate::cores::Core, b: &&crate::cores::Core| a.busy.total_cmp(&b.busy);
+    let by_busy = |a: &&crate::cpus::Core, b: &&crate::cpus::Core| a.busy.total_cmp(&b.busy);
     let (Some(full), Some(empty)) = (
         facts.cores.iter().max_by(by_busy),
         facts.cores.iter().min_by(by_busy),

@@ -97,7 +97,7 @@ fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject, busy: f
             share(
                 facts,
                 "busy with target and generator",
-                "thread.run_ns",
+                "thread.run_ns + process.children_ns",
                 &target.entity,
                 own,
                 limits.own,

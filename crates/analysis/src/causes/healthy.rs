@@ -2,7 +2,7 @@
 
 use model::{Confidence, Finding, LedgerClass};
 
-use super::evidence::{finding, share};
+use super::evidence::{finding, number};
 use super::{Cause, Judgement, Kind, kind, limit, no_target, wait_unseen};
 use crate::facts::Facts;
 use crate::subject::Subject;
@@ -87,19 +87,28 @@ fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject) -> Judg
         && !facts.wait_unseen(thresholds);
     let futex = futex_unexplained(facts, target);
     let sure = sure && futex.is_none();
-    let evidence = share(
+    // Which of the two the threshold is held against decides how it is to be redone.
+    let (what, unit, least) = match waiting_at_a_time(facts) {
+        Some(_) => (
+            "threads of the target that waited, at a time",
+            "count",
+            facts.floor,
+        ),
+        None => ("waits of the target", "share", thresholds.healthy.waits),
+    };
+    let evidence = number(
         facts,
-        "waits of the target",
+        (what, unit),
         "thread.wait_ns",
         &target.entity,
         waits,
-        thresholds.healthy.waits,
+        least,
     );
     Judgement::Present(Box::new(Finding {
         share: Some(1.0 - waits),
         // Here staying below the threshold is what counts.
         evidence: vec![model::Evidence {
-            passed: waits < thresholds.healthy.waits,
+            passed: waits < least,
             ..evidence
         }],
         contradictions: futex.into_iter().collect(),
@@ -230,25 +239,28 @@ fn prove_wrong(facts: &Facts<'_>) -> String {
     }
 }
 
-/// Part of the response time that the target waited for anything, its input aside.
+/// How many threads of the target waited at a time, where that is so few that parts of what they did say
+/// nothing: of the few milliseconds of an idle server everything is a large part.
+fn waiting_at_a_time(facts: &Facts<'_>) -> Option<f64> {
+    let lasted = facts.at_a_time(share_of_waits(facts));
+    (facts.signal.is_none() && lasted < facts.floor).then_some(lasted)
+}
+
+/// Part of the response time that the target waited for anything, its input aside; of an idle server how
+/// many threads did at a time.
 pub(super) fn waits(facts: &Facts<'_>) -> f64 {
+    waiting_at_a_time(facts).unwrap_or_else(|| share_of_waits(facts))
+}
+
+fn share_of_waits(facts: &Facts<'_>) -> f64 {
     let items = facts.account.iter().flat_map(|account| &account.items);
-    let waits: f64 = items
-        .filter(|item| {
-            !matches!(
-                item.class,
-                LedgerClass::OnCpu | LedgerClass::Outside | LedgerClass::Lag
-            )
-        })
-        .map(|item| item.share)
-        .sum();
-    // Of the few milliseconds of an idle server everything is a large part.
-    let lasted = facts.at_a_time(waits);
-    if facts.signal.is_none() && lasted < facts.floor {
-        lasted
-    } else {
-        waits
-    }
+    let waits = items.filter(|item| {
+        !matches!(
+            item.class,
+            LedgerClass::OnCpu | LedgerClass::Outside | LedgerClass::Lag
+        )
+    });
+    waits.map(|item| item.share).sum()
 }
 
 /// Part of the response time that is accounted for: the target's own, the schedule's, and as much of

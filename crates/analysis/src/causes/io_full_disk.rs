@@ -7,7 +7,7 @@ use super::{Cause, Judgement, Kind};
 use crate::facts::Facts;
 use crate::io::Filesystem;
 use crate::thresholds::Thresholds;
-use crate::words::{integer, percent, rate};
+use crate::words::{integer, percent, storage};
 
 pub(super) const CAUSE: Cause = Cause {
     name: "io.full_disk",
@@ -33,7 +33,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
         return Judgement::Absent(if fullest.free() >= least {
             format!("{free} of {path} was free")
         } else {
-            let left = megabytes(fullest.bytes.0);
+            let left = storage(fullest.bytes.0);
             format!("{free} of {path} was free, and {left} are room for a while")
         });
     };
@@ -106,15 +106,11 @@ fn lack(filesystem: &Filesystem, least: f64) -> Option<Lack> {
     let bytes = (part < least && left < ROOM_BYTES).then(|| Lack {
         left,
         part,
-        words: megabytes(left),
+        words: storage(left),
         nothing: "no room",
         all: "it",
         column: "filesystem.available_bytes",
     });
     let both = inodes.into_iter().chain(bytes);
     both.min_by(|a, b| a.part.total_cmp(&b.part))
-}
-
-fn megabytes(bytes: f64) -> String {
-    format!("{} MB", rate(bytes / 1e6))
 }

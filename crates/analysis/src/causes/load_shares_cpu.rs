@@ -47,17 +47,29 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             percent(part)
         ));
     }
-    let sentence = format!(
-        "{} takes {} of the CPU that the target waits for.",
-        generator.name,
-        percent(part)
-    );
+    let waited = facts.share(LedgerClass::CpuWait);
+    let sentence = match &facts.target {
+        // A target that goes first leaves the waiting to the generator.
+        Some(target) if waited < facts.floor => format!(
+            "{} takes {} of the CPU time and waits for more; {} itself hardly waits for a CPU ({} of {}).",
+            generator.name,
+            percent(part),
+            target.name,
+            percent(waited),
+            facts.whole()
+        ),
+        _ => format!(
+            "{} takes {} of the CPU that the target waits for.",
+            generator.name,
+            percent(part)
+        ),
+    };
     Judgement::Present(Box::new(Finding {
-        share: Some(facts.share(LedgerClass::CpuWait) * part),
+        share: Some(waited * part),
         evidence: vec![share(
             facts,
             "CPU time of the generator",
-            "thread.run_ns",
+            "thread.run_ns + process.children_ns",
             &machine(facts),
             part,
             least,

@@ -8,7 +8,7 @@ use crate::bounds;
 use crate::facts::Facts;
 use crate::memory::GroupMemory;
 use crate::thresholds::Thresholds;
-use crate::words::{percent, rate};
+use crate::words::{memory, percent};
 
 pub(super) const CAUSE: Cause = Cause {
     name: "memory.limit",
@@ -82,9 +82,9 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             facts.whole(),
             target.name
         );
-        let megabytes = group.limit.map_or(String::new(), |limit| {
-            format!(" (now {} MB)", rate(limit / 1e6))
-        });
+        let now = group
+            .limit
+            .map_or(String::new(), |limit| format!(" (now {})", memory(limit)));
         Judgement::Present(Box::new(Finding {
             share: Some(held.share),
             share_interval: held.interval,
@@ -125,7 +125,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             would_help: vec![bounds::without_wait(
                 facts,
                 held.share,
-                format!("a higher memory limit for {}{megabytes}", group.group.name),
+                format!("a higher memory limit for {}{now}", group.group.name),
             )],
             would_not_help: bounds::useless(
                 facts,

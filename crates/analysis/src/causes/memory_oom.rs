@@ -61,14 +61,10 @@ fn present(facts: &Facts<'_>, entity: &Entity, kills: f64, column: &str) -> Judg
     let sentence =
         format!("Out of memory: the kernel killed {killed} {whose} during this recording.");
     Judgement::Present(Box::new(Finding {
-        evidence: vec![number(
-            facts,
-            ("kills", "count"),
-            column,
-            entity,
-            kills,
-            1.0,
-        )],
+        evidence: vec![model::Evidence {
+            window: facts.whole_scope(),
+            ..number(facts, ("kills", "count"), column, entity, kills, 1.0)
+        }],
         would_not_help: Vec::new(),
         prove_wrong:
             "look for `Out of memory` or `oom-kill` in the kernel's log: dmesg | grep -i oom"

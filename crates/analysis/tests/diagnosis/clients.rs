@@ -177,6 +177,11 @@ fn the_generators_part_adds_to_full_cpus() {
             run x10 22222222222222222222",
         ),
         ("the target waits for no CPU", "wait 00000000000000000000"),
+        (
+            "it does the waiting",
+            "wait 00000000000000000000
+            genwait 55555555555555555555",
+        ),
         ("no generator was measured", "gen --------------------"),
     ];
     expect![[r#"
@@ -189,6 +194,9 @@ fn the_generators_part_adds_to_full_cpus() {
         the target waits for no CPU
           absent: loadgen took 40 % of the CPU time, and CPU is not the limit
           headline: healthy
+        it does the waiting
+          present: loadgen takes 40 % of the CPU time and waits for more; server itself hardly waits for a CPU (0 of each request).
+          headline: load.client
         no generator was measured
           cannot tell: the threads of loadgen were not seen in this window
           headline: cpu.saturated

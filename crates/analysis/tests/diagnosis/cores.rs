@@ -301,7 +301,7 @@ fn interrupts_add_to_full_cpus() {
           present: Interrupts take 30 % of cpu1, which adds to cpu.saturated.
           headline: cpu.saturated
         a little under a fifth
-          absent: cpu1 spent 10 % in interrupts
+          absent: cpu1 spent 11 % in interrupts
           headline: cpu.saturated
         servers wait for no CPU
           absent: cpu1 spent 30 % in interrupts, and no CPU limits the target

@@ -423,10 +423,10 @@ fn a_full_disk_leads_whatever_else_there_is() {
           absent: 1 % of /data was free
           headline: healthy
         half a percent, and that is 5 GB
-          absent: 0.5 % of /data was free, and 5,000 MB are room for a while
+          absent: 0.5 % of /data was free, and 5.00 GB are room for a while
           headline: healthy
         half a percent of many inodes
-          absent: 0.5 % of /data was free, and 90,000 MB are room for a while
+          absent: 0.5 % of /data was free, and 90.0 GB are room for a while
           headline: healthy
         no inodes left
           present: A disk is full: /data had only 100 inodes left.

@@ -43,6 +43,23 @@ fn healthy_leads_when_nothing_is_waited_for() {
 }
 
 #[test]
+fn of_an_idle_target_it_is_said_how_many_threads_waited_at_a_time() {
+    let idle = HEALTHY
+        .replace("tps       22222222222222222222", "")
+        .replace(
+            "run       88888888888888888888",
+            "run       00000000000000000000",
+        );
+    let report = drawn(&idle).diagnose();
+    let evidence = &headline(&report).evidence[0];
+    assert_eq!(
+        (evidence.unit.as_str(), evidence.threshold),
+        ("count", Some(0.05))
+    );
+    assert!(evidence.passed && evidence.value < 0.05, "{evidence:?}");
+}
+
+#[test]
 fn healthy_is_absent_when_waits_reach_the_threshold() {
     let text = HEALTHY.replace(
         "wait      00000000000000000000",

@@ -75,7 +75,7 @@ fn a_limit_leads_and_not_the_disk() {
     expect![[r#"
         memory.limit | cgroup server | consistent | 0.783 (0.783 to 0.783)
         A memory limit is the bottleneck: /server filled 100 % of it, and 78 % of each request was server reading again what had been thrown out.
-        helps: a higher memory limit for server (now 900 MB): at most +361 %
+        helps: a higher memory limit for server (now 858 MiB): at most +361 %
         not: more memory in the machine with the same limit, more CPUs
         wrong if: double the memory limit of /server: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));
@@ -413,6 +413,12 @@ fn kills_lead_whatever_they_cost() {
         wrong if: look for `Out of memory` or `oom-kill` in the kernel's log: dmesg | grep -i oom
     "#]]
     .assert_eq(&told(&drawn(&oom()).diagnose()));
+    let run = drawn(&oom());
+    let evidence = &run.diagnose().verdict.findings[0].evidence[0];
+    assert_eq!(
+        evidence.window, run.timeline.window,
+        "they are counted whenever they happened"
+    );
     let none = "
         cgroup_memory.oom_kills /server *10 --------------------
         cgroup_memory.oom_kills /       *10 --------------------";

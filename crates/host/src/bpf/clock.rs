@@ -10,9 +10,9 @@ use std::ptr::NonNull;
 
 use libbpf_rs::ProgramInput;
 use libbpf_rs::libbpf_sys::{
-    LIBBPF_PERF_EVENT_CONT, PERF_COUNT_SW_BPF_OUTPUT, PERF_SAMPLE_RAW, PERF_SAMPLE_TIME,
-    PERF_TYPE_SOFTWARE, bpf_perf_event_ret, perf_buffer, perf_buffer__consume, perf_buffer__free,
-    perf_buffer__new_raw, perf_event_attr, perf_event_header,
+    LIBBPF_PERF_EVENT_CONT, PERF_COUNT_SW_BPF_OUTPUT, PERF_RECORD_SAMPLE, PERF_SAMPLE_RAW,
+    PERF_SAMPLE_TIME, PERF_TYPE_SOFTWARE, bpf_perf_event_ret, perf_buffer, perf_buffer__consume,
+    perf_buffer__free, perf_buffer__new_raw, perf_event_attr, perf_event_header,
 };
 use libbpf_rs::skel::{OpenSkel as _, SkelBuilder as _};
 
@@ -24,17 +24,24 @@ const TRIES: usize = 20;
 /// BPF_F_TEST_RUN_ON_CPU
 const ON_CPU: u32 = 1;
 
-/// The least difference that was seen on each CPU, ns.
-type Ahead = Vec<Option<i64>>;
+/// What was found of one CPU.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct CpuClock {
+    pub(super) is_online: bool,
+    /// The least difference that was seen, ns; `None` for a CPU that came online since the perf events
+    /// were opened.
+    pub(super) ahead_ns: Option<i64>,
+}
 
 /// The scheduler's clocks of all CPUs.
 pub(super) struct SchedulerClock {
     program: ClockSkel<'static>,
     events: NonNull<perf_buffer>,
-    ahead: Box<Ahead>,
+    /// Written by `on_event` too, so it is reached by its address only.
+    clocks: NonNull<Vec<CpuClock>>,
 }
 
-// SAFETY: the buffer is used through `&mut self` only, and libbpf ties it to no thread.
+// SAFETY: buffer and clocks are used through `&mut self` only, and libbpf ties it to no thread.
 unsafe impl Send for SchedulerClock {}
 
 impl SchedulerClock {
@@ -43,7 +50,7 @@ impl SchedulerClock {
     pub(super) fn load(cpus: usize) -> Result<Self, Refusal> {
         let place = Box::leak(Box::new(MaybeUninit::uninit()));
         let program = ClockSkelBuilder::default().open(place)?.load()?;
-        let mut ahead = Box::new(vec![None; cpus]);
+        let clocks = NonNull::from(Box::leak(Box::new(vec![CpuClock::default(); cpus])));
         let mut attributes = perf_event_attr {
             type_: PERF_TYPE_SOFTWARE,
             size: size_of::<perf_event_attr>() as u32,
@@ -52,20 +59,21 @@ impl SchedulerClock {
             ..perf_event_attr::default()
         };
         attributes.__bindgen_anon_1.sample_period = 1;
-        let context: *mut Ahead = &raw mut *ahead;
-        // SAFETY: map and attributes live through the call, `ahead` as long as the buffer does.
+        // SAFETY: map and attributes live through the call, the clocks as long as the buffer does.
         let events = unsafe {
             perf_buffer__new_raw(
                 program.maps.event_by_cpu.as_fd().as_raw_fd(),
                 1,
                 &raw mut attributes,
                 Some(on_event),
-                context.cast(),
+                clocks.as_ptr().cast(),
                 std::ptr::null(),
             )
         };
         let events = NonNull::new(events).ok_or_else(|| {
             let why = std::io::Error::last_os_error();
+            // SAFETY: leaked above, and no buffer knows of it.
+            drop(unsafe { Box::from_raw(clocks.as_ptr()) });
             Refusal::new(format!(
                 "perf events that tell the scheduler's clock: {why}"
             ))
@@ -73,14 +81,16 @@ impl SchedulerClock {
         Ok(Self {
             program,
             events,
-            ahead,
+            clocks,
         })
     }
 
-    /// The difference on each CPU as of now, ns; `None` for one that is not online.
-    pub(super) fn read(&mut self) -> Result<&[Option<i64>], Refusal> {
-        self.ahead.fill(None);
-        for cpu in 0..self.ahead.len() {
+    /// The clock of each CPU as of now.
+    pub(super) fn read(&mut self) -> Result<&[CpuClock], Refusal> {
+        // SAFETY: ours until `drop`, and `on_event` is not called before the buffer is consumed.
+        let clocks = unsafe { self.clocks.as_mut() };
+        clocks.fill(CpuClock::default());
+        for (cpu, clock) in clocks.iter_mut().enumerate() {
             for _ in 0..TRIES {
                 let mut arguments = [0_u8; 16];
                 let input = ProgramInput {
@@ -89,12 +99,14 @@ impl SchedulerClock {
                     flags: ON_CPU,
                     ..ProgramInput::default()
                 };
+                // Refused (ENXIO) where there is no such CPU, or it is offline.
                 if self.program.progs.tick.test_run(input).is_err() {
                     break;
                 }
+                clock.is_online = true;
             }
         }
-        // SAFETY: the buffer is ours; `on_event` is called from within, and `ahead` is not borrowed.
+        // SAFETY: the buffer is ours; `on_event` is called from within, and the clocks are not borrowed.
         let read = unsafe { perf_buffer__consume(self.events.as_ptr()) };
         if read < 0 {
             let why = std::io::Error::from_raw_os_error(-read);
@@ -102,40 +114,48 @@ impl SchedulerClock {
                 "reading the scheduler's clock: {why}"
             )));
         }
-        Ok(&self.ahead)
+        // SAFETY: as above.
+        Ok(unsafe { self.clocks.as_ref() })
     }
 }
 
 impl Drop for SchedulerClock {
     fn drop(&mut self) {
-        // SAFETY: made by `load` and freed once.
-        unsafe { perf_buffer__free(self.events.as_ptr()) };
+        // SAFETY: both made by `load` and freed once, the buffer that writes to the clocks first.
+        unsafe {
+            perf_buffer__free(self.events.as_ptr());
+            drop(Box::from_raw(self.clocks.as_ptr()));
+        }
     }
 }
 
 /// A sample: header, time (8 bytes), length (4), the reading (8). An interrupt between the two clocks
 /// makes the difference larger, so the least counts.
 unsafe extern "C" fn on_event(
-    ahead: *mut c_void,
+    clocks: *mut c_void,
     cpu: c_int,
     event: *mut perf_event_header,
 ) -> bpf_perf_event_ret {
     const TIME: usize = size_of::<perf_event_header>();
     const READING: usize = TIME + 8 + 4;
-    // SAFETY: `ahead` is what `load` gave; libbpf hands over whole events, of the length they say.
-    let (ahead, bytes) = unsafe {
+    // SAFETY: the clocks are what `load` gave; libbpf hands over whole events, of the length they say.
+    let (clocks, kind, bytes) = unsafe {
         let length = usize::from((*event).size);
         (
-            &mut *ahead.cast::<Ahead>(),
+            &mut *clocks.cast::<Vec<CpuClock>>(),
+            (*event).type_,
             std::slice::from_raw_parts(event.cast::<u8>(), length),
         )
     };
     let word = |at: usize| Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
-    if let (Some(scheduler), Some(boot)) = (word(TIME), word(READING))
-        && let Some(least) = ahead.get_mut(cpu as usize)
+    // That others were lost is told by an event as well.
+    if kind == PERF_RECORD_SAMPLE
+        && let (Some(scheduler), Some(boot)) = (word(TIME), word(READING))
+        && let Some(clock) = clocks.get_mut(cpu as usize)
     {
         let difference = scheduler.wrapping_sub(boot) as i64;
-        *least = Some(least.map_or(difference, |it| it.min(difference)));
+        let least = clock.ahead_ns.map_or(difference, |it| it.min(difference));
+        clock.ahead_ns = Some(least);
     }
     LIBBPF_PERF_EVENT_CONT
 }

@@ -118,7 +118,8 @@ impl Ledger {
 
     /// Looks at the scheduler's clock anew; it drifts.
     pub(crate) fn calibrate(&mut self) -> Result<(), Refusal> {
-        let ahead = self.clock.read()?.iter().flatten().min().copied();
+        let clocks = self.clock.read()?.iter();
+        let ahead = clocks.filter_map(|it| it.ahead_ns).min();
         self.ahead_ns = ahead.ok_or_else(|| Refusal::new("no CPU told its scheduler's clock"))?;
         let variables = self.programs.maps.bss_data.as_deref_mut();
         variables.ok_or_else(no_variables)?.clock_ahead_ns = self.ahead_ns;

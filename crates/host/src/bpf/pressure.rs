@@ -10,7 +10,7 @@ use libbpf_rs::skel::{OpenSkel as _, SkelBuilder as _};
 use libbpf_rs::{MapCore as _, MapFlags, ProgramInput, ProgramMut, num_possible_cpus};
 use model::{MISSING, Timestamp};
 
-use super::clock::SchedulerClock;
+use super::clock::{CpuClock, SchedulerClock};
 use super::fold::STATES;
 use super::mapped::Mapped;
 use super::per_cpu::PerCpu;
@@ -26,6 +26,8 @@ pub(crate) const MOST_WATCHED: usize = 64;
 const MOST_CPUS: usize = 512;
 /// Where the machine stands among the watched.
 pub(crate) const MACHINE: usize = 0;
+/// The root group's id; its account is the machine's.
+pub(crate) const ROOT_ID: u64 = 1;
 
 /// The number of a state that a kernel does not have.
 const NONE: u32 = u32::MAX;
@@ -59,6 +61,9 @@ impl Pressure {
     }
 
     fn loaded() -> Result<Self, Refusal> {
+        // Switched off, its times stand still and its files say so.
+        std::fs::read("/proc/pressure/cpu")
+            .map_err(|cause| Refusal::new(format!("the kernel counts no pressure: {cause}")))?;
         let cpus = num_possible_cpus()?;
         if cpus > MOST_CPUS {
             let why = format!("{cpus} CPUs are more than the {MOST_CPUS} that it was made for");
@@ -112,6 +117,12 @@ impl Pressure {
                 return Err(Refusal::new(why));
             }
         }
+        // Until 6.17 a container with a cgroup namespace of its own cannot walk over all groups.
+        if run(&pressure.programs.progs.totals)? != 0 {
+            return Err(Refusal::new(
+                "the root of all control groups is outside of this cgroup namespace",
+            ));
+        }
         pressure.find_places()?;
         pressure.calibrate()?;
         Ok(pressure)
@@ -151,12 +162,9 @@ impl Pressure {
 
     /// Looks at the scheduler's clocks anew; they drift.
     pub(crate) fn calibrate(&mut self) -> Result<(), Refusal> {
-        let ahead = self.clock.read()?;
+        take_clocks(&mut self.places, self.clock.read()?);
         let map = &self.programs.maps.place_by_cpu;
-        for (cpu, ((place, online), ahead)) in self.places.iter_mut().zip(ahead).enumerate() {
-            *online = ahead.is_some();
-            // Of one that is not online the times stand still, and so may its clock.
-            place.clock_ahead_ns = ahead.unwrap_or(place.clock_ahead_ns);
+        for (cpu, (place, _)) in self.places.iter().enumerate() {
             let mut value = [0; size_of::<pressure_cpu>()];
             value[..8].copy_from_slice(&place.offset.to_ne_bytes());
             value[8..].copy_from_slice(&place.clock_ahead_ns.to_ne_bytes());
@@ -232,6 +240,43 @@ fn numbers(kernel: &Btf<'_>) -> Result<[u32; STATES], Refusal> {
     }))
 }
 
+/// Takes the CPUs' clocks. One that is not known, of a CPU that is offline or came online since the perf
+/// events were opened, is taken to be as another's: they differ by less than either does from ours.
+fn take_clocks(places: &mut [(pressure_cpu, bool)], clocks: &[CpuClock]) {
+    let any = clocks.iter().find_map(|it| it.ahead_ns);
+    for ((place, is_online), clock) in places.iter_mut().zip(clocks) {
+        *is_online = clock.is_online;
+        let ahead_ns = clock.ahead_ns.or(any);
+        place.clock_ahead_ns = ahead_ns.unwrap_or(place.clock_ahead_ns);
+    }
+}
+
 fn run(program: &ProgramMut<'_>) -> Result<u32, Refusal> {
     Ok(program.test_run(ProgramInput::default())?.return_value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cpu_that_comes_online_counts_and_has_a_clock_before_its_own_is_known() {
+        let clock = |is_online, ahead_ns| CpuClock {
+            is_online,
+            ahead_ns,
+        };
+        let mut places = vec![(pressure_cpu::default(), true); 3];
+        let mut taken = |clocks: [CpuClock; 3]| {
+            take_clocks(&mut places, &clocks);
+            let seen = places.iter().map(|(place, on)| (place.clock_ahead_ns, *on));
+            seen.collect::<Vec<_>>()
+        };
+        let own = clock(true, Some(-70));
+        let offline = taken([own, clock(true, Some(-60)), clock(false, None)]);
+        assert_eq!(offline, [(-70, true), (-60, true), (-70, false)]);
+        let online = taken([own, clock(true, None), clock(true, None)]);
+        assert_eq!(online, [(-70, true); 3]);
+        let unread = taken([clock(true, None); 3]);
+        assert_eq!(unread, [(-70, true); 3], "the old ones serve");
+    }
 }

@@ -32,7 +32,13 @@ impl Processes {
         near.map(|(pid, process)| (*pid, process.entity, process.role))
     }
 
-    /// Hands over each of their threads.
+    /// Every process: pid and entity.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (u32, EntityId)> {
+        let all = self.by_pid.iter();
+        all.map(|(pid, process)| (*pid, process.entity))
+    }
+
+    /// Hands over each thread of target and generator.
     pub(crate) fn each_thread(&self, mut each: impl FnMut(u32, EntityId)) {
         let threads = self.by_pid.values().filter_map(|it| it.threads.as_ref());
         threads.for_each(|threads| threads.each(&mut each));

@@ -72,7 +72,9 @@ impl Sampler {
 
     /// `deadline` is the first that was not served.
     pub(super) fn end(&mut self, deadline: Timestamp, sink: &mut dyn FnMut(Harvest)) {
-        // A last look, so that series reach the end; not at pressure, which an early read would bend.
+        // A last look, so that series reach the end. Reading pressure early folds it once more for
+        // everybody, as the kernel itself does every 2 s at times of its own: of the total's growth, which
+        // is what is judged, nothing is lost but what a jiffy hides.
         self.sample(Look::Last);
         self.filesystems.sample(boottime());
         // The tick that was told to stop, or this look, may have taken long.
@@ -89,7 +91,7 @@ impl Sampler {
             .finish(boottime(), &mut self.scratch.gaps, &mut self.intakes);
         self.processes.finish(&mut self.scratch, &mut self.intakes);
         if let Some(stalls) = &mut self.stalls {
-            stalls.finish(&mut self.density, &mut self.intakes);
+            stalls.finish(&mut self.scratch.gaps, &mut self.density, &mut self.intakes);
         }
         self.cost.ledger = self.books.as_mut().map(Books::finish);
         self.recorder.1.finish(&mut self.recorder.0);

@@ -4,15 +4,14 @@
 //! addresses) are read when first needed.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
 use std::net::SocketAddr;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::connections::{Connection, Connections, namespace_link, net_folder};
 use super::inet::{LocalAddresses, Namespace, TcpSocket, TcpState};
-use super::unix::UnixTable;
 use super::{Endpoint, processes};
+use crate::local_files;
+use crate::mounts::Mountinfo;
 
 /// Where the other end of one connection is.
 #[derive(Clone, Copy)]
@@ -53,6 +52,7 @@ pub(super) struct Search<'a> {
     pairs: Vec<HashMap<(SocketAddr, SocketAddr), &'a TcpSocket>>,
     addresses: HashMap<usize, LocalAddresses>,
     elsewhere: Option<Vec<Namespace>>,
+    mounts: Mountinfo,
 }
 
 impl<'a> Search<'a> {
@@ -68,6 +68,7 @@ impl<'a> Search<'a> {
             pairs,
             addresses: HashMap::new(),
             elsewhere: None,
+            mounts: Mountinfo::default(),
         }
     }
 
@@ -76,7 +77,7 @@ impl<'a> Search<'a> {
             (&Endpoint::Inet(local), &Endpoint::Inet(peer)) => {
                 self.tcp(local, peer, made.namespace)
             }
-            _ => unix(&self.connections.unix, made),
+            _ => self.unix(made),
         }
     }
 
@@ -96,6 +97,33 @@ impl<'a> Search<'a> {
             FarEnd::Pending
         } else {
             FarEnd::Remote
+        }
+    }
+
+    fn unix(&self, made: &Connection) -> FarEnd {
+        match made.peer_inode {
+            None => FarEnd::Unknown,
+            Some(0) => FarEnd::Pending,
+            Some(inode) => {
+                let socket = self.connections.unix.get(inode);
+                let told = socket.and_then(|socket| socket.uid);
+                FarEnd::Socket {
+                    inode,
+                    uid: told.or_else(|| self.file_owner(&made.peer)),
+                }
+            }
+        }
+    }
+
+    /// Who owns the file of a unix socket: before Linux 5.3 the only trace of the server.
+    fn file_owner(&self, endpoint: &Endpoint) -> Option<u32> {
+        let own = self.proc.join("self");
+        match endpoint {
+            // A relative path was relative to the folder of the server, which is not known.
+            Endpoint::Unix(path) if path.starts_with('/') => {
+                local_files::owner(self.mounts.of(&own), path)
+            }
+            _ => None,
         }
     }
 
@@ -150,27 +178,4 @@ fn other_namespaces(proc: &Path, connections: &Connections) -> Vec<Namespace> {
         }
     }
     found
-}
-
-fn unix(table: &UnixTable, made: &Connection) -> FarEnd {
-    match made.peer_inode {
-        None => FarEnd::Unknown,
-        Some(0) => FarEnd::Pending,
-        Some(inode) => {
-            let told = table.get(inode).and_then(|socket| socket.uid);
-            FarEnd::Socket {
-                inode,
-                uid: told.or_else(|| file_owner(&made.peer)),
-            }
-        }
-    }
-}
-
-/// Who owns the file of a unix socket: before Linux 5.3 the only trace of the server.
-fn file_owner(endpoint: &Endpoint) -> Option<u32> {
-    match endpoint {
-        // A relative path was relative to the folder of the server, which is not known.
-        Endpoint::Unix(path) if path.starts_with('/') => Some(fs::metadata(path).ok()?.uid()),
-        _ => None,
-    }
 }

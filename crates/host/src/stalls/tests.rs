@@ -1,5 +1,7 @@
 //! Against the kernel's own account, under real load: a file is read only at start and end.
 
+use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -94,7 +96,7 @@ fn compared(load: impl FnOnce(&mut Loaded), name: &str) -> Option<[(f64, f64); 2
     let path = format!("/{}", group.folder.file_name()?.to_str()?);
     cgroups.ensure(&path, boottime(), &mut scratch, &mut registry);
     cgroups.mark_near(std::iter::once(&path), &mut scratch.gaps);
-    stalls.follow(&cgroups, &mut scratch.gaps);
+    stalls.follow(boottime(), &cgroups, &mut scratch.gaps);
     sleep(Duration::from_millis(300));
     let files = [
         PathBuf::from("/proc/pressure/cpu"),
@@ -105,9 +107,14 @@ fn compared(load: impl FnOnce(&mut Loaded), name: &str) -> Option<[(f64, f64); 2
         .iter()
         .map(|it| Intake::new(it.table))
         .collect();
-    stalls.take_folds(boottime(), &cgroups, &mut pressure);
+    stalls.take_folds(boottime(), &cgroups, &mut scratch.gaps, &mut pressure);
     let mut read = |stalls: &mut Stalls| {
-        stalls.sample(boottime(), (&mut density, &mut pressure));
+        stalls.sample(
+            boottime(),
+            &cgroups,
+            &mut scratch.gaps,
+            (&mut density, &mut pressure),
+        );
     };
     read(&mut stalls);
     let (begin, files_before) = (Instant::now(), files.each_ref().map(|it| total(it)));
@@ -169,4 +176,125 @@ fn it_is_the_kernels_number_whatever_the_load() {
         let shown = seen.last().map(|both| both.map(|(_, own)| own));
         println!("{name}: {shown:?}");
     }
+}
+
+#[test]
+fn pressure_that_is_switched_off_is_a_gap_that_says_so_and_goes_on_as_it_was() {
+    let Some(mut stalls) = loaded() else { return };
+    let mounts = std::fs::read("/proc/self/mountinfo").expect("it can be read");
+    let hierarchies = Hierarchies::from_mountinfo(&mounts, Path::new("/"));
+    let mount = hierarchies.v2.clone().expect("there is a v2 hierarchy");
+    let mut group = Loaded::new(&mount.point, "off");
+    group.run(BURN);
+    let name = group.folder.file_name().and_then(|it| it.to_str());
+    let path = format!("/{}", name.expect("a plain name"));
+    let mut cgroups = Cgroups::new(hierarchies, |_| false);
+    let (mut scratch, mut registry) =
+        (Scratch::new(sensors::Facts::default()), Registry::default());
+    let entity = cgroups.ensure(&path, boottime(), &mut scratch, &mut registry);
+    cgroups.mark_near(std::iter::once(&path), &mut scratch.gaps);
+    let off = Loaded::new(&mount.point, "always-off");
+    std::fs::write(off.folder.join("cgroup.pressure"), "0").expect("root may switch it");
+    let name = off.folder.file_name().and_then(|it| it.to_str());
+    let off_path = format!("/{}", name.expect("a plain name"));
+    let never = cgroups.ensure(&off_path, boottime(), &mut scratch, &mut registry);
+    cgroups.mark_near(std::iter::once(&off_path), &mut scratch.gaps);
+    let (mut density, mut pressure) = (intakes(), Vec::new());
+    pressure.extend(sensors::all().iter().map(|it| Intake::new(it.table)));
+    for switch in ["1", "0", "1"] {
+        std::fs::write(group.folder.join("cgroup.pressure"), switch).expect("root may switch it");
+        for _ in 0..3 {
+            sleep(Duration::from_millis(30));
+            let now = boottime();
+            stalls.follow(now, &cgroups, &mut scratch.gaps);
+            let rows = (&mut density, &mut pressure[..]);
+            stalls.sample(now, &cgroups, &mut scratch.gaps, rows);
+            stalls.take_folds(now, &cgroups, &mut scratch.gaps, &mut pressure);
+        }
+    }
+    stalls.finish(&mut scratch.gaps, &mut density, &mut pressure);
+    let said: Vec<_> = scratch.gaps.take_fresh().collect();
+    let (off, said): (Vec<_>, Vec<_>) = said.into_iter().partition(|gap| gap.what == off_path);
+    assert!(matches!(&off[..], [gap] if gap.window.is_none()), "{off:?}");
+    let reasons: Vec<_> = said.iter().map(|gap| &gap.reason).collect();
+    assert!(
+        matches!(reasons[..], [GapReason::Unsupported(why), GapReason::Vanished, GapReason::Vanished]
+            if why.contains("switched off")),
+        "{said:?}"
+    );
+    let window = said[1].window.expect("it is over");
+    let rows: Vec<_> = density[1].rows.iter().collect();
+    assert!(rows.iter().any(|(time, ..)| *time >= window.end));
+    assert!(
+        rows.iter()
+            .all(|(time, ..)| !(window.start < *time && *time < window.end))
+    );
+    let stalled: Vec<_> = pressure[stalls.pressure[1]].rows.iter().collect();
+    let mut all = rows.iter().chain(&stalled);
+    assert!(!all.any(|(_, whose, _)| *whose == never));
+    let of_group: Vec<_> = stalled
+        .iter()
+        .filter(|(_, whose, _)| *whose == entity)
+        .collect();
+    let (first, last) = (of_group[0].2[0], of_group[of_group.len() - 1].2[0]);
+    let lasted = of_group[of_group.len() - 1].0.ns_since(of_group[0].0);
+    assert!((0..=lasted).contains(&(last - first)), "{of_group:?}");
+    assert!(
+        of_group.is_sorted_by_key(|(time, ..)| *time),
+        "{of_group:?}"
+    );
+}
+
+#[test]
+fn where_the_kernels_own_intervals_are_not_known_pressure_is_folded_every_2_s_of_ours() {
+    let mut watched = Watched::new((0, ""), LastSeen::new(EntityId(0), STALLS), vec![0]);
+    let mut folds = Vec::new();
+    let at = |s: f64| Timestamp::from_ns((s * 1e9) as i64);
+    // The first reading, ticks of 100 ms, a sampler that was kept from it for 5 s, ticks again.
+    let readings = std::iter::once(1_000.0)
+        .chain((1..60).map(|tick| 1_000.0 + f64::from(tick) / 10.0))
+        .chain((110..160).map(|tick| 1_000.0 + f64::from(tick) / 10.0));
+    let mut before = at(1_000.0);
+    for now in readings.map(at) {
+        if watched.settle(Window::new(before, now), at(0.001)) {
+            folds.push(watched.folded.ns_since(at(1_000.0)) / 100_000_000);
+        }
+        before = now;
+    }
+    assert_eq!(folds, [0, 22, 44, 66, 110, 132, 154]);
+}
+
+#[test]
+fn a_group_that_was_removed_and_is_still_referred_to_takes_no_room_from_others() {
+    let Some(stalls) = loaded() else { return };
+    let mounts = std::fs::read("/proc/self/mountinfo").expect("it can be read");
+    let hierarchies = Hierarchies::from_mountinfo(&mounts, Path::new("/"));
+    let mount = hierarchies.v2.expect("there is a v2 hierarchy").point;
+    let group = Loaded::new(&mount, "removed");
+    let id = group.folder.metadata().expect("it is there").ino();
+    let is_read = || {
+        let mut totals = stalls.programs.read_totals().expect("it is loaded");
+        totals.any(|it| it.id == id)
+    };
+    assert!(is_read());
+    // A socket refers to the group that it was made in.
+    let script = format!(
+        "echo $$ > {0}/cgroup.procs; exec 3<>/dev/udp/127.0.0.1/9; echo $$ > {1}/cgroup.procs; \
+         rmdir {0} && echo removed; read",
+        group.folder.display(),
+        mount.display()
+    );
+    let mut bash = Command::new("bash");
+    let bash = bash
+        .args(["-c", &script])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let mut bash = bash.spawn().expect("bash is there");
+    let mut said = [0; 8];
+    let out = bash.stdout.as_mut().expect("it is piped");
+    out.read_exact(&mut said).expect("it is removed");
+    let is_read = is_read();
+    drop(bash.stdin.take());
+    let _ = bash.wait();
+    assert!(!is_read);
 }

@@ -147,22 +147,24 @@ pub fn is_bundle(path: &Path) -> bool {
 /// One sentence that names what was found, when it is damaged or none that this program could have
 /// written. Nothing of it is left then.
 pub fn unpack(path: &Path) -> Result<Unpacked> {
-    unpack_in(path, |_| ())
+    unpack_in(path, private_folder)
 }
 
-/// As [`unpack`], and tells the private folder before anything is in it, to whom an interrupt would
-/// leave it behind.
+/// As [`unpack`], in a private folder that is made by somebody whom an interrupt would not leave it
+/// behind.
 ///
 /// # Errors
 /// As of [`unpack`].
-pub fn unpack_in(path: &Path, made: impl FnOnce(&Path)) -> Result<Unpacked> {
+pub fn unpack_in(
+    path: &Path,
+    private_folder: impl FnOnce() -> io::Result<TempDir>,
+) -> Result<Unpacked> {
     let file = File::open(path).map_err(Error::read(path))?;
     let bytes = file.metadata().map_err(Error::read(path))?.len();
     let folder = private_folder().map_err(|source| Error::Room {
         path: path.to_owned(),
         source,
     })?;
-    made(folder.path());
     match unpack_into(folder.path(), file, bytes) {
         Ok(manifest) => Ok(Unpacked { folder, manifest }),
         Err(Trouble::Room(source)) => Err(Error::Room {

@@ -42,8 +42,8 @@ pub fn meta(complete: bool) -> Meta {
         },
         plan: Plan {
             command: "run".to_owned(),
-            targets: Vec::new(),
             fast_period_ns: 100_000_000,
+            ..Plan::default()
         },
         window: Window::new(at(100.0), at(104.0)),
         complete,

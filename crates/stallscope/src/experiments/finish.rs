@@ -44,8 +44,9 @@ fn tell(
     let screen = session.screen.clone();
     drop(session);
     // Even a recording that hit trouble is read: everything before the trouble is there.
-    let recording = Reader::open(folder)
+    let mut recording = Reader::open(folder)
         .with_context(|| format!("the recording {} cannot be read back", folder.display()))?;
+    analysis::without_inherited(&mut recording.timeline);
     let report = analysis::diagnose(&recording.timeline, &recording.meta, None);
     let interrupted = Arc::new(AtomicBool::new(false));
     let heard = interrupted.clone();

@@ -1,10 +1,13 @@
 //! What will be recorded, decided before anything happens.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use host::{Environment, sockets};
-use model::{Cost, FORMAT_VERSION, Identity, Meta, Plan, Role, Window};
+use model::{Cost, FORMAT_VERSION, Identity, Meta, Plan, ReadEvery, Role, Window};
 
 use crate::arguments::RecordingOptions;
 
@@ -74,8 +77,37 @@ pub(super) fn check_json(options: &RecordingOptions) -> Result<()> {
     })
 }
 
-/// The description of a recording that begins now.
-pub(super) fn meta(command: &str, targets: &[Named], environment: &Environment) -> Meta {
+/// This program's own command line, secrets replaced; at its end stand the words of a workload.
+fn typed(workload: &[OsString]) -> Vec<String> {
+    let mut own: Vec<OsString> = std::env::args_os().collect();
+    own.truncate(own.len().saturating_sub(workload.len()));
+    if let Some(program) = own.first_mut() {
+        *program = "stallscope".into();
+    }
+    let mut typed = workloads::redact(&own);
+    typed.extend(workloads::redact(workload));
+    typed
+}
+
+/// How often each table is read.
+fn periods() -> BTreeMap<String, ReadEvery> {
+    let ns = |period: Duration| i64::try_from(period.as_nanos()).unwrap_or(i64::MAX);
+    let periods = sensors::periods().map(|(table, period)| {
+        let every = ReadEvery {
+            near_ns: ns(period.near),
+            rest_ns: ns(period.rest),
+        };
+        (table.to_owned(), every)
+    });
+    periods.collect()
+}
+
+/// The description of a recording that begins now: by `run` with the words of its workload.
+pub(super) fn meta(
+    (command, workload): (&str, &[OsString]),
+    targets: &[Named],
+    environment: &Environment,
+) -> Meta {
     let clocks = host::Clocks::read();
     Meta {
         format_version: FORMAT_VERSION,
@@ -92,6 +124,8 @@ pub(super) fn meta(command: &str, targets: &[Named], environment: &Environment) 
             command: command.to_owned(),
             targets: targets.iter().map(|target| target.text.clone()).collect(),
             fast_period_ns: FAST_PERIOD_NS,
+            typed: typed(workload),
+            periods: periods(),
         },
         window: Window::new(clocks.boottime, clocks.boottime),
         complete: false,

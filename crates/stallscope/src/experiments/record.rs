@@ -19,6 +19,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) fn record(arguments: &Record) -> Result<u8> {
     let options = &arguments.recording;
+    // There is no workload to give the old limit back to.
+    host::raise_descriptor_limit()?;
     host::check_root(&arguments.root)?;
     if options.target.is_empty() {
         let listening = sockets::listening_here(&sockets::listeners(&arguments.root.join("proc")));
@@ -31,9 +33,7 @@ pub(crate) fn record(arguments: &Record) -> Result<u8> {
     let address = database::address(options)?;
     let named = plan::named_targets(options, &environment)?;
     let folder = plan::folder(options, "record");
-    // There is no workload to give the old limit back to.
-    let _ = host::raise_descriptor_limit();
-    let meta = plan::meta("record", &named, &environment);
+    let meta = plan::meta(("record", &[]), &named, &environment);
     let screen = Screen::new();
     let live = Live::new(screen.clone(), options.quiet, "");
     let (events, inbox) = channel();

@@ -28,6 +28,7 @@ const SETTLE: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(arguments: &Run) -> Result<u8> {
     let options = &arguments.recording;
+    let descriptors = host::raise_descriptor_limit()?;
     plan::check_json(options)?;
     let environment = host::environment(Path::new(ROOT));
     let address = database::address(options)?;
@@ -35,8 +36,7 @@ pub(crate) fn run(arguments: &Run) -> Result<u8> {
     let mut typed = Typed::new(arguments)?;
     let folder = plan::folder(options, &typed.name);
     let log = typed.log_into(&folder);
-    let descriptors = host::raise_descriptor_limit();
-    let mut meta = plan::meta("run", &named, &environment);
+    let mut meta = plan::meta(("run", &arguments.workload), &named, &environment);
     meta.workload = Some(typed.description());
     let screen = Screen::new();
     let live = Live::new(screen.clone(), options.quiet, &typed.load.rate_unit);

@@ -16,7 +16,7 @@ use super::database::{Database, News, Said};
 use super::gaps::keep;
 use super::outlet::{Load, Outlet};
 use super::search::Found;
-use crate::outputs::{Live, Screen};
+use crate::outputs::{self, Live, Screen, too_many_files};
 
 /// Gaps are written down this often: the whole list each time, and a starved machine has many.
 const SAVE_EVERY: Duration = Duration::from_secs(1);
@@ -343,9 +343,7 @@ impl Session {
         match written {
             Err(error) if !self.trouble => {
                 self.trouble = true;
-                self.screen.say(&format!(
-                    "stallscope: {error}. The workload goes on, and so does recording as soon as the disk allows it"
-                ));
+                self.screen.say(&trouble(error));
             }
             Ok(()) if self.trouble => {
                 self.trouble = false;
@@ -373,6 +371,17 @@ impl Session {
             }
         }
     }
+}
+
+/// What is said when the recording cannot be written any more.
+fn trouble(error: recording::Error) -> String {
+    let error = anyhow::Error::from(error);
+    let allows = match too_many_files(&error) {
+        Some(_) => "more files may be open",
+        None => "the disk allows it",
+    };
+    let said = outputs::sentence(&error);
+    format!("stallscope: {said}. The workload goes on, and so does recording as soon as {allows}")
 }
 
 /// Removes the folder of a recording that never began. It is ours: `Writer::create` made it.

@@ -29,10 +29,10 @@ pub(super) fn export(arguments: &Export, path: &Path, recording: &Recording) -> 
     if !arguments.preview && fs::symlink_metadata(&out).is_ok() {
         return Err(refused(&out)(std::io::ErrorKind::AlreadyExists.into()));
     }
-    let room = bundle::private_folder().context(
-        "cannot write in the folder for temporary files. Name another with TMPDIR=FOLDER",
-    )?;
-    let _room = Unfinished::new(room.path());
+    let (_unfinished, room) =
+        Unfinished::make(bundle::private_folder, |room| room.path().to_owned()).context(
+            "cannot write in the folder for temporary files. Name another with TMPDIR=FOLDER",
+        )?;
     let folder = room.path().join("redacted.stall");
     let (redacted, manifest) = make(&folder, recording, names)?;
     let mut text = preview::overview(&out, &manifest, recording, &redacted);
@@ -68,8 +68,8 @@ pub(super) fn make(
 
 /// Packs the folder; a bundle that could not be finished does not stay.
 fn save(out: &Path, folder: &Path, manifest: &Manifest) -> Result<u64> {
-    let file = File::create_new(out).map_err(refused(out))?;
-    let _unfinished = Unfinished::new(out);
+    let (_unfinished, file) =
+        Unfinished::make(|| File::create_new(out), |_| out.to_owned()).map_err(refused(out))?;
     let mut buffered = BufWriter::new(file);
     let packed = bundle::pack(folder, manifest, &mut buffered).and_then(|()| buffered.flush());
     if packed.is_err() {

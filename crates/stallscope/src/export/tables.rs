@@ -36,8 +36,8 @@ pub(super) fn export(arguments: &Export, path: &Path, recording: &Recording) -> 
     };
     check_tables(&arguments.table, &recording.timeline)?;
     let folder = destination(arguments, path, ending);
-    fs::create_dir(&folder).map_err(refused(&folder))?;
-    let unfinished = Unfinished::new(&folder);
+    let made = Unfinished::make(|| fs::create_dir(&folder), |()| folder.clone());
+    let (unfinished, ()) = made.map_err(refused(&folder))?;
     let written = write(arguments, recording, &folder, extension);
     if written.is_err() {
         // It was made here and holds half of something. What cannot be removed is no second error.

@@ -76,19 +76,19 @@ The list of entities and the gaps are described in [recording.md](recording.md).
         [
             (
                 &sensors::stall::STALL,
-                "every 100 ms, where `doctor` finds `bpf_pressure` fine",
+                "every 100 ms, where programs in the kernel are allowed",
             ),
             (
                 &sensors::stall::CGROUP_STALL,
-                "every 100 ms, where `doctor` finds `bpf_pressure` fine",
+                "every 100 ms, where programs in the kernel are allowed",
             ),
             (
                 &sensors::ledger::THREAD_LEDGER,
-                "every 100 ms, where `doctor` finds `bpf_ledger` fine",
+                "every 100 ms, where programs in the kernel are allowed",
             ),
             (
                 &sensors::ledger::PROCESS_LEDGER,
-                "every 1 s, where `doctor` finds `bpf_ledger` fine",
+                "every 1 s, where programs in the kernel are allowed",
             ),
             (&sensors::FILESYSTEM, "every 1 s"),
             (&sensors::CONNECTION, "every 1 s"),

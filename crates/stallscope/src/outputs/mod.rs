@@ -84,7 +84,8 @@ fn columns() -> usize {
         .clamp(NARROWEST, WIDEST)
 }
 
-/// The error and what caused it, each said once: a cause that its error already quotes is left out.
+/// The error and what caused it, each said once: a cause that its error already quotes is left out. Who
+/// may open no more files is told whose limit that is, whatever was to be opened.
 pub(crate) fn sentence(error: &anyhow::Error) -> String {
     let mut said = String::new();
     for cause in error.chain().map(ToString::to_string) {
@@ -94,7 +95,16 @@ pub(crate) fn sentence(error: &anyhow::Error) -> String {
             said = format!("{said}: {cause}");
         }
     }
-    said
+    match too_many_files(error) {
+        Some(why) => format!("{said}; {why}"),
+        None => said,
+    }
+}
+
+/// Whose limit of open files it was that caused an error, and what raises it.
+pub(crate) fn too_many_files(error: &anyhow::Error) -> Option<String> {
+    let causes = error.chain().filter_map(|cause| cause.downcast_ref());
+    causes.filter_map(host::too_many_files).next()
 }
 
 #[cfg(test)]
@@ -112,6 +122,22 @@ mod tests {
         assert_eq!(
             sentence(&inner.context("cannot write x")),
             "cannot write x: disk full"
+        );
+    }
+
+    #[test]
+    fn whose_limit_of_open_files_it_was_is_said_of_any_error() {
+        let said = |errno: rustix::io::Errno| {
+            let cause = std::io::Error::from(errno);
+            sentence(&anyhow::Error::from(cause).context("cannot write x"))
+        };
+        assert_eq!(
+            said(rustix::io::Errno::NFILE),
+            "cannot write x: Too many open files in system (os error 23); too many files are open on this machine; allow more with: sudo sysctl fs.file-max=1000000"
+        );
+        assert_eq!(
+            said(rustix::io::Errno::IO),
+            "cannot write x: Input/output error (os error 5)"
         );
     }
 

@@ -150,7 +150,8 @@ mod tests {
             text.lines().all(|line| line.chars().count() <= width),
             "{text}"
         );
-        text
+        // So that the golden's own indentation is not taken for the text's.
+        format!("at {width}\n{text}")
     }
 
     #[test]
@@ -158,6 +159,7 @@ mod tests {
         let busy = thread(8, [5_000, 4_990, 10, 0, 0]);
         let calm = thread(9, [30, 0, 0, 9_970, 0]);
         expect![[r#"
+            at 100
               Thread by thread  awake    CPU  run queue  blocked   sleep
                 loop��x 8       100 %   50 %       50 %    0.1 %       0
                 loop��x 9       0.3 %  0.3 %          0        0  99.7 %
@@ -166,6 +168,7 @@ mod tests {
         .assert_eq(&shown(vec![busy.clone(), calm.clone()], 2, 100));
         let unseen = thread(10, [500, 0, 0, 0, 9_500]);
         expect![[r#"
+            at 100
               Thread by thread  awake    CPU  run queue  blocked   sleep  not seen
                 loop��x 8       100 %   50 %       50 %    0.1 %       0         0
                 loop��x 9       0.3 %  0.3 %          0        0  99.7 %         0
@@ -173,11 +176,12 @@ mod tests {
                 and 28 more threads that wanted a CPU for less; the run queue includes what a CPU quota withheld
         "#]].assert_eq(&shown(vec![busy.clone(), calm, unseen], 31, 100));
         expect![[r#"
+            at 60
               Thread by thread  awake   CPU  run queue  blocked  sleep
                 loop��x 8       100 %  50 %       50 %    0.1 %      0
                 the run queue includes what a CPU quota withheld
         "#]]
         .assert_eq(&shown(vec![busy], 1, 60));
-        assert_eq!(shown(Vec::new(), 3, 100), "");
+        assert_eq!(shown(Vec::new(), 3, 100), "at 100\n");
     }
 }

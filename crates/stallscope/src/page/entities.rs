@@ -76,6 +76,7 @@ impl<'a> Places<'a> {
         let entity = |named: &Named| match named {
             Named::Recorded(id) => Some(self.recorded(self.timeline.entities.get(*id)?)),
             Named::Others(others) => Some(PageEntity {
+                id: None,
                 kind: others.kind,
                 name: others.name.clone(),
                 path: String::new(),
@@ -93,6 +94,7 @@ impl<'a> Places<'a> {
     fn recorded(&self, record: &EntityRecord) -> PageEntity {
         let place = |id: Option<EntityId>| self.places.get(&id?).copied();
         PageEntity {
+            id: Some(record.id),
             kind: record.entity.kind,
             name: record.entity.name.clone(),
             path: record.entity.path.clone(),

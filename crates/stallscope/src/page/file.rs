@@ -43,14 +43,16 @@ pub(crate) fn save(drawn: &Drawn, file: &Path) -> io::Result<()> {
         Err(_) => file,
     };
     let folder = file.parent().filter(|it| !it.as_os_str().is_empty());
-    let unfinished = tempfile::Builder::new()
-        .prefix(".report-")
-        // As any file: the umask says who may read it.
-        .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(folder.unwrap_or(Path::new(".")))?;
-    let _unfinished = Unfinished::new(unfinished.path());
-    put(drawn, unfinished.as_file())?;
-    unfinished.persist(file)?;
+    let make = || {
+        tempfile::Builder::new()
+            .prefix(".report-")
+            // As any file: the umask says who may read it.
+            .permissions(Permissions::from_mode(0o666))
+            .tempfile_in(folder.unwrap_or(Path::new(".")))
+    };
+    let (_unfinished, page) = Unfinished::make(make, |page| page.path().to_owned())?;
+    put(drawn, page.as_file())?;
+    page.persist(file)?;
     Ok(())
 }
 

@@ -8,14 +8,17 @@ mod block;
 mod cast;
 mod edges;
 mod entities;
+mod events;
 mod file;
 mod html;
 mod room;
 mod rows;
 mod tables;
 
-use anyhow::Result;
-use model::{Meta, PAGE_SCHEMA, Page, PageEvent, PageEventKind, PageForm, Report, Role, Timestamp};
+use std::collections::BTreeSet;
+
+use anyhow::{Result, bail};
+use model::{EntityId, PAGE_SCHEMA, Page, PageForm, Report, Timeline, Timestamp};
 use recording::Recording;
 
 pub(crate) use file::{name, place, save};
@@ -54,8 +57,16 @@ pub(crate) fn draw(recording: &Recording, report: &Report, name: &str) -> Result
     loop {
         let drawn = draw_in(recording, report, name, (&edges, part))?;
         let size = drawn.size()?;
-        if size <= MOST_BYTES || part < LEAST_PART {
+        if size <= MOST_BYTES {
             return Ok(drawn);
+        }
+        if part < LEAST_PART {
+            let mb = |bytes: usize| analysis::rate(bytes as f64 / 1e6);
+            bail!(
+                "{name} makes no page: without most of its rows it would still have {} MB of data, and a page may have {} MB, so that a mail takes it. Its texts, gaps or names are that long; `stallscope explain {name}` says the same as text",
+                mb(size),
+                mb(MOST_BYTES)
+            );
         }
         part *= step(size, before);
         before = size;
@@ -101,6 +112,7 @@ fn draw_in(
     let mut blocks = vec![times(edges, report.origin).packed()?];
     let mut keep = |Written { mut table, numbers }: Written| {
         table.block = blocks.len() as u32;
+        table.every = meta.plan.periods.get(&table.name).copied();
         blocks.push(numbers.packed()?);
         tables.push(table);
         anyhow::Ok(())
@@ -117,19 +129,37 @@ fn draw_in(
             keep(desk.ledger(data, &mut places))?;
         }
     }
+    for blocker in blockers(timeline) {
+        places.of(blocker);
+    }
     let page = Page {
         schema: PAGE_SCHEMA.to_owned(),
         report: report.clone(),
         recording: name.to_owned(),
+        typed: meta.plan.typed.clone(),
         complete: meta.complete,
         served: false,
         window: timeline.window,
         step_ns: edges::usual_step(edges),
         entities: places.list(),
-        events: events(meta),
+        events: events::events(timeline, meta),
         tables,
     };
     Ok(Drawn { page, blocks })
+}
+
+/// Who blocks sessions of a database: tables name them by their number in the recording.
+fn blockers(timeline: &Timeline) -> BTreeSet<EntityId> {
+    let Some(data) = timeline.table(&sensors::postgres::SESSION.name) else {
+        return BTreeSet::new();
+    };
+    let Some(column) = data.table.position("blocked_by") else {
+        return BTreeSet::new();
+    };
+    let named = (0..data.len()).filter_map(|row| data.row(row).nth(column));
+    named
+        .filter_map(|number| u32::try_from(number).ok().map(EntityId))
+        .collect()
 }
 
 fn times(edges: &[Timestamp], origin: Timestamp) -> Numbers {
@@ -141,33 +171,6 @@ fn times(edges: &[Timestamp], origin: Timestamp) -> Numbers {
         before = *edge;
     }
     numbers
-}
-
-fn events(meta: &Meta) -> Vec<PageEvent> {
-    let mut events = Vec::new();
-    if let Some(workload) = &meta.workload {
-        events.push(PageEvent {
-            at: workload.started,
-            kind: PageEventKind::WorkloadStarted,
-            text: format!("{} was started", workload.name),
-        });
-        events.extend(workload.outcome.as_ref().map(|outcome| PageEvent {
-            at: outcome.ended,
-            kind: PageEventKind::WorkloadEnded,
-            text: match outcome.exit.status() {
-                0 => format!("{} ended", workload.name),
-                status => format!("{} ended with status {status}", workload.name),
-            },
-        }));
-    }
-    let found = meta.targets.iter().filter(|it| it.role == Role::Target);
-    events.extend(found.map(|target| PageEvent {
-        at: target.found_at,
-        kind: PageEventKind::TargetFound,
-        text: format!("{} was found ({})", target.name, target.found_by),
-    }));
-    events.sort_by_key(|event| event.at);
-    events
 }
 
 #[cfg(test)]

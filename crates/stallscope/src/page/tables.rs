@@ -275,7 +275,7 @@ fn scale(column: &Column) -> i64 {
     }
 }
 
-/// A table as the page describes it; its block is numbered later.
+/// A table as the page describes it; its block is numbered later, and how often it is read is the run's.
 pub(super) fn described(table: &Table, form: PageForm, left_out: u32) -> PageTable {
     let column = |column: &Column| PageColumn {
         name: column.name.to_string(),
@@ -298,6 +298,7 @@ pub(super) fn described(table: &Table, form: PageForm, left_out: u32) -> PageTab
         columns: table.columns.iter().map(column).collect(),
         form,
         block: 0,
+        every: None,
         left_out,
     }
 }

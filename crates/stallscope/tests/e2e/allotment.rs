@@ -3,66 +3,25 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use fuser::{
-    BackgroundSession, BsdFileFlags, Config, Errno, FileAttr, FileHandle, FileType, Filesystem,
-    FopenFlags, Generation, INodeNo, LockOwner, MountOption, OpenFlags, RenameFlags, ReplyAttr,
-    ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite, Request,
-    Session, TimeOrNow, WriteFlags,
+    BsdFileFlags, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation,
+    INodeNo, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory,
+    ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite, Request, TimeOrNow, WriteFlags,
 };
-use tempfile::TempDir;
 
-use crate::needs;
+use crate::fuse::{self, AT_ONCE, Mounted};
 
-/// Nothing is remembered by the kernel: what is removed is gone at once.
-const AT_ONCE: Duration = Duration::ZERO;
 /// What a folder takes, bytes.
 const FOLDER_BYTES: usize = 4_096;
 
-/// A folder in which only so many bytes may be kept. Gone when dropped.
-pub struct Allotment {
-    // Unmounted before its folder is removed.
-    _session: BackgroundSession,
-    folder: TempDir,
-}
-
-impl Allotment {
-    /// Shows it; `None` where this machine does not let us, which is said.
-    pub fn mount(bytes: usize) -> Option<Self> {
-        if !needs::root() {
-            return None;
-        }
-        if !Path::new("/dev/fuse").exists() {
-            needs::skip("there is no /dev/fuse");
-            return None;
-        }
-        let folder = tempfile::Builder::new()
-            .prefix("stallscope-quota-")
-            .tempdir();
-        let folder = folder.expect("a temporary folder can be made");
-        let mut config = Config::default();
-        config.mount_options = vec![MountOption::FSName("quota".to_owned())];
-        let mounted = Session::new(Shelf::of(bytes), folder.path(), &config);
-        match mounted.and_then(Session::spawn) {
-            Ok(session) => Some(Self {
-                _session: session,
-                folder,
-            }),
-            Err(error) => {
-                needs::skip(&format!(
-                    "a FUSE file system cannot be mounted here: {error}"
-                ));
-                None
-            }
-        }
-    }
-
-    pub fn path(&self) -> &Path {
-        self.folder.path()
-    }
+/// Mounts a folder in which only so many bytes may be kept; `None` where this machine does not let us,
+/// which is said.
+pub fn mount(bytes: usize) -> Option<Mounted> {
+    Mounted::mount("quota", Shelf::of(bytes), &[])
 }
 
 /// All there is, behind one lock.
@@ -171,23 +130,7 @@ impl Items {
     fn attributes(&mut self, number: u64) -> Result<FileAttr, Errno> {
         let item = self.item(number)?;
         let (kind, perm) = kind(item);
-        Ok(FileAttr {
-            ino: INodeNo(number),
-            size: item.bytes() as u64,
-            blocks: item.bytes().div_ceil(512) as u64,
-            atime: UNIX_EPOCH,
-            mtime: UNIX_EPOCH,
-            ctime: UNIX_EPOCH,
-            crtime: UNIX_EPOCH,
-            kind,
-            perm,
-            nlink: 1,
-            uid: 0,
-            gid: 0,
-            rdev: 0,
-            blksize: 4_096,
-            flags: 0,
-        })
+        Ok(fuse::attributes(INodeNo(number), kind, perm, item.bytes()))
     }
 }
 
@@ -339,10 +282,7 @@ impl Filesystem for Shelf {
         reply: ReplyData,
     ) {
         match self.items().content(inode.0) {
-            Ok(content) => {
-                let rest = content.get(offset as usize..).unwrap_or_default();
-                reply.data(&rest[..rest.len().min(size as usize)]);
-            }
+            Ok(content) => reply.data(fuse::part(content, offset, size)),
             Err(errno) => reply.error(errno),
         }
     }
@@ -381,15 +321,16 @@ impl Filesystem for Shelf {
         for (number, item) in self.items().all.range(offset + 1..) {
             if let Some((at, name)) = &item.place
                 && *at == inode.0
-                && reply.add(INodeNo(*number), *number, kind(item).0, os_str(name))
+                && reply.add(
+                    INodeNo(*number),
+                    *number,
+                    kind(item).0,
+                    OsStr::from_bytes(name),
+                )
             {
                 break;
             }
         }
         reply.ok();
     }
-}
-
-fn os_str(name: &[u8]) -> &OsStr {
-    std::os::unix::ffi::OsStrExt::from_bytes(name)
 }

@@ -65,9 +65,10 @@ fn what_there_is_no_descriptor_for_is_named_and_the_rest_is_recorded() {
     for files in [64, 24] {
         let place = Place::new();
         let ended = limited(&place, files).end();
-        ended.status(7).says(
-            "too many open files: allow this shell more with: sudo prlimit --pid $$ --nofile=65536",
-        );
+        ended
+            .status(7)
+            .says("too many open files: allow this shell more with: sudo prlimit --pid $$ --nofile=65536")
+            .does_not_say("cannot write");
         assert_eq!(ended.out_text(), "done\n");
         assert_eq!(place.read("limit").trim(), files.to_string());
         let recording = place.opened();
@@ -92,12 +93,52 @@ fn what_there_is_no_descriptor_for_is_named_and_the_rest_is_recorded() {
 }
 
 #[test]
-fn where_not_even_the_workload_can_be_started_it_says_what_would_help() {
+fn a_server_whose_processes_find_no_descriptor_is_not_said_to_be_elsewhere_only() {
+    let Some((postgres, _alone)) = postgres::running() else {
+        return;
+    };
     let place = Place::new();
-    limited(&place, 16)
+    let text = format!(
+        "for i in $(seq 100); do sleep 9 >/dev/null 2>&1 & done
+        ulimit -n 64; exec \"$0\" record --postgres dbname=bench --target port:{} --for 3s",
+        postgres.port()
+    );
+    let mut command = place.shell(&text);
+    postgres.serve(&mut command);
+    Running::start(command)
         .end()
-        .status(126)
-        .says("allow this shell more with: sudo prlimit --pid $$ --nofile=65536");
-    assert!(!place.path().join("limit").exists(), "nothing was started");
-    assert_eq!(place.recordings(), Vec::<PathBuf>::new());
+        .status(0)
+        .says("or too few files may be open for all that is here (ulimit -n)");
+}
+
+#[test]
+fn where_there_are_too_few_for_any_recording_it_says_so_before_anything_begins() {
+    for files in 4..=20 {
+        let place = Place::new();
+        let said = format!(
+            "stallscope: cannot record: this process may open no more files than {files} (ulimit -n); allow this shell more with: sudo prlimit --pid $$ --nofile=65536"
+        );
+        limited(&place, files).end().status(125).says(&said);
+        assert!(!place.path().join("limit").exists(), "nothing was started");
+        let record = format!("ulimit -n {files}; exec \"$0\" record --target name:nobody");
+        let recorded = Running::start(place.shell(&record)).end();
+        recorded.status(2).says(&said);
+        assert_eq!(place.recordings(), Vec::<PathBuf>::new());
+    }
+}
+
+#[test]
+fn a_recording_is_read_with_few_and_says_so_where_there_are_too_few() {
+    let place = Place::new();
+    place.run(&["run", "-q", "-o", "a.stall", "--", "true"]);
+    let explained = |files: u32| {
+        let explain = format!("ulimit -n {files}; exec \"$0\" explain a.stall");
+        Running::start(place.shell(&explain)).end()
+    };
+    explained(5)
+        .status(2)
+        .says("this process may open no more files than 5 (ulimit -n); allow this shell more with")
+        .does_not_say("Check that this user may read it");
+    let whole = explained(1_024);
+    assert_eq!(explained(8).out_text(), whole.out_text(), "{whole}");
 }

@@ -18,7 +18,9 @@ const SLEEP: &str = "echo $$ > running; exec sleep 60";
 fn interrupted(body: &str, signals: &[Signal]) -> (Place, Ended) {
     let place = Place::new();
     place.script("load", body);
-    let running = Running::start(place.stallscope(&["run", "--", "./load"]));
+    // Whoever runs these tests may have had HUP ignored for all that they start (nohup).
+    let text = "exec env --default-signal=HUP \"$0\" run -- ./load";
+    let running = Running::start(place.shell(text));
     place.wait_for("running");
     for signal in signals {
         running.signal(*signal);
@@ -190,6 +192,22 @@ fn a_run_under_nohup_survives_the_end_of_the_terminal() {
     let ended = running.end();
     ended.status(0).says("Saved");
     assert_eq!(ended.out, b"done\n");
+}
+
+#[test]
+fn a_recording_under_nohup_survives_the_end_of_the_terminal() {
+    let place = Place::new();
+    let text = format!(
+        "exec nohup \"$0\" record -q --json {JSON} --target pid:{} --for 3s",
+        std::process::id()
+    );
+    let running = Running::start(place.shell(&text));
+    place.wait_for("record-1.stall/meta.json");
+    running.signal(Signal::HUP);
+    running.end().status(0).says("Saved record-1.stall");
+    assert!(place.opened().meta.complete);
+    let window = place.report().window;
+    assert!(window.seconds() > 2.5, "{window:?}");
 }
 
 #[test]

@@ -12,6 +12,7 @@
 
 mod allotment;
 mod bundle;
+mod children;
 mod crash;
 mod crowd;
 mod doctor;
@@ -19,6 +20,7 @@ mod explain;
 mod export;
 mod few_files;
 mod full_disk;
+mod fuse;
 mod http;
 mod interrupts;
 mod names;
@@ -31,6 +33,7 @@ mod pgbench_trouble;
 mod place;
 mod postgres;
 mod postgres_word;
+mod pressure_source;
 mod process;
 mod quantiles;
 mod quota;

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use model::{ExitKind, PhaseKind, Provenance, Report, ReportSubject, Role, Signal};
+use model::{EntityKind, ExitKind, PhaseKind, Provenance, Report, ReportSubject, Role, Signal};
 
 use crate::place::{JSON, Place};
 use crate::postgres::{self, Postgres};
@@ -91,10 +91,14 @@ fn the_verdict_has_the_promised_shape() {
         one_line(&text).contains(&one_line(&first.sentence)),
         "{ended}"
     );
+    // Whatever else this machine does may be what is named.
+    let who = match first.entity.kind {
+        EntityKind::Cgroup => &first.entity.path,
+        _ => &first.entity.name,
+    };
     ended.says(&format!(
-        "{} of {}, {}",
+        "{} of {who}, {}",
         first.cause,
-        first.entity.name,
         first.confidence.word()
     ));
     let account = report

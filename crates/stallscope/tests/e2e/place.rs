@@ -18,6 +18,11 @@ pub const JSON: &str = "report.json";
 /// What a workload does is waited for this long.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// A shell command that waits until the program has said something, in a workload of `run_overheard`.
+pub fn until_said(words: &str) -> String {
+    format!("until grep -q '{words}' said; do sleep 0.1; done")
+}
+
 /// A temporary folder, gone when dropped.
 pub struct Place(TempDir);
 
@@ -86,6 +91,16 @@ impl Place {
     /// Runs the program to its end.
     pub fn run<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Ended {
         Running::start(self.stallscope(arguments)).end()
+    }
+
+    /// Runs the program to its end, with a workload that can read in `said` what it says: how long anything
+    /// takes is not known on a busy machine.
+    pub fn run_overheard<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Ended {
+        let mut command = self.shell("exec \"$0\" \"$@\" 2> said");
+        command.args(arguments);
+        let ended = Running::start(command).end();
+        let err = self.read("said").into_bytes();
+        Ended { err, ..ended }
     }
 
     /// The recordings that were left, by name.

@@ -36,7 +36,38 @@ fn a_run_leaves_its_page_and_says_where() {
     assert_eq!(drawn.recording, "sleep-1.stall");
     assert!(drawn.complete);
     assert!(drawn.tables.iter().any(|table| table.name == "ledger"));
+    assert_eq!(drawn.typed, ["stallscope", "run", "-q", "--", "sleep", "1"]);
+    let every = |name: &str| {
+        let table = drawn.tables.iter().find(|table| table.name == name);
+        table.and_then(|table| table.every).map(|it| it.near_ns)
+    };
+    assert_eq!(every("cpu"), Some(100_000_000));
+    assert_eq!(every("ledger"), None, "it is worked out, not read");
     assert!(place.recordings()[0].join("meta.json").exists());
+}
+
+#[test]
+fn the_command_line_of_record_is_kept_without_its_secrets() {
+    let place = Place::new();
+    let own = format!("pid:{}", std::process::id());
+    let ended = place.run(&[
+        "record",
+        "-q",
+        "--for",
+        "1s",
+        "--target",
+        own.as_str(),
+        "--postgres",
+        "postgresql://somebody:geheim@127.0.0.1:1/x",
+    ]);
+    ended.status(0);
+    let typed = place.opened().meta.plan.typed.join(" ");
+    assert_eq!(
+        typed,
+        format!(
+            "stallscope record -q --for 1s --target {own} --postgres postgresql://somebody:***@127.0.0.1:1/x"
+        )
+    );
 }
 
 #[test]

@@ -239,6 +239,9 @@ fn heads_have_an_end() {
     ] {
         let refused = say(serving.port, &head);
         assert_eq!(refused.status, status, "{:.60}", head);
+        // The library's own answers lack our headers, so there must be nothing in them.
+        assert_eq!(refused.body, "", "{:.60}", head);
+        assert_eq!(refused.header("connection"), Some("close"), "{:.60}", head);
     }
     assert_eq!(serving.get("").status, 200);
 }

@@ -6,14 +6,14 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
 use fuser::{
-    BackgroundSession, Config, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags,
-    Generation, INodeNo, LockOwner, MountOption, OpenFlags, ReplyAttr, ReplyData, ReplyEntry,
-    ReplyOpen, Request, Session,
+    Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, LockOwner,
+    MountOption, OpenFlags, ReplyAttr, ReplyData, ReplyEntry, ReplyOpen, Request,
 };
 
+use crate::fuse::{self, AT_ONCE, Mounted};
 use crate::needs;
 use crate::place::Place;
 use crate::postgres;
@@ -24,8 +24,6 @@ const VERSION: INodeNo = INodeNo(3);
 /// Whoever asks waits so long, in a way that not even SIGKILL ends; then is refused, so that a test that
 /// fails has an end.
 const SILENCE: Duration = Duration::from_secs(5);
-/// Nothing is remembered by the kernel: each look is a question.
-const AT_ONCE: Duration = Duration::ZERO;
 
 /// Two files, served until it falls silent.
 #[derive(Clone)]
@@ -56,27 +54,11 @@ impl Disk {
     }
 
     fn attributes(&self, inode: INodeNo) -> FileAttr {
-        let size = self.content(inode).len() as u64;
-        FileAttr {
-            ino: inode,
-            size,
-            blocks: size.div_ceil(512),
-            atime: UNIX_EPOCH,
-            mtime: UNIX_EPOCH,
-            ctime: UNIX_EPOCH,
-            crtime: UNIX_EPOCH,
-            kind: match inode {
-                INodeNo::ROOT => FileType::Directory,
-                _ => FileType::RegularFile,
-            },
-            perm: 0o755,
-            nlink: 1,
-            uid: 0,
-            gid: 0,
-            rdev: 0,
-            blksize: 4_096,
-            flags: 0,
-        }
+        let kind = match inode {
+            INodeNo::ROOT => FileType::Directory,
+            _ => FileType::RegularFile,
+        };
+        fuse::attributes(inode, kind, 0o755, self.content(inode).len())
     }
 }
 
@@ -125,21 +107,17 @@ impl Filesystem for Disk {
         reply: ReplyData,
     ) {
         // Pages of the program may be wanted by its own end.
-        let rest = self.content(inode).get(offset as usize..);
-        let rest = rest.unwrap_or_default();
-        reply.data(&rest[..rest.len().min(size as usize)]);
+        reply.data(fuse::part(self.content(inode), offset, size));
     }
 }
 
 #[test]
 fn a_server_whose_disk_answers_no_more_is_recorded_all_the_same() {
     let _alone = postgres::alone();
-    if !needs::root() || !needs::program("sleep") {
+    if !needs::program("sleep") {
         return;
     }
     let place = Place::new();
-    let point = place.path().join("disk");
-    std::fs::create_dir(&point).expect("the folder is ours");
     let sleep = Command::new("sh").args(["-c", "command -v sleep"]).output();
     let sleep = String::from_utf8(sleep.expect("sh runs").stdout).expect("a plain path");
     let disk = Disk {
@@ -147,24 +125,19 @@ fn a_server_whose_disk_answers_no_more_is_recorded_all_the_same() {
         silent: Arc::default(),
         asked: Arc::default(),
     };
-    let mut config = Config::default();
-    config.mount_options = vec![MountOption::RO, MountOption::FSName("silent".to_owned())];
-    let session = Session::new(disk.clone(), &point, &config).and_then(Session::spawn);
-    let _session: BackgroundSession = match session {
-        Ok(session) => session,
-        Err(error) => {
-            return needs::skip(&format!(
-                "a FUSE file system cannot be mounted here: {error}"
-            ));
-        }
+    let Some(mounted) = Mounted::mount("silent", disk.clone(), &[MountOption::RO]) else {
+        return;
     };
     let mut server = Command::new("./postgres");
-    server.current_dir(&point).arg("60");
+    server.current_dir(mounted.path()).arg("60");
     let server = Running::start(server);
     disk.silent.store(true, Ordering::Relaxed);
     record(&place, &server, "mounted");
     // Its path now leads to another disk than its files are on.
-    let detached = Command::new("umount").arg("-l").arg(&point).status();
+    let detached = Command::new("umount")
+        .arg("-l")
+        .arg(mounted.path())
+        .status();
     assert!(detached.is_ok_and(|status| status.success()));
     record(&place, &server, "detached");
     let asked = disk.asked.lock().unwrap_or_else(PoisonError::into_inner);

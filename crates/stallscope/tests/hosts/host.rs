@@ -7,7 +7,7 @@ use model::{EntityRecord, Gap, GapReason, Report, Timestamp};
 
 use crate::alike::alike;
 use crate::place::{JSON, Place};
-use crate::player::Player;
+use crate::player;
 use crate::process::{Ended, Running};
 
 /// Long enough for pressure, which is read every 2 s.
@@ -44,9 +44,9 @@ pub fn record(host: &str, target: &str) -> Option<Outcome> {
 }
 
 fn record_once(host: &str, target: &str) -> Option<Outcome> {
-    let player = Player::start(&folder(host))?;
+    let mounted = player::play(&folder(host))?;
     let place = Place::new();
-    let root = player.root().to_str().expect("a plain path");
+    let root = mounted.path().to_str().expect("a plain path");
     let arguments = [
         "record",
         "-q",
@@ -62,7 +62,7 @@ fn record_once(host: &str, target: &str) -> Option<Outcome> {
         "host.stall",
     ];
     let recorded = Running::start(place.stallscope(&arguments)).end();
-    drop(player);
+    drop(mounted);
     recorded.status(0);
     let ended = place.run(&["explain", "host.stall"]);
     ended.status(0);

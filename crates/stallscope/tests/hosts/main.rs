@@ -9,6 +9,9 @@
 )]
 
 mod alike;
+#[path = "../e2e/fuse.rs"]
+#[expect(dead_code, reason = "the other tests serve files of plain bytes")]
+mod fuse;
 mod host;
 mod hosts;
 #[path = "../e2e/needs.rs"]

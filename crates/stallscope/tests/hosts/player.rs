@@ -7,71 +7,29 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant, UNIX_EPOCH};
+use std::time::Instant;
 
 use fuser::{
-    BackgroundSession, Config, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags,
-    Generation, INodeNo, LockOwner, MountOption, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory,
-    ReplyEmpty, ReplyEntry, ReplyOpen, Request, Session,
+    Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, LockOwner,
+    MountOption, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry,
+    ReplyOpen, Request,
 };
-use tempfile::TempDir;
 
-use crate::needs;
+use crate::fuse::{self, AT_ONCE, Mounted};
 use crate::tree::{Id, Node, Tree, refused};
 
-/// Nothing may be remembered by the kernel: the next look may find something else.
-const AT_ONCE: Duration = Duration::ZERO;
 /// The kernel's text files give so much at a read, and whole lines (seq_read_iter in fs/seq_file.c).
 const PAGE: usize = 4_096;
 
-/// A host that can be read at `root`, from its beginning on. Gone when dropped.
-pub struct Player {
-    // Unmounted before its folder is removed.
-    _session: BackgroundSession,
-    folder: TempDir,
-}
-
-impl Player {
-    /// Shows the host; `None` where this machine does not let us, which is said.
-    pub fn start(host: &Path) -> Option<Self> {
-        if !needs::root() {
-            return None;
-        }
-        if !Path::new("/dev/fuse").exists() {
-            needs::skip("there is no /dev/fuse");
-            return None;
-        }
-        let folder = tempfile::Builder::new()
-            .prefix("stallscope-host-")
-            .tempdir();
-        let folder = folder.expect("a temporary folder can be made");
-        let stage = Stage {
-            tree: Tree::load(host),
-            began: Instant::now(),
-            handles: AtomicU64::new(1),
-            read: Mutex::default(),
-        };
-        let mut config = Config::default();
-        config.mount_options = vec![MountOption::RO, MountOption::FSName("host".to_owned())];
-        let session = Session::new(stage, folder.path(), &config).and_then(Session::spawn);
-        match session {
-            Ok(session) => Some(Self {
-                _session: session,
-                folder,
-            }),
-            Err(error) => {
-                needs::skip(&format!(
-                    "a FUSE file system cannot be mounted here: {error}"
-                ));
-                None
-            }
-        }
-    }
-
-    /// Where it is.
-    pub fn root(&self) -> &Path {
-        self.folder.path()
-    }
+/// Shows a host, from its beginning on; `None` where this machine does not let us, which is said.
+pub fn play(host: &Path) -> Option<Mounted> {
+    let stage = Stage {
+        tree: Tree::load(host),
+        began: Instant::now(),
+        handles: AtomicU64::new(1),
+        read: Mutex::default(),
+    };
+    Mounted::mount("host", stage, &[MountOption::RO])
 }
 
 struct Stage {
@@ -113,21 +71,9 @@ impl Stage {
             (0o444, 1)
         };
         FileAttr {
-            ino: inode_of(id),
-            size: 0,
-            blocks: 0,
-            atime: UNIX_EPOCH,
-            mtime: UNIX_EPOCH,
-            ctime: UNIX_EPOCH,
-            crtime: UNIX_EPOCH,
-            kind: kind(node),
-            perm,
             nlink,
-            uid: 0,
-            gid: 0,
-            rdev: 0,
-            blksize: PAGE as u32,
-            flags: 0,
+            // What a kernel's file will say is not known before.
+            ..fuse::attributes(inode_of(id), kind(node), perm, 0)
         }
     }
 

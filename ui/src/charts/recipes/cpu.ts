@@ -1,43 +1,70 @@
 // Numbers about CPUs: how busy, with whom, and who was held back.
 
+import type { Role } from "../../data/page.gen";
 import { growth } from "../../data/series";
+import { BUSY, IDLE, STATES } from "../cpuTime";
 import { type Asked, at, drawn, type Made, notSeen, series } from "../made";
-import { ofKind, threadsOf } from "../people";
-import { type Amount, grown, lasted, rest, sum, times } from "../quantity";
+import { ofKind, threadsOf, treeOf } from "../people";
+import { type Amount, grown, lasted, orNothing, rest, sum, times } from "../quantity";
 
-const BUSY = ["user_ns", "nice_ns", "system_ns", "irq_ns", "softirq_ns"];
-const IDLE = ["idle_ns", "iowait_ns"];
-
+/** Of one CPU part of its time, as it is charted; of all of them together of what the hypervisor left. */
 export function cpusBusy({ evidence, recording, tables }: Asked): Made {
-  const own = recording.placeOf(evidence.entity);
-  const all = evidence.entity.kind === "cpu" ? [own] : ofKind(recording, "cpu");
+  const one = evidence.entity.kind === "cpu";
+  const all = one ? [recording.placeOf(evidence.entity)] : ofKind(recording, "cpu");
   const stolen = evidence.what.includes("stolen");
   const states = stolen ? [...BUSY, "steal_ns"] : BUSY;
   const of = grown(...series(tables, "cpu", all, states));
-  const per = grown(
-    ...series(tables, "cpu", all, [...BUSY, ...IDLE, ...(stolen ? ["steal_ns"] : [])]),
-  );
+  const whole = one || stolen ? STATES : [...BUSY, ...IDLE];
+  const per = grown(...series(tables, "cpu", all, whole));
   const whose = all.length > 1 ? `all ${all.length} CPUs` : evidence.entity.name;
   return drawn(tables, "cpu", {
     quantity: { of, per },
-    how: `${stolen ? "busy or stolen" : "busy"} time (user, nice, system, interrupts) of ${whose} / their time${stolen ? "" : " without steal"}`,
+    how: `${stolen ? "busy or stolen" : "busy"} time (user, nice, system, interrupts) of ${whose} / their time in any state${one || stolen ? "" : " but steal"}`,
   });
 }
 
+export function inInterrupts({ evidence, recording, tables }: Asked): Made {
+  const own = [recording.placeOf(evidence.entity)];
+  return drawn(tables, "cpu", {
+    quantity: {
+      of: grown(...series(tables, "cpu", own, ["irq_ns", "softirq_ns"])),
+      per: grown(...series(tables, "cpu", own, STATES)),
+    },
+    how: `time of ${evidence.entity.name} in interrupts, hard and soft / its time in any state`,
+  });
+}
+
+/** The busy part of all CPUs, of the clock's time: what an idle CPU does between ticks is in no state. */
 function busyTime({ recording, tables }: Asked): Amount {
-  return grown(...series(tables, "cpu", ofKind(recording, "cpu"), BUSY));
+  const all = ofKind(recording, "cpu");
+  const busy = grown(...series(tables, "cpu", all, BUSY));
+  const known = grown(...series(tables, "cpu", all, STATES));
+  const clock = lasted(...series(tables, "cpu", all, ["idle_ns"]));
+  return (window) => (busy(window) / known(window)) * clock(window);
+}
+
+/** CPU time of the threads of some, and of their children that ended before anybody looked at them. */
+function used({ recording, tables }: Asked, roles: readonly Role[]): Amount {
+  const threads = roles.flatMap((role) => threadsOf(recording, role));
+  const processes = ofKind(recording, "process").filter((place) =>
+    roles.some((role) => recording.entity(place)?.role === role),
+  );
+  return sum(
+    grown(...series(tables, "thread", threads, ["run_ns"])),
+    // Most never have any.
+    orNothing(grown(...series(tables, "process", processes, ["children_ns"]))),
+  );
 }
 
 export function run(asked: Asked): Made {
-  const { evidence, recording, tables } = asked;
-  if (evidence.what.startsWith("busiest")) return busiest(asked);
-  const own = evidence.entity.kind === "machine" ? [] : threadsOf(recording, "target");
-  const threads = [...own, ...threadsOf(recording, "generator")];
-  const of = grown(...series(tables, "thread", threads, ["run_ns"]));
-  const whose = own.length > 0 ? "target and generator" : "the generator";
+  const { evidence, tables } = asked;
+  const both = evidence.entity.kind !== "machine";
   return drawn(tables, "thread", {
-    quantity: { of, per: busyTime(asked) },
-    how: `time on a CPU of all ${threads.length} threads of ${whose} / busy time of all CPUs`,
+    quantity: {
+      of: used(asked, both ? ["target", "generator"] : ["generator"]),
+      per: busyTime(asked),
+    },
+    how: `time on a CPU of the threads of ${both ? "target and generator" : "the generator"}, and of their children that ended unseen / busy time of all CPUs`,
   });
 }
 
@@ -77,16 +104,20 @@ export function inKernel({ recording, tables }: Asked): Made {
 
 export function usedByOthers(asked: Asked): Made {
   const { recording, tables } = asked;
-  const known = (["target", "generator", "dependency"] as const).flatMap((role) =>
-    threadsOf(recording, role),
+  // A role that nobody has used nothing; of one that has threads the others' part is not known as long as
+  // none of them is. Dependencies may come late and go.
+  const needed = (["target", "generator"] as const).filter(
+    (role) => threadsOf(recording, role).length > 0,
   );
+  const own = series(tables, "recorder", ofKind(recording, "machine"), ["cpu_ns"]);
   const named = sum(
-    grown(...series(tables, "thread", known, ["run_ns"])),
-    grown(...series(tables, "recorder", ofKind(recording, "machine"), ["cpu_ns"])),
+    ...needed.map((role) => used(asked, [role])),
+    orNothing(used(asked, ["dependency"])),
+    orNothing(grown(...own)),
   );
   return drawn(tables, "cpu", {
     quantity: { of: rest(busyTime(asked), named), per: busyTime(asked) },
-    how: "busy time of all CPUs without target, generator and recorder / busy time of all CPUs",
+    how: "busy time of all CPUs without target, generator, dependencies and recorder / busy time of all CPUs",
   });
 }
 
@@ -94,12 +125,15 @@ export function usedByNeighbour(asked: Asked): Made {
   const { evidence, recording, tables } = asked;
   const place = recording.placeOf(evidence.entity);
   const group = evidence.entity.kind === "cgroup";
+  // A process stands for its tree.
+  const tree = group || place === undefined ? [] : treeOf(recording, place);
   const own = group
     ? series(tables, "cgroup_cpu", [place], ["usage_ns"])
-    : series(tables, "process", [place], ["user_ns", "system_ns"]);
+    : series(tables, "process", tree, ["user_ns", "system_ns"]);
+  const many = tree.length > 1 ? ` and ${tree.length - 1} below it` : "";
   return drawn(tables, group ? "cgroup_cpu" : "process", {
     quantity: { of: grown(...own), per: busyTime(asked) },
-    how: `CPU time of ${evidence.entity.name} / busy time of all CPUs`,
+    how: `CPU time of ${evidence.entity.name}${many} / busy time of all CPUs`,
   });
 }
 

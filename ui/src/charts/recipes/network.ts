@@ -1,9 +1,10 @@
 // Numbers about the network and connections.
 
-import { length } from "../../data/units";
+import { lastIn } from "../../data/measure";
+import { length, SECOND, type Span } from "../../data/units";
 import { type Asked, at, drawn, type Made, notSeen, per1s, series, signalOf } from "../made";
 import { ofKind } from "../people";
-import { edgesOfIntervals, grown, held, ofIntervals } from "../quantity";
+import { edgesOfIntervals, grown, held, ofIntervals, responses, times } from "../quantity";
 
 export function sentAgain({ evidence, recording, tables }: Asked): Made {
   const place = recording.placeOf(evidence.entity);
@@ -25,10 +26,13 @@ export function roundTrip(asked: Asked): Made {
   const trip = at(tables, "connection", recording.placeOf(evidence.entity), "rtt_min_ns");
   if (trip === undefined) return notSeen(evidence);
   const all = signalOf(asked);
-  const latencies = ofIntervals(all, (interval) => interval.latency * length(interval));
+  // Each request has its own latency, so intervals with more of them weigh more.
+  const latencies = responses(all);
+  const requests = ofIntervals(all, (interval) => interval.throughput * length(interval));
+  const latest = (window: Span) => (lastIn(trip, window) ?? Number.NaN) * requests(window);
   return drawn(tables, "connection", {
-    quantity: { of: held(trip), per: latencies, edges: edgesOfIntervals(all) },
-    how: `smallest round trip of ${evidence.entity.name}, the longest way / mean latency`,
+    quantity: { of: times(1 / SECOND, latest), per: latencies, edges: edgesOfIntervals(all) },
+    how: `smallest round trip of ${evidence.entity.name}, the longest way / mean latency of a request`,
   });
 }
 

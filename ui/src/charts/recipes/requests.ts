@@ -41,6 +41,9 @@ const WAITS: readonly LedgerClass[] = [
   "other_call",
 ];
 
+/** Waits that may be rest, where no request says that they lie in one (crates/analysis/src/account.rs). */
+const REST: readonly LedgerClass[] = ["sleep", "futex"];
+
 /** Classes of the ledger by what the verdict calls them, of a cause where causes differ. */
 export const CLASSES: Readonly<Record<string, readonly LedgerClass[]>> = {
   "waiting for a CPU": ["cpu_wait"],
@@ -58,11 +61,12 @@ export const CLASSES: Readonly<Record<string, readonly LedgerClass[]>> = {
   "waiting for a lock": ["futex", "internal_lock"],
 };
 
-export function ledgerShare(classes: readonly LedgerClass[]): Recipe {
+export function ledgerShare(all: readonly LedgerClass[]): Recipe {
   return {
     tables: ["signal", "ledger"],
     make: (asked) => {
       const { evidence, finding, recording } = asked;
+      const classes = countedOf(asked, all);
       const threads = servingThreads(recording, "target");
       if (isGenerators(asked)) return waitOfBoth(asked, threads);
       // Of these waits only the part counts that another number of the finding gives.
@@ -74,7 +78,7 @@ export function ledgerShare(classes: readonly LedgerClass[]): Recipe {
       const whole = wholeOf(asked, threads);
       const spent = inClasses(asked, threads, classes);
       const words =
-        classes === WAITS
+        all === WAITS
           ? "waits of any kind"
           : classes.map((name) => name.replaceAll("_", " ")).join(", ");
       const counted =
@@ -85,10 +89,35 @@ export function ledgerShare(classes: readonly LedgerClass[]): Recipe {
           per: whole.amount,
           ...(whole.edges ? { edges: whole.edges } : {}),
         },
-        how: `time of ${threads.length} serving threads in ${words} / ${whole.words}${counted}`,
+        how: `time of ${threads.length} serving threads in ${words} / ${whole.words}${counted}${sampled(classes)}`,
       });
     },
   };
+}
+
+/** Classes that the kernel counts; into the others blocked time is divided by what samples met. */
+const COUNTED: readonly LedgerClass[] = ["on_cpu", "cpu_wait", "throttled"];
+
+/** What to say of classes that are divided anew in each bin. */
+function sampled(classes: readonly LedgerClass[]): string {
+  return classes.every((name) => COUNTED.includes(name))
+    ? ""
+    : "; blocked time is divided by the samples of each bin here, by those of the whole window there, so the two differ a little";
+}
+
+/** Those that are parts of the whole that shares are of. */
+function countedOf({ report }: Asked, all: readonly LedgerClass[]): readonly LedgerClass[] {
+  const requests = report.verdict.account?.basis === "response_time";
+  return requests ? all : all.filter((name) => !REST.includes(name));
+}
+
+/** Threads that waited, at a time: of an idle server parts of what it did say nothing. */
+export function waitingAtATime(asked: Asked): Made {
+  const threads = servingThreads(asked.recording, "target");
+  return drawn(asked.tables, "ledger", {
+    quantity: { of: inClasses(asked, threads, countedOf(asked, WAITS)), per: wall },
+    how: `time of ${threads.length} serving threads in waits of any kind, added up / time`,
+  });
 }
 
 /** Whether the target alone waited too little for a CPU: then the generator's wait is counted too. */
@@ -171,7 +200,7 @@ export function syncing(asked: Asked): Made {
   const threads = servingThreads(asked.recording, "target");
   return drawn(asked.tables, "ledger", {
     quantity: { of: inClasses(asked, threads, ["sync"]), per: wall },
-    how: `time of ${threads.length} serving threads in fsync and its family, added up / time`,
+    how: `time of ${threads.length} serving threads in fsync and its family, added up / time${sampled(["sync"])}`,
   });
 }
 
@@ -193,12 +222,14 @@ export function latency(asked: Asked): Made {
   }
   const threads = servingThreads(recording, "target");
   const inside = inClasses(asked, threads, ["on_cpu", ...WAITS]);
+  // Only a load with a schedule has a lag.
   const lags = ofIntervals(
     all,
     (interval) => (interval.lag * interval.throughput * length(interval)) / 1e9,
   );
+  const spent = all.some((it) => it.lag > 0) ? sum(inside, lags) : inside;
   return drawn(tables, "signal", {
-    quantity: { of: rest(took, sum(inside, lags)), per: took, edges },
+    quantity: { of: rest(took, spent), per: took, edges },
     how: `what the ${threads.length} serving threads and the lag leave of the time that requests took`,
   });
 }

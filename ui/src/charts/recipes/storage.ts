@@ -1,13 +1,10 @@
 // Numbers about memory and disks.
 
-import type { Span } from "../../data/units";
+import { PAGE_BYTES, type Span } from "../../data/units";
 import { type Asked, at, drawn, type Made, notSeen, per1s, series } from "../made";
 import { belongingTo, ofKind } from "../people";
 import { type Amount, grown, held, type Quantity, times } from "../quantity";
 import { scaleOfUnit } from "../scale";
-
-/** Bytes of a page, as the engine takes them. */
-const PAGE_BYTES = 4096;
 
 export function memoryUsed({ evidence, recording, tables }: Asked): Made {
   const place = recording.placeOf(evidence.entity);

@@ -35,8 +35,8 @@ pub fn describe(drawing: &Drawing, people: &People, window: Window) -> Meta {
         identity: identity(window),
         plan: Plan {
             command: "run".to_owned(),
-            targets: Vec::new(),
             fast_period_ns: 100_000_000,
+            ..Plan::default()
         },
         window,
         complete: true,

@@ -304,7 +304,7 @@ impl Database {
         news.rows.push((&DATABASE, row));
         if root.is_none() {
             let sentence = format!(
-                "PostgreSQL's sessions ({}) have no processes here: it runs on another machine or in another PID namespace, or /proc hides it; its counters are kept. Record there as well, or as root",
+                "PostgreSQL's sessions ({}) have no processes here: it runs on another machine or in another PID namespace, /proc hides it, or too few files may be open for all that is here (ulimit -n); its counters are kept. Record there as well, or as root",
                 self.place
             );
             self.note_gap(

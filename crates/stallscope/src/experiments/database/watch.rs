@@ -5,12 +5,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use model::Timestamp;
+use sensors::postgres::PERIOD;
 use sources::postgres::{Address, Client, Look, Server, Surroundings, Trouble};
 
 use super::super::session::Event;
 
-/// Between looks.
-const PERIOD: Duration = Duration::from_secs(1);
 /// The longest wait between attempts to connect.
 const MOST_PATIENCE: Duration = Duration::from_secs(15);
 

@@ -92,11 +92,24 @@ impl Redactor {
             command,
             targets,
             fast_period_ns,
+            typed,
+            periods,
         } = plan;
         Plan {
             targets: targets.iter().map(|text| self.found_by(text)).collect(),
             command: identifier(&command),
             fast_period_ns,
+            typed: match typed.split_first() {
+                Some((own, words)) => {
+                    let words = text::command(&mut self.names, words);
+                    [identifier(own)].into_iter().chain(words).collect()
+                }
+                None => typed,
+            },
+            periods: periods
+                .into_iter()
+                .map(|(table, every)| (identifier(&table), every))
+                .collect(),
         }
     }
 

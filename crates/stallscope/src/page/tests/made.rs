@@ -18,7 +18,10 @@ pub(super) fn kept(name: &str) -> Recording {
     tar::Archive::new(unpacked)
         .unpack(room.path())
         .expect("an archive");
-    Reader::open(&room.path().join(format!("{name}.stall"))).expect("a recording")
+    let folder = room.path().join(format!("{name}.stall"));
+    let mut recording = Reader::open(&folder).expect("a recording");
+    analysis::without_inherited(&mut recording.timeline);
+    recording
 }
 
 /// A recording in which nothing was seen for a while, as after a late sampler.

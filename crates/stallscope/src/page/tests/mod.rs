@@ -2,6 +2,7 @@
 
 mod decode;
 mod deep;
+mod events;
 mod fixtures;
 mod made;
 mod names;

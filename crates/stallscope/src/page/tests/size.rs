@@ -1,6 +1,6 @@
 //! Pages of recordings that are larger than any page.
 
-use model::{Column, EntityKind, Table, Unit};
+use model::{Column, EntityKind, Gap, GapReason, Table, Unit};
 
 use super::made::kept;
 use crate::page::{LEAST_PART, MOST_BYTES, MOST_PARTS, draw, step};
@@ -34,6 +34,30 @@ fn rows_that_nobody_knows_do_not_make_a_page_too_large() {
     let size = drawn.size().expect("it is JSON");
     assert!(size <= MOST_BYTES, "{size}");
     assert!(size > MOST_BYTES / 2, "{size}");
+}
+
+#[test]
+fn what_is_too_long_without_any_rows_is_refused_with_its_size() {
+    let mut recording = kept("one-client");
+    let long = "x".repeat(2_000);
+    for number in 0..2_500 {
+        recording.timeline.gaps.push(Gap {
+            table: "thread".to_owned(),
+            what: format!("{number}"),
+            window: None,
+            reason: GapReason::Denied(long.clone()),
+        });
+    }
+    let report = analysis::diagnose(&recording.timeline, &recording.meta, None);
+    let refused = draw(&recording, &report, "long.stall").err();
+    let said = refused.expect("it is refused").to_string();
+    let shape = "long.stall makes no page: without most of its rows it would still have ";
+    assert!(said.starts_with(shape), "{said}");
+    assert!(said.contains("may have 4.70 MB"), "{said}");
+    assert!(
+        said.ends_with("`stallscope explain long.stall` says the same as text"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -1,0 +1,44 @@
+//! What children did, once their parents have buried them, against a real kernel.
+
+use std::fs;
+
+use model::{EntityKind, EntityRecord, Role};
+
+use crate::needs;
+use crate::place::Place;
+
+const BYTES: i64 = 20 << 20;
+
+/// A command that writes in a child of a child and then stays a while, to be looked at.
+const WRITES: &str =
+    "sh -c 'dd if=/dev/zero of=written bs=1M count=20 2>/dev/null; sleep 1.6'; sleep 1.6";
+
+#[test]
+fn what_a_child_wrote_is_counted_once() {
+    if fs::read("/proc/self/io").is_err() {
+        needs::skip("this kernel shows no /proc/PID/io");
+        return;
+    }
+    let place = Place::new();
+    let ended = place.run(&["run", "--no-report", "--", "sh", "-c", WRITES]);
+    assert_eq!(ended.status, 0, "{}", String::from_utf8_lossy(&ended.err));
+    let mut recording = place.opened();
+    let written = |timeline: &model::Timeline| -> i64 {
+        // A command without a server is its own target.
+        let of_load = |process: &&EntityRecord| process.role == Role::Target;
+        let processes = timeline.entities.of_kind(EntityKind::Process);
+        let last = processes.filter(of_load).filter_map(|process| {
+            let series = timeline.series("process", process.id, "write_bytes")?;
+            Some(series.values().next_back()?.1)
+        });
+        last.sum()
+    };
+    let as_the_kernel_says = written(&recording.timeline);
+    assert!(
+        (2 * BYTES..3 * BYTES).contains(&as_the_kernel_says),
+        "the outer shell took over what the inner one has: {as_the_kernel_says}"
+    );
+    analysis::without_inherited(&mut recording.timeline);
+    let once = written(&recording.timeline);
+    assert!((BYTES..BYTES + BYTES / 4).contains(&once), "{once}");
+}
