@@ -9,7 +9,7 @@
  * sum_exec_runtime are counted with.
  * Cost: `make bench` (probes) tells; threads without a part in it cost two additions a switch.
  * Kernel: 6.7 for the walk over threads (bpf_iter_task), CONFIG_FAIR_GROUP_SCHED.
- * Lost: what happens to a thread whose account finds no memory (`drops`); an account that was being
+ * Lost: what happens to a thread of target or generator whose account finds no memory (`drops`); an account that was being
  * written at each of 16 looks is left for the next reading (`torn`). A switch or
  * wake-up that we are not told of (`missed`) is noticed at the next switch of the CPU or thread, and made
  * up for from the scheduler's own notes. When
@@ -114,15 +114,16 @@ static __always_inline struct thread *thread_of(struct task_struct *task, struct
 						     BPF_LOCAL_STORAGE_GET_F_CREATE);
 	__u32 tgid, *part, before;
 
+	tgid = task->tgid;
 	if (!thread) {
-		if (queue)
+		/* What one of the others does before there is room for it is less than one of its slices. */
+		if (queue && bpf_map_lookup_elem(&part_by_tgid, &tgid))
 			queue->drops++;
 		return NULL;
 	}
 	if (thread->assignment == assignment)
 		return thread;
 	thread->assignment = assignment;
-	tgid = task->tgid;
 	before = thread->part;
 	part = bpf_map_lookup_elem(&part_by_tgid, &tgid);
 	if (part)
@@ -460,6 +461,8 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	if (of_parent && thread) {
 		thread->part = of_parent->part;
 		thread->assignment = of_parent->assignment;
+	} else if (of_parent && of_parent->part != LEDGER_REST && queue) {
+		queue->drops++;
 	}
 	return 0;
 }
@@ -611,19 +614,34 @@ static __always_inline bool take_other(const struct thread *thread, struct ledge
 	return true;
 }
 
+/* Who waits for its children or threads since before may have no page yet. */
+static __always_inline struct thread *page_of(struct task_struct *task)
+{
+	return task ? bpf_task_storage_get(&thread_by_task, task, NULL,
+					   BPF_LOCAL_STORAGE_GET_F_CREATE)
+		    : NULL;
+}
+
+/* The process's first thread; its parent, where that is the one that ends or ended before: at the end of
+ * a whole process its other threads are told to end by the first. */
+static __always_inline struct thread *heir_of(struct task_struct *task)
+{
+	struct thread *first = task->pid == task->tgid ? NULL : page_of(task->group_leader);
+
+	return first && !first->bequeathed ? first : page_of(task->real_parent);
+}
+
 /* A thread ends: what it had goes to its process, and a process's to its parent, as CPU time does
  * (times(2)). Otherwise those that live shorter than a reading would have held up nobody. */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *task)
 {
 	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0), *heir;
-	struct task_struct *to = task->pid == task->tgid ? task->real_parent : task->group_leader;
 	struct ledger_other last;
 
-	if (!thread || thread->part != LEDGER_REST || !to)
+	if (!thread || thread->part != LEDGER_REST)
 		return 0;
-	/* Who waits for its children since before may have none yet. */
-	heir = bpf_task_storage_get(&thread_by_task, to, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	heir = heir_of(task);
 	if (!heir || !take_other(thread, &last, bpf_ktime_get_boot_ns() + clock_ahead_ns))
 		return 0;
 	thread->bequeathed = 1;

@@ -130,8 +130,13 @@ impl Books {
         processes: &Processes,
         gaps: &mut Gaps,
     ) {
-        let Ok(missed) = self.programs.read(rest) else {
-            return;
+        let missed = match self.programs.read(rest) {
+            Ok(missed) => missed,
+            Err(why) => {
+                let reason = GapReason::Unsupported(format!("the program that reads it: {why}"));
+                gaps.say(&THREAD_LEDGER.name, "", reason);
+                return;
+            }
         };
         if missed.unplaced > 0 {
             let what = "more threads than there is room for";
@@ -215,7 +220,7 @@ impl Books {
     }
 
     /// Ends all series; how the accounts agreed.
-    pub(crate) fn finish(&mut self) -> Agreement {
+    pub(crate) fn finish(&mut self, gaps: &mut Gaps) -> Agreement {
         let [threads, others] = &mut self.intakes;
         self.threads
             .values_mut()
@@ -225,6 +230,10 @@ impl Books {
             .for_each(|it| it.last.finish(others));
         let mut agreement = self.agreement.clone();
         let lost = self.programs.lost().unwrap_or_default();
+        if lost.drops > 0 {
+            let what = "switches and wake-ups of threads that there was no memory to follow";
+            gaps.say(&THREAD_LEDGER.name, what, GapReason::Dropped(lost.drops));
+        }
         agreement.drops = lost.drops;
         agreement.switches_missed = lost.switches;
         agreement
