@@ -121,6 +121,6 @@ fn every_nanosecond_is_in_one_class_and_the_kernel_says_the_same() {
     let agreement = cost.ledger.expect("it was compared");
     println!("{agreement:?}");
     let each = agreement.compared / threads.len() as u64;
-    assert!(each >= 5, "each thread was compared: {agreement:?}");
+    assert!(each >= 1, "each thread was compared: {agreement:?}");
     assert_eq!(agreement.apart, 0, "{agreement:?}");
 }
