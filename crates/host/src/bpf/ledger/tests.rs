@@ -339,10 +339,13 @@ fn who_is_held_by_a_quota_is_told_from_who_waits_for_a_cpu() {
     };
     as_target(&mut ledger, std::process::id());
     let (own, counted) = watched(&mut ledger, || {
-        group.enter();
-        let own = waits::measured(|| waits::burn(Duration::from_millis(600)));
-        group.leave();
-        own
+        waits::measured(|| {
+            group.enter();
+            waits::burn(Duration::from_millis(600));
+            group.leave();
+            // Until it is looked at it waits no more.
+            crate::limits::raise_priority();
+        })
     });
     println!("quota: {own:?}, {}", counted.shown());
     assert!(own.delay_ns > 200_000_000, "it was held: {own:?}");
