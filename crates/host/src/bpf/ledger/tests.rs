@@ -250,13 +250,12 @@ fn a_wait_for_a_cpu_is_held_against_who_has_it() {
         return;
     };
     let burn = || {
-        let own = waits::measured(|| {
+        waits::measured(|| {
             to_second_cpu();
             waits::burn(Duration::from_millis(600));
-        });
-        // Until it is looked at it waits no more.
-        crate::limits::raise_priority();
-        own
+            // Until it is looked at it waits no more.
+            crate::limits::raise_priority();
+        })
     };
     // What is started later is the target's too.
     let hog = hog();
