@@ -3,7 +3,8 @@
  * Where does the time of each thread go?
  *
  * Hooks: sched_switch, sched_wakeup, sched_wakeup_new, sched_migrate_task, sched_process_fork,
- * sched_process_exit. User space runs `read` as often as it likes.
+ * sched_process_exit; for the sets, where the kernel has them, mm_vmscan_direct_reclaim_begin and _end,
+ * mm_vmscan_memcg_reclaim_begin and _end. User space runs `read` as often as it likes.
  * Times are the scheduler's own (rq->clock), which it has just read whenever it tells us of an event:
  * one time for all that an event changes, at no cost, and the clock that run_delay and
  * sum_exec_runtime are counted with.
@@ -19,6 +20,7 @@
 #include "lib/kernel.bpf.h"
 #include <bpf/bpf_tracing.h>
 #include "lib/reading.bpf.h"
+#include "lib/set_reading.bpf.h"
 #include "lib/thread_page.bpf.h"
 
 /* BPF_TASK_ITER_ALL_THREADS */
@@ -35,6 +37,8 @@ extern struct task_struct *bpf_iter_task_next(struct bpf_iter_task *it) __ksym;
 extern void bpf_iter_task_destroy(struct bpf_iter_task *it) __ksym;
 extern void bpf_rcu_read_lock(void) __ksym;
 extern void bpf_rcu_read_unlock(void) __ksym;
+extern void bpf_preempt_disable(void) __ksym;
+extern void bpf_preempt_enable(void) __ksym;
 
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
@@ -97,6 +101,7 @@ static __always_inline void wake(struct task_struct *task)
 	start_waiting(thread, queue, queue, rq->cpu, now);
 	step(thread);
 	step(queue);
+	count_as(&thread->member, rq->cpu, now, share_of_ready(task));
 }
 
 SEC("tp_btf/sched_wakeup")
@@ -113,6 +118,19 @@ int BPF_PROG(on_wakeup_new, struct task_struct *task)
 	return 0;
 }
 
+/* Of its set, on another CPU: it goes on waiting there, unless it is being woken. */
+static __always_inline void move_counted(struct thread *thread, struct task_struct *task, __u32 to)
+{
+	struct membership *member = &thread->member;
+
+	if (thread->state != LEDGER_BLOCKED)
+		move_share(member, member->counted_set, to, rq_of(task)->clock);
+	else
+		/* Whoever wakes it does not look at the clock of the CPU that it slept on. */
+		move_share(member, is_half_asleep(task) ? member->counted_set : 0, to,
+			   bpf_ktime_get_boot_ns() + clock_ahead_ns);
+}
+
 /* It goes on waiting for another CPU; before, the kernel has not yet noted the new one. */
 SEC("tp_btf/sched_migrate_task")
 int BPF_PROG(on_migrate, struct task_struct *task, int to)
@@ -121,7 +139,11 @@ int BPF_PROG(on_migrate, struct task_struct *task, int to)
 	struct run_queue *old, *new, copy;
 	__u64 now;
 
-	if (!thread || thread->state != LEDGER_QUEUED)
+	if (!thread)
+		return 0;
+	if (thread->member.share)
+		move_counted(thread, task, to);
+	if (thread->state != LEDGER_QUEUED)
 		return 0;
 	old = run_queue_of(thread->cpu);
 	new = run_queue_of(to);
@@ -147,6 +169,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	if (of_parent && thread) {
 		thread->part = of_parent->part;
 		thread->assignment = of_parent->assignment;
+		thread->member.set = of_parent->member.set;
 	} else if (of_parent && of_parent->part != LEDGER_REST && queue) {
 		queue->drops++;
 	}
@@ -189,6 +212,45 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	return 0;
 }
 
+static __always_inline int make_free(bool begins)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
+
+	if (!thread || !thread->member.set)
+		return 0;
+	/* Who is told to make memory free, by writing to a file, does not stall for it. */
+	begins = begins && stalls_for_memory(task);
+	bpf_preempt_disable();
+	reclaim(&thread->member, bpf_ktime_get_boot_ns() + clock_ahead_ns, begins);
+	bpf_preempt_enable();
+	return 0;
+}
+
+SEC("tp_btf/mm_vmscan_direct_reclaim_begin")
+int BPF_PROG(on_reclaim)
+{
+	return make_free(true);
+}
+
+SEC("tp_btf/mm_vmscan_direct_reclaim_end")
+int BPF_PROG(on_reclaimed)
+{
+	return make_free(false);
+}
+
+SEC("tp_btf/mm_vmscan_memcg_reclaim_begin")
+int BPF_PROG(on_group_reclaim)
+{
+	return make_free(true);
+}
+
+SEC("tp_btf/mm_vmscan_memcg_reclaim_end")
+int BPF_PROG(on_group_reclaimed)
+{
+	return make_free(false);
+}
+
 /* The threads of target and generator, and the others where that is wanted. */
 SEC("syscall")
 int read(void *ctx)
@@ -212,6 +274,7 @@ int read(void *ctx)
 	}
 	bpf_iter_task_destroy(&it);
 	bpf_rcu_read_unlock();
+	read_sets(read_at_ns);
 	return 0;
 }
 

@@ -28,6 +28,7 @@ struct cfs_rq {
 struct sched_entity {
 	struct cfs_rq *cfs_rq;
 	unsigned long long sum_exec_runtime;
+	unsigned char sched_delayed; /* since 6.12 */
 };
 
 struct sched_info {
@@ -115,6 +116,10 @@ struct cgroup {
 	struct kernfs_node *kn;
 	struct psi_group *psi;
 };
+
+struct bpf_iter_num {
+	unsigned long long __opaque[1];
+} __attribute__((aligned(8)));
 
 struct bpf_iter_css {
 	unsigned long long __opaque[3];

@@ -10,6 +10,7 @@
 
 #include "reason.bpf.h"
 #include "run_queue.bpf.h"
+#include "set.bpf.h"
 
 /* include/linux/sched.h */
 #define TASK_DEAD 0x80
@@ -44,6 +45,7 @@ struct thread {
 	/* Of the others: what those had who have ended, its process's threads and its children. */
 	__u64 ended_on_cpu_ns;
 	__u64 ended_held_up_ns;
+	struct membership member;
 };
 
 struct {
@@ -84,6 +86,8 @@ static __always_inline struct thread *thread_of(struct task_struct *task, struct
 	part = bpf_map_lookup_elem(&part_by_tgid, &tgid);
 	if (part)
 		thread->part = *part;
+	if (thread->part != LEDGER_REST)
+		join(&thread->member, task);
 	/* Its books begin anew: of the others less is counted. */
 	if (before == LEDGER_REST && thread->part != LEDGER_REST && thread->state != ENDED) {
 		step(thread);
@@ -189,6 +193,7 @@ static __always_inline void leave(struct task_struct *task, struct run_queue *qu
 				  __u64 now, __u32 blocked_in)
 {
 	struct thread *thread = thread_of(task, queue);
+	__u64 share = 0;
 
 	if (!thread)
 		return;
@@ -202,14 +207,18 @@ static __always_inline void leave(struct task_struct *task, struct run_queue *qu
 	} else if (blocked_in) {
 		thread->state = LEDGER_BLOCKED;
 		thread->class = reason(task, blocked_in);
+		share = share_of_blocked(task);
 	} else if (is_held_by_quota(task)) {
 		thread->state = LEDGER_HELD;
 		thread->class = LEDGER_THROTTLED;
+		share = share_of_ready(task);
 	} else {
 		thread->state = LEDGER_QUEUED;
 		start_waiting(thread, queue, queue, cpu, now);
+		share = share_of_ready(task);
 	}
 	step(thread);
+	count_as(&thread->member, cpu, now, share);
 }
 
 /* It has left its CPU and nobody told: it ran as long as its run time says, why it left is not known. */
@@ -275,6 +284,7 @@ static __always_inline __u32 enter(struct task_struct *task, struct run_queue *q
 	thread->run_time_ns = run_time_ns;
 	thread->account.slices++;
 	step(thread);
+	count_as(&thread->member, cpu, now, share_of_running(&thread->member));
 	return thread->part;
 }
 

@@ -14,6 +14,7 @@ use crate::capabilities::has_first_pids;
 use crate::gaps::Gaps;
 use crate::intake::{Intake, LastSeen};
 use crate::processes::Processes;
+use crate::sets::Services;
 
 /// The two accounts of a thread may differ by so much between two readings, or by a thousandth of the
 /// time between.
@@ -53,9 +54,10 @@ pub(crate) struct Books {
     parts: HashMap<u32, (EntityId, Role)>,
     threads: HashMap<u32, Thread>,
     others: HashMap<u32, Process>,
+    services: Services,
     round: u64,
     /// Rows of threads, and of the other processes.
-    pub(crate) intakes: [Intake; 2],
+    intakes: [Intake; 2],
     agreement: Agreement,
 }
 
@@ -73,6 +75,7 @@ impl Books {
             parts: HashMap::new(),
             threads: HashMap::new(),
             others: HashMap::new(),
+            services: Services::new(),
             round: 0,
             intakes: [Intake::new(&THREAD_LEDGER), Intake::new(&PROCESS_LEDGER)],
             agreement: Agreement::default(),
@@ -100,7 +103,7 @@ impl Books {
             // Its number may come round again, and to somebody else.
             is_there || programs.assign(*pid, None).is_err()
         });
-        if changed {
+        if self.services.follow(&mut self.programs, processes, gaps) || changed {
             self.programs.heed();
         }
         self.meet(processes);
@@ -147,6 +150,7 @@ impl Books {
             );
         }
         self.round += 1;
+        self.services.sample(&self.programs, now);
         self.take_threads(processes);
         if rest {
             self.take_others(now);
@@ -216,6 +220,11 @@ impl Books {
         read.for_each(|process| process.last.take(now, &process.sums, intake));
     }
 
+    /// Everything that rows are made of here.
+    pub(crate) fn intakes(&mut self) -> impl Iterator<Item = &mut Intake> {
+        self.intakes.iter_mut().chain(&mut self.services.intakes)
+    }
+
     /// Looks at the scheduler's clock anew.
     pub(crate) fn calibrate(&mut self) {
         // Without it the clock drifts by 0.2 us in 10 s: the old offset serves until the next time.
@@ -224,6 +233,7 @@ impl Books {
 
     /// Ends all series; how the accounts agreed.
     pub(crate) fn finish(&mut self, gaps: &mut Gaps) -> Agreement {
+        self.services.finish(&self.programs);
         let [threads, others] = &mut self.intakes;
         self.threads
             .values_mut()

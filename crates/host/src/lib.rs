@@ -44,6 +44,7 @@ mod schedule;
 mod server;
 mod signals;
 pub mod sockets;
+mod sets;
 mod stalls;
 mod thread;
 mod words;

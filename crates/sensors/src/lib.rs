@@ -70,6 +70,8 @@ pub fn tables() -> impl Iterator<Item = &'static model::Table> {
     all().iter().map(|sensor| sensor.table).chain([
         &stall::STALL,
         &stall::CGROUP_STALL,
+        &stall::PROCESS_PRESSURE,
+        &stall::PROCESS_STALL,
         &ledger::THREAD_LEDGER,
         &ledger::PROCESS_LEDGER,
         &FILESYSTEM,
@@ -89,6 +91,8 @@ pub fn periods() -> impl Iterator<Item = (&'static str, Period)> {
     let asked = [
         (&stall::STALL, TICK),
         (&stall::CGROUP_STALL, TICK),
+        (&stall::PROCESS_PRESSURE, stall::FOLD),
+        (&stall::PROCESS_STALL, TICK),
         (&ledger::THREAD_LEDGER, TICK),
         (&ledger::PROCESS_LEDGER, ledger::REST_PERIOD),
         (&FILESYSTEM, FILESYSTEM_PERIOD),

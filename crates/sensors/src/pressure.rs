@@ -12,7 +12,7 @@ use crate::sensor::{Hierarchy, Lack, Malformed, Period, Reading, Scope, Sensor, 
 
 /// The kernel's own averaging period (PSI_FREQ in kernel/sched/psi.c): what a pressure value is
 /// folded over, and the only interval at which two values may be compared.
-const FOLD_MS: u64 = 2_000;
+pub(crate) const FOLD_MS: u64 = 2_000;
 
 const NS_PER_US: i64 = 1_000;
 

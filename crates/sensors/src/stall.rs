@@ -5,6 +5,8 @@
 //! add up over time, and their growth over any window divided by its length is the density. The
 //! sampler fills the tables where it can read the kernel's per-CPU times (`bpf/pressure.bpf.c`).
 
+use std::time::Duration;
+
 use model::{Column, EntityKind, MISSING, Table, Unit};
 
 const SOURCE: &str = "psi_group_cpu times[] by BPF, mean over the CPUs";
@@ -43,6 +45,45 @@ static COLUMNS: &[Column] = &[
     stalled!("nonidle_ns", "any of its tasks ran or waited"),
 ];
 
+/// Pressure of processes is folded over this long, as the kernel folds a group's.
+pub const FOLD: Duration = Duration::from_millis(crate::pressure::FOLD_MS);
+
+const EVENTS: &str = "sched_switch, sched_wakeup, sched_migrate_task by BPF, counted as kernel/sched/psi.c counts a group";
+
+macro_rules! of_process {
+    ($name:literal, $who:literal) => {
+        Column::counter(
+            $name,
+            Unit::Nanoseconds,
+            concat!("Time in which ", $who, "."),
+            EVENTS,
+        )
+    };
+}
+
+/// Those of pressure, and `nonidle` that it is weighted with.
+static PROCESS_COLUMNS: &[Column] = &[
+    of_process!(
+        "cpu_some_ns",
+        "at least one of its threads waited for a CPU, own quota throttling included"
+    ),
+    of_process!(
+        "cpu_full_ns",
+        "none of its threads ran and at least one waited for a CPU"
+    ),
+    of_process!(
+        "memory_some_ns",
+        "at least one of its threads waited for memory, or made it free"
+    ),
+    of_process!(
+        "memory_full_ns",
+        "all of its non-idle threads waited for memory"
+    ),
+    of_process!("io_some_ns", "at least one of its threads waited for I/O"),
+    of_process!("io_full_ns", "all of its non-idle threads waited for I/O"),
+    of_process!("nonidle_ns", "any of its threads ran or waited"),
+];
+
 /// Position of `cpu_full_ns` among the columns.
 const CPU_FULL: usize = 1;
 
@@ -60,6 +101,23 @@ pub static CGROUP_STALL: Table = Table::new(
     EntityKind::Cgroup,
     "Stall density of the target's and the generator's control groups.",
     COLUMNS,
+);
+
+/// Pressure of what is no group: a process of target or generator that is nobody's child among them, with
+/// all that it forks.
+pub static PROCESS_PRESSURE: Table = Table::new(
+    "process_pressure",
+    EntityKind::Process,
+    "Pressure of each service of the target and of the generator: its first process with all that it forks, whatever groups they are in; folded over 2 s as the kernel does it for a group, and at the end of the recording.",
+    PROCESS_COLUMNS.split_at(PROCESS_COLUMNS.len() - 1).0,
+);
+
+/// Its stall density.
+pub static PROCESS_STALL: Table = Table::new(
+    "process_stall",
+    EntityKind::Process,
+    "Stall density of the same: mean over the CPUs of the stalled time on each, at 100 ms.",
+    PROCESS_COLUMNS,
 );
 
 /// The machine's cpu `full` is counted and meaningless (kernel/sched/psi.c shows 0): undefined.

@@ -14,6 +14,9 @@ use super::skeletons::ledger::types::{ledger_other, ledger_record, run_queue};
 use super::skeletons::ledger::{LedgerSkel, LedgerSkelBuilder, OpenLedgerSkel};
 use super::{Refusal, quietly};
 
+pub(crate) mod sets;
+use sets::{MOST_SETS, Stall};
+
 /// Machines with more CPUs are not followed (MOST_CPUS).
 const MOST_CPUS: usize = 512;
 /// System calls are numbered below this (LEDGER_CALLS).
@@ -49,6 +52,9 @@ pub(crate) struct Ledger {
     ahead_ns: i64,
     records: Mapped<Record>,
     others: Mapped<Other>,
+    stalls: Mapped<Stall>,
+    /// CPUs that are online.
+    online: usize,
 }
 
 /// What a reading could not tell.
@@ -87,14 +93,21 @@ impl Ledger {
         let place = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut open = LedgerSkelBuilder::default().open(place)?;
         name_calls(&mut open, architecture)?;
+        sets::leave_out_absent(&mut open);
         let first = open.maps.bss_data.as_deref_mut();
-        first.ok_or_else(no_variables)?.assignment = 1;
+        let first = first.ok_or_else(no_variables)?;
+        first.assignment = 1;
+        first.cpus = cpus as u32;
+        let places = (cpus * MOST_SETS) as u32;
+        open.maps.set_by_place.set_max_entries(places)?;
+        open.maps.stall_by_place.set_max_entries(places)?;
         let mut programs = open.load()?;
         let clock = SchedulerClock::load(cpus)?;
         programs.attach()?;
-        let (records, others) = (
+        let (records, others, stalls) = (
             &programs.maps.record_by_place,
             &programs.maps.other_by_place,
+            &programs.maps.stall_by_place,
         );
         let mut ledger = Self {
             records: Mapped::new(
@@ -107,6 +120,12 @@ impl Ledger {
                 others.max_entries() as usize,
                 others.value_size(),
             )?,
+            stalls: Mapped::new(
+                stalls.as_fd(),
+                stalls.max_entries() as usize,
+                stalls.value_size(),
+            )?,
+            online: cpus,
             programs,
             clock,
             cpus,
@@ -118,8 +137,9 @@ impl Ledger {
 
     /// Looks at the scheduler's clock anew; it drifts.
     pub(crate) fn calibrate(&mut self) -> Result<(), Refusal> {
-        let clocks = self.clock.read()?.iter();
-        let ahead = clocks.filter_map(|it| it.ahead_ns).min();
+        let clocks = self.clock.read()?;
+        self.online = clocks.iter().filter(|it| it.is_online).count();
+        let ahead = clocks.iter().filter_map(|it| it.ahead_ns).min();
         self.ahead_ns = ahead.ok_or_else(|| Refusal::new("no CPU told its scheduler's clock"))?;
         let variables = self.programs.maps.bss_data.as_deref_mut();
         variables.ok_or_else(no_variables)?.clock_ahead_ns = self.ahead_ns;
@@ -250,6 +270,6 @@ fn no_variables() -> Refusal {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 #[cfg(test)]
-mod waits;
+pub(crate) mod waits;

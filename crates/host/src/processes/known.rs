@@ -32,6 +32,21 @@ impl Processes {
         near.map(|(pid, process)| (*pid, process.entity, process.role))
     }
 
+    /// The first of a process's ancestors that have the same part one after the other; it itself, where its
+    /// parent has another or is gone.
+    pub(crate) fn root_of(&self, pid: u32, role: Role) -> u32 {
+        let mut root = pid;
+        // A parent is older than its child, so that this ends.
+        while let Some(process) = self.by_pid.get(&root)
+            && let Some(parent) = self.by_pid.get(&process.parent)
+            && process.parent_entity == Some(parent.entity)
+            && parent.role == role
+        {
+            root = process.parent;
+        }
+        root
+    }
+
     /// Every process: pid and entity.
     pub(crate) fn all(&self) -> impl Iterator<Item = (u32, EntityId)> {
         let all = self.by_pid.iter();

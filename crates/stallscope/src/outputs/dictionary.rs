@@ -72,7 +72,7 @@ The list of entities and the gaps are described in [recording.md](recording.md).
     }
 
     /// The tables that no sensor fills, with who does and when.
-    fn others() -> [(&'static Table, &'static str); 12] {
+    fn others() -> [(&'static Table, &'static str); 14] {
         [
             (
                 &sensors::stall::STALL,
@@ -80,6 +80,14 @@ The list of entities and the gaps are described in [recording.md](recording.md).
             ),
             (
                 &sensors::stall::CGROUP_STALL,
+                "every 100 ms, where programs in the kernel are allowed",
+            ),
+            (
+                &sensors::stall::PROCESS_PRESSURE,
+                "every 2 s, where programs in the kernel are allowed",
+            ),
+            (
+                &sensors::stall::PROCESS_STALL,
                 "every 100 ms, where programs in the kernel are allowed",
             ),
             (

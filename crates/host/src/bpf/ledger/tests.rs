@@ -11,13 +11,13 @@ use super::*;
 /// One at a time: each wants the CPUs.
 static ALONE: Mutex<()> = Mutex::new(());
 
-fn skipped(why: impl std::fmt::Display) {
+pub(crate) fn skipped(why: impl std::fmt::Display) {
     let required = std::env::var("STALLSCOPE_REQUIRE").is_ok_and(|it| it == "all");
     assert!(!required, "STALLSCOPE_REQUIRE=all, and {why}");
     println!("SKIPPED: the ledger: {why}");
 }
 
-fn loaded() -> Option<(Ledger, MutexGuard<'static, ()>)> {
+pub(crate) fn loaded() -> Option<(Ledger, MutexGuard<'static, ()>)> {
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     match Ledger::load(std::env::consts::ARCH) {
         Ok(ledger) => Some((ledger, alone)),
@@ -235,10 +235,10 @@ fn each_kind_of_wait_is_what_the_waiting_thread_knows_of_it() {
 }
 
 /// Another process, ended when it is dropped.
-struct Started(Child);
+pub(crate) struct Started(pub(crate) Child);
 
 impl Started {
-    fn new(command: &mut Command) -> Self {
+    pub(crate) fn new(command: &mut Command) -> Self {
         let command = command.stdout(Stdio::null());
         Self(command.spawn().expect("it can be started"))
     }

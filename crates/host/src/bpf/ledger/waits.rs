@@ -293,16 +293,16 @@ impl Drop for Mapping {
     }
 }
 
-pub(super) fn burn(long: Duration) {
+pub(crate) fn burn(long: Duration) {
     let end = Instant::now() + long;
     while Instant::now() < end {}
 }
 
 /// A group of a v1 hierarchy, gone when it is dropped.
-pub(super) struct Group(PathBuf);
+pub(crate) struct Group(PathBuf);
 
 impl Group {
-    pub(super) fn new(controller: &str, limits: &[(&str, &str)]) -> Option<Self> {
+    pub(crate) fn new(controller: &str, limits: &[(&str, &str)]) -> Option<Self> {
         let mounts = std::fs::read("/proc/self/mountinfo").ok()?;
         let found = crate::hierarchies::Hierarchies::from_mountinfo(&mounts, Path::new("/"));
         let folder = &found.v1.get(controller)?.point;
@@ -321,7 +321,7 @@ impl Group {
     }
 
     /// Puts a process into it.
-    pub(super) fn take(&self, pid: u32) {
+    pub(crate) fn take(&self, pid: u32) {
         std::fs::write(self.0.join("cgroup.procs"), pid.to_string()).expect("root may");
     }
 

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Sets of threads whose waiting the ledger counts as the kernel counts that of a control group: what user
+ * space gives and gets. The states, and what is read of one CPU of one set, are those of pressure.h.
+ */
+#ifndef STALLSCOPE_SETS_H
+#define STALLSCOPE_SETS_H
+
+#include "pressure.h"
+
+/* Sets at one time, numbered from 1; 0 is none. */
+#define SETS_MOST 64
+/* Processes and threads that were put into one. */
+#define SETS_MOST_MEMBERS 16384
+
+/* Added to a number that means a thread alone; without it the number means all threads of a process. */
+#define SETS_THREAD (1ULL << 32)
+
+/* One CPU of one set. Times are ns of the scheduler's clock. */
+struct sets_stall {
+	/* Odd while it is being changed. */
+	__u64 sequence;
+	/* Up to when `ns` is counted. */
+	__u64 until;
+	/* How many of its threads do what (lib/set.bpf.h): as counted under the run queue's lock, and what
+	 * others have changed of it without. */
+	__u64 threads;
+	__u64 threads_moved;
+	/* By enum pressure_state: time in it so far, and what others have changed of it. */
+	__u64 ns[PRESSURE_STATES];
+	__u64 ns_moved[PRESSURE_STATES];
+	/* Each CPU has cache lines of its own. */
+	__u64 unused[4];
+};
+_Static_assert(sizeof(struct sets_stall) == 192, "whole cache lines");
+
+#endif
