@@ -15,9 +15,9 @@ export function percent(share: Share): string {
   return `${value.toFixed(0)} %`;
 }
 
-/** A sentence in which no line ends between a number and its `%`. */
+/** A sentence in which no line ends between a number and its unit. */
 export function tied(sentence: string): string {
-  return sentence.replaceAll(" %", "\u00a0%");
+  return sentence.replace(/(\d) (?=%|[mu]?s\b|[kKMGT]i?B\b)/g, "$1\u00a0");
 }
 
 /** A whole number with thousands apart: `20,928`. */

@@ -61,7 +61,8 @@ export function plot(lane: Lane, size: Size, view: Span, into: HTMLElement): uPl
     legend: { show: false },
     cursor: { show: false },
     select: { show: false, left: 0, top: 0, width: 0, height: 0 },
-    padding: [5, MARGIN, 4, 0],
+    // Its numbers keep clear of the lines between lanes.
+    padding: [9, MARGIN, 7, 0],
     scales: {
       x: { time: false, range: (_, min, max) => [min, max], min: view.from, max: view.to },
       y: { range: () => [low, high] },
@@ -152,10 +153,13 @@ function threshold(self: uPlot, lane: Lane): void {
   ctx.textAlign = "right";
   const above = y - bbox.top > 16 * ratio;
   ctx.textBaseline = above ? "bottom" : "top";
-  ctx.fillText(
-    lane.threshold.label,
-    bbox.left + bbox.width - 2 * ratio,
-    y + (above ? -2 : 3) * ratio,
-  );
+  const at = [bbox.left + bbox.width - 2 * ratio, y + (above ? -2 : 3) * ratio] as const;
+  // Lines that pass behind it do not strike it through.
+  ctx.setLineDash([]);
+  ctx.strokeStyle = colour("--card");
+  ctx.lineWidth = 4 * ratio;
+  ctx.lineJoin = "round";
+  ctx.strokeText(lane.threshold.label, ...at);
+  ctx.fillText(lane.threshold.label, ...at);
   ctx.restore();
 }
