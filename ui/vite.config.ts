@@ -56,8 +56,8 @@ const UNUSED: readonly (readonly [pattern: RegExp, times: number, instead: strin
     "",
   ],
   [
-    /^\tself\.(addSeries|delSeries|setData|batch|setSelect|setSeries|addBand|setBand|delBand|posToIdx|posToVal|setLegend|pub) = \w+;/gm,
-    13,
+    /^\tself\.(addSeries|delSeries|setData|batch|setSelect|setSeries|addBand|setBand|delBand|posToIdx|setLegend|pub) = \w+;/gm,
+    12,
     "",
   ],
   [/^\tself\.(redraw|setCursor) = [\s\S]*?^\t\};/gm, 2, ""],

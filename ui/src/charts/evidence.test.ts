@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { drawn, golden } from "../../tests/drawn";
-import { kept, keptNames } from "../../tests/kept";
+import { FIXTURES, fixture } from "../../tests/fixture";
 import type { Evidence, Finding, Report } from "../data/page.gen";
 import { colourOf, evidenceChart, evidenceRows, evidenceTables, needs } from "./evidence";
 import { over } from "./quantity";
@@ -11,9 +11,9 @@ const NEAR = 0.05;
 
 describe("evidence", () => {
   // The counters of the hostile recording jump, and its numbers are no measure.
-  for (const name of keptNames().filter((it) => it !== "hostile")) {
+  for (const name of FIXTURES.filter((it) => it !== "hostile")) {
     it(`redoes the numbers of ${name}`, async () => {
-      const recording = await kept(name);
+      const recording = await fixture(name);
       let redone = 0;
       const { report } = recording.page;
       for (const finding of report.verdict.findings) {
@@ -105,7 +105,7 @@ describe("evidence", () => {
   });
 
   it("draws the threshold where the number is compared with it", async () => {
-    const recording = await kept("cpu-saturated");
+    const recording = await fixture("cpu-saturated");
     const [finding] = recording.page.report.verdict.findings;
     if (finding === undefined) throw new Error("no finding");
     const tables = await recording.load(evidenceTables(finding));
@@ -122,7 +122,7 @@ describe("evidence", () => {
   });
 
   it("asks the report that the finding stands in, not the recording's", async () => {
-    const recording = await kept("cpu-saturated");
+    const recording = await fixture("cpu-saturated");
     const { report } = recording.page;
     const [finding] = report.verdict.findings;
     const [evidence] = finding?.evidence ?? [];
@@ -153,7 +153,7 @@ describe("evidence", () => {
   });
 
   it("says why where there is nothing to draw", async () => {
-    const recording = await kept("cpu-saturated");
+    const recording = await fixture("cpu-saturated");
     const [finding] = recording.page.report.verdict.findings;
     const [evidence] = finding?.evidence ?? [];
     if (finding === undefined || evidence === undefined) throw new Error("no evidence");
@@ -173,7 +173,7 @@ describe("evidence", () => {
   });
 
   it("writes rows with what is asked of each number", async () => {
-    const recording = await kept("cpu-saturated");
+    const recording = await fixture("cpu-saturated");
     const [finding] = recording.page.report.verdict.findings;
     if (finding === undefined) throw new Error("no finding");
     expect(evidenceRows(finding, 0, recording)[0]).toMatchObject({

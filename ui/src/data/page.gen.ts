@@ -1117,6 +1117,16 @@ export interface PageColumn {
    */
   source: string;
   unit: Unit;
+  /**
+   * What codes that were seen stand for, beyond what `help` says.
+   */
+  words?: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^-?\d+$".
+     */
+    [k: string]: string;
+  };
 }
 /**
  * How often something is read.
