@@ -95,6 +95,14 @@ export function instant(at: Nanoseconds, step: Nanoseconds = 1e8): string {
   return seconds < 0 ? `-${clock}` : clock;
 }
 
+/** A number in millions or more in few digits, for an axis: `12.0 M/s`. */
+export function brief(text: string): string {
+  return text.replace(/\d+(,\d{3}){2,}/, (digits) => {
+    const value = Number(digits.replaceAll(",", ""));
+    return value < 1e9 ? `${threeDigits(value / 1e6)} M` : `${threeDigits(value / 1e9)} G`;
+  });
+}
+
 function threeDigits(value: number): string {
   const magnitude = Math.abs(value);
   if (magnitude >= 99.95) return integer(value);

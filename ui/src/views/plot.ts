@@ -4,6 +4,7 @@ import uPlot from "uplot";
 import { condensed, isDense } from "../charts/condense";
 import type { Lane } from "../charts/lane";
 import { outline, reach, type Stroke, ticks } from "../charts/outline";
+import { brief } from "../data/format";
 import type { Pixels, Span } from "../data/units";
 import { colour } from "./colours";
 
@@ -83,7 +84,7 @@ export function plot(lane: Lane, size: Size, view: Span, into: HTMLElement): uPl
         grid: { stroke: colour("--line"), width: 1 },
         ticks: { show: false },
         splits: () => (low < 0 ? [low, 0, high] : [0, high]),
-        values: (_, splits) => splits.map((value) => lane.format(value)),
+        values: (_, splits) => splits.map((value) => brief(lane.format(value))),
       },
     ],
     series: [{}, ...series],
