@@ -7,6 +7,7 @@ mod hour;
 mod memory;
 mod mixed;
 mod own;
+mod probes;
 mod recorder;
 mod replay;
 mod sampling;
@@ -44,6 +45,8 @@ enum Figure {
     Own,
     /// Memory of `stallscope record` at 1,000 groups.
     Memory,
+    /// ns per event of the programs in the kernel, net of a program that does nothing.
+    Probes,
     /// Throughput of a saturated pgbench with and without `stallscope record`.
     Workload,
     /// Steal time of event loops by three meters, beside what the scheduler did.
@@ -69,6 +72,7 @@ impl Figure {
             Figure::Sampling,
             Figure::Own,
             Figure::Memory,
+            Figure::Probes,
             Figure::Workload,
             Figure::Steal(steal::Options::default()),
         ]
@@ -81,6 +85,7 @@ impl Figure {
             Figure::Sampling => sampling::measure(),
             Figure::Own => own::measure(),
             Figure::Memory => memory::measure(),
+            Figure::Probes => probes::measure(),
             Figure::Workload => workload::measure(),
             Figure::Steal(options) => steal::measure(options),
             Figure::StealLoops(loops) => steal::loops(loops),

@@ -17,6 +17,8 @@
 
 struct rq {
 	int cpu;
+	/* sched_clock() when the run queue was last locked for a change. */
+	unsigned long long clock;
 };
 
 struct cfs_rq {
@@ -25,11 +27,48 @@ struct cfs_rq {
 
 struct sched_entity {
 	struct cfs_rq *cfs_rq;
+	unsigned long long sum_exec_runtime;
+};
+
+struct sched_info {
+	unsigned long pcount;
+	unsigned long long run_delay;
+	unsigned long long last_arrival;
+	unsigned long long last_queued;
+};
+
+struct thread_info {
+	unsigned int status; /* x86 */
 };
 
 struct task_struct {
+	struct thread_info thread_info;
+	unsigned int __state;
+	unsigned int flags;
+	int on_cpu;
+	int pid;
+	int tgid;
 	struct sched_entity se;
+	struct sched_info sched_info;
+	bool throttled; /* since 6.18 */
+	unsigned in_iowait : 1;
+	unsigned in_memstall : 1;
+	struct task_struct *real_parent;
+	struct task_struct *group_leader;
 };
+
+/* The registers as a thread entered the kernel, by architecture. */
+struct pt_regs___x86 {
+	unsigned long orig_ax;
+};
+
+struct pt_regs___arm64 {
+	int syscallno;
+};
+
+struct bpf_iter_task {
+	unsigned long long __opaque[3];
+} __attribute__((aligned(8)));
 
 /* Percpu maps keep a pointer that differs from the elements by the CPU's offset. */
 struct bpf_array {

@@ -28,12 +28,17 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERF_EVENT_ARRAY = 4,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
 
 /* Flags of maps. */
 enum {
+	BPF_F_NO_PREALLOC = 1 << 0,
 	BPF_F_MMAPABLE = 1 << 10,
 };
+
+/* For bpf_task_storage_get. */
+#define BPF_LOCAL_STORAGE_GET_F_CREATE 1
 
 /* The CPU that the program runs on, for bpf_perf_event_output. */
 #define BPF_F_CURRENT_CPU 0xffffffffULL

@@ -3,6 +3,8 @@
 //! Target and generator are trees: a part given to a process goes to its descendants, those yet to
 //! be born included, and stays with them when they are orphaned.
 
+mod known;
+
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -15,8 +17,7 @@ use crate::cgroups::Cgroups;
 use crate::folder::each_number_in;
 use crate::hierarchies::{Placement, groups_of};
 use crate::intake::Intake;
-use crate::kept_file::KeptFile;
-use crate::probe::{Presence, Probe, Scratch, first_look};
+use crate::probe::{Presence, Probe, Scratch};
 use crate::pulse::Pulse;
 use crate::registry::Registry;
 use crate::root;
@@ -188,23 +189,6 @@ impl Processes {
         self.by_pid.get(&pid).map(|process| process.entity)
     }
 
-    /// The processes of target, generator and what they call: pid and entity.
-    pub(crate) fn near(&self) -> impl Iterator<Item = (u32, EntityId)> {
-        let near = self
-            .by_pid
-            .iter()
-            .filter(|(_, process)| is_near(process.role));
-        near.map(|(pid, process)| (*pid, process.entity))
-    }
-
-    /// The files that are kept open.
-    pub(crate) fn files(&self) -> impl Iterator<Item = &KeptFile> {
-        self.by_pid.values().flat_map(|process| {
-            let threads = process.threads.iter().flat_map(Threads::files);
-            process.probe.files().chain(threads)
-        })
-    }
-
     /// Reads which groups the processes of target and generator are in; they may have moved.
     pub(crate) fn place_in_groups(
         &mut self,
@@ -313,15 +297,14 @@ impl Processes {
         cgroups: &mut Cgroups,
         registry: &mut Registry,
     ) {
-        let folder = self.proc.join(pid.to_string());
         // Gone between the listing and here: it costs no error and no row.
-        let stat = folder.join("stat");
-        let Some(text) = first_look(self.process_sensor.1, &stat, &mut scratch.gaps) else {
+        let Some(text) = scratch.first_look(self.process_sensor.1, &self.proc, pid) else {
             return;
         };
-        let Ok(stat) = sensors::parse_stat(&text) else {
+        let Ok(stat) = sensors::parse_stat(text) else {
             return;
         };
+        let folder = self.proc.join(pid.to_string());
         let parent = u32::try_from(stat.parent).unwrap_or(0);
         let parent_entity = self.by_pid.get(&parent).map(|process| process.entity);
         let name = name_of(stat.name).into_owned();
@@ -361,15 +344,6 @@ impl Processes {
             }
             None => registry.vanish(id, now),
         }
-    }
-
-    /// The processes that are looked at for the target's sake, by number.
-    pub(crate) fn targets(&self) -> impl Iterator<Item = u32> {
-        let serves = |role| matches!(role, Role::Target | Role::Dependency);
-        self.by_pid
-            .iter()
-            .filter(move |(_, process)| serves(process.role))
-            .map(|(pid, _)| *pid)
     }
 
     /// Most processes are found between fork and exec or soon after: the look after that finds the

@@ -22,7 +22,9 @@ use crate::environment::Environment;
 use crate::filesystems::Filesystems;
 use crate::handle::{Command, Harvest, SamplerHandle, Settings, Spare};
 use crate::intake::{Intake, LastSeen};
+use crate::ledger::Books;
 use crate::limits;
+use crate::privileges::{Duty, give_up_all_but};
 use crate::probe::{Presence, Probe, Scratch};
 use crate::processes::Processes;
 use crate::registry::Registry;
@@ -42,6 +44,8 @@ const SLOW_TICKS: u64 = ticks_of(sensors::CLOCK_PERIOD);
 const FILESYSTEM_TICKS: u64 = ticks_of(sensors::FILESYSTEM_PERIOD);
 /// Connections are looked at this often, in ticks.
 const CONNECTION_TICKS: u64 = ticks_of(sensors::CONNECTION_PERIOD);
+/// How long each process of the rest kept the target from a CPU is read this often, in ticks.
+const LEDGER_REST_TICKS: u64 = ticks_of(sensors::ledger::REST_PERIOD);
 /// The scheduler's clocks are compared with ours this often, in ticks: they drift by 20 ns a second.
 const CALIBRATION_TICKS: u64 = 100;
 /// A clock reading serves for rows read within this time of it.
@@ -56,6 +60,7 @@ pub struct Sampler {
     cgroups: Cgroups,
     stalls: Option<Stalls>,
     density: [Intake; 2],
+    books: Option<Books>,
     filesystems: Filesystems,
     connections: Connections,
     registry: Registry,
@@ -110,7 +115,8 @@ impl Sampler {
         let place = |sensor: &'static Sensor| {
             move |source: usize| Some(root::place(&settings.root, sensor.sources[source].path))
         };
-        let stalls = Self::stalls(settings, machine, &mut cost);
+        let stalls = load(settings, "pressure", || Stalls::load(machine), &mut cost);
+        let books = load(settings, "ledger", Books::load, &mut cost);
         let read = |sensor: &Sensor| stalls.is_none() || !stalls::stands_for(sensor);
         let machine_probes = sensors::all()
             .iter()
@@ -144,6 +150,7 @@ impl Sampler {
             cgroups: Cgroups::new(environment.hierarchies.clone(), read),
             stalls,
             density: stalls::intakes(),
+            books,
             filesystems: Filesystems::new(&settings.root),
             connections: Connections::new(&settings.root),
             registry,
@@ -164,18 +171,6 @@ impl Sampler {
         Ok((sampler, tell, give))
     }
 
-    /// Pressure at its source, where it can be had; through another root it would be this machine's.
-    fn stalls(settings: &Settings, machine: EntityId, cost: &mut Cost) -> Option<Stalls> {
-        let loaded = if root::is_own(&settings.root) {
-            Stalls::load(machine)
-        } else {
-            Err(Refusal::new("the files of another root are read"))
-        };
-        let said = loaded.as_ref().err().map(ToString::to_string);
-        cost.programs.insert("pressure".to_owned(), said);
-        loaded.ok()
-    }
-
     /// Runs a sampler on a thread of its own; everything that it finds goes to `sink`.
     ///
     /// # Errors
@@ -193,6 +188,7 @@ impl Sampler {
                 sampler.cost.memory_locked = limits::lock_memory();
                 sampler.cost.priority = limits::raise_priority().to_owned();
             }
+            give_up_all_but(Duty::Sampling);
             sampler.run(&timer, &mut sink);
         };
         let thread = std::thread::Builder::new()
@@ -301,6 +297,11 @@ impl Sampler {
         {
             stalls.calibrate();
         }
+        if let Some(books) = &mut self.books
+            && self.due.every(CALIBRATION_TICKS)
+        {
+            books.calibrate();
+        }
         let clocks = Clocks::read();
         let values = [
             clocks.realtime_ns,
@@ -320,6 +321,9 @@ impl Sampler {
             &mut self.intakes,
             &mut self.registry,
         );
+        if let Some(books) = &mut self.books {
+            books.follow(&self.processes, &mut self.scratch.gaps);
+        }
     }
 
     /// Looks which groups and filesystems target and generator are on; they may have moved.
@@ -373,6 +377,7 @@ impl Sampler {
             cgroups,
             stalls,
             density,
+            books,
             connections,
             registry,
             due,
@@ -403,6 +408,12 @@ impl Sampler {
         // Threads first: their times are compared with each other and with the CPUs' next to them.
         if due(sensors::all()[processes.thread_sensor_index()], true) {
             processes.sample_threads(&mut stamp, scratch, intakes, registry);
+        }
+        if let Some(books) = books
+            && (look == Look::Last || now_due.every(budget.near))
+        {
+            let rest = look == Look::Last || now_due.every(LEDGER_REST_TICKS * budget.rest);
+            books.sample(stamp(), rest, processes, &mut scratch.gaps);
         }
         if let Some(stalls) = stalls {
             if look == Look::Last || now_due.every(budget.near) {
@@ -447,6 +458,24 @@ impl Sampler {
         self.cost.late_ticks += u64::from(late.len_ns() > TICK_NS / 2);
         self.cost.lateness_max_ns = self.cost.lateness_max_ns.max(late.len_ns());
     }
+}
+
+/// A program of the kernel's and what reads it, where it can be had; through another root it would tell
+/// of this machine.
+fn load<T>(
+    settings: &Settings,
+    name: &str,
+    load: impl FnOnce() -> Result<T, Refusal>,
+    cost: &mut Cost,
+) -> Option<T> {
+    let loaded = if root::is_own(&settings.root) {
+        load()
+    } else {
+        Err(Refusal::new("the files of another root are read"))
+    };
+    let said = loaded.as_ref().err().map(ToString::to_string);
+    cost.programs.insert(name.to_owned(), said);
+    loaded.ok()
 }
 
 fn overrun(window: Window) -> Harvest {

@@ -38,8 +38,8 @@ pub use report::{
 };
 pub use rows::{MISSING, Rows};
 pub use run::{
-    Complaint, ComplaintKind, Cost, ExitKind, FORMAT_VERSION, Identity, Load, Meta, Outcome, Plan,
-    ReadEvery, ScriptSummary, Summary, Target, WorkloadRun,
+    Agreement, Complaint, ComplaintKind, Cost, ExitKind, FORMAT_VERSION, Identity, Load, Meta,
+    Outcome, Plan, ReadEvery, ScriptSummary, Summary, Target, WorkloadRun,
 };
 pub use series::{Cursor, Series};
 pub use survey::{Availability, Capability, Mend, SURVEY_SCHEMA, Survey};

@@ -315,6 +315,25 @@ pub struct Cost {
     /// Programs in the kernel by name, and why those that were not used could not be.
     #[serde(default)]
     pub programs: BTreeMap<String, Option<String>>,
+    /// How the ledger agreed with the kernel's own account of the same threads, where there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ledger: Option<Agreement>,
+}
+
+/// How the ledger of threads agreed with the scheduler's own run times and run-queue delays: per
+/// thread and interval between two readings they may differ by 20 us, or 0.1 % of the interval.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Agreement {
+    /// Intervals that were compared.
+    pub compared: u64,
+    /// Of these, those in which the two were further apart than that.
+    pub apart: u64,
+    /// The largest difference within an interval, ns.
+    pub worst_ns: i64,
+    /// Switches and wake-ups that were not told of, and made up for from the scheduler's notes.
+    pub switches_missed: u64,
+    /// Events of target and generator that were not counted: there was no memory for a thread's account.
+    pub drops: u64,
 }
 
 impl Cost {

@@ -13,6 +13,7 @@ mod cpu;
 mod disk;
 pub mod environment;
 mod filesystem;
+pub mod ledger;
 mod load;
 mod memory;
 pub mod netlink;
@@ -69,6 +70,8 @@ pub fn tables() -> impl Iterator<Item = &'static model::Table> {
     all().iter().map(|sensor| sensor.table).chain([
         &stall::STALL,
         &stall::CGROUP_STALL,
+        &ledger::THREAD_LEDGER,
+        &ledger::PROCESS_LEDGER,
         &FILESYSTEM,
         &CONNECTION,
         &postgres::SESSION,
@@ -86,6 +89,8 @@ pub fn periods() -> impl Iterator<Item = (&'static str, Period)> {
     let asked = [
         (&stall::STALL, TICK),
         (&stall::CGROUP_STALL, TICK),
+        (&ledger::THREAD_LEDGER, TICK),
+        (&ledger::PROCESS_LEDGER, ledger::REST_PERIOD),
         (&FILESYSTEM, FILESYSTEM_PERIOD),
         (&CONNECTION, CONNECTION_PERIOD),
         (&postgres::SESSION, postgres::PERIOD),

@@ -5,9 +5,11 @@
 
 mod clock;
 pub(crate) mod fold;
+pub(crate) mod ledger;
 mod mapped;
 mod per_cpu;
 pub(crate) mod pressure;
+pub(crate) mod probes;
 
 use std::fmt;
 use std::sync::Mutex;
@@ -26,6 +28,12 @@ use libbpf_rs::{PrintLevel, set_print};
 mod skeletons {
     pub(crate) mod clock {
         include!(concat!(env!("OUT_DIR"), "/clock.skel.rs"));
+    }
+    pub(crate) mod floor {
+        include!(concat!(env!("OUT_DIR"), "/floor.skel.rs"));
+    }
+    pub(crate) mod ledger {
+        include!(concat!(env!("OUT_DIR"), "/ledger.skel.rs"));
     }
     pub(crate) mod pressure {
         include!(concat!(env!("OUT_DIR"), "/pressure.skel.rs"));
@@ -54,9 +62,15 @@ impl From<libbpf_rs::Error> for Refusal {
     }
 }
 
+impl From<std::io::Error> for Refusal {
+    fn from(error: std::io::Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
 impl From<rustix::io::Errno> for Refusal {
     fn from(error: rustix::io::Errno) -> Self {
-        Self(std::io::Error::from(error).to_string())
+        std::io::Error::from(error).into()
     }
 }
 

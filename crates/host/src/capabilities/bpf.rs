@@ -76,6 +76,24 @@ pub(super) fn pressure(patient: &Patient<'_>) -> Answer {
     }
 }
 
+/// Whether the programs that keep the ledger are taken.
+pub(super) fn ledger(patient: &Patient<'_>) -> Answer {
+    let Some(trials) = &patient.trials else {
+        return Answer::not_tried();
+    };
+    match &trials.ledger_programs {
+        Ok(()) => Answer::fine(
+            "Where the time of threads goes is counted at every switch (tried, and given back).",
+        ),
+        Err(refusal) => Answer::lacking(format!(
+            "The programs that count at every switch where the time of threads goes do not load: {refusal}. \
+             Files are read instead, every 100 ms, as every verdict of this version wants it: times on a \
+             CPU and waiting for one are exact in them, what blocked threads wait for is a sample, and \
+             who had the CPU meanwhile is guessed."
+        )),
+    }
+}
+
 fn reason(patient: &Patient<'_>, trials: &Trials, errno: Errno) -> String {
     let closed = patient.line("proc/sys/kernel/unprivileged_bpf_disabled");
     let privileged = trials.may(Privilege::Bpf) || trials.may(Privilege::SysAdmin);

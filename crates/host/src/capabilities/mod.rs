@@ -35,6 +35,7 @@ use tree::{Below, Tree};
 use trials::Trials;
 
 pub(crate) use pressure::lack as pressure_lack;
+pub(crate) use trials::has_first_pids;
 
 /// Looks at one thing.
 type Check = fn(&Patient<'_>) -> Answer;
@@ -65,6 +66,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("btf", bpf::types),
     ("bpf", bpf::programs),
     ("bpf_pressure", bpf::pressure),
+    ("bpf_ledger", bpf::ledger),
     ("perf", perf::check),
 ];
 

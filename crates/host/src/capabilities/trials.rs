@@ -15,6 +15,7 @@ use rustix::time::{ClockId, clock_getres};
 use crate::bpf::Refusal;
 use crate::bpf::pressure::Pressure;
 use crate::clock::boottime;
+use crate::ledger::Books;
 
 /// A capability of a process (linux/capability.h).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,6 +60,8 @@ pub(crate) struct Trials {
     pub(crate) bpf_program: Result<(), Errno>,
     /// Whether the program that reads pressure loads, and why not.
     pub(crate) pressure_program: Result<(), Refusal>,
+    /// The same of those that keep the ledger.
+    pub(crate) ledger_programs: Result<(), Refusal>,
     pub(crate) cpu_clock: Result<(), Errno>,
     pub(crate) cycles: Result<(), Errno>,
     /// Where recordings go.
@@ -86,7 +89,7 @@ impl Trials {
             privileges: u64::from_str_radix(field("CapEff:"), 16).unwrap_or(0),
             filtered: field("Seccomp:") == "2",
             profile: profile.trim_end_matches(['\0', '\n']).to_owned(),
-            own_pids: is_first("pid", 0xEFFF_FFFC),
+            own_pids: has_first_pids(),
             own_groups: is_first("cgroup", 0xEFFF_FFFB),
             own_users: is_first("user", 0xEFFF_FFFD),
             most_files: getrlimit(Resource::Nofile).maximum,
@@ -97,6 +100,7 @@ impl Trials {
             bpf_map: bpf_map(),
             bpf_program: bpf_program(),
             pressure_program: Pressure::load().map(drop),
+            ledger_programs: Books::load().map(drop),
             cpu_clock: perf_event(PERF_TYPE_SOFTWARE),
             cycles: perf_event(PERF_TYPE_HARDWARE),
             writable: rustix::fs::access(folder, Access::WRITE_OK),
@@ -110,6 +114,11 @@ impl Trials {
     pub(crate) fn may(&self, privilege: Privilege) -> bool {
         self.own_users && self.privileges >> (privilege as u32) & 1 == 1
     }
+}
+
+/// Whether processes are numbered here as the kernel numbers them.
+pub(crate) fn has_first_pids() -> bool {
+    is_first("pid", 0xEFFF_FFFC)
 }
 
 /// The machine's first namespaces have numbers of their own (include/linux/proc_ns.h, since 3.8).
@@ -263,6 +272,7 @@ pub(crate) mod testing {
             bpf_map: Ok(()),
             bpf_program: Ok(()),
             pressure_program: Ok(()),
+            ledger_programs: Ok(()),
             cpu_clock: Ok(()),
             cycles: Ok(()),
             folder: "/home/ada".into(),
@@ -282,6 +292,7 @@ pub(crate) mod testing {
             bpf_map: Err(Errno::PERM),
             bpf_program: Err(Errno::PERM),
             pressure_program: Err(Refusal::new("Operation not permitted (os error 1)")),
+            ledger_programs: Err(Refusal::new("Operation not permitted (os error 1)")),
             cycles: Err(Errno::NOENT),
             ..everything()
         }

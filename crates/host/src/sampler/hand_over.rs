@@ -8,6 +8,7 @@ use crate::connections::Connections;
 use crate::filesystems::Filesystems;
 use crate::handle::{Ending, Harvest};
 use crate::intake::{Intake, LastSeen};
+use crate::ledger::Books;
 use crate::schedule::{Look, TICK_NS};
 
 impl Sampler {
@@ -19,6 +20,7 @@ impl Sampler {
                 &mut self.filesystems,
                 &mut self.connections,
                 &mut self.density,
+                &mut self.books,
             );
             let intake = self
                 .intakes
@@ -45,6 +47,7 @@ impl Sampler {
             &mut self.filesystems,
             &mut self.connections,
             &mut self.density,
+            &mut self.books,
         );
         for intake in self.intakes.iter_mut().chain(own) {
             if let Some(rows) = intake.take_rows() {
@@ -61,6 +64,7 @@ impl Sampler {
             &mut self.filesystems,
             &mut self.connections,
             &mut self.density,
+            &mut self.books,
         );
         let intakes = self.intakes.iter_mut().chain(own);
         intakes.for_each(Intake::restate);
@@ -89,6 +93,8 @@ impl Sampler {
         if let Some(stalls) = &mut self.stalls {
             stalls.finish(&mut self.scratch.gaps, &mut self.density, &mut self.intakes);
         }
+        let books = self.books.as_mut();
+        self.cost.ledger = books.map(|books| books.finish(&mut self.scratch.gaps));
         self.recorder.1.finish(&mut self.recorder.0);
         self.clock.1.finish(&mut self.clock.0);
         self.filesystems.finish();
@@ -121,13 +127,16 @@ fn own_intakes<'a>(
     filesystems: &'a mut Filesystems,
     connections: &'a mut Connections,
     [machine, groups]: &'a mut [Intake; 2],
-) -> [&'a mut Intake; 6] {
-    [
+    books: &'a mut Option<Books>,
+) -> impl Iterator<Item = &'a mut Intake> {
+    let own = [
         &mut recorder.0,
         &mut clock.0,
         &mut filesystems.intake,
         &mut connections.intake,
         machine,
         groups,
-    ]
+    ];
+    let books = books.iter_mut().flat_map(|books| &mut books.intakes);
+    own.into_iter().chain(books)
 }

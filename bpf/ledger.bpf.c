@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Where does the time of each thread go?
+ *
+ * Hooks: sched_switch, sched_wakeup, sched_wakeup_new, sched_migrate_task, sched_process_fork,
+ * sched_process_exit. User space runs `read` as often as it likes.
+ * Times are the scheduler's own (rq->clock), which it has just read whenever it tells us of an event:
+ * one time for all that an event changes, at no cost, and the clock that run_delay and
+ * sum_exec_runtime are counted with.
+ * Cost: `make bench` (probes) tells; threads without a part in it cost two additions a switch.
+ * Kernel: 6.7 for the walk over threads (bpf_iter_task), CONFIG_FAIR_GROUP_SCHED.
+ * Lost: what happens to a thread of target or generator whose account finds no memory (`drops`); an
+ * account that was being written at each of 16 looks is left for the next reading (`torn`). A switch or
+ * wake-up that we are not told of (`missed`) is noticed at the next switch of the CPU or thread, and made
+ * up for from the scheduler's own notes. When a quota ends is not told: a thread counts as held by it
+ * until it runs. A thread that is moved to a CPU within the ns in which that CPU counts what was waited
+ * for it is charged to whom it waited for with less, by the time since that CPU's last event at most.
+ */
+#include "lib/kernel.bpf.h"
+#include <bpf/bpf_tracing.h>
+#include "lib/reading.bpf.h"
+#include "lib/thread_page.bpf.h"
+
+/* BPF_TASK_ITER_ALL_THREADS */
+#define ALL_THREADS 1
+
+/* Whether `read` is to tell of the others too. */
+__u32 wants_others;
+/* sched_clock() less CLOCK_BOOTTIME. */
+__s64 clock_ahead_ns;
+
+extern int bpf_iter_task_new(struct bpf_iter_task *it, struct task_struct *task,
+			     unsigned int flags) __ksym;
+extern struct task_struct *bpf_iter_task_next(struct bpf_iter_task *it) __ksym;
+extern void bpf_iter_task_destroy(struct bpf_iter_task *it) __ksym;
+extern void bpf_rcu_read_lock(void) __ksym;
+extern void bpf_rcu_read_unlock(void) __ksym;
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
+	     unsigned int prev_state)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct run_queue *queue = run_queue_of(cpu);
+	__u64 now = rq_of(prev)->clock;
+
+	if (!queue)
+		return 0;
+	step(queue);
+	if (queue->until && queue->tid != (__u32)prev->pid)
+		enter_unseen(prev, queue, cpu, now);
+	count_until(queue, now);
+	/* With a signal pending it does not block after all; kernels before 6.16 show the state that it was
+	 * about to have (commit 8feb053d5319). */
+	if (prev->pid)
+		leave(prev, queue, cpu, now, preempt || !prev->__state ? 0 : prev_state);
+	queue->tid = (__u32)next->pid;
+	queue->holder = LEDGER_NOBODY;
+	if (next->pid)
+		queue->holder = enter(next, queue, cpu, now, next->se.sum_exec_runtime,
+				      delay_at(next, now));
+	step(queue);
+	return 0;
+}
+
+/* A thread can be run: if it is blocked. Who is woken before it has left its CPU goes on running. */
+static __always_inline void wake(struct task_struct *task)
+{
+	struct thread *thread = thread_of(task, run_queue_of(bpf_get_smp_processor_id()));
+	struct run_queue *queue;
+	struct rq *rq;
+	__u64 now, waited = 0;
+
+	if (!thread || thread->part == LEDGER_REST)
+		return;
+	if (thread->state != LEDGER_BLOCKED &&
+	    (task->on_cpu || (thread->state != LEDGER_UNSEEN && thread->state != LEDGER_RUNNING)))
+		return;
+	rq = rq_of(task);
+	now = rq->clock;
+	queue = run_queue_of(rq->cpu);
+	if (!queue)
+		return;
+	step(queue);
+	count_until(queue, now);
+	step(thread);
+	if (thread->state == LEDGER_RUNNING)
+		leave_unseen(thread, queue, now, task->se.sum_exec_runtime);
+	if (thread->state == LEDGER_UNSEEN)
+		remember(thread, task);
+	/* It may be ready for longer, and woken once more: of the first time nobody told. */
+	if (thread->state == LEDGER_BLOCKED)
+		waited = elapsed(thread->wait_apart_ns, wait_apart(thread, delay_at(task, now)));
+	waited = waited < elapsed(thread->since, now) ? waited : 0;
+	close(thread, queue, rq->cpu, now - waited, 0);
+	thread->state = LEDGER_QUEUED;
+	start_waiting(thread, queue, queue, rq->cpu, now);
+	step(thread);
+	step(queue);
+}
+
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(on_wakeup, struct task_struct *task)
+{
+	wake(task);
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(on_wakeup_new, struct task_struct *task)
+{
+	wake(task);
+	return 0;
+}
+
+/* It goes on waiting for another CPU; before, the kernel has not yet noted the new one. */
+SEC("tp_btf/sched_migrate_task")
+int BPF_PROG(on_migrate, struct task_struct *task, int to)
+{
+	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
+	struct run_queue *old, *new, copy;
+	__u64 now;
+
+	if (!thread || thread->state != LEDGER_QUEUED)
+		return 0;
+	old = run_queue_of(thread->cpu);
+	new = run_queue_of(to);
+	if (!old || !new)
+		return 0;
+	now = rq_of(task)->clock;
+	copy_run_queue(new, &copy);
+	step(thread);
+	close(thread, old, thread->cpu, now, 0);
+	start_waiting(thread, new, &copy, to, now);
+	step(thread);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+{
+	struct run_queue *queue = run_queue_of(bpf_get_smp_processor_id());
+	struct thread *of_parent = thread_of(parent, queue);
+	struct thread *thread = bpf_task_storage_get(&thread_by_task, child, NULL,
+						     BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (of_parent && thread) {
+		thread->part = of_parent->part;
+		thread->assignment = of_parent->assignment;
+	} else if (of_parent && of_parent->part != LEDGER_REST && queue) {
+		queue->drops++;
+	}
+	return 0;
+}
+
+/* Who waits for its children or threads since before may have no page yet. */
+static __always_inline struct thread *page_of(struct task_struct *task)
+{
+	return task ? bpf_task_storage_get(&thread_by_task, task, NULL,
+					   BPF_LOCAL_STORAGE_GET_F_CREATE)
+		    : NULL;
+}
+
+/* The process's first thread; its parent, where that is the one that ends or ended before: at the end of
+ * a whole process its other threads are told to end by the first. */
+static __always_inline struct thread *heir_of(struct task_struct *task)
+{
+	struct thread *first = task->pid == task->tgid ? NULL : page_of(task->group_leader);
+
+	return first && !first->bequeathed ? first : page_of(task->real_parent);
+}
+
+/* A thread ends: what it had goes to its process, and a process's to its parent, as CPU time does
+ * (times(2)). Otherwise those that live shorter than a reading would have held up nobody. */
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct *task)
+{
+	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0), *heir;
+	struct ledger_other last;
+
+	if (!thread || thread->part != LEDGER_REST)
+		return 0;
+	heir = heir_of(task);
+	if (!heir || !take_other(thread, &last, bpf_ktime_get_boot_ns() + clock_ahead_ns))
+		return 0;
+	thread->bequeathed = 1;
+	__sync_fetch_and_add(&heir->ended_on_cpu_ns, last.on_cpu_ns + thread->ended_on_cpu_ns);
+	__sync_fetch_and_add(&heir->ended_held_up_ns, last.held_up_ns + thread->ended_held_up_ns);
+	return 0;
+}
+
+/* The threads of target and generator, and the others where that is wanted. */
+SEC("syscall")
+int read(void *ctx)
+{
+	struct bpf_iter_task it;
+	struct task_struct *task;
+	struct thread *thread;
+
+	records = others = unplaced = torn = 0;
+	read_at_ns = bpf_ktime_get_boot_ns() + clock_ahead_ns;
+	bpf_rcu_read_lock();
+	bpf_iter_task_new(&it, NULL, ALL_THREADS);
+	while ((task = bpf_iter_task_next(&it))) {
+		thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
+		if (!thread)
+			continue;
+		if (thread->part != LEDGER_REST)
+			read_thread(task);
+		else if (wants_others)
+			read_other(task);
+	}
+	bpf_iter_task_destroy(&it);
+	bpf_rcu_read_unlock();
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Why a thread leaves its CPU, as the kernel has it at that moment.
+ *
+ * By precedence: a quota, memory, a disk, something else of the kernel's own, the system call. The
+ * application's own word (PostgreSQL's wait event) would stand before the system call.
+ */
+#ifndef STALLSCOPE_REASON_BPF_H
+#define STALLSCOPE_REASON_BPF_H
+
+#include "kernel.bpf.h"
+#include "../ledger.h"
+
+/* include/linux/sched.h */
+#define TASK_INTERRUPTIBLE 0x1
+#define TASK_UNINTERRUPTIBLE 0x2
+#define TASK_NOLOAD 0x400
+#define PF_IO_WORKER 0x10
+#define PF_USER_WORKER 0x4000
+#define PF_KTHREAD 0x200000
+/* arch/x86/include/asm/thread_info.h: a 32-bit call, numbered by another table */
+#define TS_COMPAT 0x2
+
+/* No system call, as the kernel writes it. */
+#define NO_CALL (-1)
+/* One that is in no table. */
+#define OTHER_CALL LEDGER_CALLS
+
+/* By the number of a call: the class of a sleep in it, and what it asks of a disk. From user space. */
+const volatile __u8 asleep_by_call[LEDGER_CALLS];
+const volatile __u8 kind_by_call[LEDGER_CALLS];
+
+/* Threads that the kernel has for itself never came out of user space: they are in no call. */
+static __always_inline bool is_kernels_own(struct task_struct *task)
+{
+	return task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER);
+}
+
+static __always_inline long call_of(struct task_struct *task)
+{
+	void *registers = (void *)bpf_task_pt_regs(task);
+	struct pt_regs___x86 *x86 = registers;
+	struct pt_regs___arm64 *arm64 = registers;
+
+	if (bpf_core_field_exists(x86->orig_ax)) {
+		if (bpf_core_field_exists(task->thread_info.status) &&
+		    (task->thread_info.status & TS_COMPAT))
+			return OTHER_CALL;
+		return (long)x86->orig_ax;
+	}
+	if (bpf_core_field_exists(arm64->syscallno))
+		return arm64->syscallno;
+	return OTHER_CALL;
+}
+
+static __always_inline bool is_held_by_quota(struct task_struct *task)
+{
+	return bpf_core_field_exists(task->throttled) && BPF_CORE_READ_BITFIELD(task, throttled);
+}
+
+/* The class of the time of a thread that blocks. */
+static __always_inline __u32 reason(struct task_struct *task, __u32 state)
+{
+	__u32 kind = LEDGER_CALL_OTHER, asleep = LEDGER_UNKNOWN;
+	long call;
+
+	if (!is_kernels_own(task)) {
+		call = call_of(task);
+		if (call == NO_CALL) {
+			kind = LEDGER_CALL_NONE;
+		} else if (call >= 0 && call < LEDGER_CALLS) {
+			kind = kind_by_call[call];
+			asleep = asleep_by_call[call];
+		} else {
+			asleep = LEDGER_OTHER_CALL;
+		}
+	}
+	if (bpf_core_field_exists(task->in_memstall) && BPF_CORE_READ_BITFIELD(task, in_memstall))
+		return LEDGER_MEMORY + kind;
+	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
+		return LEDGER_IO + kind;
+	if ((state & TASK_UNINTERRUPTIBLE) && !(state & TASK_NOLOAD))
+		return LEDGER_KERNEL + kind;
+	/* Stopped, traced, frozen, parked: it waits for nothing that it asked for. */
+	return state & TASK_INTERRUPTIBLE ? asleep : LEDGER_UNKNOWN;
+}
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Who had each CPU, and how many of the target's threads waited for it meanwhile.
+ *
+ * A CPU's numbers are changed under its run queue's lock, which the scheduler holds at a switch and at
+ * a wake-up. A thread that is moved while it waits is the exception: of its new CPU only the two numbers
+ * that are added to atomically change, and the others are read without the lock.
+ */
+#ifndef STALLSCOPE_RUN_QUEUE_BPF_H
+#define STALLSCOPE_RUN_QUEUE_BPF_H
+
+#include "kernel.bpf.h"
+#include "../ledger.h"
+
+/* More CPUs than that were tried nowhere. */
+#define MOST_CPUS 512
+
+/* Before and after a change of what others read meanwhile. Stores stay in order on x86; elsewhere an
+ * atomic operation that returns a value orders them. */
+#ifdef __TARGET_ARCH_x86
+#define step(it)                  \
+	do {                      \
+		barrier();        \
+		(it)->sequence++; \
+		barrier();        \
+	} while (0)
+#else
+#define step(it)                                                            \
+	do {                                                                \
+		__u64 before_it = __sync_fetch_and_add(&(it)->sequence, 1); \
+                                                                            \
+		/* Unless the value is used, none is returned. */           \
+		asm volatile("" ::"r"(before_it));                          \
+	} while (0)
+#endif
+/* An event takes less than a microsecond: who writes longer was itself interrupted. */
+#define MOST_TRIES 16
+
+struct run_queue {
+	/* Odd while it is being changed. */
+	__u64 sequence;
+	/* Up to when the rest is counted. */
+	__u64 until;
+	/* Who has it (enum ledger_holder). */
+	__u64 holder;
+	/* How long each had it. */
+	__u64 held_ns[LEDGER_HOLDERS];
+	/* Threads of the target that wait for it, and the integral of that: thread x ns. */
+	__u64 waiting;
+	__u64 waited_ns;
+	/* Events of target and generator that were not counted: there was no memory for an account. */
+	__u64 drops;
+	/* The thread that has it, and how often it was another when it left: nobody told of a switch. */
+	__u64 tid;
+	__u64 missed;
+	/* Each CPU has cache lines of its own. */
+	__u64 unused[4];
+};
+_Static_assert(sizeof(struct run_queue) == 128, "whole cache lines");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, MOST_CPUS);
+	__type(key, __u32);
+	__type(value, struct run_queue);
+} run_queue_by_cpu SEC(".maps");
+
+/* The run queue of a task: of its CPU also while it sleeps. */
+static __always_inline struct rq *rq_of(struct task_struct *task)
+{
+	return task->se.cfs_rq->rq;
+}
+
+static __always_inline struct run_queue *run_queue_of(__u32 cpu)
+{
+	return bpf_map_lookup_elem(&run_queue_by_cpu, &cpu);
+}
+
+static __always_inline __u64 elapsed(__u64 from, __u64 to)
+{
+	return to > from ? to - from : 0;
+}
+
+/* A copy that nobody wrote to meanwhile, if one is to be had. */
+static __always_inline void copy_run_queue(const struct run_queue *queue, struct run_queue *copy)
+{
+	const volatile __u64 *sequence = &queue->sequence;
+	__u64 before;
+	int tries;
+
+	for (tries = 0; tries < MOST_TRIES; tries++) {
+		before = *sequence;
+		barrier();
+		*copy = *queue;
+		barrier();
+		if (!(before & 1) && *sequence == before)
+			break;
+	}
+}
+
+/* Counts up to now; under the lock. */
+static __always_inline void count_until(struct run_queue *queue, __u64 now)
+{
+	__u64 passed = queue->until ? elapsed(queue->until, now) : 0;
+
+	queue->held_ns[queue->holder & (LEDGER_HOLDERS - 1)] += passed;
+	if (queue->waiting)
+		__sync_fetch_and_add(&queue->waited_ns, queue->waiting * passed);
+	queue->until = now;
+}
+
+/* How long each had a CPU as of now. */
+static __always_inline void holders_at(const struct run_queue *queue, __u64 now, __u64 *held_ns)
+{
+	__u64 holder = queue->holder & (LEDGER_HOLDERS - 1);
+	int each;
+
+	for (each = 0; each < LEDGER_HOLDERS; each++)
+		held_ns[each] = queue->held_ns[each];
+	held_ns[holder] += elapsed(queue->until, now);
+}
+
+static __always_inline __u64 waited_at(const struct run_queue *queue, __u64 now)
+{
+	return queue->waited_ns + queue->waiting * elapsed(queue->until, now);
+}
+
+/* One of the target's threads more or less waits from now on; without the lock too. */
+static __always_inline void add_waiting(struct run_queue *queue, __u64 now, __u64 change)
+{
+	/* It will be counted from `until`, and was not there before now. */
+	__sync_fetch_and_add(&queue->waited_ns, -change * elapsed(queue->until, now));
+	__sync_fetch_and_add(&queue->waiting, change);
+}
+
+#endif

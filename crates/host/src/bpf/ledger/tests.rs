@@ -1,0 +1,437 @@
+//! Against clocks of others: known waits by the thread's own, and the kernel's own account under load.
+
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::waits::{self, Group, OnDisk, Own};
+use super::*;
+
+/// One at a time: each wants the CPUs.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn skipped(why: impl std::fmt::Display) {
+    let required = std::env::var("STALLSCOPE_REQUIRE").is_ok_and(|it| it == "all");
+    assert!(!required, "STALLSCOPE_REQUIRE=all, and {why}");
+    println!("SKIPPED: the ledger: {why}");
+}
+
+fn loaded() -> Option<(Ledger, MutexGuard<'static, ()>)> {
+    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    match Ledger::load(std::env::consts::ARCH) {
+        Ok(ledger) => Some((ledger, alone)),
+        Err(why) => {
+            skipped(why);
+            None
+        }
+    }
+}
+
+fn read(ledger: &mut Ledger, tid: u32) -> Record {
+    // An account that is just being written is left out.
+    for _ in 0..100 {
+        ledger.read(false).expect("it can be read");
+        if let Some(found) = ledger.records().find(|it| it.tid == tid) {
+            return found;
+        }
+    }
+    panic!("{tid} is not among {:?}", ledger.records().count());
+}
+
+/// Each class: enum ledger_class.
+const NAMES: [&str; 20] = [
+    "on_cpu",
+    "throttled",
+    "memory_other",
+    "memory_sync",
+    "memory_read_write",
+    "memory_fault",
+    "io_other",
+    "io_sync",
+    "io_read_write",
+    "io_fault",
+    "kernel_other",
+    "kernel_sync",
+    "kernel_read_write",
+    "kernel_fault",
+    "futex",
+    "output",
+    "input",
+    "sleep",
+    "other_call",
+    "unknown",
+];
+
+/// What was counted of a thread between two readings, with its waits for a CPU at the end.
+struct Counted {
+    ns: [i64; 20],
+    queued_ns: [i64; 4],
+}
+
+impl Counted {
+    fn between(before: &Record, after: &Record) -> Self {
+        let (a, b) = (&before.account, &after.account);
+        // The present is added up to the reader's clock, which may be a little ahead of the scheduler's.
+        let grown = |(a, b): (&u64, &u64)| {
+            let grown = b.cast_signed() - a.cast_signed();
+            assert!(grown > -20_000, "it only grows: {before:?}, {after:?}");
+            grown
+        };
+        let mut counted = Self {
+            ns: [0; 20],
+            queued_ns: [0; 4],
+        };
+        let classes = a.ns.iter().zip(&b.ns).map(grown);
+        counted
+            .ns
+            .iter_mut()
+            .zip(classes)
+            .for_each(|(to, ns)| *to = ns);
+        let queued = a.queued_ns.iter().zip(&b.queued_ns).map(grown);
+        counted
+            .queued_ns
+            .iter_mut()
+            .zip(queued)
+            .for_each(|(to, ns)| *to = ns);
+        counted
+    }
+
+    fn of(&self, classes: &[&str]) -> i64 {
+        let named = NAMES.iter().zip(self.ns);
+        named
+            .filter(|(name, _)| classes.contains(name))
+            .map(|(_, ns)| ns)
+            .sum()
+    }
+
+    fn queued(&self) -> i64 {
+        self.queued_ns.iter().sum()
+    }
+
+    fn shown(&self) -> String {
+        let named = NAMES.iter().zip(self.ns).filter(|(_, ns)| *ns != 0);
+        let named: Vec<_> = named.map(|(name, ns)| format!("{name} {ns}")).collect();
+        format!("{}, queued {:?}", named.join(", "), self.queued_ns)
+    }
+}
+
+/// Within 2 % or 1 ms.
+fn agree(own: i64, counted: i64) -> bool {
+    (own - counted).abs() <= (own / 50).max(1_000_000)
+}
+
+/// Has a thread do something while it is watched: it spins before and after, so that it waits for
+/// nothing else.
+fn watched(ledger: &mut Ledger, act: impl FnOnce() -> Own + Send) -> (Own, Counted) {
+    let (tid, step) = (AtomicU32::new(0), AtomicU32::new(0));
+    let until = |wanted: u32| {
+        while step.load(Ordering::SeqCst) != wanted {
+            std::hint::spin_loop();
+        }
+    };
+    std::thread::scope(|scope| {
+        let worker = scope.spawn(|| {
+            // A first event, since which it is known.
+            std::thread::yield_now();
+            std::thread::sleep(Duration::from_millis(1));
+            tid.store(
+                rustix::thread::gettid().as_raw_nonzero().get() as u32,
+                Ordering::SeqCst,
+            );
+            until(1);
+            let own = act();
+            step.store(2, Ordering::SeqCst);
+            until(3);
+            own
+        });
+        let is_over = |over: &dyn Fn() -> bool| {
+            while !over() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        };
+        is_over(&|| tid.load(Ordering::SeqCst) != 0);
+        let tid = tid.load(Ordering::SeqCst);
+        let before = read(ledger, tid);
+        step.store(1, Ordering::SeqCst);
+        is_over(&|| step.load(Ordering::SeqCst) == 2 || worker.is_finished());
+        let after = read(ledger, tid);
+        step.store(3, Ordering::SeqCst);
+        let counted = Counted::between(&before, &after);
+        (worker.join().expect("it did what it should"), counted)
+    })
+}
+
+fn as_target(ledger: &mut Ledger, pid: u32) {
+    ledger
+        .assign(pid, Some(Role::Target))
+        .expect("there is room");
+    ledger.heed();
+}
+
+#[test]
+fn each_kind_of_wait_is_what_the_waiting_thread_knows_of_it() {
+    let Some((mut ledger, _alone)) = loaded() else {
+        return;
+    };
+    as_target(&mut ledger, std::process::id());
+    let file = OnDisk::new("waits", 64);
+    let file = file.path();
+    type Wait<'a> = Box<dyn FnOnce() + Send + 'a>;
+    let waits: [(&str, &[&str], Wait<'_>); 8] = [
+        ("futex", &["futex"], Box::new(waits::futex)),
+        ("sleep", &["sleep"], Box::new(waits::sleep)),
+        ("receive", &["input"], Box::new(waits::receive)),
+        ("epoll", &["input"], Box::new(waits::epoll)),
+        ("send", &["output"], Box::new(waits::send)),
+        (
+            "sync",
+            &["io_sync", "kernel_sync"],
+            Box::new(|| waits::sync(file)),
+        ),
+        ("read", &["io_read_write"], Box::new(|| waits::read(file))),
+        ("fault", &["io_fault"], Box::new(|| waits::fault(file))),
+    ];
+    for (name, classes, wait) in waits {
+        let (own, counted) = watched(&mut ledger, || {
+            // Whoever else wants the CPUs: it is to wait for what it asks for.
+            crate::limits::raise_priority();
+            waits::measured(wait)
+        });
+        let (expected, found) = (own.blocked_ns(), counted.of(classes));
+        println!("{name}: {expected} of its own, {}", counted.shown());
+        assert!(expected > 20_000_000, "{name}: it waited: {own:?}");
+        assert!(
+            agree(expected, found),
+            "{name}: {expected}, and {}",
+            counted.shown()
+        );
+        let rest: i64 = counted.ns[1..].iter().sum::<i64>() - found;
+        assert!(
+            agree(0, rest) || rest * 50 < expected,
+            "{name}: {}",
+            counted.shown()
+        );
+    }
+}
+
+/// Another process, ended when it is dropped.
+struct Started(Child);
+
+impl Started {
+    fn new(command: &mut Command) -> Self {
+        let command = command.stdout(Stdio::null());
+        Self(command.spawn().expect("it can be started"))
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Something that wants a CPU all the time, on the second one.
+fn hog() -> Started {
+    let script = "taskset -pc 1 $$ > /dev/null; while :; do :; done";
+    Started::new(Command::new("sh").args(["-c", script]))
+}
+
+fn to_second_cpu() {
+    let mut cpus = rustix::thread::CpuSet::new();
+    cpus.set(1);
+    rustix::thread::sched_setaffinity(None, &cpus).expect("there are two");
+}
+
+#[test]
+fn a_wait_for_a_cpu_is_held_against_who_has_it() {
+    let Some((mut ledger, _alone)) = loaded() else {
+        return;
+    };
+    let burn = || {
+        waits::measured(|| {
+            to_second_cpu();
+            waits::burn(Duration::from_millis(600));
+            // Until it is looked at it waits no more.
+            crate::limits::raise_priority();
+        })
+    };
+    // What is started later is the target's too.
+    let hog = hog();
+    as_target(&mut ledger, std::process::id());
+    std::thread::sleep(Duration::from_millis(100));
+    let (own, counted) = watched(&mut ledger, burn);
+    println!("another's: {own:?}, {}", counted.shown());
+    assert!(own.delay_ns > 100_000_000, "they shared: {own:?}");
+    assert!(
+        agree(own.delay_ns, counted.queued()),
+        "{own:?}, {}",
+        counted.shown()
+    );
+    // Other tests of this process run at times.
+    let others = counted.queued_ns[part(Role::Rest) as usize];
+    assert!(others > counted.queued() / 2, "{}", counted.shown());
+    drop(hog);
+    let (own, counted) = std::thread::scope(|scope| {
+        let hog = scope.spawn(burn);
+        let seen = watched(&mut ledger, burn);
+        hog.join().expect("it burned");
+        seen
+    });
+    println!("its own: {own:?}, {}", counted.shown());
+    assert!(
+        agree(own.delay_ns, counted.queued()),
+        "{own:?}, {}",
+        counted.shown()
+    );
+}
+
+#[test]
+fn what_the_target_waited_for_others_is_what_they_are_charged_with() {
+    let Some((mut ledger, _alone)) = loaded() else {
+        return;
+    };
+    let (target, other) = (hog(), hog());
+    as_target(&mut ledger, target.0.id());
+    let waited_and_charged = |ledger: &mut Ledger| {
+        ledger.read(true).expect("it can be read");
+        let found = ledger.records().find(|it| it.tid == target.0.id());
+        let waited = found.expect("it runs").account.queued_ns[part(Role::Rest) as usize];
+        let held_up = |it: Other| it.held_up_ns as i64;
+        let all: i64 = ledger.others().map(held_up).sum();
+        let mut hog = ledger.others().filter(|it| it.tgid == other.0.id());
+        [waited as i64, all, hog.next().map_or(0, held_up)]
+    };
+    std::thread::sleep(Duration::from_millis(200));
+    let before = waited_and_charged(&mut ledger);
+    std::thread::sleep(Duration::from_millis(800));
+    let after = waited_and_charged(&mut ledger);
+    let [waited, charged, hog] = [0, 1, 2].map(|it| after[it] - before[it]);
+    println!("{charged} of {waited} charged, {hog} of it to the hog");
+    assert!(
+        waited > 100_000_000 && hog > charged / 10,
+        "{hog} of {waited}"
+    );
+    // The last moments of those that have ended meanwhile are nobody's.
+    let uncharged = waited - charged;
+    assert!(
+        agree(0, uncharged.min(0)) && uncharged < waited / 5,
+        "{charged} of {waited}"
+    );
+}
+
+#[test]
+fn who_is_held_by_a_quota_is_told_from_who_waits_for_a_cpu() {
+    let Some((mut ledger, _alone)) = loaded() else {
+        return;
+    };
+    let limits = [
+        ("cpu.shares", "8192"),
+        ("cpu.cfs_period_us", "100000"),
+        ("cpu.cfs_quota_us", "20000"),
+    ];
+    let Some(group) = Group::new("cpu", &limits) else {
+        return skipped(
+            "there is no v1 hierarchy with the cpu controller that groups can be made in",
+        );
+    };
+    as_target(&mut ledger, std::process::id());
+    let (own, counted) = watched(&mut ledger, || {
+        waits::measured(|| {
+            group.enter();
+            waits::burn(Duration::from_millis(600));
+            group.leave();
+            // Until it is looked at it waits no more.
+            crate::limits::raise_priority();
+        })
+    });
+    println!("quota: {own:?}, {}", counted.shown());
+    assert!(own.delay_ns > 200_000_000, "it was held: {own:?}");
+    let both = counted.of(&["throttled"]) + counted.queued();
+    assert!(agree(own.delay_ns, both), "{own:?}, {}", counted.shown());
+}
+
+/// Says which file another process of this test is to read over and over.
+const REFAULTS: &str = "STALLSCOPE_TEST_REFAULTS";
+
+#[test]
+fn what_a_memory_limit_throws_out_is_waited_for_as_memory() {
+    if let Some(file) = std::env::var_os(REFAULTS) {
+        return waits::refault(file.as_ref());
+    }
+    let Some((mut ledger, _alone)) = loaded() else {
+        return;
+    };
+    let limits = [("memory.limit_in_bytes", "25165824")];
+    let Some(group) = Group::new("memory", &limits) else {
+        return skipped(
+            "there is no v1 hierarchy with the memory controller that groups can be made in",
+        );
+    };
+    let file = OnDisk::new("refaults", 40);
+    let name = std::thread::current()
+        .name()
+        .expect("tests have names")
+        .to_owned();
+    let mut again = Command::new(std::env::current_exe().expect("this is a program"));
+    let child = Started::new(again.args(["--exact", &name]).env(REFAULTS, file.path()));
+    group.take(child.0.id());
+    waits::tell(&file, "limited", &[]);
+    as_target(&mut ledger, child.0.id());
+    let tid = waits::told(&file, "tid");
+    let before = read(&mut ledger, tid[0] as u32);
+    waits::tell(&file, "go", &[]);
+    let own = waits::told(&file, "own");
+    let after = read(&mut ledger, tid[0] as u32);
+    drop(child);
+    let counted = Counted::between(&before, &after);
+    println!("refaults: {own:?} of its own, {}", counted.shown());
+    let both = counted.of(&[
+        "memory_fault",
+        "memory_read_write",
+        "memory_other",
+        "io_fault",
+        "io_read_write",
+    ]);
+    assert!(own[0] > 20_000_000, "it waited: {own:?}");
+    assert!(agree(own[0], both), "{own:?}, {}", counted.shown());
+    let for_memory = counted.of(&["memory_fault", "memory_read_write"]);
+    assert!(for_memory > 1_000_000, "{}", counted.shown());
+}
+
+/// A process whose first thread ends at once, while its second one burns for so long.
+fn outlived_by_its_second_thread(long: Duration) {
+    // SAFETY: glibc's memory is whole in the child, which needs nothing else that others may hold.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        std::thread::spawn(move || {
+            waits::burn(long);
+            // SAFETY: it ends the child, which has nothing to lose.
+            unsafe { libc::_exit(0) }
+        });
+        // SAFETY: it ends this thread, from which nobody borrows.
+        unsafe { libc::syscall(libc::SYS_exit, 0) };
+    }
+    assert!(child > 0, "one more process can be had");
+    // SAFETY: the child is ours, and its status is not asked for.
+    unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) };
+}
+
+#[test]
+fn what_threads_had_that_outlive_their_first_one_goes_to_their_parent() {
+    let Some((mut ledger, _alone)) = loaded() else {
+        return;
+    };
+    let had = |ledger: &mut Ledger| -> u64 {
+        ledger.read(true).expect("it can be read");
+        let threads = ledger.others();
+        let own = threads.filter(|it| it.tgid == std::process::id());
+        own.map(|it| it.on_cpu_ns).sum()
+    };
+    let before = had(&mut ledger);
+    outlived_by_its_second_thread(Duration::from_millis(300));
+    let after = had(&mut ledger);
+    println!("{before} and {after} ns");
+    assert!(after > before + 50_000_000, "{before} and {after} ns");
+}

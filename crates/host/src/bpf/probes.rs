@@ -1,0 +1,89 @@
+//! What the programs that run at events cost, by the kernel's own statistics: for `make bench`.
+
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
+
+use libbpf_rs::libbpf_sys::{
+    BPF_STATS_RUN_TIME, bpf_enable_stats, bpf_prog_get_info_by_fd, bpf_prog_info,
+};
+use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
+use model::Role;
+
+use super::ledger::Ledger;
+use super::skeletons::floor::FloorSkelBuilder;
+use super::{Refusal, quietly};
+
+/// What one program cost meanwhile.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Probe {
+    /// `nothing` and `clock` for the programs at sched_switch that do no more than that; of the ledger's the
+    /// hook.
+    pub name: &'static str,
+    /// How often it ran.
+    pub runs: u64,
+    /// How long in all, ns; the statistics themselves are in it.
+    pub ns: u64,
+}
+
+/// Runs something while the ledger is kept, of this process where `near` says so, and tells what each
+/// program cost.
+///
+/// # Errors
+/// Why the programs cannot be had here.
+pub fn probe_costs(near: bool, run: impl FnOnce()) -> Result<Vec<Probe>, String> {
+    measured(near, run).map_err(|refusal| refusal.to_string())
+}
+
+fn measured(near: bool, run: impl FnOnce()) -> Result<Vec<Probe>, Refusal> {
+    let place = Box::leak(Box::new(MaybeUninit::uninit()));
+    let floor = quietly(|| {
+        let mut floor = FloorSkelBuilder::default().open(place)?.load()?;
+        floor.attach()?;
+        Ok(floor)
+    })?;
+    let mut ledger = Ledger::load(std::env::consts::ARCH)?;
+    if near {
+        ledger.assign(std::process::id(), Some(Role::Target))?;
+        ledger.heed();
+    }
+    // SAFETY: a plain system call; it gives a descriptor or an error.
+    let counting = unsafe { bpf_enable_stats(BPF_STATS_RUN_TIME) };
+    if counting < 0 {
+        return Err(std::io::Error::from_raw_os_error(-counting).into());
+    }
+    // SAFETY: the kernel has just given it; while it is open, runs are timed.
+    let counting = unsafe { OwnedFd::from_raw_fd(counting) };
+    let programs = [
+        ("nothing", floor.progs.nothing.as_fd()),
+        ("clock", floor.progs.clock.as_fd()),
+    ];
+    let programs = || programs.into_iter().chain(ledger.probes());
+    let before: Vec<Probe> = programs().map(read).collect::<Result<_, _>>()?;
+    run();
+    let after: Vec<Probe> = programs().map(read).collect::<Result<_, _>>()?;
+    drop(counting);
+    let both = before.into_iter().zip(after);
+    Ok(both
+        .map(|(before, after)| Probe {
+            name: after.name,
+            runs: after.runs - before.runs,
+            ns: after.ns - before.ns,
+        })
+        .collect())
+}
+
+fn read((name, program): (&'static str, BorrowedFd<'_>)) -> Result<Probe, Refusal> {
+    let mut info = bpf_prog_info::default();
+    let mut bytes = size_of::<bpf_prog_info>() as u32;
+    // SAFETY: the kernel writes into `info`, no more than `bytes`.
+    let answer =
+        unsafe { bpf_prog_get_info_by_fd(program.as_raw_fd(), &raw mut info, &raw mut bytes) };
+    if answer < 0 {
+        return Err(std::io::Error::from_raw_os_error(-answer).into());
+    }
+    Ok(Probe {
+        name,
+        runs: info.run_cnt,
+        ns: info.run_time_ns,
+    })
+}

@@ -1,0 +1,229 @@
+//! The ledger: where every nanosecond of a thread went, exactly.
+//!
+//! The scheduler itself tells of every switch and wake-up (`bpf/ledger.bpf.c`), so that a thread is always
+//! in one of these columns: their growth over a window is the window's length. Reasons by precedence: a
+//! quota, memory, a disk, something else of the kernel's, the system call. The sampler fills the tables
+//! where the program loads.
+
+use std::time::Duration;
+
+use model::{Column, EntityKind, LedgerClass, Table, Unit};
+
+const SWITCH: &str = "sched_switch by BPF";
+const QUEUE: &str = "sched_wakeup, sched_migrate_task, sched_switch by BPF";
+
+macro_rules! time {
+    ($name:literal, $help:literal, $source:expr) => {
+        Column::counter($name, Unit::Nanoseconds, $help, $source)
+    };
+}
+
+/// The first are numbered as the program numbers them: `enum ledger_class`, then `enum ledger_holder`.
+static COLUMNS: &[Column] = &[
+    time!("on_cpu_ns", "On a CPU.", SWITCH),
+    time!(
+        "throttled_ns",
+        "Held back by a CPU quota, until on a CPU again (kernels before 6.18 do not tell: it is in the waits for a CPU).",
+        "task_struct throttled by BPF"
+    ),
+    time!(
+        "memory_other_ns",
+        "Kept from running for memory (making it free, as a rule), not in one of the calls below.",
+        "task_struct in_memstall by BPF"
+    ),
+    time!(
+        "memory_sync_ns",
+        "Kept from running for memory, in fsync and its family.",
+        "task_struct in_memstall by BPF"
+    ),
+    time!(
+        "memory_read_write_ns",
+        "Kept from running for memory, in read, write and theirs: what had been thrown out is read again.",
+        "task_struct in_memstall by BPF"
+    ),
+    time!(
+        "memory_fault_ns",
+        "Kept from running for memory, in a page fault: what had been thrown out or swapped is read again.",
+        "task_struct in_memstall by BPF"
+    ),
+    time!(
+        "io_other_ns",
+        "Waiting for a disk, not in one of the calls below.",
+        "task_struct in_iowait by BPF"
+    ),
+    time!(
+        "io_sync_ns",
+        "Waiting for a disk in fsync and its family.",
+        "task_struct in_iowait by BPF"
+    ),
+    time!(
+        "io_read_write_ns",
+        "Waiting for a disk in read, write and theirs.",
+        "task_struct in_iowait by BPF"
+    ),
+    time!(
+        "io_fault_ns",
+        "Waiting for a disk in a page fault.",
+        "task_struct in_iowait by BPF"
+    ),
+    time!(
+        "kernel_other_ns",
+        "Uninterruptible for something else of the kernel's, its locks as a rule, not in one of the calls below.",
+        SWITCH
+    ),
+    time!(
+        "kernel_sync_ns",
+        "Uninterruptible in fsync and its family and not for a disk: behind the file system's journal, as a rule.",
+        SWITCH
+    ),
+    time!(
+        "kernel_read_write_ns",
+        "Uninterruptible in read, write and theirs and not for a disk: behind the lock of a file, as a rule.",
+        SWITCH
+    ),
+    time!(
+        "kernel_fault_ns",
+        "Uninterruptible in a page fault and not for a disk: behind the lock of the process's memory, as a rule.",
+        SWITCH
+    ),
+    time!("futex_ns", "Asleep in futex.", SWITCH),
+    time!(
+        "output_ns",
+        "Asleep in write, send and theirs: the other end does not take it.",
+        SWITCH
+    ),
+    time!(
+        "input_ns",
+        "Asleep waiting for input: epoll, poll, select, receive, accept, read of a pipe or socket.",
+        SWITCH
+    ),
+    time!("sleep_ns", "In a timed sleep.", SWITCH),
+    time!("other_call_ns", "Asleep in another system call.", SWITCH),
+    time!(
+        "unknown_ns",
+        "Off the CPU, reason not known: stopped, traced, or a thread of the kernel's own.",
+        SWITCH
+    ),
+    time!(
+        "queued_rest_ns",
+        "Ready to run, while processes other than target and generator had its CPU.",
+        QUEUE
+    ),
+    time!(
+        "queued_target_ns",
+        "Ready to run, while a thread of the target had its CPU.",
+        QUEUE
+    ),
+    time!(
+        "queued_generator_ns",
+        "Ready to run, while the generator had its CPU.",
+        QUEUE
+    ),
+    time!(
+        "queued_nobody_ns",
+        "Ready to run, while its CPU idled: it was on its way.",
+        QUEUE
+    ),
+    time!(
+        "held_up_ns",
+        "Waiting of the target's threads for the CPUs that this thread had meanwhile, summed over those threads.",
+        QUEUE
+    ),
+    Column::gauge(
+        "hidden_ns",
+        Unit::Nanoseconds,
+        "On a CPU and not counted as its run time so far: what this kernel subtracts for interrupts (CONFIG_IRQ_TIME_ACCOUNTING) and steal (CONFIG_PARAVIRT_TIME_ACCOUNTING).",
+        "on_cpu_ns less task_struct se.sum_exec_runtime",
+    ),
+    Column::counter("slices", Unit::Count, "Times it was put on a CPU.", SWITCH),
+    Column::gauge(
+        "known_since_ns",
+        Unit::Nanoseconds,
+        "When its first event was seen, since which it is counted, on CLOCK_BOOTTIME.",
+        SWITCH,
+    ),
+    Column::gauge(
+        "run_apart_ns",
+        Unit::Nanoseconds,
+        "The scheduler's own run time of it, less on_cpu_ns and more hidden_ns: it stands still as long as the two agree.",
+        "task_struct se.sum_exec_runtime",
+    ),
+    Column::gauge(
+        "wait_apart_ns",
+        Unit::Nanoseconds,
+        "The scheduler's own run-queue delay of it, less throttled_ns and queued_*_ns: it stands still as long as the two agree.",
+        "task_struct sched_info.run_delay",
+    ),
+];
+
+/// The processes of the rest are read this often.
+pub const REST_PERIOD: Duration = Duration::from_secs(1);
+/// Classes that are counted, before the waits for a CPU.
+pub const CLASSES: usize = 20;
+/// Who can have had a CPU that is waited for.
+pub const HOLDERS: usize = 4;
+/// All columns.
+pub const WIDTH: usize = 30;
+
+/// The threads of target and generator.
+pub static THREAD_LEDGER: Table = Table::new(
+    "thread_ledger",
+    EntityKind::Thread,
+    "Where every nanosecond of each thread of target and generator went, as the scheduler tells it.",
+    COLUMNS,
+);
+
+static PROCESS_COLUMNS: &[Column] = &[
+    time!("on_cpu_ns", "On a CPU, all its threads.", SWITCH),
+    time!(
+        "held_up_ns",
+        "Waiting of the target's threads for the CPUs that this process had meanwhile, summed over those threads.",
+        QUEUE
+    ),
+];
+
+/// The processes of the rest.
+pub static PROCESS_LEDGER: Table = Table::new(
+    "process_ledger",
+    EntityKind::Process,
+    "How long each process other than target and generator had a CPU, and kept the target from one.",
+    PROCESS_COLUMNS,
+);
+
+/// The class of time that a column of `thread_ledger` counts; `None` for those that are no time of the
+/// thread's.
+pub fn class(column: &str) -> Option<LedgerClass> {
+    Some(match column {
+        "on_cpu_ns" => LedgerClass::OnCpu,
+        "throttled_ns" => LedgerClass::Throttled,
+        "memory_other_ns" => LedgerClass::Reclaim,
+        "memory_sync_ns" | "io_sync_ns" | "kernel_sync_ns" => LedgerClass::Sync,
+        "memory_read_write_ns" | "io_read_write_ns" => LedgerClass::ReadWrite,
+        "memory_fault_ns" | "io_fault_ns" => LedgerClass::PageFault,
+        "io_other_ns" | "kernel_other_ns" | "kernel_read_write_ns" | "kernel_fault_ns" => {
+            LedgerClass::Uninterruptible
+        }
+        "futex_ns" => LedgerClass::Futex,
+        "output_ns" => LedgerClass::Output,
+        "input_ns" => LedgerClass::Input,
+        "sleep_ns" => LedgerClass::Sleep,
+        "other_call_ns" => LedgerClass::OtherCall,
+        "unknown_ns" => LedgerClass::Unknown,
+        _ if column.starts_with("queued_") => LedgerClass::CpuWait,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_time_of_a_thread_has_a_class_and_nothing_else_has() {
+        assert_eq!(THREAD_LEDGER.columns.len(), WIDTH);
+        for (place, column) in THREAD_LEDGER.columns.iter().enumerate() {
+            let is_time = place < CLASSES + HOLDERS;
+            assert_eq!(class(&column.name).is_some(), is_time, "{}", column.name);
+        }
+    }
+}
