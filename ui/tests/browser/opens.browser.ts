@@ -39,6 +39,15 @@ for (const name of NAMES) {
   });
 }
 
+test("a chart of more points than pixels is painted", async ({ page }) => {
+  await open(page, "step-change");
+  await page.setViewportSize({ width: 120, height: 740 });
+  // The page's errors would fail it.
+  await expect
+    .poll(() => page.locator("#timeline canvas").first().evaluate((it) => it.clientWidth))
+    .toBeLessThan(120);
+});
+
 /** Where the first lane of pressure ends; the first screen is 800 pixels high. */
 async function pressureEnds(page: Page): Promise<number> {
   const box = await page.locator('[data-lane*="pressure-"]').first().boundingBox();
