@@ -32,7 +32,7 @@ describe("evidence", () => {
     });
   }
 
-  it("redoes what is said of an idle target, and of a neighbour with children", async () => {
+  it("redoes what is said of an idle target, a neighbour with children, and a limit", async () => {
     const S = 1e9;
     const counters = (...names: string[]) => names.map((name) => ({ name }));
     const report = golden("cpu-quota");
@@ -50,6 +50,11 @@ describe("evidence", () => {
         { kind: "process", name: "make", path: "pid:2@1" },
         { kind: "process", name: "cc1", path: "pid:3@1", parent: 3 },
         { kind: "process", name: "own", path: "pid:4@1", parent: 4, role: "generator" },
+        { kind: "cgroup", name: "limited", path: "/limited" },
+        { kind: "group_disk", name: "8:0", path: "/limited/8:0", parent: 6 },
+        { kind: "group_disk", name: "8:16", path: "/limited/8:16", parent: 6 },
+        // The root has the same reads.
+        { kind: "group_disk", name: "8:0", path: "/8:0" },
       ],
       tables: [
         {
@@ -69,6 +74,18 @@ describe("evidence", () => {
             { entity: 3, column: "user_ns", values: 0 },
             { entity: 4, column: "user_ns", values: 2 * S },
             { entity: 5, column: "user_ns", values: 2 * S },
+          ],
+        },
+        {
+          name: "cgroup_io",
+          entity: "group_disk",
+          columns: [...counters("reads"), { name: "limit_reads", unit: "count", kind: "gauge" }],
+          series: [
+            { entity: 7, column: "reads", values: 400 * 5 },
+            { entity: 7, column: "limit_reads", values: 500 },
+            { entity: 8, column: "reads", values: 5 },
+            { entity: 8, column: "limit_reads", values: 500 },
+            { entity: 9, column: "reads", values: 400 * 5 },
           ],
         },
         {
@@ -102,6 +119,8 @@ describe("evidence", () => {
     const neighbour = "CPU time used by this neighbour";
     const share = await redone("process.user_ns + system_ns", "share", neighbour, 3);
     expect(share).toBeCloseTo(0.5, 9);
+    // Of the limit of one device, and no sum over all.
+    expect(await redone("cgroup_io.reads", "share", "I/O limit used", 6)).toBeCloseTo(0.8, 9);
   });
 
   it("draws the threshold where the number is compared with it", async () => {

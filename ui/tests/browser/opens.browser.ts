@@ -44,7 +44,12 @@ test("a chart of more points than pixels is painted", async ({ page }) => {
   await page.setViewportSize({ width: 120, height: 740 });
   // The page's errors would fail it.
   await expect
-    .poll(() => page.locator("#timeline canvas").first().evaluate((it) => it.clientWidth))
+    .poll(() =>
+      page
+        .locator("#timeline canvas")
+        .first()
+        .evaluate((it) => it.clientWidth),
+    )
     .toBeLessThan(120);
 });
 
