@@ -161,10 +161,12 @@ test("any one table may be damaged: its place says so, and every section stands"
     await page.goto("about:blank");
     await goto(page, `${written("damaged", cut)}#explore?chart=${name}.x`);
     const said = page.getByText(`The table ${name} cannot be shown: it is damaged in this file`);
-    await expect(said.first(), name).toBeAttached();
+    await expect(said.first(), name).toBeAttached({ timeout: 30_000 });
     for (const id of ["timeline", "who", "resources", "evidence", "explore", "measured"]) {
       const section = page.locator(`#${id}`);
-      await expect(section, `${id} without ${name}`).not.toContainText(/Unpacking|Reading the/);
+      await expect(section, `${id} without ${name}`).not.toContainText(/Unpacking|Reading the/, {
+        timeout: 30_000,
+      });
       expect((await section.innerText()).length, `${id} without ${name}`).toBeGreaterThan(200);
     }
   }
