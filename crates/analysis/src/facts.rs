@@ -291,11 +291,10 @@ impl Facts<'_> {
     }
 
     /// What a share is of, in words.
-    pub(crate) fn whole(&self) -> &'static str {
-        if self.signal.is_some() {
-            "each request"
-        } else {
-            "its non-idle time"
+    pub(crate) fn whole(&self) -> String {
+        match &self.target {
+            Some(target) if self.signal.is_none() => format!("{}'s non-idle time", target.name),
+            _ => "each request".to_owned(),
         }
     }
 

@@ -166,7 +166,7 @@ fn gaps(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
         .map(|(_, ns)| ns)
         .max()?;
     (missed >= f64::from(thresholds.gates.missed_periods)).then(|| {
-        format!("the sampler missed {missed:.0} of its deadlines, the worst by {}: the machine starved it", duration(worst as f64))
+        format!("the sampler missed {missed:.0} of its deadlines, the worst by {}: it was starved, or stopped", duration(worst as f64))
     })
 }
 

@@ -55,12 +55,12 @@ describe("the headline", () => {
     expect(quota.sentence).toContain("61 %");
     expect(shareOf(quota)).toEqual(["95 % interval 59 % to 63 %"]);
     expect(shareOf({ ...quota, sentence: "It is slow." })).toEqual([
-      "share 61 %",
+      "put down to it 61 %",
       "95 % interval 59 % to 63 %",
     ]);
     expect(shareOf({ ...quota, share_interval: { low: 0.611, high: 0.612 } })).toEqual([]);
     expect(shareOf({ ...quota, sentence: "", share: 1.7, share_interval: null })).toEqual([
-      "share 100 %",
+      "put down to it 100 %",
     ]);
     expect(shareOf({ ...quota, share: null })).toEqual([]);
   });

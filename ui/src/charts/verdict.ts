@@ -53,7 +53,7 @@ export function shareOf({ share, share_interval: interval, sentence }: Finding):
   const value = percent(Math.min(share, 1));
   const [low, high] = interval ? [percent(interval.low), percent(interval.high)] : [value, value];
   return [
-    ...(sentence.includes(value) ? [] : [`share ${value}`]),
+    ...(sentence.includes(value) ? [] : [`put down to it ${value}`]),
     ...(low === high ? [] : [`95 % interval ${low} to ${high}`]),
   ];
 }

@@ -155,7 +155,7 @@ fn deadlines_missed() {
     let with = |cells: &str| caveats(&drawn(&format!("{SATURATED}missed {cells}\n")));
     // A tenth of a cell is ten deadlines of a sampler of 100 ms.
     expect![[r#"
-        gate.gaps: the sampler missed 10 of its deadlines, the worst by 100 ms: the machine starved it
+        gate.gaps: the sampler missed 10 of its deadlines, the worst by 100 ms: it was starved, or stopped
     "#]].assert_eq(&with("00000100000000000000"));
     expect![[""]].assert_eq(&with("10000000000000000000"));
 }

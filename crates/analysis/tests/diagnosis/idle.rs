@@ -101,7 +101,7 @@ fn an_idle_server_waits_for_nothing() {
         wrong if: give it more work: what it then waits for is its limit
     "#]].assert_eq(&told(&drawn(&alone).diagnose()));
     let often = format!("{IDLE}    hotblocked{}\n", " D75 S232 S232".repeat(13));
-    expect!["absent: it took 99.7 % of its non-idle time on the whole, but over 20 % in only 33 % of the seconds: spikes, not a state"].assert_eq(&said(&drawn(&often).diagnose(), "io.sync"));
+    expect!["absent: it took 99.7 % of server's non-idle time on the whole, but over 20 % in only 33 % of the seconds: spikes, not a state"].assert_eq(&said(&drawn(&often).diagnose(), "io.sync"));
     // Nobody may see what it is blocked in.
     let unseen =
         format!("{IDLE}    hotblocked D75{rest}\n").replace("blocked   S232", "blocked   S");

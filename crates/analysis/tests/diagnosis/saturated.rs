@@ -170,7 +170,7 @@ fn without_a_signal_shares_are_of_busy_time() {
     let report = drawn(&text).diagnose();
     expect![[r#"
         cpu.saturated | process server | measured | 0.833 (0.833 to 0.833)
-        CPU is the bottleneck: both CPUs were 100 % busy, and 83 % of its non-idle time was server waiting for one.
+        CPU is the bottleneck: both CPUs were 100 % busy, and 83 % of server's non-idle time was server waiting for one.
         helps: a third CPU: at most +50 %
         helps: loadgen on another machine: at most +67 % (it takes 40 % of the CPU)
         helps: the machine to itself: at most +11 % (others take 10 % of the CPU)

@@ -10,16 +10,16 @@ fn rhel_8_without_pressure() {
         return;
     };
     outcome.says(&expect![[r#"
-        CPU is the bottleneck: both CPUs were 98 % busy, and 56 % of its non-idle time was postgres waiting
-        for one.                                                       cpu.saturated of postgres, consistent
-          judged      0 s to 3.1 s         pressure  not recorded
+        CPU is the bottleneck: both CPUs were 98 % busy, and 56 % of postgres's non-idle time was postgres
+        waiting for one.                                               cpu.saturated of postgres, consistent
+          judged      0 s to 3.2 s         pressure  not recorded
           Where the non-idle time of postgres went
             postgres waiting for a CPU   56 %  ######################  2.2 at a time
             postgres on a CPU            44 %  ##################
           Thread by thread  awake   CPU  run queue  blocked  sleep  not seen
-            postgres 1300    98 %  43 %       55 %        0      0       2 %
             postgres 1302    98 %  43 %       55 %        0      0       2 %
             postgres 1303    98 %  43 %       55 %        0      0       2 %
+            postgres 1300    98 %  43 %       55 %        0      0       2 %
             postgres 1301    98 %  43 %       55 %        0      0       2 %
             postgres 1200       0     0          0        0  100 %         0
           Would help (at most, if the rest stays as it is)
@@ -61,10 +61,10 @@ fn rhel_8_with_pressure_and_a_neighbour() {
         return;
     };
     outcome.says(&expect![[r#"
-        A neighbour holds the CPU: cgroup /batch.slice/nightly.service used 76 % of the CPU time, and 78 %
-        of its non-idle time was postgres waiting for one.
+        A neighbour holds the CPU: cgroup /batch.slice/nightly.service used 77 % of the CPU time, and 78 %
+        of postgres's non-idle time was postgres waiting for one.
                                                    cpu.neighbour of /batch.slice/nightly.service, consistent
-          judged      0 s to 3.1 s         pressure  cpu 93 % some, memory 0, io 0.4 % (machine)
+          judged      0 s to 3.2 s         pressure  cpu 93 % some, memory 0, io 0.4 % (machine)
           Where the non-idle time of postgres went
             postgres waiting for a CPU   78 %  ###############################  1.4 at a time
             postgres on a CPU            22 %  #########
@@ -73,7 +73,7 @@ fn rhel_8_with_pressure_and_a_neighbour() {
             postgres 1301    92 %  20 %       72 %        0      0       8 %
             postgres 1200       0     0          0        0  100 %         0
           Would help (at most, if the rest stays as it is)
-            nightly.service elsewhere, or with less weight  +324 %  it takes 76 % of the CPU
+            nightly.service elsewhere, or with less weight  +331 %  it takes 77 % of the CPU
           Would not help    more clients, faster disk, more memory
           Found innocent    steal 0, throttling 0, disk 0, memory 0, locks 0
           Speaks against it  if nightly.service is the target's own client, say so: --target
@@ -99,26 +99,25 @@ fn limits_of_cgroup_v2_and_pressure_of_interrupts() {
     };
     outcome.says(&expect![[r#"
         A CPU quota is the bottleneck: /app.slice ran out of its limit of 0.6 CPUs in 100 % of the periods,
-        and 74 % of its non-idle time was web held back by it, while the machine was 80 % idle.
+        and 73 % of web's non-idle time was web held back by it, while the machine was 80 % idle.
                                                                          cpu.quota of /app.slice, consistent
-          judged      0.1 s to 3.3 s       pressure  cpu 71 % some, memory 0, io 1 % (machine)
+          judged      0.1 s to 3.2 s       pressure  cpu 71 % some, memory 0, io 1 % (machine)
                                            pressure  cpu 72 % some 42 % full, memory 0, io 1 % (its group)
           Where the non-idle time of web went
-            web held back by a CPU quota   74 %  #############################
+            web held back by a CPU quota   73 %  #############################
             web on a CPU                   20 %  ########
-            web waiting for a CPU         6.2 %  ##  0.2 at a time
+            web waiting for a CPU         6.3 %  ###  0.2 at a time
           Thread by thread  awake   CPU  run queue  blocked  sleep  not seen
             worker-1 902     95 %  19 %       76 %        0      0       5 %
-            worker-0 901     95 %  19 %       76 %        0      0       5 %
             worker-2 903     95 %  19 %       76 %        0      0       5 %
+            worker-0 901     95 %  19 %       76 %        0      0       5 %
             web 900           1 %   1 %          0        0   99 %         0
             the run queue includes what a CPU quota withheld
           Would help (at most, if the rest stays as it is)
             a quota of 3 CPUs  +393 %  on the CPUs that this machine has
           Would not help    more clients, a larger machine with the same quota, faster disk, more memory
-          Found innocent    steal 0, disk 0, memory 0, locks 0, other processes 26 % of the CPU used
-          Doubts            only 3.1 s were steady: run at least 10 s for a verdict to rely on; recording
-                            itself took 2.1 % of a CPU
+          Found innocent    steal 0, disk 0, memory 0, locks 0, other processes 27 % of the CPU used
+          Doubts            only 3.1 s were steady: run at least 10 s for a verdict to rely on
           Not seen          stacks, who holds which lock, single waits: this version records none;
                             connections are not seen through another root: record on the machine itself
           Prove it wrong    raise the quota of /app.slice to 3 CPUs: if throughput stays the same, this is
@@ -151,17 +150,17 @@ fn an_unprivileged_container() {
     outcome.says(&expect![[r#"
         No bottleneck: app waited for nothing worth naming; 99.5 % of its non-idle time it was on a CPU.
                                                                                   healthy of app, consistent
-          judged      0.1 s to 3.2 s       pressure  not recorded
+          judged      0.2 s to 3.3 s       pressure  not recorded
           Where the non-idle time of app went
             app on a CPU           99.5 %  ########################################
             app waiting for a CPU  0.5 %
           Thread by thread  awake   CPU  run queue  blocked  sleep  not seen
             app 17           40 %  40 %      0.2 %        0      0      60 %
-          Found innocent    steal 0, throttling 0, other processes 24 % of the CPU used
+          Found innocent    steal 0, throttling 0, other processes 32 % of the CPU used
           Doubts            only 3.1 s were steady: run at least 10 s for a verdict to rely on; no pressure
                             was recorded: this kernel shows no pressure: add psi=1 to its boot parameters
                             and reboot (it needs Linux 4.20 or later with CONFIG_PSI, and no sandbox that
-                            hides /proc/pressure); recording itself took 6 % of a CPU
+                            hides /proc/pressure)
           Not seen          stacks, who holds which lock, single waits: this version records none;
                             connections are not seen through another root: record on the machine itself;
                             proc/diskstats cannot be read: Input/output error (os error 5); what blocked
@@ -278,16 +277,15 @@ fn cpus_processes_and_groups_that_come_and_go() {
     outcome.says(&expect![[r#"
         No bottleneck: app waited for nothing worth naming; 98 % of its non-idle time it was on a CPU.
                                                                                   healthy of app, consistent
-          judged      0.1 s to 3.2 s       pressure  cpu 5 % some, memory 0, io 0 (machine)
+          judged      0.2 s to 3.3 s       pressure  cpu 5 % some, memory 0, io 0 (machine)
                                            pressure  cpu 6 % some 3 % full, memory 0, io 0 (its group)
           Where the non-idle time of app went
             app on a CPU            98 %  #######################################
             app waiting for a CPU  2.4 %  #
           Thread by thread  awake   CPU  run queue  blocked  sleep  not seen
             app 500          82 %  80 %        2 %        0      0      18 %
-          Found innocent    steal 0, throttling 0, memory 0, other processes 35 % of the CPU used
-          Doubts            only 3.1 s were steady: run at least 10 s for a verdict to rely on; recording
-                            itself took 7.1 % of a CPU
+          Found innocent    steal 0, throttling 0, memory 0, other processes 39 % of the CPU used
+          Doubts            only 3.1 s were steady: run at least 10 s for a verdict to rely on
           Not seen          stacks, who holds which lock, single waits: this version records none;
                             connections are not seen through another root: record on the machine itself;
                             cpu3 was away for 1.1 s
@@ -410,7 +408,7 @@ fn both_hierarchies() {
     };
     outcome.says(&expect![[r#"
         A CPU quota is the bottleneck: /fixture.service ran out of its limit of 0.2 CPUs in 100 % of the
-        periods, and 37 % of its non-idle time was sh held back by it, while the machine was 0 idle.
+        periods, and 37 % of sh's non-idle time was sh held back by it, while the machine was 0 idle.
                                                                    cpu.quota of /fixture.service, consistent
           judged      0.1 s to 3.2 s       pressure  cpu 102 % some, memory 0, io 1.8 % (machine)
                                            pressure  cpu 99.8 % some 80 % full, memory 0, io 0 (its group)
@@ -427,7 +425,7 @@ fn both_hierarchies() {
             a quota of 0.3 CPUs  +0  on the CPUs that this machine has
           Would not help    more clients, a larger machine with the same quota, faster disk, more memory
           Found innocent    steal 0, disk 0, memory 0, locks 0
-          Doubts            only 3.2 s were steady: run at least 10 s for a verdict to rely on
+          Doubts            only 3.1 s were steady: run at least 10 s for a verdict to rely on
           Not seen          stacks, who holds which lock, single waits: this version records none;
                             connections are not seen through another root: record on the machine itself
           Prove it wrong    raise the quota of /fixture.service to 0.3 CPUs: if throughput stays the same,
