@@ -1,8 +1,8 @@
 //! The target must make memory free before it gets some.
 
-use model::{Confidence, Finding, LedgerClass, Resource, StallKind};
+use model::{Finding, LedgerClass, Resource, StallKind};
 
-use super::evidence::{finding, machine, number, share};
+use super::evidence::{finding, machine, number, of_memory, share, told_by};
 use super::{Cause, Judgement, Kind, Waiting, explained_by, settled, waits};
 use crate::bounds;
 use crate::facts::Facts;
@@ -65,7 +65,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         let mut evidence = vec![share(
             facts,
             "making memory free",
-            "thread.wait_channel",
+            &told_by(facts, &WAITS, "thread.wait_channel"),
             &target.entity,
             held.share,
             held.least,
@@ -95,7 +95,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             ..finding(
                 CAUSE.name,
                 &machine(facts),
-                Confidence::Consistent,
+                of_memory(facts, held.least),
                 sentence,
             )
         }))

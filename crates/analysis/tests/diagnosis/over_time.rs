@@ -191,7 +191,7 @@ proptest! {
 
 #[test]
 fn the_table_names_every_class_of_a_thread() {
-    let table = analysis::ledger_table();
+    let table = analysis::ledger_table(false);
     assert_eq!(table.columns.len(), THREAD_CLASSES);
     assert_eq!(
         table.columns[LedgerClass::CpuWait as usize].name,
