@@ -43,6 +43,13 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
   "thread.run_ns": { tables: ["thread"], make: cpu.busiest },
   "thread.run_ns + wait_ns": { tables: ["thread"], make: cpu.busiest },
   "thread.system_ns": { tables: ["thread"], make: cpu.inKernel },
+  "thread_ledger.queued_rest_ns": { tables: ["thread_ledger"], make: cpu.behind },
+  "thread_ledger.queued_target_ns + queued_generator_ns": {
+    tables: ["thread_ledger"],
+    make: cpu.behind,
+  },
+  "thread_ledger.queued_generator_ns": { tables: ["thread_ledger"], make: cpu.behind },
+  "process_ledger.held_up_ns": { tables: ["process_ledger"], make: cpu.heldUp },
   "cpu.softirq_ns + irq_ns": { tables: ["cpu"], make: cpu.inInterrupts },
   "thread.wait_ns count": { tables: ["ledger"], make: requests.waitingAtATime },
   "disk.queue_ns ns": { tables: ["disk"], make: storage.operationTime },
