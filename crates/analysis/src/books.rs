@@ -56,11 +56,13 @@ impl<'a> Books<'a> {
         let mut counters = timeline.counters(table, thread, &names)?;
         let since = timeline.series(table, thread, "known_since_ns")?;
         let (first, since) = since.values().next()?;
+        // A damaged recording may say anything.
+        let before_ns = first.as_ns().checked_sub(since).filter(|ns| *ns > 0);
         let since = Timestamp::from_ns(since);
         let mut values = [0.0; ASKED];
         let read = counters.at(first, &mut values);
         let goes_back =
-            read && since < first && adds_up(&values[..TIMES], Window::new(since, first));
+            read && before_ns.is_some() && adds_up(&values[..TIMES], Window::new(since, first));
         let start = if goes_back { since } else { first };
         let mut classes = [LedgerClass::Unknown; TIMES];
         for (own, name) in classes.iter_mut().zip(&names) {

@@ -21,7 +21,7 @@ fn target(report: &Report) -> &ThreadsAccount {
 }
 
 /// Half of the target's time in the queue: 2 of 5 behind its own, 2 behind the generator, 1 behind nobody.
-fn saturated() -> String {
+pub fn saturated() -> String {
     format!(
         "{SATURATED}
     thread_ledger.queued_target_ns *1e9 22222222222222222222
@@ -31,6 +31,21 @@ fn saturated() -> String {
     thread_ledger.hidden_ns *1e8 01234567898765432101
 "
     )
+}
+
+/// Of the 60 % a half was the quota's, and for the other half they waited for each other.
+pub fn limited() -> String {
+    format!(
+        "{LIMITED}
+    thread_ledger.throttled_ns *1e9 33333333333333333333
+    thread_ledger.queued_target_ns *1e9 33333333333333333333
+"
+    )
+}
+
+/// Eight tenths of each server's time in futex.
+pub fn locked() -> String {
+    format!("{FUTEX}\n    thread_ledger.futex_ns *1e9 88888888888888888888\n")
 }
 
 #[test]
@@ -131,13 +146,7 @@ fn what_is_hidden_is_signed_and_said_of_long_enough_only() {
 
 #[test]
 fn a_quota_is_told_apart_from_contention_under_it() {
-    // Of the 60 % a half was the quota's, and for the other half they waited for each other.
-    let text = format!(
-        "{LIMITED}
-    thread_ledger.throttled_ns *1e9 33333333333333333333
-    thread_ledger.queued_target_ns *1e9 33333333333333333333
-"
-    );
+    let text = limited();
     let report = drawn(&text).diagnose();
     expect![[r#"
         cpu.quota | cgroup limited | measured | 0.300 (0.300 to 0.300)
@@ -160,7 +169,7 @@ fn a_quota_is_told_apart_from_contention_under_it() {
 
 #[test]
 fn a_lock_that_was_counted_is_measured() {
-    let text = format!("{FUTEX}\n    thread_ledger.futex_ns *1e9 88888888888888888888\n");
+    let text = locked();
     let report = drawn(&text).diagnose();
     let finding = headline(&report);
     assert_eq!(

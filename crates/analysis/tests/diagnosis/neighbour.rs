@@ -188,7 +188,7 @@ fn cannot_be_told_without_the_cpus_or_without_the_others() {
 /// The same as the scheduler's own events tell it: of the 60 % of waiting 40 are behind others, 10 behind
 /// the server itself and 10 behind the generator; the others' second process holds up four times what
 /// the first does, though it uses less CPU.
-fn booked() -> String {
+pub fn booked() -> String {
     format!(
         "{NEIGHBOUR}
     thread_ledger.queued_rest_ns *1e9 44444444444444444444
