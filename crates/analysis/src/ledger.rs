@@ -99,6 +99,12 @@ impl Ledger {
         self.queued[holder as usize]
     }
 
+    /// Whether most of it was counted at the scheduler's events.
+    pub(crate) fn is_booked(&self) -> bool {
+        const MOST: f64 = 0.9;
+        self.wall_ns > 0.0 && self.counted_ns >= MOST * self.wall_ns
+    }
+
     /// Whether nothing but the scheduler's own events decides how much a class is.
     pub(crate) fn is_counted(&self, class: LedgerClass) -> bool {
         /// What is told otherwise of a thread that has just come or gone changes nothing.

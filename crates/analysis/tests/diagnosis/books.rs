@@ -5,7 +5,8 @@ use expect_test::expect;
 use model::{Agreement, Confidence, LedgerClass, PartKind, Quality, Report, ThreadsAccount};
 
 use crate::drawing::{drawn, headline, part, said, told};
-use crate::locks::{DATABASE, FUTEX};
+use crate::locks::{DATABASE, FUTEX, SYNC};
+use crate::memory;
 use crate::quota::LIMITED;
 use crate::saturated::SATURATED;
 
@@ -240,4 +241,41 @@ fn a_ledger_that_was_refused_is_not_seen() {
     expect![[r#"
         stacks, who holds which lock, single waits: this version records none
         who had the CPUs that were waited for, and every wait of every thread: not permitted: run as root"#]].assert_eq(&report.verdict.not_seen.join("\n"));
+}
+
+#[test]
+fn waits_for_memory_and_for_syncs_are_measured() {
+    // Nobody needs to see in which function of the kernel they wait.
+    let text = memory::reclaim().replace("blocked  D-1@600", "blocked  D-1");
+    let text = format!("{text}\n    thread_ledger.memory_other_ns *1e9 88888888888888888888\n");
+    let report = drawn(&text).diagnose();
+    let finding = headline(&report);
+    assert_eq!(
+        (&*finding.cause, finding.confidence),
+        ("memory.reclaim", Confidence::Measured)
+    );
+    assert_eq!(finding.evidence[0].column, "thread_ledger.memory_other_ns");
+    // What waits for a disk and for other things of the kernel's is none of memory's.
+    let text = text.replace("memory_other_ns", "kernel_other_ns");
+    expect!["absent: server was not seen making memory free"]
+        .assert_eq(&said(&drawn(&text).diagnose(), "memory.reclaim"));
+
+    let text = format!("{SYNC}\n    thread_ledger.io_sync_ns hot1 *1e9 99999999999999999999\n");
+    let report = drawn(&text).diagnose();
+    let finding = headline(&report);
+    assert_eq!(finding.cause, "io.sync");
+    // One of eight in the sync, the others in line by an estimate: that alone is not enough.
+    assert_eq!(finding.confidence, Confidence::Consistent);
+    let text = format!(
+        "{}
+    thread_ledger.io_sync_ns hot1 *1e9 99999999999999999999
+    thread_ledger.io_sync_ns *1e9 66666666666666666666
+    thread_ledger.kernel_sync_ns *1e9 33333333333333333333
+",
+        SYNC.replace("S202", "D75")
+    );
+    let report = drawn(&text).diagnose();
+    assert_eq!(headline(&report).confidence, Confidence::Measured);
+    expect!["thread_ledger.memory_sync_ns + io_sync_ns + kernel_sync_ns"]
+        .assert_eq(&headline(&report).evidence[0].column);
 }
