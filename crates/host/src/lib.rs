@@ -37,6 +37,7 @@ mod pulse;
 #[cfg(feature = "queues")]
 pub mod queues;
 mod registry;
+mod requests;
 mod root;
 mod sampler;
 mod schedule;

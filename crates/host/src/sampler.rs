@@ -27,6 +27,7 @@ use crate::limits;
 use crate::probe::{Presence, Probe, Scratch};
 use crate::processes::Processes;
 use crate::registry::Registry;
+use crate::requests::Meters;
 use crate::root;
 use crate::schedule::{Due, Look, TICK_NS, Timer, ticks_of};
 use crate::stalls::{self, Stalls};
@@ -60,6 +61,7 @@ pub struct Sampler {
     stalls: Option<Stalls>,
     density: [Intake; 2],
     books: Option<Books>,
+    meters: Option<Meters>,
     filesystems: Filesystems,
     connections: Connections,
     registry: Registry,
@@ -116,6 +118,7 @@ impl Sampler {
         };
         let stalls = load(settings, "pressure", || Stalls::load(machine), &mut cost);
         let books = load(settings, "ledger", Books::load, &mut cost);
+        let meters = load(settings, "requests", Meters::load, &mut cost);
         let read = |sensor: &Sensor| stalls.is_none() || !stalls::stands_for(sensor);
         let machine_probes = sensors::all()
             .iter()
@@ -150,6 +153,7 @@ impl Sampler {
             stalls,
             density: stalls::intakes(),
             books,
+            meters,
             filesystems: Filesystems::new(&settings.root),
             connections: Connections::new(&settings.root),
             registry,
@@ -322,6 +326,10 @@ impl Sampler {
         if let Some(books) = &mut self.books {
             books.follow(&self.processes, &mut self.scratch.gaps);
         }
+        if let Some(meters) = &mut self.meters {
+            let gaps = &mut self.scratch.gaps;
+            meters.follow(now, &self.processes, gaps, &mut self.registry);
+        }
     }
 
     /// Looks which groups and filesystems target and generator are on; they may have moved.
@@ -376,6 +384,7 @@ impl Sampler {
             stalls,
             density,
             books,
+            meters,
             connections,
             registry,
             due,
@@ -412,6 +421,11 @@ impl Sampler {
         {
             let rest = look == Look::Last || now_due.every(LEDGER_REST_TICKS * budget.rest);
             books.sample(stamp(), rest, processes, &mut scratch.gaps);
+        }
+        if let Some(meters) = meters
+            && (look == Look::Last || now_due.every(budget.near))
+        {
+            meters.sample(stamp(), processes, &mut scratch.gaps, registry);
         }
         if let Some(stalls) = stalls {
             if look == Look::Last || now_due.every(budget.near) {
