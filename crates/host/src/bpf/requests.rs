@@ -5,6 +5,7 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 
 use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
 use libbpf_rs::{MapCore as _, MapFlags};
+use model::Role;
 
 use super::mapped::Mapped;
 use super::skeletons::requests::types::{requests_account, requests_owner, requests_part};
@@ -28,6 +29,16 @@ pub(crate) enum Side {
     Server,
     /// Those that it made.
     Client,
+}
+
+impl Side {
+    /// By a process's part.
+    pub(crate) fn of(role: Role) -> Self {
+        match role {
+            Role::Generator => Self::Client,
+            _ => Self::Server,
+        }
+    }
 }
 
 /// The loaded programs.
