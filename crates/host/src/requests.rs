@@ -315,6 +315,7 @@ fn row(account: &Account) -> [i64; WIDTH] {
         account.requests.cast_signed(),
         account.merged.cast_signed(),
         account.unasked.cast_signed(),
+        account.timed_by_bucket.iter().sum::<u64>().cast_signed(),
         account.ns.cast_signed(),
     ]);
     for (to, count) in row[FIRST_BUCKET..].iter_mut().zip(&account.timed_by_bucket) {

@@ -13,7 +13,7 @@ use model::{Column, ColumnKind, EntityKind, Quality, Table, Unit};
 const FIRST_OCTAVE: u32 = 13;
 const OCTAVES: u32 = 22;
 /// Columns before the buckets.
-pub const FIRST_BUCKET: usize = 4;
+pub const FIRST_BUCKET: usize = 5;
 /// Buckets: one for what is shorter than all bounds, and one for what is longer.
 pub const BUCKETS: usize = 4 * OCTAVES as usize + 2;
 /// All columns.
@@ -70,6 +70,11 @@ fn columns(source: &'static str, duration: &str) -> std::borrow::Cow<'static, [C
             "Sends that answer no request: greetings, notifications, replication.".to_owned(),
         ),
         counter(
+            "timed".to_owned(),
+            Unit::Count,
+            "Requests that were timed: where they are many, those are drawn by lot.".to_owned(),
+        ),
+        counter(
             "timed_ns".to_owned(),
             Unit::Nanoseconds,
             format!("How long those that were timed took together, each {duration}."),
@@ -77,7 +82,7 @@ fn columns(source: &'static str, duration: &str) -> std::borrow::Cow<'static, [C
     ];
     let bounds = (0..BUCKETS)
         .map(|bucket| upper_ns(bucket).map_or("longer".to_owned(), |ns| format!("under_{ns}_ns")));
-    let help = "How many of those that were timed took less than that, and not less than the bound before; where requests are many they are drawn by lot for it.";
+    let help = "How many of those that were timed took less than that, and not less than the bound before.";
     columns.extend(bounds.map(|name| counter(name, Unit::Count, help.to_owned())));
     columns.into()
 }

@@ -105,8 +105,9 @@ pub(super) fn requests(patient: &Patient<'_>) -> Answer {
              given back).",
         ),
         Err(refusal) => Answer::lacking(format!(
-            "The programs that time requests at the sockets of servers do not load: {refusal}. Throughput \
-             and latency are known only as far as the load generator tells them."
+            "The programs that time requests at the sockets of servers do not load: {refusal}. Verdicts of this \
+             version can do without: throughput and latency are then known as far as the load generator \
+             tells them."
         )),
     }
 }

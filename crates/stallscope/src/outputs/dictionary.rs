@@ -1,6 +1,6 @@
 //! What tables and columns mean, as Markdown: `docs/data.md`, and the README of exported tables.
 
-use model::Table;
+use model::{Column, Table};
 
 use crate::export::word;
 
@@ -12,14 +12,22 @@ pub(crate) fn section(table: &Table, when: &str) -> String {
         text += &format!(" Read: {when}.");
     }
     text += "\n\n| column | unit | kind | quality | what it is | read from |\n|---|---|---|---|---|---|\n";
-    for column in table.columns.iter() {
+    let alike = |one: &Column, next: &Column| {
+        (&one.unit, &one.kind, &one.help) == (&next.unit, &next.kind, &next.help)
+    };
+    for columns in table.columns.chunk_by(alike) {
+        let column = &columns[0];
         let mut source = cell(&column.source);
         if !column.since.is_empty() {
             source += &format!(" (since Linux {})", cell(&column.since));
         }
+        let mut name = format!("`{}`", cell(&column.name));
+        // Buckets of a histogram.
+        if let [_, .., last] = columns {
+            name += &format!(" to `{}`, {} columns", cell(&last.name), columns.len());
+        }
         text += &format!(
-            "| `{}` | {} | {} | {} | {} | {source} |\n",
-            cell(&column.name),
+            "| {name} | {} | {} | {} | {} | {source} |\n",
             word(&column.unit).replace('_', " "),
             word(&column.kind),
             column.quality.word(),

@@ -38,6 +38,7 @@ mod process;
 mod quantiles;
 mod quota;
 mod report;
+mod request_times;
 mod serve;
 mod signal;
 mod silent;
