@@ -5,11 +5,12 @@
 //! costs too much.
 
 mod hand_over;
+mod own;
 
 use std::os::fd::BorrowedFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use model::{Cost, Entity, EntityId, EntityKind, Gap, GapReason, Table, Timestamp, Window};
+use model::{Cost, Entity, EntityId, EntityKind, Table, Timestamp, Window};
 use sensors::{Facts, Scope, Sensor};
 
 use crate::Error;
@@ -24,6 +25,7 @@ use crate::handle::{Command, Harvest, SamplerHandle, Settings, Spare};
 use crate::intake::{Intake, LastSeen};
 use crate::ledger::Books;
 use crate::limits;
+use crate::privileges::{Duty, give_up_all_but};
 use crate::probe::{Presence, Probe, Scratch};
 use crate::processes::Processes;
 use crate::registry::Registry;
@@ -191,6 +193,7 @@ impl Sampler {
                 sampler.cost.memory_locked = limits::lock_memory();
                 sampler.cost.priority = limits::raise_priority().to_owned();
             }
+            give_up_all_but(Duty::Sampling);
             sampler.run(&timer, &mut sink);
         };
         let thread = std::thread::Builder::new()
@@ -211,7 +214,7 @@ impl Sampler {
         // On a starved machine it takes a while to open everything.
         let begun = boottime();
         if begun.ns_since(self.started) > OVERRUN_TICKS as i64 * TICK_NS {
-            sink(overrun(Window::new(self.started, begun)));
+            sink(own::overrun(Window::new(self.started, begun)));
         }
         // A workload may end before the first tick does: its stop must not be lost.
         let mut go_on = self.tick(0, sink);
@@ -445,31 +448,6 @@ impl Sampler {
             connections.look(processes, &mut scratch.gaps, registry);
         }
     }
-
-    fn note_self(&mut self, now: Timestamp, lateness_ns: i64) {
-        let cpu_ns = process_cpu_ns() - self.start_cpu_ns;
-        let values = [
-            lateness_ns,
-            cpu_ns,
-            TICK_NS * self.budget.near as i64,
-            self.missed,
-            self.budget.rest as i64,
-        ];
-        self.recorder.1.take(now, &values, &mut self.recorder.0);
-        self.cost.cpu_ns = cpu_ns;
-        self.cost.wall_ns = now.ns_since(self.started);
-        self.cost.fast_period_ns = TICK_NS * self.budget.near as i64;
-    }
-
-    /// Deadlines passed, of which at most the last is served: how late that is, and a gap if it is.
-    fn note_missed(&mut self, passed: u64, late: Window, sink: &mut dyn FnMut(Harvest)) {
-        self.missed += passed as i64 - 1;
-        if passed > OVERRUN_TICKS {
-            sink(overrun(late));
-        }
-        self.cost.late_ticks += u64::from(late.len_ns() > TICK_NS / 2);
-        self.cost.lateness_max_ns = self.cost.lateness_max_ns.max(late.len_ns());
-    }
 }
 
 /// A program of the kernel's and what reads it, where it can be had; through another root it would tell
@@ -488,15 +466,6 @@ fn load<T>(
     let said = loaded.as_ref().err().map(ToString::to_string);
     cost.programs.insert(name.to_owned(), said);
     loaded.ok()
-}
-
-fn overrun(window: Window) -> Harvest {
-    Harvest::Gap(Gap {
-        table: "*".to_owned(),
-        what: String::new(),
-        window: Some(window),
-        reason: GapReason::Overrun,
-    })
 }
 
 #[cfg(test)]
