@@ -12,6 +12,7 @@ use sensors::request::{CALLS, FIRST_BUCKET, REQUESTS, WIDTH};
 use crate::bpf::Refusal;
 use crate::bpf::requests::{Account, CONNECTIONS, Owner, Requests, SERVICES, Side};
 use crate::capabilities::has_first_pids;
+use crate::clock::boottime;
 use crate::gaps::Gaps;
 use crate::intake::{Intake, LastSeen};
 use crate::processes::Processes;
@@ -19,9 +20,11 @@ use crate::registry::Registry;
 
 /// A connection without requests for so long may have to give up its account.
 const IDLE_NS: i64 = 10_000_000_000;
-/// So many requests a second are timed for each CPU; of more only as many, drawn by lot. Each takes two
-/// readings of the clock, of 40 to 220 ns: under 0.5 % of a CPU.
-const TIMED_PER_S: f64 = 10_000.0;
+/// Timing may take this part of the CPUs; where requests are so many that it would take more, only as many
+/// are timed, drawn by lot.
+const TIMING_SHARE: f64 = 0.005;
+/// Each takes two readings of the clock, which are most of what timing costs.
+const READINGS: f64 = 2.0;
 
 /// An account that is in use.
 struct Counted {
@@ -62,7 +65,8 @@ pub(crate) struct Meters {
     /// All requests so far.
     requests: i64,
     drops_said: u64,
-    cpus: f64,
+    /// Requests that may be timed in a second.
+    most_timed: f64,
 }
 
 impl Meters {
@@ -83,7 +87,7 @@ impl Meters {
             before: Timestamp::default(),
             requests: 0,
             drops_said: 0,
-            cpus: std::thread::available_parallelism().map_or(1, usize::from) as f64,
+            most_timed: most_timed(),
         })
     }
 
@@ -249,7 +253,7 @@ impl Meters {
         let rate = (requests - self.requests) as f64 / seconds.max(1e-3);
         self.requests = requests;
         self.programs
-            .time((TIMED_PER_S * self.cpus / rate.max(1.0)).min(1.0));
+            .time((self.most_timed / rate.max(1.0)).min(1.0));
     }
 
     /// Ends all series.
@@ -287,6 +291,22 @@ impl Counted {
         }
         self.last.take(now, &grown, intake);
     }
+}
+
+/// By what a reading of the clock costs here: 20 to 250 ns, by the machine's clock.
+fn most_timed() -> f64 {
+    const TRIES: u32 = 10;
+    const ROUND: u32 = 100;
+    let round = |_| {
+        let start = boottime();
+        (0..ROUND).for_each(|_| _ = std::hint::black_box(boottime()));
+        boottime().ns_since(start)
+    };
+    // The least: others may have had the CPU.
+    let least_ns = (0..TRIES).map(round).min().unwrap_or_default();
+    let reading_ns = (least_ns as f64 / f64::from(ROUND)).max(10.0);
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from) as f64;
+    cpus * TIMING_SHARE * 1e9 / (READINGS * reading_ns)
 }
 
 fn end(counted: Option<Counted>, now: Timestamp, intake: &mut Intake, registry: &mut Registry) {
