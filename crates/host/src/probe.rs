@@ -1,5 +1,6 @@
 //! One sensor pointed at one thing: its files kept open, its last values remembered.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use model::{EntityId, GapReason, Timestamp, Window, name_of};
@@ -21,6 +22,9 @@ const MOST_SOURCES: usize = 12;
 /// Parts may come back, a disk or an interface, and are waited for; of more than these only those that
 /// are there are kept: each container that starts makes an interface of a new name.
 const MOST_PARTS: usize = 1_000;
+
+/// Numbers in a file get more digits, up to 20 each: three do at once in a thread's schedstat.
+const ROOM_TO_GROW: usize = 64;
 
 /// What all probes share while they are read.
 pub(crate) struct Scratch {
@@ -47,6 +51,29 @@ impl Scratch {
             gaps: Gaps::default(),
             words: Words::default(),
         }
+    }
+
+    /// Reads the stat file of a process or thread that a sensor will be pointed at, by its number in a
+    /// folder of many. `None` where it is gone, which costs nothing: on a busy machine many end before
+    /// they are looked at. Where no descriptor is left for it, that is said.
+    pub(crate) fn first_look(
+        &mut self,
+        sensor: &'static Sensor,
+        folder: &Path,
+        number: u32,
+    ) -> Option<&[u8]> {
+        let Self {
+            path, text, gaps, ..
+        } = self;
+        path.clear();
+        path.push(folder);
+        write!(path.as_mut_os_string(), "/{number}/stat").ok()?;
+        match KeptFile::open(path, share_of(sensor)).and_then(|file| file.read(text)) {
+            Ok(()) => return Some(text),
+            Err(errno @ (Errno::MFILE | Errno::NFILE)) => say_lack(sensor, 0, errno, gaps),
+            Err(_) => {}
+        }
+        None
     }
 
     /// Says which of a sensor's words were never found.
@@ -257,7 +284,8 @@ impl Probe {
                     self.unchanged(now);
                     return Presence::Alive;
                 }
-                let first = self.first.get_or_insert_default();
+                let room = 2 * scratch.buffers[index].len() + ROOM_TO_GROW;
+                let first = self.first.get_or_insert_with(|| Vec::with_capacity(room));
                 first.clear();
                 first.extend_from_slice(&scratch.buffers[index]);
             }
@@ -433,18 +461,6 @@ fn open_source(
             None
         }
     }
-}
-
-/// Reads a file of something that a sensor will be pointed at. `None` where it is gone, or where no
-/// descriptor is left for it, which is said.
-pub(crate) fn first_look(sensor: &'static Sensor, path: &Path, gaps: &mut Gaps) -> Option<Vec<u8>> {
-    let mut text = Vec::new();
-    match KeptFile::open(path, share_of(sensor)).and_then(|file| file.read(&mut text)) {
-        Ok(()) => return Some(text),
-        Err(errno @ (Errno::MFILE | Errno::NFILE)) => say_lack(sensor, 0, errno, gaps),
-        Err(_) => {}
-    }
-    None
 }
 
 fn share_of(sensor: &Sensor) -> Share {

@@ -1,7 +1,7 @@
 //! The threads of one process of target or generator, with their sensors.
 
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use model::{Entity, EntityId, EntityKind, Timestamp, name_of};
 use rustix::fs::{Mode, OFlags, SeekFrom};
@@ -11,7 +11,7 @@ use crate::folder::each_number_in;
 use crate::intake::Intake;
 use crate::kept_file::KeptFile;
 use crate::limits::{self, Share};
-use crate::probe::{Presence, Probe, Scratch, first_look};
+use crate::probe::{Presence, Probe, Scratch};
 use crate::registry::Registry;
 
 struct Thread {
@@ -23,6 +23,7 @@ struct Thread {
 
 /// The threads of one process.
 pub(crate) struct Threads {
+    path: PathBuf,
     folder: OwnedFd,
     threads: Vec<Thread>,
 }
@@ -31,11 +32,13 @@ impl Threads {
     /// Opens /proc/PID/task; `None` when the process is gone.
     pub(crate) fn open(process: &Path) -> Option<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let folder = rustix::fs::open(process.join("task"), flags, Mode::empty());
+        let path = process.join("task");
+        let folder = rustix::fs::open(&path, flags, Mode::empty());
         let folder = folder
             .and_then(|folder| limits::keep(folder, Share::Near))
             .ok()?;
         Some(Self {
+            path,
             folder,
             threads: Vec::new(),
         })
@@ -56,7 +59,11 @@ impl Threads {
         self.threads
             .iter_mut()
             .for_each(|thread| thread.alive = false);
-        let Self { folder, threads } = self;
+        let Self {
+            path,
+            folder,
+            threads,
+        } = self;
         if rustix::fs::seek(&*folder, SeekFrom::Start(0)).is_err() {
             return;
         }
@@ -67,7 +74,8 @@ impl Threads {
                 next = known + 1;
                 return;
             }
-            threads.extend(open_thread(process, tid, sensor, now, scratch, registry));
+            let new = open_thread(process, (path, tid), sensor, now, scratch, registry);
+            threads.extend(new);
         });
     }
 
@@ -140,18 +148,18 @@ fn position(threads: &[Thread], tid: u32, next: usize) -> Option<usize> {
 
 fn open_thread(
     process: (&Path, EntityId),
-    tid: u32,
+    (tasks, tid): (&Path, u32),
     sensor: &'static Sensor,
     now: Timestamp,
     scratch: &mut Scratch,
     registry: &mut Registry,
 ) -> Option<Thread> {
-    let folder = process.0.join("task").join(tid.to_string());
     // The name first: without it there is nobody to open files for.
-    let stat = first_look(sensor, &folder.join("stat"), &mut scratch.gaps)?;
-    let stat = sensors::parse_stat(&stat).ok()?;
-    let path = format!("{}/tid:{tid}", registry.get(process.1)?.entity.path);
+    let stat = scratch.first_look(sensor, tasks, tid)?;
+    let stat = sensors::parse_stat(stat).ok()?;
     let name = name_of(stat.name).into_owned();
+    let path = format!("{}/tid:{tid}", registry.get(process.1)?.entity.path);
+    let folder = tasks.join(tid.to_string());
     let entity = registry.add(
         Entity::new(EntityKind::Thread, name, path),
         Some(process.1),

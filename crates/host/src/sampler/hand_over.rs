@@ -100,7 +100,8 @@ impl Sampler {
         if let Some(meters) = &mut self.meters {
             meters.finish();
         }
-        self.cost.ledger = self.books.as_mut().map(Books::finish);
+        let books = self.books.as_mut();
+        self.cost.ledger = books.map(|books| books.finish(&mut self.scratch.gaps));
         self.recorder.1.finish(&mut self.recorder.0);
         self.clock.1.finish(&mut self.clock.0);
         self.filesystems.finish();
