@@ -63,6 +63,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (next->pid)
 		queue->holder = enter(next, queue, cpu, now, next->se.sum_exec_runtime,
 				      delay_at(next, now));
+	else
+		hand_over(queue, cpu, now, 0);
 	step(queue);
 	return 0;
 }

@@ -13,12 +13,14 @@
 #include "run_queue.bpf.h"
 #include "../sets.h"
 
-/* What threads do, counted side by side in one word: up to 32,767 of each, of which one has the CPU. */
+/* What threads do, counted side by side in one word: up to 32,767 of each. */
 #define COUNT_BITS 15
 #define COULD_RUN (1ULL << 0)
 #define WAITS_FOR_IO (1ULL << 15)
 #define STALLS (1ULL << 30)
 #define STALLS_RUNNING (1ULL << 45)
+/* One of them has the CPU. That is the CPU's own, and no thread's share: who has left it unseen then does
+ * not have it on. */
 #define HAS_CPU (1ULL << 60)
 /* It has the CPU and stalls for memory: nothing productive can run there. */
 #define STALLS_ON_CPU (1ULL << 62)
@@ -98,48 +100,58 @@ static __always_inline __u32 states_of(__u64 threads)
 	return states | 1 << PRESSURE_NONIDLE;
 }
 
-/* Counts up to now, and a change of what the threads do from now on; under the lock. */
-static __always_inline void change(struct sets_stall *stall, __u64 now, __u64 by)
+/* A change without the lock, or of a moment that is counted already: from `until` on it will be counted,
+ * and it was so from `now` on. No static function, as the next: the verifier looks at it once. */
+int change_from_afar(__u32 set, __u32 cpu, __u64 now, __u64 by)
 {
-	__u64 passed = elapsed(stall->until, now);
-	__u32 states, each;
+	struct sets_stall *stall = set_on(set, cpu);
+	__u64 before, passed;
+	__u32 old, new, each;
 
-	step(stall);
-	if (passed) {
-		states = states_of(stall->threads + stall->threads_moved);
-		for (each = 0; each < PRESSURE_STATES; each++) {
-			if (states & (1 << each))
-				stall->ns[each] += passed;
-		}
-		stall->until += passed;
-	}
-	stall->threads += by;
-	step(stall);
-}
-
-/* The same without the lock: what will be counted from `until` was so from now on only. */
-static __always_inline void change_from_afar(struct sets_stall *stall, __u64 now, __u64 by)
-{
-	__u64 passed = elapsed(stall->until, now);
-	__u64 before = stall->threads + __sync_fetch_and_add(&stall->threads_moved, by);
-	__u32 old = states_of(before), new = states_of(before + by), each;
-
+	if (!stall)
+		return 0;
+	before = stall->threads + __sync_fetch_and_add(&stall->threads_moved, by);
+	old = states_of(before);
+	new = states_of(before + by);
+	passed = now - stall->until;
 	for (each = 0; each < PRESSURE_STATES; each++) {
 		if ((old ^ new) & (1 << each))
 			__sync_fetch_and_add(&stall->ns_moved[each], new & (1 << each) ? -passed : passed);
 	}
+	return 0;
 }
 
-static __noinline void move_share(struct membership *member, __u32 set, __u32 cpu, __u64 now)
+/* Counts up to now, and a change of what the threads do from now on; under the lock. */
+int change(__u32 set, __u32 cpu, __u64 now, __u64 by)
 {
-	struct sets_stall *old = set_on(member->counted_set, member->counted_cpu);
-	struct sets_stall *new = set_on(set, cpu);
+	struct sets_stall *stall = set_on(set, cpu);
+	__u32 states, each;
+	__u64 passed;
 
-	if (old)
-		change_from_afar(old, now, -member->share);
-	if (new)
-		change_from_afar(new, now, member->share);
-	if (!new)
+	if (!stall)
+		return 0;
+	if (now < stall->until)
+		return change_from_afar(set, cpu, now, by);
+	passed = now - stall->until;
+	step(stall);
+	states = states_of(stall->threads + stall->threads_moved);
+	for (each = 0; each < PRESSURE_STATES; each++) {
+		if (states & (1 << each))
+			stall->ns[each] += passed;
+	}
+	stall->until = now;
+	stall->threads += by;
+	step(stall);
+	return 0;
+}
+
+/* To another CPU, or with set 0 to none. */
+static __always_inline void move_share(struct membership *member, __u32 set, __u32 cpu, __u64 now)
+{
+	change_from_afar(member->counted_set, member->counted_cpu, now, -member->share);
+	if (set)
+		change_from_afar(set, cpu, now, member->share);
+	else
 		member->share = 0;
 	member->counted_set = set;
 	member->counted_cpu = cpu;
@@ -148,16 +160,13 @@ static __noinline void move_share(struct membership *member, __u32 set, __u32 cp
 /* A thread does something else from now on, on a CPU whose run queue's lock is held. */
 static __always_inline void count_as(struct membership *member, __u32 cpu, __u64 now, __u64 share)
 {
-	struct sets_stall *stall;
-
-	if (!member->set && !member->share)
+	if (member->share == share && member->counted_set == member->set && member->counted_cpu == cpu)
 		return;
 	if (member->share && (member->counted_set != member->set || member->counted_cpu != cpu))
 		move_share(member, member->set, cpu, now);
-	stall = set_on(member->set, cpu);
-	if (!stall)
+	if (!member->set)
 		return;
-	change(stall, now, share - member->share);
+	change(member->set, cpu, now, share - member->share);
 	member->share = share;
 	member->counted_set = member->set;
 	member->counted_cpu = cpu;
@@ -182,8 +191,19 @@ static __always_inline __u64 share_of_blocked(struct task_struct *task)
 
 static __always_inline __u64 share_of_running(const struct membership *member)
 {
-	return COULD_RUN + HAS_CPU +
-	       (member->reclaims ? STALLS + STALLS_RUNNING + STALLS_ON_CPU : 0);
+	return COULD_RUN + (member->reclaims ? STALLS + STALLS_RUNNING + STALLS_ON_CPU : 0);
+}
+
+/* A CPU is another set's from now on, or nobody's. */
+static __always_inline void hand_over(struct run_queue *queue, __u32 cpu, __u64 now, __u32 set)
+{
+	if (queue->set == set)
+		return;
+	if (queue->set)
+		change(queue->set, cpu, now, -HAS_CPU);
+	if (set)
+		change(set, cpu, now, HAS_CPU);
+	queue->set = set;
 }
 
 /* It blocks and stays in the run queue for a while, to be moved with others (DELAY_DEQUEUE). */
@@ -196,14 +216,13 @@ static __always_inline bool is_half_asleep(struct task_struct *task)
  * where no lock is held, but preemption is off. */
 static __always_inline void reclaim(struct membership *member, __u64 now, bool begins)
 {
-	struct sets_stall *stall = set_on(member->counted_set, member->counted_cpu);
 	__u64 share;
 
 	member->reclaims = begins;
-	if (!stall || !flag_of(member->share, HAS_CPU))
+	if (!member->share)
 		return;
 	share = share_of_running(member);
-	change_from_afar(stall, now, share - member->share);
+	change_from_afar(member->counted_set, member->counted_cpu, now, share - member->share);
 	member->share = share;
 }
 

@@ -267,6 +267,7 @@ static __always_inline __u32 enter(struct task_struct *task, struct run_queue *q
 {
 	struct thread *thread = thread_of(task, queue);
 
+	hand_over(queue, cpu, now, thread ? thread->member.set : 0);
 	if (!thread)
 		return LEDGER_REST;
 	step(thread);
@@ -306,6 +307,8 @@ static __always_inline void enter_unseen(struct task_struct *task, struct run_qu
 		queue->holder = enter(task, queue, cpu, arrival,
 				      task->se.sum_exec_runtime - (now - arrival),
 				      task->sched_info.run_delay);
+	else
+		hand_over(queue, cpu, arrival, 0);
 }
 
 /* Its run-queue delay, with the wait that ends now and that the kernel is about to count. */

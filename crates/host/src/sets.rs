@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use model::{EntityId, GapReason, MISSING, Role, Timestamp, Window};
+use model::{EntityId, GapReason, MISSING, Timestamp, Window};
 use sensors::stall::{FOLD, PROCESS_PRESSURE, PROCESS_STALL};
 
 use crate::bpf::fold::{MOST_APART_NS, STALLS, STATES, Stalled};
@@ -140,7 +140,7 @@ pub(crate) struct Services {
     next: usize,
     /// In which place each process is, and which process that was.
     by_pid: HashMap<u32, (EntityId, usize)>,
-    newcomers: Vec<(u32, EntityId, Role)>,
+    newcomers: Vec<(u32, EntityId)>,
     /// Rows of stall density and of pressure.
     pub(crate) intakes: [Intake; 2],
     is_full_said: bool,
@@ -167,13 +167,14 @@ impl Services {
         gaps: &mut Gaps,
     ) -> bool {
         self.forget(programs, processes);
-        let is_new = |it: &(u32, EntityId, Role)| !self.by_pid.contains_key(&it.0);
-        self.newcomers.extend(processes.parts().filter(is_new));
+        let is_new = |it: &(u32, EntityId)| !self.by_pid.contains_key(&it.0);
+        self.newcomers.extend(processes.near().filter(is_new));
         let mut changed = false;
-        while let Some((pid, entity, role)) = self.newcomers.pop() {
-            let root = processes.root_of(pid, role);
-            let place = self.by_pid.get(&root).map(|(_, place)| *place);
-            let place = place.or_else(|| self.make_room(programs, root, processes.entity(root)?));
+        while let Some((pid, entity)) = self.newcomers.pop() {
+            let place = processes.root_of(pid).and_then(|root| {
+                let place = self.by_pid.get(&root).map(|(_, place)| *place);
+                place.or_else(|| self.make_room(programs, root, processes.entity(root)?))
+            });
             let Some(place) = place else {
                 self.say_full(gaps);
                 continue;

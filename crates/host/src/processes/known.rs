@@ -32,19 +32,21 @@ impl Processes {
         near.map(|(pid, process)| (*pid, process.entity, process.role))
     }
 
-    /// The first of a process's ancestors that have the same part one after the other; it itself, where its
-    /// parent has another or is gone.
-    pub(crate) fn root_of(&self, pid: u32, role: Role) -> u32 {
-        let mut root = pid;
-        // A parent is older than its child, so that this ends.
-        while let Some(process) = self.by_pid.get(&root)
-            && let Some(parent) = self.by_pid.get(&process.parent)
-            && process.parent_entity == Some(parent.entity)
-            && parent.role == role
+    /// The topmost process above one, itself included, that has the same part: the service's.
+    pub(crate) fn service_of(&self, pid: u32) -> Option<EntityId> {
+        self.entity(self.root_of(pid)?)
+    }
+
+    /// The number of that process.
+    pub(crate) fn root_of(&self, pid: u32) -> Option<u32> {
+        let (mut root, mut top) = (pid, self.by_pid.get(&pid)?);
+        while let Some(parent) = self.by_pid.get(&top.parent)
+            && top.parent_entity == Some(parent.entity)
+            && parent.role == top.role
         {
-            root = process.parent;
+            (root, top) = (top.parent, parent);
         }
-        root
+        Some(root)
     }
 
     /// Every process: pid and entity.

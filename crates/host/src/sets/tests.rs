@@ -1,15 +1,18 @@
 //! Against the kernel's own number of a control group with the same threads and no others, of which a
 //! file is read only at start and end.
 
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use model::Role;
+
 use super::*;
+use crate::bpf::ledger::Record;
 use crate::bpf::ledger::tests::{Started, loaded, skipped};
-use crate::bpf::ledger::waits::{Group, burn};
+use crate::bpf::ledger::waits::{Group, OnDisk, burn};
 use crate::bpf::pressure::Pressure;
 use crate::clock::boottime;
 use crate::hierarchies::Hierarchies;
@@ -124,7 +127,10 @@ fn compared(programs: &mut Ledger, group: &Around) -> [[(f64, f64); TOLD]; 2] {
     // File and programs are to be read at one time, whoever else wants the CPU.
     crate::limits::raise_priority();
     let (mut set, mut last_ended) = (Set::new(programs, 0), Timestamp::default());
-    let mut read = |set: &mut Set, kernels: &mut Kernels| {
+    let read = |programs: &mut Ledger,
+                set: &mut Set,
+                kernels: &mut Kernels,
+                last_ended: &mut Timestamp| {
         // Both at one time: between them another may have had the CPU.
         let density = (0..100).find_map(|_| {
             let before = Instant::now();
@@ -135,24 +141,24 @@ fn compared(programs: &mut Ledger, group: &Around) -> [[(f64, f64); TOLD]; 2] {
         let density = density.expect("they can be read at one time");
         let (now, ended) = (boottime(), kernels.programs.state(1).expect("it is there"));
         // Both are to end their intervals at one time: how a load is spread over the CPUs changes.
-        let is_fresh = std::mem::replace(&mut last_ended, ended) != ended;
+        let is_fresh = std::mem::replace(last_ended, ended) != ended;
         let own = set.before.unwrap_or(now);
         set.folded = if is_fresh { ended + -FOLD_NS } else { own };
         set.take(programs, 0, now);
         density
     };
-    read(&mut set, &mut kernels);
+    read(programs, &mut set, &mut kernels, &mut last_ended);
     let (begin, kernels_before) = (Instant::now(), group.totals());
-    let kernels_density = read(&mut set, &mut kernels);
+    let kernels_density = read(programs, &mut set, &mut kernels, &mut last_ended);
     // Whoever reads the file has the kernel end an interval then.
     set.end();
     let (before, density_before) = (set.stalled.pressure(), set.stalled.density());
     while begin.elapsed() < MEASURED {
         sleep(Duration::from_millis(100));
-        read(&mut set, &mut kernels);
+        read(programs, &mut set, &mut kernels, &mut last_ended);
     }
     let (kernels_after, wall) = (group.totals(), begin.elapsed());
-    let kernels_after_density = read(&mut set, &mut kernels);
+    let kernels_after_density = read(programs, &mut set, &mut kernels, &mut last_ended);
     set.end();
     let (after, density) = (set.stalled.pressure(), set.stalled.density());
     let share = |after: i64, before: i64| (after - before) as f64 / wall.as_nanos() as f64;
@@ -177,9 +183,10 @@ fn worst(both: &[(f64, f64)]) -> f64 {
 }
 
 fn shown(both: &[(f64, f64); TOLD]) -> String {
-    let each = NAMES.iter().zip(both).map(|(name, (kernels, own))| {
-        format!("{name} {:.3} {:.3}", 100.0 * kernels, 100.0 * own)
-    });
+    let each = NAMES
+        .iter()
+        .zip(both)
+        .map(|(name, (kernels, own))| format!("{name} {:.3} {:.3}", 100.0 * kernels, 100.0 * own));
     each.collect::<Vec<_>>().join(", ")
 }
 
@@ -210,6 +217,41 @@ fn bursts(cpu: u32, busy_ms: u64, period_ms: u64, test: &str) -> String {
 
 const BURN: &str = "while :; do :; done";
 
+fn burn_on(cpu: u32) -> String {
+    format!("taskset -pc {cpu} $$; {BURN}")
+}
+
+/// Others may read the group's files, which has the kernel end an interval earlier than it would; and a
+/// switch that nobody tells of is made up for only at the next.
+const TRIES: usize = 3;
+
+/// Whether some and full of a group's processes are the kernel's, in one of some tries. `begin` gets the
+/// group to fill it, and gives back those in the set.
+fn agree<T>(
+    programs: &mut Ledger,
+    name: &str,
+    most_apart: f64,
+    begin: impl Fn(&mut Around) -> (Vec<u32>, T),
+) -> [f64; TOLD] {
+    let mut tries = Vec::new();
+    for _ in 0..TRIES {
+        let mut group = Around::new();
+        let (pids, _limits) = begin(&mut group);
+        put(programs, &pids);
+        sleep(Duration::from_millis(800));
+        let [pressure, density] = compared(programs, &group);
+        drop(group);
+        let said = format!("{}; of density: {}", shown(&pressure), shown(&density));
+        println!("{name}: kernel's and ours: {said}");
+        assert!(pressure[0].0 > 0.01, "{name}: it waited: {said}");
+        tries.push(said);
+        if worst(&pressure) < most_apart && worst(&density) < most_apart {
+            return pressure.map(|(_, own)| own);
+        }
+    }
+    panic!("{name}: {tries:#?}");
+}
+
 #[test]
 fn what_processes_wait_for_is_the_kernels_number_of_a_group_of_them() {
     if let Ok(times) = std::env::var(BURSTS) {
@@ -224,25 +266,18 @@ fn what_processes_wait_for_is_the_kernels_number_of_a_group_of_them() {
         "while :; do dd if=/dev/zero of={} bs=4k count=64 conv=fsync 2> /dev/null; sleep 0.02; done",
         file.display()
     );
-    let full = vec![BURN.to_owned(); 4];
+    let full = [0, 0, 1, 1].map(burn_on).to_vec();
     let light = vec![bursts(0, 1, 50, name); 2];
     let mut mixed = light.clone();
-    mixed.push(bursts(1, 5, 50, name));
-    mixed.push(format!("taskset -pc 1 $$; {BURN}"));
-    mixed.push(written);
-    for (load, scripts, most) in [
+    mixed.extend([bursts(1, 5, 50, name), burn_on(1), written]);
+    for (load, scripts, most_apart) in [
         ("full", full, 0.001),
         ("light", light, 0.003),
         ("mixed", mixed, 0.003),
     ] {
-        let mut group = Around::new();
-        let pids: Vec<_> = scripts.iter().map(|it| group.run(it)).collect();
-        put(&mut programs, &pids);
-        sleep(Duration::from_millis(500));
-        let [both, density] = compared(&mut programs, &group);
-        println!("{load}: {}\n of density {}", shown(&both), shown(&density));
-        assert!(both[0].0 > 0.01, "{load}: it waited: {}", shown(&both));
-        let _ = most;//assert!(worst(&both) < most, "{load}: {}", shown(&both));
+        agree(&mut programs, load, most_apart, |group| {
+            (scripts.iter().map(|it| group.run(it)).collect(), ())
+        });
     }
     let _ = std::fs::remove_file(file);
 }
@@ -257,52 +292,150 @@ fn a_v1_group_has_the_pressure_of_the_v2_group_around_it() {
         ("cpu.cfs_period_us", "100000"),
         ("cpu.cfs_quota_us", "60000"),
     ];
-    let Some(inner) = Group::new("cpu", &limits) else {
+    if Group::new("cpu", &limits).is_none() {
         return skipped(
             "there is no v1 hierarchy with the cpu controller that groups can be made in",
         );
-    };
-    let mut group = Around::new();
-    let pids: Vec<_> = (0..3).map(|_| group.run(BURN)).collect();
-    pids.iter().for_each(|pid| inner.take(*pid));
-    put(&mut programs, &pids);
-    sleep(Duration::from_millis(500));
-    let [both, density] = compared(&mut programs, &group);
-    println!("quota: {}\n of density {}", shown(&both), shown(&density));
-    drop(group);
+    }
+    agree(&mut programs, "quota", 0.003, |group| {
+        let limited = Group::new("cpu", &limits).expect("there was one");
+        let pids: Vec<_> = [0, 0, 1].map(|cpu| group.run(&burn_on(cpu))).to_vec();
+        pids.iter().for_each(|pid| limited.take(*pid));
+        (pids, limited)
+    });
 }
 
+/// Says that this process is to read a file over and over.
+const AGAIN: &str = "STALLSCOPE_TEST_AGAIN";
+
 #[test]
-fn memory() {
-    if let Ok(f) = std::env::var("STALLSCOPE_TEST_AGAIN") {
-        use std::os::unix::fs::FileExt as _;
-        let (again, mut block) = (std::fs::File::open(f).expect("it opens"), vec![0; 65_536]);
-        loop { for place in (0..40_u64 << 20).step_by(block.len()) {
-                (0..3).for_each(|_| drop(again.read_at(&mut block, place)));
-        } }
+fn who_makes_memory_free_stalls_for_it_while_it_runs_too() {
+    if let Some(file) = std::env::var_os(AGAIN) {
+        let (file, mut block) = (std::fs::File::open(file).expect("it opens"), [0; 65_536]);
+        // What is used more than once counts as memory that lacks when it was thrown out.
+        for place in (0..40_u64 << 20).step_by(block.len()).cycle() {
+            (0..3).for_each(|_| drop(file.read_at(&mut block, place)));
+        }
     }
     let Some((mut programs, _alone)) = loaded() else {
         return;
     };
     let limits = [("memory.limit_in_bytes", "25165824")];
-    let Some(inner) = Group::new("memory", &limits) else {
+    if Group::new("memory", &limits).is_none() {
         return skipped(
             "there is no v1 hierarchy with the memory controller that groups can be made in",
         );
-    };
-    let mut group = Around::new();
-    let file = std::env::temp_dir().join(format!("stallscope-mem-{}", std::process::id()));
-    std::fs::write(&file, vec![7; 40 << 20]).unwrap();
-    Command::new("sync").status().unwrap();
-    Command::new("dd").arg(format!("if={}", file.display())).args(["iflag=nocache", "count=0"]).status().unwrap();
+    }
+    let file = OnDisk::new("sets", 40);
     let program = std::env::current_exe().expect("this is a program");
-    let script = format!("STALLSCOPE_TEST_AGAIN={} exec {} --exact sets::tests::memory", file.display(), program.display());
-    let pids: Vec<_> = (0..2).map(|_| group.run(&script)).collect();
-    pids.iter().for_each(|pid| inner.take(*pid));
-    put(&mut programs, &pids);
-    sleep(Duration::from_millis(1500));
-    let [both, density] = compared(&mut programs, &group);
-    println!("memory: {}\n of density {}", shown(&both), shown(&density));
-    drop(group);
-    let _ = std::fs::remove_file(file);
+    let script = format!(
+        "sleep 0.3; {AGAIN}={} exec {} --exact sets::tests::who_makes_memory_free_stalls_for_it_while_it_runs_too",
+        file.path().display(),
+        program.display()
+    );
+    let pressure = agree(&mut programs, "memory", 0.01, |group| {
+        let limited = Group::new("memory", &limits).expect("there was one");
+        let pids: Vec<_> = (0..2).map(|_| group.run(&script)).collect();
+        pids.iter().for_each(|pid| limited.take(*pid));
+        (pids, limited)
+    });
+    assert!(pressure[2] > 0.01, "it stalled: {pressure:?}");
+}
+
+/// What a process's threads waited for CPUs so far, by the ledger.
+fn queued_ns(programs: &Ledger, is_meant: impl Fn(&Record) -> bool) -> i64 {
+    let records = programs.records().filter(is_meant);
+    let each = records.map(|it| it.account.queued_ns.iter().sum::<u64>());
+    each.sum::<u64>().cast_signed()
+}
+
+#[test]
+fn a_light_load_loses_nothing_against_the_ledger() {
+    let Some((mut programs, _alone)) = loaded() else {
+        return;
+    };
+    let name = "what_processes_wait_for_is_the_kernels_number_of_a_group_of_them";
+    let mut group = Around::new();
+    let pid = group.run(&bursts(1, 1, 50, name));
+    // Whoever has the CPU when it wants it.
+    let _before_it = Started::new(Command::new("sh").args([
+        "-c",
+        &bursts(1, 1, 50, name).replace("exec", "exec nice -n -15"),
+    ]));
+    put(&mut programs, &[pid]);
+    let mut kernels = Kernels::new(&group);
+    sleep(Duration::from_millis(800));
+    crate::limits::raise_priority();
+    let mut set = Set::new(&programs, 0);
+    let mut read = || {
+        programs.read(false).expect("it can be read");
+        let kernels = kernels.read()[0] * kernels.programs.online() as i64;
+        set.take(&programs, 0, boottime());
+        let own = set.stalled.density()[0] * programs.online() as i64;
+        [queued_ns(&programs, |it| it.tgid == pid), own, kernels]
+    };
+    let before = read();
+    for _ in 0..40 {
+        sleep(Duration::from_millis(100));
+        read();
+    }
+    let after = read();
+    let [ledger, own, kernels] = [0, 1, 2].map(|it| after[it] - before[it]);
+    println!("waited {ledger} ns by the ledger, {own} as a set, {kernels} as a group");
+    assert!(ledger > 10_000_000, "it waited: {ledger}");
+    // Its only thread that does anything waits: some waiting is all waiting.
+    for stalled in [own, kernels] {
+        let apart = (stalled - ledger).abs();
+        assert!(apart * 100 < ledger * 3, "{stalled} of {ledger}");
+    }
+}
+
+#[test]
+fn a_thread_alone_is_a_set_whatever_the_rest_of_its_process_does() {
+    let Some((mut programs, _alone)) = loaded() else {
+        return;
+    };
+    let own = std::process::id();
+    programs
+        .assign(own, Some(Role::Target))
+        .expect("there is room");
+    let goes_on = std::sync::atomic::AtomicBool::new(true);
+    let work = |tell: std::sync::mpsc::Sender<u32>| {
+        let tid = rustix::thread::gettid().as_raw_nonzero().get() as u32;
+        tell.send(tid).expect("somebody listens");
+        while goes_on.load(std::sync::atomic::Ordering::Relaxed) {
+            burn(Duration::from_millis(3));
+            sleep(Duration::from_millis(3));
+        }
+    };
+    let (ledger, stalled) = std::thread::scope(|scope| {
+        let (tell, told) = std::sync::mpsc::channel();
+        for _ in 0..4 {
+            let tell = tell.clone();
+            scope.spawn(|| work(tell));
+        }
+        let tid = told.recv().expect("they run");
+        let put = programs.put(Member::Thread(tid), Some(3));
+        put.expect("there is room");
+        programs.heed();
+        sleep(Duration::from_millis(200));
+        let mut set = Set::new(&programs, 3);
+        let mut read = || {
+            programs.read(false).expect("it can be read");
+            set.take(&programs, 3, boottime());
+            let own = set.stalled.density()[0] * programs.online() as i64;
+            [queued_ns(&programs, |it| it.tid == tid), own]
+        };
+        let before = read();
+        sleep(Duration::from_secs(2));
+        let after = read();
+        goes_on.store(false, std::sync::atomic::Ordering::Relaxed);
+        (after[0] - before[0], after[1] - before[1])
+    });
+    println!("waited {ledger} ns by the ledger, {stalled} as a set");
+    assert!(ledger > 1_000_000, "it waited: {ledger}");
+    assert!(
+        (stalled - ledger).abs() * 100 < ledger * 3 + 2_000_000,
+        "{stalled} of {ledger}"
+    );
 }

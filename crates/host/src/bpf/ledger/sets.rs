@@ -33,7 +33,9 @@ pub(super) fn leave_out_absent(open: &mut OpenLedgerSkel<'_>) {
     let kernel = Btf::from_vmlinux().ok();
     let has = |name: &str| {
         let name = format!("btf_trace_mm_vmscan_{name}");
-        let found = kernel.as_ref().map(|it| it.type_by_name::<Typedef<'_>>(&name));
+        let found = kernel
+            .as_ref()
+            .map(|it| it.type_by_name::<Typedef<'_>>(&name));
         found.flatten().is_some()
     };
     let programs = &mut open.progs;

@@ -107,10 +107,10 @@ pub(super) fn send() {
 }
 
 /// A file on a disk, gone when it is dropped.
-pub(super) struct OnDisk(PathBuf);
+pub(crate) struct OnDisk(PathBuf);
 
 impl OnDisk {
-    pub(super) fn new(name: &str, megabytes: usize) -> Self {
+    pub(crate) fn new(name: &str, megabytes: usize) -> Self {
         let program = std::env::current_exe().expect("this is a program");
         let folder = program.parent().expect("in a folder");
         let path = folder.join(format!("ledger-{name}-{}", std::process::id()));
@@ -122,7 +122,7 @@ impl OnDisk {
         Self(path)
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.0
     }
 }
