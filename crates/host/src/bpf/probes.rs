@@ -10,6 +10,7 @@ use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
 use model::Role;
 
 use super::ledger::Ledger;
+use super::ledger::sets::Member;
 use super::requests::{Requests, Side};
 use super::skeletons::floor::{FloorSkel, FloorSkelBuilder};
 use super::{Refusal, quietly};
@@ -61,7 +62,9 @@ fn of_ledger(near: bool, run: impl FnOnce()) -> Result<Vec<Probe>, Refusal> {
     let floor = floor()?;
     let mut ledger = Ledger::load(std::env::consts::ARCH)?;
     if near {
-        ledger.assign(std::process::id(), Some(Role::Target))?;
+        let own = std::process::id();
+        ledger.assign(own, Some(Role::Target))?;
+        ledger.put(Member::Process(own), Some(0))?;
         ledger.heed();
     }
     measured(floors(&floor).into_iter().chain(ledger.probes()), run)

@@ -328,14 +328,21 @@ fn who_makes_memory_free_stalls_for_it_while_it_runs_too() {
     }
     let file = OnDisk::new("sets", 40);
     let program = std::env::current_exe().expect("this is a program");
-    let script = format!(
-        "sleep 0.3; {AGAIN}={} exec {} --exact sets::tests::who_makes_memory_free_stalls_for_it_while_it_runs_too",
-        file.path().display(),
-        program.display()
-    );
+    let script = |cpu| {
+        format!(
+            "sleep 0.3; {AGAIN}={} exec taskset -c {cpu} {} --exact sets::tests::who_makes_memory_free_stalls_for_it_while_it_runs_too",
+            file.path().display(),
+            program.display()
+        )
+    };
     let pressure = agree(&mut programs, "memory", 0.01, |group| {
+        // A limit does not bite on what is in memory for others.
+        let path = format!("if={}", file.path().display());
+        let mut out_of_memory = Command::new("dd");
+        let out_of_memory = out_of_memory.args([&path, "iflag=nocache", "count=0", "status=none"]);
+        assert!(out_of_memory.status().expect("dd is there").success());
         let limited = Group::new("memory", &limits).expect("there was one");
-        let pids: Vec<_> = (0..2).map(|_| group.run(&script)).collect();
+        let pids: Vec<_> = (0..2).map(|cpu| group.run(&script(cpu))).collect();
         pids.iter().for_each(|pid| limited.take(*pid));
         (pids, limited)
     });

@@ -80,7 +80,7 @@ The list of entities and the gaps are described in [recording.md](recording.md).
     }
 
     /// The tables that no sensor fills, with who does and when.
-    fn others() -> [(&'static Table, &'static str); 14] {
+    fn others() -> [(&'static Table, &'static str); 16] {
         [
             (
                 &sensors::stall::STALL,
