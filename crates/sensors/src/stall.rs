@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use model::{Column, EntityKind, MISSING, Table, Unit};
+use model::{Column, EntityKind, MISSING, Quality, Table, Unit};
 
 const SOURCE: &str = "psi_group_cpu times[] by BPF, mean over the CPUs";
 
@@ -74,11 +74,13 @@ static PROCESS_COLUMNS: &[Column] = &[
     of_process!(
         "memory_some_ns",
         "at least one of its threads waited for memory, or made it free"
-    ),
+    )
+    .quality(Quality::Estimated),
     of_process!(
         "memory_full_ns",
         "all of its non-idle threads waited for memory"
-    ),
+    )
+    .quality(Quality::Estimated),
     of_process!("io_some_ns", "at least one of its threads waited for I/O"),
     of_process!("io_full_ns", "all of its non-idle threads waited for I/O"),
     of_process!("nonidle_ns", "any of its threads ran or waited"),
