@@ -197,21 +197,21 @@ int read(void *ctx)
 	struct task_struct *task;
 	struct thread *thread;
 
-	records = others = unplaced = torn = 0;
+	records = others = unplaced = torn = looks_again = 0;
 	read_at_ns = bpf_ktime_get_boot_ns() + clock_ahead_ns;
 	bpf_rcu_read_lock();
 	bpf_iter_task_new(&it, NULL, ALL_THREADS);
 	while ((task = bpf_iter_task_next(&it))) {
 		thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
-		if (!thread)
-			continue;
-		if (thread->part != LEDGER_REST)
+		if (is_near(task, thread))
 			read_thread(task);
-		else if (wants_others)
+		else if (thread && wants_others)
 			read_other(task);
 	}
 	bpf_iter_task_destroy(&it);
 	bpf_rcu_read_unlock();
+	if (!looks_again)
+		looked_for = assignment;
 	return 0;
 }
 

@@ -28,6 +28,7 @@ struct cfs_rq {
 struct sched_entity {
 	struct cfs_rq *cfs_rq;
 	unsigned long long sum_exec_runtime;
+	unsigned char sched_delayed; /* since 6.12 */
 };
 
 struct sched_info {
@@ -46,6 +47,7 @@ struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
 	int on_cpu;
+	int on_rq;
 	int pid;
 	int tgid;
 	struct sched_entity se;

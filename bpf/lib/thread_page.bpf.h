@@ -17,6 +17,18 @@
 /* Of a thread that has ended; it is not shown. */
 #define ENDED (LEDGER_HELD + 1)
 
+/* What a thread was found in by a reading that came before any event of it; only readings write it, and
+ * it stands from when `at` is not 0. */
+struct found {
+	__u64 at;
+	/* As a page has them. */
+	__u32 state;
+	__u32 class;
+	__u32 cpu;
+	__u32 unused;
+	__u64 held_ns[LEDGER_HOLDERS];
+};
+
 /* One thread's page of the books. */
 struct thread {
 	/* Odd while it is being changed. */
@@ -44,6 +56,8 @@ struct thread {
 	/* Of the others: what those had who have ended, its process's threads and its children. */
 	__u64 ended_on_cpu_ns;
 	__u64 ended_held_up_ns;
+	/* While the state is LEDGER_UNSEEN. */
+	struct found found;
 };
 
 struct {
@@ -63,6 +77,13 @@ struct {
 
 /* Counts the assignments, from 1; at its first event after one, a thread looks for its part. */
 __u32 assignment;
+
+static __always_inline __u32 part_of_process(__u32 tgid)
+{
+	__u32 *part = bpf_map_lookup_elem(&part_by_tgid, &tgid);
+
+	return part ? *part : LEDGER_REST;
+}
 
 static __always_inline struct thread *thread_of(struct task_struct *task, struct run_queue *queue)
 {
@@ -141,6 +162,32 @@ static __always_inline void stop_waiting(struct thread *thread, struct run_queue
 	}
 }
 
+/* Its first event: the account goes from where it was found, or from here. */
+static __always_inline void begin(struct thread *thread, struct run_queue *queue, __u32 cpu, __u64 now)
+{
+	const volatile __u64 *at = &thread->found.at;
+	const struct found *found = &thread->found;
+	struct ledger_account *account = &thread->account;
+	__u64 since = *at, passed = elapsed(since, now), held_ns[LEDGER_HOLDERS];
+
+	account->known_since_ns = now;
+	if (!since)
+		return;
+	barrier();
+	account->known_since_ns = since;
+	if (found->state == LEDGER_RUNNING) {
+		/* Its run time was as of the last tick then: what is hidden of this slice is not known. */
+		account->ns[LEDGER_ON_CPU] += passed;
+	} else if (found->state == LEDGER_QUEUED && found->cpu == cpu) {
+		holders_at(queue, now, held_ns);
+		share_out(account->queued_ns, passed, found->held_ns, held_ns);
+	} else if (found->state == LEDGER_QUEUED) {
+		account->queued_ns[LEDGER_REST] += passed;
+	} else if (found->class < LEDGER_CLASSES) {
+		account->ns[found->class] += passed;
+	}
+}
+
 /* Adds the state that ends now to the account. */
 static __always_inline void close(struct thread *thread, struct run_queue *queue, __u32 cpu, __u64 now,
 				  __u64 run_time_ns)
@@ -150,7 +197,7 @@ static __always_inline void close(struct thread *thread, struct run_queue *queue
 
 	switch (thread->state) {
 	case LEDGER_UNSEEN:
-		account->known_since_ns = now;
+		begin(thread, queue, cpu, now);
 		break;
 	case LEDGER_RUNNING:
 		account->ns[LEDGER_ON_CPU] += passed;

@@ -9,6 +9,9 @@ use model::{ColumnKind, EntityId, MISSING, Monotone, Rollback, Rows, Table, Time
 /// Room for a second of rows of some hundred threads; more is made when more come.
 const USUAL_ROWS: usize = 1_024;
 
+/// No table is wider.
+const MOST_COLUMNS: usize = 48;
+
 /// The rows of one table on their way out.
 pub(crate) struct Intake {
     /// The table's description.
@@ -91,11 +94,28 @@ impl LastSeen {
         self.time
     }
 
+    /// Has the counters begin at 0 at a time before the first reading, which is to come: what they have
+    /// then counted was counted since.
+    pub(crate) fn begin(&mut self, time: Timestamp, first: &[i64], intake: &mut Intake) {
+        if self.values.iter().any(|value| *value != MISSING) {
+            return;
+        }
+        let mut row = [MISSING; MOST_COLUMNS];
+        let row = &mut row[..first.len()];
+        for ((value, column), first) in row.iter_mut().zip(intake.table.columns.iter()).zip(first) {
+            *value = match column.kind {
+                ColumnKind::Counter => 0,
+                ColumnKind::Gauge => *first,
+            };
+        }
+        self.take(time, row, intake);
+    }
+
     /// Takes a reading; writes a row when something changed.
     pub(crate) fn take(&mut self, time: Timestamp, values: &[i64], intake: &mut Intake) {
         let before = std::mem::replace(&mut self.restated, intake.restated);
         let mut changed = before != intake.restated;
-        let mut held = [MISSING; 32];
+        let mut held = [MISSING; MOST_COLUMNS];
         let held = &mut held[..values.len()];
         for (index, column) in intake.table.columns.iter().enumerate() {
             held[index] = match column.kind {

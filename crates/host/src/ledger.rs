@@ -181,6 +181,7 @@ impl Books {
                 let until = programs.time(record.until_ns);
                 let known = programs.time(record.account.known_since_ns);
                 let mut row = row(&record, known);
+                thread.last.begin(known, &row, intake);
                 let times = &mut row[..CLASSES + HOLDERS];
                 carry_over(times, &thread.last.values()[..CLASSES + HOLDERS]);
                 thread.last.take(until, &row, intake);

@@ -139,7 +139,7 @@ static COLUMNS: &[Column] = &[
     Column::gauge(
         "known_since_ns",
         Unit::Nanoseconds,
-        "When its first event was seen, since which it is counted, on CLOCK_BOOTTIME.",
+        "Since when it is counted, on CLOCK_BOOTTIME: its first event or, of who slept on, the first reading.",
         SWITCH,
     ),
     Column::gauge(
