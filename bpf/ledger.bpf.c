@@ -10,7 +10,8 @@
  * Cost: `make bench` (probes) tells; threads without a part in it cost two additions a switch.
  * Kernel: 6.7 for the walk over threads (bpf_iter_task), CONFIG_FAIR_GROUP_SCHED.
  * Lost: what happens to a thread of target or generator whose account finds no memory (`drops`); an
- * account that was being written at each of 16 looks is left for the next reading (`torn`). A switch or
+ * account that was being written at each of 16 looks is left for the next reading (`torn`); what threads
+ * had that end, where more end on a CPU between two readings than find room (turns that are missed). A switch or
  * wake-up that we are not told of (`missed`) is noticed at the next switch of the CPU or thread, and made
  * up for from the scheduler's own notes. When a quota ends is not told: a thread counts as held by it
  * until it runs. A thread that is moved to a CPU within the ns in which that CPU counts what was waited
@@ -18,6 +19,7 @@
  */
 #include "lib/kernel.bpf.h"
 #include <bpf/bpf_tracing.h>
+#include "lib/ended.bpf.h"
 #include "lib/reading.bpf.h"
 #include "lib/thread_page.bpf.h"
 
@@ -54,6 +56,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	 * about to have (commit 8feb053d5319). */
 	if (prev->pid)
 		leave(prev, queue, cpu, now, preempt || !prev->__state ? 0 : prev_state);
+	if (prev_state & TASK_DEAD)
+		tell_ended(prev, queue, cpu);
 	queue->tid = (__u32)next->pid;
 	queue->holder = LEDGER_NOBODY;
 	if (next->pid)
@@ -170,7 +174,7 @@ static __always_inline struct thread *heir_of(struct task_struct *task)
 	return first && !first->bequeathed ? first : page_of(task->real_parent);
 }
 
-/* A thread ends: what it had goes to its process, and a process's to its parent, as CPU time does
+/* A thread ends. Of target and generator it is told (ended.bpf.h). Of the others, what it had goes to its process, and a process's to its parent, as CPU time does
  * (times(2)). Otherwise those that live shorter than a reading would have held up nobody. */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *task)
@@ -178,8 +182,12 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0), *heir;
 	struct ledger_other last;
 
-	if (!thread || thread->part != LEDGER_REST)
+	if (!thread)
 		return 0;
+	if (thread->part != LEDGER_REST) {
+		thread->parent_tgid = (__u32)task->real_parent->tgid;
+		return 0;
+	}
 	heir = heir_of(task);
 	if (!heir || !take_other(thread, &last, bpf_ktime_get_boot_ns() + clock_ahead_ns))
 		return 0;

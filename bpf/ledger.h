@@ -107,6 +107,21 @@ struct ledger_record {
 _Static_assert(sizeof(struct ledger_record) == 16 + 8 * (1 + LEDGER_CLASSES + LEDGER_HOLDERS + 3) + 32,
 	       "as the reader has it");
 
+/* One thread of target or generator that has ended. */
+struct ledger_ended {
+	/* How many had ended on its CPU, with it; written last. */
+	__u64 turn;
+	__u32 tid;
+	__u32 tgid;
+	/* The process of its parent. */
+	__u32 parent_tgid;
+	__u32 unused;
+	__u64 until_ns;
+	struct ledger_account account;
+};
+_Static_assert(sizeof(struct ledger_ended) == 32 + 8 * (1 + LEDGER_CLASSES + LEDGER_HOLDERS + 3),
+	       "as the reader has it");
+
 /* One thread of all others. */
 struct ledger_other {
 	__u32 tgid;

@@ -58,6 +58,8 @@ struct thread {
 	__u64 ended_held_up_ns;
 	/* While the state is LEDGER_UNSEEN. */
 	struct found found;
+	/* Once it ends: the process of its parent. */
+	__u64 parent_tgid;
 };
 
 struct {

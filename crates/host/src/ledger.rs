@@ -3,21 +3,30 @@
 //! Every 100 ms the books are read, and each account beside the kernel's own of the same thread. Once a
 //! second the other processes are read: how long each had a CPU, and kept the target from one.
 
+mod departed;
+
 use std::collections::HashMap;
 
 use model::{Agreement, EntityId, GapReason, MISSING, Role, Timestamp};
 use sensors::ledger::{CLASSES, HOLDERS, PROCESS_LEDGER, THREAD_LEDGER, WIDTH};
 
 use crate::bpf::Refusal;
-use crate::bpf::ledger::{Ledger, Record};
+use crate::bpf::ledger::{Account, Ledger, Record};
 use crate::capabilities::has_first_pids;
 use crate::gaps::Gaps;
 use crate::intake::{Intake, LastSeen};
 use crate::processes::Processes;
+use crate::registry::Registry;
+
+use departed::Departed;
 
 /// The two accounts of a thread may differ by so much between two readings, or by a thousandth of the
 /// time between.
 const APART_NS: i64 = 20_000;
+
+/// The last that a thread had comes up to so many readings after nobody lists it any more: between that
+/// and its last switch it may wait for a CPU.
+const LAST_ROUNDS: u64 = 20;
 
 /// The kernel's account less ours at a reading.
 #[derive(Clone, Copy)]
@@ -31,6 +40,8 @@ struct Apart {
 /// One thread of target or generator.
 struct Thread {
     last: LastSeen,
+    /// Since when it is counted, ns as the programs have it: numbers of threads come round again.
+    known_since_ns: Option<u64>,
     apart: Option<Apart>,
     /// Whether its slices were seen to be other than the kernel's. Once is nothing: a switch is told of
     /// just before the kernel counts it.
@@ -53,6 +64,7 @@ pub(crate) struct Books {
     parts: HashMap<u32, (EntityId, Role)>,
     threads: HashMap<u32, Thread>,
     others: HashMap<u32, Process>,
+    departed: Departed,
     round: u64,
     /// Rows of threads, and of the other processes.
     pub(crate) intakes: [Intake; 2],
@@ -73,6 +85,7 @@ impl Books {
             parts: HashMap::new(),
             threads: HashMap::new(),
             others: HashMap::new(),
+            departed: Departed::default(),
             round: 0,
             intakes: [Intake::new(&THREAD_LEDGER), Intake::new(&PROCESS_LEDGER)],
             agreement: Agreement::default(),
@@ -128,7 +141,7 @@ impl Books {
         now: Timestamp,
         rest: bool,
         processes: &Processes,
-        gaps: &mut Gaps,
+        (gaps, registry): (&mut Gaps, &mut Registry),
     ) {
         let missed = match self.programs.read(rest) {
             Ok(missed) => missed,
@@ -148,6 +161,11 @@ impl Books {
         }
         self.round += 1;
         self.take_threads(processes);
+        let lost = self.take_ended(now, processes, registry);
+        if lost > 0 {
+            let what = "threads that ended, of which there were more than there is room for";
+            gaps.say(&THREAD_LEDGER.name, what, GapReason::Dropped(lost));
+        }
         if rest {
             self.take_others(now);
         }
@@ -163,38 +181,67 @@ impl Books {
             ..
         } = self;
         processes.each_thread(|tid, entity| {
-            let known = threads
-                .get_mut(&tid)
-                .filter(|it| it.last.entity() == entity);
-            match known {
-                Some(known) => known.round = *round,
-                None => {
-                    let new = Thread::new(entity, *round);
-                    if let Some(mut old) = threads.insert(tid, new) {
-                        old.last.finish(intake);
-                    }
-                }
+            let known = threads.entry(tid);
+            let known = known.or_insert_with(|| Thread::new(entity, *round));
+            // Who had its number before is there until its last is told.
+            if known.last.entity() == entity {
+                known.round = *round;
             }
         });
         for record in programs.records() {
-            if let Some(thread) = threads.get_mut(&record.tid) {
+            if let Some(thread) = threads.get_mut(&record.tid)
+                && thread.is_of(&record.account)
+            {
                 let until = programs.time(record.until_ns);
-                let known = programs.time(record.account.known_since_ns);
-                let mut row = row(&record, known);
-                thread.last.begin(known, &row, intake);
-                let times = &mut row[..CLASSES + HOLDERS];
-                carry_over(times, &thread.last.values()[..CLASSES + HOLDERS]);
-                thread.last.take(until, &row, intake);
+                let row = row(&record, programs.time(record.account.known_since_ns));
+                thread.take(until, row, intake);
                 thread.compare(&record, until, agreement);
             }
         }
+    }
+
+    /// Takes what those had who have ended since the last reading; how many are lost.
+    fn take_ended(
+        &mut self,
+        now: Timestamp,
+        processes: &Processes,
+        registry: &mut Registry,
+    ) -> u64 {
+        let Self {
+            programs,
+            threads,
+            departed,
+            round,
+            intakes: [intake, _],
+            ..
+        } = self;
+        let (mut unplaced, ahead_ns) = (0, programs.ahead_ns());
+        let time = |ns: u64| Timestamp::from_ns(ns.cast_signed() - ahead_ns);
+        let lost = programs.ended(|ended| {
+            let since = time(ended.account.known_since_ns);
+            let mut row = account_row(&ended.account, since);
+            if let Some(thread) = threads.get_mut(&ended.tid)
+                && thread.is_of(&ended.account)
+            {
+                // Of how the accounts agree nothing new is known.
+                row[APART..].copy_from_slice(&thread.last.values()[APART..]);
+                thread.take(time(ended.until_ns), row, intake);
+                thread.last.finish(intake);
+                threads.remove(&ended.tid);
+                return;
+            }
+            let of = [ended.tgid, ended.parent_tgid];
+            unplaced += u64::from(!departed.take(of, (since, &row), processes, (registry, intake)));
+        });
+        departed.go_on(now, processes, (registry, intake));
         threads.retain(|_, thread| {
-            let stays = thread.round == *round;
+            let stays = thread.round + LAST_ROUNDS > *round;
             if !stays {
                 thread.last.finish(intake);
             }
             stays
         });
+        lost + unplaced
     }
 
     fn take_others(&mut self, now: Timestamp) {
@@ -232,6 +279,7 @@ impl Books {
         self.others
             .values_mut()
             .for_each(|it| it.last.finish(others));
+        self.departed.finish(threads);
         let mut agreement = self.agreement.clone();
         let lost = self.programs.lost().unwrap_or_default();
         if lost.drops > 0 {
@@ -248,10 +296,25 @@ impl Thread {
     fn new(entity: EntityId, round: u64) -> Self {
         Self {
             last: LastSeen::new(entity, WIDTH),
+            known_since_ns: None,
             apart: None,
             suspected: false,
             round,
         }
+    }
+
+    /// Whether the account is of this thread; the first is.
+    fn is_of(&mut self, account: &Account) -> bool {
+        let known = *self.known_since_ns.get_or_insert(account.known_since_ns);
+        known == account.known_since_ns
+    }
+
+    fn take(&mut self, until: Timestamp, mut row: [i64; WIDTH], intake: &mut Intake) {
+        let since = Timestamp::from_ns(row[KNOWN_SINCE]);
+        self.last.begin(since, &row, intake);
+        let times = &mut row[..CLASSES + HOLDERS];
+        carry_over(times, &self.last.values()[..CLASSES + HOLDERS]);
+        self.last.take(until, &row, intake);
     }
 
     /// Compares how both accounts have grown since they last stood still.
@@ -300,22 +363,30 @@ impl Process {
     }
 }
 
+/// Where a row has since when its thread is counted, and behind it how the accounts agree.
+const KNOWN_SINCE: usize = WIDTH - 3;
+const APART: usize = WIDTH - 2;
+
 /// A row of the table of threads.
 fn row(record: &Record, known_since: Timestamp) -> [i64; WIDTH] {
-    let account = &record.account;
-    let mut row = [0; WIDTH];
+    let mut row = account_row(&record.account, known_since);
+    row[APART..].copy_from_slice(&[record.run_apart_ns, record.wait_apart_ns]);
+    row
+}
+
+/// The same without how the accounts agree.
+fn account_row(account: &Account, known_since: Timestamp) -> [i64; WIDTH] {
+    let mut row = [MISSING; WIDTH];
     let (times, rest) = row.split_at_mut(CLASSES + HOLDERS);
     let counted = account.ns.iter().chain(&account.queued_ns);
     for (to, ns) in times.iter_mut().zip(counted) {
         *to = ns.cast_signed();
     }
-    rest.copy_from_slice(&[
+    rest[..4].copy_from_slice(&[
         account.held_up_ns.cast_signed(),
         account.hidden_ns,
         account.slices.cast_signed(),
         known_since.as_ns(),
-        record.run_apart_ns,
-        record.wait_apart_ns,
     ]);
     row
 }

@@ -413,7 +413,7 @@ impl Sampler {
             && (look == Look::Last || now_due.every(budget.near))
         {
             let rest = look == Look::Last || now_due.every(LEDGER_REST_TICKS * budget.rest);
-            books.sample(stamp(), rest, processes, &mut scratch.gaps);
+            books.sample(stamp(), rest, processes, (&mut scratch.gaps, registry));
         }
         if let Some(stalls) = stalls {
             if look == Look::Last || now_due.every(budget.near) {

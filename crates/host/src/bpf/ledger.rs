@@ -4,13 +4,15 @@ use std::mem::{MaybeUninit, offset_of};
 use std::os::fd::{AsFd as _, BorrowedFd};
 
 use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
-use libbpf_rs::{MapCore as _, MapFlags, ProgramInput, num_possible_cpus};
+use libbpf_rs::{MapCore, MapFlags, ProgramInput, num_possible_cpus};
 use model::{LedgerClass, Role, Timestamp};
 use sensors::syscall;
 
 use super::clock::SchedulerClock;
 use super::mapped::Mapped;
-use super::skeletons::ledger::types::{ledger_other, ledger_record, run_queue};
+use super::skeletons::ledger::types::{
+    ledger_account, ledger_ended, ledger_other, ledger_record, run_queue,
+};
 use super::skeletons::ledger::{LedgerSkel, LedgerSkelBuilder, OpenLedgerSkel};
 use super::{Refusal, quietly};
 
@@ -23,6 +25,16 @@ const CALLS: usize = 512;
 pub(crate) type Record = ledger_record;
 /// One thread of the others.
 pub(crate) type Other = ledger_other;
+
+/// What is counted of a thread.
+pub(crate) type Account = ledger_account;
+/// One thread of target or generator that has ended.
+pub(crate) type Ended = ledger_ended;
+
+/// Threads that may end on one CPU between two readings: 10,000 a second, and less on machines of many
+/// CPUs, where all of them together take this much room.
+const ENDED_PER_CPU: usize = 1_024;
+const MOST_ENDED: usize = 65_536;
 
 /// Classes of sleeps, as the program numbers them (enum ledger_class).
 mod asleep {
@@ -49,6 +61,9 @@ pub(crate) struct Ledger {
     ahead_ns: i64,
     records: Mapped<Record>,
     others: Mapped<Other>,
+    ended: Mapped<Ended>,
+    /// Of each CPU: the turn up to which it was read who ended there.
+    turns: Vec<u64>,
 }
 
 /// What a reading could not tell.
@@ -87,26 +102,22 @@ impl Ledger {
         let place = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut open = LedgerSkelBuilder::default().open(place)?;
         name_calls(&mut open, architecture)?;
+        let per_cpu = ENDED_PER_CPU.min(MOST_ENDED / cpus);
+        let ended_by_place = &mut open.maps.ended_by_place;
+        ended_by_place.set_max_entries((per_cpu * cpus) as u32)?;
+        let constants = open.maps.rodata_data.as_deref_mut();
+        constants.ok_or_else(no_variables)?.ended_per_cpu = per_cpu as u32;
         let first = open.maps.bss_data.as_deref_mut();
         first.ok_or_else(no_variables)?.assignment = 1;
         let mut programs = open.load()?;
         let clock = SchedulerClock::load(cpus)?;
         programs.attach()?;
-        let (records, others) = (
-            &programs.maps.record_by_place,
-            &programs.maps.other_by_place,
-        );
+        let maps = &programs.maps;
         let mut ledger = Self {
-            records: Mapped::new(
-                records.as_fd(),
-                records.max_entries() as usize,
-                records.value_size(),
-            )?,
-            others: Mapped::new(
-                others.as_fd(),
-                others.max_entries() as usize,
-                others.value_size(),
-            )?,
+            records: mapped(&maps.record_by_place)?,
+            others: mapped(&maps.other_by_place)?,
+            ended: mapped(&maps.ended_by_place)?,
+            turns: vec![0; cpus],
             programs,
             clock,
             cpus,
@@ -172,9 +183,41 @@ impl Ledger {
         (0..found as usize).filter_map(|place| self.others.get(place))
     }
 
+    /// Hands over each thread of target and generator that has ended since the last time; how many are lost,
+    /// since others have taken their places meanwhile.
+    pub(crate) fn ended(&mut self, mut each: impl FnMut(&Ended)) -> u64 {
+        let per_cpu = self.ended.len() / self.cpus;
+        let mut lost = 0;
+        for (cpu, turn) in self.turns.iter_mut().enumerate() {
+            loop {
+                let place = cpu * per_cpu + *turn as usize % per_cpu;
+                let Some(ended) = self.ended.get(place) else {
+                    break;
+                };
+                // It is written first and last.
+                let again = self.ended.get(place).map(|again| again.turn);
+                if again != Some(ended.turn) || ended.turn <= *turn {
+                    break;
+                }
+                if ended.turn == *turn + 1 {
+                    each(&ended);
+                } else {
+                    lost += 1;
+                }
+                *turn += 1;
+            }
+        }
+        lost
+    }
+
     /// A time of the programs' on CLOCK_BOOTTIME.
     pub(crate) fn time(&self, scheduler_ns: u64) -> Timestamp {
         Timestamp::from_ns(scheduler_ns.cast_signed() - self.ahead_ns)
+    }
+
+    /// The programs' clock less CLOCK_BOOTTIME, ns.
+    pub(crate) fn ahead_ns(&self) -> i64 {
+        self.ahead_ns
     }
 
     /// The programs that run at events, by their hooks.
@@ -205,6 +248,10 @@ impl Ledger {
         }
         Ok(lost)
     }
+}
+
+fn mapped<T: Copy>(map: &impl MapCore) -> Result<Mapped<T>, Refusal> {
+    Mapped::new(map.as_fd(), map.max_entries() as usize, map.value_size())
 }
 
 /// Tells the program what the numbers of system calls mean.

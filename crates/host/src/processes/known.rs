@@ -25,6 +25,12 @@ impl Processes {
         near.map(|(pid, process)| (*pid, process.entity))
     }
 
+    /// The entity of a process of target, generator or what they call.
+    pub(crate) fn near_entity(&self, pid: u32) -> Option<EntityId> {
+        let process = self.by_pid.get(&pid)?;
+        is_near(process.role).then_some(process.entity)
+    }
+
     /// Which part each process of target, generator and what they call has.
     pub(crate) fn parts(&self) -> impl Iterator<Item = (u32, EntityId, Role)> {
         let near = self.by_pid.iter();
