@@ -3,7 +3,7 @@
  * Where does the time of each thread go?
  *
  * Hooks: sched_switch, sched_wakeup, sched_wakeup_new, sched_migrate_task, sched_process_fork,
- * sched_process_exit. User space runs `read` as often as it likes.
+ * sched_process_exec, sched_process_exit. User space runs `read` as often as it likes.
  * Times are the scheduler's own (rq->clock), which it has just read whenever it tells us of an event:
  * one time for all that an event changes, at no cost, and the clock that run_delay and
  * sum_exec_runtime are counted with.
@@ -151,9 +151,25 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	if (of_parent && thread) {
 		thread->part = of_parent->part;
 		thread->assignment = of_parent->assignment;
+		thread->word_pointer = of_parent->word_pointer;
+		thread->word_offset = of_parent->word_offset;
 	} else if (of_parent && of_parent->part != LEDGER_REST && queue) {
 		queue->drops++;
 	}
+	return 0;
+}
+
+/* Another program keeps its word elsewhere, if it has one; user space will tell. */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct *task)
+{
+	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
+	struct ledger_process *process = process_of(task);
+
+	if (thread)
+		thread->word_pointer = 0;
+	if (process)
+		process->pointer = process->said = 0;
 	return 0;
 }
 

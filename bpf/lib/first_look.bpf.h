@@ -20,6 +20,13 @@ __u32 looked_for;
 __u32 looks_again;
 __u64 read_at_ns;
 
+static __always_inline struct ledger_process *process_of(struct task_struct *task)
+{
+	__u32 tgid = task->tgid;
+
+	return bpf_map_lookup_elem(&process_by_tgid, &tgid);
+}
+
 static __always_inline bool has_events(const struct thread *thread)
 {
 	return thread->part != LEDGER_REST && thread->state != LEDGER_UNSEEN;
@@ -31,7 +38,7 @@ static __always_inline bool is_near(struct task_struct *task, const struct threa
 	if (thread && (thread->part != LEDGER_REST || thread->found.at))
 		return true;
 	/* Of who has come by fork there was an event. */
-	return looked_for != assignment && part_of_process(task->tgid) != LEDGER_REST;
+	return looked_for != assignment && process_of(task);
 }
 
 /* It is on its way from one state to another: its next event is a moment away. */
@@ -50,6 +57,15 @@ static __always_inline bool is_asleep(struct task_struct *task, __u32 state)
 	return !task->on_rq;
 }
 
+/* The class of a sleep that began before; the word is as user space has read it. */
+static __always_inline __u32 class_of_sleep(struct task_struct *task, __u32 state)
+{
+	struct ledger_process *process = process_of(task);
+	__u32 class = reason(task, state);
+
+	return process && task->pid == task->tgid ? class_of_word(process->said, class) : class;
+}
+
 /* Writes down what the thread is, unless it was; whether that is known. */
 static __always_inline bool find(struct task_struct *task, struct thread *thread)
 {
@@ -66,7 +82,7 @@ static __always_inline bool find(struct task_struct *task, struct thread *thread
 		found->state = LEDGER_RUNNING;
 	} else if (is_asleep(task, state)) {
 		found->state = LEDGER_BLOCKED;
-		found->class = reason(task, state);
+		found->class = class_of_sleep(task, state);
 	} else if (is_held_by_quota(task)) {
 		found->state = LEDGER_HELD;
 		found->class = LEDGER_THROTTLED;

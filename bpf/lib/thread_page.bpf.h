@@ -58,6 +58,9 @@ struct thread {
 	__u64 ended_held_up_ns;
 	/* While the state is LEDGER_UNSEEN. */
 	struct found found;
+	/* Where its process has its word (struct ledger_process). */
+	__u64 word_pointer;
+	__u64 word_offset;
 	/* Once it ends: the process of its parent. */
 	__u64 parent_tgid;
 };
@@ -69,34 +72,28 @@ struct {
 	__type(value, struct thread);
 } thread_by_task SEC(".maps");
 
-/* Parts that were given to processes; what they fork inherits. */
+/* What is known of processes that have a part; what they fork inherits it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, LEDGER_MOST_PROCESSES);
 	__type(key, __u32);
-	__type(value, __u32);
-} part_by_tgid SEC(".maps");
+	__type(value, struct ledger_process);
+} process_by_tgid SEC(".maps");
 
 /* Counts the assignments, from 1; at its first event after one, a thread looks for its part. */
 __u32 assignment;
-
-static __always_inline __u32 part_of_process(__u32 tgid)
-{
-	__u32 *part = bpf_map_lookup_elem(&part_by_tgid, &tgid);
-
-	return part ? *part : LEDGER_REST;
-}
 
 static __always_inline struct thread *thread_of(struct task_struct *task, struct run_queue *queue)
 {
 	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL,
 						     BPF_LOCAL_STORAGE_GET_F_CREATE);
-	__u32 tgid, *part, before;
+	struct ledger_process *process;
+	__u32 tgid, before;
 
 	tgid = task->tgid;
 	if (!thread) {
 		/* What one of the others does before there is room for it is less than one of its slices. */
-		if (queue && bpf_map_lookup_elem(&part_by_tgid, &tgid))
+		if (queue && bpf_map_lookup_elem(&process_by_tgid, &tgid))
 			queue->drops++;
 		return NULL;
 	}
@@ -104,9 +101,12 @@ static __always_inline struct thread *thread_of(struct task_struct *task, struct
 		return thread;
 	thread->assignment = assignment;
 	before = thread->part;
-	part = bpf_map_lookup_elem(&part_by_tgid, &tgid);
-	if (part)
-		thread->part = *part;
+	process = bpf_map_lookup_elem(&process_by_tgid, &tgid);
+	if (process) {
+		thread->part = process->part;
+		thread->word_pointer = process->pointer;
+		thread->word_offset = process->offset;
+	}
 	/* Its books begin anew: of the others less is counted. */
 	if (before == LEDGER_REST && thread->part != LEDGER_REST && thread->state != ENDED) {
 		step(thread);
@@ -250,7 +250,8 @@ static __always_inline void leave(struct task_struct *task, struct run_queue *qu
 		thread->state = LEDGER_UNSEEN;
 	} else if (blocked_in) {
 		thread->state = LEDGER_BLOCKED;
-		thread->class = reason(task, blocked_in);
+		thread->class = class_as_told(task, thread->word_pointer, thread->word_offset,
+					      reason(task, blocked_in));
 	} else if (is_held_by_quota(task)) {
 		thread->state = LEDGER_HELD;
 		thread->class = LEDGER_THROTTLED;

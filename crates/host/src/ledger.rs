@@ -9,14 +9,16 @@ use std::collections::HashMap;
 
 use model::{Agreement, EntityId, GapReason, MISSING, Role, Timestamp};
 use sensors::ledger::{CLASSES, HOLDERS, PROCESS_LEDGER, THREAD_LEDGER, WIDTH};
+use sensors::wait_event;
 
 use crate::bpf::Refusal;
-use crate::bpf::ledger::{Account, Ledger, Record};
+use crate::bpf::ledger::{Account, Assigned, Ledger, Record};
 use crate::capabilities::has_first_pids;
 use crate::gaps::Gaps;
 use crate::intake::{Intake, LastSeen};
 use crate::processes::Processes;
 use crate::registry::Registry;
+use crate::words::{Told, WordPlace, Words};
 
 use departed::Departed;
 
@@ -36,6 +38,9 @@ struct Apart {
     wait_ns: i64,
     slices: i64,
 }
+
+/// What the programs were told of a process: which it is, its part, and where it has its word.
+type Part = (EntityId, Role, Option<WordPlace>);
 
 /// One thread of target or generator.
 struct Thread {
@@ -61,7 +66,7 @@ struct Process {
 pub(crate) struct Books {
     programs: Ledger,
     /// What the programs were told: which process has which part.
-    parts: HashMap<u32, (EntityId, Role)>,
+    parts: HashMap<u32, Part>,
     threads: HashMap<u32, Thread>,
     others: HashMap<u32, Process>,
     departed: Departed,
@@ -92,26 +97,33 @@ impl Books {
         })
     }
 
-    /// Tells the programs who has which part, where that has changed.
-    pub(crate) fn follow(&mut self, processes: &Processes, gaps: &mut Gaps) {
+    /// Tells the programs who has which part, and where its word is, where that has changed.
+    pub(crate) fn follow(&mut self, processes: &Processes, words: &mut Words, gaps: &mut Gaps) {
         let mut changed = false;
-        for (pid, entity, role) in processes.parts() {
-            if self.parts.get(&pid) == Some(&(entity, role)) {
+        for (pid, entity, role, word) in processes.parts() {
+            let place = word.and_then(|word| words.place(word));
+            let part = (entity, role, place);
+            if self.parts.get(&pid) == Some(&part) {
                 continue;
             }
-            if self.programs.assign(pid, Some(role)).is_err() {
+            let said = match word.map(|word| words.read(word)) {
+                Some(Told::Value(said)) => u32::from_ne_bytes(said),
+                _ => wait_event::NOT_WAITING,
+            };
+            let assigned = Assigned { role, place, said };
+            if self.programs.assign(pid, assigned).is_err() {
                 let what = "threads of more processes than there is room for";
                 gaps.say(&THREAD_LEDGER.name, what, GapReason::Dropped(1));
                 continue;
             }
-            self.parts.insert(pid, (entity, role));
+            self.parts.insert(pid, part);
             changed = true;
         }
         let programs = &self.programs;
-        self.parts.retain(|pid, (entity, _)| {
+        self.parts.retain(|pid, (entity, ..)| {
             let is_there = processes.entity(*pid) == Some(*entity);
             // Its number may come round again, and to somebody else.
-            is_there || programs.assign(*pid, None).is_err()
+            is_there || programs.forget(*pid).is_err()
         });
         if changed {
             self.programs.heed();

@@ -1,5 +1,7 @@
 //! One sensor pointed at one thing: its files kept open, its last values remembered.
 
+mod words;
+
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -14,7 +16,7 @@ use crate::kept_file::KeptFile;
 use crate::limits::{MORE_FILES, MORE_FILES_OF_ALL, Share};
 use crate::registry::Registry;
 use crate::schedule::Look;
-use crate::words::{MemoryWord, Refusal, Told, Words};
+use crate::words::{MemoryWord, Told, Words};
 
 /// The most sources that a sensor has.
 const MOST_SOURCES: usize = 12;
@@ -74,26 +76,6 @@ impl Scratch {
             Err(_) => {}
         }
         None
-    }
-
-    /// Says which of a sensor's words were never found.
-    pub(crate) fn say_unplaced(&mut self, sensor: &Sensor) {
-        for source in sensor.sources {
-            let Place::Memory(word) = source.place else {
-                continue;
-            };
-            if self.words.unplaced().any(|other| other == word) {
-                let what = format!(
-                    "this {} exports no {}, and no two idle processes were met that tell where the word is",
-                    word.program, word.pointer
-                );
-                self.gaps.say(
-                    &sensor.table.name,
-                    source.path,
-                    GapReason::Unsupported(what),
-                );
-            }
-        }
     }
 
     /// Reads a file that is not kept open; nothing where it cannot be read.
@@ -191,36 +173,6 @@ impl Probe {
             own,
             parts: Vec::new(),
         })
-    }
-
-    /// Opens the sensor's words in the memory of the process whose folder this is.
-    pub(crate) fn open_words(&mut self, process: &Path, scratch: &mut Scratch) {
-        for (index, source) in self.sensor.sources.iter().enumerate() {
-            let Place::Memory(word) = source.place else {
-                continue;
-            };
-            match scratch.words.open(process, word) {
-                Ok(word) => self.kept[index] = word.map(Kept::Word),
-                Err(Refusal::Denied(errno)) => {
-                    say_lack(self.sensor, index, errno, &mut scratch.gaps);
-                }
-                Err(Refusal::Hidden) => {
-                    let what = format!("this {} exports no {}", word.program, word.pointer);
-                    let reason = GapReason::Unsupported(what);
-                    let table = &self.sensor.table.name;
-                    scratch.gaps.say(table, source.path, reason);
-                }
-                Err(Refusal::Unasked) => {
-                    let what = format!(
-                        "the program of this {} is on a filesystem of another machine or of a program (FUSE), which is not asked, since asking could block",
-                        word.program
-                    );
-                    let table = &self.sensor.table.name;
-                    let reason = GapReason::Unsupported(what);
-                    scratch.gaps.say(table, source.path, reason);
-                }
-            }
-        }
     }
 
     /// Whether it is left alone this time: most processes and groups of a machine stand still for

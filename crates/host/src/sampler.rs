@@ -322,7 +322,8 @@ impl Sampler {
             &mut self.registry,
         );
         if let Some(books) = &mut self.books {
-            books.follow(&self.processes, &mut self.scratch.gaps);
+            let Scratch { words, gaps, .. } = &mut self.scratch;
+            books.follow(&self.processes, words, gaps);
         }
     }
 

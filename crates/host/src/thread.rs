@@ -13,6 +13,7 @@ use crate::kept_file::KeptFile;
 use crate::limits::{self, Share};
 use crate::probe::{Presence, Probe, Scratch};
 use crate::registry::Registry;
+use crate::words::MemoryWord;
 
 struct Thread {
     tid: u32,
@@ -112,6 +113,11 @@ impl Threads {
     pub(crate) fn each(&self, each: &mut impl FnMut(u32, EntityId)) {
         let threads = self.threads.iter();
         threads.for_each(|thread| each(thread.tid, thread.entity));
+    }
+
+    /// The word that the process has in its memory.
+    pub(crate) fn word(&self) -> Option<&MemoryWord> {
+        self.threads.iter().find_map(|thread| thread.probe.word())
     }
 
     /// The files that are kept open.

@@ -1,6 +1,8 @@
 //! The ledger as it is recorded, of this process under load: every nanosecond is in one class, and the
 //! kernel's own account of the same threads agrees.
 
+mod backend;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -11,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
+use backend::Backend;
 use host::{Command, Harvest, Sampler, Settings, environment};
 use model::{Cost, EntityId, Role, Rows};
 
@@ -63,11 +66,13 @@ struct Recorded {
     others: Series,
     /// The process of each thread.
     process: BTreeMap<EntityId, EntityId>,
+    /// The path of each entity.
+    names: BTreeMap<EntityId, String>,
     cost: Cost,
 }
 
 /// Records one process as the target while something is done; `None` where the ledger cannot be had.
-fn recorded(pid: u32, act: impl FnOnce()) -> Option<Recorded> {
+fn recorded(pids: &[u32], act: impl FnOnce()) -> Option<Recorded> {
     let settings = Settings {
         root: PathBuf::from("/"),
         harden: false,
@@ -78,14 +83,14 @@ fn recorded(pid: u32, act: impl FnOnce()) -> Option<Recorded> {
     let environment = environment(&settings.root);
     let sampler = Sampler::start(&settings, &environment, sink).expect("/proc is readable");
     sampler.tell(Command::Assign {
-        pids: vec![pid],
+        pids: pids.to_vec(),
         role: Role::Target,
     });
     while !matches!(told.recv().expect("it goes on"), Harvest::Assigned(..)) {}
     act();
     sampler.tell(Command::Stop);
     let (mut threads, mut others) = (Series::new(), Series::new());
-    let mut process = BTreeMap::new();
+    let (mut process, mut names) = (BTreeMap::new(), BTreeMap::new());
     let keep = |rows: &Rows, series: &mut Series| {
         for (time, entity, values) in rows.iter() {
             let rows = series.entry(entity).or_default();
@@ -100,11 +105,12 @@ fn recorded(pid: u32, act: impl FnOnce()) -> Option<Recorded> {
             Harvest::Rows(table, rows) if table.name == "process_ledger" => {
                 keep(&rows, &mut others)
             }
-            Harvest::Entities(events) => process.extend(
-                events
-                    .iter()
-                    .filter_map(|event| Some((event.record.id, event.record.parent?))),
-            ),
+            Harvest::Entities(events) => {
+                for record in events.into_iter().map(|event| event.record) {
+                    process.extend(record.parent.map(|parent| (record.id, parent)));
+                    names.insert(record.id, record.entity.path);
+                }
+            }
             Harvest::Ended(end) => break end.cost,
             _ => {}
         }
@@ -119,6 +125,7 @@ fn recorded(pid: u32, act: impl FnOnce()) -> Option<Recorded> {
         threads,
         others,
         process,
+        names,
         cost,
     })
 }
@@ -126,7 +133,7 @@ fn recorded(pid: u32, act: impl FnOnce()) -> Option<Recorded> {
 #[test]
 fn every_nanosecond_is_in_one_class_and_the_kernel_says_the_same() {
     let load = Load::start();
-    let recorded = recorded(std::process::id(), || {
+    let recorded = recorded(&[std::process::id()], || {
         std::thread::sleep(Duration::from_secs(3));
     });
     drop(load);
@@ -161,6 +168,45 @@ fn every_nanosecond_is_in_one_class_and_the_kernel_says_the_same() {
     let each = agreement.compared / threads.len() as u64;
     assert!(each >= 1, "each thread was compared: {agreement:?}");
     assert_eq!(agreement.apart, 0, "{agreement:?}");
+}
+
+#[test]
+fn what_a_backend_says_it_waits_for_stands_before_the_call_that_it_waits_in() {
+    const LOCK: u32 = 0x0300_0005;
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    for before_14 in [false, true] {
+        let start = |word| Backend::start(folder.path(), before_14, word);
+        // Before 14, two that are idle tell where the word is.
+        let Some(idle) = start(0x0600_0000).zip(start(0x0600_0000)) else {
+            let required = std::env::var("STALLSCOPE_REQUIRE").is_ok_and(|it| it == "all");
+            assert!(
+                !required,
+                "STALLSCOPE_REQUIRE=all, and there is no C compiler"
+            );
+            println!("SKIPPED: there is no C compiler");
+            return;
+        };
+        let all = [&idle.0, &idle.1].map(Backend::pid);
+        let backend = start(LOCK).expect("it was compiled");
+        let pids = [all[0], all[1], backend.pid()];
+        let sleep = || std::thread::sleep(Duration::from_secs(2));
+        let Some(Recorded { threads, names, .. }) = recorded(&pids, sleep) else {
+            return;
+        };
+        let table = &sensors::ledger::THREAD_LEDGER;
+        let end = format!("/tid:{}", backend.pid());
+        let named = names.iter().find(|(_, path)| path.ends_with(&end));
+        let rows = &threads[named.expect("it is an entity").0];
+        // The place is known after some samples.
+        let half = &rows[rows.len() / 2..];
+        let grown = |name| {
+            let column = table.position(name).expect("it is a column");
+            half[half.len() - 1].1[column] - half[0].1[column]
+        };
+        let (told, asleep) = (grown("postgres_lock_ns"), grown("sleep_ns"));
+        println!("{told} ns in Lock, {asleep} ns in its call");
+        assert!(told > 100_000_000 && asleep == 0, "{told} and {asleep}");
+    }
 }
 
 /// Says to another process of this test that it is to start short-lived threads.
@@ -206,7 +252,7 @@ fn what_threads_had_that_nobody_ever_listed_is_told() {
     let mut to = child.stdin.take().expect("a pipe");
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
     let mut burned = 0;
-    let recorded = recorded(child.id(), || {
+    let recorded = recorded(&[child.id()], || {
         to.write_all(b"go\n").expect("it reads");
         let mut told = lines.by_ref().map_while(Result::ok);
         let told = told.find_map(|line| line.strip_prefix("burned ")?.parse().ok());

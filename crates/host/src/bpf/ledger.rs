@@ -7,6 +7,7 @@ use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
 use libbpf_rs::{MapCore, MapFlags, ProgramInput, num_possible_cpus};
 use model::{LedgerClass, Role, Timestamp};
 use sensors::syscall;
+use sensors::wait_event::{self, WaitClass};
 
 use super::clock::SchedulerClock;
 use super::mapped::Mapped;
@@ -15,6 +16,7 @@ use super::skeletons::ledger::types::{
 };
 use super::skeletons::ledger::{LedgerSkel, LedgerSkelBuilder, OpenLedgerSkel};
 use super::{Refusal, quietly};
+use crate::words::WordPlace;
 
 /// Machines with more CPUs are not followed (MOST_CPUS).
 const MOST_CPUS: usize = 512;
@@ -45,6 +47,21 @@ mod asleep {
     pub(super) const OTHER_CALL: u8 = 18;
 }
 
+/// Classes by PostgreSQL's word.
+mod told {
+    /// The system call tells.
+    pub(super) const NOTHING: u8 = 0;
+    pub(super) const LWLOCK: u8 = 20;
+    pub(super) const LOCK: u8 = 22;
+    pub(super) const BUFFER: u8 = 23;
+    pub(super) const ACTIVITY: u8 = 24;
+    pub(super) const CLIENT: u8 = 25;
+    pub(super) const EXTENSION: u8 = 26;
+    pub(super) const IPC: u8 = 27;
+    pub(super) const TIMEOUT: u8 = 28;
+    pub(super) const IO: u8 = 29;
+}
+
 /// What a call asks of a disk (enum ledger_call).
 mod kind {
     pub(super) const OTHER: u8 = 0;
@@ -64,6 +81,15 @@ pub(crate) struct Ledger {
     ended: Mapped<Ended>,
     /// Of each CPU: the turn up to which it was read who ended there.
     turns: Vec<u64>,
+}
+
+/// What the programs are told of a process.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Assigned {
+    pub(crate) role: Role,
+    /// Where it has its word, and what that is now.
+    pub(crate) place: Option<WordPlace>,
+    pub(crate) said: u32,
 }
 
 /// What a reading could not tell.
@@ -102,6 +128,7 @@ impl Ledger {
         let place = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut open = LedgerSkelBuilder::default().open(place)?;
         name_calls(&mut open, architecture)?;
+        name_words(&mut open)?;
         let per_cpu = ENDED_PER_CPU.min(MOST_ENDED / cpus);
         let ended_by_place = &mut open.maps.ended_by_place;
         ended_by_place.set_max_entries((per_cpu * cpus) as u32)?;
@@ -137,14 +164,25 @@ impl Ledger {
         Ok(())
     }
 
-    /// Gives a process a part, which those that it forks from now on inherit; `None` forgets what was
-    /// given to one that has ended. It is heeded after `heed`.
-    pub(crate) fn assign(&self, pid: u32, role: Option<Role>) -> Result<(), Refusal> {
-        let (map, key) = (&self.programs.maps.part_by_tgid, pid.to_ne_bytes());
-        match role {
-            Some(role) => map.update(&key, &part(role).to_ne_bytes(), MapFlags::ANY)?,
-            None => map.delete(&key)?,
-        }
+    /// Gives a process its part, which those that it forks from now on inherit with the place of its word.
+    /// It is heeded after `heed`.
+    pub(crate) fn assign(&self, pid: u32, assigned: Assigned) -> Result<(), Refusal> {
+        let place = assigned.place.unwrap_or(WordPlace {
+            pointer: 0,
+            offset: 0,
+        });
+        let [part, said] = [part(assigned.role), assigned.said].map(u32::to_ne_bytes);
+        let place = [place.pointer, place.offset].map(u64::to_ne_bytes);
+        let process = [part.as_slice(), &said, place.as_flattened()].concat();
+        let map = &self.programs.maps.process_by_tgid;
+        map.update(&pid.to_ne_bytes(), &process, MapFlags::ANY)?;
+        Ok(())
+    }
+
+    /// Forgets one that has ended.
+    pub(crate) fn forget(&self, pid: u32) -> Result<(), Refusal> {
+        let map = &self.programs.maps.process_by_tgid;
+        map.delete(&pid.to_ne_bytes())?;
         Ok(())
     }
 
@@ -221,7 +259,7 @@ impl Ledger {
     }
 
     /// The programs that run at events, by their hooks.
-    pub(crate) fn probes(&self) -> [(&'static str, BorrowedFd<'_>); 6] {
+    pub(crate) fn probes(&self) -> [(&'static str, BorrowedFd<'_>); 7] {
         let programs = &self.programs.progs;
         [
             ("sched_switch", programs.on_switch.as_fd()),
@@ -229,6 +267,7 @@ impl Ledger {
             ("sched_wakeup_new", programs.on_wakeup_new.as_fd()),
             ("sched_migrate_task", programs.on_migrate.as_fd()),
             ("sched_process_fork", programs.on_fork.as_fd()),
+            ("sched_process_exec", programs.on_exec.as_fd()),
             ("sched_process_exit", programs.on_exit.as_fd()),
         ]
     }
@@ -279,6 +318,29 @@ fn name_calls(open: &mut OpenLedgerSkel<'_>, architecture: &str) -> Result<(), R
         };
         constants.asleep_by_call[number] = asleep;
         constants.kind_by_call[number] = kind;
+    }
+    Ok(())
+}
+
+/// Tells the program what PostgreSQL's words mean.
+fn name_words(open: &mut OpenLedgerSkel<'_>) -> Result<(), Refusal> {
+    let constants = open.maps.rodata_data.as_deref_mut();
+    let constants = constants.ok_or_else(no_variables)?;
+    constants.log_word = wait_event::WAL_WRITE;
+    constants.output_word = wait_event::CLIENT_WRITE;
+    for (class, to) in (0..).zip(&mut constants.class_by_word) {
+        *to = wait_event::class(class << 24).map_or(told::NOTHING, |class| match class {
+            WaitClass::LwLock => told::LWLOCK,
+            WaitClass::Lock => told::LOCK,
+            WaitClass::BufferPin => told::BUFFER,
+            WaitClass::Activity => told::ACTIVITY,
+            WaitClass::Client => told::CLIENT,
+            WaitClass::Extension => told::EXTENSION,
+            WaitClass::Ipc => told::IPC,
+            WaitClass::Timeout => told::TIMEOUT,
+            WaitClass::Io => told::IO,
+            WaitClass::InjectionPoint => told::NOTHING,
+        });
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use model::{EntityId, Role};
 use super::{Processes, is_near};
 use crate::kept_file::KeptFile;
 use crate::thread::Threads;
+use crate::words::MemoryWord;
 
 impl Processes {
     /// The processes that are looked at for the target's sake, by number.
@@ -31,11 +32,14 @@ impl Processes {
         is_near(process.role).then_some(process.entity)
     }
 
-    /// Which part each process of target, generator and what they call has.
-    pub(crate) fn parts(&self) -> impl Iterator<Item = (u32, EntityId, Role)> {
+    /// Which part each process of target, generator and what they call has, and its word in memory.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = (u32, EntityId, Role, Option<&MemoryWord>)> {
         let near = self.by_pid.iter();
         let near = near.filter(|(_, process)| is_near(process.role));
-        near.map(|(pid, process)| (*pid, process.entity, process.role))
+        near.map(|(pid, process)| {
+            let word = process.threads.as_ref().and_then(Threads::word);
+            (*pid, process.entity, process.role, word)
+        })
     }
 
     /// Every process: pid and entity.

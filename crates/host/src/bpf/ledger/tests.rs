@@ -41,7 +41,7 @@ fn read(ledger: &mut Ledger, tid: u32) -> Record {
 }
 
 /// Each class: enum ledger_class.
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 30] = [
     "on_cpu",
     "throttled",
     "memory_other",
@@ -62,11 +62,21 @@ const NAMES: [&str; 20] = [
     "sleep",
     "other_call",
     "unknown",
+    "lwlock",
+    "wal_lock",
+    "lock",
+    "buffer_pin",
+    "activity",
+    "client",
+    "extension",
+    "ipc",
+    "timeout",
+    "io",
 ];
 
 /// What was counted of a thread between two readings, with its waits for a CPU at the end.
 struct Counted {
-    ns: [i64; 20],
+    ns: [i64; 30],
     queued_ns: [i64; 4],
 }
 
@@ -80,7 +90,7 @@ impl Counted {
             grown
         };
         let mut counted = Self {
-            ns: [0; 20],
+            ns: [0; 30],
             queued_ns: [0; 4],
         };
         let classes = a.ns.iter().zip(&b.ns).map(grown);
@@ -164,9 +174,9 @@ fn watched(ledger: &mut Ledger, act: impl FnOnce() -> Own + Send) -> (Own, Count
 }
 
 fn as_target(ledger: &mut Ledger, pid: u32) {
-    ledger
-        .assign(pid, Some(Role::Target))
-        .expect("there is room");
+    let (role, place, said) = (Role::Target, None, 0);
+    let assigned = Assigned { role, place, said };
+    ledger.assign(pid, assigned).expect("there is room");
     ledger.heed();
 }
 
