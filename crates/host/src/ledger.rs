@@ -47,6 +47,10 @@ struct Thread {
     last: LastSeen,
     /// Since when it is counted, ns as the programs have it: numbers of threads come round again.
     known_since_ns: Option<u64>,
+    /// What rows have beyond its account: who had its number before it by an exec.
+    base: [i64; KNOWN_SINCE + 1],
+    /// Whether its last was told.
+    ended: bool,
     apart: Option<Apart>,
     /// Whether its slices were seen to be other than the kernel's. Once is nothing: a switch is told of
     /// just before the kernel counts it.
@@ -195,17 +199,26 @@ impl Books {
         processes.each_thread(|tid, entity| {
             let known = threads.entry(tid);
             let known = known.or_insert_with(|| Thread::new(entity, *round));
+            if known.last.entity() != entity && known.ended {
+                known.last.finish(intake);
+                *known = Thread::new(entity, *round);
+            }
             // Who had its number before is there until its last is told.
             if known.last.entity() == entity {
                 known.round = *round;
             }
         });
         for record in programs.records() {
-            if let Some(thread) = threads.get_mut(&record.tid)
-                && thread.is_of(&record.account)
-            {
+            let Some(thread) = threads.get_mut(&record.tid) else {
+                continue;
+            };
+            let is_own = thread.is_of(&record.account);
+            if is_own || thread.round == *round {
                 let until = programs.time(record.until_ns);
                 let row = row(&record, programs.time(record.account.known_since_ns));
+                if !is_own {
+                    thread.follow(&record.account, &row);
+                }
                 thread.take(until, row, intake);
                 thread.compare(&record, until, agreement);
             }
@@ -238,8 +251,7 @@ impl Books {
                 // Of how the accounts agree nothing new is known.
                 row[APART..].copy_from_slice(&thread.last.values()[APART..]);
                 thread.take(time(ended.until_ns), row, intake);
-                thread.last.finish(intake);
-                threads.remove(&ended.tid);
+                thread.ended = true;
                 return;
             }
             let of = [ended.tgid, ended.parent_tgid];
@@ -309,6 +321,8 @@ impl Thread {
         Self {
             last: LastSeen::new(entity, WIDTH),
             known_since_ns: None,
+            base: [0; KNOWN_SINCE + 1],
+            ended: false,
             apart: None,
             suspected: false,
             round,
@@ -321,7 +335,21 @@ impl Thread {
         known == account.known_since_ns
     }
 
+    /// Another thread has its number, and is listed as the same one: it did an exec beside the first thread of
+    /// its process. What it had before is in rows of its own.
+    fn follow(&mut self, account: &Account, row: &[i64; WIDTH]) {
+        self.known_since_ns = Some(account.known_since_ns);
+        for (base, (written, own)) in self.base.iter_mut().zip(self.last.values().iter().zip(row)) {
+            *base = written - own;
+        }
+        self.ended = false;
+        self.apart = None;
+    }
+
     fn take(&mut self, until: Timestamp, mut row: [i64; WIDTH], intake: &mut Intake) {
+        row.iter_mut()
+            .zip(self.base)
+            .for_each(|(own, base)| *own += base);
         let since = Timestamp::from_ns(row[KNOWN_SINCE]);
         self.last.begin(since, &row, intake);
         let times = &mut row[..CLASSES + HOLDERS];

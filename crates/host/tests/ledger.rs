@@ -6,6 +6,7 @@ mod backend;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
@@ -279,4 +280,53 @@ fn what_threads_had_that_nobody_ever_listed_is_told() {
     assert!((ran - burned).abs() < burned / 100, "{ran} of {burned}");
     let processes: BTreeSet<_> = threads.keys().filter_map(|it| process.get(it)).collect();
     assert_eq!(processes.len(), 1, "all are of one process");
+}
+
+/// Says to another process of this test that its second thread is to become another program.
+const EXEC: &str = "STALLSCOPE_TEST_EXEC";
+
+#[test]
+fn a_process_whose_second_thread_becomes_another_program_goes_on() {
+    let burn = || {
+        let mut sh = std::process::Command::new("sh");
+        sh.args(["-c", "while :; do :; done"]);
+        sh
+    };
+    if std::env::var_os(EXEC).is_some() {
+        std::io::stdin()
+            .read_line(&mut String::new())
+            .expect("it reads");
+        let exec = std::thread::spawn(move || burn().exec());
+        panic!("{:?}", exec.join());
+    }
+    let name = "a_process_whose_second_thread_becomes_another_program_goes_on";
+    let mut child = std::process::Command::new(std::env::current_exe().expect("this is a program"));
+    child.args(["--exact", name, "--nocapture"]).env(EXEC, "");
+    let mut child = child
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("it can be started");
+    let mut to = child.stdin.take().expect("a pipe");
+    let recorded = recorded(&[child.id()], || {
+        std::thread::sleep(Duration::from_millis(500));
+        to.write_all(b"go\n").expect("it reads");
+        std::thread::sleep(Duration::from_millis(2_500));
+    });
+    child.kill().expect("it burns");
+    child.wait().expect("it ends");
+    let Some(Recorded { threads, names, .. }) = recorded else {
+        return;
+    };
+    let end = format!("/tid:{}", child.id());
+    let named = names.iter().find(|(_, path)| path.ends_with(&end));
+    let rows = &threads[named.expect("it is an entity").0];
+    let in_order = rows.windows(2).all(|pair| pair[0].0 <= pair[1].0);
+    let on_cpu = sensors::ledger::THREAD_LEDGER
+        .position("on_cpu_ns")
+        .expect("it is a column");
+    let ran = |row: usize| rows[row].1[on_cpu];
+    let (first, last) = (ran(0), ran(rows.len() - 1));
+    println!("{last} ns on a CPU after {} rows", rows.len());
+    assert!(in_order, "{rows:?}");
+    assert!(last > first + 50_000_000, "it burned: {first} and {last}");
 }

@@ -211,6 +211,8 @@ static COLUMNS: &[Column] = &[
 pub const REST_PERIOD: Duration = Duration::from_secs(1);
 /// Classes that are counted, before the waits for a CPU.
 pub const CLASSES: usize = 30;
+/// The last of them: those that PostgreSQL's own word decides.
+pub const WORDS: usize = 10;
 /// Who can have had a CPU that is waited for.
 pub const HOLDERS: usize = 4;
 /// All columns.
@@ -278,6 +280,8 @@ mod tests {
         for (place, column) in THREAD_LEDGER.columns.iter().enumerate() {
             let is_time = place < CLASSES + HOLDERS;
             assert_eq!(class(&column.name).is_some(), is_time, "{}", column.name);
+            let is_word = (CLASSES - WORDS..CLASSES).contains(&place);
+            assert_eq!(column.name.starts_with("postgres_"), is_word);
         }
     }
 }
