@@ -9,9 +9,6 @@ use model::{ColumnKind, EntityId, MISSING, Monotone, Rollback, Rows, Table, Time
 /// Room for a second of rows of some hundred threads; more is made when more come.
 const USUAL_ROWS: usize = 1_024;
 
-/// No table is wider.
-const MOST_COLUMNS: usize = 48;
-
 /// The rows of one table on their way out.
 pub(crate) struct Intake {
     /// The table's description.
@@ -22,6 +19,8 @@ pub(crate) struct Intake {
     pub(crate) spare: Option<Rows>,
     /// Readings that ran back and were held, per column.
     pub(crate) corrections: Vec<u64>,
+    /// Room for a row in the making.
+    held: Vec<i64>,
     /// How often everything was to be written anew.
     pub(crate) restated: u32,
 }
@@ -34,6 +33,7 @@ impl Intake {
             rows: Rows::with_capacity(width, USUAL_ROWS),
             spare: Some(Rows::with_capacity(width, USUAL_ROWS)),
             corrections: vec![0; width],
+            held: vec![MISSING; width],
             restated: 0,
         }
     }
@@ -96,27 +96,29 @@ impl LastSeen {
 
     /// Has the counters begin at 0 at a time before the first reading, which is to come: what they have
     /// then counted was counted since.
-    pub(crate) fn begin(&mut self, time: Timestamp, first: &[i64], intake: &mut Intake) {
+    pub(crate) fn begin<const WIDTH: usize>(
+        &mut self,
+        time: Timestamp,
+        first: &[i64; WIDTH],
+        intake: &mut Intake,
+    ) {
         if self.values.iter().any(|value| *value != MISSING) {
             return;
         }
-        let mut row = [MISSING; MOST_COLUMNS];
-        let row = &mut row[..first.len()];
-        for ((value, column), first) in row.iter_mut().zip(intake.table.columns.iter()).zip(first) {
-            *value = match column.kind {
-                ColumnKind::Counter => 0,
-                ColumnKind::Gauge => *first,
-            };
+        let mut row = *first;
+        for (value, column) in row.iter_mut().zip(intake.table.columns.iter()) {
+            if column.kind == ColumnKind::Counter {
+                *value = 0;
+            }
         }
-        self.take(time, row, intake);
+        self.take(time, &row, intake);
     }
 
     /// Takes a reading; writes a row when something changed.
     pub(crate) fn take(&mut self, time: Timestamp, values: &[i64], intake: &mut Intake) {
         let before = std::mem::replace(&mut self.restated, intake.restated);
         let mut changed = before != intake.restated;
-        let mut held = [MISSING; MOST_COLUMNS];
-        let held = &mut held[..values.len()];
+        let mut held = std::mem::take(&mut intake.held);
         for (index, column) in intake.table.columns.iter().enumerate() {
             held[index] = match column.kind {
                 ColumnKind::Counter => {
@@ -126,14 +128,15 @@ impl LastSeen {
             };
             changed |= held[index] != self.values[index];
         }
-        if !changed {
+        if changed {
+            self.finish(intake);
+            self.values.copy_from_slice(&held);
+            self.time = time;
+            intake.rows.push(time, self.entity, &held);
+        } else {
             self.unchanged(time);
-            return;
         }
-        self.finish(intake);
-        self.values.copy_from_slice(held);
-        self.time = time;
-        intake.rows.push(time, self.entity, held);
+        intake.held = held;
     }
 
     /// Notes that nothing changed up to `time`.
