@@ -92,9 +92,15 @@ fn the_exact_ledger_says_of_waits_for_rows_what_samples_of_the_servers_own_word_
         "begin;\nupdate pgbench_branches set bbalance = bbalance + 1 where bid = 1;\nselect pg_sleep(0.005);\ncommit;\n",
     );
     let mut pgbench = postgres.client("pgbench");
-    pgbench.args(["-n", "-c", "4", "-T", "12", "-f"]);
-    let load = Running::start(pgbench.arg(script).arg("bench"));
-    await_waits(postgres, "Lock:transactionid");
+    pgbench.args(["-n", "-c", "4", "-T", "60", "-f"]);
+    pgbench.arg(script).arg("bench");
+    let before = postgres.backends().len();
+    let load = Running::start(pgbench);
+    let since = Instant::now();
+    while postgres.backends().len() < before + 4 {
+        assert!(since.elapsed() < Duration::from_secs(20), "they come");
+        std::thread::sleep(Duration::from_millis(50));
+    }
     let target = format!("pid:{}", postgres.pid());
     place
         .run(&["record", "--for", "8s", "--target", &target])
