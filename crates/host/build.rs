@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use libbpf_cargo::SkeletonBuilder;
 
 /// One program each: `bpf/NAME.bpf.c`.
-const PROGRAMS: [&str; 4] = ["clock", "floor", "ledger", "pressure"];
+const PROGRAMS: [&str; 5] = ["clock", "floor", "ledger", "pressure", "tasks"];
 
 fn main() {
     let [folder, out] = ["CARGO_MANIFEST_DIR", "OUT_DIR"]

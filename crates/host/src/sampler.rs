@@ -25,7 +25,7 @@ use crate::intake::{Intake, LastSeen};
 use crate::ledger::Books;
 use crate::limits;
 use crate::probe::{Presence, Probe, Scratch};
-use crate::processes::Processes;
+use crate::processes::{Processes, Walk};
 use crate::registry::Registry;
 use crate::root;
 use crate::schedule::{Due, Look, TICK_NS, Timer, ticks_of};
@@ -116,6 +116,7 @@ impl Sampler {
         };
         let stalls = load(settings, "pressure", || Stalls::load(machine), &mut cost);
         let books = load(settings, "ledger", Books::load, &mut cost);
+        let walk = load(settings, "tasks", Walk::load, &mut cost);
         let read = |sensor: &Sensor| stalls.is_none() || !stalls::stands_for(sensor);
         let machine_probes = sensors::all()
             .iter()
@@ -145,7 +146,7 @@ impl Sampler {
                 .map(|sensor| Intake::new(sensor.table))
                 .collect(),
             machine: probes,
-            processes: Processes::new(&settings.root)?,
+            processes: Processes::new(&settings.root, walk)?,
             cgroups: Cgroups::new(environment.hierarchies.clone(), read),
             stalls,
             density: stalls::intakes(),
