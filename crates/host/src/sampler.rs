@@ -5,6 +5,7 @@
 //! costs too much.
 
 mod hand_over;
+mod part;
 
 use std::os::fd::BorrowedFd;
 use std::sync::mpsc::{Receiver, Sender, channel};

@@ -11,6 +11,8 @@ mod per_cpu;
 pub(crate) mod pressure;
 pub(crate) mod probes;
 pub(crate) mod tasks;
+#[cfg(test)]
+mod verifier;
 
 use std::fmt;
 use std::sync::Mutex;

@@ -14,7 +14,7 @@ use crate::probe::Scratch;
 use crate::registry::Registry;
 use crate::schedule::TICK_NS;
 
-/// A walk serves for what is wanted so soon after it, in the same tick.
+/// A walk that was made to find newcomers serves for their rows too, in the same tick.
 const FRESH_NS: i64 = TICK_NS / 10;
 
 /// The walk over all processes.
@@ -44,11 +44,12 @@ impl Walk {
         }
     }
 
-    /// Reads all processes, unless they were just read. Whether it could.
+    fn is_fresh(&self, now: Timestamp) -> bool {
+        self.at.is_some_and(|at| now.ns_since(at) < FRESH_NS)
+    }
+
+    /// Reads all processes. Whether it could.
     fn read(&mut self, now: Timestamp, table: &str, gaps: &mut Gaps) -> bool {
-        if self.at.is_some_and(|at| now.ns_since(at) < FRESH_NS) {
-            return true;
-        }
         match self.programs.read() {
             Ok(unplaced) => {
                 self.at = Some(now);
@@ -141,7 +142,7 @@ impl Processes {
         let Some(walk) = &mut self.walk else {
             return;
         };
-        if !walk.read(now, &sensor.table.name, &mut scratch.gaps) {
+        if !walk.is_fresh(now) && !walk.read(now, &sensor.table.name, &mut scratch.gaps) {
             return;
         }
         for (at, counts) in walk.processes() {
