@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What has each process used so far?
+ * What has each process used so far, and what each thread of those near the target?
  *
- * Hooks: none. User space runs `read` when it wants to know.
+ * Hooks: none. User space runs `read` and `threads` when it wants to know.
  * Cost: `make bench` (tasks) tells: about 0.1 us for a process and as much for a thread.
  * Kernel: 6.7 for the walk over threads (bpf_iter_task).
  * The walk is one RCU reader: on a kernel that does not preempt itself, nobody else has this CPU
@@ -15,6 +15,8 @@
 
 /* BPF_TASK_ITER_ALL_THREADS: process by process, each one's first thread first. */
 #define ALL_THREADS 1
+/* BPF_TASK_ITER_PROC_THREADS */
+#define THREADS_OF_PROCESS 2
 /* include/linux/sched.h; what memory such a thread has is borrowed. */
 #define PF_KTHREAD 0x00200000
 /* MM_FILEPAGES, MM_ANONPAGES, MM_SHMEMPAGES in include/linux/mm_types_task.h. */
@@ -32,14 +34,36 @@ struct {
 	__type(value, struct tasks_process);
 } process_by_place SEC(".maps");
 
-/* What `read` found, and what it had no room for. */
+/* Processes that `threads` tells of; 0 for a slot that is free. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, TASKS_MOST_NEAR);
+	__type(key, __u32);
+	__type(value, __u32);
+} near_by_slot SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, TASKS_MOST_THREADS);
+	__type(key, __u32);
+	__type(value, struct tasks_thread);
+} thread_by_place SEC(".maps");
+
+/* Slots that were ever used. */
+__u32 slots;
+/* What `read` and `threads` found, and what they had no room for. */
 __u32 processes;
 __u32 unplaced;
+__u32 threads_found;
+__u32 threads_unplaced;
 
 extern int bpf_iter_task_new(struct bpf_iter_task *it, struct task_struct *task,
 			     unsigned int flags) __ksym;
 extern struct task_struct *bpf_iter_task_next(struct bpf_iter_task *it) __ksym;
 extern void bpf_iter_task_destroy(struct bpf_iter_task *it) __ksym;
+extern struct task_struct *bpf_task_from_pid(int pid) __ksym;
+extern void bpf_task_release(struct task_struct *task) __ksym;
 extern void bpf_rcu_read_lock(void) __ksym;
 extern void bpf_rcu_read_unlock(void) __ksym;
 
@@ -138,6 +162,63 @@ int read(void *ctx)
 	}
 	bpf_iter_task_destroy(&it);
 	bpf_rcu_read_unlock();
+	return 0;
+}
+
+static __always_inline void take(struct task_struct *task, __u64 now)
+{
+	__u32 place = threads_found;
+	struct tasks_thread *thread = bpf_map_lookup_elem(&thread_by_place, &place);
+
+	if (!thread) {
+		threads_unplaced++;
+		return;
+	}
+	threads_found = place + 1;
+	thread->at_ns = now;
+	thread->start_ns = task->start_boottime;
+	thread->pid = task->tgid;
+	thread->tid = task->pid;
+	thread->run_ns = task->se.sum_exec_runtime;
+	thread->wait_ns = task->sched_info.run_delay;
+	thread->slices = task->sched_info.pcount;
+	thread->user_ns = task->utime;
+	thread->system_ns = task->stime;
+	thread->shown_user_ns = task->prev_cputime.utime;
+	thread->shown_system_ns = task->prev_cputime.stime;
+	thread->minor_faults = task->min_flt;
+	thread->major_faults = task->maj_flt;
+	thread->state = task->__state;
+	thread->exit_state = task->exit_state;
+	thread->cpu = task->thread_info.cpu;
+}
+
+static long take_threads(__u32 slot, void *ctx)
+{
+	__u32 *pid = bpf_map_lookup_elem(&near_by_slot, &slot);
+	struct task_struct *first, *task;
+	struct bpf_iter_task it;
+	__u64 now;
+
+	first = pid && *pid ? bpf_task_from_pid(*pid) : NULL;
+	if (!first)
+		return 0;
+	now = bpf_ktime_get_boot_ns();
+	bpf_rcu_read_lock();
+	bpf_iter_task_new(&it, first, THREADS_OF_PROCESS);
+	while ((task = bpf_iter_task_next(&it)))
+		take(task, now);
+	bpf_iter_task_destroy(&it);
+	bpf_rcu_read_unlock();
+	bpf_task_release(first);
+	return 0;
+}
+
+SEC("syscall")
+int threads(void *ctx)
+{
+	threads_found = threads_unplaced = 0;
+	bpf_loop(slots, take_threads, NULL, 0);
 	return 0;
 }
 

@@ -8,6 +8,10 @@
 /* Machines with more processes are read by file. */
 #define TASKS_MOST_PROCESSES 32768
 
+/* Processes that are read thread by thread, and their threads. */
+#define TASKS_MOST_NEAR 8192
+#define TASKS_MOST_THREADS 32768
+
 #define TASKS_NOT_COUNTED 0xffffffffffffffffULL
 
 /* One process: what /proc/PID/stat and /proc/PID/io are made from. */
@@ -44,5 +48,30 @@ struct tasks_process {
 	__u32 unused;
 };
 _Static_assert(sizeof(struct tasks_process) == 128, "as the reader has it");
+
+/* One thread: what /proc/PID/task/TID/schedstat and stat are made from. */
+struct tasks_thread {
+	__u64 at_ns;
+	__u64 start_ns;
+	__u32 pid;
+	__u32 tid;
+	/* The scheduler's own: on a CPU, ready to run, and how often it was put on one. */
+	__u64 run_ns;
+	__u64 wait_ns;
+	__u64 slices;
+	/* By ticks, and what /proc last made of them. */
+	__u64 user_ns;
+	__u64 system_ns;
+	__u64 shown_user_ns;
+	__u64 shown_system_ns;
+	__u64 minor_faults;
+	__u64 major_faults;
+	/* __state and exit_state. */
+	__u32 state;
+	__u32 exit_state;
+	__u32 cpu;
+	__u32 unused;
+};
+_Static_assert(sizeof(struct tasks_thread) == 112, "as the reader has it");
 
 #endif

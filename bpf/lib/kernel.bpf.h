@@ -39,6 +39,7 @@ struct sched_info {
 
 struct thread_info {
 	unsigned int status; /* x86 */
+	unsigned int cpu; /* since 5.16 */
 };
 
 struct seqcount {
@@ -106,6 +107,10 @@ struct task_struct {
 	unsigned long long utime;
 	unsigned long long stime;
 	struct task_io_accounting ioac;
+	struct prev_cputime prev_cputime;
+	int exit_state;
+	unsigned long min_flt;
+	unsigned long maj_flt;
 };
 
 /* The registers as a thread entered the kernel, by architecture. */

@@ -5,6 +5,7 @@
 
 mod known;
 mod meter;
+mod near_threads;
 mod placing;
 mod walk;
 
@@ -38,6 +39,8 @@ struct Process {
     role: Role,
     meter: Meter,
     threads: Option<Threads>,
+    /// Where the walk over threads has it.
+    slot: Option<u32>,
     /// The text of its groups when it was last put into them, as one of target or generator.
     placed: Vec<u8>,
     /// The look that found it, and the last one that did.
@@ -111,10 +114,14 @@ impl Processes {
     ) {
         self.generation += 1;
         let moved = self.pulse.moved();
-        if self.walk.is_none() && moved {
-            self.list(now, intakes, registry);
-        } else if self.walk.is_some() && (moved || self.has_young()) {
+        if self.walk.is_none() {
+            if moved {
+                self.list(now, intakes, registry);
+            }
+        } else if moved || self.has_young() {
+            let hidden = self.list_first();
             self.list_by_walk(now, scratch, intakes, registry);
+            self.add_hidden(hidden);
         }
         self.look_again(now, scratch, registry);
         // The lowest number first: most children have a higher one than their parent.
@@ -124,6 +131,7 @@ impl Processes {
         }
         self.find_parents(now, registry);
         self.inherit_roles(now, registry);
+        self.follow_near(&mut scratch.gaps);
         self.scan_threads(now, scratch, registry);
     }
 
@@ -217,7 +225,6 @@ impl Processes {
         }
         if self.walk.is_some() {
             self.sample_by_walk(stamp(), (near_due, rest_due), scratch, intakes, registry);
-            return;
         }
         let thread_index = self.thread_sensor.0;
         self.by_pid.retain(|_, process| {
@@ -247,7 +254,10 @@ impl Processes {
         intakes: &mut [Intake],
         registry: &mut Registry,
     ) {
-        for process in self.by_pid.values_mut() {
+        if self.walk.is_some() {
+            self.sample_threads_by_walk(scratch, intakes, registry);
+        }
+        for process in self.by_pid.values_mut().filter(|it| !it.is_walked()) {
             if let Some(threads) = &mut process.threads {
                 threads.sample(stamp, scratch, &mut intakes[self.thread_sensor.0], registry);
             }
@@ -316,6 +326,7 @@ impl Processes {
                     role,
                     meter,
                     threads: None,
+                    slot: None,
                     placed: Vec::new(),
                     born: self.generation,
                     generation: self.generation,
@@ -394,7 +405,7 @@ impl Processes {
             .filter(|process| is_near(process.role))
         {
             if process.threads.is_none() {
-                process.threads = Threads::open(&process.folder);
+                process.threads = Threads::open(&process.folder, process.is_walked());
             }
             if let Some(threads) = &mut process.threads {
                 threads.scan(
@@ -410,6 +421,11 @@ impl Processes {
 }
 
 impl Process {
+    /// Whether the walk tells of it.
+    fn is_walked(&self) -> bool {
+        matches!(self.meter, Meter::Walk(_))
+    }
+
     /// Whether it was met at the look before.
     fn is_young(&self, generation: u64) -> bool {
         self.born + 1 == generation

@@ -40,7 +40,7 @@ pub use sensor::{
     Facts, Hierarchy, Lack, Malformed, Parse, Period, Place, Reading, Scope, Sensor, Source,
     Subject, Within, Word,
 };
-pub use thread::syscall;
+pub use thread::{ThreadUsage, syscall};
 
 /// Every sensor, in the order in which their tables are shown.
 pub fn all() -> &'static [&'static Sensor] {

@@ -2,12 +2,16 @@
 //!
 //! Who is new is looked up in /proc once, for its name and its groups; so is one that has changed its name.
 
+use std::collections::HashSet;
+
 use model::{GapReason, Timestamp};
 
 use super::meter::{Identity, Meter};
 use super::{Process, Processes, end, is_due, rename};
-use crate::bpf::tasks::{Counts, Tasks};
+use crate::bpf::tasks::{Counts, MOST_NEAR, Tasks, ThreadCounts};
 use crate::bpf::{Refusal, with_first_pids};
+use crate::clock::boottime;
+use crate::folder::each_number_in;
 use crate::gaps::Gaps;
 use crate::intake::Intake;
 use crate::probe::Scratch;
@@ -24,6 +28,9 @@ pub(crate) struct Walk {
     at: Option<Timestamp>,
     /// Whether it had room for everybody.
     is_whole: bool,
+    threads_at: Timestamp,
+    /// By slot the process that is read thread by thread there, 0 for none.
+    followed: Vec<u32>,
 }
 
 impl Walk {
@@ -37,6 +44,8 @@ impl Walk {
                 programs,
                 at: None,
                 is_whole: true,
+                threads_at: Timestamp::default(),
+                followed: Vec::new(),
             }),
             unplaced => Err(Refusal::new(format!(
                 "{unplaced} processes more than there is room for"
@@ -49,7 +58,8 @@ impl Walk {
     }
 
     /// Reads all processes. Whether it could.
-    fn read(&mut self, now: Timestamp, table: &str, gaps: &mut Gaps) -> bool {
+    fn read(&mut self, table: &str, gaps: &mut Gaps) -> bool {
+        let now = boottime();
         match self.programs.read() {
             Ok(unplaced) => {
                 self.at = Some(now);
@@ -61,23 +71,77 @@ impl Walk {
                 true
             }
             Err(refusal) => {
-                let why = format!("a program in the kernel was not run: {refusal}");
-                gaps.say(table, "", GapReason::Unsupported(why));
+                say_failed(table, &refusal, gaps);
                 false
             }
         }
     }
 
-    /// The processes as last read, each with when that was. The kernel's clock may be another than ours (time
-    /// namespaces); it goes as fast.
+    /// The processes as last read, each with when that was.
     fn processes(&self) -> impl Iterator<Item = (Timestamp, Counts)> {
-        let at = self.at.unwrap_or_default();
-        let mut first = None;
-        self.programs.processes().map(move |counts| {
-            let first = *first.get_or_insert(counts.at_ns);
-            (at + (counts.at_ns - first).cast_signed(), counts)
-        })
+        let mut time = times(self.at.unwrap_or_default());
+        let processes = self.programs.processes();
+        processes.map(move |counts| (time(counts.at_ns), counts))
     }
+
+    /// Reads the threads of those that are followed; whether it had room for all, `None` where it could not.
+    pub(super) fn read_threads(&mut self, table: &str, gaps: &mut Gaps) -> Option<bool> {
+        self.threads_at = boottime();
+        let unplaced = self.programs.read_threads();
+        let unplaced = unplaced.inspect_err(|refusal| say_failed(table, refusal, gaps));
+        let is_whole = unplaced.ok()? == 0;
+        if !is_whole {
+            let what = "threads beyond those that a walk has room for";
+            gaps.say(table, what, GapReason::Dropped(1));
+        }
+        Some(is_whole)
+    }
+
+    /// The threads as last read, each with when that was.
+    pub(super) fn threads(&self) -> impl Iterator<Item = (Timestamp, ThreadCounts)> {
+        let mut time = times(self.threads_at);
+        let threads = self.programs.threads();
+        threads.map(move |counts| (time(counts.at_ns), counts))
+    }
+
+    /// Has a process read thread by thread; in which slot, if there is one left.
+    pub(super) fn follow(&mut self, pid: u32) -> Option<u32> {
+        let free = self.followed.iter().position(|it| *it == 0);
+        let slot = free.unwrap_or(self.followed.len());
+        if slot >= MOST_NEAR {
+            return None;
+        }
+        self.programs.follow(slot as u32, Some(pid)).ok()?;
+        match self.followed.get_mut(slot) {
+            Some(place) => *place = pid,
+            None => self.followed.push(pid),
+        }
+        Some(slot as u32)
+    }
+
+    /// Frees the slots of those that are to be followed no more.
+    pub(super) fn release(&mut self, mut stays: impl FnMut(u32, u32) -> bool) {
+        for (slot, place) in (0..).zip(&mut self.followed) {
+            if *place != 0 && !stays(*place, slot) && self.programs.follow(slot, None).is_ok() {
+                *place = 0;
+            }
+        }
+    }
+}
+
+/// What the kernel's clock says as ours does, which may be another (time namespaces) and goes as fast: the first
+/// time that is asked for is `at`.
+fn times(at: Timestamp) -> impl FnMut(u64) -> Timestamp {
+    let mut first = None;
+    move |ns| {
+        let first = *first.get_or_insert(ns);
+        at + (ns - first).cast_signed()
+    }
+}
+
+fn say_failed(table: &str, refusal: &Refusal, gaps: &mut Gaps) {
+    let why = format!("a program in the kernel was not run: {refusal}");
+    gaps.say(table, "", GapReason::Unsupported(why));
 }
 
 impl Processes {
@@ -101,7 +165,7 @@ impl Processes {
         let Some(walk) = walk else {
             return;
         };
-        if !walk.read(now, table, &mut scratch.gaps) {
+        if !walk.read(table, &mut scratch.gaps) {
             return;
         }
         for (_, counts) in walk.processes() {
@@ -121,12 +185,33 @@ impl Processes {
             return;
         }
         by_pid.retain(|_, process| {
-            let alive = process.generation == *generation;
+            let alive = !process.is_walked() || process.generation == *generation;
             if !alive {
                 end(process, now, intakes, sensors, registry);
             }
             alive
         });
+    }
+
+    /// At the first look the numbers in /proc: before the walk, so that those of which it then does not tell are
+    /// hidden from it or have ended, and are not new.
+    pub(super) fn list_first(&self) -> HashSet<u32> {
+        let mut pids = HashSet::new();
+        if self.generation == 1 {
+            each_number_in(&self.folder, |pid| {
+                pids.insert(pid);
+            });
+        }
+        pids
+    }
+
+    /// Some machines keep their first process from programs. What /proc tells of it is read there.
+    pub(super) fn add_hidden(&mut self, mut pids: HashSet<u32>) {
+        for (told, _) in &self.newcomers {
+            pids.remove(told);
+        }
+        self.newcomers
+            .extend(pids.into_iter().map(|pid| (pid, None)));
     }
 
     /// Takes what the walk tells of those that are due.
@@ -142,7 +227,7 @@ impl Processes {
         let Some(walk) = &mut self.walk else {
             return;
         };
-        if !walk.is_fresh(now) && !walk.read(now, &sensor.table.name, &mut scratch.gaps) {
+        if !walk.is_fresh(now) && !walk.read(&sensor.table.name, &mut scratch.gaps) {
             return;
         }
         for (at, counts) in walk.processes() {
