@@ -25,7 +25,13 @@
 		barrier();        \
 	} while (0)
 #else
-#define step(it) __sync_fetch_and_add(&(it)->sequence, 1)
+#define step(it)                                                            \
+	do {                                                                \
+		__u64 before_it = __sync_fetch_and_add(&(it)->sequence, 1); \
+                                                                            \
+		/* Unless the value is used, none is returned. */           \
+		asm volatile("" ::"r"(before_it));                          \
+	} while (0)
 #endif
 /* An event takes less than a microsecond: who writes longer was itself interrupted. */
 #define MOST_TRIES 16
@@ -42,7 +48,7 @@ struct run_queue {
 	/* Threads of the target that wait for it, and the integral of that: thread x ns. */
 	__u64 waiting;
 	__u64 waited_ns;
-	/* Events that were not counted since there was no memory for a thread's account. */
+	/* Events of target and generator that were not counted: there was no memory for an account. */
 	__u64 drops;
 	/* The thread that has it, and how often it was another when it left: nobody told of a switch. */
 	__u64 tid;

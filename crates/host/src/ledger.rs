@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use model::{Agreement, EntityId, GapReason, Role, Timestamp};
+use model::{Agreement, EntityId, GapReason, MISSING, Role, Timestamp};
 use sensors::ledger::{CLASSES, HOLDERS, PROCESS_LEDGER, THREAD_LEDGER, WIDTH};
 
 use crate::bpf::ledger::{Ledger, Record};
@@ -125,8 +125,13 @@ impl Books {
         processes: &Processes,
         gaps: &mut Gaps,
     ) {
-        let Ok(missed) = self.programs.read(rest) else {
-            return;
+        let missed = match self.programs.read(rest) {
+            Ok(missed) => missed,
+            Err(why) => {
+                let reason = GapReason::Unsupported(format!("the program that reads it: {why}"));
+                gaps.say(&THREAD_LEDGER.name, "", reason);
+                return;
+            }
         };
         if missed.unplaced > 0 {
             let what = "more threads than there is room for";
@@ -170,7 +175,10 @@ impl Books {
             if let Some(thread) = threads.get_mut(&record.tid) {
                 let until = programs.time(record.until_ns);
                 let known = programs.time(record.account.known_since_ns);
-                thread.last.take(until, &row(&record, known), intake);
+                let mut row = row(&record, known);
+                let times = &mut row[..CLASSES + HOLDERS];
+                carry_over(times, &thread.last.values()[..CLASSES + HOLDERS]);
+                thread.last.take(until, &row, intake);
                 thread.compare(&record, until, agreement);
             }
         }
@@ -210,7 +218,7 @@ impl Books {
     }
 
     /// Ends all series; how the accounts agreed.
-    pub(crate) fn finish(&mut self) -> Agreement {
+    pub(crate) fn finish(&mut self, gaps: &mut Gaps) -> Agreement {
         let [threads, others] = &mut self.intakes;
         self.threads
             .values_mut()
@@ -220,6 +228,10 @@ impl Books {
             .for_each(|it| it.last.finish(others));
         let mut agreement = self.agreement.clone();
         let lost = self.programs.lost().unwrap_or_default();
+        if lost.drops > 0 {
+            let what = "switches and wake-ups of threads that there was no memory to follow";
+            gaps.say(&THREAD_LEDGER.name, what, GapReason::Dropped(lost.drops));
+        }
         agreement.drops = lost.drops;
         agreement.switches_missed = lost.switches;
         agreement
@@ -300,4 +312,57 @@ fn row(record: &Record, known_since: Timestamp) -> [i64; WIDTH] {
         record.wait_apart_ns,
     ]);
     row
+}
+
+/// Has no time run back, nor the sum of all run ahead. The present is taken as it looks at a reading; of a
+/// switch that was not told of the programs learn later, and then some of it was another class's. What
+/// was written there too much stays written until the class has caught up, and the others wait for it.
+fn carry_over(times: &mut [i64], written: &[i64]) {
+    if written.contains(&MISSING) {
+        return;
+    }
+    let both = times.iter().zip(written);
+    let mut over: i64 = both.map(|(ns, written)| (written - ns).max(0)).sum();
+    // Time on a CPU stands first and is known best: waits for one wait rather.
+    for (ns, written) in times.iter_mut().zip(written).rev() {
+        let held = over.min(*ns - written);
+        *ns -= held;
+        over -= held.max(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_turns_out_to_be_of_another_class_is_carried_over_and_the_sum_stays() {
+        let mut written = [0, 0, 0];
+        for (times, expected) in [
+            ([10, 0, 0], [10, 0, 0]),
+            // 42 waited for nobody, as it looks.
+            ([10, 0, 42], [10, 0, 42]),
+            // It was another; 8 ran since.
+            ([18, 40, 2], [18, 0, 42]),
+            ([28, 41, 2], [28, 1, 42]),
+            // Nobody catches up.
+            ([28, 41, 32], [28, 31, 42]),
+            ([28, 41, 45], [28, 41, 45]),
+        ] {
+            let mut row = times;
+            carry_over(&mut row, &written);
+            assert_eq!(
+                row.iter().sum::<i64>(),
+                times.iter().sum::<i64>(),
+                "{times:?}"
+            );
+            let shrunk = row.iter().zip(&written).any(|(now, before)| now < before);
+            assert!(!shrunk, "{row:?} after {written:?}");
+            assert_eq!(row, expected);
+            written = row;
+        }
+        let mut first = [5, 0, 1];
+        carry_over(&mut first, &[MISSING; 3]);
+        assert_eq!(first, [5, 0, 1], "before the first there was none");
+    }
 }

@@ -26,6 +26,9 @@ const MOST_SOURCES: usize = 12;
 /// are there are kept: each container that starts makes an interface of a new name.
 const MOST_PARTS: usize = 1_000;
 
+/// Numbers in a file get more digits, up to 20 each: three do at once in a thread's schedstat.
+const ROOM_TO_GROW: usize = 64;
+
 /// Whether the thing still exists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Presence {
@@ -266,7 +269,8 @@ impl Probe {
         if self.first.as_deref() == Some(decides) && !restates {
             return false;
         }
-        let first = self.first.get_or_insert_default();
+        let room = 2 * decides.len() + ROOM_TO_GROW;
+        let first = self.first.get_or_insert_with(|| Vec::with_capacity(room));
         first.clear();
         first.extend_from_slice(decides);
         true
@@ -432,18 +436,6 @@ fn open_source(
             None
         }
     }
-}
-
-/// Reads a file of something that a sensor will be pointed at. `None` where it is gone, or where no
-/// descriptor is left for it, which is said.
-pub(crate) fn first_look(sensor: &'static Sensor, path: &Path, gaps: &mut Gaps) -> Option<Vec<u8>> {
-    let mut text = Vec::new();
-    match KeptFile::open(path, share_of(sensor)).and_then(|file| file.read(&mut text)) {
-        Ok(()) => return Some(text),
-        Err(errno @ (Errno::MFILE | Errno::NFILE)) => say_lack(sensor, 0, errno, gaps),
-        Err(_) => {}
-    }
-    None
 }
 
 fn share_of(sensor: &Sensor) -> Share {

@@ -20,7 +20,7 @@ use sensors::{Scope, Sensor};
 use crate::cgroups::Cgroups;
 use crate::folder::each_number_in;
 use crate::intake::Intake;
-use crate::probe::{Presence, Probe, Scratch, first_look};
+use crate::probe::{Presence, Probe, Scratch};
 use crate::pulse::Pulse;
 use crate::registry::Registry;
 use crate::root;
@@ -282,15 +282,14 @@ impl Processes {
         cgroups: &mut Cgroups,
         registry: &mut Registry,
     ) {
-        let folder = self.proc.join(pid.to_string());
         // Gone between the listing and here: it costs no error and no row.
-        let stat = folder.join("stat");
-        let Some(text) = first_look(self.process_sensor.1, &stat, &mut scratch.gaps) else {
+        let Some(text) = scratch.first_look(self.process_sensor.1, &self.proc, pid) else {
             return;
         };
-        let Ok(stat) = sensors::parse_stat(&text) else {
+        let Ok(stat) = sensors::parse_stat(text) else {
             return;
         };
+        let folder = self.proc.join(pid.to_string());
         let parent = u32::try_from(stat.parent).unwrap_or(0);
         let parent_entity = self.by_pid.get(&parent).map(|process| process.entity);
         let name = name_of(stat.name).into_owned();

@@ -25,6 +25,7 @@ use crate::handle::{Command, Harvest, SamplerHandle, Settings, Spare};
 use crate::intake::{Intake, LastSeen};
 use crate::ledger::Books;
 use crate::limits;
+use crate::privileges::{Duty, give_up_all_but};
 use crate::probe::{Presence, Probe, Scratch};
 use crate::processes::{Processes, Walk};
 use crate::registry::Registry;
@@ -189,6 +190,7 @@ impl Sampler {
                 sampler.cost.memory_locked = limits::lock_memory();
                 sampler.cost.priority = limits::raise_priority().to_owned();
             }
+            give_up_all_but(Duty::Sampling);
             sampler.run(&timer, &mut sink);
         };
         let thread = std::thread::Builder::new()

@@ -11,6 +11,7 @@ use signal_hook::iterator::exfiltrator::WithOrigin;
 use signal_hook::low_level::siginfo::Cause;
 
 use crate::Error;
+use crate::privileges::{Duty, give_up_all_but};
 
 /// A signal that asked the recorder to end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,6 +44,7 @@ impl Interrupts {
         let mut signals: SignalsInfo<WithOrigin> = SignalsInfo::new(watched).map_err(setup)?;
         let handle = signals.handle();
         let wait = move || {
+            give_up_all_but(Duty::Handed);
             for origin in signals.forever() {
                 on(Interrupt {
                     signal: origin.signal,

@@ -1,7 +1,7 @@
 //! The threads of one process of target or generator, with their sensors.
 
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use model::{Entity, EntityId, EntityKind, Timestamp, name_of};
 use rustix::fs::{Mode, OFlags, SeekFrom};
@@ -12,7 +12,7 @@ use crate::folder::each_number_in;
 use crate::intake::Intake;
 use crate::kept_file::KeptFile;
 use crate::limits::{self, Share};
-use crate::probe::{Presence, Probe, Scratch, Told, first_look};
+use crate::probe::{Presence, Probe, Scratch, Told};
 use crate::registry::Registry;
 use crate::split::Split;
 
@@ -30,6 +30,7 @@ struct Thread {
 
 /// The threads of one process.
 pub(crate) struct Threads {
+    path: PathBuf,
     folder: OwnedFd,
     /// Whether a walk in the kernel tells what their first files would.
     by_walk: bool,
@@ -43,11 +44,13 @@ impl Threads {
     /// Opens /proc/PID/task; `None` when the process is gone.
     pub(crate) fn open(process: &Path, by_walk: bool) -> Option<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let folder = rustix::fs::open(process.join("task"), flags, Mode::empty());
+        let path = process.join("task");
+        let folder = rustix::fs::open(&path, flags, Mode::empty());
         let folder = folder
             .and_then(|folder| limits::keep(folder, Share::Near))
             .ok()?;
         Some(Self {
+            path,
             folder,
             by_walk,
             threads: Vec::new(),
@@ -70,6 +73,7 @@ impl Threads {
             .iter_mut()
             .for_each(|thread| thread.alive = false);
         let Self {
+            path,
             folder,
             by_walk,
             threads,
@@ -84,8 +88,9 @@ impl Threads {
                 next = known + 1;
                 return;
             }
-            let thread = open_thread(process, (tid, *by_walk), sensor, now, scratch, registry);
-            threads.extend(thread);
+            let place = (path.as_path(), tid, *by_walk);
+            let new = open_thread(process, place, sensor, now, scratch, registry);
+            threads.extend(new);
         });
     }
 
@@ -250,18 +255,18 @@ fn position(threads: &[Thread], tid: u32, next: usize) -> Option<usize> {
 
 fn open_thread(
     process: (&Path, EntityId),
-    (tid, by_walk): (u32, bool),
+    (tasks, tid, by_walk): (&Path, u32, bool),
     sensor: &'static Sensor,
     now: Timestamp,
     scratch: &mut Scratch,
     registry: &mut Registry,
 ) -> Option<Thread> {
-    let folder = process.0.join("task").join(tid.to_string());
     // The name first: without it there is nobody to open files for.
-    let stat = first_look(sensor, &folder.join("stat"), &mut scratch.gaps)?;
-    let stat = sensors::parse_stat(&stat).ok()?;
-    let path = format!("{}/tid:{tid}", registry.get(process.1)?.entity.path);
+    let stat = scratch.first_look(sensor, tasks, tid)?;
+    let stat = sensors::parse_stat(stat).ok()?;
     let name = name_of(stat.name).into_owned();
+    let path = format!("{}/tid:{tid}", registry.get(process.1)?.entity.path);
+    let folder = tasks.join(tid.to_string());
     let entity = registry.add(
         Entity::new(EntityKind::Thread, name, path),
         Some(process.1),

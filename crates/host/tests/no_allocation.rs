@@ -1,6 +1,6 @@
 //! In steady state a tick allocates nothing: counted by an allocator that counts.
 //!
-//! The only test of its file, since the counter is the process's own.
+//! A file of its own, since the allocator is the whole process's; it counts by thread.
 #![allow(unsafe_code)]
 
 mod backend;
@@ -151,4 +151,58 @@ fn a_second_in_steady_state_allocates_nothing() {
         worst, 0,
         "allocations in ten ticks that took rows, flushed them and met nobody new"
     );
+}
+
+#[test]
+fn who_is_gone_before_the_first_look_and_numbers_that_grow_cost_nothing() {
+    let root = tempfile::tempdir().expect("a temporary folder can be made");
+    let process = root.path().join("proc/7");
+    let task = process.join("task/7");
+    std::fs::create_dir_all(&task).expect("made");
+    for gone in ["proc/8", "proc/9", "proc/7/task/8"] {
+        std::fs::create_dir(root.path().join(gone)).expect("made");
+    }
+    let stat = format!("7 (worker) S 1{}\n", " 0".repeat(48));
+    for (folder, file, text) in [
+        (&process, "stat", stat.as_str()),
+        (&task, "stat", &stat),
+        (&task, "schedstat", "1 2 3\n"),
+    ] {
+        std::fs::write(folder.join(file), text).expect("written");
+    }
+    let settings = Settings {
+        root: root.path().to_owned(),
+        harden: false,
+        workload: None,
+    };
+    let environment = environment(&settings.root);
+    let (mut sampler, tell, _give) =
+        Sampler::new(&settings, &environment).expect("the folder is readable");
+    let role = Role::Target;
+    tell.send(Command::Assign {
+        pids: vec![7],
+        role,
+    })
+    .expect("the sampler lives");
+    let mut rows = 0;
+    let mut step = || {
+        let before = COUNT.with(Cell::get);
+        sampler.step(&mut |harvest| {
+            if let Harvest::Rows(table, harvested) = harvest
+                && table.name == "thread"
+            {
+                rows += harvested.len();
+            }
+        });
+        COUNT.with(Cell::get) - before
+    };
+    for _ in 1..=10 {
+        step();
+    }
+    // None of these ticks hands rows on: what that costs depends on their giving back.
+    std::fs::write(task.join("schedstat"), "1000000000 2000000000 3000\n").expect("written");
+    let counted: Vec<u64> = (11..=19).map(|_| step()).collect();
+    step();
+    assert!(rows > 1, "the numbers were taken: {rows}");
+    assert_eq!(counted, [0; 9]);
 }

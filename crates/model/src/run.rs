@@ -332,7 +332,7 @@ pub struct Agreement {
     pub worst_ns: i64,
     /// Switches and wake-ups that were not told of, and made up for from the scheduler's notes.
     pub switches_missed: u64,
-    /// Events that were not counted, since there was no memory for a thread's account.
+    /// Events of target and generator that were not counted: there was no memory for a thread's account.
     pub drops: u64,
 }
 

@@ -63,7 +63,7 @@ pub(crate) struct Missed {
 /// What was lost since the programs were loaded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Lost {
-    /// Events that found no memory for a thread's account.
+    /// Events of target and generator that found no memory for a thread's account.
     pub(crate) drops: u64,
     /// Switches and wake-ups that were not told of.
     pub(crate) switches: u64,

@@ -4,7 +4,9 @@
 //! A socket keeps its namespace alive, so it is closed when no near process lives there any more.
 
 use std::collections::HashMap;
+use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 use model::{EntityId, GapReason};
 use rustix::io::Errno;
@@ -14,6 +16,7 @@ use sensors::{CONNECTION, TcpReading, parse_tcp};
 
 use super::descriptors::Proc;
 use crate::gaps::Gaps;
+use crate::privileges::{Duty, give_up_all_but, may_enter};
 use crate::sockets::netlink::{DATAGRAM, TYPE_SOCK_DIAG, diag_socket, each_answer};
 
 /// Where processes live is read at their first looks, since they may enter a namespace after they
@@ -47,6 +50,7 @@ pub(super) struct Namespaces {
     /// Our own namespace.
     own: Option<u64>,
     buffer: Vec<u8>,
+    envoy: Option<Envoy>,
 }
 
 impl Default for Namespaces {
@@ -56,6 +60,7 @@ impl Default for Namespaces {
             homes: HashMap::with_capacity(1_024),
             own: None,
             buffer: vec![0; DATAGRAM],
+            envoy: Envoy::new(),
         }
     }
 }
@@ -108,7 +113,10 @@ impl Namespaces {
             match proc.open_namespace(pid) {
                 // Gone since its namespace was read: whoever else lives there leads there.
                 Err(Errno::NOENT | Errno::SRCH | Errno::ACCESS) => return,
-                opened => opened.and_then(socket_within),
+                opened => opened.and_then(|namespace| {
+                    let envoy = self.envoy.as_ref().ok_or(Errno::PERM)?;
+                    envoy.socket_within(namespace)
+                }),
             }
         };
         self.list.push(Namespace {
@@ -148,19 +156,49 @@ impl Namespaces {
     }
 }
 
-/// A socket made by a thread that entered the namespace and ends: no other thread leaves its own.
-fn socket_within(namespace: OwnedFd) -> Result<OwnedFd, Errno> {
-    let make = move || {
-        move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))?;
-        diag_socket()
-    };
-    let thread = std::thread::Builder::new()
-        .name("namespace".to_owned())
-        .stack_size(64 * 1024)
-        .spawn(make);
-    thread.map_or(Err(Errno::AGAIN), |thread| {
-        thread.join().unwrap_or(Err(Errno::IO))
-    })
+/// A thread that goes to other namespaces and makes sockets there: no other thread leaves its own, and no
+/// other keeps the privilege to.
+struct Envoy {
+    to: Sender<OwnedFd>,
+    back: Receiver<Result<OwnedFd, Errno>>,
+}
+
+impl Envoy {
+    /// `None` where it could go nowhere.
+    fn new() -> Option<Self> {
+        if !may_enter() {
+            return None;
+        }
+        let home = File::open("/proc/thread-self/ns/net").ok()?;
+        let (to, asked) = channel::<OwnedFd>();
+        let (tell, back) = channel();
+        let serve = move || {
+            give_up_all_but(Duty::Entering);
+            for namespace in asked {
+                let made = enter(&namespace).and_then(|()| diag_socket());
+                drop(namespace);
+                // To stay would keep the namespace alive.
+                let is_home = enter(&home).is_ok();
+                if tell.send(made).is_err() || !is_home {
+                    return;
+                }
+            }
+        };
+        let thread = std::thread::Builder::new()
+            .name("namespaces".to_owned())
+            .stack_size(64 * 1024)
+            .spawn(serve);
+        thread.is_ok().then_some(Self { to, back })
+    }
+
+    fn socket_within(&self, namespace: OwnedFd) -> Result<OwnedFd, Errno> {
+        self.to.send(namespace).map_err(|_| Errno::PERM)?;
+        self.back.recv().unwrap_or(Err(Errno::PERM))
+    }
+}
+
+fn enter(namespace: &impl AsFd) -> Result<(), Errno> {
+    move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))
 }
 
 fn say_refusal(errno: Errno, gaps: &mut Gaps) {

@@ -1,11 +1,13 @@
 //! What all probes share while they are read.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use model::GapReason;
+use rustix::io::Errno;
 use sensors::{Facts, Place, Sensor};
 
-use super::MOST_SOURCES;
+use super::{MOST_SOURCES, say_lack, share_of};
 use crate::gaps::Gaps;
 use crate::kept_file::KeptFile;
 use crate::limits::Share;
@@ -37,6 +39,29 @@ impl Scratch {
             gaps: Gaps::default(),
             words: Words::default(),
         }
+    }
+
+    /// Reads the stat file of a process or thread that a sensor will be pointed at, by its number in a
+    /// folder of many. `None` where it is gone, which costs nothing: on a busy machine many end before
+    /// they are looked at. Where no descriptor is left for it, that is said.
+    pub(crate) fn first_look(
+        &mut self,
+        sensor: &'static Sensor,
+        folder: &Path,
+        number: u32,
+    ) -> Option<&[u8]> {
+        let Self {
+            path, text, gaps, ..
+        } = self;
+        path.clear();
+        path.push(folder);
+        write!(path.as_mut_os_string(), "/{number}/stat").ok()?;
+        match KeptFile::open(path, share_of(sensor)).and_then(|file| file.read(text)) {
+            Ok(()) => return Some(text),
+            Err(errno @ (Errno::MFILE | Errno::NFILE)) => say_lack(sensor, 0, errno, gaps),
+            Err(_) => {}
+        }
+        None
     }
 
     /// Says which of a sensor's words were never found.

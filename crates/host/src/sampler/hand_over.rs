@@ -93,7 +93,8 @@ impl Sampler {
         if let Some(stalls) = &mut self.stalls {
             stalls.finish(&mut self.scratch.gaps, &mut self.density, &mut self.intakes);
         }
-        self.cost.ledger = self.books.as_mut().map(Books::finish);
+        let books = self.books.as_mut();
+        self.cost.ledger = books.map(|books| books.finish(&mut self.scratch.gaps));
         self.recorder.1.finish(&mut self.recorder.0);
         self.clock.1.finish(&mut self.clock.0);
         self.filesystems.finish();

@@ -298,3 +298,23 @@ fn a_group_that_was_removed_and_is_still_referred_to_takes_no_room_from_others()
     let _ = bash.wait();
     assert!(!is_read);
 }
+
+#[test]
+fn once_loaded_it_needs_no_privilege() {
+    let Some(mut stalls) = loaded() else { return };
+    let unprivileged = std::thread::spawn(move || {
+        crate::privileges::give_up_all_but(crate::privileges::Duty::Handed);
+        let online = stalls.programs.online();
+        stalls.programs.calibrate().expect("clocks are looked at");
+        assert_eq!(stalls.programs.online(), online);
+        stalls.programs.watch(1, 1).expect("a group is watched");
+        stalls.programs.read_watched().expect("it is read");
+        assert!(stalls.programs.state(0).is_some(), "the machine is there");
+        stalls
+            .programs
+            .read_totals()
+            .expect("folds are read")
+            .count();
+    });
+    unprivileged.join().expect("nothing was refused");
+}

@@ -42,6 +42,7 @@ pub(crate) fn record(arguments: &Record) -> Result<u8> {
         Interrupts::watch(move |interrupt| drop(tell.send(Event::Interrupt(interrupt))))?;
     let mut session = Session::start(&folder, meta, &environment, &events, live, screen)?;
     session.ask(address, &events);
+    host::give_up_all_but(host::Duty::Recording);
     for named in &named {
         let name = session.name_of(&named.pids);
         let name = name.as_deref().unwrap_or(&named.text);

@@ -66,6 +66,7 @@ pub(crate) fn run(arguments: &Run) -> Result<u8> {
     }
     let workload = Workload::start(&argv, reader, stdout, descriptors, &screen, &events)
         .inspect_err(|_| session.abandon(&folder))?;
+    host::give_up_all_but(host::Duty::Recording);
     let cast = Cast {
         name,
         unit,

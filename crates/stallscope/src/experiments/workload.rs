@@ -67,7 +67,10 @@ impl Workload {
         let mut pump = |stream, pipe: Option<Box<dyn Read + Send>>| -> Result<()> {
             let Some(pipe) = pipe else { return Ok(()) };
             let (ear, screen, events) = (ear.clone(), screen.clone(), events.clone());
-            let carry = move || carry(stream, pipe, stdout, &ear, &screen, &events);
+            let carry = move || {
+                host::give_up_all_but(host::Duty::Handed);
+                carry(stream, pipe, stdout, &ear, &screen, &events);
+            };
             let thread = std::thread::Builder::new()
                 .name("output".to_owned())
                 .spawn(carry);

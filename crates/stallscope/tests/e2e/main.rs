@@ -34,6 +34,7 @@ mod place;
 mod postgres;
 mod postgres_word;
 mod pressure_source;
+mod privileges;
 mod process;
 mod quantiles;
 mod quota;

@@ -105,6 +105,10 @@ impl Counted {
             .sum()
     }
 
+    fn all(&self) -> i64 {
+        self.ns.iter().sum::<i64>() + self.queued()
+    }
+
     fn queued(&self) -> i64 {
         self.queued_ns.iter().sum()
     }
@@ -160,6 +164,21 @@ fn watched(ledger: &mut Ledger, act: impl FnOnce() -> Own + Send) -> (Own, Count
         let counted = Counted::between(&before, &after);
         (worker.join().expect("it did what it should"), counted)
     })
+}
+
+/// Measures until it is looked at for as long as it measured itself: on a busy machine the looks come late,
+/// and what is waited for between them and its own clocks is in one account only.
+fn in_one_window(mut measure: impl FnMut() -> (Own, Counted)) -> (Own, Counted) {
+    const TRIES: usize = 30;
+    for _ in 0..TRIES {
+        let (own, counted) = measure();
+        let longer_ns = counted.all() - own.wall_ns;
+        if longer_ns.abs() < 2_000_000 {
+            return (own, counted);
+        }
+        println!("looked at for {longer_ns} ns longer than it measured");
+    }
+    panic!("in {TRIES} tries it was never looked at in time");
 }
 
 fn as_target(ledger: &mut Ledger, pid: u32) {
@@ -250,19 +269,18 @@ fn a_wait_for_a_cpu_is_held_against_who_has_it() {
         return;
     };
     let burn = || {
-        let own = waits::measured(|| {
+        waits::measured(|| {
             to_second_cpu();
             waits::burn(Duration::from_millis(600));
-        });
-        // Until it is looked at it waits no more.
-        crate::limits::raise_priority();
-        own
+            // Until it is looked at it waits no more.
+            crate::limits::raise_priority();
+        })
     };
     // What is started later is the target's too.
     let hog = hog();
     as_target(&mut ledger, std::process::id());
     std::thread::sleep(Duration::from_millis(100));
-    let (own, counted) = watched(&mut ledger, burn);
+    let (own, counted) = in_one_window(|| watched(&mut ledger, burn));
     println!("another's: {own:?}, {}", counted.shown());
     assert!(own.delay_ns > 100_000_000, "they shared: {own:?}");
     assert!(
@@ -274,11 +292,13 @@ fn a_wait_for_a_cpu_is_held_against_who_has_it() {
     let others = counted.queued_ns[part(Role::Rest) as usize];
     assert!(others > counted.queued() / 2, "{}", counted.shown());
     drop(hog);
-    let (own, counted) = std::thread::scope(|scope| {
-        let hog = scope.spawn(burn);
-        let seen = watched(&mut ledger, burn);
-        hog.join().expect("it burned");
-        seen
+    let (own, counted) = in_one_window(|| {
+        std::thread::scope(|scope| {
+            let hog = scope.spawn(burn);
+            let seen = watched(&mut ledger, burn);
+            hog.join().expect("it burned");
+            seen
+        })
     });
     println!("its own: {own:?}, {}", counted.shown());
     assert!(
@@ -338,11 +358,16 @@ fn who_is_held_by_a_quota_is_told_from_who_waits_for_a_cpu() {
         );
     };
     as_target(&mut ledger, std::process::id());
-    let (own, counted) = watched(&mut ledger, || {
-        group.enter();
-        let own = waits::measured(|| waits::burn(Duration::from_millis(600)));
-        group.leave();
-        own
+    let (own, counted) = in_one_window(|| {
+        watched(&mut ledger, || {
+            waits::measured(|| {
+                group.enter();
+                waits::burn(Duration::from_millis(600));
+                group.leave();
+                // Until it is looked at it waits no more.
+                crate::limits::raise_priority();
+            })
+        })
     });
     println!("quota: {own:?}, {}", counted.shown());
     assert!(own.delay_ns > 200_000_000, "it was held: {own:?}");
@@ -396,4 +421,40 @@ fn what_a_memory_limit_throws_out_is_waited_for_as_memory() {
     assert!(agree(own[0], both), "{own:?}, {}", counted.shown());
     let for_memory = counted.of(&["memory_fault", "memory_read_write"]);
     assert!(for_memory > 1_000_000, "{}", counted.shown());
+}
+
+/// A process whose first thread ends at once, while its second one burns for so long.
+fn outlived_by_its_second_thread(long: Duration) {
+    // SAFETY: glibc's memory is whole in the child, which needs nothing else that others may hold.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        std::thread::spawn(move || {
+            waits::burn(long);
+            // SAFETY: it ends the child, which has nothing to lose.
+            unsafe { libc::_exit(0) }
+        });
+        // SAFETY: it ends this thread, from which nobody borrows.
+        unsafe { libc::syscall(libc::SYS_exit, 0) };
+    }
+    assert!(child > 0, "one more process can be had");
+    // SAFETY: the child is ours, and its status is not asked for.
+    unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) };
+}
+
+#[test]
+fn what_threads_had_that_outlive_their_first_one_goes_to_their_parent() {
+    let Some((mut ledger, _alone)) = loaded() else {
+        return;
+    };
+    let had = |ledger: &mut Ledger| -> u64 {
+        ledger.read(true).expect("it can be read");
+        let threads = ledger.others();
+        let own = threads.filter(|it| it.tgid == std::process::id());
+        own.map(|it| it.on_cpu_ns).sum()
+    };
+    let before = had(&mut ledger);
+    outlived_by_its_second_thread(Duration::from_millis(300));
+    let after = had(&mut ledger);
+    println!("{before} and {after} ns");
+    assert!(after > before + 50_000_000, "{before} and {after} ns");
 }

@@ -102,7 +102,10 @@ impl Database {
         drop(
             std::thread::Builder::new()
                 .name("postgres".to_owned())
-                .spawn(move || watch::watch(&address, &tell, &stopped)),
+                .spawn(move || {
+                    host::give_up_all_but(host::Duty::Handed);
+                    watch::watch(&address, &tell, &stopped);
+                }),
         );
         Self {
             place,

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What a reading takes from the pages: each as it stood at one moment, with the present added up to now,
+ * beside the kernel's own account of the same thread.
+ */
+#ifndef STALLSCOPE_READING_BPF_H
+#define STALLSCOPE_READING_BPF_H
+
+#include "thread_page.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, LEDGER_MOST_THREADS);
+	__type(key, __u32);
+	__type(value, struct ledger_record);
+} record_by_place SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, LEDGER_MOST_OTHERS);
+	__type(key, __u32);
+	__type(value, struct ledger_other);
+} other_by_place SEC(".maps");
+
+/* What `read` found, as of when, and what it could not. */
+__u32 records;
+__u32 others;
+__u32 unplaced;
+__u32 torn;
+__u64 read_at_ns;
+
+/* What the books say of the present, as it was copied. */
+struct present {
+	__u32 class;
+	__u32 cpu;
+	__u64 since;
+	__u64 held_ns[LEDGER_HOLDERS];
+	__u64 waited_ns;
+	__u64 run_time_ns;
+};
+
+/* Copies the account, and the kernel's own as it stood meanwhile. Whether it stood still. */
+static __always_inline bool copy_thread(struct task_struct *task, const struct thread *thread,
+					struct ledger_record *record, struct present *present)
+{
+	const volatile __u32 *sequence = &thread->sequence;
+	__u32 before;
+	int tries, each;
+
+	for (tries = 0; tries < MOST_TRIES; tries++) {
+		before = *sequence;
+		barrier();
+		record->state = thread->state;
+		record->account = thread->account;
+		present->class = thread->class;
+		present->cpu = thread->cpu;
+		present->since = thread->since;
+		for (each = 0; each < LEDGER_HOLDERS; each++)
+			present->held_ns[each] = thread->held_ns[each];
+		present->waited_ns = thread->waited_ns;
+		present->run_time_ns = thread->run_time_ns;
+		record->run_apart_ns = task->se.sum_exec_runtime;
+		record->wait_apart_ns = task->sched_info.run_delay;
+		record->slices_apart = task->sched_info.pcount;
+		barrier();
+		if (!(before & 1) && *sequence == before)
+			return true;
+	}
+	return false;
+}
+
+/* The kernel's own account less ours, both without the present. */
+static __always_inline void compare(struct ledger_record *record, const struct present *present)
+{
+	const struct ledger_account *account = &record->account;
+	int each;
+
+	/* While it runs, its run time is as of the last tick. */
+	if (record->state == LEDGER_RUNNING)
+		record->run_apart_ns = present->run_time_ns;
+	record->run_apart_ns += account->hidden_ns - account->ns[LEDGER_ON_CPU];
+	for (each = 0; each < LEDGER_HOLDERS; each++)
+		record->wait_apart_ns -= account->queued_ns[each];
+	record->wait_apart_ns -= account->ns[LEDGER_THROTTLED];
+	record->slices_apart -= account->slices;
+	record->compared = record->state == LEDGER_RUNNING || record->state == LEDGER_BLOCKED;
+}
+
+/* Adds the present state up to now. */
+static __always_inline void add_present(struct ledger_record *record, const struct present *present)
+{
+	__u64 now = read_at_ns, passed = elapsed(present->since, now), held_ns[LEDGER_HOLDERS];
+	struct ledger_account *account = &record->account;
+	struct run_queue *queue = run_queue_of(present->cpu), copy;
+
+	record->until_ns = present->since + passed;
+	if (record->state == LEDGER_RUNNING && queue) {
+		copy_run_queue(queue, &copy);
+		account->ns[LEDGER_ON_CPU] += passed;
+		account->held_up_ns += elapsed(present->waited_ns, waited_at(&copy, now));
+	} else if (record->state == LEDGER_QUEUED && queue) {
+		copy_run_queue(queue, &copy);
+		holders_at(&copy, now, held_ns);
+		share_out(account->queued_ns, passed, present->held_ns, held_ns);
+	} else if (present->class < LEDGER_CLASSES) {
+		account->ns[present->class] += passed;
+	}
+}
+
+static __noinline int read_thread(struct task_struct *task)
+{
+	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
+	__u32 place = records;
+	struct ledger_record *record;
+	struct present present;
+
+	if (!thread || thread->state == LEDGER_UNSEEN || thread->state == ENDED)
+		return 0;
+	record = bpf_map_lookup_elem(&record_by_place, &place);
+	if (!record) {
+		unplaced++;
+		return 0;
+	}
+	record->tid = task->pid;
+	record->tgid = task->tgid;
+	if (!copy_thread(task, thread, record, &present)) {
+		torn++;
+		return 0;
+	}
+	if (record->state == LEDGER_UNSEEN || record->state == ENDED)
+		return 0;
+	compare(record, &present);
+	add_present(record, &present);
+	records = place + 1;
+	return 0;
+}
+
+/* The same of one of the others, of whom less is counted. */
+static __always_inline bool copy_other(const struct thread *thread, struct ledger_other *other,
+				       struct present *present)
+{
+	const volatile __u32 *sequence = &thread->sequence;
+	__u32 before;
+	int tries;
+
+	for (tries = 0; tries < MOST_TRIES; tries++) {
+		before = *sequence;
+		barrier();
+		present->class = thread->state;
+		present->cpu = thread->cpu;
+		present->since = thread->since;
+		present->waited_ns = thread->waited_ns;
+		other->on_cpu_ns = thread->account.ns[LEDGER_ON_CPU];
+		other->held_up_ns = thread->account.held_up_ns;
+		barrier();
+		if (!(before & 1) && *sequence == before)
+			return true;
+	}
+	return false;
+}
+
+/* How long one of the others had a CPU, and what it held up meanwhile, up to now. */
+static __always_inline bool take_other(const struct thread *thread, struct ledger_other *other, __u64 now)
+{
+	struct run_queue *queue, copy;
+	struct present present;
+
+	if (!copy_other(thread, other, &present))
+		return false;
+	queue = run_queue_of(present.cpu);
+	if (present.class == LEDGER_RUNNING && queue) {
+		copy_run_queue(queue, &copy);
+		other->on_cpu_ns += elapsed(present.since, now);
+		other->held_up_ns += elapsed(present.waited_ns, waited_at(&copy, now));
+	}
+	return true;
+}
+
+static __noinline int read_other(struct task_struct *task)
+{
+	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
+	struct ledger_other *other;
+	__u32 place = others;
+
+	if (!thread || thread->bequeathed)
+		return 0;
+	other = bpf_map_lookup_elem(&other_by_place, &place);
+	if (!other) {
+		unplaced++;
+		return 0;
+	}
+	if (!take_other(thread, other, read_at_ns)) {
+		torn++;
+		return 0;
+	}
+	other->tid = task->pid;
+	other->tgid = task->tgid;
+	other->on_cpu_ns += thread->ended_on_cpu_ns;
+	other->held_up_ns += thread->ended_held_up_ns;
+	others = place + 1;
+	return 0;
+}
+
+#endif

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Each thread's page of the books, and how an event turns it.
+ *
+ * A page is changed by whoever holds the lock of the run queue that its thread is on: at a switch, a
+ * wake-up or a move. It is read without (reading.bpf.h).
+ */
+#ifndef STALLSCOPE_THREAD_PAGE_BPF_H
+#define STALLSCOPE_THREAD_PAGE_BPF_H
+
+#include "reason.bpf.h"
+#include "run_queue.bpf.h"
+
+/* include/linux/sched.h */
+#define TASK_DEAD 0x80
+
+/* Of a thread that has ended; it is not shown. */
+#define ENDED (LEDGER_HELD + 1)
+
+/* One thread's page of the books. */
+struct thread {
+	/* Odd while it is being changed. */
+	__u32 sequence;
+	/* enum ledger_state, and the class where it is blocked or held. */
+	__u32 state;
+	__u32 class;
+	/* Its part in this (enum ledger_holder), and as of which assignment. */
+	__u32 part;
+	__u32 assignment;
+	/* The CPU that it has or waits for, and whether it is among those counted there. */
+	__u32 cpu;
+	__u32 counted;
+	/* Whether it has ended, and its heir has what is in its account. */
+	__u32 bequeathed;
+	/* When the state began, and what then was: who had had the CPU how long; how long the CPU had been
+	 * waited for; its own run time. */
+	__u64 since;
+	__u64 held_ns[LEDGER_HOLDERS];
+	__u64 waited_ns;
+	__u64 run_time_ns;
+	/* When it last left a CPU: the scheduler's run-queue delay of it less ours. */
+	__u64 wait_apart_ns;
+	struct ledger_account account;
+	/* Of the others: what those had who have ended, its process's threads and its children. */
+	__u64 ended_on_cpu_ns;
+	__u64 ended_held_up_ns;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct thread);
+} thread_by_task SEC(".maps");
+
+/* Parts that were given to processes; what they fork inherits. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, LEDGER_MOST_PROCESSES);
+	__type(key, __u32);
+	__type(value, __u32);
+} part_by_tgid SEC(".maps");
+
+/* Counts the assignments, from 1; at its first event after one, a thread looks for its part. */
+__u32 assignment;
+
+static __always_inline struct thread *thread_of(struct task_struct *task, struct run_queue *queue)
+{
+	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL,
+						     BPF_LOCAL_STORAGE_GET_F_CREATE);
+	__u32 tgid, *part, before;
+
+	tgid = task->tgid;
+	if (!thread) {
+		/* What one of the others does before there is room for it is less than one of its slices. */
+		if (queue && bpf_map_lookup_elem(&part_by_tgid, &tgid))
+			queue->drops++;
+		return NULL;
+	}
+	if (thread->assignment == assignment)
+		return thread;
+	thread->assignment = assignment;
+	before = thread->part;
+	part = bpf_map_lookup_elem(&part_by_tgid, &tgid);
+	if (part)
+		thread->part = *part;
+	/* Its books begin anew: of the others less is counted. */
+	if (before == LEDGER_REST && thread->part != LEDGER_REST && thread->state != ENDED) {
+		step(thread);
+		thread->state = LEDGER_UNSEEN;
+		__builtin_memset(&thread->account, 0, sizeof(thread->account));
+		step(thread);
+	}
+	return thread;
+}
+
+/* A wait for a CPU ends: whose it was meanwhile. Read from another CPU, that may be more than passed. */
+static __always_inline void share_out(__u64 *queued_ns, __u64 waited, const __u64 *before,
+				      const __u64 *after)
+{
+	__u64 part;
+	int each;
+
+	for (each = LEDGER_REST; each < LEDGER_NOBODY; each++) {
+		part = elapsed(before[each], after[each]);
+		part = part < waited ? part : waited;
+		queued_ns[each] += part;
+		waited -= part;
+	}
+	queued_ns[LEDGER_NOBODY] += waited;
+}
+
+/* As of `seen`, which is the run queue itself or a copy of it. */
+static __always_inline void start_waiting(struct thread *thread, struct run_queue *queue,
+					  const struct run_queue *seen, __u32 cpu, __u64 now)
+{
+	thread->cpu = cpu;
+	holders_at(seen, now, thread->held_ns);
+	if (thread->part == LEDGER_TARGET) {
+		thread->counted = 1;
+		add_waiting(queue, now, 1);
+	}
+}
+
+/* On `queue`, of `cpu`. Where nobody told that it was moved there, it is still counted elsewhere. */
+static __always_inline void stop_waiting(struct thread *thread, struct run_queue *queue, __u32 cpu,
+					 __u64 now)
+{
+	struct run_queue *counted = cpu == thread->cpu ? queue : run_queue_of(thread->cpu);
+	__u64 held_ns[LEDGER_HOLDERS];
+
+	holders_at(queue, now, held_ns);
+	if (cpu == thread->cpu)
+		share_out(thread->account.queued_ns, elapsed(thread->since, now), thread->held_ns,
+			  held_ns);
+	else
+		thread->account.queued_ns[LEDGER_REST] += elapsed(thread->since, now);
+	if (thread->counted && counted) {
+		thread->counted = 0;
+		add_waiting(counted, now, -1);
+	}
+}
+
+/* Adds the state that ends now to the account. */
+static __always_inline void close(struct thread *thread, struct run_queue *queue, __u32 cpu, __u64 now,
+				  __u64 run_time_ns)
+{
+	__u64 passed = elapsed(thread->since, now);
+	struct ledger_account *account = &thread->account;
+
+	switch (thread->state) {
+	case LEDGER_UNSEEN:
+		account->known_since_ns = now;
+		break;
+	case LEDGER_RUNNING:
+		account->ns[LEDGER_ON_CPU] += passed;
+		account->hidden_ns += passed - (run_time_ns - thread->run_time_ns);
+		account->held_up_ns += queue->waited_ns - thread->waited_ns;
+		break;
+	case LEDGER_QUEUED:
+		stop_waiting(thread, queue, cpu, now);
+		break;
+	default:
+		if (thread->class < LEDGER_CLASSES)
+			account->ns[thread->class] += passed;
+	}
+	thread->since = now;
+}
+
+/* The scheduler's run-queue delay of it less ours. */
+static __always_inline __u64 wait_apart(const struct thread *thread, __u64 run_delay)
+{
+	const struct ledger_account *account = &thread->account;
+	int each;
+
+	for (each = 0; each < LEDGER_HOLDERS; each++)
+		run_delay -= account->queued_ns[each];
+	return run_delay - account->ns[LEDGER_THROTTLED];
+}
+
+/* What the scheduler has counted when it leaves its CPU; `make_up` goes from there. */
+static __always_inline void remember(struct thread *thread, struct task_struct *task)
+{
+	thread->run_time_ns = task->se.sum_exec_runtime;
+	thread->wait_apart_ns = wait_apart(thread, task->sched_info.run_delay);
+}
+
+static __always_inline void leave(struct task_struct *task, struct run_queue *queue, __u32 cpu,
+				  __u64 now, __u32 blocked_in)
+{
+	struct thread *thread = thread_of(task, queue);
+
+	if (!thread)
+		return;
+	step(thread);
+	close(thread, queue, cpu, now, task->se.sum_exec_runtime);
+	remember(thread, task);
+	if (blocked_in & TASK_DEAD) {
+		thread->state = ENDED;
+	} else if (thread->part == LEDGER_REST) {
+		thread->state = LEDGER_UNSEEN;
+	} else if (blocked_in) {
+		thread->state = LEDGER_BLOCKED;
+		thread->class = reason(task, blocked_in);
+	} else if (is_held_by_quota(task)) {
+		thread->state = LEDGER_HELD;
+		thread->class = LEDGER_THROTTLED;
+	} else {
+		thread->state = LEDGER_QUEUED;
+		start_waiting(thread, queue, queue, cpu, now);
+	}
+	step(thread);
+}
+
+/* It has left its CPU and nobody told: it ran as long as its run time says, why it left is not known. */
+static __always_inline void leave_unseen(struct thread *thread, struct run_queue *queue, __u64 now,
+					 __u64 run_time_ns)
+{
+	__u64 left = thread->since + elapsed(thread->run_time_ns, run_time_ns);
+
+	thread->waited_ns = queue->waited_ns;
+	close(thread, queue, thread->cpu, left < now ? left : now, run_time_ns);
+	thread->run_time_ns = run_time_ns;
+	thread->state = LEDGER_BLOCKED;
+	thread->class = LEDGER_UNKNOWN;
+}
+
+/* It ran or was woken meanwhile and nobody told; the scheduler has counted how long, if not when. Who had
+ * the CPU that it waited for is not known: others, mostly. */
+static __always_inline void make_up(struct thread *thread, __u64 now, __u64 ran, __u64 run_delay)
+{
+	__u64 left = elapsed(thread->since, now), waited;
+	struct ledger_account *account = &thread->account;
+	struct run_queue *counted = run_queue_of(thread->cpu);
+
+	ran = ran < left ? ran : left;
+	account->ns[LEDGER_ON_CPU] += ran;
+	left -= ran;
+	waited = elapsed(thread->wait_apart_ns, wait_apart(thread, run_delay));
+	waited = waited < left ? waited : left;
+	account->queued_ns[LEDGER_REST] += waited;
+	left -= waited;
+	if (thread->state != LEDGER_QUEUED && thread->class < LEDGER_CLASSES)
+		account->ns[thread->class] += left;
+	else
+		account->ns[LEDGER_UNKNOWN] += left;
+	if (thread->counted && counted) {
+		thread->counted = 0;
+		add_waiting(counted, now, -1);
+	}
+	thread->state = LEDGER_BLOCKED;
+	thread->since = now;
+}
+
+/* With its run time and its run-queue delay as of then. */
+static __always_inline __u32 enter(struct task_struct *task, struct run_queue *queue, __u32 cpu,
+				   __u64 now, __u64 run_time_ns, __u64 run_delay)
+{
+	struct thread *thread = thread_of(task, queue);
+
+	if (!thread)
+		return LEDGER_REST;
+	step(thread);
+	if (thread->state == LEDGER_RUNNING)
+		leave_unseen(thread, queue, now, run_time_ns);
+	if (thread->state != LEDGER_UNSEEN && thread->part != LEDGER_REST &&
+		 (thread->state == LEDGER_BLOCKED || run_time_ns > thread->run_time_ns)) {
+		queue->missed++;
+		make_up(thread, now, elapsed(thread->run_time_ns, run_time_ns), run_delay);
+	}
+	close(thread, queue, cpu, now, run_time_ns);
+	thread->state = LEDGER_RUNNING;
+	thread->cpu = cpu;
+	thread->waited_ns = queue->waited_ns;
+	thread->run_time_ns = run_time_ns;
+	thread->account.slices++;
+	step(thread);
+	return thread->part;
+}
+
+/* Somebody else has the CPU than was put on it when we were last told. The scheduler's own note of when
+ * that was is right to the ns. */
+static __always_inline void enter_unseen(struct task_struct *task, struct run_queue *queue, __u32 cpu,
+					 __u64 now)
+{
+	__u64 arrival = task->pid ? task->sched_info.last_arrival : queue->until;
+
+	queue->missed++;
+	if (arrival > now)
+		arrival = now;
+	/* Somebody may have been woken here since. */
+	if (arrival > queue->until)
+		count_until(queue, arrival);
+	queue->holder = LEDGER_NOBODY;
+	if (task->pid)
+		queue->holder = enter(task, queue, cpu, arrival,
+				      task->se.sum_exec_runtime - (now - arrival),
+				      task->sched_info.run_delay);
+}
+
+/* Its run-queue delay, with the wait that ends now and that the kernel is about to count. */
+static __always_inline __u64 delay_at(struct task_struct *task, __u64 now)
+{
+	__u64 queued = task->sched_info.last_queued;
+
+	return task->sched_info.run_delay + (queued ? elapsed(queued, now) : 0);
+}
+
+#endif
