@@ -26,10 +26,11 @@
 /* A reading of the clock serves so many processes: it costs as much as they do. */
 #define PER_CLOCK 32
 
+/* How many entries the maps have, user space says when it loads this. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, TASKS_MOST_PROCESSES);
+	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct tasks_process);
 } process_by_place SEC(".maps");
@@ -37,7 +38,7 @@ struct {
 /* Processes that `threads` tells of; 0 for a slot that is free. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, TASKS_MOST_NEAR);
+	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, __u32);
 } near_by_slot SEC(".maps");
@@ -45,7 +46,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, TASKS_MOST_THREADS);
+	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct tasks_thread);
 } thread_by_place SEC(".maps");

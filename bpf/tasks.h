@@ -5,13 +5,6 @@
 #ifndef STALLSCOPE_TASKS_H
 #define STALLSCOPE_TASKS_H
 
-/* Machines with more processes are read by file. */
-#define TASKS_MOST_PROCESSES 32768
-
-/* Processes that are read thread by thread, and their threads. */
-#define TASKS_MOST_NEAR 8192
-#define TASKS_MOST_THREADS 32768
-
 #define TASKS_NOT_COUNTED 0xffffffffffffffffULL
 
 /* One process: what /proc/PID/stat and /proc/PID/io are made from. */

@@ -18,8 +18,11 @@ pub(crate) type Counts = tasks_process;
 /// One thread as it was read.
 pub(crate) type ThreadCounts = tasks_thread;
 
-/// Processes that are read thread by thread, at most (TASKS_MOST_NEAR).
-pub(crate) const MOST_NEAR: usize = 8_192;
+/// Machines with more processes are read by file.
+const MOST_PROCESSES: u32 = 32_768;
+/// Processes that are read thread by thread, and their threads.
+pub(crate) const MOST_NEAR: u32 = 8_192;
+const MOST_THREADS: u32 = 32_768;
 
 /// The loaded program.
 pub(crate) struct Tasks {
@@ -39,7 +42,12 @@ impl Tasks {
 
     fn loaded() -> Result<Self, Refusal> {
         let place = Box::leak(Box::new(MaybeUninit::uninit()));
-        let programs = TasksSkelBuilder::default().open(place)?.load()?;
+        let mut open = TasksSkelBuilder::default().open(place)?;
+        let maps = &mut open.maps;
+        maps.process_by_place.set_max_entries(MOST_PROCESSES)?;
+        maps.near_by_slot.set_max_entries(MOST_NEAR)?;
+        maps.thread_by_place.set_max_entries(MOST_THREADS)?;
+        let programs = open.load()?;
         let maps = &programs.maps;
         let (processes, threads) = (&maps.process_by_place, &maps.thread_by_place);
         Ok(Self {

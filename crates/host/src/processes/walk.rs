@@ -108,7 +108,7 @@ impl Walk {
     pub(super) fn follow(&mut self, pid: u32) -> Option<u32> {
         let free = self.followed.iter().position(|it| *it == 0);
         let slot = free.unwrap_or(self.followed.len());
-        if slot >= MOST_NEAR {
+        if slot >= MOST_NEAR as usize {
             return None;
         }
         self.programs.follow(slot as u32, Some(pid)).ok()?;

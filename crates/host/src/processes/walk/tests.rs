@@ -12,6 +12,8 @@ use sensors::Facts;
 
 use super::super::meter::Counted;
 use super::*;
+use crate::cgroups::Cgroups;
+use crate::hierarchies::Hierarchies;
 
 const ROUNDS: usize = 20;
 
@@ -398,4 +400,42 @@ fn of_every_process_it_tells_what_proc_tells() {
     assert!(compared.still > ROUNDS * 10, "{compared:?}");
     assert!(compared.moved > ROUNDS * 3, "{compared:?}");
     assert!(compared.torn < compared.moved / 10, "{compared:?}");
+}
+
+#[test]
+fn whoever_is_in_proc_is_known_and_has_rows_whether_the_walk_tells_of_him_or_not() {
+    let Some(walk) = loaded() else {
+        return;
+    };
+    let root = std::path::Path::new("/");
+    let mut processes = Processes::new(root, Some(walk)).expect("/proc is there");
+    let mut scratch = Scratch::new(Facts::default());
+    let mut cgroups = Cgroups::new(Hierarchies::default(), |_| true);
+    let mut registry = Registry::default();
+    let intakes = sensors::all().iter().map(|it| Intake::new(it.table));
+    let mut intakes: Vec<Intake> = intakes.collect();
+    let before = numbers("/proc");
+    let now = boottime();
+    processes.scan(now, &mut scratch, &mut cgroups, &mut intakes, &mut registry);
+    let mut stamp = boottime;
+    let due = |_: &sensors::Sensor, _: bool| true;
+    processes.sample(&mut stamp, &due, &mut scratch, &mut intakes, &mut registry);
+    let rows = &intakes[processes.process_sensor.0].rows;
+    let told: Vec<EntityId> = rows.iter().map(|(_, entity, _)| entity).collect();
+    let after = numbers("/proc");
+    let there: Vec<u32> = before
+        .into_iter()
+        .filter(|pid| after.contains(pid))
+        .collect();
+    let missing = there.iter().filter(|pid| {
+        let entity = processes.entity(**pid);
+        entity.is_none_or(|it| !told.contains(&it))
+    });
+    let missing: Vec<&u32> = missing.collect();
+    // A thread of one may have ended in the middle of it.
+    assert!(
+        there.len() > 10 && missing.len() <= 1,
+        "{missing:?} of {there:?}"
+    );
+    assert!(!missing.contains(&&1), "the first process");
 }
