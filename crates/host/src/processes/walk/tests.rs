@@ -183,6 +183,9 @@ fn compare(counts: &Counts, before: &Shown, after: &Shown, compared: &mut Compar
         (times[0].1, times[0].1 + added),
         1,
     );
+    let run_ns = i64::try_from(counts.run_ns).expect("less than 292 years");
+    let all = (sum(times[0]), sum(times[1]));
+    between("its time on a CPU", pid, run_ns, all, 2);
     assert!(counts.run_ns >= before.first_run_ns, "{pid}: {counts:?}");
     for (key, bytes) in [("read_bytes:", read), ("write_bytes:", written)] {
         let shown = before.bytes(key)..=after.bytes(key);
@@ -376,7 +379,7 @@ fn of_every_process_it_tells_what_proc_tells() {
     let Some(mut walk) = loaded() else {
         return;
     };
-    let _load = Load::start();
+    let load = Load::start();
     let mut compared = Compared::default();
     let mut before = all_shown();
     for _ in 0..ROUNDS {
@@ -400,6 +403,69 @@ fn of_every_process_it_tells_what_proc_tells() {
     assert!(compared.still > ROUNDS * 10, "{compared:?}");
     assert!(compared.moved > ROUNDS * 3, "{compared:?}");
     assert!(compared.torn < compared.moved / 10, "{compared:?}");
+    // What ticks have found is not shown in /proc: of one that never leaves its own code it is user time.
+    let pid = load.children[1].id();
+    for _ in 0..1_000 {
+        assert!(walk.read("process", &mut Gaps::default()));
+        let its = walk.processes().find(|(_, it)| it.pid == pid);
+        let (_, counts) = its.expect("it goes on");
+        if counts.run_ns > 200_000_000 {
+            let ticks = counts.user_ns + counts.system_ns;
+            assert!(counts.system_ns < counts.user_ns, "{counts:?}");
+            assert!(
+                (counts.run_ns / 2..counts.run_ns * 2).contains(&ticks),
+                "{counts:?}"
+            );
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    panic!("it had no CPU for 20 s");
+}
+
+#[test]
+fn where_a_thread_ends_in_the_middle_of_a_walk_the_sums_are_marked_and_else_never_run_back() {
+    const MANY: usize = 200;
+    const ENOUGH: usize = 5;
+    let Some(mut walk) = loaded() else {
+        return;
+    };
+    let goes_on = Arc::new(AtomicBool::new(true));
+    let sleepers = (0..MANY).map(|_| {
+        let on = Arc::clone(&goes_on);
+        std::thread::spawn(move || {
+            while on.load(Ordering::Relaxed) {
+                std::thread::park();
+            }
+        })
+    });
+    let sleepers: Vec<_> = sleepers.collect();
+    let on = Arc::clone(&goes_on);
+    let mortals = std::thread::spawn(move || {
+        while on.load(Ordering::Relaxed) {
+            let _ = std::thread::spawn(|| std::hint::black_box((0..9_000u64).sum::<u64>())).join();
+        }
+    });
+    let (mut torn, mut run_ns) = (0, 0);
+    let deadline = std::time::Instant::now() + Duration::from_secs(30);
+    while torn < ENOUGH && std::time::Instant::now() < deadline {
+        assert!(walk.read("process", &mut Gaps::default()));
+        let its = walk
+            .processes()
+            .find(|(_, it)| it.pid == std::process::id());
+        let (_, counts) = its.expect("it goes on");
+        if counts.torn != 0 {
+            torn += 1;
+            continue;
+        }
+        assert!(counts.run_ns >= run_ns, "{run_ns} before {counts:?}");
+        run_ns = counts.run_ns;
+    }
+    goes_on.store(false, Ordering::Relaxed);
+    sleepers.iter().for_each(|it| it.thread().unpark());
+    let ended = sleepers.into_iter().chain([mortals]);
+    ended.for_each(|it| it.join().expect("it ends"));
+    assert!(torn >= ENOUGH, "{torn}");
 }
 
 #[test]
