@@ -116,6 +116,13 @@ impl Shown {
     }
 }
 
+/// The processes in /proc, or the threads in one's folder.
+fn numbers(folder: &str) -> Vec<u32> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let numbers = entries.filter_map(|it| it.file_name().to_str()?.parse().ok());
+    numbers.collect()
+}
+
 fn all_shown() -> HashMap<u32, Shown> {
     let pids = numbers("/proc").into_iter();
     pids.filter_map(|pid| Some((pid, Shown::of(pid)?)))

@@ -9,13 +9,6 @@ struct ThreadShown {
     stat: Vec<u8>,
 }
 
-/// The processes in /proc, or the threads in one's folder.
-fn numbers(folder: &str) -> Vec<u32> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let numbers = entries.filter_map(|it| it.file_name().to_str()?.parse().ok());
-    numbers.collect()
-}
-
 fn threads_shown(pids: &[u32]) -> HashMap<u32, ThreadShown> {
     let mut shown = HashMap::new();
     for pid in pids {
