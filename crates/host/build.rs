@@ -7,7 +7,7 @@ use std::process::Command;
 use libbpf_cargo::SkeletonBuilder;
 
 /// One program each: `bpf/NAME.bpf.c`.
-const PROGRAMS: [&str; 5] = ["clock", "floor", "ledger", "pressure", "tasks"];
+const PROGRAMS: [&str; 6] = ["clock", "floor", "ledger", "pressure", "requests", "tasks"];
 
 fn main() {
     let [folder, out] = ["CARGO_MANIFEST_DIR", "OUT_DIR"]
@@ -22,7 +22,14 @@ fn main() {
         let built = SkeletonBuilder::new()
             .source(&source)
             .obj(&object)
-            .clang_args(["-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"])
+            .clang_args([
+                "-Wall",
+                "-Wextra",
+                "-Werror",
+                "-Wno-unused-parameter",
+                // Atomic operations that give a value back; kernels have them since 5.12.
+                "-mcpu=v3",
+            ])
             .build_and_generate(&skeleton);
         if let Err(error) = built {
             panic!(

@@ -10,6 +10,7 @@ mod mapped;
 mod per_cpu;
 pub(crate) mod pressure;
 pub(crate) mod probes;
+pub(crate) mod requests;
 pub(crate) mod tasks;
 #[cfg(test)]
 mod verifier;
@@ -42,6 +43,9 @@ mod skeletons {
     }
     pub(crate) mod pressure {
         include!(concat!(env!("OUT_DIR"), "/pressure.skel.rs"));
+    }
+    pub(crate) mod requests {
+        include!(concat!(env!("OUT_DIR"), "/requests.skel.rs"));
     }
     pub(crate) mod tasks {
         include!(concat!(env!("OUT_DIR"), "/tasks.skel.rs"));

@@ -17,6 +17,7 @@ use crate::bpf::pressure::Pressure;
 use crate::clock::boottime;
 use crate::ledger::Books;
 use crate::processes::Walk;
+use crate::requests::Meters;
 
 /// A capability of a process (linux/capability.h).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,6 +64,8 @@ pub(crate) struct Trials {
     pub(crate) pressure_program: Result<(), Refusal>,
     /// The same of those that keep the ledger.
     pub(crate) ledger_programs: Result<(), Refusal>,
+    /// And of those that time requests.
+    pub(crate) request_programs: Result<(), Refusal>,
     /// The same of the one that walks over all threads.
     pub(crate) tasks_program: Result<(), Refusal>,
     pub(crate) cpu_clock: Result<(), Errno>,
@@ -104,6 +107,7 @@ impl Trials {
             bpf_program: bpf_program(),
             pressure_program: Pressure::load().map(drop),
             ledger_programs: Books::load().map(drop),
+            request_programs: Meters::load().map(drop),
             tasks_program: Walk::load().map(drop),
             cpu_clock: perf_event(PERF_TYPE_SOFTWARE),
             cycles: perf_event(PERF_TYPE_HARDWARE),
@@ -277,6 +281,7 @@ pub(crate) mod testing {
             bpf_program: Ok(()),
             pressure_program: Ok(()),
             ledger_programs: Ok(()),
+            request_programs: Ok(()),
             tasks_program: Ok(()),
             cpu_clock: Ok(()),
             cycles: Ok(()),
@@ -298,6 +303,7 @@ pub(crate) mod testing {
             bpf_program: Err(Errno::PERM),
             pressure_program: Err(Refusal::new("Operation not permitted (os error 1)")),
             ledger_programs: Err(Refusal::new("Operation not permitted (os error 1)")),
+            request_programs: Err(Refusal::new("Operation not permitted (os error 1)")),
             tasks_program: Err(Refusal::new("Operation not permitted (os error 1)")),
             cycles: Err(Errno::NOENT),
             ..everything()
