@@ -88,7 +88,7 @@ export function evidenceChart(
   const { quantity, how, comparable, single } = made;
   const scale = made.scale ?? scaleOfUnit(evidence.unit);
   const values = perBin(quantity);
-  if (values.every(Number.isNaN)) return { why: "nothing of it was seen in this recording" };
+  if (values.every(Number.isNaN)) return { why: "none of its numbers are here" };
   const band = single && binned(single, scale.factor);
   const asked = comparable ? needs(evidence) : "";
   const { still: _, ...lane } = completed(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { kept } from "../../tests/kept";
+import { fixture } from "../../tests/fixture";
 import { commands, typed } from "./commands";
 import { counted, families, parted } from "./judged";
 import {
@@ -15,7 +15,7 @@ import {
 
 describe("how it was measured", () => {
   it("says what it cost and who made it", async () => {
-    const { page } = await kept("cpu-saturated");
+    const { page } = await fixture("cpu-saturated");
     expect(costFacts({ ...page.report.cost, cpu_ns: 5e7, wall_ns: 1e10, late_ticks: 0 })).toEqual(
       expect.arrayContaining([
         ["Own cost", "0.5 % of a CPU (50.0 ms of CPU time)"],
@@ -39,7 +39,7 @@ describe("how it was measured", () => {
   });
 
   it("says how often tables are read, those alike together", async () => {
-    const { page } = await kept("cpu-saturated");
+    const { page } = await fixture("cpu-saturated");
     const every = (near: number, rest: number) => ({ near_ns: near * 1e6, rest_ns: rest * 1e6 });
     const periods = [every(2000, 2000), every(200, 1000), null, every(2000, 2000)];
     const tables = page.tables.slice(0, 4).map((table, index) => ({
@@ -54,7 +54,7 @@ describe("how it was measured", () => {
   });
 
   it("tells the time of day", async () => {
-    const { page } = await kept("cpu-saturated");
+    const { page } = await fixture("cpu-saturated");
     const identity = { ...page.report.identity, anchor_boottime: 5e9, anchor_realtime_ns: 60e9 };
     expect(wallClock({ ...page.report, identity }, 6e9)).toBe("1970-01-01 00:01:01 UTC");
     expect(wallClock({ ...page.report, identity }, Number.NaN)).toBe("unknown");
@@ -68,7 +68,7 @@ describe("how it was measured", () => {
   });
 
   it("lists gaps with when and why", async () => {
-    const recording = await kept("gaps");
+    const recording = await fixture("gaps");
     const rows = gapRows(recording);
     expect(rows).toHaveLength(recording.page.report.gaps.length);
     expect(rows.length).toBeGreaterThan(0);
@@ -88,7 +88,7 @@ describe("how it was measured", () => {
   });
 
   it("draws the sampler, and says what clocks there were", async () => {
-    const recording = await kept("cpu-saturated");
+    const recording = await fixture("cpu-saturated");
     const tables = await recording.load(["recorder", "clock"]);
     expect(samplerLanes(recording, tables).map(({ id }) => id)).toEqual([
       "recorder-lateness",
@@ -99,7 +99,7 @@ describe("how it was measured", () => {
   });
 
   it("gives commands for the window that is shown", async () => {
-    const recording = await kept("cpu-saturated");
+    const recording = await fixture("cpu-saturated");
     const named = Object.assign(Object.create(recording), {
       page: { ...recording.page, recording: "my run.stall" },
     });
@@ -115,7 +115,7 @@ describe("how it was measured", () => {
 
 describe("what was judged", () => {
   it("stands by subject, what is there first", async () => {
-    const { page } = await kept("cpu-saturated");
+    const { page } = await fixture("cpu-saturated");
     const { judged } = page.report.verdict;
     const all = families(judged);
     expect(all.flatMap(({ causes }) => causes)).toHaveLength(judged.length);

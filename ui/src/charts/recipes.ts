@@ -87,8 +87,9 @@ function asRecorded(column: string): Recipe {
     make: (asked) => {
       const { evidence, recording, tables } = asked;
       const about = recording.table(table);
-      if (table.startsWith("cgroup_io") && columns[0]?.startsWith("limit_"))
-        return storage.ioLimit(asked, columns[0]);
+      // As a part it is one of a limit, on the device where it was used most.
+      if (table === "cgroup_io" && evidence.unit === "share")
+        return storage.ioLimit(asked, columns[0] ?? "");
       if (table === "filesystem") return storage.freePart(asked, columns[0] ?? "");
       const [first] = columns;
       const described = about?.columns.find((other) => other.name === first);

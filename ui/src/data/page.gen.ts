@@ -94,7 +94,7 @@ export type Resource = "cpu" | "memory" | "io" | "irq";
 /**
  * Where a signal's numbers come from.
  */
-export type Provenance = "tool_mean" | "tool_count" | "derived" | "none";
+export type Provenance = "tool_mean" | "tool_count" | "kernel" | "derived" | "none";
 /**
  * The classes of the ledger.
  */
@@ -394,7 +394,7 @@ export interface Agreement {
    */
   compared: number;
   /**
-   * Events that were not counted, since there was no memory for a thread's account.
+   * Events of target and generator that were not counted: there was no memory for a thread's account.
    */
   drops: number;
   /**
@@ -1209,6 +1209,16 @@ export interface PageColumn {
    */
   source: string;
   unit: Unit;
+  /**
+   * What codes that were seen stand for, beyond what `help` says.
+   */
+  words?: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^-?\d+$".
+     */
+    [k: string]: string;
+  };
 }
 /**
  * How often something is read.
