@@ -22,6 +22,7 @@ mod phases;
 mod pressure;
 mod quota;
 mod renaming;
+mod requests;
 mod robustness;
 mod saturated;
 mod threads;
