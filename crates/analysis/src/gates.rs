@@ -260,8 +260,7 @@ fn own_cost(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
 
 fn latency_derived(facts: &Facts<'_>) -> Option<String> {
     let workload = facts.meta.workload.as_ref()?;
-    let used = workload.latency == Provenance::Derived && !signals::is_kernels(facts.timeline);
-    used.then(|| {
+    (workload.latency == Provenance::Derived).then(|| {
         format!("{} worked its latency out from clients and throughput: it is no evidence, shares are of busy time", workload.name)
     })
 }
@@ -290,7 +289,7 @@ fn stalled(facts: &Facts<'_>, phases: &[Phase]) -> Option<String> {
         ));
     }
     // A long stall is a phase of its own, and the verdict is about another.
-    let bins = signals::bins(facts.timeline);
+    let bins = signals::bins(facts.timeline, facts.meta);
     let settled = phases
         .iter()
         .filter(|phase| !matches!(phase.kind, PhaseKind::WarmUp | PhaseKind::End));

@@ -14,7 +14,8 @@ const CONNECTION: EntityId = EntityId(9_999);
 /// The same without a signal, and with requests in each tenth of a second: how many, and how long each
 /// took, ms.
 fn asked(each_tenth: impl Fn(i64) -> (i64, i64)) -> Drawn {
-    let mut drawn = drawn(&HEALTHY.replace("tps       22222222222222222222", ""));
+    let alone = HEALTHY.replace("clients 1", "clients 1  adapter none");
+    let mut drawn = drawn(&alone.replace("tps       22222222222222222222", ""));
     let window = drawn.timeline.window;
     let record = EntityRecord {
         id: CONNECTION,
@@ -100,6 +101,7 @@ fn what_the_workload_says_of_itself_goes_before() {
     let own = drawn(HEALTHY);
     let table = own.timeline.table("signal").expect("it is drawn").clone();
     both.timeline.insert(table);
+    both.meta = own.meta.clone();
     let report = both.diagnose();
     let throughput = signal(&report, "throughput").expect("it is known");
     assert_eq!(throughput.provenance, Provenance::ToolCount);
