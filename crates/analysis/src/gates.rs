@@ -15,7 +15,7 @@ const EVERYTHING: &str = "*";
 
 /// Every doubt that applies.
 pub(crate) fn caveats(facts: &Facts<'_>, phases: &[Phase], thresholds: &Thresholds) -> Vec<Caveat> {
-    let gates: [(&str, Option<String>); 17] = [
+    let gates: [(&str, Option<String>); 18] = [
         ("gate.no_target", facts.meta.no_target.clone()),
         ("gate.interrupted", interrupted(facts)),
         ("gate.short", short(facts, thresholds)),
