@@ -95,8 +95,7 @@ pub(crate) fn measure<'a>(
     (window, scope): (Window, Scope),
     thresholds: &Thresholds,
 ) -> Facts<'a> {
-    let signal = signals::mean(bins, window)
-        .filter(|mean| mean.response_ns > 0.0 && trusted(timeline, meta));
+    let signal = signals::mean(bins, window).filter(|mean| mean.response_ns > 0.0 && trusted(meta));
     let mut target = subject(timeline, meta, window, Role::Target);
     let generator = subject(timeline, meta, window, Role::Generator);
     let machine = machine(timeline, window);
@@ -454,7 +453,8 @@ fn stolen(machine: Option<Machine>, thresholds: &Thresholds) -> f64 {
 }
 
 /// A latency that the tool derives from clients and throughput is no evidence.
-fn trusted(timeline: &Timeline, meta: &Meta) -> bool {
-    let derived = |it: &model::WorkloadRun| it.latency == model::Provenance::Derived;
-    signals::is_kernels(timeline) || !meta.workload.as_ref().is_some_and(derived)
+fn trusted(meta: &Meta) -> bool {
+    meta.workload
+        .as_ref()
+        .is_none_or(|workload| workload.latency != model::Provenance::Derived)
 }
