@@ -11,9 +11,8 @@ use model::{Agreement, EntityId, GapReason, MISSING, Role, Timestamp};
 use sensors::ledger::{CLASSES, HOLDERS, PROCESS_LEDGER, THREAD_LEDGER, WIDTH};
 use sensors::wait_event;
 
-use crate::bpf::Refusal;
 use crate::bpf::ledger::{Account, Assigned, Ledger, Record};
-use crate::capabilities::has_first_pids;
+use crate::bpf::{Refusal, with_first_pids};
 use crate::gaps::Gaps;
 use crate::intake::{Intake, LastSeen};
 use crate::processes::Processes;
@@ -84,11 +83,7 @@ impl Books {
     /// # Errors
     /// Why it cannot be had here.
     pub(crate) fn load() -> Result<Self, Refusal> {
-        if !has_first_pids() {
-            return Err(Refusal::new(
-                "processes have other numbers in this PID namespace than in the kernel (in a container: --pid=host)",
-            ));
-        }
+        with_first_pids()?;
         Ok(Self {
             programs: Ledger::load(std::env::consts::ARCH)?,
             parts: HashMap::new(),

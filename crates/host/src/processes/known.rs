@@ -70,7 +70,7 @@ impl Processes {
     pub(crate) fn files(&self) -> impl Iterator<Item = &KeptFile> {
         self.by_pid.values().flat_map(|process| {
             let threads = process.threads.iter().flat_map(Threads::files);
-            process.probe.files().chain(threads)
+            process.meter.files().chain(threads)
         })
     }
 }
