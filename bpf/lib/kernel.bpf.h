@@ -28,6 +28,7 @@ struct cfs_rq {
 struct sched_entity {
 	struct cfs_rq *cfs_rq;
 	unsigned long long sum_exec_runtime;
+	unsigned char sched_delayed; /* since 6.12 */
 };
 
 struct sched_info {
@@ -36,6 +37,8 @@ struct sched_info {
 	unsigned long long last_arrival;
 	unsigned long long last_queued;
 };
+
+struct mm_struct;
 
 struct thread_info {
 	unsigned int status; /* x86 */
@@ -91,6 +94,7 @@ struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
 	int on_cpu;
+	int on_rq;
 	int pid;
 	int tgid;
 	struct sched_entity se;
@@ -98,10 +102,10 @@ struct task_struct {
 	bool throttled; /* since 6.18 */
 	unsigned in_iowait : 1;
 	unsigned in_memstall : 1;
+	struct mm_struct *mm;
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;
 	struct signal_struct *signal;
-	struct mm_struct *mm;
 	char comm[16];
 	unsigned long long start_boottime;
 	unsigned long long utime;

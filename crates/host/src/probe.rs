@@ -1,6 +1,7 @@
 //! One sensor pointed at one thing: its files kept open, its last values remembered.
 
 mod scratch;
+mod words;
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +16,7 @@ use crate::kept_file::KeptFile;
 use crate::limits::{MORE_FILES, MORE_FILES_OF_ALL, Share};
 use crate::registry::Registry;
 use crate::schedule::Look;
-use crate::words::{self, MemoryWord, Refusal};
+use crate::words::{self as memory, MemoryWord};
 
 pub(crate) use scratch::Scratch;
 
@@ -138,36 +139,6 @@ impl Probe {
             asked: entity.0,
             own,
             parts: Vec::new(),
-        }
-    }
-
-    /// Opens the sensor's words in the memory of the process whose folder this is.
-    pub(crate) fn open_words(&mut self, process: &Path, scratch: &mut Scratch) {
-        for (index, source) in self.sensor.sources.iter().enumerate() {
-            let Place::Memory(word) = source.place else {
-                continue;
-            };
-            match scratch.words.open(process, word) {
-                Ok(word) => self.kept[index] = word.map(Kept::Word),
-                Err(Refusal::Denied(errno)) => {
-                    say_lack(self.sensor, index, errno, &mut scratch.gaps);
-                }
-                Err(Refusal::Hidden) => {
-                    let what = format!("this {} exports no {}", word.program, word.pointer);
-                    let reason = GapReason::Unsupported(what);
-                    let table = &self.sensor.table.name;
-                    scratch.gaps.say(table, source.path, reason);
-                }
-                Err(Refusal::Unasked) => {
-                    let what = format!(
-                        "the program of this {} is on a filesystem of another machine or of a program (FUSE), which is not asked, since asking could block",
-                        word.program
-                    );
-                    let table = &self.sensor.table.name;
-                    let reason = GapReason::Unsupported(what);
-                    scratch.gaps.say(table, source.path, reason);
-                }
-            }
         }
     }
 
@@ -344,13 +315,13 @@ impl Probe {
             Some(Kept::Word(word)) => {
                 let told = scratch.words.read(word);
                 buffer.clear();
-                if let words::Told::Value(value) = told {
+                if let memory::Told::Value(value) = told {
                     buffer.extend_from_slice(&value);
                 }
                 Ok(match told {
-                    words::Told::Value(_) | words::Told::Nothing => Next::Parse,
-                    words::Told::Unplaced => Next::Again,
-                    words::Told::Gone => Next::Drop,
+                    memory::Told::Value(_) | memory::Told::Nothing => Next::Parse,
+                    memory::Told::Unplaced => Next::Again,
+                    memory::Told::Gone => Next::Drop,
                 })
             }
         }

@@ -329,7 +329,8 @@ impl Sampler {
             &mut self.registry,
         );
         if let Some(books) = &mut self.books {
-            books.follow(&self.processes, &mut self.scratch.gaps);
+            let Scratch { words, gaps, .. } = &mut self.scratch;
+            books.follow(&self.processes, words, gaps);
         }
         if let Some(meters) = &mut self.meters {
             let gaps = &mut self.scratch.gaps;
@@ -425,7 +426,7 @@ impl Sampler {
             && (look == Look::Last || now_due.every(budget.near))
         {
             let rest = look == Look::Last || now_due.every(LEDGER_REST_TICKS * budget.rest);
-            books.sample(stamp(), rest, processes, &mut scratch.gaps);
+            books.sample(stamp(), rest, processes, (&mut scratch.gaps, registry));
         }
         if let Some(meters) = meters
             && (look == Look::Last || now_due.every(budget.near))

@@ -15,6 +15,7 @@ use crate::limits::{self, Share};
 use crate::probe::{Presence, Probe, Scratch, Told};
 use crate::registry::Registry;
 use crate::split::Split;
+use crate::words::MemoryWord;
 
 struct Thread {
     tid: u32,
@@ -166,6 +167,11 @@ impl Threads {
     pub(crate) fn each(&self, each: &mut impl FnMut(u32, EntityId)) {
         let threads = self.threads.iter();
         threads.for_each(|thread| each(thread.tid, thread.entity));
+    }
+
+    /// The word that the process has in its memory.
+    pub(crate) fn word(&self) -> Option<&MemoryWord> {
+        self.threads.iter().find_map(|thread| thread.probe.word())
     }
 
     /// The files that are kept open.

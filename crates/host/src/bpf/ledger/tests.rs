@@ -1,5 +1,6 @@
 //! Against clocks of others: known waits by the thread's own, and the kernel's own account under load.
 
+use std::io::Write as _;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -40,7 +41,7 @@ fn read(ledger: &mut Ledger, tid: u32) -> Record {
 }
 
 /// Each class: enum ledger_class.
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 30] = [
     "on_cpu",
     "throttled",
     "memory_other",
@@ -61,11 +62,21 @@ const NAMES: [&str; 20] = [
     "sleep",
     "other_call",
     "unknown",
+    "lwlock",
+    "wal_lock",
+    "lock",
+    "buffer_pin",
+    "activity",
+    "client",
+    "extension",
+    "ipc",
+    "timeout",
+    "io",
 ];
 
 /// What was counted of a thread between two readings, with its waits for a CPU at the end.
 struct Counted {
-    ns: [i64; 20],
+    ns: [i64; 30],
     queued_ns: [i64; 4],
 }
 
@@ -79,7 +90,7 @@ impl Counted {
             grown
         };
         let mut counted = Self {
-            ns: [0; 20],
+            ns: [0; 30],
             queued_ns: [0; 4],
         };
         let classes = a.ns.iter().zip(&b.ns).map(grown);
@@ -182,9 +193,9 @@ fn in_one_window(mut measure: impl FnMut() -> (Own, Counted)) -> (Own, Counted) 
 }
 
 fn as_target(ledger: &mut Ledger, pid: u32) {
-    ledger
-        .assign(pid, Some(Role::Target))
-        .expect("there is room");
+    let (role, place, said) = (Role::Target, None, 0);
+    let assigned = Assigned { role, place, said };
+    ledger.assign(pid, assigned).expect("there is room");
     ledger.heed();
 }
 
@@ -232,6 +243,55 @@ fn each_kind_of_wait_is_what_the_waiting_thread_knows_of_it() {
             counted.shown()
         );
     }
+}
+
+#[test]
+fn who_sleeps_since_before_is_told_of_and_its_account_goes_on_when_it_wakes() {
+    let Some((mut ledger, _alone)) = loaded() else {
+        return;
+    };
+    let tid = AtomicU32::new(0);
+    let (read_end, mut write_end) = std::io::pipe().expect("a pipe");
+    std::thread::scope(|scope| {
+        let (tid, mut read_end) = (&tid, read_end);
+        scope.spawn(move || {
+            use std::io::Read as _;
+            tid.store(
+                rustix::thread::gettid().as_raw_nonzero().get() as u32,
+                Ordering::SeqCst,
+            );
+            let _ = read_end.read(&mut [0]);
+            waits::burn(Duration::from_millis(50));
+            let _ = read_end.read(&mut [0]);
+        });
+        // It has long been asleep when it is given its part.
+        std::thread::sleep(Duration::from_millis(200));
+        let tid = tid.load(Ordering::SeqCst);
+        as_target(&mut ledger, std::process::id());
+        let first = read(&mut ledger, tid);
+        std::thread::sleep(Duration::from_millis(200));
+        let asleep = read(&mut ledger, tid);
+        let _ = write_end.write(&[0]);
+        std::thread::sleep(Duration::from_millis(300));
+        let woken = read(&mut ledger, tid);
+        drop(write_end);
+        let slept = Counted::between(&first, &asleep);
+        println!(
+            "{}; {}",
+            slept.shown(),
+            Counted::between(&asleep, &woken).shown()
+        );
+        assert_eq!(first.until_ns, first.account.known_since_ns);
+        assert!(slept.of(&["input"]) >= 200_000_000, "{}", slept.shown());
+        let known_since = [first, asleep, woken].map(|it| it.account.known_since_ns);
+        assert_eq!(known_since, [first.until_ns; 3]);
+        let account = &woken.account;
+        let all: u64 = account.ns.iter().chain(&account.queued_ns).sum();
+        assert_eq!(all, woken.until_ns - first.until_ns, "{account:?}");
+        // However often others had its CPU meanwhile.
+        let ran = account.ns[0] + account.queued_ns.iter().sum::<u64>();
+        assert!(ran >= 50_000_000 && account.slices > 0, "{account:?}");
+    });
 }
 
 /// Another process, ended when it is dropped.
