@@ -93,7 +93,7 @@ pub struct ThreadTime {
 impl<'a> LedgerOverTime<'a> {
     /// Prepares the ledger of the bins between `edges`, which come in the order of time.
     pub fn new(timeline: &'a Timeline, meta: &'a Meta, edges: &'a [Timestamp]) -> Self {
-        let bins = signals::bins(timeline);
+        let bins = signals::bins(timeline, meta);
         let serving = serving_threads(timeline, Role::Target);
         let generating = serving_threads(timeline, Role::Generator);
         let mut resting = at_rest(timeline, &serving, timeline.window);

@@ -460,11 +460,22 @@ fn load<T>(
     load: impl FnOnce() -> Result<T, Refusal>,
     cost: &mut Cost,
 ) -> Option<T> {
-    let loaded = if root::is_own(&settings.root) {
-        load()
-    } else {
-        Err(Refusal::new("the files of another root are read"))
+    let load = || {
+        if !root::is_own(&settings.root) {
+            return Err(Refusal::new("the files of another root are read"));
+        }
+        let loaded = load()?;
+        // They take many files: maps, programs, links; with many CPUs a perf event for each.
+        if !limits::is_half_free() {
+            let why = format!(
+                "too few files may be open (ulimit -n); {}",
+                limits::MORE_FILES
+            );
+            return Err(Refusal::new(why));
+        }
+        Ok(loaded)
     };
+    let loaded = load();
     let said = loaded.as_ref().err().map(ToString::to_string);
     cost.programs.insert(name.to_owned(), said);
     loaded.ok()
