@@ -367,10 +367,13 @@ impl Facts<'_> {
         found.map(|pressure| pressure.share)
     }
 
-    /// Waits for a CPU, of the target and of the generator beside it, by who had it; `None` where that was
-    /// not told.
-    pub(crate) fn holders(&self) -> Option<Holders> {
+    /// Waits for a CPU by who had it; `None` where that was not told: the target's own, or where those are
+    /// less than the `least` that counts, the generator's beside it too.
+    pub(crate) fn holders(&self, least: f64) -> Option<Holders> {
         let own = self.own_wait()?;
+        if own.1 >= least {
+            return self.own_holders();
+        }
         let generator = self.generator.as_ref();
         let beside = generator.map(|generator| (&generator.ledger, self.generator_wait()));
         let waits: Vec<_> = beside.into_iter().chain([own]).collect();

@@ -12,7 +12,7 @@ use model::{
     Column, EntityId, EntityKind, LedgerClass, Meta, Quality, Role, Table, Timeline, Timestamp,
     Unit, Window,
 };
-use sensors::ledger::THREAD_LEDGER;
+use sensors::ledger::{CLASSES, THREAD_LEDGER, WORDS};
 
 use crate::cpus::effective_cpus;
 use crate::ledger::{self, Ledger};
@@ -30,7 +30,8 @@ pub const THREAD_CLASSES: usize = LedgerClass::ALL.len() - 2;
 /// whether the scheduler's events were.
 pub fn ledger_table(counted: bool) -> Table {
     let has_books = |class| {
-        let mut columns = THREAD_LEDGER.columns.iter();
+        // Where the server's word cannot be read at its sleeps, samples divide them.
+        let mut columns = THREAD_LEDGER.columns[..CLASSES - WORDS].iter();
         counted && columns.any(|column| sensors::ledger::class(&column.name) == Some(class))
     };
     let source = match counted {
