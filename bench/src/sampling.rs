@@ -1,5 +1,6 @@
-//! CPU per full sample, of the sampler and of bare reads of the files that it keeps open: the same
-//! descriptors, in turns, by the thread's own CPU time.
+//! CPU per full sample without programs in the kernel, of the sampler and of bare reads of the files that it
+//! keeps open: the same descriptors, in turns, by the thread's own CPU time. And what a tick costs with
+//! them, where they are allowed.
 //!
 //! All tasks are the target's, so that every sensor has all of them to read, and a second lies
 //! between two samples, so that nearly every thread has moved and nothing can be left out.
@@ -17,6 +18,8 @@ use crate::held::Crowd;
 
 const GROUPS: [usize; 3] = [10, 200, 1_000];
 const ROUNDS: usize = 9;
+/// The same files; through another root no program in the kernel is asked.
+pub(crate) const BY_FILES: &str = "/proc/self/root";
 /// In ticks of 100 ms: every sensor is due.
 pub(crate) const FULL: u64 = 50;
 /// How much a default run reads per second is told by so many ticks.
@@ -51,7 +54,7 @@ pub(crate) fn sampler(root: &str, target: &[u32]) -> Result<(Sampler, Sender<Spa
 }
 
 fn full(groups: usize, crowd: &Crowd) -> Result<()> {
-    let (mut sampler, give) = sampler("/", &crowd.pids)?;
+    let (mut sampler, give) = sampler(BY_FILES, &crowd.pids)?;
     let mut buffer = vec![0; 1 << 16];
     let mut files = 0;
     let (mut ours, mut bare, mut rows) = (Vec::new(), Vec::new(), 0);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use crate::held::Crowd;
-use crate::sampling::{FULL, give_back, median, sampler, thread_cpu_ns};
+use crate::sampling::{BY_FILES, FULL, give_back, median, sampler, thread_cpu_ns};
 
 const GROUPS: usize = 200;
 const ROUNDS: usize = 15;
@@ -14,8 +14,6 @@ const ROUNDS: usize = 15;
 const SETTLING: usize = 3;
 /// What it may cost by programs in the kernel.
 const TARGET_MS: f64 = 1.0;
-/// The same files; through another root no program in the kernel is asked.
-const BY_FILES: &str = "/proc/self/root";
 
 pub(crate) fn measure() -> Result<()> {
     host::raise_descriptor_limit()?;

@@ -38,6 +38,8 @@ struct sched_info {
 	unsigned long long last_queued;
 };
 
+struct mm_struct;
+
 struct thread_info {
 	unsigned int status; /* x86 */
 	unsigned int cpu; /* since 5.16 */
@@ -100,10 +102,10 @@ struct task_struct {
 	bool throttled; /* since 6.18 */
 	unsigned in_iowait : 1;
 	unsigned in_memstall : 1;
+	struct mm_struct *mm;
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;
 	struct signal_struct *signal;
-	struct mm_struct *mm;
 	char comm[16];
 	unsigned long long start_boottime;
 	unsigned long long utime;

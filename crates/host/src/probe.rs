@@ -1,6 +1,7 @@
 //! One sensor pointed at one thing: its files kept open, its last values remembered.
 
 mod scratch;
+mod words;
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +16,7 @@ use crate::kept_file::KeptFile;
 use crate::limits::{MORE_FILES, MORE_FILES_OF_ALL, Share};
 use crate::registry::Registry;
 use crate::schedule::Look;
-use crate::words::{self, MemoryWord, Refusal};
+use crate::words::{self as memory, MemoryWord};
 
 pub(crate) use scratch::Scratch;
 
@@ -141,36 +142,6 @@ impl Probe {
         }
     }
 
-    /// Opens the sensor's words in the memory of the process whose folder this is.
-    pub(crate) fn open_words(&mut self, process: &Path, scratch: &mut Scratch) {
-        for (index, source) in self.sensor.sources.iter().enumerate() {
-            let Place::Memory(word) = source.place else {
-                continue;
-            };
-            match scratch.words.open(process, word) {
-                Ok(word) => self.kept[index] = word.map(Kept::Word),
-                Err(Refusal::Denied(errno)) => {
-                    say_lack(self.sensor, index, errno, &mut scratch.gaps);
-                }
-                Err(Refusal::Hidden) => {
-                    let what = format!("this {} exports no {}", word.program, word.pointer);
-                    let reason = GapReason::Unsupported(what);
-                    let table = &self.sensor.table.name;
-                    scratch.gaps.say(table, source.path, reason);
-                }
-                Err(Refusal::Unasked) => {
-                    let what = format!(
-                        "the program of this {} is on a filesystem of another machine or of a program (FUSE), which is not asked, since asking could block",
-                        word.program
-                    );
-                    let table = &self.sensor.table.name;
-                    let reason = GapReason::Unsupported(what);
-                    scratch.gaps.say(table, source.path, reason);
-                }
-            }
-        }
-    }
-
     /// Whether it is left alone this time: most processes and groups of a machine stand still for
     /// minutes, and those are read at every second, then at every fourth deadline, until they move.
     pub(crate) fn rests(&mut self, look: Look) -> bool {
@@ -276,14 +247,6 @@ impl Probe {
         true
     }
 
-    /// The word that it has in the process's memory.
-    pub(crate) fn word(&self) -> Option<&MemoryWord> {
-        self.kept.iter().flatten().find_map(|kept| match kept {
-            Kept::File(_) => None,
-            Kept::Word(word) => Some(word),
-        })
-    }
-
     /// The files that it keeps open.
     pub(crate) fn files(&self) -> impl Iterator<Item = &KeptFile> {
         self.kept.iter().flatten().filter_map(|kept| match kept {
@@ -352,13 +315,13 @@ impl Probe {
             Some(Kept::Word(word)) => {
                 let told = scratch.words.read(word);
                 buffer.clear();
-                if let words::Told::Value(value) = told {
+                if let memory::Told::Value(value) = told {
                     buffer.extend_from_slice(&value);
                 }
                 Ok(match told {
-                    words::Told::Value(_) | words::Told::Nothing => Next::Parse,
-                    words::Told::Unplaced => Next::Again,
-                    words::Told::Gone => Next::Drop,
+                    memory::Told::Value(_) | memory::Told::Nothing => Next::Parse,
+                    memory::Told::Unplaced => Next::Again,
+                    memory::Told::Gone => Next::Drop,
                 })
             }
         }

@@ -3,9 +3,8 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use model::GapReason;
 use rustix::io::Errno;
-use sensors::{Facts, Place, Sensor};
+use sensors::{Facts, Sensor};
 
 use super::{MOST_SOURCES, say_lack, share_of};
 use crate::gaps::Gaps;
@@ -62,26 +61,6 @@ impl Scratch {
             Err(_) => {}
         }
         None
-    }
-
-    /// Says which of a sensor's words were never found.
-    pub(crate) fn say_unplaced(&mut self, sensor: &Sensor) {
-        for source in sensor.sources {
-            let Place::Memory(word) = source.place else {
-                continue;
-            };
-            if self.words.unplaced().any(|other| other == word) {
-                let what = format!(
-                    "this {} exports no {}, and no two idle processes were met that tell where the word is",
-                    word.program, word.pointer
-                );
-                self.gaps.say(
-                    &sensor.table.name,
-                    source.path,
-                    GapReason::Unsupported(what),
-                );
-            }
-        }
     }
 
     /// Reads a file that is not kept open; nothing where it cannot be read.
