@@ -88,7 +88,8 @@ pub(crate) fn measure<'a>(
     (window, scope): (Window, Scope),
     thresholds: &Thresholds,
 ) -> Facts<'a> {
-    let signal = signals::mean(bins, window).filter(|mean| mean.response_ns > 0.0 && trusted(meta));
+    let signal = signals::mean(bins, window)
+        .filter(|mean| mean.response_ns > 0.0 && trusted(timeline, meta));
     let mut target = subject(timeline, meta, window, Role::Target);
     let generator = subject(timeline, meta, window, Role::Generator);
     let machine = machine(timeline, window);
@@ -138,7 +139,7 @@ pub(crate) fn measure<'a>(
         network: network::network(timeline, window),
         sessions: sessions::sessions(timeline, window),
         empty_bins: signals::inside(bins, window)
-            .filter(|bin| bin.completed() == 0.0)
+            .filter(|bin| bin.stalled)
             .count(),
         timeline,
         meta,
@@ -372,8 +373,7 @@ impl Facts<'_> {
 }
 
 /// A latency that the tool derives from clients and throughput is no evidence.
-fn trusted(meta: &Meta) -> bool {
-    meta.workload
-        .as_ref()
-        .is_none_or(|workload| workload.latency != model::Provenance::Derived)
+fn trusted(timeline: &Timeline, meta: &Meta) -> bool {
+    let derived = |it: &model::WorkloadRun| it.latency == model::Provenance::Derived;
+    signals::is_kernels(timeline) || !meta.workload.as_ref().is_some_and(derived)
 }

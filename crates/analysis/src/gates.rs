@@ -259,7 +259,8 @@ fn own_cost(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
 
 fn latency_derived(facts: &Facts<'_>) -> Option<String> {
     let workload = facts.meta.workload.as_ref()?;
-    (workload.latency == Provenance::Derived).then(|| {
+    let used = workload.latency == Provenance::Derived && !signals::is_kernels(facts.timeline);
+    used.then(|| {
         format!("{} worked its latency out from clients and throughput: it is no evidence, shares are of busy time", workload.name)
     })
 }
@@ -282,7 +283,7 @@ fn stalled(facts: &Facts<'_>, phases: &[Phase]) -> Option<String> {
         .filter(|phase| !matches!(phase.kind, PhaseKind::WarmUp | PhaseKind::End));
     let elsewhere = settled
         .flat_map(|phase| signals::inside(&bins, phase.window))
-        .filter(|bin| bin.completed() == 0.0)
+        .filter(|bin| bin.stalled)
         .count();
     (elsewhere > 0).then(|| {
         let times = intervals(elsewhere);

@@ -28,6 +28,7 @@ mod pressure;
 mod quantiles;
 mod quota;
 mod rank;
+mod request_times;
 mod rest;
 mod sessions;
 mod sight;
@@ -42,6 +43,7 @@ mod words;
 pub use causes::{Cause, Kind as CauseKind, all as causes};
 pub use inherited::without_inherited;
 pub use over_time::{LedgerOverTime, THREAD_CLASSES, ThreadTime, ledger_table};
+pub use request_times::RequestTimes;
 pub use thresholds::Thresholds;
 pub use words::{bound, count, duration, integer, percent, rate};
 

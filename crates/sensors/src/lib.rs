@@ -23,6 +23,7 @@ pub mod postgres;
 pub mod pressure;
 mod process;
 mod recorder;
+pub mod request;
 mod sensor;
 mod softnet;
 pub mod stall;
@@ -72,6 +73,8 @@ pub fn tables() -> impl Iterator<Item = &'static model::Table> {
         &stall::CGROUP_STALL,
         &ledger::THREAD_LEDGER,
         &ledger::PROCESS_LEDGER,
+        &request::REQUESTS,
+        &request::CALLS,
         &FILESYSTEM,
         &CONNECTION,
         &postgres::SESSION,
@@ -91,6 +94,8 @@ pub fn periods() -> impl Iterator<Item = (&'static str, Period)> {
         (&stall::CGROUP_STALL, TICK),
         (&ledger::THREAD_LEDGER, TICK),
         (&ledger::PROCESS_LEDGER, ledger::REST_PERIOD),
+        (&request::REQUESTS, TICK),
+        (&request::CALLS, TICK),
         (&FILESYSTEM, FILESYSTEM_PERIOD),
         (&CONNECTION, CONNECTION_PERIOD),
         (&postgres::SESSION, postgres::PERIOD),
