@@ -6,6 +6,7 @@
 #![warn(missing_docs)]
 
 mod account;
+mod books;
 mod bootstrap;
 mod bounds;
 mod causes;
@@ -14,6 +15,7 @@ mod cpus;
 mod facts;
 mod gates;
 mod groups;
+mod holders;
 mod inherited;
 mod innocent;
 mod io;
@@ -83,7 +85,7 @@ pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Repo
         generator: facts
             .generator
             .as_ref()
-            .map(|subject| subject.ledger.account()),
+            .map(|generator| facts.threads_of(generator)),
     };
     Report {
         schema: REPORT_SCHEMA.to_owned(),

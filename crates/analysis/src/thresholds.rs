@@ -81,7 +81,7 @@ section!(/// For what is found innocent.
 section!(/// For requests that the kernel saw.
     Requests { merged: f64 });
 section!(/// For doubts about the measurement.
-    Gates { own_cost: f64, steady_seconds: f64, missed_periods: u32, excess: f64 });
+    Gates { own_cost: f64, steady_seconds: f64, missed_periods: u32, excess: f64, apart: f64 });
 section!(/// For the end of the warm-up.
     WarmUp { effect: f64, most: f64 });
 section!(/// For telling phases apart.

@@ -99,6 +99,26 @@ describe("evidence", () => {
             { entity: 2, column: "futex_ns", values: 2.97 * S },
           ],
         },
+        {
+          name: "thread_ledger",
+          entity: "thread",
+          columns: counters("queued_rest_ns", "queued_target_ns", "queued_nobody_ns"),
+          series: [
+            { entity: 2, column: "queued_rest_ns", values: 3 * S },
+            { entity: 2, column: "queued_target_ns", values: 1 * S },
+            { entity: 2, column: "queued_nobody_ns", values: 4 * S },
+          ],
+        },
+        {
+          name: "process_ledger",
+          entity: "process",
+          columns: counters("held_up_ns"),
+          series: [
+            { entity: 3, column: "held_up_ns", values: 1 * S },
+            { entity: 4, column: "held_up_ns", values: 2 * S },
+            { entity: 5, column: "held_up_ns", values: 1 * S },
+          ],
+        },
       ],
     });
     const [finding] = report.verdict.findings;
@@ -121,6 +141,11 @@ describe("evidence", () => {
     expect(share).toBeCloseTo(0.5, 9);
     // Of the limit of one device, and no sum over all.
     expect(await redone("cgroup_io.reads", "share", "I/O limit used", 6)).toBeCloseTo(0.8, 9);
+    const behind = "of the waits for a CPU, behind others";
+    const others = await redone("thread_ledger.queued_rest_ns", "share", behind, 1);
+    expect(others).toBeCloseTo(0.75, 9);
+    const held = await redone("process_ledger.held_up_ns", "share", "of these", 3);
+    expect(held, "with those below it").toBeCloseTo(0.75, 9);
   });
 
   it("draws the threshold where the number is compared with it", async () => {

@@ -134,7 +134,7 @@ export function colourOf(source: string): string {
   if (/irq/.test(column)) return "--irq";
   if (/^(memory|paging|cgroup_memory)$/.test(table)) return "--memory";
   if (/^(disk|cgroup_io|filesystem)$/.test(table)) return "--io";
-  if (/^(read|write|sync|state|syscall)/.test(column)) return "--io";
+  if (/^(read|write|sync|state|syscall|io_|kernel_)/.test(column)) return "--io";
   if (/^(network|tcp|softnet|connection)$/.test(table)) return "--network";
   if (/latency|lag/.test(column)) return "--latency";
   return table === "signal" ? "--throughput" : "--cpu";

@@ -23,6 +23,14 @@ describe("how it was measured", () => {
         ["Counters that ran back, held", "none"],
       ]),
     );
+    const ledger = { compared: 2000, apart: 1, worst_ns: 3e6, switches_missed: 12, drops: 0 };
+    const withLedger = Object.fromEntries(
+      costFacts({ ...page.report.cost, wall_ns: 1e10, ledger }),
+    );
+    expect(withLedger["Ledger beside the scheduler's own counts"]).toBe(
+      "2,000 intervals of threads compared, 1 (0.1 %) further apart than 20 us and 0.1 %; the worst 3.00 ms",
+    );
+    expect(withLedger["Switches and wake-ups made up for"]).toMatch(/^12; /);
     const unclosed = costFacts({ ...page.report.cost, cpu_ns: 0, wall_ns: 0, ticks: 0 });
     expect(unclosed, "nothing that is not known stands as zero").toHaveLength(1);
     const facts = Object.fromEntries(identityFacts({ ...page, complete: false }));
