@@ -95,7 +95,8 @@ fn connections(timeline: &Timeline, table: &Table, role: Role) -> Vec<EntityId> 
     all.flat_map(|it| it.entities()).filter(plays).collect()
 }
 
-/// The columns that are no buckets, and the buckets between the first and the last that was ever met.
+/// The columns that are no buckets, and the buckets from the one before the first that was ever met, which
+/// says where that begins, to the last.
 fn met(timeline: &Timeline, table: &Table, connections: &[EntityId]) -> Vec<usize> {
     let grew = |column: &usize| {
         let name = &table.columns[*column].name;
@@ -111,7 +112,8 @@ fn met(timeline: &Timeline, table: &Table, connections: &[EntityId]) -> Vec<usiz
     let buckets = FIRST_BUCKET.min(table.columns.len())..table.columns.len();
     let lowest = buckets.clone().find(grew).unwrap_or(buckets.end);
     let highest = buckets.clone().rfind(grew).map_or(lowest, |it| it + 1);
-    (0..buckets.start).chain(lowest..highest).collect()
+    let before = lowest.saturating_sub(1).max(buckets.start);
+    (0..buckets.start).chain(before..highest).collect()
 }
 
 /// What columns of connections grew by in each bin, added up; `None` where none was known.
