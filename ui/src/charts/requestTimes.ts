@@ -130,6 +130,9 @@ export function requestTimes(tables: Tables, window: Span): RequestTimes[] {
   });
 }
 
+/** A smaller part is not said. */
+const LEAST_SAID: Share = 0.0005;
+
 /** Whether every request was timed, or some by lot; and whether any is more than one. */
 export function reservations({ requests, merged, timed }: RequestTimes): string {
   const all = timed >= requests - 0.5;
@@ -137,7 +140,9 @@ export function reservations({ requests, merged, timed }: RequestTimes): string 
     ? "all of them timed"
     : `${percent(timed / requests)} of them timed, drawn by lot`;
   const several =
-    merged < 0.5 ? "" : `; more than one may be in ${percent(merged / requests)} of them`;
+    merged <= LEAST_SAID * requests
+      ? ""
+      : `; more than one may be in ${percent(merged / requests)} of them`;
   return `${lot}${several}`;
 }
 
@@ -169,8 +174,11 @@ export interface TimesRow {
 export function timesRows(buckets: Buckets): TimesRow[] {
   const all = buckets.reduce((sum, { count }) => sum + count, 0);
   const rows: { from: number; below: number; count: number }[] = [];
-  let from = 0;
-  for (const { below, count } of buckets) {
+  // An empty one says where the first begins.
+  const [lead] = buckets;
+  const leads = lead?.count === 0;
+  let from = leads ? lead.below : 0;
+  for (const { below, count } of leads ? buckets.slice(1) : buckets) {
     const last = rows[rows.length - 1];
     // Four buckets make a factor of two, and end on a power of two.
     if (last === undefined || Number.isInteger(Math.log2(last.below)) || below > 2 * last.below)
@@ -360,7 +368,9 @@ export function decades({ bounds }: LaneHeat): number[] {
 
 /** How dark a cell is, 0 to 1: by factors, so that the rare slow ones are seen beside the many. */
 export function darkness(value: number, most: number): number {
-  return value > 0 ? 0.12 + 0.88 * (Math.log1p(value) / Math.log1p(Math.max(most, value))) ** 2 : 0;
+  return value > 0
+    ? 0.12 + 0.88 * (Math.log1p(value) / Math.log1p(Math.max(most, value))) ** 1.5
+    : 0;
 }
 
 /** What lies at an instant and a time: `134 requests of 0.41 to 0.49 ms`. */

@@ -10,7 +10,7 @@ use super::bins;
 use super::edges::strided;
 use super::entities::{Others, Places};
 use super::room::{self, Demand};
-use super::tables::{Desk, Written, described};
+use super::tables::{Desk, Written, described, scale};
 
 /// A histogram over time, and whose it is.
 struct Together {
@@ -64,15 +64,18 @@ impl Desk<'_> {
         let together = together(self.timeline, &connections, (table, &names), &edges)?;
         let place = places.others(Others {
             kind: EntityKind::Connection,
-            name: format!("{} connections", analysis::integer(together.connections as f64)),
+            name: format!(
+                "{} connections",
+                analysis::integer(together.connections as f64)
+            ),
             role,
             serving: role == Role::Target,
             seen: together.known,
         });
         let mut numbers = super::Numbers::default();
-        for column in 0..met.len() {
+        for (column, declared) in met.iter().map(|it| &table.columns[*it]).enumerate() {
             let growth = together.growth.iter().map(|bin| bin[column]);
-            let binned = bins::grown(together.known, together.first_bin, growth, 1);
+            let binned = bins::grown(together.known, together.first_bin, growth, scale(declared));
             self.write(&binned, (place, column, stride), &mut numbers);
         }
         let columns = met.iter().map(|it| table.columns[*it].clone());
@@ -142,16 +145,24 @@ fn together(
             }
             let is_read = counters.at(edges[bin + 1].min(own.end), &mut after);
             if was_read && is_read {
-                let growth = after.iter().zip(&before).map(|(after, before)| after - before);
-                grown[bin].iter_mut().zip(growth).for_each(|(sum, own)| *sum += own);
+                let growth = after
+                    .iter()
+                    .zip(&before)
+                    .map(|(after, before)| after - before);
+                grown[bin]
+                    .iter_mut()
+                    .zip(growth)
+                    .for_each(|(sum, own)| *sum += own);
             }
             was_read = is_read;
             std::mem::swap(&mut before, &mut after);
         }
     }
-    let first_bin = edges.partition_point(|edge| *edge <= known.start).saturating_sub(1);
+    let first_bin = edges
+        .partition_point(|edge| *edge <= known.start)
+        .saturating_sub(1);
     let until = edges.partition_point(|edge| *edge < known.end);
-    let bins = grown.get(first_bin..until.saturating_sub(1).max(first_bin))?;
+    let bins = grown.get(first_bin..until.clamp(first_bin, grown.len()))?;
     // Requests are whole: of the sum from the start, so that none is lost.
     let (mut sums, mut told) = (vec![0.0; names.len()], vec![0i64; names.len()]);
     let whole = bins.iter().map(|bin| {

@@ -278,7 +278,8 @@ impl Sum {
     }
 }
 
-fn scale(column: &Column) -> i64 {
+/// What a column's numbers are divided by in the page.
+pub(super) fn scale(column: &Column) -> i64 {
     match column.unit {
         Unit::Nanoseconds => TIME_SCALE,
         _ => 1,
