@@ -1,6 +1,6 @@
 // Who had the CPUs that threads waited for, as the scheduler's events tell it. Pure.
 
-import type { Report, Role } from "../data/page.gen";
+import type { Quality, Report, Role } from "../data/page.gen";
 import type { Tables } from "../data/recording";
 import { growth } from "../data/series";
 import { length, type Nanoseconds, SECOND, type Share, type Span } from "../data/units";
@@ -11,6 +11,7 @@ export interface Holder {
   readonly ns: Nanoseconds;
   /** Part of all that was waited. */
   readonly share: Share;
+  readonly quality: Quality;
 }
 
 const COLUMNS = [
@@ -23,8 +24,14 @@ const COLUMNS = [
 /** Waits for a CPU of some threads by who had it; nothing where that was not recorded. */
 export function holders(tables: Tables, threads: readonly number[], window: Span): Holder[] {
   const found = COLUMNS.map(([column, name]) => {
+    const about = tables.bins("thread_ledger")?.about.columns.find((it) => it.name === column);
+    const quality = about?.quality ?? "unknown";
     const all = threads.map((thread) => tables.series("thread_ledger", thread, column));
-    return { name, ns: all.reduce((sum, it) => sum + ((it && growth(it, window)) ?? 0), 0) };
+    return {
+      name,
+      quality,
+      ns: all.reduce((sum, it) => sum + ((it && growth(it, window)) ?? 0), 0),
+    };
   });
   const whole = found.reduce((sum, { ns }) => sum + ns, 0);
   return found.flatMap((it) => (it.ns > 0 ? [{ ...it, share: it.ns / whole }] : []));

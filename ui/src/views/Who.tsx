@@ -265,14 +265,14 @@ function Held({ member }: { readonly member: Member }) {
             ["Known"],
           ]}
         >
-          {all.map(({ name, share, ns }) => (
+          {all.map(({ name, share, ns, quality }) => (
             <tr key={name}>
               <th scope="row">{name}</th>
               <td class="number">
                 <Aligned text={percent(share)} />
               </td>
               <td class="number">{time(ns)}</td>
-              <td>exact</td>
+              <td>{quality}</td>
             </tr>
           ))}
         </NumberTable>
