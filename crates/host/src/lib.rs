@@ -45,6 +45,7 @@ mod schedule;
 mod server;
 mod signals;
 pub mod sockets;
+mod split;
 mod stalls;
 mod thread;
 mod words;

@@ -9,7 +9,7 @@ use libbpf_rs::libbpf_sys::{
 use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
 use model::Role;
 
-use super::ledger::Ledger;
+use super::ledger::{Assigned, Ledger};
 use super::requests::{Requests, Side};
 use super::skeletons::floor::{FloorSkel, FloorSkelBuilder};
 use super::{Refusal, quietly};
@@ -61,7 +61,9 @@ fn of_ledger(near: bool, run: impl FnOnce()) -> Result<Vec<Probe>, Refusal> {
     let floor = floor()?;
     let mut ledger = Ledger::load(std::env::consts::ARCH)?;
     if near {
-        ledger.assign(std::process::id(), Some(Role::Target))?;
+        let (place, said) = (None, 0);
+        let role = Role::Target;
+        ledger.assign(std::process::id(), Assigned { role, place, said })?;
         ledger.heed();
     }
     measured(floors(&floor).into_iter().chain(ledger.probes()), run)

@@ -45,7 +45,7 @@ fn golden(file: &Path, text: &str) {
 
 /// The judged one, the middle of the recording, and a short one.
 fn windows(recording: &Recording, report: &Report) -> [Window; 3] {
-    let intervals = analysis::intervals(&recording.timeline);
+    let intervals = analysis::intervals(&recording.timeline, &recording.meta);
     if intervals.len() < 6 {
         return [report.window; 3];
     }
