@@ -16,7 +16,7 @@ fn request_times_of_any_window_add_up_to_what_was_recorded() {
     ] {
         let (report, text) = data_of(&recording);
         let found = found(&text);
-        let intervals = analysis::intervals(&recording.timeline);
+        let intervals = analysis::intervals(&recording.timeline, &recording.meta);
         let windows = [
             report.window,
             intervals[2],
