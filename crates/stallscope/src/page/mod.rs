@@ -11,6 +11,7 @@ mod entities;
 mod events;
 mod file;
 mod html;
+mod requests;
 mod room;
 mod rows;
 mod tables;
@@ -125,6 +126,9 @@ fn draw_in(
             keep(Written { table, numbers })?;
         } else {
             keep(desk.table(data, &mut places))?;
+        }
+        if let Some(sum) = desk.request_times(&data.table, &mut places) {
+            keep(sum)?;
         }
         if data.table.name == "thread" {
             keep(desk.ledger(data, &mut places))?;
