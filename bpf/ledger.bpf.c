@@ -3,15 +3,17 @@
  * Where does the time of each thread go?
  *
  * Hooks: sched_switch, sched_wakeup, sched_wakeup_new, sched_migrate_task, sched_process_fork,
- * sched_process_exit; for the sets, where the kernel has them, mm_vmscan_direct_reclaim_begin and _end,
- * mm_vmscan_memcg_reclaim_begin and _end. User space runs `read` as often as it likes.
+ * sched_process_exec, sched_process_exit; for the sets, where the kernel has them,
+ * mm_vmscan_direct_reclaim_begin and _end, mm_vmscan_memcg_reclaim_begin and _end. User space runs `read`
+ * as often as it likes.
  * Times are the scheduler's own (rq->clock), which it has just read whenever it tells us of an event:
  * one time for all that an event changes, at no cost, and the clock that run_delay and
  * sum_exec_runtime are counted with.
  * Cost: `make bench` (probes) tells; threads without a part in it cost two additions a switch.
  * Kernel: 6.7 for the walk over threads (bpf_iter_task), CONFIG_FAIR_GROUP_SCHED.
  * Lost: what happens to a thread of target or generator whose account finds no memory (`drops`); an
- * account that was being written at each of 16 looks is left for the next reading (`torn`). A switch or
+ * account that was being written at each of 16 looks is left for the next reading (`torn`); what threads
+ * had that end, where more end on a CPU between two readings than find room (turns that are missed). A switch or
  * wake-up that we are not told of (`missed`) is noticed at the next switch of the CPU or thread, and made
  * up for from the scheduler's own notes. When a quota ends is not told: a thread counts as held by it
  * until it runs. A thread that is moved to a CPU within the ns in which that CPU counts what was waited
@@ -19,6 +21,7 @@
  */
 #include "lib/kernel.bpf.h"
 #include <bpf/bpf_tracing.h>
+#include "lib/ended.bpf.h"
 #include "lib/reading.bpf.h"
 #include "lib/set_reading.bpf.h"
 #include "lib/thread_page.bpf.h"
@@ -58,6 +61,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	 * about to have (commit 8feb053d5319). */
 	if (prev->pid)
 		leave(prev, queue, cpu, now, preempt || !prev->__state ? 0 : prev_state);
+	if (prev_state & TASK_DEAD)
+		tell_ended(prev, queue, cpu);
 	queue->tid = (__u32)next->pid;
 	queue->holder = LEDGER_NOBODY;
 	if (next->pid)
@@ -171,10 +176,26 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	if (of_parent && thread) {
 		thread->part = of_parent->part;
 		thread->assignment = of_parent->assignment;
+		thread->word_pointer = of_parent->word_pointer;
+		thread->word_offset = of_parent->word_offset;
 		thread->member.set = of_parent->member.set;
 	} else if (of_parent && of_parent->part != LEDGER_REST && queue) {
 		queue->drops++;
 	}
+	return 0;
+}
+
+/* Another program keeps its word elsewhere, if it has one; user space will tell. */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct *task)
+{
+	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
+	struct ledger_process *process = process_of(task);
+
+	if (thread)
+		thread->word_pointer = 0;
+	if (process)
+		process->pointer = process->said = 0;
 	return 0;
 }
 
@@ -195,7 +216,7 @@ static __always_inline struct thread *heir_of(struct task_struct *task)
 	return first && !first->bequeathed ? first : page_of(task->real_parent);
 }
 
-/* A thread ends: what it had goes to its process, and a process's to its parent, as CPU time does
+/* A thread ends. Of target and generator it is told (ended.bpf.h). Of the others, what it had goes to its process, and a process's to its parent, as CPU time does
  * (times(2)). Otherwise those that live shorter than a reading would have held up nobody. */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *task)
@@ -203,8 +224,12 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0), *heir;
 	struct ledger_other last;
 
-	if (!thread || thread->part != LEDGER_REST)
+	if (!thread)
 		return 0;
+	if (thread->part != LEDGER_REST) {
+		thread->parent_tgid = (__u32)task->real_parent->tgid;
+		return 0;
+	}
 	heir = heir_of(task);
 	if (!heir || !take_other(thread, &last, bpf_ktime_get_boot_ns() + clock_ahead_ns))
 		return 0;
@@ -261,21 +286,21 @@ int read(void *ctx)
 	struct task_struct *task;
 	struct thread *thread;
 
-	records = others = unplaced = torn = 0;
+	records = others = unplaced = torn = looks_again = 0;
 	read_at_ns = bpf_ktime_get_boot_ns() + clock_ahead_ns;
 	bpf_rcu_read_lock();
 	bpf_iter_task_new(&it, NULL, ALL_THREADS);
 	while ((task = bpf_iter_task_next(&it))) {
 		thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
-		if (!thread)
-			continue;
-		if (thread->part != LEDGER_REST)
+		if (is_near(task, thread))
 			read_thread(task);
-		else if (wants_others)
+		else if (thread && wants_others)
 			read_other(task);
 	}
 	bpf_iter_task_destroy(&it);
 	bpf_rcu_read_unlock();
+	if (!looks_again)
+		looked_for = assignment;
 	read_sets(read_at_ns);
 	return 0;
 }

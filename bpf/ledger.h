@@ -11,6 +11,8 @@
 #define LEDGER_MOST_OTHERS 65536
 /* Processes that a part was given to. */
 #define LEDGER_MOST_PROCESSES 16384
+/* The highest byte of a word is below this. */
+#define LEDGER_WORD_CLASSES 16
 /* System calls are numbered below this on x86-64 and where the generic table is used. */
 #define LEDGER_CALLS 512
 
@@ -55,8 +57,32 @@ enum ledger_class {
 	LEDGER_SLEEP,
 	LEDGER_OTHER_CALL,
 	LEDGER_UNKNOWN,
+	/* Asleep, by the application's own word (PostgreSQL's classes of wait events). */
+	LEDGER_WORD_LWLOCK,
+	/* One of those before it: what is written of the log waits for who writes it. */
+	LEDGER_WORD_LOG,
+	LEDGER_WORD_LOCK,
+	LEDGER_WORD_BUFFER,
+	LEDGER_WORD_ACTIVITY,
+	LEDGER_WORD_CLIENT,
+	LEDGER_WORD_EXTENSION,
+	LEDGER_WORD_IPC,
+	LEDGER_WORD_TIMEOUT,
+	LEDGER_WORD_IO,
 	LEDGER_CLASSES
 };
+
+/* What is known of a process. */
+struct ledger_process {
+	/* enum ledger_holder */
+	__u32 part;
+	/* Its word as it was when this was written. */
+	__u32 said;
+	/* Where a pointer is, and how far behind what that points to its word is; 0 for none. */
+	__u64 pointer;
+	__u64 offset;
+};
+_Static_assert(sizeof(struct ledger_process) == 24, "as the reader has it");
 
 /* How a thread stands in the books. */
 enum ledger_state {
@@ -105,6 +131,21 @@ struct ledger_record {
 	__u32 compared;
 };
 _Static_assert(sizeof(struct ledger_record) == 16 + 8 * (1 + LEDGER_CLASSES + LEDGER_HOLDERS + 3) + 32,
+	       "as the reader has it");
+
+/* One thread of target or generator that has ended. */
+struct ledger_ended {
+	/* How many had ended on its CPU, with it; written last. */
+	__u64 turn;
+	__u32 tid;
+	__u32 tgid;
+	/* The process of its parent. */
+	__u32 parent_tgid;
+	__u32 unused;
+	__u64 until_ns;
+	struct ledger_account account;
+};
+_Static_assert(sizeof(struct ledger_ended) == 32 + 8 * (1 + LEDGER_CLASSES + LEDGER_HOLDERS + 3),
 	       "as the reader has it");
 
 /* One thread of all others. */

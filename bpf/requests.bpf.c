@@ -21,6 +21,7 @@
 #include "lib/kernel.bpf.h"
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_tracing.h>
+#include "lib/histogram.bpf.h"
 #include "requests.h"
 
 /* include/linux/socket.h */
@@ -126,35 +127,6 @@ static __always_inline __u64 stamp(struct connection *connection)
 	/* Numerical Recipes' generator; its high bits decide. */
 	connection->lot = connection->lot * 1664525 + 1013904223;
 	return connection->lot <= timed_up_to ? bpf_ktime_get_ns() : UNTIMED;
-}
-
-static __always_inline __u32 log2_of(__u64 value)
-{
-	__u32 log = 0;
-
-#define HALVE(bits)                    \
-	if (value >> (bits)) {         \
-		value >>= (bits);      \
-		log += (bits);         \
-	}
-	HALVE(32)
-	HALVE(16)
-	HALVE(8)
-	HALVE(4)
-	HALVE(2)
-	HALVE(1)
-	return log;
-}
-
-static __always_inline __u32 bucket_of(__u64 ns)
-{
-	__u32 octave = log2_of(ns);
-
-	if (octave < REQUESTS_FIRST_OCTAVE)
-		return 0;
-	if (octave >= REQUESTS_FIRST_OCTAVE + REQUESTS_OCTAVES)
-		return REQUESTS_BUCKETS - 1;
-	return 1 + 4 * (octave - REQUESTS_FIRST_OCTAVE) + ((ns >> (octave - 2)) & 3);
 }
 
 static __always_inline bool is_own(const struct connection *connection, __u32 place)

@@ -46,7 +46,7 @@ function policy(): Plugin {
 }
 
 /** What uPlot can do and this page does not: bars and splines, a legend, cursor, selection and keeping
-    several charts in step, which the page has its own of, logarithmic scales, and axes of dates, which the
+    several charts in step, which the page has its own of, ranges and divisions of scales that it finds by itself, and axes of dates, which the
     page's own clock stands for. What is found, how often, and what takes its place. */
 const UNUSED: readonly (readonly [pattern: RegExp, times: number, instead: string])[] = [
   [/\(paths\.(stepped|bars|spline)\s*= \w+\);/g, 3, ""],
@@ -103,6 +103,13 @@ const EMPTIED = [
   "asinhAxisSplits",
   "log10AxisValsFilt",
   "log2AxisValsFilt",
+  "_rangeNum",
+  "autoScaleX",
+  "numAxisSplits",
+  "autoPadSide",
+  "cursorPointShow",
+  "cursorPointSize",
+  "seriesPointsShow",
 ];
 
 function emptied(code: string, name: string): string {

@@ -13,6 +13,7 @@ mod replay;
 mod sampling;
 mod size;
 mod steal;
+mod tasks;
 mod workload;
 
 use std::path::PathBuf;
@@ -41,6 +42,8 @@ enum Figure {
     Hour,
     /// CPU of a full sample against bare reads of the same files, at 10, 200 and 1,000 groups.
     Sampling,
+    /// CPU of reading 1,300 tasks and the pressure of 200 groups, by programs in the kernel and by files.
+    Tasks,
     /// CPU of `stallscope record` at the default, beside atop.
     Own,
     /// Memory of `stallscope record` at 1,000 groups.
@@ -70,6 +73,7 @@ impl Figure {
             Figure::Size { recording: None },
             Figure::Hour,
             Figure::Sampling,
+            Figure::Tasks,
             Figure::Own,
             Figure::Memory,
             Figure::Probes,
@@ -83,6 +87,7 @@ impl Figure {
             Figure::Size { recording } => size::measure(recording.as_deref()),
             Figure::Hour => hour::measure(),
             Figure::Sampling => sampling::measure(),
+            Figure::Tasks => tasks::measure(),
             Figure::Own => own::measure(),
             Figure::Memory => memory::measure(),
             Figure::Probes => probes::measure(),

@@ -1,5 +1,6 @@
-//! CPU per full sample, of the sampler and of bare reads of the files that it keeps open: the same
-//! descriptors, in turns, by the thread's own CPU time.
+//! CPU per full sample without programs in the kernel, of the sampler and of bare reads of the files that it
+//! keeps open: the same descriptors, in turns, by the thread's own CPU time. And what a tick costs with
+//! them, where they are allowed.
 //!
 //! All tasks are the target's, so that every sensor has all of them to read, and a second lies
 //! between two samples, so that nearly every thread has moved and nothing can be left out.
@@ -17,8 +18,10 @@ use crate::held::Crowd;
 
 const GROUPS: [usize; 3] = [10, 200, 1_000];
 const ROUNDS: usize = 9;
+/// The same files; through another root no program in the kernel is asked.
+pub(crate) const BY_FILES: &str = "/proc/self/root";
 /// In ticks of 100 ms: every sensor is due.
-const FULL: u64 = 50;
+pub(crate) const FULL: u64 = 50;
 /// How much a default run reads per second is told by so many ticks.
 const TICKS: u32 = 100;
 const TICK: Duration = Duration::from_millis(100);
@@ -36,9 +39,9 @@ pub(crate) fn measure() -> Result<()> {
 }
 
 /// A sampler with these processes as its target.
-fn sampler(target: &[u32]) -> Result<(Sampler, Sender<Spare>)> {
+pub(crate) fn sampler(root: &str, target: &[u32]) -> Result<(Sampler, Sender<Spare>)> {
     let settings = Settings {
-        root: "/".into(),
+        root: root.into(),
         harden: false,
         workload: None,
     };
@@ -51,7 +54,7 @@ fn sampler(target: &[u32]) -> Result<(Sampler, Sender<Spare>)> {
 }
 
 fn full(groups: usize, crowd: &Crowd) -> Result<()> {
-    let (mut sampler, give) = sampler(&crowd.pids)?;
+    let (mut sampler, give) = sampler(BY_FILES, &crowd.pids)?;
     let mut buffer = vec![0; 1 << 16];
     let mut files = 0;
     let (mut ours, mut bare, mut rows) = (Vec::new(), Vec::new(), 0);
@@ -108,7 +111,7 @@ fn full(groups: usize, crowd: &Crowd) -> Result<()> {
 
 /// What a tick costs at the default periods.
 fn steady(groups: usize, crowd: &Crowd) -> Result<()> {
-    let (mut sampler, give) = sampler(&crowd.pids[..TARGET])?;
+    let (mut sampler, give) = sampler("/", &crowd.pids[..TARGET])?;
     let mut spent = 0;
     for tick in 0..TICKS + 20 {
         std::thread::sleep(TICK);
@@ -130,7 +133,7 @@ fn steady(groups: usize, crowd: &Crowd) -> Result<()> {
 }
 
 /// Gives the buffers back as a recorder does; the number of rows.
-fn give_back(harvested: Vec<Harvest>, give: &Sender<Spare>) -> usize {
+pub(crate) fn give_back(harvested: Vec<Harvest>, give: &Sender<Spare>) -> usize {
     let mut count = 0;
     for harvest in harvested {
         if let Harvest::Rows(table, mut rows) = harvest {
@@ -143,12 +146,12 @@ fn give_back(harvested: Vec<Harvest>, give: &Sender<Spare>) -> usize {
     count
 }
 
-fn median(values: &mut [i64]) -> i64 {
+pub(crate) fn median(values: &mut [i64]) -> i64 {
     values.sort_unstable();
     values[values.len() / 2]
 }
 
-fn thread_cpu_ns() -> i64 {
+pub(crate) fn thread_cpu_ns() -> i64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec * 1_000_000_000 + time.tv_nsec
 }

@@ -38,8 +38,55 @@ struct sched_info {
 	unsigned long long last_queued;
 };
 
+struct mm_struct;
+
 struct thread_info {
 	unsigned int status; /* x86 */
+	unsigned int cpu; /* since 5.16 */
+};
+
+struct seqcount {
+	unsigned int sequence;
+};
+
+struct seqcount_spinlock {
+	struct seqcount seqcount;
+};
+
+struct seqlock {
+	struct seqcount_spinlock seqcount;
+};
+
+struct prev_cputime {
+	unsigned long long utime;
+	unsigned long long stime;
+};
+
+/* Without CONFIG_TASK_IO_ACCOUNTING there is nothing in it. */
+struct task_io_accounting {
+	unsigned long long read_bytes;
+	unsigned long long write_bytes;
+};
+
+struct percpu_counter {
+	long long count;
+};
+
+struct mm_struct {
+	struct percpu_counter rss_stat[4]; /* since 6.2 */
+};
+
+/* What the threads of a process share, the times of ended ones included. */
+struct signal_struct {
+	int nr_threads;
+	struct seqlock stats_lock;
+	unsigned long long utime;
+	unsigned long long stime;
+	unsigned long long cutime;
+	unsigned long long cstime;
+	unsigned long long sum_sched_runtime;
+	struct prev_cputime prev_cputime;
+	struct task_io_accounting ioac;
 };
 
 struct task_struct {
@@ -47,6 +94,7 @@ struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
 	int on_cpu;
+	int on_rq;
 	int pid;
 	int tgid;
 	struct sched_entity se;
@@ -54,8 +102,19 @@ struct task_struct {
 	bool throttled; /* since 6.18 */
 	unsigned in_iowait : 1;
 	unsigned in_memstall : 1;
+	struct mm_struct *mm;
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;
+	struct signal_struct *signal;
+	char comm[16];
+	unsigned long long start_boottime;
+	unsigned long long utime;
+	unsigned long long stime;
+	struct task_io_accounting ioac;
+	struct prev_cputime prev_cputime;
+	int exit_state;
+	unsigned long min_flt;
+	unsigned long maj_flt;
 };
 
 /* The registers as a thread entered the kernel, by architecture. */
@@ -80,10 +139,6 @@ struct psi_group_cpu {
 	unsigned int state_mask;
 	unsigned int times[7];
 	unsigned long long state_start;
-};
-
-struct seqcount {
-	unsigned int sequence;
 };
 
 /* Until 6.16; since 6.17 one count serves all groups of a CPU (commit 570c8efd5eb7). */

@@ -6,7 +6,7 @@
 #ifndef STALLSCOPE_READING_BPF_H
 #define STALLSCOPE_READING_BPF_H
 
-#include "thread_page.bpf.h"
+#include "first_look.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -29,7 +29,6 @@ __u32 records;
 __u32 others;
 __u32 unplaced;
 __u32 torn;
-__u64 read_at_ns;
 
 /* What the books say of the present, as it was copied. */
 struct present {
@@ -109,29 +108,64 @@ static __always_inline void add_present(struct ledger_record *record, const stru
 	}
 }
 
+/* The account of a thread without events is what it was found in. */
+static __always_inline bool copy_found(struct task_struct *task, struct thread *thread,
+				       struct ledger_record *record, struct present *present)
+{
+	const struct found *found = &thread->found;
+	const volatile __u32 *state = &thread->state;
+	int each;
+
+	if (!find(task, thread) || (*state != LEDGER_UNSEEN && thread->part != LEDGER_REST))
+		return false;
+	__builtin_memset(&record->account, 0, sizeof(record->account));
+	record->account.known_since_ns = found->at;
+	record->state = found->state;
+	record->run_apart_ns = record->wait_apart_ns = record->slices_apart = record->compared = 0;
+	present->class = found->class;
+	present->cpu = found->cpu;
+	present->since = found->at;
+	for (each = 0; each < LEDGER_HOLDERS; each++)
+		present->held_ns[each] = found->held_ns[each];
+	/* What it held up is not known. */
+	present->waited_ns = ~0ULL;
+	return true;
+}
+
 static __noinline int read_thread(struct task_struct *task)
 {
-	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
+	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL,
+						     BPF_LOCAL_STORAGE_GET_F_CREATE);
 	__u32 place = records;
 	struct ledger_record *record;
 	struct present present;
 
-	if (!thread || thread->state == LEDGER_UNSEEN || thread->state == ENDED)
+	if (!thread) {
+		looks_again = 1;
+		return 0;
+	}
+	if (thread->state == ENDED)
 		return 0;
 	record = bpf_map_lookup_elem(&record_by_place, &place);
 	if (!record) {
 		unplaced++;
+		looks_again = 1;
 		return 0;
 	}
 	record->tid = task->pid;
 	record->tgid = task->tgid;
-	if (!copy_thread(task, thread, record, &present)) {
-		torn++;
+	if (has_events(thread)) {
+		if (!copy_thread(task, thread, record, &present)) {
+			torn++;
+			return 0;
+		}
+		if (record->state == ENDED)
+			return 0;
+		compare(record, &present);
+	} else if (!copy_found(task, thread, record, &present)) {
+		looks_again = 1;
 		return 0;
 	}
-	if (record->state == LEDGER_UNSEEN || record->state == ENDED)
-		return 0;
-	compare(record, &present);
 	add_present(record, &present);
 	records = place + 1;
 	return 0;

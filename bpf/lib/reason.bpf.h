@@ -2,8 +2,8 @@
 /*
  * Why a thread leaves its CPU, as the kernel has it at that moment.
  *
- * By precedence: a quota, memory, a disk, something else of the kernel's own, the system call. The
- * application's own word (PostgreSQL's wait event) would stand before the system call.
+ * By precedence: a quota, memory, a disk, something else of the kernel's own, the application's own word
+ * (PostgreSQL's wait event), the system call.
  */
 #ifndef STALLSCOPE_REASON_BPF_H
 #define STALLSCOPE_REASON_BPF_H
@@ -29,6 +29,12 @@
 /* By the number of a call: the class of a sleep in it, and what it asks of a disk. From user space. */
 const volatile __u8 asleep_by_call[LEDGER_CALLS];
 const volatile __u8 kind_by_call[LEDGER_CALLS];
+
+/* By the highest byte of an application's word, and for two words of their own: the log's lock, and that of
+ * who sends. Class 0 leaves it to the system call. From user space. */
+const volatile __u8 class_by_word[LEDGER_WORD_CLASSES];
+const volatile __u32 log_word;
+const volatile __u32 output_word;
 
 /* Threads that the kernel has for itself never came out of user space: they are in no call. */
 static __always_inline bool is_kernels_own(struct task_struct *task)
@@ -83,6 +89,37 @@ static __always_inline __u32 reason(struct task_struct *task, __u32 state)
 		return LEDGER_KERNEL + kind;
 	/* Stopped, traced, frozen, parked: it waits for nothing that it asked for. */
 	return state & TASK_INTERRUPTIBLE ? asleep : LEDGER_UNKNOWN;
+}
+
+/* What a word makes of a sleep that the system call has another class for. */
+static __always_inline __u32 class_of_word(__u32 word, __u32 class)
+{
+	__u32 of_word = class_by_word[(word >> 24) % LEDGER_WORD_CLASSES];
+
+	/* Memory, disk and the kernel's own come first; who was stopped does not wait for what it said. */
+	if (class < LEDGER_FUTEX || class == LEDGER_UNKNOWN || !word || word >> 24 >= LEDGER_WORD_CLASSES)
+		return class;
+	if (word == log_word)
+		return LEDGER_WORD_LOG;
+	if (word == output_word)
+		return LEDGER_OUTPUT;
+	return of_word ? of_word : class;
+}
+
+/* The same by the word that the current task has in its memory; its first thread keeps one. */
+static __always_inline __u32 class_as_told(struct task_struct *task, __u64 pointer, __u64 offset,
+					   __u32 class)
+{
+	__u64 structure = 0;
+	__u32 word = 0;
+
+	if (!pointer || class < LEDGER_FUTEX || task->pid != task->tgid || !task->mm)
+		return class;
+	/* A page that is not in memory is left alone: the call tells. */
+	if (bpf_probe_read_user(&structure, sizeof(structure), (void *)pointer) || !structure ||
+	    bpf_probe_read_user(&word, sizeof(word), (void *)(structure + offset)))
+		return class;
+	return class_of_word(word, class);
 }
 
 #endif

@@ -53,10 +53,12 @@ struct run_queue {
 	/* The thread that has it, and how often it was another when it left: nobody told of a switch. */
 	__u64 tid;
 	__u64 missed;
+	/* Threads of target and generator that ended on it. */
+	__u64 ended;
 	/* The set that the thread is in which has it. */
 	__u64 set;
 	/* Each CPU has cache lines of its own. */
-	__u64 unused[3];
+	__u64 unused[2];
 };
 _Static_assert(sizeof(struct run_queue) == 128, "whole cache lines");
 

@@ -206,7 +206,8 @@ static __always_inline void hand_over(struct run_queue *queue, __u32 cpu, __u64 
 	queue->set = set;
 }
 
-/* It blocks and stays in the run queue for a while, to be moved with others (DELAY_DEQUEUE). */
+/* It blocks and stays in the run queue for a while, to be moved with others (since 6.12, DELAY_DEQUEUE,
+ * commit 152e11f6df29). */
 static __always_inline bool is_half_asleep(struct task_struct *task)
 {
 	return bpf_core_field_exists(task->se.sched_delayed) && task->se.sched_delayed;

@@ -18,6 +18,18 @@
 /* Of a thread that has ended; it is not shown. */
 #define ENDED (LEDGER_HELD + 1)
 
+/* What a thread was found in by a reading that came before any event of it; only readings write it, and
+ * it stands from when `at` is not 0. */
+struct found {
+	__u64 at;
+	/* As a page has them. */
+	__u32 state;
+	__u32 class;
+	__u32 cpu;
+	__u32 unused;
+	__u64 held_ns[LEDGER_HOLDERS];
+};
+
 /* One thread's page of the books. */
 struct thread {
 	/* Odd while it is being changed. */
@@ -45,6 +57,14 @@ struct thread {
 	/* Of the others: what those had who have ended, its process's threads and its children. */
 	__u64 ended_on_cpu_ns;
 	__u64 ended_held_up_ns;
+	/* While the state is LEDGER_UNSEEN. */
+	struct found found;
+	/* Where its process has its word (struct ledger_process). */
+	__u64 word_pointer;
+	__u64 word_offset;
+	/* Once it ends: the process of its parent. */
+	__u64 parent_tgid;
+	/* The set that it is in (set.bpf.h). */
 	struct membership member;
 };
 
@@ -55,13 +75,13 @@ struct {
 	__type(value, struct thread);
 } thread_by_task SEC(".maps");
 
-/* Parts that were given to processes; what they fork inherits. */
+/* What is known of processes that have a part; what they fork inherits it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, LEDGER_MOST_PROCESSES);
 	__type(key, __u32);
-	__type(value, __u32);
-} part_by_tgid SEC(".maps");
+	__type(value, struct ledger_process);
+} process_by_tgid SEC(".maps");
 
 /* Counts the assignments, from 1; at its first event after one, a thread looks for its part. */
 __u32 assignment;
@@ -70,12 +90,13 @@ static __always_inline struct thread *thread_of(struct task_struct *task, struct
 {
 	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL,
 						     BPF_LOCAL_STORAGE_GET_F_CREATE);
-	__u32 tgid, *part, before;
+	struct ledger_process *process;
+	__u32 tgid, before;
 
 	tgid = task->tgid;
 	if (!thread) {
 		/* What one of the others does before there is room for it is less than one of its slices. */
-		if (queue && bpf_map_lookup_elem(&part_by_tgid, &tgid))
+		if (queue && bpf_map_lookup_elem(&process_by_tgid, &tgid))
 			queue->drops++;
 		return NULL;
 	}
@@ -83,9 +104,12 @@ static __always_inline struct thread *thread_of(struct task_struct *task, struct
 		return thread;
 	thread->assignment = assignment;
 	before = thread->part;
-	part = bpf_map_lookup_elem(&part_by_tgid, &tgid);
-	if (part)
-		thread->part = *part;
+	process = bpf_map_lookup_elem(&process_by_tgid, &tgid);
+	if (process) {
+		thread->part = process->part;
+		thread->word_pointer = process->pointer;
+		thread->word_offset = process->offset;
+	}
 	if (thread->part != LEDGER_REST)
 		join(&thread->member, task);
 	/* Its books begin anew: of the others less is counted. */
@@ -145,6 +169,32 @@ static __always_inline void stop_waiting(struct thread *thread, struct run_queue
 	}
 }
 
+/* Its first event: the account goes from where it was found, or from here. */
+static __always_inline void begin(struct thread *thread, struct run_queue *queue, __u32 cpu, __u64 now)
+{
+	const volatile __u64 *at = &thread->found.at;
+	const struct found *found = &thread->found;
+	struct ledger_account *account = &thread->account;
+	__u64 since = *at, passed = elapsed(since, now), held_ns[LEDGER_HOLDERS];
+
+	account->known_since_ns = now;
+	if (!since)
+		return;
+	barrier();
+	account->known_since_ns = since;
+	if (found->state == LEDGER_RUNNING) {
+		/* Its run time was as of the last tick then: what is hidden of this slice is not known. */
+		account->ns[LEDGER_ON_CPU] += passed;
+	} else if (found->state == LEDGER_QUEUED && found->cpu == cpu) {
+		holders_at(queue, now, held_ns);
+		share_out(account->queued_ns, passed, found->held_ns, held_ns);
+	} else if (found->state == LEDGER_QUEUED) {
+		account->queued_ns[LEDGER_REST] += passed;
+	} else if (found->class < LEDGER_CLASSES) {
+		account->ns[found->class] += passed;
+	}
+}
+
 /* Adds the state that ends now to the account. */
 static __always_inline void close(struct thread *thread, struct run_queue *queue, __u32 cpu, __u64 now,
 				  __u64 run_time_ns)
@@ -154,7 +204,7 @@ static __always_inline void close(struct thread *thread, struct run_queue *queue
 
 	switch (thread->state) {
 	case LEDGER_UNSEEN:
-		account->known_since_ns = now;
+		begin(thread, queue, cpu, now);
 		break;
 	case LEDGER_RUNNING:
 		account->ns[LEDGER_ON_CPU] += passed;
@@ -206,7 +256,8 @@ static __always_inline void leave(struct task_struct *task, struct run_queue *qu
 		thread->state = LEDGER_UNSEEN;
 	} else if (blocked_in) {
 		thread->state = LEDGER_BLOCKED;
-		thread->class = reason(task, blocked_in);
+		thread->class = class_as_told(task, thread->word_pointer, thread->word_offset,
+					      reason(task, blocked_in));
 		share = share_of_blocked(task);
 	} else if (is_held_by_quota(task)) {
 		thread->state = LEDGER_HELD;

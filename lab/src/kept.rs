@@ -41,6 +41,9 @@ pub struct KeptArguments {
     /// Where they are kept
     #[arg(long, value_name = "FOLDER", default_value = "lab/recordings")]
     from: PathBuf,
+    /// Diagnose as if these tables had not been recorded: thread_ledger,process_ledger
+    #[arg(long, value_name = "TABLES", value_delimiter = ',')]
+    without: Vec<String>,
 }
 
 /// What is kept beside a recording.
@@ -150,7 +153,7 @@ fn files_of(recording: &Path) -> Result<Vec<PathBuf>> {
 
 /// Diagnoses all of them; the status is 1 when one is wrong or there is none.
 pub fn kept(arguments: &KeptArguments) -> Result<u8> {
-    let by = Judge::new(arguments.stallscope.as_deref(), &[])?;
+    let by = Judge::new(arguments.stallscope.as_deref(), &arguments.without)?;
     let room = tempfile::tempdir().context("cannot make a temporary folder")?;
     let (mut right, mut all) = (0, 0);
     for scenario in scenarios::all() {

@@ -23,17 +23,21 @@ fn recordings() -> PathBuf {
 
 #[test]
 fn kept_recordings_are_diagnosed_as_they_were_made() {
-    let output = Command::new(env!("CARGO_BIN_EXE_stallscope-lab"))
-        .arg("kept")
-        .arg("--from")
-        .arg(recordings())
-        .arg("--stallscope")
-        .arg(stallscope())
-        .output()
-        .expect("the lab was built for this test");
-    let said = String::from_utf8_lossy(&output.stdout);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}{errors}");
+    // And so they are without what programs in the kernel counted.
+    for without in [&[][..], &["--without", "thread_ledger,process_ledger"]] {
+        let output = Command::new(env!("CARGO_BIN_EXE_stallscope-lab"))
+            .arg("kept")
+            .arg("--from")
+            .arg(recordings())
+            .arg("--stallscope")
+            .arg(stallscope())
+            .args(without)
+            .output()
+            .expect("the lab was built for this test");
+        let said = String::from_utf8_lossy(&output.stdout);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{without:?}: {said}{errors}");
+    }
 }
 
 #[test]

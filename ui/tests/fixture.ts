@@ -32,6 +32,16 @@ export interface SaidThreads {
   readonly throttled_ns: number;
 }
 
+/** What the engine counts of requests. */
+export interface SaidRequests {
+  readonly requests: number;
+  readonly merged: number;
+  readonly timed: number;
+  readonly mean_ns: number;
+  readonly median_ns: number;
+  readonly p99_ns: number;
+}
+
 /** What `explain` says of a window. */
 export interface Said {
   readonly from_ns: number;
@@ -47,6 +57,8 @@ export interface Said {
   }[];
   readonly target: SaidThreads | null;
   readonly generator: SaidThreads | null;
+  readonly requests: SaidRequests | null;
+  readonly calls: SaidRequests | null;
   readonly cpus: {
     readonly user_ns: number;
     readonly system_ns: number;

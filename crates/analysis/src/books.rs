@@ -5,7 +5,7 @@
 //! samples, as one without books is.
 
 use model::{Counters, EntityId, LedgerClass, Timeline, Timestamp, Window};
-use sensors::ledger::{CLASSES, HOLDERS, THREAD_LEDGER, class};
+use sensors::ledger::{CLASSES, HOLDERS, THREAD_LEDGER, WORDS, class};
 
 /// Columns that are time of the thread's.
 const TIMES: usize = CLASSES + HOLDERS;
@@ -33,6 +33,8 @@ pub(crate) struct Counted {
     pub(crate) queued: [f64; HOLDERS],
     /// Time kept from running for memory, in whatever class.
     pub(crate) memory_ns: f64,
+    /// Time in the classes that the application's own word decides.
+    pub(crate) told_ns: f64,
     /// Time on a CPU that the scheduler did not count as its run time; signed.
     pub(crate) hidden_ns: f64,
 }
@@ -96,6 +98,7 @@ impl<'a> Books<'a> {
             classes: [0.0; LedgerClass::ALL.len()],
             queued: [0.0; HOLDERS],
             memory_ns: times[MEMORY].iter().sum(),
+            told_ns: times[CLASSES - WORDS..CLASSES].iter().sum(),
             hidden_ns: hidden_ns[0],
         };
         for (class, ns) in self.classes.iter().zip(&*times) {

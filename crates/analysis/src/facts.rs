@@ -95,8 +95,7 @@ pub(crate) fn measure<'a>(
     (window, scope): (Window, Scope),
     thresholds: &Thresholds,
 ) -> Facts<'a> {
-    let signal = signals::mean(bins, window)
-        .filter(|mean| mean.response_ns > 0.0 && trusted(timeline, meta));
+    let signal = signals::mean(bins, window).filter(|mean| mean.response_ns > 0.0 && trusted(meta));
     let mut target = subject(timeline, meta, window, Role::Target);
     let generator = subject(timeline, meta, window, Role::Generator);
     let machine = machine(timeline, window);
@@ -368,10 +367,13 @@ impl Facts<'_> {
         found.map(|pressure| pressure.share)
     }
 
-    /// Waits for a CPU, of the target and of the generator beside it, by who had it; `None` where that was
-    /// not told.
-    pub(crate) fn holders(&self) -> Option<Holders> {
+    /// Waits for a CPU by who had it; `None` where that was not told: the target's own, or where those are
+    /// less than the `least` that counts, the generator's beside it too.
+    pub(crate) fn holders(&self, least: f64) -> Option<Holders> {
         let own = self.own_wait()?;
+        if own.1 >= least {
+            return self.own_holders();
+        }
         let generator = self.generator.as_ref();
         let beside = generator.map(|generator| (&generator.ledger, self.generator_wait()));
         let waits: Vec<_> = beside.into_iter().chain([own]).collect();
@@ -451,7 +453,8 @@ fn stolen(machine: Option<Machine>, thresholds: &Thresholds) -> f64 {
 }
 
 /// A latency that the tool derives from clients and throughput is no evidence.
-fn trusted(timeline: &Timeline, meta: &Meta) -> bool {
-    let derived = |it: &model::WorkloadRun| it.latency == model::Provenance::Derived;
-    signals::is_kernels(timeline) || !meta.workload.as_ref().is_some_and(derived)
+fn trusted(meta: &Meta) -> bool {
+    meta.workload
+        .as_ref()
+        .is_none_or(|workload| workload.latency != model::Provenance::Derived)
 }

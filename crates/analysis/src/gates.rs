@@ -6,16 +6,16 @@ use sensors::ledger::THREAD_LEDGER;
 
 use crate::causes;
 use crate::facts::Facts;
-use crate::signals;
 use crate::thresholds::Thresholds;
 use crate::words::{duration, integer, percent, rate};
+use crate::{request_times, signals};
 
 /// The table of a gap that concerns all of them.
 const EVERYTHING: &str = "*";
 
 /// Every doubt that applies.
 pub(crate) fn caveats(facts: &Facts<'_>, phases: &[Phase], thresholds: &Thresholds) -> Vec<Caveat> {
-    let gates: [(&str, Option<String>); 17] = [
+    let gates: [(&str, Option<String>); 18] = [
         ("gate.no_target", facts.meta.no_target.clone()),
         ("gate.interrupted", interrupted(facts)),
         ("gate.short", short(facts, thresholds)),
@@ -28,6 +28,7 @@ pub(crate) fn caveats(facts: &Facts<'_>, phases: &[Phase], thresholds: &Threshol
         ("gate.stretched", stretched(facts)),
         ("gate.own_cost", own_cost(facts, thresholds)),
         ("gate.latency_derived", latency_derived(facts)),
+        ("gate.pipelined", pipelined(facts, thresholds)),
         ("gate.stalled", stalled(facts, phases)),
         ("gate.steal", steal(facts, thresholds)),
         ("gate.oom", killed(facts)),
@@ -267,9 +268,20 @@ fn own_cost(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
 
 fn latency_derived(facts: &Facts<'_>) -> Option<String> {
     let workload = facts.meta.workload.as_ref()?;
-    let used = workload.latency == Provenance::Derived && !signals::is_kernels(facts.timeline);
-    used.then(|| {
+    (workload.latency == Provenance::Derived).then(|| {
         format!("{} worked its latency out from clients and throughput: it is no evidence, shares are of busy time", workload.name)
+    })
+}
+
+fn pipelined(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
+    let target = facts.target.as_ref()?;
+    let merged = request_times::merged(facts.timeline)?;
+    (facts.signal.is_none() && merged > thresholds.requests.merged).then(|| {
+        format!(
+            "{} of {}'s requests came with others on their way, or were answered in many small pieces (pipelining): how many there are is not known, and no rate is told",
+            percent(merged),
+            target.name
+        )
     })
 }
 
@@ -285,7 +297,7 @@ fn stalled(facts: &Facts<'_>, phases: &[Phase]) -> Option<String> {
         ));
     }
     // A long stall is a phase of its own, and the verdict is about another.
-    let bins = signals::bins(facts.timeline);
+    let bins = signals::bins(facts.timeline, facts.meta);
     let settled = phases
         .iter()
         .filter(|phase| !matches!(phase.kind, PhaseKind::WarmUp | PhaseKind::End));

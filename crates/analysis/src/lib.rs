@@ -55,7 +55,7 @@ use model::{Meta, PhaseVerdict, REPORT_SCHEMA, Report, Timeline, Timestamp, Verd
 /// The answer for one recording: over its steady phase, or over `asked` where the user names a window.
 pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Report {
     let thresholds = Thresholds::default();
-    let bins = signals::bins(timeline);
+    let bins = signals::bins(timeline, meta);
     let mut phases = phases::phases(timeline, meta, &bins, &thresholds);
     let window = asked.unwrap_or_else(|| phases::judged(&phases, timeline.window));
     let window = comparable(timeline, &bins, window);
@@ -108,7 +108,7 @@ pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Repo
 /// The instant that is shown as 0 s, and the part of the recording that is judged where the user names
 /// none.
 pub fn judged(timeline: &Timeline, meta: &Meta) -> (Timestamp, Window) {
-    let bins = signals::bins(timeline);
+    let bins = signals::bins(timeline, meta);
     let phases = phases::phases(timeline, meta, &bins, &Thresholds::default());
     let window = phases::judged(&phases, timeline.window);
     (
@@ -118,8 +118,8 @@ pub fn judged(timeline: &Timeline, meta: &Meta) -> (Timestamp, Window) {
 }
 
 /// The intervals of the workload's signal, in the order of their ends.
-pub fn intervals(timeline: &Timeline) -> Vec<Window> {
-    let bins = signals::bins(timeline);
+pub fn intervals(timeline: &Timeline, meta: &Meta) -> Vec<Window> {
+    let bins = signals::bins(timeline, meta);
     bins.into_iter().map(|bin| bin.window).collect()
 }
 

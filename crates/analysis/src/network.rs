@@ -67,12 +67,15 @@ pub(crate) fn network(timeline: &Timeline, window: Window) -> Network {
 }
 
 fn path(timeline: &Timeline, window: Window) -> Option<Path> {
+    // Requests are told of connections too, of unix sockets among them.
+    let tcp = timeline.table("connection")?;
     let of_role = |role: Role| -> Vec<EntityId> {
-        let connections = timeline.entities.of_kind(EntityKind::Connection);
-        let held: Vec<(EntityId, bool)> = connections
+        let held: Vec<(EntityId, bool)> = tcp
+            .entities()
             .filter_map(|connection| {
-                let holder = timeline.entities.get(connection.parent?)?;
-                (holder.role == role).then_some((connection.id, holder.serving))
+                let holder = timeline.entities.get(connection)?.parent?;
+                let holder = timeline.entities.get(holder)?;
+                (holder.role == role).then_some((connection, holder.serving))
             })
             .collect();
         // A replica's way is not the clients'.

@@ -12,7 +12,7 @@ use model::{
     Column, EntityId, EntityKind, LedgerClass, Meta, Quality, Role, Table, Timeline, Timestamp,
     Unit, Window,
 };
-use sensors::ledger::THREAD_LEDGER;
+use sensors::ledger::{CLASSES, THREAD_LEDGER, WORDS};
 
 use crate::cpus::effective_cpus;
 use crate::ledger::{self, Ledger};
@@ -30,7 +30,8 @@ pub const THREAD_CLASSES: usize = LedgerClass::ALL.len() - 2;
 /// whether the scheduler's events were.
 pub fn ledger_table(counted: bool) -> Table {
     let has_books = |class| {
-        let mut columns = THREAD_LEDGER.columns.iter();
+        // Where the server's word cannot be read at its sleeps, samples divide them.
+        let mut columns = THREAD_LEDGER.columns[..CLASSES - WORDS].iter();
         counted && columns.any(|column| sensors::ledger::class(&column.name) == Some(class))
     };
     let source = match counted {
@@ -93,7 +94,7 @@ pub struct ThreadTime {
 impl<'a> LedgerOverTime<'a> {
     /// Prepares the ledger of the bins between `edges`, which come in the order of time.
     pub fn new(timeline: &'a Timeline, meta: &'a Meta, edges: &'a [Timestamp]) -> Self {
-        let bins = signals::bins(timeline);
+        let bins = signals::bins(timeline, meta);
         let serving = serving_threads(timeline, Role::Target);
         let generating = serving_threads(timeline, Role::Generator);
         let mut resting = at_rest(timeline, &serving, timeline.window);

@@ -76,17 +76,18 @@ impl RequestTimes {
     }
 }
 
+/// Part of the target's requests that more than one may be in; `None` where none were seen.
+pub(crate) fn merged(timeline: &Timeline) -> Option<f64> {
+    let connections = connections(timeline, SERVED, Role::Target);
+    let sum = |column| growth(timeline, SERVED, &connections, column, timeline.window);
+    let requests = sum("requests");
+    (requests > 0.0).then(|| sum("merged") / requests)
+}
+
 /// Whether the target's requests were counted, and are one by one: where several are on their way on a
 /// connection at a time, their number is not known.
 pub(crate) fn are_told(timeline: &Timeline) -> bool {
-    let window = timeline.window;
-    let sum = |column: &str, connections: &[EntityId]| {
-        growth(timeline, SERVED, connections, column, window)
-    };
-    let connections = connections(timeline, SERVED, Role::Target);
-    let requests = sum("requests", &connections);
-    let most = Thresholds::default().requests.merged;
-    requests > 0.0 && sum("merged", &connections) <= most * requests
+    merged(timeline).is_some_and(|it| it <= Thresholds::default().requests.merged)
 }
 
 /// Requests of the target by the second.

@@ -61,12 +61,9 @@ impl Sight {
 
     /// The application's own word; `None` when it has none to say.
     fn told(self) -> Option<LedgerClass> {
-        /// `LWLock:WALWrite`, held by the backend that syncs the log for all (group commit). An
-        /// individual lock keeps its number: 8 in lwlocknames.txt of versions 13 to 18.
-        const WAL_WRITE: u32 = 0x0100_0008;
         let event = u32::try_from(self.wait_event?).ok()?;
         match wait_event::class(event)? {
-            WaitClass::LwLock if event == WAL_WRITE => Some(LedgerClass::SyncQueue),
+            WaitClass::LwLock if event == wait_event::WAL_WRITE => Some(LedgerClass::SyncQueue),
             WaitClass::LwLock | WaitClass::BufferPin => Some(LedgerClass::InternalLock),
             WaitClass::Lock => Some(LedgerClass::DatabaseLock),
             WaitClass::Activity => Some(LedgerClass::Input),

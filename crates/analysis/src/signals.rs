@@ -29,16 +29,17 @@ impl Bin {
     }
 }
 
-/// Whether the workload says nothing of itself, and the kernel saw its requests at the target's sockets:
-/// they are the signal then.
-pub(crate) fn is_kernels(timeline: &Timeline) -> bool {
-    let said = timeline.table("signal").is_some_and(|it| !it.is_empty());
-    !said && request_times::are_told(timeline)
+/// Whether nobody listened to the workload or there was none, and the kernel saw requests at the target's
+/// sockets: they are the signal then.
+pub(crate) fn is_kernels(timeline: &Timeline, meta: &Meta) -> bool {
+    let workload = meta.workload.as_ref();
+    let heard = workload.is_some_and(|it| it.adapter.is_some() || !it.signals.is_empty());
+    !heard && request_times::are_told(timeline)
 }
 
 /// The bins of the recording, in the order of time.
-pub(crate) fn bins(timeline: &Timeline) -> Vec<Bin> {
-    if is_kernels(timeline) {
+pub(crate) fn bins(timeline: &Timeline, meta: &Meta) -> Vec<Bin> {
+    if is_kernels(timeline, meta) {
         return request_times::bins(timeline);
     }
     let Some(table) = timeline.table("signal") else {
@@ -169,7 +170,7 @@ pub(crate) fn report(
     meta: &Meta,
     window: Window,
 ) -> Vec<Signal> {
-    let kernels = is_kernels(timeline);
+    let kernels = is_kernels(timeline, meta);
     let told = meta.workload.as_ref().map(|workload| workload.latency);
     let (counted, provenance) = if kernels {
         (Provenance::Kernel, Provenance::Kernel)

@@ -144,7 +144,9 @@ impl<'a> Watched<'a> {
         };
         let booked = counted.window;
         self.sample(Window::new(covered.start, booked.start), &mut measured)?;
-        if self.event.is_some() || self.said.is_some() {
+        // What it says at each of its sleeps need not be sampled.
+        let is_told = counted.told_ns > 0.0;
+        if !is_told && (self.event.is_some() || self.said.is_some()) {
             self.words(booked, &mut measured.words);
         }
         self.sample(Window::new(booked.end, covered.end), &mut measured)?;

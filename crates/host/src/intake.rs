@@ -94,6 +94,26 @@ impl LastSeen {
         self.time
     }
 
+    /// Has the counters begin at 0 at a time before the first reading, which is to come: what they have
+    /// then counted was counted since.
+    pub(crate) fn begin<const WIDTH: usize>(
+        &mut self,
+        time: Timestamp,
+        first: &[i64; WIDTH],
+        intake: &mut Intake,
+    ) {
+        if self.values.iter().any(|value| *value != MISSING) {
+            return;
+        }
+        let mut row = *first;
+        for (value, column) in row.iter_mut().zip(intake.table.columns.iter()) {
+            if column.kind == ColumnKind::Counter {
+                *value = 0;
+            }
+        }
+        self.take(time, &row, intake);
+    }
+
     /// Takes a reading; writes a row when something changed.
     pub(crate) fn take(&mut self, time: Timestamp, values: &[i64], intake: &mut Intake) {
         let before = std::mem::replace(&mut self.restated, intake.restated);

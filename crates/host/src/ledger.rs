@@ -3,22 +3,32 @@
 //! Every 100 ms the books are read, and each account beside the kernel's own of the same thread. Once a
 //! second the other processes are read: how long each had a CPU, and kept the target from one.
 
+mod departed;
+
 use std::collections::HashMap;
 
 use model::{Agreement, EntityId, GapReason, MISSING, Role, Timestamp};
 use sensors::ledger::{CLASSES, HOLDERS, PROCESS_LEDGER, THREAD_LEDGER, WIDTH};
+use sensors::wait_event;
 
-use crate::bpf::Refusal;
-use crate::bpf::ledger::{Ledger, Record};
-use crate::capabilities::has_first_pids;
+use crate::bpf::ledger::{Account, Assigned, Ledger, Record};
+use crate::bpf::{Refusal, with_first_pids};
 use crate::gaps::Gaps;
 use crate::intake::{Intake, LastSeen};
 use crate::processes::Processes;
+use crate::registry::Registry;
 use crate::sets::Services;
+use crate::words::{Told, WordPlace, Words};
+
+use departed::Departed;
 
 /// The two accounts of a thread may differ by so much between two readings, or by a thousandth of the
 /// time between.
 const APART_NS: i64 = 20_000;
+
+/// The last that a thread had comes up to so many readings after nobody lists it any more: between that
+/// and its last switch it may wait for a CPU.
+const LAST_ROUNDS: u64 = 20;
 
 /// The kernel's account less ours at a reading.
 #[derive(Clone, Copy)]
@@ -29,9 +39,18 @@ struct Apart {
     slices: i64,
 }
 
+/// What the programs were told of a process: which it is, its part, and where it has its word.
+type Part = (EntityId, Role, Option<WordPlace>);
+
 /// One thread of target or generator.
 struct Thread {
     last: LastSeen,
+    /// Since when it is counted, ns as the programs have it: numbers of threads come round again.
+    known_since_ns: Option<u64>,
+    /// What rows have beyond its account: who had its number before it by an exec.
+    base: [i64; KNOWN_SINCE + 1],
+    /// Whether its last was told.
+    ended: bool,
     apart: Option<Apart>,
     /// Whether its slices were seen to be other than the kernel's. Once is nothing: a switch is told of
     /// just before the kernel counts it.
@@ -51,9 +70,10 @@ struct Process {
 pub(crate) struct Books {
     programs: Ledger,
     /// What the programs were told: which process has which part.
-    parts: HashMap<u32, (EntityId, Role)>,
+    parts: HashMap<u32, Part>,
     threads: HashMap<u32, Thread>,
     others: HashMap<u32, Process>,
+    departed: Departed,
     services: Services,
     round: u64,
     /// Rows of threads, and of the other processes.
@@ -65,16 +85,13 @@ impl Books {
     /// # Errors
     /// Why it cannot be had here.
     pub(crate) fn load() -> Result<Self, Refusal> {
-        if !has_first_pids() {
-            return Err(Refusal::new(
-                "processes have other numbers in this PID namespace than in the kernel (in a container: --pid=host)",
-            ));
-        }
+        with_first_pids()?;
         Ok(Self {
             programs: Ledger::load(std::env::consts::ARCH)?,
             parts: HashMap::new(),
             threads: HashMap::new(),
             others: HashMap::new(),
+            departed: Departed::default(),
             services: Services::new(),
             round: 0,
             intakes: [Intake::new(&THREAD_LEDGER), Intake::new(&PROCESS_LEDGER)],
@@ -82,26 +99,33 @@ impl Books {
         })
     }
 
-    /// Tells the programs who has which part, where that has changed.
-    pub(crate) fn follow(&mut self, processes: &Processes, gaps: &mut Gaps) {
+    /// Tells the programs who has which part, and where its word is, where that has changed.
+    pub(crate) fn follow(&mut self, processes: &Processes, words: &mut Words, gaps: &mut Gaps) {
         let mut changed = false;
-        for (pid, entity, role) in processes.parts() {
-            if self.parts.get(&pid) == Some(&(entity, role)) {
+        for (pid, entity, role, word) in processes.parts() {
+            let place = word.and_then(|word| words.place(word));
+            let part = (entity, role, place);
+            if self.parts.get(&pid) == Some(&part) {
                 continue;
             }
-            if self.programs.assign(pid, Some(role)).is_err() {
+            let said = match word.map(|word| words.read(word)) {
+                Some(Told::Value(said)) => u32::from_ne_bytes(said),
+                _ => wait_event::NOT_WAITING,
+            };
+            let assigned = Assigned { role, place, said };
+            if self.programs.assign(pid, assigned).is_err() {
                 let what = "threads of more processes than there is room for";
                 gaps.say(&THREAD_LEDGER.name, what, GapReason::Dropped(1));
                 continue;
             }
-            self.parts.insert(pid, (entity, role));
+            self.parts.insert(pid, part);
             changed = true;
         }
         let programs = &self.programs;
-        self.parts.retain(|pid, (entity, _)| {
+        self.parts.retain(|pid, (entity, ..)| {
             let is_there = processes.entity(*pid) == Some(*entity);
             // Its number may come round again, and to somebody else.
-            is_there || programs.assign(*pid, None).is_err()
+            is_there || programs.forget(*pid).is_err()
         });
         if self.services.follow(&mut self.programs, processes, gaps) || changed {
             self.programs.heed();
@@ -131,7 +155,7 @@ impl Books {
         now: Timestamp,
         rest: bool,
         processes: &Processes,
-        gaps: &mut Gaps,
+        (gaps, registry): (&mut Gaps, &mut Registry),
     ) {
         let missed = match self.programs.read(rest) {
             Ok(missed) => missed,
@@ -152,6 +176,11 @@ impl Books {
         self.round += 1;
         self.services.sample(&self.programs, now);
         self.take_threads(processes);
+        let lost = self.take_ended(now, processes, registry);
+        if lost > 0 {
+            let what = "threads that ended, of which there were more than there is room for";
+            gaps.say(&THREAD_LEDGER.name, what, GapReason::Dropped(lost));
+        }
         if rest {
             self.take_others(now);
         }
@@ -167,37 +196,75 @@ impl Books {
             ..
         } = self;
         processes.each_thread(|tid, entity| {
-            let known = threads
-                .get_mut(&tid)
-                .filter(|it| it.last.entity() == entity);
-            match known {
-                Some(known) => known.round = *round,
-                None => {
-                    let new = Thread::new(entity, *round);
-                    if let Some(mut old) = threads.insert(tid, new) {
-                        old.last.finish(intake);
-                    }
-                }
+            let known = threads.entry(tid);
+            let known = known.or_insert_with(|| Thread::new(entity, *round));
+            if known.last.entity() != entity && known.ended {
+                known.last.finish(intake);
+                *known = Thread::new(entity, *round);
+            }
+            // Who had its number before is there until its last is told.
+            if known.last.entity() == entity {
+                known.round = *round;
             }
         });
         for record in programs.records() {
-            if let Some(thread) = threads.get_mut(&record.tid) {
+            let Some(thread) = threads.get_mut(&record.tid) else {
+                continue;
+            };
+            let is_own = thread.is_of(&record.account);
+            if is_own || thread.round == *round {
                 let until = programs.time(record.until_ns);
-                let known = programs.time(record.account.known_since_ns);
-                let mut row = row(&record, known);
-                let times = &mut row[..CLASSES + HOLDERS];
-                carry_over(times, &thread.last.values()[..CLASSES + HOLDERS]);
-                thread.last.take(until, &row, intake);
+                let row = row(&record, programs.time(record.account.known_since_ns));
+                if !is_own {
+                    thread.follow(&record.account, &row);
+                }
+                thread.take(until, row, intake);
                 thread.compare(&record, until, agreement);
             }
         }
+    }
+
+    /// Takes what those had who have ended since the last reading; how many are lost.
+    fn take_ended(
+        &mut self,
+        now: Timestamp,
+        processes: &Processes,
+        registry: &mut Registry,
+    ) -> u64 {
+        let Self {
+            programs,
+            threads,
+            departed,
+            round,
+            intakes: [intake, _],
+            ..
+        } = self;
+        let (mut unplaced, ahead_ns) = (0, programs.ahead_ns());
+        let time = |ns: u64| Timestamp::from_ns(ns.cast_signed() - ahead_ns);
+        let lost = programs.ended(|ended| {
+            let since = time(ended.account.known_since_ns);
+            let mut row = account_row(&ended.account, since);
+            if let Some(thread) = threads.get_mut(&ended.tid)
+                && thread.is_of(&ended.account)
+            {
+                // Of how the accounts agree nothing new is known.
+                row[APART..].copy_from_slice(&thread.last.values()[APART..]);
+                thread.take(time(ended.until_ns), row, intake);
+                thread.ended = true;
+                return;
+            }
+            let of = [ended.tgid, ended.parent_tgid];
+            unplaced += u64::from(!departed.take(of, (since, &row), processes, (registry, intake)));
+        });
+        departed.go_on(now, processes, (registry, intake));
         threads.retain(|_, thread| {
-            let stays = thread.round == *round;
+            let stays = thread.round + LAST_ROUNDS > *round;
             if !stays {
                 thread.last.finish(intake);
             }
             stays
         });
+        lost + unplaced
     }
 
     fn take_others(&mut self, now: Timestamp) {
@@ -241,6 +308,7 @@ impl Books {
         self.others
             .values_mut()
             .for_each(|it| it.last.finish(others));
+        self.departed.finish(threads);
         let mut agreement = self.agreement.clone();
         let lost = self.programs.lost().unwrap_or_default();
         if lost.drops > 0 {
@@ -257,10 +325,41 @@ impl Thread {
     fn new(entity: EntityId, round: u64) -> Self {
         Self {
             last: LastSeen::new(entity, WIDTH),
+            known_since_ns: None,
+            base: [0; KNOWN_SINCE + 1],
+            ended: false,
             apart: None,
             suspected: false,
             round,
         }
+    }
+
+    /// Whether the account is of this thread; the first is.
+    fn is_of(&mut self, account: &Account) -> bool {
+        let known = *self.known_since_ns.get_or_insert(account.known_since_ns);
+        known == account.known_since_ns
+    }
+
+    /// Another thread has its number, and is listed as the same one: it did an exec beside the first thread of
+    /// its process. What it had before is in rows of its own.
+    fn follow(&mut self, account: &Account, row: &[i64; WIDTH]) {
+        self.known_since_ns = Some(account.known_since_ns);
+        for (base, (written, own)) in self.base.iter_mut().zip(self.last.values().iter().zip(row)) {
+            *base = written - own;
+        }
+        self.ended = false;
+        self.apart = None;
+    }
+
+    fn take(&mut self, until: Timestamp, mut row: [i64; WIDTH], intake: &mut Intake) {
+        row.iter_mut()
+            .zip(self.base)
+            .for_each(|(own, base)| *own += base);
+        let since = Timestamp::from_ns(row[KNOWN_SINCE]);
+        self.last.begin(since, &row, intake);
+        let times = &mut row[..CLASSES + HOLDERS];
+        carry_over(times, &self.last.values()[..CLASSES + HOLDERS]);
+        self.last.take(until, &row, intake);
     }
 
     /// Compares how both accounts have grown since they last stood still.
@@ -309,22 +408,30 @@ impl Process {
     }
 }
 
+/// Where a row has since when its thread is counted, and behind it how the accounts agree.
+const KNOWN_SINCE: usize = WIDTH - 3;
+const APART: usize = WIDTH - 2;
+
 /// A row of the table of threads.
 fn row(record: &Record, known_since: Timestamp) -> [i64; WIDTH] {
-    let account = &record.account;
-    let mut row = [0; WIDTH];
+    let mut row = account_row(&record.account, known_since);
+    row[APART..].copy_from_slice(&[record.run_apart_ns, record.wait_apart_ns]);
+    row
+}
+
+/// The same without how the accounts agree.
+fn account_row(account: &Account, known_since: Timestamp) -> [i64; WIDTH] {
+    let mut row = [MISSING; WIDTH];
     let (times, rest) = row.split_at_mut(CLASSES + HOLDERS);
     let counted = account.ns.iter().chain(&account.queued_ns);
     for (to, ns) in times.iter_mut().zip(counted) {
         *to = ns.cast_signed();
     }
-    rest.copy_from_slice(&[
+    rest[..4].copy_from_slice(&[
         account.held_up_ns.cast_signed(),
         account.hidden_ns,
         account.slices.cast_signed(),
         known_since.as_ns(),
-        record.run_apart_ns,
-        record.wait_apart_ns,
     ]);
     row
 }

@@ -46,6 +46,7 @@ mod server;
 mod sets;
 mod signals;
 pub mod sockets;
+mod split;
 mod stalls;
 mod thread;
 mod words;

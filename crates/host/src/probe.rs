@@ -1,11 +1,13 @@
 //! One sensor pointed at one thing: its files kept open, its last values remembered.
 
-use std::fmt::Write as _;
+mod scratch;
+mod words;
+
 use std::path::{Path, PathBuf};
 
 use model::{EntityId, GapReason, Timestamp, Window, name_of};
 use rustix::io::Errno;
-use sensors::{Facts, Lack, Place, Reading, Scope, Sensor, Subject};
+use sensors::{Lack, Malformed, Place, Reading, Scope, Sensor, Subject};
 
 use crate::capabilities::pressure_lack;
 use crate::gaps::Gaps;
@@ -14,7 +16,9 @@ use crate::kept_file::KeptFile;
 use crate::limits::{MORE_FILES, MORE_FILES_OF_ALL, Share};
 use crate::registry::Registry;
 use crate::schedule::Look;
-use crate::words::{MemoryWord, Refusal, Told, Words};
+use crate::words::{self as memory, MemoryWord};
+
+pub(crate) use scratch::Scratch;
 
 /// The most sources that a sensor has.
 const MOST_SOURCES: usize = 12;
@@ -25,97 +29,6 @@ const MOST_PARTS: usize = 1_000;
 
 /// Numbers in a file get more digits, up to 20 each: three do at once in a thread's schedstat.
 const ROOM_TO_GROW: usize = 64;
-
-/// What all probes share while they are read.
-pub(crate) struct Scratch {
-    /// One buffer per source.
-    buffers: [Vec<u8>; MOST_SOURCES],
-    /// Where a path is put together, and what is read there once.
-    path: PathBuf,
-    text: Vec<u8>,
-    pub(crate) facts: Facts,
-    /// Why it is looked now.
-    pub(crate) look: Look,
-    pub(crate) gaps: Gaps,
-    pub(crate) words: Words,
-}
-
-impl Scratch {
-    pub(crate) fn new(facts: Facts) -> Self {
-        Self {
-            buffers: std::array::from_fn(|_| Vec::with_capacity(8192)),
-            path: PathBuf::with_capacity(256),
-            text: Vec::with_capacity(8192),
-            facts,
-            look: Look::Due,
-            gaps: Gaps::default(),
-            words: Words::default(),
-        }
-    }
-
-    /// Reads the stat file of a process or thread that a sensor will be pointed at, by its number in a
-    /// folder of many. `None` where it is gone, which costs nothing: on a busy machine many end before
-    /// they are looked at. Where no descriptor is left for it, that is said.
-    pub(crate) fn first_look(
-        &mut self,
-        sensor: &'static Sensor,
-        folder: &Path,
-        number: u32,
-    ) -> Option<&[u8]> {
-        let Self {
-            path, text, gaps, ..
-        } = self;
-        path.clear();
-        path.push(folder);
-        write!(path.as_mut_os_string(), "/{number}/stat").ok()?;
-        match KeptFile::open(path, share_of(sensor)).and_then(|file| file.read(text)) {
-            Ok(()) => return Some(text),
-            Err(errno @ (Errno::MFILE | Errno::NFILE)) => say_lack(sensor, 0, errno, gaps),
-            Err(_) => {}
-        }
-        None
-    }
-
-    /// Says which of a sensor's words were never found.
-    pub(crate) fn say_unplaced(&mut self, sensor: &Sensor) {
-        for source in sensor.sources {
-            let Place::Memory(word) = source.place else {
-                continue;
-            };
-            if self.words.unplaced().any(|other| other == word) {
-                let what = format!(
-                    "this {} exports no {}, and no two idle processes were met that tell where the word is",
-                    word.program, word.pointer
-                );
-                self.gaps.say(
-                    &sensor.table.name,
-                    source.path,
-                    GapReason::Unsupported(what),
-                );
-            }
-        }
-    }
-
-    /// Reads a file that is not kept open; nothing where it cannot be read.
-    pub(crate) fn read_once(&mut self, folder: &Path, name: &str) -> &[u8] {
-        let Self { path, text, .. } = self;
-        path.clear();
-        path.push(folder);
-        path.push(name);
-        if KeptFile::open(path, Share::Near)
-            .and_then(|file| file.read(text))
-            .is_err()
-        {
-            text.clear();
-        }
-        text
-    }
-
-    /// The bytes last read of a source.
-    pub(crate) fn source(&self, index: usize) -> &[u8] {
-        &self.buffers[index]
-    }
-}
 
 /// Whether the thing still exists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -139,6 +52,18 @@ pub(crate) enum Next {
     Again,
     /// It will give nothing any more.
     Drop,
+}
+
+/// From sources to rows, as a sensor's parser does it.
+type Parse<'a> =
+    &'a dyn Fn(&Reading<'_>, &mut dyn FnMut(Subject<'_>, &[i64])) -> Result<(), Malformed>;
+
+/// What stands for sources that are not read.
+pub(crate) struct Told<'a> {
+    /// The others are read where this has changed.
+    pub(crate) decides: &'a [u8],
+    /// To a row with them.
+    pub(crate) parse: Parse<'a>,
 }
 
 /// One sensor pointed at one thing.
@@ -178,8 +103,32 @@ impl Probe {
         if kept.iter().all(Option::is_none) {
             return None;
         }
+        Some(Self::of(sensor, entity, kept))
+    }
+
+    /// The same without the files of which it will be told otherwise: the first `told` of the sensor's.
+    pub(crate) fn open_others(
+        sensor: &'static Sensor,
+        entity: EntityId,
+        (folder, told): (&Path, usize),
+        gaps: &mut Gaps,
+    ) -> Self {
+        let file = |index: usize| match sensor.sources[index].place {
+            Place::File if index >= told => open_source(
+                sensor,
+                index,
+                &folder.join(sensor.sources[index].path),
+                gaps,
+            ),
+            _ => None,
+        };
+        let kept = (0..sensor.sources.len()).map(file).collect();
+        Self::of(sensor, entity, kept)
+    }
+
+    fn of(sensor: &'static Sensor, entity: EntityId, kept: Vec<Option<Kept>>) -> Self {
         let own = LastSeen::new(entity, sensor.table.columns.len());
-        Some(Self {
+        Self {
             sensor,
             kept,
             first_decides: sensor.first_decides,
@@ -190,36 +139,6 @@ impl Probe {
             asked: entity.0,
             own,
             parts: Vec::new(),
-        })
-    }
-
-    /// Opens the sensor's words in the memory of the process whose folder this is.
-    pub(crate) fn open_words(&mut self, process: &Path, scratch: &mut Scratch) {
-        for (index, source) in self.sensor.sources.iter().enumerate() {
-            let Place::Memory(word) = source.place else {
-                continue;
-            };
-            match scratch.words.open(process, word) {
-                Ok(word) => self.kept[index] = word.map(Kept::Word),
-                Err(Refusal::Denied(errno)) => {
-                    say_lack(self.sensor, index, errno, &mut scratch.gaps);
-                }
-                Err(Refusal::Hidden) => {
-                    let what = format!("this {} exports no {}", word.program, word.pointer);
-                    let reason = GapReason::Unsupported(what);
-                    let table = &self.sensor.table.name;
-                    scratch.gaps.say(table, source.path, reason);
-                }
-                Err(Refusal::Unasked) => {
-                    let what = format!(
-                        "the program of this {} is on a filesystem of another machine or of a program (FUSE), which is not asked, since asking could block",
-                        word.program
-                    );
-                    let table = &self.sensor.table.name;
-                    let reason = GapReason::Unsupported(what);
-                    scratch.gaps.say(table, source.path, reason);
-                }
-            }
         }
     }
 
@@ -249,7 +168,7 @@ impl Probe {
         registry: &mut Registry,
     ) -> Presence {
         let rows = intake.rows.len();
-        let presence = self.read(now, scratch, intake, registry);
+        let presence = self.read((now, None), scratch, intake, registry);
         self.still = if intake.rows.len() == rows {
             self.still.saturating_add(1)
         } else {
@@ -258,9 +177,20 @@ impl Probe {
         presence
     }
 
+    /// Takes in what it was told, with what the other sources say where that has changed.
+    pub(crate) fn sample_told(
+        &mut self,
+        (now, told): (Timestamp, Told<'_>),
+        scratch: &mut Scratch,
+        intake: &mut Intake,
+        registry: &mut Registry,
+    ) -> Presence {
+        self.read((now, Some(told)), scratch, intake, registry)
+    }
+
     fn read(
         &mut self,
-        now: Timestamp,
+        (now, told): (Timestamp, Option<Told<'_>>),
         scratch: &mut Scratch,
         intake: &mut Intake,
         registry: &mut Registry,
@@ -268,6 +198,12 @@ impl Probe {
         let decides = self.deciding();
         let restates = std::mem::replace(&mut self.restated, intake.restated) != intake.restated;
         let mut again = false;
+        if let Some(told) = &told
+            && !self.has_changed(told.decides, restates)
+        {
+            self.unchanged(now);
+            return Presence::Alive;
+        }
         for index in 0..self.kept.len() {
             match self.read_source(index, scratch) {
                 Ok(Next::Parse) => {}
@@ -279,26 +215,36 @@ impl Probe {
                     say_lack(self.sensor, index, errno, &mut scratch.gaps);
                 }
             }
-            if decides == Some(index) && self.kept[index].is_some() {
-                if self.first.as_ref() == Some(&scratch.buffers[index]) && !restates {
-                    self.unchanged(now);
-                    return Presence::Alive;
-                }
-                let room = 2 * scratch.buffers[index].len() + ROOM_TO_GROW;
-                let first = self.first.get_or_insert_with(|| Vec::with_capacity(room));
-                first.clear();
-                first.extend_from_slice(&scratch.buffers[index]);
+            if decides == Some(index)
+                && self.kept[index].is_some()
+                && !self.has_changed(&scratch.buffers[index], restates)
+            {
+                self.unchanged(now);
+                return Presence::Alive;
             }
         }
         if again && let Some(first) = &mut self.first {
             first.clear();
         }
-        self.parse(now, scratch, intake, registry);
+        let parse = told.map_or(&self.sensor.parse as Parse<'_>, |told| told.parse);
+        self.parse((now, parse), scratch, intake, registry);
         self.sampled = now;
         if self.parts.len() > MOST_PARTS {
             self.forget_parts(intake, registry);
         }
         Presence::Alive
+    }
+
+    /// Whether what decides is other than at the last parsing, or everything is to be written anew.
+    fn has_changed(&mut self, decides: &[u8], restates: bool) -> bool {
+        if self.first.as_deref() == Some(decides) && !restates {
+            return false;
+        }
+        let room = 2 * decides.len() + ROOM_TO_GROW;
+        let first = self.first.get_or_insert_with(|| Vec::with_capacity(room));
+        first.clear();
+        first.extend_from_slice(decides);
+        true
     }
 
     /// The files that it keeps open.
@@ -369,13 +315,13 @@ impl Probe {
             Some(Kept::Word(word)) => {
                 let told = scratch.words.read(word);
                 buffer.clear();
-                if let Told::Value(value) = told {
+                if let memory::Told::Value(value) = told {
                     buffer.extend_from_slice(&value);
                 }
                 Ok(match told {
-                    Told::Value(_) | Told::Nothing => Next::Parse,
-                    Told::Unplaced => Next::Again,
-                    Told::Gone => Next::Drop,
+                    memory::Told::Value(_) | memory::Told::Nothing => Next::Parse,
+                    memory::Told::Unplaced => Next::Again,
+                    memory::Told::Gone => Next::Drop,
                 })
             }
         }
@@ -383,7 +329,7 @@ impl Probe {
 
     fn parse(
         &mut self,
-        now: Timestamp,
+        (now, parse): (Timestamp, Parse<'_>),
         scratch: &mut Scratch,
         intake: &mut Intake,
         registry: &mut Registry,
@@ -412,7 +358,7 @@ impl Probe {
         };
         // A group's disks are told of while they are used; what the machine has is always told of.
         let tells_all = sensor.scope == Scope::Machine;
-        let result = (sensor.parse)(&reading, &mut |subject, values| match subject {
+        let result = parse(&reading, &mut |subject, values| match subject {
             Subject::Own => own.take(now, values, intake),
             Subject::Part(kind, name) => {
                 let index = parts

@@ -4,24 +4,31 @@
 //! be born included, and stays with them when they are orphaned.
 
 mod known;
+mod meter;
+mod near_threads;
+mod placing;
+mod walk;
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use model::{Entity, EntityId, EntityKind, EntityRecord, Role, Timestamp, name_of};
+use model::{Entity, EntityId, EntityKind, Role, Timestamp, name_of};
 use rustix::fs::{Mode, OFlags, SeekFrom};
 use sensors::{Scope, Sensor};
 
 use crate::cgroups::Cgroups;
 use crate::folder::each_number_in;
-use crate::hierarchies::{Placement, groups_of};
 use crate::intake::Intake;
 use crate::probe::{Presence, Probe, Scratch};
 use crate::pulse::Pulse;
 use crate::registry::Registry;
 use crate::root;
 use crate::thread::Threads;
+use meter::{Counted, Identity, Meter};
+use placing::{groups, place};
+
+pub(crate) use walk::Walk;
 
 struct Process {
     entity: EntityId,
@@ -30,8 +37,10 @@ struct Process {
     parent: u32,
     parent_entity: Option<EntityId>,
     role: Role,
-    probe: Probe,
+    meter: Meter,
     threads: Option<Threads>,
+    /// Where the walk over threads has it.
+    slot: Option<u32>,
     /// The text of its groups when it was last put into them, as one of target or generator.
     placed: Vec<u8>,
     /// The look that found it, and the last one that did.
@@ -48,20 +57,22 @@ pub(crate) struct Processes {
     /// The recorder itself, if it is among them.
     own: Option<u32>,
     folder: OwnedFd,
+    /// Instead of files, where it can be had.
+    walk: Option<Walk>,
     process_sensor: Placed,
     thread_sensor: Placed,
     by_pid: HashMap<u32, Process>,
-    newcomers: Vec<u32>,
+    /// Their numbers, and how the walk knows them.
+    newcomers: Vec<(u32, Option<Identity>)>,
     generation: u64,
     pulse: Pulse,
     placings: usize,
 }
 
-/// Of more processes than these the groups are read in turns: a move is rare, and a reading costs 10 us.
-const MOST_PLACED: usize = 64;
-
 impl Processes {
-    pub(crate) fn new(root: &Path) -> Result<Self, crate::Error> {
+    /// # Errors
+    /// When /proc cannot be opened.
+    pub(crate) fn new(root: &Path, walk: Option<Walk>) -> Result<Self, crate::Error> {
         let proc = root.join("proc");
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let folder =
@@ -81,6 +92,7 @@ impl Processes {
             own: root::own_pid(root),
             proc,
             folder,
+            walk,
             process_sensor: placed(Scope::Process),
             thread_sensor: placed(Scope::Thread),
             by_pid: HashMap::new(),
@@ -101,17 +113,25 @@ impl Processes {
         registry: &mut Registry,
     ) {
         self.generation += 1;
-        if self.pulse.moved() {
-            self.list(now, intakes, registry);
+        let moved = self.pulse.moved();
+        if self.walk.is_none() {
+            if moved {
+                self.list(now, intakes, registry);
+            }
+        } else if moved || self.has_young() {
+            let hidden = self.list_first();
+            self.list_by_walk(now, scratch, intakes, registry);
+            self.add_hidden(hidden);
         }
         self.look_again(now, scratch, registry);
         // The lowest number first: most children have a higher one than their parent.
         self.newcomers.reverse();
-        while let Some(pid) = self.newcomers.pop() {
-            self.add(pid, now, scratch, cgroups, registry);
+        while let Some(newcomer) = self.newcomers.pop() {
+            self.add(newcomer, now, scratch, cgroups, registry);
         }
         self.find_parents(now, registry);
         self.inherit_roles(now, registry);
+        self.follow_near(&mut scratch.gaps);
         self.scan_threads(now, scratch, registry);
     }
 
@@ -129,7 +149,7 @@ impl Processes {
         }
         each_number_in(folder, |pid| match by_pid.get_mut(&pid) {
             Some(known) => known.generation = generation,
-            None => newcomers.push(pid),
+            None => newcomers.push((pid, None)),
         });
         let sensors = (self.process_sensor.0, self.thread_sensor.0);
         self.by_pid.retain(|_, process| {
@@ -189,41 +209,6 @@ impl Processes {
         self.by_pid.get(&pid).map(|process| process.entity)
     }
 
-    /// Reads which groups the processes of target and generator are in; they may have moved.
-    pub(crate) fn place_in_groups(
-        &mut self,
-        now: Timestamp,
-        scratch: &mut Scratch,
-        cgroups: &mut Cgroups,
-        registry: &mut Registry,
-    ) {
-        self.placings += 1;
-        let count = self
-            .by_pid
-            .values()
-            .filter(|process| is_near(process.role))
-            .count();
-        let (turns, turn) = (1 + count / MOST_PLACED, self.placings);
-        for (pid, process) in &mut self.by_pid {
-            let is_new = process.placed.is_empty();
-            if !is_near(process.role) || !(is_new || *pid as usize % turns == turn % turns) {
-                continue;
-            }
-            let text = scratch.read_once(&process.folder, "cgroup");
-            if text.is_empty() || process.placed == text {
-                continue;
-            }
-            process.placed = text.to_vec();
-            let groups = groups_of(&process.placed);
-            let entities =
-                groups.map(|path| cgroups.ensure(&name_of(path), now, scratch, registry));
-            registry.change(process.entity, now, |record| place(record, entities));
-            let near = [groups.cpu, groups.memory, groups.io, groups.v2];
-            let near = near.into_iter().flatten().map(name_of);
-            cgroups.mark_near(near, &mut scratch.gaps);
-        }
-    }
-
     /// Reads the process sensor, of target and generator or of all.
     pub(crate) fn sample(
         &mut self,
@@ -238,24 +223,21 @@ impl Processes {
         if !near_due && !rest_due {
             return;
         }
+        if self.walk.is_some() {
+            self.sample_by_walk(stamp(), (near_due, rest_due), scratch, intakes, registry);
+        }
         let thread_index = self.thread_sensor.0;
         self.by_pid.retain(|_, process| {
-            if !(if is_near(process.role) {
-                near_due
-            } else {
-                rest_due
-            }) {
+            let Meter::Files(probe) = &mut process.meter else {
                 return true;
-            }
-            if !is_near(process.role) && process.probe.rests(scratch.look) {
+            };
+            if !is_due(process.role, (near_due, rest_due))
+                || (!is_near(process.role) && probe.rests(scratch.look))
+            {
                 return true;
             }
             let now = stamp();
-            if process
-                .probe
-                .sample(now, scratch, &mut intakes[index], registry)
-                == Presence::Gone
-            {
+            if probe.sample(now, scratch, &mut intakes[index], registry) == Presence::Gone {
                 end(process, now, intakes, (index, thread_index), registry);
                 return false;
             }
@@ -272,7 +254,10 @@ impl Processes {
         intakes: &mut [Intake],
         registry: &mut Registry,
     ) {
-        for process in self.by_pid.values_mut() {
+        if self.walk.is_some() {
+            self.sample_threads_by_walk(scratch, intakes, registry);
+        }
+        for process in self.by_pid.values_mut().filter(|it| !it.is_walked()) {
             if let Some(threads) = &mut process.threads {
                 threads.sample(stamp, scratch, &mut intakes[self.thread_sensor.0], registry);
             }
@@ -282,7 +267,7 @@ impl Processes {
     pub(crate) fn finish(&mut self, scratch: &mut Scratch, intakes: &mut [Intake]) {
         scratch.say_unplaced(self.thread_sensor.1);
         for process in self.by_pid.values_mut() {
-            process.probe.finish(&mut intakes[self.process_sensor.0]);
+            process.meter.finish(&mut intakes[self.process_sensor.0]);
             if let Some(threads) = &mut process.threads {
                 threads.finish(&mut intakes[self.thread_sensor.0]);
             }
@@ -291,7 +276,7 @@ impl Processes {
 
     fn add(
         &mut self,
-        pid: u32,
+        (pid, identity): (u32, Option<Identity>),
         now: Timestamp,
         scratch: &mut Scratch,
         cgroups: &mut Cgroups,
@@ -324,18 +309,23 @@ impl Processes {
             place(record, groups);
             record.role = role;
         });
-        let sources = self.process_sensor.1.sources;
-        let place = |source: usize| Some(folder.join(sources[source].path));
-        match Probe::open(self.process_sensor.1, id, place, &mut scratch.gaps) {
-            Some(probe) => {
+        let sensor = self.process_sensor.1;
+        let place = |source: usize| Some(folder.join(sensor.sources[source].path));
+        let meter = match identity {
+            Some(identity) => Some(Meter::Walk(Counted::new(identity, id))),
+            None => Probe::open(sensor, id, place, &mut scratch.gaps).map(Meter::Files),
+        };
+        match meter {
+            Some(meter) => {
                 let process = Process {
                     entity: id,
                     folder,
                     parent,
                     parent_entity,
                     role,
-                    probe,
+                    meter,
                     threads: None,
+                    slot: None,
                     placed: Vec::new(),
                     born: self.generation,
                     generation: self.generation,
@@ -349,13 +339,22 @@ impl Processes {
     /// Most processes are found between fork and exec or soon after: the look after that finds the
     /// name that they go by, also of those that end before their sensor is read again.
     fn look_again(&mut self, now: Timestamp, scratch: &mut Scratch, registry: &mut Registry) {
-        let generation = self.generation;
-        let young = |process: &&Process| process.born + 1 == generation;
-        for process in self.by_pid.values().filter(young) {
-            if process.probe.read_source(0, scratch).is_ok() {
+        let young = self
+            .by_pid
+            .values()
+            .filter(|it| it.is_young(self.generation));
+        for process in young {
+            if let Meter::Files(probe) = &process.meter
+                && probe.read_source(0, scratch).is_ok()
+            {
                 rename(process.entity, scratch.source(0), now, registry);
             }
         }
+    }
+
+    fn has_young(&self) -> bool {
+        let mut all = self.by_pid.values();
+        all.any(|it| it.is_young(self.generation))
     }
 
     /// Newcomers whose parent was met after them: numbers begin again at the highest.
@@ -405,7 +404,7 @@ impl Processes {
             .filter(|process| is_near(process.role))
         {
             if process.threads.is_none() {
-                process.threads = Threads::open(&process.folder);
+                process.threads = Threads::open(&process.folder, process.is_walked());
             }
             if let Some(threads) = &mut process.threads {
                 threads.scan(
@@ -418,6 +417,23 @@ impl Processes {
             }
         }
     }
+}
+
+impl Process {
+    /// Whether the walk tells of it.
+    fn is_walked(&self) -> bool {
+        matches!(self.meter, Meter::Walk(_))
+    }
+
+    /// Whether it was met at the look before.
+    fn is_young(&self, generation: u64) -> bool {
+        self.born + 1 == generation
+    }
+}
+
+/// Whether one of this part is to be read, when those near the target and the rest are.
+fn is_due(role: Role, (near, rest): (bool, bool)) -> bool {
+    if is_near(role) { near } else { rest }
 }
 
 /// Whether a part is measured thread by thread.
@@ -435,27 +451,8 @@ fn end(
     if let Some(threads) = &mut process.threads {
         threads.vanish(now, &mut intakes[thread_index], registry);
     }
-    process.probe.finish(&mut intakes[index]);
+    process.meter.finish(&mut intakes[index]);
     registry.vanish(process.entity, now);
-}
-
-fn groups(
-    process: &Path,
-    now: Timestamp,
-    scratch: &mut Scratch,
-    cgroups: &mut Cgroups,
-    registry: &mut Registry,
-) -> Placement<EntityId> {
-    let text = scratch.read_once(process, "cgroup").to_vec();
-    groups_of(&text).map(|path| cgroups.ensure(&name_of(path), now, scratch, registry))
-}
-
-/// Writes down where a process is; what could not be read stays as it was.
-fn place(record: &mut EntityRecord, groups: Placement<EntityId>) {
-    record.group = groups.cpu.or(groups.v2).or(record.group);
-    record.memory_group = groups.memory.or(groups.v2).or(record.memory_group);
-    record.io_group = groups.io.or(groups.v2).or(record.io_group);
-    record.pressure_group = groups.v2.or(record.pressure_group);
 }
 
 /// An exec changes a process's name.

@@ -101,7 +101,7 @@ impl Meters {
     ) {
         self.parts
             .retain(|pid, (entity, _)| processes.entity(*pid) == Some(*entity));
-        for (pid, entity, role) in processes.parts() {
+        for (pid, entity, role, _) in processes.parts() {
             if self.parts.get(&pid) == Some(&(entity, role)) {
                 continue;
             }

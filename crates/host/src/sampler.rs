@@ -6,6 +6,7 @@
 
 mod hand_over;
 mod own;
+mod part;
 
 use std::os::fd::BorrowedFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -27,7 +28,7 @@ use crate::ledger::Books;
 use crate::limits;
 use crate::privileges::{Duty, give_up_all_but};
 use crate::probe::{Presence, Probe, Scratch};
-use crate::processes::Processes;
+use crate::processes::{Processes, Walk};
 use crate::registry::Registry;
 use crate::requests::Meters;
 use crate::root;
@@ -121,6 +122,7 @@ impl Sampler {
         let stalls = load(settings, "pressure", || Stalls::load(machine), &mut cost);
         let books = load(settings, "ledger", Books::load, &mut cost);
         let meters = load(settings, "requests", Meters::load, &mut cost);
+        let walk = load(settings, "tasks", Walk::load, &mut cost);
         let read = |sensor: &Sensor| stalls.is_none() || !stalls::stands_for(sensor);
         let machine_probes = sensors::all()
             .iter()
@@ -150,7 +152,7 @@ impl Sampler {
                 .map(|sensor| Intake::new(sensor.table))
                 .collect(),
             machine: probes,
-            processes: Processes::new(&settings.root)?,
+            processes: Processes::new(&settings.root, walk)?,
             cgroups: Cgroups::new(environment.hierarchies.clone(), read),
             stalls,
             density: stalls::intakes(),
@@ -327,7 +329,8 @@ impl Sampler {
             &mut self.registry,
         );
         if let Some(books) = &mut self.books {
-            books.follow(&self.processes, &mut self.scratch.gaps);
+            let Scratch { words, gaps, .. } = &mut self.scratch;
+            books.follow(&self.processes, words, gaps);
         }
         if let Some(meters) = &mut self.meters {
             let gaps = &mut self.scratch.gaps;
@@ -423,7 +426,7 @@ impl Sampler {
             && (look == Look::Last || now_due.every(budget.near))
         {
             let rest = look == Look::Last || now_due.every(LEDGER_REST_TICKS * budget.rest);
-            books.sample(stamp(), rest, processes, &mut scratch.gaps);
+            books.sample(stamp(), rest, processes, (&mut scratch.gaps, registry));
         }
         if let Some(meters) = meters
             && (look == Look::Last || now_due.every(budget.near))
@@ -458,11 +461,22 @@ fn load<T>(
     load: impl FnOnce() -> Result<T, Refusal>,
     cost: &mut Cost,
 ) -> Option<T> {
-    let loaded = if root::is_own(&settings.root) {
-        load()
-    } else {
-        Err(Refusal::new("the files of another root are read"))
+    let load = || {
+        if !root::is_own(&settings.root) {
+            return Err(Refusal::new("the files of another root are read"));
+        }
+        let loaded = load()?;
+        // They take many files: maps, programs, links; with many CPUs a perf event for each.
+        if !limits::is_half_free() {
+            let why = format!(
+                "too few files may be open (ulimit -n); {}",
+                limits::MORE_FILES
+            );
+            return Err(Refusal::new(why));
+        }
+        Ok(loaded)
     };
+    let loaded = load();
     let said = loaded.as_ref().err().map(ToString::to_string);
     cost.programs.insert(name.to_owned(), said);
     loaded.ok()

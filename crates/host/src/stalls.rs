@@ -16,7 +16,6 @@ use crate::bpf::pressure::{MACHINE, MOST_WATCHED, Pressure, ROOT_ID};
 use crate::cgroups::Cgroups;
 use crate::gaps::Gaps;
 use crate::intake::{Intake, LastSeen};
-use crate::limits;
 
 /// The kernel folds every 2 s (PSI_FREQ), a little late; without it we do.
 const PATIENCE_NS: i64 = 2_200_000_000;
@@ -170,14 +169,6 @@ impl Stalls {
     /// Why it cannot be had here.
     pub(crate) fn load(machine: EntityId) -> Result<Self, Refusal> {
         let programs = Pressure::load()?;
-        // With many CPUs they take many files: a perf event for each.
-        if !limits::is_half_free() {
-            let why = format!(
-                "too few files may be open (ulimit -n); {}",
-                limits::MORE_FILES
-            );
-            return Err(Refusal::new(why));
-        }
         let machine = LastSeen::new(machine, STALLS);
         let first = Watched::new((0, ""), machine, readings(&programs, MACHINE));
         let mut watched = Vec::with_capacity(MOST_WATCHED);

@@ -5,32 +5,45 @@ use std::path::{Path, PathBuf};
 
 use model::{Entity, EntityId, EntityKind, Timestamp, name_of};
 use rustix::fs::{Mode, OFlags, SeekFrom};
-use sensors::Sensor;
+use sensors::{Sensor, Subject, ThreadUsage};
 
+use crate::bpf::tasks::{ThreadCounts, or_missing, state_letter};
 use crate::folder::each_number_in;
 use crate::intake::Intake;
 use crate::kept_file::KeptFile;
 use crate::limits::{self, Share};
-use crate::probe::{Presence, Probe, Scratch};
+use crate::probe::{Presence, Probe, Scratch, Told};
 use crate::registry::Registry;
+use crate::split::Split;
+use crate::words::MemoryWord;
 
 struct Thread {
     tid: u32,
     entity: EntityId,
     probe: Probe,
     alive: bool,
+    /// Where a walk tells of it: when it was made, whether the last walk told of it, and how its time was
+    /// split.
+    start_ns: Option<u64>,
+    is_told: bool,
+    split: Option<Split>,
 }
 
 /// The threads of one process.
 pub(crate) struct Threads {
     path: PathBuf,
     folder: OwnedFd,
+    /// Whether a walk in the kernel tells what their first files would.
+    by_walk: bool,
     threads: Vec<Thread>,
 }
 
+/// Of the sensor's sources those that a walk stands for, schedstat and stat, are the first.
+const TOLD: usize = 2;
+
 impl Threads {
     /// Opens /proc/PID/task; `None` when the process is gone.
-    pub(crate) fn open(process: &Path) -> Option<Self> {
+    pub(crate) fn open(process: &Path, by_walk: bool) -> Option<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let path = process.join("task");
         let folder = rustix::fs::open(&path, flags, Mode::empty());
@@ -40,6 +53,7 @@ impl Threads {
         Some(Self {
             path,
             folder,
+            by_walk,
             threads: Vec::new(),
         })
     }
@@ -62,6 +76,7 @@ impl Threads {
         let Self {
             path,
             folder,
+            by_walk,
             threads,
         } = self;
         if rustix::fs::seek(&*folder, SeekFrom::Start(0)).is_err() {
@@ -74,7 +89,8 @@ impl Threads {
                 next = known + 1;
                 return;
             }
-            let new = open_thread(process, (path, tid), sensor, now, scratch, registry);
+            let place = (path.as_path(), tid, *by_walk);
+            let new = open_thread(process, place, sensor, now, scratch, registry);
             threads.extend(new);
         });
     }
@@ -108,10 +124,54 @@ impl Threads {
         });
     }
 
+    /// Takes what a walk tells of one; those of a process come together, and `next` is where the one before
+    /// stood. Where the next is to be looked for.
+    pub(crate) fn take(
+        &mut self,
+        (at, counts): (Timestamp, &ThreadCounts),
+        next: usize,
+        scratch: &mut Scratch,
+        intake: &mut Intake,
+        registry: &mut Registry,
+    ) -> usize {
+        // One that is not known yet is met at the next look.
+        let Some(index) = position(&self.threads, counts.tid, next) else {
+            return next;
+        };
+        let thread = &mut self.threads[index];
+        if *thread.start_ns.get_or_insert(counts.start_ns) == counts.start_ns {
+            let presence = thread.take((at, counts), scratch, intake, registry);
+            thread.is_told = presence == Presence::Alive;
+        }
+        index + 1
+    }
+
+    /// Lets those go that the last walk did not tell of.
+    pub(crate) fn end_untold(
+        &mut self,
+        now: Timestamp,
+        intake: &mut Intake,
+        registry: &mut Registry,
+    ) {
+        self.threads.retain_mut(|thread| {
+            let stays = std::mem::take(&mut thread.is_told);
+            if !stays {
+                thread.probe.finish(intake);
+                registry.vanish(thread.entity, now);
+            }
+            stays
+        });
+    }
+
     /// Hands over each thread's number and entity.
     pub(crate) fn each(&self, each: &mut impl FnMut(u32, EntityId)) {
         let threads = self.threads.iter();
         threads.for_each(|thread| each(thread.tid, thread.entity));
+    }
+
+    /// The word that the process has in its memory.
+    pub(crate) fn word(&self) -> Option<&MemoryWord> {
+        self.threads.iter().find_map(|thread| thread.probe.word())
     }
 
     /// The files that are kept open.
@@ -136,6 +196,59 @@ impl Threads {
     }
 }
 
+impl Thread {
+    fn new(tid: u32, entity: EntityId, probe: Probe) -> Self {
+        Self {
+            tid,
+            entity,
+            probe,
+            alive: true,
+            start_ns: None,
+            is_told: false,
+            split: None,
+        }
+    }
+
+    fn take(
+        &mut self,
+        (at, counts): (Timestamp, &ThreadCounts),
+        scratch: &mut Scratch,
+        intake: &mut Intake,
+        registry: &mut Registry,
+    ) -> Presence {
+        let usage = usage(counts, &mut self.split);
+        // What schedstat says: it moves whenever the thread does.
+        let decides = [counts.run_ns, counts.wait_ns, counts.slices].map(u64::to_ne_bytes);
+        let told = Told {
+            decides: decides.as_flattened(),
+            parse: &|reading, emit| {
+                emit(Subject::Own, &usage.row(reading));
+                Ok(())
+            },
+        };
+        self.probe
+            .sample_told((at, told), scratch, intake, registry)
+    }
+}
+
+/// What a walk tells of a thread.
+pub(crate) fn usage(counts: &ThreadCounts, split: &mut Option<Split>) -> ThreadUsage {
+    let shown = (counts.shown_user_ns, counts.shown_system_ns);
+    let split = split.get_or_insert(Split::shown(shown));
+    split.advance((counts.user_ns, counts.system_ns), counts.run_ns);
+    ThreadUsage {
+        run_ns: or_missing(counts.run_ns),
+        wait_ns: or_missing(counts.wait_ns),
+        slices: or_missing(counts.slices),
+        user_ns: or_missing(split.user_ns),
+        system_ns: or_missing(split.system_ns),
+        minor_faults: or_missing(counts.minor_faults),
+        major_faults: or_missing(counts.major_faults),
+        state: i64::from(state_letter(counts)),
+        cpu: i64::from(counts.cpu),
+    }
+}
+
 /// Where a thread is. The kernel lists threads in the order of their birth, which is that of ours: one
 /// behind the last is looked for first, or thousands would be compared with thousands at each look.
 fn position(threads: &[Thread], tid: u32, next: usize) -> Option<usize> {
@@ -148,7 +261,7 @@ fn position(threads: &[Thread], tid: u32, next: usize) -> Option<usize> {
 
 fn open_thread(
     process: (&Path, EntityId),
-    (tasks, tid): (&Path, u32),
+    (tasks, tid, by_walk): (&Path, u32, bool),
     sensor: &'static Sensor,
     now: Timestamp,
     scratch: &mut Scratch,
@@ -166,18 +279,23 @@ fn open_thread(
         now,
     );
     let place = |source: usize| Some(folder.join(sensor.sources[source].path));
-    match Probe::open(sensor, entity, place, &mut scratch.gaps) {
+    let probe = if by_walk {
+        Some(Probe::open_others(
+            sensor,
+            entity,
+            (&folder, TOLD),
+            &mut scratch.gaps,
+        ))
+    } else {
+        Probe::open(sensor, entity, place, &mut scratch.gaps)
+    };
+    match probe {
         Some(mut probe) => {
             // A word in memory belongs to the process's first thread.
             if process.0.ends_with(tid.to_string()) {
                 probe.open_words(process.0, scratch);
             }
-            Some(Thread {
-                tid,
-                entity,
-                probe,
-                alive: true,
-            })
+            Some(Thread::new(tid, entity, probe))
         }
         None => {
             registry.vanish(entity, now);
@@ -200,12 +318,7 @@ mod tests {
         let thread = |tid| {
             let place = |_| Some("/proc/self/stat".into());
             let probe = Probe::open(sensor, EntityId(0), place, &mut Default::default());
-            Thread {
-                tid,
-                entity: EntityId(0),
-                probe: probe.expect("its own file can be read"),
-                alive: true,
-            }
+            Thread::new(tid, EntityId(0), probe.expect("its own file can be read"))
         };
         let threads = [7, 9, 4].map(thread);
         for next in 0..=3 {

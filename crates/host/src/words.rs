@@ -66,6 +66,13 @@ pub(crate) struct MemoryWord {
     program: usize,
 }
 
+/// Where a word is in a process's memory: behind a pointer, so many bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct WordPlace {
+    pub(crate) pointer: u64,
+    pub(crate) offset: u64,
+}
+
 /// Why a word cannot be had.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Refusal {
@@ -137,6 +144,16 @@ impl Words {
             Err(Errno::SRCH | Errno::NOENT) => Ok(None),
             Err(errno) => Err(Refusal::Denied(errno)),
         }
+    }
+
+    /// Where a word is, as far as that is known.
+    pub(crate) fn place(&self, word: &MemoryWord) -> Option<WordPlace> {
+        let place = self.programs[word.program].place.as_ref()?;
+        let Offset::Known(offset) = place.offset else {
+            return None;
+        };
+        let pointer = word.pointer;
+        Some(WordPlace { pointer, offset })
     }
 
     /// Reads a word as it is now.

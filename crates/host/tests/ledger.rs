@@ -1,17 +1,26 @@
 //! The ledger as it is recorded, of this process under load: every nanosecond is in one class, and the
 //! kernel's own account of the same threads agrees.
+#![expect(
+    clippy::print_stdout,
+    reason = "SKIPPED lines are read by scripts/test.sh, and one process of a test by the other"
+)]
 
-use std::collections::BTreeMap;
-use std::io::{Read, Write};
+mod backend;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
+use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
+use backend::Backend;
 use host::{Command, Harvest, Sampler, Settings, environment};
-use model::{EntityId, Role, Rows};
+use model::{Cost, EntityId, Role, Rows};
 
 /// Threads that switch as often as they can, and such that never do on their own.
 struct Load(Arc<AtomicBool>, Vec<std::thread::JoinHandle<()>>);
@@ -56,8 +65,19 @@ impl Drop for Load {
 /// Rows of a table by entity, in time.
 type Series = BTreeMap<EntityId, Vec<(i64, Vec<i64>)>>;
 
-#[test]
-fn every_nanosecond_is_in_one_class_and_the_kernel_says_the_same() {
+/// What was recorded.
+struct Recorded {
+    threads: Series,
+    others: Series,
+    /// The process of each thread.
+    process: BTreeMap<EntityId, EntityId>,
+    /// The path of each entity.
+    names: BTreeMap<EntityId, String>,
+    cost: Cost,
+}
+
+/// Records one process as the target while something is done; `None` where the ledger cannot be had.
+fn recorded(pids: &[u32], act: impl FnOnce()) -> Option<Recorded> {
     let settings = Settings {
         root: PathBuf::from("/"),
         harden: false,
@@ -68,20 +88,21 @@ fn every_nanosecond_is_in_one_class_and_the_kernel_says_the_same() {
     let environment = environment(&settings.root);
     let sampler = Sampler::start(&settings, &environment, sink).expect("/proc is readable");
     sampler.tell(Command::Assign {
-        pids: vec![std::process::id()],
+        pids: pids.to_vec(),
         role: Role::Target,
     });
-    let load = Load::start();
-    std::thread::sleep(Duration::from_secs(3));
+    while !matches!(told.recv().expect("it goes on"), Harvest::Assigned(..)) {}
+    act();
     sampler.tell(Command::Stop);
-    let (mut threads, mut others, mut ending) = (Series::new(), Series::new(), None);
+    let (mut threads, mut others) = (Series::new(), Series::new());
+    let (mut process, mut names) = (BTreeMap::new(), BTreeMap::new());
     let keep = |rows: &Rows, series: &mut Series| {
         for (time, entity, values) in rows.iter() {
             let rows = series.entry(entity).or_default();
             rows.push((time.as_ns(), values.to_vec()));
         }
     };
-    while ending.is_none() {
+    let cost = loop {
         match told.recv_timeout(Duration::from_secs(5)).expect("it ends") {
             Harvest::Rows(table, rows) if table.name == "thread_ledger" => {
                 keep(&rows, &mut threads)
@@ -89,18 +110,47 @@ fn every_nanosecond_is_in_one_class_and_the_kernel_says_the_same() {
             Harvest::Rows(table, rows) if table.name == "process_ledger" => {
                 keep(&rows, &mut others)
             }
-            Harvest::Ended(end) => ending = Some(end),
+            Harvest::Entities(events) => {
+                for record in events.into_iter().map(|event| event.record) {
+                    process.extend(record.parent.map(|parent| (record.id, parent)));
+                    names.insert(record.id, record.entity.path);
+                }
+            }
+            Harvest::Ended(end) => break end.cost,
             _ => {}
         }
-    }
-    drop(load);
-    let cost = ending.expect("it ends").cost;
+    };
     if let Some(why) = &cost.programs["ledger"] {
         let required = std::env::var("STALLSCOPE_REQUIRE").is_ok_and(|it| it == "all");
         assert!(!required, "STALLSCOPE_REQUIRE=all, and {why}");
         println!("SKIPPED: the ledger: {why}");
-        return;
+        return None;
     }
+    Some(Recorded {
+        threads,
+        others,
+        process,
+        names,
+        cost,
+    })
+}
+
+#[test]
+fn every_nanosecond_is_in_one_class_and_the_kernel_says_the_same() {
+    let load = Load::start();
+    let recorded = recorded(&[std::process::id()], || {
+        std::thread::sleep(Duration::from_secs(3));
+    });
+    drop(load);
+    let Some(Recorded {
+        threads,
+        others,
+        cost,
+        ..
+    }) = recorded
+    else {
+        return;
+    };
     assert!(
         threads.len() >= 6,
         "every thread has its books: {}",
@@ -123,4 +173,164 @@ fn every_nanosecond_is_in_one_class_and_the_kernel_says_the_same() {
     let each = agreement.compared / threads.len() as u64;
     assert!(each >= 1, "each thread was compared: {agreement:?}");
     assert_eq!(agreement.apart, 0, "{agreement:?}");
+}
+
+#[test]
+fn what_a_backend_says_it_waits_for_stands_before_the_call_that_it_waits_in() {
+    const LOCK: u32 = 0x0300_0005;
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    for before_14 in [false, true] {
+        let start = |word| Backend::start(folder.path(), before_14, word);
+        // Before 14, two that are idle tell where the word is.
+        let Some(idle) = start(0x0600_0000).zip(start(0x0600_0000)) else {
+            let required = std::env::var("STALLSCOPE_REQUIRE").is_ok_and(|it| it == "all");
+            assert!(
+                !required,
+                "STALLSCOPE_REQUIRE=all, and there is no C compiler"
+            );
+            println!("SKIPPED: there is no C compiler");
+            return;
+        };
+        let all = [&idle.0, &idle.1].map(Backend::pid);
+        let backend = start(LOCK).expect("it was compiled");
+        let pids = [all[0], all[1], backend.pid()];
+        let sleep = || std::thread::sleep(Duration::from_secs(2));
+        let Some(Recorded { threads, names, .. }) = recorded(&pids, sleep) else {
+            return;
+        };
+        let table = &sensors::ledger::THREAD_LEDGER;
+        let end = format!("/tid:{}", backend.pid());
+        let named = names.iter().find(|(_, path)| path.ends_with(&end));
+        let rows = &threads[named.expect("it is an entity").0];
+        // The place is known after some samples.
+        let half = &rows[rows.len() / 2..];
+        let grown = |name| {
+            let column = table.position(name).expect("it is a column");
+            half[half.len() - 1].1[column] - half[0].1[column]
+        };
+        let (told, asleep) = (grown("postgres_lock_ns"), grown("sleep_ns"));
+        println!("{told} ns in Lock, {asleep} ns in its call");
+        assert!(told > 100_000_000 && asleep == 0, "{told} and {asleep}");
+    }
+}
+
+/// Says to another process of this test that it is to start short-lived threads.
+const CHURN: &str = "STALLSCOPE_TEST_CHURN";
+
+/// The CPU time of this process, ns.
+fn cpu_ns() -> i64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec * 1_000_000_000 + time.tv_nsec
+}
+
+/// Burns 20 ms of CPU in one thread after the other, on a word from the other end, and tells how much CPU
+/// time passed meanwhile.
+fn churn() {
+    let mut word = String::new();
+    let mut wait = || drop(std::io::stdin().read_line(&mut word));
+    wait();
+    let before = cpu_ns();
+    for _ in 0..75 {
+        let burn = || {
+            let own = || {
+                let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+                time.tv_sec * 1_000_000_000 + time.tv_nsec
+            };
+            while own() < 20_000_000 {}
+        };
+        std::thread::spawn(burn).join().expect("it burned");
+    }
+    println!("\nburned {}", cpu_ns() - before);
+    wait();
+}
+
+#[test]
+fn what_threads_had_that_nobody_ever_listed_is_told() {
+    if std::env::var_os(CHURN).is_some() {
+        return churn();
+    }
+    let name = "what_threads_had_that_nobody_ever_listed_is_told";
+    let mut child = std::process::Command::new(std::env::current_exe().expect("this is a program"));
+    child.args(["--exact", name, "--nocapture"]).env(CHURN, "");
+    child.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = child.spawn().expect("it can be started");
+    let mut to = child.stdin.take().expect("a pipe");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let mut burned = 0;
+    let recorded = recorded(&[child.id()], || {
+        to.write_all(b"go\n").expect("it reads");
+        let mut told = lines.by_ref().map_while(Result::ok);
+        let told = told.find_map(|line| line.strip_prefix("burned ")?.parse().ok());
+        burned = told.expect("it tells");
+    });
+    drop(to);
+    lines.for_each(drop);
+    child.wait().expect("it ends");
+    let Some(Recorded {
+        threads, process, ..
+    }) = recorded
+    else {
+        return;
+    };
+    let table = &sensors::ledger::THREAD_LEDGER;
+    let column = |name| table.position(name).expect("it is a column");
+    let (on_cpu, hidden) = (column("on_cpu_ns"), column("hidden_ns"));
+    let ran = |rows: &Vec<(i64, Vec<i64>)>| {
+        let (first, last) = (&rows.first()?.1, &rows.last()?.1);
+        Some(last[on_cpu] - first[on_cpu] - (last[hidden] - first[hidden]))
+    };
+    let ran: i64 = threads.values().filter_map(ran).sum();
+    println!("{ran} of {burned}, {} series", threads.len());
+    assert!((ran - burned).abs() < burned / 100, "{ran} of {burned}");
+    let processes: BTreeSet<_> = threads.keys().filter_map(|it| process.get(it)).collect();
+    assert_eq!(processes.len(), 1, "all are of one process");
+}
+
+/// Says to another process of this test that its second thread is to become another program.
+const EXEC: &str = "STALLSCOPE_TEST_EXEC";
+
+#[test]
+fn a_process_whose_second_thread_becomes_another_program_goes_on() {
+    let burn = || {
+        let mut sh = std::process::Command::new("sh");
+        sh.args(["-c", "while :; do :; done"]);
+        sh
+    };
+    if std::env::var_os(EXEC).is_some() {
+        std::io::stdin()
+            .read_line(&mut String::new())
+            .expect("it reads");
+        let exec = std::thread::spawn(move || burn().exec());
+        panic!("{:?}", exec.join());
+    }
+    let name = "a_process_whose_second_thread_becomes_another_program_goes_on";
+    let mut child = std::process::Command::new(std::env::current_exe().expect("this is a program"));
+    child.args(["--exact", name, "--nocapture"]).env(EXEC, "");
+    let mut child = child
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("it can be started");
+    let mut to = child.stdin.take().expect("a pipe");
+    let recorded = recorded(&[child.id()], || {
+        std::thread::sleep(Duration::from_millis(500));
+        to.write_all(b"go\n").expect("it reads");
+        std::thread::sleep(Duration::from_millis(2_500));
+    });
+    child.kill().expect("it burns");
+    child.wait().expect("it ends");
+    let Some(Recorded { threads, names, .. }) = recorded else {
+        return;
+    };
+    let end = format!("/tid:{}", child.id());
+    let named = names.iter().find(|(_, path)| path.ends_with(&end));
+    let rows = &threads[named.expect("it is an entity").0];
+    let in_order = rows.windows(2).all(|pair| pair[0].0 <= pair[1].0);
+    let on_cpu = sensors::ledger::THREAD_LEDGER
+        .position("on_cpu_ns")
+        .expect("it is a column");
+    let ran = |row: usize| rows[row].1[on_cpu];
+    let (first, last) = (ran(0), ran(rows.len() - 1));
+    println!("{last} ns on a CPU after {} rows", rows.len());
+    assert!(in_order, "{rows:?}");
+    assert!(last > first + 50_000_000, "it burned: {first} and {last}");
 }

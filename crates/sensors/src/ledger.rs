@@ -2,14 +2,15 @@
 //!
 //! The scheduler itself tells of every switch and wake-up (`bpf/ledger.bpf.c`), so that a thread is always
 //! in one of these columns: their growth over a window is the window's length. Reasons by precedence: a
-//! quota, memory, a disk, something else of the kernel's, the system call. The sampler fills the tables
-//! where the program loads.
+//! quota, memory, a disk, something else of the kernel's, PostgreSQL's own word, the system call. The
+//! sampler fills the tables where the program loads.
 
 use std::time::Duration;
 
 use model::{Column, EntityKind, LedgerClass, Table, Unit};
 
 const SWITCH: &str = "sched_switch by BPF";
+const WORD: &str = "PostgreSQL's wait_event_info at sched_switch by BPF";
 const QUEUE: &str = "sched_wakeup, sched_migrate_task, sched_switch by BPF";
 
 macro_rules! time {
@@ -105,6 +106,56 @@ static COLUMNS: &[Column] = &[
         SWITCH
     ),
     time!(
+        "postgres_lwlock_ns",
+        "Asleep, PostgreSQL says LWLock: for a lock that the server takes for itself; but for the next.",
+        WORD
+    ),
+    time!(
+        "postgres_wal_lock_ns",
+        "Asleep, PostgreSQL says LWLock:WALWrite: behind the backend that writes and syncs the log for all.",
+        WORD
+    ),
+    time!(
+        "postgres_lock_ns",
+        "Asleep, PostgreSQL says Lock: for a row, table or transaction that another session holds.",
+        WORD
+    ),
+    time!(
+        "postgres_buffer_pin_ns",
+        "Asleep, PostgreSQL says BufferPin: until others have done with a buffer.",
+        WORD
+    ),
+    time!(
+        "postgres_activity_ns",
+        "Asleep, PostgreSQL says Activity: a process of the server that has no work.",
+        WORD
+    ),
+    time!(
+        "postgres_client_ns",
+        "Asleep, PostgreSQL says Client: for the client's next word (Client:ClientWrite is in output_ns).",
+        WORD
+    ),
+    time!(
+        "postgres_extension_ns",
+        "Asleep, PostgreSQL says Extension.",
+        WORD
+    ),
+    time!(
+        "postgres_ipc_ns",
+        "Asleep, PostgreSQL says IPC: for another process of the server.",
+        WORD
+    ),
+    time!(
+        "postgres_timeout_ns",
+        "Asleep, PostgreSQL says Timeout: until a time.",
+        WORD
+    ),
+    time!(
+        "postgres_io_ns",
+        "Asleep and not for a disk as the kernel has it, PostgreSQL says IO: for one of its processes that reads and writes for others, as a rule.",
+        WORD
+    ),
+    time!(
         "queued_rest_ns",
         "Ready to run, while processes other than target and generator had its CPU.",
         QUEUE
@@ -139,7 +190,7 @@ static COLUMNS: &[Column] = &[
     Column::gauge(
         "known_since_ns",
         Unit::Nanoseconds,
-        "When its first event was seen, since which it is counted, on CLOCK_BOOTTIME.",
+        "Since when it is counted, on CLOCK_BOOTTIME: its first event or, of who slept on, the first reading. Missing of (short-lived).",
         SWITCH,
     ),
     Column::gauge(
@@ -159,17 +210,19 @@ static COLUMNS: &[Column] = &[
 /// The processes of the rest are read this often.
 pub const REST_PERIOD: Duration = Duration::from_secs(1);
 /// Classes that are counted, before the waits for a CPU.
-pub const CLASSES: usize = 20;
+pub const CLASSES: usize = 30;
+/// The last of them: those that PostgreSQL's own word decides.
+pub const WORDS: usize = 10;
 /// Who can have had a CPU that is waited for.
 pub const HOLDERS: usize = 4;
 /// All columns.
-pub const WIDTH: usize = 30;
+pub const WIDTH: usize = 40;
 
 /// The threads of target and generator.
 pub static THREAD_LEDGER: Table = Table::new(
     "thread_ledger",
     EntityKind::Thread,
-    "Where every nanosecond of each thread of target and generator went, as the scheduler tells it.",
+    "Where every nanosecond of each thread of target and generator went, as the scheduler tells it; threads that ended before they were listed are one thread of their process, (short-lived), and their times are added up.",
     COLUMNS,
 );
 
@@ -198,16 +251,19 @@ pub fn class(column: &str) -> Option<LedgerClass> {
         "throttled_ns" => LedgerClass::Throttled,
         "memory_other_ns" => LedgerClass::Reclaim,
         "memory_sync_ns" | "io_sync_ns" | "kernel_sync_ns" => LedgerClass::Sync,
-        "memory_read_write_ns" | "io_read_write_ns" => LedgerClass::ReadWrite,
+        "memory_read_write_ns" | "io_read_write_ns" | "postgres_io_ns" => LedgerClass::ReadWrite,
+        "postgres_lwlock_ns" | "postgres_buffer_pin_ns" => LedgerClass::InternalLock,
+        "postgres_wal_lock_ns" => LedgerClass::SyncQueue,
+        "postgres_lock_ns" => LedgerClass::DatabaseLock,
         "memory_fault_ns" | "io_fault_ns" => LedgerClass::PageFault,
         "io_other_ns" | "kernel_other_ns" | "kernel_read_write_ns" | "kernel_fault_ns" => {
             LedgerClass::Uninterruptible
         }
         "futex_ns" => LedgerClass::Futex,
         "output_ns" => LedgerClass::Output,
-        "input_ns" => LedgerClass::Input,
-        "sleep_ns" => LedgerClass::Sleep,
-        "other_call_ns" => LedgerClass::OtherCall,
+        "input_ns" | "postgres_activity_ns" | "postgres_client_ns" => LedgerClass::Input,
+        "sleep_ns" | "postgres_timeout_ns" => LedgerClass::Sleep,
+        "other_call_ns" | "postgres_extension_ns" | "postgres_ipc_ns" => LedgerClass::OtherCall,
         "unknown_ns" => LedgerClass::Unknown,
         _ if column.starts_with("queued_") => LedgerClass::CpuWait,
         _ => return None,
@@ -224,6 +280,8 @@ mod tests {
         for (place, column) in THREAD_LEDGER.columns.iter().enumerate() {
             let is_time = place < CLASSES + HOLDERS;
             assert_eq!(class(&column.name).is_some(), is_time, "{}", column.name);
+            let is_word = (CLASSES - WORDS..CLASSES).contains(&place);
+            assert_eq!(column.name.starts_with("postgres_"), is_word);
         }
     }
 }

@@ -35,13 +35,13 @@ pub mod wait_event;
 pub use affinity::{CpuList, cpus_allowed, cpus_online};
 pub use connection::{CONNECTION, CONNECTION_PERIOD, TcpReading, parse_tcp};
 pub use filesystem::{FILESYSTEM, FILESYSTEM_PERIOD};
-pub use process::{ProcessStat, parse_stat};
+pub use process::{ProcessStat, ProcessUsage, parse_stat};
 pub use recorder::{CLOCK, CLOCK_PERIOD, RECORDER, TICK};
 pub use sensor::{
     Facts, Hierarchy, Lack, Malformed, Parse, Period, Place, Reading, Scope, Sensor, Source,
     Subject, Within, Word,
 };
-pub use thread::syscall;
+pub use thread::{ThreadUsage, syscall};
 
 /// Every sensor, in the order in which their tables are shown.
 pub fn all() -> &'static [&'static Sensor] {

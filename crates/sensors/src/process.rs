@@ -76,6 +76,38 @@ pub(crate) static SENSOR: Sensor = Sensor {
     parse,
 };
 
+/// A row of the table: what a process has used so far, `MISSING` where that is not known. Its columns tell
+/// what each is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs, reason = "the columns of the same names have them")]
+pub struct ProcessUsage {
+    pub user_ns: i64,
+    pub system_ns: i64,
+    pub children_ns: i64,
+    pub threads: i64,
+    pub resident_bytes: i64,
+    pub read_bytes: i64,
+    pub write_bytes: i64,
+}
+
+impl ProcessUsage {
+    /// Columns of the table.
+    pub const WIDTH: usize = 7;
+
+    /// As the table has it.
+    pub fn row(&self) -> [i64; Self::WIDTH] {
+        [
+            self.user_ns,
+            self.system_ns,
+            self.children_ns,
+            self.threads,
+            self.resident_bytes,
+            self.read_bytes,
+            self.write_bytes,
+        ]
+    }
+}
+
 /// The fields of /proc/PID/stat (proc(5)) that are used, times in ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ProcessStat<'a> {
@@ -158,18 +190,16 @@ fn parse(
             .source(1)
             .map_or(MISSING, |text| keyed(text, key, 1))
     };
-    emit(
-        Subject::Own,
-        &[
-            times(stat.times.0, tick),
-            times(stat.times.1, tick),
-            times(sum(stat.child_times), tick),
-            stat.threads,
-            times(stat.resident_pages, reading.facts.page_bytes),
-            io(b"read_bytes:"),
-            io(b"write_bytes:"),
-        ],
-    );
+    let usage = ProcessUsage {
+        user_ns: times(stat.times.0, tick),
+        system_ns: times(stat.times.1, tick),
+        children_ns: times(sum(stat.child_times), tick),
+        threads: stat.threads,
+        resident_bytes: times(stat.resident_pages, reading.facts.page_bytes),
+        read_bytes: io(b"read_bytes:"),
+        write_bytes: io(b"write_bytes:"),
+    };
+    emit(Subject::Own, &usage.row());
     Ok(())
 }
 

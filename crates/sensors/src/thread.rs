@@ -89,14 +89,72 @@ pub(crate) static SENSOR: Sensor = Sensor {
     parse,
 };
 
+/// What schedstat and stat say of a thread, or another who knows as much; `MISSING` where that is not known.
+/// The columns of the same names tell what each is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs, reason = "the columns of the same names have them")]
+pub struct ThreadUsage {
+    pub run_ns: i64,
+    pub wait_ns: i64,
+    pub slices: i64,
+    pub user_ns: i64,
+    pub system_ns: i64,
+    pub minor_faults: i64,
+    pub major_faults: i64,
+    pub state: i64,
+    pub cpu: i64,
+}
+
+impl ThreadUsage {
+    /// Where nothing is known.
+    const UNKNOWN: Self = Self {
+        run_ns: MISSING,
+        wait_ns: MISSING,
+        slices: MISSING,
+        user_ns: MISSING,
+        system_ns: MISSING,
+        minor_faults: MISSING,
+        major_faults: MISSING,
+        state: MISSING,
+        cpu: MISSING,
+    };
+
+    /// A row of the table, with what the other sources of a reading say.
+    pub fn row(&self, reading: &Reading<'_>) -> [i64; 12] {
+        let call = reading.source(2);
+        let channel = reading.source(3);
+        let word = reading.source(4).and_then(|bytes| bytes.try_into().ok());
+        [
+            self.run_ns,
+            self.wait_ns,
+            self.slices,
+            self.user_ns,
+            self.system_ns,
+            self.minor_faults,
+            self.major_faults,
+            self.state,
+            call.map_or(MISSING, syscall_of),
+            self.cpu,
+            channel.map_or(MISSING, |text| channel_of(text, self.state, call)),
+            word.map_or(MISSING, |bytes| i64::from(u32::from_ne_bytes(bytes))),
+        ]
+    }
+}
+
 fn parse(
     reading: &Reading<'_>,
     emit: &mut dyn FnMut(Subject<'_>, &[i64]),
 ) -> Result<(), Malformed> {
-    let mut row = [MISSING; 12];
+    let mut usage = ThreadUsage::UNKNOWN;
     if let Some(text) = reading.source(0) {
         let mut times = words(whole(text));
-        for value in &mut row[..3] {
+        let ThreadUsage {
+            run_ns,
+            wait_ns,
+            slices,
+            ..
+        } = &mut usage;
+        for value in [run_ns, wait_ns, slices] {
             *value = times
                 .next()
                 .and_then(number)
@@ -106,25 +164,17 @@ fn parse(
     if let Some(text) = reading.source(1) {
         let stat = parse_stat(text)?;
         let tick = reading.facts.tick_ns;
-        row[3] = times(stat.times.0, tick);
-        row[4] = times(stat.times.1, tick);
-        (row[5], row[6]) = stat.faults;
-        row[7] = i64::from(stat.state);
-        row[9] = stat.cpu;
-        if row[0] == MISSING {
+        usage.user_ns = times(stat.times.0, tick);
+        usage.system_ns = times(stat.times.1, tick);
+        (usage.minor_faults, usage.major_faults) = stat.faults;
+        usage.state = i64::from(stat.state);
+        usage.cpu = stat.cpu;
+        if usage.run_ns == MISSING {
             // Without schedstat the ticks are all there is.
-            row[0] = sum((row[3], row[4]));
+            usage.run_ns = sum((usage.user_ns, usage.system_ns));
         }
     }
-    if let Some(text) = reading.source(2) {
-        row[8] = syscall_of(text);
-    }
-    if let Some(text) = reading.source(3) {
-        row[10] = channel_of(text, row[7], reading.source(2));
-    }
-    if let Some(bytes) = reading.source(4).and_then(|bytes| bytes.try_into().ok()) {
-        row[11] = i64::from(u32::from_ne_bytes(bytes));
-    }
+    let row = usage.row(reading);
     if row.iter().any(|value| *value != MISSING) {
         emit(Subject::Own, &row);
     }

@@ -58,6 +58,13 @@ impl WaitClass {
 /// The word of a backend that waits for nothing.
 pub const NOT_WAITING: u32 = 0;
 
+/// `LWLock:WALWrite`, held by the backend that syncs the log for all (group commit). An individual lock keeps
+/// its number: 8 in lwlocknames.txt of versions 13 to 18.
+pub const WAL_WRITE: u32 = 0x0100_0008;
+
+/// `Client:ClientWrite`, of who sends; the second of its class in versions 13 to 18.
+pub const CLIENT_WRITE: u32 = 0x0600_0001;
+
 /// The class of a wait; `None` for `NOT_WAITING` and for a byte that no version knows (servers made
 /// from PostgreSQL have classes of their own).
 pub const fn class(code: u32) -> Option<WaitClass> {
@@ -134,7 +141,8 @@ mod tests {
                 assert_eq!(name(major, 0x0300_0000 | number), Some(expected));
             }
             assert_eq!(name(major, 0x0600_0000), Some("ClientRead"));
-            assert_eq!(name(major, 0x0100_0008), Some("WALWrite"));
+            assert_eq!(name(major, WAL_WRITE), Some("WALWrite"));
+            assert_eq!(name(major, CLIENT_WRITE), Some("ClientWrite"));
             assert_eq!(name(major, 0x0400_0000), Some("BufferPin"));
             assert_eq!(name(major, NOT_WAITING), None);
         }

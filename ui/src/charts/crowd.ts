@@ -51,6 +51,8 @@ export interface Member {
   readonly storage: number | undefined;
   /** Counters of CPU time that add up to its own. */
   readonly cpuTime: readonly Series[];
+  /** Its threads, by their places. */
+  readonly places: readonly number[];
 }
 
 /** The crowd, as a tree with a root per role. */
@@ -285,6 +287,7 @@ class Grower {
       busiest,
       storage: moved === undefined ? undefined : moved / (span / SECOND),
       cpuTime: processes.flatMap((process) => process.cpuTime),
+      places: threads.map((thread) => thread.place),
     };
   }
 }

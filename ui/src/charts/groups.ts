@@ -12,6 +12,8 @@ import type { TreeNode } from "./tree";
 export interface GroupPressure {
   readonly some: Share | undefined;
   readonly full: Share | undefined;
+  /** Stall density, some: mean over the CPUs, unweighted; where it was recorded. */
+  readonly density: Share | undefined;
 }
 
 /** A control group over a window; `undefined` is not seen. */
@@ -127,13 +129,15 @@ function group(
   const limit = measured(tables, "cgroup_limit", place, window);
   const memory = measured(tables, "cgroup_memory", place, window);
   const pressure = measured(tables, "cgroup_pressure", place, window);
-  const share = (column: string) => {
-    const rate = pressure.rate(column);
+  const stall = measured(tables, "cgroup_stall", place, window);
+  const share = (of: typeof pressure, column: string) => {
+    const rate = of.rate(column);
     return rate === undefined ? undefined : rate / SECOND;
   };
   const stalls = (resource: string) => ({
-    some: share(`${resource}_some_ns`),
-    full: share(`${resource}_full_ns`),
+    some: share(pressure, `${resource}_some_ns`),
+    full: share(pressure, `${resource}_full_ns`),
+    density: share(stall, `${resource}_some_ns`),
   });
   const limits = [memory.last("limit_bytes"), memory.last("high_bytes")];
   const memoryLimits = limits.filter((it) => it !== undefined);

@@ -27,6 +27,16 @@ export interface LaneLine {
   readonly nothing?: string;
 }
 
+/** How many there were of each size over time, painted behind the lines of a lane. */
+export interface LaneHeat {
+  /** Where its bins begin and the last one ends: finer than those of the lines. */
+  readonly edges: Float64Array;
+  /** What parts the sizes, rising, one more than there are rows; the axis is in factors of them. */
+  readonly bounds: Float64Array;
+  /** Per row, lowest first, and bin. */
+  readonly counts: readonly Float64Array[];
+}
+
 /** One subject over time. */
 export interface Lane {
   /** Unique on the page: `pressure-cpu`. */
@@ -48,6 +58,10 @@ export interface Lane {
   readonly least: number;
   /** A value that a finding was held against. */
   readonly threshold?: { readonly value: number; readonly label: string };
+  /** What is painted behind its lines, on an axis in factors. */
+  readonly heat?: LaneHeat;
+  /** Whether it belongs to the lane above it, and is lower than others. */
+  readonly slim?: boolean;
   /** Where nothing was seen, and why. */
   readonly unseen: readonly { readonly span: Span; readonly why: string }[];
   /** The lane in a few words where nothing moves in it; it is folded to them. */

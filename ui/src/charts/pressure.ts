@@ -8,12 +8,7 @@ import { unseen } from "./gaps";
 import type { Lane } from "./lane";
 
 const RESOURCES: readonly Resource[] = ["cpu", "memory", "io", "irq"];
-const TITLES: Record<Resource, string> = {
-  cpu: "CPU pressure",
-  memory: "Memory pressure",
-  io: "I/O pressure",
-  irq: "IRQ pressure",
-};
+const WORDS: Record<Resource, string> = { cpu: "CPU", memory: "Memory", io: "I/O", irq: "IRQ" };
 
 /** Who has pressure: the machine, and the group that the report speaks of. */
 export interface Pressed {
@@ -44,7 +39,9 @@ export function pressureLanes(recording: Recording, tables: Tables): Lane[] {
   const about = recording.page.report.verdict.findings[0]?.cause.split(".")[0];
   const first = RESOURCES.filter((resource) => resource === about);
   return [...new Set([...first, ...RESOURCES])].flatMap((resource) =>
-    who.flatMap((it) => pressureLane(recording, tables, it, resource) ?? []),
+    who.flatMap((it) =>
+      [pressureLane, stallLane].flatMap((lane) => lane(recording, tables, it, resource) ?? []),
+    ),
   );
 }
 
@@ -72,10 +69,45 @@ export function pressureLane(
     machine ? what.endsWith(resource) || what.startsWith(`${resource}_`) : what === who.name;
   return binLane(table, {
     id: `${machine ? "" : "group-"}pressure-${resource}`,
-    title: `${TITLES[resource]}, ${who.name}`,
+    title: `${WORDS[resource]} pressure, ${who.name}`,
     lines: [...some, ...full],
     format: percent,
     least: 1,
     unseen: unseen(recording, who.table, concerns),
+  });
+}
+
+/** Stall density: the mean over the CPUs of the part of their time that was lost, at every reading. No
+    pressure, which is a fold over 2 s weighted by how busy CPUs were: another number, below its own. */
+export function stallLane(
+  recording: Recording,
+  tables: Tables,
+  who: Pressed,
+  resource: Resource,
+): Lane | undefined {
+  const machine = who.table === "pressure";
+  const name = machine ? "stall" : "cgroup_stall";
+  const table = tables.bins(name);
+  if (table === undefined) return undefined;
+  const line = (kind: "some" | "full"): LineDraft => ({
+    label: kind,
+    colour: `--${resource}`,
+    fill: 0,
+    style: "line",
+    ...(kind === "full" && { dash: [3, 2] }),
+    series: [tables.series(name, who.place, `${resource}_${kind}_ns`)],
+    factor: 1e-9,
+  });
+  const some = resource === "irq" ? [] : [line("some")];
+  const full = resource === "cpu" && machine ? [] : [line("full")];
+  const every = table.about.every?.near_ns;
+  return binLane(table, {
+    id: `${machine ? "" : "group-"}stall-${resource}`,
+    title: `${WORDS[resource]} stall density${every ? ` ${every / 1e6} ms` : ""}${machine ? "" : `, ${who.name}`}`,
+    lines: [...some, ...full],
+    format: percent,
+    least: 1,
+    slim: true,
+    unseen: unseen(recording, name, (what) => machine || what === who.name),
   });
 }

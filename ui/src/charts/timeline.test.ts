@@ -71,6 +71,35 @@ describe("pressure", () => {
     expect(cpu?.title).toBe("CPU pressure, machine");
   });
 
+  it("has stall density below it, finer and by itself, and never cpu full of the machine", async () => {
+    const stall = (name: string, entity: number, some: readonly number[]) => ({
+      name,
+      entity: entity === 0 ? ("machine" as const) : ("cgroup" as const),
+      columns,
+      series: [
+        { entity, column: "cpu_some_ns", values: some },
+        { entity, column: "cpu_full_ns", values: 5e8 },
+      ],
+    });
+    const burst = [0, 0, 0, 1e9, 0, 0, 0, 0, 0, 0];
+    const share = { resource: "cpu", kind: "some", share: 0.5, fold_ns: 2e9 } as const;
+    const all = await lanes({
+      entities: [MACHINE, GROUP],
+      report: report({ pressure: [{ ...share, entity: GROUP }] }),
+      tables: [machine, stall("stall", 0, burst), stall("cgroup_stall", 1, burst)],
+    });
+    const order = ["group-stall-cpu", "pressure-cpu", "stall-cpu", "pressure-memory"];
+    expect([...all.keys()].slice(0, 4)).toEqual(order);
+    const own = all.get("stall-cpu");
+    expect(own?.title).toBe("CPU stall density");
+    expect([own?.slim, own?.stacked, own?.least]).toEqual([true, undefined, 1]);
+    expect(own?.lines.map((line) => line.label)).toEqual(["some"]);
+    expect(values(own, "some")).toEqual([0, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
+    expect(own?.lines[0]?.over?.({ from: 2 * SECOND, to: 4 * SECOND })).toBe(0.5);
+    expect(all.get("group-stall-cpu")?.title).toBe("CPU stall density, /db");
+    expect(all.get("group-stall-cpu")?.lines.map((line) => line.label)).toEqual(["some", "full"]);
+  });
+
   it("begins with the resource that the verdict is about", async () => {
     const { verdict } = golden("cpu-saturated");
     const findings = verdict.findings.map((it) => ({ ...it, cause: "memory.limit" }));

@@ -8,13 +8,17 @@ import { intersection, length, type Span } from "../data/units";
 import type { Lane } from "./lane";
 import { cpuLanes, diskLanes, loadLane, memoryLanes, networkLanes } from "./machine";
 import { pressureLanes } from "./pressure";
+import { REQUEST_TABLES, requestLanes } from "./requestTimes";
 import { workloadLanes } from "./workload";
 
 /** The tables that the lanes are made of. */
 export const TABLES = [
   "signal",
+  ...REQUEST_TABLES,
   "pressure",
   "cgroup_pressure",
+  "stall",
+  "cgroup_stall",
   "cpu",
   "load",
   "disk",
@@ -22,13 +26,16 @@ export const TABLES = [
   "tcp",
   "memory",
   "paging",
-] as const;
+];
 
 /** All lanes, in the order of reading. */
 export function timeline(recording: Recording, tables: Tables): Lane[] {
   const load = loadLane(recording, tables);
+  const [throughput, ...latency] = workloadLanes(recording, tables);
   return [
-    ...workloadLanes(recording, tables),
+    ...(throughput === undefined ? [] : [throughput]),
+    ...requestLanes(recording, tables, throughput !== undefined),
+    ...latency,
     ...pressureLanes(recording, tables),
     ...cpuLanes(recording, tables),
     ...(load === undefined ? [] : [load]),

@@ -103,6 +103,8 @@ describe("the workload's numbers", () => {
     expect(said(report)[1]).toContain("from pgbench; p99 needs --quantiles");
     latency(report).provenance = "derived";
     expect(said(report)[1]).toContain("from clients and throughput: no evidence");
+    latency(report).provenance = "kernel";
+    expect(said(report)[1]).toContain("request times seen in the kernel");
     latency(report).mean = null;
     expect(said(report)[1]).toContain("no data: nothing was completed");
     expect(said({ ...report, signals: [] })).toEqual([]);

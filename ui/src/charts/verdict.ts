@@ -115,6 +115,8 @@ function latencyFact(latency: Signal, report: Report): Fact {
   let note = `from ${tool}`;
   if (latency.provenance === "derived") {
     note = `worked out by ${tool} from clients and throughput: no evidence`;
+  } else if (latency.provenance === "kernel") {
+    note = "request times seen in the kernel";
   } else if (latency.quantiles.length === 0) {
     note += option ? `; p99 needs ${option}` : "; no percentiles";
   }

@@ -24,7 +24,7 @@ export function Account({ report }: { report: Report }) {
           return (
             <span
               key={part.key}
-              class={`part ${look}`}
+              class={`part ${look} quality-${part.quality}`}
               style={{ ...style, width: `${part.width / 100}%` }}
             >
               <span class="part-label">
@@ -48,7 +48,18 @@ export function Account({ report }: { report: Report }) {
             <tr key={part.key}>
               <th scope="row">
                 <Swatch paint={part.paint} /> {part.short}
-                {part.note && <small>{part.note}</small>}
+                {part.made.length > 0 ? (
+                  <details>
+                    <summary>{part.note || "made of"}</summary>
+                    <ul>
+                      {part.made.map((said) => (
+                        <li key={said}>{said}</li>
+                      ))}
+                    </ul>
+                  </details>
+                ) : (
+                  part.note && <small>{part.note}</small>
+                )}
               </th>
               <td class="account-share">
                 <Aligned text={percent(part.share)} />

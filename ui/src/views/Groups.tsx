@@ -18,6 +18,7 @@ export function Groups() {
     "cgroup_memory",
     "cgroup_io",
     "cgroup_pressure",
+    "cgroup_stall",
   );
   const nodes = useMemo(
     () => (tables === undefined ? [] : groups(recording, tables, window)),
@@ -31,7 +32,7 @@ export function Groups() {
       <p class="summary muted">
         A group's CPU time and memory include those of the groups within it. Its CPU pressure
         includes waiting for its own quota. Some: at least one task waited; full: all that were not
-        idle did.
+        idle did. Density: the part of the CPUs' time lost to some, unweighted; no pressure.
       </p>
       {recording.table("cgroup_pressure") === undefined && (
         <Missing table="cgroup_pressure" what="the pressure of groups" />
@@ -83,7 +84,7 @@ function Name({ group }: { readonly group: Group }) {
 
 /** Some over full, as two bars in one and in numbers; missing is not zero. */
 function Stalls({ pressure, fill }: { readonly pressure: GroupPressure; readonly fill: string }) {
-  const { some, full } = pressure;
+  const { some, full, density } = pressure;
   if (some === undefined) return <span class="muted">not seen</span>;
   const width = (share: number) => `${Math.min(share, 1) * 100}%`;
   return (
@@ -94,6 +95,7 @@ function Stalls({ pressure, fill }: { readonly pressure: GroupPressure; readonly
         <span class="meter-some" style={{ width: width(some) }} />
         {full !== undefined && <span class="meter-full" style={{ width: width(full) }} />}
       </span>
+      {density !== undefined && <span class="muted below">density {percent(density)}</span>}
     </>
   );
 }

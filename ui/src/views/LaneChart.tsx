@@ -4,16 +4,17 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type uPlot from "uplot";
-import type { Lane, LaneLine } from "../charts/lane";
+import type { Lane, LaneHeat, LaneLine } from "../charts/lane";
 import { ticks } from "../charts/outline";
 import { reading, spoken, written } from "../charts/readout";
+import { heatReading, sizeAt } from "../charts/requestTimes";
 import { instant } from "../data/format";
 import type { Pixels, Span } from "../data/units";
 import { useSight } from "./axis";
 import { useColours } from "./colours";
 import { useCursor } from "./cursor";
 import "./LaneChart.css";
-import { AXIS, heightOf, isDetailed, MARGIN, plot, tickCount } from "./plot";
+import { ABOVE, AXIS, BELOW, heightOf, isDetailed, MARGIN, plot, tickCount } from "./plot";
 import { usePage } from "./state";
 
 /** Something that lies on the time axis and concerns all lanes: a phase, an event. */
@@ -137,6 +138,7 @@ interface RowProps {
 
 function Row({ lane, height, width }: RowProps) {
   const [open, setOpen] = useState(false);
+  const into = useRef<HTMLDivElement>(null);
   if (lane.still !== undefined && !open) {
     return (
       <div class="lane lane-still" data-lane={lane.id}>
@@ -147,7 +149,7 @@ function Row({ lane, height, width }: RowProps) {
     );
   }
   return (
-    <div class="lane" data-lane={lane.id}>
+    <div class={lane.slim ? "lane lane-slim" : "lane"} data-lane={lane.id}>
       <div class="lane-head">
         <h3 title={lane.title}>
           {lane.still === undefined ? (
@@ -159,8 +161,9 @@ function Row({ lane, height, width }: RowProps) {
           )}
         </h3>
         <Readout lane={lane} />
+        {lane.heat && <HeatReading heat={lane.heat} plot={into} />}
       </div>
-      <div class="lane-plot" style={{ height: `${height}px` }}>
+      <div ref={into} class="lane-plot" style={{ height: `${height}px` }}>
         <Plot lane={lane} height={height} width={width} />
       </div>
     </div>
@@ -187,6 +190,36 @@ function Readout({ lane }: { lane: Lane }) {
         </li>
       ))}
     </ul>
+  );
+}
+
+/** How many there were where the pointer is; without it what the colours mean. */
+function HeatReading({
+  heat,
+  plot,
+}: {
+  readonly heat: LaneHeat;
+  readonly plot: { current: HTMLElement | null };
+}) {
+  const { axis } = usePage();
+  const cursor = useSight(axis, "cursor");
+  const [size, setSize] = useState<number>();
+  useEffect(() => {
+    const rows = plot.current?.closest(".lanes-rows");
+    const move = (event: Event) => {
+      const box = plot.current?.getBoundingClientRect();
+      if (box === undefined || !(event instanceof PointerEvent)) return;
+      const height = (box.bottom - BELOW - event.clientY) / (box.height - ABOVE - BELOW);
+      setSize(height >= 0 && height < 1 ? sizeAt(heat, height) : undefined);
+    };
+    rows?.addEventListener("pointermove", move);
+    return () => rows?.removeEventListener("pointermove", move);
+  }, [heat, plot]);
+  if (cursor !== undefined) return <p class="lane-heat">{heatReading(heat, cursor, size)}</p>;
+  return (
+    <p class="lane-heat muted">
+      few <span class="lane-ramp" aria-hidden="true" /> many, by factors
+    </p>
   );
 }
 

@@ -6,6 +6,7 @@ import { marks, type PhaseBox, phaseBoxes, placed, TABLES, timeline } from "../c
 import { instant } from "../data/format";
 import { useSight } from "./axis";
 import { LaneChart } from "./LaneChart";
+import { RequestTimes } from "./RequestTimes";
 import { usePage, useTables } from "./state";
 import "./Timeline.css";
 
@@ -18,13 +19,15 @@ export function Timeline() {
     [recording],
   );
   const phases = useMemo(() => phaseBoxes(recording), [recording]);
-  if (lanes === undefined) return <p class="muted timeline-waiting">Unpacking the recording …</p>;
+  if (lanes === undefined || tables === undefined)
+    return <p class="muted timeline-waiting">Unpacking the recording …</p>;
   const step = recording.page.step_ns;
   return (
     <>
       <LaneChart lanes={lanes} label="the timeline" marks={signs}>
         {phases.length > 0 && <Phases phases={phases} />}
       </LaneChart>
+      <RequestTimes tables={tables} />
       {signs.length > 0 && (
         <ol class="timeline-marks">
           {signs.map((mark) => (

@@ -3,12 +3,14 @@
 import { useMemo } from "preact/hooks";
 import { crowd, type Member } from "../charts/crowd";
 import { absent } from "../charts/gaps";
+import { hidden, holders } from "../charts/holders";
 import { isMet } from "../charts/ledger";
 import { sentence } from "../charts/parts";
 import { sparkline } from "../charts/sparkline";
 import type { TreeNode } from "../charts/tree";
 import { duration, instant, integer, percent, rate, traffic } from "../data/format";
 import { Aligned } from "./Aligned";
+import { NumberTable } from "./NumberTable";
 import { PartsBar, PartsList } from "./PartsBar";
 import { RoleSign } from "./RoleSign";
 import { Sparkline } from "./Sparkline";
@@ -232,6 +234,7 @@ function Detail({ member }: { readonly member: Member }) {
   if (whole === undefined) return null;
   return (
     <PartsList whole={whole} format={time} quantity="Time">
+      <Held member={member} />
       <p class="muted">
         {integer(threads)} {threads === 1 ? "thread" : "threads"}, {duration(whole.total)} in all.
         {waiting !== undefined && ` ${decimals(waiting)} waiting for a CPU on average,`}
@@ -240,6 +243,47 @@ function Detail({ member }: { readonly member: Member }) {
         {busiest && ` Busiest: ${busiest.name}, ${percent(busiest.share)} of the window on a CPU.`}
       </p>
     </PartsList>
+  );
+}
+
+/** Who had the CPUs that were waited for, and what was hidden; nothing where events were not counted. */
+function Held({ member }: { readonly member: Member }) {
+  const { recording, window } = usePage();
+  const tables = useTables("thread_ledger");
+  const { places, role, kind } = member;
+  const all = tables === undefined ? [] : holders(tables, places, window);
+  const out = kind === "role" ? hidden(recording.page.report, role, window) : undefined;
+  return (
+    <>
+      {all.length > 0 && (
+        <NumberTable
+          caption="Waits for a CPU by who had it"
+          titles={[
+            ["CPU waited for, by who had it"],
+            ["Of the wait", "number"],
+            ["Time", "number"],
+            ["Known"],
+          ]}
+        >
+          {all.map(({ name, share, ns, quality }) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td class="number">
+                <Aligned text={percent(share)} />
+              </td>
+              <td class="number">{time(ns)}</td>
+              <td>{quality}</td>
+            </tr>
+          ))}
+        </NumberTable>
+      )}
+      {out && (
+        <p class="muted">
+          Hidden, and no part of the 100 %: {out.ns > 0 ? "+" : ""}
+          {time(out.ns)} {out.label}.
+        </p>
+      )}
+    </>
   );
 }
 

@@ -2,8 +2,9 @@
 
 import uPlot from "uplot";
 import { condensed, isDense } from "../charts/condense";
-import type { Lane } from "../charts/lane";
+import type { Lane, LaneHeat } from "../charts/lane";
 import { outline, reach, type Stroke, ticks } from "../charts/outline";
+import { cellsIn, darkness, decades } from "../charts/requestTimes";
 import { brief } from "../data/format";
 import type { Pixels, Span } from "../data/units";
 import { colour } from "./colours";
@@ -24,8 +25,17 @@ export function tickCount(width: Pixels): number {
 
 /** What a lane needs, `least` or more, so that its readout fits beside it. */
 export function heightOf(lane: Lane, least: Pixels): Pixels {
-  return Math.max(least, 10 + TEXT * (1 + lane.lines.length));
+  const own = lane.heat !== undefined ? HEAT : lane.slim ? 0 : least;
+  return Math.max(own, 10 + TEXT * (1 + lane.lines.length));
 }
+
+/** Room for the cells of a heat. */
+const HEAT: Pixels = 150;
+/** Above and below a plot: its numbers keep clear of the lines between lanes. */
+export const ABOVE: Pixels = 9;
+export const BELOW: Pixels = 7;
+/** A cell of a heat is at least so wide. */
+const CELL: Pixels = 3;
 
 export interface Size {
   readonly width: Pixels;
@@ -41,7 +51,8 @@ export function isDetailed(lane: Lane, width: Pixels, view: Span): boolean {
 export function plot(lane: Lane, size: Size, view: Span, into: HTMLElement): uPlot {
   const width = size.width - AXIS - MARGIN;
   const { x, strokes } = outline(isDense(lane, view, width) ? condensed(lane, view, width) : lane);
-  const { low, high } = reach(lane);
+  const { heat } = lane;
+  const { low, high } = heat === undefined ? reach(lane) : ends(heat);
   const linear = uPlot.paths.linear?.();
   const series = strokes.map(
     (stroke): uPlot.Series => ({
@@ -62,11 +73,10 @@ export function plot(lane: Lane, size: Size, view: Span, into: HTMLElement): uPl
     legend: { show: false },
     cursor: { show: false },
     select: { show: false, left: 0, top: 0, width: 0, height: 0 },
-    // Its numbers keep clear of the lines between lanes.
-    padding: [9, MARGIN, 7, 0],
+    padding: [ABOVE, MARGIN, BELOW, 0],
     scales: {
       x: { time: false, range: (_, min, max) => [min, max], min: view.from, max: view.to },
-      y: { range: () => [low, high] },
+      y: { range: () => [low, high], distr: heat === undefined ? 1 : 3 },
     },
     axes: [
       {
@@ -83,13 +93,17 @@ export function plot(lane: Lane, size: Size, view: Span, into: HTMLElement): uPl
         stroke: colour("--muted"),
         grid: { stroke: colour("--line"), width: 1 },
         ticks: { show: false },
-        splits: () => (low < 0 ? [low, 0, high] : [0, high]),
+        splits: () => (heat ? decades(heat) : low < 0 ? [low, 0, high] : [0, high]),
+        filter: (_, splits) => splits,
         values: (_, splits) => splits.map((value) => brief(lane.format(value))),
       },
     ],
     series: [{}, ...series],
     bands,
-    hooks: { drawAxes: [(self) => unseen(self, lane)], draw: [(self) => threshold(self, lane)] },
+    hooks: {
+      drawAxes: [(self) => cells(self, lane), (self) => unseen(self, lane)],
+      draw: [(self) => threshold(self, lane)],
+    },
   };
   const chart = new uPlot(options, [x, ...strokes.map((stroke) => stroke.y)], into);
   chart.setScale("x", { min: view.from, max: view.to });
@@ -109,6 +123,39 @@ function style({ line, of }: Stroke, lane: Lane): uPlot.Series {
   }
   const stroke = { stroke: colour(line.colour), width: line.style === "area" ? 1 : 1.25, ...dash };
   return line.style === "area" ? { ...stroke, fill: colour(line.colour, line.fill) } : stroke;
+}
+
+function ends({ bounds }: LaneHeat): { low: number; high: number } {
+  return { low: bounds[0] ?? 1, high: bounds[bounds.length - 1] ?? 1 };
+}
+
+/** Steps of darkness; more cannot be told apart. */
+const STEPS = 24;
+
+/** Paints a heat behind the lines. */
+function cells(self: uPlot, { heat }: Lane): void {
+  const { min, max } = self.scales.x ?? {};
+  if (heat === undefined || typeof min !== "number" || typeof max !== "number") return;
+  const { ctx, bbox } = self;
+  const most = bbox.width / (CELL * uPlot.pxRatio);
+  const { edges, rates, most: highest } = cellsIn(heat, { from: min, to: max }, most);
+  const x = Array.from(edges, (at) => Math.round(self.valToPos(at, "x", true)));
+  const y = Array.from(heat.bounds, (size) => Math.round(self.valToPos(size, "y", true)));
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  for (const [row, own] of rates.entries()) {
+    const [foot, head] = [y[row] ?? 0, y[row + 1] ?? 0];
+    for (const [cell, value] of own.entries()) {
+      const step = Math.round(darkness(value, highest) * STEPS);
+      if (step === 0) continue;
+      ctx.fillStyle = colour("--latency", step / STEPS, "--card");
+      const left = x[cell] ?? 0;
+      ctx.fillRect(left, head, (x[cell + 1] ?? 0) - left, foot - head);
+    }
+  }
+  ctx.restore();
 }
 
 /** Hatches what was not seen. */

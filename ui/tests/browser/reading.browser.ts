@@ -12,6 +12,7 @@ const SEEN = [
   { name: FIRST, colorScheme: "light", width: 360 },
   { name: FIRST, colorScheme: "dark", width: 360 },
   { name: GAPS, colorScheme: "light", width: 1280 },
+  { name: "requests", colorScheme: "dark", width: 1280 },
 ] as const;
 
 for (const { name, colorScheme, width } of SEEN) {

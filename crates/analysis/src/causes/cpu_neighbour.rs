@@ -42,7 +42,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         ));
     }
     let limits = &thresholds.cpu_neighbour;
-    let holders = facts.holders();
+    let holders = facts.holders(limits.wait);
     let others = match holders {
         Some(holders) => holders.others_part(),
         None if facts.is_pinned() => 1.0 - facts.own_part(),

@@ -7,6 +7,7 @@ use super::evidence::{confidence, finding, machine, share};
 use super::{Cause, Judgement, Kind, no_long_wait, no_target};
 use crate::bounds;
 use crate::facts::Facts;
+use crate::holders::Holders;
 use crate::subject::Subject;
 use crate::thresholds::Thresholds;
 use crate::words::{cpus_were, percent};
@@ -34,7 +35,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         ));
     }
     let limits = &thresholds.cpu_saturated;
-    let (own, _) = own(facts);
+    let (own, _) = own(facts, thresholds);
     if let Some(quota) = found.iter().find(|finding| finding.cause == "cpu.quota") {
         return Judgement::Absent(format!(
             "the CPU is withheld by the quota of {}, not used up",
@@ -55,7 +56,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         .generator
         .as_ref()
         .filter(|it| it.ledger.wall_ns <= 0.0 && !facts.is_pinned())
-        .filter(|_| facts.holders().is_none());
+        .filter(|_| holders(facts, thresholds).is_none());
     if let Some(generator) = unseen.filter(|_| own < limits.own) {
         return Judgement::CannotTell(format!(
             "the threads of {} were not seen in this window, and may have used the CPUs",
@@ -63,7 +64,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         ));
     }
     if own < limits.own {
-        return Judgement::Absent(match facts.holders() {
+        return Judgement::Absent(match holders(facts, thresholds) {
             Some(_) => format!(
                 "for only {} of the time that CPUs were waited for, target and generator had them",
                 percent(own)
@@ -80,10 +81,15 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
 /// What says who had the CPUs while they were waited for.
 const COUNTED: &str = "thread_ledger.queued_target_ns + queued_generator_ns";
 
+/// Who had the CPUs, from the same waits as cpu.neighbour judges: no load falls between the two.
+fn holders(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<Holders> {
+    facts.holders(thresholds.cpu_neighbour.wait)
+}
+
 /// The part of the CPUs that target and generator had: while they were waited for, where that was told,
 /// else of all time that they were busy. And the columns that say so.
-fn own(facts: &Facts<'_>) -> (f64, &'static str) {
-    match facts.holders() {
+fn own(facts: &Facts<'_>, thresholds: &Thresholds) -> (f64, &'static str) {
+    match holders(facts, thresholds) {
         Some(holders) => (1.0 - holders.others_part(), COUNTED),
         None => (facts.own_part(), "thread.run_ns + process.children_ns"),
     }
@@ -92,7 +98,7 @@ fn own(facts: &Facts<'_>) -> (f64, &'static str) {
 fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject, busy: f64) -> Finding {
     let limits = &thresholds.cpu_saturated;
     let (wait, interval) = super::cpu_wait(facts, limits.wait);
-    let (own, own_column) = own(facts);
+    let (own, own_column) = own(facts, thresholds);
     let sentence = format!(
         "CPU is the bottleneck: {} {} busy, and {}.",
         cpus_were(facts.effective_cpus),

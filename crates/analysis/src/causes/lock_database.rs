@@ -1,8 +1,8 @@
 //! Sessions of the database wait for each other's locks.
 
-use model::{Confidence, Entity, Finding, LedgerClass};
+use model::{Entity, Finding, LedgerClass};
 
-use super::evidence::{finding, share};
+use super::evidence::{finding, of_wait, share, told_by};
 use super::{Cause, Judgement, Kind, Waiting, settled, waits};
 use crate::bounds;
 use crate::facts::Facts;
@@ -14,7 +14,7 @@ pub(super) const CAUSE: Cause = Cause {
     help: "Sessions of the database wait for a lock (row, table, transaction) that another session holds.",
     about: "the backend that holds the lock, where `--postgres` tells it; else the target",
     kind: Kind::Limit,
-    told_by: "PostgreSQL's own word: backends whose wait event is of the class Lock, read from their memory (root, versions 13 to 18) or, once a second, from pg_stat_activity (`--postgres`). From outside they look idle: a lock waiter and an idle backend both sit in epoll, so where its word was not read and enough time is left, it cannot be told. Who holds the lock is known to PostgreSQL only: `--postgres DSN` asks it (pg_blocking_pids).",
+    told_by: "PostgreSQL's own word: backends whose wait event is of the class Lock, read from their memory (root, versions 13 to 18), at each of their sleeps where programs in the kernel are allowed (table `thread_ledger`) or, once a second, from pg_stat_activity (`--postgres`). From outside they look idle: a lock waiter and an idle backend both sit in epoll, so where its word was not read and enough time is left, it cannot be told. Who holds the lock is known to PostgreSQL only: `--postgres DSN` asks it (pg_blocking_pids).",
     judge,
 };
 
@@ -70,7 +70,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
             target.name
         );
         let entity = blocker.map_or(&target.entity, |(holder, _)| holder);
-        let mut evidence = vec![share(facts, "waiting for a lock", "thread.wait_event", &target.entity, held.share, held.least)];
+        let mut evidence = vec![share(facts, "waiting for a lock", &told_by(facts, &WAITS, "thread.wait_event"), &target.entity, held.share, held.least)];
         evidence.extend(blocker.map(|(holder, part)| share(facts, "of the waits behind this session", "session.blocked_by", holder, part, HOLDS)));
         Judgement::Present(Box::new(Finding {
             share: Some(held.share),
@@ -84,7 +84,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
                 (None, true) => "run with half of the clients: if throughput falls as much, this is wrong".to_owned(),
                 (None, false) => "ask who holds it: stallscope run --postgres DSN -- ..., or select pid, pg_blocking_pids(pid) from pg_stat_activity".to_owned(),
             },
-            ..finding(CAUSE.name, entity, Confidence::Consistent, sentence)
+            ..finding(CAUSE.name, entity, of_wait(facts, &WAITS, held.least, &[]), sentence)
         }))
     }))
 }

@@ -177,7 +177,8 @@ fn a_lock_that_was_counted_is_measured() {
         (&*finding.cause, finding.confidence),
         ("lock.futex", Confidence::Measured)
     );
-    assert_eq!(finding.evidence[0].column, "thread_ledger.futex_ns");
+    expect!["thread_ledger.futex_ns + postgres_lwlock_ns + postgres_buffer_pin_ns"]
+        .assert_eq(&finding.evidence[0].column);
     // Sampled, the same is consistent with a lock and no more.
     let sampled = drawn(FUTEX).diagnose();
     assert_eq!(headline(&sampled).confidence, Confidence::Consistent);
@@ -196,6 +197,19 @@ fn the_applications_own_word_divides_what_was_counted() {
         Quality::Sampled
     );
     assert_eq!(quality(&report, LedgerClass::Sleep), Quality::Exact);
+}
+
+#[test]
+fn what_the_application_says_at_each_sleep_is_not_divided_once_more() {
+    let text =
+        format!("{DATABASE}\n    thread_ledger.postgres_lock_ns *1e9 55555555555555555555\n");
+    let report = drawn(&text).diagnose();
+    let finding = headline(&report);
+    assert_eq!(finding.cause, "lock.database");
+    assert_eq!(finding.confidence, Confidence::Measured);
+    assert_eq!(finding.evidence[0].column, "thread_ledger.postgres_lock_ns");
+    assert!((part(&report, LedgerClass::DatabaseLock) - 0.5).abs() < 0.01);
+    assert_eq!(quality(&report, LedgerClass::DatabaseLock), Quality::Exact);
 }
 
 #[test]
@@ -276,6 +290,6 @@ fn waits_for_memory_and_for_syncs_are_measured() {
     );
     let report = drawn(&text).diagnose();
     assert_eq!(headline(&report).confidence, Confidence::Measured);
-    expect!["thread_ledger.memory_sync_ns + io_sync_ns + kernel_sync_ns"]
+    expect!["thread_ledger.memory_sync_ns + io_sync_ns + kernel_sync_ns + postgres_wal_lock_ns"]
         .assert_eq(&headline(&report).evidence[0].column);
 }

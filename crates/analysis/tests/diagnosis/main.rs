@@ -23,6 +23,7 @@ mod phases;
 mod pressure;
 mod quota;
 mod renaming;
+mod requests;
 mod robustness;
 mod saturated;
 mod threads;

@@ -250,3 +250,19 @@ fn a_pinned_target_is_told_by_its_books() {
     let report = drawn(&without).diagnose();
     assert_eq!(judged(&report, "cpu.neighbour").answer, Answer::CannotTell);
 }
+
+#[test]
+fn with_books_a_generator_that_waits_hides_no_part_of_the_targets_own_wait() {
+    // The generator waits for others nearly all the time; of the target's own wait they have 4 of 6.
+    let text = booked().replace(
+        "gen       11111111111111111111",
+        "gen       11111111111111111111
+    genwait   88888888888888888888
+    thread_ledger.queued_rest_ns loader1 *1e9 88888888888888888888",
+    );
+    let report = drawn(&text).diagnose();
+    let finding = headline(&report);
+    assert_eq!(finding.cause, "cpu.neighbour");
+    assert!((finding.share.expect("a share") - 0.4).abs() < 0.01);
+    assert!((finding.evidence[0].value - 2.0 / 3.0).abs() < 0.01);
+}

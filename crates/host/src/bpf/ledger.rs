@@ -4,15 +4,19 @@ use std::mem::{MaybeUninit, offset_of};
 use std::os::fd::{AsFd as _, BorrowedFd};
 
 use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
-use libbpf_rs::{MapCore as _, MapFlags, ProgramInput, num_possible_cpus};
+use libbpf_rs::{MapCore, MapFlags, ProgramInput, num_possible_cpus};
 use model::{LedgerClass, Role, Timestamp};
 use sensors::syscall;
+use sensors::wait_event::{self, WaitClass};
 
 use super::clock::SchedulerClock;
 use super::mapped::Mapped;
-use super::skeletons::ledger::types::{ledger_other, ledger_record, run_queue};
+use super::skeletons::ledger::types::{
+    ledger_account, ledger_ended, ledger_other, ledger_record, run_queue,
+};
 use super::skeletons::ledger::{LedgerSkel, LedgerSkelBuilder, OpenLedgerSkel};
 use super::{Refusal, quietly};
+use crate::words::WordPlace;
 
 pub(crate) mod sets;
 use sets::{MOST_SETS, Stall};
@@ -27,6 +31,16 @@ pub(crate) type Record = ledger_record;
 /// One thread of the others.
 pub(crate) type Other = ledger_other;
 
+/// What is counted of a thread.
+pub(crate) type Account = ledger_account;
+/// One thread of target or generator that has ended.
+pub(crate) type Ended = ledger_ended;
+
+/// Threads that may end on one CPU between two readings: 10,000 a second, and less on machines of many
+/// CPUs, where all of them together take this much room.
+const ENDED_PER_CPU: usize = 1_024;
+const MOST_ENDED: usize = 65_536;
+
 /// Classes of sleeps, as the program numbers them (enum ledger_class).
 mod asleep {
     pub(super) const FUTEX: u8 = 14;
@@ -34,6 +48,21 @@ mod asleep {
     pub(super) const INPUT: u8 = 16;
     pub(super) const SLEEP: u8 = 17;
     pub(super) const OTHER_CALL: u8 = 18;
+}
+
+/// Classes by PostgreSQL's word.
+mod told {
+    /// The system call tells.
+    pub(super) const NOTHING: u8 = 0;
+    pub(super) const LWLOCK: u8 = 20;
+    pub(super) const LOCK: u8 = 22;
+    pub(super) const BUFFER: u8 = 23;
+    pub(super) const ACTIVITY: u8 = 24;
+    pub(super) const CLIENT: u8 = 25;
+    pub(super) const EXTENSION: u8 = 26;
+    pub(super) const IPC: u8 = 27;
+    pub(super) const TIMEOUT: u8 = 28;
+    pub(super) const IO: u8 = 29;
 }
 
 /// What a call asks of a disk (enum ledger_call).
@@ -52,9 +81,21 @@ pub(crate) struct Ledger {
     ahead_ns: i64,
     records: Mapped<Record>,
     others: Mapped<Other>,
+    ended: Mapped<Ended>,
+    /// Of each CPU: the turn up to which it was read who ended there.
+    turns: Vec<u64>,
     stalls: Mapped<Stall>,
     /// CPUs that are online.
     online: usize,
+}
+
+/// What the programs are told of a process.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Assigned {
+    pub(crate) role: Role,
+    /// Where it has its word, and what that is now.
+    pub(crate) place: Option<WordPlace>,
+    pub(crate) said: u32,
 }
 
 /// What a reading could not tell.
@@ -94,6 +135,12 @@ impl Ledger {
         let mut open = LedgerSkelBuilder::default().open(place)?;
         name_calls(&mut open, architecture)?;
         sets::leave_out_absent(&mut open);
+        name_words(&mut open)?;
+        let per_cpu = ENDED_PER_CPU.min(MOST_ENDED / cpus);
+        let ended_by_place = &mut open.maps.ended_by_place;
+        ended_by_place.set_max_entries((per_cpu * cpus) as u32)?;
+        let constants = open.maps.rodata_data.as_deref_mut();
+        constants.ok_or_else(no_variables)?.ended_per_cpu = per_cpu as u32;
         let first = open.maps.bss_data.as_deref_mut();
         let first = first.ok_or_else(no_variables)?;
         first.assignment = 1;
@@ -104,27 +151,13 @@ impl Ledger {
         let mut programs = open.load()?;
         let clock = SchedulerClock::load(cpus)?;
         programs.attach()?;
-        let (records, others, stalls) = (
-            &programs.maps.record_by_place,
-            &programs.maps.other_by_place,
-            &programs.maps.stall_by_place,
-        );
+        let maps = &programs.maps;
         let mut ledger = Self {
-            records: Mapped::new(
-                records.as_fd(),
-                records.max_entries() as usize,
-                records.value_size(),
-            )?,
-            others: Mapped::new(
-                others.as_fd(),
-                others.max_entries() as usize,
-                others.value_size(),
-            )?,
-            stalls: Mapped::new(
-                stalls.as_fd(),
-                stalls.max_entries() as usize,
-                stalls.value_size(),
-            )?,
+            records: mapped(&maps.record_by_place)?,
+            others: mapped(&maps.other_by_place)?,
+            ended: mapped(&maps.ended_by_place)?,
+            turns: vec![0; cpus],
+            stalls: mapped(&maps.stall_by_place)?,
             online: cpus,
             programs,
             clock,
@@ -146,14 +179,25 @@ impl Ledger {
         Ok(())
     }
 
-    /// Gives a process a part, which those that it forks from now on inherit; `None` forgets what was
-    /// given to one that has ended. It is heeded after `heed`.
-    pub(crate) fn assign(&self, pid: u32, role: Option<Role>) -> Result<(), Refusal> {
-        let (map, key) = (&self.programs.maps.part_by_tgid, pid.to_ne_bytes());
-        match role {
-            Some(role) => map.update(&key, &part(role).to_ne_bytes(), MapFlags::ANY)?,
-            None => map.delete(&key)?,
-        }
+    /// Gives a process its part, which those that it forks from now on inherit with the place of its word.
+    /// It is heeded after `heed`.
+    pub(crate) fn assign(&self, pid: u32, assigned: Assigned) -> Result<(), Refusal> {
+        let place = assigned.place.unwrap_or(WordPlace {
+            pointer: 0,
+            offset: 0,
+        });
+        let [part, said] = [part(assigned.role), assigned.said].map(u32::to_ne_bytes);
+        let place = [place.pointer, place.offset].map(u64::to_ne_bytes);
+        let process = [part.as_slice(), &said, place.as_flattened()].concat();
+        let map = &self.programs.maps.process_by_tgid;
+        map.update(&pid.to_ne_bytes(), &process, MapFlags::ANY)?;
+        Ok(())
+    }
+
+    /// Forgets one that has ended.
+    pub(crate) fn forget(&self, pid: u32) -> Result<(), Refusal> {
+        let map = &self.programs.maps.process_by_tgid;
+        map.delete(&pid.to_ne_bytes())?;
         Ok(())
     }
 
@@ -192,13 +236,45 @@ impl Ledger {
         (0..found as usize).filter_map(|place| self.others.get(place))
     }
 
+    /// Hands over each thread of target and generator that has ended since the last time; how many are lost,
+    /// since others have taken their places meanwhile.
+    pub(crate) fn ended(&mut self, mut each: impl FnMut(&Ended)) -> u64 {
+        let per_cpu = self.ended.len() / self.cpus;
+        let mut lost = 0;
+        for (cpu, turn) in self.turns.iter_mut().enumerate() {
+            loop {
+                let place = cpu * per_cpu + *turn as usize % per_cpu;
+                let Some(ended) = self.ended.get(place) else {
+                    break;
+                };
+                // It is written first and last.
+                let again = self.ended.get(place).map(|again| again.turn);
+                if again != Some(ended.turn) || ended.turn <= *turn {
+                    break;
+                }
+                if ended.turn == *turn + 1 {
+                    each(&ended);
+                } else {
+                    lost += 1;
+                }
+                *turn += 1;
+            }
+        }
+        lost
+    }
+
     /// A time of the programs' on CLOCK_BOOTTIME.
     pub(crate) fn time(&self, scheduler_ns: u64) -> Timestamp {
         Timestamp::from_ns(scheduler_ns.cast_signed() - self.ahead_ns)
     }
 
+    /// The programs' clock less CLOCK_BOOTTIME, ns.
+    pub(crate) fn ahead_ns(&self) -> i64 {
+        self.ahead_ns
+    }
+
     /// The programs that run at events, by their hooks.
-    pub(crate) fn probes(&self) -> [(&'static str, BorrowedFd<'_>); 6] {
+    pub(crate) fn probes(&self) -> [(&'static str, BorrowedFd<'_>); 7] {
         let programs = &self.programs.progs;
         [
             ("sched_switch", programs.on_switch.as_fd()),
@@ -206,6 +282,7 @@ impl Ledger {
             ("sched_wakeup_new", programs.on_wakeup_new.as_fd()),
             ("sched_migrate_task", programs.on_migrate.as_fd()),
             ("sched_process_fork", programs.on_fork.as_fd()),
+            ("sched_process_exec", programs.on_exec.as_fd()),
             ("sched_process_exit", programs.on_exit.as_fd()),
         ]
     }
@@ -225,6 +302,10 @@ impl Ledger {
         }
         Ok(lost)
     }
+}
+
+fn mapped<T: Copy>(map: &impl MapCore) -> Result<Mapped<T>, Refusal> {
+    Mapped::new(map.as_fd(), map.max_entries() as usize, map.value_size())
 }
 
 /// Tells the program what the numbers of system calls mean.
@@ -252,6 +333,29 @@ fn name_calls(open: &mut OpenLedgerSkel<'_>, architecture: &str) -> Result<(), R
         };
         constants.asleep_by_call[number] = asleep;
         constants.kind_by_call[number] = kind;
+    }
+    Ok(())
+}
+
+/// Tells the program what PostgreSQL's words mean.
+fn name_words(open: &mut OpenLedgerSkel<'_>) -> Result<(), Refusal> {
+    let constants = open.maps.rodata_data.as_deref_mut();
+    let constants = constants.ok_or_else(no_variables)?;
+    constants.log_word = wait_event::WAL_WRITE;
+    constants.output_word = wait_event::CLIENT_WRITE;
+    for (class, to) in (0..).zip(&mut constants.class_by_word) {
+        *to = wait_event::class(class << 24).map_or(told::NOTHING, |class| match class {
+            WaitClass::LwLock => told::LWLOCK,
+            WaitClass::Lock => told::LOCK,
+            WaitClass::BufferPin => told::BUFFER,
+            WaitClass::Activity => told::ACTIVITY,
+            WaitClass::Client => told::CLIENT,
+            WaitClass::Extension => told::EXTENSION,
+            WaitClass::Ipc => told::IPC,
+            WaitClass::Timeout => told::TIMEOUT,
+            WaitClass::Io => told::IO,
+            WaitClass::InjectionPoint => told::NOTHING,
+        });
     }
     Ok(())
 }

@@ -53,6 +53,11 @@ impl<T: Copy> Mapped<T> {
         })
     }
 
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.count
+    }
+
     /// A copy of one value as it stands; `None` beyond the last.
     pub(crate) fn get(&self, index: usize) -> Option<T> {
         // SAFETY: inside of the mapping. Programs write there only while we run them, or word by word.

@@ -11,11 +11,16 @@ mod per_cpu;
 pub(crate) mod pressure;
 pub(crate) mod probes;
 pub(crate) mod requests;
+pub(crate) mod tasks;
+#[cfg(test)]
+mod verifier;
 
 use std::fmt;
 use std::sync::Mutex;
 
 use libbpf_rs::{PrintLevel, set_print};
+
+use crate::capabilities::has_first_pids;
 
 /// The code that loads each program, made from it when this crate is built.
 #[allow(
@@ -41,6 +46,9 @@ mod skeletons {
     }
     pub(crate) mod requests {
         include!(concat!(env!("OUT_DIR"), "/requests.skel.rs"));
+    }
+    pub(crate) mod tasks {
+        include!(concat!(env!("OUT_DIR"), "/tasks.skel.rs"));
     }
 }
 
@@ -76,6 +84,19 @@ impl From<rustix::io::Errno> for Refusal {
     fn from(error: rustix::io::Errno) -> Self {
         std::io::Error::from(error).into()
     }
+}
+
+/// Programs tell of processes by the kernel's own numbers, which must be the ones that are known here.
+///
+/// # Errors
+/// Where they are not.
+pub(crate) fn with_first_pids() -> Result<(), Refusal> {
+    if has_first_pids() {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        "processes have other numbers in this PID namespace than in the kernel (in a container: --pid=host)",
+    ))
 }
 
 /// What libbpf has to say while a program is loaded.

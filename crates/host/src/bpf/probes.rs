@@ -9,8 +9,8 @@ use libbpf_rs::libbpf_sys::{
 use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
 use model::Role;
 
-use super::ledger::Ledger;
 use super::ledger::sets::Member;
+use super::ledger::{Assigned, Ledger};
 use super::requests::{Requests, Side};
 use super::skeletons::floor::{FloorSkel, FloorSkelBuilder};
 use super::{Refusal, quietly};
@@ -63,7 +63,9 @@ fn of_ledger(near: bool, run: impl FnOnce()) -> Result<Vec<Probe>, Refusal> {
     let mut ledger = Ledger::load(std::env::consts::ARCH)?;
     if near {
         let own = std::process::id();
-        ledger.assign(own, Some(Role::Target))?;
+        let (place, said) = (None, 0);
+        let role = Role::Target;
+        ledger.assign(own, Assigned { role, place, said })?;
         ledger.put(Member::Process(own), Some(0))?;
         ledger.heed();
     }

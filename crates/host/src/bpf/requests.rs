@@ -138,3 +138,6 @@ impl Requests {
         ]
     }
 }
+
+#[cfg(test)]
+mod tests;

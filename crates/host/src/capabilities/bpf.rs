@@ -112,6 +112,23 @@ pub(super) fn requests(patient: &Patient<'_>) -> Answer {
     }
 }
 
+/// Whether the program that walks over all threads is taken.
+pub(super) fn tasks(patient: &Patient<'_>) -> Answer {
+    let Some(trials) = &patient.trials else {
+        return Answer::not_tried();
+    };
+    match &trials.tasks_program {
+        Ok(()) => Answer::fine(
+            "What all processes have used is read by one walk in the kernel (tried, and given back).",
+        ),
+        Err(refusal) => Answer::lacking(format!(
+            "The program that reads in one walk what all processes have used does not load: {refusal}. Two \
+             files of each are read instead, which tell as much to 10 ms, and cost more; no verdict of \
+             this version needs it."
+        )),
+    }
+}
+
 fn reason(patient: &Patient<'_>, trials: &Trials, errno: Errno) -> String {
     let closed = patient.line("proc/sys/kernel/unprivileged_bpf_disabled");
     let privileged = trials.may(Privilege::Bpf) || trials.may(Privilege::SysAdmin);

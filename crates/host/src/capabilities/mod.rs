@@ -68,6 +68,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("bpf_pressure", bpf::pressure),
     ("bpf_ledger", bpf::ledger),
     ("bpf_requests", bpf::requests),
+    ("bpf_tasks", bpf::tasks),
     ("perf", perf::check),
 ];
 

@@ -16,6 +16,7 @@ use crate::bpf::Refusal;
 use crate::bpf::pressure::Pressure;
 use crate::clock::boottime;
 use crate::ledger::Books;
+use crate::processes::Walk;
 use crate::requests::Meters;
 
 /// A capability of a process (linux/capability.h).
@@ -65,6 +66,8 @@ pub(crate) struct Trials {
     pub(crate) ledger_programs: Result<(), Refusal>,
     /// And of those that time requests.
     pub(crate) request_programs: Result<(), Refusal>,
+    /// The same of the one that walks over all threads.
+    pub(crate) tasks_program: Result<(), Refusal>,
     pub(crate) cpu_clock: Result<(), Errno>,
     pub(crate) cycles: Result<(), Errno>,
     /// Where recordings go.
@@ -105,6 +108,7 @@ impl Trials {
             pressure_program: Pressure::load().map(drop),
             ledger_programs: Books::load().map(drop),
             request_programs: Meters::load().map(drop),
+            tasks_program: Walk::load().map(drop),
             cpu_clock: perf_event(PERF_TYPE_SOFTWARE),
             cycles: perf_event(PERF_TYPE_HARDWARE),
             writable: rustix::fs::access(folder, Access::WRITE_OK),
@@ -278,6 +282,7 @@ pub(crate) mod testing {
             pressure_program: Ok(()),
             ledger_programs: Ok(()),
             request_programs: Ok(()),
+            tasks_program: Ok(()),
             cpu_clock: Ok(()),
             cycles: Ok(()),
             folder: "/home/ada".into(),
@@ -299,6 +304,7 @@ pub(crate) mod testing {
             pressure_program: Err(Refusal::new("Operation not permitted (os error 1)")),
             ledger_programs: Err(Refusal::new("Operation not permitted (os error 1)")),
             request_programs: Err(Refusal::new("Operation not permitted (os error 1)")),
+            tasks_program: Err(Refusal::new("Operation not permitted (os error 1)")),
             cycles: Err(Errno::NOENT),
             ..everything()
         }

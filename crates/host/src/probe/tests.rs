@@ -1,5 +1,7 @@
 //! A probe on files that the test writes.
 
+use sensors::Facts;
+
 use super::*;
 use model::{Entity, EntityKind};
 

@@ -5,6 +5,7 @@ use model::{EntityId, Role};
 use super::{Processes, is_near};
 use crate::kept_file::KeptFile;
 use crate::thread::Threads;
+use crate::words::MemoryWord;
 
 impl Processes {
     /// The processes that are looked at for the target's sake, by number.
@@ -25,11 +26,20 @@ impl Processes {
         near.map(|(pid, process)| (*pid, process.entity))
     }
 
-    /// Which part each process of target, generator and what they call has.
-    pub(crate) fn parts(&self) -> impl Iterator<Item = (u32, EntityId, Role)> {
+    /// The entity of a process of target, generator or what they call.
+    pub(crate) fn near_entity(&self, pid: u32) -> Option<EntityId> {
+        let process = self.by_pid.get(&pid)?;
+        is_near(process.role).then_some(process.entity)
+    }
+
+    /// Which part each process of target, generator and what they call has, and its word in memory.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = (u32, EntityId, Role, Option<&MemoryWord>)> {
         let near = self.by_pid.iter();
         let near = near.filter(|(_, process)| is_near(process.role));
-        near.map(|(pid, process)| (*pid, process.entity, process.role))
+        near.map(|(pid, process)| {
+            let word = process.threads.as_ref().and_then(Threads::word);
+            (*pid, process.entity, process.role, word)
+        })
     }
 
     /// The topmost process above one, itself included, that has the same part: the service's.
@@ -65,7 +75,7 @@ impl Processes {
     pub(crate) fn files(&self) -> impl Iterator<Item = &KeptFile> {
         self.by_pid.values().flat_map(|process| {
             let threads = process.threads.iter().flat_map(Threads::files);
-            process.probe.files().chain(threads)
+            process.meter.files().chain(threads)
         })
     }
 }

@@ -23,7 +23,7 @@ impl Machine {
             .iter()
             .map(|sensor| Intake::new(sensor.table));
         Self {
-            processes: Processes::new(root.path()).expect("it was just made"),
+            processes: Processes::new(root.path(), None).expect("it was just made"),
             root,
             scratch: Scratch::new(sensors::Facts::default()),
             cgroups: Cgroups::new(Hierarchies::default(), |_| true),

@@ -7,11 +7,9 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use model::Role;
-
 use super::*;
 use crate::bpf::ledger::Record;
-use crate::bpf::ledger::tests::{Started, loaded, skipped};
+use crate::bpf::ledger::tests::{Started, as_target, loaded, skipped};
 use crate::bpf::ledger::waits::{Group, OnDisk, burn};
 use crate::bpf::pressure::Pressure;
 use crate::clock::boottime;
@@ -84,9 +82,7 @@ impl Drop for Around {
 
 fn put(programs: &mut Ledger, pids: &[u32]) {
     for pid in pids {
-        programs
-            .assign(*pid, Some(Role::Target))
-            .expect("there is room");
+        as_target(programs, *pid);
         let put = programs.put(Member::Process(*pid), Some(0));
         put.expect("there is room");
     }
@@ -402,10 +398,7 @@ fn a_thread_alone_is_a_set_whatever_the_rest_of_its_process_does() {
     let Some((mut programs, _alone)) = loaded() else {
         return;
     };
-    let own = std::process::id();
-    programs
-        .assign(own, Some(Role::Target))
-        .expect("there is room");
+    as_target(&mut programs, std::process::id());
     let goes_on = std::sync::atomic::AtomicBool::new(true);
     let work = |tell: std::sync::mpsc::Sender<u32>| {
         let tid = rustix::thread::gettid().as_raw_nonzero().get() as u32;

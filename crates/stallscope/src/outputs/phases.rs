@@ -4,6 +4,7 @@ use analysis::{duration, percent, rate};
 use model::{Phase, PhaseKind, PhaseVerdict, Report};
 
 use super::layout::{seconds, with_note};
+use super::terminal::rate_unit;
 
 /// Phases that are shown; of more the rest is counted.
 const MOST_SHOWN: usize = 8;
@@ -14,10 +15,7 @@ pub(super) fn lines(report: &Report, width: usize) -> String {
     if phases.len() < 2 {
         return String::new();
     }
-    let unit = report
-        .workload
-        .as_ref()
-        .map_or("per second", |workload| workload.load.rate_unit.as_str());
+    let unit = rate_unit(report);
     let cells: Vec<[String; 4]> = phases
         .iter()
         .take(MOST_SHOWN)

@@ -67,10 +67,7 @@ fn headline_lines(headline: &Finding, width: usize) -> String {
 fn signal_lines(report: &Report, width: usize) -> String {
     let signal = |name: &str| report.signals.iter().find(|signal| signal.name == name);
     let mean = |name: &str| signal(name).and_then(|signal| signal.mean);
-    let unit = report
-        .workload
-        .as_ref()
-        .map_or("per second", |workload| workload.load.rate_unit.as_str());
+    let unit = rate_unit(report);
     let throughput =
         mean("throughput").map(|value| ("throughput", format!("{} {unit}", rate(value))));
     let latency = signal("latency").map(|latency| ("latency", latency_words(latency, report)));
@@ -127,6 +124,13 @@ fn signal_lines(report: &Report, width: usize) -> String {
     rows.into_iter()
         .map(|(left, right)| two_columns(left, right, width))
         .collect()
+}
+
+/// The workload's own word for its rate, if it has one.
+pub(super) fn rate_unit(report: &Report) -> &str {
+    let workload = report.workload.as_ref();
+    let unit = workload.map(|workload| workload.load.rate_unit.as_str());
+    unit.filter(|unit| !unit.is_empty()).unwrap_or("per second")
 }
 
 fn latency_words(latency: &Signal, report: &Report) -> String {

@@ -11,6 +11,7 @@ mod entities;
 mod events;
 mod file;
 mod html;
+mod requests;
 mod room;
 mod rows;
 mod tables;
@@ -49,8 +50,8 @@ const LEAST_PART: f64 = 0.01;
 
 /// Draws a recording with a report of it; `name` is what a person types for it.
 pub(crate) fn draw(recording: &Recording, report: &Report, name: &str) -> Result<Drawn> {
-    let Recording { timeline, .. } = recording;
-    let intervals = analysis::intervals(timeline);
+    let Recording { timeline, meta, .. } = recording;
+    let intervals = analysis::intervals(timeline, meta);
     let edges = edges::edges(timeline.window, report.origin, &intervals);
     // A short recording has room for more entities.
     let mut part = (edges::MOST as f64 / edges.len() as f64).clamp(1.0, MOST_PARTS);
@@ -125,6 +126,9 @@ fn draw_in(
             keep(Written { table, numbers })?;
         } else {
             keep(desk.table(data, &mut places))?;
+        }
+        if let Some(sum) = desk.request_times(&data.table, &mut places) {
+            keep(sum)?;
         }
         if data.table.name == "thread" {
             keep(desk.ledger(data, &mut places))?;

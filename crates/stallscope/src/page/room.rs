@@ -1,6 +1,6 @@
 //! How long the bins of a table must be for its numbers to fit.
 
-use model::{Column, ColumnKind, EntityId, EntityKind, Series, TableData, Timeline};
+use model::{Column, ColumnKind, EntityId, EntityKind, Series, Table, Timeline};
 
 /// Bins of a straight line between two readings that pack into the room of a number.
 const STRAIGHT: f64 = 100.0;
@@ -25,12 +25,12 @@ impl Demand {
     pub(super) fn add(
         &mut self,
         timeline: &Timeline,
-        data: &TableData,
+        table: &Table,
         (entity, edges): (EntityId, usize),
     ) {
         let mut life = None;
-        for column in data.table.columns.iter() {
-            let series = timeline.series(&data.table.name, entity, &column.name);
+        for column in table.columns.iter() {
+            let series = timeline.series(&table.name, entity, &column.name);
             let Some(series) = series.filter(|series| changes(series, column)) else {
                 continue;
             };
@@ -57,6 +57,16 @@ impl Demand {
             };
             self.series.extend((0..CLASSES).map(|_| wish()));
         }
+    }
+
+    /// Adds series that have a number of their own in each bin.
+    pub(super) fn add_each_bin(&mut self, series: usize, edges: usize) {
+        let wish = || Wish {
+            bins: edges as f64,
+            readings: f64::INFINITY,
+            several: 1.0,
+        };
+        self.series.extend((0..series).map(|_| wish()));
     }
 
     /// Numbers in bins of a stride, about.

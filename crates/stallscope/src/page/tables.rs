@@ -12,6 +12,7 @@ use super::block::Numbers;
 use super::cast::Cast;
 use super::edges::strided;
 use super::entities::{Others, Places};
+use super::requests::without_buckets;
 use super::room::{self, Demand};
 use super::words;
 
@@ -58,8 +59,9 @@ impl Desk<'_> {
     /// A recorded table.
     pub(super) fn table(&self, data: &TableData, places: &mut Places<'_>) -> Written {
         let (entities, left_out) = self.cast.of_table(data);
-        let strides = self.strides(&entities, room::of(data.table.entity), |demand, entity| {
-            demand.add(self.timeline, data, entity);
+        let shown = without_buckets(&data.table);
+        let strides = self.strides(&entities, room::of(shown.entity), |demand, entity| {
+            demand.add(self.timeline, &shown, entity);
         });
         let mut numbers = Numbers::default();
         let mut codes: BTreeMap<usize, BTreeSet<i64>> = BTreeMap::new();
@@ -68,10 +70,8 @@ impl Desk<'_> {
                 continue;
             };
             let bins = strides.of(near);
-            for (column, declared) in data.table.columns.iter().enumerate() {
-                let series = self
-                    .timeline
-                    .series(&data.table.name, entity, &declared.name);
+            for (column, declared) in shown.columns.iter().enumerate() {
+                let series = self.timeline.series(&shown.name, entity, &declared.name);
                 let scale = scale(declared);
                 let binned = series.and_then(|series| match (declared.kind, declared.unit) {
                     (ColumnKind::Counter, _) => bins::counter(&series, &bins.edges, scale),
@@ -86,9 +86,9 @@ impl Desk<'_> {
                 }
             }
         }
-        let mut table = described(&data.table, strides.form(), left_out);
+        let mut table = described(&shown, strides.form(), left_out);
         for (column, seen) in codes {
-            let declared = &data.table.columns[column];
+            let declared = &shown.columns[column];
             table.columns[column].words = words::of(declared, &seen, self.meta);
         }
         Written { table, numbers }
@@ -169,7 +169,7 @@ impl Desk<'_> {
         }
     }
 
-    fn write(
+    pub(super) fn write(
         &self,
         binned: &Binned,
         (place, column, stride): (u32, usize, usize),
@@ -278,7 +278,8 @@ impl Sum {
     }
 }
 
-fn scale(column: &Column) -> i64 {
+/// What a column's numbers are divided by in the page.
+pub(super) fn scale(column: &Column) -> i64 {
     match column.unit {
         Unit::Nanoseconds => TIME_SCALE,
         _ => 1,

@@ -9,9 +9,9 @@ use crate::place::Place;
 
 const BYTES: i64 = 20 << 20;
 
-/// A command that writes in a child of a child and then stays a while, to be looked at.
-const WRITES: &str =
-    "sh -c 'dd if=/dev/zero of=written bs=1M count=20 2>/dev/null; sleep 1.6'; sleep 1.6";
+/// A command that writes in a child of a child, and stays a while before and after, to be looked at: what was
+/// written before the first reading is in no growth.
+const WRITES: &str = "sh -c 'sleep 1.2; dd if=/dev/zero of=written bs=1M count=20 2>/dev/null; sleep 1.6'; sleep 1.6";
 
 #[test]
 fn what_a_child_wrote_is_counted_once() {

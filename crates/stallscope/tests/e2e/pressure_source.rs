@@ -1,9 +1,10 @@
-//! Where pressure comes from: the kernel's per-CPU times where a program may read them, else files.
+//! Where pressure and the processes' times come from: the kernel's own where a program may read them, else
+//! files.
 
 use std::fs;
 use std::os::unix::fs::chown;
 
-use model::EntityKind;
+use model::{EntityKind, MISSING};
 
 use crate::needs;
 use crate::place::{JSON, Place};
@@ -16,6 +17,18 @@ fn rows(place: &Place, table: &str, column: &str) -> usize {
     let machine = machine.expect("there is a machine").id;
     let series = timeline.series(table, machine, column);
     series.map_or(0, |series| series.values().count())
+}
+
+/// CPU times of processes, and how many of them are no whole ticks.
+fn process_times(place: &Place) -> (usize, usize) {
+    const TICK_NS: i64 = 10_000_000;
+    let timeline = place.opened().timeline;
+    let table = timeline.table("process").expect("it was recorded");
+    let user = table.table.position("user_ns").expect("it has that column");
+    let times = (0..table.len()).filter_map(|index| table.row(index).nth(user));
+    let times: Vec<i64> = times.filter(|ns| *ns != MISSING).collect();
+    let finer = times.iter().filter(|ns| *ns % TICK_NS != 0).count();
+    (times.len(), finer)
 }
 
 #[test]
@@ -39,6 +52,11 @@ fn as_root_pressure_is_read_at_its_source_and_finer_than_files_allow() {
     let folds = rows(&place, "pressure", "cpu_some_ns");
     assert!((2..6).contains(&folds), "one every 2 s: {folds}");
     assert!(!report.pressure.is_empty());
+    if let Some(why) = report.cost.programs["tasks"].as_deref() {
+        return needs::skip(&format!("programs in the kernel: {why}"));
+    }
+    let (times, finer) = process_times(&place);
+    assert!(finer > times / 4, "{finer} of {times}");
 }
 
 #[test]
@@ -62,4 +80,8 @@ fn without_rights_files_are_read_and_the_recording_says_why() {
     );
     assert_eq!(rows(&place, "stall", "nonidle_ns"), 0);
     assert!(!report.pressure.is_empty());
+    let why = &report.cost.programs["tasks"];
+    assert!(why.is_some(), "nobody may walk");
+    let (times, finer) = process_times(&place);
+    assert!(times > 10 && finer == 0, "{finer} of {times}");
 }

@@ -1,6 +1,6 @@
 //! What PostgreSQL says that its backends wait for, read from their memory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
 use std::process::ChildStdin;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use model::{EntityId, Role};
 use recording::Recording;
-use sensors::wait_event::{class, name};
+use sensors::wait_event::{WaitClass, class, name};
 
 use crate::needs;
 use crate::place::Place;
@@ -62,9 +62,105 @@ fn a_wait_for_a_table_and_an_idle_session_are_told_by_the_server_itself() {
             !codes.is_empty() && codes.iter().all(|it| it == expected),
             "{pid}: {codes:?}, not {expected}"
         );
+        // Neither stirred: their accounts are known from the first reading on.
+        let column = match expected {
+            "Lock:relation" => "postgres_lock_ns",
+            _ => "postgres_client_ns",
+        };
+        if recording.timeline.table("thread_ledger").is_some() {
+            let (part, whole) = exact(&recording, column, |of| of == pid);
+            println!("{pid}: {part} of {whole} ns in {column}");
+            assert!(whole > 1_000_000_000.0 && part > 0.99 * whole);
+        }
     }
     let gaps: Vec<_> = recording.meta.gaps.iter().collect();
     assert!(gaps.iter().all(|gap| gap.what != "wait_event"), "{gaps:?}");
+}
+
+#[test]
+fn the_exact_ledger_says_of_waits_for_rows_what_samples_of_the_servers_own_word_say() {
+    if !needs::root() {
+        return;
+    }
+    let Some((postgres, _alone)) = postgres::running() else {
+        return;
+    };
+    let place = Place::new();
+    // All want one row, and one at a time has it, for 5 ms and more.
+    let script = place.write(
+        "row.sql",
+        "begin;\nupdate pgbench_branches set bbalance = bbalance + 1 where bid = 1;\nselect pg_sleep(0.005);\ncommit;\n",
+    );
+    let mut pgbench = postgres.client("pgbench");
+    pgbench.args(["-n", "-c", "4", "-T", "60", "-f"]);
+    pgbench.arg(script).arg("bench");
+    let before = postgres.backends().len();
+    let load = Running::start(pgbench);
+    let since = Instant::now();
+    while postgres.backends().len() < before + 4 {
+        assert!(since.elapsed() < Duration::from_secs(20), "they come");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let target = format!("pid:{}", postgres.pid());
+    place
+        .run(&["record", "--for", "8s", "--target", &target])
+        .status(0);
+    let backends: BTreeSet<u32> = postgres.backends().into_iter().collect();
+    drop(load);
+    let recording = place.opened();
+    if recording.timeline.table("thread_ledger").is_none() {
+        return needs::skip("the scheduler's events cannot be counted here");
+    }
+    let mut sampled = (0.0, 0.0);
+    for thread in recording
+        .timeline
+        .table("thread")
+        .expect("threads")
+        .entities()
+    {
+        if !pid_of(&recording, thread).is_some_and(|pid| backends.contains(&pid)) {
+            continue;
+        }
+        let words = recording.timeline.series("thread", thread, "wait_event");
+        let words: Vec<_> = words.expect("its words").values().collect();
+        for pair in words.windows(2) {
+            let [(start, word), (end, _)] = [pair[0], pair[1]];
+            let held = end.seconds_since(start);
+            let class = u32::try_from(word).ok().and_then(class);
+            sampled.0 += if class == Some(WaitClass::Lock) {
+                held
+            } else {
+                0.0
+            };
+            sampled.1 += held;
+        }
+    }
+    let (part, whole) = exact(&recording, "postgres_lock_ns", |pid| {
+        backends.contains(&pid)
+    });
+    let (sampled, exact) = (sampled.0 / sampled.1, part / whole);
+    println!("in Lock: {sampled:.3} by samples, {exact:.3} exactly");
+    assert!(exact > 0.2 && (sampled - exact).abs() < 0.1);
+}
+
+/// How much of the recorded time of those processes is in a column of the ledger, of how much, ns.
+fn exact(recording: &Recording, column: &str, is_one: impl Fn(u32) -> bool) -> (f64, f64) {
+    let table = recording
+        .timeline
+        .table("thread_ledger")
+        .expect("it is there");
+    let (mut part, mut whole) = (0.0, 0.0);
+    for thread in table.entities() {
+        if !pid_of(recording, thread).is_some_and(&is_one) {
+            continue;
+        }
+        let series = recording.timeline.series("thread_ledger", thread, column);
+        let series = series.expect("it is a column");
+        let window = recording.timeline.window;
+        part += series.growth(window).unwrap_or(0.0);
+        whole += series.covered(window).map_or(0, |it| it.len_ns()) as f64;
+    }
+    (part, whole)
 }
 
 /// By hand, for each version: with STALLSCOPE_POSTGRES=FOLDER of the server's programs,
@@ -142,13 +238,15 @@ fn told(major: u32, code: u32) -> String {
     format!("{}:{name}", class.word())
 }
 
+/// The process that an entity is, or is a thread of.
+fn pid_of(recording: &Recording, id: EntityId) -> Option<u32> {
+    let path = &recording.timeline.entities.get(id)?.entity.path;
+    let pid = path.strip_prefix("pid:")?.split('@').next()?;
+    pid.parse().ok()
+}
+
 /// The wait events of the recording, by process and its time on a CPU.
 fn waits(recording: &Recording) -> BTreeMap<(u32, i64), u32> {
-    let pid_of = |id: EntityId| {
-        let path = &recording.timeline.entities.get(id)?.entity.path;
-        let pid = path.strip_prefix("pid:")?.split('@').next()?;
-        pid.parse::<u32>().ok()
-    };
     let table = recording.timeline.table("thread").expect("threads");
     let column = |name: &str| {
         let columns = &table.table.columns;
@@ -157,7 +255,7 @@ fn waits(recording: &Recording) -> BTreeMap<(u32, i64), u32> {
     let (run, wait) = (column("run_ns"), column("wait_event"));
     let row = |index: usize| {
         let values: Vec<i64> = table.row(index).collect();
-        let pid = pid_of(table.key(index).1)?;
+        let pid = pid_of(recording, table.key(index).1)?;
         let code = u32::try_from(values[wait]).ok()?;
         Some(((pid, values[run]), code))
     };

@@ -29,6 +29,7 @@ impl Writer {
         values: impl Fn(usize) -> Vec<Value>,
     ) {
         let mut pending = Pending::default();
+        let values: Vec<Vec<Value>> = (0..self.seconds.max(1)).map(values).collect();
         // Counters are absolute, and no counter of a machine that runs begins at 0.
         let mut sums = vec![7e9; self.table.columns.len()];
         for now in (0..=self.seconds * 1000).step_by(self.every_ms) {
@@ -36,11 +37,12 @@ impl Writer {
             let second = now.saturating_sub(1) / 1000;
             let since = now.saturating_sub(self.every_ms) / 1000..=second;
             let mut row = vec![MISSING; sums.len()];
-            for Value(name, value, known) in values(second) {
+            for Value(name, value, known) in &values[second] {
+                let (value, known) = (*value, *known);
                 let index = self.table.position(name).expect("a column of the table");
                 let counter = self.table.columns[index].kind == ColumnKind::Counter;
                 if counter && now > 0 {
-                    let rates = since.clone().map(|second| rate(&values(second), name));
+                    let rates = since.clone().map(|second| rate(&values[second], name));
                     let mean = rates.sum::<f64>() / since.clone().count() as f64;
                     sums[index] += mean * self.every_ms as f64 / 1e3;
                 }

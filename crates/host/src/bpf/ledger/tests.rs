@@ -8,6 +8,8 @@ use std::time::Duration;
 use super::waits::{self, Group, OnDisk, Own};
 use super::*;
 
+mod asleep;
+
 /// One at a time: each wants the CPUs.
 static ALONE: Mutex<()> = Mutex::new(());
 
@@ -40,7 +42,7 @@ fn read(ledger: &mut Ledger, tid: u32) -> Record {
 }
 
 /// Each class: enum ledger_class.
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 30] = [
     "on_cpu",
     "throttled",
     "memory_other",
@@ -61,11 +63,21 @@ const NAMES: [&str; 20] = [
     "sleep",
     "other_call",
     "unknown",
+    "lwlock",
+    "wal_lock",
+    "lock",
+    "buffer_pin",
+    "activity",
+    "client",
+    "extension",
+    "ipc",
+    "timeout",
+    "io",
 ];
 
 /// What was counted of a thread between two readings, with its waits for a CPU at the end.
 struct Counted {
-    ns: [i64; 20],
+    ns: [i64; 30],
     queued_ns: [i64; 4],
 }
 
@@ -79,7 +91,7 @@ impl Counted {
             grown
         };
         let mut counted = Self {
-            ns: [0; 20],
+            ns: [0; 30],
             queued_ns: [0; 4],
         };
         let classes = a.ns.iter().zip(&b.ns).map(grown);
@@ -181,10 +193,10 @@ fn in_one_window(mut measure: impl FnMut() -> (Own, Counted)) -> (Own, Counted) 
     panic!("in {TRIES} tries it was never looked at in time");
 }
 
-fn as_target(ledger: &mut Ledger, pid: u32) {
-    ledger
-        .assign(pid, Some(Role::Target))
-        .expect("there is room");
+pub(crate) fn as_target(ledger: &mut Ledger, pid: u32) {
+    let (role, place, said) = (Role::Target, None, 0);
+    let assigned = Assigned { role, place, said };
+    ledger.assign(pid, assigned).expect("there is room");
     ledger.heed();
 }
 

@@ -9,7 +9,7 @@ use recording::Recording;
 use serde_json::{Value, json};
 
 use super::data_of;
-use super::made::{HOSTILE, hostile, kept, with_gaps};
+use super::made::{HOSTILE, hostile, kept, with_gaps, with_requests};
 
 /// More would make the repository large for little.
 const MOST_BYTES: usize = 300_000;
@@ -45,7 +45,7 @@ fn golden(file: &Path, text: &str) {
 
 /// The judged one, the middle of the recording, and a short one.
 fn windows(recording: &Recording, report: &Report) -> [Window; 3] {
-    let intervals = analysis::intervals(&recording.timeline);
+    let intervals = analysis::intervals(&recording.timeline, &recording.meta);
     if intervals.len() < 6 {
         return [report.window; 3];
     }
@@ -98,6 +98,23 @@ fn said(recording: &Recording, window: Window) -> Value {
         "target": threads(Role::Target),
         "generator": threads(Role::Generator),
         "cpus": cpus(timeline, report.window),
+        "requests": requests(timeline, "requests", Role::Target, report.window),
+        "calls": requests(timeline, "calls", Role::Generator, report.window),
+    })
+}
+
+/// What the engine counts of a part's requests; nothing where none were counted.
+fn requests(timeline: &Timeline, table: &str, role: Role, window: Window) -> Value {
+    let Some(times) = analysis::RequestTimes::over(timeline, table, role, window) else {
+        return Value::Null;
+    };
+    json!({
+        "requests": times.requests,
+        "merged": times.merged,
+        "timed": times.timed,
+        "mean_ns": times.mean_ns(),
+        "median_ns": times.quantile_ns(0.5),
+        "p99_ns": times.quantile_ns(0.99),
     })
 }
 
@@ -126,6 +143,11 @@ fn pages_of_kept_recordings() {
 #[test]
 fn a_page_with_gaps() {
     keep("gaps", &with_gaps(kept("cpu-neighbour")));
+}
+
+#[test]
+fn a_page_with_request_times() {
+    keep("requests", &with_requests(kept("one-client")));
 }
 
 #[test]

@@ -8,6 +8,7 @@ use model::{
     TableData, Timeline, Timestamp, Window,
 };
 use recording::{Reader, Recording};
+use sensors::request;
 
 /// One of the kept recordings of the lab.
 pub(super) fn kept(name: &str) -> Recording {
@@ -50,6 +51,92 @@ pub(super) fn with_gaps(mut recording: Recording) -> Recording {
     let denied = GapReason::Denied("Permission denied".to_owned());
     timeline.gaps.push(gap("thread", None, denied));
     recording
+}
+
+/// A recording in which requests were counted and timed at the sockets of target and generator: of
+/// connections that come and go, and not all of them timed.
+pub(super) fn with_requests(mut recording: Recording) -> Recording {
+    const STEP_NS: i64 = 100_000_000;
+    const CONNECTIONS: u32 = 5;
+    let timeline = &mut recording.timeline;
+    let window = timeline.window;
+    let steps = window.len_ns() / STEP_NS;
+    let sides = [
+        (&*request::REQUESTS, Role::Target),
+        (&*request::CALLS, Role::Generator),
+    ];
+    for (side, (table, role)) in (0..).zip(sides) {
+        let plays = |it: &&EntityRecord| it.role == role;
+        let process = timeline.entities.of_kind(EntityKind::Process).find(plays);
+        let process = process.expect("it was found").id;
+        let mut seen = TableData::new(table.clone());
+        for number in 0..CONNECTIONS {
+            let id = EntityId(900_000 + side * CONNECTIONS + number);
+            // Each but the first comes later and ends sooner.
+            let own = i64::from(number) * steps / 12..steps - i64::from(number) * steps / 15;
+            let first_seen = window.start + own.start * STEP_NS;
+            let mut record = connection(id, process, first_seen);
+            record.role = role;
+            record.vanished = Some(window.start + (own.end - 1) * STEP_NS);
+            timeline.entities.apply(EntityEvent {
+                time: first_seen,
+                record,
+            });
+            let mut row = vec![0i64; request::WIDTH];
+            for step in own {
+                seen.push(window.start + step * STEP_NS, id, &row);
+                answer(&mut row, step, i64::from(number + side));
+            }
+        }
+        timeline.insert(seen);
+    }
+    recording
+}
+
+fn connection(id: EntityId, process: EntityId, first_seen: Timestamp) -> EntityRecord {
+    EntityRecord {
+        id,
+        entity: Entity::new(
+            EntityKind::Connection,
+            format!("127.0.0.1:{id:?}"),
+            format!("{id:?}"),
+        ),
+        parent: Some(process),
+        group: None,
+        pressure_group: None,
+        memory_group: None,
+        io_group: None,
+        role: Role::Rest,
+        serving: false,
+        first_seen,
+        vanished: None,
+    }
+}
+
+/// Some requests of about 0.1 ms, a few of several, now and then one of a second: two of three timed.
+fn answer(row: &mut [i64], step: i64, number: i64) {
+    let requests = 30 + (step * 7 + number * 11) % 25;
+    for request in 0..requests {
+        row[0] += 1;
+        row[1] += i64::from(request % 20 == 19);
+        if request % 3 == 0 {
+            continue;
+        }
+        let ns = match (step + request) % 29 {
+            0 if step % 10 == 0 => 1_000_000_000 + step * 1_000_000,
+            few @ 0..3 => 3_000_000 * (few + 2),
+            more => 60_000 + more * 5_000 + number * 3_000,
+        };
+        row[3] += 1;
+        row[4] += ns;
+        let columns = &request::REQUESTS.columns[request::FIRST_BUCKET..];
+        let bounds = columns.iter().map(|column| request::bound_ns(&column.name));
+        let bucket = bounds
+            .flatten()
+            .position(|below| (ns as f64) < below)
+            .expect("the last one has no end");
+        row[request::FIRST_BUCKET + bucket] += 1;
+    }
 }
 
 /// Names that nobody should choose.

@@ -6,6 +6,7 @@ mod events;
 mod fixtures;
 mod made;
 mod names;
+mod requests;
 mod size;
 mod sums;
 

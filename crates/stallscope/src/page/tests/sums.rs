@@ -41,7 +41,7 @@ fn time_of_threads_adds_up_to_what_is_said_of_windows() {
         let recording = kept(name);
         let (report, text) = data_of(&recording);
         let found = found(&text);
-        let intervals = analysis::intervals(&recording.timeline);
+        let intervals = analysis::intervals(&recording.timeline, &recording.meta);
         let (second, third) = (intervals[1], intervals[intervals.len() - 2]);
         let windows = [
             report.window,
@@ -219,7 +219,7 @@ fn those_that_are_left_out_are_counted_and_their_time_is_kept() {
     let recording = kept("connection-limit");
     let report = analysis::diagnose(&recording.timeline, &recording.meta, None);
     let whole = found(&text_of(&draw(&recording, &report, "x").expect("drawn")));
-    let intervals = analysis::intervals(&recording.timeline);
+    let intervals = analysis::intervals(&recording.timeline, &recording.meta);
     let edges = edges::edges(recording.timeline.window, report.origin, &intervals);
     let cut = crate::page::draw_in(&recording, &report, "x", (&edges, 0.0004)).expect("drawn");
     let cut = found(&text_of(&cut));

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Threads of which no event was seen since they have a part in this: they sleep since before, run on
+ * undisturbed, or wait for their turn.
+ *
+ * A reading finds out what they are and writes that down beside the page, which events alone change; the
+ * first event goes from there (`begin`).
+ */
+#ifndef STALLSCOPE_FIRST_LOOK_BPF_H
+#define STALLSCOPE_FIRST_LOOK_BPF_H
+
+#include "thread_page.bpf.h"
+
+/* include/linux/sched.h */
+#define TASK_WAKING 0x200
+#define TASK_NEW 0x800
+
+/* Who has come since is looked for after each assignment, and again until each was told of. */
+__u32 looked_for;
+__u32 looks_again;
+__u64 read_at_ns;
+
+static __always_inline struct ledger_process *process_of(struct task_struct *task)
+{
+	__u32 tgid = task->tgid;
+
+	return bpf_map_lookup_elem(&process_by_tgid, &tgid);
+}
+
+static __always_inline bool has_events(const struct thread *thread)
+{
+	return thread->part != LEDGER_REST && thread->state != LEDGER_UNSEEN;
+}
+
+/* Whether it is a thread of target or generator; whose page has to be made, if that can be. */
+static __always_inline bool is_near(struct task_struct *task, const struct thread *thread)
+{
+	if (thread && (thread->part != LEDGER_REST || thread->found.at))
+		return true;
+	/* Of who has come by fork there was an event. */
+	return looked_for != assignment && process_of(task);
+}
+
+/* It is on its way from one state to another: its next event is a moment away. */
+static __always_inline bool is_on_its_way(__u32 state)
+{
+	return state & (TASK_DEAD | TASK_WAKING | TASK_NEW);
+}
+
+static __always_inline bool is_asleep(struct task_struct *task, __u32 state)
+{
+	if (!state)
+		return false;
+	return is_half_asleep(task) || !task->on_rq;
+}
+
+/* The class of a sleep that began before; the word is as user space has read it. */
+static __always_inline __u32 class_of_sleep(struct task_struct *task, __u32 state)
+{
+	struct ledger_process *process = process_of(task);
+	__u32 class = reason(task, state);
+
+	return process && task->pid == task->tgid ? class_of_word(process->said, class) : class;
+}
+
+/* Writes down what the thread is, unless it was; whether that is known. */
+static __always_inline bool find(struct task_struct *task, struct thread *thread)
+{
+	struct found *found = &thread->found;
+	struct run_queue *queue, copy;
+	__u32 state = task->__state;
+
+	if (found->at)
+		return true;
+	if (is_on_its_way(state))
+		return false;
+	found->cpu = rq_of(task)->cpu;
+	if (task->on_cpu) {
+		found->state = LEDGER_RUNNING;
+	} else if (is_asleep(task, state)) {
+		found->state = LEDGER_BLOCKED;
+		found->class = class_of_sleep(task, state);
+	} else if (is_held_by_quota(task)) {
+		found->state = LEDGER_HELD;
+		found->class = LEDGER_THROTTLED;
+	} else {
+		queue = run_queue_of(found->cpu);
+		if (!queue)
+			return false;
+		copy_run_queue(queue, &copy);
+		found->state = LEDGER_QUEUED;
+		holders_at(&copy, read_at_ns, found->held_ns);
+	}
+	barrier();
+	/* It was 0; the next look at the page is after it. */
+	__sync_fetch_and_add(&found->at, read_at_ns);
+	return true;
+}
+
+#endif

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What has each process used so far, and what each thread of those near the target?
+ *
+ * Hooks: none. User space runs `read` and `threads` when it wants to know.
+ * Cost: `make bench` (tasks) tells: about 0.1 us for a process and as much for a thread.
+ * Kernel: 6.7 for the walk over threads (bpf_iter_task).
+ * The walk is one RCU reader: on a kernel that does not preempt itself, nobody else has this CPU
+ * meanwhile.
+ * Lost: processes beyond the most that there is room for (`unplaced`). One of whose threads ended just
+ * then is marked, and left for the next reading (`torn`).
+ */
+#include "lib/kernel.bpf.h"
+#include "tasks.h"
+
+/* BPF_TASK_ITER_ALL_THREADS: process by process, each one's first thread first. */
+#define ALL_THREADS 1
+/* BPF_TASK_ITER_PROC_THREADS */
+#define THREADS_OF_PROCESS 2
+/* include/linux/sched.h; what memory such a thread has is borrowed. */
+#define PF_KTHREAD 0x00200000
+/* MM_FILEPAGES, MM_ANONPAGES, MM_SHMEMPAGES in include/linux/mm_types_task.h. */
+#define FILE_PAGES 0
+#define ANONYMOUS_PAGES 1
+#define SHARED_PAGES 3
+/* A reading of the clock serves so many processes: it costs as much as they do. */
+#define PER_CLOCK 32
+
+/* How many entries the maps have, user space says when it loads this. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct tasks_process);
+} process_by_place SEC(".maps");
+
+/* Processes that `threads` tells of; 0 for a slot that is free. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} near_by_slot SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct tasks_thread);
+} thread_by_place SEC(".maps");
+
+/* Slots that were ever used. */
+__u32 slots;
+/* What `read` and `threads` found, and what they had no room for. */
+__u32 processes;
+__u32 unplaced;
+__u32 threads_found;
+__u32 threads_unplaced;
+
+extern int bpf_iter_task_new(struct bpf_iter_task *it, struct task_struct *task,
+			     unsigned int flags) __ksym;
+extern struct task_struct *bpf_iter_task_next(struct bpf_iter_task *it) __ksym;
+extern void bpf_iter_task_destroy(struct bpf_iter_task *it) __ksym;
+extern struct task_struct *bpf_task_from_pid(int pid) __ksym;
+extern void bpf_task_release(struct task_struct *task) __ksym;
+extern void bpf_rcu_read_lock(void) __ksym;
+extern void bpf_rcu_read_unlock(void) __ksym;
+
+static __always_inline __u64 at_least_none(__s64 count)
+{
+	return count > 0 ? count : 0;
+}
+
+static __always_inline __u64 resident_pages(struct task_struct *leader)
+{
+	struct mm_struct *mm = leader->mm;
+	__u64 sum;
+
+	if (!mm || leader->flags & PF_KTHREAD)
+		return 0;
+	/* How far apart they are is only known at load time, and only by numbers that stand here. */
+	sum = at_least_none(mm->rss_stat[FILE_PAGES].count) +
+	      at_least_none(mm->rss_stat[ANONYMOUS_PAGES].count) +
+	      at_least_none(mm->rss_stat[SHARED_PAGES].count);
+	/* It ends just now, and its memory may be another's. */
+	return leader->mm == mm ? sum : 0;
+}
+
+/* What there is of the process itself, to which its threads' parts are added. */
+static __always_inline struct tasks_process *begin(struct task_struct *leader, __u64 now)
+{
+	struct signal_struct *signal = leader->signal;
+	__u32 place = processes;
+	struct tasks_process *process = bpf_map_lookup_elem(&process_by_place, &place);
+
+	if (!process) {
+		unplaced++;
+		return NULL;
+	}
+	processes = place + 1;
+	process->at_ns = now;
+	process->start_ns = leader->start_boottime;
+	process->name[0] = *(__u64 *)leader->comm;
+	process->name[1] = *(__u64 *)(leader->comm + sizeof(__u64));
+	process->pid = leader->tgid;
+	process->parent = leader->real_parent->tgid;
+	process->sequence = signal->stats_lock.seqcount.seqcount.sequence;
+	process->torn = process->sequence & 1;
+	barrier();
+	process->user_ns = signal->utime;
+	process->system_ns = signal->stime;
+	process->run_ns = signal->sum_sched_runtime;
+	process->shown_user_ns = signal->prev_cputime.utime;
+	process->shown_system_ns = signal->prev_cputime.stime;
+	process->children_ns = signal->cutime + signal->cstime;
+	process->threads = signal->nr_threads;
+	process->resident_pages = resident_pages(leader);
+	process->read_bytes = process->write_bytes = TASKS_NOT_COUNTED;
+	if (bpf_core_field_exists(struct task_io_accounting, read_bytes)) {
+		process->read_bytes = signal->ioac.read_bytes;
+		process->write_bytes = signal->ioac.write_bytes;
+	}
+	return process;
+}
+
+static __always_inline void add(struct tasks_process *process, struct task_struct *task)
+{
+	process->user_ns += task->utime;
+	process->system_ns += task->stime;
+	process->run_ns += task->se.sum_exec_runtime;
+	if (bpf_core_field_exists(struct task_io_accounting, read_bytes)) {
+		process->read_bytes += task->ioac.read_bytes;
+		process->write_bytes += task->ioac.write_bytes;
+	}
+	barrier();
+	process->torn |= task->signal->stats_lock.seqcount.seqcount.sequence != process->sequence;
+}
+
+SEC("syscall")
+int read(void *ctx)
+{
+	struct tasks_process *process = NULL;
+	struct task_struct *task;
+	struct bpf_iter_task it;
+	__u32 tgid = 0;
+	__u64 now = 0;
+
+	processes = unplaced = 0;
+	bpf_rcu_read_lock();
+	bpf_iter_task_new(&it, NULL, ALL_THREADS);
+	while ((task = bpf_iter_task_next(&it))) {
+		/* The idle task, which is no process (0), is the first. */
+		if ((__u32)task->tgid != tgid) {
+			tgid = task->tgid;
+			if (processes % PER_CLOCK == 0)
+				now = bpf_ktime_get_boot_ns();
+			process = begin(task, now);
+		}
+		if (process)
+			add(process, task);
+	}
+	bpf_iter_task_destroy(&it);
+	bpf_rcu_read_unlock();
+	return 0;
+}
+
+static __always_inline void take(struct task_struct *task, __u64 now)
+{
+	__u32 place = threads_found;
+	struct tasks_thread *thread = bpf_map_lookup_elem(&thread_by_place, &place);
+
+	if (!thread) {
+		threads_unplaced++;
+		return;
+	}
+	threads_found = place + 1;
+	thread->at_ns = now;
+	thread->start_ns = task->start_boottime;
+	thread->pid = task->tgid;
+	thread->tid = task->pid;
+	thread->run_ns = task->se.sum_exec_runtime;
+	thread->wait_ns = task->sched_info.run_delay;
+	thread->slices = task->sched_info.pcount;
+	thread->user_ns = task->utime;
+	thread->system_ns = task->stime;
+	thread->shown_user_ns = task->prev_cputime.utime;
+	thread->shown_system_ns = task->prev_cputime.stime;
+	thread->minor_faults = task->min_flt;
+	thread->major_faults = task->maj_flt;
+	thread->state = task->__state;
+	thread->exit_state = task->exit_state;
+	thread->cpu = task->thread_info.cpu;
+}
+
+static long take_threads(__u32 slot, void *ctx)
+{
+	__u32 *pid = bpf_map_lookup_elem(&near_by_slot, &slot);
+	struct task_struct *first, *task;
+	struct bpf_iter_task it;
+	__u64 now;
+
+	first = pid && *pid ? bpf_task_from_pid(*pid) : NULL;
+	if (!first)
+		return 0;
+	now = bpf_ktime_get_boot_ns();
+	bpf_rcu_read_lock();
+	bpf_iter_task_new(&it, first, THREADS_OF_PROCESS);
+	while ((task = bpf_iter_task_next(&it)))
+		take(task, now);
+	bpf_iter_task_destroy(&it);
+	bpf_rcu_read_unlock();
+	bpf_task_release(first);
+	return 0;
+}
+
+SEC("syscall")
+int threads(void *ctx)
+{
+	threads_found = threads_unplaced = 0;
+	bpf_loop(slots, take_threads, NULL, 0);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,163 @@
+//! Where the workload says nothing of itself: request times as the kernel saw them are the signal.
+
+use model::{
+    Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Provenance, Report, Role, Signal,
+    Timestamp,
+};
+use sensors::request::{REQUESTS, WIDTH, bound_ns};
+
+use crate::drawing::{Drawn, drawn};
+use crate::healthy::HEALTHY;
+
+const CONNECTION: EntityId = EntityId(9_999);
+
+/// The same without a signal, and with requests in each tenth of a second: how many, and how long each
+/// took, ms.
+fn asked(each_tenth: impl Fn(i64) -> (i64, i64)) -> Drawn {
+    let alone = HEALTHY.replace("clients 1", "clients 1  adapter none");
+    let mut drawn = drawn(&alone.replace("tps       22222222222222222222", ""));
+    let window = drawn.timeline.window;
+    let record = EntityRecord {
+        id: CONNECTION,
+        entity: Entity::new(EntityKind::Connection, "server", "server/requests"),
+        parent: None,
+        group: None,
+        pressure_group: None,
+        memory_group: None,
+        io_group: None,
+        role: Role::Target,
+        serving: false,
+        first_seen: window.start,
+        vanished: None,
+    };
+    drawn.timeline.entities.apply(EntityEvent {
+        time: window.start,
+        record,
+    });
+    let place = |column: &str| REQUESTS.position(column).expect("it is a column");
+    let data = drawn.timeline.table_mut(&REQUESTS);
+    let mut row = [0; WIDTH];
+    data.push(window.start, CONNECTION, &row);
+    for tenth in 0..window.len_ns() / 100_000_000 {
+        let (count, ms) = each_tenth(tenth);
+        row[place("requests")] += count;
+        row[place("timed")] += count;
+        row[place("timed_ns")] += count * ms * 1_000_000;
+        let mut columns = REQUESTS.columns.iter();
+        let bucket = columns
+            .position(|it| bound_ns(&it.name).is_some_and(|it| (ms * 1_000_000) as f64 <= it));
+        row[bucket.expect("there is one")] += count;
+        let at = window.start.as_ns() + (tenth + 1) * 100_000_000;
+        data.push(Timestamp::from_ns(at), CONNECTION, &row);
+    }
+    drawn
+}
+
+fn signal<'a>(report: &'a Report, name: &str) -> Option<&'a Signal> {
+    report.signals.iter().find(|it| it.name == name)
+}
+
+fn caveats(report: &Report) -> Vec<&str> {
+    let caveats = report.verdict.caveats.iter();
+    caveats.map(|it| it.gate.as_str()).collect()
+}
+
+#[test]
+fn requests_that_the_kernel_saw_are_throughput_latency_and_quantiles() {
+    let report = asked(|tenth| if tenth % 10 == 9 { (20, 50) } else { (20, 5) }).diagnose();
+    let throughput = signal(&report, "throughput").expect("it is known");
+    assert_eq!(
+        (throughput.mean, throughput.provenance),
+        (Some(200.0), Provenance::Kernel)
+    );
+    let latency = signal(&report, "latency").expect("it is known");
+    assert_eq!(
+        (latency.mean, latency.provenance),
+        (Some(9.5e6), Provenance::Kernel)
+    );
+    let quantile = |q| {
+        latency
+            .quantiles
+            .iter()
+            .find(|it| it.q == q)
+            .map(|it| it.value / 1e6)
+    };
+    let [p50, p99] = [quantile(0.5), quantile(0.99)].map(|it| it.expect("there are enough"));
+    assert!(
+        (4.1..5.3).contains(&p50) && (41.0..51.0).contains(&p99),
+        "{p50} {p99}"
+    );
+    assert_eq!(latency.quantiles.iter().find_map(|it| it.sampled), None);
+    assert!(
+        report.verdict.findings[0].sentence.contains("200"),
+        "{:?}",
+        report.verdict.findings
+    );
+}
+
+#[test]
+fn what_the_workload_says_of_itself_goes_before() {
+    let mut both = asked(|_| (20, 5));
+    let own = drawn(HEALTHY);
+    let table = own.timeline.table("signal").expect("it is drawn").clone();
+    both.timeline.insert(table);
+    both.meta = own.meta.clone();
+    let report = both.diagnose();
+    let throughput = signal(&report, "throughput").expect("it is known");
+    assert_eq!(throughput.provenance, Provenance::ToolCount);
+}
+
+#[test]
+fn seconds_in_which_nobody_asked_are_no_stall_and_those_that_a_request_waited_through_are() {
+    let idle = asked(|tenth| {
+        if (80..120).contains(&tenth) {
+            (0, 0)
+        } else {
+            (20, 5)
+        }
+    });
+    let report = idle.diagnose();
+    assert!(
+        !caveats(&report).contains(&"gate.stalled"),
+        "{:?}",
+        report.verdict.caveats
+    );
+    let stalled = asked(|tenth| match tenth {
+        80..120 => (0, 0),
+        120 => (1, 6_000),
+        _ => (20, 5),
+    });
+    let report = stalled.diagnose();
+    assert!(
+        caveats(&report).contains(&"gate.stalled"),
+        "{:?}",
+        report.verdict.caveats
+    );
+}
+
+#[test]
+fn of_pipelined_requests_no_rate_is_told() {
+    let mut pipelined = asked(|_| (20, 5));
+    let mut data = model::TableData::new((*REQUESTS).clone());
+    let old = pipelined.timeline.table("requests").expect("it is drawn");
+    let (requests, merged) = ("requests", "merged");
+    let [requests, merged] = [requests, merged].map(|it| REQUESTS.position(it).expect("a column"));
+    for row in 0..old.len() {
+        let mut values: Vec<i64> = old.row(row).collect();
+        values[merged] = values[requests] / 2;
+        let (time, entity) = old.key(row);
+        data.push(time, entity, &values);
+    }
+    pipelined.timeline.insert(data);
+    let report = pipelined.diagnose();
+    assert_eq!(signal(&report, "throughput"), None);
+    let caveats = report.verdict.caveats.iter();
+    let sentence = caveats
+        .filter(|it| it.gate == "gate.pipelined")
+        .map(|it| &it.sentence);
+    let sentence: Vec<_> = sentence.collect();
+    assert!(
+        sentence[0].starts_with("50 % of server's requests"),
+        "{sentence:?}"
+    );
+}

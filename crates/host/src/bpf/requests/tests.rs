@@ -1,0 +1,368 @@
+//! A server and its clients in this process, that know by their own clocks how long each request took.
+
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::*;
+
+/// One at a time: each has this process as its server.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn skipped(why: impl std::fmt::Display) {
+    let required = std::env::var("STALLSCOPE_REQUIRE").is_ok_and(|it| it == "all");
+    assert!(!required, "STALLSCOPE_REQUIRE=all, and {why}");
+    println!("SKIPPED: request times: {why}");
+}
+
+/// The programs, with this process in a part.
+fn loaded(side: Side) -> Option<(Requests, MutexGuard<'static, ()>)> {
+    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    match Requests::load() {
+        Ok(requests) => {
+            let own = requests.assign(std::process::id(), side, 0);
+            own.expect("there is room for one");
+            Some((requests, alone))
+        }
+        Err(why) => {
+            skipped(why);
+            None
+        }
+    }
+}
+
+/// All accounts together.
+fn total(requests: &Requests) -> Account {
+    let services = (0..SERVICES).filter_map(|it| requests.service(it));
+    let connections = (0..CONNECTIONS).filter_map(|it| requests.connection(it));
+    let mut sum = Account::default();
+    for account in services.chain(connections.map(|(_, account)| account)) {
+        sum.requests += account.requests;
+        sum.merged += account.merged;
+        sum.unasked += account.unasked;
+        sum.ns += account.ns;
+        for (to, count) in sum.timed_by_bucket.iter_mut().zip(account.timed_by_bucket) {
+            *to += count;
+        }
+    }
+    sum
+}
+
+fn timed(account: &Account) -> u64 {
+    account.timed_by_bucket.iter().sum()
+}
+
+/// Both ends of a connection, the server's first.
+trait Ends: Sized {
+    fn both() -> (Self, Self);
+    fn give(&mut self, bytes: &[u8]);
+    fn get(&mut self, bytes: usize);
+    /// As event loops do: finds nothing.
+    fn look(&mut self);
+}
+
+macro_rules! ends {
+    ($stream:ty, $connected:expr) => {
+        impl Ends for $stream {
+            fn both() -> (Self, Self) {
+                $connected
+            }
+            fn give(&mut self, bytes: &[u8]) {
+                self.write_all(bytes).expect("the other end is there");
+            }
+            fn get(&mut self, bytes: usize) {
+                self.read_exact(&mut vec![0; bytes])
+                    .expect("the other end is there");
+            }
+            fn look(&mut self) {
+                self.set_nonblocking(true).expect("it is a socket");
+                let found = self.read(&mut [0]);
+                assert_eq!(
+                    found.expect_err("nothing is there").kind(),
+                    ErrorKind::WouldBlock
+                );
+                self.set_nonblocking(false).expect("it is a socket");
+            }
+        }
+    };
+}
+
+ends!(TcpStream, {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let client = TcpStream::connect(listener.local_addr().expect("an address"));
+    let client = client.expect("it listens");
+    client.set_nodelay(true).expect("it is TCP");
+    (listener.accept().expect("one has come").0, client)
+});
+
+ends!(UnixStream, {
+    let folder = tempfile::tempdir().expect("a folder");
+    let listener = UnixListener::bind(folder.path().join("socket")).expect("a socket");
+    let client = UnixStream::connect(folder.path().join("socket")).expect("it listens");
+    (listener.accept().expect("one has come").0, client)
+});
+
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// A request that takes the server so long.
+fn exchange(server: &mut impl Ends, client: &mut impl Ends, takes: Duration) {
+    client.give(&[0; 100]);
+    server.get(100);
+    std::thread::sleep(takes);
+    server.give(&[0; 2_000]);
+    server.look();
+    client.get(2_000);
+}
+
+fn whatever_it_consists_of<T: Ends>() {
+    let Some((requests, _alone)) = loaded(Side::Server) else {
+        return;
+    };
+    let (mut server, mut client) = T::both();
+    let mut before = total(&requests);
+    let mut since = |what: &str, expected: [u64; 3]| {
+        let now = total(&requests);
+        let grown = [
+            now.requests - before.requests,
+            now.merged - before.merged,
+            now.unasked - before.unasked,
+        ];
+        assert_eq!(grown, expected, "{what}");
+        let ns = now.ns - before.ns;
+        before = now;
+        Duration::from_nanos(ns)
+    };
+    exchange(&mut server, &mut client, PAUSE);
+    let took = since("one", [1, 0, 0]);
+    assert!(took >= PAUSE, "{took:?}");
+
+    // From its first byte to the last one of the reply, in however many pieces both come.
+    let began = Instant::now();
+    for _ in 0..3 {
+        client.give(&[0; 50]);
+        server.get(50);
+        std::thread::sleep(PAUSE);
+    }
+    for _ in 0..3 {
+        server.give(&[0; 8_000]);
+        std::thread::sleep(PAUSE);
+        client.get(8_000);
+    }
+    let ended = began.elapsed();
+    server.look();
+    let took = since("in pieces", [1, 0, 0]);
+    assert!(took > 5 * PAUSE && took < ended, "{took:?} of {ended:?}");
+
+    // A server that looks for nothing is told of the end by the next request; time between counts for
+    // neither.
+    for _ in 0..2 {
+        client.give(&[0]);
+        server.get(1);
+        server.give(&[0]);
+        client.get(1);
+        std::thread::sleep(10 * PAUSE);
+    }
+    let took = since("without a look", [1, 0, 0]);
+    assert!(took < 10 * PAUSE, "{took:?}");
+    server.look();
+    since("with one", [1, 0, 0]);
+
+    for _ in 0..3 {
+        server.give(&[0]);
+        client.get(1);
+    }
+    since("news", [0, 0, 3]);
+    client.give(&[0]);
+    server.get(1);
+    server.look();
+    since("what is not answered", [0, 0, 0]);
+    server.give(&[0; 600]);
+    server.look();
+    client.get(600);
+    since("answered after all", [1, 0, 0]);
+
+    // Two more come while the first is worked on.
+    client.give(&[0; 20]);
+    server.get(20);
+    (0..2).for_each(|_| client.give(&[0; 20]));
+    for _ in 0..2 {
+        server.give(&[0; 600]);
+        server.get(20);
+    }
+    server.give(&[0; 600]);
+    server.look();
+    since("pipelined", [3, 1, 0]);
+    // Many small replies to what was read at once.
+    client.give(&[0; 200]);
+    server.get(200);
+    for _ in 0..10 {
+        server.give(&[0; 20]);
+    }
+    server.look();
+    since("replies to many", [1, 1, 0]);
+}
+
+#[test]
+fn a_request_over_tcp_lasts_from_its_first_byte_to_the_last_of_its_reply() {
+    whatever_it_consists_of::<TcpStream>();
+}
+
+#[test]
+fn a_request_over_a_unix_socket_does_too() {
+    whatever_it_consists_of::<UnixStream>();
+}
+
+fn at_the_other_end<T: Ends>() {
+    let Some((requests, _alone)) = loaded(Side::Client) else {
+        return;
+    };
+    let (mut server, mut client) = T::both();
+    let before = total(&requests);
+    let mut ended = Duration::ZERO;
+    for _ in 0..3 {
+        let began = Instant::now();
+        exchange(&mut server, &mut client, PAUSE);
+        ended += began.elapsed();
+        std::thread::sleep(5 * PAUSE);
+    }
+    // The last one is over when it asks again.
+    client.give(&[0]);
+    let now = total(&requests);
+    let took = Duration::from_nanos(now.ns - before.ns);
+    assert_eq!(now.requests - before.requests, 3);
+    assert!(took >= 3 * PAUSE && took <= ended, "{took:?} of {ended:?}");
+}
+
+#[test]
+fn a_generators_request_over_tcp_lasts_from_sending_it_to_the_last_byte_received() {
+    at_the_other_end::<TcpStream>();
+}
+
+#[test]
+fn a_generators_request_over_a_unix_socket_does_too() {
+    at_the_other_end::<UnixStream>();
+}
+
+#[test]
+fn a_request_that_comes_before_its_connection_is_accepted_has_waited_since_then() {
+    let Some((requests, _alone)) = loaded(Side::Server) else {
+        return;
+    };
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let before = total(&requests);
+    // Only by the first does anybody know that requests come to this port.
+    for _ in 0..2 {
+        let mut client = TcpStream::connect(address).expect("it listens");
+        client.give(&[0; 9]);
+        std::thread::sleep(10 * PAUSE);
+        let (mut server, _) = listener.accept().expect("one has come");
+        server.get(9);
+        server.give(&[0; 9]);
+        // No look for another one: its end is the connection's.
+        drop(server);
+        client.get(9);
+    }
+    let now = total(&requests);
+    let took = Duration::from_nanos(now.ns - before.ns);
+    assert_eq!(now.requests - before.requests, 2);
+    assert!(took >= 10 * PAUSE && took < 20 * PAUSE, "{took:?}");
+}
+
+#[test]
+fn connections_get_accounts_of_their_own_and_those_can_be_taken_back() {
+    let Some((requests, _alone)) = loaded(Side::Server) else {
+        return;
+    };
+    let (mut server, mut client) = TcpStream::both();
+    let own = || (0..CONNECTIONS).find_map(|it| Some((it, requests.connection(it)?)));
+    (0..40).for_each(|_| exchange(&mut server, &mut client, Duration::ZERO));
+    let (place, (owner, account)) = own().expect("it has asked often enough");
+    assert_eq!(owner.tgid, std::process::id());
+    assert_eq!(owner.family, 2);
+    assert_eq!(
+        u32::from(server.local_addr().expect("an address").port()),
+        owner.local_port
+    );
+    assert_eq!(
+        u32::from(client.local_addr().expect("an address").port()),
+        owner.peer_port
+    );
+    for address in [owner.local, owner.peer] {
+        assert_eq!(address[..4], [127, 0, 0, 1]);
+    }
+    let service = requests.service(0).expect("there is one");
+    assert_eq!(service.requests + account.requests, 40);
+    requests.free(place).expect("it is there");
+    // Another one takes its place; what was counted before stays there.
+    let (mut other_server, mut other_client) = TcpStream::both();
+    (0..40).for_each(|_| exchange(&mut other_server, &mut other_client, Duration::ZERO));
+    let (_, (other, both)) = own().expect("it has asked often enough");
+    assert_ne!(other.cookie, owner.cookie);
+    assert!(both.requests > account.requests);
+    assert_eq!(total(&requests).requests, 80);
+}
+
+/// Work of 50 us to 5 ms, more of it on one connection than on the others, so that whoever draws unfairly
+/// is found out.
+fn serve_unevenly(connections: u64, lasts: Duration) {
+    let end = Instant::now() + lasts;
+    std::thread::scope(|scope| {
+        for number in 0..connections {
+            scope.spawn(move || {
+                let (mut server, mut client) = TcpStream::both();
+                let mut lot = number;
+                while Instant::now() < end {
+                    lot = lot.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    let us = if lot >> 60 == number {
+                        2_000
+                    } else {
+                        50 + 100 * number
+                    };
+                    exchange(&mut server, &mut client, Duration::from_micros(us));
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn to_time_some_requests_drawn_by_lot_does_not_bend_their_distribution() {
+    let Some((all, _alone)) = loaded(Side::Server) else {
+        return;
+    };
+    let mut some = Requests::load().expect("it was loaded a moment ago");
+    some.assign(std::process::id(), Side::Server, 0)
+        .expect("there is room for one");
+    some.time(0.2);
+    serve_unevenly(6, Duration::from_secs(3));
+    let [all, some] = [&all, &some].map(total);
+    println!(
+        "{} timed, and {} of {}",
+        timed(&all),
+        timed(&some),
+        some.requests
+    );
+    assert_eq!(all.requests, some.requests, "all are counted");
+    assert_eq!(timed(&all), all.requests);
+    let part = timed(&some) as f64 / some.requests as f64;
+    assert!((0.17..0.23).contains(&part), "{part}");
+    // The largest distance of the two distributions (Kolmogorov-Smirnov): once in 100,000 times it is
+    // larger by chance.
+    let shares = |account: &Account| {
+        let mut below = 0;
+        account.timed_by_bucket.map(|count| {
+            below += count;
+            below as f64 / timed(account) as f64
+        })
+    };
+    let both = shares(&all).into_iter().zip(shares(&some));
+    let distance = both
+        .map(|(all, some)| (all - some).abs())
+        .fold(0.0, f64::max);
+    let most = 2.5 / (timed(&some) as f64).sqrt();
+    println!("at most {distance:.4} apart, {most:.4} allowed");
+    assert!(distance < most, "{distance} and {most}");
+}

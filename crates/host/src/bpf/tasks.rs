@@ -1,0 +1,163 @@
+//! What each process has used so far, by one walk over all threads (`bpf/tasks.bpf.c`).
+
+use std::mem::MaybeUninit;
+use std::os::fd::AsFd as _;
+
+use libbpf_rs::skel::{OpenSkel as _, SkelBuilder as _};
+use libbpf_rs::{MapCore as _, MapFlags, ProgramInput};
+use model::MISSING;
+
+use super::mapped::Mapped;
+use super::skeletons::tasks::types::{tasks_process, tasks_thread};
+use super::skeletons::tasks::{TasksSkel, TasksSkelBuilder};
+use super::{Refusal, quietly};
+
+/// One process as it was read.
+pub(crate) type Counts = tasks_process;
+
+/// One thread as it was read.
+pub(crate) type ThreadCounts = tasks_thread;
+
+/// Machines with more processes are read by file.
+const MOST_PROCESSES: u32 = 32_768;
+/// Processes that are read thread by thread, and their threads.
+pub(crate) const MOST_NEAR: u32 = 8_192;
+const MOST_THREADS: u32 = 32_768;
+
+/// The loaded program.
+pub(crate) struct Tasks {
+    programs: TasksSkel<'static>,
+    processes: Mapped<Counts>,
+    threads: Mapped<ThreadCounts>,
+}
+
+impl Tasks {
+    /// Loads it.
+    ///
+    /// # Errors
+    /// Why it cannot be had here.
+    pub(crate) fn load() -> Result<Self, Refusal> {
+        quietly(Self::loaded)
+    }
+
+    fn loaded() -> Result<Self, Refusal> {
+        let place = Box::leak(Box::new(MaybeUninit::uninit()));
+        let mut open = TasksSkelBuilder::default().open(place)?;
+        let maps = &mut open.maps;
+        maps.process_by_place.set_max_entries(MOST_PROCESSES)?;
+        maps.near_by_slot.set_max_entries(MOST_NEAR)?;
+        maps.thread_by_place.set_max_entries(MOST_THREADS)?;
+        let programs = open.load()?;
+        let maps = &programs.maps;
+        let (processes, threads) = (&maps.process_by_place, &maps.thread_by_place);
+        Ok(Self {
+            processes: Mapped::new(
+                processes.as_fd(),
+                processes.max_entries() as usize,
+                processes.value_size(),
+            )?,
+            threads: Mapped::new(
+                threads.as_fd(),
+                threads.max_entries() as usize,
+                threads.value_size(),
+            )?,
+            programs,
+        })
+    }
+
+    /// Has a process read thread by thread from now on, in a slot below `MOST_NEAR`; `None` frees it.
+    pub(crate) fn follow(&mut self, slot: u32, pid: Option<u32>) -> Result<(), Refusal> {
+        let map = &self.programs.maps.near_by_slot;
+        let pid = pid.unwrap_or(0).to_ne_bytes();
+        map.update(&slot.to_ne_bytes(), &pid, MapFlags::ANY)?;
+        if let Some(variables) = self.programs.maps.bss_data.as_deref_mut() {
+            variables.slots = variables.slots.max(slot + 1);
+        }
+        Ok(())
+    }
+
+    /// Reads the threads of those that are followed anew; how many there was no room for.
+    pub(crate) fn read_threads(&self) -> Result<u32, Refusal> {
+        self.programs
+            .progs
+            .threads
+            .test_run(ProgramInput::default())?;
+        let found = self.programs.maps.bss_data.as_deref();
+        Ok(found.map_or(0, |it| it.threads_unplaced))
+    }
+
+    /// The threads as they were last read, each process's together and the oldest first.
+    pub(crate) fn threads(&self) -> impl Iterator<Item = ThreadCounts> {
+        let found = self.programs.maps.bss_data.as_deref();
+        let found = found.map_or(0, |it| it.threads_found) as usize;
+        (0..found).filter_map(|place| self.threads.get(place))
+    }
+
+    /// Reads all processes anew; how many there was no room for.
+    pub(crate) fn read(&self) -> Result<u32, Refusal> {
+        self.programs.progs.read.test_run(ProgramInput::default())?;
+        let found = self.programs.maps.bss_data.as_deref();
+        Ok(found.map_or(0, |it| it.unplaced))
+    }
+
+    /// The processes as they were last read, the oldest first.
+    pub(crate) fn processes(&self) -> impl Iterator<Item = Counts> {
+        let found = self.programs.maps.bss_data.as_deref();
+        let found = found.map_or(0, |it| it.processes) as usize;
+        (0..found).filter_map(|place| self.processes.get(place))
+    }
+}
+
+/// What is not counted (TASKS_NOT_COUNTED) is missing.
+pub(crate) fn or_missing(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(MISSING)
+}
+
+/// The letter by which /proc shows a thread's state (task_state_index in include/linux/sched.h).
+pub(crate) fn state_letter(counts: &ThreadCounts) -> u8 {
+    const UNINTERRUPTIBLE: u32 = 0x2;
+    /// Up to TASK_PARKED; TASK_IDLE is shown as the one behind.
+    const SHOWN: u32 = 0x7f;
+    const IDLE: u32 = 0x402;
+    const RTLOCK_WAIT: u32 = 0x1000;
+    const FROZEN: u32 = 0x8000;
+    let state = if counts.state & (RTLOCK_WAIT | FROZEN) != 0 {
+        UNINTERRUPTIBLE
+    } else if counts.state & IDLE == IDLE {
+        SHOWN + 1
+    } else {
+        (counts.state | counts.exit_state) & SHOWN
+    };
+    b"RSDTtXZPI"[(u32::BITS - state.leading_zeros()) as usize]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_have_the_letters_of_proc() {
+        let letter = |state, exit_state| {
+            let counts = ThreadCounts {
+                state,
+                exit_state,
+                ..ThreadCounts::default()
+            };
+            char::from(state_letter(&counts))
+        };
+        let alone = [0, 1, 2, 4, 8, 0x40].map(|state| letter(state, 0));
+        assert_eq!(alone, ['R', 'S', 'D', 'T', 't', 'P']);
+        assert_eq!(
+            (letter(0x80, 0x20), letter(0x80, 0x10)),
+            ('Z', 'X'),
+            "TASK_DEAD"
+        );
+        assert_eq!(letter(0x402, 0), 'I');
+        assert_eq!(
+            (letter(0x2001, 0), letter(0x102, 0)),
+            ('S', 'D'),
+            "freezable, killable"
+        );
+        assert_eq!(letter(0x8000, 0), 'D');
+    }
+}

@@ -1,0 +1,173 @@
+//! What each program costs the verifier, as a golden file: a change that makes one ten times as dear, or
+//! brings it near the million instructions beyond which none is taken, is seen when it is made.
+//!
+//! Constants are as they stand in the source; what is found out on a machine before loading is not in
+//! them.
+
+use std::collections::BTreeMap;
+use std::ffi::c_char;
+
+use expect_test::expect_file;
+use libbpf_rs::{AsRawLibbpf as _, ObjectBuilder, OpenObject};
+
+/// Every program, compiled.
+static OBJECTS: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/objects.rs"));
+/// The verifier's statistics alone (BPF_LOG_STATS).
+const STATISTICS: u32 = 4;
+/// On another kernel, or compiled by another clang, a program may take so much more.
+const SLACK: f64 = 1.5;
+
+const GOLDEN: &str = "../../../../bpf/verifier.txt";
+
+/// By file and function: the numbers of the verifier's last line.
+type Costs = BTreeMap<String, BTreeMap<String, u64>>;
+
+#[test]
+fn no_program_costs_the_verifier_more_than_it_did() {
+    let costs = match measured() {
+        Ok(costs) => costs,
+        Err(why) => {
+            let required = std::env::var("STALLSCOPE_REQUIRE").is_ok_and(|it| it == "all");
+            assert!(!required, "STALLSCOPE_REQUIRE=all, and {why}");
+            println!("SKIPPED: programs in the kernel: {why}");
+            return;
+        }
+    };
+    let release = rustix::system::uname();
+    let release = release.release().to_string_lossy().into_owned();
+    let head = format!("Linux {release}, clang {}", env!("CLANG_MAJOR"));
+    let golden = expect_file![GOLDEN];
+    let kept = golden.data();
+    let kept_head = kept.lines().next().unwrap_or_default();
+    let updates = std::env::var_os("UPDATE_EXPECT").is_some();
+    if kept_head == head || updates {
+        golden.assert_eq(&written(&head, &costs));
+        return;
+    }
+    println!(
+        "The golden file is of {kept_head}, this is {head}: at most {SLACK} times as much is allowed."
+    );
+    assert_eq!(beyond(&read(&kept), &costs), Vec::<String>::new());
+}
+
+#[test]
+fn a_program_that_costs_too_much_elsewhere_is_seen() {
+    let golden = "Linux 6.18, clang 14\na.read insns=100 peak_states=9\nb.on_switch insns=10\n";
+    let costs = |insns| {
+        let text = format!("\na.read insns={insns} peak_states=80\nb.on_switch insns=15\n");
+        read(&text)
+    };
+    assert_eq!(beyond(&read(golden), &costs(150)), Vec::<String>::new());
+    assert_eq!(
+        beyond(&read(golden), &costs(151)),
+        ["a.read: 151 instructions, and 100 where the golden file was made"]
+    );
+    assert_eq!(
+        beyond(&read("\n"), &costs(1)),
+        [
+            "a.read: not in the golden file",
+            "b.on_switch: not in the golden file"
+        ]
+    );
+    assert_eq!(beyond(&costs(1), &read("\n")).len(), 2, "those that went");
+}
+
+/// Loads all.
+fn measured() -> Result<Costs, String> {
+    let mut costs = Costs::new();
+    for (file, bytes) in OBJECTS {
+        let object = ObjectBuilder::default().open_memory(bytes);
+        let object = object.map_err(|error| format!("{file}: {error:#}"))?;
+        costs.extend(load(file, object)?);
+    }
+    Ok(costs)
+}
+
+fn load(file: &str, mut object: OpenObject) -> Result<Costs, String> {
+    let mut logs = Vec::new();
+    for mut program in object.progs_mut() {
+        program.set_log_level(STATISTICS);
+        let name = program.name().to_string_lossy().into_owned();
+        let mut log = vec![0_u8; 4_096];
+        // SAFETY: the program is of `object`, which is loaded and dropped below, before the buffer is.
+        let set = unsafe {
+            libbpf_rs::libbpf_sys::bpf_program__set_log_buf(
+                program.as_libbpf_object().as_ptr(),
+                log.as_mut_ptr().cast::<c_char>(),
+                log.len() as u64,
+            )
+        };
+        assert_eq!(set, 0, "{file}.{name}");
+        logs.push((format!("{file}.{name}"), log));
+    }
+    drop(
+        object
+            .load()
+            .map_err(|error| format!("{file}: {error:#}"))?,
+    );
+    let read = logs.into_iter().map(|(name, log)| {
+        let log = String::from_utf8_lossy(&log).into_owned();
+        (name, statistics(&log))
+    });
+    Ok(read.collect())
+}
+
+/// The numbers of "processed 536 insns (limit 1000000) max_states_per_insn 2 total_states 30 ...".
+fn statistics(log: &str) -> BTreeMap<String, u64> {
+    let line = log.lines().find_map(|line| line.strip_prefix("processed "));
+    let line = line.unwrap_or_else(|| panic!("no statistics in {log:?}"));
+    let (insns, states) = line
+        .split_once(" insns (limit 1000000) ")
+        .expect("as in 6.18");
+    let words: Vec<&str> = states.split_whitespace().collect();
+    let named = words.chunks_exact(2).map(|it| (it[0], it[1]));
+    let all = std::iter::once(("insns", insns)).chain(named);
+    all.map(|(name, value)| (name.to_owned(), value.parse().expect("a number")))
+        .collect()
+}
+
+fn written(head: &str, costs: &Costs) -> String {
+    let mut text = format!("{head}\n");
+    for (program, numbers) in costs {
+        text += program;
+        for (name, value) in numbers {
+            text += &format!(" {name}={value}");
+        }
+        text += "\n";
+    }
+    text
+}
+
+fn read(text: &str) -> Costs {
+    let lines = text.lines().skip(1);
+    lines
+        .map(|line| {
+            let mut words = line.split(' ');
+            let program = words.next().expect("a line has words").to_owned();
+            let numbers = words.filter_map(|word| word.split_once('='));
+            let numbers =
+                numbers.map(|(name, value)| (name.to_owned(), value.parse().expect("a number")));
+            (program, numbers.collect())
+        })
+        .collect()
+}
+
+/// What is dearer than it may be, came or went.
+fn beyond(kept: &Costs, now: &Costs) -> Vec<String> {
+    let mut found = Vec::new();
+    for (program, numbers) in now {
+        let Some(before) = kept.get(program) else {
+            found.push(format!("{program}: not in the golden file"));
+            continue;
+        };
+        let (insns, before) = (numbers["insns"], before["insns"]);
+        if insns as f64 > before as f64 * SLACK {
+            found.push(format!(
+                "{program}: {insns} instructions, and {before} where the golden file was made"
+            ));
+        }
+    }
+    let gone = kept.keys().filter(|program| !now.contains_key(*program));
+    found.extend(gone.map(|program| format!("{program}: is no more")));
+    found
+}

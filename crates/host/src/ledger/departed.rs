@@ -1,0 +1,105 @@
+//! Threads that ended before anybody listed them: their times are added up per process, and told as those of
+//! one thread, so that a server that starts a thread per request costs no entity each.
+//!
+//! A process that itself ended unlisted is its parent's, as its CPU time is (times(2)).
+
+use std::collections::HashMap;
+
+use model::{Entity, EntityId, EntityKind, MISSING, Timestamp};
+use sensors::ledger::WIDTH;
+
+use super::{KNOWN_SINCE, LAST_ROUNDS};
+use crate::intake::{Intake, LastSeen};
+use crate::processes::Processes;
+use crate::registry::Registry;
+
+/// The processes of which there were some.
+#[derive(Default)]
+pub(super) struct Departed {
+    by_pid: HashMap<u32, Sum>,
+}
+
+struct Sum {
+    process: EntityId,
+    last: LastSeen,
+    row: [i64; WIDTH],
+    /// Readings since its process is gone.
+    alone: u64,
+}
+
+impl Departed {
+    /// Adds what a thread had that is counted since a time, to the first of those processes that is known;
+    /// whether one is.
+    pub(super) fn take(
+        &mut self,
+        pids: [u32; 2],
+        (since, row): (Timestamp, &[i64; WIDTH]),
+        processes: &Processes,
+        (registry, intake): (&mut Registry, &mut Intake),
+    ) -> bool {
+        for pid in pids {
+            if !self.by_pid.contains_key(&pid)
+                && let Some(process) = processes.near_entity(pid)
+                && let Some(new) = Sum::new(process, since, registry, intake)
+            {
+                self.by_pid.insert(pid, new);
+            }
+            if let Some(sum) = self.by_pid.get_mut(&pid) {
+                let both = sum.row.iter_mut().zip(row);
+                both.take(KNOWN_SINCE).for_each(|(to, ns)| *to += ns);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Writes the sums as of a reading, and lets those go whose process has ended.
+    pub(super) fn go_on(
+        &mut self,
+        now: Timestamp,
+        processes: &Processes,
+        (registry, intake): (&mut Registry, &mut Intake),
+    ) {
+        self.by_pid.retain(|pid, sum| {
+            let is_there = processes.entity(*pid) == Some(sum.process);
+            sum.alone = if is_there { 0 } else { sum.alone + 1 };
+            sum.last.take(now, &sum.row, intake);
+            let stays = sum.alone < LAST_ROUNDS;
+            if !stays {
+                sum.last.finish(intake);
+                registry.vanish(sum.last.entity(), now);
+            }
+            stays
+        });
+    }
+
+    /// Writes the ends of unchanged stretches.
+    pub(super) fn finish(&mut self, intake: &mut Intake) {
+        let sums = self.by_pid.values_mut();
+        sums.for_each(|sum| sum.last.finish(intake));
+    }
+}
+
+impl Sum {
+    fn new(
+        process: EntityId,
+        since: Timestamp,
+        registry: &mut Registry,
+        intake: &mut Intake,
+    ) -> Option<Self> {
+        let path = format!("{}/tid:0", registry.get(process)?.entity.path);
+        let entity = Entity::new(EntityKind::Thread, "(short-lived)", path);
+        let entity = registry.add(entity, Some(process), since);
+        let mut row = [0; WIDTH];
+        // Of several threads there is no one beginning.
+        row[KNOWN_SINCE..].fill(MISSING);
+        let mut last = LastSeen::new(entity, WIDTH);
+        last.begin(since, &row, intake);
+        Some(Self {
+            process,
+            last,
+            row,
+            alone: 0,
+        })
+    }
+}

@@ -1,0 +1,85 @@
+//! What tells how much a process has used: its own files, or a walk over all of them in the kernel.
+
+use model::EntityId;
+use sensors::{Facts, ProcessUsage};
+
+use crate::bpf::tasks::{Counts, or_missing};
+use crate::intake::{Intake, LastSeen};
+use crate::kept_file::KeptFile;
+use crate::probe::Probe;
+use crate::split::Split;
+
+/// Where a process's rows come from.
+pub(super) enum Meter {
+    Files(Probe),
+    Walk(Counted),
+}
+
+impl Meter {
+    /// The files that it keeps open.
+    pub(super) fn files(&self) -> impl Iterator<Item = &KeptFile> {
+        let probe = match self {
+            Self::Files(probe) => Some(probe),
+            Self::Walk(_) => None,
+        };
+        probe.into_iter().flat_map(Probe::files)
+    }
+
+    /// Writes the ends of unchanged stretches.
+    pub(super) fn finish(&mut self, intake: &mut Intake) {
+        match self {
+            Self::Files(probe) => probe.finish(intake),
+            Self::Walk(counted) => counted.last.finish(intake),
+        }
+    }
+}
+
+/// By what the walk tells a process from another of the same number, and its name from the one before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Identity {
+    pub(super) start_ns: u64,
+    pub(super) name: [u64; 2],
+}
+
+impl Identity {
+    pub(super) fn of(counts: &Counts) -> Self {
+        Self {
+            start_ns: counts.start_ns,
+            name: counts.name,
+        }
+    }
+}
+
+/// A process that the walk tells of.
+pub(super) struct Counted {
+    pub(super) identity: Identity,
+    pub(super) last: LastSeen,
+    split: Option<Split>,
+}
+
+impl Counted {
+    pub(super) fn new(identity: Identity, entity: EntityId) -> Self {
+        Self {
+            identity,
+            last: LastSeen::new(entity, ProcessUsage::WIDTH),
+            split: None,
+        }
+    }
+
+    /// A row of the table of processes.
+    pub(super) fn row(&mut self, counts: &Counts, facts: Facts) -> [i64; ProcessUsage::WIDTH] {
+        let shown = (counts.shown_user_ns, counts.shown_system_ns);
+        let split = self.split.get_or_insert(Split::shown(shown));
+        split.advance((counts.user_ns, counts.system_ns), counts.run_ns);
+        let usage = ProcessUsage {
+            user_ns: or_missing(split.user_ns),
+            system_ns: or_missing(split.system_ns),
+            children_ns: or_missing(counts.children_ns),
+            threads: i64::from(counts.threads),
+            resident_bytes: or_missing(counts.resident_pages).saturating_mul(facts.page_bytes),
+            read_bytes: or_missing(counts.read_bytes),
+            write_bytes: or_missing(counts.write_bytes),
+        };
+        usage.row()
+    }
+}

@@ -1,0 +1,70 @@
+//! Which groups processes are in.
+
+use std::path::Path;
+
+use model::{EntityId, EntityRecord, Timestamp, name_of};
+
+use super::{Processes, is_near};
+use crate::cgroups::Cgroups;
+use crate::hierarchies::{Placement, groups_of};
+use crate::probe::Scratch;
+use crate::registry::Registry;
+
+/// Of more processes than these the groups are read in turns: a move is rare, and a reading costs 10 us.
+const MOST_PLACED: usize = 64;
+
+impl Processes {
+    /// Reads which groups the processes of target and generator are in; they may have moved.
+    pub(crate) fn place_in_groups(
+        &mut self,
+        now: Timestamp,
+        scratch: &mut Scratch,
+        cgroups: &mut Cgroups,
+        registry: &mut Registry,
+    ) {
+        self.placings += 1;
+        let count = self
+            .by_pid
+            .values()
+            .filter(|process| is_near(process.role))
+            .count();
+        let (turns, turn) = (1 + count / MOST_PLACED, self.placings);
+        for (pid, process) in &mut self.by_pid {
+            let is_new = process.placed.is_empty();
+            if !is_near(process.role) || !(is_new || *pid as usize % turns == turn % turns) {
+                continue;
+            }
+            let text = scratch.read_once(&process.folder, "cgroup");
+            if text.is_empty() || process.placed == text {
+                continue;
+            }
+            process.placed = text.to_vec();
+            let groups = groups_of(&process.placed);
+            let entities =
+                groups.map(|path| cgroups.ensure(&name_of(path), now, scratch, registry));
+            registry.change(process.entity, now, |record| place(record, entities));
+            let near = [groups.cpu, groups.memory, groups.io, groups.v2];
+            let near = near.into_iter().flatten().map(name_of);
+            cgroups.mark_near(near, &mut scratch.gaps);
+        }
+    }
+}
+
+pub(super) fn groups(
+    process: &Path,
+    now: Timestamp,
+    scratch: &mut Scratch,
+    cgroups: &mut Cgroups,
+    registry: &mut Registry,
+) -> Placement<EntityId> {
+    let text = scratch.read_once(process, "cgroup").to_vec();
+    groups_of(&text).map(|path| cgroups.ensure(&name_of(path), now, scratch, registry))
+}
+
+/// Writes down where a process is; what could not be read stays as it was.
+pub(super) fn place(record: &mut EntityRecord, groups: Placement<EntityId>) {
+    record.group = groups.cpu.or(groups.v2).or(record.group);
+    record.memory_group = groups.memory.or(groups.v2).or(record.memory_group);
+    record.io_group = groups.io.or(groups.v2).or(record.io_group);
+    record.pressure_group = groups.v2.or(record.pressure_group);
+}

@@ -1,0 +1,287 @@
+//! All processes by one walk in the kernel, instead of by a list of /proc and two files of each.
+//!
+//! Who is new is looked up in /proc once, for its name and its groups; so is one that has changed its name.
+
+use std::collections::HashSet;
+
+use model::{GapReason, Timestamp};
+
+use super::meter::{Identity, Meter};
+use super::{Process, Processes, end, is_due, rename};
+use crate::bpf::tasks::{Counts, MOST_NEAR, Tasks, ThreadCounts};
+use crate::bpf::{Refusal, with_first_pids};
+use crate::clock::boottime;
+use crate::folder::each_number_in;
+use crate::gaps::Gaps;
+use crate::intake::Intake;
+use crate::limits;
+use crate::probe::Scratch;
+use crate::registry::Registry;
+use crate::schedule::TICK_NS;
+
+/// A walk that was made to find newcomers serves for their rows too, in the same tick.
+const FRESH_NS: i64 = TICK_NS / 10;
+
+/// The walk over all processes.
+pub(crate) struct Walk {
+    programs: Tasks,
+    /// When it was last made.
+    at: Option<Timestamp>,
+    /// Whether it had room for everybody.
+    is_whole: bool,
+    threads_at: Timestamp,
+    /// By slot the process that is read thread by thread there, 0 for none.
+    followed: Vec<u32>,
+}
+
+impl Walk {
+    /// # Errors
+    /// Why it cannot be had here.
+    pub(crate) fn load() -> Result<Self, Refusal> {
+        with_first_pids()?;
+        let programs = Tasks::load()?;
+        // It takes a few, and spares two for each process.
+        if !limits::is_half_free() {
+            let why = format!(
+                "too few files may be open (ulimit -n); {}",
+                limits::MORE_FILES
+            );
+            return Err(Refusal::new(why));
+        }
+        match programs.read()? {
+            0 => Ok(Self {
+                programs,
+                at: None,
+                is_whole: true,
+                threads_at: Timestamp::default(),
+                followed: Vec::new(),
+            }),
+            unplaced => Err(Refusal::new(format!(
+                "{unplaced} processes more than there is room for"
+            ))),
+        }
+    }
+
+    fn is_fresh(&self, now: Timestamp) -> bool {
+        self.at.is_some_and(|at| now.ns_since(at) < FRESH_NS)
+    }
+
+    /// Reads all processes. Whether it could.
+    fn read(&mut self, table: &str, gaps: &mut Gaps) -> bool {
+        let now = boottime();
+        match self.programs.read() {
+            Ok(unplaced) => {
+                self.at = Some(now);
+                self.is_whole = unplaced == 0;
+                if !self.is_whole {
+                    let what = "processes beyond those that a walk has room for";
+                    gaps.say(table, what, GapReason::Dropped(1));
+                }
+                true
+            }
+            Err(refusal) => {
+                say_failed(table, &refusal, gaps);
+                false
+            }
+        }
+    }
+
+    /// The processes as last read, each with when that was.
+    fn processes(&self) -> impl Iterator<Item = (Timestamp, Counts)> {
+        let mut time = times(self.at.unwrap_or_default());
+        let processes = self.programs.processes();
+        processes.map(move |counts| (time(counts.at_ns), counts))
+    }
+
+    /// Reads the threads of those that are followed; whether it had room for all, `None` where it could not.
+    pub(super) fn read_threads(&mut self, table: &str, gaps: &mut Gaps) -> Option<bool> {
+        self.threads_at = boottime();
+        let unplaced = self.programs.read_threads();
+        let unplaced = unplaced.inspect_err(|refusal| say_failed(table, refusal, gaps));
+        let is_whole = unplaced.ok()? == 0;
+        if !is_whole {
+            let what = "threads beyond those that a walk has room for";
+            gaps.say(table, what, GapReason::Dropped(1));
+        }
+        Some(is_whole)
+    }
+
+    /// The threads as last read, each with when that was.
+    pub(super) fn threads(&self) -> impl Iterator<Item = (Timestamp, ThreadCounts)> {
+        let mut time = times(self.threads_at);
+        let threads = self.programs.threads();
+        threads.map(move |counts| (time(counts.at_ns), counts))
+    }
+
+    /// Has a process read thread by thread; in which slot, if there is one left.
+    pub(super) fn follow(&mut self, pid: u32) -> Option<u32> {
+        let free = self.followed.iter().position(|it| *it == 0);
+        let slot = free.unwrap_or(self.followed.len());
+        if slot >= MOST_NEAR as usize {
+            return None;
+        }
+        self.programs.follow(slot as u32, Some(pid)).ok()?;
+        match self.followed.get_mut(slot) {
+            Some(place) => *place = pid,
+            None => self.followed.push(pid),
+        }
+        Some(slot as u32)
+    }
+
+    /// Frees the slots of those that are to be followed no more.
+    pub(super) fn release(&mut self, mut stays: impl FnMut(u32, u32) -> bool) {
+        for (slot, place) in (0..).zip(&mut self.followed) {
+            if *place != 0 && !stays(*place, slot) && self.programs.follow(slot, None).is_ok() {
+                *place = 0;
+            }
+        }
+    }
+}
+
+/// What the kernel's clock says as ours does, which may be another (time namespaces) and goes as fast: the first
+/// time that is asked for is `at`.
+fn times(at: Timestamp) -> impl FnMut(u64) -> Timestamp {
+    let mut first = None;
+    move |ns| {
+        let first = *first.get_or_insert(ns);
+        at + (ns - first).cast_signed()
+    }
+}
+
+fn say_failed(table: &str, refusal: &Refusal, gaps: &mut Gaps) {
+    let why = format!("a program in the kernel was not run: {refusal}");
+    gaps.say(table, "", GapReason::Unsupported(why));
+}
+
+impl Processes {
+    /// Notes newcomers and new names, and lets those go that have ended.
+    pub(super) fn list_by_walk(
+        &mut self,
+        now: Timestamp,
+        scratch: &mut Scratch,
+        intakes: &mut [Intake],
+        registry: &mut Registry,
+    ) {
+        let sensors = (self.process_sensor.0, self.thread_sensor.0);
+        let table = &self.process_sensor.1.table.name;
+        let Self {
+            walk,
+            by_pid,
+            newcomers,
+            generation,
+            ..
+        } = self;
+        let Some(walk) = walk else {
+            return;
+        };
+        if !walk.read(table, &mut scratch.gaps) {
+            return;
+        }
+        for (_, counts) in walk.processes() {
+            let known = by_pid.get_mut(&counts.pid);
+            if let Some(known) = known.filter(|it| it.is(&counts)) {
+                known.generation = *generation;
+                known.heed_name(&counts, now, scratch, registry);
+                continue;
+            }
+            // The number may have come round again.
+            if let Some(mut former) = by_pid.remove(&counts.pid) {
+                end(&mut former, now, intakes, sensors, registry);
+            }
+            newcomers.push((counts.pid, Some(Identity::of(&counts))));
+        }
+        if !walk.is_whole {
+            return;
+        }
+        by_pid.retain(|_, process| {
+            let alive = !process.is_walked() || process.generation == *generation;
+            if !alive {
+                end(process, now, intakes, sensors, registry);
+            }
+            alive
+        });
+    }
+
+    /// At the first look the numbers in /proc: before the walk, so that those of which it then does not tell are
+    /// hidden from it or have ended, and are not new.
+    pub(super) fn list_first(&self) -> HashSet<u32> {
+        let mut pids = HashSet::new();
+        if self.generation == 1 {
+            each_number_in(&self.folder, |pid| {
+                pids.insert(pid);
+            });
+        }
+        pids
+    }
+
+    /// Some machines keep their first process from programs. What /proc tells of it is read there.
+    pub(super) fn add_hidden(&mut self, mut pids: HashSet<u32>) {
+        for (told, _) in &self.newcomers {
+            pids.remove(told);
+        }
+        self.newcomers
+            .extend(pids.into_iter().map(|pid| (pid, None)));
+    }
+
+    /// Takes what the walk tells of those that are due.
+    pub(super) fn sample_by_walk(
+        &mut self,
+        now: Timestamp,
+        due: (bool, bool),
+        scratch: &mut Scratch,
+        intakes: &mut [Intake],
+        registry: &mut Registry,
+    ) {
+        let (index, sensor) = self.process_sensor;
+        let Some(walk) = &mut self.walk else {
+            return;
+        };
+        if !walk.is_fresh(now) && !walk.read(&sensor.table.name, &mut scratch.gaps) {
+            return;
+        }
+        for (at, counts) in walk.processes() {
+            // One that is not known yet is met at the next look.
+            let Some(process) = self.by_pid.get_mut(&counts.pid) else {
+                continue;
+            };
+            if !process.is(&counts) || !is_due(process.role, due) {
+                continue;
+            }
+            process.heed_name(&counts, now, scratch, registry);
+            if counts.torn == 0
+                && let Meter::Walk(counted) = &mut process.meter
+            {
+                let row = counted.row(&counts, scratch.facts);
+                counted.last.take(at, &row, &mut intakes[index]);
+            }
+        }
+    }
+}
+
+impl Process {
+    /// Whether it is this one that the walk tells of.
+    fn is(&self, counts: &Counts) -> bool {
+        matches!(&self.meter, Meter::Walk(it) if it.identity.start_ns == counts.start_ns)
+    }
+
+    /// Looks what it is called where that has changed: /proc shows more of some names than the walk.
+    fn heed_name(
+        &mut self,
+        counts: &Counts,
+        now: Timestamp,
+        scratch: &mut Scratch,
+        registry: &mut Registry,
+    ) {
+        let Meter::Walk(counted) = &mut self.meter else {
+            return;
+        };
+        if counted.identity.name != counts.name {
+            counted.identity.name = counts.name;
+            let stat = scratch.read_once(&self.folder, "stat");
+            rename(self.entity, stat, now, registry);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

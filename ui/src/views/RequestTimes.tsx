@@ -1,0 +1,49 @@
+// Request times over the window in words and as a table: what the heat in the timeline shows.
+
+import { requestSentence, requestTimes, timesRows } from "../charts/requestTimes";
+import { duration, integer, percent } from "../data/format";
+import type { Tables } from "../data/recording";
+import { Aligned } from "./Aligned";
+import { NumberTable } from "./NumberTable";
+import { usePage } from "./state";
+
+export function RequestTimes({ tables }: { readonly tables: Tables }) {
+  const { window } = usePage();
+  const all = requestTimes(tables, window);
+  if (all.length === 0) return null;
+  return (
+    <div class="request-times">
+      {all.map((times) => (
+        <details key={times.what}>
+          <summary>{requestSentence(times)}</summary>
+          <NumberTable
+            caption={`Of ${times.what}`}
+            titles={[
+              ["Took at least", "number"],
+              ["Less than", "number"],
+              ["Requests timed", "number"],
+              ["Part of them", "number"],
+              ["Took longer", "number"],
+            ]}
+          >
+            {timesRows(times.buckets).map((row) => (
+              <tr key={row.below}>
+                <td class="number">{duration(row.from)}</td>
+                <td class="number">
+                  {Number.isFinite(row.below) ? duration(row.below) : "no bound"}
+                </td>
+                <td class="number">{integer(row.count)}</td>
+                <td class="number">
+                  <Aligned text={percent(row.share)} />
+                </td>
+                <td class="number">
+                  <Aligned text={percent(row.beyond)} />
+                </td>
+              </tr>
+            ))}
+          </NumberTable>
+        </details>
+      ))}
+    </div>
+  );
+}
