@@ -39,6 +39,14 @@ struct sched_info {
 
 struct thread_info {
 	unsigned int status; /* x86 */
+	struct {
+		unsigned int count;
+	} preempt; /* arm64 */
+};
+
+/* x86, from 6.2 to 6.14 */
+struct pcpu_hot {
+	int preempt_count;
 };
 
 struct task_struct {
@@ -55,6 +63,7 @@ struct task_struct {
 	unsigned in_memstall : 1;
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;
+	char comm[16];
 };
 
 /* The registers as a thread entered the kernel, by architecture. */

@@ -125,6 +125,7 @@ static __noinline int read_thread(struct task_struct *task)
 	}
 	record->tid = task->pid;
 	record->tgid = task->tgid;
+	record->pool = thread->pool;
 	if (!copy_thread(task, thread, record, &present)) {
 		torn++;
 		return 0;

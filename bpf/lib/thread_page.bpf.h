@@ -17,6 +17,24 @@
 /* Of a thread that has ended; it is not shown. */
 #define ENDED (LEDGER_HELD + 1)
 
+/* A thread's last wait, and how long it had had a CPU before. */
+struct last_wait {
+	__u32 class;
+	__u64 from;
+	__u64 until;
+	__u64 on_cpu_ns;
+};
+
+/* Who is about to wake a thread (enum wakeup_by), its last wait, how long it had a CPU since and before the
+ * time since which it runs now. */
+struct waking {
+	__u32 by;
+	__u64 waker;
+	struct last_wait last;
+	__u64 ran_ns;
+	__u64 runs_since;
+};
+
 /* One thread's page of the books. */
 struct thread {
 	/* Odd while it is being changed. */
@@ -44,6 +62,10 @@ struct thread {
 	/* Of the others: what those had who have ended, its process's threads and its children. */
 	__u64 ended_on_cpu_ns;
 	__u64 ended_held_up_ns;
+	/* Of target and generator: its pool's number (lib/wakeup.bpf.h), 0 until it is asked for. */
+	__u64 pool;
+	struct last_wait last;
+	struct waking waking;
 };
 
 struct {
@@ -89,6 +111,7 @@ static __always_inline struct thread *thread_of(struct task_struct *task, struct
 		step(thread);
 		thread->state = LEDGER_UNSEEN;
 		__builtin_memset(&thread->account, 0, sizeof(thread->account));
+		thread->last.until = 0;
 		step(thread);
 	}
 	return thread;

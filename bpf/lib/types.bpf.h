@@ -28,6 +28,7 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERF_EVENT_ARRAY = 4,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
 
@@ -35,6 +36,12 @@ enum bpf_map_type {
 enum {
 	BPF_F_NO_PREALLOC = 1 << 0,
 	BPF_F_MMAPABLE = 1 << 10,
+};
+
+/* For bpf_map_update_elem. */
+enum {
+	BPF_ANY = 0,
+	BPF_NOEXIST = 1,
 };
 
 /* For bpf_task_storage_get. */

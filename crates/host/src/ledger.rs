@@ -14,6 +14,8 @@ use crate::capabilities::has_first_pids;
 use crate::gaps::Gaps;
 use crate::intake::{Intake, LastSeen};
 use crate::processes::Processes;
+use crate::registry::Registry;
+use crate::wakeups::{Around, Wakeups};
 
 /// The two accounts of a thread may differ by so much between two readings, or by a thousandth of the
 /// time between.
@@ -55,8 +57,9 @@ pub(crate) struct Books {
     others: HashMap<u32, Process>,
     round: u64,
     /// Rows of threads, and of the other processes.
-    pub(crate) intakes: [Intake; 2],
+    intakes: [Intake; 2],
     agreement: Agreement,
+    wakeups: Wakeups,
 }
 
 impl Books {
@@ -76,6 +79,7 @@ impl Books {
             round: 0,
             intakes: [Intake::new(&THREAD_LEDGER), Intake::new(&PROCESS_LEDGER)],
             agreement: Agreement::default(),
+            wakeups: Wakeups::new(),
         })
     }
 
@@ -216,6 +220,32 @@ impl Books {
         read.for_each(|process| process.last.take(now, &process.sums, intake));
     }
 
+    /// Reads who woke whom since the last time; after `sample`.
+    pub(crate) fn note_wakeups(
+        &mut self,
+        now: Timestamp,
+        processes: &Processes,
+        gaps: &mut Gaps,
+        registry: &mut Registry,
+    ) {
+        let threads = &self.threads;
+        let thread = |tid| threads.get(&tid).map(|it| it.last.entity());
+        let mut around = Around {
+            now,
+            processes,
+            registry,
+            programs: &mut self.programs,
+        };
+        self.wakeups.let_go(&mut around);
+        self.wakeups.place(thread, &mut around);
+        self.wakeups.sample(gaps, &mut around);
+    }
+
+    /// Of every table of the ledger.
+    pub(crate) fn all_intakes(&mut self) -> impl Iterator<Item = &mut Intake> {
+        self.intakes.iter_mut().chain(&mut self.wakeups.intakes)
+    }
+
     /// Looks at the scheduler's clock anew.
     pub(crate) fn calibrate(&mut self) {
         // Without it the clock drifts by 0.2 us in 10 s: the old offset serves until the next time.
@@ -231,6 +261,7 @@ impl Books {
         self.others
             .values_mut()
             .for_each(|it| it.last.finish(others));
+        self.wakeups.finish();
         let mut agreement = self.agreement.clone();
         let lost = self.programs.lost().unwrap_or_default();
         if lost.drops > 0 {

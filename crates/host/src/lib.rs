@@ -46,6 +46,7 @@ mod signals;
 pub mod sockets;
 mod stalls;
 mod thread;
+mod wakeups;
 mod words;
 
 pub use bpf::probes::{Probe, probe_costs};

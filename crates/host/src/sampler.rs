@@ -414,6 +414,9 @@ impl Sampler {
         {
             let rest = look == Look::Last || now_due.every(LEDGER_REST_TICKS * budget.rest);
             books.sample(stamp(), rest, processes, &mut scratch.gaps);
+            if rest {
+                books.note_wakeups(stamp(), processes, &mut scratch.gaps, registry);
+            }
         }
         if let Some(stalls) = stalls {
             if look == Look::Last || now_due.every(budget.near) {

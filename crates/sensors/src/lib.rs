@@ -30,6 +30,7 @@ mod tcp;
 mod thread;
 pub mod wait_channel;
 pub mod wait_event;
+pub mod wakeup;
 
 pub use affinity::{CpuList, cpus_allowed, cpus_online};
 pub use connection::{CONNECTION, CONNECTION_PERIOD, TcpReading, parse_tcp};
@@ -72,6 +73,8 @@ pub fn tables() -> impl Iterator<Item = &'static model::Table> {
         &stall::CGROUP_STALL,
         &ledger::THREAD_LEDGER,
         &ledger::PROCESS_LEDGER,
+        &wakeup::WAKEUP,
+        &wakeup::THREAD_POOL,
         &FILESYSTEM,
         &CONNECTION,
         &postgres::SESSION,
@@ -91,6 +94,8 @@ pub fn periods() -> impl Iterator<Item = (&'static str, Period)> {
         (&stall::CGROUP_STALL, TICK),
         (&ledger::THREAD_LEDGER, TICK),
         (&ledger::PROCESS_LEDGER, ledger::REST_PERIOD),
+        (&wakeup::WAKEUP, wakeup::PERIOD),
+        (&wakeup::THREAD_POOL, wakeup::PERIOD),
         (&FILESYSTEM, FILESYSTEM_PERIOD),
         (&CONNECTION, CONNECTION_PERIOD),
         (&postgres::SESSION, postgres::PERIOD),

@@ -137,6 +137,6 @@ fn own_intakes<'a>(
         machine,
         groups,
     ];
-    let books = books.iter_mut().flat_map(|books| &mut books.intakes);
+    let books = books.iter_mut().flat_map(Books::all_intakes);
     own.into_iter().chain(books)
 }

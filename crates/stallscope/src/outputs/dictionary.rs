@@ -72,7 +72,7 @@ The list of entities and the gaps are described in [recording.md](recording.md).
     }
 
     /// The tables that no sensor fills, with who does and when.
-    fn others() -> [(&'static Table, &'static str); 12] {
+    fn others() -> [(&'static Table, &'static str); 14] {
         [
             (
                 &sensors::stall::STALL,
@@ -88,6 +88,14 @@ The list of entities and the gaps are described in [recording.md](recording.md).
             ),
             (
                 &sensors::ledger::PROCESS_LEDGER,
+                "every 1 s, where programs in the kernel are allowed",
+            ),
+            (
+                &sensors::wakeup::WAKEUP,
+                "every 1 s, where programs in the kernel are allowed",
+            ),
+            (
+                &sensors::wakeup::THREAD_POOL,
                 "every 1 s, where programs in the kernel are allowed",
             ),
             (&sensors::FILESYSTEM, "every 1 s"),

@@ -17,7 +17,7 @@ fn skipped(why: impl std::fmt::Display) {
     println!("SKIPPED: the ledger: {why}");
 }
 
-fn loaded() -> Option<(Ledger, MutexGuard<'static, ()>)> {
+pub(super) fn loaded() -> Option<(Ledger, MutexGuard<'static, ()>)> {
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     match Ledger::load(std::env::consts::ARCH) {
         Ok(ledger) => Some((ledger, alone)),
@@ -162,7 +162,7 @@ fn watched(ledger: &mut Ledger, act: impl FnOnce() -> Own + Send) -> (Own, Count
     })
 }
 
-fn as_target(ledger: &mut Ledger, pid: u32) {
+pub(super) fn as_target(ledger: &mut Ledger, pid: u32) {
     ledger
         .assign(pid, Some(Role::Target))
         .expect("there is room");
