@@ -34,7 +34,7 @@ enum wakeup_by {
 struct wakeup_pool {
 	/* The highest of those processes. */
 	__u32 tgid;
-	/* A thread's name with each row of digits as one `#`. */
+	/* A thread's name with each digit as `#`. */
 	char name[WAKEUP_NAME];
 };
 _Static_assert(sizeof(struct wakeup_pool) == 20, "as the reader has it");

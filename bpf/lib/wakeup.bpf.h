@@ -83,24 +83,21 @@ static __always_inline bool is_interrupt(struct task_struct *current)
 	return (count & SOFTIRQ_OFFSET) && !sends(current);
 }
 
-/* The name with each row of digits as one `#`, and a number made of it. */
+/* The name with each digit as `#`, and a number made of it. To write a row of them as one is left to the
+ * reader: here the places would be followed one by one, in seconds, before the program may run. */
 static __always_inline __u64 call_alike(const char *comm, struct wakeup_pool *pool)
 {
 	__u64 number = (FNV_START ^ pool->tgid) * FNV_PRIME;
-	bool was_digit = false, is_digit;
-	int from, to = 0;
+	int each;
 	char c;
 
-	for (from = 0; from < WAKEUP_NAME; from++) {
-		c = comm[from];
+	for (each = 0; each < WAKEUP_NAME; each++) {
+		c = comm[each];
+		/* What stands behind the end is what was there before. */
 		if (!c)
 			break;
-		is_digit = c >= '0' && c <= '9';
-		if (is_digit && was_digit)
-			continue;
-		was_digit = is_digit;
-		c = is_digit ? '#' : c;
-		pool->name[to++ & (WAKEUP_NAME - 1)] = c;
+		c = c >= '0' && c <= '9' ? '#' : c;
+		pool->name[each] = c;
 		number = (number ^ (__u8)c) * FNV_PRIME;
 	}
 	return number;

@@ -28,9 +28,9 @@ mod by {
 
 /// One pool of threads.
 struct Pool {
-    entity: EntityId,
     tgid: u32,
     process: EntityId,
+    name: String,
     /// How many there were who ended its waits.
     wakers: u32,
 }
@@ -38,18 +38,17 @@ struct Pool {
 /// Which waits are told as one: those of a pool, in a class, by whom.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Between {
-    woken: u64,
+    woken: EntityId,
     class: usize,
     by: u8,
-    waker: u64,
+    /// A pool or a process; `None` where it is neither, and where the process ended before it was looked for.
+    waker: Option<EntityId>,
 }
 
 /// What was counted of them so far.
 struct Counted {
     last: LastSeen,
     sums: [i64; WIDTH],
-    /// Who ends them, where that is an entity.
-    waker: Option<EntityId>,
     changed: bool,
 }
 
@@ -70,7 +69,9 @@ pub(crate) struct Around<'a> {
 /// Who woke whom.
 pub(crate) struct Wakeups {
     room: Room,
-    pools: HashMap<u64, Pool>,
+    /// By the programs' numbers; `w9` and `w10` are one, of two numbers.
+    numbers: HashMap<u64, EntityId>,
+    pools: HashMap<EntityId, Pool>,
     /// How many pools were met; they are numbered.
     met: u32,
     counted: HashMap<Between, Counted>,
@@ -84,6 +85,7 @@ impl Wakeups {
     pub(crate) fn new() -> Self {
         Self {
             room: Room::new(),
+            numbers: HashMap::new(),
             pools: HashMap::new(),
             met: 0,
             counted: HashMap::new(),
@@ -102,27 +104,24 @@ impl Wakeups {
             ..
         } = around;
         let Self {
+            numbers,
             pools,
             counted,
             intakes: [intake, _],
             ..
         } = self;
-        pools.retain(|_, pool| {
+        pools.retain(|entity, pool| {
             let stays = processes.entity(pool.tgid) == Some(pool.process);
             if !stays {
-                registry.vanish(pool.entity, *now);
+                registry.vanish(*entity, *now);
             }
             stays
         });
+        numbers.retain(|_, pool| pools.contains_key(pool));
         counted.retain(|between, counted| {
-            let waker_stays = match between.by {
-                by::POOL => pools.contains_key(&between.waker),
-                by::OTHER if between.waker != 0 => {
-                    processes.entity(between.waker as u32) == counted.waker
-                }
-                _ => true,
-            };
-            let stays = waker_stays && pools.contains_key(&between.woken);
+            // What has vanished is forgotten there.
+            let is_there = |who| registry.get(who).is_some();
+            let stays = is_there(between.woken) && between.waker.is_none_or(is_there);
             if !stays {
                 counted.last.finish(intake);
                 registry.vanish(counted.last.entity(), *now);
@@ -200,17 +199,23 @@ impl Wakeups {
         let (Some(class), Some(before)) = (column(pair.class), column(pair.before)) else {
             return;
         };
-        // Who ended before it was looked for is nobody in particular.
-        let is_nobody = pair.by == by::OTHER
-            && around.processes.entity(pair.waker as u32).is_none();
+        // Of a process that has ended nobody knows any more.
+        let Some(woken) = self.pool(pair.woken, around) else {
+            return;
+        };
+        let waker = match pair.by {
+            by::POOL => self.pool(pair.waker, around),
+            by::OTHER => around.processes.entity(pair.waker as u32),
+            _ => None,
+        };
         let between = Between {
-            woken: pair.woken,
+            woken,
             class,
             by: pair.by,
-            waker: if is_nobody { 0 } else { pair.waker },
+            waker,
         };
-        if !self.counted.contains_key(&between) && !self.meet(between, around) {
-            return;
+        if !self.counted.contains_key(&between) {
+            self.meet(between, around);
         }
         let Some(counted) = self.counted.get_mut(&between) else {
             return;
@@ -224,70 +229,69 @@ impl Wakeups {
         counted.changed = true;
     }
 
-    /// Whether it is known who they are; a process may have ended before it was looked for.
-    fn meet(&mut self, between: Between, around: &mut Around<'_>) -> bool {
-        let Some(woken) = self.pool(between.woken, around) else {
-            return false;
-        };
-        let waker = match between.by {
-            by::POOL => self.pool(between.waker, around),
-            by::OTHER if between.waker != 0 => around.processes.entity(between.waker as u32),
-            _ => None,
-        };
-        let name = match (between.by, waker) {
-            (_, Some(waker)) => {
-                let known = around.registry.get(waker);
-                known.map_or(String::new(), |it| it.entity.name.clone())
-            }
-            (by::INTERRUPT, _) => "interrupt".to_owned(),
-            (by::KERNEL, _) => "kernel".to_owned(),
-            (by::OTHER, _) => "ended".to_owned(),
-            _ => return false,
-        };
+    fn meet(&mut self, between: Between, around: &mut Around<'_>) {
         let Some(pool) = self.pools.get_mut(&between.woken) else {
-            return false;
+            return;
+        };
+        let known = |who| around.registry.get(who).map(|it| &it.entity);
+        let Some(woken) = known(between.woken) else {
+            return;
+        };
+        let waker = between.waker.and_then(known);
+        let name = match between.by {
+            _ if waker.is_some() => waker.map_or("", |it| &it.name),
+            by::INTERRUPT => "interrupt",
+            by::KERNEL => "kernel",
+            _ => "ended",
         };
         pool.wakers += 1;
-        let known = around.registry.get(woken);
-        let path = known.map_or(String::new(), |it| it.entity.path.clone());
-        let path = format!("{path}/waker:{}", pool.wakers);
+        let path = format!("{}/waker:{}", woken.path, pool.wakers);
         let entity = Entity::new(EntityKind::Waker, name, path);
-        let entity = around.registry.add(entity, Some(woken), around.now);
+        let entity = around
+            .registry
+            .add(entity, Some(between.woken), around.now);
         let mut sums = [0; WIDTH];
         sums[WAITS + 1..].copy_from_slice(&[
             between.class as i64,
             between.by.into(),
-            waker.map_or(MISSING, |it| it.0.into()),
+            between.waker.map_or(MISSING, |it| it.0.into()),
         ]);
         let counted = Counted {
             last: LastSeen::new(entity, WIDTH),
             sums,
-            waker,
             changed: false,
         };
         self.counted.insert(between, counted);
-        true
     }
 
     /// The pool of a number; `None` for 0, and where its process has ended.
     fn pool(&mut self, number: u64, around: &mut Around<'_>) -> Option<EntityId> {
-        if let Some(known) = self.pools.get(&number) {
-            return Some(known.entity);
+        if let Some(known) = self.numbers.get(&number) {
+            return Some(*known);
         }
-        let pool = around.programs.pool(number)?;
-        let process = around.processes.entity(pool.tgid)?;
-        self.met += 1;
-        let of = around.registry.get(process)?;
-        let path = format!("{}/pool:{}", of.entity.path, self.met);
-        let entity = Entity::new(EntityKind::Pool, pool.name, path);
-        let entity = around.registry.add(entity, Some(process), around.now);
-        let new = Pool {
-            entity,
-            tgid: pool.tgid,
-            process,
-            wakers: 0,
+        let (tgid, name) = around.programs.pool(number)?;
+        let process = around.processes.entity(tgid)?;
+        let mut pools = self.pools.iter();
+        let same = pools.find(|(_, pool)| pool.process == process && pool.name == name);
+        let entity = match same {
+            Some((same, _)) => *same,
+            None => {
+                self.met += 1;
+                let of = around.registry.get(process)?;
+                let path = format!("{}/pool:{}", of.entity.path, self.met);
+                let entity = Entity::new(EntityKind::Pool, &*name, path);
+                let entity = around.registry.add(entity, Some(process), around.now);
+                let new = Pool {
+                    tgid,
+                    process,
+                    name,
+                    wakers: 0,
+                };
+                self.pools.insert(entity, new);
+                entity
+            }
         };
-        self.pools.insert(number, new);
+        self.numbers.insert(number, entity);
         Some(entity)
     }
 

@@ -20,15 +20,6 @@ const BATCH: usize = 1_024;
 /// Length of a thread's name (WAKEUP_NAME).
 const NAME: usize = 16;
 
-/// A pool of threads as the programs know it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Pool {
-    /// The highest process that it is of.
-    pub(crate) tgid: u32,
-    /// What its threads are called, each number in it as `#`.
-    pub(crate) name: String,
-}
-
 /// What was read, and room for it.
 pub(crate) struct Room {
     batch: (Vec<Pair>, Vec<Sum>),
@@ -132,15 +123,16 @@ impl Ledger {
         Ok(())
     }
 
-    /// The pool of a number; `None` where nobody is of it.
-    pub(crate) fn pool(&self, number: u64) -> Option<Pool> {
+    /// The pool of a number: the highest process that it is of, and what its threads are called, each number
+    /// in that as `#`; `None` where nobody is of it.
+    pub(crate) fn pool(&self, number: u64) -> Option<(u32, String)> {
         let map = &self.programs.maps.pool_by_number;
         let value = map.lookup(&number.to_ne_bytes(), MapFlags::ANY).ok()??;
         let name = value.get(4..4 + NAME)?;
-        let name = name.split(|byte| *byte == 0).next()?;
-        Some(Pool {
-            tgid: u32::from_ne_bytes(*value.first_chunk()?),
-            name: model::name_of(name).into_owned(),
-        })
+        let mut name = name.split(|byte| *byte == 0).next()?.to_vec();
+        // A number is a number, however long.
+        name.dedup_by(|one, other| *one == b'#' && *other == b'#');
+        let tgid = u32::from_ne_bytes(*value.first_chunk()?);
+        Some((tgid, model::name_of(&name).into_owned()))
     }
 }

@@ -29,7 +29,7 @@ impl Woken {
         let mut room = Room::new();
         let drops = ledger.take_wakeups(&mut room).expect("it can be read");
         assert_eq!(drops, 0);
-        let name = |number| ledger.pool(number).map(|it| it.name).unwrap_or_default();
+        let name = |number| ledger.pool(number).map(|it| it.1).unwrap_or_default();
         let found = (0..).map_while(|place| room.get(place));
         let found = found.filter(|(pair, _)| name(pair.woken) == pool);
         Self(
