@@ -45,11 +45,26 @@ function policy(): Plugin {
   };
 }
 
-/** What uPlot can draw and this page does not: bars and splines, a legend, and axes of dates, which the
+/** What uPlot can do and this page does not: bars and splines, a legend, cursor, selection and keeping
+    several charts in step, which the page has its own of, logarithmic scales, and axes of dates, which the
     page's own clock stands for. What is found, how often, and what takes its place. */
 const UNUSED: readonly (readonly [pattern: RegExp, times: number, instead: string])[] = [
   [/\(paths\.(stepped|bars|spline)\s*= \w+\);/g, 3, ""],
-  [/uPlot\.(join|fmtDate|tzDate|sync)\s*= \w+;/g, 4, ""],
+  [
+    /uPlot\.(join|fmtDate|tzDate|sync|assign|fmtNum|rangeNum|rangeLog|rangeAsinh|orient|addGap|clipGaps)\s*= \w+;/g,
+    12,
+    "",
+  ],
+  [
+    /^\tself\.(addSeries|delSeries|setData|batch|setSelect|setSeries|addBand|setBand|delBand|posToIdx|setLegend|pub) = \w+;/gm,
+    12,
+    "",
+  ],
+  [/^\tself\.(redraw|setCursor) = [\s\S]*?^\t\};/gm, 2, ""],
+  [/const showCursor =.*;/g, 1, "const showCursor = false;"],
+  [/^\tconst events = \{\};[\s\S]*?^\tif \(showCursor\)/gm, 1, "\tif (showCursor)"],
+  [/^\tconst seriesIdxMatcher[\s\S]*?^\tsync\.sub\(self\);[\s\S]*?^\t\}/gm, 1, ""],
+  [/sync\.unsub\(self\);/g, 1, ""],
   [/const \[ timeIncrs.* = genTimeStuffs\(.*\);/g, 2, ""],
   [/const (_tzDate|_fmtDate|_timeAxisSplits|_timeAxisVals|_timeSeriesVal)\s*= .*;/g, 5, ""],
   [/\(isTime \? \(ms == 1 \? timeIncrsMs : timeIncrsS\) : numIncrs\)/g, 1, "numIncrs"],
@@ -65,16 +80,51 @@ const UNUSED: readonly (readonly [pattern: RegExp, times: number, instead: strin
   [/isTime && sc\.distr == 1 \? _timeAxisSplits : /g, 1, ""],
 ];
 
+/** Functions that only these need: their calls do nothing. */
+const EMPTIED = [
+  "updateCursor",
+  "initCursorPt",
+  "initLegendRow",
+  "cacheMouse",
+  "mouseMove",
+  "mouseDown",
+  "mouseUp",
+  "mouseLeave",
+  "dblClick",
+  "setSelect",
+  "setSeries",
+  "setLegend",
+  "setFocus",
+  "toggleDOM",
+  "points",
+  "rangeLog",
+  "rangeAsinh",
+  "logAxisSplits",
+  "asinhAxisSplits",
+  "log10AxisValsFilt",
+  "log2AxisValsFilt",
+];
+
+function emptied(code: string, name: string): string {
+  const whole = new RegExp(
+    `^(\\t*)(?:function ${name}\\(.*|const ${name}\\s*= .*=> )\\{$[\\s\\S]*?^\\1\\};?$`,
+    "m",
+  );
+  if (!whole.test(code)) throw new Error(`uPlot is not the one that this was written for: ${name}`);
+  return code.replace(whole, `$1function ${name}() {}`);
+}
+
 function lean(): Plugin {
   return {
     name: "lean",
     transform(code, id) {
       if (!id.endsWith("uPlot.esm.js")) return;
-      return UNUSED.reduce((left, [pattern, times, instead]) => {
+      const used = UNUSED.reduce((left, [pattern, times, instead]) => {
         if (left.match(pattern)?.length !== times)
           throw new Error(`uPlot is not the one that this was written for: ${pattern}`);
         return left.replace(pattern, instead);
       }, code);
+      return EMPTIED.reduce(emptied, used);
     },
   };
 }

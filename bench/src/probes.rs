@@ -2,12 +2,14 @@
 //! the same switches that does nothing; beside them one that does no more than read the clock. A load that
 //! switches as often as it can is once the target's and once nobody's.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
-use host::{Probe, probe_costs};
+use host::{Probe, probe_costs, request_costs};
+use model::Role;
 
 const LOAD: Duration = Duration::from_secs(10);
 /// A saturated pgbench -S on 2 CPUs.
@@ -18,7 +20,85 @@ pub(crate) fn measure() -> Result<()> {
         let probes = probe_costs(near, load).map_err(|why| anyhow!("probes: {why}"))?;
         say(whose, &probes);
     }
+    let whose = [
+        (Some(Role::Target), 1.0, "the server's, each timed"),
+        (Some(Role::Target), 0.0, "the server's, none timed"),
+        (Some(Role::Generator), 1.0, "the generator's, each timed"),
+        (Some(Role::Generator), 0.0, "the generator's, none timed"),
+        (None, 1.0, "the others'"),
+    ];
+    for (part, timed, whose) in whose {
+        let probes = request_costs(part, timed, requests);
+        say_requests(whose, &probes.map_err(|why| anyhow!("probes: {why}"))?);
+    }
     Ok(())
+}
+
+/// A server that answers a client's requests over TCP, one after the other, as often as it can; it looks
+/// for more after each reply as event loops do.
+fn requests() {
+    let end = Instant::now() + LOAD;
+    let Ok(listener) = TcpListener::bind("127.0.0.1:0") else {
+        return;
+    };
+    let Ok(address) = listener.local_addr() else {
+        return;
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let Ok((mut served, _)) = listener.accept() else {
+                return;
+            };
+            let mut bytes = [0; 64];
+            let mut wait = true;
+            while served.set_nonblocking(!wait).is_ok() {
+                match served.read(&mut bytes) {
+                    Ok(1..) if served.write_all(&bytes).is_ok() => wait = false,
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => wait = true,
+                    _ => return,
+                }
+            }
+        });
+        scope.spawn(move || {
+            let Ok(mut client) = TcpStream::connect(address) else {
+                return;
+            };
+            let mut bytes = [0; 64];
+            while Instant::now() < end
+                && client.write_all(&bytes).is_ok()
+                && client.read_exact(&mut bytes).is_ok()
+            {}
+        });
+    });
+}
+
+fn say_requests(whose: &str, probes: &[Probe]) {
+    let nothing = each(probes, "nothing");
+    for probe in probes.iter().filter(|it| it.runs > 1_000) {
+        println!(
+            "probes: requests: {whose}: {}: {:.0} ns each of {} runs, {:.0} net of nothing",
+            probe.name,
+            each(probes, probe.name),
+            probe.runs,
+            each(probes, probe.name) - nothing
+        );
+    }
+    let sends = probes.iter().find(|it| it.name == "sock_send_length");
+    let all = probes
+        .iter()
+        .filter(|it| it.name.starts_with("so") || it.name.starts_with("sk_"));
+    let net: f64 = all.map(|it| it.ns as f64 - nothing * it.runs as f64).sum();
+    if let Some(sends) = sends {
+        println!(
+            "probes: requests: {whose}: {:.0} ns a request with both its ends, net of nothing",
+            net / (sends.runs as f64 / 2.0)
+        );
+    }
+}
+
+fn each(probes: &[Probe], name: &str) -> f64 {
+    let probe = probes.iter().find(|it| it.name == name && it.runs > 0);
+    probe.map_or(0.0, |it| it.ns as f64 / it.runs as f64)
 }
 
 /// Two pairs of threads, each waking the other.
@@ -45,10 +125,7 @@ fn load() {
 }
 
 fn say(whose: &str, probes: &[Probe]) {
-    let each = |name: &str| {
-        let probe = probes.iter().find(|it| it.name == name && it.runs > 0);
-        probe.map_or(0.0, |it| it.ns as f64 / it.runs as f64)
-    };
+    let each = |name| each(probes, name);
     let nothing = each("nothing");
     for probe in probes.iter().filter(|it| it.runs > 0) {
         let ns = each(probe.name);

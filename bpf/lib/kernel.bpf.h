@@ -112,6 +112,44 @@ struct kernfs_node {
 	unsigned long long id;
 };
 
+struct in6_addr {
+	union {
+		unsigned char u6_addr8[16];
+	} in6_u;
+};
+
+struct sock_common {
+	unsigned int skc_daddr;
+	unsigned int skc_rcv_saddr;
+	unsigned short skc_dport; /* big endian, the other of the host */
+	unsigned short skc_num;
+	unsigned short skc_family;
+	struct in6_addr skc_v6_daddr;
+	struct in6_addr skc_v6_rcv_saddr;
+};
+
+struct upid {
+	int nr;
+};
+
+struct pid {
+	struct upid numbers[1];
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	unsigned int sk_max_ack_backlog;
+	unsigned short sk_type;
+	struct pid *sk_peer_pid;
+};
+
+struct unix_address;
+
+struct unix_sock {
+	struct unix_address *addr;
+	struct sock *peer;
+};
+
 struct cgroup;
 
 struct cgroup_subsys_state {

@@ -29,7 +29,14 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_PERF_EVENT_ARRAY = 4,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_LRU_HASH = 9,
+	BPF_MAP_TYPE_SK_STORAGE = 24,
 	BPF_MAP_TYPE_TASK_STORAGE = 29,
+};
+
+/* Flags of an update: nothing is there yet, or something is and may be replaced. */
+enum {
+	BPF_ANY = 0,
+	BPF_NOEXIST = 1,
 };
 
 /* Flags of maps. */
@@ -38,13 +45,7 @@ enum {
 	BPF_F_MMAPABLE = 1 << 10,
 };
 
-/* For bpf_map_update_elem. */
-enum {
-	BPF_ANY = 0,
-	BPF_NOEXIST = 1,
-};
-
-/* For bpf_task_storage_get. */
+/* For bpf_task_storage_get and bpf_sk_storage_get. */
 #define BPF_LOCAL_STORAGE_GET_F_CREATE 1
 
 /* The CPU that the program runs on, for bpf_perf_event_output. */

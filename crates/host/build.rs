@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use libbpf_cargo::SkeletonBuilder;
 
 /// One program each: `bpf/NAME.bpf.c`.
-const PROGRAMS: [&str; 4] = ["clock", "floor", "ledger", "pressure"];
+const PROGRAMS: [&str; 5] = ["clock", "floor", "ledger", "pressure", "requests"];
 
 fn main() {
     let [folder, out] = ["CARGO_MANIFEST_DIR", "OUT_DIR"]
@@ -17,7 +17,14 @@ fn main() {
         let skeleton = out.join(format!("{name}.skel.rs"));
         let built = SkeletonBuilder::new()
             .source(&source)
-            .clang_args(["-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"])
+            .clang_args([
+                "-Wall",
+                "-Wextra",
+                "-Werror",
+                "-Wno-unused-parameter",
+                // Atomic operations that give a value back; kernels have them since 5.12.
+                "-mcpu=v3",
+            ])
             .build_and_generate(&skeleton);
         if let Err(error) = built {
             panic!(

@@ -3,16 +3,16 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
+use crate::again::Judge;
 use crate::outcome::{self, Answer, Files, Outcome};
 use crate::scenario::Scenario;
+use crate::scenarios;
 use crate::score::{Found, judge};
-use crate::{binary, scenarios};
 
 /// Recordings are small, and packed once.
 const COMPRESSION: i32 = 19;
@@ -150,7 +150,7 @@ fn files_of(recording: &Path) -> Result<Vec<PathBuf>> {
 
 /// Diagnoses all of them; the status is 1 when one is wrong or there is none.
 pub fn kept(arguments: &KeptArguments) -> Result<u8> {
-    let stallscope = binary::find(arguments.stallscope.as_deref())?;
+    let by = Judge::new(arguments.stallscope.as_deref(), &[])?;
     let room = tempfile::tempdir().context("cannot make a temporary folder")?;
     let (mut right, mut all) = (0, 0);
     for scenario in scenarios::all() {
@@ -158,7 +158,7 @@ pub fn kept(arguments: &KeptArguments) -> Result<u8> {
         let Some(kept) = outcome::read_json::<Kept>(&beside)? else {
             continue;
         };
-        let answer = answer_again(&scenario, &arguments.from, room.path(), &stallscope)?;
+        let answer = answer_again(&scenario, &arguments.from, room.path(), &by)?;
         let found = judge(&answer, scenario.expect, &kept.outcome);
         let headline = answer.report.verdict.findings.first();
         println!(
@@ -178,12 +178,7 @@ pub fn kept(arguments: &KeptArguments) -> Result<u8> {
     Ok(u8::from(right < all || all == 0))
 }
 
-fn answer_again(
-    scenario: &Scenario,
-    from: &Path,
-    room: &Path,
-    stallscope: &Path,
-) -> Result<Answer> {
+fn answer_again(scenario: &Scenario, from: &Path, room: &Path, judge: &Judge) -> Result<Answer> {
     let path = from.join(format!("{}.tar.zst", scenario.name));
     let file = File::open(&path).with_context(|| format!("cannot read {}", path.display()))?;
     let unpacked = zstd::Decoder::new(file).context("cannot decompress")?;
@@ -192,19 +187,5 @@ fn answer_again(
         .with_context(|| format!("cannot unpack {}", path.display()))?;
     // Named as `run` would: the report lies beside the recording.
     let files = Files::of(room, scenario.name, 1);
-    let output = Command::new(stallscope)
-        .arg("explain")
-        .arg("--json")
-        .arg(files.report())
-        .arg(room.join(format!("{}.stall", scenario.name)))
-        .stdin(Stdio::null())
-        .output()
-        .with_context(|| format!("cannot start {}", stallscope.display()))?;
-    files.load_report()?.with_context(|| {
-        format!(
-            "stallscope explain gave no report on {}: {}",
-            scenario.name,
-            String::from_utf8_lossy(&output.stderr).trim()
-        )
-    })
+    judge.answer(&room.join(format!("{}.stall", scenario.name)), &files)
 }

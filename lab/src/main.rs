@@ -5,6 +5,7 @@
 //! the crates that measure or judge: what it holds against them it measures itself.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod again;
 mod baseline;
 mod binary;
 mod demo;

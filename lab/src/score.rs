@@ -9,9 +9,10 @@ pub use judge::{Found, judge};
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
 
+use crate::again::Judge;
 use crate::baseline::{self, Claim};
 use crate::outcome::{self, Answer, Files, Outcome};
 use crate::scenario::{Kind, Scenario};
@@ -28,6 +29,24 @@ pub struct ScoreArguments {
     /// Score the held-out workloads instead
     #[arg(long)]
     held_out: bool,
+    /// Score what the program says of the recordings now, not what it said when they were made
+    #[arg(long)]
+    again: bool,
+    /// The same as if these tables had not been recorded: thread_ledger,process_ledger
+    #[arg(long, value_name = "TABLES", value_delimiter = ',')]
+    without: Vec<String>,
+    /// The program that says it [default: beside this program, in target, or in PATH]
+    #[arg(long, value_name = "PATH")]
+    stallscope: Option<PathBuf>,
+}
+
+impl ScoreArguments {
+    /// Who says it again; `None` where the reports of the runs are taken.
+    fn judge_again(&self) -> Result<Option<Judge>> {
+        let again = self.again || !self.without.is_empty();
+        let judge = || Judge::new(self.stallscope.as_deref(), &self.without);
+        again.then(judge).transpose()
+    }
 }
 
 /// What became of one repetition.
@@ -55,13 +74,21 @@ struct Row {
 /// Prints the table; the status is 0 only if every scenario was right in every repetition.
 pub fn score(arguments: &ScoreArguments) -> Result<u8> {
     let usual = usual(&arguments.out)?;
+    let again = arguments.judge_again()?;
+    let room = tempfile::tempdir().context("cannot make a temporary folder")?;
     let mut rows = Vec::new();
     for scenario in scenarios::chosen(&[], arguments.held_out)? {
         let before = rows.len();
         for repetition in outcome::repetitions(&arguments.out, scenario.name)? {
             let files = Files::of(&arguments.out, scenario.name, repetition);
             if let Some(outcome) = files.load()? {
-                let answer = files.load_report()?;
+                let answer = match &again {
+                    Some(judge) if files.recording().exists() => {
+                        let beside = Files::of(room.path(), scenario.name, repetition);
+                        Some(judge.answer(&files.recording(), &beside)?)
+                    }
+                    _ => files.load_report()?,
+                };
                 rows.push(row(&scenario, &outcome, answer.as_ref(), &usual));
             }
         }

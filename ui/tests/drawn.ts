@@ -8,6 +8,7 @@ import type {
   Page,
   PageEntity,
   PageTable,
+  Quality,
   Report,
   Unit,
 } from "../src/data/page.gen";
@@ -17,6 +18,7 @@ export interface DrawnColumn {
   readonly name: string;
   readonly unit?: Unit;
   readonly kind?: ColumnKind;
+  readonly quality?: Quality;
   readonly scale?: number;
   readonly help?: string;
 }
@@ -96,7 +98,7 @@ export function drawnPage(drawing: Drawing): { page: Page; blocks: string[] } {
         name: column.name,
         unit: column.unit ?? "nanoseconds",
         kind: column.kind ?? "counter",
-        quality: "exact",
+        quality: column.quality ?? "exact",
         help: column.help ?? `What ${column.name} means.`,
         source: "drawn",
         scale: column.scale ?? 1,

@@ -9,7 +9,8 @@ const FOLDER = new URL("../fixtures/", import.meta.url);
 
 export const FIXTURES: readonly string[] = readdirSync(FOLDER)
   .filter((file) => file.endsWith(".data.html"))
-  .map((file) => file.replace(".data.html", ""));
+  .map((file) => file.replace(".data.html", ""))
+  .sort();
 
 /** A kept page, opened. */
 export function fixture(name: string): Promise<Recording> {

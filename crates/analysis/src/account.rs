@@ -4,9 +4,11 @@
 //! time x window). What is left of the response time was spent outside the target. Without a signal
 //! the whole is the serving threads' own busy time, and that is said.
 
-use model::{Account, AccountItem, LedgerClass, Quality, ShareBasis, Window};
+use model::{Account, AccountItem, Entity, LedgerClass, Quality, ShareBasis, Window};
 
-use crate::ledger::{label, quality_in};
+use crate::books::Holder;
+use crate::holders::{self, Naming};
+use crate::ledger::{Ledger, label, quality_in};
 use crate::signals::Mean;
 use crate::subject::Subject;
 use crate::words::{count, percent};
@@ -31,12 +33,15 @@ const INSIDE: [LedgerClass; 15] = [
     LedgerClass::OtherCall,
 ];
 
-/// The account of a target; `None` when its threads did nothing that could be accounted.
+/// The account of a target; `None` when its threads did nothing that could be accounted. `others` had
+/// CPUs that the target waited for, as parts of what the rest had; `stolen` is the part of the CPUs' busy
+/// time that the hypervisor took.
 pub(crate) fn account(
     target: &Subject,
     generator: Option<&Subject>,
     signal: Option<&Mean>,
     window: Window,
+    (others, stolen): (&[(Entity, f64)], f64),
 ) -> Option<Account> {
     let ledger = &target.serving_ledger;
     let total_ns = signal.map_or_else(|| ledger.busy_ns(), |mean| mean.response_ns);
@@ -51,6 +56,7 @@ pub(crate) fn account(
         share: ns / total_ns,
         quality,
         note: String::new(),
+        parts: Vec::new(),
     };
     let mut items: Vec<AccountItem> = INSIDE
         .into_iter()
@@ -74,7 +80,23 @@ pub(crate) fn account(
         .iter_mut()
         .filter(|item| item.class == LedgerClass::CpuWait)
     {
-        item.note = waiters_note(item.ns as f64 / span_ns);
+        let naming = Naming {
+            own: (&target.name, Holder::Target),
+            partner: generator.map(|it| (it.name.as_str(), Holder::Generator)),
+            others,
+            stolen,
+        };
+        item.parts = holders::of_wait(ledger, total_ns, &naming);
+        let notes = waiters_note(item.ns as f64 / span_ns)
+            .into_iter()
+            .chain(holders::in_words(&item.parts));
+        item.note = notes.collect::<Vec<_>>().join("; ");
+    }
+    for item in items
+        .iter_mut()
+        .filter(|item| item.class == LedgerClass::OnCpu)
+    {
+        item.note = hidden_note(ledger, item.ns);
     }
     if let Some(mean) = signal {
         let inside: f64 = items.iter().map(|item| item.ns as f64).sum();
@@ -95,6 +117,9 @@ pub(crate) fn account(
             Quality::Estimated,
         );
         outside.note = outside_note(target, generator);
+        outside.parts = generator.map_or_else(Vec::new, |generator| {
+            holders::of_outside(outside.ns as f64, total_ns, generator)
+        });
         items.push(outside);
     }
     Some(Account {
@@ -112,13 +137,24 @@ pub(crate) fn account(
 }
 
 /// The mean number of waiters is the rate of their summed run-queue delay; pressure does not tell it.
-fn waiters_note(waiters: f64) -> String {
+fn waiters_note(waiters: f64) -> Option<String> {
     const WORTH_SAYING: f64 = 0.1;
-    if waiters < WORTH_SAYING {
-        String::new()
-    } else {
-        format!("{waiters:.1} at a time")
+    (waiters >= WORTH_SAYING).then(|| format!("{waiters:.1} at a time"))
+}
+
+/// What the kernel hid of the time on a CPU, where it is enough to be seen; signed.
+fn hidden_note(ledger: &Ledger, on_cpu_ns: i64) -> String {
+    const WORTH_SAYING: f64 = 0.001;
+    let part = ledger
+        .hidden()
+        .map_or(0.0, |hidden| hidden.ns as f64 / on_cpu_ns.max(1) as f64);
+    if part.abs() < WORTH_SAYING {
+        return String::new();
     }
+    format!(
+        "{} of it hidden (interrupts, steal: what the kernel takes out)",
+        percent(part)
+    )
 }
 
 /// What is known of the time outside: the generator's own threads, and what may hide in it.
@@ -149,5 +185,8 @@ fn generator_note(generator: &Subject) -> String {
         return format!("{name}'s {threads}: {on_cpu} of {their} time on a CPU");
     }
     let wait = percent(wait);
-    format!("{name}'s {threads}: {wait} of {their} time waiting for a CPU, {on_cpu} on one")
+    let input = generator.active_input.map_or(String::new(), |input| {
+        format!(", {} for input", percent(input))
+    });
+    format!("{name}'s {threads}: {wait} of {their} time waiting for a CPU, {on_cpu} on one{input}")
 }

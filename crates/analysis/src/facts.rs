@@ -4,13 +4,16 @@
 //! could not be had is `None`, and the cause that needs it cannot tell.
 
 use model::{
-    Account, Complaint, ComplaintKind, EntityKind, LedgerClass, Meta, Pressure, ReportSubject,
-    Resource, Role, StallKind, Timeline, Window,
+    Account, Complaint, ComplaintKind, Entity, EntityKind, LedgerClass, Meta, Pressure,
+    ReportSubject, Resource, Role, StallKind, ThreadsAccount, Timeline, Window,
 };
 
 use crate::account;
+use crate::books::Holder;
 use crate::cpus::{self, Core, CpuUse, Machine, cpu_use, effective_busy, effective_cpus, machine};
+use crate::holders::{self, Holders, Naming};
 use crate::io::{self, Io};
+use crate::ledger::Ledger;
 use crate::memory::{self, Memory};
 use crate::neighbours::{self, Culprit};
 use crate::network::{self, Network};
@@ -67,6 +70,10 @@ pub(crate) struct Facts<'a> {
     /// Whether the CPU account of every group of the target was seen.
     pub(crate) quota_seen: bool,
     pub(crate) culprit: Option<Culprit>,
+    /// Who of the rest had the CPUs that the target waited for, as parts of what the rest had.
+    others: Vec<(Entity, f64)>,
+    /// The part of the CPUs' busy time that the hypervisor took, where that is worth saying.
+    stolen: f64,
     pub(crate) pressure: Vec<Pressure>,
     /// The CPUs one by one.
     pub(crate) cores: Vec<Core>,
@@ -88,7 +95,8 @@ pub(crate) fn measure<'a>(
     (window, scope): (Window, Scope),
     thresholds: &Thresholds,
 ) -> Facts<'a> {
-    let signal = signals::mean(bins, window).filter(|mean| mean.response_ns > 0.0 && trusted(meta));
+    let signal = signals::mean(bins, window)
+        .filter(|mean| mean.response_ns > 0.0 && trusted(timeline, meta));
     let mut target = subject(timeline, meta, window, Role::Target);
     let generator = subject(timeline, meta, window, Role::Generator);
     let machine = machine(timeline, window);
@@ -120,15 +128,23 @@ pub(crate) fn measure<'a>(
         target.as_ref(),
         generator.as_ref(),
     );
-    let account = target
+    let queued_ns = target
         .as_ref()
-        .and_then(|target| account::account(target, generator.as_ref(), signal.as_ref(), window));
+        .map_or(0.0, |target| target.ledger.queued_behind(Holder::Rest));
+    let others = neighbours::holders(timeline, window, queued_ns);
+    let stolen = stolen(machine, thresholds);
+    let account = target.as_ref().and_then(|target| {
+        let had = (&*others, stolen);
+        account::account(target, generator.as_ref(), signal.as_ref(), window, had)
+    });
     let quota_seen = quota_seen(timeline, window);
     let cores = cpus::cores(timeline, window);
     Facts {
         quota: quota(timeline, window, &groups, effective_cpus),
         quota_seen,
-        culprit: neighbours::culprit(timeline, window, cpu.rest_ns, thresholds),
+        culprit: neighbours::culprit(timeline, window, (cpu.rest_ns, queued_ns), thresholds),
+        others,
+        stolen,
         pressure: pressure(timeline, window),
         effective_busy: effective_busy(machine, &cores, (meta.cpus, effective_cpus)),
         cores,
@@ -138,7 +154,7 @@ pub(crate) fn measure<'a>(
         network: network::network(timeline, window),
         sessions: sessions::sessions(timeline, window),
         empty_bins: signals::inside(bins, window)
-            .filter(|bin| bin.completed() == 0.0)
+            .filter(|bin| bin.stalled)
             .count(),
         timeline,
         meta,
@@ -352,6 +368,60 @@ impl Facts<'_> {
         found.map(|pressure| pressure.share)
     }
 
+    /// Waits for a CPU, of the target and of the generator beside it, by who had it; `None` where that was
+    /// not told.
+    pub(crate) fn holders(&self) -> Option<Holders> {
+        let own = self.own_wait()?;
+        let generator = self.generator.as_ref();
+        let beside = generator.map(|generator| (&generator.ledger, self.generator_wait()));
+        let waits: Vec<_> = beside.into_iter().chain([own]).collect();
+        Holders::of(&waits)
+    }
+
+    /// The target's waits alone by who had the CPU.
+    pub(crate) fn own_holders(&self) -> Option<Holders> {
+        Holders::of(&[self.own_wait()?])
+    }
+
+    fn own_wait(&self) -> Option<(&Ledger, f64)> {
+        let target = self.target.as_ref()?;
+        Some((&target.serving_ledger, self.share(LedgerClass::CpuWait)))
+    }
+
+    /// Where the time of target or generator went, with who had the CPUs that it waited for.
+    pub(crate) fn threads_of(&self, subject: &Subject) -> ThreadsAccount {
+        let mut account = subject.ledger.account();
+        let partner = match subject.role {
+            Role::Generator => self
+                .target
+                .as_ref()
+                .map(|it| (it.name.as_str(), Holder::Target)),
+            _ => {
+                let generator = self.generator.as_ref();
+                generator.map(|it| (it.name.as_str(), Holder::Generator))
+            }
+        };
+        let is_target = subject.role == Role::Target;
+        let naming = Naming {
+            own: match is_target {
+                true => (&subject.name, Holder::Target),
+                false => (&subject.name, Holder::Generator),
+            },
+            partner,
+            // Whose CPUs the generator waited for is told of all others together only.
+            others: if is_target { &self.others } else { &[] },
+            stolen: self.stolen,
+        };
+        let waits = account
+            .items
+            .iter_mut()
+            .filter(|item| item.class == LedgerClass::CpuWait);
+        for item in waits {
+            item.parts = holders::of_wait(&subject.ledger, subject.ledger.wall_ns, &naming);
+        }
+        account
+    }
+
     /// Target and generator as they are reported.
     pub(crate) fn subjects(&self) -> Vec<ReportSubject> {
         let report = |subject: &Subject| ReportSubject {
@@ -361,7 +431,7 @@ impl Facts<'_> {
             unit: subject.unit.clone(),
             serving: subject.serving,
             cpu_ns: subject.cpu_ns.round() as i64,
-            threads: Some(subject.ledger.account()),
+            threads: Some(self.threads_of(subject)),
         };
         self.target
             .iter()
@@ -371,9 +441,17 @@ impl Facts<'_> {
     }
 }
 
+/// The part of the CPUs' busy time that the hypervisor took; 0 where it is too little to be a cause of
+/// anything.
+fn stolen(machine: Option<Machine>, thresholds: &Thresholds) -> f64 {
+    let steal = machine.filter(|machine| machine.steal >= thresholds.innocent.steal);
+    steal.map_or(0.0, |machine| {
+        machine.steal / (machine.busy + machine.steal)
+    })
+}
+
 /// A latency that the tool derives from clients and throughput is no evidence.
-fn trusted(meta: &Meta) -> bool {
-    meta.workload
-        .as_ref()
-        .is_none_or(|workload| workload.latency != model::Provenance::Derived)
+fn trusted(timeline: &Timeline, meta: &Meta) -> bool {
+    let derived = |it: &model::WorkloadRun| it.latency == model::Provenance::Derived;
+    signals::is_kernels(timeline) || !meta.workload.as_ref().is_some_and(derived)
 }

@@ -2,6 +2,8 @@
 
 use model::{Caveat, ExitKind, Gap, GapReason, LedgerClass, Phase, PhaseKind, Provenance};
 
+use sensors::ledger::THREAD_LEDGER;
+
 use crate::causes;
 use crate::facts::Facts;
 use crate::signals;
@@ -13,7 +15,7 @@ const EVERYTHING: &str = "*";
 
 /// Every doubt that applies.
 pub(crate) fn caveats(facts: &Facts<'_>, phases: &[Phase], thresholds: &Thresholds) -> Vec<Caveat> {
-    let gates: [(&str, Option<String>); 16] = [
+    let gates: [(&str, Option<String>); 17] = [
         ("gate.no_target", facts.meta.no_target.clone()),
         ("gate.interrupted", interrupted(facts)),
         ("gate.short", short(facts, thresholds)),
@@ -29,6 +31,7 @@ pub(crate) fn caveats(facts: &Facts<'_>, phases: &[Phase], thresholds: &Threshol
         ("gate.stalled", stalled(facts, phases)),
         ("gate.steal", steal(facts, thresholds)),
         ("gate.oom", killed(facts)),
+        ("gate.ledger", ledger_apart(facts, thresholds)),
         ("gate.law", law(facts, thresholds)),
     ];
     gates
@@ -51,6 +54,11 @@ pub(crate) fn not_seen(facts: &Facts<'_>) -> Vec<String> {
     let mut all = vec![format!(
         "stacks, {locks}, single waits: this version records none"
     )];
+    if let Some(Some(why)) = facts.meta.cost.programs.get("ledger") {
+        all.push(format!(
+            "who had the CPUs that were waited for, and every wait of every thread: {why}"
+        ));
+    }
     // Pressure that is off is a doubt of its own, and said there.
     let gaps = facts.timeline.gaps.iter();
     let mut gaps: Vec<_> = gaps.filter(|gap| gap.table != "pressure").collect();
@@ -259,7 +267,8 @@ fn own_cost(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
 
 fn latency_derived(facts: &Facts<'_>) -> Option<String> {
     let workload = facts.meta.workload.as_ref()?;
-    (workload.latency == Provenance::Derived).then(|| {
+    let used = workload.latency == Provenance::Derived && !signals::is_kernels(facts.timeline);
+    used.then(|| {
         format!("{} worked its latency out from clients and throughput: it is no evidence, shares are of busy time", workload.name)
     })
 }
@@ -282,7 +291,7 @@ fn stalled(facts: &Facts<'_>, phases: &[Phase]) -> Option<String> {
         .filter(|phase| !matches!(phase.kind, PhaseKind::WarmUp | PhaseKind::End));
     let elsewhere = settled
         .flat_map(|phase| signals::inside(&bins, phase.window))
-        .filter(|bin| bin.completed() == 0.0)
+        .filter(|bin| bin.stalled)
         .count();
     (elsewhere > 0).then(|| {
         let times = intervals(elsewhere);
@@ -298,6 +307,44 @@ fn steal(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
             percent(steal)
         )
     })
+}
+
+/// Two accounts of the same threads, one of them the kernel's own, that do not agree.
+fn ledger_apart(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
+    let agreement = facts.meta.cost.ledger.as_ref()?;
+    facts.timeline.table(&THREAD_LEDGER.name)?;
+    let apart = agreement.apart as f64 / agreement.compared.max(1) as f64;
+    let differ = (apart > thresholds.gates.apart).then(|| {
+        format!(
+            "the ledger of threads and the scheduler's own counts were apart in {} of {} comparisons, by up to {}",
+            percent(apart),
+            integer(agreement.compared as f64),
+            duration(agreement.worst_ns as f64)
+        )
+    });
+    let counted = slices(facts);
+    let dropped = (agreement.drops as f64 > thresholds.gates.apart * counted).then(|| {
+        format!(
+            "{} of {} events of the scheduler's were not counted, for want of memory",
+            integer(agreement.drops as f64),
+            integer(counted + agreement.drops as f64)
+        )
+    });
+    let said: Vec<String> = differ.into_iter().chain(dropped).collect();
+    (!said.is_empty()).then(|| said.join("; "))
+}
+
+/// How often threads were put on a CPU while they were counted.
+fn slices(facts: &Facts<'_>) -> f64 {
+    let table = facts.timeline.table(&THREAD_LEDGER.name);
+    let threads = table.into_iter().flat_map(|table| table.entities());
+    let of = |thread| {
+        let slices = facts
+            .timeline
+            .series(&THREAD_LEDGER.name, thread, "slices")?;
+        slices.growth(facts.timeline.window)
+    };
+    threads.filter_map(of).sum()
 }
 
 /// A kill of somebody else's is no cause, but gives memory and CPU back.

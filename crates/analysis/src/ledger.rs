@@ -1,10 +1,14 @@
 //! Where the time of a set of threads went: on a CPU, waiting for one, held back, blocked in what.
 //!
-//! On-CPU time and run-queue delay are exact; what is left of a thread's life is blocked time, split
-//! by the state and the system call that it was seen in at each sample. Run-queue delay includes
-//! time withheld by a CPU quota, which is taken out here. The parts always add up to the whole.
+//! Where the scheduler's events were counted, every class is exact. Elsewhere on-CPU time and run-queue
+//! delay are; what is left of a thread's life is blocked time, split by the state and the system call
+//! that it was seen in at each sample, and run-queue delay includes time withheld by a CPU quota, which
+//! is taken out here. The parts always add up to the whole.
 
-use model::{AccountItem, LedgerClass, Quality, ThreadsAccount, Window};
+use model::{AccountItem, Hidden, LedgerClass, Quality, ThreadsAccount, Window};
+use sensors::ledger::HOLDERS;
+
+use crate::books::{Counted, Holder};
 
 /// Time by class, ns; the parts add up to `wall_ns`.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -16,8 +20,18 @@ pub(crate) struct Ledger {
     pub(crate) wait_unseen_ns: f64,
     /// Part of `Unknown`: blocked time of threads that no sample met blocked.
     unsampled_ns: f64,
+    /// Part of it that is in books: counted at the scheduler's events.
+    pub(crate) counted_ns: f64,
+    /// Of that, time kept from running for memory, in whatever class.
+    pub(crate) memory_ns: f64,
+    /// Of their time on a CPU, what the scheduler did not count as run time; signed.
+    pub(crate) hidden_ns: f64,
+    /// Waits for a CPU by who had it, as far as that was told.
+    queued: [f64; HOLDERS],
     /// By the class's place among all.
     classes: [f64; LedgerClass::ALL.len()],
+    /// How far each of them may be wrong: what was sampled, and what an estimate moved.
+    inexact: [f64; LedgerClass::ALL.len()],
 }
 
 impl Ledger {
@@ -46,13 +60,56 @@ impl Ledger {
     pub(crate) fn add_blocked(&mut self, blocked_ns: f64, seen: &[f64; LedgerClass::ALL.len()]) {
         let all: f64 = seen.iter().sum();
         if all > 0.0 {
-            for (own, weight) in self.classes.iter_mut().zip(seen) {
-                *own += blocked_ns * weight / all;
+            for (class, weight) in LedgerClass::ALL.into_iter().zip(seen) {
+                self.add(class, blocked_ns * weight / all);
+                self.inexact[class as usize] += blocked_ns * weight / all;
             }
         } else {
             self.add(LedgerClass::Unknown, blocked_ns);
+            self.inexact[LedgerClass::Unknown as usize] += blocked_ns;
             self.unsampled_ns = blocked_ns;
         }
+    }
+
+    /// Adds what a thread's books say.
+    pub(crate) fn add_counted(&mut self, counted: &Counted) {
+        self.wall_ns += counted.window.len_ns() as f64;
+        self.counted_ns += counted.window.len_ns() as f64;
+        self.memory_ns += counted.memory_ns;
+        self.hidden_ns += counted.hidden_ns;
+        for (own, ns) in self.classes.iter_mut().zip(counted.classes) {
+            *own += ns;
+        }
+        for (own, ns) in self.queued.iter_mut().zip(counted.queued) {
+            *own += ns;
+        }
+    }
+
+    /// Of the waits for a CPU, the part in which this one had it; `None` where that was not told of most.
+    pub(crate) fn held(&self, holder: Holder) -> Option<f64> {
+        /// Who has no books for a moment hides nothing.
+        const MOST: f64 = 0.9;
+        let told: f64 = self.queued.iter().sum();
+        (told > 0.0 && told >= MOST * self.get(LedgerClass::CpuWait))
+            .then(|| self.queued[holder as usize] / told)
+    }
+
+    /// Time in which this one had the CPU that was waited for, as far as that was told.
+    pub(crate) fn queued_behind(&self, holder: Holder) -> f64 {
+        self.queued[holder as usize]
+    }
+
+    /// Whether most of it was counted at the scheduler's events.
+    pub(crate) fn is_booked(&self) -> bool {
+        const MOST: f64 = 0.9;
+        self.wall_ns > 0.0 && self.counted_ns >= MOST * self.wall_ns
+    }
+
+    /// Whether nothing but the scheduler's own events decides how much a class is.
+    pub(crate) fn is_counted(&self, class: LedgerClass) -> bool {
+        /// What is told otherwise of a thread that has just come or gone changes nothing.
+        const LITTLE: f64 = 0.01;
+        self.counted_ns > 0.0 && self.inexact[class as usize] <= LITTLE * self.get(class)
     }
 
     /// The classes with their times.
@@ -65,6 +122,9 @@ impl Ledger {
         let moved = ns.clamp(0.0, self.get(from).max(0.0));
         self.add(from, -moved);
         self.add(to, moved);
+        // As far as the one is wrong, so is the other.
+        self.inexact[from as usize] += moved;
+        self.inexact[to as usize] += moved;
     }
 
     pub(crate) fn merge(&mut self, other: &Ledger) {
@@ -72,8 +132,18 @@ impl Ledger {
         self.wall_ns += other.wall_ns;
         self.wait_unseen_ns += other.wait_unseen_ns;
         self.unsampled_ns += other.unsampled_ns;
-        for (own, ns) in self.classes.iter_mut().zip(other.classes) {
-            *own += ns;
+        self.counted_ns += other.counted_ns;
+        self.memory_ns += other.memory_ns;
+        self.hidden_ns += other.hidden_ns;
+        let sums = [
+            (&mut self.classes[..], &other.classes[..]),
+            (&mut self.inexact, &other.inexact),
+            (&mut self.queued, &other.queued),
+        ];
+        for (own, others) in sums {
+            for (own, ns) in own.iter_mut().zip(others) {
+                *own += ns;
+            }
         }
     }
 
@@ -105,7 +175,11 @@ impl Ledger {
             LedgerClass::Sleep,
             LedgerClass::OtherCall,
         ] {
-            self.shift(class, LedgerClass::Input, self.get(class));
+            let (all, unsure) = (self.get(class), self.inexact[class as usize]);
+            self.add(class, -all);
+            self.add(LedgerClass::Input, all);
+            self.inexact[class as usize] = 0.0;
+            self.inexact[LedgerClass::Input as usize] += unsure;
         }
     }
 
@@ -172,6 +246,7 @@ impl Ledger {
                 share: ns / self.wall_ns,
                 quality: quality_in(self, class),
                 note: String::new(),
+                parts: Vec::new(),
             })
             .collect();
         items.sort_by_key(|item| std::cmp::Reverse(item.ns));
@@ -179,20 +254,36 @@ impl Ledger {
             threads: self.threads,
             wall_ns: self.wall_ns.round() as i64,
             items,
+            hidden: self.hidden(),
         }
+    }
+
+    /// What the kernel hid of their time on a CPU, where most of it was counted, and for long enough to
+    /// be more than noise.
+    pub(crate) fn hidden(&self) -> Option<Hidden> {
+        const LEAST_NS: f64 = 1e9;
+        let each_ns = self.counted_ns / f64::from(self.threads.max(1));
+        (each_ns >= LEAST_NS).then(|| Hidden {
+            ns: self.hidden_ns.round() as i64,
+            label: "on a CPU and not counted as run time: what the kernel takes out for interrupts \
+                    (CONFIG_IRQ_TIME_ACCOUNTING) and steal (CONFIG_PARAVIRT_TIME_ACCOUNTING), where it is \
+                    built to"
+                .to_owned(),
+        })
     }
 }
 
-/// How well a class is known in a ledger: beside a quota, what is left of the run-queue delay is only
-/// as good as the estimate that was taken out of it.
+/// How well a class is known in a ledger: beside a quota that was not counted, what is left of the
+/// run-queue delay is only as good as the estimate that was taken out of it.
 pub(crate) fn quality_in(ledger: &Ledger, class: LedgerClass) -> Quality {
     match class {
+        class if ledger.is_counted(class) => Quality::Exact,
         LedgerClass::CpuWait if ledger.get(LedgerClass::Throttled) > 0.0 => Quality::Estimated,
         class => quality(class),
     }
 }
 
-/// How well a class is known without BPF.
+/// How well a class is known without books.
 pub(crate) fn quality(class: LedgerClass) -> Quality {
     match class {
         LedgerClass::OnCpu | LedgerClass::CpuWait => Quality::Exact,

@@ -6,6 +6,7 @@
 #![warn(missing_docs)]
 
 mod account;
+mod books;
 mod bootstrap;
 mod bounds;
 mod causes;
@@ -14,6 +15,7 @@ mod cpus;
 mod facts;
 mod gates;
 mod groups;
+mod holders;
 mod inherited;
 mod innocent;
 mod io;
@@ -28,6 +30,7 @@ mod pressure;
 mod quantiles;
 mod quota;
 mod rank;
+mod request_times;
 mod rest;
 mod sessions;
 mod sight;
@@ -42,6 +45,7 @@ mod words;
 pub use causes::{Cause, Kind as CauseKind, all as causes};
 pub use inherited::without_inherited;
 pub use over_time::{LedgerOverTime, THREAD_CLASSES, ThreadTime, ledger_table};
+pub use request_times::RequestTimes;
 pub use thresholds::Thresholds;
 pub use words::{bound, count, duration, integer, percent, rate};
 
@@ -81,7 +85,7 @@ pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Repo
         generator: facts
             .generator
             .as_ref()
-            .map(|subject| subject.ledger.account()),
+            .map(|generator| facts.threads_of(generator)),
     };
     Report {
         schema: REPORT_SCHEMA.to_owned(),

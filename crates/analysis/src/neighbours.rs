@@ -1,4 +1,5 @@
-//! What else the machine did: the CPU time of the rest, and who of it used most.
+//! What else the machine did: the CPU time of the rest, who of it used most, and who of it had the CPUs
+//! that the target waited for.
 
 use std::collections::BTreeMap;
 
@@ -6,97 +7,186 @@ use model::{Entity, EntityId, EntityKind, EntityRecord, Role, Timeline, Window};
 
 use crate::thresholds::Thresholds;
 
-/// Who of the rest used most CPU.
+/// Who of the rest stands out.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Culprit {
     /// A control group where one stands for it, else the top of a process tree.
     pub(crate) entity: Entity,
     /// CPU time, ns.
     pub(crate) cpu_ns: f64,
+    /// Its part of what the rest did: of the target's waits for CPUs that the rest had, where that was
+    /// told, else of the rest's CPU time.
+    pub(crate) part: f64,
+    /// Of a group, the process in it that did most.
+    pub(crate) foremost: Option<Entity>,
+}
+
+/// One process of the rest.
+#[derive(Clone, Copy)]
+struct Used<'a> {
+    process: &'a EntityRecord,
+    cpu_ns: f64,
+    /// What it is held against the others by.
+    weight: f64,
 }
 
 /// CPU time of processes that are neither target, generator, dependency nor the recorder, ns.
 pub(crate) fn rest_cpu_ns(timeline: &Timeline, window: Window) -> f64 {
-    rest(timeline, window).iter().map(|(_, ns)| ns).sum()
+    rest(timeline, window).iter().map(|used| used.cpu_ns).sum()
 }
 
-/// The smallest thing that holds at least the demanded part of the rest's CPU time: a control group
-/// that does not hold the target, else the top of a process tree, else the busiest process.
+/// The smallest thing that holds at least the demanded part of what the rest did: a control group that
+/// does not hold the target, else the top of a process tree, else the busiest process.
+///
+/// `queued_ns` is how long the target's threads waited for CPUs that the rest had, where that was told.
 pub(crate) fn culprit(
     timeline: &Timeline,
     window: Window,
-    rest_ns: f64,
+    (rest_ns, queued_ns): (f64, f64),
     thresholds: &Thresholds,
 ) -> Option<Culprit> {
-    let used = rest(timeline, window);
+    let held = holding(timeline, window);
+    let sum = |used: &[Used<'_>]| used.iter().map(|it| it.weight).sum::<f64>();
+    let (used, all) = match sum(&held) {
+        sum if sum > 0.0 && queued_ns > 0.0 => (held, sum.max(queued_ns)),
+        _ => (rest(timeline, window), rest_ns.max(1.0)),
+    };
     let busiest = used
         .iter()
-        .max_by(|a, b| a.1.total_cmp(&b.1))
-        .filter(|(_, ns)| *ns > 0.0)?;
-    let enough = rest_ns.max(1.0) * thresholds.cpu_neighbour.culprit;
+        .max_by(|a, b| a.weight.total_cmp(&b.weight))
+        .filter(|it| it.weight > 0.0)?;
+    let enough = all * thresholds.cpu_neighbour.culprit;
     let chosen = group_with(timeline, &used, enough).or_else(|| tree_with(timeline, &used, enough));
-    chosen.or_else(|| {
-        Some(Culprit {
-            entity: busiest.0.entity.clone(),
-            cpu_ns: busiest.1,
-        })
+    let (entity, (cpu_ns, weight), foremost) = chosen.unwrap_or_else(|| {
+        let own = (busiest.cpu_ns, busiest.weight);
+        (busiest.process.entity.clone(), own, None)
+    });
+    Some(Culprit {
+        entity,
+        cpu_ns,
+        part: weight / all,
+        foremost,
     })
 }
 
-fn rest(timeline: &Timeline, window: Window) -> Vec<(&EntityRecord, f64)> {
+/// Who of the rest had the CPUs that the target waited for, longest first, as parts of `queued_ns`: by
+/// control group where one stands for it.
+pub(crate) fn holders(timeline: &Timeline, window: Window, queued_ns: f64) -> Vec<(Entity, f64)> {
+    let held = holding(timeline, window);
+    let own = own_groups(timeline);
+    let mut sums: BTreeMap<EntityId, f64> = BTreeMap::new();
+    for used in &held {
+        let group = used
+            .process
+            .group
+            .filter(|group| stands(timeline, *group, &own));
+        *sums.entry(group.unwrap_or(used.process.id)).or_default() += used.weight;
+    }
+    let all = sums.values().sum::<f64>().max(queued_ns);
+    let named = sums.into_iter().filter_map(|(id, ns)| {
+        let record = timeline.entities.get(id)?;
+        (ns > 0.0).then(|| (record.entity.clone(), ns / all))
+    });
+    let mut named: Vec<(Entity, f64)> = named.collect();
+    named.sort_by(|a, b| b.1.total_cmp(&a.1));
+    named
+}
+
+/// By CPU time.
+fn rest(timeline: &Timeline, window: Window) -> Vec<Used<'_>> {
     let processes = timeline
         .entities
         .of_kind(EntityKind::Process)
         .filter(|process| process.role == Role::Rest);
     processes
         .filter_map(|process| {
-            let growth = |column| {
-                timeline
-                    .series("process", process.id, column)?
-                    .growth(window)
-            };
-            Some((process, growth("user_ns")? + growth("system_ns")?))
+            let cpu_ns = cpu_ns(timeline, process.id, window)?;
+            Some(Used {
+                process,
+                cpu_ns,
+                weight: cpu_ns,
+            })
         })
         .collect()
 }
 
-fn group_with(timeline: &Timeline, used: &[(&EntityRecord, f64)], enough: f64) -> Option<Culprit> {
-    let mut sums: BTreeMap<EntityId, f64> = BTreeMap::new();
-    for (process, ns) in used {
-        if let Some(group) = process.group {
-            *sums.entry(group).or_default() += ns;
-        }
-    }
-    let own: Vec<EntityId> = timeline
+/// By the target's waits for the CPUs that they had meanwhile, where that was told.
+fn holding(timeline: &Timeline, window: Window) -> Vec<Used<'_>> {
+    let Some(books) = timeline.table("process_ledger") else {
+        return Vec::new();
+    };
+    let processes = books.entities().filter_map(|id| timeline.entities.get(id));
+    processes
+        // Who became target or generator later was nobody's neighbour.
+        .filter(|process| process.role == Role::Rest)
+        .filter_map(|process| {
+            let held_up = timeline.series("process_ledger", process.id, "held_up_ns")?;
+            Some(Used {
+                process,
+                cpu_ns: cpu_ns(timeline, process.id, window).unwrap_or(0.0),
+                weight: held_up.growth(window)?.max(0.0),
+            })
+        })
+        .collect()
+}
+
+fn cpu_ns(timeline: &Timeline, process: EntityId, window: Window) -> Option<f64> {
+    let growth = |column| timeline.series("process", process, column)?.growth(window);
+    Some(growth("user_ns")? + growth("system_ns")?)
+}
+
+/// The groups that processes of target or generator live in.
+fn own_groups(timeline: &Timeline) -> Vec<EntityId> {
+    timeline
         .entities
         .of_kind(EntityKind::Process)
         .filter(|process| matches!(process.role, Role::Target | Role::Generator))
         .filter_map(|process| process.group)
-        .collect();
-    let (group, cpu_ns) = sums
-        .into_iter()
-        .filter(|(group, ns)| *ns >= enough && !own.contains(group))
-        .max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let record = timeline
-        .entities
-        .get(group)
-        .filter(|record| record.entity.path != "/")?;
-    Some(Culprit {
-        entity: record.entity.clone(),
-        cpu_ns,
-    })
+        .collect()
 }
 
-fn tree_with(timeline: &Timeline, used: &[(&EntityRecord, f64)], enough: f64) -> Option<Culprit> {
-    let mut sums: BTreeMap<EntityId, (f64, u32)> = BTreeMap::new();
-    for (process, ns) in used {
-        let mut above = Some(process.id);
+/// Whether a group stands for the processes in it: not the root, and not where target or generator live.
+fn stands(timeline: &Timeline, group: EntityId, own: &[EntityId]) -> bool {
+    let record = timeline.entities.get(group);
+    !own.contains(&group) && record.is_some_and(|record| record.entity.path != "/")
+}
+
+type Chosen = (Entity, (f64, f64), Option<Entity>);
+
+fn group_with(timeline: &Timeline, used: &[Used<'_>], enough: f64) -> Option<Chosen> {
+    let mut sums: BTreeMap<EntityId, (f64, f64)> = BTreeMap::new();
+    for own in used {
+        if let Some(group) = own.process.group {
+            let sum = sums.entry(group).or_default();
+            *sum = (sum.0 + own.cpu_ns, sum.1 + own.weight);
+        }
+    }
+    let own = own_groups(timeline);
+    let (group, sum) = sums
+        .into_iter()
+        .filter(|(group, (_, weight))| *weight >= enough && !own.contains(group))
+        .max_by(|a, b| a.1.1.total_cmp(&b.1.1))
+        .filter(|(group, _)| stands(timeline, *group, &own))?;
+    let inside = used.iter().filter(|it| it.process.group == Some(group));
+    let foremost = inside.max_by(|a, b| a.weight.total_cmp(&b.weight));
+    Some((
+        timeline.entities.get(group)?.entity.clone(),
+        sum,
+        foremost.map(|it| it.process.entity.clone()),
+    ))
+}
+
+fn tree_with(timeline: &Timeline, used: &[Used<'_>], enough: f64) -> Option<Chosen> {
+    let mut sums: BTreeMap<EntityId, ((f64, f64), u32)> = BTreeMap::new();
+    for own in used {
+        let mut above = Some(own.process.id);
         let mut height = 0;
         while let Some(record) = above
             .and_then(|id| timeline.entities.get(id))
             .filter(|record| record.role == Role::Rest)
         {
-            sums.entry(record.id).or_default().0 += ns;
+            let sum = &mut sums.entry(record.id).or_default().0;
+            *sum = (sum.0 + own.cpu_ns, sum.1 + own.weight);
             height += 1;
             // A damaged recording may hold a circle.
             above = record.parent.filter(|_| height < 64);
@@ -106,14 +196,11 @@ fn tree_with(timeline: &Timeline, used: &[(&EntityRecord, f64)], enough: f64) ->
         sum.1 = depth(timeline, *id);
     }
     // The deepest that still holds enough; init and the like hold everything and explain nothing.
-    let (id, (cpu_ns, _)) = sums
+    let (id, (sum, _)) = sums
         .into_iter()
-        .filter(|(_, (ns, _))| *ns >= enough)
+        .filter(|(_, ((_, weight), _))| *weight >= enough)
         .max_by_key(|(id, (_, depth))| (*depth, *id))?;
-    Some(Culprit {
-        entity: timeline.entities.get(id)?.entity.clone(),
-        cpu_ns,
-    })
+    Some((timeline.entities.get(id)?.entity.clone(), sum, None))
 }
 
 fn depth(timeline: &Timeline, id: EntityId) -> u32 {

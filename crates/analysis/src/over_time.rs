@@ -9,8 +9,10 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    Column, EntityId, EntityKind, LedgerClass, Meta, Role, Table, Timeline, Timestamp, Unit, Window,
+    Column, EntityId, EntityKind, LedgerClass, Meta, Quality, Role, Table, Timeline, Timestamp,
+    Unit, Window,
 };
+use sensors::ledger::THREAD_LEDGER;
 
 use crate::cpus::effective_cpus;
 use crate::ledger::{self, Ledger};
@@ -24,18 +26,24 @@ use crate::watched::{Measured, Watched};
 /// The classes that a thread's time can be in; the others are parts of responses.
 pub const THREAD_CLASSES: usize = LedgerClass::ALL.len() - 2;
 
-/// The table that the ledger over time is, when it is written down: one counter per class.
-pub fn ledger_table() -> Table {
+/// The table that the ledger over time is, when it is written down: one counter per class. `counted` is
+/// whether the scheduler's events were.
+pub fn ledger_table(counted: bool) -> Table {
+    let has_books = |class| {
+        let mut columns = THREAD_LEDGER.columns.iter();
+        counted && columns.any(|column| sensors::ledger::class(&column.name) == Some(class))
+    };
+    let source = match counted {
+        true => "worked out from the tables thread_ledger, thread and session",
+        false => "worked out from the tables thread and session",
+    };
     let column = |class: LedgerClass| Column {
         name: format!("{}_ns", class.word()).into(),
         help: format!("Time {}.", ledger::label(class)).into(),
-        ..Column::counter(
-            "",
-            Unit::Nanoseconds,
-            "",
-            "worked out from the tables thread and session",
-        )
-        .quality(ledger::quality(class))
+        ..Column::counter("", Unit::Nanoseconds, "", source).quality(match has_books(class) {
+            true => Quality::Exact,
+            false => ledger::quality(class),
+        })
     };
     Table {
         columns: LedgerClass::ALL[..THREAD_CLASSES]
@@ -172,7 +180,13 @@ impl<'a> LedgerOverTime<'a> {
             let key = if inside { piece } else { bin };
             of_piece.entry((inside, key)).or_default().push(bin);
         }
-        let groups = target_groups(self.timeline);
+        let counted = together
+            .iter()
+            .any(|ledger| ledger.get(LedgerClass::Throttled) > 0.0);
+        let groups = match counted {
+            true => Vec::new(),
+            false => target_groups(self.timeline),
+        };
         let cpus = effective_cpus(self.timeline, self.meta, self.timeline.window);
         let mut pool = vec![Pool::default(); count];
         for own in of_piece.values() {
@@ -214,6 +228,11 @@ fn move_back(bins: &mut [Measured]) {
     const LATEST_NS: f64 = 5e9;
     let (mut run_over, mut wait_over) = (0.0, 0.0);
     for bin in bins.iter_mut().rev() {
+        if bin.counted.is_some() {
+            // Books count in time.
+            (run_over, wait_over) = (0.0, 0.0);
+            continue;
+        }
         let run = bin.run_ns + run_over;
         bin.run_ns = run.clamp(0.0, bin.wall_ns);
         run_over = (run - bin.wall_ns).max(0.0);
@@ -237,12 +256,17 @@ fn see_everywhere(bins: &mut [Measured]) {
         let nothing = |seen: &[f64]| seen.iter().all(|weight| *weight <= 0.0);
         let mut last = None;
         for bin in bins {
-            if !nothing(&bin.seen) {
-                last = Some((bin.seen, 0.0));
-            } else if let Some((seen, passed_ns)) = &mut last {
-                *passed_ns += bin.wall_ns;
+            let length_ns = match &bin.counted {
+                Some(counted) => bin.wall_ns + counted.window.len_ns() as f64,
+                None => bin.wall_ns,
+            };
+            if !nothing(&bin.seen) || !bin.words.is_empty() {
+                last = Some((bin.seen, bin.words.clone(), 0.0));
+            } else if let Some((seen, words, passed_ns)) = &mut last {
+                *passed_ns += length_ns;
                 if *passed_ns <= NEAR_NS {
                     bin.seen = *seen;
+                    bin.words.clone_from(words);
                 }
             }
         }
@@ -276,7 +300,7 @@ mod tests {
             wall_ns: 0.1e9,
             run_ns,
             wait_ns: Some(0.0),
-            seen: [0.0; LedgerClass::ALL.len()],
+            ..Measured::default()
         };
         let ran = |counted: f64| {
             let mut bins: Vec<Measured> = (0..9).map(|_| bin(0.009e9)).collect();
@@ -302,6 +326,7 @@ mod tests {
                 run_ns: 0.0,
                 wait_ns: Some(0.0),
                 seen,
+                ..Measured::default()
             }
         };
         // Met once, half a second into twelve.

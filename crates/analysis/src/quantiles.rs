@@ -3,11 +3,11 @@
 use model::{MISSING, Quantile, Timeline, Window};
 
 /// Those that are reported, where enough operations lie beyond; then the highest.
-const WANTED: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
+pub(crate) const WANTED: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
 
 /// A quantile beyond which fewer operations lie is left out. With n beyond, the number that really lie
 /// beyond is known to about 1 / sqrt(n): with 5 to half of it.
-const LEAST_BEYOND: f64 = 5.0;
+pub(crate) const LEAST_BEYOND: f64 = 5.0;
 
 /// Quantiles of the sampled operations that were completed in `window`; none without samples.
 pub(crate) fn of(timeline: &Timeline, window: Window) -> Vec<Quantile> {

@@ -46,6 +46,19 @@ impl Sight {
         }
     }
 
+    /// Of a thread that sleeps, the class of its call and the application's own word for it, if it has
+    /// one; `None` when it was not met asleep.
+    pub(crate) fn asleep(self, architecture: &str) -> Option<(LedgerClass, Option<LedgerClass>)> {
+        if self.state == Some(i64::from(b'D')) {
+            return None;
+        }
+        let silent = Sight {
+            wait_event: None,
+            ..self
+        };
+        Some((silent.class(architecture)?, self.told()))
+    }
+
     /// The application's own word; `None` when it has none to say.
     fn told(self) -> Option<LedgerClass> {
         /// `LWLock:WALWrite`, held by the backend that syncs the log for all (group commit). An

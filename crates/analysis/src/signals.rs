@@ -1,6 +1,6 @@
 //! The workload's own view: bins of throughput and latency, and their means over a window.
 
-use crate::quantiles;
+use crate::{quantiles, request_times};
 use model::{MISSING, Meta, Provenance, Signal, Timeline, Timestamp, Window};
 
 /// A longer bin, or one without length, is damage.
@@ -18,6 +18,8 @@ pub(crate) struct Bin {
     pub(crate) failed: Option<f64>,
     pub(crate) skipped: Option<f64>,
     pub(crate) retried: Option<f64>,
+    /// Whether nothing was completed though something was asked for.
+    pub(crate) stalled: bool,
 }
 
 impl Bin {
@@ -27,8 +29,18 @@ impl Bin {
     }
 }
 
+/// Whether the workload says nothing of itself, and the kernel saw its requests at the target's sockets:
+/// they are the signal then.
+pub(crate) fn is_kernels(timeline: &Timeline) -> bool {
+    let said = timeline.table("signal").is_some_and(|it| !it.is_empty());
+    !said && request_times::are_told(timeline)
+}
+
 /// The bins of the recording, in the order of time.
 pub(crate) fn bins(timeline: &Timeline) -> Vec<Bin> {
+    if is_kernels(timeline) {
+        return request_times::bins(timeline);
+    }
     let Some(table) = timeline.table("signal") else {
         return Vec::new();
     };
@@ -68,6 +80,7 @@ pub(crate) fn bins(timeline: &Timeline) -> Vec<Bin> {
                 failed: value(5),
                 skipped: value(6),
                 retried: value(7),
+                stalled: value(1)? == 0.0,
             })
         })
         .collect();
@@ -156,11 +169,13 @@ pub(crate) fn report(
     meta: &Meta,
     window: Window,
 ) -> Vec<Signal> {
-    let provenance = meta
-        .workload
-        .as_ref()
-        .map(|workload| workload.latency)
-        .unwrap_or_default();
+    let kernels = is_kernels(timeline);
+    let told = meta.workload.as_ref().map(|workload| workload.latency);
+    let (counted, provenance) = if kernels {
+        (Provenance::Kernel, Provenance::Kernel)
+    } else {
+        (Provenance::ToolCount, told.unwrap_or_default())
+    };
     let Some(mean) = mean(bins, window) else {
         // A window between bins has no signal; the whole run's would be another's.
         return if bins.is_empty() {
@@ -170,9 +185,7 @@ pub(crate) fn report(
             Vec::new()
         };
     };
-    let empty = inside(bins, window)
-        .filter(|bin| bin.completed() == 0.0)
-        .count() as u32;
+    let empty = inside(bins, window).filter(|bin| bin.stalled).count() as u32;
     let signal = |name: &str, unit: &str, mean: Option<f64>, provenance| Signal {
         name: name.to_owned(),
         unit: unit.to_owned(),
@@ -186,13 +199,17 @@ pub(crate) fn report(
         "throughput",
         "per_second",
         Some(mean.throughput),
-        Provenance::ToolCount,
+        counted,
     )];
     // A tool that never says its latency is not one that completed nothing.
     if provenance != Provenance::None || mean.latency_ns.is_some() {
         signals.push(Signal {
             stddev: pooled_stddev(bins, window, &mean),
-            quantiles: quantiles::of(timeline, window),
+            quantiles: if kernels {
+                request_times::quantiles(timeline, window)
+            } else {
+                quantiles::of(timeline, window)
+            },
             ..signal("latency", "ns", mean.latency_ns, provenance)
         });
     }

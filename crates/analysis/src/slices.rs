@@ -16,18 +16,21 @@ pub(crate) struct Slice {
     pub(crate) total_ns: f64,
     /// What the serving threads did.
     pub(crate) ledger: Ledger,
+    /// Of the delay, what is taken to be a quota's doing where nobody counted it, ns.
+    estimated_ns: f64,
     /// Time for which the group's queues were held back, ns, added up over CPUs.
     pub(crate) held_back_ns: f64,
     /// Time of the CPUs that the target may use, ns.
     pub(crate) cpu_time_ns: f64,
 }
 
-/// Delay that a quota caused over a span of which the slices may cover a part.
+/// Delay that a quota caused, where it is not counted but estimated, over a span of which the slices may
+/// cover a part.
 pub(crate) fn throttled_over(slices: &[Slice], span: Window) -> f64 {
     let sum = |of: fn(&Slice) -> f64| slices.iter().map(of).sum::<f64>();
     let covered = sum(|slice| slice.window.len_ns() as f64);
     if covered > 0.0 {
-        sum(|slice| slice.ledger.get(LedgerClass::Throttled)) / covered * span.len_ns() as f64
+        sum(|slice| slice.estimated_ns) / covered * span.len_ns() as f64
     } else {
         0.0
     }
@@ -81,9 +84,11 @@ impl Slicing<'_> {
                 }
             }
         }
+        let is_counted = |ledger: &Ledger| ledger.get(LedgerClass::Throttled) > 0.0;
+        let counted = ledgers.iter().any(is_counted);
         let pieces = pieces.into_iter().zip(ledgers);
         pieces
-            .filter_map(|(piece, ledger)| self.slice(piece, ledger))
+            .filter_map(|(piece, ledger)| self.slice(piece, ledger, counted))
             .collect()
     }
 
@@ -101,6 +106,7 @@ impl Slicing<'_> {
         &self,
         (window, response_ns): (Window, Option<f64>),
         mut ledger: Ledger,
+        quota_counted: bool,
     ) -> Option<Slice> {
         // A second in which the delay was not recorded is no second without delay.
         if ledger.wait_unseen_ns * 2.0 > ledger.wall_ns {
@@ -112,15 +118,18 @@ impl Slicing<'_> {
         };
         let held_back_ns = self.groups.iter().filter_map(held).fold(0.0, f64::max);
         let wait_ns = ledger.get(LedgerClass::CpuWait);
-        let throttled_ns =
-            ledger::throttled_part(wait_ns, held_back_ns, window, f64::from(self.cpus));
-        ledger.shift(LedgerClass::CpuWait, LedgerClass::Throttled, throttled_ns);
+        let estimated_ns = match quota_counted {
+            true => 0.0,
+            false => ledger::throttled_part(wait_ns, held_back_ns, window, f64::from(self.cpus)),
+        };
+        ledger.shift(LedgerClass::CpuWait, LedgerClass::Throttled, estimated_ns);
         ledger.spread_unsampled();
         ledger.queue_behind_sync(window.len_ns() as f64, self.synced, response_ns.is_some());
         Some(Slice {
             window,
             total_ns: response_ns.unwrap_or_else(|| ledger.busy_ns()),
             ledger,
+            estimated_ns,
             held_back_ns,
             cpu_time_ns: window.len_ns() as f64 * f64::from(self.cpus.max(1)),
         })

@@ -1,7 +1,8 @@
 //! Awake and not on a CPU: where the time of each of the target's threads went, one by one.
 //!
-//! The same arithmetic as the ledger's, in the five words that an event loop is measured by. A quota's
-//! part is known only of all threads together, so here it stays in the run queue.
+//! The same arithmetic as the ledger's, in the five words that an event loop is measured by. Without the
+//! scheduler's events a quota's part is known only of all threads together, so here it stays in the run
+//! queue.
 
 use model::{LedgerClass, Meta, Role, ThreadTimes, Timeline, Window};
 
@@ -15,6 +16,9 @@ const MOST: usize = 50;
 
 /// Waiting for work, or for a time of one's own choice.
 const SLEEP: [LedgerClass; 2] = [LedgerClass::Input, LedgerClass::Sleep];
+
+/// In the run queue, as the kernel counts it: what a quota withholds included.
+const QUEUED: [LedgerClass; 2] = [LedgerClass::CpuWait, LedgerClass::Throttled];
 
 /// The target's threads that were watched in the window, those that wanted a CPU for longest first.
 pub(crate) fn of_threads(timeline: &Timeline, meta: &Meta, window: Window) -> Vec<ThreadTimes> {
@@ -50,7 +54,7 @@ fn times(entity: model::Entity, ledger: &Ledger) -> ThreadTimes {
         entity,
         wall_ns,
         on_cpu_ns: part(ledger.get(LedgerClass::OnCpu)),
-        run_queue_ns: is_queued_known.then(|| part(ledger.get(LedgerClass::CpuWait))),
+        run_queue_ns: is_queued_known.then(|| part(ledger.sum(&QUEUED))),
         sleep_ns: part(ledger.sum(&SLEEP)),
         unseen_ns: part(ledger.get(LedgerClass::Unknown)),
         blocked_ns: left,

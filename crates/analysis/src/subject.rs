@@ -41,6 +41,8 @@ pub(crate) struct Subject {
     pub(crate) active_threads: u32,
     /// Part of their lives that those were on a CPU, and waiting for one.
     pub(crate) active: (f64, f64),
+    /// Part of their lives that those waited for input, where that was counted.
+    pub(crate) active_input: Option<f64>,
 }
 
 /// The threads of a role that serve requests; all of them where none is known to.
@@ -104,6 +106,7 @@ pub(crate) fn subject(
         hot_threads: 0,
         active_threads: 0,
         active: (0.0, 0.0),
+        active_input: None,
     };
     let resting = at_rest(timeline, &serving_threads(timeline, role), window);
     let ledgers: Vec<Life> = threads_of(timeline, role)
@@ -228,6 +231,9 @@ fn gather(subject: &mut Subject, lives: &[Life]) {
         active.part(LedgerClass::OnCpu),
         active.part(LedgerClass::CpuWait),
     );
+    subject.active_input = active
+        .is_counted(LedgerClass::Input)
+        .then(|| active.part(LedgerClass::Input));
 }
 
 pub(crate) fn serving_processes(timeline: &Timeline, role: Role, window: Window) -> u32 {

@@ -78,8 +78,10 @@ section!(/// For `healthy` and `undetermined`.
     Healthy { waits: f64, explained: f64 });
 section!(/// For what is found innocent.
     Innocent { steal: f64, pressure: f64 });
+section!(/// For requests that the kernel saw.
+    Requests { merged: f64 });
 section!(/// For doubts about the measurement.
-    Gates { own_cost: f64, steady_seconds: f64, missed_periods: u32, excess: f64 });
+    Gates { own_cost: f64, steady_seconds: f64, missed_periods: u32, excess: f64, apart: f64 });
 section!(/// For the end of the warm-up.
     WarmUp { effect: f64, most: f64 });
 section!(/// For telling phases apart.
@@ -119,6 +121,7 @@ Thresholds {
     load_rate: LoadRate,
     healthy: Healthy,
     innocent: Innocent,
+    requests: Requests,
     gates: Gates,
     warm_up: WarmUp,
     phases: Phases,

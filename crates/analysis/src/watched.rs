@@ -1,13 +1,15 @@
-//! What one thread did: its time on a CPU and waiting for one, and what it was met in when blocked.
+//! What one thread did: as its books have it, and where it has none its time on a CPU and waiting for
+//! one, and what it was met in when blocked.
 //!
 //! Asked about one window after the other in the order of time, it reads each row of the thread once.
 
 use model::{Cursor, EntityId, LedgerClass, Meta, Timeline, Timestamp, Window};
 
+use crate::books::{Books, Counted};
 use crate::ledger::Ledger;
 use crate::sight::Sight;
 
-/// A thread that was sampled.
+/// A thread that was sampled, and of which books may have been kept.
 pub(crate) struct Watched<'a> {
     run: Cursor<'a>,
     wait: Option<Cursor<'a>>,
@@ -17,29 +19,81 @@ pub(crate) struct Watched<'a> {
     channel: Option<Cursor<'a>>,
     /// What its process's session waits for.
     said: Option<Cursor<'a>>,
+    books: Option<Books<'a>>,
     architecture: &'a str,
 }
 
-/// What was counted of a thread over a window. The kernel counts a moment late: over a short window it
-/// may be more than fits.
+/// What was counted of a thread over a window. Where it is not from books, the kernel counts a moment
+/// late: over a short window it may be more than fits.
+#[derive(Default)]
 pub(crate) struct Measured {
-    /// The part of the window in which it was watched.
+    /// The part of the window in which it was watched and has no books.
     pub(crate) wall_ns: f64,
     pub(crate) run_ns: f64,
     /// `None` where run-queue delay was not recorded.
     pub(crate) wait_ns: Option<f64>,
     /// Blocked time, by what the thread was met in.
     pub(crate) seen: [f64; LedgerClass::ALL.len()],
+    /// The rest of the window, as its books have it.
+    pub(crate) counted: Option<Counted>,
+    /// What the application itself said meanwhile.
+    pub(crate) words: Words,
+}
+
+/// What a thread with books said of its sleep when it was met asleep, for as long as it had been blocked.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct Words {
+    /// Time by the class of its call.
+    asleep: [f64; LedgerClass::ALL.len()],
+    /// Of that, time with a word: call, what the word means, ns.
+    said: Vec<(LedgerClass, LedgerClass, f64)>,
+}
+
+impl Words {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.asleep.iter().all(|ns| *ns <= 0.0)
+    }
+
+    fn add(&mut self, call: LedgerClass, word: Option<LedgerClass>, ns: f64) {
+        self.asleep[call as usize] += ns;
+        let Some(word) = word.filter(|word| *word != call) else {
+            return;
+        };
+        let mut known = self.said.iter_mut();
+        match known.find(|it| (it.0, it.1) == (call, word)) {
+            Some(it) => it.2 += ns,
+            None => self.said.push((call, word, ns)),
+        }
+    }
+
+    /// Gives each class of sleep the parts that had a word.
+    fn apply(&self, ledger: &mut Ledger) {
+        // Parts of what was there before any was moved.
+        let all = LedgerClass::ALL.map(|class| ledger.get(class));
+        for (call, word, ns) in &self.said {
+            let part = ns / self.asleep[*call as usize].max(1.0);
+            ledger.shift(*call, *word, all[*call as usize] * part);
+        }
+    }
 }
 
 impl Measured {
     /// Its ledger; what does not fit is left out.
     pub(crate) fn ledger(&self) -> Ledger {
-        let run_ns = self.run_ns.clamp(0.0, self.wall_ns);
-        let wait_ns = self.wait_ns.map(|it| it.clamp(0.0, self.wall_ns - run_ns));
-        let mut ledger = Ledger::of_one(self.wall_ns, run_ns, wait_ns);
-        let blocked_ns = self.wall_ns - run_ns - wait_ns.unwrap_or(0.0);
-        ledger.add_blocked(blocked_ns, &self.seen);
+        let mut ledger = Ledger::default();
+        if let Some(counted) = &self.counted {
+            ledger.add_counted(counted);
+            self.words.apply(&mut ledger);
+        }
+        if self.wall_ns > 0.0 {
+            let run_ns = self.run_ns.clamp(0.0, self.wall_ns);
+            let wait_ns = self.wait_ns.map(|it| it.clamp(0.0, self.wall_ns - run_ns));
+            let mut sampled = Ledger::of_one(self.wall_ns, run_ns, wait_ns);
+            let blocked_ns = self.wall_ns - run_ns - wait_ns.unwrap_or(0.0);
+            sampled.add_blocked(blocked_ns, &self.seen);
+            ledger.merge(&sampled);
+        }
+        ledger.threads = 1;
         ledger
     }
 }
@@ -61,6 +115,7 @@ impl<'a> Watched<'a> {
             event: own("wait_event"),
             channel: own("wait_channel"),
             said: backend.and_then(|backend| of("session", backend, "wait_class")),
+            books: Books::of(timeline, thread),
             architecture: architecture.map_or("", String::as_str),
         })
     }
@@ -78,28 +133,49 @@ impl<'a> Watched<'a> {
     /// What was counted over a window; `None` when it was not seen there.
     pub(crate) fn measured(&mut self, window: Window) -> Option<Measured> {
         let covered = self.run.series().covered(window)?;
+        let mut measured = Measured {
+            wait_ns: Some(0.0),
+            ..Measured::default()
+        };
+        let counted = self.books.as_mut().and_then(|books| books.over(covered));
+        let Some(counted) = counted else {
+            self.sample(covered, &mut measured)?;
+            return Some(measured);
+        };
+        let booked = counted.window;
+        self.sample(Window::new(covered.start, booked.start), &mut measured)?;
+        if self.event.is_some() || self.said.is_some() {
+            self.words(booked, &mut measured.words);
+        }
+        self.sample(Window::new(booked.end, covered.end), &mut measured)?;
+        measured.counted = Some(counted);
+        Some(measured)
+    }
+
+    /// Adds what is known of a stretch without books.
+    fn sample(&mut self, stretch: Window, measured: &mut Measured) -> Option<()> {
+        if stretch.is_empty() {
+            return Some(());
+        }
         let wait_covered = self
             .wait
             .as_ref()
-            .and_then(|it| it.series().covered(covered));
+            .and_then(|it| it.series().covered(stretch));
         let before = (
-            self.run.counter_at(covered.start)?,
+            self.run.counter_at(stretch.start)?,
             self.waited(wait_covered.map(|it| it.start)),
         );
-        let seen = self.blocked_time(covered);
-        let run_ns = self.run.counter_at(covered.end)? - before.0;
+        self.blocked_time(stretch, &mut measured.seen);
+        measured.run_ns += self.run.counter_at(stretch.end)? - before.0;
+        measured.wall_ns += stretch.len_ns() as f64;
         let waited = self.waited(wait_covered.map(|it| it.end)).zip(before.1);
         // Where only part of the delay is known, that part speaks for the whole.
         let wait_ns = waited.zip(wait_covered).map(|((end, start), part)| {
             let wait = (end - start) / part.seconds();
-            wait * covered.seconds()
+            wait * stretch.seconds()
         });
-        Some(Measured {
-            wall_ns: covered.len_ns() as f64,
-            run_ns,
-            wait_ns,
-            seen,
-        })
+        measured.wait_ns = measured.wait_ns.zip(wait_ns).map(|(sum, own)| sum + own);
+        Some(())
     }
 
     fn waited(&mut self, at: Option<Timestamp>) -> Option<f64> {
@@ -107,10 +183,31 @@ impl<'a> Watched<'a> {
     }
 
     /// Blocked time between samples, by what the thread was met in at the later one.
-    fn blocked_time(&mut self, window: Window) -> [f64; LedgerClass::ALL.len()] {
-        let mut seen = [0.0; LedgerClass::ALL.len()];
+    fn blocked_time(&mut self, window: Window, seen: &mut [f64; LedgerClass::ALL.len()]) {
+        self.samples(window, |sight, architecture, is_queued_known, blocked| {
+            let class = sight.class(architecture);
+            // Without run-queue delay, a runnable thread may have waited for a CPU all along.
+            let class = class.or((!is_queued_known).then_some(LedgerClass::Unknown));
+            // A thread seen on a CPU says nothing about what it was blocked in before.
+            if let Some(class) = class {
+                seen[class as usize] += blocked;
+            }
+        });
+    }
+
+    /// What the application said while its thread slept.
+    fn words(&mut self, window: Window, words: &mut Words) {
+        self.samples(window, |sight, architecture, _, blocked| {
+            if let Some((call, word)) = sight.asleep(architecture) {
+                words.add(call, word, blocked);
+            }
+        });
+    }
+
+    /// Each sample with the blocked time before it; whether run-queue delay is known.
+    fn samples(&mut self, window: Window, mut each: impl FnMut(Sight, &str, bool, f64)) {
         let Some(state) = &mut self.state else {
-            return seen;
+            return;
         };
         let at = |cursor: &mut Option<Cursor<'_>>, time| cursor.as_mut()?.gauge_at(time);
         let mut from = window.start;
@@ -131,15 +228,8 @@ impl<'a> Watched<'a> {
                     .or_else(|| at(&mut self.said, to).map(|class| class << 24)),
                 reclaims: at(&mut self.channel, to).is_some_and(is_reclaim),
             };
-            let class = sight.class(self.architecture);
-            // Without run-queue delay, a runnable thread may have waited for a CPU all along.
-            let class = class.or(self.wait.is_none().then_some(LedgerClass::Unknown));
-            // A thread seen on a CPU says nothing about what it was blocked in before.
-            if let Some(class) = class {
-                seen[class as usize] += blocked;
-            }
+            each(sight, self.architecture, self.wait.is_some(), blocked);
         }
-        seen
     }
 }
 

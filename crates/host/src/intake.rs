@@ -19,6 +19,8 @@ pub(crate) struct Intake {
     pub(crate) spare: Option<Rows>,
     /// Readings that ran back and were held, per column.
     pub(crate) corrections: Vec<u64>,
+    /// Room for a row in the making.
+    held: Vec<i64>,
     /// How often everything was to be written anew.
     pub(crate) restated: u32,
 }
@@ -31,6 +33,7 @@ impl Intake {
             rows: Rows::with_capacity(width, USUAL_ROWS),
             spare: Some(Rows::with_capacity(width, USUAL_ROWS)),
             corrections: vec![0; width],
+            held: vec![MISSING; width],
             restated: 0,
         }
     }
@@ -95,8 +98,7 @@ impl LastSeen {
     pub(crate) fn take(&mut self, time: Timestamp, values: &[i64], intake: &mut Intake) {
         let before = std::mem::replace(&mut self.restated, intake.restated);
         let mut changed = before != intake.restated;
-        let mut held = [MISSING; 32];
-        let held = &mut held[..values.len()];
+        let mut held = std::mem::take(&mut intake.held);
         for (index, column) in intake.table.columns.iter().enumerate() {
             held[index] = match column.kind {
                 ColumnKind::Counter => {
@@ -106,14 +108,15 @@ impl LastSeen {
             };
             changed |= held[index] != self.values[index];
         }
-        if !changed {
+        if changed {
+            self.finish(intake);
+            self.values.copy_from_slice(&held);
+            self.time = time;
+            intake.rows.push(time, self.entity, &held);
+        } else {
             self.unchanged(time);
-            return;
         }
-        self.finish(intake);
-        self.values.copy_from_slice(held);
-        self.time = time;
-        intake.rows.push(time, self.entity, held);
+        intake.held = held;
     }
 
     /// Notes that nothing changed up to `time`.

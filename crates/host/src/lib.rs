@@ -38,6 +38,7 @@ mod pulse;
 #[cfg(feature = "queues")]
 pub mod queues;
 mod registry;
+mod requests;
 mod root;
 mod sampler;
 mod schedule;
@@ -49,7 +50,7 @@ mod thread;
 mod wakeups;
 mod words;
 
-pub use bpf::probes::{Probe, probe_costs};
+pub use bpf::probes::{Probe, probe_costs, request_costs};
 pub use capabilities::survey;
 pub use child::{Child, Streams, spawn};
 pub use clock::{Clocks, boottime};

@@ -5,11 +5,12 @@
 //! costs too much.
 
 mod hand_over;
+mod own;
 
 use std::os::fd::BorrowedFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use model::{Cost, Entity, EntityId, EntityKind, Gap, GapReason, Table, Timestamp, Window};
+use model::{Cost, Entity, EntityId, EntityKind, Table, Timestamp, Window};
 use sensors::{Facts, Scope, Sensor};
 
 use crate::Error;
@@ -28,6 +29,7 @@ use crate::privileges::{Duty, give_up_all_but};
 use crate::probe::{Presence, Probe, Scratch};
 use crate::processes::Processes;
 use crate::registry::Registry;
+use crate::requests::Meters;
 use crate::root;
 use crate::schedule::{Due, Look, TICK_NS, Timer, ticks_of};
 use crate::stalls::{self, Stalls};
@@ -61,6 +63,7 @@ pub struct Sampler {
     stalls: Option<Stalls>,
     density: [Intake; 2],
     books: Option<Books>,
+    meters: Option<Meters>,
     filesystems: Filesystems,
     connections: Connections,
     registry: Registry,
@@ -117,6 +120,7 @@ impl Sampler {
         };
         let stalls = load(settings, "pressure", || Stalls::load(machine), &mut cost);
         let books = load(settings, "ledger", Books::load, &mut cost);
+        let meters = load(settings, "requests", Meters::load, &mut cost);
         let read = |sensor: &Sensor| stalls.is_none() || !stalls::stands_for(sensor);
         let machine_probes = sensors::all()
             .iter()
@@ -151,6 +155,7 @@ impl Sampler {
             stalls,
             density: stalls::intakes(),
             books,
+            meters,
             filesystems: Filesystems::new(&settings.root),
             connections: Connections::new(&settings.root),
             registry,
@@ -209,7 +214,7 @@ impl Sampler {
         // On a starved machine it takes a while to open everything.
         let begun = boottime();
         if begun.ns_since(self.started) > OVERRUN_TICKS as i64 * TICK_NS {
-            sink(overrun(Window::new(self.started, begun)));
+            sink(own::overrun(Window::new(self.started, begun)));
         }
         // A workload may end before the first tick does: its stop must not be lost.
         let mut go_on = self.tick(0, sink);
@@ -324,6 +329,10 @@ impl Sampler {
         if let Some(books) = &mut self.books {
             books.follow(&self.processes, &mut self.scratch.gaps);
         }
+        if let Some(meters) = &mut self.meters {
+            let gaps = &mut self.scratch.gaps;
+            meters.follow(now, &self.processes, gaps, &mut self.registry);
+        }
     }
 
     /// Looks which groups and filesystems target and generator are on; they may have moved.
@@ -378,6 +387,7 @@ impl Sampler {
             stalls,
             density,
             books,
+            meters,
             connections,
             registry,
             due,
@@ -418,6 +428,11 @@ impl Sampler {
                 books.note_wakeups(stamp(), processes, &mut scratch.gaps, registry);
             }
         }
+        if let Some(meters) = meters
+            && (look == Look::Last || now_due.every(budget.near))
+        {
+            meters.sample(stamp(), processes, &mut scratch.gaps, registry);
+        }
         if let Some(stalls) = stalls {
             if look == Look::Last || now_due.every(budget.near) {
                 stalls.sample(stamp(), cgroups, &mut scratch.gaps, (density, intakes));
@@ -435,31 +450,6 @@ impl Sampler {
         if look == Look::Last || now_due.every(CONNECTION_TICKS * budget.near) {
             connections.look(processes, &mut scratch.gaps, registry);
         }
-    }
-
-    fn note_self(&mut self, now: Timestamp, lateness_ns: i64) {
-        let cpu_ns = process_cpu_ns() - self.start_cpu_ns;
-        let values = [
-            lateness_ns,
-            cpu_ns,
-            TICK_NS * self.budget.near as i64,
-            self.missed,
-            self.budget.rest as i64,
-        ];
-        self.recorder.1.take(now, &values, &mut self.recorder.0);
-        self.cost.cpu_ns = cpu_ns;
-        self.cost.wall_ns = now.ns_since(self.started);
-        self.cost.fast_period_ns = TICK_NS * self.budget.near as i64;
-    }
-
-    /// Deadlines passed, of which at most the last is served: how late that is, and a gap if it is.
-    fn note_missed(&mut self, passed: u64, late: Window, sink: &mut dyn FnMut(Harvest)) {
-        self.missed += passed as i64 - 1;
-        if passed > OVERRUN_TICKS {
-            sink(overrun(late));
-        }
-        self.cost.late_ticks += u64::from(late.len_ns() > TICK_NS / 2);
-        self.cost.lateness_max_ns = self.cost.lateness_max_ns.max(late.len_ns());
     }
 }
 
@@ -479,15 +469,6 @@ fn load<T>(
     let said = loaded.as_ref().err().map(ToString::to_string);
     cost.programs.insert(name.to_owned(), said);
     loaded.ok()
-}
-
-fn overrun(window: Window) -> Harvest {
-    Harvest::Gap(Gap {
-        table: "*".to_owned(),
-        what: String::new(),
-        window: Some(window),
-        reason: GapReason::Overrun,
-    })
 }
 
 #[cfg(test)]

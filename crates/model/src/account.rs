@@ -14,6 +14,20 @@ pub struct ThreadsAccount {
     pub wall_ns: i64,
     /// The parts.
     pub items: Vec<AccountItem>,
+    /// Time on a CPU that the kernel did not count as theirs; `None` where that was not recorded, or for
+    /// less than a second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hidden: Option<Hidden>,
+}
+
+/// Time on a CPU less the run time that the scheduler counted: signed, since over short times it is
+/// noise around zero.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Hidden {
+    /// Its sum over the threads, ns.
+    pub ns: i64,
+    /// What it is on the recorded kernel.
+    pub label: String,
 }
 
 /// Where the time of one thread went: awake is what is not sleep; steal, in the words of event loops, is
@@ -25,20 +39,21 @@ pub struct ThreadTimes {
     pub entity: Entity,
     /// Its life inside the window, as far as it was watched, ns.
     pub wall_ns: i64,
-    /// On a CPU, ns: exact (schedstat).
+    /// On a CPU, ns: exact.
     pub on_cpu_ns: i64,
-    /// In the run queue, ns: exact (schedstat), time withheld by a CPU quota included; `None` where the
+    /// In the run queue, ns: exact, time withheld by a CPU quota included; `None` where the
     /// kernel does not count it, and it stands in the other parts.
     pub run_queue_ns: Option<i64>,
-    /// Blocked in the middle of its work: disk, lock, a call that does not return, ns; as it was sampled.
+    /// Blocked in the middle of its work: disk, lock, a call that does not return, ns; as it was sampled
+    /// where the thread's events were not counted.
     pub blocked_ns: i64,
-    /// Waiting for work or for a time that it chose, ns; as it was sampled.
+    /// Waiting for work or for a time that it chose, ns; known as `blocked_ns` is.
     pub sleep_ns: i64,
     /// Off a CPU, in what is not known, ns.
     pub unseen_ns: i64,
 }
 
-/// The classes of the ledger that can be told from /proc.
+/// The classes of the ledger.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
 )]
@@ -182,4 +197,52 @@ pub struct AccountItem {
     /// More about it, or empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
+    /// Of a wait for a CPU, who had it; of the time outside, what the generator did meanwhile. They add
+    /// up to it; empty where that was not recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<AccountPart>,
+}
+
+/// What a part of an account is made of.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct AccountPart {
+    /// Which.
+    pub kind: PartKind,
+    /// In words.
+    pub label: String,
+    /// Who it was, where it is one of the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entity: Option<Entity>,
+    /// ns over the window.
+    pub ns: i64,
+    /// Part of the same whole as the item's share.
+    pub share: f64,
+    /// How well it is known.
+    pub quality: Quality,
+}
+
+/// The kinds of parts of a part.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PartKind {
+    /// A thread of the same service had the CPU.
+    Own,
+    /// The load generator had it, or, of the generator's own wait, the target.
+    Partner,
+    /// Somebody else had it.
+    Other,
+    /// The hypervisor had it.
+    Stolen,
+    /// Nobody: it idled, and the thread was on its way.
+    Nobody,
+    /// Who had it was not recorded.
+    Untold,
+    /// Outside of the target, while the generator's threads were on a CPU.
+    GeneratorOnCpu,
+    /// While they waited for one.
+    GeneratorCpuWait,
+    /// While they waited for input.
+    GeneratorInput,
+    /// While they did something else.
+    GeneratorElse,
 }

@@ -7,6 +7,7 @@
 #![warn(missing_docs)]
 
 mod account;
+mod counters;
 mod entity;
 mod gap;
 mod monotone;
@@ -23,7 +24,11 @@ mod table_data;
 mod time;
 mod timeline;
 
-pub use account::{Account, AccountItem, LedgerClass, ShareBasis, ThreadTimes, ThreadsAccount};
+pub use account::{
+    Account, AccountItem, AccountPart, Hidden, LedgerClass, PartKind, ShareBasis, ThreadTimes,
+    ThreadsAccount,
+};
+pub use counters::Counters;
 pub use entity::{Entities, Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Role};
 pub use gap::{Gap, GapReason};
 pub use monotone::{Monotone, Rollback};

@@ -3,6 +3,8 @@
 //! A `Page` is the page's JSON; the numbers stand beside it in blocks of bytes (`docs/page.md`), so that
 //! a browser decodes only the tables that are looked at.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -149,4 +151,7 @@ pub struct PageColumn {
     /// Units per step of the integers in the block: 1000 where microseconds of a column in nanoseconds
     /// are kept.
     pub scale: i64,
+    /// What codes that were seen stand for, beyond what `help` says.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub words: BTreeMap<i64, String>,
 }

@@ -297,6 +297,9 @@ pub enum Provenance {
     ToolMean,
     /// Counted by the tool.
     ToolCount,
+    /// Request times seen in the kernel, at the sockets of the server: from a request's arrival to the
+    /// last byte of its reply.
+    Kernel,
     /// Worked out from other numbers (clients / tps): never evidence.
     Derived,
     /// Nothing was said.

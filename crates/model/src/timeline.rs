@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Entities, EntityId, Gap, Series, Table, TableData, Window};
+use crate::{Counters, Entities, EntityId, Gap, Series, Table, TableData, Timestamp, Window};
 
 /// All tables of a recording with its entities and gaps.
 #[derive(Clone, Debug)]
@@ -35,6 +35,11 @@ impl Timeline {
         self.tables.insert(data.table.name.to_string(), data);
     }
 
+    /// Takes a table out, as if it had not been recorded; whether it was there.
+    pub fn remove(&mut self, name: &str) -> bool {
+        self.tables.remove(name).is_some()
+    }
+
     /// The table of that name, if it was recorded.
     pub fn table(&self, name: &str) -> Option<&TableData> {
         self.tables.get(name)
@@ -57,13 +62,34 @@ impl Timeline {
         let data = self.tables.get(table)?;
         let column = data.table.position(column)?;
         let rows = data.rows_of(entity)?;
+        let known_until = self.known_until(data, rows, entity)?;
+        Some(Series::new(data, rows, column, known_until))
+    }
+
+    /// Several counters of one entity, or `None` when one of them was not recorded.
+    pub fn counters(
+        &self,
+        table: &str,
+        entity: EntityId,
+        columns: &[&str],
+    ) -> Option<Counters<'_>> {
+        let data = self.tables.get(table)?;
+        let positions = columns.iter().map(|column| data.table.position(column));
+        let positions = positions.collect::<Option<Vec<usize>>>()?;
+        let rows = data.rows_of(entity)?;
+        let first = data.key(*rows.first()? as usize).0;
+        let known = Window::new(first, self.known_until(data, rows, entity)?);
+        Some(Counters::new(data, rows, positions, known))
+    }
+
+    /// Where an entity of these rows was last seen.
+    fn known_until(&self, data: &TableData, rows: &[u32], entity: EntityId) -> Option<Timestamp> {
         let vanished = self.entities.get(entity).and_then(|record| record.vanished);
         let last = data.key(*rows.last()? as usize).0;
-        let known_until = if self.closed || vanished.is_some() {
+        Some(if self.closed || vanished.is_some() {
             last
         } else {
             last.max(self.window.end)
-        };
-        Some(Series::new(data, rows, column, known_until))
+        })
     }
 }

@@ -23,6 +23,7 @@ pub mod postgres;
 pub mod pressure;
 mod process;
 mod recorder;
+pub mod request;
 mod sensor;
 mod softnet;
 pub mod stall;
@@ -75,6 +76,8 @@ pub fn tables() -> impl Iterator<Item = &'static model::Table> {
         &ledger::PROCESS_LEDGER,
         &wakeup::WAKEUP,
         &wakeup::THREAD_POOL,
+        &request::REQUESTS,
+        &request::CALLS,
         &FILESYSTEM,
         &CONNECTION,
         &postgres::SESSION,
@@ -96,6 +99,8 @@ pub fn periods() -> impl Iterator<Item = (&'static str, Period)> {
         (&ledger::PROCESS_LEDGER, ledger::REST_PERIOD),
         (&wakeup::WAKEUP, wakeup::PERIOD),
         (&wakeup::THREAD_POOL, wakeup::PERIOD),
+        (&request::REQUESTS, TICK),
+        (&request::CALLS, TICK),
         (&FILESYSTEM, FILESYSTEM_PERIOD),
         (&CONNECTION, CONNECTION_PERIOD),
         (&postgres::SESSION, postgres::PERIOD),

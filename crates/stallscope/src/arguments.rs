@@ -141,6 +141,9 @@ pub(crate) struct Explain {
     /// Judge up to this time.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) to: Option<Duration>,
+    /// Judge as if these tables had not been recorded: thread_ledger,process_ledger.
+    #[arg(long, value_name = "TABLES", value_delimiter = ',')]
+    pub(crate) without: Vec<String>,
     /// Write the report as JSON to FILE (- for standard output).
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,

@@ -11,7 +11,12 @@ use crate::{opened, outputs, unfinished};
 
 pub(crate) fn explain(arguments: &Explain) -> Result<u8> {
     let _interrupts = unfinished::watch()?;
-    let (_, recording) = opened::to_judge(arguments.recording.as_deref())?;
+    let (_, mut recording) = opened::to_judge(arguments.recording.as_deref())?;
+    for table in &arguments.without {
+        if !recording.timeline.remove(table) {
+            outputs::say(&format!("stallscope: the recording has no table {table}"));
+        }
+    }
     let report = report(&recording, arguments.from, arguments.to)?;
     let text = outputs::terminal(&report);
     match &arguments.json {

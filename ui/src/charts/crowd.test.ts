@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type DrawnSeries, drawn } from "../../tests/drawn";
 import { FIXTURES, fixture, said } from "../../tests/fixture";
-import type { PageEntity } from "../data/page.gen";
+import type { PageEntity, Quality } from "../data/page.gen";
 import { crowd, type Member } from "./crowd";
 import { kinOf, pattern } from "./kin";
 import { ledgerColumns, ledgerWhole, threadTimes } from "./ledger";
@@ -35,7 +35,7 @@ function ledger(entity: number, times: Readonly<Record<string, number>>): DrawnS
   }));
 }
 
-async function opened() {
+async function opened(throttled: Quality = "estimated") {
   const recording = await drawn({
     edges: EDGES,
     entities: ENTITIES,
@@ -43,7 +43,10 @@ async function opened() {
       {
         name: "ledger",
         entity: "thread",
-        columns: CLASSES.map((name) => ({ name: `${name}_ns` })),
+        columns: CLASSES.map((name) => ({
+          name: `${name}_ns`,
+          quality: name === "throttled" ? throttled : "exact",
+        })),
         series: [
           ...ledger(5, { on_cpu: 0.5, cpu_wait: 0.125, throttled: 0.25, input: 0.125 }),
           ...ledger(6, { on_cpu: 0.25, cpu_wait: 0.25, futex: 0.25, never_heard_of: 0.25 }),
@@ -171,17 +174,20 @@ describe("crowd", () => {
 
 describe("ledger", () => {
   it("knows the wait for a CPU only as well as the quota that was taken out of it", async () => {
-    const { tables } = await opened();
-    const table = tables.bins("ledger");
-    if (table === undefined) throw new Error("drawn without a ledger");
-    const columns = ledgerColumns(table);
-    const quality = (thread: number) => {
-      const times = threadTimes(columns, thread, WINDOW);
-      const bar = times && ledgerWhole(columns, times);
-      return bar?.parts.find((part) => part.key === "cpu_wait")?.quality;
+    const qualities = async (throttled: Quality) => {
+      const { tables } = await opened(throttled);
+      const table = tables.bins("ledger");
+      if (table === undefined) throw new Error("drawn without a ledger");
+      const columns = ledgerColumns(table);
+      expect(threadTimes(columns, 99, WINDOW)).toBeUndefined();
+      return [5, 6].map((thread) => {
+        const times = threadTimes(columns, thread, WINDOW);
+        const bar = times && ledgerWhole(columns, times);
+        return bar?.parts.find((part) => part.key === "cpu_wait")?.quality;
+      });
     };
-    expect([quality(5), quality(6)]).toEqual(["estimated", "exact"]);
-    expect(threadTimes(columns, 99, WINDOW)).toBeUndefined();
+    expect(await qualities("estimated")).toEqual(["estimated", "exact"]);
+    expect(await qualities("exact"), "a quota that was counted").toEqual(["exact", "exact"]);
   });
 });
 

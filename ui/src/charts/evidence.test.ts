@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { drawn, golden } from "../../tests/drawn";
-import { kept, keptNames } from "../../tests/kept";
+import { FIXTURES, fixture } from "../../tests/fixture";
 import type { Evidence, Finding, Report } from "../data/page.gen";
 import { colourOf, evidenceChart, evidenceRows, evidenceTables, needs } from "./evidence";
 import { over } from "./quantity";
@@ -11,9 +11,9 @@ const NEAR = 0.05;
 
 describe("evidence", () => {
   // The counters of the hostile recording jump, and its numbers are no measure.
-  for (const name of keptNames().filter((it) => it !== "hostile")) {
+  for (const name of FIXTURES.filter((it) => it !== "hostile")) {
     it(`redoes the numbers of ${name}`, async () => {
-      const recording = await kept(name);
+      const recording = await fixture(name);
       let redone = 0;
       const { report } = recording.page;
       for (const finding of report.verdict.findings) {
@@ -32,7 +32,7 @@ describe("evidence", () => {
     });
   }
 
-  it("redoes what is said of an idle target, and of a neighbour with children", async () => {
+  it("redoes what is said of an idle target, a neighbour with children, and a limit", async () => {
     const S = 1e9;
     const counters = (...names: string[]) => names.map((name) => ({ name }));
     const report = golden("cpu-quota");
@@ -50,6 +50,11 @@ describe("evidence", () => {
         { kind: "process", name: "make", path: "pid:2@1" },
         { kind: "process", name: "cc1", path: "pid:3@1", parent: 3 },
         { kind: "process", name: "own", path: "pid:4@1", parent: 4, role: "generator" },
+        { kind: "cgroup", name: "limited", path: "/limited" },
+        { kind: "group_disk", name: "8:0", path: "/limited/8:0", parent: 6 },
+        { kind: "group_disk", name: "8:16", path: "/limited/8:16", parent: 6 },
+        // The root has the same reads.
+        { kind: "group_disk", name: "8:0", path: "/8:0" },
       ],
       tables: [
         {
@@ -72,6 +77,18 @@ describe("evidence", () => {
           ],
         },
         {
+          name: "cgroup_io",
+          entity: "group_disk",
+          columns: [...counters("reads"), { name: "limit_reads", unit: "count", kind: "gauge" }],
+          series: [
+            { entity: 7, column: "reads", values: 400 * 5 },
+            { entity: 7, column: "limit_reads", values: 500 },
+            { entity: 8, column: "reads", values: 5 },
+            { entity: 8, column: "limit_reads", values: 500 },
+            { entity: 9, column: "reads", values: 400 * 5 },
+          ],
+        },
+        {
           name: "ledger",
           entity: "thread",
           columns: counters("on_cpu_ns", "cpu_wait_ns", "sleep_ns", "futex_ns"),
@@ -80,6 +97,26 @@ describe("evidence", () => {
             { entity: 2, column: "cpu_wait_ns", values: 2e7 },
             { entity: 2, column: "sleep_ns", values: 2 * S },
             { entity: 2, column: "futex_ns", values: 2.97 * S },
+          ],
+        },
+        {
+          name: "thread_ledger",
+          entity: "thread",
+          columns: counters("queued_rest_ns", "queued_target_ns", "queued_nobody_ns"),
+          series: [
+            { entity: 2, column: "queued_rest_ns", values: 3 * S },
+            { entity: 2, column: "queued_target_ns", values: 1 * S },
+            { entity: 2, column: "queued_nobody_ns", values: 4 * S },
+          ],
+        },
+        {
+          name: "process_ledger",
+          entity: "process",
+          columns: counters("held_up_ns"),
+          series: [
+            { entity: 3, column: "held_up_ns", values: 1 * S },
+            { entity: 4, column: "held_up_ns", values: 2 * S },
+            { entity: 5, column: "held_up_ns", values: 1 * S },
           ],
         },
       ],
@@ -102,10 +139,17 @@ describe("evidence", () => {
     const neighbour = "CPU time used by this neighbour";
     const share = await redone("process.user_ns + system_ns", "share", neighbour, 3);
     expect(share).toBeCloseTo(0.5, 9);
+    // Of the limit of one device, and no sum over all.
+    expect(await redone("cgroup_io.reads", "share", "I/O limit used", 6)).toBeCloseTo(0.8, 9);
+    const behind = "of the waits for a CPU, behind others";
+    const others = await redone("thread_ledger.queued_rest_ns", "share", behind, 1);
+    expect(others).toBeCloseTo(0.75, 9);
+    const held = await redone("process_ledger.held_up_ns", "share", "of these", 3);
+    expect(held, "with those below it").toBeCloseTo(0.75, 9);
   });
 
   it("draws the threshold where the number is compared with it", async () => {
-    const recording = await kept("cpu-saturated");
+    const recording = await fixture("cpu-saturated");
     const [finding] = recording.page.report.verdict.findings;
     if (finding === undefined) throw new Error("no finding");
     const tables = await recording.load(evidenceTables(finding));
@@ -122,7 +166,7 @@ describe("evidence", () => {
   });
 
   it("asks the report that the finding stands in, not the recording's", async () => {
-    const recording = await kept("cpu-saturated");
+    const recording = await fixture("cpu-saturated");
     const { report } = recording.page;
     const [finding] = report.verdict.findings;
     const [evidence] = finding?.evidence ?? [];
@@ -153,7 +197,7 @@ describe("evidence", () => {
   });
 
   it("says why where there is nothing to draw", async () => {
-    const recording = await kept("cpu-saturated");
+    const recording = await fixture("cpu-saturated");
     const [finding] = recording.page.report.verdict.findings;
     const [evidence] = finding?.evidence ?? [];
     if (finding === undefined || evidence === undefined) throw new Error("no evidence");
@@ -173,7 +217,7 @@ describe("evidence", () => {
   });
 
   it("writes rows with what is asked of each number", async () => {
-    const recording = await kept("cpu-saturated");
+    const recording = await fixture("cpu-saturated");
     const [finding] = recording.page.report.verdict.findings;
     if (finding === undefined) throw new Error("no finding");
     expect(evidenceRows(finding, 0, recording)[0]).toMatchObject({

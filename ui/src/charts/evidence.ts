@@ -88,7 +88,7 @@ export function evidenceChart(
   const { quantity, how, comparable, single } = made;
   const scale = made.scale ?? scaleOfUnit(evidence.unit);
   const values = perBin(quantity);
-  if (values.every(Number.isNaN)) return { why: "nothing of it was seen in this recording" };
+  if (values.every(Number.isNaN)) return { why: "none of its numbers are here" };
   const band = single && binned(single, scale.factor);
   const asked = comparable ? needs(evidence) : "";
   const { still: _, ...lane } = completed(
@@ -134,7 +134,7 @@ export function colourOf(source: string): string {
   if (/irq/.test(column)) return "--irq";
   if (/^(memory|paging|cgroup_memory)$/.test(table)) return "--memory";
   if (/^(disk|cgroup_io|filesystem)$/.test(table)) return "--io";
-  if (/^(read|write|sync|state|syscall)/.test(column)) return "--io";
+  if (/^(read|write|sync|state|syscall|io_|kernel_)/.test(column)) return "--io";
   if (/^(network|tcp|softnet|connection)$/.test(table)) return "--network";
   if (/latency|lag/.test(column)) return "--latency";
   return table === "signal" ? "--throughput" : "--cpu";

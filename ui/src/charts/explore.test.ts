@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { drawn } from "../../tests/drawn";
-import { kept } from "../../tests/kept";
+import { fixture } from "../../tests/fixture";
 import { looked } from "./dictionary";
 import {
   choicesOf,
@@ -118,7 +118,7 @@ describe("explore", () => {
   });
 
   it("draws every column of every table of a kept page", async () => {
-    const recording = await kept("gaps");
+    const recording = await fixture("gaps");
     for (const { name, columns } of recording.page.tables) {
       const tables = await recording.load([name]);
       for (const { name: column } of columns) {
@@ -133,7 +133,7 @@ describe("explore", () => {
   });
 
   it("begins with the machine's pressure, and links from a number of the verdict", async () => {
-    const recording = await kept("cpu-saturated");
+    const recording = await fixture("cpu-saturated");
     expect(firstChoice(recording)).toMatchObject({ table: "pressure", column: "cpu_some_ns" });
     const [finding] = recording.page.report.verdict.findings;
     expect(exploreLink(recording, finding?.evidence[2])).toBe("#explore?chart=thread.wait_ns");
@@ -143,7 +143,7 @@ describe("explore", () => {
 
 describe("scale", () => {
   it("draws counters as rates in a unit that people read", async () => {
-    const recording = await kept("cpu-saturated");
+    const recording = await fixture("cpu-saturated");
     const text = (table: string, name: string, perSecond: number) => {
       const column = recording.table(table)?.columns.find((other) => other.name === name);
       if (column === undefined) throw new Error(`no ${table}.${name}`);
@@ -163,7 +163,7 @@ describe("scale", () => {
 
 describe("dictionary", () => {
   it("finds columns by all words of a filter", async () => {
-    const { page } = await kept("cpu-saturated");
+    const { page } = await fixture("cpu-saturated");
     const names = (filter: string) =>
       looked(page.tables, filter).flatMap(({ table, columns }) =>
         columns.map((column) => `${table.name}.${column.name}`),

@@ -125,14 +125,16 @@ export function ledgerWhole(
   );
 }
 
-/** Beside a quota, what is left of the run-queue delay is only as good as what was taken out of it. */
+/** Beside a quota that was not counted, what is left of the run-queue delay is only as good as what was
+ *  taken out of it. */
 function qualityIn(
   columns: readonly LedgerColumn[],
   times: Float64Array,
   { key, quality }: LedgerColumn,
 ): Quality {
   const throttled = columns.findIndex((column) => column.key === "throttled");
-  return key === "cpu_wait" && (times[throttled] ?? 0) > 0 ? "estimated" : quality;
+  const taken = (times[throttled] ?? 0) > 0 && columns[throttled]?.quality !== "exact";
+  return key === "cpu_wait" && taken ? "estimated" : quality;
 }
 
 /** Time in classes of a state, ns. */

@@ -60,7 +60,7 @@ export function drawn(
     quantity.edges !== undefined && quantity.edges.length > 0
       ? quantity.edges
       : binned && bounds(binned.edges);
-  if (edges === undefined || edges.length < 2) return { why: `${table} was not recorded` };
+  if (edges === undefined || edges.length < 2) return { why: `no numbers of ${table} are here` };
   return { comparable: true, ...about, quantity: { ...quantity, edges } };
 }
 

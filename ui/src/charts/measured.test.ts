@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { kept } from "../../tests/kept";
+import { fixture } from "../../tests/fixture";
 import { commands, typed } from "./commands";
 import { counted, families, parted } from "./judged";
 import {
@@ -15,7 +15,7 @@ import {
 
 describe("how it was measured", () => {
   it("says what it cost and who made it", async () => {
-    const { page } = await kept("cpu-saturated");
+    const { page } = await fixture("cpu-saturated");
     expect(costFacts({ ...page.report.cost, cpu_ns: 5e7, wall_ns: 1e10, late_ticks: 0 })).toEqual(
       expect.arrayContaining([
         ["Own cost", "0.5 % of a CPU (50.0 ms of CPU time)"],
@@ -23,6 +23,14 @@ describe("how it was measured", () => {
         ["Counters that ran back, held", "none"],
       ]),
     );
+    const ledger = { compared: 2000, apart: 1, worst_ns: 3e6, switches_missed: 12, drops: 0 };
+    const withLedger = Object.fromEntries(
+      costFacts({ ...page.report.cost, wall_ns: 1e10, ledger }),
+    );
+    expect(withLedger["Ledger beside the scheduler's own counts"]).toBe(
+      "2,000 intervals of threads compared, 1 (0.1 %) further apart than 20 us and 0.1 %; the worst 3.00 ms",
+    );
+    expect(withLedger["Switches and wake-ups made up for"]).toMatch(/^12; /);
     const unclosed = costFacts({ ...page.report.cost, cpu_ns: 0, wall_ns: 0, ticks: 0 });
     expect(unclosed, "nothing that is not known stands as zero").toHaveLength(1);
     const facts = Object.fromEntries(identityFacts({ ...page, complete: false }));
@@ -31,7 +39,7 @@ describe("how it was measured", () => {
   });
 
   it("says how often tables are read, those alike together", async () => {
-    const { page } = await kept("cpu-saturated");
+    const { page } = await fixture("cpu-saturated");
     const every = (near: number, rest: number) => ({ near_ns: near * 1e6, rest_ns: rest * 1e6 });
     const periods = [every(2000, 2000), every(200, 1000), null, every(2000, 2000)];
     const tables = page.tables.slice(0, 4).map((table, index) => ({
@@ -46,7 +54,7 @@ describe("how it was measured", () => {
   });
 
   it("tells the time of day", async () => {
-    const { page } = await kept("cpu-saturated");
+    const { page } = await fixture("cpu-saturated");
     const identity = { ...page.report.identity, anchor_boottime: 5e9, anchor_realtime_ns: 60e9 };
     expect(wallClock({ ...page.report, identity }, 6e9)).toBe("1970-01-01 00:01:01 UTC");
     expect(wallClock({ ...page.report, identity }, Number.NaN)).toBe("unknown");
@@ -60,7 +68,7 @@ describe("how it was measured", () => {
   });
 
   it("lists gaps with when and why", async () => {
-    const recording = await kept("gaps");
+    const recording = await fixture("gaps");
     const rows = gapRows(recording);
     expect(rows).toHaveLength(recording.page.report.gaps.length);
     expect(rows.length).toBeGreaterThan(0);
@@ -80,7 +88,7 @@ describe("how it was measured", () => {
   });
 
   it("draws the sampler, and says what clocks there were", async () => {
-    const recording = await kept("cpu-saturated");
+    const recording = await fixture("cpu-saturated");
     const tables = await recording.load(["recorder", "clock"]);
     expect(samplerLanes(recording, tables).map(({ id }) => id)).toEqual([
       "recorder-lateness",
@@ -91,7 +99,7 @@ describe("how it was measured", () => {
   });
 
   it("gives commands for the window that is shown", async () => {
-    const recording = await kept("cpu-saturated");
+    const recording = await fixture("cpu-saturated");
     const named = Object.assign(Object.create(recording), {
       page: { ...recording.page, recording: "my run.stall" },
     });
@@ -107,7 +115,7 @@ describe("how it was measured", () => {
 
 describe("what was judged", () => {
   it("stands by subject, what is there first", async () => {
-    const { page } = await kept("cpu-saturated");
+    const { page } = await fixture("cpu-saturated");
     const { judged } = page.report.verdict;
     const all = families(judged);
     expect(all.flatMap(({ causes }) => causes)).toHaveLength(judged.length);

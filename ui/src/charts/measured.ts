@@ -101,6 +101,25 @@ export function costFacts(cost: Cost): Fact[] {
         ? "none"
         : corrections.map(([column, times]) => `${column} ${times} times`).join(", "),
     ],
+    ...agreementFacts(cost),
+  ];
+}
+
+/** How the ledger of threads agreed with the scheduler's own counts; nothing where there was none. */
+function agreementFacts({ ledger }: Cost): Fact[] {
+  if (!ledger) return [];
+  const apart = ledger.compared > 0 ? ledger.apart / ledger.compared : 0;
+  return [
+    [
+      "Ledger beside the scheduler's own counts",
+      `${integer(ledger.compared)} intervals of threads compared, ${
+        ledger.apart === 0 ? "none" : `${integer(ledger.apart)} (${percent(apart)})`
+      } further apart than 20 us and 0.1 %; the worst ${duration(ledger.worst_ns)}`,
+    ],
+    [
+      "Switches and wake-ups made up for",
+      `${integer(ledger.switches_missed)}; not counted for want of memory: ${integer(ledger.drops)}`,
+    ],
   ];
 }
 

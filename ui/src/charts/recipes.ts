@@ -17,8 +17,10 @@ import { type Scale, scaleOf, scaleOfUnit } from "./scale";
 export function recipeOf(evidence: Evidence, finding: Finding): Recipe {
   const classes =
     requests.CLASSES[`${finding.cause} ${evidence.what}`] ?? requests.CLASSES[evidence.what];
-  if (classes !== undefined && evidence.column.startsWith("thread."))
+  if (classes !== undefined && /^thread(_ledger)?\./.test(evidence.column))
     return requests.ledgerShare(classes);
+  if (evidence.what === "time with a thread in fsync")
+    return { tables: ["ledger"], make: requests.syncing };
   return (
     RECIPES[`${evidence.column} ${evidence.unit}`] ??
     RECIPES[evidence.column] ??
@@ -41,9 +43,15 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
   "thread.run_ns": { tables: ["thread"], make: cpu.busiest },
   "thread.run_ns + wait_ns": { tables: ["thread"], make: cpu.busiest },
   "thread.system_ns": { tables: ["thread"], make: cpu.inKernel },
+  "thread_ledger.queued_rest_ns": { tables: ["thread_ledger"], make: cpu.behind },
+  "thread_ledger.queued_target_ns + queued_generator_ns": {
+    tables: ["thread_ledger"],
+    make: cpu.behind,
+  },
+  "thread_ledger.queued_generator_ns": { tables: ["thread_ledger"], make: cpu.behind },
+  "process_ledger.held_up_ns": { tables: ["process_ledger"], make: cpu.heldUp },
   "cpu.softirq_ns + irq_ns": { tables: ["cpu"], make: cpu.inInterrupts },
   "thread.wait_ns count": { tables: ["ledger"], make: requests.waitingAtATime },
-  "thread.syscall": { tables: ["ledger"], make: requests.syncing },
   "disk.queue_ns ns": { tables: ["disk"], make: storage.operationTime },
   "disk.read_bytes": { tables: ["disk"], make: storage.diskReads },
   "cgroup_cpu.throttled_periods": { tables: ["cgroup_cpu"], make: cpu.throttledPeriods },
@@ -79,8 +87,9 @@ function asRecorded(column: string): Recipe {
     make: (asked) => {
       const { evidence, recording, tables } = asked;
       const about = recording.table(table);
-      if (table.startsWith("cgroup_io") && columns[0]?.startsWith("limit_"))
-        return storage.ioLimit(asked, columns[0]);
+      // As a part it is one of a limit, on the device where it was used most.
+      if (table === "cgroup_io" && evidence.unit === "share")
+        return storage.ioLimit(asked, columns[0] ?? "");
       if (table === "filesystem") return storage.freePart(asked, columns[0] ?? "");
       const [first] = columns;
       const described = about?.columns.find((other) => other.name === first);

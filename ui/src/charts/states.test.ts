@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { drawn } from "../../tests/drawn";
-import { kept } from "../../tests/kept";
+import { fixture } from "../../tests/fixture";
 import { explored, exploredLane } from "./explore";
 import { isCode, stood, wordsOf } from "./states";
 
@@ -82,7 +82,7 @@ describe("codes", () => {
   });
 
   it("have their words in the dictionary", async () => {
-    const { page } = await kept("hostile");
+    const { page } = await fixture("hostile");
     const said = (table: string, name: string, ...codes: readonly number[]) => {
       const about = page.tables.find((other) => other.name === table);
       const column = about?.columns.find((other) => other.name === name);
@@ -116,5 +116,18 @@ describe("codes", () => {
       "closed by this end",
       "6",
     ]);
+    // What the program knows besides.
+    const words = { "5": "closing", "6": "time wait" };
+    expect(column && [4, 5, 6].map(wordsOf({ ...column, help, words }))).toEqual([
+      "closed by this end",
+      "closing",
+      "time wait",
+    ]);
+  });
+  it("of PostgreSQL's waits are names", async () => {
+    const { page } = await fixture("cpu-quota");
+    const columns = page.tables.flatMap((table) => table.columns);
+    const waits = columns.find(({ name }) => name === "wait_event");
+    expect(waits && [0, 0x06000000].map(wordsOf(waits))).toEqual(["no wait", "Client: ClientRead"]);
   });
 });

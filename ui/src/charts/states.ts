@@ -14,8 +14,9 @@ export function isCode({ unit }: PageColumn): boolean {
   return unit === "code";
 }
 
-/** What a code means, in the words of its column's description; the bare number where that has none. */
-export function wordsOf({ help }: PageColumn): (code: number) => string {
+/** What a code means, in the words of its column or of the column's description; the bare number where
+    neither has one. */
+export function wordsOf({ help, words: own = {} }: PageColumn): (code: number) => string {
   const letters = /\bASCII\b/.test(help);
   const words = new Map<string, string>();
   for (const part of help.split(/[:;,.]\s*/)) {
@@ -24,6 +25,7 @@ export function wordsOf({ help }: PageColumn): (code: number) => string {
       /^(-?\d+|[A-Z])(?: and (-?\d+))? ([a-z(].*|[A-Z].+)$/.exec(part) ?? [];
     for (const code of [first, second]) if (code && word) words.set(code, word);
   }
+  for (const [code, word] of Object.entries(own)) words.set(code, word);
   return (code) => {
     const written = letters ? String.fromCharCode(code) : String(code);
     return words.get(written) ?? written;

@@ -203,8 +203,12 @@ export function notes(report: Report): Note[] {
 export function lastWord(report: Report): Note | undefined {
   const headline = report.verdict.findings[0];
   if (!headline?.prove_wrong) return undefined;
-  const label = headline.cause === "healthy" ? "Next" : "Prove it wrong";
-  return { label, items: [headline.prove_wrong] };
+  return { label: proof(headline), items: [headline.prove_wrong] };
+}
+
+/** What a finding's proof is called: of a healthy system there is nothing to prove wrong. */
+export function proof({ cause }: Finding): string {
+  return cause === "healthy" ? "Next" : "Prove it wrong";
 }
 
 /** Why each cause is not it; causes with the same reason stand together. */

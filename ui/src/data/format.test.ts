@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { random } from "../../tests/random";
 import {
   bound,
+  brief,
   bytes,
   duration,
   instant,
@@ -98,6 +99,18 @@ describe("numbers as they are read", () => {
     expect(instant(723.0625e9, 1e6)).toBe("0:12:03.063");
     expect(instant(3599.96e9)).toBe("1:00:00.0");
     expect(instant(-723.2e9)).toBe("-0:12:03.2");
+  });
+
+  it("on an axis in few digits", () => {
+    const all = ["999,999", "1,000,000", "12,345,678/s", "2,000,000,000", "2.50 MB/s"];
+    expect(all.map(brief)).toEqual(["999,999", "1.00 M", "12.3 M/s", "2.00 G", "2.50 MB/s"]);
+  });
+
+  it("stay with their units where a line ends", () => {
+    const text = "99.9 % of 12 ms, 3 us and 4 GiB; 5 kB, 6 s, 7 sessions, 8 MB/s";
+    expect(tied(text).replaceAll("\u00a0", "_")).toBe(
+      "99.9_% of 12_ms, 3_us and 4_GiB; 5_kB, 6_s, 7 sessions, 8_MB/s",
+    );
   });
 
   it("never look larger where they are smaller", () => {

@@ -15,9 +15,9 @@ export function percent(share: Share): string {
   return `${value.toFixed(0)} %`;
 }
 
-/** A sentence in which no line ends between a number and its `%`. */
+/** A sentence in which no line ends between a number and its unit. */
 export function tied(sentence: string): string {
-  return sentence.replaceAll(" %", "\u00a0%");
+  return sentence.replace(/(\d) (?=%|[mu]?s\b|[kKMGT]i?B\b)/g, "$1\u00a0");
 }
 
 /** A whole number with thousands apart: `20,928`. */
@@ -93,6 +93,14 @@ export function instant(at: Nanoseconds, step: Nanoseconds = 1e8): string {
   const rest = fraction === undefined ? "" : `.${fraction}`;
   const clock = `${hours}:${pad(minutes)}:${pad(Number(whole) % 60)}${rest}`;
   return seconds < 0 ? `-${clock}` : clock;
+}
+
+/** A number in millions or more in few digits, for an axis: `12.0 M/s`. */
+export function brief(text: string): string {
+  return text.replace(/\d+(,\d{3}){2,}/, (digits) => {
+    const value = Number(digits.replaceAll(",", ""));
+    return value < 1e9 ? `${threeDigits(value / 1e6)} M` : `${threeDigits(value / 1e9)} G`;
+  });
 }
 
 function threeDigits(value: number): string {

@@ -94,9 +94,9 @@ export type Resource = "cpu" | "memory" | "io" | "irq";
 /**
  * Where a signal's numbers come from.
  */
-export type Provenance = "tool_mean" | "tool_count" | "derived" | "none";
+export type Provenance = "tool_mean" | "tool_count" | "kernel" | "derived" | "none";
 /**
- * The classes of the ledger that can be told from /proc.
+ * The classes of the ledger.
  */
 export type LedgerClass =
   | "on_cpu"
@@ -118,6 +118,20 @@ export type LedgerClass =
   | "unknown"
   | "outside"
   | "lag";
+/**
+ * The kinds of parts of a part.
+ */
+export type PartKind =
+  | "own"
+  | "partner"
+  | "other"
+  | "stolen"
+  | "nobody"
+  | "untold"
+  | "generator_on_cpu"
+  | "generator_cpu_wait"
+  | "generator_input"
+  | "generator_else";
 /**
  * How well a value is known.
  */
@@ -340,6 +354,10 @@ export interface Cost {
    */
   lateness_max_ns: number;
   /**
+   * How the ledger agreed with the kernel's own account of the same threads, where there was one.
+   */
+  ledger?: Agreement | null;
+  /**
    * Whether memory was locked.
    */
   memory_locked: boolean;
@@ -361,6 +379,32 @@ export interface Cost {
    * Length of the recording, ns.
    */
   wall_ns: number;
+}
+/**
+ * How the ledger of threads agreed with the scheduler's own run times and run-queue delays: per
+ * thread and interval between two readings they may differ by 20 us, or 0.1 % of the interval.
+ */
+export interface Agreement {
+  /**
+   * Of these, those in which the two were further apart than that.
+   */
+  apart: number;
+  /**
+   * Intervals that were compared.
+   */
+  compared: number;
+  /**
+   * Events of target and generator that were not counted: there was no memory for a thread's account.
+   */
+  drops: number;
+  /**
+   * Switches and wake-ups that were not told of, and made up for from the scheduler's notes.
+   */
+  switches_missed: number;
+  /**
+   * The largest difference within an interval, ns.
+   */
+  worst_ns: number;
 }
 /**
  * A half-open interval `[start, end)`; empty when `end <= start`.
@@ -547,6 +591,11 @@ export interface ReportSubject {
  */
 export interface ThreadsAccount {
   /**
+   * Time on a CPU that the kernel did not count as theirs; `None` where that was not recorded, or for
+   * less than a second.
+   */
+  hidden?: Hidden | null;
+  /**
    * The parts.
    */
   items: AccountItem[];
@@ -558,6 +607,20 @@ export interface ThreadsAccount {
    * Their lifetimes inside the window, added up, ns.
    */
   wall_ns: number;
+}
+/**
+ * Time on a CPU less the run time that the scheduler counted: signed, since over short times it is
+ * noise around zero.
+ */
+export interface Hidden {
+  /**
+   * What it is on the recorded kernel.
+   */
+  label: string;
+  /**
+   * Its sum over the threads, ns.
+   */
+  ns: number;
 }
 /**
  * One part of an account.
@@ -576,9 +639,37 @@ export interface AccountItem {
    * ns over the window.
    */
   ns: number;
+  /**
+   * Of a wait for a CPU, who had it; of the time outside, what the generator did meanwhile. They add
+   * up to it; empty where that was not recorded.
+   */
+  parts?: AccountPart[];
   quality: Quality;
   /**
    * Part of the whole, 0 to 1.
+   */
+  share: number;
+}
+/**
+ * What a part of an account is made of.
+ */
+export interface AccountPart {
+  /**
+   * Who it was, where it is one of the others.
+   */
+  entity?: Entity | null;
+  kind: PartKind;
+  /**
+   * In words.
+   */
+  label: string;
+  /**
+   * ns over the window.
+   */
+  ns: number;
+  quality: Quality;
+  /**
+   * Part of the same whole as the item's share.
    */
   share: number;
 }
@@ -589,21 +680,22 @@ export interface AccountItem {
  */
 export interface ThreadTimes {
   /**
-   * Blocked in the middle of its work: disk, lock, a call that does not return, ns; as it was sampled.
+   * Blocked in the middle of its work: disk, lock, a call that does not return, ns; as it was sampled
+   * where the thread's events were not counted.
    */
   blocked_ns: number;
   entity: Entity;
   /**
-   * On a CPU, ns: exact (schedstat).
+   * On a CPU, ns: exact.
    */
   on_cpu_ns: number;
   /**
-   * In the run queue, ns: exact (schedstat), time withheld by a CPU quota included; `None` where the
+   * In the run queue, ns: exact, time withheld by a CPU quota included; `None` where the
    * kernel does not count it, and it stands in the other parts.
    */
   run_queue_ns?: number | null;
   /**
-   * Waiting for work or for a time that it chose, ns; as it was sampled.
+   * Waiting for work or for a time that it chose, ns; known as `blocked_ns` is.
    */
   sleep_ns: number;
   /**
@@ -1117,6 +1209,16 @@ export interface PageColumn {
    */
   source: string;
   unit: Unit;
+  /**
+   * What codes that were seen stand for, beyond what `help` says.
+   */
+  words?: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^-?\d+$".
+     */
+    [k: string]: string;
+  };
 }
 /**
  * How often something is read.

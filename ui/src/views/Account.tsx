@@ -4,6 +4,7 @@ import { useMemo } from "preact/hooks";
 import { accountBar, withoutBar } from "../charts/account";
 import { percent } from "../data/format";
 import type { Report } from "../data/page.gen";
+import { Aligned } from "./Aligned";
 import { painted, Swatch } from "./PartsBar";
 
 export function Account({ report }: { report: Report }) {
@@ -49,7 +50,9 @@ export function Account({ report }: { report: Report }) {
                 <Swatch paint={part.paint} /> {part.short}
                 {part.note && <small>{part.note}</small>}
               </th>
-              <td class="account-share">{percent(part.share)}</td>
+              <td class="account-share">
+                <Aligned text={percent(part.share)} />
+              </td>
               <td class="account-each">{part.each}</td>
               <td class="muted">{part.quality}</td>
             </tr>

@@ -2,7 +2,8 @@
 
 import { useMemo } from "preact/hooks";
 import { type Cpu, cpuSentence, cpus as cpusOf } from "../charts/cpus";
-import { percent } from "../data/format";
+import { percent, tied } from "../data/format";
+import { Aligned } from "./Aligned";
 import { HeatMap } from "./HeatMap";
 import { NumberTable, type Title } from "./NumberTable";
 import { usePage, useTables } from "./state";
@@ -31,7 +32,7 @@ export function Cpus() {
   if (tables === undefined) return <p class="muted">Reading the CPUs…</p>;
   return (
     <>
-      <p class="summary">{cpuSentence(cpus, tables, window)}</p>
+      <p class="summary">{tied(cpuSentence(cpus, tables, window))}</p>
       <HeatMap tables={tables} cpus={same} />
       <details>
         <summary>In numbers, over the window</summary>
@@ -46,7 +47,7 @@ export function Cpus() {
                 const share = cpu[of];
                 return (
                   <td key={title} class={look}>
-                    {typeof share === "number" ? percent(share) : "not seen"}
+                    <Aligned text={typeof share === "number" ? percent(share) : "not seen"} />
                   </td>
                 );
               })}

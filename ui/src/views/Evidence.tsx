@@ -10,7 +10,8 @@ import {
 } from "../charts/evidence";
 import { exploreLink } from "../charts/explore";
 import { ANSWERS, counted, families, parted } from "../charts/judged";
-import { percent } from "../data/format";
+import { proof } from "../charts/verdict";
+import { percent, tied } from "../data/format";
 import type { Finding, Judged } from "../data/page.gen";
 import "./Evidence.css";
 import { LaneChart } from "./LaneChart";
@@ -28,7 +29,7 @@ export function Evidence() {
       {more.map((finding, index) => (
         <details key={`${finding.cause} ${finding.entity.path}`} class="card">
           <summary>
-            <b>{finding.cause}</b> {finding.sentence}
+            <b>{finding.cause}</b> {tied(finding.sentence)}
           </summary>
           <FindingCard finding={finding} index={index + 1} />
         </details>
@@ -39,7 +40,7 @@ export function Evidence() {
           <ul>
             {caveats.map((caveat) => (
               <li key={caveat.gate}>
-                {caveat.sentence} <code class="muted">{caveat.gate}</code>
+                {tied(caveat.sentence)} <code class="muted">{caveat.gate}</code>
               </li>
             ))}
           </ul>
@@ -57,7 +58,7 @@ export function Evidence() {
         )}
         {innocent.length > 0 && (
           <p class="innocent">
-            <b>Found innocent:</b> {innocent.map((it) => it.sentence).join(", ")}.
+            <b>Found innocent:</b> {tied(innocent.map((it) => it.sentence).join(", "))}.
           </p>
         )}
       </div>
@@ -72,7 +73,7 @@ function FindingCard({ finding, index }: { finding: Finding; index: number }) {
   const name = entity.path === entity.name ? "" : ` (${entity.path})`;
   return (
     <article class={index === 0 ? "card finding" : "finding"} aria-label={finding.cause}>
-      {index === 0 && <h3>{finding.sentence}</h3>}
+      {index === 0 && <h3>{tied(finding.sentence)}</h3>}
       <dl class="facts">
         <div>
           <dt>Cause</dt>
@@ -102,7 +103,7 @@ function FindingCard({ finding, index }: { finding: Finding; index: number }) {
         )}
         {finding.prove_wrong !== "" && (
           <div>
-            <dt>Prove it wrong</dt>
+            <dt>{proof(finding)}</dt>
             <dd>{finding.prove_wrong}</dd>
           </div>
         )}
@@ -145,12 +146,12 @@ function Numbers({ rows, finding }: { rows: readonly EvidenceRow[]; finding: Fin
               <td class="right" data-number={row.id}>
                 {row.value}
               </td>
-              <td>{row.needs || <span class="muted">told only</span>}</td>
+              <td class="brief">{tied(row.needs) || <span class="muted">told only</span>}</td>
               <Passed row={row} />
               <td>
                 <Source row={row} link={exploreLink(recording, finding.evidence[place])} />
               </td>
-              <td>{row.window}</td>
+              <td class="brief">{tied(row.window)}</td>
             </tr>
           ))}
         </tbody>
@@ -229,12 +230,12 @@ function Causes({ judged }: { judged: readonly Judged[] }) {
           <h4>{title}</h4>
           <ul>
             {causes.map(({ cause, answer, sentence }) => (
-              <li key={cause} data-answer={answer}>
+              <li key={cause} data-answer={answer} data-cause={cause}>
                 <span class="answer">
                   <span aria-hidden="true">{ANSWERS[answer].mark}</span> {ANSWERS[answer].word}
                 </span>
                 <code>{cause}</code>
-                <span>{sentence}</span>
+                <span>{tied(sentence)}</span>
               </li>
             ))}
           </ul>

@@ -24,7 +24,7 @@ import { copied } from "./clipboard";
 import "./Explore.css";
 import { LaneChart } from "./LaneChart";
 import { Unreadable } from "./Readable";
-import { useLoaded, usePage } from "./state";
+import { usePage, useReadable } from "./state";
 
 export function Explore() {
   const { recording } = usePage();
@@ -160,7 +160,9 @@ interface ChartProps {
 
 function Chart({ choice, active, edit, change, remove }: ChartProps) {
   const { recording, window } = usePage();
-  const { tables, error } = useLoaded(choice.table);
+  const seen = useReadable(choice.table);
+  const error = seen?.damaged[0];
+  const tables = error ? undefined : seen?.tables;
   const shown = useMemo(
     () => tables && explored(choice, recording, tables, window),
     [choice, recording, tables, window],
@@ -192,7 +194,7 @@ function Chart({ choice, active, edit, change, remove }: ChartProps) {
           )}
         </span>
       </div>
-      {error !== undefined && <Unreadable error={error} />}
+      {error && <Unreadable error={error} />}
       {lanes.length > 0 && <LaneChart lanes={lanes} label={title} height={150} />}
       {shown && lanes.length === 0 && (
         <p class="muted">Nothing of this column was seen: it has no chart.</p>

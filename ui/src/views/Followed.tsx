@@ -27,7 +27,7 @@ export function Followed({ view: View }: { readonly view: ComponentType }) {
   );
 }
 
-/** Whether an element is in sight. */
+/** Whether an element is in sight; on paper everything is. */
 function useSeen(element: { readonly current: Element | null }): boolean {
   const [seen, setSeen] = useState(true);
   useEffect(() => {
@@ -35,8 +35,20 @@ function useSeen(element: { readonly current: Element | null }): boolean {
     const observer = new IntersectionObserver((entries) =>
       setSeen(entries.at(-1)?.isIntersecting === true),
     );
-    observer.observe(element.current);
-    return () => observer.disconnect();
+    const look = () => {
+      observer.disconnect();
+      if (element.current !== null) observer.observe(element.current);
+    };
+    const print = () => setSeen(true);
+    look();
+    addEventListener("beforeprint", print);
+    // An observer that begins says what is.
+    addEventListener("afterprint", look);
+    return () => {
+      observer.disconnect();
+      removeEventListener("beforeprint", print);
+      removeEventListener("afterprint", look);
+    };
   }, [element]);
   return seen;
 }

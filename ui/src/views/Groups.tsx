@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import { type Group, type GroupPressure, groups } from "../charts/groups";
 import { sparkline } from "../charts/sparkline";
 import type { TreeNode } from "../charts/tree";
-import { bytes, instant, integer, percent, perSecond, traffic } from "../data/format";
+import { bytes, instant, integer, percent, perSecond, tied, traffic } from "../data/format";
 import { Missing } from "./Network";
 import { Sparkline } from "./Sparkline";
 import { usePage, useTables } from "./state";
@@ -107,7 +107,7 @@ function pressureColumn(
     id: `pressure-${resource}`,
     title: `${title} pressure, some / full`,
     help: `Parts of the window in which at least one task of the group waited for ${title}, and in which all did; from differences of total=, folded over 2 s.`,
-    look: `number ${look}`,
+    look: `number broad ${look}`,
     by: (group) => group[resource].some,
     cell: (group) => <Stalls pressure={group[resource]} fill={`--${resource}`} />,
   };
@@ -133,12 +133,16 @@ function columnsOf(
       id: "quota",
       title: "CPUs allowed",
       help: "CPUs that its own quota allows at the end of the window; those of its cpuset where it has no quota.",
-      look: "number",
+      look: "number broad",
       by: (group) => group.quota,
       cell: ({ quota, quotaSince, cpuset }) => {
         if (quota !== undefined) {
           const since = quotaSince === undefined ? "" : ` since ${instant(quotaSince)}`;
-          return `${cpusText(quota)} by quota${since}`;
+          return (
+            <>
+              {cpusText(quota)} <span class="muted below">by quota{tied(since)}</span>
+            </>
+          );
         }
         return cpuset === undefined ? "" : <span class="muted">{integer(cpuset)}</span>;
       },

@@ -1,7 +1,7 @@
 // The heat map of the CPUs, on the page's time axis.
 
 import type { TargetedKeyboardEvent, TargetedPointerEvent } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { unseen } from "../charts/gaps";
 import { cellAt, type Heat, heat, rowHeight } from "../charts/heat";
 import { instant, percent } from "../data/format";
@@ -33,8 +33,9 @@ export function HeatMap({ tables, cpus }: Props) {
     const gaps = unseen(recording, "cpu").map((gap) => gap.span);
     return width > 0 ? heat(tables, cpus, { window: view, most: width / 2, gaps }) : undefined;
   }, [recording, tables, cpus, view, width]);
+  // Before the next painting, which may be on paper.
   // biome-ignore lint/correctness/useExhaustiveDependencies: new colours are painted too
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (cells !== undefined && canvas.current !== null) {
       paintHeat(canvas.current, cells, { width, height });
     }

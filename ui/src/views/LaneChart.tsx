@@ -36,7 +36,7 @@ interface Props {
   readonly children?: ComponentChildren;
 }
 
-export function LaneChart({ lanes, label, marks = [], height = 56, children }: Props) {
+export function LaneChart({ lanes, label, marks = [], height = 60, children }: Props) {
   const { axis } = usePage();
   const over = useRef<HTMLDivElement>(null);
   const width = useWidth(over);

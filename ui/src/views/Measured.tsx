@@ -60,27 +60,31 @@ export function Measured() {
         )}
         {lanes.length > 0 && <LaneChart lanes={lanes} label="The sampler over time" height={48} />}
       </div>
-      <div class="card">
-        <h3>This recording</h3>
-        <Facts facts={identityFacts(page)} />
+      <div class="measured">
+        <div class="card">
+          <h3>This recording</h3>
+          <Facts facts={identityFacts(page)} />
+        </div>
+        <Environment />
       </div>
-      <div class="card">
-        <h3>Clocks</h3>
-        {tables && <Facts facts={clockFacts(recording, tables)} />}
-      </div>
-      <Environment />
-      <div class="card">
-        <h3>To see more</h3>
-        <dl class="commands">
-          {commands(recording, window).map(([command, what]) => (
-            <div key={command}>
-              <dt>
-                <code>{command}</code>
-              </dt>
-              <dd class="muted">{what}</dd>
-            </div>
-          ))}
-        </dl>
+      <div class="measured">
+        <div class="card">
+          <h3>Clocks</h3>
+          {tables && <Facts facts={clockFacts(recording, tables)} />}
+        </div>
+        <div class="card">
+          <h3>To see more</h3>
+          <dl class="commands">
+            {commands(recording, window).map(([command, what]) => (
+              <div key={command}>
+                <dt>
+                  <code>{command}</code>
+                </dt>
+                <dd class="muted">{what}</dd>
+              </div>
+            ))}
+          </dl>
+        </div>
       </div>
     </div>
   );

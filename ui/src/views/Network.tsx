@@ -135,7 +135,7 @@ export function Missing({ table, what }: { readonly table: string; readonly what
   const { recording } = usePage();
   const why = absent(recording, table);
   const there = recording.table(table) !== undefined;
-  const said = there ? "nothing of it was seen in this window" : "not recorded";
+  const said = there ? "none was read in this window" : "not recorded";
   return (
     <p class="muted">
       No numbers of {what}: {why ?? said}.

@@ -5,6 +5,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { type Paint, type Part, spoken, type Whole } from "../charts/parts";
 import { percent } from "../data/format";
+import { Aligned } from "./Aligned";
 import { NumberTable } from "./NumberTable";
 import "./PartsBar.css";
 
@@ -129,7 +130,9 @@ export function PartsList({
             <th scope="row">
               <Swatch paint={part.paint} /> {part.label}
             </th>
-            <td class="number">{percent(part.share)}</td>
+            <td class="number">
+              <Aligned text={percent(part.share)} />
+            </td>
             <td class="number">{format(part.value)}</td>
             <td>{part.quality}</td>
             <td class="help">{part.help}</td>

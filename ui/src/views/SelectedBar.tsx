@@ -6,12 +6,12 @@ import { compared, NUMBER_TABLES, type WindowNumber, windowNumbers } from "../ch
 import { spanWords, windowWords } from "../charts/run";
 import { copied } from "./clipboard";
 import { Unreadable } from "./Readable";
-import { useLoaded, usePage } from "./state";
+import { usePage, useReadable } from "./state";
 import "./SelectedBar.css";
 
 export function SelectedBar() {
   const { recording, selected, select, judgement } = usePage();
-  const { tables, error } = useLoaded(...NUMBER_TABLES);
+  const { tables, damaged } = useReadable(...NUMBER_TABLES) ?? {};
   const judged = useMemo(
     () => (tables ? windowNumbers(recording, tables, recording.judged) : []),
     [recording, tables],
@@ -20,9 +20,9 @@ export function SelectedBar() {
     () => (tables && selected ? windowNumbers(recording, tables, selected) : []),
     [recording, tables, selected],
   );
-  if (selected === undefined || (tables === undefined && error === undefined)) return null;
+  if (selected === undefined || tables === undefined) return null;
   const step = recording.page.step_ns;
-  const whole = tables ? compared(recording, tables, selected) : selected;
+  const whole = compared(recording, tables, selected);
   const command = explainCommand(recording.page.recording, selected);
   return (
     <aside class="selected" aria-label="The selected window">
@@ -39,7 +39,10 @@ export function SelectedBar() {
             Numbers over the workload's whole intervals, {spanWords(whole, step)}.
           </p>
         )}
-        {tables ? <Numbers numbers={numbers} judged={judged} /> : <Unreadable error={error} />}
+        {damaged?.map((error) => (
+          <Unreadable key={error.table} error={error} />
+        ))}
+        <Numbers numbers={numbers} judged={judged} />
         {!judgement.of && <Command command={command} note={notTyped(selected)} />}
       </details>
       <Verdict />

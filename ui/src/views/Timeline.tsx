@@ -6,17 +6,13 @@ import { marks, type PhaseBox, phaseBoxes, placed, TABLES, timeline } from "../c
 import { instant } from "../data/format";
 import { useSight } from "./axis";
 import { LaneChart } from "./LaneChart";
-import { Unreadable } from "./Readable";
-import { usePage, useReadable } from "./state";
+import { usePage, useTables } from "./state";
 import "./Timeline.css";
 
 export function Timeline() {
   const { recording } = usePage();
-  const readable = useReadable(...TABLES);
-  const lanes = useMemo(
-    () => readable && timeline(recording, readable.tables),
-    [recording, readable],
-  );
+  const tables = useTables(...TABLES);
+  const lanes = useMemo(() => tables && timeline(recording, tables), [recording, tables]);
   const signs = useMemo(
     () => marks(recording).map((mark, index) => ({ ...mark, sign: String(index + 1) })),
     [recording],
@@ -26,9 +22,6 @@ export function Timeline() {
   const step = recording.page.step_ns;
   return (
     <>
-      {readable?.damaged.map((error) => (
-        <Unreadable key={error.table} error={error} />
-      ))}
       <LaneChart lanes={lanes} label="the timeline" marks={signs}>
         {phases.length > 0 && <Phases phases={phases} />}
       </LaneChart>

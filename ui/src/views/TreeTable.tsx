@@ -97,6 +97,7 @@ export function TreeTable<T>(props: TreeTableProps<T>) {
   const folds = nodes.some((node) => node.children.length > 0);
   const onKeyDown = (event: KeyboardEvent) => move(event, body.current);
 
+  if (nodes.length === 0) return null;
   return (
     <div class="tree">
       {props.what && (
@@ -191,7 +192,7 @@ export function TreeTable<T>(props: TreeTableProps<T>) {
           })}
         </tbody>
       </table>
-      {rows.length === 0 && <p class="muted">Nothing here is called that.</p>}
+      {rows.length === 0 && query.trim() && <p class="muted">Nothing here is called that.</p>}
     </div>
   );
 }

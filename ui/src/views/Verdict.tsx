@@ -18,6 +18,7 @@ import {
 import { tied } from "../data/format";
 import type { Finding, Remedy } from "../data/page.gen";
 import { Account } from "./Account";
+import { Aligned } from "./Aligned";
 import { usePage } from "./state";
 import "./Verdict.css";
 
@@ -96,7 +97,7 @@ function Also({ findings }: { findings: readonly Finding[] }) {
     <ul class="also">
       {findings.map((finding) => (
         <li key={`${finding.cause} ${finding.entity.path}`}>
-          <b>Also</b> <code>{finding.cause}</code> {finding.sentence}{" "}
+          <b>Also</b> <code>{finding.cause}</code> {tied(finding.sentence)}{" "}
           <span class="muted">({finding.confidence})</span>
         </li>
       ))}
@@ -120,7 +121,7 @@ function Numbers() {
   );
   const hasSignal = report.signals.some((signal) => signal.name === "throughput");
   return (
-    <div class="numbers">
+    <div class="verdict-numbers">
       <p class="numbers-window muted">
         {steady && hasSignal ? "steady" : "judged"} {window}
       </p>
@@ -182,8 +183,12 @@ function Numbers() {
                   {RESOURCES.flatMap((resource) => {
                     const found = resources.find((it) => it.resource === resource);
                     return [
-                      <td key={`${resource} some`}>{found?.some ?? "not seen"}</td>,
-                      <td key={`${resource} full`}>{found?.full}</td>,
+                      <td key={`${resource} some`}>
+                        <Aligned text={found?.some ?? "not seen"} />
+                      </td>,
+                      <td key={`${resource} full`}>
+                        <Aligned text={found?.full} />
+                      </td>,
                     ];
                   })}
                 </tr>
@@ -248,7 +253,7 @@ function Notes() {
           <dt>{label}</dt>
           <dd>
             {items.map((item) => (
-              <span key={item}>{item}</span>
+              <span key={item}>{tied(item)}</span>
             ))}
           </dd>
         </div>

@@ -8,6 +8,7 @@ import { sentence } from "../charts/parts";
 import { sparkline } from "../charts/sparkline";
 import type { TreeNode } from "../charts/tree";
 import { duration, instant, integer, percent, rate, traffic } from "../data/format";
+import { Aligned } from "./Aligned";
 import { PartsBar, PartsList } from "./PartsBar";
 import { RoleSign } from "./RoleSign";
 import { Sparkline } from "./Sparkline";
@@ -66,7 +67,8 @@ export function Who() {
       />
       {leftOut.map((table) => (
         <p key={table.name} class="muted">
-          {integer(table.left_out)} that did least are not in this page: the recording has them.
+          {integer(table.left_out)} {table.name === "ledger" ? "threads" : "processes"} that did
+          least are not in this page: the recording has them.
         </p>
       ))}
     </div>
@@ -188,7 +190,12 @@ function columnsOf(
       help: "The thread that was on a CPU most, as a part of the window.",
       look: "number extra",
       by: (member) => member.busiest?.share,
-      cell: ({ busiest }) => busiest && <span title={busiest.name}>{percent(busiest.share)}</span>,
+      cell: ({ busiest }) =>
+        busiest && (
+          <span title={busiest.name}>
+            <Aligned text={percent(busiest.share)} />
+          </span>
+        ),
     },
     {
       id: "storage",

@@ -4,6 +4,7 @@ import uPlot from "uplot";
 import { condensed, isDense } from "../charts/condense";
 import type { Lane } from "../charts/lane";
 import { outline, reach, type Stroke, ticks } from "../charts/outline";
+import { brief } from "../data/format";
 import type { Pixels, Span } from "../data/units";
 import { colour } from "./colours";
 
@@ -61,7 +62,8 @@ export function plot(lane: Lane, size: Size, view: Span, into: HTMLElement): uPl
     legend: { show: false },
     cursor: { show: false },
     select: { show: false, left: 0, top: 0, width: 0, height: 0 },
-    padding: [5, MARGIN, 4, 0],
+    // Its numbers keep clear of the lines between lanes.
+    padding: [9, MARGIN, 7, 0],
     scales: {
       x: { time: false, range: (_, min, max) => [min, max], min: view.from, max: view.to },
       y: { range: () => [low, high] },
@@ -82,7 +84,7 @@ export function plot(lane: Lane, size: Size, view: Span, into: HTMLElement): uPl
         grid: { stroke: colour("--line"), width: 1 },
         ticks: { show: false },
         splits: () => (low < 0 ? [low, 0, high] : [0, high]),
-        values: (_, splits) => splits.map((value) => lane.format(value)),
+        values: (_, splits) => splits.map((value) => brief(lane.format(value))),
       },
     ],
     series: [{}, ...series],
@@ -152,10 +154,13 @@ function threshold(self: uPlot, lane: Lane): void {
   ctx.textAlign = "right";
   const above = y - bbox.top > 16 * ratio;
   ctx.textBaseline = above ? "bottom" : "top";
-  ctx.fillText(
-    lane.threshold.label,
-    bbox.left + bbox.width - 2 * ratio,
-    y + (above ? -2 : 3) * ratio,
-  );
+  const at = [bbox.left + bbox.width - 2 * ratio, y + (above ? -2 : 3) * ratio] as const;
+  // Lines that pass behind it do not strike it through.
+  ctx.setLineDash([]);
+  ctx.strokeStyle = colour("--card");
+  ctx.lineWidth = 4 * ratio;
+  ctx.lineJoin = "round";
+  ctx.strokeText(lane.threshold.label, ...at);
+  ctx.fillText(lane.threshold.label, ...at);
   ctx.restore();
 }

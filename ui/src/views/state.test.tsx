@@ -5,7 +5,7 @@ import { drawnPage } from "../../tests/drawn";
 import { Recording } from "../data/recording";
 import { timeAxis } from "./axis";
 import { Readable } from "./Readable";
-import { StateContext, useReadable, useTables } from "./state";
+import { StateContext, useTables } from "./state";
 
 const S = 1e9;
 let root: Element;
@@ -67,23 +67,29 @@ describe("tables", () => {
     await vi.waitFor(() => expect(root.textContent).not.toContain("waiting"));
     expect(root.textContent).toContain("cpu has 1 column");
     expect(root.querySelector("[role=alert]")?.textContent).toMatch(
-      /^This cannot be shown: the table disk of this file is damaged \(.+\)\. .* stallscope report drawn-1\.stall$/,
+      /^The table disk cannot be shown: it is damaged in this file \(.+\)\. .* stallscope report drawn-1\.stall$/,
     );
   });
 
-  it("that can be read are shown beside those that cannot", async () => {
+  it("that can be read are shown below what is said of those that cannot", async () => {
     const recording = await cut();
     function Both() {
-      const readable = useReadable("cpu", "disk");
+      const tables = useTables("cpu", "disk");
+      if (tables === undefined) return <p>waiting</p>;
       return (
         <p>
-          {readable?.tables.bins("cpu")?.columns.length} column, and not{" "}
-          {readable?.damaged.map((error) => error.table).join(", ")}
+          {tables.bins("cpu")?.columns.length} column, {tables.bins("disk") ? "and" : "not"} disk
         </p>
       );
     }
-    show(recording, <Both />);
-    await vi.waitFor(() => expect(root.textContent).toBe("1 column, and not disk"));
+    show(
+      recording,
+      <Readable>
+        <Both />
+      </Readable>,
+    );
+    await vi.waitFor(() => expect(root.querySelector("[role=alert]")).not.toBeNull());
+    expect(root.textContent).toMatch(/^The table disk cannot be shown: .*1 column, not disk$/);
   });
 
   it("that were asked for before do not answer for others", async () => {

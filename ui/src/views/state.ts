@@ -3,7 +3,7 @@
 import { createContext } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
 import type { Report } from "../data/page.gen";
-import type { Readable, Recording, Tables } from "../data/recording";
+import type { Damaged, Readable, Recording, Tables } from "../data/recording";
 import type { Span } from "../data/units";
 import type { TimeAxis } from "./axis";
 import type { Judgement } from "./served";
@@ -61,27 +61,29 @@ function useFound<Kind>(
   return answer.of === recording && answer.key === key ? answer : {};
 }
 
-const load = (recording: Recording, names: readonly string[]) => recording.load(names);
 const readable = (recording: Recording, names: readonly string[]) => recording.readable(names);
 
-/** Tables by name; an error where one of them is damaged. */
-export function useLoaded(...names: string[]): { tables?: Tables; error?: unknown } {
-  const { found, error } = useFound(names, load);
-  return found === undefined ? { error } : { tables: found };
-}
-
-/** Tables by name, once they are decoded; `undefined` until then. Where they cannot be, throws why: the
-    nearest `Readable` says it. */
-export function useTables(...names: string[]): Tables | undefined {
-  const { tables, error } = useLoaded(...names);
-  if (error !== undefined) throw error;
-  return tables;
-}
-
-/** Those of the tables that can be read, once they are decoded, and what is damaged: for what stands
-    without them. */
+/** Those of the tables that can be read, once they are decoded, and what is damaged: for what says
+    itself what is missing. */
 export function useReadable(...names: string[]): Readable | undefined {
   const { found, error } = useFound(names, readable);
   if (error !== undefined) throw error;
   return found;
+}
+
+/** Says which tables are damaged, above what is drawn without them. */
+export const DamageContext = createContext<(damaged: readonly Damaged[]) => void>(() => {});
+
+/** Tables by name, once they are decoded; `undefined` until then. The nearest `Readable` says which are
+    damaged: these are as if they were not recorded, and where nothing else is left, nothing is drawn. */
+export function useTables(...names: string[]): Tables | undefined {
+  const found = useReadable(...names);
+  const { recording } = usePage();
+  const say = useContext(DamageContext);
+  const damaged = found?.damaged;
+  useEffect(() => damaged && say(damaged), [damaged, say]);
+  const [first] = damaged ?? [];
+  const recorded = names.filter((name) => recording.table(name) !== undefined);
+  if (first !== undefined && damaged?.length === recorded.length) throw first;
+  return found?.tables;
 }

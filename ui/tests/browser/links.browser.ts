@@ -47,3 +47,20 @@ test("the dictionary finds a column, and leads to its chart", async ({ page }) =
   await found.getByRole("link").click();
   await expect(page.locator("#explore figure h3").first()).toHaveText("thread.wait_ns");
 });
+
+test("every column of every table has its chart, or says that it has none", async ({ page }) => {
+  test.setTimeout(120_000);
+  await open(page, FIRST);
+  const [table, column] = [0, 1].map((place) => page.locator("#explore select").nth(place));
+  if (table === undefined || column === undefined) throw new Error("nothing to choose with");
+  for (const name of await table.locator("option").allTextContents()) {
+    await table.selectOption(name);
+    for (const of of await column.locator("option").allTextContents()) {
+      await column.selectOption(of);
+      const figure = page.locator("#explore figure").first();
+      await expect(figure.locator("h3").first()).toHaveText(`${name}.${of}`);
+      await expect(figure.locator("canvas, .muted").nth(1)).toBeAttached();
+      await expect(figure).not.toContainText(/NaN|undefined|Infinity/);
+    }
+  }
+});

@@ -39,6 +39,20 @@ for (const name of NAMES) {
   });
 }
 
+test("a chart of more points than pixels is painted", async ({ page }) => {
+  await open(page, "step-change");
+  await page.setViewportSize({ width: 120, height: 740 });
+  // The page's errors would fail it.
+  await expect
+    .poll(() =>
+      page
+        .locator("#timeline canvas")
+        .first()
+        .evaluate((it) => it.clientWidth),
+    )
+    .toBeLessThan(120);
+});
+
 /** Where the first lane of pressure ends; the first screen is 800 pixels high. */
 async function pressureEnds(page: Page): Promise<number> {
   const box = await page.locator('[data-lane*="pressure-"]').first().boundingBox();
@@ -98,6 +112,9 @@ for (const file of OTHERS) {
 
 const [FIRST = ""] = NAMES;
 
+/** Tables that the page's parts are made of, one or two of each. */
+const USED = ["ledger", "cpu", "paging", "network", "cgroup_pressure", "recorder"];
+
 test("a file that was cut off says so", async ({ page }) => {
   await page.goto(written("cut-off", dataOf(FIRST).slice(0, 2000)));
   await expect(page.locator("#root")).toContainText("cannot be shown");
@@ -115,9 +132,9 @@ test("a file that was cut in a late block shows the rest, and says what is missi
   const column = `${after?.name}.${after?.columns[0]?.name}`;
   await page.goto(`${written("cut-late", data.slice(0, cut))}#explore?chart=${column}`);
   const damaged = (table: string | undefined) =>
-    page.getByText(`This cannot be shown: the table ${table} of this file is damaged`);
+    page.getByText(`The table ${table} cannot be shown: it is damaged in this file`);
   // The one that the cut goes through, and one of which nothing is there.
-  await expect(page.locator("#disks").getByText("the table disk of this file")).toBeVisible();
+  await expect(page.locator("#disks").getByText("The table disk cannot be shown")).toBeVisible();
   await expect(page.locator("#explore").getByRole("alert")).toContainText(`${after?.name}`);
   await expect(damaged(after?.name).last()).toContainText("stallscope report");
   // The verdict and what stands before the cut are as they were.
@@ -127,8 +144,32 @@ test("a file that was cut in a late block shows the rest, and says what is missi
   await expect(page.locator("#cpus").getByRole("alert")).toHaveCount(0);
   await expect(page.getByText("Unpacking the recording")).toHaveCount(0);
   // Lanes stand of what can be read.
-  await expect(page.locator("#timeline").getByText("the table disk of this file")).toBeVisible();
+  await expect(page.locator("#timeline").getByText("The table disk cannot be shown")).toBeVisible();
   await expect(page.locator("#timeline canvas").first()).toBeAttached();
+});
+
+test("any one table may be damaged: its place says so, and every section stands", async ({
+  page,
+}) => {
+  test.setTimeout(120_000);
+  const data = dataOf(FIRST);
+  for (const name of USED) {
+    const block = json(FIRST).tables.find((table) => table.name === name)?.block;
+    const start = data.indexOf(`id="block-${block}">`) + `id="block-${block}">`.length;
+    const cut = `${data.slice(0, start)}${data.slice(start, start + 40)}${data.slice(data.indexOf("<", start))}`;
+    // The same file again would only be another place of the page that is open.
+    await page.goto("about:blank");
+    await goto(page, `${written("damaged", cut)}#explore?chart=${name}.x`);
+    const said = page.getByText(`The table ${name} cannot be shown: it is damaged in this file`);
+    await expect(said.first(), name).toBeAttached({ timeout: 30_000 });
+    for (const id of ["timeline", "who", "resources", "evidence", "explore", "measured"]) {
+      const section = page.locator(`#${id}`);
+      await expect(section, `${id} without ${name}`).not.toContainText(/Unpacking|Reading the/, {
+        timeout: 30_000,
+      });
+      expect((await section.innerText()).length, `${id} without ${name}`).toBeGreaterThan(200);
+    }
+  }
 });
 
 test("prints whole", async ({ page }) => {
@@ -159,4 +200,39 @@ test("prints whole", async ({ page }) => {
   expect(cut).toEqual([]);
   const width = await page.evaluate(() => document.documentElement.scrollWidth);
   expect(width).toBeLessThanOrEqual(1280);
+  // What is wider than A4 between its margins shrinks everything; and canvases are made smaller by whole
+  // 64ths only, so that at any other size curves stand beside their axis.
+  const paper = page.locator(".page");
+  expect((await paper.boundingBox())?.width).toBeLessThanOrEqual((186 / 25.4) * 96);
+  const zoom = await paper.evaluate((element) => Number(getComputedStyle(element).zoom));
+  expect(zoom).toBeLessThan(1);
+  expect(zoom * 64).toBe(Math.round(zoom * 64));
+});
+
+test("a window that was just selected is on paper, in all sections", async ({ page }) => {
+  await open(page, FIRST);
+  const who = page.locator("#who p").first();
+  const cpus = page.locator("#cpus .summary");
+  const before = [await who.textContent(), await cpus.textContent()];
+  // Nobody has time for what is out of sight.
+  await page.evaluate(() => {
+    window.requestIdleCallback = () => 0;
+  });
+  const over = page.getByRole("slider").first();
+  await over.focus();
+  await page.keyboard.press("Home");
+  for (let bin = 0; bin < 20; bin++) await page.keyboard.press("Shift+ArrowRight");
+  await page.keyboard.press("Enter");
+  await expect(page.locator(".selected")).toBeVisible();
+  expect([await who.textContent(), await cpus.textContent()]).toEqual(before);
+  const printed = await page.evaluate(async () => {
+    dispatchEvent(new Event("beforeprint"));
+    // What a listener changed is drawn before the browser goes on, as it does when it prints.
+    await Promise.resolve();
+    await new Promise((done) => setTimeout(done));
+    const text = (query: string) => document.querySelector(query)?.textContent;
+    return [text("#who p"), text("#cpus .summary")];
+  });
+  expect(printed[0]).not.toBe(before[0]);
+  expect(printed[1]).not.toBe(before[1]);
 });

@@ -16,7 +16,7 @@ pub(super) const CAUSE: Cause = Cause {
     help: "A CPU quota of the target's control group, or of one above it, withholds CPU.",
     about: "the control group with the limit",
     kind: Kind::Limit,
-    told_by: "The kernel counts the periods in which a group ran out of its quota and the time for which each CPU's queue was held back. Run-queue delay contains that time, so it is taken out of the wait for a CPU; its division among threads is an estimate.",
+    told_by: "The kernel counts the periods in which a group ran out of its quota and the time for which each CPU's queue was held back. Run-queue delay contains that time, so it is taken out of the wait for a CPU. Where programs in the kernel are allowed (Linux 6.18), each thread's own time under the quota is counted, and contention inside of the group is told apart; elsewhere its division among threads is an estimate.",
     judge,
 };
 
@@ -89,7 +89,8 @@ fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject, quota: 
         |slice| slice.ledger.get(LedgerClass::Throttled),
         |slice| slice.total_ns,
     );
-    // The kernel's own account of the group is exact; only its division among threads is estimated.
+    let counted = target.serving_ledger.is_counted(LedgerClass::Throttled);
+    // The kernel's own account of the group is exact; what was not counted is its division among threads.
     let held_back = interval(facts, |slice| slice.held_back_ns, |slice| slice.cpu_time_ns);
     let suffices = sufficient(facts, quota);
     let change = suffices.map_or("a higher quota".to_owned(), |cpus| {
@@ -118,7 +119,11 @@ fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject, quota: 
             share(
                 facts,
                 "held back by a CPU quota",
-                "thread.wait_ns",
+                if counted {
+                    "thread_ledger.throttled_ns"
+                } else {
+                    "thread.wait_ns"
+                },
                 &target.entity,
                 held,
                 thresholds.floors.share,

@@ -16,7 +16,7 @@ pub(super) const CAUSE: Cause = Cause {
     help: "The CPUs that the target may use are busy with its own work, and it waits for them.",
     about: "the target",
     kind: Kind::Limit,
-    told_by: "Busy are the CPUs that the target may use: of the machine, or as many as its cpuset or affinity allow. Part of being the target's own doing is that target and generator together used most of that time; else it is cpu.neighbour. Run-queue delay is kept by the scheduler at every switch, so the wait is exact.",
+    told_by: "Busy are the CPUs that the target may use: of the machine, or as many as its cpuset or affinity allow. Part of being the target's own doing is that target and generator together used most of that time; else it is cpu.neighbour. Where programs in the kernel are allowed, each wait is told with who had the CPU meanwhile, and the own part is that of the waits. Run-queue delay is kept by the scheduler at every switch, so the wait is exact either way.",
     judge,
 };
 
@@ -34,7 +34,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         ));
     }
     let limits = &thresholds.cpu_saturated;
-    let own = facts.own_part();
+    let (own, _) = own(facts);
     if let Some(quota) = found.iter().find(|finding| finding.cause == "cpu.quota") {
         return Judgement::Absent(format!(
             "the CPU is withheld by the quota of {}, not used up",
@@ -54,7 +54,8 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
     let unseen = facts
         .generator
         .as_ref()
-        .filter(|it| it.ledger.wall_ns <= 0.0 && !facts.is_pinned());
+        .filter(|it| it.ledger.wall_ns <= 0.0 && !facts.is_pinned())
+        .filter(|_| facts.holders().is_none());
     if let Some(generator) = unseen.filter(|_| own < limits.own) {
         return Judgement::CannotTell(format!(
             "the threads of {} were not seen in this window, and may have used the CPUs",
@@ -62,25 +63,43 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         ));
     }
     if own < limits.own {
-        return Judgement::Absent(format!(
-            "target and generator used only {} of the busy time",
-            percent(own)
-        ));
+        return Judgement::Absent(match facts.holders() {
+            Some(_) => format!(
+                "for only {} of the time that CPUs were waited for, target and generator had them",
+                percent(own)
+            ),
+            None => format!(
+                "target and generator used only {} of the busy time",
+                percent(own)
+            ),
+        });
     }
     Judgement::Present(Box::new(present(facts, thresholds, target, busy)))
+}
+
+/// What says who had the CPUs while they were waited for.
+const COUNTED: &str = "thread_ledger.queued_target_ns + queued_generator_ns";
+
+/// The part of the CPUs that target and generator had: while they were waited for, where that was told,
+/// else of all time that they were busy. And the columns that say so.
+fn own(facts: &Facts<'_>) -> (f64, &'static str) {
+    match facts.holders() {
+        Some(holders) => (1.0 - holders.others_part(), COUNTED),
+        None => (facts.own_part(), "thread.run_ns + process.children_ns"),
+    }
 }
 
 fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject, busy: f64) -> Finding {
     let limits = &thresholds.cpu_saturated;
     let (wait, interval) = super::cpu_wait(facts, limits.wait);
-    let own = facts.own_part();
+    let (own, own_column) = own(facts);
     let sentence = format!(
         "CPU is the bottleneck: {} {} busy, and {}.",
         cpus_were(facts.effective_cpus),
         percent(busy),
         super::who_waited(facts, target)
     );
-    let contradictions = contradictions(facts, thresholds);
+    let contradictions: Vec<String> = super::stolen(facts, thresholds).into_iter().collect();
     let confidence = confidence(interval, limits.wait, &contradictions);
     Finding {
         share: Some(wait),
@@ -96,8 +115,12 @@ fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject, busy: f
             ),
             share(
                 facts,
-                "busy with target and generator",
-                "thread.run_ns + process.children_ns",
+                if own_column == COUNTED {
+                    "of the waits for a CPU, behind target and generator"
+                } else {
+                    "busy with target and generator"
+                },
+                own_column,
                 &target.entity,
                 own,
                 limits.own,
@@ -131,17 +154,6 @@ fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject, busy: f
         prove_wrong: prove_wrong(facts),
         ..finding(CAUSE.name, &target.entity, confidence, sentence)
     }
-}
-
-fn contradictions(facts: &Facts<'_>, thresholds: &Thresholds) -> Vec<String> {
-    let steal = facts.machine.map_or(0.0, |machine| machine.steal);
-    let stolen = (steal >= thresholds.innocent.steal).then(|| {
-        format!(
-            "the hypervisor took {} of the CPUs away: part of the wait is its doing",
-            percent(steal)
-        )
-    });
-    stolen.into_iter().collect()
 }
 
 fn prove_wrong(facts: &Facts<'_>) -> String {

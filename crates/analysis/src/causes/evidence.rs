@@ -2,6 +2,8 @@
 
 use model::{Confidence, Entity, EntityKind, Evidence, Finding, Interval, LedgerClass};
 
+use sensors::ledger::{THREAD_LEDGER, class};
+
 use crate::bootstrap::ratio_interval;
 use crate::facts::Facts;
 use crate::slices::Slice;
@@ -152,6 +154,54 @@ pub(super) fn confidence(
     } else {
         Confidence::Consistent
     }
+}
+
+/// The columns that say how long the target was in these classes: those of its books where everything of
+/// them was counted, else the one that samples were divided by.
+pub(super) fn told_by(facts: &Facts<'_>, classes: &[LedgerClass], sampled: &str) -> String {
+    let ledger = facts.target.as_ref().map(|target| &target.serving_ledger);
+    // What is worked out from others has no column of its own.
+    let is_own = |class: &&LedgerClass| **class != LedgerClass::SyncQueue;
+    let mut own = classes.iter().filter(is_own);
+    let counted = ledger.is_some_and(|it| own.all(|class| it.is_counted(*class)));
+    if !counted {
+        return sampled.to_owned();
+    }
+    let columns = THREAD_LEDGER.columns.iter().map(|column| &*column.name);
+    let of_them = |name: &&str| class(name).is_some_and(|class| classes.contains(&class));
+    let names: Vec<&str> = columns.filter(of_them).collect();
+    format!("{}.{}", THREAD_LEDGER.name, names.join(" + "))
+}
+
+/// As sure as a wait of these classes is: *measured* when those that were counted, and not sampled or
+/// estimated, pass by themselves.
+pub(super) fn of_wait(
+    facts: &Facts<'_>,
+    classes: &[LedgerClass],
+    least: f64,
+    contradictions: &[String],
+) -> Confidence {
+    let ledger = facts.target.as_ref().map(|target| &target.serving_ledger);
+    let counted = |class: &&LedgerClass| ledger.is_some_and(|it| it.is_counted(**class));
+    let counted: Vec<LedgerClass> = classes.iter().filter(counted).copied().collect();
+    let bins = facts.slices.iter();
+    let bins: Vec<(f64, f64)> = bins
+        .map(|slice| (slice.ledger.sum(&counted), slice.total_ns))
+        .collect();
+    confidence(ratio_interval(&bins), least, contradictions)
+}
+
+/// Waits for a disk and for nothing else.
+pub(super) const DISK_ALONE: [LedgerClass; 3] = [
+    LedgerClass::Sync,
+    LedgerClass::ReadWrite,
+    LedgerClass::PageFault,
+];
+
+/// As sure as the time is for which the kernel kept the target from running for memory.
+pub(super) fn of_memory(facts: &Facts<'_>, least: f64) -> Confidence {
+    let stalled = |slice: &Slice| slice.ledger.memory_ns;
+    confidence(interval(facts, stalled, |slice| slice.total_ns), least, &[])
 }
 
 /// A finding about `entity` with what most findings lack left empty.

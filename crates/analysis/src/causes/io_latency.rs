@@ -1,8 +1,8 @@
 //! Every operation takes the disk long, and there are not many at a time.
 
-use model::{Confidence, Finding, LedgerClass};
+use model::{Finding, LedgerClass};
 
-use super::evidence::{finding, number, share};
+use super::evidence::{DISK_ALONE, finding, number, of_wait, share, told_by};
 use super::{Cause, Judgement, Kind, Waiting, explained_by, settled, waits};
 use crate::bounds;
 use crate::facts::Facts;
@@ -83,7 +83,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             share: Some(held.share),
             share_interval: held.interval,
             evidence: vec![
-                share(facts, "waiting for a disk", "thread.state", &target.entity, held.share, held.least),
+                share(facts, "waiting for a disk", &told_by(facts, &WAITS, "thread.state"), &target.entity, held.share, held.least),
                 number(facts, ("time of an operation", "ns"), "disk.queue_ns", &disk.entity, disk.each_ns.unwrap_or(0.0), 0.0),
                 number(facts, ("mean queue", "count"), "disk.queue_ns", &disk.entity, disk.queue, 0.0),
             ],
@@ -93,7 +93,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             ],
             would_not_help: bounds::useless(facts, &[]),
             prove_wrong: "run again on data that fit in memory: if throughput stays the same, this is wrong".to_owned(),
-            ..finding(CAUSE.name, &disk.entity, Confidence::Consistent, sentence)
+            ..finding(CAUSE.name, &disk.entity, of_wait(facts, &DISK_ALONE, held.least, &[]), sentence)
         }))
     }))
 }

@@ -1,8 +1,8 @@
 //! The target waits for its writes to be made safe: fsync and its family.
 
-use model::{Confidence, Finding, LedgerClass};
+use model::{Finding, LedgerClass};
 
-use super::evidence::{finding, share};
+use super::evidence::{finding, of_wait, share, told_by};
 use super::{Cause, Judgement, Kind, Waiting, explained_by, mostly_explained_by, settled, waits};
 use crate::bounds;
 use crate::facts::Facts;
@@ -56,8 +56,8 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         let ledger = &target.serving_ledger;
         let synced = (ledger.get(LedgerClass::Sync) / facts.window.len_ns().max(1) as f64).min(1.0);
         let mut evidence = vec![
-            share(facts, "in fsync, or behind one", "thread.syscall", &target.entity, held.share, held.least),
-            share(facts, "time with a thread in fsync", "thread.syscall", &target.entity, synced, 0.0),
+            share(facts, "in fsync, or behind one", &told_by(facts, &WAITS, "thread.syscall"), &target.entity, held.share, held.least),
+            share(facts, "time with a thread in fsync", &told_by(facts, &WAITS[..1], "thread.syscall"), &target.entity, synced, 0.0),
         ];
         if let Some(disk) = facts.io.disks.first() {
             evidence.push(share(facts, "disk busy", "disk.busy_ns", &disk.entity, disk.busy, 0.0));
@@ -76,7 +76,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             ],
             would_not_help: bounds::useless(facts, &[]),
             prove_wrong: format!("let {} not sync for a minute (PostgreSQL: synchronous_commit = off): if throughput stays the same, this is wrong", target.name),
-            ..finding(CAUSE.name, &target.entity, Confidence::Consistent, sentence)
+            ..finding(CAUSE.name, &target.entity, of_wait(facts, &WAITS, held.least, &[]), sentence)
         }))
     }))
 }

@@ -1,8 +1,8 @@
 //! A limit on I/O, of the target's control group or of one above it, holds requests back.
 
-use model::{Confidence, Finding, LedgerClass};
+use model::{Finding, LedgerClass};
 
-use super::evidence::{finding, share};
+use super::evidence::{DISK_ALONE, finding, of_wait, share, told_by};
 use super::{Cause, Judgement, Kind, Waiting, settled, waits};
 use crate::bounds;
 use crate::facts::Facts;
@@ -62,12 +62,12 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
             share_interval: held.interval,
             evidence: vec![
                 share(facts, "I/O limit used", &format!("cgroup_io.{}", limit.column), &limit.group, fullness, limits.full),
-                share(facts, "waiting for a disk", "thread.state", &target.entity, held.share, held.least),
+                share(facts, "waiting for a disk", &told_by(facts, &WAITS, "thread.state"), &target.entity, held.share, held.least),
             ],
             would_help: vec![bounds::without_wait(facts, held.share, format!("a higher limit for {}", limit.group.name))],
             would_not_help: bounds::useless(facts, &["a faster disk with the same limit"]),
             prove_wrong: format!("double the limit of {}: if throughput stays the same, this is wrong", limit.group.path),
-            ..finding(CAUSE.name, &limit.group, Confidence::Consistent, sentence)
+            ..finding(CAUSE.name, &limit.group, of_wait(facts, &DISK_ALONE, held.least, &[]), sentence)
         }))
     }))
 }

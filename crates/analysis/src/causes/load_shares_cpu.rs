@@ -1,11 +1,13 @@
 //! The load generator takes CPU that the target waits for.
 
-use model::{Confidence, Finding, LedgerClass};
+use model::{Finding, LedgerClass};
 
-use super::evidence::{finding, machine, share};
+use super::evidence::{confidence, finding, interval, machine, share};
 use super::{Cause, Judgement, Kind, found_of, seen};
+use crate::books::Holder;
 use crate::bounds;
 use crate::facts::Facts;
+use crate::slices::Slice;
 use crate::thresholds::Thresholds;
 use crate::words::percent;
 
@@ -14,7 +16,7 @@ pub(super) const CAUSE: Cause = Cause {
     help: "The load generator runs on the target's machine and takes CPU that the target waits for.",
     about: "the generator",
     kind: Kind::Part,
-    told_by: "The generator's part of all CPU time, where the CPUs are the limit. It adds to cpu.saturated; with the generator elsewhere the same server gives more.",
+    told_by: "The generator's part of all CPU time, where the CPUs are the limit; where programs in the kernel are allowed, of the time that CPUs were waited for. It adds to cpu.saturated; with the generator elsewhere the same server gives more.",
     judge,
 };
 
@@ -32,6 +34,8 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         ));
     }
     let part = facts.cpu.part(facts.cpu.generator_ns);
+    let holders = facts.own_holders();
+    let held = holders.map_or(part, |holders| holders.generator_part());
     let least = thresholds.load_shares_cpu.part;
     if found_of(found, &["cpu.saturated"]).is_none() {
         return Judgement::Absent(format!(
@@ -40,12 +44,19 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             percent(part)
         ));
     }
-    if part < least {
-        return Judgement::Absent(format!(
-            "{} took only {} of the CPU time",
-            generator.name,
-            percent(part)
-        ));
+    if held < least {
+        return Judgement::Absent(match holders {
+            Some(_) => format!(
+                "{} had the CPUs for only {} of the time that they were waited for",
+                generator.name,
+                percent(held)
+            ),
+            None => format!(
+                "{} took only {} of the CPU time",
+                generator.name,
+                percent(part)
+            ),
+        });
     }
     let waited = facts.share(LedgerClass::CpuWait);
     let sentence = match &facts.target {
@@ -58,22 +69,42 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             percent(waited),
             facts.whole()
         ),
+        Some(target) if holders.is_some() => format!(
+            "{} had the CPUs for {} of the time that {} waited for one.",
+            generator.name,
+            percent(held),
+            target.name
+        ),
         _ => format!(
             "{} takes {} of the CPU that the target waits for.",
             generator.name,
             percent(part)
         ),
     };
+    let behind = |slice: &Slice| slice.ledger.queued_behind(Holder::Generator);
+    let of_wait = |slice: &Slice| slice.ledger.get(LedgerClass::CpuWait);
+    let sure = holders.filter(|_| waited >= facts.floor);
+    let sure = sure.and_then(|_| interval(facts, behind, of_wait));
     Judgement::Present(Box::new(Finding {
-        share: Some(waited * part),
-        evidence: vec![share(
-            facts,
-            "CPU time of the generator",
-            "thread.run_ns + process.children_ns",
-            &machine(facts),
-            part,
-            least,
-        )],
+        share: Some(waited * held),
+        evidence: vec![match holders {
+            Some(_) => share(
+                facts,
+                "of the waits for a CPU, behind the generator",
+                "thread_ledger.queued_generator_ns",
+                &generator.entity,
+                held,
+                least,
+            ),
+            None => share(
+                facts,
+                "CPU time of the generator",
+                "thread.run_ns + process.children_ns",
+                &machine(facts),
+                part,
+                least,
+            ),
+        }],
         would_help: bounds::generator_elsewhere(facts).into_iter().collect(),
         prove_wrong: format!(
             "run {} on another machine: if throughput stays the same, this is wrong",
@@ -82,7 +113,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         ..finding(
             CAUSE.name,
             &generator.entity,
-            Confidence::Consistent,
+            confidence(sure, least, &[]),
             sentence,
         )
     }))

@@ -1,8 +1,8 @@
 //! Threads of the target wait for each other's locks.
 
-use model::{Confidence, Finding, LedgerClass};
+use model::{Finding, LedgerClass};
 
-use super::evidence::{finding, share};
+use super::evidence::{finding, of_wait, share, told_by};
 use super::{Cause, Judgement, Kind, Waiting, explained_by, settled, waits};
 use crate::bounds;
 use crate::facts::Facts;
@@ -47,7 +47,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             evidence: vec![share(
                 facts,
                 "waiting for a lock",
-                "thread.syscall",
+                &told_by(facts, &WAITS, "thread.syscall"),
                 &target.entity,
                 held.share,
                 held.least,
@@ -60,7 +60,12 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             would_not_help: bounds::useless(facts, &["more clients", "more threads"]),
             prove_wrong: "run with half of the clients: if throughput falls as much, this is wrong"
                 .to_owned(),
-            ..finding(CAUSE.name, &target.entity, Confidence::Consistent, sentence)
+            ..finding(
+                CAUSE.name,
+                &target.entity,
+                of_wait(facts, &WAITS, held.least, &[]),
+                sentence,
+            )
         }))
     }))
 }

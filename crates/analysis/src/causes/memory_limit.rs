@@ -1,8 +1,8 @@
 //! The memory limit of the target's control group, or of one above it, is too small for what it works on.
 
-use model::{Confidence, Finding, LedgerClass};
+use model::{Finding, LedgerClass};
 
-use super::evidence::{finding, number, share};
+use super::evidence::{finding, number, of_memory, share, told_by};
 use super::{Cause, Judgement, Kind, Waiting, explained_by, settled, waits};
 use crate::bounds;
 use crate::facts::Facts;
@@ -116,7 +116,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
                 share(
                     facts,
                     "waiting for memory or its reads",
-                    "thread.state",
+                    &told_by(facts, waiting.classes, "thread.state"),
                     &target.entity,
                     held.share,
                     held.least,
@@ -135,7 +135,12 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
                 "double the memory limit of {}: if throughput stays the same, this is wrong",
                 group.group.path
             ),
-            ..finding(CAUSE.name, &group.group, Confidence::Consistent, sentence)
+            ..finding(
+                CAUSE.name,
+                &group.group,
+                of_memory(facts, held.least),
+                sentence,
+            )
         }))
     }))
 }

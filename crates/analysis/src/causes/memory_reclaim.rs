@@ -1,11 +1,12 @@
 //! The target must make memory free before it gets some.
 
-use model::{Confidence, Finding, LedgerClass, Resource, StallKind};
+use model::{Finding, LedgerClass, Resource, StallKind};
 
-use super::evidence::{finding, machine, number, share};
+use super::evidence::{finding, machine, number, of_memory, share, told_by};
 use super::{Cause, Judgement, Kind, Waiting, explained_by, settled, waits};
 use crate::bounds;
 use crate::facts::Facts;
+use crate::subject::Subject;
 use crate::thresholds::Thresholds;
 use crate::words::percent;
 
@@ -14,7 +15,7 @@ pub(super) const CAUSE: Cause = Cause {
     help: "The target must make memory free before it gets some (direct reclaim).",
     about: "the machine",
     kind: Kind::Limit,
-    told_by: "Threads of the target are met in the kernel's reclaim (by the function that they wait in, which root may see), and allocations stall (`allocstall_*` of /proc/vmstat). Where that function may not be seen, this cannot be told, unless there was no memory pressure at all.",
+    told_by: "Threads of the target are met in the kernel's reclaim (by the function that they wait in, which root may see; where programs in the kernel are allowed, all of that time is counted), and allocations stall (`allocstall_*` of /proc/vmstat). Where that function may not be seen, this cannot be told, unless there was no memory pressure at all.",
     judge,
 };
 
@@ -25,7 +26,9 @@ const WAITS: [LedgerClass; 1] = [LedgerClass::Reclaim];
 fn unseen(facts: &Facts<'_>, least: f64) -> Option<Judgement> {
     /// Who makes memory free counts as memory pressure: without any, nobody did.
     const SOME_PRESSURE: f64 = 0.001;
-    let target = facts.target.as_ref()?;
+    // Books know of it without.
+    let unbooked = |target: &&Subject| !target.serving_ledger.is_booked();
+    let target = facts.target.as_ref().filter(unbooked)?;
     let pressure = facts.machine_pressure(Resource::Memory, StallKind::Some);
     let may_hide = facts.share_of(&LedgerClass::DISK) >= least
         && pressure.is_none_or(|pressure| pressure >= SOME_PRESSURE);
@@ -65,7 +68,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         let mut evidence = vec![share(
             facts,
             "making memory free",
-            "thread.wait_channel",
+            &told_by(facts, &WAITS, "thread.wait_channel"),
             &target.entity,
             held.share,
             held.least,
@@ -95,7 +98,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             ..finding(
                 CAUSE.name,
                 &machine(facts),
-                Confidence::Consistent,
+                of_memory(facts, held.least),
                 sentence,
             )
         }))

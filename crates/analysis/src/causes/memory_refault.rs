@@ -1,8 +1,8 @@
 //! The machine has too little memory for what the target works on: it reads again what was thrown out.
 
-use model::{Confidence, Finding, LedgerClass, Resource, StallKind};
+use model::{Finding, LedgerClass, Resource, StallKind};
 
-use super::evidence::{finding, machine, share};
+use super::evidence::{finding, machine, of_memory, share, told_by};
 use super::{Cause, Judgement, Kind, Waiting, explained_by, settled, waits};
 use crate::bounds;
 use crate::facts::Facts;
@@ -76,7 +76,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         let pressure = facts.machine_pressure(Resource::Memory, StallKind::Some);
         let mut evidence = vec![
             share(facts, "reads that bring back what was thrown out", "paging.refault_file", &machine(facts), again, limits.refaulted),
-            share(facts, "waiting for memory or its reads", "thread.state", &target.entity, held.share, held.least),
+            share(facts, "waiting for memory or its reads", &told_by(facts, &WAITS, "thread.state"), &target.entity, held.share, held.least),
         ];
         // Through mmap only little of it shows as memory pressure: told, and not asked for.
         evidence.extend(pressure.map(|pressure| share(facts, "memory pressure (some)", "pressure.memory_some_ns", &machine(facts), pressure, 0.0)));
@@ -87,7 +87,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             would_help: vec![bounds::without_wait(facts, held.share, "more memory, or less to keep in it".to_owned())],
             would_not_help: bounds::useless(facts, &["more clients"]),
             prove_wrong: "work on half of the data: if throughput stays the same, this is wrong".to_owned(),
-            ..finding(CAUSE.name, &machine(facts), Confidence::Consistent, sentence)
+            ..finding(CAUSE.name, &machine(facts), of_memory(facts, held.least), sentence)
         }))
     }))
 }

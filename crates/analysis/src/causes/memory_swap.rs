@@ -1,8 +1,8 @@
 //! The target waits for its own memory to come back from swap.
 
-use model::{Confidence, Finding, LedgerClass};
+use model::{Finding, LedgerClass};
 
-use super::evidence::{finding, machine, number, share};
+use super::evidence::{finding, machine, number, of_memory, share, told_by};
 use super::{Cause, Judgement, Kind, Waiting, explained_by, settled, waits};
 use crate::bounds;
 use crate::facts::Facts;
@@ -52,12 +52,12 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             share_interval: held.interval,
             evidence: vec![
                 number(facts, ("swapped in", "bytes_per_second"), "paging.swap_in", &machine(facts), swapped, 0.0),
-                share(facts, "waiting for swap", "thread.state", &target.entity, held.share, held.least),
+                share(facts, "waiting for swap", &told_by(facts, &WAITS, "thread.state"), &target.entity, held.share, held.least),
             ],
             would_help: vec![bounds::without_wait(facts, held.share, "more memory, or fewer users of it".to_owned())],
             would_not_help: bounds::useless(facts, &["more clients"]),
             prove_wrong: "run with swap off and less to do: if throughput stays the same, this is wrong".to_owned(),
-            ..finding(CAUSE.name, &machine(facts), Confidence::Consistent, sentence)
+            ..finding(CAUSE.name, &machine(facts), of_memory(facts, held.least), sentence)
         }))
     }))
 }

@@ -336,6 +336,17 @@ fn cpu_wait(facts: &Facts<'_>, least: f64) -> (f64, Option<model::Interval>) {
     (own, evidence::interval(facts, of, |slice| slice.total_ns))
 }
 
+/// What speaks against any wait for a CPU being somebody's doing here: the hypervisor's.
+fn stolen(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
+    let steal = facts.machine.map_or(0.0, |machine| machine.steal);
+    (steal >= thresholds.innocent.steal).then(|| {
+        format!(
+            "the hypervisor took {} of the CPUs away: part of the wait is its doing",
+            crate::words::percent(steal)
+        )
+    })
+}
+
 /// Who waited for a CPU, to follow "and": the target, and the generator where the target goes first.
 fn who_waited(facts: &Facts<'_>, target: &Subject) -> String {
     let (own, other) = (facts.share(LedgerClass::CpuWait), facts.generator_wait());

@@ -6,7 +6,8 @@ use model::Answer;
 
 use crate::drawing::{drawn, with};
 use crate::{
-    cache, clients, cores, disk, healthy, load, locks, memory, neighbour, network, quota, saturated,
+    books, cache, clients, cores, disk, healthy, load, locks, memory, neighbour, network, quota,
+    saturated,
 };
 
 /// Causes with a drawing of each, some with several.
@@ -25,6 +26,7 @@ pub fn drawings() -> Vec<(&'static str, String)> {
                 "cpus 2 clients 4 quota 4 group /limited/inner",
             ),
         ),
+        ("cpu.quota", books::limited()),
         ("io.throttled", disk::throttled()),
         ("cpu.steal", own(cores::STEAL)),
         ("memory.limit", memory::limit()),
@@ -38,12 +40,15 @@ pub fn drawings() -> Vec<(&'static str, String)> {
         ("io.latency", own(disk::LATENCY)),
         ("lock.database", own(locks::DATABASE)),
         ("lock.futex", own(locks::FUTEX)),
+        ("lock.futex", books::locked()),
         ("cpu.neighbour", own(neighbour::NEIGHBOUR)),
         (
             "cpu.neighbour",
             neighbour::NEIGHBOUR.replace("  /batch", ""),
         ),
+        ("cpu.neighbour", neighbour::booked()),
         ("cpu.saturated", own(saturated::SATURATED)),
+        ("cpu.saturated", books::saturated()),
         ("cpu.imbalance", own(cores::IMBALANCE)),
         ("cpu.single_thread", own(cores::SINGLE)),
         ("net.loss", network::loss()),

@@ -184,3 +184,69 @@ fn cannot_be_told_without_the_cpus_or_without_the_others() {
         run x4 --------------------: cannot tell: the CPUs, or the target's threads, were not seen in this window
         cannot tell: others hold the CPU, but no process was seen using it"#]].assert_eq(&sentences);
 }
+
+/// The same as the scheduler's own events tell it: of the 60 % of waiting 40 are behind others, 10 behind
+/// the server itself and 10 behind the generator; the others' second process holds up four times what
+/// the first does, though it uses less CPU.
+pub fn booked() -> String {
+    format!(
+        "{NEIGHBOUR}
+    thread_ledger.queued_rest_ns *1e9 44444444444444444444
+    thread_ledger.queued_target_ns *1e9 11111111111111111111
+    thread_ledger.queued_generator_ns *1e9 11111111111111111111
+    process_ledger.held_up_ns other1 *1e9 33333333333333333333
+    process_ledger.held_up_ns other2 *4e9 33333333333333333333
+"
+    )
+}
+
+#[test]
+fn with_books_the_culprit_is_who_had_the_cpus_that_were_waited_for() {
+    let report = drawn(&booked()).diagnose();
+    assert_eq!(headline(&report).confidence, Confidence::Measured);
+    expect![[r#"
+        cpu.neighbour | cgroup batch | measured | 0.400 (0.400 to 0.400)
+        A neighbour holds the CPU: cgroup /batch (above all its process other2) had it for 62 % of the time that one was waited for, and 60 % of each request was server waiting for one.
+        helps: batch elsewhere, or with less weight: at most +150 % (it takes 75 % of the CPU)
+        not: more clients, faster disk, more memory
+        wrong if: stop batch for 10 s: if throughput stays the same, this is wrong
+    "#]].assert_eq(&told(&report));
+    let text = booked().replace("/batch", "");
+    let report = drawn(&text).diagnose();
+    assert_eq!(headline(&report).entity.name, "other2");
+    let evidence = &headline(&report).evidence[1];
+    assert!((evidence.value - 0.75).abs() < 0.01, "{evidence:?}");
+}
+
+#[test]
+fn with_books_who_uses_the_cpus_and_holds_up_nobody_is_no_neighbour() {
+    let text = booked()
+        .replace("rest_ns *1e9 4444", "rest_ns *1e9 2222")
+        .replace("target_ns *1e9 1111", "target_ns *1e9 3333");
+    let text = text
+        .replace("2222444444444444", "2222222222222222")
+        .replace("3333111111111111", "3333333333333333");
+    let report = drawn(&text).diagnose();
+    assert_eq!(headline(&report).cause, "cpu.saturated");
+    expect!["absent: for only 40 % of the time that CPUs were waited for, others had them"]
+        .assert_eq(&said(&report, "cpu.neighbour"));
+}
+
+#[test]
+fn with_books_nobody_is_blamed_where_none_stands_out() {
+    let text = booked().replace("other2 *4e9", "other2 *1e9");
+    let text = text
+        .replace("/batch", "")
+        .replace("rest      55555", "rest /a   55555");
+    let report = drawn(&text).diagnose();
+    expect!["cannot tell: for 67 % of the time that CPUs were waited for, others had them, but none stands out: other2 had 19 % of that"].assert_eq(&said(&report, "cpu.neighbour"));
+}
+
+#[test]
+fn a_pinned_target_is_told_by_its_books() {
+    let text = booked().replace("clients 4", "clients 4  allowed 1");
+    assert_eq!(headline(&drawn(&text).diagnose()).cause, "cpu.neighbour");
+    let without = NEIGHBOUR.replace("clients 4", "clients 4  allowed 1");
+    let report = drawn(&without).diagnose();
+    assert_eq!(judged(&report, "cpu.neighbour").answer, Answer::CannotTell);
+}

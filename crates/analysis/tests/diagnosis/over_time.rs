@@ -144,13 +144,15 @@ proptest! {
 
     #[test]
     fn a_threads_classes_add_up_to_its_time_in_every_bin(
-        run in lane(), wait in lane(), gen_run in lane(), throttled in lane(),
+        run in lane(), wait in lane(), gen_run in lane(), throttled in lane(), queued in lane(),
         blocked in "(S232|D75|R|S232!0x03000004|S0|S202){1}",
         mut steps in proptest::collection::vec(1i64..900_000_000, 1..40),
     ) {
         let drawing = format!(
             "cpus 2  clients 3  quota 4\nbusy 55555555\nrun x3 {run}\nwait {wait}\ngen {gen_run}\n\
-             throttled {throttled} /server\nblocked {blocked}\ntps 22222222\n"
+             throttled {throttled} /server\nblocked {blocked}\ntps 22222222\n\
+             thread_ledger.queued_rest_ns worker1 *1e9 {queued}\n\
+             thread_ledger.kernel_other_ns worker2 *1e9 {queued}\n"
         );
         let run = drawn(&drawing);
         steps.insert(0, 0);
@@ -176,11 +178,12 @@ proptest! {
     #[test]
     fn windows_of_any_run_add_up(
         run in half(), wait in half(), gen_run in half(), throttled in lane(),
-        from in 0u8..4, length in 1u8..5,
+        from in 0u8..4, length in 1u8..5, queued in half(),
     ) {
         let drawing = format!(
             "cpus 2  clients 3  quota 4\nbusy 55555555\nrun x3 {run}\nwait {wait}\ngen {gen_run}\n\
-             throttled {throttled} /server\ntps 22222222\n"
+             throttled {throttled} /server\ntps 22222222\n\
+             thread_ledger.queued_rest_ns worker1 *1e9 {queued}\n"
         );
         let run = drawn(&drawing);
         let window = seconds(from.into(), (from + length).into());
@@ -191,7 +194,7 @@ proptest! {
 
 #[test]
 fn the_table_names_every_class_of_a_thread() {
-    let table = analysis::ledger_table();
+    let table = analysis::ledger_table(false);
     assert_eq!(table.columns.len(), THREAD_CLASSES);
     assert_eq!(
         table.columns[LedgerClass::CpuWait as usize].name,

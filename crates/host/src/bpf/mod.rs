@@ -10,6 +10,7 @@ mod mapped;
 mod per_cpu;
 pub(crate) mod pressure;
 pub(crate) mod probes;
+pub(crate) mod requests;
 
 use std::fmt;
 use std::sync::Mutex;
@@ -37,6 +38,9 @@ mod skeletons {
     }
     pub(crate) mod pressure {
         include!(concat!(env!("OUT_DIR"), "/pressure.skel.rs"));
+    }
+    pub(crate) mod requests {
+        include!(concat!(env!("OUT_DIR"), "/requests.skel.rs"));
     }
 }
 

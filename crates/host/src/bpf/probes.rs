@@ -10,13 +10,14 @@ use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
 use model::Role;
 
 use super::ledger::Ledger;
-use super::skeletons::floor::FloorSkelBuilder;
+use super::requests::{Requests, Side};
+use super::skeletons::floor::{FloorSkel, FloorSkelBuilder};
 use super::{Refusal, quietly};
 
 /// What one program cost meanwhile.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Probe {
-    /// `nothing` and `clock` for the programs at sched_switch that do no more than that; of the ledger's the
+    /// `nothing` and `clock` for the programs at sched_switch that do no more than that; of the others' the
     /// hook.
     pub name: &'static str,
     /// How often it ran.
@@ -31,21 +32,62 @@ pub struct Probe {
 /// # Errors
 /// Why the programs cannot be had here.
 pub fn probe_costs(near: bool, run: impl FnOnce()) -> Result<Vec<Probe>, String> {
-    measured(near, run).map_err(|refusal| refusal.to_string())
+    of_ledger(near, run).map_err(|refusal| refusal.to_string())
 }
 
-fn measured(near: bool, run: impl FnOnce()) -> Result<Vec<Probe>, Refusal> {
-    let place = Box::leak(Box::new(MaybeUninit::uninit()));
-    let floor = quietly(|| {
-        let mut floor = FloorSkelBuilder::default().open(place)?.load()?;
-        floor.attach()?;
-        Ok(floor)
-    })?;
+/// The same of the programs that count and time requests: of this process as server or generator, or of
+/// nobody; `timed` is the share of requests that is timed.
+///
+/// # Errors
+/// Why the programs cannot be had here.
+pub fn request_costs(
+    part: Option<Role>,
+    timed: f64,
+    run: impl FnOnce(),
+) -> Result<Vec<Probe>, String> {
+    let measured = || {
+        let floor = floor()?;
+        let mut requests = Requests::load()?;
+        requests.time(timed);
+        if let Some(role) = part {
+            requests.assign(std::process::id(), Side::of(role), 0)?;
+        }
+        measured(floors(&floor).into_iter().chain(requests.probes()), run)
+    };
+    measured().map_err(|refusal| refusal.to_string())
+}
+
+fn of_ledger(near: bool, run: impl FnOnce()) -> Result<Vec<Probe>, Refusal> {
+    let floor = floor()?;
     let mut ledger = Ledger::load(std::env::consts::ARCH)?;
     if near {
         ledger.assign(std::process::id(), Some(Role::Target))?;
         ledger.heed();
     }
+    measured(floors(&floor).into_iter().chain(ledger.probes()), run)
+}
+
+fn floor() -> Result<FloorSkel<'static>, Refusal> {
+    let place = Box::leak(Box::new(MaybeUninit::uninit()));
+    quietly(|| {
+        let mut floor = FloorSkelBuilder::default().open(place)?.load()?;
+        floor.attach()?;
+        Ok(floor)
+    })
+}
+
+fn floors<'a>(floor: &'a FloorSkel<'_>) -> [(&'static str, BorrowedFd<'a>); 2] {
+    [
+        ("nothing", floor.progs.nothing.as_fd()),
+        ("clock", floor.progs.clock.as_fd()),
+    ]
+}
+
+fn measured<'a>(
+    programs: impl Iterator<Item = (&'static str, BorrowedFd<'a>)>,
+    run: impl FnOnce(),
+) -> Result<Vec<Probe>, Refusal> {
+    let programs: Vec<_> = programs.collect();
     // SAFETY: a plain system call; it gives a descriptor or an error.
     let counting = unsafe { bpf_enable_stats(BPF_STATS_RUN_TIME) };
     if counting < 0 {
@@ -53,14 +95,10 @@ fn measured(near: bool, run: impl FnOnce()) -> Result<Vec<Probe>, Refusal> {
     }
     // SAFETY: the kernel has just given it; while it is open, runs are timed.
     let counting = unsafe { OwnedFd::from_raw_fd(counting) };
-    let programs = [
-        ("nothing", floor.progs.nothing.as_fd()),
-        ("clock", floor.progs.clock.as_fd()),
-    ];
-    let programs = || programs.into_iter().chain(ledger.probes());
-    let before: Vec<Probe> = programs().map(read).collect::<Result<_, _>>()?;
+    let look = || -> Result<Vec<Probe>, Refusal> { programs.iter().map(|it| read(*it)).collect() };
+    let before = look()?;
     run();
-    let after: Vec<Probe> = programs().map(read).collect::<Result<_, _>>()?;
+    let after = look()?;
     drop(counting);
     let both = before.into_iter().zip(after);
     Ok(both

@@ -94,6 +94,24 @@ pub(super) fn ledger(patient: &Patient<'_>) -> Answer {
     }
 }
 
+/// Whether the programs that time requests are taken.
+pub(super) fn requests(patient: &Patient<'_>) -> Answer {
+    let Some(trials) = &patient.trials else {
+        return Answer::not_tried();
+    };
+    match &trials.request_programs {
+        Ok(()) => Answer::fine(
+            "Requests are counted and timed at the sockets of servers, whatever they speak (tried, and \
+             given back).",
+        ),
+        Err(refusal) => Answer::lacking(format!(
+            "The programs that time requests at the sockets of servers do not load: {refusal}. Verdicts of this \
+             version can do without: throughput and latency are then known as far as the load generator \
+             tells them."
+        )),
+    }
+}
+
 fn reason(patient: &Patient<'_>, trials: &Trials, errno: Errno) -> String {
     let closed = patient.line("proc/sys/kernel/unprivileged_bpf_disabled");
     let privileged = trials.may(Privilege::Bpf) || trials.may(Privilege::SysAdmin);

@@ -67,6 +67,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("bpf", bpf::programs),
     ("bpf_pressure", bpf::pressure),
     ("bpf_ledger", bpf::ledger),
+    ("bpf_requests", bpf::requests),
     ("perf", perf::check),
 ];
 

@@ -16,6 +16,7 @@ use crate::bpf::Refusal;
 use crate::bpf::pressure::Pressure;
 use crate::clock::boottime;
 use crate::ledger::Books;
+use crate::requests::Meters;
 
 /// A capability of a process (linux/capability.h).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,6 +63,8 @@ pub(crate) struct Trials {
     pub(crate) pressure_program: Result<(), Refusal>,
     /// The same of those that keep the ledger.
     pub(crate) ledger_programs: Result<(), Refusal>,
+    /// And of those that time requests.
+    pub(crate) request_programs: Result<(), Refusal>,
     pub(crate) cpu_clock: Result<(), Errno>,
     pub(crate) cycles: Result<(), Errno>,
     /// Where recordings go.
@@ -101,6 +104,7 @@ impl Trials {
             bpf_program: bpf_program(),
             pressure_program: Pressure::load().map(drop),
             ledger_programs: Books::load().map(drop),
+            request_programs: Meters::load().map(drop),
             cpu_clock: perf_event(PERF_TYPE_SOFTWARE),
             cycles: perf_event(PERF_TYPE_HARDWARE),
             writable: rustix::fs::access(folder, Access::WRITE_OK),
@@ -273,6 +277,7 @@ pub(crate) mod testing {
             bpf_program: Ok(()),
             pressure_program: Ok(()),
             ledger_programs: Ok(()),
+            request_programs: Ok(()),
             cpu_clock: Ok(()),
             cycles: Ok(()),
             folder: "/home/ada".into(),
@@ -293,6 +298,7 @@ pub(crate) mod testing {
             bpf_program: Err(Errno::PERM),
             pressure_program: Err(Refusal::new("Operation not permitted (os error 1)")),
             ledger_programs: Err(Refusal::new("Operation not permitted (os error 1)")),
+            request_programs: Err(Refusal::new("Operation not permitted (os error 1)")),
             cycles: Err(Errno::NOENT),
             ..everything()
         }

@@ -32,6 +32,18 @@ impl Processes {
         near.map(|(pid, process)| (*pid, process.entity, process.role))
     }
 
+    /// The topmost process above one, itself included, that has the same part: the service's.
+    pub(crate) fn service_of(&self, pid: u32) -> Option<EntityId> {
+        let mut top = self.by_pid.get(&pid)?;
+        while let Some(parent) = self.by_pid.get(&top.parent)
+            && top.parent_entity == Some(parent.entity)
+            && parent.role == top.role
+        {
+            top = parent;
+        }
+        Some(top.entity)
+    }
+
     /// Every process: pid and entity.
     pub(crate) fn all(&self) -> impl Iterator<Item = (u32, EntityId)> {
         let all = self.by_pid.iter();

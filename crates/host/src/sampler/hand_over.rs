@@ -9,6 +9,7 @@ use crate::filesystems::Filesystems;
 use crate::handle::{Ending, Harvest};
 use crate::intake::{Intake, LastSeen};
 use crate::ledger::Books;
+use crate::requests::Meters;
 use crate::schedule::{Look, TICK_NS};
 
 impl Sampler {
@@ -21,6 +22,7 @@ impl Sampler {
                 &mut self.connections,
                 &mut self.density,
                 &mut self.books,
+                &mut self.meters,
             );
             let intake = self
                 .intakes
@@ -48,6 +50,7 @@ impl Sampler {
             &mut self.connections,
             &mut self.density,
             &mut self.books,
+            &mut self.meters,
         );
         for intake in self.intakes.iter_mut().chain(own) {
             if let Some(rows) = intake.take_rows() {
@@ -65,6 +68,7 @@ impl Sampler {
             &mut self.connections,
             &mut self.density,
             &mut self.books,
+            &mut self.meters,
         );
         let intakes = self.intakes.iter_mut().chain(own);
         intakes.for_each(Intake::restate);
@@ -92,6 +96,9 @@ impl Sampler {
         self.processes.finish(&mut self.scratch, &mut self.intakes);
         if let Some(stalls) = &mut self.stalls {
             stalls.finish(&mut self.scratch.gaps, &mut self.density, &mut self.intakes);
+        }
+        if let Some(meters) = &mut self.meters {
+            meters.finish();
         }
         let books = self.books.as_mut();
         self.cost.ledger = books.map(|books| books.finish(&mut self.scratch.gaps));
@@ -128,6 +135,7 @@ fn own_intakes<'a>(
     connections: &'a mut Connections,
     [machine, groups]: &'a mut [Intake; 2],
     books: &'a mut Option<Books>,
+    meters: &'a mut Option<Meters>,
 ) -> impl Iterator<Item = &'a mut Intake> {
     let own = [
         &mut recorder.0,
@@ -138,5 +146,6 @@ fn own_intakes<'a>(
         groups,
     ];
     let books = books.iter_mut().flat_map(Books::all_intakes);
-    own.into_iter().chain(books)
+    let meters = meters.iter_mut().flat_map(|meters| &mut meters.intakes);
+    own.into_iter().chain(books).chain(meters)
 }

@@ -1,6 +1,6 @@
 //! What tables and columns mean, as Markdown: `docs/data.md`, and the README of exported tables.
 
-use model::Table;
+use model::{Column, Table};
 
 use crate::export::word;
 
@@ -12,14 +12,22 @@ pub(crate) fn section(table: &Table, when: &str) -> String {
         text += &format!(" Read: {when}.");
     }
     text += "\n\n| column | unit | kind | quality | what it is | read from |\n|---|---|---|---|---|---|\n";
-    for column in table.columns.iter() {
+    let alike = |one: &Column, next: &Column| {
+        (&one.unit, &one.kind, &one.help) == (&next.unit, &next.kind, &next.help)
+    };
+    for columns in table.columns.chunk_by(alike) {
+        let column = &columns[0];
         let mut source = cell(&column.source);
         if !column.since.is_empty() {
             source += &format!(" (since Linux {})", cell(&column.since));
         }
+        let mut name = format!("`{}`", cell(&column.name));
+        // Buckets of a histogram.
+        if let [_, .., last] = columns {
+            name += &format!(" to `{}`, {} columns", cell(&last.name), columns.len());
+        }
         text += &format!(
-            "| `{}` | {} | {} | {} | {} | {source} |\n",
-            cell(&column.name),
+            "| {name} | {} | {} | {} | {} | {source} |\n",
             word(&column.unit).replace('_', " "),
             word(&column.kind),
             column.quality.word(),
@@ -72,7 +80,7 @@ The list of entities and the gaps are described in [recording.md](recording.md).
     }
 
     /// The tables that no sensor fills, with who does and when.
-    fn others() -> [(&'static Table, &'static str); 14] {
+    fn others() -> [(&'static Table, &'static str); 16] {
         [
             (
                 &sensors::stall::STALL,
@@ -97,6 +105,14 @@ The list of entities and the gaps are described in [recording.md](recording.md).
             (
                 &sensors::wakeup::THREAD_POOL,
                 "every 1 s, where programs in the kernel are allowed",
+            ),
+            (
+                &sensors::request::REQUESTS,
+                "every 100 ms, where programs in the kernel are allowed",
+            ),
+            (
+                &sensors::request::CALLS,
+                "every 100 ms, where programs in the kernel are allowed",
             ),
             (&sensors::FILESYSTEM, "every 1 s"),
             (&sensors::CONNECTION, "every 1 s"),

@@ -141,6 +141,7 @@ fn latency_words(latency: &Signal, report: &Report) -> String {
         Provenance::Derived => {
             format!("worked out by {tool} from clients and throughput: no evidence")
         }
+        Provenance::Kernel => "request times seen in the kernel".to_owned(),
         _ if !latency.quantiles.is_empty() => format!("from {tool}"),
         _ => match quantiles_option(report) {
             Some(option) => format!("from {tool}; p99 needs {option}"),

@@ -14,6 +14,7 @@ mod html;
 mod room;
 mod rows;
 mod tables;
+mod words;
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
 //! The page's tables in bins: the recorded ones, and where the time of threads went.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     Column, ColumnKind, EntityId, EntityKind, Meta, PageColumn, PageForm, PageTable, Role, Table,
@@ -13,6 +13,7 @@ use super::cast::Cast;
 use super::edges::strided;
 use super::entities::{Others, Places};
 use super::room::{self, Demand};
+use super::words;
 
 /// Steps of numbers in nanoseconds: microseconds tell enough, in less room.
 const TIME_SCALE: i64 = 1_000;
@@ -61,6 +62,7 @@ impl Desk<'_> {
             demand.add(self.timeline, data, entity);
         });
         let mut numbers = Numbers::default();
+        let mut codes: BTreeMap<usize, BTreeSet<i64>> = BTreeMap::new();
         for (entity, near) in entities {
             let Some(place) = places.of(entity) else {
                 continue;
@@ -77,11 +79,18 @@ impl Desk<'_> {
                     (ColumnKind::Gauge, _) => bins::gauge(&series, &bins.edges, scale),
                 });
                 if let Some(binned) = binned {
+                    if declared.unit == Unit::Code {
+                        codes.entry(column).or_default().extend(&binned.numbers);
+                    }
                     self.write(&binned, (place, column, bins.stride), &mut numbers);
                 }
             }
         }
-        let table = described(&data.table, strides.form(), left_out);
+        let mut table = described(&data.table, strides.form(), left_out);
+        for (column, seen) in codes {
+            let declared = &data.table.columns[column];
+            table.columns[column].words = words::of(declared, &seen, self.meta);
+        }
         Written { table, numbers }
     }
 
@@ -132,7 +141,8 @@ impl Desk<'_> {
             let place = places.others(others);
             self.write_time((sum.known, &sum.time), (place, sum.stride), &mut numbers);
         }
-        let table = described(&analysis::ledger_table(), strides.form(), left_out);
+        let counted = self.timeline.table("thread_ledger").is_some();
+        let table = described(&analysis::ledger_table(counted), strides.form(), left_out);
         Written { table, numbers }
     }
 
@@ -285,6 +295,7 @@ pub(super) fn described(table: &Table, form: PageForm, left_out: u32) -> PageTab
         help: column.help.to_string(),
         source: column.source.to_string(),
         since: column.since.to_string(),
+        words: BTreeMap::new(),
         scale: if form == PageForm::Rows {
             1
         } else {

@@ -39,6 +39,7 @@ mod process;
 mod quantiles;
 mod quota;
 mod report;
+mod request_times;
 mod serve;
 mod signal;
 mod silent;

@@ -17,6 +17,7 @@ fn item(class: LedgerClass, seconds: f64) -> AccountItem {
         share: 0.0,
         quality: Quality::Exact,
         note: String::new(),
+        parts: Vec::new(),
     }
 }
 
@@ -54,6 +55,7 @@ fn measured() -> Report {
             item(LedgerClass::Throttled, 1.0),
             item(LedgerClass::Unknown, 0.5),
         ],
+        hidden: None,
     });
     report
 }

@@ -4,7 +4,7 @@ import type { Role } from "../../data/page.gen";
 import { growth } from "../../data/series";
 import { BUSY, IDLE, STATES } from "../cpuTime";
 import { type Asked, at, drawn, type Made, notSeen, series } from "../made";
-import { ofKind, threadsOf, treeOf } from "../people";
+import { ofKind, servingThreads, threadsOf, treeOf } from "../people";
 import { type Amount, grown, lasted, orNothing, rest, sum, times } from "../quantity";
 
 /** Of one CPU part of its time, as it is charted; of all of them together of what the hypervisor left. */
@@ -134,6 +134,41 @@ export function usedByNeighbour(asked: Asked): Made {
   return drawn(tables, group ? "cgroup_cpu" : "process", {
     quantity: { of: grown(...own), per: busyTime(asked) },
     how: `CPU time of ${evidence.entity.name}${many} / busy time of all CPUs`,
+  });
+}
+
+/** Who had the CPUs that a thread waited for, by column. */
+const HOLDERS = ["queued_rest_ns", "queued_target_ns", "queued_generator_ns"] as const;
+
+/** Of the target's waits for a CPU the part behind some. */
+export function behind({ evidence, recording, tables }: Asked): Made {
+  const threads = servingThreads(recording, "target");
+  const own = HOLDERS.filter((column) => evidence.column.includes(column));
+  // Of what somebody had where it is held against what others had; else of all.
+  const all = evidence.what.includes("the generator") ? [...HOLDERS, "queued_nobody_ns"] : HOLDERS;
+  const unmet = (columns: readonly string[]) =>
+    orNothing(grown(...series(tables, "thread_ledger", threads, columns)));
+  return drawn(tables, "thread_ledger", {
+    quantity: { of: unmet(own), per: unmet(all) },
+    how: `${own.join(" + ")} / ${all.join(" + ")} of ${threads.length} serving threads`,
+  });
+}
+
+/** Of what others held up the target's waits, the part of one, with those below or in it. */
+export function heldUp({ evidence, recording, tables }: Asked): Made {
+  const place = recording.placeOf(evidence.entity);
+  const all = ofKind(recording, "process");
+  const inside =
+    evidence.entity.kind === "cgroup"
+      ? all.filter((process) => recording.entity(process)?.group === place)
+      : place === undefined
+        ? []
+        : treeOf(recording, place);
+  const held = (processes: readonly number[]) =>
+    orNothing(grown(...series(tables, "process_ledger", processes, ["held_up_ns"])));
+  return drawn(tables, "process_ledger", {
+    quantity: { of: held(inside), per: held(all) },
+    how: `held_up_ns of ${evidence.entity.name}, ${inside.length} processes / of all others`,
   });
 }
 

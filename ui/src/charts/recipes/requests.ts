@@ -89,7 +89,7 @@ export function ledgerShare(all: readonly LedgerClass[]): Recipe {
           per: whole.amount,
           ...(whole.edges ? { edges: whole.edges } : {}),
         },
-        how: `time of ${threads.length} serving threads in ${words} / ${whole.words}${counted}${sampled(classes)}`,
+        how: `time of ${threads.length} serving threads in ${words} / ${whole.words}${counted}${sampled(asked, classes)}`,
       });
     },
   };
@@ -99,8 +99,9 @@ export function ledgerShare(all: readonly LedgerClass[]): Recipe {
 const COUNTED: readonly LedgerClass[] = ["on_cpu", "cpu_wait", "throttled"];
 
 /** What to say of classes that are divided anew in each bin. */
-function sampled(classes: readonly LedgerClass[]): string {
-  return classes.every((name) => COUNTED.includes(name))
+function sampled({ evidence }: Asked, classes: readonly LedgerClass[]): string {
+  const books = evidence.column.startsWith("thread_ledger.");
+  return books || classes.every((name) => COUNTED.includes(name))
     ? ""
     : "; blocked time is divided by the samples of each bin here, by those of the whole window there, so the two differ a little";
 }
@@ -200,7 +201,7 @@ export function syncing(asked: Asked): Made {
   const threads = servingThreads(asked.recording, "target");
   return drawn(asked.tables, "ledger", {
     quantity: { of: inClasses(asked, threads, ["sync"]), per: wall },
-    how: `time of ${threads.length} serving threads in fsync and its family, added up / time${sampled(["sync"])}`,
+    how: `time of ${threads.length} serving threads in fsync and its family, added up / time${sampled(asked, ["sync"])}`,
   });
 }
 

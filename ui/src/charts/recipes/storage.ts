@@ -87,12 +87,13 @@ export function diskReads({ recording, tables }: Asked): Made {
 export function ioLimit({ evidence, recording, tables }: Asked, column: string): Made {
   const group = recording.placeOf(evidence.entity);
   const parts = group === undefined ? [] : belongingTo(recording, group, "group_disk");
-  const limited = parts.filter((part) => at(tables, "cgroup_io", part, column) !== undefined);
+  const limit = `limit_${column}`;
+  const limited = parts.filter((part) => at(tables, "cgroup_io", part, limit) !== undefined);
   const window = recording.span(evidence.window);
-  const usedOf = (part: number) => at(tables, "cgroup_io", part, column.replace("limit_", ""));
+  const usedOf = (part: number) => at(tables, "cgroup_io", part, column);
   const fullness = (part: number): Quantity => ({
     of: times(1e9, grown(usedOf(part))),
-    per: held(at(tables, "cgroup_io", part, column)),
+    per: held(at(tables, "cgroup_io", part, limit)),
     edges: new Float64Array(),
   });
   const full = (part: number, of: Span) => {
@@ -103,7 +104,7 @@ export function ioLimit({ evidence, recording, tables }: Asked, column: string):
   if (fullest === undefined) return notSeen(evidence);
   return drawn(tables, "cgroup_io", {
     quantity: fullness(fullest),
-    how: `${column.replace("limit_", "")} per second / ${column} of ${recording.entity(fullest)?.name}`,
+    how: `${column} per second / ${limit} of ${recording.entity(fullest)?.name}`,
   });
 }
 

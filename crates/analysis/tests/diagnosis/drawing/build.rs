@@ -1,6 +1,7 @@
 //! From lanes to entities and rows.
 
-use model::{Column, EntityKind, Table, Timeline, Unit};
+use model::{Column, EntityId, EntityKind, Table, Timeline, Unit};
+use sensors::ledger::THREAD_LEDGER;
 
 use super::lanes::{Drawing, Lane};
 use super::people::People;
@@ -115,8 +116,42 @@ fn threads(drawing: &Drawing, people: &People, tables: &mut Tables<'_>) {
                 ]
             };
             tables.write(("thread", *thread, 100), |s| run.seen(s), values);
+            books(run, *thread, tables);
         }
     }
+}
+
+/// The books of a thread that lanes draw something of: what they leave of its time it waited for input.
+fn books(run: &Lane, thread: EntityId, tables: &mut Tables<'_>) {
+    const BOOKS: &str = "thread_ledger";
+    let drawn: Vec<Vec<Value>> = (0..run.cells.len())
+        .map(|second| tables.drawn(BOOKS, thread, second))
+        .collect();
+    if drawn.iter().all(Vec::is_empty) {
+        return;
+    }
+    let values = |second: usize| {
+        let times = THREAD_LEDGER.columns.iter().map(|column| &*column.name);
+        let times = times.filter(|name| sensors::ledger::class(name).is_some());
+        let mut values: Vec<Value> = times.map(|name| known(name, 0.0)).collect();
+        let spent: f64 = drawn[second]
+            .iter()
+            .filter(|value| sensors::ledger::class(value.0).is_some())
+            .map(|value| value.1 / NS)
+            .sum();
+        for value in &mut values {
+            match value.0 {
+                "on_cpu_ns" => value.1 = run.value(second) * NS,
+                "input_ns" => value.1 = (1.0 - run.value(second) - spent) * NS,
+                _ => {}
+            }
+        }
+        let since = super::at(0.0).as_ns() as f64;
+        values.push(Value("known_since_ns", since, true));
+        values.push(known("hidden_ns", 0.0));
+        values
+    };
+    tables.write((BOOKS, thread, 100), |s| run.seen(s), values);
 }
 
 fn groups(drawing: &Drawing, people: &People, tables: &mut Tables<'_>) {

@@ -30,9 +30,12 @@
 //! | `TABLE.COLUMN WHO *N` | of any sensor's table: a cell times N, per second where the column is a counter |
 //! | `TABLE.COLUMN WHO =OTHER` | the same of a column whose values are entities: above 0 it is OTHER |
 //!
+//! A thread that a lane of `thread_ledger` draws has books: on a CPU as its `run` says, and waiting for
+//! input in what the lanes leave of its time.
+//!
 //! WHO is a path (`/server`), a device of a group (`/server:254:0`), a disk, filesystem or interface
 //! by its name, `cN` (a connection that the Nth serving process holds), `cpuN`, `workerN`, `hotN` (a
-//! serving process, or its thread), `server`, `loadgen`, `otherN` (of the Nth `rest` lane). Without
+//! serving process, or its thread), `loaderN` (a thread of the generator), `server`, `loadgen`, `otherN` (of the Nth `rest` lane). Without
 //! WHO it is the machine, every CPU, or every serving thread of `run`. What such a lane draws goes
 //! before what other lanes say of that column, and what they hide stays hidden; all lanes about one
 //! entity make its rows together. Of sessions and databases there is a row a second, changed or not.

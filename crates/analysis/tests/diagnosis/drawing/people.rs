@@ -126,6 +126,10 @@ impl People {
         self.loaders = (0..lane.times)
             .map(|number| register.thread(process, &format!("pid:20@3/{number}")))
             .collect();
+        let named = self.loaders.iter().enumerate();
+        self.named.extend(
+            named.map(|(number, id)| ((EntityKind::Thread, format!("loader{}", number + 1)), *id)),
+        );
     }
 
     fn disturb(&mut self, drawing: &Drawing, register: &mut Register<'_>) {

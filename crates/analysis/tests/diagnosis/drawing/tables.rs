@@ -66,6 +66,13 @@ impl<'a> Tables<'a> {
         }
     }
 
+    /// What lanes draw of one entity in a second; nothing where none is about it.
+    pub fn drawn(&self, table: &str, entity: EntityId, second: usize) -> Vec<Value> {
+        let own = |column: &&Column<'_>| column.table.name == table && column.entity == entity;
+        let drawn = self.drawn.iter().filter(own);
+        drawn.map(|column| column.at(second)).collect()
+    }
+
     /// Writes the rows of one entity; a lane of the table goes before a value of the same column.
     pub fn write(
         &mut self,

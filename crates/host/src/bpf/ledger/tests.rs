@@ -105,6 +105,10 @@ impl Counted {
             .sum()
     }
 
+    fn all(&self) -> i64 {
+        self.ns.iter().sum::<i64>() + self.queued()
+    }
+
     fn queued(&self) -> i64 {
         self.queued_ns.iter().sum()
     }
@@ -160,6 +164,21 @@ fn watched(ledger: &mut Ledger, act: impl FnOnce() -> Own + Send) -> (Own, Count
         let counted = Counted::between(&before, &after);
         (worker.join().expect("it did what it should"), counted)
     })
+}
+
+/// Measures until it is looked at for as long as it measured itself: on a busy machine the looks come late,
+/// and what is waited for between them and its own clocks is in one account only.
+fn in_one_window(mut measure: impl FnMut() -> (Own, Counted)) -> (Own, Counted) {
+    const TRIES: usize = 30;
+    for _ in 0..TRIES {
+        let (own, counted) = measure();
+        let longer_ns = counted.all() - own.wall_ns;
+        if longer_ns.abs() < 2_000_000 {
+            return (own, counted);
+        }
+        println!("looked at for {longer_ns} ns longer than it measured");
+    }
+    panic!("in {TRIES} tries it was never looked at in time");
 }
 
 pub(super) fn as_target(ledger: &mut Ledger, pid: u32) {
@@ -261,7 +280,7 @@ fn a_wait_for_a_cpu_is_held_against_who_has_it() {
     let hog = hog();
     as_target(&mut ledger, std::process::id());
     std::thread::sleep(Duration::from_millis(100));
-    let (own, counted) = watched(&mut ledger, burn);
+    let (own, counted) = in_one_window(|| watched(&mut ledger, burn));
     println!("another's: {own:?}, {}", counted.shown());
     assert!(own.delay_ns > 100_000_000, "they shared: {own:?}");
     assert!(
@@ -273,11 +292,13 @@ fn a_wait_for_a_cpu_is_held_against_who_has_it() {
     let others = counted.queued_ns[part(Role::Rest) as usize];
     assert!(others > counted.queued() / 2, "{}", counted.shown());
     drop(hog);
-    let (own, counted) = std::thread::scope(|scope| {
-        let hog = scope.spawn(burn);
-        let seen = watched(&mut ledger, burn);
-        hog.join().expect("it burned");
-        seen
+    let (own, counted) = in_one_window(|| {
+        std::thread::scope(|scope| {
+            let hog = scope.spawn(burn);
+            let seen = watched(&mut ledger, burn);
+            hog.join().expect("it burned");
+            seen
+        })
     });
     println!("its own: {own:?}, {}", counted.shown());
     assert!(
@@ -337,13 +358,15 @@ fn who_is_held_by_a_quota_is_told_from_who_waits_for_a_cpu() {
         );
     };
     as_target(&mut ledger, std::process::id());
-    let (own, counted) = watched(&mut ledger, || {
-        waits::measured(|| {
-            group.enter();
-            waits::burn(Duration::from_millis(600));
-            group.leave();
-            // Until it is looked at it waits no more.
-            crate::limits::raise_priority();
+    let (own, counted) = in_one_window(|| {
+        watched(&mut ledger, || {
+            waits::measured(|| {
+                group.enter();
+                waits::burn(Duration::from_millis(600));
+                group.leave();
+                // Until it is looked at it waits no more.
+                crate::limits::raise_priority();
+            })
         })
     });
     println!("quota: {own:?}, {}", counted.shown());

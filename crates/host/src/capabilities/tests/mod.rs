@@ -110,6 +110,7 @@ fn an_ordinary_user_lacks_rights() {
         bpf Lacking: bpf(2) takes no map here (EPERM): no CAP_BPF, and kernel.unprivileged_bpf_disabled is 2. No verdict of this version needs it: pressure is read from files instead.
         bpf_pressure Lacking: The program that reads pressure where the kernel counts it does not load: Operation not permitted (os error 1). Its files are read instead, every 2 s, as every verdict of this version wants it: what is shorter is not seen, and other readers bend it.
         bpf_ledger Lacking: The programs that count at every switch where the time of threads goes do not load: Operation not permitted (os error 1). Files are read instead, every 100 ms, as every verdict of this version wants it: times on a CPU and waiting for one are exact in them, what blocked threads wait for is a sample, and who had the CPU meanwhile is guessed.
+        bpf_requests Lacking: The programs that time requests at the sockets of servers do not load: Operation not permitted (os error 1). Verdicts of this version can do without: throughput and latency are then known as far as the load generator tells them.
         perf Lacking: cpu-clock events can be opened for own processes only (kernel.perf_event_paranoid is 3); hardware counters cannot (ENOENT). No verdict of this version uses them.
     "#]].assert_eq(&wanting(&redrawn(&[], ""), Some(ordinary())));
 }
@@ -117,7 +118,7 @@ fn an_ordinary_user_lacks_rights() {
 #[test]
 fn files_alone_do_not_tell_what_a_kernel_allows() {
     expect![[r#"
-        Stallscope works here, and nothing that it uses lacks; 9 things cannot be told.
+        Stallscope works here, and nothing that it uses lacks; 10 things cannot be told.
         Debian GNU/Linux 13 (trixie), Linux 6.12.48+deb13-amd64, 2 CPUs, captured files: what its kernel allows was not tried
         other_users CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
         descriptors CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
@@ -127,6 +128,7 @@ fn files_alone_do_not_tell_what_a_kernel_allows() {
         bpf CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
         bpf_pressure CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
         bpf_ledger CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
+        bpf_requests CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
         perf CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
     "#]].assert_eq(&wanting(&redrawn(&[], ""), None));
 }

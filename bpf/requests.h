@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What `requests.bpf.c` and its reader agree on. Times are ns.
+ */
+#ifndef STALLSCOPE_REQUESTS_H
+#define STALLSCOPE_REQUESTS_H
+
+/* Processes that a part was given to, those among them that they fork. */
+#define REQUESTS_MOST_PROCESSES 16384
+/* Accounts of whole services, then of single connections: what has none of its own is in its service's. */
+#define REQUESTS_MOST_SERVICES 16
+#define REQUESTS_MOST_CONNECTIONS 64
+#define REQUESTS_MOST_ACCOUNTS (REQUESTS_MOST_SERVICES + REQUESTS_MOST_CONNECTIONS)
+
+/* Times are put into four buckets per octave, from 2^13 ns (8.2 us) to 2^35 ns (34 s); the first is for
+ * what is shorter, the last for what is longer. */
+#define REQUESTS_FIRST_OCTAVE 13
+#define REQUESTS_OCTAVES 22
+#define REQUESTS_BUCKETS (1 + 4 * REQUESTS_OCTAVES + 1)
+
+/* Which ends of connections are measured of a process. */
+enum requests_side {
+	/* Neither: of a process whose part is another. */
+	REQUESTS_NEITHER,
+	/* Connections that it accepted: from a request's arrival to the last byte of the reply. */
+	REQUESTS_SERVER,
+	/* Connections that it made: from the request's sending to the last byte of the reply. */
+	REQUESTS_CLIENT
+};
+
+/* A process's part. */
+struct requests_part {
+	/* enum requests_side */
+	__u32 side;
+	/* Its service's account. */
+	__u32 account;
+};
+_Static_assert(sizeof(struct requests_part) == 8, "as the reader has it");
+
+/* What is counted of a connection or a service; it only grows. */
+struct requests_account {
+	/* Requests that were answered. */
+	__u64 requests;
+	/* Of these, those in which more than one may be. */
+	__u64 merged;
+	/* Sends that nobody had asked for. */
+	__u64 unasked;
+	/* Of requests that were timed: how long in all, and how many took how long. */
+	__u64 ns;
+	__u64 timed_by_bucket[REQUESTS_BUCKETS];
+};
+_Static_assert(sizeof(struct requests_account) == 8 * (4 + REQUESTS_BUCKETS), "as the reader has it");
+
+/* Whose an account is, of those of single connections. */
+struct requests_owner {
+	/* The socket's cookie, which tells it from every other since boot; written last. */
+	__u64 cookie;
+	/* Its process. */
+	__u32 tgid;
+	/* AF_UNIX, AF_INET or AF_INET6. */
+	__u32 family;
+	__u32 local_port;
+	/* Of a unix socket the process at the other end. */
+	__u32 peer_port;
+	/* The first four bytes of IPv4. */
+	__u8 local[16];
+	__u8 peer[16];
+};
+_Static_assert(sizeof(struct requests_owner) == 56, "as the reader has it");
+
+#endif

@@ -1,0 +1,177 @@
+//! Who had the CPUs that target and generator waited for, and what the generator did while a request was
+//! outside of the target: the parts of two parts of the account.
+
+use model::{AccountPart, Entity, LedgerClass, PartKind, Quality};
+
+use crate::books::Holder;
+use crate::ledger::Ledger;
+use crate::measure::ratio;
+use crate::subject::Subject;
+use crate::words::percent;
+
+/// Waits for a CPU by who had it, as parts of the response time (or busy time).
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(crate) struct Holders {
+    pub(crate) target: f64,
+    pub(crate) generator: f64,
+    pub(crate) rest: f64,
+    pub(crate) nobody: f64,
+}
+
+impl Holders {
+    /// Of some waits, each with its part of the response time; `None` where it was not told of most.
+    pub(crate) fn of(waits: &[(&Ledger, f64)]) -> Option<Self> {
+        const MOST: f64 = 0.9;
+        let (mut sum, mut told) = (Self::default(), 0.0);
+        for (ledger, share) in waits {
+            let part = |holder| ledger.held(holder);
+            let Some(target) = part(Holder::Target) else {
+                continue;
+            };
+            told += share;
+            sum.target += share * target;
+            sum.generator += share * part(Holder::Generator).unwrap_or(0.0);
+            sum.rest += share * part(Holder::Rest).unwrap_or(0.0);
+            sum.nobody += share * part(Holder::Nobody).unwrap_or(0.0);
+        }
+        let all: f64 = waits.iter().map(|(_, share)| share).sum();
+        (told > 0.0 && told >= MOST * all).then_some(sum)
+    }
+
+    /// All of the waits.
+    pub(crate) fn all(&self) -> f64 {
+        self.held() + self.nobody
+    }
+
+    /// Waits for CPUs that somebody had.
+    fn held(&self) -> f64 {
+        self.target + self.generator + self.rest
+    }
+
+    /// The part of these that others had.
+    pub(crate) fn others_part(&self) -> f64 {
+        ratio(self.rest, self.held()).unwrap_or(0.0)
+    }
+
+    /// The part of all that the generator had.
+    pub(crate) fn generator_part(&self) -> f64 {
+        ratio(self.generator, self.all()).unwrap_or(0.0)
+    }
+}
+
+/// What is to be said of who had the CPUs.
+pub(crate) struct Naming<'a> {
+    /// Whose threads waited, and who shares the machine with them.
+    pub(crate) own: (&'a str, Holder),
+    pub(crate) partner: Option<(&'a str, Holder)>,
+    /// Others by name, as parts of what the rest had.
+    pub(crate) others: &'a [(Entity, f64)],
+    /// The part of the CPUs' busy time that the hypervisor took.
+    pub(crate) stolen: f64,
+}
+
+/// Others that are named one by one.
+const MOST_NAMED: usize = 3;
+/// Others with less of the waits than this are not named.
+const LEAST_NAMED: f64 = 0.02;
+
+/// A ledger's waits for a CPU by who had it; `total_ns` is what shares are of. Empty where it was not told.
+pub(crate) fn of_wait(ledger: &Ledger, total_ns: f64, naming: &Naming<'_>) -> Vec<AccountPart> {
+    let wait_ns = ledger.get(LedgerClass::CpuWait);
+    let held = |holder| ledger.held(holder).map(|part| part * wait_ns);
+    let (Some(rest_ns), Some(nobody_ns)) = (held(Holder::Rest), held(Holder::Nobody)) else {
+        return Vec::new();
+    };
+    // The hypervisor takes CPUs away from whoever has them.
+    let left = 1.0 - naming.stolen;
+    let quality = match naming.stolen > 0.0 {
+        true => Quality::Estimated,
+        false => Quality::Exact,
+    };
+    let part = |kind, label: &str, ns: f64| AccountPart {
+        kind,
+        label: label.to_owned(),
+        entity: None,
+        ns: ns.round() as i64,
+        share: ns / total_ns.max(1.0),
+        quality,
+    };
+    let (own, own_holder) = naming.own;
+    let own_ns = held(own_holder).unwrap_or(0.0);
+    let partner = naming
+        .partner
+        .map(|(name, holder)| (name, held(holder).unwrap_or(0.0)));
+    let partner_ns = partner.map_or(0.0, |(_, ns)| ns);
+    let mut parts = vec![part(PartKind::Own, own, own_ns * left)];
+    parts.extend(partner.map(|(name, ns)| part(PartKind::Partner, name, ns * left)));
+    let mut unnamed_ns = rest_ns;
+    for (entity, of_rest) in naming.others.iter().take(MOST_NAMED) {
+        let ns = rest_ns * of_rest;
+        if ns < LEAST_NAMED * wait_ns {
+            break;
+        }
+        unnamed_ns -= ns;
+        let is_namesake =
+            entity.name == own || partner.is_some_and(|(name, _)| name == entity.name);
+        let label = match is_namesake {
+            true => format!("another {}", entity.name),
+            false => entity.name.clone(),
+        };
+        parts.push(AccountPart {
+            entity: Some(entity.clone()),
+            ..part(PartKind::Other, &label, ns * left)
+        });
+    }
+    parts.push(part(PartKind::Other, "others", unnamed_ns.max(0.0) * left));
+    let taken_ns = (own_ns + partner_ns + rest_ns) * naming.stolen;
+    parts.push(part(PartKind::Stolen, "the hypervisor", taken_ns));
+    parts.push(AccountPart {
+        quality: Quality::Exact,
+        ..part(PartKind::Nobody, "nobody", nobody_ns)
+    });
+    parts.retain(|part| part.ns > 0);
+    parts.sort_by_key(|part| std::cmp::Reverse(part.ns));
+    parts
+}
+
+/// Who had the CPU, in words: `held by pgbench 46 %, postgres 34 %, nobody 8 %`.
+pub(crate) fn in_words(parts: &[AccountPart]) -> Option<String> {
+    /// Less of the wait than this is not worth a word.
+    const WORTH_SAYING: f64 = 0.03;
+    let all: i64 = parts.iter().map(|part| part.ns).sum();
+    let of_all = |part: &AccountPart| part.ns as f64 / all.max(1) as f64;
+    let said = parts.iter().filter(|part| of_all(part) >= WORTH_SAYING);
+    let said: Vec<String> = said
+        .map(|part| format!("{} {}", part.label, percent(of_all(part))))
+        .collect();
+    (!said.is_empty()).then(|| format!("held by {}", said.join(", ")))
+}
+
+/// The time outside of the target by what the generator's threads did meanwhile: as parts of their own
+/// time, since which of them a request waited for is not known. Empty where that was not counted.
+pub(crate) fn of_outside(outside_ns: f64, total_ns: f64, generator: &Subject) -> Vec<AccountPart> {
+    let Some(input) = generator.active_input else {
+        return Vec::new();
+    };
+    let (on_cpu, wait) = generator.active;
+    let kinds = [
+        (PartKind::GeneratorCpuWait, "waited for a CPU", wait),
+        (PartKind::GeneratorOnCpu, "was on a CPU", on_cpu),
+        (PartKind::GeneratorInput, "waited for input", input),
+        (
+            PartKind::GeneratorElse,
+            "did something else",
+            (1.0 - on_cpu - wait - input).max(0.0),
+        ),
+    ];
+    let part = |(kind, doing, part): (PartKind, &str, f64)| AccountPart {
+        kind,
+        label: format!("while {} {doing}", generator.name),
+        entity: None,
+        ns: (outside_ns * part).round() as i64,
+        share: outside_ns * part / total_ns.max(1.0),
+        quality: Quality::Estimated,
+    };
+    let parts = kinds.into_iter().map(part);
+    parts.filter(|part| part.ns > 0).collect()
+}

@@ -1,0 +1,275 @@
+//! Requests as the kernel saw them at sockets: how many there were and how long they took.
+//!
+//! For a service whose load generator says nothing of itself, or has none, they are the signal.
+
+use model::{EntityId, Quantile, Role, Timeline, Window};
+use sensors::request::bound_ns;
+
+use crate::quantiles::{LEAST_BEYOND, WANTED};
+use crate::signals::Bin;
+use crate::thresholds::Thresholds;
+
+/// The table of a server's requests.
+const SERVED: &str = "requests";
+/// Length of a bin.
+const BIN_NS: i64 = 1_000_000_000;
+
+/// What was counted of requests over a window, all connections of a part together.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct RequestTimes {
+    /// Requests that were answered.
+    pub requests: f64,
+    /// Of these, those that more than one may be in.
+    pub merged: f64,
+    /// Requests that were timed, and how long they took together, ns.
+    pub timed: f64,
+    /// See `timed`.
+    pub timed_ns: f64,
+    /// What the times in each bucket are below, ns, in rising order, and how many there are.
+    pub buckets: Vec<(f64, f64)>,
+}
+
+impl RequestTimes {
+    /// Those of `table` (`requests` or `calls`) that were the part's; `None` without any connection of
+    /// it.
+    pub fn over(timeline: &Timeline, table: &str, role: Role, window: Window) -> Option<Self> {
+        let connections = connections(timeline, table, role);
+        let data = timeline.table(table).filter(|_| !connections.is_empty())?;
+        let sum = |column: &str| growth(timeline, table, &connections, column, window);
+        let columns = data.table.columns.iter();
+        let bounds = columns.filter_map(|it| Some((bound_ns(&it.name)?, sum(&it.name))));
+        Some(Self {
+            requests: sum("requests"),
+            merged: sum("merged"),
+            timed: sum("timed"),
+            timed_ns: sum("timed_ns"),
+            buckets: bounds.collect(),
+        })
+    }
+
+    /// Mean of those that were timed, ns.
+    pub fn mean_ns(&self) -> Option<f64> {
+        (self.timed > 0.0).then(|| self.timed_ns / self.timed)
+    }
+
+    /// The time that a share `q` of those that were timed does not exceed, ns; within a bucket as if the
+    /// number of longer ones fell evenly by factors, as it does in tails. `None` where it is beyond the
+    /// last bound.
+    pub fn quantile_ns(&self, q: f64) -> Option<f64> {
+        let all: f64 = self.buckets.iter().map(|(_, count)| count).sum();
+        let wanted = all * (1.0 - q);
+        let (mut above, mut lower) = (all, 0.0);
+        for &(upper, count) in &self.buckets {
+            if count > 0.0 && above - count <= wanted {
+                let rest = above - count;
+                let part = if rest > 0.0 {
+                    (above / wanted).ln() / (above / rest).ln()
+                } else {
+                    (above - wanted) / count
+                };
+                let value = lower + (upper - lower) * part;
+                return value.is_finite().then_some(value);
+            }
+            (above, lower) = (above - count, upper);
+        }
+        None
+    }
+}
+
+/// Whether the target's requests were counted, and are one by one: where several are on their way on a
+/// connection at a time, their number is not known.
+pub(crate) fn are_told(timeline: &Timeline) -> bool {
+    let window = timeline.window;
+    let sum = |column: &str, connections: &[EntityId]| {
+        growth(timeline, SERVED, connections, column, window)
+    };
+    let connections = connections(timeline, SERVED, Role::Target);
+    let requests = sum("requests", &connections);
+    let most = Thresholds::default().requests.merged;
+    requests > 0.0 && sum("merged", &connections) <= most * requests
+}
+
+/// Requests of the target by the second.
+pub(crate) fn bins(timeline: &Timeline) -> Vec<Bin> {
+    let connections = connections(timeline, SERVED, Role::Target);
+    let series = |column| {
+        let of = connections.iter();
+        let of = of.filter_map(move |it| timeline.series(SERVED, *it, column));
+        of.map(|it| it.cursor()).collect::<Vec<_>>()
+    };
+    let mut columns = ["requests", "timed", "timed_ns"].map(series);
+    let known = columns[0].iter().filter_map(|it| it.series().known());
+    let Some(known) =
+        known.reduce(|all, next| Window::new(all.start.min(next.start), all.end.max(next.end)))
+    else {
+        return Vec::new();
+    };
+    let mut bins: Vec<Bin> = Vec::new();
+    let mut start = known.start;
+    while known.end.ns_since(start) >= BIN_NS / 2 {
+        let window = Window::new(start, (start + BIN_NS).min(known.end));
+        let [requests, timed, timed_ns] = columns.each_mut().map(|of| {
+            let grown = of.iter_mut().filter_map(|it| it.growth(window));
+            grown.sum::<f64>()
+        });
+        bins.push(Bin {
+            window,
+            throughput: requests / window.seconds(),
+            latency_ns: (timed > 0.0).then(|| timed_ns / timed),
+            stddev_ns: None,
+            lag_ns: None,
+            failed: None,
+            skipped: None,
+            retried: None,
+            stalled: false,
+        });
+        start = window.end;
+    }
+    mark_stalls(&mut bins, timeline, &connections);
+    bins
+}
+
+/// Seconds without a request are no stall, unless one that was answered after them had been there all
+/// the time.
+fn mark_stalls(bins: &mut [Bin], timeline: &Timeline, connections: &[EntityId]) {
+    let mut empty_since = None;
+    for next in 0..bins.len() {
+        if bins[next].completed() == 0.0 {
+            empty_since.get_or_insert(next);
+        } else if let Some(first) = empty_since.take() {
+            let answered = bins[next].window;
+            let longest_ns = longest_ns(timeline, connections, answered);
+            for bin in &mut bins[first..next] {
+                bin.stalled = longest_ns >= answered.end.ns_since(bin.window.start) as f64;
+            }
+        }
+    }
+}
+
+/// What the longest of the requests that were timed took at least.
+fn longest_ns(timeline: &Timeline, connections: &[EntityId], window: Window) -> f64 {
+    let Some(data) = timeline.table(SERVED) else {
+        return 0.0;
+    };
+    let columns = data.table.columns.iter();
+    let mut bounds: Vec<(f64, &str)> = columns
+        .filter_map(|it| Some((bound_ns(&it.name)?, &*it.name)))
+        .collect();
+    bounds.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let highest = bounds
+        .iter()
+        .rposition(|(_, column)| growth(timeline, SERVED, connections, column, window) > 0.0);
+    let below = highest.and_then(|it| it.checked_sub(1));
+    below.map_or(0.0, |it| bounds[it].0)
+}
+
+/// Quantiles of the target's requests in a window; their highest is not known.
+pub(crate) fn quantiles(timeline: &Timeline, window: Window) -> Vec<Quantile> {
+    let Some(times) = RequestTimes::over(timeline, SERVED, Role::Target, window) else {
+        return Vec::new();
+    };
+    // By lot, where fewer were timed than there were.
+    let sampled = (times.timed < times.requests - 0.5).then_some(times.timed.round() as u64);
+    let known = WANTED
+        .into_iter()
+        .filter(|q| times.timed * (1.0 - q) >= LEAST_BEYOND - 1e-6);
+    let quantile = |q| {
+        Some(Quantile {
+            q,
+            value: times.quantile_ns(q)?,
+            sampled,
+        })
+    };
+    known.filter_map(quantile).collect()
+}
+
+/// The connections of a part.
+fn connections(timeline: &Timeline, table: &str, role: Role) -> Vec<EntityId> {
+    let all = timeline
+        .table(table)
+        .into_iter()
+        .flat_map(|it| it.entities());
+    let plays = |it: &EntityId| timeline.entities.get(*it).is_some_and(|it| it.role == role);
+    all.filter(plays).collect()
+}
+
+fn growth(
+    timeline: &Timeline,
+    table: &str,
+    connections: &[EntityId],
+    column: &str,
+    window: Window,
+) -> f64 {
+    let series = connections
+        .iter()
+        .filter_map(|it| timeline.series(table, *it, column));
+    series.filter_map(|it| it.growth(window)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Times in buckets as they are recorded.
+    fn times(all: &[f64]) -> RequestTimes {
+        let columns = sensors::request::REQUESTS.columns.iter();
+        let mut lower = 0.0;
+        let buckets = columns.filter_map(|it| bound_ns(&it.name)).map(|upper| {
+            let inside = all.iter().filter(|ns| (lower..upper).contains(*ns)).count();
+            lower = upper;
+            (upper, inside as f64)
+        });
+        RequestTimes {
+            requests: all.len() as f64,
+            timed: all.len() as f64,
+            timed_ns: all.iter().sum(),
+            buckets: buckets.collect(),
+            ..RequestTimes::default()
+        }
+    }
+
+    #[test]
+    fn nothing_is_said_of_nothing_and_not_of_what_is_beyond_all_bounds() {
+        assert_eq!(times(&[]).quantile_ns(0.5), None);
+        assert_eq!(times(&[]).mean_ns(), None);
+        assert_eq!(times(&[1e12]).quantile_ns(0.5), None);
+    }
+
+    #[test]
+    fn tails_that_fall_evenly_are_told_within_a_hundredth() {
+        // Of an exponential distribution with a mean of 1 ms.
+        let count = 100_000;
+        let at = |rank: i32| -1e6 * (1.0 - (f64::from(rank) + 0.5) / f64::from(count)).ln();
+        let told = times(&(0..count).map(at).collect::<Vec<_>>());
+        for q in WANTED {
+            let (value, right) = (
+                told.quantile_ns(q).expect("it is within"),
+                -1e6 * (1.0 - q).ln(),
+            );
+            assert!(
+                (value / right - 1.0).abs() < 0.01,
+                "{q}: {value} and not {right}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_quantile_is_in_the_bucket_of_the_right_one(
+            all in prop::collection::vec(1f64..1e10, 1..200),
+            q in 0f64..0.999,
+        ) {
+            let mut sorted = all.clone();
+            sorted.sort_by(f64::total_cmp);
+            let rank = (all.len() as f64 * q).floor() as usize;
+            let right = sorted[rank.min(all.len() - 1)];
+            let value = times(&all).quantile_ns(q).expect("none is beyond all bounds");
+            // Buckets are a quarter of their lower bound wide at most, the first one begins at 0.
+            prop_assert!(value <= right.max(8_192.0) * 1.26, "{} {}", value, right);
+            let before = sorted[rank.saturating_sub(1)];
+            prop_assert!(value >= before / 1.26 || value <= 8_192.0, "{} {}", value, before);
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! Threads whose every nanosecond was counted at the scheduler's events: what is exact then, and what is
+//! said where it was not.
+
+use expect_test::expect;
+use model::{Agreement, Confidence, LedgerClass, PartKind, Quality, Report, ThreadsAccount};
+
+use crate::drawing::{drawn, headline, part, said, told};
+use crate::locks::{DATABASE, FUTEX, SYNC};
+use crate::memory;
+use crate::quota::LIMITED;
+use crate::saturated::SATURATED;
+
+fn quality(report: &Report, class: LedgerClass) -> Quality {
+    let account = report.verdict.account.as_ref().expect("a target");
+    let mut items = account.items.iter();
+    let item = items.find(|item| item.class == class);
+    item.expect("there is some of it").quality
+}
+
+fn target(report: &Report) -> &ThreadsAccount {
+    report.subjects[0].threads.as_ref().expect("it was watched")
+}
+
+/// Half of the target's time in the queue: 2 of 5 behind its own, 2 behind the generator, 1 behind nobody.
+pub fn saturated() -> String {
+    format!(
+        "{SATURATED}
+    thread_ledger.queued_target_ns *1e9 22222222222222222222
+    thread_ledger.queued_generator_ns *1e9 22222222222222222222
+    thread_ledger.queued_nobody_ns *1e9 11111111111111111111
+    thread_ledger.queued_target_ns loader1 *1e9 11111111111111111111
+    thread_ledger.hidden_ns *1e8 01234567898765432101
+"
+    )
+}
+
+/// Of the 60 % a half was the quota's, and for the other half they waited for each other.
+pub fn limited() -> String {
+    format!(
+        "{LIMITED}
+    thread_ledger.throttled_ns *1e9 33333333333333333333
+    thread_ledger.queued_target_ns *1e9 33333333333333333333
+"
+    )
+}
+
+/// Eight tenths of each server's time in futex.
+pub fn locked() -> String {
+    format!("{FUTEX}\n    thread_ledger.futex_ns *1e9 88888888888888888888\n")
+}
+
+#[test]
+fn every_class_is_exact_and_says_who_had_the_cpu() {
+    let report = drawn(&saturated()).diagnose();
+    expect![[r#"
+        cpu.saturated | process server | measured | 0.500 (0.500 to 0.500)
+        CPU is the bottleneck: both CPUs were 100 % busy, and 50 % of each request was server waiting for one.
+        helps: a third CPU: at most +50 %
+        helps: loadgen on another machine: at most +67 % (it takes 40 % of the CPU)
+        helps: the machine to itself: at most +11 % (others take 10 % of the CPU)
+        not: more clients, faster disk, more memory
+        wrong if: run with -c 5: if throughput falls as much as clients do, this is wrong
+    "#]].assert_eq(&told(&report));
+    let account = report.verdict.account.as_ref().expect("a target");
+    let mut text = String::new();
+    for item in &account.items {
+        text += &format!(
+            "{:.2} {} {:?} ({})\n",
+            item.share, item.label, item.quality, item.note
+        );
+        for part in &item.parts {
+            let kind = serde_json::to_string(&part.kind).expect("a word");
+            text += &format!(
+                "    {:.3} {kind} {} {:?}\n",
+                part.share, part.label, part.quality
+            );
+        }
+        let parts: i64 = item.parts.iter().map(|part| part.ns).sum();
+        assert!(
+            item.parts.is_empty() || (parts - item.ns).abs() < 100,
+            "{item:?}"
+        );
+    }
+    expect![[r#"
+        0.50 server waiting for a CPU Exact (5.0 at a time; held by server 40 %, loadgen 40 %, nobody 20 %)
+            0.200 "own" server Exact
+            0.200 "partner" loadgen Exact
+            0.100 "nobody" nobody Exact
+        0.10 server on a CPU Exact (0.5 % of it hidden (interrupts, steal: what the kernel takes out))
+        0.40 outside server Estimated (loadgen's 1 thread: 10 % of its time waiting for a CPU, 80 % on one, 10 % for input)
+            0.040 "generator_cpu_wait" while loadgen waited for a CPU Estimated
+            0.320 "generator_on_cpu" while loadgen was on a CPU Estimated
+            0.040 "generator_input" while loadgen waited for input Estimated
+    "#]].assert_eq(&text);
+    let all = target(&report).items.iter();
+    assert!(all.clone().all(|item| item.quality == Quality::Exact));
+    assert_eq!(
+        all.map(|item| item.ns).sum::<i64>(),
+        target(&report).wall_ns
+    );
+    let own = report.verdict.generator.as_ref().expect("it was watched");
+    let wait = own
+        .items
+        .iter()
+        .find(|item| item.class == LedgerClass::CpuWait);
+    let wait = wait.expect("it waited");
+    assert_eq!(wait.parts.len(), 1);
+    assert_eq!(wait.parts[0].kind, PartKind::Partner);
+}
+
+#[test]
+fn the_generator_that_holds_the_cpus_is_measured() {
+    let report = drawn(&saturated()).diagnose();
+    let mut others = report.verdict.findings.iter();
+    let shares = others.find(|finding| finding.cause == "load.shares_cpu");
+    assert_eq!(
+        shares.expect("it is there").confidence,
+        Confidence::Measured
+    );
+    expect!["present: loadgen had the CPUs for 40 % of the time that server waited for one."]
+        .assert_eq(&said(&report, "load.shares_cpu"));
+    let text = saturated()
+        .replace("queued_target_ns *1e9 22", "queued_target_ns *1e9 44")
+        .replace("44222222222222222222", "44444444444444444444")
+        .replace(
+            "thread_ledger.queued_generator_ns *1e9 22222222222222222222",
+            "",
+        );
+    let report = drawn(&text).diagnose();
+    expect!["absent: loadgen had the CPUs for only 0 of the time that they were waited for"]
+        .assert_eq(&said(&report, "load.shares_cpu"));
+}
+
+#[test]
+fn what_is_hidden_is_signed_and_said_of_long_enough_only() {
+    let run = drawn(&saturated());
+    let hidden = |report: &Report| target(report).hidden.as_ref().map(|hidden| hidden.ns);
+    let rising = run.diagnose_over(crate::drawing::seconds(2.0, 8.0));
+    assert_eq!(hidden(&rising), Some(600_000_000));
+    let falling = run.diagnose_over(crate::drawing::seconds(11.0, 17.0));
+    assert!(hidden(&falling).is_some_and(|ns| ns < -500_000_000));
+    let silent = saturated().replace("tps       99999999999999999999", "");
+    let short = drawn(&silent).diagnose_over(crate::drawing::seconds(2.0, 2.9));
+    assert_eq!(hidden(&short), None);
+    assert_eq!(hidden(&drawn(SATURATED).diagnose()), None);
+}
+
+#[test]
+fn a_quota_is_told_apart_from_contention_under_it() {
+    let text = limited();
+    let report = drawn(&text).diagnose();
+    expect![[r#"
+        cpu.quota | cgroup limited | measured | 0.300 (0.300 to 0.300)
+        A CPU quota is the bottleneck: /limited ran out of its limit of 0.4 CPUs in 60 % of the periods, and 30 % of each request was server held back by it, while the machine was 70 % idle.
+        helps: a quota of 1 CPU: at most +150 % (on the CPUs that this machine has)
+        not: more clients, a larger machine with the same quota, faster disk, more memory
+        wrong if: raise the quota of /limited to 1 CPU: if throughput stays the same, this is wrong
+    "#]].assert_eq(&told(&report));
+    assert!((part(&report, LedgerClass::Throttled) - 0.3).abs() < 0.01);
+    assert!((part(&report, LedgerClass::CpuWait) - 0.3).abs() < 0.01);
+    assert_eq!(quality(&report, LedgerClass::Throttled), Quality::Exact);
+    assert_eq!(quality(&report, LedgerClass::CpuWait), Quality::Exact);
+    // A kernel that does not tell leaves it in the wait, and the group's own account divides it.
+    let untold = text.replace("thread_ledger.throttled_ns", "thread_ledger.queued_rest_ns");
+    let report = drawn(&untold).diagnose();
+    assert!((part(&report, LedgerClass::Throttled) - 0.36).abs() < 0.01);
+    assert_eq!(quality(&report, LedgerClass::Throttled), Quality::Estimated);
+    assert_eq!(quality(&report, LedgerClass::CpuWait), Quality::Estimated);
+}
+
+#[test]
+fn a_lock_that_was_counted_is_measured() {
+    let text = locked();
+    let report = drawn(&text).diagnose();
+    let finding = headline(&report);
+    assert_eq!(
+        (&*finding.cause, finding.confidence),
+        ("lock.futex", Confidence::Measured)
+    );
+    assert_eq!(finding.evidence[0].column, "thread_ledger.futex_ns");
+    // Sampled, the same is consistent with a lock and no more.
+    let sampled = drawn(FUTEX).diagnose();
+    assert_eq!(headline(&sampled).confidence, Confidence::Consistent);
+}
+
+#[test]
+fn the_applications_own_word_divides_what_was_counted() {
+    let text = format!("{DATABASE}\n    thread_ledger.sleep_ns *1e9 11111111111111111111\n");
+    let report = drawn(&text).diagnose();
+    assert_eq!(headline(&report).cause, "lock.database");
+    // All of the input was a lock's, by its word; the timer was never met with one.
+    assert!((part(&report, LedgerClass::DatabaseLock) - 0.9).abs() < 0.01);
+    assert!((part(&report, LedgerClass::Sleep) - 0.1).abs() < 0.01);
+    assert_eq!(
+        quality(&report, LedgerClass::DatabaseLock),
+        Quality::Sampled
+    );
+    assert_eq!(quality(&report, LedgerClass::Sleep), Quality::Exact);
+}
+
+#[test]
+fn accounts_that_do_not_agree_are_a_doubt() {
+    let mut run = drawn(&saturated());
+    let mut doubts = |agreement| {
+        run.meta.cost.ledger = Some(agreement);
+        let report = run.diagnose();
+        let caveats = report.verdict.caveats.iter();
+        let of_it = caveats.filter(|caveat| caveat.gate == "gate.ledger");
+        of_it
+            .map(|caveat| caveat.sentence.clone())
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    let fine = Agreement {
+        compared: 10_000,
+        apart: 10,
+        worst_ns: 2_000_000,
+        switches_missed: 700,
+        drops: 0,
+    };
+    assert_eq!(doubts(fine.clone()), "");
+    let apart = Agreement {
+        apart: 11,
+        ..fine.clone()
+    };
+    expect!["the ledger of threads and the scheduler's own counts were apart in 0.1 % of 10,000 comparisons, by up to 2.00 ms"].assert_eq(&doubts(apart));
+    let dropped = Agreement { drops: 1, ..fine };
+    expect!["1 of 1 events of the scheduler's were not counted, for want of memory"]
+        .assert_eq(&doubts(dropped));
+}
+
+#[test]
+fn a_ledger_that_was_refused_is_not_seen() {
+    let mut run = drawn(SATURATED);
+    let programs = &mut run.meta.cost.programs;
+    programs.insert(
+        "ledger".to_owned(),
+        Some("not permitted: run as root".to_owned()),
+    );
+    let report = run.diagnose();
+    expect![[r#"
+        stacks, who holds which lock, single waits: this version records none
+        who had the CPUs that were waited for, and every wait of every thread: not permitted: run as root"#]].assert_eq(&report.verdict.not_seen.join("\n"));
+}
+
+#[test]
+fn waits_for_memory_and_for_syncs_are_measured() {
+    // Nobody needs to see in which function of the kernel they wait.
+    let text = memory::reclaim().replace("blocked  D-1@600", "blocked  D-1");
+    let text = format!("{text}\n    thread_ledger.memory_other_ns *1e9 88888888888888888888\n");
+    let report = drawn(&text).diagnose();
+    let finding = headline(&report);
+    assert_eq!(
+        (&*finding.cause, finding.confidence),
+        ("memory.reclaim", Confidence::Measured)
+    );
+    assert_eq!(finding.evidence[0].column, "thread_ledger.memory_other_ns");
+    // What waits for a disk and for other things of the kernel's is none of memory's.
+    let text = text.replace("memory_other_ns", "kernel_other_ns");
+    expect!["absent: server was not seen making memory free"]
+        .assert_eq(&said(&drawn(&text).diagnose(), "memory.reclaim"));
+
+    let text = format!("{SYNC}\n    thread_ledger.io_sync_ns hot1 *1e9 99999999999999999999\n");
+    let report = drawn(&text).diagnose();
+    let finding = headline(&report);
+    assert_eq!(finding.cause, "io.sync");
+    // One of eight in the sync, the others in line by an estimate: that alone is not enough.
+    assert_eq!(finding.confidence, Confidence::Consistent);
+    let text = format!(
+        "{}
+    thread_ledger.io_sync_ns hot1 *1e9 99999999999999999999
+    thread_ledger.io_sync_ns *1e9 66666666666666666666
+    thread_ledger.kernel_sync_ns *1e9 33333333333333333333
+",
+        SYNC.replace("S202", "D75")
+    );
+    let report = drawn(&text).diagnose();
+    assert_eq!(headline(&report).confidence, Confidence::Measured);
+    expect!["thread_ledger.memory_sync_ns + io_sync_ns + kernel_sync_ns"]
+        .assert_eq(&headline(&report).evidence[0].column);
+}

@@ -1,0 +1,140 @@
+//! How long requests take, as the sockets of servers and clients tell it (`bpf/requests.bpf.c`).
+
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd as _, BorrowedFd};
+
+use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
+use libbpf_rs::{MapCore as _, MapFlags};
+use model::Role;
+
+use super::mapped::Mapped;
+use super::skeletons::requests::types::{requests_account, requests_owner, requests_part};
+use super::skeletons::requests::{RequestsSkel, RequestsSkelBuilder};
+use super::{Refusal, quietly};
+
+/// Accounts of whole services, which come before those of connections (REQUESTS_MOST_SERVICES).
+pub(crate) const SERVICES: usize = 16;
+/// Accounts of single connections (REQUESTS_MOST_CONNECTIONS).
+pub(crate) const CONNECTIONS: usize = 64;
+
+/// What was counted of a service or a connection.
+pub(crate) type Account = requests_account;
+/// Whose an account is.
+pub(crate) type Owner = requests_owner;
+
+/// Which ends of a process's connections are measured.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Side {
+    /// Those that it accepted.
+    Server,
+    /// Those that it made.
+    Client,
+}
+
+impl Side {
+    /// By a process's part.
+    pub(crate) fn of(role: Role) -> Self {
+        match role {
+            Role::Generator => Self::Client,
+            _ => Self::Server,
+        }
+    }
+}
+
+/// The loaded programs.
+pub(crate) struct Requests {
+    programs: RequestsSkel<'static>,
+    accounts: Mapped<Account>,
+    owners: Mapped<Owner>,
+}
+
+impl Requests {
+    /// Loads them and begins to count.
+    ///
+    /// # Errors
+    /// Why they cannot be had here.
+    pub(crate) fn load() -> Result<Self, Refusal> {
+        quietly(Self::loaded)
+    }
+
+    fn loaded() -> Result<Self, Refusal> {
+        let place = Box::leak(Box::new(MaybeUninit::uninit()));
+        let mut programs = RequestsSkelBuilder::default().open(place)?.load()?;
+        programs.attach()?;
+        let (accounts, owners) = (
+            &programs.maps.account_by_place,
+            &programs.maps.owner_by_place,
+        );
+        Ok(Self {
+            accounts: Mapped::new(
+                accounts.as_fd(),
+                SERVICES + CONNECTIONS,
+                accounts.value_size(),
+            )?,
+            owners: Mapped::new(owners.as_fd(), CONNECTIONS, owners.value_size())?,
+            programs,
+        })
+    }
+
+    /// Has the connections of a process counted, and of those that it forks from now on, in the account
+    /// of their service. The programs themselves forget a process when it ends.
+    pub(crate) fn assign(&self, pid: u32, side: Side, service: usize) -> Result<(), Refusal> {
+        let part = requests_part {
+            side: match side {
+                Side::Server => 1,
+                Side::Client => 2,
+            },
+            account: service as u32,
+        };
+        let mut value = [0; size_of::<requests_part>()];
+        value[..4].copy_from_slice(&part.side.to_ne_bytes());
+        value[4..].copy_from_slice(&part.account.to_ne_bytes());
+        let parts = &self.programs.maps.part_by_tgid;
+        parts.update(&pid.to_ne_bytes(), &value, MapFlags::ANY)?;
+        Ok(())
+    }
+
+    /// What has been counted of a service.
+    pub(crate) fn service(&self, service: usize) -> Option<Account> {
+        self.accounts.get(service).filter(|_| service < SERVICES)
+    }
+
+    /// What has been counted in an account of single connections, and whose it is or was last; `None`
+    /// where nobody has had it yet.
+    pub(crate) fn connection(&self, place: usize) -> Option<(Owner, Account)> {
+        let owner = self.owners.get(place).filter(|it| it.cookie != 0)?;
+        Some((owner, self.accounts.get(SERVICES + place)?))
+    }
+
+    /// Takes an account back from a connection; another may then have it.
+    pub(crate) fn free(&self, place: usize) -> Result<(), Refusal> {
+        let cookies = &self.programs.maps.cookie_by_place;
+        let (key, none) = ((place as u32).to_ne_bytes(), 0u64.to_ne_bytes());
+        cookies.update(&key, &none, MapFlags::ANY)?;
+        Ok(())
+    }
+
+    /// Has this share of all requests timed from now on, 0 to 1.
+    pub(crate) fn time(&mut self, share: f64) {
+        if let Some(variables) = self.programs.maps.data_data.as_deref_mut() {
+            variables.timed_up_to = (share * f64::from(u32::MAX)) as u32;
+        }
+    }
+
+    /// Connections and processes so far for which there was no memory.
+    pub(crate) fn drops(&self) -> u64 {
+        let variables = self.programs.maps.bss_data.as_deref();
+        variables.map_or(0, |it| it.drops)
+    }
+
+    /// The programs that run at events, by their hooks.
+    pub(crate) fn probes(&self) -> [(&'static str, BorrowedFd<'_>); 4] {
+        let programs = &self.programs.progs;
+        [
+            ("sk_data_ready", programs.on_ready.as_fd()),
+            ("sock_recv_length", programs.on_receive.as_fd()),
+            ("sock_send_length", programs.on_send.as_fd()),
+            ("inet_sock_set_state", programs.on_state.as_fd()),
+        ]
+    }
+}

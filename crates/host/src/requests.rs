@@ -1,0 +1,368 @@
+//! Requests at the sockets of target and generator, where programs in the kernel may count them.
+//!
+//! Every 100 ms the accounts are read: of each service, and of single connections as far as there are
+//! accounts. One that a connection leaves idle goes to another when all are taken.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use model::{Entity, EntityId, EntityKind, GapReason, Role, Timestamp};
+use sensors::request::{CALLS, FIRST_BUCKET, REQUESTS, WIDTH};
+
+use crate::bpf::Refusal;
+use crate::bpf::requests::{Account, CONNECTIONS, Owner, Requests, SERVICES, Side};
+use crate::capabilities::has_first_pids;
+use crate::clock::boottime;
+use crate::gaps::Gaps;
+use crate::intake::{Intake, LastSeen};
+use crate::processes::Processes;
+use crate::registry::Registry;
+
+/// A connection without requests for so long may have to give up its account.
+const IDLE_NS: i64 = 10_000_000_000;
+/// Timing may take this part of the CPUs; where requests are so many that it would take more, only as many
+/// are timed, drawn by lot.
+const TIMING_SHARE: f64 = 0.005;
+/// Each takes two readings of the clock, which are most of what timing costs.
+const READINGS: f64 = 2.0;
+
+/// An account that is in use.
+struct Counted {
+    last: LastSeen,
+    /// What it held when its entity got it.
+    before: [i64; WIDTH],
+    /// When it was last seen to grow.
+    grew: Timestamp,
+}
+
+/// Who answers or asks, in an account of its own.
+struct Service {
+    process: EntityId,
+    side: Side,
+    counted: Counted,
+}
+
+/// An account of a single connection.
+#[derive(Default)]
+struct Place {
+    /// The socket that has it, or had it last.
+    cookie: u64,
+    /// What it held at the last reading.
+    held: Option<[i64; WIDTH]>,
+    counted: Option<Counted>,
+}
+
+/// Requests of everything.
+pub(crate) struct Meters {
+    programs: Requests,
+    /// What the programs were told: which process has which part.
+    parts: HashMap<u32, (EntityId, Role)>,
+    services: Vec<Option<Service>>,
+    places: Vec<Place>,
+    /// Rows of servers, and of the generator.
+    pub(crate) intakes: [Intake; 2],
+    before: Timestamp,
+    /// All requests so far.
+    requests: i64,
+    drops_said: u64,
+    /// Requests that may be timed in a second.
+    most_timed: f64,
+}
+
+impl Meters {
+    /// # Errors
+    /// Why they cannot be had here.
+    pub(crate) fn load() -> Result<Self, Refusal> {
+        if !has_first_pids() {
+            return Err(Refusal::new(
+                "processes have other numbers in this PID namespace than in the kernel (in a container: --pid=host)",
+            ));
+        }
+        Ok(Self {
+            programs: Requests::load()?,
+            parts: HashMap::new(),
+            services: (0..SERVICES).map(|_| None).collect(),
+            places: (0..CONNECTIONS).map(|_| Place::default()).collect(),
+            intakes: [Intake::new(&REQUESTS), Intake::new(&CALLS)],
+            before: Timestamp::default(),
+            requests: 0,
+            drops_said: 0,
+            most_timed: most_timed(),
+        })
+    }
+
+    /// Tells the programs who has which part, where that has changed.
+    pub(crate) fn follow(
+        &mut self,
+        now: Timestamp,
+        processes: &Processes,
+        gaps: &mut Gaps,
+        registry: &mut Registry,
+    ) {
+        self.parts
+            .retain(|pid, (entity, _)| processes.entity(*pid) == Some(*entity));
+        for (pid, entity, role) in processes.parts() {
+            if self.parts.get(&pid) == Some(&(entity, role)) {
+                continue;
+            }
+            let side = Side::of(role);
+            let Some(process) = processes.service_of(pid) else {
+                continue;
+            };
+            let service = self.service(now, process, (side, role), registry);
+            let assigned = service.is_some_and(|it| self.programs.assign(pid, side, it).is_ok());
+            if !assigned {
+                let what = "requests of more services or processes than there is room for";
+                gaps.say(&REQUESTS.name, what, GapReason::Dropped(1));
+            }
+            self.parts.insert(pid, (entity, role));
+        }
+    }
+
+    /// The account of a process's service, a new one if need be.
+    fn service(
+        &mut self,
+        now: Timestamp,
+        process: EntityId,
+        (side, role): (Side, Role),
+        registry: &mut Registry,
+    ) -> Option<usize> {
+        let is_it = |it: &Service| it.process == process && it.side == side;
+        let place = |it: &Option<Service>| it.as_ref().is_some_and(is_it);
+        if let Some(known) = self.services.iter().position(place) {
+            return Some(known);
+        }
+        // One whose process has ended serves again when no other is left.
+        let is_over = |it: &Option<Service>| {
+            it.as_ref()
+                .is_some_and(|it| registry.get(it.process).is_none())
+        };
+        let free = self.services.iter().position(Option::is_none);
+        let place = free.or_else(|| self.services.iter().position(is_over))?;
+        if let Some(mut old) = self.services[place].take() {
+            old.counted
+                .last
+                .finish(&mut self.intakes[old.side as usize]);
+            registry.vanish(old.counted.last.entity(), now);
+        }
+        let of = &registry.get(process)?.entity;
+        let (name, path) = (of.name.clone(), format!("{}/requests", of.path));
+        let entity = add(registry, (name, path), (process, role), now);
+        let before = row(&self.programs.service(place)?);
+        let counted = Counted::new(entity, before, now, &mut self.intakes[side as usize]);
+        self.services[place] = Some(Service {
+            process,
+            side,
+            counted,
+        });
+        Some(place)
+    }
+
+    /// Reads all accounts.
+    pub(crate) fn sample(
+        &mut self,
+        now: Timestamp,
+        processes: &Processes,
+        gaps: &mut Gaps,
+        registry: &mut Registry,
+    ) {
+        let mut requests = 0;
+        for (place, service) in self.services.iter_mut().enumerate() {
+            if let (Some(service), Some(account)) = (service, self.programs.service(place)) {
+                requests += account.requests.cast_signed();
+                let intake = &mut self.intakes[service.side as usize];
+                service.counted.take(now, &row(&account), intake);
+            }
+        }
+        for place in 0..self.places.len() {
+            if let Some((owner, account)) = self.programs.connection(place) {
+                requests += account.requests.cast_signed();
+                self.take(place, &owner, &row(&account), (now, processes, registry));
+            }
+        }
+        self.make_room(now, registry);
+        self.draw(now, requests);
+        self.before = now;
+        let drops = self.programs.drops();
+        // Said anew when it has doubled: each gap is kept.
+        if drops > 2 * self.drops_said {
+            self.drops_said = drops;
+            let what = "connections or processes for which there was no memory";
+            gaps.say(&REQUESTS.name, what, GapReason::Dropped(drops));
+        }
+    }
+
+    fn take(
+        &mut self,
+        number: usize,
+        owner: &Owner,
+        row: &[i64; WIDTH],
+        (now, processes, registry): (Timestamp, &Processes, &mut Registry),
+    ) {
+        let intake = &mut self.intakes[Side::Server as usize];
+        let place = &mut self.places[number];
+        if place.cookie != owner.cookie
+            && let Some(&(process, role)) = self.parts.get(&owner.tgid)
+            && processes.entity(owner.tgid) == Some(process)
+        {
+            end(place.counted.take(), now, intake, registry);
+            place.cookie = owner.cookie;
+            let path = format!("requests:{}", owner.cookie);
+            let entity = add(registry, (name(owner), path), (process, role), now);
+            let before = place.held.unwrap_or([0; WIDTH]);
+            let since = if self.before == Timestamp::default() {
+                now
+            } else {
+                self.before
+            };
+            place.counted = Some(Counted::new(entity, before, since, intake));
+        }
+        if let Some(counted) = &mut place.counted {
+            counted.take(now, row, intake);
+            place.held = Some(*row);
+        }
+        if processes.entity(owner.tgid).is_none() && place.counted.is_some() {
+            self.take_back(number, now, registry);
+        }
+    }
+
+    /// Takes an account back from its connection.
+    fn take_back(&mut self, number: usize, now: Timestamp, registry: &mut Registry) {
+        // Without it the account is its old owner's as before, and not counted as anybody's.
+        let _ = self.programs.free(number);
+        let intake = &mut self.intakes[Side::Server as usize];
+        end(self.places[number].counted.take(), now, intake, registry);
+    }
+
+    /// Takes accounts back from connections that do not use them, when there is no other left.
+    fn make_room(&mut self, now: Timestamp, registry: &mut Registry) {
+        if self.places.iter().any(|it| it.counted.is_none()) {
+            return;
+        }
+        for number in 0..self.places.len() {
+            let counted = self.places[number].counted.as_ref();
+            if counted.is_some_and(|it| now.ns_since(it.grew) > IDLE_NS) {
+                self.take_back(number, now, registry);
+            }
+        }
+    }
+
+    /// How many of the requests to come are timed, by how many came lately.
+    fn draw(&mut self, now: Timestamp, requests: i64) {
+        let seconds = now.ns_since(self.before) as f64 / 1e9;
+        let rate = (requests - self.requests) as f64 / seconds.max(1e-3);
+        self.requests = requests;
+        self.programs
+            .time((self.most_timed / rate.max(1.0)).min(1.0));
+    }
+
+    /// Ends all series.
+    pub(crate) fn finish(&mut self) {
+        for service in self.services.iter_mut().flatten() {
+            let intake = &mut self.intakes[service.side as usize];
+            service.counted.last.finish(intake);
+        }
+        for counted in self.places.iter_mut().filter_map(|it| it.counted.as_mut()) {
+            counted
+                .last
+                .finish(&mut self.intakes[Side::Server as usize]);
+        }
+    }
+}
+
+impl Counted {
+    /// From a time on at which its account held that much already.
+    fn new(entity: EntityId, before: [i64; WIDTH], since: Timestamp, intake: &mut Intake) -> Self {
+        let mut last = LastSeen::new(entity, WIDTH);
+        last.take(since, &[0; WIDTH], intake);
+        Self {
+            last,
+            before,
+            grew: since,
+        }
+    }
+
+    fn take(&mut self, now: Timestamp, row: &[i64; WIDTH], intake: &mut Intake) {
+        let mut grown = *row;
+        let growth = grown.iter_mut().zip(&self.before);
+        growth.for_each(|(value, before)| *value -= before);
+        if self.last.values() != grown {
+            self.grew = now;
+        }
+        self.last.take(now, &grown, intake);
+    }
+}
+
+/// By what a reading of the clock costs here: 20 to 250 ns, by the machine's clock.
+fn most_timed() -> f64 {
+    const TRIES: u32 = 10;
+    const ROUND: u32 = 100;
+    let round = |_| {
+        let start = boottime();
+        (0..ROUND).for_each(|_| _ = std::hint::black_box(boottime()));
+        boottime().ns_since(start)
+    };
+    // The least: others may have had the CPU.
+    let least_ns = (0..TRIES).map(round).min().unwrap_or_default();
+    let reading_ns = (least_ns as f64 / f64::from(ROUND)).max(10.0);
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from) as f64;
+    cpus * TIMING_SHARE * 1e9 / (READINGS * reading_ns)
+}
+
+fn end(counted: Option<Counted>, now: Timestamp, intake: &mut Intake, registry: &mut Registry) {
+    if let Some(mut counted) = counted {
+        counted.last.finish(intake);
+        registry.vanish(counted.last.entity(), now);
+    }
+}
+
+fn add(
+    registry: &mut Registry,
+    (name, path): (String, String),
+    (process, role): (EntityId, Role),
+    now: Timestamp,
+) -> EntityId {
+    let entity = Entity::new(EntityKind::Connection, name, path);
+    let id = registry.add(entity, Some(process), now);
+    registry.change(id, now, |record| record.role = role);
+    id
+}
+
+/// A row of either table.
+fn row(account: &Account) -> [i64; WIDTH] {
+    let mut row = [0; WIDTH];
+    row[..FIRST_BUCKET].copy_from_slice(&[
+        account.requests.cast_signed(),
+        account.merged.cast_signed(),
+        account.unasked.cast_signed(),
+        account.timed_by_bucket.iter().sum::<u64>().cast_signed(),
+        account.ns.cast_signed(),
+    ]);
+    for (to, count) in row[FIRST_BUCKET..].iter_mut().zip(&account.timed_by_bucket) {
+        *to = count.cast_signed();
+    }
+    row
+}
+
+/// What a person calls a connection: TCP as in the table of connections, a unix socket by who is at the
+/// other end.
+fn name(owner: &Owner) -> String {
+    const AF_INET: u32 = 2;
+    const AF_INET6: u32 = 10;
+    let address = |bytes: [u8; 16], port: u32| {
+        let [a, b, c, d, ..] = bytes;
+        let ip = match owner.family {
+            AF_INET => IpAddr::from(Ipv4Addr::from([a, b, c, d])),
+            _ => IpAddr::from(Ipv6Addr::from(bytes)).to_canonical(),
+        };
+        SocketAddr::new(ip, port as u16)
+    };
+    match owner.family {
+        AF_INET | AF_INET6 => format!(
+            "{}-{}",
+            address(owner.local, owner.local_port),
+            address(owner.peer, owner.peer_port)
+        ),
+        _ => format!("unix socket of pid {}", owner.peer_port),
+    }
+}

@@ -1,0 +1,124 @@
+//! Requests: how many there were and how long they took, at the sockets of servers and of the generator.
+//!
+//! Seen by the kernel at the sockets (`bpf/requests.bpf.c`), whatever the protocol: at the server from a
+//! request's arrival to the last byte of its reply, at the generator from sending it to the last byte
+//! received. The sampler fills the tables where the programs load. Times are told as a histogram whose
+//! buckets are columns: their growth over any window and over any set of entities adds up.
+
+use std::sync::LazyLock;
+
+use model::{Column, ColumnKind, EntityKind, Quality, Table, Unit};
+
+/// Bounds of buckets: four per octave, from the first of these powers of two on.
+const FIRST_OCTAVE: u32 = 13;
+const OCTAVES: u32 = 22;
+/// Columns before the buckets.
+pub const FIRST_BUCKET: usize = 5;
+/// Buckets: one for what is shorter than all bounds, and one for what is longer.
+pub const BUCKETS: usize = 4 * OCTAVES as usize + 2;
+/// All columns.
+pub const WIDTH: usize = FIRST_BUCKET + BUCKETS;
+
+const SERVED: &str = "sk_data_ready, sock_recv_length, sock_send_length by BPF";
+const CALLED: &str = "sock_send_length, sock_recv_length by BPF";
+
+/// Requests at the server's sockets.
+pub static REQUESTS: LazyLock<Table> = LazyLock::new(|| {
+    Table {
+    name: "requests".into(),
+    entity: EntityKind::Connection,
+    help: "Requests that target and dependencies answered over TCP and unix stream sockets: of single connections, and of each service those of all its other connections.".into(),
+    columns: columns(SERVED, "from its arrival to the last byte of the reply"),
+}
+});
+
+/// The same at the generator's.
+pub static CALLS: LazyLock<Table> = LazyLock::new(|| Table {
+    name: "calls".into(),
+    entity: EntityKind::Connection,
+    help: "Requests that the generator sent over TCP and unix stream sockets, and was answered."
+        .into(),
+    columns: columns(CALLED, "from its sending to the last byte received"),
+});
+
+fn columns(source: &'static str, duration: &str) -> std::borrow::Cow<'static, [Column]> {
+    let counter = |name: String, unit, help: String| Column {
+        name: name.into(),
+        unit,
+        kind: ColumnKind::Counter,
+        quality: Quality::Exact,
+        help: help.into(),
+        source: source.into(),
+        since: "6.3".into(),
+    };
+    let mut columns = vec![
+        counter(
+            "requests".to_owned(),
+            Unit::Count,
+            "Requests answered. What is sent in one go and answered in one go is one, whatever it holds."
+                .to_owned(),
+        ),
+        counter(
+            "merged".to_owned(),
+            Unit::Count,
+            "Of these, those that more than one may be in: more had come before the reply was done, or the reply was sent in many small pieces. Where they are many, requests are pipelined and this is no count of them."
+                .to_owned(),
+        ),
+        counter(
+            "unasked".to_owned(),
+            Unit::Count,
+            "Sends that answer no request: greetings, notifications, replication.".to_owned(),
+        ),
+        counter(
+            "timed".to_owned(),
+            Unit::Count,
+            "Requests that were timed: where they are many, those are drawn by lot.".to_owned(),
+        ),
+        counter(
+            "timed_ns".to_owned(),
+            Unit::Nanoseconds,
+            format!("How long those that were timed took together, each {duration}."),
+        ),
+    ];
+    let bounds = (0..BUCKETS)
+        .map(|bucket| upper_ns(bucket).map_or("longer".to_owned(), |ns| format!("under_{ns}_ns")));
+    let help = "How many of those that were timed took less than that, and not less than the bound before.";
+    columns.extend(bounds.map(|name| counter(name, Unit::Count, help.to_owned())));
+    columns.into()
+}
+
+/// What times in a bucket are below, ns; `None` for the last.
+fn upper_ns(bucket: usize) -> Option<u64> {
+    let (octave, quarter) = (bucket as u32 / 4, bucket as u64 % 4);
+    (bucket + 1 < BUCKETS).then(|| (4 + quarter) << (FIRST_OCTAVE + octave - 2))
+}
+
+/// What times in the bucket of a column are below, ns: infinite for the last; `None` for a column that
+/// is no bucket.
+pub fn bound_ns(column: &str) -> Option<f64> {
+    if column == "longer" {
+        return Some(f64::INFINITY);
+    }
+    let ns = column.strip_prefix("under_")?.strip_suffix("_ns")?;
+    ns.parse::<u64>().ok().map(|ns| ns as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_are_four_per_octave_from_8_us_to_34_s() {
+        let columns = &REQUESTS.columns;
+        assert_eq!(columns.len(), WIDTH);
+        let bounds: Vec<f64> = columns.iter().filter_map(|it| bound_ns(&it.name)).collect();
+        assert_eq!(bounds.len(), BUCKETS);
+        assert_eq!(
+            bounds[..6],
+            [8192.0, 10240.0, 12288.0, 14336.0, 16384.0, 20480.0]
+        );
+        assert_eq!(bounds[BUCKETS - 2..], [34_359_738_368.0, f64::INFINITY]);
+        assert!(bounds.is_sorted());
+        assert_eq!(bound_ns("requests"), None);
+    }
+}

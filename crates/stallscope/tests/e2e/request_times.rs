@@ -1,0 +1,274 @@
+//! Requests as the kernel sees them at the sockets, beside pgbench's own count and its own clock.
+
+use std::fs;
+
+use analysis::RequestTimes;
+use model::{Provenance, Role, Timeline};
+
+use crate::needs;
+use crate::place::{JSON, Place};
+use crate::postgres::{self, Postgres};
+use crate::process::{Ended, Running};
+
+const CLIENTS: f64 = 4.0;
+/// What others do on these CPUs between pgbench's clock and ours makes some tries fail.
+const TRIES: usize = 4;
+
+/// Where pgbench finds the server.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Way {
+    Tcp,
+    Unix,
+}
+
+impl Way {
+    /// What pgbench asks before it begins: each client says who it is, and over TCP asks before whether
+    /// it may encrypt; so does a first connection, which asks for two things more.
+    fn start_up(self) -> f64 {
+        (CLIENTS + 1.0) * self.to_connect() + 2.0
+    }
+
+    fn to_connect(self) -> f64 {
+        match self {
+            Way::Tcp => 2.0,
+            Way::Unix => 1.0,
+        }
+    }
+}
+
+/// What was recorded of a load that ran while target and generator were known, and what it said.
+struct Recorded {
+    place: Place,
+    timeline: Timeline,
+    ended: Ended,
+}
+
+impl Recorded {
+    fn times(&self, table: &str, role: Role) -> RequestTimes {
+        let times = RequestTimes::over(&self.timeline, table, role, self.timeline.window);
+        times.expect("there were requests")
+    }
+
+    fn served(&self) -> RequestTimes {
+        self.times("requests", Role::Target)
+    }
+
+    fn calls(&self) -> RequestTimes {
+        self.times("calls", Role::Generator)
+    }
+
+    /// Transactions by pgbench's closing report.
+    fn transactions(&self) -> f64 {
+        const LABEL: &str = "number of transactions actually processed: ";
+        let text = self.ended.out_text();
+        let line = text.lines().find_map(|line| line.strip_prefix(LABEL));
+        let number = line.and_then(|it| it.split('/').next()?.parse().ok());
+        number.expect("pgbench says so")
+    }
+
+    /// The latencies that pgbench logged, ns, in rising order.
+    fn logged(&self) -> Vec<f64> {
+        let entries = fs::read_dir(self.place.path()).expect("the folder is there");
+        let logs = entries.flatten().map(|it| it.path());
+        let texts = logs.filter_map(|it| {
+            let is_log = it.file_name()?.to_str()?.starts_with("each.");
+            is_log.then(|| fs::read_to_string(&it).expect("pgbench wrote it"))
+        });
+        let latency = |line: &str| Some(line.split(' ').nth(2)?.parse::<f64>().ok()? * 1e3);
+        let mut all: Vec<f64> = texts
+            .flat_map(|it| it.lines().filter_map(latency).collect::<Vec<_>>())
+            .collect();
+        all.sort_by(f64::total_cmp);
+        all
+    }
+}
+
+/// Records a load from before it begins until after it has ended; `None` where programs are not allowed.
+fn record(postgres: &Postgres, way: Way, load: &str) -> Option<Recorded> {
+    let place = Place::new();
+    let target = format!("port:{}", postgres.port());
+    let script = format!("sleep 0.7; {load}; sleep 0.3");
+    let words = [
+        "run", "-q", "--json", JSON, "--target", &target, "--", "sh", "-c", &script,
+    ];
+    let mut command = postgres.stallscope(&place, &words);
+    if way == Way::Tcp {
+        command.env("PGHOST", "127.0.0.1");
+    }
+    let ended = Running::start(command).end();
+    ended.status(0);
+    let report = place.report();
+    if let Some(why) = report.cost.programs["requests"].as_deref() {
+        needs::skip(&format!("programs in the kernel: {why}"));
+        return None;
+    }
+    let timeline = place.opened().timeline;
+    Some(Recorded {
+        place,
+        timeline,
+        ended,
+    })
+}
+
+/// The server for these tests, which want root.
+fn running() -> Option<(&'static Postgres, std::sync::MutexGuard<'static, ()>)> {
+    needs::root().then(postgres::running)?
+}
+
+/// What was counted is what was done, within a thousandth, at both ends.
+#[track_caller]
+fn assert_counts(recorded: &Recorded, done: f64, besides: f64) {
+    for times in [recorded.served(), recorded.calls()] {
+        let apart = (times.requests - done - besides).abs();
+        let counted = times.requests;
+        println!("counted {counted} of {done} and {besides}");
+        assert!(apart <= done / 1e3, "{counted} of {done} and {besides}");
+        assert!(times.merged < 0.02 * counted, "{times:?}");
+    }
+}
+
+#[test]
+fn requests_are_pgbenchs_statements_and_their_times_those_of_its_own_clock() {
+    let Some((postgres, _alone)) = running() else {
+        return;
+    };
+    let ways = [
+        (Way::Tcp, "simple"),
+        (Way::Unix, "simple"),
+        (Way::Tcp, "extended"),
+        (Way::Unix, "prepared"),
+    ];
+    for (way, protocol) in ways {
+        let mut said = Vec::new();
+        let agree = (0..TRIES).any(|_| {
+            let load =
+                format!("pgbench -n -l --log-prefix=each -c 4 -j 2 -T 2 -S -M {protocol} bench");
+            let Some(recorded) = record(postgres, way, &load) else {
+                return true;
+            };
+            // Each client prepares its statement once.
+            let prepared = if protocol == "prepared" { CLIENTS } else { 0.0 };
+            let done = recorded.transactions();
+            assert_counts(&recorded, done, way.start_up() + prepared);
+            let both = beside_the_log(&recorded);
+            println!("{way:?} {protocol}: {both:?}");
+            said.push(both.clone());
+            both.is_ok()
+        });
+        assert!(agree, "{way:?} {protocol}: {said:#?}");
+    }
+}
+
+/// Mean and p99 in us. The generator's side is pgbench's own within 25 us and 2 %, and the server's is
+/// below it.
+fn beside_the_log(recorded: &Recorded) -> Result<String, String> {
+    let log = recorded.logged();
+    let own = [
+        log.iter().sum::<f64>() / log.len() as f64,
+        log[log.len() * 99 / 100],
+    ];
+    let told = |times: RequestTimes| {
+        let both = [times.mean_ns(), times.quantile_ns(0.99)];
+        both.map(|it| it.expect("some were timed"))
+    };
+    let (calls, served) = (told(recorded.calls()), told(recorded.served()));
+    let near = (0..2).all(|it| (calls[it] - own[it]).abs() <= 25e3 + 0.02 * own[it]);
+    let below = (0..2).all(|it| served[it] < calls[it]);
+    let us = |both: [f64; 2]| both.map(|ns| (ns / 1e3).round());
+    let words = format!(
+        "pgbench {:?}, generator {:?}, server {:?}",
+        us(own),
+        us(calls),
+        us(served)
+    );
+    if near && below { Ok(words) } else { Err(words) }
+}
+
+#[test]
+fn statements_connections_and_pipelines_are_counted_as_they_come() {
+    let Some((postgres, _alone)) = running() else {
+        return;
+    };
+    let Some(recorded) = record(postgres, Way::Tcp, "pgbench -n -c 4 -j 2 -T 2 bench") else {
+        return;
+    };
+    assert_counts(
+        &recorded,
+        7.0 * recorded.transactions(),
+        Way::Tcp.start_up(),
+    );
+
+    let load = "pgbench -n -c 2 -t 100 -C -S bench";
+    let recorded = record(postgres, Way::Unix, load).expect("as before");
+    let each = Way::Unix.to_connect() + 1.0;
+    assert_counts(&recorded, each * recorded.transactions(), each + 1.0);
+
+    // What is sent in one go and answered in one go is one.
+    let script = "\\startpipeline\\nselect 1;\\nselect 2;\\nselect 3;\\n\\endpipeline\\n";
+    let load = format!(
+        "printf '{}' > pipeline; pgbench -n -c 4 -j 2 -T 2 -M extended -f pipeline bench",
+        script.replace('\\', "\\\\").replace("\\\\n", "\\n")
+    );
+    let recorded = record(postgres, Way::Tcp, &load).expect("as before");
+    assert_counts(&recorded, recorded.transactions(), Way::Tcp.start_up());
+}
+
+#[test]
+fn replication_copies_and_notifications_spoil_no_request_times() {
+    let Some((postgres, _alone)) = running() else {
+        return;
+    };
+    let load = "mkdir wal; pg_receivewal -D wal --no-sync & wal=$!; \
+        (echo 'listen news;'; sleep 3) | psql -q bench & \
+        pgbench -n -c 4 -j 2 -T 2 bench; \
+        psql -q -c 'copy pgbench_accounts to stdout' bench > copied; \
+        psql -q -c 'create temp table t (like pgbench_accounts); copy t from stdin' bench < copied; \
+        kill $wal; wait";
+    let Some(recorded) = record(postgres, Way::Unix, load) else {
+        return;
+    };
+    let done = 7.0 * recorded.transactions();
+    let times = recorded.served();
+    println!("{times:?}");
+    // What the others asked for besides: each its start, and a handful of statements.
+    assert!(
+        (done..done * 1.001 + 40.0).contains(&times.requests),
+        "{times:?}"
+    );
+    let p99 = times.quantile_ns(0.99).expect("some were timed");
+    let longest = recorded.logged().last().copied();
+    assert!(p99 < 1e9 && longest.is_none(), "{times:?}");
+}
+
+#[test]
+fn a_service_that_nobody_speaks_for_has_throughput_and_latency() {
+    let Some((postgres, _alone)) = running() else {
+        return;
+    };
+    let place = Place::new();
+    let mut load = postgres.client("pgbench");
+    load.args(["-n", "-c", "4", "-j", "2", "-S", "-T", "7", "bench"]);
+    let load = Running::start(load);
+    let target = format!("port:{}", postgres.port());
+    let ended = place.run(&["record", "--for", "5s", "--json", JSON, "--target", &target]);
+    ended.status(0);
+    let report = place.report();
+    if let Some(why) = report.cost.programs["requests"].as_deref() {
+        return needs::skip(&format!("programs in the kernel: {why}"));
+    }
+    ended.says("request times seen in the kernel");
+    let signal = |name: &str| report.signals.iter().find(|it| it.name == name);
+    let throughput = signal("throughput").expect("it is known");
+    assert_eq!(throughput.provenance, Provenance::Kernel);
+    let tps = throughput.mean.expect("there were requests");
+    let own = load.end().out_text();
+    let own = own.lines().find_map(|line| line.strip_prefix("tps = "));
+    let own: f64 = own
+        .and_then(|it| it.split(' ').next()?.parse().ok())
+        .expect("pgbench says so");
+    assert!((0.5..2.0).contains(&(tps / own)), "{tps} and {own}");
+    let latency = signal("latency").expect("it is known");
+    let quantiles: Vec<f64> = latency.quantiles.iter().map(|it| it.value).collect();
+    assert!(quantiles.len() >= 4 && quantiles.is_sorted(), "{latency:?}");
+    assert!(latency.mean.is_some_and(|it| it > 0.0), "{latency:?}");
+}
