@@ -247,9 +247,7 @@ impl Wakeups {
         pool.wakers += 1;
         let path = format!("{}/waker:{}", woken.path, pool.wakers);
         let entity = Entity::new(EntityKind::Waker, name, path);
-        let entity = around
-            .registry
-            .add(entity, Some(between.woken), around.now);
+        let entity = around.registry.add(entity, Some(between.woken), around.now);
         let mut sums = [0; WIDTH];
         sums[WAITS + 1..].copy_from_slice(&[
             between.class as i64,

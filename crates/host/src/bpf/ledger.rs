@@ -278,6 +278,6 @@ pub(crate) use wakeups::{Pair, Room, Sum};
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
-mod woken;
-#[cfg(test)]
 mod waits;
+#[cfg(test)]
+mod woken;

@@ -110,12 +110,7 @@ impl Ledger {
         let mut count = pairs.len() as u32;
         // SAFETY: `count` keys as long as the map's, which are read only.
         let answer = unsafe {
-            bpf_map_delete_batch(
-                map,
-                pairs.as_ptr().cast(),
-                &raw mut count,
-                std::ptr::null(),
-            )
+            bpf_map_delete_batch(map, pairs.as_ptr().cast(), &raw mut count, std::ptr::null())
         };
         if answer < 0 {
             return Err(Errno::from_raw_os_error(-answer).into());

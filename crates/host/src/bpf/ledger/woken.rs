@@ -116,7 +116,11 @@ fn a_wait_for_a_lock_is_told_with_who_held_it_and_what_it_did() {
     let sum = burnt.one(asleep::FUTEX, POOL, "holds # #", asleep::SLEEP);
     // On a busy machine it waits for a CPU while it means to work.
     let worked = sum.on_cpu_ns + sum.ready_ns;
-    assert!(sum.on_cpu_ns > 0 && worked * 10 >= LONG_NS * 9, "{}", burnt.shown());
+    assert!(
+        sum.on_cpu_ns > 0 && worked * 10 >= LONG_NS * 9,
+        "{}",
+        burnt.shown()
+    );
     for (one, woken) in [(slept.all(), &slept), (burnt.all(), &burnt)] {
         let parts = one.on_cpu_ns + one.ready_ns + one.blocked_ns;
         assert!(parts <= one.ns + 20_000, "{}", woken.shown());
@@ -181,7 +185,11 @@ fn others_and_interrupts_are_told_from_own_threads() {
     println!("by another: {}", woken.shown());
     let number = other.id().to_string();
     let sum = woken.one(asleep::INPUT, OTHER, &number, ON_CPU);
-    assert!(sum.ns > LONG_NS && sum.blocked_ns + sum.on_cpu_ns == 0, "{}", woken.shown());
+    assert!(
+        sum.ns > LONG_NS && sum.blocked_ns + sum.on_cpu_ns == 0,
+        "{}",
+        woken.shown()
+    );
     other.wait().expect("it is a child");
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let local = listener.local_addr().expect("an address");
