@@ -15,7 +15,7 @@ pub(super) const CAUSE: Cause = Cause {
     help: "Threads of the target wait for each other's locks (futex, or internal locks of the database).",
     about: "the target",
     kind: Kind::Limit,
-    told_by: "Threads that serve requests are met in futex, or say that they wait for an internal lock. A crowd behind a thread in fsync is io.sync and not said again. Idle workers of a pool wait in futex too: where more time was spent there than requests took, or where no response time is known, this cannot be told. Which lock it is, and who holds it, needs stacks.",
+    told_by: "Threads that serve requests are met in futex, or say that they wait for an internal lock. A crowd behind a thread in fsync is io.sync and not said again. Idle workers of a pool wait in futex too: where more time was spent there than requests took, or where no response time is known, this cannot be told. Where programs in the kernel are allowed, it is said who ended the waits, and what was done meanwhile in the end, behind however many locks. Which lock it is needs stacks.",
     judge,
 };
 
@@ -82,7 +82,7 @@ fn holder(facts: &Facts<'_>) -> Option<String> {
         .filter(|(class, _)| *class != LedgerClass::Unknown)?;
     let waker = &facts.timeline.entities.get(waker)?.entity.name;
     Some(format!(
-        "{waker}, which ended {} of the waits; {} of them were waits for somebody {}",
+        "{waker}, which ended {} of these waits; {} of the time that was somebody {}",
         percent(part),
         percent(ended),
         label(class)
