@@ -2,10 +2,10 @@
 /*
  * Where does the time of each thread go?
  *
- * Hooks: sched_switch, sched_wakeup, sched_wakeup_new, sched_migrate_task, sched_process_fork,
- * sched_process_exec, sched_process_exit; for the sets, where the kernel has them,
- * mm_vmscan_direct_reclaim_begin and _end, mm_vmscan_memcg_reclaim_begin and _end. User space runs `read`
- * as often as it likes.
+ * Hooks: sched_switch, sched_waking, sched_wakeup, sched_wakeup_new, sched_migrate_task,
+ * sched_process_fork, sched_process_exec, sched_process_exit, task_rename; for the sets, where the kernel
+ * has them, mm_vmscan_direct_reclaim_begin and _end, mm_vmscan_memcg_reclaim_begin and _end. User space
+ * runs `read` as often as it likes.
  * Times are the scheduler's own (rq->clock), which it has just read whenever it tells us of an event:
  * one time for all that an event changes, at no cost, and the clock that run_delay and
  * sum_exec_runtime are counted with.
@@ -25,6 +25,7 @@
 #include "lib/reading.bpf.h"
 #include "lib/set_reading.bpf.h"
 #include "lib/thread_page.bpf.h"
+#include "lib/wakeup.bpf.h"
 
 /* BPF_TASK_ITER_ALL_THREADS */
 #define ALL_THREADS 1
@@ -80,7 +81,8 @@ static __always_inline void wake(struct task_struct *task)
 	struct thread *thread = thread_of(task, run_queue_of(bpf_get_smp_processor_id()));
 	struct run_queue *queue;
 	struct rq *rq;
-	__u64 now, waited = 0;
+	__u64 now, waited = 0, from;
+	bool was_blocked;
 
 	if (!thread || thread->part == LEDGER_REST)
 		return;
@@ -103,12 +105,43 @@ static __always_inline void wake(struct task_struct *task)
 	if (thread->state == LEDGER_BLOCKED)
 		waited = elapsed(thread->wait_apart_ns, wait_apart(thread, delay_at(task, now)));
 	waited = waited < elapsed(thread->since, now) ? waited : 0;
+	was_blocked = thread->state == LEDGER_BLOCKED;
+	from = thread->since;
 	close(thread, queue, rq->cpu, now - waited, 0);
+	if (was_blocked)
+		note_wait(thread, from, now - waited);
 	thread->state = LEDGER_QUEUED;
 	start_waiting(thread, queue, queue, rq->cpu, now);
 	step(thread);
 	step(queue);
 	count_as(&thread->member, rq->cpu, now, share_of_ready(task));
+	if (was_blocked && thread->waking.by)
+		count_wakeup(task, thread, from, now - waited);
+}
+
+/* Here the waker runs; it is told again when the thread can be run. */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_waking, struct task_struct *task)
+{
+	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
+
+	if (!thread || thread->state != LEDGER_BLOCKED)
+		return 0;
+	thread->waking.by = WAKEUP_BY_UNKNOWN;
+	if (is_for_somebody(thread->class))
+		note_waker(thread);
+	return 0;
+}
+
+/* An exec too is told so. */
+SEC("tp_btf/task_rename")
+int BPF_PROG(on_rename, struct task_struct *task)
+{
+	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
+
+	if (thread)
+		thread->pool = 0;
+	return 0;
 }
 
 SEC("tp_btf/sched_wakeup")

@@ -129,8 +129,10 @@ struct ledger_record {
 	__u32 state;
 	/* Whether run_apart_ns and wait_apart_ns could be told this time. */
 	__u32 compared;
+	/* Its pool's number (wakeup.h); 0 until it is asked for. */
+	__u64 pool;
 };
-_Static_assert(sizeof(struct ledger_record) == 16 + 8 * (1 + LEDGER_CLASSES + LEDGER_HOLDERS + 3) + 32,
+_Static_assert(sizeof(struct ledger_record) == 16 + 8 * (1 + LEDGER_CLASSES + LEDGER_HOLDERS + 3) + 40,
 	       "as the reader has it");
 
 /* One thread of target or generator that has ended. */

@@ -43,6 +43,14 @@ struct mm_struct;
 struct thread_info {
 	unsigned int status; /* x86 */
 	unsigned int cpu; /* since 5.16 */
+	struct {
+		unsigned int count;
+	} preempt; /* arm64 */
+};
+
+/* x86, from 6.2 to 6.14 */
+struct pcpu_hot {
+	int preempt_count;
 };
 
 struct seqcount {

@@ -154,6 +154,7 @@ static __noinline int read_thread(struct task_struct *task)
 	}
 	record->tid = task->pid;
 	record->tgid = task->tgid;
+	record->pool = thread->pool;
 	if (has_events(thread)) {
 		if (!copy_thread(task, thread, record, &present)) {
 			torn++;

@@ -30,6 +30,24 @@ struct found {
 	__u64 held_ns[LEDGER_HOLDERS];
 };
 
+/* A thread's last wait, and how long it had had a CPU before. */
+struct last_wait {
+	__u32 class;
+	__u64 from;
+	__u64 until;
+	__u64 on_cpu_ns;
+};
+
+/* Who is about to wake a thread (enum wakeup_by), its last wait, how long it had a CPU since and before the
+ * time since which it runs now. */
+struct waking {
+	__u32 by;
+	__u64 waker;
+	struct last_wait last;
+	__u64 ran_ns;
+	__u64 runs_since;
+};
+
 /* One thread's page of the books. */
 struct thread {
 	/* Odd while it is being changed. */
@@ -66,6 +84,10 @@ struct thread {
 	__u64 parent_tgid;
 	/* The set that it is in (set.bpf.h). */
 	struct membership member;
+	/* Of target and generator: its pool's number (lib/wakeup.bpf.h), 0 until it is asked for. */
+	__u64 pool;
+	struct last_wait last;
+	struct waking waking;
 };
 
 struct {
@@ -117,6 +139,7 @@ static __always_inline struct thread *thread_of(struct task_struct *task, struct
 		step(thread);
 		thread->state = LEDGER_UNSEEN;
 		__builtin_memset(&thread->account, 0, sizeof(thread->account));
+		thread->last.until = 0;
 		step(thread);
 	}
 	return thread;

@@ -24,6 +24,7 @@ use crate::signals::{self, Bin, Mean};
 use crate::slices::{Slice, Slicing, throttled_over};
 use crate::subject::{Subject, subject};
 use crate::thresholds::Thresholds;
+use crate::waits_for::{Ends, WaitsFor};
 
 /// Whether the whole run is judged, or one of its phases: then what is not known to have happened in
 /// the phase does not count.
@@ -59,6 +60,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) account: Option<Account>,
     /// The same second by second, for intervals.
     pub(crate) slices: Vec<Slice>,
+    /// Where the target's waits for locks end; `None` where that was not told, and where there were none.
+    pub(crate) ends: Option<Ends>,
     /// `None` when /proc/stat was not recorded.
     pub(crate) machine: Option<Machine>,
     pub(crate) cpu: CpuUse,
@@ -101,6 +104,7 @@ pub(crate) fn measure<'a>(
     let machine = machine(timeline, window);
     let effective_cpus = effective_cpus(timeline, meta, window);
     let groups = target_groups(timeline);
+    let ends = WaitsFor::of(timeline, window).and_then(|waits| waits.locks());
     let slicing = Slicing {
         timeline,
         meta,
@@ -110,14 +114,20 @@ pub(crate) fn measure<'a>(
         groups: &groups,
         cpus: effective_cpus,
         synced: thresholds.io_sync.synced,
+        ends: ends.as_ref(),
     };
     let slices = slicing.slices();
     if let Some(target) = &mut target {
         let throttled = throttled_over(&slices, signal.map_or(window, |mean| mean.span));
         for ledger in [&mut target.serving_ledger, &mut target.ledger] {
             ledger.shift(LedgerClass::CpuWait, LedgerClass::Throttled, throttled);
-            let span_ns = window.len_ns() as f64;
-            ledger.queue_behind_sync(span_ns, thresholds.io_sync.synced, signal.is_some());
+            match &ends {
+                Some(ends) => ledger.pass_on(ends),
+                None => {
+                    let span_ns = window.len_ns() as f64;
+                    ledger.queue_behind_sync(span_ns, thresholds.io_sync.synced, signal.is_some());
+                }
+            }
         }
     }
     let cpu = cpu_use(
@@ -164,6 +174,7 @@ pub(crate) fn measure<'a>(
         generator,
         signal,
         account,
+        ends,
         slices,
         machine,
         cpu,

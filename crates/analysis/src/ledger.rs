@@ -9,6 +9,7 @@ use model::{AccountItem, Hidden, LedgerClass, Quality, ThreadsAccount, Window};
 use sensors::ledger::HOLDERS;
 
 use crate::books::{Counted, Holder};
+use crate::waits_for::Ends;
 
 /// Time by class, ns; the parts add up to `wall_ns`.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -206,6 +207,16 @@ impl Ledger {
         for class in [LedgerClass::InternalLock].into_iter().chain(futex) {
             self.shift(class, LedgerClass::SyncQueue, self.get(class) * synced);
         }
+    }
+
+    /// Passes the time in locks on as it is known where it ended: behind another's sync, or behind somebody
+    /// who waited for work, which is to be idle in futex. The other ends are those of a lock.
+    pub(crate) fn pass_on(&mut self, ends: &Ends) {
+        let synced = ends.part(LedgerClass::Sync) + ends.part(LedgerClass::SyncQueue);
+        let idle = ends.part(LedgerClass::Input);
+        let waited = self.sum(&[LedgerClass::Futex, LedgerClass::InternalLock]);
+        self.shift(LedgerClass::Futex, LedgerClass::Input, waited * idle);
+        self.wait_behind(synced / (1.0 - idle).max(synced).max(f64::EPSILON), true);
     }
 
     /// Time in several classes.

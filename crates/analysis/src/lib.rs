@@ -39,6 +39,7 @@ mod slices;
 mod steal;
 mod subject;
 mod thresholds;
+mod waits_for;
 mod watched;
 mod words;
 

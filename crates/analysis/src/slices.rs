@@ -6,6 +6,7 @@ use crate::ledger::{self, Ledger};
 use crate::rest::at_rest;
 use crate::signals::{self, Bin};
 use crate::subject::serving_threads;
+use crate::waits_for::Ends;
 use crate::watched::Watched;
 
 /// One second of the account.
@@ -50,6 +51,8 @@ pub(crate) struct Slicing<'a> {
     pub(crate) cpus: u32,
     /// Part of the time for which some thread must sync for others to be waiting behind it.
     pub(crate) synced: f64,
+    /// Where waits for locks end, if that was told.
+    pub(crate) ends: Option<&'a Ends>,
 }
 
 impl Slicing<'_> {
@@ -124,7 +127,13 @@ impl Slicing<'_> {
         };
         ledger.shift(LedgerClass::CpuWait, LedgerClass::Throttled, estimated_ns);
         ledger.spread_unsampled();
-        ledger.queue_behind_sync(window.len_ns() as f64, self.synced, response_ns.is_some());
+        match self.ends {
+            Some(ends) => ledger.pass_on(ends),
+            None => {
+                let span_ns = window.len_ns() as f64;
+                ledger.queue_behind_sync(span_ns, self.synced, response_ns.is_some());
+            }
+        }
         Some(Slice {
             window,
             total_ns: response_ns.unwrap_or_else(|| ledger.busy_ns()),

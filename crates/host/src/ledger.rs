@@ -3,6 +3,7 @@
 //! Every 100 ms the books are read, and each account beside the kernel's own of the same thread. Once a
 //! second the other processes are read: how long each had a CPU, and kept the target from one.
 
+mod carried;
 mod departed;
 
 use std::collections::HashMap;
@@ -18,8 +19,10 @@ use crate::intake::{Intake, LastSeen};
 use crate::processes::Processes;
 use crate::registry::Registry;
 use crate::sets::Services;
+use crate::wakeups::{Around, Wakeups};
 use crate::words::{Told, WordPlace, Words};
 
+use carried::carry_over;
 use departed::Departed;
 
 /// The two accounts of a thread may differ by so much between two readings, or by a thousandth of the
@@ -79,6 +82,7 @@ pub(crate) struct Books {
     /// Rows of threads, and of the other processes.
     intakes: [Intake; 2],
     agreement: Agreement,
+    wakeups: Wakeups,
 }
 
 impl Books {
@@ -96,6 +100,7 @@ impl Books {
             round: 0,
             intakes: [Intake::new(&THREAD_LEDGER), Intake::new(&PROCESS_LEDGER)],
             agreement: Agreement::default(),
+            wakeups: Wakeups::new(),
         })
     }
 
@@ -287,9 +292,30 @@ impl Books {
         read.for_each(|process| process.last.take(now, &process.sums, intake));
     }
 
+    /// Reads who woke whom since the last time; after `sample`.
+    pub(crate) fn note_wakeups(
+        &mut self,
+        now: Timestamp,
+        processes: &Processes,
+        (gaps, registry): (&mut Gaps, &mut Registry),
+    ) {
+        let threads = &self.threads;
+        let thread = |tid| threads.get(&tid).map(|it| it.last.entity());
+        let mut around = Around {
+            now,
+            processes,
+            registry,
+            programs: &mut self.programs,
+        };
+        self.wakeups.let_go(&mut around);
+        self.wakeups.place(thread, &mut around);
+        self.wakeups.sample(gaps, &mut around);
+    }
+
     /// Everything that rows are made of here.
     pub(crate) fn intakes(&mut self) -> impl Iterator<Item = &mut Intake> {
-        self.intakes.iter_mut().chain(&mut self.services.intakes)
+        let own = self.intakes.iter_mut().chain(&mut self.services.intakes);
+        own.chain(&mut self.wakeups.intakes)
     }
 
     /// Looks at the scheduler's clock anew.
@@ -309,6 +335,7 @@ impl Books {
             .values_mut()
             .for_each(|it| it.last.finish(others));
         self.departed.finish(threads);
+        self.wakeups.finish();
         let mut agreement = self.agreement.clone();
         let lost = self.programs.lost().unwrap_or_default();
         if lost.drops > 0 {
@@ -434,57 +461,4 @@ fn account_row(account: &Account, known_since: Timestamp) -> [i64; WIDTH] {
         known_since.as_ns(),
     ]);
     row
-}
-
-/// Has no time run back, nor the sum of all run ahead. The present is taken as it looks at a reading; of a
-/// switch that was not told of the programs learn later, and then some of it was another class's. What
-/// was written there too much stays written until the class has caught up, and the others wait for it.
-fn carry_over(times: &mut [i64], written: &[i64]) {
-    if written.contains(&MISSING) {
-        return;
-    }
-    let both = times.iter().zip(written);
-    let mut over: i64 = both.map(|(ns, written)| (written - ns).max(0)).sum();
-    // Time on a CPU stands first and is known best: waits for one wait rather.
-    for (ns, written) in times.iter_mut().zip(written).rev() {
-        let held = over.min(*ns - written);
-        *ns -= held;
-        over -= held.max(0);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_turns_out_to_be_of_another_class_is_carried_over_and_the_sum_stays() {
-        let mut written = [0, 0, 0];
-        for (times, expected) in [
-            ([10, 0, 0], [10, 0, 0]),
-            // 42 waited for nobody, as it looks.
-            ([10, 0, 42], [10, 0, 42]),
-            // It was another; 8 ran since.
-            ([18, 40, 2], [18, 0, 42]),
-            ([28, 41, 2], [28, 1, 42]),
-            // Nobody catches up.
-            ([28, 41, 32], [28, 31, 42]),
-            ([28, 41, 45], [28, 41, 45]),
-        ] {
-            let mut row = times;
-            carry_over(&mut row, &written);
-            assert_eq!(
-                row.iter().sum::<i64>(),
-                times.iter().sum::<i64>(),
-                "{times:?}"
-            );
-            let shrunk = row.iter().zip(&written).any(|(now, before)| now < before);
-            assert!(!shrunk, "{row:?} after {written:?}");
-            assert_eq!(row, expected);
-            written = row;
-        }
-        let mut first = [5, 0, 1];
-        carry_over(&mut first, &[MISSING; 3]);
-        assert_eq!(first, [5, 0, 1], "before the first there was none");
-    }
 }

@@ -49,6 +49,7 @@ pub mod sockets;
 mod split;
 mod stalls;
 mod thread;
+mod wakeups;
 mod words;
 
 pub use bpf::probes::{Probe, probe_costs, request_costs};

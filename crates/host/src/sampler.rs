@@ -427,6 +427,9 @@ impl Sampler {
         {
             let rest = look == Look::Last || now_due.every(LEDGER_REST_TICKS * budget.rest);
             books.sample(stamp(), rest, processes, (&mut scratch.gaps, registry));
+            if rest {
+                books.note_wakeups(stamp(), processes, (&mut scratch.gaps, registry));
+            }
         }
         if let Some(meters) = meters
             && (look == Look::Last || now_due.every(budget.near))

@@ -48,11 +48,16 @@ pub enum EntityKind {
     Connection,
     /// The load generator as seen by itself, or one of its scripts.
     Workload,
+    /// Threads that do one work: those of a process, and of the processes below it that go by its name,
+    /// which are called alike; its parent is that process.
+    Pool,
+    /// Somebody who ends waits of a pool, of one class; its parent is the pool.
+    Waker,
 }
 
 impl EntityKind {
     /// Every kind, in declaration order.
-    pub const ALL: [EntityKind; 11] = [
+    pub const ALL: [EntityKind; 13] = [
         EntityKind::Machine,
         EntityKind::Cgroup,
         EntityKind::Process,
@@ -64,6 +69,8 @@ impl EntityKind {
         EntityKind::Interface,
         EntityKind::Connection,
         EntityKind::Workload,
+        EntityKind::Pool,
+        EntityKind::Waker,
     ];
 
     /// The word used in recordings and in JSON.
@@ -80,6 +87,8 @@ impl EntityKind {
             EntityKind::Interface => "interface",
             EntityKind::Connection => "connection",
             EntityKind::Workload => "workload",
+            EntityKind::Pool => "pool",
+            EntityKind::Waker => "waker",
         }
     }
 }

@@ -31,6 +31,7 @@ mod tcp;
 mod thread;
 pub mod wait_channel;
 pub mod wait_event;
+pub mod wakeup;
 
 pub use affinity::{CpuList, cpus_allowed, cpus_online};
 pub use connection::{CONNECTION, CONNECTION_PERIOD, TcpReading, parse_tcp};
@@ -75,6 +76,8 @@ pub fn tables() -> impl Iterator<Item = &'static model::Table> {
         &stall::PROCESS_STALL,
         &ledger::THREAD_LEDGER,
         &ledger::PROCESS_LEDGER,
+        &wakeup::WAKEUP,
+        &wakeup::THREAD_POOL,
         &request::REQUESTS,
         &request::CALLS,
         &FILESYSTEM,
@@ -98,6 +101,8 @@ pub fn periods() -> impl Iterator<Item = (&'static str, Period)> {
         (&stall::PROCESS_STALL, TICK),
         (&ledger::THREAD_LEDGER, TICK),
         (&ledger::PROCESS_LEDGER, ledger::REST_PERIOD),
+        (&wakeup::WAKEUP, wakeup::PERIOD),
+        (&wakeup::THREAD_POOL, wakeup::PERIOD),
         (&request::REQUESTS, TICK),
         (&request::CALLS, TICK),
         (&FILESYSTEM, FILESYSTEM_PERIOD),

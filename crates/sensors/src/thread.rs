@@ -247,6 +247,8 @@ pub mod syscall {
             0 | 1 | 17 | 18 | 19 | 20 | 295 | 296 | 327 | 328 | 40 | 275 | 326 | 208 => {
                 LedgerClass::ReadWrite
             }
+            // sendto sendmsg sendmmsg
+            44 | 46 | 307 => LedgerClass::Output,
             35 | 230 => LedgerClass::Sleep,
             _ => LedgerClass::OtherCall,
         }
@@ -264,6 +266,8 @@ pub mod syscall {
             82 | 83 | 81 | 227 | 84 | 267 => LedgerClass::Sync,
             // read write readv writev pread64 pwrite64 preadv pwritev sendfile splice preadv2 pwritev2 copy_file_range io_getevents
             63..=71 | 76 | 286 | 287 | 285 | 4 => LedgerClass::ReadWrite,
+            // sendto sendmsg sendmmsg
+            206 | 211 | 269 => LedgerClass::Output,
             101 | 115 => LedgerClass::Sleep,
             _ => LedgerClass::OtherCall,
         }
@@ -278,6 +282,13 @@ pub mod syscall {
             assert_eq!(class("x86_64", 232), Some(LedgerClass::Input));
             assert_eq!(class("aarch64", 232), Some(LedgerClass::OtherCall));
             assert_eq!(class("s390x", 232), None);
+        }
+
+        #[test]
+        fn who_sends_waits_for_the_other_end() {
+            for (architecture, send) in [("x86_64", 44), ("aarch64", 206)] {
+                assert_eq!(class(architecture, send), Some(LedgerClass::Output));
+            }
         }
     }
 }

@@ -22,7 +22,9 @@ export type EntityKind =
   | "filesystem"
   | "interface"
   | "connection"
-  | "workload";
+  | "workload"
+  | "pool"
+  | "waker";
 /**
  * The part an entity plays in what is being measured.
  */

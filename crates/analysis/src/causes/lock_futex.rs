@@ -6,6 +6,7 @@ use super::evidence::{finding, of_wait, share, told_by};
 use super::{Cause, Judgement, Kind, Waiting, explained_by, settled, waits};
 use crate::bounds;
 use crate::facts::Facts;
+use crate::ledger::label;
 use crate::thresholds::Thresholds;
 use crate::words::percent;
 
@@ -14,7 +15,7 @@ pub(super) const CAUSE: Cause = Cause {
     help: "Threads of the target wait for each other's locks (futex, or internal locks of the database).",
     about: "the target",
     kind: Kind::Limit,
-    told_by: "Threads that serve requests are met in futex, or say that they wait for an internal lock. A crowd behind a thread in fsync is io.sync and not said again. Idle workers of a pool wait in futex too: where more time was spent there than requests took, or where no response time is known, this cannot be told. Which lock it is, and who holds it, needs stacks.",
+    told_by: "Threads that serve requests are met in futex, or say that they wait for an internal lock. A crowd behind a thread in fsync is io.sync and not said again. Idle workers of a pool wait in futex too: where more time was spent there than requests took, or where no response time is known, this cannot be told. Where programs in the kernel are allowed, it is said who ended the waits, and what was done meanwhile in the end, behind however many locks. Which lock it is needs stacks.",
     judge,
 };
 
@@ -36,10 +37,11 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
     }
     settled(waits(facts, &waiting).map(|(target, held)| {
         let sentence = format!(
-            "A lock is the bottleneck: {} of {} was threads of {} waiting for each other.",
+            "A lock is the bottleneck: {} of {} was threads of {} waiting for {}.",
             percent(held.share),
             facts.whole(),
-            target.name
+            target.name,
+            holder(facts).unwrap_or_else(|| "each other".to_owned())
         );
         Judgement::Present(Box::new(Finding {
             share: Some(held.share),
@@ -68,6 +70,23 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             )
         }))
     }))
+}
+
+/// Who ended most of the waits, and what those did meanwhile in whom they end.
+fn holder(facts: &Facts<'_>) -> Option<String> {
+    const MOST: f64 = 0.5;
+    let ends = facts.ends.as_ref()?;
+    let (waker, part) = ends.holder().filter(|(_, part)| *part >= MOST)?;
+    let (class, ended) = ends
+        .most()
+        .filter(|(class, _)| *class != LedgerClass::Unknown)?;
+    let waker = &facts.timeline.entities.get(waker)?.entity.name;
+    Some(format!(
+        "{waker}, which ended {} of these waits; {} of the time that was somebody {}",
+        percent(part),
+        percent(ended),
+        label(class)
+    ))
 }
 
 /// Why futex cannot be told from idleness, where it cannot.

@@ -3,6 +3,7 @@
 use std::mem::{MaybeUninit, offset_of};
 use std::os::fd::{AsFd as _, BorrowedFd};
 
+use libbpf_rs::btf::Btf;
 use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
 use libbpf_rs::{MapCore, MapFlags, ProgramInput, num_possible_cpus};
 use model::{LedgerClass, Role, Timestamp};
@@ -11,6 +12,7 @@ use sensors::wait_event::{self, WaitClass};
 
 use super::clock::SchedulerClock;
 use super::mapped::Mapped;
+use super::per_cpu::PerCpu;
 use super::skeletons::ledger::types::{
     ledger_account, ledger_ended, ledger_other, ledger_record, run_queue,
 };
@@ -140,7 +142,9 @@ impl Ledger {
         let ended_by_place = &mut open.maps.ended_by_place;
         ended_by_place.set_max_entries((per_cpu * cpus) as u32)?;
         let constants = open.maps.rodata_data.as_deref_mut();
-        constants.ok_or_else(no_variables)?.ended_per_cpu = per_cpu as u32;
+        let constants = constants.ok_or_else(no_variables)?;
+        constants.ended_per_cpu = per_cpu as u32;
+        constants.count_behind_run_queue = count_behind_run_queue()?;
         let first = open.maps.bss_data.as_deref_mut();
         let first = first.ok_or_else(no_variables)?;
         first.assignment = 1;
@@ -224,9 +228,13 @@ impl Ledger {
 
     /// What was read of target and generator.
     pub(crate) fn records(&self) -> impl Iterator<Item = Record> {
-        let found = self.programs.maps.bss_data.as_deref();
-        let found = found.map_or(0, |it| it.records);
-        (0..found as usize).filter_map(|place| self.records.get(place))
+        (0..).map_while(|place| self.record(place))
+    }
+
+    /// One of those; `None` beyond the last.
+    pub(crate) fn record(&self, place: usize) -> Option<Record> {
+        let found = self.programs.maps.bss_data.as_deref()?.records;
+        (place < found as usize).then(|| self.records.get(place))?
     }
 
     /// What was read of the others.
@@ -274,16 +282,18 @@ impl Ledger {
     }
 
     /// The programs that run at events, by their hooks.
-    pub(crate) fn probes(&self) -> [(&'static str, BorrowedFd<'_>); 7] {
+    pub(crate) fn probes(&self) -> [(&'static str, BorrowedFd<'_>); 9] {
         let programs = &self.programs.progs;
         [
             ("sched_switch", programs.on_switch.as_fd()),
+            ("sched_waking", programs.on_waking.as_fd()),
             ("sched_wakeup", programs.on_wakeup.as_fd()),
             ("sched_wakeup_new", programs.on_wakeup_new.as_fd()),
             ("sched_migrate_task", programs.on_migrate.as_fd()),
             ("sched_process_fork", programs.on_fork.as_fd()),
             ("sched_process_exec", programs.on_exec.as_fd()),
             ("sched_process_exit", programs.on_exit.as_fd()),
+            ("task_rename", programs.on_rename.as_fd()),
         ]
     }
 
@@ -327,6 +337,7 @@ fn name_calls(open: &mut OpenLedgerSkel<'_>, architecture: &str) -> Result<(), R
                 (asleep::OUTPUT, kind::READ_WRITE)
             }
             LedgerClass::ReadWrite => (asleep::INPUT, kind::READ_WRITE),
+            LedgerClass::Output => (asleep::OUTPUT, kind::OTHER),
             LedgerClass::Input => (asleep::INPUT, kind::OTHER),
             LedgerClass::Sleep => (asleep::SLEEP, kind::OTHER),
             _ => (asleep::OTHER_CALL, kind::OTHER),
@@ -360,6 +371,17 @@ fn name_words(open: &mut OpenLedgerSkel<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// Where a CPU counts how deep in interrupts it is: bytes from its run queue; 0 where the kernel has it
+/// elsewhere, or does not say.
+fn count_behind_run_queue() -> Result<i64, Refusal> {
+    let kernel = Btf::from_vmlinux()?;
+    let Ok(variables) = PerCpu::of(&kernel) else {
+        return Ok(0);
+    };
+    let places = ["__preempt_count", "pcpu_hot"].map(|it| variables.distance("runqueues", it));
+    Ok(places.into_iter().find_map(Result::ok).unwrap_or(0))
+}
+
 /// A process's part as the program numbers it (enum ledger_holder).
 fn part(role: Role) -> u32 {
     match role {
@@ -373,7 +395,13 @@ fn no_variables() -> Refusal {
     Refusal::new("the program's variables cannot be reached")
 }
 
+mod wakeups;
+
+pub(crate) use wakeups::{Pair, Room, Sum};
+
 #[cfg(test)]
 pub(crate) mod tests;
 #[cfg(test)]
 pub(crate) mod waits;
+#[cfg(test)]
+mod woken;

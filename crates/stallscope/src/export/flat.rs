@@ -185,7 +185,11 @@ fn words<'a>(
 fn roles(records: &[Option<&EntityRecord>], timeline: &Timeline) -> ArrayRef {
     let role = |record: &EntityRecord| {
         let owner = match record.entity.kind {
-            EntityKind::Thread | EntityKind::Connection => record.parent,
+            EntityKind::Thread | EntityKind::Connection | EntityKind::Pool => record.parent,
+            EntityKind::Waker => {
+                let pool = record.parent.and_then(|pool| timeline.entities.get(pool));
+                pool.and_then(|pool| pool.parent)
+            }
             _ => None,
         };
         let owner = owner.and_then(|owner| timeline.entities.get(owner));

@@ -80,7 +80,7 @@ The list of entities and the gaps are described in [recording.md](recording.md).
     }
 
     /// The tables that no sensor fills, with who does and when.
-    fn others() -> [(&'static Table, &'static str); 16] {
+    fn others() -> [(&'static Table, &'static str); 18] {
         [
             (
                 &sensors::stall::STALL,
@@ -104,6 +104,14 @@ The list of entities and the gaps are described in [recording.md](recording.md).
             ),
             (
                 &sensors::ledger::PROCESS_LEDGER,
+                "every 1 s, where programs in the kernel are allowed",
+            ),
+            (
+                &sensors::wakeup::WAKEUP,
+                "every 1 s, where programs in the kernel are allowed",
+            ),
+            (
+                &sensors::wakeup::THREAD_POOL,
                 "every 1 s, where programs in the kernel are allowed",
             ),
             (

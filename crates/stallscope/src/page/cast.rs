@@ -125,7 +125,13 @@ fn near(timeline: &Timeline) -> BTreeSet<EntityId> {
             | EntityKind::Interface
             | EntityKind::Workload => true,
             EntityKind::Process => plays(record),
-            EntityKind::Thread | EntityKind::Connection => parent().is_some_and(plays),
+            EntityKind::Thread | EntityKind::Connection | EntityKind::Pool => {
+                parent().is_some_and(plays)
+            }
+            EntityKind::Waker => {
+                let process = parent().and_then(|pool| entities.get(pool.parent?));
+                process.is_some_and(plays)
+            }
             EntityKind::Cgroup => holds(record),
             EntityKind::GroupDisk => parent().is_some_and(holds),
         }

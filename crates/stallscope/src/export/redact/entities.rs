@@ -14,6 +14,8 @@ impl Redactor {
         let named = [
             EntityKind::Process,
             EntityKind::Thread,
+            EntityKind::Pool,
+            EntityKind::Waker,
             EntityKind::Workload,
         ];
         let entities = entities
@@ -50,7 +52,9 @@ impl Redactor {
                 let path = text::path(names, Class::Group, path);
                 (last_part(&path), path)
             }
-            EntityKind::Process | EntityKind::Thread => (self.program(name), process(path)),
+            EntityKind::Process | EntityKind::Thread | EntityKind::Pool | EntityKind::Waker => {
+                (self.program(name), process(path))
+            }
             EntityKind::Workload => (self.program(name), super::identifier(path)),
             EntityKind::Cpu | EntityKind::Disk => (device(name), device(path)),
             EntityKind::GroupDisk => {
@@ -130,10 +134,11 @@ fn is_program(name: &str) -> bool {
     name.len() <= 64 && !addresses && PLAIN.is_match(name)
 }
 
-/// `pid:17@256402`, `pid:17@256402/tid:18`: numbers only.
+/// `pid:17@256402`, `pid:17@256402/tid:18`, `pid:17@256402/pool:1/waker:2`: numbers only.
 fn process(path: &str) -> String {
     static NUMBERS: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"^pid:[0-9]+@[0-9]+(?:/tid:[0-9]+)?$").expect("the pattern is a constant")
+        Regex::new(r"^pid:[0-9]+@[0-9]+(?:/tid:[0-9]+|/pool:[0-9]+(?:/waker:[0-9]+)?)?$")
+            .expect("the pattern is a constant")
     });
     if NUMBERS.is_match(path) {
         path.to_owned()

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Who ends the waits of target and generator, and what that one did meanwhile.
+ *
+ * sched_waking runs where the waker runs, and notes it on the page of who is woken; how long that one had
+ * waited is told by sched_wakeup, which may run on another CPU. Waits for a disk and for a time are left out:
+ * it is known who ends them.
+ */
+#ifndef STALLSCOPE_WAKEUP_BPF_H
+#define STALLSCOPE_WAKEUP_BPF_H
+
+#include "thread_page.bpf.h"
+#include "../wakeup.h"
+
+/* include/linux/preempt.h */
+#define SOFTIRQ_OFFSET 0x00000100
+#define HARDIRQ_MASK 0x000f0000
+#define NMI_MASK 0x00f00000
+
+/* Processes of one name above each other: a server, its workers, and theirs. */
+#define MOST_ABOVE 4
+#define FNV_START 0xcbf29ce484222325ULL
+#define FNV_PRIME 0x100000001b3ULL
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 2 * WAKEUP_MOST);
+	__type(key, struct wakeup_pair);
+	__type(value, struct wakeup_sum);
+} sum_by_pair SEC(".maps");
+
+/* A pool's number is made from what it is: there is no list to agree on. User space looks it up once, soon
+ * after; those that were not used for long make room. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, WAKEUP_MOST_POOLS);
+	__type(key, __u64);
+	__type(value, struct wakeup_pool);
+} pool_by_number SEC(".maps");
+
+/* The period that is counted in: 0 or 1. */
+__u8 wakeup_period;
+/* Waits that there was no room to count. */
+__u64 wakeup_drops;
+
+/* From a CPU's run queue to its __preempt_count, or to its pcpu_hot where the kernel has that; 0 where it has
+ * neither. From user space: few kernels name their variables (CONFIG_KALLSYMS_ALL). */
+const volatile __s64 count_behind_run_queue;
+
+/* How deep in interrupts this CPU is; 0 where that is not told. */
+static __always_inline __u32 preempt_count(struct task_struct *current)
+{
+	__u32 count = 0;
+	void *place;
+
+	if (bpf_core_field_exists(current->thread_info.preempt.count)) /* arm64 */
+		return current->thread_info.preempt.count;
+	if (!count_behind_run_queue)
+		return 0;
+	place = (void *)rq_of(current) + count_behind_run_queue;
+	if (bpf_core_field_exists(struct pcpu_hot, preempt_count))
+		place += bpf_core_field_offset(struct pcpu_hot, preempt_count);
+	bpf_probe_read_kernel(&count, sizeof(count), place);
+	return count;
+}
+
+/* Whether a thread is in a call that sends. */
+static __always_inline bool sends(struct task_struct *task)
+{
+	long call = is_kernels_own(task) ? NO_CALL : call_of(task);
+
+	return call >= 0 && call < LEDGER_CALLS && asleep_by_call[call] == LEDGER_OUTPUT;
+}
+
+/* Whether the thread that has the CPU has nothing to do with what is done on it now. It has, when it sends
+ * to its own machine: it does the receiver's part too before it goes on, as an interrupt's leftovers. */
+static __always_inline bool is_interrupt(struct task_struct *current)
+{
+	__u32 count = preempt_count(current);
+
+	if (!current->pid || (count & (HARDIRQ_MASK | NMI_MASK)))
+		return true;
+	return (count & SOFTIRQ_OFFSET) && !sends(current);
+}
+
+/* The name with each digit as `#`, and a number made of it. To write a row of them as one is left to the
+ * reader: here the places would be followed one by one, in seconds, before the program may run. */
+static __always_inline __u64 call_alike(const char *comm, struct wakeup_pool *pool)
+{
+	__u64 number = (FNV_START ^ pool->tgid) * FNV_PRIME;
+	int each;
+	char c;
+
+	for (each = 0; each < WAKEUP_NAME; each++) {
+		c = comm[each];
+		/* What stands behind the end is what was there before. */
+		if (!c)
+			break;
+		c = c >= '0' && c <= '9' ? '#' : c;
+		pool->name[each] = c;
+		number = (number ^ (__u8)c) * FNV_PRIME;
+	}
+	return number;
+}
+
+static __noinline __u64 find_pool(struct task_struct *task)
+{
+	struct task_struct *leader = task->group_leader, *above;
+	char comm[WAKEUP_NAME], name[WAKEUP_NAME], other[WAKEUP_NAME];
+	struct wakeup_pool pool = {};
+	__u64 number;
+	int steps;
+
+	bpf_probe_read_kernel(comm, sizeof(comm), task->comm);
+	bpf_probe_read_kernel(name, sizeof(name), leader->comm);
+	for (steps = 0; steps < MOST_ABOVE; steps++) {
+		above = leader->real_parent->group_leader;
+		bpf_probe_read_kernel(other, sizeof(other), above->comm);
+		if (above->pid <= 1 || *(__u64 *)name != *(__u64 *)other ||
+		    *(__u64 *)(name + 8) != *(__u64 *)(other + 8))
+			break;
+		leader = above;
+	}
+	pool.tgid = leader->pid;
+	number = call_alike(comm, &pool);
+	if (!bpf_map_lookup_elem(&pool_by_number, &number) &&
+	    bpf_map_update_elem(&pool_by_number, &number, &pool, BPF_ANY))
+		return 0;
+	return number;
+}
+
+static __always_inline __u64 pool_of(struct task_struct *task, struct thread *thread)
+{
+	if (!thread->pool)
+		thread->pool = find_pool(task);
+	return thread->pool;
+}
+
+/* Whether somebody else decides when such a wait ends. */
+static __always_inline bool is_for_somebody(__u32 class)
+{
+	return class == LEDGER_FUTEX || class == LEDGER_OUTPUT || class == LEDGER_INPUT ||
+	       class == LEDGER_OTHER_CALL ||
+	       (class >= LEDGER_WORD_LWLOCK && class != LEDGER_WORD_TIMEOUT) ||
+	       (class >= LEDGER_KERNEL && class < LEDGER_KERNEL + LEDGER_CALL_KINDS);
+}
+
+/* Notes on a page who is about to wake its thread. The waker runs, and nobody changes its own page. */
+static __always_inline void note_waker(struct thread *thread)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct waking *waking = &thread->waking;
+	struct thread *waker;
+
+	waking->waker = 0;
+	waking->last.until = 0;
+	if (is_interrupt(current)) {
+		waking->by = WAKEUP_BY_INTERRUPT;
+		return;
+	}
+	if (current->flags & PF_KTHREAD) {
+		waking->by = WAKEUP_BY_KERNEL;
+		return;
+	}
+	waker = bpf_task_storage_get(&thread_by_task, current, NULL, 0);
+	if (!waker || waker->part == LEDGER_REST) {
+		waking->by = WAKEUP_BY_OTHER;
+		waking->waker = current->tgid;
+		return;
+	}
+	waking->by = WAKEUP_BY_POOL;
+	waking->waker = pool_of(current, waker);
+	waking->last = waker->last;
+	waking->ran_ns = waker->account.ns[LEDGER_ON_CPU] - waker->last.on_cpu_ns;
+	waking->runs_since = waker->since;
+}
+
+/* A wait ends, as its books say: a waker's turn to look back at it. */
+static __always_inline void note_wait(struct thread *thread, __u64 from, __u64 until)
+{
+	struct last_wait *last = &thread->last;
+
+	last->class = thread->class;
+	last->from = from;
+	last->until = until;
+	last->on_cpu_ns = thread->account.ns[LEDGER_ON_CPU];
+}
+
+/* What the waker did between two times: since its own last wait it had a CPU or was ready for one. */
+static __always_inline void look_back(const struct waking *waking, __u64 from, __u64 now,
+				      struct wakeup_sum *sum)
+{
+	const struct last_wait *last = &waking->last;
+	__u64 start, ran;
+
+	if (waking->by != WAKEUP_BY_POOL || !last->until)
+		return;
+	start = last->from > from ? last->from : from;
+	sum->blocked_ns = elapsed(start, last->until);
+	start = last->until > from ? last->until : from;
+	ran = waking->ran_ns + elapsed(waking->runs_since, now);
+	sum->on_cpu_ns = ran < elapsed(start, now) ? ran : elapsed(start, now);
+	sum->ready_ns = elapsed(start, now) - sum->on_cpu_ns;
+}
+
+/* A thread that waited since `from` is awake; who woke it has been noted, unless that was missed. */
+static __always_inline void count_wakeup(struct task_struct *task, struct thread *thread, __u64 from,
+					 __u64 now)
+{
+	struct waking *waking = &thread->waking;
+	struct wakeup_sum sum = { .waits = 1, .ns = elapsed(from, now) }, none = {}, *all;
+	struct wakeup_pair pair = {};
+
+	look_back(waking, from, now, &sum);
+	pair.woken = pool_of(task, thread);
+	pair.waker = waking->waker;
+	pair.by = waking->by;
+	pair.class = thread->last.class;
+	pair.before = sum.blocked_ns ? waking->last.class : LEDGER_ON_CPU;
+	pair.period = wakeup_period;
+	waking->by = WAKEUP_BY_UNKNOWN;
+	if (!pair.woken || (pair.by == WAKEUP_BY_POOL && !pair.waker)) {
+		__sync_fetch_and_add(&wakeup_drops, 1);
+		return;
+	}
+	all = bpf_map_lookup_elem(&sum_by_pair, &pair);
+	if (!all) {
+		/* Another CPU may have been faster. */
+		bpf_map_update_elem(&sum_by_pair, &pair, &none, BPF_NOEXIST);
+		all = bpf_map_lookup_elem(&sum_by_pair, &pair);
+	}
+	if (!all) {
+		__sync_fetch_and_add(&wakeup_drops, 1);
+		return;
+	}
+	__sync_fetch_and_add(&all->waits, 1);
+	__sync_fetch_and_add(&all->ns, sum.ns);
+	__sync_fetch_and_add(&all->blocked_ns, sum.blocked_ns);
+	__sync_fetch_and_add(&all->on_cpu_ns, sum.on_cpu_ns);
+	__sync_fetch_and_add(&all->ready_ns, sum.ready_ns);
+}
+
+#endif

@@ -1,0 +1,295 @@
+//! Who waited for whom: time that is spent in a lock (futex, or one of the database's own) is passed along to
+//! what those did who ended the wait, and if they waited themselves, to what those did, up to what is no
+//! lock.
+//!
+//! A crowd in futex behind one thread in fdatasync is disk and not a lock.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{EntityId, LedgerClass, Role, Timeline, Window};
+use sensors::wakeup::{By, CLASSES, THREAD_POOL, WAKEUP};
+
+use crate::subject::serving_threads;
+
+/// What is passed along: the others are known by what they are.
+const LOCKS: [LedgerClass; 2] = [LedgerClass::Futex, LedgerClass::InternalLock];
+/// Locks behind locks: what is passed on more often than that goes round.
+const MOST_STEPS: usize = 64;
+/// What is less of the whole is followed no further.
+const LEAST: f64 = 1e-6;
+
+/// Waits of one pool in one class that one waker ended.
+struct Edge {
+    woken: EntityId,
+    class: LedgerClass,
+    by: By,
+    /// A pool or a process.
+    waker: Option<EntityId>,
+    ns: f64,
+    /// What the waker did meanwhile, as far as it is known; by `CLASSES`.
+    did: [f64; CLASSES.len()],
+}
+
+impl Edge {
+    fn is_lock(&self) -> bool {
+        LOCKS.contains(&self.class)
+    }
+}
+
+/// The graph of a window.
+pub(crate) struct WaitsFor {
+    edges: Vec<Edge>,
+    /// The pools of the target's serving threads.
+    serving: BTreeSet<EntityId>,
+}
+
+/// Where waits end, as parts of all that were followed.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct Ends {
+    /// By who did it and what.
+    parts: BTreeMap<(Option<EntityId>, LedgerClass), f64>,
+    /// Who ended the waits themselves, by pool or process.
+    wakers: BTreeMap<EntityId, f64>,
+    /// They went round.
+    pub(crate) circle: f64,
+}
+
+impl WaitsFor {
+    /// `None` where nothing was counted.
+    pub(crate) fn of(timeline: &Timeline, window: Window) -> Option<Self> {
+        let table = timeline.table(&WAKEUP.name)?;
+        let edges = table.entities();
+        let edges: Vec<Edge> = edges
+            .filter_map(|entity| edge(timeline, entity, window))
+            .collect();
+        let pool = |thread| {
+            let series = timeline.series(&THREAD_POOL.name, thread, "pool")?;
+            number(series.values().next_back()?.1)
+        };
+        let serving = serving_threads(timeline, Role::Target);
+        let serving = serving.into_iter().filter_map(pool).collect();
+        (!edges.is_empty()).then_some(Self { edges, serving })
+    }
+
+    /// Where the serving threads' waits for locks end; `None` where there were none.
+    pub(crate) fn locks(&self) -> Option<Ends> {
+        let own = |edge: &&Edge| edge.is_lock() && self.serving.contains(&edge.woken);
+        let all: f64 = self.edges.iter().filter(own).map(|edge| edge.ns).sum();
+        if all <= 0.0 {
+            return None;
+        }
+        let mut ends = Ends::default();
+        let mut open: BTreeMap<EntityId, f64> = BTreeMap::new();
+        for edge in self.edges.iter().filter(own) {
+            *open.entry(edge.woken).or_default() += edge.ns / all;
+            if let Some(waker) = edge.waker {
+                *ends.wakers.entry(waker).or_default() += edge.ns / all;
+            }
+        }
+        for _ in 0..MOST_STEPS {
+            let mut next = BTreeMap::new();
+            for (pool, part) in open {
+                self.pass_on(pool, part, &mut next, &mut ends);
+            }
+            next.retain(|_, part| *part > LEAST);
+            open = next;
+        }
+        ends.circle = open.values().sum();
+        Some(ends)
+    }
+
+    /// Passes a part of the time that a pool waited for locks on to those who ended it.
+    fn pass_on(
+        &self,
+        pool: EntityId,
+        part: f64,
+        open: &mut BTreeMap<EntityId, f64>,
+        ends: &mut Ends,
+    ) {
+        let own = |edge: &&Edge| edge.woken == pool && edge.is_lock();
+        let all: f64 = self.edges.iter().filter(own).map(|edge| edge.ns).sum();
+        for edge in self.edges.iter().filter(own) {
+            let part = part * edge.ns / all;
+            let did = self.did(edge);
+            let known: f64 = did.iter().sum();
+            let mut end = |class, part| {
+                *ends.parts.entry((edge.waker, class)).or_default() += part;
+            };
+            if edge.by != By::Pool || known <= 0.0 {
+                end(LedgerClass::Unknown, part);
+                continue;
+            }
+            for (class, ns) in CLASSES.into_iter().zip(did).filter(|(_, ns)| *ns > 0.0) {
+                let part = part * ns / known;
+                match edge.waker {
+                    Some(waker) if LOCKS.contains(&class) && self.waits(waker) => {
+                        *open.entry(waker).or_default() += part;
+                    }
+                    _ => end(class, part),
+                }
+            }
+        }
+    }
+
+    /// What the waker did in the time that was waited for it. One that serves requests itself came late to
+    /// the lock if it waited for a request meanwhile: it was others' before.
+    fn did(&self, edge: &Edge) -> [f64; CLASSES.len()] {
+        let mut did = edge.did;
+        if edge.waker.is_some_and(|it| self.serving.contains(&it)) {
+            for (class, ns) in CLASSES.into_iter().zip(&mut did) {
+                if class == LedgerClass::Input {
+                    *ns = 0.0;
+                }
+            }
+        }
+        did
+    }
+
+    fn waits(&self, pool: EntityId) -> bool {
+        let mut edges = self.edges.iter();
+        edges.any(|edge| edge.woken == pool && edge.is_lock() && edge.ns > 0.0)
+    }
+}
+
+impl Ends {
+    /// The part that ends in a class, whosever.
+    pub(crate) fn part(&self, class: LedgerClass) -> f64 {
+        let of_class = self.parts.iter().filter(|((_, own), _)| *own == class);
+        of_class.map(|(_, part)| part).sum()
+    }
+
+    /// Who ended most of the waits, and which part.
+    pub(crate) fn holder(&self) -> Option<(EntityId, f64)> {
+        let most = self.wakers.iter().max_by(|a, b| a.1.total_cmp(b.1))?;
+        Some((*most.0, *most.1))
+    }
+
+    /// In what most of them end, and which part.
+    pub(crate) fn most(&self) -> Option<(LedgerClass, f64)> {
+        let each = CLASSES.into_iter().map(|class| (class, self.part(class)));
+        let most = each.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        (most.1 > 0.0).then_some(most)
+    }
+}
+
+fn edge(timeline: &Timeline, entity: EntityId, window: Window) -> Option<Edge> {
+    let woken = timeline.entities.get(entity)?.parent?;
+    let column = |name: &str| timeline.series(&WAKEUP.name, entity, name);
+    let grown = |name: &str| column(name).and_then(|it| it.growth(window)).unwrap_or(0.0);
+    let told = |name: &str| Some(column(name)?.values().next_back()?.1);
+    let class = usize::try_from(told("class")?).ok()?;
+    let mut did = [0.0; CLASSES.len()];
+    for (own, column) in did.iter_mut().zip(WAKEUP.columns.iter()) {
+        *own = grown(&column.name);
+    }
+    Some(Edge {
+        woken,
+        class: *CLASSES.get(class)?,
+        by: By::new(told("by")?)?,
+        waker: told("waker").and_then(number),
+        ns: grown("wait_ns"),
+        did,
+    })
+}
+
+fn number(value: i64) -> Option<EntityId> {
+    u32::try_from(value).ok().map(EntityId)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WORKERS: EntityId = EntityId(1);
+    const SYNCER: EntityId = EntityId(2);
+
+    /// Waits of `woken` in futex: by whom, how long, and what that one did meanwhile.
+    fn edge(woken: EntityId, waker: EntityId, ns: f64, did: &[(LedgerClass, f64)]) -> Edge {
+        let mut edge = Edge {
+            woken,
+            class: LedgerClass::Futex,
+            by: By::Pool,
+            waker: Some(waker),
+            ns,
+            did: [0.0; CLASSES.len()],
+        };
+        for (class, ns) in did {
+            edge.did[sensors::wakeup::place(*class).expect("it has a column")] = *ns;
+        }
+        edge
+    }
+
+    fn ends(edges: Vec<Edge>) -> Ends {
+        let serving = BTreeSet::from([WORKERS]);
+        WaitsFor { edges, serving }.locks().expect("they waited")
+    }
+
+    fn is_about(part: f64, expected: f64) -> bool {
+        (part - expected).abs() < 1e-3
+    }
+
+    use LedgerClass::{CpuWait, Futex, Input, InternalLock, OnCpu, Sync, SyncQueue, Unknown};
+
+    #[test]
+    fn a_crowd_behind_one_in_fdatasync_waits_for_the_disk() {
+        let one = ends(vec![edge(
+            WORKERS,
+            SYNCER,
+            8.0,
+            &[(Sync, 7.0), (OnCpu, 1.0)],
+        )]);
+        assert!(is_about(one.part(Sync), 0.875), "{one:?}");
+        assert_eq!(one.holder(), Some((SYNCER, 1.0)));
+        // The leader is one of the crowd, and was itself in line before: as group commits have it.
+        let group = [(Sync, 4.0), (Futex, 3.5), (OnCpu, 0.5), (Input, 9.0)];
+        let group = ends(vec![edge(WORKERS, WORKERS, 8.0, &group)]);
+        assert!(is_about(group.part(Sync), 8.0 / 9.0), "{group:?}");
+        assert!(is_about(group.part(Input), 0.0), "{group:?}");
+        assert_eq!(group.most().map(|it| it.0), Some(Sync));
+    }
+
+    #[test]
+    fn a_lock_whose_holder_works_ends_on_the_cpu_and_in_its_wait_for_one() {
+        let held = [(Futex, 7.0), (OnCpu, 0.75), (CpuWait, 0.25)];
+        let ends = ends(vec![edge(WORKERS, WORKERS, 8.0, &held)]);
+        assert!(is_about(ends.part(OnCpu), 0.75), "{ends:?}");
+        assert!(is_about(ends.part(CpuWait), 0.25), "{ends:?}");
+        assert!(ends.circle < 1e-3, "{ends:?}");
+    }
+
+    #[test]
+    fn a_lock_of_the_databases_own_is_passed_along_as_futex_is() {
+        let did = [(InternalLock, 2.0), (SyncQueue, 6.0), (OnCpu, 2.0)];
+        let internal = Edge {
+            class: InternalLock,
+            ..edge(WORKERS, WORKERS, 8.0, &did)
+        };
+        let ends = ends(vec![internal]);
+        assert!(is_about(ends.part(SyncQueue), 0.75), "{ends:?}");
+        assert!(is_about(ends.part(OnCpu), 0.25), "{ends:?}");
+        assert!(is_about(ends.part(InternalLock), 0.0), "{ends:?}");
+    }
+
+    #[test]
+    fn workers_that_wait_for_one_who_waits_for_requests_are_idle() {
+        let ends = ends(vec![edge(
+            WORKERS,
+            SYNCER,
+            8.0,
+            &[(Input, 7.2), (OnCpu, 0.8)],
+        )]);
+        assert!(is_about(ends.part(Input), 0.9), "{ends:?}");
+    }
+
+    #[test]
+    fn what_goes_round_and_what_is_not_known_is_said_to_be_so() {
+        let round = ends(vec![edge(WORKERS, WORKERS, 8.0, &[(Futex, 8.0)])]);
+        assert!(is_about(round.circle, 1.0), "{round:?}");
+        let mut timer = edge(WORKERS, WORKERS, 2.0, &[]);
+        (timer.by, timer.waker) = (By::Interrupt, None);
+        let early = edge(WORKERS, SYNCER, 6.0, &[]);
+        let ends = ends(vec![timer, early]);
+        assert!(is_about(ends.part(Unknown), 1.0), "{ends:?}");
+        assert_eq!(ends.holder(), Some((SYNCER, 0.75)));
+    }
+}

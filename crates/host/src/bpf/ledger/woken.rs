@@ -1,0 +1,212 @@
+//! Who woke whom, against threads that know it.
+
+use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use super::tests::{as_target, loaded};
+use super::*;
+
+/// Numbers of classes (enum ledger_class).
+const ON_CPU: u8 = 0;
+/// Who ends waits (enum wakeup_by).
+const POOL: u8 = 1;
+const OTHER: u8 = 2;
+const INTERRUPT: u8 = 3;
+
+const LONG: Duration = Duration::from_millis(60);
+const LONG_NS: u64 = 60_000_000;
+
+/// What was counted of the waits of a pool: (class, by whom, who, what it was blocked in before).
+struct Woken(BTreeMap<(u8, u8, String, u8), Sum>);
+
+impl Woken {
+    fn of(ledger: &mut Ledger, pool: &str) -> Self {
+        let mut room = Room::new();
+        let drops = ledger.take_wakeups(&mut room).expect("it can be read");
+        assert_eq!(drops, 0);
+        let name = |number| ledger.pool(number).map(|it| it.1).unwrap_or_default();
+        let found = (0..).map_while(|place| room.get(place));
+        let found = found.filter(|(pair, _)| name(pair.woken) == pool);
+        Self(
+            found
+                .map(|(pair, sum)| {
+                    let waker = match pair.by {
+                        POOL => name(pair.waker),
+                        _ => pair.waker.to_string(),
+                    };
+                    ((pair.class, pair.by, waker, pair.before), sum)
+                })
+                .collect(),
+        )
+    }
+
+    fn shown(&self) -> String {
+        let each = self.0.iter().map(|(key, sum)| {
+            format!(
+                "{key:?}: {} waits, {} ns: {} blocked, {} on a CPU, {} ready",
+                sum.waits, sum.ns, sum.blocked_ns, sum.on_cpu_ns, sum.ready_ns
+            )
+        });
+        each.collect::<Vec<_>>().join("; ")
+    }
+
+    /// All of them together.
+    fn all(&self) -> Sum {
+        let mut all = Sum::default();
+        for sum in self.0.values() {
+            all.ns += sum.ns;
+            all.blocked_ns += sum.blocked_ns;
+            all.on_cpu_ns += sum.on_cpu_ns;
+            all.ready_ns += sum.ready_ns;
+        }
+        all
+    }
+
+    fn one(&self, class: u8, by: u8, waker: &str, before: u8) -> Sum {
+        let found = self.0.get(&(class, by, waker.to_owned(), before));
+        *found.unwrap_or_else(|| panic!("not among {}", self.shown()))
+    }
+}
+
+/// Has one thread wait for a lock that another gives back after it did something.
+fn behind(ledger: &mut Ledger, act: impl FnOnce() + Send) -> Woken {
+    Woken::of(ledger, "");
+    let (lock, is_held) = (Mutex::new(()), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        let holder = std::thread::Builder::new().name("holds 12 34".to_owned());
+        let holds = || {
+            let guard = lock.lock().expect("nobody panicked");
+            is_held.store(true, Ordering::SeqCst);
+            // What it does next begins with a wait of its own.
+            std::thread::sleep(LONG / 10);
+            act();
+            drop(guard);
+        };
+        holder.spawn_scoped(scope, holds).expect("one more thread");
+        let waiter = std::thread::Builder::new().name("waits 7".to_owned());
+        let waits = || {
+            while !is_held.load(Ordering::SeqCst) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            drop(lock.lock());
+        };
+        waiter.spawn_scoped(scope, waits).expect("one more thread");
+    });
+    Woken::of(ledger, "waits #")
+}
+
+#[test]
+fn a_wait_for_a_lock_is_told_with_who_held_it_and_what_it_did() {
+    let Some((mut ledger, _alone)) = loaded() else {
+        return;
+    };
+    as_target(&mut ledger, std::process::id());
+    let slept = behind(&mut ledger, || std::thread::sleep(LONG));
+    println!("behind a sleep: {}", slept.shown());
+    let sum = slept.one(asleep::FUTEX, POOL, "holds # #", asleep::SLEEP);
+    assert!(sum.blocked_ns > LONG_NS / 2, "{}", slept.shown());
+    assert_eq!(sum.waits, 1);
+    let burnt = behind(&mut ledger, || super::waits::burn(LONG));
+    println!("behind work: {}", burnt.shown());
+    let sum = burnt.one(asleep::FUTEX, POOL, "holds # #", asleep::SLEEP);
+    // On a busy machine it waits for a CPU while it means to work.
+    let worked = sum.on_cpu_ns + sum.ready_ns;
+    assert!(
+        sum.on_cpu_ns > 0 && worked * 10 >= LONG_NS * 9,
+        "{}",
+        burnt.shown()
+    );
+    for (one, woken) in [(slept.all(), &slept), (burnt.all(), &burnt)] {
+        let parts = one.on_cpu_ns + one.ready_ns + one.blocked_ns;
+        assert!(parts <= one.ns + 20_000, "{}", woken.shown());
+    }
+}
+
+/// What one thread's waits are told as while something is done for it.
+fn received(ledger: &mut Ledger, mut end: impl std::io::Read + Send, act: impl FnOnce()) -> Woken {
+    Woken::of(ledger, "");
+    std::thread::scope(|scope| {
+        let reader = std::thread::Builder::new().name("receives".to_owned());
+        let reads = move || end.read_exact(&mut [0]).expect("something comes");
+        let reader = reader.spawn_scoped(scope, reads).expect("one more thread");
+        std::thread::sleep(LONG);
+        act();
+        reader.join().expect("it came");
+    });
+    Woken::of(ledger, "receives")
+}
+
+#[test]
+fn who_sends_wakes_who_receives_through_a_socket_too() {
+    let Some((mut ledger, _alone)) = loaded() else {
+        return;
+    };
+    as_target(&mut ledger, std::process::id());
+    let own = std::thread::current();
+    let own = own.name().expect("tests have names");
+    let (pipe, mut other_end) = std::io::pipe().expect("a pipe");
+    let through_pipe = received(&mut ledger, pipe, || {
+        other_end.write_all(b"x").expect("room");
+    });
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let local = listener.local_addr().expect("an address");
+    let mut client = TcpStream::connect(local).expect("a connection");
+    let (server, _) = listener.accept().expect("its other end");
+    let through_tcp = received(&mut ledger, server, || {
+        client.write_all(b"x").expect("room");
+    });
+    for woken in [through_pipe, through_tcp] {
+        println!("{}", woken.shown());
+        let sum = woken.one(asleep::INPUT, POOL, &own[..15], asleep::SLEEP);
+        assert!(sum.blocked_ns * 2 > LONG_NS, "{}", woken.shown());
+    }
+}
+
+#[test]
+fn others_and_interrupts_are_told_from_own_threads() {
+    let Some((mut ledger, _alone)) = loaded() else {
+        return;
+    };
+    // Started before: what is started later is the target's too.
+    let script = "sleep 0.3; echo; exec sleep 0.2";
+    let mut other = Command::new("sh")
+        .args(["-c", script])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("there is a shell");
+    as_target(&mut ledger, std::process::id());
+    let mut output = other.stdout.take().expect("it is piped");
+    let woken = received(&mut ledger, &mut output, || ());
+    println!("by another: {}", woken.shown());
+    let number = other.id().to_string();
+    let sum = woken.one(asleep::INPUT, OTHER, &number, ON_CPU);
+    assert!(
+        sum.ns > LONG_NS && sum.blocked_ns + sum.on_cpu_ns == 0,
+        "{}",
+        woken.shown()
+    );
+    other.wait().expect("it is a child");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let local = listener.local_addr().expect("an address");
+    let mut never = TcpStream::connect(local).expect("a connection");
+    never.set_read_timeout(Some(LONG)).expect("it can be set");
+    Woken::of(&mut ledger, "");
+    let timed = std::thread::Builder::new().name("times out".to_owned());
+    let times_out = move || {
+        assert!(never.read(&mut [0]).is_err(), "nobody sends");
+    };
+    timed
+        .spawn(times_out)
+        .expect("one more thread")
+        .join()
+        .expect("it timed out");
+    let woken = Woken::of(&mut ledger, "times out");
+    println!("by a timer: {}", woken.shown());
+    let sum = woken.one(asleep::INPUT, INTERRUPT, "0", ON_CPU);
+    assert!(sum.ns >= LONG_NS, "{}", woken.shown());
+}

@@ -1,0 +1,321 @@
+//! Who woke whom, as rows: which pool each thread is of, and who ended the waits of each pool.
+
+use std::collections::HashMap;
+
+use model::{Entity, EntityId, EntityKind, GapReason, MISSING, Timestamp};
+use sensors::ledger::THREAD_LEDGER;
+use sensors::wakeup::{self, CLASSES, THREAD_POOL, WAKEUP, WIDTH};
+
+use crate::bpf::ledger::{Ledger, Pair, Room, Sum};
+use crate::gaps::Gaps;
+use crate::intake::{Intake, LastSeen};
+use crate::processes::Processes;
+use crate::registry::Registry;
+
+/// Places of the columns behind the classes.
+const WAIT: usize = CLASSES.len();
+const WAITS: usize = WAIT + 1;
+const ON_CPU: usize = 0;
+const READY: usize = 1;
+
+/// Who ended waits, as the programs say it (enum wakeup_by).
+mod by {
+    pub(super) const POOL: u8 = 1;
+    pub(super) const OTHER: u8 = 2;
+    pub(super) const INTERRUPT: u8 = 3;
+    pub(super) const KERNEL: u8 = 4;
+}
+
+/// One pool of threads.
+struct Pool {
+    tgid: u32,
+    process: EntityId,
+    name: String,
+    /// How many there were who ended its waits.
+    wakers: u32,
+}
+
+/// Which waits are told as one: those of a pool, in a class, by whom.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Between {
+    woken: EntityId,
+    class: usize,
+    by: u8,
+    /// A pool or a process; `None` where it is neither, and where the process ended before it was looked for.
+    waker: Option<EntityId>,
+}
+
+/// What was counted of them so far.
+struct Counted {
+    last: LastSeen,
+    sums: [i64; WIDTH],
+    changed: bool,
+}
+
+/// A thread's place.
+struct Member {
+    last: LastSeen,
+    seen: Timestamp,
+}
+
+/// What is needed to tell who somebody is.
+pub(crate) struct Around<'a> {
+    pub(crate) now: Timestamp,
+    pub(crate) processes: &'a Processes,
+    pub(crate) registry: &'a mut Registry,
+    pub(crate) programs: &'a mut Ledger,
+}
+
+/// Who woke whom.
+pub(crate) struct Wakeups {
+    room: Room,
+    /// By the programs' numbers; `w9` and `w10` are one, of two numbers.
+    numbers: HashMap<u64, EntityId>,
+    pools: HashMap<EntityId, Pool>,
+    /// How many pools were met; they are numbered.
+    met: u32,
+    counted: HashMap<Between, Counted>,
+    members: HashMap<u32, Member>,
+    /// For how many there was no room so far.
+    drops: u64,
+    pub(crate) intakes: [Intake; 2],
+}
+
+impl Wakeups {
+    pub(crate) fn new() -> Self {
+        Self {
+            room: Room::new(),
+            numbers: HashMap::new(),
+            pools: HashMap::new(),
+            met: 0,
+            counted: HashMap::new(),
+            members: HashMap::new(),
+            drops: 0,
+            intakes: [Intake::new(&WAKEUP), Intake::new(&THREAD_POOL)],
+        }
+    }
+
+    /// Lets those go whose process has ended.
+    pub(crate) fn let_go(&mut self, around: &mut Around<'_>) {
+        let Around {
+            now,
+            processes,
+            registry,
+            ..
+        } = around;
+        let Self {
+            numbers,
+            pools,
+            counted,
+            intakes: [intake, _],
+            ..
+        } = self;
+        pools.retain(|entity, pool| {
+            let stays = processes.entity(pool.tgid) == Some(pool.process);
+            if !stays {
+                registry.vanish(*entity, *now);
+            }
+            stays
+        });
+        numbers.retain(|_, pool| pools.contains_key(pool));
+        counted.retain(|between, counted| {
+            // What has vanished is forgotten there.
+            let is_there = |who| registry.get(who).is_some();
+            let stays = is_there(between.woken) && between.waker.is_none_or(is_there);
+            if !stays {
+                counted.last.finish(intake);
+                registry.vanish(counted.last.entity(), *now);
+            }
+            stays
+        });
+    }
+
+    /// Notes which pool each thread is of that was read; `thread` knows their entities.
+    pub(crate) fn place(
+        &mut self,
+        thread: impl Fn(u32) -> Option<EntityId>,
+        around: &mut Around<'_>,
+    ) {
+        for place in 0.. {
+            let Some(record) = around.programs.record(place) else {
+                break;
+            };
+            let (Some(entity), Some(pool)) = (thread(record.tid), self.pool(record.pool, around))
+            else {
+                continue;
+            };
+            let [_, intake] = &mut self.intakes;
+            let members = self.members.entry(record.tid);
+            let member = members.or_insert_with(|| Member::of(entity));
+            if member.last.entity() != entity {
+                member.last.finish(intake);
+                *member = Member::of(entity);
+            }
+            member.seen = around.now;
+            member.last.take(around.now, &[i64::from(pool.0)], intake);
+        }
+        let [_, intake] = &mut self.intakes;
+        self.members.retain(|_, member| {
+            let stays = member.seen == around.now;
+            if !stays {
+                member.last.finish(intake);
+            }
+            stays
+        });
+    }
+
+    /// Reads what was counted since the last time.
+    pub(crate) fn sample(&mut self, gaps: &mut Gaps, around: &mut Around<'_>) {
+        match around.programs.take_wakeups(&mut self.room) {
+            Ok(drops) => {
+                let lost = drops - std::mem::replace(&mut self.drops, drops);
+                if lost > 0 {
+                    let what = "wake-ups between more pools than there is room for";
+                    gaps.say(&WAKEUP.name, what, GapReason::Dropped(lost));
+                }
+            }
+            Err(why) => {
+                let reason = GapReason::Unsupported(format!("the map that counts them: {why}"));
+                gaps.say(&WAKEUP.name, "", reason);
+            }
+        }
+        for place in 0.. {
+            let Some((pair, sum)) = self.room.get(place) else {
+                break;
+            };
+            self.add(&pair, &sum, around);
+        }
+        let [intake, _] = &mut self.intakes;
+        for counted in self.counted.values_mut() {
+            if std::mem::take(&mut counted.changed) {
+                counted.last.take(around.now, &counted.sums, intake);
+            } else {
+                counted.last.unchanged(around.now);
+            }
+        }
+    }
+
+    fn add(&mut self, pair: &Pair, sum: &Sum, around: &mut Around<'_>) {
+        let (Some(class), Some(before)) = (column(pair.class), column(pair.before)) else {
+            return;
+        };
+        // Of a process that has ended nobody knows any more.
+        let Some(woken) = self.pool(pair.woken, around) else {
+            return;
+        };
+        let waker = match pair.by {
+            by::POOL => self.pool(pair.waker, around),
+            by::OTHER => around.processes.entity(pair.waker as u32),
+            _ => None,
+        };
+        let between = Between {
+            woken,
+            class,
+            by: pair.by,
+            waker,
+        };
+        if !self.counted.contains_key(&between) {
+            self.meet(between, around);
+        }
+        let Some(counted) = self.counted.get_mut(&between) else {
+            return;
+        };
+        let mut add = |column: usize, more: u64| counted.sums[column] += more.cast_signed();
+        add(WAIT, sum.ns);
+        add(WAITS, sum.waits);
+        add(ON_CPU, sum.on_cpu_ns);
+        add(READY, sum.ready_ns);
+        add(before, sum.blocked_ns);
+        counted.changed = true;
+    }
+
+    fn meet(&mut self, between: Between, around: &mut Around<'_>) {
+        let Some(pool) = self.pools.get_mut(&between.woken) else {
+            return;
+        };
+        let known = |who| around.registry.get(who).map(|it| &it.entity);
+        let Some(woken) = known(between.woken) else {
+            return;
+        };
+        let waker = between.waker.and_then(known);
+        let name = match between.by {
+            _ if waker.is_some() => waker.map_or("", |it| &it.name),
+            by::INTERRUPT => "interrupt",
+            by::KERNEL => "kernel",
+            _ => "ended",
+        };
+        pool.wakers += 1;
+        let path = format!("{}/waker:{}", woken.path, pool.wakers);
+        let entity = Entity::new(EntityKind::Waker, name, path);
+        let entity = around.registry.add(entity, Some(between.woken), around.now);
+        let mut sums = [0; WIDTH];
+        sums[WAITS + 1..].copy_from_slice(&[
+            between.class as i64,
+            between.by.into(),
+            between.waker.map_or(MISSING, |it| it.0.into()),
+        ]);
+        let counted = Counted {
+            last: LastSeen::new(entity, WIDTH),
+            sums,
+            changed: false,
+        };
+        self.counted.insert(between, counted);
+    }
+
+    /// The pool of a number; `None` for 0, and where its process has ended.
+    fn pool(&mut self, number: u64, around: &mut Around<'_>) -> Option<EntityId> {
+        if let Some(known) = self.numbers.get(&number) {
+            return Some(*known);
+        }
+        let (tgid, name) = around.programs.pool(number)?;
+        let process = around.processes.entity(tgid)?;
+        let mut pools = self.pools.iter();
+        let same = pools.find(|(_, pool)| pool.process == process && pool.name == name);
+        let entity = match same {
+            Some((same, _)) => *same,
+            None => {
+                self.met += 1;
+                let of = around.registry.get(process)?;
+                let path = format!("{}/pool:{}", of.entity.path, self.met);
+                let entity = Entity::new(EntityKind::Pool, &*name, path);
+                let entity = around.registry.add(entity, Some(process), around.now);
+                let new = Pool {
+                    tgid,
+                    process,
+                    name,
+                    wakers: 0,
+                };
+                self.pools.insert(entity, new);
+                entity
+            }
+        };
+        self.numbers.insert(number, entity);
+        Some(entity)
+    }
+
+    /// Ends all series.
+    pub(crate) fn finish(&mut self) {
+        let [pairs, members] = &mut self.intakes;
+        self.counted
+            .values_mut()
+            .for_each(|it| it.last.finish(pairs));
+        self.members
+            .values_mut()
+            .for_each(|it| it.last.finish(members));
+    }
+}
+
+impl Member {
+    fn of(thread: EntityId) -> Self {
+        Self {
+            last: LastSeen::new(thread, THREAD_POOL.columns.len()),
+            seen: Timestamp::default(),
+        }
+    }
+}
+
+/// The column of a class of the programs' (enum ledger_class).
+fn column(class: u8) -> Option<usize> {
+    let column = THREAD_LEDGER.columns.get(usize::from(class))?;
+    wakeup::place(sensors::ledger::class(&column.name)?)
+}

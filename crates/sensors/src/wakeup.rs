@@ -1,0 +1,181 @@
+//! Wake-ups: who ended the waits of whom, and what that one did meanwhile.
+//!
+//! Kept between pools: the threads of one process, and of those above it that go by its name, which are
+//! called alike when digits do not count. A pair is an entity of its own, whose parent is the pool that
+//! waited. Waits for a disk and for a time are left out: it is known who ends them.
+
+use std::time::Duration;
+
+use model::{Column, EntityKind, LedgerClass, Table, Unit};
+
+const WAKING: &str = "sched_waking, sched_wakeup by BPF";
+const BEFORE: &str = "sched_switch, sched_wakeup by BPF";
+
+macro_rules! time {
+    ($name:literal, $help:literal) => {
+        Column::counter($name, Unit::Nanoseconds, $help, BEFORE)
+    };
+}
+
+static COLUMNS: &[Column] = &[
+    time!(
+        "on_cpu_ns",
+        "Of these waits, while the thread that ended them had a CPU, since it was last blocked itself."
+    ),
+    time!("ready_ns", "While that one was ready and had none."),
+    time!(
+        "uninterruptible_ns",
+        "While that one, the last time before, was blocked for something of the kernel's or a disk, in none of the next."
+    ),
+    time!("page_fault_ns", "While it was blocked in a page fault."),
+    time!("reclaim_ns", "While it was blocked for memory."),
+    time!(
+        "sync_ns",
+        "While it was in fsync and its family: whoever waits for it waits for the disk."
+    ),
+    time!(
+        "sync_queue_ns",
+        "While PostgreSQL said of it that it waits behind another that writes and syncs the log."
+    ),
+    time!(
+        "read_write_ns",
+        "While it waited for a disk in read, write and theirs, or as PostgreSQL says for one of its processes that does so."
+    ),
+    time!(
+        "database_lock_ns",
+        "While PostgreSQL said of it that it waits for a lock that another session holds."
+    ),
+    time!(
+        "internal_lock_ns",
+        "While PostgreSQL said of it that it waits for a lock that the server takes for itself."
+    ),
+    time!(
+        "futex_ns",
+        "While it was in futex itself, and others had it wait."
+    ),
+    time!("output_ns", "While it was sending."),
+    time!("input_ns", "While it waited for input itself."),
+    time!("sleep_ns", "While it was in a timed sleep."),
+    time!("other_call_ns", "While it was in another system call."),
+    time!("unknown_ns", "While it was blocked, reason not known."),
+    Column::counter(
+        "wait_ns",
+        Unit::Nanoseconds,
+        "The waits that it ended. What is in no other column was before its own last wait, or is not known of it.",
+        WAKING,
+    ),
+    Column::counter("waits", Unit::Count, "How many those were.", WAKING),
+    Column::gauge(
+        "class",
+        Unit::Count,
+        "What they were in: the column of this table that is named after it, counted from 0.",
+        "sched_switch by BPF",
+    ),
+    Column::gauge(
+        "by",
+        Unit::Count,
+        "Who ended them: 1 a pool of target or generator, 2 another process, 3 an interrupt (a timer, a packet, a disk), 4 a thread of the kernel's own.",
+        WAKING,
+    ),
+    Column::gauge(
+        "waker",
+        Unit::Count,
+        "The entity's number of that pool or process.",
+        WAKING,
+    ),
+];
+
+/// The classes by their columns, which come first.
+pub const CLASSES: [LedgerClass; 16] = [
+    LedgerClass::OnCpu,
+    LedgerClass::CpuWait,
+    LedgerClass::Uninterruptible,
+    LedgerClass::PageFault,
+    LedgerClass::Reclaim,
+    LedgerClass::Sync,
+    LedgerClass::SyncQueue,
+    LedgerClass::ReadWrite,
+    LedgerClass::DatabaseLock,
+    LedgerClass::InternalLock,
+    LedgerClass::Futex,
+    LedgerClass::Output,
+    LedgerClass::Input,
+    LedgerClass::Sleep,
+    LedgerClass::OtherCall,
+    LedgerClass::Unknown,
+];
+/// All columns.
+pub const WIDTH: usize = 21;
+/// How often it is read.
+pub const PERIOD: Duration = Duration::from_secs(1);
+
+/// Who ends waits; as `by` tells it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum By {
+    /// A thread of a pool of target or generator.
+    Pool,
+    /// Another process.
+    Other,
+    /// An interrupt, or what one left to be done.
+    Interrupt,
+    /// A thread of the kernel's own.
+    Kernel,
+}
+
+impl By {
+    /// As the table has it; `None` for what it never has.
+    pub fn new(code: i64) -> Option<Self> {
+        Some(match code {
+            1 => By::Pool,
+            2 => By::Other,
+            3 => By::Interrupt,
+            4 => By::Kernel,
+            _ => return None,
+        })
+    }
+}
+
+/// The pairs.
+pub static WAKEUP: Table = Table::new(
+    "wakeup",
+    EntityKind::Waker,
+    "Who ended the waits of each pool of threads of target and generator, and what that one did meanwhile.",
+    COLUMNS,
+);
+
+static POOL_COLUMNS: &[Column] = &[Column::gauge(
+    "pool",
+    Unit::Count,
+    "The entity's number of its pool.",
+    "task_struct comm, real_parent by BPF",
+)];
+
+/// Which pool each thread is of.
+pub static THREAD_POOL: Table = Table::new(
+    "thread_pool",
+    EntityKind::Thread,
+    "Which pool each thread of target and generator is of: those of one process, and of those above it that go by its name, which are called alike when digits do not count.",
+    POOL_COLUMNS,
+);
+
+/// The place of a class among the columns.
+pub fn place(class: LedgerClass) -> Option<usize> {
+    CLASSES.iter().position(|it| *it == class)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_class_has_the_column_that_is_named_after_it() {
+        assert_eq!(WAKEUP.columns.len(), WIDTH);
+        for (class, column) in CLASSES.into_iter().zip(COLUMNS) {
+            let word = match class {
+                LedgerClass::CpuWait => "ready",
+                class => class.word(),
+            };
+            assert_eq!(column.name, format!("{word}_ns"));
+        }
+    }
+}
