@@ -59,6 +59,12 @@ async function opened() {
         ],
       },
       {
+        name: "cgroup_stall",
+        entity: "cgroup",
+        columns: [{ name: "cpu_some_ns" }],
+        series: [{ entity: 1, column: "cpu_some_ns", values: 0.3 * S }],
+      },
+      {
         name: "cgroup_memory",
         entity: "cgroup",
         columns: [gauge("usage_bytes"), gauge("limit_bytes"), gauge("high_bytes")],
@@ -79,7 +85,9 @@ async function opened() {
       },
     ],
   });
-  const names = ["cpu", "limit", "memory", "io", "pressure"].map((name) => `cgroup_${name}`);
+  const names = ["cpu", "limit", "memory", "io", "pressure", "stall"].map(
+    (name) => `cgroup_${name}`,
+  );
   return { recording, tables: await recording.load(names) };
 }
 
@@ -127,7 +135,7 @@ describe("groups", () => {
       quotaSince: S,
       throttledPeriods: 0.9,
       throttledTime: 1.2,
-      cpu: { some: 0.8, full: 0.7 },
+      cpu: { some: 0.8, full: 0.7, density: 0.3 },
       used: 200,
       limit: 400,
       read: 4096,
@@ -140,7 +148,7 @@ describe("groups", () => {
   it("draws no full of CPU of the whole machine", async () => {
     const { recording, tables } = await opened();
     const [root] = groups(recording, tables, WINDOW);
-    expect(root?.value.cpu).toEqual({ some: 0.9, full: undefined });
+    expect(root?.value.cpu).toEqual({ some: 0.9, full: undefined, density: undefined });
   });
 
   it("folds what did nothing, not what holds somebody who did", async () => {
