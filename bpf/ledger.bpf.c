@@ -10,13 +10,14 @@
  * one time for all that an event changes, at no cost, and the clock that run_delay and
  * sum_exec_runtime are counted with.
  * Cost: `make bench` (probes) tells; threads without a part in it cost two additions a switch.
- * Kernel: 6.7 for the walk over threads (bpf_iter_task), CONFIG_FAIR_GROUP_SCHED.
+ * Kernel: 6.7 for the walk over threads (bpf_iter_task), 6.10 for what is done with preemption off
+ * (bpf_preempt_disable), CONFIG_FAIR_GROUP_SCHED.
  * Lost: what happens to a thread of target or generator whose account finds no memory (`drops`); an
  * account that was being written at each of 16 looks is left for the next reading (`torn`); what threads
- * had that end, where more end on a CPU between two readings than find room (turns that are missed). A switch or
- * wake-up that we are not told of (`missed`) is noticed at the next switch of the CPU or thread, and made
- * up for from the scheduler's own notes. When a quota ends is not told: a thread counts as held by it
- * until it runs. A thread that is moved to a CPU within the ns in which that CPU counts what was waited
+ * had that end, where more end on a CPU between two readings than find room (turns that are missed). A
+ * switch or wake-up that we are not told of (`missed`) is noticed at the next switch of the CPU or thread,
+ * and made up for from the scheduler's own notes. When a quota ends is not told: a thread counts as held by
+ * it until it runs. A thread that is moved to a CPU within the ns in which that CPU counts what was waited
  * for it is charged to whom it waited for with less, by the time since that CPU's last event at most.
  */
 #include "lib/kernel.bpf.h"
@@ -249,8 +250,9 @@ static __always_inline struct thread *heir_of(struct task_struct *task)
 	return first && !first->bequeathed ? first : page_of(task->real_parent);
 }
 
-/* A thread ends. Of target and generator it is told (ended.bpf.h). Of the others, what it had goes to its process, and a process's to its parent, as CPU time does
- * (times(2)). Otherwise those that live shorter than a reading would have held up nobody. */
+/* A thread ends. Of target and generator it is told (ended.bpf.h). Of the others, what it had goes to its
+ * process, and a process's to its parent, as CPU time does (times(2)). Otherwise those that live shorter
+ * than a reading would have held up nobody. */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *task)
 {

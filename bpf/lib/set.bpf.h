@@ -101,15 +101,15 @@ static __always_inline __u32 states_of(__u64 threads)
 }
 
 /* A change without the lock, or of a moment that is counted already: from `until` on it will be counted,
- * and it was so from `now` on. No static function, as the next: the verifier looks at it once. */
-int change_from_afar(__u32 set, __u32 cpu, __u64 now, __u64 by)
+ * and it was so from `now` on. */
+static __always_inline void add_from_afar(__u32 set, __u32 cpu, __u64 now, __u64 by)
 {
 	struct sets_stall *stall = set_on(set, cpu);
 	__u64 before, passed;
 	__u32 old, new, each;
 
 	if (!stall)
-		return 0;
+		return;
 	before = stall->threads + __sync_fetch_and_add(&stall->threads_moved, by);
 	old = states_of(before);
 	new = states_of(before + by);
@@ -118,6 +118,12 @@ int change_from_afar(__u32 set, __u32 cpu, __u64 now, __u64 by)
 		if ((old ^ new) & (1 << each))
 			__sync_fetch_and_add(&stall->ns_moved[each], new & (1 << each) ? -passed : passed);
 	}
+}
+
+/* No static function, as the next: the verifier looks at it once. */
+int change_from_afar(__u32 set, __u32 cpu, __u64 now, __u64 by)
+{
+	add_from_afar(set, cpu, now, by);
 	return 0;
 }
 
@@ -214,7 +220,8 @@ static __always_inline bool is_half_asleep(struct task_struct *task)
 }
 
 /* Making memory free begins or ends for a thread that has its CPU, of which the scheduler knows nothing;
- * where no lock is held, but preemption is off. */
+ * where no lock is held, but preemption is off: then before 6.15 only static functions may be called
+ * (check_func_call in kernel/bpf/verifier.c). */
 static __always_inline void reclaim(struct membership *member, __u64 now, bool begins)
 {
 	__u64 share;
@@ -223,7 +230,7 @@ static __always_inline void reclaim(struct membership *member, __u64 now, bool b
 	if (!member->share)
 		return;
 	share = share_of_running(member);
-	change_from_afar(member->counted_set, member->counted_cpu, now, share - member->share);
+	add_from_afar(member->counted_set, member->counted_cpu, now, share - member->share);
 	member->share = share;
 }
 
