@@ -4,7 +4,7 @@ use std::mem::{MaybeUninit, offset_of};
 use std::os::fd::{AsFd as _, BorrowedFd};
 
 use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
-use libbpf_rs::{MapCore, MapFlags, ProgramInput, num_possible_cpus};
+use libbpf_rs::{Link, MapCore, MapFlags, ProgramInput, num_possible_cpus};
 use model::{LedgerClass, Role, Timestamp};
 use sensors::syscall;
 use sensors::wait_event::{self, WaitClass};
@@ -15,7 +15,7 @@ use super::skeletons::ledger::types::{
     ledger_account, ledger_ended, ledger_other, ledger_record, run_queue,
 };
 use super::skeletons::ledger::{LedgerSkel, LedgerSkelBuilder, OpenLedgerSkel};
-use super::{Refusal, quietly};
+use super::{Refusal, attached, quietly};
 use crate::words::WordPlace;
 
 /// Machines with more CPUs are not followed (MOST_CPUS).
@@ -71,6 +71,7 @@ mod kind {
 
 /// The loaded programs.
 pub(crate) struct Ledger {
+    _links: Vec<Link>,
     programs: LedgerSkel<'static>,
     clock: SchedulerClock,
     cpus: usize,
@@ -138,13 +139,14 @@ impl Ledger {
         first.ok_or_else(no_variables)?.assignment = 1;
         let mut programs = open.load()?;
         let clock = SchedulerClock::load(cpus)?;
-        programs.attach()?;
+        let links = attached(programs.object_mut())?;
         let maps = &programs.maps;
         let mut ledger = Self {
             records: mapped(&maps.record_by_place)?,
             others: mapped(&maps.other_by_place)?,
             ended: mapped(&maps.ended_by_place)?,
             turns: vec![0; cpus],
+            _links: links,
             programs,
             clock,
             cpus,
