@@ -92,10 +92,8 @@ fn attached(object: &mut Object) -> Result<Vec<Link>, Refusal> {
     let tracing = object
         .progs_mut()
         .filter(|program| program.prog_type() == ProgramType::Tracing);
-    tracing
-        .map(|program| Ok(program.attach()?))
-        .collect::<Result<_, libbpf_rs::Error>>()
-        .map_err(Into::into)
+    let links: Result<_, libbpf_rs::Error> = tracing.map(|program| program.attach()).collect();
+    Ok(links?)
 }
 
 /// Programs tell of processes by the kernel's own numbers, which must be the ones that are known here.

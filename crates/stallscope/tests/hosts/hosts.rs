@@ -103,24 +103,24 @@ fn limits_of_cgroup_v2_and_pressure_of_interrupts() {
     };
     outcome.says(&expect![[r#"
         A CPU quota is the bottleneck: /app.slice ran out of its limit of 0.6 CPUs in 100 % of the periods,
-        and 75 % of web's non-idle time was web held back by it, while the machine was 80 % idle.
+        and 74 % of web's non-idle time was web held back by it, while the machine was 80 % idle.
                                                                          cpu.quota of /app.slice, consistent
           judged      0.1 s to 3.2 s       pressure  cpu 71 % some, memory 0, io 1 % (machine)
                                            pressure  cpu 72 % some 42 % full, memory 0, io 1 % (its group)
           Where the non-idle time of web went
-            web held back by a CPU quota   75 %  ##############################
+            web held back by a CPU quota   74 %  #############################
             web on a CPU                   20 %  ########
-            web waiting for a CPU         4.3 %  ##  0.1 at a time
+            web waiting for a CPU         6.2 %  ##  0.2 at a time
           Thread by thread  awake   CPU  run queue  blocked  sleep  not seen
+            worker-1 902     95 %  19 %       76 %        0      0       5 %
             worker-0 901     95 %  19 %       76 %        0      0       5 %
             worker-2 903     95 %  19 %       76 %        0      0       5 %
-            worker-1 902     95 %  19 %       76 %        0      0       5 %
             web 900           1 %   1 %          0        0   99 %         0
             the run queue includes what a CPU quota withheld
           Would help (at most, if the rest stays as it is)
             a quota of 3 CPUs  +393 %  on the CPUs that this machine has
           Would not help    more clients, a larger machine with the same quota, faster disk, more memory
-          Found innocent    steal 0, disk 0, memory 0, locks 0, other processes 27 % of the CPU used
+          Found innocent    steal 0, disk 0, memory 0, locks 0, other processes 25 % of the CPU used
           Doubts            only 3.1 s were steady: run at least 10 s for a verdict to rely on
           Not seen          stacks, who holds which lock, single waits: this version records none; who had
                             the CPUs that were waited for, and every wait of every thread: the files of
@@ -244,15 +244,15 @@ fn cpus_by_the_hundred() {
         return;
     };
     outcome.says(&expect![[r#"
-        One thread is the bottleneck: redis-server of redis-server was on a CPU for 99 % of the time, while
+        One thread is the bottleneck: redis-server of redis-server was on a CPU for 98 % of the time, while
         the CPUs were 0.6 % busy.                              cpu.single_thread of redis-server, consistent
-          judged      0 s to 3.2 s         pressure  cpu 0.1 % some, memory 0, io 0 (machine)
+          judged      0.1 s to 3.2 s       pressure  cpu 0.1 % some, memory 0, io 0 (machine)
                                            pressure  cpu 0 some, memory 0, io 0 (its group)
           Where the non-idle time of redis-server went
             redis-server on a CPU           99.9 %  ########################################
             redis-server waiting for a CPU  0.1 %
           Thread by thread     awake   CPU  run queue  blocked  sleep  not seen
-            redis-server 4000   99 %  99 %      0.1 %        0      0     1.4 %
+            redis-server 4000   99 %  98 %      0.1 %        0      0     1.4 %
             bio 4002               0     0          0        0  100 %         0
             bio 4003               0     0          0        0  100 %         0
             bio 4001               0     0          0        0  100 %         0
@@ -261,8 +261,7 @@ fn cpus_by_the_hundred() {
           Would not help    more clients, a machine with more CPUs, faster disk, more memory
           Found innocent    steal 0, throttling 0, disk 0, memory 0, locks 0, other processes 33 % of the
                             CPU used
-          Doubts            only 3.1 s were steady: run at least 10 s for a verdict to rely on; recording
-                            itself took 2.4 % of a CPU
+          Doubts            only 3.1 s were steady: run at least 10 s for a verdict to rely on
           Not seen          stacks, who holds which lock, single waits: this version records none; who had
                             the CPUs that were waited for, and every wait of every thread: the files of
                             another root are read; connections are not seen through another root: record on
