@@ -38,9 +38,7 @@ pub fn raise_descriptor_limit() -> Result<Rlimit, Error> {
             maximum: before.maximum,
         },
     );
-    // What is open already counts, and nobody knows how much that is: so they are opened.
-    let opened: io::Result<Vec<File>> = (0..LEAST).map(|_| File::open("/dev/null")).collect();
-    opened.map_err(|cause| Error::Setup {
+    open_least().map_err(|cause| Error::Setup {
         what: "record",
         cause,
     })?;
@@ -95,10 +93,16 @@ pub(crate) fn keep(descriptor: OwnedFd, share: Share) -> Result<OwnedFd, Errno> 
     Ok(descriptor)
 }
 
-/// Whether half of the descriptors are free yet: what is read at a tick needs them more than what can be
-/// done without.
+/// Whether half of the descriptors are free yet, and what a recording opens at the least: what is read at a
+/// tick needs them more than what can be done without.
 pub(crate) fn is_half_free() -> bool {
     File::open("/dev/null").is_ok_and(|next| keep(next.into(), Share::Group).is_ok())
+        && open_least().is_ok()
+}
+
+/// Opens as many files as a recording does at the least: how many are free, nobody tells.
+fn open_least() -> io::Result<Vec<File>> {
+    (0..LEAST).map(|_| File::open("/dev/null")).collect()
 }
 
 /// The last ones are left to the recording itself, which could not be written any more without them.

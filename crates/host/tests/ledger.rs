@@ -13,9 +13,9 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use backend::Backend;
@@ -74,6 +74,12 @@ struct Recorded {
     /// The path of each entity.
     names: BTreeMap<EntityId, String>,
     cost: Cost,
+}
+
+/// What another test starts is of this process too, and would be the target's.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Records one process as the target while something is done; `None` where the ledger cannot be had.
@@ -137,6 +143,7 @@ fn recorded(pids: &[u32], act: impl FnOnce()) -> Option<Recorded> {
 
 #[test]
 fn every_nanosecond_is_in_one_class_and_the_kernel_says_the_same() {
+    let _alone = alone();
     let load = Load::start();
     let recorded = recorded(&[std::process::id()], || {
         std::thread::sleep(Duration::from_secs(3));
@@ -177,6 +184,7 @@ fn every_nanosecond_is_in_one_class_and_the_kernel_says_the_same() {
 
 #[test]
 fn what_a_backend_says_it_waits_for_stands_before_the_call_that_it_waits_in() {
+    let _alone = alone();
     const LOCK: u32 = 0x0300_0005;
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     for before_14 in [false, true] {
@@ -249,6 +257,7 @@ fn what_threads_had_that_nobody_ever_listed_is_told() {
     if std::env::var_os(CHURN).is_some() {
         return churn();
     }
+    let _alone = alone();
     let name = "what_threads_had_that_nobody_ever_listed_is_told";
     let mut child = std::process::Command::new(std::env::current_exe().expect("this is a program"));
     child.args(["--exact", name, "--nocapture"]).env(CHURN, "");
@@ -291,6 +300,7 @@ const EXEC: &str = "STALLSCOPE_TEST_EXEC";
 
 #[test]
 fn a_process_whose_second_thread_becomes_another_program_goes_on() {
+    let _alone = alone();
     let burn = || {
         let mut sh = std::process::Command::new("sh");
         sh.args(["-c", "while :; do :; done"]);

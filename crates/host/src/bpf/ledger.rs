@@ -5,7 +5,7 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 
 use libbpf_rs::btf::Btf;
 use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
-use libbpf_rs::{MapCore, MapFlags, ProgramInput, num_possible_cpus};
+use libbpf_rs::{Link, MapCore, MapFlags, ProgramInput, num_possible_cpus};
 use model::{LedgerClass, Role, Timestamp};
 use sensors::syscall;
 use sensors::wait_event::{self, WaitClass};
@@ -17,7 +17,7 @@ use super::skeletons::ledger::types::{
     ledger_account, ledger_ended, ledger_other, ledger_record, run_queue,
 };
 use super::skeletons::ledger::{LedgerSkel, LedgerSkelBuilder, OpenLedgerSkel};
-use super::{Refusal, quietly};
+use super::{Refusal, attached, quietly};
 use crate::words::WordPlace;
 
 pub(crate) mod sets;
@@ -76,6 +76,7 @@ mod kind {
 
 /// The loaded programs.
 pub(crate) struct Ledger {
+    _links: Vec<Link>,
     programs: LedgerSkel<'static>,
     clock: SchedulerClock,
     cpus: usize,
@@ -154,7 +155,7 @@ impl Ledger {
         open.maps.stall_by_place.set_max_entries(places)?;
         let mut programs = open.load()?;
         let clock = SchedulerClock::load(cpus)?;
-        programs.attach()?;
+        let links = attached(programs.object_mut())?;
         let maps = &programs.maps;
         let mut ledger = Self {
             records: mapped(&maps.record_by_place)?,
@@ -163,6 +164,7 @@ impl Ledger {
             turns: vec![0; cpus],
             stalls: mapped(&maps.stall_by_place)?,
             online: cpus,
+            _links: links,
             programs,
             clock,
             cpus,

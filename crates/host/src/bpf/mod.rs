@@ -18,7 +18,7 @@ mod verifier;
 use std::fmt;
 use std::sync::Mutex;
 
-use libbpf_rs::{PrintLevel, set_print};
+use libbpf_rs::{Link, Object, PrintLevel, ProgramType, set_print};
 
 use crate::capabilities::has_first_pids;
 
@@ -84,6 +84,17 @@ impl From<rustix::io::Errno> for Refusal {
     fn from(error: rustix::io::Errno) -> Self {
         std::io::Error::from(error).into()
     }
+}
+
+/// Attaches the programs that tell of events. A skeleton's own `attach` leaves those attached that came before
+/// one that is refused (libbpf-rs 0.27).
+fn attached(object: &mut Object) -> Result<Vec<Link>, Refusal> {
+    let tracing = object
+        .progs_mut()
+        // Those whose hook this kernel does not have were left out.
+        .filter(|program| program.prog_type() == ProgramType::Tracing && program.autoload());
+    let links: Result<_, libbpf_rs::Error> = tracing.map(|program| program.attach()).collect();
+    Ok(links?)
 }
 
 /// Programs tell of processes by the kernel's own numbers, which must be the ones that are known here.

@@ -4,13 +4,13 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd as _, BorrowedFd};
 
 use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
-use libbpf_rs::{MapCore as _, MapFlags};
+use libbpf_rs::{Link, MapCore as _, MapFlags};
 use model::Role;
 
 use super::mapped::Mapped;
 use super::skeletons::requests::types::{requests_account, requests_owner, requests_part};
 use super::skeletons::requests::{RequestsSkel, RequestsSkelBuilder};
-use super::{Refusal, quietly};
+use super::{Refusal, attached, quietly};
 
 /// Accounts of whole services, which come before those of connections (REQUESTS_MOST_SERVICES).
 pub(crate) const SERVICES: usize = 16;
@@ -43,6 +43,7 @@ impl Side {
 
 /// The loaded programs.
 pub(crate) struct Requests {
+    _links: Vec<Link>,
     programs: RequestsSkel<'static>,
     accounts: Mapped<Account>,
     owners: Mapped<Owner>,
@@ -60,7 +61,7 @@ impl Requests {
     fn loaded() -> Result<Self, Refusal> {
         let place = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut programs = RequestsSkelBuilder::default().open(place)?.load()?;
-        programs.attach()?;
+        let links = attached(programs.object_mut())?;
         let (accounts, owners) = (
             &programs.maps.account_by_place,
             &programs.maps.owner_by_place,
@@ -72,6 +73,7 @@ impl Requests {
                 accounts.value_size(),
             )?,
             owners: Mapped::new(owners.as_fd(), CONNECTIONS, owners.value_size())?,
+            _links: links,
             programs,
         })
     }

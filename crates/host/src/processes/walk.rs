@@ -14,7 +14,6 @@ use crate::clock::boottime;
 use crate::folder::each_number_in;
 use crate::gaps::Gaps;
 use crate::intake::Intake;
-use crate::limits;
 use crate::probe::Scratch;
 use crate::registry::Registry;
 use crate::schedule::TICK_NS;
@@ -40,14 +39,6 @@ impl Walk {
     pub(crate) fn load() -> Result<Self, Refusal> {
         with_first_pids()?;
         let programs = Tasks::load()?;
-        // It takes a few, and spares two for each process.
-        if !limits::is_half_free() {
-            let why = format!(
-                "too few files may be open (ulimit -n); {}",
-                limits::MORE_FILES
-            );
-            return Err(Refusal::new(why));
-        }
         match programs.read()? {
             0 => Ok(Self {
                 programs,

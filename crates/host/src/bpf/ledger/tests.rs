@@ -79,20 +79,18 @@ const NAMES: [&str; 30] = [
 struct Counted {
     ns: [i64; 30],
     queued_ns: [i64; 4],
+    /// A switch that nobody told of was found out between the two: some of the first was another class's.
+    is_corrected: bool,
 }
 
 impl Counted {
     fn between(before: &Record, after: &Record) -> Self {
         let (a, b) = (&before.account, &after.account);
-        // The present is added up to the reader's clock, which may be a little ahead of the scheduler's.
-        let grown = |(a, b): (&u64, &u64)| {
-            let grown = b.cast_signed() - a.cast_signed();
-            assert!(grown > -20_000, "it only grows: {before:?}, {after:?}");
-            grown
-        };
+        let grown = |(a, b): (&u64, &u64)| b.cast_signed() - a.cast_signed();
         let mut counted = Self {
             ns: [0; 30],
             queued_ns: [0; 4],
+            is_corrected: false,
         };
         let classes = a.ns.iter().zip(&b.ns).map(grown);
         counted
@@ -106,6 +104,9 @@ impl Counted {
             .iter_mut()
             .zip(queued)
             .for_each(|(to, ns)| *to = ns);
+        // The present is added up to the reader's clock, which may be a little ahead of the scheduler's.
+        let mut all = counted.ns.iter().chain(&counted.queued_ns);
+        counted.is_corrected = all.any(|ns| *ns < -20_000);
         counted
     }
 
@@ -179,16 +180,20 @@ fn watched(ledger: &mut Ledger, act: impl FnOnce() -> Own + Send) -> (Own, Count
 }
 
 /// Measures until it is looked at for as long as it measured itself: on a busy machine the looks come late,
-/// and what is waited for between them and its own clocks is in one account only.
+/// and what is waited for between them and its own clocks is in one account only. Nor may the first look
+/// have been mistaken about what it was doing.
 fn in_one_window(mut measure: impl FnMut() -> (Own, Counted)) -> (Own, Counted) {
     const TRIES: usize = 30;
     for _ in 0..TRIES {
         let (own, counted) = measure();
         let longer_ns = counted.all() - own.wall_ns;
-        if longer_ns.abs() < 2_000_000 {
+        if longer_ns.abs() < 2_000_000 && !counted.is_corrected {
             return (own, counted);
         }
-        println!("looked at for {longer_ns} ns longer than it measured");
+        println!(
+            "looked at for {longer_ns} ns longer than it measured, {}",
+            counted.shown()
+        );
     }
     panic!("in {TRIES} tries it was never looked at in time");
 }
@@ -208,7 +213,7 @@ fn each_kind_of_wait_is_what_the_waiting_thread_knows_of_it() {
     as_target(&mut ledger, std::process::id());
     let file = OnDisk::new("waits", 64);
     let file = file.path();
-    type Wait<'a> = Box<dyn FnOnce() + Send + 'a>;
+    type Wait<'a> = Box<dyn Fn() + Send + Sync + 'a>;
     let waits: [(&str, &[&str], Wait<'_>); 8] = [
         ("futex", &["futex"], Box::new(waits::futex)),
         ("sleep", &["sleep"], Box::new(waits::sleep)),
@@ -224,10 +229,12 @@ fn each_kind_of_wait_is_what_the_waiting_thread_knows_of_it() {
         ("fault", &["io_fault"], Box::new(|| waits::fault(file))),
     ];
     for (name, classes, wait) in waits {
-        let (own, counted) = watched(&mut ledger, || {
-            // Whoever else wants the CPUs: it is to wait for what it asks for.
-            crate::limits::raise_priority();
-            waits::measured(wait)
+        let (own, counted) = in_one_window(|| {
+            watched(&mut ledger, || {
+                // Whoever else wants the CPUs: it is to wait for what it asks for.
+                crate::limits::raise_priority();
+                waits::measured(&wait)
+            })
         });
         let (expected, found) = (own.blocked_ns(), counted.of(classes));
         println!("{name}: {expected} of its own, {}", counted.shown());

@@ -1,4 +1,4 @@
-//! What sampling this machine costs: `cargo run --release -p host --example cost -- SECONDS [PID]`
+//! What sampling this machine costs: `cargo run --release -p host --example sampling -- SECONDS [PID]`
 //! samples, with PID as the target, and prints the CPU time and the rows of each table.
 #![allow(clippy::print_stdout)]
 
