@@ -34,8 +34,12 @@ pub(crate) fn of_threads(timeline: &Timeline, meta: &Meta, window: Window) -> Ve
             Some(times(entity, &ledger))
         })
         .collect();
-    let wanted = |times: &ThreadTimes| times.on_cpu_ns + times.run_queue_ns.unwrap_or(0);
-    times.sort_by_key(|times| std::cmp::Reverse((wanted(times), times.blocked_ns)));
+    // In whole percents: threads that did the same stay in the order in which they were met.
+    times.sort_by_key(|times| {
+        let part = |ns: i64| (100.0 * ns as f64 / times.wall_ns.max(1) as f64).round() as i64;
+        let wanted = times.on_cpu_ns + times.run_queue_ns.unwrap_or(0);
+        std::cmp::Reverse((part(wanted), part(times.blocked_ns)))
+    });
     times.truncate(MOST);
     times
 }

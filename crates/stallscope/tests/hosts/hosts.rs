@@ -105,22 +105,22 @@ fn limits_of_cgroup_v2_and_pressure_of_interrupts() {
         A CPU quota is the bottleneck: /app.slice ran out of its limit of 0.6 CPUs in 100 % of the periods,
         and 74 % of web's non-idle time was web held back by it, while the machine was 80 % idle.
                                                                          cpu.quota of /app.slice, consistent
-          judged      0.1 s to 3.2 s       pressure  cpu 71 % some, memory 0, io 1 % (machine)
+          judged      0 s to 3.2 s         pressure  cpu 71 % some, memory 0, io 1 % (machine)
                                            pressure  cpu 72 % some 42 % full, memory 0, io 1 % (its group)
           Where the non-idle time of web went
             web held back by a CPU quota   74 %  #############################
             web on a CPU                   20 %  ########
             web waiting for a CPU         6.2 %  ##  0.2 at a time
           Thread by thread  awake   CPU  run queue  blocked  sleep  not seen
-            worker-1 902     95 %  19 %       76 %        0      0       5 %
             worker-0 901     95 %  19 %       76 %        0      0       5 %
             worker-2 903     95 %  19 %       76 %        0      0       5 %
+            worker-1 902     95 %  19 %       76 %        0      0       5 %
             web 900           1 %   1 %          0        0   99 %         0
             the run queue includes what a CPU quota withheld
           Would help (at most, if the rest stays as it is)
             a quota of 3 CPUs  +393 %  on the CPUs that this machine has
           Would not help    more clients, a larger machine with the same quota, faster disk, more memory
-          Found innocent    steal 0, disk 0, memory 0, locks 0, other processes 25 % of the CPU used
+          Found innocent    steal 0, disk 0, memory 0, locks 0, other processes 26 % of the CPU used
           Doubts            only 3.1 s were steady: run at least 10 s for a verdict to rely on
           Not seen          stacks, who holds which lock, single waits: this version records none; who had
                             the CPUs that were waited for, and every wait of every thread: the files of
