@@ -9,6 +9,8 @@ use super::waits::{self, Group, OnDisk, Own};
 use super::*;
 
 mod asleep;
+mod limits;
+mod loops;
 
 /// One at a time: each wants the CPUs.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -359,87 +361,6 @@ fn what_the_target_waited_for_others_is_what_they_are_charged_with() {
         agree(0, uncharged.min(0)) && uncharged < waited / 5,
         "{charged} of {waited}"
     );
-}
-
-#[test]
-fn who_is_held_by_a_quota_is_told_from_who_waits_for_a_cpu() {
-    let Some((mut ledger, _alone)) = loaded() else {
-        return;
-    };
-    let limits = [
-        ("cpu.shares", "8192"),
-        ("cpu.cfs_period_us", "100000"),
-        ("cpu.cfs_quota_us", "20000"),
-    ];
-    let Some(group) = Group::new("cpu", &limits) else {
-        return skipped(
-            "there is no v1 hierarchy with the cpu controller that groups can be made in",
-        );
-    };
-    as_target(&mut ledger, std::process::id());
-    let (own, counted) = in_one_window(|| {
-        watched(&mut ledger, || {
-            waits::measured(|| {
-                group.enter();
-                waits::burn(Duration::from_millis(600));
-                group.leave();
-                // Until it is looked at it waits no more.
-                crate::limits::raise_priority();
-            })
-        })
-    });
-    println!("quota: {own:?}, {}", counted.shown());
-    assert!(own.delay_ns > 200_000_000, "it was held: {own:?}");
-    let both = counted.of(&["throttled"]) + counted.queued();
-    assert!(agree(own.delay_ns, both), "{own:?}, {}", counted.shown());
-}
-
-/// Says which file another process of this test is to read over and over.
-const REFAULTS: &str = "STALLSCOPE_TEST_REFAULTS";
-
-#[test]
-fn what_a_memory_limit_throws_out_is_waited_for_as_memory() {
-    if let Some(file) = std::env::var_os(REFAULTS) {
-        return waits::refault(file.as_ref());
-    }
-    let Some((mut ledger, _alone)) = loaded() else {
-        return;
-    };
-    let limits = [("memory.limit_in_bytes", "25165824")];
-    let Some(group) = Group::new("memory", &limits) else {
-        return skipped(
-            "there is no v1 hierarchy with the memory controller that groups can be made in",
-        );
-    };
-    let file = OnDisk::new("refaults", 40);
-    let name = std::thread::current()
-        .name()
-        .expect("tests have names")
-        .to_owned();
-    let mut again = Command::new(std::env::current_exe().expect("this is a program"));
-    let child = Started::new(again.args(["--exact", &name]).env(REFAULTS, file.path()));
-    group.take(child.0.id());
-    waits::tell(&file, "limited", &[]);
-    as_target(&mut ledger, child.0.id());
-    let tid = waits::told(&file, "tid");
-    let before = read(&mut ledger, tid[0] as u32);
-    waits::tell(&file, "go", &[]);
-    let own = waits::told(&file, "own");
-    let after = read(&mut ledger, tid[0] as u32);
-    drop(child);
-    let counted = Counted::between(&before, &after);
-    println!("refaults: {own:?} of its own, {}", counted.shown());
-    let both = counted.of(&[
-        "memory_fault",
-        "memory_read_write",
-        "memory_other",
-        "io_fault",
-        "io_read_write",
-    ]);
-    assert!(own[0] > 20_000_000, "it waited: {own:?}");
-    assert!(agree(own[0], both), "{own:?}, {}", counted.shown());
-    let for_memory = counted.of(&["memory_fault", "memory_read_write"]);
-    assert!(for_memory > 1_000_000, "{}", counted.shown());
 }
 
 /// A process whose first thread ends at once, while its second one burns for so long.
