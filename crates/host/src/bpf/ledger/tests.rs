@@ -124,6 +124,11 @@ impl Counted {
         self.ns.iter().sum::<i64>() + self.queued()
     }
 
+    /// Neither on a CPU nor waiting for one, nor held by a quota.
+    fn blocked(&self) -> i64 {
+        self.ns[2..].iter().sum()
+    }
+
     fn queued(&self) -> i64 {
         self.queued_ns.iter().sum()
     }
@@ -246,7 +251,7 @@ fn each_kind_of_wait_is_what_the_waiting_thread_knows_of_it() {
             "{name}: {expected}, and {}",
             counted.shown()
         );
-        let rest: i64 = counted.ns[1..].iter().sum::<i64>() - found;
+        let rest = counted.blocked() - found;
         assert!(
             agree(0, rest) || rest * 50 < expected,
             "{name}: {}",
@@ -304,11 +309,10 @@ fn a_wait_for_a_cpu_is_held_against_who_has_it() {
     let (own, counted) = in_one_window(|| watched(&mut ledger, burn));
     println!("another's: {own:?}, {}", counted.shown());
     assert!(own.delay_ns > 100_000_000, "they shared: {own:?}");
-    assert!(
-        agree(own.delay_ns, counted.queued()),
-        "{own:?}, {}",
-        counted.shown()
-    );
+    let is_right = |own: &Own, counted: &Counted| {
+        agree(own.delay_ns, counted.queued()) && agree(own.blocked_ns(), counted.blocked())
+    };
+    assert!(is_right(&own, &counted), "{own:?}, {}", counted.shown());
     // Other tests of this process run at times.
     let others = counted.queued_ns[part(Role::Rest) as usize];
     assert!(others > counted.queued() / 2, "{}", counted.shown());
@@ -322,11 +326,7 @@ fn a_wait_for_a_cpu_is_held_against_who_has_it() {
         })
     });
     println!("its own: {own:?}, {}", counted.shown());
-    assert!(
-        agree(own.delay_ns, counted.queued()),
-        "{own:?}, {}",
-        counted.shown()
-    );
+    assert!(is_right(&own, &counted), "{own:?}, {}", counted.shown());
 }
 
 #[test]

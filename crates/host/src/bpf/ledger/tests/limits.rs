@@ -1,14 +1,20 @@
 //! What limits withhold, by the clocks of those that they hold.
 
+use std::sync::atomic::AtomicU64;
+
 use super::*;
+
+/// What a thread is kept from a CPU for at a time, when it is by a quota and not by others.
+const LEAST_WITHHELD: Duration = Duration::from_millis(12);
 
 #[test]
 fn who_is_held_by_a_quota_is_told_from_who_waits_for_a_cpu() {
     let Some((mut ledger, _alone)) = loaded() else {
         return;
     };
+    // For a CPU it hardly waits.
     let limits = [
-        ("cpu.shares", "8192"),
+        ("cpu.shares", "262144"),
         ("cpu.cfs_period_us", "100000"),
         ("cpu.cfs_quota_us", "20000"),
     ];
@@ -18,21 +24,33 @@ fn who_is_held_by_a_quota_is_told_from_who_waits_for_a_cpu() {
         );
     };
     as_target(&mut ledger, std::process::id());
+    let withheld_ns = AtomicU64::new(0);
     let (own, counted) = in_one_window(|| {
         watched(&mut ledger, || {
             waits::measured(|| {
                 group.enter();
-                waits::burn(Duration::from_millis(600));
+                let withheld = waits::burn_withheld(Duration::from_millis(600), LEAST_WITHHELD);
+                withheld_ns.store(withheld.as_nanos() as u64, Ordering::SeqCst);
                 group.leave();
                 // Until it is looked at it waits no more.
                 crate::limits::raise_priority();
             })
         })
     });
-    println!("quota: {own:?}, {}", counted.shown());
-    assert!(own.delay_ns > 200_000_000, "it was held: {own:?}");
-    let both = counted.of(&["throttled"]) + counted.queued();
-    assert!(agree(own.delay_ns, both), "{own:?}, {}", counted.shown());
+    let withheld = withheld_ns.into_inner().cast_signed();
+    println!("quota: {withheld} of {own:?}, {}", counted.shown());
+    assert!(withheld > 200_000_000, "it was held: {own:?}");
+    let throttled = counted.of(&["throttled"]);
+    assert!(
+        agree(withheld, throttled) && agree(own.delay_ns, throttled + counted.queued()),
+        "{withheld} of {own:?}, {}",
+        counted.shown()
+    );
+    assert!(
+        agree(own.blocked_ns(), counted.blocked()),
+        "{}",
+        counted.shown()
+    );
 }
 
 /// Says which file another process of this test is to read over and over.
@@ -70,16 +88,18 @@ fn what_a_memory_limit_throws_out_is_waited_for_as_memory() {
     drop(child);
     let counted = Counted::between(&before, &after);
     println!("refaults: {own:?} of its own, {}", counted.shown());
-    let both = counted.of(&[
-        "memory_fault",
-        "memory_read_write",
-        "memory_other",
-        "io_fault",
-        "io_read_write",
-    ]);
-    assert!(own[0] > 20_000_000, "it waited: {own:?}");
-    assert!(agree(own[0], both), "{own:?}, {}", counted.shown());
+    let (by_read, by_fault) = (
+        counted.of(&["memory_read_write", "io_read_write"]),
+        counted.of(&["memory_fault", "io_fault"]),
+    );
+    assert!(own.iter().all(|it| *it > 20_000_000), "it waited: {own:?}");
+    assert!(
+        agree(own[0], by_read) && agree(own[1], by_fault),
+        "{own:?}, {}",
+        counted.shown()
+    );
+    let rest = counted.blocked() - by_read - by_fault;
+    assert!(agree(0, rest), "{}", counted.shown());
     let for_memory = counted.of(&["memory_fault", "memory_read_write"]);
     assert!(for_memory > 1_000_000, "{}", counted.shown());
 }
-
