@@ -5,12 +5,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use rustix::process::Pid;
+use rustix::thread::{CpuSet, sched_setaffinity};
+
 use super::waits::{self, Group, OnDisk, Own};
 use super::*;
 
 mod asleep;
 mod limits;
 mod loops;
+mod places;
 
 /// One at a time: each wants the CPUs.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -186,6 +190,22 @@ fn watched(ledger: &mut Ledger, act: impl FnOnce() -> Own + Send) -> (Own, Count
     })
 }
 
+/// Has a thread do something and look at its own books before and after, as it stands in no queue then.
+fn by_itself<T: Send>(ledger: &mut Ledger, act: impl FnOnce() -> T + Send) -> (T, Counted) {
+    std::thread::scope(|scope| {
+        let worker = scope.spawn(|| {
+            // A first event, since which it is known.
+            std::thread::sleep(Duration::from_millis(1));
+            let tid = rustix::thread::gettid().as_raw_nonzero().get() as u32;
+            let before = read(ledger, tid);
+            let done = act();
+            let after = read(ledger, tid);
+            (done, Counted::between(&before, &after))
+        });
+        worker.join().expect("it did what it should")
+    })
+}
+
 /// Measures until it is looked at for as long as it measured itself: on a busy machine the looks come late,
 /// and what is waited for between them and its own clocks is in one account only. Nor may the first look
 /// have been mistaken about what it was doing.
@@ -277,16 +297,21 @@ impl Drop for Started {
     }
 }
 
-/// Something that wants a CPU all the time, on the second one.
-fn hog() -> Started {
-    let script = "taskset -pc 1 $$ > /dev/null; while :; do :; done";
-    Started::new(Command::new("sh").args(["-c", script]))
+/// Something that wants a CPU all the time.
+fn hog(cpu: usize) -> Started {
+    let script = format!("taskset -pc {cpu} $$ > /dev/null; while :; do :; done");
+    Started::new(Command::new("sh").args(["-c", &script]))
 }
 
-fn to_second_cpu() {
-    let mut cpus = rustix::thread::CpuSet::new();
-    cpus.set(1);
-    rustix::thread::sched_setaffinity(None, &cpus).expect("there are two");
+fn to_cpu(thread: Option<Pid>, cpu: usize) {
+    let mut cpus = CpuSet::new();
+    cpus.set(cpu);
+    sched_setaffinity(thread, &cpus).expect("there are two");
+}
+
+/// Blocked and ready for as long as the thread itself knows.
+fn is_right(own: &Own, counted: &Counted) -> bool {
+    agree(own.delay_ns, counted.queued()) && agree(own.blocked_ns(), counted.blocked())
 }
 
 #[test]
@@ -296,22 +321,19 @@ fn a_wait_for_a_cpu_is_held_against_who_has_it() {
     };
     let burn = || {
         waits::measured(|| {
-            to_second_cpu();
+            to_cpu(None, 1);
             waits::burn(Duration::from_millis(600));
             // Until it is looked at it waits no more.
             crate::limits::raise_priority();
         })
     };
     // What is started later is the target's too.
-    let hog = hog();
+    let hog = hog(1);
     as_target(&mut ledger, std::process::id());
     std::thread::sleep(Duration::from_millis(100));
     let (own, counted) = in_one_window(|| watched(&mut ledger, burn));
     println!("another's: {own:?}, {}", counted.shown());
     assert!(own.delay_ns > 100_000_000, "they shared: {own:?}");
-    let is_right = |own: &Own, counted: &Counted| {
-        agree(own.delay_ns, counted.queued()) && agree(own.blocked_ns(), counted.blocked())
-    };
     assert!(is_right(&own, &counted), "{own:?}, {}", counted.shown());
     // Other tests of this process run at times.
     let others = counted.queued_ns[part(Role::Rest) as usize];
@@ -334,7 +356,7 @@ fn what_the_target_waited_for_others_is_what_they_are_charged_with() {
     let Some((mut ledger, _alone)) = loaded() else {
         return;
     };
-    let (target, other) = (hog(), hog());
+    let (target, other) = (hog(1), hog(1));
     as_target(&mut ledger, target.0.id());
     let waited_and_charged = |ledger: &mut Ledger| {
         ledger.read(true).expect("it can be read");

@@ -9,7 +9,7 @@ use stealmeter::{Counters, Meter};
 
 use super::*;
 
-const MEASURED: Duration = Duration::from_secs(2);
+const MEASURED: Duration = Duration::from_millis(1_500);
 
 /// Looks for events, sleeps where there are none, works, and writes to a disk.
 fn run(meter: &mut Meter, file: &Path) {
@@ -71,20 +71,22 @@ fn what_an_event_loop_counts_of_itself_is_what_the_ledger_counts_of_it() {
     };
     as_target(&mut ledger, std::process::id());
     let file = OnDisk::new("loops", 4);
-    let _equal = hog();
-    let (counters, counted) = std::thread::scope(|scope| {
-        let meter = || {
-            to_second_cpu();
-            std::thread::sleep(Duration::from_millis(1));
-            let tid = rustix::thread::gettid().as_raw_nonzero().get() as u32;
-            let before = read(&mut ledger, tid);
+    let _equal = hog(1);
+    let metered = Mutex::new(Counters::default());
+    let (_, counted) = in_one_window(|| {
+        by_itself(&mut ledger, || {
+            to_cpu(None, 1);
             let mut meter = Meter::new();
             run(&mut meter, file.path());
-            let after = read(&mut ledger, tid);
-            (meter.counters(), Counted::between(&before, &after))
-        };
-        scope.spawn(meter).join().expect("it went round")
+            let wall_ns = meter.counters().wall_ns().cast_signed();
+            *metered.lock().expect("no other holds it") = meter.counters();
+            Own {
+                wall_ns,
+                ..Own::default()
+            }
+        })
     });
+    let counters = metered.into_inner().expect("nobody holds it");
     let (own, found) = (by_the_loop(&counters), by_the_ledger(&counted));
     println!("{CLASSES:?}: {own:?} by the loop, {found:?} by the ledger");
     println!("{}", counted.shown());
