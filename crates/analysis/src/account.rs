@@ -4,11 +4,12 @@
 //! time x window). What is left of the response time was spent outside the target. Without a signal
 //! the whole is the serving threads' own busy time, and that is said.
 
-use model::{Account, AccountItem, Entity, LedgerClass, Quality, ShareBasis, Window};
+use model::{Account, AccountItem, LedgerClass, Quality, ShareBasis, Window};
 
 use crate::books::Holder;
 use crate::holders::{self, Naming};
 use crate::ledger::{Ledger, label, quality_in};
+use crate::neighbours::Holding;
 use crate::signals::Mean;
 use crate::subject::Subject;
 use crate::words::{count, percent};
@@ -41,7 +42,7 @@ pub(crate) fn account(
     generator: Option<&Subject>,
     signal: Option<&Mean>,
     window: Window,
-    (others, stolen): (&[(Entity, f64)], f64),
+    (others, stolen): (&[Holding], f64),
 ) -> Option<Account> {
     let ledger = &target.serving_ledger;
     let total_ns = signal.map_or_else(|| ledger.busy_ns(), |mean| mean.response_ns);

@@ -4,8 +4,8 @@
 //! could not be had is `None`, and the cause that needs it cannot tell.
 
 use model::{
-    Account, Complaint, ComplaintKind, Entity, EntityKind, LedgerClass, Meta, Pressure,
-    ReportSubject, Resource, Role, StallKind, ThreadsAccount, Timeline, Window,
+    Account, Complaint, ComplaintKind, EntityKind, LedgerClass, Meta, Pressure, ReportSubject,
+    Resource, Role, StallKind, ThreadsAccount, Timeline, Window,
 };
 
 use crate::account;
@@ -15,7 +15,7 @@ use crate::holders::{self, Holders, Naming};
 use crate::io::{self, Io};
 use crate::ledger::Ledger;
 use crate::memory::{self, Memory};
-use crate::neighbours::{self, Culprit};
+use crate::neighbours::{self, Culprit, Holding};
 use crate::network::{self, Network};
 use crate::pressure::pressure;
 use crate::quota::{Quota, quota, quota_seen, target_groups};
@@ -74,7 +74,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) quota_seen: bool,
     pub(crate) culprit: Option<Culprit>,
     /// Who of the rest had the CPUs that the target waited for, as parts of what the rest had.
-    others: Vec<(Entity, f64)>,
+    others: Vec<Holding>,
     /// The part of the CPUs' busy time that the hypervisor took, where that is worth saying.
     stolen: f64,
     pub(crate) pressure: Vec<Pressure>,
