@@ -176,6 +176,11 @@ impl Postgres {
         self.port
     }
 
+    /// The role that everything is done as.
+    pub fn user(&self) -> &str {
+        &self.owner.name
+    }
+
     /// One of its programs, run as the server's owner.
     pub fn client(&self, program: &str) -> Command {
         let mut command = self.owner.command(self.programs.join(program));

@@ -3,7 +3,7 @@
 use std::fs;
 
 use analysis::RequestTimes;
-use model::{Provenance, Role, Timeline};
+use model::{EntityKind, Provenance, Role, Timeline};
 
 use crate::needs;
 use crate::place::{JSON, Place};
@@ -55,6 +55,19 @@ impl Recorded {
 
     fn calls(&self) -> RequestTimes {
         self.times("calls", Role::Generator)
+    }
+
+    /// What a column of the generator's threads grew by.
+    fn of_the_generator(&self, column: &str) -> f64 {
+        let entities = &self.timeline.entities;
+        let threads = entities.of_kind(EntityKind::Thread).filter(|it| {
+            let process = it.parent.and_then(|it| entities.get(it));
+            process.is_some_and(|it| it.role == Role::Generator)
+        });
+        let series = threads.filter_map(|it| self.timeline.series("thread", it.id, column));
+        series
+            .filter_map(|it| it.growth(self.timeline.window))
+            .sum()
     }
 
     /// Transactions by pgbench's closing report.
@@ -197,6 +210,37 @@ fn beside_the_log(recorded: &Recorded) -> Result<String, String> {
         us(served)
     );
     if near && below { Ok(words) } else { Err(words) }
+}
+
+#[test]
+fn what_takes_longer_at_the_generators_end_is_its_own_wait_for_a_cpu() {
+    let Some((postgres, _alone)) = running() else {
+        return;
+    };
+    for clients in [1, 4] {
+        let mut said = Vec::new();
+        let is_so = (0..TRIES).any(|_| {
+            // A thread for each connection: else one's reply waits while the other's is read.
+            let load = format!("pgbench -n -c {clients} -j {clients} -T 2 -S bench");
+            let Some(recorded) = record(postgres, Way::Unix, &load) else {
+                return true;
+            };
+            let (served, calls) = (recorded.served(), recorded.calls());
+            let mean = |times: &RequestTimes| times.mean_ns().expect("some were timed");
+            let between = mean(&calls) - mean(&served);
+            let waited = recorded.of_the_generator("wait_ns") / calls.requests;
+            said.push(format!(
+                "{:.1} us of {:.1}, {:.1} waited",
+                between / 1e3,
+                mean(&calls) / 1e3,
+                waited / 1e3
+            ));
+            // Sending and receiving takes some time too, and not all of the wait is for a reply.
+            between > 0.0 && (between - waited).abs() <= 10e3 + 0.05 * mean(&calls)
+        });
+        println!("{clients}: {said:?}");
+        assert!(is_so, "{clients}: {said:#?}");
+    }
 }
 
 #[test]
