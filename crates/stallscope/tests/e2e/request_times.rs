@@ -98,7 +98,7 @@ impl Recorded {
 
 /// Records a load from before it begins until after it has ended; `None` where programs are not allowed.
 fn record(postgres: &Postgres, way: Way, load: &str) -> Option<Recorded> {
-    record_beside(postgres, way, load, || ())
+    record_beside(postgres, way, load, |_| ())
 }
 
 /// The same, with what others do meanwhile, who are no part of the load: before it begins, they have a
@@ -107,7 +107,7 @@ fn record_beside<T>(
     postgres: &Postgres,
     way: Way,
     load: &str,
-    others: impl FnOnce() -> T,
+    others: impl FnOnce(&Place) -> T,
 ) -> Option<Recorded> {
     let place = Place::new();
     let target = format!("port:{}", postgres.port());
@@ -121,7 +121,7 @@ fn record_beside<T>(
     }
     let running = Running::start(command);
     place.wait_for("begun");
-    let others = others();
+    let others = others(&place);
     let ended = running.end();
     drop(others);
     ended.status(0);
@@ -276,28 +276,29 @@ fn statements_connections_and_pipelines_are_counted_as_they_come() {
 /// 7 before it is one.
 const OTHERS: f64 = 2.0 + 2.0 + 4.0 + 3.0 * 3.0 + 7.0;
 
-/// What others than pgbench have the server do: a replica that every commit waits for, copies in both
-/// ways, who waits for news, and who asks nothing.
-fn others(postgres: &Postgres) -> [Running; 3] {
+/// What others than pgbench have the server do: a replica that every commit waits for, who waits for news,
+/// and copies in both ways. The last are done when this returns.
+fn others(postgres: &Postgres, place: &Place) -> [Running; 2] {
     let start = |line: &str| {
         let mut shell = postgres.as_owner("sh");
         postgres.serve(&mut shell);
         shell.current_dir(postgres.folder());
-        Running::start({
-            shell.args(["-c", line]);
-            shell
-        })
+        shell.args(["-c", line]);
+        Running::start(shell)
     };
-    [
+    let all = [
         // In its place, so that it ends with this.
         start("mkdir -p wal; exec pg_receivewal -D wal --synchronous"),
         start("(echo 'listen news;'; sleep 4) | psql -q bench"),
-        start(
-            "sleep 1.5; psql -q -c 'copy pgbench_accounts to stdout' bench > copied; \
-             psql -q -c 'create temp table t (like pgbench_accounts); copy t from stdin' bench < copied; \
-             rm copied; for i in 1 2 3; do psql -q -c 'notify news' -c '' bench; done",
-        ),
-    ]
+    ];
+    let copies = start(
+        "sleep 1.5; psql -q -c 'copy pgbench_accounts to stdout' bench > copied; \
+         psql -q -c 'create temp table t (like pgbench_accounts); copy t from stdin' bench < copied; \
+         rm copied; for i in 1 2 3; do psql -q -c 'notify news' -c '' bench; done",
+    );
+    copies.end().status(0);
+    place.write("copied", "yes");
+    all
 }
 
 #[test]
@@ -305,10 +306,11 @@ fn replication_copies_and_notifications_spoil_no_request_times() {
     let Some((postgres, _alone)) = running() else {
         return;
     };
-    let load = "pgbench -n -c 4 -j 2 -T 3 bench";
+    let load =
+        "pgbench -n -c 4 -j 2 -t 600 bench; until [ -e copied ]; do sleep 0.1; done; sleep 0.3";
     let mut recorded = None;
     postgres.with_setting("synchronous_standby_names = '*'", || {
-        recorded = record_beside(postgres, Way::Unix, load, || others(postgres));
+        recorded = record_beside(postgres, Way::Unix, load, |it| others(postgres, it));
     });
     let Some(recorded) = recorded else {
         return;
