@@ -52,7 +52,7 @@ pub static REQUESTS: LazyLock<Table> = LazyLock::new(|| {
     Table {
     name: "requests".into(),
     entity: EntityKind::Connection,
-    help: "Requests that target and dependencies answered over TCP and unix stream sockets: of single connections, and of each service those of all its other connections.".into(),
+    help: "Requests that target and dependencies answered over TCP and unix stream sockets: of single connections, and of each service those of all its other connections. What a client says without wanting an answer cannot be told from a request that lasts until the server sends something.".into(),
     columns: columns(&SERVED),
 }
 });
