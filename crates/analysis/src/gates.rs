@@ -48,9 +48,10 @@ pub(crate) fn caveats(facts: &Facts<'_>, phases: &[Phase], thresholds: &Threshol
 
 /// What this recording could not show.
 pub(crate) fn not_seen(facts: &Facts<'_>) -> Vec<String> {
-    let locks = match facts.timeline.table("session") {
-        Some(_) => "who holds which lock but the database's",
-        None => "who holds which lock",
+    let locks = match (&facts.ends, facts.timeline.table("session")) {
+        (Some(_), _) => "which lock was waited for",
+        (None, Some(_)) => "who holds which lock but the database's",
+        (None, None) => "who holds which lock",
     };
     let mut all = vec![format!(
         "stacks, {locks}, single waits: this version records none"
