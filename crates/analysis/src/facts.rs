@@ -19,6 +19,7 @@ use crate::neighbours::{self, Culprit, Holding};
 use crate::network::{self, Network};
 use crate::pressure::pressure;
 use crate::quota::{Quota, quota, quota_seen, target_groups};
+use crate::request_times::BothEnds;
 use crate::sessions::{self, Sessions};
 use crate::signals::{self, Bin, Mean};
 use crate::slices::{Slice, Slicing, throttled_over};
@@ -143,8 +144,10 @@ pub(crate) fn measure<'a>(
     let others = neighbours::holders(timeline, window, queued_ns);
     let stolen = stolen(machine, thresholds);
     let account = target.as_ref().and_then(|target| {
+        let generator = generator.as_ref();
+        let both_ends = generator.and_then(|it| BothEnds::over(timeline, it, window));
         let had = (&*others, stolen);
-        account::account(target, generator.as_ref(), signal.as_ref(), window, had)
+        account::account(target, generator, signal.as_ref(), window, had, both_ends)
     });
     let quota_seen = quota_seen(timeline, window);
     let cores = cpus::cores(timeline, window);
