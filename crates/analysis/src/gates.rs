@@ -1,11 +1,13 @@
 //! Doubts about the measurement itself, and what could not be seen.
 
-use model::{Caveat, ExitKind, Gap, GapReason, LedgerClass, Phase, PhaseKind, Provenance};
+use model::{Caveat, ExitKind, Gap, GapReason, LedgerClass, Phase, PhaseKind, Provenance, Role};
 
 use sensors::ledger::THREAD_LEDGER;
 
+use crate::books::Books;
 use crate::causes;
 use crate::facts::Facts;
+use crate::subject::serving_threads;
 use crate::thresholds::Thresholds;
 use crate::words::{duration, integer, percent, rate};
 use crate::{request_times, signals};
@@ -15,7 +17,7 @@ const EVERYTHING: &str = "*";
 
 /// Every doubt that applies.
 pub(crate) fn caveats(facts: &Facts<'_>, phases: &[Phase], thresholds: &Thresholds) -> Vec<Caveat> {
-    let gates: [(&str, Option<String>); 18] = [
+    let gates: [(&str, Option<String>); 19] = [
         ("gate.no_target", facts.meta.no_target.clone()),
         ("gate.interrupted", interrupted(facts)),
         ("gate.short", short(facts, thresholds)),
@@ -33,6 +35,7 @@ pub(crate) fn caveats(facts: &Facts<'_>, phases: &[Phase], thresholds: &Threshol
         ("gate.steal", steal(facts, thresholds)),
         ("gate.oom", killed(facts)),
         ("gate.ledger", ledger_apart(facts, thresholds)),
+        ("gate.books", books_unbelieved(facts)),
         ("gate.law", law(facts, thresholds)),
     ];
     gates
@@ -345,6 +348,20 @@ fn ledger_apart(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
     });
     let said: Vec<String> = differ.into_iter().chain(dropped).collect();
     (!said.is_empty()).then(|| said.join("; "))
+}
+
+/// Books that do not add up, so that they are not used.
+fn books_unbelieved(facts: &Facts<'_>) -> Option<String> {
+    let threads = serving_threads(facts.timeline, Role::Target);
+    let hold = |thread| Books::hold(facts.timeline, thread, facts.window);
+    let hold: Vec<bool> = threads.into_iter().filter_map(hold).collect();
+    let wrong = hold.iter().filter(|hold| !**hold).count();
+    (wrong > 0).then(|| {
+        format!(
+            "the ledger of {wrong} of {} threads does not add up to their time: what those did is told from samples",
+            hold.len()
+        )
+    })
 }
 
 /// How often threads were put on a CPU while they were counted.

@@ -172,7 +172,7 @@ fn futex_leads_when_servers_wait_for_each_other() {
 }
 
 /// What the servers' waits in futex were for, as who ended them tells it.
-fn ended_by(waker: &str, did: &str) -> String {
+pub fn ended_by(waker: &str, did: &str) -> String {
     let members: String = (1..=8)
         .map(|it| format!("thread_pool.pool worker{it} =run ####################\n"))
         .collect();
