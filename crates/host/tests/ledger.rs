@@ -69,6 +69,8 @@ type Series = BTreeMap<EntityId, Vec<(i64, Vec<i64>)>>;
 struct Recorded {
     threads: Series,
     others: Series,
+    /// What kept threads in the kernel.
+    kept: Series,
     /// The process of each thread.
     process: BTreeMap<EntityId, EntityId>,
     /// The path of each entity.
@@ -100,7 +102,7 @@ fn recorded(pids: &[u32], act: impl FnOnce()) -> Option<Recorded> {
     while !matches!(told.recv().expect("it goes on"), Harvest::Assigned(..)) {}
     act();
     sampler.tell(Command::Stop);
-    let (mut threads, mut others) = (Series::new(), Series::new());
+    let (mut threads, mut others, mut kept) = (Series::new(), Series::new(), Series::new());
     let (mut process, mut names) = (BTreeMap::new(), BTreeMap::new());
     let keep = |rows: &Rows, series: &mut Series| {
         for (time, entity, values) in rows.iter() {
@@ -116,6 +118,7 @@ fn recorded(pids: &[u32], act: impl FnOnce()) -> Option<Recorded> {
             Harvest::Rows(table, rows) if table.name == "process_ledger" => {
                 keep(&rows, &mut others)
             }
+            Harvest::Rows(table, rows) if table.name == "kernel_wait" => keep(&rows, &mut kept),
             Harvest::Entities(events) => {
                 for record in events.into_iter().map(|event| event.record) {
                     process.extend(record.parent.map(|parent| (record.id, parent)));
@@ -135,6 +138,7 @@ fn recorded(pids: &[u32], act: impl FnOnce()) -> Option<Recorded> {
     Some(Recorded {
         threads,
         others,
+        kept,
         process,
         names,
         cost,
@@ -180,6 +184,43 @@ fn every_nanosecond_is_in_one_class_and_the_kernel_says_the_same() {
     let each = agreement.compared / threads.len() as u64;
     assert!(each >= 1, "each thread was compared: {agreement:?}");
     assert_eq!(agreement.apart, 0, "{agreement:?}");
+}
+
+#[test]
+fn what_keeps_threads_in_the_kernel_adds_up_to_their_ledger() {
+    let _alone = alone();
+    let recorded = recorded(&[std::process::id()], || {
+        let mut file = tempfile::tempfile_in(".").expect("room");
+        let end = std::time::Instant::now() + Duration::from_secs(1);
+        let mut sync = move || {
+            file.write_all(&[1; 4096]).expect("room");
+            file.sync_all().expect("it reaches the disk");
+        };
+        // Who has ended before it was listed is told of too.
+        while std::time::Instant::now() < end {
+            sync();
+            std::thread::spawn(|| std::fs::File::open(".").and_then(|it| it.sync_all()));
+        }
+    });
+    let Some(Recorded { threads, kept, .. }) = recorded else {
+        return;
+    };
+    let table = &sensors::ledger::THREAD_LEDGER;
+    let place = |name| table.position(name).expect("it is a column");
+    let columns = place("memory_other_ns")..place("futex_ns");
+    let mut all = 0;
+    for (thread, rows) in &threads {
+        let (_, last) = rows.last().expect("it has rows");
+        let classes: i64 = last[columns.clone()].iter().sum();
+        let sum = kept.get(thread).map_or(0, |rows| {
+            let (_, last) = rows.last().expect("it has rows");
+            last.iter().sum()
+        });
+        assert_eq!(sum, classes, "{last:?}");
+        all += sum;
+    }
+    println!("{all} ns of {} threads of {}", kept.len(), threads.len());
+    assert!(all > 10_000_000, "it waited for its disk: {all}");
 }
 
 #[test]
