@@ -22,6 +22,7 @@
  */
 #include "lib/kernel.bpf.h"
 #include <bpf/bpf_tracing.h>
+#include "lib/channel.bpf.h"
 #include "lib/ended.bpf.h"
 #include "lib/reading.bpf.h"
 #include "lib/set_reading.bpf.h"
@@ -52,17 +53,22 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct run_queue *queue = run_queue_of(cpu);
 	__u64 now = rq_of(prev)->clock;
+	/* With a signal pending it does not block after all; kernels before 6.16 show the state that it was
+	 * about to have (commit 8feb053d5319). */
+	__u32 blocked_in = !prev->pid || preempt || !prev->__state ? 0 : prev_state;
+	struct whereabouts where = {};
 
 	if (!queue)
 		return 0;
+	/* It takes long: whoever reads meanwhile would wait for the end of the change. */
+	if (is_kept(prev, blocked_in))
+		look_where(ctx, prev, &where);
 	step(queue);
 	if (queue->until && queue->tid != (__u32)prev->pid)
 		enter_unseen(prev, queue, cpu, now);
 	count_until(queue, now);
-	/* With a signal pending it does not block after all; kernels before 6.16 show the state that it was
-	 * about to have (commit 8feb053d5319). */
 	if (prev->pid)
-		leave(prev, queue, cpu, now, preempt || !prev->__state ? 0 : prev_state);
+		leave(prev, queue, cpu, now, blocked_in, where);
 	if (prev_state & TASK_DEAD)
 		tell_ended(prev, queue, cpu);
 	queue->tid = (__u32)next->pid;
