@@ -324,6 +324,14 @@ impl Books {
         let _ = self.programs.calibrate();
     }
 
+    /// Writes how far those have come who sleep on, before rows are handed on: what is not written by then is
+    /// lost in a crash.
+    pub(crate) fn write_out(&mut self) {
+        let [threads, _] = &mut self.intakes;
+        let sleepers = self.threads.values_mut();
+        sleepers.for_each(|it| it.last.finish(threads));
+    }
+
     /// Ends all series; how the accounts agreed.
     pub(crate) fn finish(&mut self, gaps: &mut Gaps) -> Agreement {
         self.services.finish(&self.programs);
@@ -386,7 +394,7 @@ impl Thread {
         self.last.begin(since, &row, intake);
         let times = &mut row[..CLASSES + HOLDERS];
         carry_over(times, &self.last.values()[..CLASSES + HOLDERS]);
-        self.last.take(until, &row, intake);
+        self.last.take_times(until, &row, intake);
     }
 
     /// Compares how both accounts have grown since they last stood still.

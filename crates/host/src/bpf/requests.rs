@@ -62,17 +62,9 @@ impl Requests {
         let place = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut programs = RequestsSkelBuilder::default().open(place)?.load()?;
         let links = attached(programs.object_mut())?;
-        let (accounts, owners) = (
-            &programs.maps.account_by_place,
-            &programs.maps.owner_by_place,
-        );
         Ok(Self {
-            accounts: Mapped::new(
-                accounts.as_fd(),
-                SERVICES + CONNECTIONS,
-                accounts.value_size(),
-            )?,
-            owners: Mapped::new(owners.as_fd(), CONNECTIONS, owners.value_size())?,
+            accounts: Mapped::new(&programs.maps.account_by_place)?,
+            owners: Mapped::new(&programs.maps.owner_by_place)?,
             _links: links,
             programs,
         })

@@ -38,7 +38,7 @@ impl Walk {
     /// Why it cannot be had here.
     pub(crate) fn load() -> Result<Self, Refusal> {
         with_first_pids()?;
-        let programs = Tasks::load()?;
+        let mut programs = Tasks::load()?;
         match programs.read()? {
             0 => Ok(Self {
                 programs,

@@ -37,6 +37,9 @@ impl Sampler {
 
     pub(super) fn flush(&mut self, sink: &mut dyn FnMut(Harvest)) {
         self.take_spares();
+        if let Some(books) = &mut self.books {
+            books.write_out();
+        }
         if let Some(events) = self.registry.take_events() {
             sink(Harvest::Entities(events));
         }
