@@ -318,6 +318,11 @@ impl Books {
         own.chain(&mut self.wakeups.intakes)
     }
 
+    /// Bytes of the kernel's memory that all of it takes now.
+    pub(crate) fn kernel_bytes(&self) -> Option<u64> {
+        self.programs.kernel_bytes()
+    }
+
     /// Looks at the scheduler's clock anew.
     pub(crate) fn calibrate(&mut self) {
         // Without it the clock drifts by 0.2 us in 10 s: the old offset serves until the next time.

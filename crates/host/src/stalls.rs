@@ -299,6 +299,11 @@ impl Stalls {
         }
     }
 
+    /// Bytes of the kernel's memory that its programs take.
+    pub(crate) fn kernel_bytes(&self) -> Option<u64> {
+        self.programs.kernel_bytes()
+    }
+
     /// Looks at the scheduler's clocks anew.
     pub(crate) fn calibrate(&mut self) {
         // Without it the clocks drift by 0.2 us in 10 s: the old ones serve until the next time.

@@ -17,7 +17,7 @@ use super::skeletons::ledger::types::{
     ledger_account, ledger_ended, ledger_other, ledger_record, run_queue,
 };
 use super::skeletons::ledger::{LedgerSkel, LedgerSkelBuilder, OpenLedgerSkel};
-use super::{Refusal, at_most_threads, attached, quietly};
+use super::{Refusal, at_most_threads, attached, footprint, quietly};
 use crate::words::WordPlace;
 
 pub(crate) mod sets;
@@ -304,6 +304,13 @@ impl Ledger {
             ("sched_process_exit", programs.on_exit.as_fd()),
             ("task_rename", programs.on_rename.as_fd()),
         ]
+    }
+
+    /// Bytes of the kernel's that they take now; what is kept of each thread is reckoned for all there are.
+    pub(crate) fn kernel_bytes(&self) -> Option<u64> {
+        let of_thread = self.programs.maps.thread_by_task.value_size();
+        let own = footprint::of(self.programs.object())? + self.clock.kernel_bytes()?;
+        Some(own + footprint::of_threads(of_thread)?)
     }
 
     /// What was lost so far.

@@ -5,6 +5,7 @@
 
 mod clock;
 pub(crate) mod fold;
+mod footprint;
 pub(crate) mod ledger;
 mod mapped;
 mod per_cpu;

@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::Enum;
-use libbpf_rs::skel::{OpenSkel as _, SkelBuilder as _};
+use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
 use libbpf_rs::{MapCore as _, MapFlags, ProgramInput, ProgramMut, num_possible_cpus};
 use model::{MISSING, Timestamp};
 
@@ -17,7 +17,7 @@ use super::skeletons::pressure::types::{
     pressure_cpu, pressure_stall, pressure_total, pressure_watched,
 };
 use super::skeletons::pressure::{PressureSkel, PressureSkelBuilder};
-use super::{Refusal, quietly};
+use super::{Refusal, footprint, quietly};
 
 /// Groups that are read CPU by CPU, the machine among them (PRESSURE_MOST_WATCHED).
 pub(crate) const MOST_WATCHED: usize = 64;
@@ -116,6 +116,11 @@ impl Pressure {
         pressure.find_places()?;
         pressure.calibrate()?;
         Ok(pressure)
+    }
+
+    /// Bytes of the kernel's that they take.
+    pub(crate) fn kernel_bytes(&self) -> Option<u64> {
+        Some(footprint::of(self.programs.object())? + self.clock.kernel_bytes()?)
     }
 
     /// CPUs that each group has times on.

@@ -2,14 +2,14 @@
 
 use std::mem::MaybeUninit;
 
-use libbpf_rs::skel::{OpenSkel as _, SkelBuilder as _};
+use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
 use libbpf_rs::{MapCore as _, MapFlags, ProgramInput};
 use model::MISSING;
 
 use super::mapped::Filled;
 use super::skeletons::tasks::types::{tasks_process, tasks_thread};
 use super::skeletons::tasks::{TasksSkel, TasksSkelBuilder};
-use super::{Refusal, at_most_threads, quietly};
+use super::{Refusal, at_most_threads, footprint, quietly};
 
 /// One process as it was read.
 pub(crate) type Counts = tasks_process;
@@ -54,6 +54,11 @@ impl Tasks {
             threads: Filled::new(&programs.maps.thread_by_place)?,
             programs,
         })
+    }
+
+    /// Bytes of the kernel's that it takes.
+    pub(crate) fn kernel_bytes(&self) -> Option<u64> {
+        footprint::of(self.programs.object())
     }
 
     /// Has a process read thread by thread from now on, in a slot below `MOST_NEAR`; `None` frees it.

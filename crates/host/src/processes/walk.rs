@@ -53,6 +53,11 @@ impl Walk {
         }
     }
 
+    /// Bytes of the kernel's memory that it takes.
+    pub(crate) fn kernel_bytes(&self) -> Option<u64> {
+        self.programs.kernel_bytes()
+    }
+
     fn is_fresh(&self, now: Timestamp) -> bool {
         self.at.is_some_and(|at| now.ns_since(at) < FRESH_NS)
     }

@@ -12,6 +12,7 @@ use crate::clock::boottime;
 use crate::hierarchies::Hierarchies;
 use crate::probe::Scratch;
 use crate::registry::Registry;
+use crate::requirement::needed;
 
 /// A group of v2 with processes in it; both are gone when it is dropped.
 struct Loaded {
@@ -51,15 +52,7 @@ impl Drop for Loaded {
 }
 
 fn loaded() -> Option<Stalls> {
-    match Stalls::load(EntityId(0)) {
-        Ok(stalls) => Some(stalls),
-        Err(why) => {
-            let required = std::env::var("STALLSCOPE_REQUIRE").is_ok_and(|it| it == "all");
-            assert!(!required, "STALLSCOPE_REQUIRE=all, and {why}");
-            println!("SKIPPED: pressure by BPF: {why}");
-            None
-        }
-    }
+    needed("pressure by BPF", Stalls::load(EntityId(0)))
 }
 
 /// `some total=` of a pressure file, ns.

@@ -7,27 +7,17 @@ use std::time::Duration;
 
 use super::waits::{self, Group, OnDisk, Own};
 use super::*;
+use crate::requirement::{needed, skipped};
 
 mod asleep;
 
 /// One at a time: each wants the CPUs.
 static ALONE: Mutex<()> = Mutex::new(());
 
-pub(crate) fn skipped(why: impl std::fmt::Display) {
-    let required = std::env::var("STALLSCOPE_REQUIRE").is_ok_and(|it| it == "all");
-    assert!(!required, "STALLSCOPE_REQUIRE=all, and {why}");
-    println!("SKIPPED: the ledger: {why}");
-}
-
 pub(crate) fn loaded() -> Option<(Ledger, MutexGuard<'static, ()>)> {
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    match Ledger::load(std::env::consts::ARCH) {
-        Ok(ledger) => Some((ledger, alone)),
-        Err(why) => {
-            skipped(why);
-            None
-        }
-    }
+    let ledger = needed("the ledger", Ledger::load(std::env::consts::ARCH))?;
+    Some((ledger, alone))
 }
 
 fn read(ledger: &mut Ledger, tid: u32) -> Record {
@@ -373,6 +363,7 @@ fn who_is_held_by_a_quota_is_told_from_who_waits_for_a_cpu() {
     ];
     let Some(group) = Group::new("cpu", &limits) else {
         return skipped(
+            "the ledger",
             "there is no v1 hierarchy with the cpu controller that groups can be made in",
         );
     };
@@ -408,6 +399,7 @@ fn what_a_memory_limit_throws_out_is_waited_for_as_memory() {
     let limits = [("memory.limit_in_bytes", "25165824")];
     let Some(group) = Group::new("memory", &limits) else {
         return skipped(
+            "the ledger",
             "there is no v1 hierarchy with the memory controller that groups can be made in",
         );
     };
