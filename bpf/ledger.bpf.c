@@ -24,27 +24,17 @@
 #include <bpf/bpf_tracing.h>
 #include "lib/channel.bpf.h"
 #include "lib/ended.bpf.h"
+#include "lib/kfunc.bpf.h"
 #include "lib/reading.bpf.h"
 #include "lib/set_reading.bpf.h"
 #include "lib/thread_page.bpf.h"
 #include "lib/wakeup.bpf.h"
 
-/* BPF_TASK_ITER_ALL_THREADS */
-#define ALL_THREADS 1
 
 /* Whether `read` is to tell of the others too. */
 __u32 wants_others;
 /* sched_clock() less CLOCK_BOOTTIME. */
 __s64 clock_ahead_ns;
-
-extern int bpf_iter_task_new(struct bpf_iter_task *it, struct task_struct *task,
-			     unsigned int flags) __ksym;
-extern struct task_struct *bpf_iter_task_next(struct bpf_iter_task *it) __ksym;
-extern void bpf_iter_task_destroy(struct bpf_iter_task *it) __ksym;
-extern void bpf_rcu_read_lock(void) __ksym;
-extern void bpf_rcu_read_unlock(void) __ksym;
-extern void bpf_preempt_disable(void) __ksym;
-extern void bpf_preempt_enable(void) __ksym;
 
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next,

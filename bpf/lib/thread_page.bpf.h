@@ -96,9 +96,10 @@ struct {
 	__type(value, struct thread);
 } thread_by_task SEC(".maps");
 
-/* What is known of processes that have a part; what they fork inherits it. */
+/* What is known of processes that have a part; what they fork inherits it. Only user space writes it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, LEDGER_MOST_PROCESSES);
 	__type(key, __u32);
 	__type(value, struct ledger_process);
