@@ -25,6 +25,7 @@
 #include "lib/channel.bpf.h"
 #include "lib/ended.bpf.h"
 #include "lib/reading.bpf.h"
+#include "lib/said.bpf.h"
 #include "lib/set_reading.bpf.h"
 #include "lib/thread_page.bpf.h"
 #include "lib/wakeup.bpf.h"
@@ -90,6 +91,7 @@ static __always_inline void wake(struct task_struct *task)
 	struct rq *rq;
 	__u64 now, waited = 0, from;
 	bool was_blocked;
+	__u32 word;
 
 	if (!thread || thread->part == LEDGER_REST)
 		return;
@@ -114,6 +116,11 @@ static __always_inline void wake(struct task_struct *task)
 	waited = waited < elapsed(thread->since, now) ? waited : 0;
 	was_blocked = thread->state == LEDGER_BLOCKED;
 	from = thread->since;
+	word = was_blocked ? thread->word : 0;
+	if (thread->state == LEDGER_UNSEEN && thread->found.at) {
+		word = thread->found.word;
+		from = thread->found.at;
+	}
 	close(thread, queue, rq->cpu, now - waited, 0);
 	if (was_blocked)
 		note_wait(thread, from, now - waited);
@@ -124,6 +131,8 @@ static __always_inline void wake(struct task_struct *task)
 	count_as(&thread->member, rq->cpu, now, share_of_ready(task));
 	if (was_blocked && thread->waking.by)
 		count_wakeup(task, thread, from, now - waited);
+	if (word)
+		end_said(task, thread, word, elapsed(from, now - waited));
 }
 
 /* Here the waker runs; it is told again when the thread can be run. */

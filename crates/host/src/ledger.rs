@@ -21,6 +21,7 @@ use crate::intake::{Intake, LastSeen};
 use crate::processes::Processes;
 use crate::registry::Registry;
 use crate::sets::Services;
+use crate::wait_events::WaitEvents;
 use crate::wakeups::{Around, Wakeups};
 use crate::words::{Told, WordPlace, Words};
 
@@ -87,6 +88,7 @@ pub(crate) struct Books {
     intakes: [Intake; 2],
     agreement: Agreement,
     wakeups: Wakeups,
+    events: WaitEvents,
 }
 
 impl Books {
@@ -106,6 +108,7 @@ impl Books {
             intakes: [Intake::new(&THREAD_LEDGER), Intake::new(&PROCESS_LEDGER)],
             agreement: Agreement::default(),
             wakeups: Wakeups::new(),
+            events: WaitEvents::new(),
         })
     }
 
@@ -329,13 +332,14 @@ impl Books {
         self.wakeups.let_go(&mut around);
         self.wakeups.place(thread, &mut around);
         self.wakeups.sample(gaps, &mut around);
+        self.events.sample(gaps, &mut self.wakeups, &mut around);
     }
 
     /// Everything that rows are made of here.
     pub(crate) fn intakes(&mut self) -> impl Iterator<Item = &mut Intake> {
         let own = self.intakes.iter_mut().chain(&mut self.services.intakes);
         own.chain(&mut self.wakeups.intakes)
-            .chain([&mut self.kept.intake])
+            .chain([&mut self.kept.intake, &mut self.events.intake])
     }
 
     /// Looks at the scheduler's clock anew.
@@ -357,6 +361,7 @@ impl Books {
         self.departed.finish(threads);
         self.kept.finish();
         self.wakeups.finish();
+        self.events.finish();
         let mut agreement = self.agreement.clone();
         let lost = self.programs.lost().unwrap_or_default();
         if lost.drops > 0 {

@@ -263,9 +263,13 @@ impl Wakeups {
     }
 
     /// The pool of a number; `None` for 0, and where its process has ended.
-    fn pool(&mut self, number: u64, around: &mut Around<'_>) -> Option<EntityId> {
+    pub(crate) fn pool(&mut self, number: u64, around: &mut Around<'_>) -> Option<EntityId> {
         if let Some(known) = self.numbers.get(&number) {
             return Some(*known);
+        }
+        // To look it up takes memory, and most threads may never be asked for theirs.
+        if number == 0 {
+            return None;
         }
         let (tgid, name) = around.programs.pool(number)?;
         let process = around.processes.entity(tgid)?;

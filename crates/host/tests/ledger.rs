@@ -71,6 +71,8 @@ struct Recorded {
     others: Series,
     /// What kept threads in the kernel.
     kept: Series,
+    /// What threads said that they wait for.
+    said: Series,
     /// The process of each thread.
     process: BTreeMap<EntityId, EntityId>,
     /// The path of each entity.
@@ -102,7 +104,7 @@ fn recorded(pids: &[u32], act: impl FnOnce()) -> Option<Recorded> {
     while !matches!(told.recv().expect("it goes on"), Harvest::Assigned(..)) {}
     act();
     sampler.tell(Command::Stop);
-    let (mut threads, mut others, mut kept) = (Series::new(), Series::new(), Series::new());
+    let [mut threads, mut others, mut kept, mut said] = [const { Series::new() }; 4];
     let (mut process, mut names) = (BTreeMap::new(), BTreeMap::new());
     let keep = |rows: &Rows, series: &mut Series| {
         for (time, entity, values) in rows.iter() {
@@ -119,6 +121,7 @@ fn recorded(pids: &[u32], act: impl FnOnce()) -> Option<Recorded> {
                 keep(&rows, &mut others)
             }
             Harvest::Rows(table, rows) if table.name == "kernel_wait" => keep(&rows, &mut kept),
+            Harvest::Rows(table, rows) if table.name == "wait_event" => keep(&rows, &mut said),
             Harvest::Entities(events) => {
                 for record in events.into_iter().map(|event| event.record) {
                     process.extend(record.parent.map(|parent| (record.id, parent)));
@@ -139,6 +142,7 @@ fn recorded(pids: &[u32], act: impl FnOnce()) -> Option<Recorded> {
         threads,
         others,
         kept,
+        said,
         process,
         names,
         cost,
@@ -244,7 +248,13 @@ fn what_a_backend_says_it_waits_for_stands_before_the_call_that_it_waits_in() {
         let backend = start(LOCK).expect("it was compiled");
         let pids = [all[0], all[1], backend.pid()];
         let sleep = || std::thread::sleep(Duration::from_secs(2));
-        let Some(Recorded { threads, names, .. }) = recorded(&pids, sleep) else {
+        let Some(Recorded {
+            threads,
+            names,
+            said,
+            ..
+        }) = recorded(&pids, sleep)
+        else {
             return;
         };
         let table = &sensors::ledger::THREAD_LEDGER;
@@ -260,6 +270,18 @@ fn what_a_backend_says_it_waits_for_stands_before_the_call_that_it_waits_in() {
         let (told, asleep) = (grown("postgres_lock_ns"), grown("sleep_ns"));
         println!("{told} ns in Lock, {asleep} ns in its call");
         assert!(told > 100_000_000 && asleep == 0, "{told} and {asleep}");
+        // The same by the very event, of as many waits as there were.
+        let last = |word: u32| {
+            let end = format!("/event:{word}");
+            let mut named = names.iter().filter(|(_, path)| path.ends_with(&end));
+            let rows = named.find_map(|(entity, _)| said.get(entity));
+            rows.and_then(|rows| rows.last())
+                .map(|(_, row)| row.clone())
+        };
+        let lock = last(LOCK).expect("it is told of");
+        println!("{lock:?}");
+        assert!(lock[0] >= told && lock[2] == i64::from(LOCK), "{lock:?}");
+        assert!(last(0x0600_0000).is_some_and(|idle| idle[0] > 0));
     }
 }
 
