@@ -26,6 +26,7 @@ use crate::signals::{self, Bin, Mean};
 use crate::slices::{Slice, Slicing, throttled_over};
 use crate::subject::{Subject, subject};
 use crate::thresholds::Thresholds;
+use crate::wait_events::name_waits;
 use crate::waits_for::{Ends, WaitsFor};
 
 /// Whether the whole run is judged, or one of its phases: then what is not known to have happened in
@@ -149,6 +150,10 @@ pub(crate) fn measure<'a>(
     let account = target.as_ref().and_then(|target| {
         let had = (&*others, stolen);
         account::account(target, generator.as_ref(), signal.as_ref(), window, had)
+    });
+    let account = account.map(|mut account| {
+        name_waits(&mut account, timeline, meta, window);
+        account
     });
     let quota_seen = quota_seen(timeline, window);
     let cores = cpus::cores(timeline, window);

@@ -10,6 +10,7 @@
 //! (src/backend/utils/activity/wait_event.c, before 14 postmaster/pgstat.c). In each of 13.23, 14.23,
 //! 15.18, 16.14, 17.10 and 18.4 the word in memory was compared with pg_stat_activity under pgbench.
 
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
@@ -122,6 +123,17 @@ pub const fn class(code: u32) -> Option<WaitClass> {
         0x0A => Some(WaitClass::Io),
         0x0B => Some(WaitClass::InjectionPoint),
         _ => None,
+    }
+}
+
+/// The versions among those that were told of; all, where none was.
+pub fn versions<'a>(told: impl Iterator<Item = &'a str>) -> Vec<u32> {
+    let majors = told.filter_map(|version| version.split('.').next()?.parse().ok());
+    let known: BTreeSet<u32> = majors.filter(|major| VERSIONS.contains(major)).collect();
+    if known.is_empty() {
+        VERSIONS.collect()
+    } else {
+        known.into_iter().collect()
     }
 }
 
