@@ -26,6 +26,7 @@
 #include "lib/ended.bpf.h"
 #include "lib/kfunc.bpf.h"
 #include "lib/reading.bpf.h"
+#include "lib/said.bpf.h"
 #include "lib/set_reading.bpf.h"
 #include "lib/thread_page.bpf.h"
 #include "lib/wakeup.bpf.h"
@@ -80,6 +81,7 @@ static __always_inline void wake(struct task_struct *task)
 	struct rq *rq;
 	__u64 now, from;
 	bool was_blocked;
+	__u32 word;
 
 	if (!thread || thread->part == LEDGER_REST)
 		return;
@@ -105,6 +107,11 @@ static __always_inline void wake(struct task_struct *task)
 						 wait_apart(thread, delay_at(task, now)));
 	was_blocked = thread->state == LEDGER_BLOCKED;
 	from = thread->since;
+	word = was_blocked ? thread->word : 0;
+	if (thread->state == LEDGER_UNSEEN && thread->found.at) {
+		word = thread->found.word;
+		from = thread->found.at;
+	}
 	close(thread, queue, rq->cpu, now, 0);
 	if (was_blocked)
 		note_wait(thread, from, now);
@@ -115,6 +122,8 @@ static __always_inline void wake(struct task_struct *task)
 	count_as(&thread->member, rq->cpu, now, share_of_ready(task));
 	if (was_blocked && thread->waking.by)
 		count_wakeup(task, thread, from, now);
+	if (word)
+		end_said(task, thread, word, elapsed(from, now));
 }
 
 /* Here the waker runs; it is told again when the thread can be run. */

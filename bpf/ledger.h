@@ -118,6 +118,24 @@ struct ledger_place {
 };
 _Static_assert(sizeof(struct ledger_place) == 8, "as the reader has it");
 
+/* Pairs of a pool and a word that can be counted. */
+#define LEDGER_MOST_SAID 2048
+
+/* What threads of a pool (wakeup.h) said that they wait for. */
+struct ledger_said {
+	__u64 pool;
+	__u32 word;
+	__u32 unused;
+};
+_Static_assert(sizeof(struct ledger_said) == 16, "as the reader has it");
+
+/* How often they have done so to the end, and how long, those who still do included. */
+struct ledger_said_sum {
+	__u64 waits;
+	__u64 ns;
+};
+_Static_assert(sizeof(struct ledger_said_sum) == 16, "as the reader has it");
+
 /* How a thread stands in the books. */
 enum ledger_state {
 	/* No event of it was seen since it has a part in this. */

@@ -54,13 +54,12 @@ static __always_inline bool is_asleep(struct task_struct *task, __u32 state)
 	return is_half_asleep(task) || !task->on_rq;
 }
 
-/* The class of a sleep that began before; the word is as user space has read it. */
-static __always_inline __u32 class_of_sleep(struct task_struct *task, __u32 state)
+/* The word for a sleep that began before, as user space has read it. */
+static __always_inline __u32 word_before(struct task_struct *task)
 {
 	struct ledger_process *process = process_of(task);
-	__u32 class = reason(task, state, LEDGER_CALL_OTHER);
 
-	return process && task->pid == task->tgid ? class_of_word(process->said, class) : class;
+	return process && task->pid == task->tgid ? process->said : 0;
 }
 
 /* Writes down what the thread is, unless it was; whether that is known. */
@@ -79,7 +78,9 @@ static __always_inline bool find(struct task_struct *task, struct thread *thread
 		found->state = LEDGER_RUNNING;
 	} else if (is_asleep(task, state)) {
 		found->state = LEDGER_BLOCKED;
-		found->class = class_of_sleep(task, state);
+		found->class = reason(task, state, LEDGER_CALL_OTHER);
+		found->word = found->class == LEDGER_UNKNOWN ? 0 : word_before(task);
+		found->class = class_of_word(found->word, found->class);
 	} else if (is_held_by_quota(task)) {
 		found->state = LEDGER_HELD;
 		found->class = LEDGER_THROTTLED;

@@ -7,6 +7,7 @@
 #define STALLSCOPE_READING_BPF_H
 
 #include "first_look.bpf.h"
+#include "said.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -35,6 +36,8 @@ struct present {
 	__u32 class;
 	__u32 channel;
 	__u32 cpu;
+	/* Of a wait; 0 for none. */
+	__u32 word;
 	__u64 since;
 	__u64 held_ns[LEDGER_HOLDERS];
 	__u64 waited_ns;
@@ -56,6 +59,7 @@ static __always_inline bool copy_thread(struct task_struct *task, const struct t
 		record->account = thread->account;
 		present->class = thread->class;
 		present->channel = thread->channel;
+		present->word = thread->state == LEDGER_BLOCKED ? thread->word : 0;
 		present->cpu = thread->cpu;
 		present->since = thread->since;
 		for (each = 0; each < LEDGER_HOLDERS; each++)
@@ -126,6 +130,7 @@ static __always_inline bool copy_found(struct task_struct *task, struct thread *
 	record->run_apart_ns = record->wait_apart_ns = record->slices_apart = record->compared = 0;
 	present->class = found->class;
 	present->channel = LEDGER_CHANNEL_OTHER;
+	present->word = found->word;
 	present->cpu = found->cpu;
 	present->since = found->at;
 	for (each = 0; each < LEDGER_HOLDERS; each++)
@@ -171,6 +176,8 @@ static __noinline int read_thread(struct task_struct *task)
 		return 0;
 	}
 	add_present(record, &present);
+	if (present.word)
+		go_on_saying(task, thread, present.word, elapsed(present.since, read_at_ns));
 	records = place + 1;
 	return 0;
 }

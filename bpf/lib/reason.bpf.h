@@ -125,20 +125,4 @@ static __always_inline __u32 class_of_word(__u32 word, __u32 class)
 	return of_word ? of_word : class;
 }
 
-/* The same by the word that the current task has in its memory; its first thread keeps one. */
-static __always_inline __u32 class_as_told(struct task_struct *task, __u64 pointer, __u64 offset,
-					   __u32 class)
-{
-	__u64 structure = 0;
-	__u32 word = 0;
-
-	if (!pointer || class < LEDGER_FUTEX || task->pid != task->tgid || !task->mm)
-		return class;
-	/* A page that is not in memory is left alone: the call tells. */
-	if (bpf_probe_read_user(&structure, sizeof(structure), (void *)pointer) || !structure ||
-	    bpf_probe_read_user(&word, sizeof(word), (void *)(structure + offset)))
-		return class;
-	return class_of_word(word, class);
-}
-
 #endif

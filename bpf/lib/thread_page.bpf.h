@@ -23,7 +23,7 @@ struct found {
 	__u32 state;
 	__u32 class;
 	__u32 cpu;
-	__u32 unused;
+	__u32 word;
 	__u64 held_ns[LEDGER_HOLDERS];
 };
 
@@ -91,6 +91,9 @@ struct thread {
 	__u64 pool;
 	struct last_wait last;
 	struct waking waking;
+	/* Its word as it blocked, and how much of this wait has been counted for that (lib/said.bpf.h). */
+	__u32 word;
+	__u64 word_ns;
 };
 
 struct {
@@ -279,6 +282,21 @@ static __always_inline void remember(struct thread *thread, struct task_struct *
 	thread->wait_apart_ns = wait_apart(thread, task->sched_info.run_delay);
 }
 
+/* The word that the current task has in its memory; its first thread keeps one. 0 where it says nothing. */
+static __always_inline __u32 word_of(struct task_struct *task, const struct thread *thread)
+{
+	__u64 structure = 0;
+	__u32 word = 0;
+
+	if (!thread->word_pointer || task->pid != task->tgid || !task->mm)
+		return 0;
+	/* A page that is not in memory is left alone: the call tells. */
+	if (bpf_probe_read_user(&structure, sizeof(structure), (void *)thread->word_pointer) || !structure ||
+	    bpf_probe_read_user(&word, sizeof(word), (void *)(structure + thread->word_offset)))
+		return 0;
+	return word;
+}
+
 /* Where it is kept in the kernel (lib/channel.bpf.h), if it is. */
 struct whereabouts {
 	/* enum ledger_channel */
@@ -304,8 +322,11 @@ static __always_inline void leave(struct task_struct *task, struct run_queue *qu
 		thread->state = LEDGER_UNSEEN;
 	} else if (blocked_in) {
 		thread->state = LEDGER_BLOCKED;
-		thread->class = class_as_told(task, thread->word_pointer, thread->word_offset,
-					      reason(task, blocked_in, where.kind));
+		thread->class = reason(task, blocked_in, where.kind);
+		/* Who was stopped does not wait for what it said. */
+		thread->word = thread->class == LEDGER_UNKNOWN ? 0 : word_of(task, thread);
+		thread->word_ns = 0;
+		thread->class = class_of_word(thread->word, thread->class);
 		thread->channel = where.channel;
 		share = share_of_blocked(task);
 	} else if (is_held_by_quota(task)) {

@@ -27,6 +27,7 @@ use crate::signals::{self, Bin, Mean};
 use crate::slices::{Slice, Slicing, throttled_over};
 use crate::subject::{Subject, subject};
 use crate::thresholds::Thresholds;
+use crate::wait_events::name_waits;
 use crate::waits_for::{Ends, WaitsFor};
 
 /// Whether the whole run is judged, or one of its phases: then what is not known to have happened in
@@ -152,6 +153,10 @@ pub(crate) fn measure<'a>(
         let both_ends = generator.and_then(|it| BothEnds::over(timeline, it, window));
         let had = (&*others, stolen);
         account::account(target, generator, signal.as_ref(), window, had, both_ends)
+    });
+    let account = account.map(|mut account| {
+        name_waits(&mut account, timeline, meta, window);
+        account
     });
     let quota_seen = quota_seen(timeline, window);
     let cores = cpus::cores(timeline, window);

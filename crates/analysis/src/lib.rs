@@ -40,6 +40,7 @@ mod slices;
 mod steal;
 mod subject;
 mod thresholds;
+mod wait_events;
 mod waits_for;
 mod watched;
 mod words;

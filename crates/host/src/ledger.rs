@@ -6,63 +6,36 @@
 mod carried;
 mod departed;
 mod kept;
+mod thread;
 
 use std::collections::HashMap;
 
-use model::{Agreement, EntityId, GapReason, MISSING, Role, Timestamp};
+use model::{Agreement, EntityId, GapReason, Role, Timestamp};
 use sensors::kernel_wait::KERNEL_WAIT;
-use sensors::ledger::{CLASSES, HOLDERS, PROCESS_LEDGER, THREAD_LEDGER, WIDTH};
+use sensors::ledger::{PROCESS_LEDGER, THREAD_LEDGER};
 use sensors::wait_event;
 
-use crate::bpf::ledger::{Account, Assigned, Ledger, Record};
+use crate::bpf::ledger::{Assigned, Ledger};
 use crate::bpf::{Refusal, with_first_pids};
 use crate::gaps::Gaps;
 use crate::intake::{Intake, LastSeen};
 use crate::processes::Processes;
 use crate::registry::Registry;
 use crate::sets::Services;
+use crate::wait_events::WaitEvents;
 use crate::wakeups::{Around, Wakeups};
 use crate::words::{Told, WordPlace, Words};
 
-use carried::carry_over;
 use departed::Departed;
 use kept::Kept;
-
-/// The two accounts of a thread may differ by so much between two readings, or by a thousandth of the
-/// time between.
-const APART_NS: i64 = 20_000;
+use thread::{APART, Thread, account_row, row};
 
 /// The last that a thread had comes up to so many readings after nobody lists it any more: between that
 /// and its last switch it may wait for a CPU.
 const LAST_ROUNDS: u64 = 20;
 
-/// The kernel's account less ours at a reading.
-#[derive(Clone, Copy)]
-struct Apart {
-    until: Timestamp,
-    run_ns: i64,
-    wait_ns: i64,
-    slices: i64,
-}
-
 /// What the programs were told of a process: which it is, its part, and where it has its word.
 type Part = (EntityId, Role, Option<WordPlace>);
-
-/// One thread of target or generator.
-struct Thread {
-    last: LastSeen,
-    /// Since when it is counted, ns as the programs have it: numbers of threads come round again.
-    known_since_ns: Option<u64>,
-    /// What rows have beyond its account: who had its number before it by an exec.
-    base: [i64; KNOWN_SINCE + 1],
-    /// Whether its last was told.
-    ended: bool,
-    apart: Option<Apart>,
-    /// Whether its slices were seen to be other than the kernel's. Once is nothing: a switch is told of
-    /// just before the kernel counts it.
-    suspected: bool,
-    round: u64,
-}
 
 /// One process of the others.
 struct Process {
@@ -87,6 +60,7 @@ pub(crate) struct Books {
     intakes: [Intake; 2],
     agreement: Agreement,
     wakeups: Wakeups,
+    events: WaitEvents,
 }
 
 impl Books {
@@ -106,6 +80,7 @@ impl Books {
             intakes: [Intake::new(&THREAD_LEDGER), Intake::new(&PROCESS_LEDGER)],
             agreement: Agreement::default(),
             wakeups: Wakeups::new(),
+            events: WaitEvents::new(),
         })
     }
 
@@ -329,13 +304,14 @@ impl Books {
         self.wakeups.let_go(&mut around);
         self.wakeups.place(thread, &mut around);
         self.wakeups.sample(gaps, &mut around);
+        self.events.sample(gaps, &mut self.wakeups, &mut around);
     }
 
     /// Everything that rows are made of here.
     pub(crate) fn intakes(&mut self) -> impl Iterator<Item = &mut Intake> {
         let own = self.intakes.iter_mut().chain(&mut self.services.intakes);
         own.chain(&mut self.wakeups.intakes)
-            .chain([&mut self.kept.intake])
+            .chain([&mut self.kept.intake, &mut self.events.intake])
     }
 
     /// Bytes of the kernel's memory that all of it takes now.
@@ -370,6 +346,7 @@ impl Books {
         self.departed.finish(threads);
         self.kept.finish();
         self.wakeups.finish();
+        self.events.finish();
         let mut agreement = self.agreement.clone();
         let lost = self.programs.lost().unwrap_or_default();
         if lost.drops > 0 {
@@ -382,83 +359,6 @@ impl Books {
     }
 }
 
-impl Thread {
-    fn new(entity: EntityId, round: u64) -> Self {
-        Self {
-            last: LastSeen::new(entity, WIDTH),
-            known_since_ns: None,
-            base: [0; KNOWN_SINCE + 1],
-            ended: false,
-            apart: None,
-            suspected: false,
-            round,
-        }
-    }
-
-    /// Whether the account is of this thread; the first is.
-    fn is_of(&mut self, account: &Account) -> bool {
-        let known = *self.known_since_ns.get_or_insert(account.known_since_ns);
-        known == account.known_since_ns
-    }
-
-    /// Another thread has its number, and is listed as the same one: it did an exec beside the first thread of
-    /// its process. What it had before is in rows of its own.
-    fn follow(&mut self, account: &Account, row: &[i64; WIDTH]) {
-        self.known_since_ns = Some(account.known_since_ns);
-        for (base, (written, own)) in self.base.iter_mut().zip(self.last.values().iter().zip(row)) {
-            *base = written - own;
-        }
-        self.ended = false;
-        self.apart = None;
-    }
-
-    fn take(&mut self, until: Timestamp, mut row: [i64; WIDTH], intake: &mut Intake) {
-        row.iter_mut()
-            .zip(self.base)
-            .for_each(|(own, base)| *own += base);
-        let since = Timestamp::from_ns(row[KNOWN_SINCE]);
-        self.last.begin(since, &row, intake);
-        let times = &mut row[..CLASSES + HOLDERS];
-        carry_over(times, &self.last.values()[..CLASSES + HOLDERS]);
-        self.last.take_times(until, &row, intake);
-    }
-
-    /// Compares how both accounts have grown since they last stood still.
-    fn compare(&mut self, record: &Record, until: Timestamp, agreement: &mut Agreement) {
-        if record.compared == 0 {
-            return;
-        }
-        let now = Apart {
-            until,
-            run_ns: record.run_apart_ns,
-            wait_ns: record.wait_apart_ns,
-            slices: record.slices_apart,
-        };
-        let Some(before) = self.apart else {
-            self.apart = Some(now);
-            return;
-        };
-        if now.slices != before.slices {
-            if std::mem::replace(&mut self.suspected, true) {
-                agreement.compared += 1;
-                agreement.apart += 1;
-                self.suspected = false;
-                self.apart = Some(now);
-            }
-            return;
-        }
-        let apart_ns = (now.run_ns - before.run_ns)
-            .abs()
-            .max((now.wait_ns - before.wait_ns).abs());
-        let most_ns = APART_NS.max(until.ns_since(before.until) / 1_000);
-        agreement.compared += 1;
-        agreement.apart += u64::from(apart_ns > most_ns);
-        agreement.worst_ns = agreement.worst_ns.max(apart_ns);
-        self.suspected = false;
-        self.apart = Some(now);
-    }
-}
-
 impl Process {
     fn new(entity: EntityId) -> Self {
         Self {
@@ -467,32 +367,4 @@ impl Process {
             round: 0,
         }
     }
-}
-
-/// Where a row has since when its thread is counted, and behind it how the accounts agree.
-const KNOWN_SINCE: usize = WIDTH - 3;
-const APART: usize = WIDTH - 2;
-
-/// A row of the table of threads.
-fn row(record: &Record, known_since: Timestamp) -> [i64; WIDTH] {
-    let mut row = account_row(&record.account, known_since);
-    row[APART..].copy_from_slice(&[record.run_apart_ns, record.wait_apart_ns]);
-    row
-}
-
-/// The same without how the accounts agree.
-fn account_row(account: &Account, known_since: Timestamp) -> [i64; WIDTH] {
-    let mut row = [MISSING; WIDTH];
-    let (times, rest) = row.split_at_mut(CLASSES + HOLDERS);
-    let counted = account.ns.iter().chain(&account.queued_ns);
-    for (to, ns) in times.iter_mut().zip(counted) {
-        *to = ns.cast_signed();
-    }
-    rest[..4].copy_from_slice(&[
-        account.held_up_ns.cast_signed(),
-        account.hidden_ns,
-        account.slices.cast_signed(),
-        known_since.as_ns(),
-    ]);
-    row
 }

@@ -51,6 +51,7 @@ pub mod sockets;
 mod split;
 mod stalls;
 mod thread;
+mod wait_events;
 mod wakeups;
 mod words;
 

@@ -263,7 +263,7 @@ impl Wakeups {
     }
 
     /// The pool of a number; `None` for 0, and where its process has ended.
-    fn pool(&mut self, number: u64, around: &mut Around<'_>) -> Option<EntityId> {
+    pub(crate) fn pool(&mut self, number: u64, around: &mut Around<'_>) -> Option<EntityId> {
         if let Some(known) = self.numbers.get(&number) {
             return Some(*known);
         }

@@ -115,6 +115,18 @@ fn what_a_backend_says_it_waits_for_stands_before_the_call_that_it_waits_in() {
         let (told, asleep) = (grown("postgres_lock_ns"), grown("sleep_ns"));
         println!("{told} ns in Lock, {asleep} ns in its call");
         assert!(told > 100_000_000 && asleep == 0, "{told} and {asleep}");
+        // The same by the very event, of as many waits as there were.
+        let last = |word: u32| {
+            let end = format!("/event:{word}");
+            let mut named = names.iter().filter(|(_, path)| path.ends_with(&end));
+            let rows = named.find_map(|(entity, _)| recorded.series("wait_event").get(entity));
+            rows.and_then(|rows| rows.last())
+                .map(|(_, row)| row.clone())
+        };
+        let lock = last(LOCK).expect("it is told of");
+        println!("{lock:?}");
+        assert!(lock[0] >= told && lock[2] == i64::from(LOCK), "{lock:?}");
+        assert!(last(0x0600_0000).is_some_and(|idle| idle[0] > 0));
     }
 }
 

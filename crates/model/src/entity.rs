@@ -53,11 +53,13 @@ pub enum EntityKind {
     Pool,
     /// Somebody who ends waits of a pool, of one class; its parent is the pool.
     Waker,
+    /// What threads of a pool say themselves that they wait for; its parent is the pool.
+    WaitEvent,
 }
 
 impl EntityKind {
     /// Every kind, in declaration order.
-    pub const ALL: [EntityKind; 13] = [
+    pub const ALL: [EntityKind; 14] = [
         EntityKind::Machine,
         EntityKind::Cgroup,
         EntityKind::Process,
@@ -71,6 +73,7 @@ impl EntityKind {
         EntityKind::Workload,
         EntityKind::Pool,
         EntityKind::Waker,
+        EntityKind::WaitEvent,
     ];
 
     /// The word used in recordings and in JSON.
@@ -89,6 +92,7 @@ impl EntityKind {
             EntityKind::Workload => "workload",
             EntityKind::Pool => "pool",
             EntityKind::Waker => "waker",
+            EntityKind::WaitEvent => "wait_event",
         }
     }
 }

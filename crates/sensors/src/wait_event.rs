@@ -10,6 +10,49 @@
 //! (src/backend/utils/activity/wait_event.c, before 14 postmaster/pgstat.c). In each of 13.23, 14.23,
 //! 15.18, 16.14, 17.10 and 18.4 the word in memory was compared with pg_stat_activity under pgbench.
 
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use model::{Column, EntityKind, Table, Unit};
+
+const WORD: &str = "PostgreSQL's wait_event_info at sched_switch, sched_wakeup by BPF";
+
+static COLUMNS: &[Column] = &[
+    Column::counter(
+        "wait_ns",
+        Unit::Nanoseconds,
+        "While threads of the pool were blocked and said so, those that still are included; what was served from memory blocks nobody.",
+        WORD,
+    ),
+    Column::counter(
+        "waits",
+        Unit::Count,
+        "How often, of waits that are over.",
+        WORD,
+    ),
+    Column::gauge(
+        "wait_event",
+        Unit::Code,
+        "PostgreSQL's own word for it (class in the highest of four bytes, numbered as in that version).",
+        WORD,
+    ),
+];
+
+/// Each wait of PostgreSQL's by its name.
+pub static WAIT_EVENT: Table = Table::new(
+    "wait_event",
+    EntityKind::WaitEvent,
+    "What the threads of each pool of target and generator themselves say that they wait for, wait event by wait event.",
+    COLUMNS,
+);
+
+/// How often it is read.
+pub const PERIOD: Duration = Duration::from_secs(1);
+
+/// Versions whose waits have names here.
+pub const VERSIONS: RangeInclusive<u32> = 13..=18;
+
 /// The kind of a backend's wait.
 ///
 /// Source: PG_WAIT_* in src/include/utils/wait_classes.h.
@@ -83,6 +126,30 @@ pub const fn class(code: u32) -> Option<WaitClass> {
     }
 }
 
+/// The versions among those that were told of; all, where none was.
+pub fn versions<'a>(told: impl Iterator<Item = &'a str>) -> Vec<u32> {
+    let majors = told.filter_map(|version| version.split('.').next()?.parse().ok());
+    let known: BTreeSet<u32> = majors.filter(|major| VERSIONS.contains(major)).collect();
+    if known.is_empty() {
+        VERSIONS.collect()
+    } else {
+        known.into_iter().collect()
+    }
+}
+
+/// `Lock: transactionid`; with the number instead of the name where the versions disagree on it. `None` as
+/// for `class`.
+pub fn title(versions: impl IntoIterator<Item = u32>, code: u32) -> Option<String> {
+    let class = class(code)?.word();
+    let mut names = versions.into_iter().map(|major| name(major, code));
+    let first = names.next().flatten();
+    let name = first.filter(|first| names.all(|name| name == Some(first)));
+    let number = code & 0x00FF_FFFF;
+    Some(name.map_or(format!("{class}: {number}"), |name| {
+        format!("{class}: {name}")
+    }))
+}
+
 /// The event's name as PostgreSQL `major` spells it: `WALSync`, `relation`. `None` for another
 /// version, and for events that extensions have made.
 pub fn name(major: u32, code: u32) -> Option<&'static str> {
@@ -126,6 +193,32 @@ mod tests {
         for (major, code, expected) in seen {
             assert_eq!(name(major, code), Some(expected), "{major} {code:#x}");
         }
+    }
+
+    #[test]
+    fn a_wait_has_the_name_that_its_version_gives_it() {
+        let main = 0x0500_000b;
+        let event = |versions: &[u32], code| title(versions.iter().copied(), code);
+        assert_eq!(
+            event(&[15], main).as_deref(),
+            Some("Activity: WalWriterMain")
+        );
+        // 11 is the same in 15 alone of all versions.
+        let all: Vec<u32> = VERSIONS.collect();
+        assert_eq!(event(&all, main).as_deref(), Some("Activity: 11"));
+        assert_eq!(
+            event(&all, 0x0300_0005).as_deref(),
+            Some("Lock: transactionid")
+        );
+        assert_eq!(
+            event(&[14, 15], 0x0600_0000).as_deref(),
+            Some("Client: ClientRead")
+        );
+        assert_eq!(
+            event(&[15], 0x0700_0777).as_deref(),
+            Some("Extension: 1911")
+        );
+        assert_eq!(event(&[15], NOT_WAITING), None);
     }
 
     #[test]

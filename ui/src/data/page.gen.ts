@@ -24,7 +24,8 @@ export type EntityKind =
   | "connection"
   | "workload"
   | "pool"
-  | "waker";
+  | "waker"
+  | "wait_event";
 /**
  * The part an entity plays in what is being measured.
  */

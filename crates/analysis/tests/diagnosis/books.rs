@@ -345,3 +345,57 @@ fn what_threads_had_that_nobody_listed_is_their_processes() {
     let shares = [&alone, &report].map(|it| part(it, LedgerClass::Sync));
     assert!(shares[0] == 0.0 && shares[1] > 0.0, "{shares:?}");
 }
+
+/// What a pool of the first server says that it waits for: each word for so many tenths of each second.
+fn saying(mut run: Drawn, waits: &[(u32, i64)]) -> Drawn {
+    const TENTH_NS: i64 = 100_000_000;
+    let window = run.timeline.window;
+    let highest = run.timeline.entities.iter().map(|it| it.id.0).max();
+    let mut next = highest.expect("somebody is there") + 1;
+    let mut pool = {
+        let mut servers = run.timeline.entities.of_kind(EntityKind::Process);
+        servers.find(|it| it.serving).expect("it serves").clone()
+    };
+    pool.parent = Some(pool.id);
+    for (number, (word, tenths)) in std::iter::once(&(0, 0)).chain(waits).enumerate() {
+        let mut record = pool.clone();
+        record.id = EntityId(next);
+        record.serving = false;
+        record.entity.kind = [EntityKind::Pool, EntityKind::WaitEvent][number.min(1)];
+        record.entity.path = format!("{}/{number}", record.entity.path);
+        if number == 0 {
+            pool = record.clone();
+            pool.parent = Some(record.id);
+        }
+        let (id, time) = (record.id, window.start);
+        run.timeline.entities.apply(EntityEvent { time, record });
+        let data = run.timeline.table_mut(&sensors::wait_event::WAIT_EVENT);
+        for second in (0..=window.len_ns() / TENTH_NS / 10).filter(|_| number > 0) {
+            let row = [second * tenths * TENTH_NS, second, i64::from(*word)];
+            data.push(window.start + second * 10 * TENTH_NS, id, &row);
+        }
+        next += 1;
+    }
+    run
+}
+
+#[test]
+fn time_in_locks_of_the_database_has_their_names() {
+    let waits = [
+        (0x0300_0005, 6),
+        (0x0300_0004, 3),
+        (0x0100_0004, 1),
+        (0x0a00_0046, 5),
+    ];
+    let report = saying(drawn(DATABASE), &waits).diagnose();
+    let account = report.verdict.account.as_ref().expect("a target");
+    let notes = account.items.iter().map(|it| (it.class.word(), &*it.note));
+    let notes: String = notes
+        .map(|(class, note)| format!("{class}: {note}\n"))
+        .collect();
+    expect![[r#"
+        database_lock: Lock: transactionid 67 %, Lock: tuple 33 %
+        outside: loadgen's 1 thread: 10 % of its time on a CPU
+    "#]]
+    .assert_eq(&notes);
+}

@@ -416,8 +416,11 @@ fn no_variables() -> Refusal {
     Refusal::new("the program's variables cannot be reached")
 }
 
+mod batch;
+mod said;
 mod wakeups;
 
+pub(crate) use said::{Said, SaidRoom};
 pub(crate) use wakeups::{Pair, Room, Sum};
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ use std::collections::HashMap;
 use model::{Entity, EntityId, EntityKind, MISSING, Timestamp};
 use sensors::ledger::WIDTH;
 
-use super::{KNOWN_SINCE, LAST_ROUNDS};
+use super::LAST_ROUNDS;
+use super::thread::KNOWN_SINCE;
 use crate::intake::{Intake, LastSeen};
 use crate::processes::Processes;
 use crate::registry::Registry;

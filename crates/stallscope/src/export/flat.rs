@@ -186,7 +186,7 @@ fn roles(records: &[Option<&EntityRecord>], timeline: &Timeline) -> ArrayRef {
     let role = |record: &EntityRecord| {
         let owner = match record.entity.kind {
             EntityKind::Thread | EntityKind::Connection | EntityKind::Pool => record.parent,
-            EntityKind::Waker => {
+            EntityKind::Waker | EntityKind::WaitEvent => {
                 let pool = record.parent.and_then(|pool| timeline.entities.get(pool));
                 pool.and_then(|pool| pool.parent)
             }

@@ -80,7 +80,7 @@ The list of entities and the gaps are described in [recording.md](recording.md).
     }
 
     /// The tables that no sensor fills, with who does and when.
-    fn others() -> [(&'static Table, &'static str); 19] {
+    fn others() -> [(&'static Table, &'static str); 20] {
         [
             (
                 &sensors::stall::STALL,
@@ -116,6 +116,10 @@ The list of entities and the gaps are described in [recording.md](recording.md).
             ),
             (
                 &sensors::wakeup::THREAD_POOL,
+                "every 1 s, where programs in the kernel are allowed",
+            ),
+            (
+                &sensors::wait_event::WAIT_EVENT,
                 "every 1 s, where programs in the kernel are allowed",
             ),
             (

@@ -128,7 +128,7 @@ fn near(timeline: &Timeline) -> BTreeSet<EntityId> {
             EntityKind::Thread | EntityKind::Connection | EntityKind::Pool => {
                 parent().is_some_and(plays)
             }
-            EntityKind::Waker => {
+            EntityKind::Waker | EntityKind::WaitEvent => {
                 let process = parent().and_then(|pool| entities.get(pool.parent?));
                 process.is_some_and(plays)
             }

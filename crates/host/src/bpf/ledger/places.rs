@@ -4,21 +4,45 @@
 //! shown to few.
 
 use std::collections::HashSet;
+use std::os::fd::AsFd as _;
 
 use libbpf_rs::{MapCore as _, MapFlags, ProgramInput};
-use sensors::kernel_wait::{self, Errand};
+use sensors::kernel_wait::{self, Errand, Place};
 
+use super::batch::read_batch;
 use super::{Ledger, no_variables};
 use crate::bpf::Refusal;
+use crate::bpf::skeletons::ledger::types::ledger_place;
 
-/// What is known of them.
-#[derive(Default)]
+/// There is room for so many (LEDGER_MOST_PLACES).
+const MOST: usize = 4_096;
+/// Length of a name (LEDGER_PLACE_NAME).
+const NAME: usize = 128;
+/// Entries that one system call brings.
+const BATCH: usize = 512;
+
+/// What is known of them; a new one is met now and then for as long as threads run, and takes no memory.
 pub(super) struct Places {
     /// Those that were asked for.
     known: HashSet<u64>,
+    /// Those that are to be.
+    new: Vec<u64>,
+    batch: (Vec<u64>, Vec<ledger_place>),
     /// How many the program had met by then, and how often it had no room.
     met: u64,
     dropped: u64,
+}
+
+impl Default for Places {
+    fn default() -> Self {
+        Self {
+            known: HashSet::with_capacity(MOST),
+            new: Vec::with_capacity(MOST),
+            batch: (vec![0; BATCH], vec![ledger_place::default(); BATCH]),
+            met: 0,
+            dropped: 0,
+        }
+    }
 }
 
 impl Ledger {
@@ -28,48 +52,66 @@ impl Ledger {
         let variables = self.programs.maps.bss_data.as_deref();
         let variables = variables.ok_or_else(no_variables)?;
         let (met, dropped) = (variables.places_met, variables.places_dropped);
-        let lost = dropped - std::mem::replace(&mut self.places.dropped, dropped);
+        let mut unnamed = dropped - std::mem::replace(&mut self.places.dropped, dropped);
         if std::mem::replace(&mut self.places.met, met) == met {
-            return Ok(lost);
+            return Ok(unnamed);
         }
-        let keys = self.programs.maps.place_by_address.keys();
-        let addresses = keys.filter_map(|key| Some(u64::from_ne_bytes(*key.first_chunk()?)));
-        let new: Vec<u64> = addresses
-            .filter(|address| !self.places.known.contains(address))
-            .collect();
-        let mut unnamed = lost;
-        for address in new {
-            let named = self.name_of(address)?;
-            unnamed += u64::from(named.is_none());
-            if let Some(name) = named {
-                let place = kernel_wait::place(&name);
-                let kind = match place.errand {
-                    None => super::kind::OTHER,
-                    Some(Errand::Sync) => super::kind::SYNC,
-                    Some(Errand::ReadWrite) => super::kind::READ_WRITE,
-                    Some(Errand::Fault) => super::kind::FAULT,
-                };
-                let value = [place.channel as u32, kind.into()].map(u32::to_ne_bytes);
-                let map = &self.programs.maps.place_by_address;
-                map.update(&address.to_ne_bytes(), value.as_flattened(), MapFlags::ANY)?;
+        self.find_new_places()?;
+        while let Some(address) = self.places.new.pop() {
+            match self.place_at(address)? {
+                None => unnamed += 1,
+                Some(place) => self.tell_place(address, place)?,
             }
             self.places.known.insert(address);
         }
         Ok(unnamed)
     }
 
-    /// The function that an address returns to; `None` where the kernel has no names (CONFIG_KALLSYMS).
-    fn name_of(&mut self, address: u64) -> Result<Option<String>, Refusal> {
+    fn find_new_places(&mut self) -> Result<(), Refusal> {
+        let Places {
+            known, new, batch, ..
+        } = &mut self.places;
+        new.clear();
+        let map = self.programs.maps.place_by_address.as_fd();
+        let mut place = None;
+        loop {
+            let (count, next) = read_batch(map, place, batch)?;
+            let found = batch.0.iter().take(count);
+            new.extend(found.filter(|address| !known.contains(address)));
+            if next.is_none() {
+                return Ok(());
+            }
+            place = next;
+        }
+    }
+
+    /// What the function tells that an address returns to; `None` where the kernel has no names
+    /// (CONFIG_KALLSYMS).
+    fn place_at(&mut self, address: u64) -> Result<Option<Place>, Refusal> {
         let variables = self.programs.maps.bss_data.as_deref_mut();
         variables.ok_or_else(no_variables)?.asked_place = address;
         let input = ProgramInput::default();
         self.programs.progs.name_place.test_run(input)?;
         let variables = self.programs.maps.bss_data.as_deref();
-        let answer = &variables.ok_or_else(no_variables)?.asked_name;
-        let bytes: Vec<u8> = answer.iter().map(|it| it.cast_unsigned()).collect();
+        let answer: [_; NAME] = variables.ok_or_else(no_variables)?.asked_name;
+        let answer = answer.map(|it| it.cast_unsigned());
         // `name+0x1a/0x30 [module]`
-        let end = bytes.iter().position(|byte| matches!(byte, b'+' | 0));
-        let name = String::from_utf8_lossy(&bytes[..end.unwrap_or(0)]).into_owned();
-        Ok((!name.is_empty() && !name.starts_with("0x")).then_some(name))
+        let name = answer.split(|byte| matches!(byte, b'+' | 0)).next();
+        let name = name.and_then(|name| std::str::from_utf8(name).ok());
+        let name = name.filter(|name| !name.is_empty() && !name.starts_with("0x"));
+        Ok(name.map(kernel_wait::place))
+    }
+
+    fn tell_place(&self, address: u64, place: Place) -> Result<(), Refusal> {
+        let kind = match place.errand {
+            None => super::kind::OTHER,
+            Some(Errand::Sync) => super::kind::SYNC,
+            Some(Errand::ReadWrite) => super::kind::READ_WRITE,
+            Some(Errand::Fault) => super::kind::FAULT,
+        };
+        let value = [place.channel as u32, kind.into()].map(u32::to_ne_bytes);
+        let map = &self.programs.maps.place_by_address;
+        map.update(&address.to_ne_bytes(), value.as_flattened(), MapFlags::ANY)?;
+        Ok(())
     }
 }

@@ -2,10 +2,11 @@
 
 use std::os::fd::{AsFd as _, AsRawFd as _};
 
-use libbpf_rs::libbpf_sys::{bpf_map_delete_batch, bpf_map_lookup_batch};
+use libbpf_rs::libbpf_sys::bpf_map_delete_batch;
 use libbpf_rs::{MapCore as _, MapFlags};
 use rustix::io::Errno;
 
+use super::batch::read_batch;
 use super::{Ledger, no_variables};
 use crate::bpf::Refusal;
 use crate::bpf::skeletons::ledger::types::{wakeup_pair, wakeup_sum};
@@ -55,7 +56,8 @@ impl Ledger {
         room.sums.clear();
         let mut place = None;
         loop {
-            let (count, next) = self.read_batch(place, &mut room.batch)?;
+            let map = self.programs.maps.sum_by_pair.as_fd();
+            let (count, next) = read_batch(map, place, &mut room.batch)?;
             let (pairs, sums) = &room.batch;
             let found = pairs.iter().zip(sums).take(count);
             for (pair, sum) in found.filter(|(pair, _)| pair.period == period) {
@@ -69,37 +71,6 @@ impl Ledger {
         }
         self.forget_pairs(&room.pairs)?;
         Ok(drops)
-    }
-
-    /// How many pairs were read, and where to go on.
-    fn read_batch(
-        &self,
-        place: Option<u32>,
-        (pairs, sums): &mut (Vec<Pair>, Vec<Sum>),
-    ) -> Result<(usize, Option<u32>), Refusal> {
-        let map = self.programs.maps.sum_by_pair.as_fd().as_raw_fd();
-        let (mut from, mut to, mut count) = (place.unwrap_or(0), 0_u32, BATCH as u32);
-        let first = std::ptr::null_mut();
-        let from = place.map_or(first, |_| (&raw mut from).cast());
-        // SAFETY: there is room for `count` pairs and sums as long as the map's, and a place of the hash is
-        // four bytes long.
-        let answer = unsafe {
-            bpf_map_lookup_batch(
-                map,
-                from,
-                (&raw mut to).cast(),
-                pairs.as_mut_ptr().cast(),
-                sums.as_mut_ptr().cast(),
-                &raw mut count,
-                std::ptr::null(),
-            )
-        };
-        match Errno::from_raw_os_error(-answer) {
-            _ if answer == 0 => Ok((count as usize, Some(to))),
-            // That was the last.
-            Errno::NOENT => Ok((count as usize, None)),
-            errno => Err(errno.into()),
-        }
     }
 
     fn forget_pairs(&self, pairs: &[Pair]) -> Result<(), Refusal> {

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use model::{Entity, EntityKind, EntityRecord, Meta};
 use regex::Regex;
+use sensors::wait_event;
 
 use super::pseudonyms::Class;
 use super::{Redactor, text};
@@ -55,6 +56,8 @@ impl Redactor {
             EntityKind::Process | EntityKind::Thread | EntityKind::Pool | EntityKind::Waker => {
                 (self.program(name), process(path))
             }
+            EntityKind::WaitEvent if is_of_postgres(name, path) => (name.clone(), process(path)),
+            EntityKind::WaitEvent => (self.names.of(Class::Program, name), process(path)),
             EntityKind::Workload => (self.program(name), super::identifier(path)),
             EntityKind::Cpu | EntityKind::Disk => (device(name), device(path)),
             EntityKind::GroupDisk => {
@@ -137,14 +140,23 @@ fn is_program(name: &str) -> bool {
 /// `pid:17@256402`, `pid:17@256402/tid:18`, `pid:17@256402/pool:1/waker:2`: numbers only.
 fn process(path: &str) -> String {
     static NUMBERS: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"^pid:[0-9]+@[0-9]+(?:/tid:[0-9]+|/pool:[0-9]+(?:/waker:[0-9]+)?)?$")
-            .expect("the pattern is a constant")
+        Regex::new(
+            r"^pid:[0-9]+@[0-9]+(?:/tid:[0-9]+|/pool:[0-9]+(?:/waker:[0-9]+|/event:[0-9]+)?)?$",
+        )
+        .expect("the pattern is a constant")
     });
     if NUMBERS.is_match(path) {
         path.to_owned()
     } else {
         "***".to_owned()
     }
+}
+
+/// Whether a wait is called as PostgreSQL calls the number that its path ends in.
+fn is_of_postgres(name: &str, path: &str) -> bool {
+    let code = path.rsplit(':').next().and_then(|code| code.parse().ok());
+    let title = code.and_then(|code| wait_event::title(wait_event::VERSIONS, code));
+    title.is_some_and(|title| title == name)
 }
 
 /// `vda`, `dm-0`, `254:0`, `cpu3`: names by the kernel's own rules.
