@@ -14,7 +14,7 @@ const APART_NS: i64 = 20_000;
 
 /// The kernel's account less ours at a reading.
 #[derive(Clone, Copy)]
-struct Apart {
+pub(super) struct Apart {
     until: Timestamp,
     run_ns: i64,
     wait_ns: i64,
