@@ -267,6 +267,10 @@ impl Wakeups {
         if let Some(known) = self.numbers.get(&number) {
             return Some(*known);
         }
+        // To look in the map would be to allocate, at each reading of each thread that woke nobody yet.
+        if number == 0 {
+            return None;
+        }
         let (tgid, name) = around.programs.pool(number)?;
         let process = around.processes.entity(tgid)?;
         let mut pools = self.pools.iter();
