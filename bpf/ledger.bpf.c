@@ -79,7 +79,7 @@ static __always_inline void wake(struct task_struct *task)
 	struct thread *thread = thread_of(task, run_queue_of(bpf_get_smp_processor_id()));
 	struct run_queue *queue;
 	struct rq *rq;
-	__u64 now, from;
+	__u64 now, waited = 0, from;
 	bool was_blocked;
 	__u32 word;
 
@@ -100,11 +100,10 @@ static __always_inline void wake(struct task_struct *task)
 		leave_unseen(thread, queue, now, task->se.sum_exec_runtime);
 	if (thread->state == LEDGER_UNSEEN)
 		remember(thread, task);
-	/* Moved while it was half asleep, the scheduler has counted the rest of its sleep as a wait (since
-	 * 6.12, DELAY_DEQUEUE, commit 152e11f6df29). */
+	/* It may be ready for longer, and woken once more: of the first time nobody told. */
 	if (thread->state == LEDGER_BLOCKED)
-		thread->miscounted_ns += elapsed(thread->wait_apart_ns,
-						 wait_apart(thread, delay_at(task, now)));
+		waited = elapsed(thread->wait_apart_ns, wait_apart(thread, delay_at(task, now)));
+	waited = waited < elapsed(thread->since, now) ? waited : 0;
 	was_blocked = thread->state == LEDGER_BLOCKED;
 	from = thread->since;
 	word = was_blocked ? thread->word : 0;
@@ -112,18 +111,18 @@ static __always_inline void wake(struct task_struct *task)
 		word = thread->found.word;
 		from = thread->found.at;
 	}
-	close(thread, queue, rq->cpu, now, 0);
+	close(thread, queue, rq->cpu, now - waited, 0);
 	if (was_blocked)
-		note_wait(thread, from, now);
+		note_wait(thread, from, now - waited);
 	thread->state = LEDGER_QUEUED;
 	start_waiting(thread, queue, queue, rq->cpu, now);
 	step(thread);
 	step(queue);
 	count_as(&thread->member, rq->cpu, now, share_of_ready(task));
 	if (was_blocked && thread->waking.by)
-		count_wakeup(task, thread, from, now);
+		count_wakeup(task, thread, from, now - waited);
 	if (word)
-		end_said(task, thread, word, elapsed(from, now));
+		end_said(task, thread, word, elapsed(from, now - waited));
 }
 
 /* Here the waker runs; it is told again when the thread can be run. */
