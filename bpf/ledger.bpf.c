@@ -22,6 +22,7 @@
  */
 #include "lib/kernel.bpf.h"
 #include <bpf/bpf_tracing.h>
+#include "lib/channel.bpf.h"
 #include "lib/ended.bpf.h"
 #include "lib/kfunc.bpf.h"
 #include "lib/reading.bpf.h"
@@ -42,17 +43,22 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct run_queue *queue = run_queue_of(cpu);
 	__u64 now = rq_of(prev)->clock;
+	/* With a signal pending it does not block after all; kernels before 6.16 show the state that it was
+	 * about to have (commit 8feb053d5319). */
+	__u32 blocked_in = !prev->pid || preempt || !prev->__state ? 0 : prev_state;
+	struct whereabouts where = {};
 
 	if (!queue)
 		return 0;
+	/* It takes long: whoever reads meanwhile would wait for the end of the change. */
+	if (is_kept(prev, blocked_in))
+		look_where(ctx, prev, &where);
 	step(queue);
 	if (queue->until && queue->tid != (__u32)prev->pid)
 		enter_unseen(prev, queue, cpu, now);
 	count_until(queue, now);
-	/* With a signal pending it does not block after all; kernels before 6.16 show the state that it was
-	 * about to have (commit 8feb053d5319). */
 	if (prev->pid)
-		leave(prev, queue, cpu, now, preempt || !prev->__state ? 0 : prev_state);
+		leave(prev, queue, cpu, now, blocked_in, where);
 	if (prev_state & TASK_DEAD)
 		tell_ended(prev, queue, cpu);
 	queue->tid = (__u32)next->pid;
@@ -72,7 +78,7 @@ static __always_inline void wake(struct task_struct *task)
 	struct thread *thread = thread_of(task, run_queue_of(bpf_get_smp_processor_id()));
 	struct run_queue *queue;
 	struct rq *rq;
-	__u64 now, waited = 0, from;
+	__u64 now, from;
 	bool was_blocked;
 
 	if (!thread || thread->part == LEDGER_REST)
@@ -92,22 +98,23 @@ static __always_inline void wake(struct task_struct *task)
 		leave_unseen(thread, queue, now, task->se.sum_exec_runtime);
 	if (thread->state == LEDGER_UNSEEN)
 		remember(thread, task);
-	/* It may be ready for longer, and woken once more: of the first time nobody told. */
+	/* Moved while it was half asleep, the scheduler has counted the rest of its sleep as a wait (since
+	 * 6.12, DELAY_DEQUEUE, commit 152e11f6df29). */
 	if (thread->state == LEDGER_BLOCKED)
-		waited = elapsed(thread->wait_apart_ns, wait_apart(thread, delay_at(task, now)));
-	waited = waited < elapsed(thread->since, now) ? waited : 0;
+		thread->miscounted_ns += elapsed(thread->wait_apart_ns,
+						 wait_apart(thread, delay_at(task, now)));
 	was_blocked = thread->state == LEDGER_BLOCKED;
 	from = thread->since;
-	close(thread, queue, rq->cpu, now - waited, 0);
+	close(thread, queue, rq->cpu, now, 0);
 	if (was_blocked)
-		note_wait(thread, from, now - waited);
+		note_wait(thread, from, now);
 	thread->state = LEDGER_QUEUED;
 	start_waiting(thread, queue, queue, rq->cpu, now);
 	step(thread);
 	step(queue);
 	count_as(&thread->member, rq->cpu, now, share_of_ready(task));
 	if (was_blocked && thread->waking.by)
-		count_wakeup(task, thread, from, now - waited);
+		count_wakeup(task, thread, from, now);
 }
 
 /* Here the waker runs; it is told again when the thread can be run. */

@@ -15,6 +15,10 @@
 #define LEDGER_WORD_CLASSES 16
 /* System calls are numbered below this on x86-64 and where the generic table is used. */
 #define LEDGER_CALLS 512
+/* Return addresses in the kernel that threads were kept at. */
+#define LEDGER_MOST_PLACES 4096
+/* Room for the name of one. */
+#define LEDGER_PLACE_NAME 128
 
 /* Who a process is to the measurement, and who has a CPU. */
 enum ledger_holder {
@@ -84,6 +88,36 @@ struct ledger_process {
 };
 _Static_assert(sizeof(struct ledger_process) == 24, "as the reader has it");
 
+/* What keeps a thread in LEDGER_MEMORY, LEDGER_IO or LEDGER_KERNEL, by the functions of the kernel that it
+ * waits in. The first few are what anything may wait in: who called counts first. */
+enum ledger_channel {
+	/* In none that is known. */
+	LEDGER_CHANNEL_OTHER,
+	/* A page of a file, or a buffer. */
+	LEDGER_CHANNEL_PAGE,
+	/* A request to a disk. */
+	LEDGER_CHANNEL_BLOCK,
+	LEDGER_CHANNEL_KERNEL_LOCK,
+	/* From here on it is told what for. */
+	LEDGER_CHANNEL_THROTTLE,
+	LEDGER_CHANNEL_JOURNAL,
+	LEDGER_CHANNEL_DIRTY_THROTTLE,
+	LEDGER_CHANNEL_RECLAIM,
+	LEDGER_CHANNEL_SWAP,
+	LEDGER_CHANNEL_NETWORK_FILE,
+	LEDGER_CHANNEL_USER_FILE,
+	LEDGER_CHANNELS
+};
+
+/* What a return address in the kernel tells; 0 for nothing. From user space. */
+struct ledger_place {
+	/* enum ledger_channel */
+	__u32 channel;
+	/* enum ledger_call */
+	__u32 kind;
+};
+_Static_assert(sizeof(struct ledger_place) == 8, "as the reader has it");
+
 /* How a thread stands in the books. */
 enum ledger_state {
 	/* No event of it was seen since it has a part in this. */
@@ -101,6 +135,8 @@ struct ledger_account {
 	__u64 known_since_ns;
 	/* By enum ledger_class. */
 	__u64 ns[LEDGER_CLASSES];
+	/* What of it is in LEDGER_MEMORY, LEDGER_IO and LEDGER_KERNEL, by enum ledger_channel. */
+	__u64 kept_ns[LEDGER_CHANNELS];
 	/* Ready and not running, by who had its CPU (enum ledger_holder). */
 	__u64 queued_ns[LEDGER_HOLDERS];
 	/* Waiting of the target's threads for the CPUs that this one had meanwhile: thread x ns. */
@@ -132,7 +168,8 @@ struct ledger_record {
 	/* Its pool's number (wakeup.h); 0 until it is asked for. */
 	__u64 pool;
 };
-_Static_assert(sizeof(struct ledger_record) == 16 + 8 * (1 + LEDGER_CLASSES + LEDGER_HOLDERS + 3) + 40,
+_Static_assert(sizeof(struct ledger_record) ==
+		       16 + 8 * (1 + LEDGER_CLASSES + LEDGER_CHANNELS + LEDGER_HOLDERS + 3) + 40,
 	       "as the reader has it");
 
 /* One thread of target or generator that has ended. */
@@ -147,7 +184,8 @@ struct ledger_ended {
 	__u64 until_ns;
 	struct ledger_account account;
 };
-_Static_assert(sizeof(struct ledger_ended) == 32 + 8 * (1 + LEDGER_CLASSES + LEDGER_HOLDERS + 3),
+_Static_assert(sizeof(struct ledger_ended) ==
+		       32 + 8 * (1 + LEDGER_CLASSES + LEDGER_CHANNELS + LEDGER_HOLDERS + 3),
 	       "as the reader has it");
 
 /* One thread of all others. */

@@ -58,7 +58,7 @@ static __always_inline bool is_asleep(struct task_struct *task, __u32 state)
 static __always_inline __u32 class_of_sleep(struct task_struct *task, __u32 state)
 {
 	struct ledger_process *process = process_of(task);
-	__u32 class = reason(task, state);
+	__u32 class = reason(task, state, LEDGER_CALL_OTHER);
 
 	return process && task->pid == task->tgid ? class_of_word(process->said, class) : class;
 }

@@ -33,6 +33,7 @@ __u32 torn;
 /* What the books say of the present, as it was copied. */
 struct present {
 	__u32 class;
+	__u32 channel;
 	__u32 cpu;
 	__u64 since;
 	__u64 held_ns[LEDGER_HOLDERS];
@@ -54,6 +55,7 @@ static __always_inline bool copy_thread(struct task_struct *task, const struct t
 		record->state = thread->state;
 		record->account = thread->account;
 		present->class = thread->class;
+		present->channel = thread->channel;
 		present->cpu = thread->cpu;
 		present->since = thread->since;
 		for (each = 0; each < LEDGER_HOLDERS; each++)
@@ -61,7 +63,7 @@ static __always_inline bool copy_thread(struct task_struct *task, const struct t
 		present->waited_ns = thread->waited_ns;
 		present->run_time_ns = thread->run_time_ns;
 		record->run_apart_ns = task->se.sum_exec_runtime;
-		record->wait_apart_ns = task->sched_info.run_delay;
+		record->wait_apart_ns = task->sched_info.run_delay - thread->miscounted_ns;
 		record->slices_apart = task->sched_info.pcount;
 		barrier();
 		if (!(before & 1) && *sequence == before)
@@ -103,8 +105,8 @@ static __always_inline void add_present(struct ledger_record *record, const stru
 		copy_run_queue(queue, &copy);
 		holders_at(&copy, now, held_ns);
 		share_out(account->queued_ns, passed, present->held_ns, held_ns);
-	} else if (present->class < LEDGER_CLASSES) {
-		account->ns[present->class] += passed;
+	} else {
+		add_class(account, present->class, present->channel, passed);
 	}
 }
 
@@ -123,6 +125,7 @@ static __always_inline bool copy_found(struct task_struct *task, struct thread *
 	record->state = found->state;
 	record->run_apart_ns = record->wait_apart_ns = record->slices_apart = record->compared = 0;
 	present->class = found->class;
+	present->channel = LEDGER_CHANNEL_OTHER;
 	present->cpu = found->cpu;
 	present->since = found->at;
 	for (each = 0; each < LEDGER_HOLDERS; each++)

@@ -14,6 +14,7 @@
 /* include/linux/sched.h */
 #define TASK_INTERRUPTIBLE 0x1
 #define TASK_UNINTERRUPTIBLE 0x2
+#define TASK_DEAD 0x80
 #define TASK_NOLOAD 0x400
 #define PF_IO_WORKER 0x10
 #define PF_USER_WORKER 0x4000
@@ -64,8 +65,24 @@ static __always_inline bool is_held_by_quota(struct task_struct *task)
 	return bpf_core_field_exists(task->throttled) && BPF_CORE_READ_BITFIELD(task, throttled);
 }
 
-/* The class of the time of a thread that blocks. */
-static __always_inline __u32 reason(struct task_struct *task, __u32 state)
+static __always_inline bool is_in_memstall(struct task_struct *task)
+{
+	return bpf_core_field_exists(task->in_memstall) && BPF_CORE_READ_BITFIELD(task, in_memstall);
+}
+
+/* Whether a thread that blocks waits for memory, a disk, or something else of the kernel's own. */
+static __always_inline bool is_kept(struct task_struct *task, __u32 state)
+{
+	if (!state || (state & TASK_DEAD))
+		return false;
+	return ((state & TASK_UNINTERRUPTIBLE) && !(state & TASK_NOLOAD)) ||
+	       BPF_CORE_READ_BITFIELD(task, in_iowait) || is_in_memstall(task);
+}
+
+/* The class of the time of a thread that blocks. `told` is what its functions in the kernel say that it is
+ * at (enum ledger_call), or LEDGER_CALL_OTHER: a write that has to be safe at once is a sync, and a page
+ * that is not there may be missed in any call. */
+static __always_inline __u32 reason(struct task_struct *task, __u32 state, __u32 told)
 {
 	__u32 kind = LEDGER_CALL_OTHER, asleep = LEDGER_UNKNOWN;
 	long call;
@@ -81,7 +98,9 @@ static __always_inline __u32 reason(struct task_struct *task, __u32 state)
 			asleep = LEDGER_OTHER_CALL;
 		}
 	}
-	if (bpf_core_field_exists(task->in_memstall) && BPF_CORE_READ_BITFIELD(task, in_memstall))
+	if (told != LEDGER_CALL_OTHER)
+		kind = told;
+	if (is_in_memstall(task))
 		return LEDGER_MEMORY + kind;
 	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
 		return LEDGER_IO + kind;

@@ -12,9 +12,6 @@
 #include "run_queue.bpf.h"
 #include "set.bpf.h"
 
-/* include/linux/sched.h */
-#define TASK_DEAD 0x80
-
 /* Of a thread that has ended; it is not shown. */
 #define ENDED (LEDGER_HELD + 1)
 
@@ -55,6 +52,8 @@ struct thread {
 	/* enum ledger_state, and the class where it is blocked or held. */
 	__u32 state;
 	__u32 class;
+	/* What keeps it, where the class is of the kernel's own (enum ledger_channel). */
+	__u32 channel;
 	/* Its part in this (enum ledger_holder), and as of which assignment. */
 	__u32 part;
 	__u32 assignment;
@@ -71,6 +70,10 @@ struct thread {
 	__u64 run_time_ns;
 	/* When it last left a CPU: the scheduler's run-queue delay of it less ours. */
 	__u64 wait_apart_ns;
+	/* What the scheduler's run-queue delay is too long by, known to be wrong; modulo 2^64. */
+	__u64 miscounted_ns;
+	/* It waits for a CPU and the scheduler does not count that. */
+	__u64 unnoted;
 	struct ledger_account account;
 	/* Of the others: what those had who have ended, its process's threads and its children. */
 	__u64 ended_on_cpu_ns;
@@ -191,6 +194,20 @@ static __always_inline void stop_waiting(struct thread *thread, struct run_queue
 		thread->counted = 0;
 		add_waiting(counted, now, -1);
 	}
+	if (thread->unnoted)
+		thread->miscounted_ns -= elapsed(thread->since, now);
+	thread->unnoted = 0;
+}
+
+/* Time of a class, and of the channel where the class has one. */
+static __always_inline void add_class(struct ledger_account *account, __u32 class, __u32 channel,
+				      __u64 ns)
+{
+	if (class >= LEDGER_CLASSES)
+		return;
+	account->ns[class] += ns;
+	if (class >= LEDGER_MEMORY && class < LEDGER_FUTEX && channel < LEDGER_CHANNELS)
+		account->kept_ns[channel] += ns;
 }
 
 /* Its first event: the account goes from where it was found, or from here. */
@@ -214,8 +231,8 @@ static __always_inline void begin(struct thread *thread, struct run_queue *queue
 		share_out(account->queued_ns, passed, found->held_ns, held_ns);
 	} else if (found->state == LEDGER_QUEUED) {
 		account->queued_ns[LEDGER_REST] += passed;
-	} else if (found->class < LEDGER_CLASSES) {
-		account->ns[found->class] += passed;
+	} else {
+		add_class(account, found->class, LEDGER_CHANNEL_OTHER, passed);
 	}
 }
 
@@ -239,13 +256,12 @@ static __always_inline void close(struct thread *thread, struct run_queue *queue
 		stop_waiting(thread, queue, cpu, now);
 		break;
 	default:
-		if (thread->class < LEDGER_CLASSES)
-			account->ns[thread->class] += passed;
+		add_class(account, thread->class, thread->channel, passed);
 	}
 	thread->since = now;
 }
 
-/* The scheduler's run-queue delay of it less ours. */
+/* The scheduler's run-queue delay of it, where that is right, less ours. */
 static __always_inline __u64 wait_apart(const struct thread *thread, __u64 run_delay)
 {
 	const struct ledger_account *account = &thread->account;
@@ -253,7 +269,7 @@ static __always_inline __u64 wait_apart(const struct thread *thread, __u64 run_d
 
 	for (each = 0; each < LEDGER_HOLDERS; each++)
 		run_delay -= account->queued_ns[each];
-	return run_delay - account->ns[LEDGER_THROTTLED];
+	return run_delay - thread->miscounted_ns - account->ns[LEDGER_THROTTLED];
 }
 
 /* What the scheduler has counted when it leaves its CPU; `make_up` goes from there. */
@@ -263,8 +279,16 @@ static __always_inline void remember(struct thread *thread, struct task_struct *
 	thread->wait_apart_ns = wait_apart(thread, task->sched_info.run_delay);
 }
 
+/* Where it is kept in the kernel (lib/channel.bpf.h), if it is. */
+struct whereabouts {
+	/* enum ledger_channel */
+	__u32 channel;
+	/* enum ledger_call */
+	__u32 kind;
+};
+
 static __always_inline void leave(struct task_struct *task, struct run_queue *queue, __u32 cpu,
-				  __u64 now, __u32 blocked_in)
+				  __u64 now, __u32 blocked_in, struct whereabouts where)
 {
 	struct thread *thread = thread_of(task, queue);
 	__u64 share = 0;
@@ -281,7 +305,8 @@ static __always_inline void leave(struct task_struct *task, struct run_queue *qu
 	} else if (blocked_in) {
 		thread->state = LEDGER_BLOCKED;
 		thread->class = class_as_told(task, thread->word_pointer, thread->word_offset,
-					      reason(task, blocked_in));
+					      reason(task, blocked_in, where.kind));
+		thread->channel = where.channel;
 		share = share_of_blocked(task);
 	} else if (is_held_by_quota(task)) {
 		thread->state = LEDGER_HELD;
@@ -290,6 +315,8 @@ static __always_inline void leave(struct task_struct *task, struct run_queue *qu
 	} else {
 		thread->state = LEDGER_QUEUED;
 		start_waiting(thread, queue, queue, cpu, now);
+		/* About to sleep and preempted before: sched_info_depart takes it for asleep. */
+		thread->unnoted = task->__state != 0;
 		share = share_of_ready(task);
 	}
 	step(thread);
@@ -324,10 +351,8 @@ static __always_inline void make_up(struct thread *thread, __u64 now, __u64 ran,
 	waited = waited < left ? waited : left;
 	account->queued_ns[LEDGER_REST] += waited;
 	left -= waited;
-	if (thread->state != LEDGER_QUEUED && thread->class < LEDGER_CLASSES)
-		account->ns[thread->class] += left;
-	else
-		account->ns[LEDGER_UNKNOWN] += left;
+	add_class(account, thread->state == LEDGER_QUEUED ? LEDGER_UNKNOWN : thread->class,
+		  thread->channel, left);
 	if (thread->counted && counted) {
 		thread->counted = 0;
 		add_waiting(counted, now, -1);

@@ -27,7 +27,9 @@ pub(crate) enum Holder {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Counted {
     pub(crate) window: Window,
-    /// ns by class; they add up to the window.
+    /// The time of threads in it, ns: the window's length where they are one.
+    pub(crate) wall_ns: f64,
+    /// ns by class; they add up to that.
     pub(crate) classes: [f64; LedgerClass::ALL.len()],
     /// The waits for a CPU by `Holder`.
     pub(crate) queued: [f64; HOLDERS],
@@ -52,10 +54,7 @@ impl<'a> Books<'a> {
     /// Those of a thread; `None` where it has none.
     pub(crate) fn of(timeline: &'a Timeline, thread: EntityId) -> Option<Self> {
         let table = &*THREAD_LEDGER.name;
-        let times = THREAD_LEDGER.columns[..TIMES].iter();
-        let mut names: Vec<&str> = times.map(|column| &*column.name).collect();
-        names.push("hidden_ns");
-        let mut counters = timeline.counters(table, thread, &names)?;
+        let mut counters = timeline.counters(table, thread, &asked())?;
         let since = timeline.series(table, thread, "known_since_ns")?;
         let (first, since) = since.values().next()?;
         // A damaged recording may say anything.
@@ -66,21 +65,19 @@ impl<'a> Books<'a> {
         let goes_back =
             read && before_ns.is_some() && adds_up(&values[..TIMES], Window::new(since, first));
         let start = if goes_back { since } else { first };
-        let mut classes = [LedgerClass::Unknown; TIMES];
-        for (own, name) in classes.iter_mut().zip(&names) {
-            *own = class(name)?;
-        }
         Some(Self {
             known: Window::new(start, counters.known().end),
             opened: (start, first, values),
             counters,
-            classes,
+            classes: classes()?,
         })
     }
 
     /// Whether those of a thread are believed over a window; `None` where it has none there.
     pub(crate) fn hold(timeline: &Timeline, thread: EntityId, window: Window) -> Option<bool> {
-        timeline.series(&THREAD_LEDGER.name, thread, "known_since_ns")?;
+        // Who lived too short to be listed is told of in rows that cover no time of one thread.
+        let since = timeline.series(&THREAD_LEDGER.name, thread, "known_since_ns")?;
+        since.values().next()?;
         let Some(mut books) = Books::of(timeline, thread) else {
             return Some(false);
         };
@@ -91,31 +88,15 @@ impl<'a> Books<'a> {
     /// What they say of the part of a window that they cover; `None` where they cover none of it.
     pub(crate) fn over(&mut self, window: Window) -> Option<Counted> {
         let covered = window.intersect(self.known).filter(|it| !it.is_empty())?;
-        let (start, end) = (self.at(covered.start)?, self.at(covered.end)?);
-        let mut grown = [0.0; ASKED];
-        for (own, (start, end)) in grown.iter_mut().zip(start.into_iter().zip(end)) {
-            *own = end - start;
-        }
-        let (times, hidden_ns) = grown.split_at_mut(TIMES);
+        let mut grown = grown(self.at(covered.start)?, self.at(covered.end)?);
+        let times = &mut grown[..TIMES];
         if !adds_up(times, covered) {
             return None;
         }
         // What two looks at the clock differ by.
         let exact = covered.len_ns() as f64 / times.iter().sum::<f64>();
         times.iter_mut().for_each(|own| *own *= exact);
-        let mut counted = Counted {
-            window: covered,
-            classes: [0.0; LedgerClass::ALL.len()],
-            queued: [0.0; HOLDERS],
-            memory_ns: times[MEMORY].iter().sum(),
-            told_ns: times[CLASSES - WORDS..CLASSES].iter().sum(),
-            hidden_ns: hidden_ns[0],
-        };
-        for (class, ns) in self.classes.iter().zip(&*times) {
-            counted.classes[*class as usize] += ns;
-        }
-        counted.queued.copy_from_slice(&times[CLASSES..]);
-        Some(counted)
+        Some(Counted::of(&grown, &self.classes, covered))
     }
 
     fn at(&mut self, at: Timestamp) -> Option<[f64; ASKED]> {
@@ -127,6 +108,90 @@ impl<'a> Books<'a> {
         let mut values = [0.0; ASKED];
         self.counters.at(at, &mut values).then_some(values)
     }
+}
+
+/// Rows of threads that ended before they were listed, and are told of as one thread of their process: their
+/// times are added up, and are not those of any window.
+pub(crate) struct ShortLived<'a> {
+    counters: Counters<'a>,
+    classes: [LedgerClass; TIMES],
+}
+
+impl<'a> ShortLived<'a> {
+    /// Those of a thread that stands for others; `None` where it is one.
+    pub(crate) fn of(timeline: &'a Timeline, thread: EntityId) -> Option<Self> {
+        let table = &*THREAD_LEDGER.name;
+        let since = timeline.series(table, thread, "known_since_ns");
+        if since.is_some_and(|since| since.values().next().is_some()) {
+            return None;
+        }
+        Some(Self {
+            counters: timeline.counters(table, thread, &asked())?,
+            classes: classes()?,
+        })
+    }
+
+    /// When there were some.
+    pub(crate) fn known(&self) -> Window {
+        self.counters.known()
+    }
+
+    /// What those had who ended in a window; `None` where none did.
+    pub(crate) fn over(&mut self, window: Window) -> Option<Counted> {
+        let covered = window.intersect(self.known())?;
+        let (mut start, mut end) = ([0.0; ASKED], [0.0; ASKED]);
+        if !self.counters.at(covered.start, &mut start) || !self.counters.at(covered.end, &mut end)
+        {
+            return None;
+        }
+        let grown = grown(start, end);
+        let times = &grown[..TIMES];
+        let some = times.iter().all(|ns| *ns >= 0.0) && times.iter().sum::<f64>() > 0.0;
+        some.then(|| Counted::of(&grown, &self.classes, covered))
+    }
+}
+
+impl Counted {
+    fn of(grown: &[f64; ASKED], classes: &[LedgerClass; TIMES], window: Window) -> Self {
+        let times = &grown[..TIMES];
+        let mut counted = Counted {
+            window,
+            wall_ns: times.iter().sum(),
+            classes: [0.0; LedgerClass::ALL.len()],
+            queued: [0.0; HOLDERS],
+            memory_ns: times[MEMORY].iter().sum(),
+            told_ns: times[CLASSES - WORDS..CLASSES].iter().sum(),
+            hidden_ns: grown[TIMES],
+        };
+        for (class, ns) in classes.iter().zip(times) {
+            counted.classes[*class as usize] += ns;
+        }
+        counted.queued.copy_from_slice(&times[CLASSES..]);
+        counted
+    }
+}
+
+/// The columns that are asked for.
+fn asked() -> Vec<&'static str> {
+    let times = THREAD_LEDGER.columns[..TIMES].iter();
+    let names = times.map(|column| &*column.name);
+    names.chain(["hidden_ns"]).collect()
+}
+
+/// The class of each of those that are times.
+fn classes() -> Option<[LedgerClass; TIMES]> {
+    let mut classes = [LedgerClass::Unknown; TIMES];
+    for (own, column) in classes.iter_mut().zip(THREAD_LEDGER.columns.iter()) {
+        *own = class(&column.name)?;
+    }
+    Some(classes)
+}
+
+fn grown(start: [f64; ASKED], end: [f64; ASKED]) -> [f64; ASKED] {
+    let mut grown = end;
+    let both = grown.iter_mut().zip(start);
+    both.for_each(|(own, start)| *own -= start);
+    grown
 }
 
 /// Whether times are those of a window, none of them less than nothing.

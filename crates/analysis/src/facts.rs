@@ -7,12 +7,14 @@ use model::{
     Account, Complaint, ComplaintKind, EntityKind, LedgerClass, Meta, Pressure, ReportSubject,
     Resource, Role, StallKind, ThreadsAccount, Timeline, Window,
 };
+use sensors::wait_channel::WaitChannel;
 
 use crate::account;
 use crate::books::Holder;
 use crate::cpus::{self, Core, CpuUse, Machine, cpu_use, effective_busy, effective_cpus, machine};
 use crate::holders::{self, Holders, Naming};
 use crate::io::{self, Io};
+use crate::kept;
 use crate::ledger::Ledger;
 use crate::memory::{self, Memory};
 use crate::neighbours::{self, Culprit, Holding};
@@ -85,6 +87,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) kernel_part: Option<f64>,
     pub(crate) memory: Memory,
     pub(crate) io: Io,
+    /// What kept the target's threads in the kernel, in parts.
+    pub(crate) kept: Vec<(WaitChannel, f64)>,
     pub(crate) network: Network,
     pub(crate) sessions: Sessions,
     /// Part of the window in which nothing was completed.
@@ -163,6 +167,7 @@ pub(crate) fn measure<'a>(
         kernel_part: cpus::kernel_part(timeline, window),
         memory: memory::memory(timeline, window, scope),
         io: io::io(timeline, window),
+        kept: kept::kept(timeline, window),
         network: network::network(timeline, window),
         sessions: sessions::sessions(timeline, window),
         empty_bins: signals::inside(bins, window)

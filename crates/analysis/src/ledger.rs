@@ -74,8 +74,8 @@ impl Ledger {
 
     /// Adds what a thread's books say.
     pub(crate) fn add_counted(&mut self, counted: &Counted) {
-        self.wall_ns += counted.window.len_ns() as f64;
-        self.counted_ns += counted.window.len_ns() as f64;
+        self.wall_ns += counted.wall_ns;
+        self.counted_ns += counted.wall_ns;
         self.memory_ns += counted.memory_ns;
         self.hidden_ns += counted.hidden_ns;
         for (own, ns) in self.classes.iter_mut().zip(counted.classes) {
@@ -84,6 +84,16 @@ impl Ledger {
         for (own, ns) in self.queued.iter_mut().zip(counted.queued) {
             *own += ns;
         }
+    }
+
+    /// What threads had who are told of as one.
+    pub(crate) fn of_short_lived(counted: &Counted) -> Self {
+        let mut ledger = Self {
+            threads: 1,
+            ..Self::default()
+        };
+        ledger.add_counted(counted);
+        ledger
     }
 
     /// Of the waits for a CPU, the part in which this one had it; `None` where that was not told of most.

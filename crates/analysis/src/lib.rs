@@ -19,6 +19,7 @@ mod holders;
 mod inherited;
 mod innocent;
 mod io;
+mod kept;
 mod ledger;
 mod measure;
 mod memory;

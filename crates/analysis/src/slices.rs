@@ -2,6 +2,7 @@
 
 use model::{EntityId, LedgerClass, Meta, Role, Timeline, Window};
 
+use crate::books::ShortLived;
 use crate::ledger::{self, Ledger};
 use crate::rest::at_rest;
 use crate::signals::{self, Bin};
@@ -68,6 +69,7 @@ impl Slicing<'_> {
         // concern the seconds in which they lived.
         for thread in &serving {
             let Some(mut watched) = Watched::new(self.timeline, self.meta, *thread) else {
+                self.add_short_lived(*thread, pieces.iter().zip(&mut ledgers));
                 continue;
             };
             let Some(known) = watched.known() else {
@@ -93,6 +95,22 @@ impl Slicing<'_> {
         pieces
             .filter_map(|(piece, ledger)| self.slice(piece, ledger, counted))
             .collect()
+    }
+
+    /// Adds what those had in each piece who are told of as one thread.
+    fn add_short_lived<'a>(
+        &self,
+        thread: EntityId,
+        pieces: impl Iterator<Item = (&'a (Window, Option<f64>), &'a mut Ledger)>,
+    ) {
+        let Some(mut short_lived) = ShortLived::of(self.timeline, thread) else {
+            return;
+        };
+        for ((piece, _), ledger) in pieces {
+            if let Some(counted) = short_lived.over(*piece) {
+                ledger.merge(&Ledger::of_short_lived(&counted));
+            }
+        }
     }
 
     fn pieces(&self) -> Vec<(Window, Option<f64>)> {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use model::{Entity, EntityId, EntityKind, LedgerClass, Meta, Role, Timeline, Window};
 
+use crate::books::ShortLived;
 use crate::ledger::Ledger;
 use crate::rest::at_rest;
 use crate::watched::Watched;
@@ -112,7 +113,16 @@ pub(crate) fn subject(
     let ledgers: Vec<Life> = threads_of(timeline, role)
         .into_iter()
         .filter_map(|(thread, serving)| {
-            let mut ledger = Watched::new(timeline, meta, thread)?.ledger(window)?;
+            let Some(mut watched) = Watched::new(timeline, meta, thread) else {
+                let counted = ShortLived::of(timeline, thread)?.over(window)?;
+                return Some(Life {
+                    thread,
+                    ledger: Ledger::of_short_lived(&counted),
+                    serving,
+                    is_one: false,
+                });
+            };
+            let mut ledger = watched.ledger(window)?;
             if resting.contains(&thread) {
                 ledger.rest();
             }
@@ -120,6 +130,7 @@ pub(crate) fn subject(
                 thread,
                 ledger,
                 serving,
+                is_one: true,
             })
         })
         .collect();
@@ -159,6 +170,8 @@ struct Life {
     thread: EntityId,
     ledger: Ledger,
     serving: bool,
+    /// Whether it is one thread, and not several that lived for a moment.
+    is_one: bool,
 }
 
 /// What the threads used is exact, but of one that came or went inside the window only what lies
@@ -194,6 +207,7 @@ fn gather(subject: &mut Subject, lives: &[Life]) {
     let any_serving = lives.iter().any(|life| life.serving);
     let most = lives
         .iter()
+        .filter(|life| life.is_one)
         .map(|life| life.ledger.get(LedgerClass::OnCpu))
         .fold(0.0, f64::max);
     let (mut active, mut others) = (Ledger::default(), Ledger::default());
@@ -201,12 +215,17 @@ fn gather(subject: &mut Subject, lives: &[Life]) {
         thread,
         ledger,
         serving,
+        is_one,
     } in lives
     {
         if *serving || !any_serving {
             subject.serving_ledger.merge(ledger);
         } else {
             others.merge(ledger);
+        }
+        // How busy one is cannot be told of several.
+        if !is_one {
+            continue;
         }
         if ledger.get(LedgerClass::OnCpu) >= most / 100.0 && most > 0.0 {
             active.merge(ledger);

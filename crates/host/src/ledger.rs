@@ -5,10 +5,12 @@
 
 mod carried;
 mod departed;
+mod kept;
 
 use std::collections::HashMap;
 
 use model::{Agreement, EntityId, GapReason, MISSING, Role, Timestamp};
+use sensors::kernel_wait::KERNEL_WAIT;
 use sensors::ledger::{CLASSES, HOLDERS, PROCESS_LEDGER, THREAD_LEDGER, WIDTH};
 use sensors::wait_event;
 
@@ -24,6 +26,7 @@ use crate::words::{Told, WordPlace, Words};
 
 use carried::carry_over;
 use departed::Departed;
+use kept::Kept;
 
 /// The two accounts of a thread may differ by so much between two readings, or by a thousandth of the
 /// time between.
@@ -77,6 +80,7 @@ pub(crate) struct Books {
     threads: HashMap<u32, Thread>,
     others: HashMap<u32, Process>,
     departed: Departed,
+    kept: Kept,
     services: Services,
     round: u64,
     /// Rows of threads, and of the other processes.
@@ -96,6 +100,7 @@ impl Books {
             threads: HashMap::new(),
             others: HashMap::new(),
             departed: Departed::default(),
+            kept: Kept::new(),
             services: Services::new(),
             round: 0,
             intakes: [Intake::new(&THREAD_LEDGER), Intake::new(&PROCESS_LEDGER)],
@@ -178,6 +183,10 @@ impl Books {
                 GapReason::Dropped(missed.unplaced),
             );
         }
+        if missed.unnamed > 0 {
+            let what = "places in the kernel that it has no name for, or of which there are more than there is room for";
+            gaps.say(&KERNEL_WAIT.name, what, GapReason::Dropped(missed.unnamed));
+        }
         self.round += 1;
         self.services.sample(&self.programs, now);
         self.take_threads(processes);
@@ -195,6 +204,7 @@ impl Books {
         let Self {
             programs,
             threads,
+            kept,
             round,
             intakes: [intake, _],
             agreement,
@@ -219,11 +229,13 @@ impl Books {
             let is_own = thread.is_of(&record.account);
             if is_own || thread.round == *round {
                 let until = programs.time(record.until_ns);
-                let row = row(&record, programs.time(record.account.known_since_ns));
+                let since = programs.time(record.account.known_since_ns);
+                let row = row(&record, since);
                 if !is_own {
                     thread.follow(&record.account, &row);
                 }
                 thread.take(until, row, intake);
+                kept.take(thread.last.entity(), (since, until), &record.account);
                 thread.compare(&record, until, agreement);
             }
         }
@@ -240,6 +252,7 @@ impl Books {
             programs,
             threads,
             departed,
+            kept,
             round,
             intakes: [intake, _],
             ..
@@ -254,12 +267,17 @@ impl Books {
             {
                 // Of how the accounts agree nothing new is known.
                 row[APART..].copy_from_slice(&thread.last.values()[APART..]);
-                thread.take(time(ended.until_ns), row, intake);
+                let until = time(ended.until_ns);
+                thread.take(until, row, intake);
+                kept.take(thread.last.entity(), (since, until), &ended.account);
                 thread.ended = true;
                 return;
             }
             let of = [ended.tgid, ended.parent_tgid];
-            unplaced += u64::from(!departed.take(of, (since, &row), processes, (registry, intake)));
+            match departed.take(of, (since, &row), processes, (registry, intake)) {
+                Some(threads) => kept.add(threads, (since, now), &ended.account),
+                None => unplaced += 1,
+            }
         });
         departed.go_on(now, processes, (registry, intake));
         threads.retain(|_, thread| {
@@ -269,6 +287,7 @@ impl Books {
             }
             stays
         });
+        kept.let_go(registry);
         lost + unplaced
     }
 
@@ -316,6 +335,7 @@ impl Books {
     pub(crate) fn intakes(&mut self) -> impl Iterator<Item = &mut Intake> {
         let own = self.intakes.iter_mut().chain(&mut self.services.intakes);
         own.chain(&mut self.wakeups.intakes)
+            .chain([&mut self.kept.intake])
     }
 
     /// Bytes of the kernel's memory that all of it takes now.
@@ -348,6 +368,7 @@ impl Books {
             .values_mut()
             .for_each(|it| it.last.finish(others));
         self.departed.finish(threads);
+        self.kept.finish();
         self.wakeups.finish();
         let mut agreement = self.agreement.clone();
         let lost = self.programs.lost().unwrap_or_default();

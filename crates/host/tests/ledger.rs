@@ -45,6 +45,45 @@ fn every_nanosecond_is_in_one_class_and_the_kernel_says_the_same() {
 }
 
 #[test]
+fn what_keeps_threads_in_the_kernel_adds_up_to_their_ledger() {
+    let _alone = alone();
+    let recorded = Recorded::of(&[std::process::id()], || {
+        let mut file = tempfile::tempfile_in(".").expect("room");
+        let end = std::time::Instant::now() + Duration::from_secs(1);
+        let mut sync = move || {
+            file.write_all(&[1; 4096]).expect("room");
+            file.sync_all().expect("it reaches the disk");
+        };
+        // Who has ended before it was listed is told of too.
+        while std::time::Instant::now() < end {
+            sync();
+            std::thread::spawn(|| std::fs::File::open(".").and_then(|it| it.sync_all()));
+        }
+    });
+    let Some(recorded) = recorded else {
+        return;
+    };
+    let threads = recorded.series("thread_ledger");
+    let kept = recorded.series("kernel_wait");
+    let table = &sensors::ledger::THREAD_LEDGER;
+    let place = |name| table.position(name).expect("it is a column");
+    let columns = place("memory_other_ns")..place("futex_ns");
+    let mut all = 0;
+    for (thread, rows) in threads {
+        let (_, last) = rows.last().expect("it has rows");
+        let classes: i64 = last[columns.clone()].iter().sum();
+        let sum = kept.get(thread).map_or(0, |rows| {
+            let (_, last) = rows.last().expect("it has rows");
+            last.iter().sum()
+        });
+        assert_eq!(sum, classes, "{last:?}");
+        all += sum;
+    }
+    println!("{all} ns of {} threads of {}", kept.len(), threads.len());
+    assert!(all > 10_000_000, "it waited for its disk: {all}");
+}
+
+#[test]
 fn what_a_backend_says_it_waits_for_stands_before_the_call_that_it_waits_in() {
     let _alone = alone();
     const LOCK: u32 = 0x0300_0005;

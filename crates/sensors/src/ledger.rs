@@ -54,12 +54,12 @@ static COLUMNS: &[Column] = &[
     ),
     time!(
         "io_sync_ns",
-        "Waiting for a disk in fsync and its family.",
+        "Waiting for a disk in fsync and its family, or in a write that has to be safe at once (O_DSYNC).",
         "task_struct in_iowait by BPF"
     ),
     time!(
         "io_read_write_ns",
-        "Waiting for a disk in read, write and theirs.",
+        "Waiting for a disk in read, write and theirs, those of io_uring and libaio among them.",
         "task_struct in_iowait by BPF"
     ),
     time!(

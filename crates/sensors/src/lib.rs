@@ -13,6 +13,7 @@ mod cpu;
 mod disk;
 pub mod environment;
 mod filesystem;
+pub mod kernel_wait;
 pub mod ledger;
 mod load;
 mod memory;
@@ -76,6 +77,7 @@ pub fn tables() -> impl Iterator<Item = &'static model::Table> {
         &stall::PROCESS_STALL,
         &ledger::THREAD_LEDGER,
         &ledger::PROCESS_LEDGER,
+        &kernel_wait::KERNEL_WAIT,
         &wakeup::WAKEUP,
         &wakeup::THREAD_POOL,
         &request::REQUESTS,
@@ -101,6 +103,7 @@ pub fn periods() -> impl Iterator<Item = (&'static str, Period)> {
         (&stall::PROCESS_STALL, TICK),
         (&ledger::THREAD_LEDGER, TICK),
         (&ledger::PROCESS_LEDGER, ledger::REST_PERIOD),
+        (&kernel_wait::KERNEL_WAIT, TICK),
         (&wakeup::WAKEUP, wakeup::PERIOD),
         (&wakeup::THREAD_POOL, wakeup::PERIOD),
         (&request::REQUESTS, TICK),

@@ -3,9 +3,11 @@
 use model::{Confidence, Entity, EntityKind, Evidence, Finding, Interval, LedgerClass};
 
 use sensors::ledger::{THREAD_LEDGER, class};
+use sensors::wait_channel::WaitChannel;
 
 use crate::bootstrap::ratio_interval;
 use crate::facts::Facts;
+use crate::kept;
 use crate::slices::Slice;
 use crate::words::percent;
 
@@ -28,6 +30,16 @@ pub(super) fn share(
         threshold: Some(threshold),
         passed: value >= threshold,
     }
+}
+
+/// What the kernel kept the target for, where its stacks were looked at: each part that is worth saying.
+pub(super) fn kept(facts: &Facts<'_>, entity: &Entity) -> Vec<Evidence> {
+    let parts = facts.kept.iter().filter(|(_, part)| *part >= facts.floor);
+    let each = |(channel, part): &(WaitChannel, f64)| {
+        let what = format!("of what the kernel kept it, {}", kept::label(*channel));
+        share(facts, &what, &kept::column(*channel), entity, *part, 0.0)
+    };
+    parts.map(each).collect()
 }
 
 /// The machine, as the entity of evidence.

@@ -2,10 +2,11 @@
 
 use model::{Finding, LedgerClass};
 
-use super::evidence::{DISK_ALONE, finding, number, of_wait, share, told_by};
+use super::evidence::{self, DISK_ALONE, finding, number, of_wait, share, told_by};
 use super::{Cause, Judgement, Kind, Waiting, explained_by, settled, waits};
 use crate::bounds;
 use crate::facts::Facts;
+use crate::kept;
 use crate::thresholds::Thresholds;
 use crate::words::{duration, percent, rate};
 
@@ -65,10 +66,12 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         if queue < waiting * AT_LEAST {
             return Judgement::CannotTell(format!(
                 "{} threads of {} waited in the kernel at a time, and the disks had only {} operations in progress: \
-                 they wait for something else, like a network filesystem, an I/O limit, or a lock of the kernel",
+                 they wait for something else, like a network filesystem, an I/O limit, or a lock of the kernel{}",
                 rate(waiting),
                 target.name,
-                rate(queue)
+                rate(queue),
+                kept::in_words(&facts.kept, facts.floor)
+                    .map_or(String::new(), |said| format!(" (of what it kept them, {said})")),
             ));
         }
         let each = disk.each_ns.map_or("an unknown time".to_owned(), duration);
@@ -79,14 +82,16 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             facts.whole(),
             target.name
         );
+        let mut evidence = vec![
+            share(facts, "waiting for a disk", &told_by(facts, &WAITS, "thread.state"), &target.entity, held.share, held.least),
+            number(facts, ("time of an operation", "ns"), "disk.queue_ns", &disk.entity, disk.each_ns.unwrap_or(0.0), 0.0),
+            number(facts, ("mean queue", "count"), "disk.queue_ns", &disk.entity, disk.queue, 0.0),
+        ];
+        evidence.extend(evidence::kept(facts, &target.entity));
         Judgement::Present(Box::new(Finding {
             share: Some(held.share),
             share_interval: held.interval,
-            evidence: vec![
-                share(facts, "waiting for a disk", &told_by(facts, &WAITS, "thread.state"), &target.entity, held.share, held.least),
-                number(facts, ("time of an operation", "ns"), "disk.queue_ns", &disk.entity, disk.each_ns.unwrap_or(0.0), 0.0),
-                number(facts, ("mean queue", "count"), "disk.queue_ns", &disk.entity, disk.queue, 0.0),
-            ],
+            evidence,
             would_help: vec![
                 bounds::without_wait(facts, held.share, "a disk that answers faster".to_owned()),
                 bounds::without_wait(facts, held.share, "what is read kept in memory".to_owned()),

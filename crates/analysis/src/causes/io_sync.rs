@@ -2,7 +2,7 @@
 
 use model::{Finding, LedgerClass};
 
-use super::evidence::{finding, of_wait, share, told_by};
+use super::evidence::{finding, kept, of_wait, share, told_by};
 use super::{Cause, Judgement, Kind, Waiting, explained_by, mostly_explained_by, settled, waits};
 use crate::bounds;
 use crate::facts::Facts;
@@ -59,6 +59,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             share(facts, "in fsync, or behind one", &told_by(facts, &WAITS, "thread.syscall"), &target.entity, held.share, held.least),
             share(facts, "time with a thread in fsync", &told_by(facts, &WAITS[..1], "thread.syscall"), &target.entity, synced, 0.0),
         ];
+        evidence.extend(kept(facts, &target.entity));
         if let Some(disk) = facts.io.disks.first() {
             evidence.push(share(facts, "disk busy", "disk.busy_ns", &disk.entity, disk.busy, 0.0));
         }

@@ -2,7 +2,7 @@
 
 use model::{Finding, LedgerClass};
 
-use super::evidence::{DISK_ALONE, finding, of_wait, share, told_by};
+use super::evidence::{DISK_ALONE, finding, kept, of_wait, share, told_by};
 use super::{Cause, Judgement, Kind, Waiting, settled, waits};
 use crate::bounds;
 use crate::facts::Facts;
@@ -57,13 +57,15 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
             facts.whole(),
             target.name
         );
+        let mut evidence = vec![
+            share(facts, "I/O limit used", &format!("cgroup_io.{}", limit.column), &limit.group, fullness, limits.full),
+            share(facts, "waiting for a disk", &told_by(facts, &WAITS, "thread.state"), &target.entity, held.share, held.least),
+        ];
+        evidence.extend(kept(facts, &target.entity));
         Judgement::Present(Box::new(Finding {
             share: Some(held.share),
             share_interval: held.interval,
-            evidence: vec![
-                share(facts, "I/O limit used", &format!("cgroup_io.{}", limit.column), &limit.group, fullness, limits.full),
-                share(facts, "waiting for a disk", &told_by(facts, &WAITS, "thread.state"), &target.entity, held.share, held.least),
-            ],
+            evidence,
             would_help: vec![bounds::without_wait(facts, held.share, format!("a higher limit for {}", limit.group.name))],
             would_not_help: bounds::useless(facts, &["a faster disk with the same limit"]),
             prove_wrong: format!("double the limit of {}: if throughput stays the same, this is wrong", limit.group.path),

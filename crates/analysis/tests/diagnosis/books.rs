@@ -2,9 +2,12 @@
 //! said where it was not.
 
 use expect_test::expect;
-use model::{Agreement, Confidence, LedgerClass, PartKind, Quality, Report, ThreadsAccount};
+use model::{
+    Agreement, Confidence, EntityEvent, EntityId, EntityKind, LedgerClass, PartKind, Quality,
+    Report, ThreadsAccount,
+};
 
-use crate::drawing::{drawn, headline, part, said, told};
+use crate::drawing::{Drawn, drawn, headline, part, said, told};
 use crate::locks::{DATABASE, FUTEX, SYNC};
 use crate::memory;
 use crate::quota::LIMITED;
@@ -292,4 +295,53 @@ fn waits_for_memory_and_for_syncs_are_measured() {
     assert_eq!(headline(&report).confidence, Confidence::Measured);
     expect!["thread_ledger.memory_sync_ns + io_sync_ns + kernel_sync_ns + postgres_wal_lock_ns"]
         .assert_eq(&headline(&report).evidence[0].column);
+}
+
+/// The same run, with threads of the first server that ended before they were listed: each second half a
+/// second of them on a CPU, and 0.2 s in fsync.
+fn with_short_lived(mut run: Drawn) -> Drawn {
+    const NS: i64 = 1_000_000_000;
+    let threads = run.timeline.entities.of_kind(EntityKind::Thread);
+    let mut threads: Vec<_> = threads.cloned().collect();
+    let highest = run.timeline.entities.iter().map(|it| it.id.0).max();
+    let mut record = threads.swap_remove(0);
+    record.id = EntityId(highest.expect("somebody is there") + 1);
+    record.entity.name = "(short-lived)".into();
+    record.entity.path = format!("{}/tid:0", record.entity.path).into();
+    let window = run.timeline.window;
+    let (id, time) = (record.id, window.start);
+    run.timeline.entities.apply(EntityEvent { time, record });
+    let table = &sensors::ledger::THREAD_LEDGER;
+    let place = |name| table.position(name).expect("it is a column");
+    let data = run.timeline.table_mut(table);
+    for second in 0..=window.len_ns() / NS {
+        let mut row = vec![0; table.columns.len()];
+        row[place("known_since_ns")..].fill(model::MISSING);
+        row[place("on_cpu_ns")] = second * NS / 2;
+        row[place("io_sync_ns")] = second * NS / 5;
+        data.push(window.start + second * NS, id, &row);
+    }
+    run
+}
+
+#[test]
+fn what_threads_had_that_nobody_listed_is_their_processes() {
+    let alone = drawn(FUTEX).diagnose();
+    let report = with_short_lived(drawn(FUTEX)).diagnose();
+    let (before, after) = (target(&alone), target(&report));
+    let of = |account: &ThreadsAccount, class| {
+        let item = account.items.iter().find(|item| item.class == class);
+        item.map_or(0, |item| item.ns)
+    };
+    let more = |class| of(after, class) - of(before, class);
+    let seconds = report.window.len_ns() / 1_000_000_000;
+    assert_eq!(more(LedgerClass::OnCpu), seconds * 500_000_000);
+    assert_eq!(more(LedgerClass::Sync), seconds * 200_000_000);
+    assert_eq!(after.wall_ns - before.wall_ns, seconds * 700_000_000);
+    assert_eq!(after.threads, before.threads + 1);
+    // One after the other they had half a CPU, and none of them was that busy.
+    let each = |report: &Report| report.threads.len();
+    assert_eq!(each(&alone), each(&report));
+    let shares = [&alone, &report].map(|it| part(it, LedgerClass::Sync));
+    assert!(shares[0] == 0.0 && shares[1] > 0.0, "{shares:?}");
 }

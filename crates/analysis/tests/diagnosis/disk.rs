@@ -440,3 +440,56 @@ fn a_full_disk_leads_whatever_else_there_is() {
     "#]]
     .assert_eq(&answers(FULL, "io.full_disk", &changes));
 }
+
+/// What the headline's evidence says of what kept the target.
+fn kept(report: &model::Report) -> String {
+    let evidence = headline(report).evidence.iter();
+    let kept = evidence.filter(|it| it.column.starts_with("kernel_wait."));
+    let line = |it: &model::Evidence| format!("{:.2} {} ({})\n", it.value, it.what, it.column);
+    kept.map(line).collect()
+}
+
+#[test]
+fn what_the_kernel_kept_the_target_for_is_said_where_it_waited_for_a_disk() {
+    let kept_by = "
+        kernel_wait.journal_ns worker1 *1e8 66666666666666666666
+        kernel_wait.page_ns    worker1 *1e8 33333333333333333333
+        kernel_wait.other_ns   worker1 *1e6 11111111111111111111
+    ";
+    let report = drawn(&with(
+        crate::locks::SYNC,
+        &kept_by.replace("worker1", "hot1"),
+    ))
+    .diagnose();
+    assert_eq!(headline(&report).cause, "io.sync");
+    expect![[r#"
+        0.67 of what the kernel kept it, in the file system's journal (kernel_wait.journal_ns)
+        0.33 of what the kernel kept it, for a page of a file (kernel_wait.page_ns)
+    "#]]
+    .assert_eq(&kept(&report));
+    let report = drawn(&with(LATENCY, kept_by)).diagnose();
+    assert_eq!(headline(&report).cause, "io.latency");
+    assert_eq!(kept(&report).lines().count(), 2);
+    let report = drawn(&with(&throttled(), kept_by)).diagnose();
+    assert_eq!(headline(&report).cause, "io.throttled");
+    assert_eq!(kept(&report).lines().count(), 2);
+    assert_eq!(kept(&drawn(LATENCY).diagnose()), "");
+}
+
+#[test]
+fn who_waits_in_the_kernel_and_not_for_a_disk_is_told_what_for() {
+    let idle = "disk.queue_ns vda *1e7 11111111111111111111";
+    let locked = format!(
+        "{idle}
+        kernel_wait.kernel_lock_ns *1e8 99999999999999999999"
+    );
+    let changes = [("not looked at", idle), ("behind a lock", &*locked)];
+    expect![[r#"
+        not looked at
+          cannot tell: 3.60 threads of server waited in the kernel at a time, and the disks had only 0.001 operations in progress: they wait for something else, like a network filesystem, an I/O limit, or a lock of the kernel
+          headline: undetermined
+        behind a lock
+          cannot tell: 3.60 threads of server waited in the kernel at a time, and the disks had only 0.001 operations in progress: they wait for something else, like a network filesystem, an I/O limit, or a lock of the kernel (of what it kept them, 100 % behind a lock inside the kernel)
+          headline: undetermined
+    "#]].assert_eq(&answers(LATENCY, "io.latency", &changes));
+}

@@ -20,7 +20,9 @@ use super::skeletons::ledger::{LedgerSkel, LedgerSkelBuilder, OpenLedgerSkel};
 use super::{Refusal, at_most_threads, attached, footprint, quietly};
 use crate::words::WordPlace;
 
+mod places;
 pub(crate) mod sets;
+use places::Places;
 use sets::{MOST_SETS, Stall};
 
 /// Machines with more CPUs are not followed (MOST_CPUS).
@@ -72,6 +74,7 @@ mod kind {
     pub(super) const OTHER: u8 = 0;
     pub(super) const SYNC: u8 = 1;
     pub(super) const READ_WRITE: u8 = 2;
+    pub(super) const FAULT: u8 = 3;
 }
 
 /// The loaded programs.
@@ -88,6 +91,7 @@ pub(crate) struct Ledger {
     /// Of each CPU: the turn up to which it was read who ended there.
     turns: Vec<u64>,
     stalls: Mapped<Stall>,
+    places: Places,
     /// CPUs that are online.
     online: usize,
 }
@@ -108,6 +112,8 @@ pub(crate) struct Missed {
     pub(crate) unplaced: u64,
     /// Threads whose account was being written.
     pub(crate) torn: u64,
+    /// Places in the kernel that have no name, or no room.
+    pub(crate) unnamed: u64,
 }
 
 /// What was lost since the programs were loaded.
@@ -168,6 +174,7 @@ impl Ledger {
             ended: Mapped::new(&maps.ended_by_place)?,
             turns: vec![0; cpus],
             stalls: Mapped::new(&maps.stall_by_place)?,
+            places: Places::default(),
             online: cpus,
             _links: links,
             programs,
@@ -225,6 +232,7 @@ impl Ledger {
         variables.ok_or_else(no_variables)?.wants_others = u32::from(others);
         let input = ProgramInput::default();
         self.programs.progs.read.test_run(input)?;
+        let unnamed = self.name_places()?;
         let variables = self.programs.maps.bss_data.as_deref();
         let found = variables.ok_or_else(no_variables)?;
         self.records.reach(found.records as usize)?;
@@ -232,6 +240,7 @@ impl Ledger {
         Ok(Missed {
             unplaced: found.unplaced.into(),
             torn: found.torn.into(),
+            unnamed,
         })
     }
 

@@ -29,14 +29,14 @@ struct Sum {
 
 impl Departed {
     /// Adds what a thread had that is counted since a time, to the first of those processes that is known;
-    /// whether one is.
+    /// as what it is told of.
     pub(super) fn take(
         &mut self,
         pids: [u32; 2],
         (since, row): (Timestamp, &[i64; WIDTH]),
         processes: &Processes,
         (registry, intake): (&mut Registry, &mut Intake),
-    ) -> bool {
+    ) -> Option<EntityId> {
         for pid in pids {
             if !self.by_pid.contains_key(&pid)
                 && let Some(process) = processes.near_entity(pid)
@@ -47,10 +47,10 @@ impl Departed {
             if let Some(sum) = self.by_pid.get_mut(&pid) {
                 let both = sum.row.iter_mut().zip(row);
                 both.take(KNOWN_SINCE).for_each(|(to, ns)| *to += ns);
-                return true;
+                return Some(sum.last.entity());
             }
         }
-        false
+        None
     }
 
     /// Writes the sums as of a reading, and lets those go whose process has ended.

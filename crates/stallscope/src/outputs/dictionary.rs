@@ -80,7 +80,7 @@ The list of entities and the gaps are described in [recording.md](recording.md).
     }
 
     /// The tables that no sensor fills, with who does and when.
-    fn others() -> [(&'static Table, &'static str); 18] {
+    fn others() -> [(&'static Table, &'static str); 19] {
         [
             (
                 &sensors::stall::STALL,
@@ -105,6 +105,10 @@ The list of entities and the gaps are described in [recording.md](recording.md).
             (
                 &sensors::ledger::PROCESS_LEDGER,
                 "every 1 s, where programs in the kernel are allowed",
+            ),
+            (
+                &sensors::kernel_wait::KERNEL_WAIT,
+                "every 100 ms, where programs in the kernel are allowed",
             ),
             (
                 &sensors::wakeup::WAKEUP,

@@ -13,6 +13,7 @@ use super::*;
 use crate::requirement::{needed, skipped};
 
 mod asleep;
+mod kept;
 mod limits;
 mod loops;
 mod places;
@@ -74,6 +75,7 @@ const NAMES: [&str; 30] = [
 /// What was counted of a thread between two readings, with its waits for a CPU at the end.
 struct Counted {
     ns: [i64; 30],
+    kept_ns: [i64; 11],
     queued_ns: [i64; 4],
     /// A switch that nobody told of was found out between the two: some of the first was another class's.
     is_corrected: bool,
@@ -85,6 +87,7 @@ impl Counted {
         let grown = |(a, b): (&u64, &u64)| b.cast_signed() - a.cast_signed();
         let mut counted = Self {
             ns: [0; 30],
+            kept_ns: [0; 11],
             queued_ns: [0; 4],
             is_corrected: false,
         };
@@ -93,6 +96,12 @@ impl Counted {
             .ns
             .iter_mut()
             .zip(classes)
+            .for_each(|(to, ns)| *to = ns);
+        let kept = a.kept_ns.iter().zip(&b.kept_ns).map(grown);
+        counted
+            .kept_ns
+            .iter_mut()
+            .zip(kept)
             .for_each(|(to, ns)| *to = ns);
         let queued = a.queued_ns.iter().zip(&b.queued_ns).map(grown);
         counted

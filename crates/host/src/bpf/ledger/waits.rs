@@ -245,6 +245,35 @@ pub(super) fn fault(file: &Path) {
     mapped.touch(37, LONG);
 }
 
+/// Reads into memory that is a file's, which is in no cache.
+pub(super) fn read_into(source: &File, file: &Path) {
+    let mapped = Mapping::of(file);
+    let end = Instant::now() + LONG;
+    for page in (0..mapped.bytes as u64 / 4096).map(|it| it * 37 % (mapped.bytes as u64 / 4096)) {
+        // SAFETY: inside of the mapping; a private page of it is the reader's own.
+        let page = unsafe { mapped.first.add(page as usize * 4096) };
+        // SAFETY: there is room for a byte.
+        let read = unsafe { libc::pread(source.as_raw_fd(), page.cast_mut().cast(), 1, 0) };
+        assert_eq!(read, 1);
+        if Instant::now() >= end {
+            break;
+        }
+    }
+}
+
+/// Maps memory, touches it and gives it back.
+pub(super) fn map_and_fill() {
+    const BYTES: usize = 4 << 20;
+    // SAFETY: a new mapping anywhere, which is given back untouched by others.
+    unsafe {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE;
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let first = libc::mmap(std::ptr::null_mut(), BYTES, access, flags, -1, 0);
+        assert_ne!(first, libc::MAP_FAILED);
+        libc::munmap(first, BYTES);
+    }
+}
+
 /// A file in memory, to be read.
 struct Mapping {
     first: *const u8,
@@ -262,8 +291,8 @@ impl Mapping {
             libc::mmap(
                 std::ptr::null_mut(),
                 bytes,
-                libc::PROT_READ,
-                libc::MAP_SHARED,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE,
                 file.as_raw_fd(),
                 0,
             )

@@ -1,0 +1,123 @@
+//! What kept threads in the kernel, as rows of their own: few threads have any.
+
+use std::collections::HashMap;
+
+use model::{EntityId, Timestamp};
+use sensors::kernel_wait::{CHANNELS, KERNEL_WAIT};
+
+use super::carried::carry_over;
+use crate::bpf::ledger::Account;
+use crate::intake::{Intake, LastSeen};
+use crate::registry::Registry;
+
+const WIDTH: usize = CHANNELS.len();
+
+/// The threads that something kept so far.
+pub(super) struct Kept {
+    by_thread: HashMap<EntityId, Sum>,
+    pub(super) intake: Intake,
+}
+
+struct Sum {
+    last: LastSeen,
+    /// Whose account it is that is read: one thread may take another's place by an exec.
+    known_since_ns: u64,
+    /// What rows have beyond that account.
+    base: [i64; WIDTH],
+}
+
+impl Kept {
+    pub(super) fn new() -> Self {
+        Self {
+            by_thread: HashMap::new(),
+            intake: Intake::new(&KERNEL_WAIT),
+        }
+    }
+
+    /// Writes what a thread's account says, which begins at the first time and is up to the second.
+    pub(super) fn take(
+        &mut self,
+        thread: EntityId,
+        times: (Timestamp, Timestamp),
+        account: &Account,
+    ) {
+        if let Some(sum) = of(&mut self.by_thread, thread, account) {
+            if sum.known_since_ns != account.known_since_ns {
+                sum.known_since_ns = account.known_since_ns;
+                sum.base.copy_from_slice(sum.last.values());
+            }
+            let mut row = sum.with(account);
+            carry_over(&mut row, sum.last.values());
+            sum.write(times, &row, &mut self.intake);
+        }
+    }
+
+    /// Adds the account of one of several threads that have ended and are told of as one.
+    pub(super) fn add(
+        &mut self,
+        threads: EntityId,
+        times: (Timestamp, Timestamp),
+        account: &Account,
+    ) {
+        if let Some(sum) = of(&mut self.by_thread, threads, account) {
+            sum.base = sum.with(account);
+            let row = sum.base;
+            sum.write(times, &row, &mut self.intake);
+        }
+    }
+
+    /// Lets those go that have vanished.
+    pub(super) fn let_go(&mut self, registry: &Registry) {
+        let intake = &mut self.intake;
+        self.by_thread.retain(|thread, sum| {
+            let stays = registry.get(*thread).is_some();
+            if !stays {
+                sum.last.finish(intake);
+            }
+            stays
+        });
+    }
+
+    /// Writes the ends of unchanged stretches.
+    pub(super) fn finish(&mut self) {
+        let intake = &mut self.intake;
+        let sums = self.by_thread.values_mut();
+        sums.for_each(|sum| sum.last.finish(intake));
+    }
+}
+
+/// What was counted of a thread so far; `None` as long as nothing kept it.
+fn of<'a>(
+    by_thread: &'a mut HashMap<EntityId, Sum>,
+    thread: EntityId,
+    account: &Account,
+) -> Option<&'a mut Sum> {
+    if account.kept_ns.iter().all(|ns| *ns == 0) && !by_thread.contains_key(&thread) {
+        return None;
+    }
+    let new = || Sum {
+        last: LastSeen::new(thread, WIDTH),
+        known_since_ns: account.known_since_ns,
+        base: [0; WIDTH],
+    };
+    Some(by_thread.entry(thread).or_insert_with(new))
+}
+
+impl Sum {
+    fn with(&self, account: &Account) -> [i64; WIDTH] {
+        let mut row = self.base;
+        let both = row.iter_mut().zip(account.kept_ns);
+        both.for_each(|(to, ns)| *to += ns.cast_signed());
+        row
+    }
+
+    fn write(
+        &mut self,
+        (since, until): (Timestamp, Timestamp),
+        row: &[i64; WIDTH],
+        intake: &mut Intake,
+    ) {
+        self.last.begin(since, row, intake);
+        self.last.take(until, row, intake);
+    }
+}

@@ -1,0 +1,242 @@
+//! What kept threads from running in the kernel: for a disk, for memory, behind a lock of the kernel's own.
+//!
+//! At each such switch the scheduler's event takes the head of the thread's kernel stack
+//! (`bpf/lib/channel.bpf.h`), and `place` says what the functions on it mean. Unlike the one name that wchan
+//! shows, callers tell too: a page that is waited for in swap is swap, and a lock's own function is seen. The
+//! columns add up to the `memory_`, `io_` and `kernel_` columns of `thread_ledger`.
+
+use model::{Column, EntityKind, Table, Unit};
+
+use crate::wait_channel::{self, WaitChannel};
+
+const STACK: &str = "kernel stack at sched_switch by BPF";
+
+macro_rules! time {
+    ($name:literal, $help:literal) => {
+        Column::counter($name, Unit::Nanoseconds, $help, STACK)
+    };
+}
+
+/// Numbered as the program numbers them: `enum ledger_channel`.
+static COLUMNS: &[Column] = &[
+    time!(
+        "other_ns",
+        "In functions that are not in the list, or that were not looked at: who waited since before it was followed."
+    ),
+    time!(
+        "page_ns",
+        "For a page of a file, or a buffer, that is being read, written back or held by another."
+    ),
+    time!(
+        "block_ns",
+        "For a request to a disk: direct I/O, a flush, a free tag, a queue's limit."
+    ),
+    time!(
+        "kernel_lock_ns",
+        "Behind a lock inside the kernel: of a file, a folder, or the process's map of memory."
+    ),
+    time!(
+        "throttle_ns",
+        "Held back by a limit on its group's I/O where that holds the thread (iocost, iolatency); limits in bytes or operations hold the request: they are in page_ns and block_ns."
+    ),
+    time!(
+        "journal_ns",
+        "For the file system's journal or log (ext4, xfs, btrfs, zfs)."
+    ),
+    time!(
+        "dirty_throttle_ns",
+        "Slowed down because too many pages are dirty."
+    ),
+    time!("reclaim_ns", "For memory that is being made free."),
+    time!("swap_ns", "For a page that comes back from swap."),
+    time!("network_file_ns", "For a network file system's server."),
+    time!(
+        "user_file_ns",
+        "For the process that serves a file system (FUSE)."
+    ),
+];
+
+/// The channels by their columns.
+pub const CHANNELS: [WaitChannel; 11] = [
+    WaitChannel::Other,
+    WaitChannel::Page,
+    WaitChannel::Block,
+    WaitChannel::KernelLock,
+    WaitChannel::Throttle,
+    WaitChannel::Journal,
+    WaitChannel::DirtyThrottle,
+    WaitChannel::Reclaim,
+    WaitChannel::Swap,
+    WaitChannel::NetworkFile,
+    WaitChannel::UserFile,
+];
+
+/// The threads of target and generator that were kept so.
+pub static KERNEL_WAIT: Table = Table::new(
+    "kernel_wait",
+    EntityKind::Thread,
+    "What kept each thread of target and generator from running in the kernel, of those that something did.",
+    COLUMNS,
+);
+
+/// What a thread is at, as far as a function of the kernel tells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Errand {
+    /// What was written has to be safe: fsync and its family, or a write that says so (O_DSYNC).
+    Sync,
+    /// It reads or writes a file without a call of its own: io_uring, libaio.
+    ReadWrite,
+    /// A page was not there.
+    Fault,
+}
+
+/// What a function on a kernel stack tells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// Its place in `CHANNELS`; 0 where it tells nothing.
+    pub channel: usize,
+    /// `None` where it tells nothing.
+    pub errand: Option<Errand>,
+}
+
+/// What the function tells whose name this is, compilers' suffixes included.
+pub fn place(name: &str) -> Place {
+    let name = name.split('.').next().unwrap_or(name);
+    let listed = wait_channel::class(wait_channel::code(name.as_bytes()));
+    let channel = match listed {
+        _ if is_in(LOCKS, name) => WaitChannel::KernelLock,
+        // Of a buffer, whose own function the compiler puts into its callers.
+        _ if name == "bit_wait_io" => WaitChannel::Page,
+        // Those are callers of a lock's functions, and of others.
+        WaitChannel::KernelLock => WaitChannel::Other,
+        listed => listed,
+    };
+    let errands = [
+        (SYNCS, Errand::Sync),
+        (READS, Errand::ReadWrite),
+        (FAULTS, Errand::Fault),
+    ];
+    let errand = errands.into_iter().find(|(names, _)| is_in(names, name));
+    Place {
+        channel: CHANNELS.iter().position(|it| *it == channel).unwrap_or(0),
+        errand: errand.map(|(_, errand)| errand),
+    }
+}
+
+/// Whether a name is in a list; there `name*` is all that begin so.
+fn is_in(names: &[&str], name: &str) -> bool {
+    names.iter().any(|listed| match listed.strip_suffix('*') {
+        Some(beginning) => name.starts_with(beginning),
+        None => *listed == name,
+    })
+}
+
+/// kernel/locking
+static LOCKS: &[&str] = &[
+    "mutex_lock*",
+    "__mutex_lock*",
+    "ww_mutex_lock*",
+    "down_read*",
+    "down_write*",
+    "rwsem_down_*",
+    "down",
+    "down_interruptible",
+    "down_killable",
+    "down_timeout",
+    "__down*",
+    "rt_mutex_slowlock*",
+    "percpu_rwsem_wait",
+    "percpu_down_write",
+    "__percpu_down_read",
+];
+
+/// fs/sync.c and what file systems and block devices have for it, mm/filemap.c, mm/msync.c
+static SYNCS: &[&str] = &[
+    "do_fsync",
+    "vfs_fsync",
+    "vfs_fsync_range",
+    "ext4_sync_file",
+    "xfs_file_fsync",
+    "btrfs_sync_file",
+    "f2fs_sync_file",
+    "nfs_file_fsync",
+    "fuse_fsync",
+    "zpl_fsync",
+    "blkdev_fsync",
+    "generic_file_fsync",
+    "__generic_file_fsync",
+    "file_write_and_wait_range",
+    "ksys_sync_file_range",
+    "sync_file_range",
+    "ksys_sync",
+    "sync_filesystem",
+];
+
+/// io_uring/rw.c, fs/aio.c
+static READS: &[&str] = &["io_read", "__io_read", "io_write", "aio_read", "aio_write"];
+
+/// arch/*/mm/fault.c, mm/memory.c
+static FAULTS: &[&str] = &[
+    "do_user_addr_fault",
+    "exc_page_fault",
+    "do_page_fault",
+    "handle_mm_fault",
+    "__handle_mm_fault",
+    "faultin_page",
+    "filemap_fault",
+    "do_swap_page",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn each_channel_has_the_column_that_is_named_after_it() {
+        assert_eq!(KERNEL_WAIT.columns.len(), CHANNELS.len());
+        for (channel, column) in CHANNELS.into_iter().zip(COLUMNS) {
+            let name = column.name.trim_end_matches("_ns").replace('_', "");
+            assert_eq!(format!("{channel:?}").to_lowercase(), name);
+        }
+    }
+
+    /// A stack from the inside out, as the program goes through it.
+    fn told(stack: &[&str]) -> (WaitChannel, Option<Errand>) {
+        let places: Vec<Place> = stack.iter().map(|name| place(name)).collect();
+        let is_general = |channel: usize| channel <= 3;
+        let special = places.iter().find(|it| !is_general(it.channel));
+        let channel = special.or_else(|| places.iter().find(|it| it.channel > 0));
+        let errand = places.iter().find_map(|it| it.errand);
+        (CHANNELS[channel.map_or(0, |it| it.channel)], errand)
+    }
+
+    #[test]
+    fn stacks_of_a_real_kernel_tell_what_is_waited_for() {
+        use WaitChannel::*;
+        let captured = include_str!("../fixtures/kernel/this-6.18/stacks");
+        let mut seen = 0;
+        for line in captured.lines().filter(|line| !line.starts_with('#')) {
+            let (names, expected) = line.split_once(" = ").expect("functions = what they tell");
+            let names: Vec<&str> = names.split(' ').collect();
+            assert_eq!(format!("{:?}", told(&names)), expected, "{names:?}");
+            seen += 1;
+        }
+        assert!(seen >= 10, "{seen}");
+        assert_eq!(told(&["schedule", "vfs_unlink"]), (Other, None));
+    }
+
+    #[test]
+    fn who_calls_a_lock_is_not_taken_for_one() {
+        assert_eq!(place("path_openat").channel, 0);
+        assert_eq!(place("mutex_lock_io"), place("__mutex_lock.constprop.0"));
+        assert_eq!(place("down_read"), place("rwsem_down_read_slowpath"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_name_is_survived(name in ".{0,60}") {
+            prop_assert!(place(&name).channel < CHANNELS.len());
+        }
+    }
+}
