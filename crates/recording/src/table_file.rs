@@ -47,9 +47,9 @@ impl TableFile {
             file: None,
             bases: Bases::new(&schema::differences(table)),
             written: 0,
-            times: Int64Builder::new(),
-            entities: UInt32Builder::new(),
-            columns: table.columns.iter().map(|_| Int64Builder::new()).collect(),
+            times: no_rows(),
+            entities: UInt32Builder::with_capacity(0),
+            columns: table.columns.iter().map(|_| no_rows()).collect(),
             journaled: 0,
         })
     }
@@ -159,9 +159,9 @@ impl TableFile {
             .map_err(|error| Error::unfit(&self.path, error))?;
         file.write(&batch)?;
         self.written += batch.num_rows() as u64;
-        self.times = Int64Builder::new();
-        self.entities = UInt32Builder::new();
-        self.columns.fill_with(Int64Builder::new);
+        self.times = no_rows();
+        self.entities = UInt32Builder::with_capacity(0);
+        self.columns.fill_with(no_rows);
         self.journaled = 0;
         Ok(())
     }
@@ -184,6 +184,11 @@ pub(crate) enum From {
     Exposed,
     /// All.
     Waiting,
+}
+
+/// A column before its first row. Arrow would take room for 1,024 at once, and most tables have few.
+fn no_rows() -> Int64Builder {
+    Int64Builder::with_capacity(0)
 }
 
 /// What a waiting row of so many columns takes.
