@@ -17,6 +17,8 @@
  * Lost: events of a connection or process for which there is no memory (`drops`). The first request of a
  * connection counts from when it is read, unless another of its port was read before. What is read by
  * splice is not told of. The last request of a unix socket, where its server closes it right away.
+ * Not seen: that several requests came in one piece and were answered in one, which is one request here;
+ * and that what a client says wants no answer: it lasts until the server sends something.
  */
 #include "lib/kernel.bpf.h"
 #include <bpf/bpf_endian.h>
@@ -66,6 +68,8 @@ struct connection {
 	__u32 requests;
 	/* The state of the lot. */
 	__u32 lot;
+	/* The parts that were in force when its process was last asked for its own; 0 for never. */
+	__u32 parts;
 };
 
 struct {
@@ -118,6 +122,8 @@ struct {
 
 /* Requests whose lot is not above it are timed. */
 __u32 timed_up_to = 0xffffffff;
+/* Goes up when a process is given a part: whoever has another number looks anew. */
+__u32 parts = 1;
 /* Connections and processes for which there was no memory. */
 __u64 drops;
 
@@ -205,10 +211,10 @@ static __always_inline __u32 side_of(struct sock *sk)
 	return peer && BPF_CORE_READ(peer, addr) ? REQUESTS_CLIENT : REQUESTS_NEITHER;
 }
 
-static __always_inline struct connection *create(struct sock *sk, __u32 side, __u32 service)
+static __always_inline struct connection *create(struct sock *sk, __u32 side)
 {
 	struct connection first = {
-		.side = side, .service = service, .own = NO_ACCOUNT, .lot = bpf_get_prandom_u32()
+		.side = side, .service = NO_ACCOUNT, .own = NO_ACCOUNT, .lot = bpf_get_prandom_u32()
 	}, *connection;
 
 	connection = bpf_sk_storage_get(&connection_by_socket, sk, &first,
@@ -234,29 +240,28 @@ static __always_inline void note_port(struct sock *sk)
 static __always_inline struct connection *meet(struct sock *sk)
 {
 	struct connection *connection = bpf_sk_storage_get(&connection_by_socket, sk, NULL, 0);
+	__u32 tgid, in_force = parts;
 	struct requests_part *part;
-	__u32 tgid, side;
 
-	if (connection && (connection->service != NO_ACCOUNT || !connection->side))
+	if (connection && connection->parts == in_force)
 		return connection;
 	tgid = bpf_get_current_pid_tgid() >> 32;
 	part = bpf_map_lookup_elem(&part_by_tgid, &tgid);
-	if (connection) {
-		/* Met before it was accepted, by its port. */
-		if (part && part->side == REQUESTS_SERVER)
-			connection->service = part->account;
-		else
-			connection->side = REQUESTS_NEITHER;
-		return connection;
+	if (!connection) {
+		if (!part)
+			return NULL;
+		connection = create(sk, side_of(sk));
+		if (!connection)
+			return NULL;
+		if (connection->side == REQUESTS_SERVER && part->side == REQUESTS_SERVER)
+			note_port(sk);
 	}
-	if (!part)
-		return NULL;
-	side = side_of(sk);
-	if (side != part->side)
-		side = REQUESTS_NEITHER;
-	if (side == REQUESTS_SERVER)
-		note_port(sk);
-	return create(sk, side, part->account);
+	connection->parts = in_force;
+	if (part && part->side == connection->side)
+		connection->service = part->account;
+	else
+		connection->side = REQUESTS_NEITHER;
+	return connection;
 }
 
 static __always_inline void describe(struct sock *sk, struct requests_owner *owner)
@@ -400,7 +405,7 @@ int BPF_PROG(on_state, struct sock *sk, int from, int to)
 		word = port / 64;
 		served = bpf_map_lookup_elem(&served_by_port, &word);
 		if (served && (*served >> (port % 64)) & 1)
-			create(sk, REQUESTS_SERVER, NO_ACCOUNT);
+			create(sk, REQUESTS_SERVER);
 		return 0;
 	}
 	connection = bpf_sk_storage_get(&connection_by_socket, sk, NULL, 0);

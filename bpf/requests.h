@@ -20,7 +20,7 @@
 
 /* Which ends of connections are measured of a process. */
 enum requests_side {
-	/* Neither: of a process whose part is another. */
+	/* Neither: of a process whose part is another, or who replicates. */
 	REQUESTS_NEITHER,
 	/* Connections that it accepted: from a request's arrival to the last byte of the reply. */
 	REQUESTS_SERVER,

@@ -28,6 +28,7 @@ commands_present() {
         util-linux) has_program setpriv && has_program unshare ;;
         e2fsprogs) has_program mkfs.ext4 ;;
         iproute2) has_program ip ;;
+        redis-server) has_program redis-server && has_program redis-benchmark ;;
         nodejs) has_program node ;;
         linux-perf) has_program perf ;;
         python3-venv) has_program python3 && python3 -c 'import ensurepip, venv' 2>/dev/null ;;

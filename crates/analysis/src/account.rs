@@ -4,11 +4,13 @@
 //! time x window). What is left of the response time was spent outside the target. Without a signal
 //! the whole is the serving threads' own busy time, and that is said.
 
-use model::{Account, AccountItem, Entity, LedgerClass, Quality, ShareBasis, Window};
+use model::{Account, AccountItem, LedgerClass, Quality, ShareBasis, Window};
 
 use crate::books::Holder;
 use crate::holders::{self, Naming};
 use crate::ledger::{Ledger, label, quality_in};
+use crate::neighbours::Holding;
+use crate::request_times::BothEnds;
 use crate::signals::Mean;
 use crate::subject::Subject;
 use crate::words::{count, percent};
@@ -35,13 +37,14 @@ const INSIDE: [LedgerClass; 15] = [
 
 /// The account of a target; `None` when its threads did nothing that could be accounted. `others` had
 /// CPUs that the target waited for, as parts of what the rest had; `stolen` is the part of the CPUs' busy
-/// time that the hypervisor took.
+/// time that the hypervisor took; `both_ends` is what requests took at their sockets.
 pub(crate) fn account(
     target: &Subject,
     generator: Option<&Subject>,
     signal: Option<&Mean>,
     window: Window,
-    (others, stolen): (&[(Entity, f64)], f64),
+    (others, stolen): (&[Holding], f64),
+    both_ends: Option<BothEnds>,
 ) -> Option<Account> {
     let ledger = &target.serving_ledger;
     let total_ns = signal.map_or_else(|| ledger.busy_ns(), |mean| mean.response_ns);
@@ -116,7 +119,7 @@ pub(crate) fn account(
             outside,
             Quality::Estimated,
         );
-        outside.note = outside_note(target, generator);
+        outside.note = outside_note(target, generator, both_ends);
         outside.parts = generator.map_or_else(Vec::new, |generator| {
             holders::of_outside(outside.ns as f64, total_ns, generator)
         });
@@ -158,10 +161,15 @@ fn hidden_note(ledger: &Ledger, on_cpu_ns: i64) -> String {
 }
 
 /// What is known of the time outside: the generator's own threads, and what may hide in it.
-fn outside_note(target: &Subject, generator: Option<&Subject>) -> String {
+fn outside_note(
+    target: &Subject,
+    generator: Option<&Subject>,
+    both_ends: Option<BothEnds>,
+) -> String {
     let mut notes = Vec::new();
     if let Some(generator) = generator.filter(|generator| generator.active_threads > 0) {
         notes.push(generator_note(generator));
+        notes.extend(both_ends.map(|it| it.in_words(&target.name, &generator.name)));
     }
     if target.serving_ledger.part(LedgerClass::Unknown) > 0.05 {
         notes.push(format!(

@@ -73,6 +73,16 @@ impl<'a> Books<'a> {
         })
     }
 
+    /// Whether those of a thread are believed over a window; `None` where it has none there.
+    pub(crate) fn hold(timeline: &Timeline, thread: EntityId, window: Window) -> Option<bool> {
+        timeline.series(&THREAD_LEDGER.name, thread, "known_since_ns")?;
+        let Some(mut books) = Books::of(timeline, thread) else {
+            return Some(false);
+        };
+        let covered = window.intersect(books.known).filter(|it| !it.is_empty())?;
+        Some(books.over(covered).is_some())
+    }
+
     /// What they say of the part of a window that they cover; `None` where they cover none of it.
     pub(crate) fn over(&mut self, window: Window) -> Option<Counted> {
         let covered = window.intersect(self.known).filter(|it| !it.is_empty())?;

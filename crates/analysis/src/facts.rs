@@ -4,8 +4,8 @@
 //! could not be had is `None`, and the cause that needs it cannot tell.
 
 use model::{
-    Account, Complaint, ComplaintKind, Entity, EntityKind, LedgerClass, Meta, Pressure,
-    ReportSubject, Resource, Role, StallKind, ThreadsAccount, Timeline, Window,
+    Account, Complaint, ComplaintKind, EntityKind, LedgerClass, Meta, Pressure, ReportSubject,
+    Resource, Role, StallKind, ThreadsAccount, Timeline, Window,
 };
 use sensors::wait_channel::WaitChannel;
 
@@ -17,10 +17,11 @@ use crate::io::{self, Io};
 use crate::kept;
 use crate::ledger::Ledger;
 use crate::memory::{self, Memory};
-use crate::neighbours::{self, Culprit};
+use crate::neighbours::{self, Culprit, Holding};
 use crate::network::{self, Network};
 use crate::pressure::pressure;
 use crate::quota::{Quota, quota, quota_seen, target_groups};
+use crate::request_times::BothEnds;
 use crate::sessions::{self, Sessions};
 use crate::signals::{self, Bin, Mean};
 use crate::slices::{Slice, Slicing, throttled_over};
@@ -77,7 +78,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) quota_seen: bool,
     pub(crate) culprit: Option<Culprit>,
     /// Who of the rest had the CPUs that the target waited for, as parts of what the rest had.
-    others: Vec<(Entity, f64)>,
+    others: Vec<Holding>,
     /// The part of the CPUs' busy time that the hypervisor took, where that is worth saying.
     stolen: f64,
     pub(crate) pressure: Vec<Pressure>,
@@ -148,8 +149,10 @@ pub(crate) fn measure<'a>(
     let others = neighbours::holders(timeline, window, queued_ns);
     let stolen = stolen(machine, thresholds);
     let account = target.as_ref().and_then(|target| {
+        let generator = generator.as_ref();
+        let both_ends = generator.and_then(|it| BothEnds::over(timeline, it, window));
         let had = (&*others, stolen);
-        account::account(target, generator.as_ref(), signal.as_ref(), window, had)
+        account::account(target, generator, signal.as_ref(), window, had, both_ends)
     });
     let account = account.map(|mut account| {
         name_waits(&mut account, timeline, meta, window);

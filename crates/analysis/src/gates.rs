@@ -1,11 +1,13 @@
 //! Doubts about the measurement itself, and what could not be seen.
 
-use model::{Caveat, ExitKind, Gap, GapReason, LedgerClass, Phase, PhaseKind, Provenance};
+use model::{Caveat, ExitKind, Gap, GapReason, LedgerClass, Phase, PhaseKind, Provenance, Role};
 
 use sensors::ledger::THREAD_LEDGER;
 
+use crate::books::Books;
 use crate::causes;
 use crate::facts::Facts;
+use crate::subject::serving_threads;
 use crate::thresholds::Thresholds;
 use crate::words::{duration, integer, percent, rate};
 use crate::{request_times, signals};
@@ -15,7 +17,7 @@ const EVERYTHING: &str = "*";
 
 /// Every doubt that applies.
 pub(crate) fn caveats(facts: &Facts<'_>, phases: &[Phase], thresholds: &Thresholds) -> Vec<Caveat> {
-    let gates: [(&str, Option<String>); 18] = [
+    let gates: [(&str, Option<String>); 19] = [
         ("gate.no_target", facts.meta.no_target.clone()),
         ("gate.interrupted", interrupted(facts)),
         ("gate.short", short(facts, thresholds)),
@@ -33,6 +35,7 @@ pub(crate) fn caveats(facts: &Facts<'_>, phases: &[Phase], thresholds: &Threshol
         ("gate.steal", steal(facts, thresholds)),
         ("gate.oom", killed(facts)),
         ("gate.ledger", ledger_apart(facts, thresholds)),
+        ("gate.books", books_unbelieved(facts)),
         ("gate.law", law(facts, thresholds)),
     ];
     gates
@@ -48,9 +51,10 @@ pub(crate) fn caveats(facts: &Facts<'_>, phases: &[Phase], thresholds: &Threshol
 
 /// What this recording could not show.
 pub(crate) fn not_seen(facts: &Facts<'_>) -> Vec<String> {
-    let locks = match facts.timeline.table("session") {
-        Some(_) => "who holds which lock but the database's",
-        None => "who holds which lock",
+    let locks = match (&facts.ends, facts.timeline.table("session")) {
+        (Some(_), _) => "which lock was waited for",
+        (None, Some(_)) => "who holds which lock but the database's",
+        (None, None) => "who holds which lock",
     };
     let mut all = vec![format!(
         "stacks, {locks}, single waits: this version records none"
@@ -278,7 +282,7 @@ fn pipelined(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
     let merged = request_times::merged(facts.timeline)?;
     (facts.signal.is_none() && merged > thresholds.requests.merged).then(|| {
         format!(
-            "{} of {}'s requests came with others on their way, or were answered in many small pieces (pipelining): how many there are is not known, and no rate is told",
+            "{} of what {} was asked holds several requests (pipelining: more came before the reply was done, or it was sent in many small pieces): how many there are is not known, and no rate is told",
             percent(merged),
             target.name
         )
@@ -344,6 +348,20 @@ fn ledger_apart(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
     });
     let said: Vec<String> = differ.into_iter().chain(dropped).collect();
     (!said.is_empty()).then(|| said.join("; "))
+}
+
+/// Books that do not add up, so that they are not used.
+fn books_unbelieved(facts: &Facts<'_>) -> Option<String> {
+    let threads = serving_threads(facts.timeline, Role::Target);
+    let hold = |thread| Books::hold(facts.timeline, thread, facts.window);
+    let hold: Vec<bool> = threads.into_iter().filter_map(hold).collect();
+    let wrong = hold.iter().filter(|hold| !**hold).count();
+    (wrong > 0).then(|| {
+        format!(
+            "the ledger of {wrong} of {} threads does not add up to their time: what those did is told from samples",
+            hold.len()
+        )
+    })
 }
 
 /// How often threads were put on a CPU while they were counted.

@@ -1,11 +1,12 @@
 //! Who had the CPUs that target and generator waited for, and what the generator did while a request was
 //! outside of the target: the parts of two parts of the account.
 
-use model::{AccountPart, Entity, LedgerClass, PartKind, Quality};
+use model::{AccountPart, EntityKind, LedgerClass, PartKind, Quality};
 
 use crate::books::Holder;
 use crate::ledger::Ledger;
 use crate::measure::ratio;
+use crate::neighbours::Holding;
 use crate::subject::Subject;
 use crate::words::percent;
 
@@ -65,7 +66,7 @@ pub(crate) struct Naming<'a> {
     pub(crate) own: (&'a str, Holder),
     pub(crate) partner: Option<(&'a str, Holder)>,
     /// Others by name, as parts of what the rest had.
-    pub(crate) others: &'a [(Entity, f64)],
+    pub(crate) others: &'a [Holding],
     /// The part of the CPUs' busy time that the hypervisor took.
     pub(crate) stolen: f64,
 }
@@ -105,33 +106,42 @@ pub(crate) fn of_wait(ledger: &Ledger, total_ns: f64, naming: &Naming<'_>) -> Ve
     let mut parts = vec![part(PartKind::Own, own, own_ns * left)];
     parts.extend(partner.map(|(name, ns)| part(PartKind::Partner, name, ns * left)));
     let mut unnamed_ns = rest_ns;
-    for (entity, of_rest) in naming.others.iter().take(MOST_NAMED) {
-        let ns = rest_ns * of_rest;
+    for holding in naming.others.iter().take(MOST_NAMED) {
+        let ns = rest_ns * holding.part;
         if ns < LEAST_NAMED * wait_ns {
             break;
         }
         unnamed_ns -= ns;
-        let is_namesake =
-            entity.name == own || partner.is_some_and(|(name, _)| name == entity.name);
-        let label = match is_namesake {
-            true => format!("another {}", entity.name),
-            false => entity.name.clone(),
-        };
+        let name = &holding.entity.name;
+        let is_namesake = name == own || partner.is_some_and(|(partner, _)| partner == name);
         parts.push(AccountPart {
-            entity: Some(entity.clone()),
-            ..part(PartKind::Other, &label, ns * left)
+            entity: Some(holding.entity.clone()),
+            ..part(PartKind::Other, &label(holding, is_namesake), ns * left)
         });
     }
-    parts.push(part(PartKind::Other, "others", unnamed_ns.max(0.0) * left));
     let taken_ns = (own_ns + partner_ns + rest_ns) * naming.stolen;
     parts.push(part(PartKind::Stolen, "the hypervisor", taken_ns));
     parts.push(AccountPart {
         quality: Quality::Exact,
         ..part(PartKind::Nobody, "nobody", nobody_ns)
     });
-    parts.retain(|part| part.ns > 0);
     parts.sort_by_key(|part| std::cmp::Reverse(part.ns));
+    // What is left of those who are named by name comes behind them.
+    parts.push(part(PartKind::Other, "others", unnamed_ns.max(0.0) * left));
+    parts.retain(|part| part.ns > 0);
     parts
+}
+
+/// What others are called: `rustc (12 processes)`, `another postgres`.
+fn label(holding: &Holding, is_namesake: bool) -> String {
+    let name = &holding.entity.name;
+    let several = holding.entity.kind == EntityKind::Process && holding.processes > 1;
+    match (several, is_namesake) {
+        (false, false) => name.clone(),
+        (false, true) => format!("another {name}"),
+        (true, false) => format!("{name} ({} processes)", holding.processes),
+        (true, true) => format!("other {name} ({} processes)", holding.processes),
+    }
 }
 
 /// Who had the CPU, in words: `held by pgbench 46 %, postgres 34 %, nobody 8 %`.

@@ -69,26 +69,45 @@ pub(crate) fn culprit(
     })
 }
 
+/// A control group or processes of one name that had CPUs which the target waited for.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Holding {
+    /// Of several processes, the one that had them longest.
+    pub(crate) entity: Entity,
+    pub(crate) processes: usize,
+    /// Its part of the waits for those that the rest had.
+    pub(crate) part: f64,
+}
+
 /// Who of the rest had the CPUs that the target waited for, longest first, as parts of `queued_ns`: by
-/// control group where one stands for it.
-pub(crate) fn holders(timeline: &Timeline, window: Window, queued_ns: f64) -> Vec<(Entity, f64)> {
-    let held = holding(timeline, window);
+/// control group where one stands for it, else by name.
+pub(crate) fn holders(timeline: &Timeline, window: Window, queued_ns: f64) -> Vec<Holding> {
+    let mut held = holding(timeline, window);
+    held.retain(|used| used.weight > 0.0);
+    held.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+    let all = held
+        .iter()
+        .map(|used| used.weight)
+        .sum::<f64>()
+        .max(queued_ns);
     let own = own_groups(timeline);
-    let mut sums: BTreeMap<EntityId, f64> = BTreeMap::new();
+    let mut named: BTreeMap<(EntityKind, &str), Holding> = BTreeMap::new();
     for used in &held {
-        let group = used
-            .process
-            .group
-            .filter(|group| stands(timeline, *group, &own));
-        *sums.entry(group.unwrap_or(used.process.id)).or_default() += used.weight;
+        let group = used.process.group;
+        let group = group.filter(|group| stands(timeline, *group, &own));
+        let group = group.and_then(|group| timeline.entities.get(group));
+        let entity = &group.unwrap_or(used.process).entity;
+        let name = group.map_or(&entity.name, |group| &group.entity.path);
+        let holding = named.entry((entity.kind, name)).or_insert_with(|| Holding {
+            entity: entity.clone(),
+            processes: 0,
+            part: 0.0,
+        });
+        holding.processes += 1;
+        holding.part += used.weight / all;
     }
-    let all = sums.values().sum::<f64>().max(queued_ns);
-    let named = sums.into_iter().filter_map(|(id, ns)| {
-        let record = timeline.entities.get(id)?;
-        (ns > 0.0).then(|| (record.entity.clone(), ns / all))
-    });
-    let mut named: Vec<(Entity, f64)> = named.collect();
-    named.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let mut named: Vec<_> = named.into_values().collect();
+    named.sort_by(|a, b| b.part.total_cmp(&a.part));
     named
 }
 

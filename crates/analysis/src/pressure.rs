@@ -1,6 +1,8 @@
-//! Mean pressure of the machine and of the target's group, from differences of the totals.
+//! Mean pressure of the machine and of the target, from differences of the totals: of its group, or of its
+//! processes where it has no group of its own.
 
-use model::{EntityKind, Pressure, Resource, Role, StallKind, Timeline, Window};
+use model::{EntityKind, EntityRecord, Pressure, Resource, Role, StallKind, Timeline, Window};
+use sensors::stall::PROCESS_PRESSURE;
 
 pub(crate) fn pressure(timeline: &Timeline, window: Window) -> Vec<Pressure> {
     /// The kernel's own averaging period: how often the files are read.
@@ -19,13 +21,13 @@ pub(crate) fn pressure(timeline: &Timeline, window: Window) -> Vec<Pressure> {
         .and_then(|process| process.pressure_group)
         .and_then(|id| timeline.entities.get(id));
     let group = group.filter(|group| group.entity.path != "/");
-    let places = timeline
-        .entities
-        .machine()
-        .map(|machine| ("pressure", machine))
-        .into_iter();
+    let group = group.map(|group| ("cgroup_pressure", group));
+    let group = group.filter(|(table, group)| is_counted(timeline, table, group));
+    let machine = timeline.entities.machine();
+    let machine = machine.map(|machine| ("pressure", machine));
+    let own = group.or_else(|| Some((PROCESS_PRESSURE.name.as_ref(), service(timeline, target?)?)));
     let mut all = Vec::new();
-    for (table, record) in places.chain(group.map(|group| ("cgroup_pressure", group))) {
+    for (table, record) in machine.into_iter().chain(own) {
         for resource in Resource::ALL {
             for (kind, word) in [(StallKind::Some, "some"), (StallKind::Full, "full")] {
                 let column = format!("{}_{word}_ns", resource.word());
@@ -43,4 +45,17 @@ pub(crate) fn pressure(timeline: &Timeline, window: Window) -> Vec<Pressure> {
         }
     }
     all
+}
+
+/// The process that a target descends from of which pressure was counted.
+fn service<'a>(timeline: &'a Timeline, target: &'a EntityRecord) -> Option<&'a EntityRecord> {
+    /// A damaged recording may hold a circle.
+    const MOST_ANCESTORS: usize = 64;
+    let parent = |it: &&EntityRecord| timeline.entities.get(it.parent?);
+    let mut above = std::iter::successors(Some(target), parent).take(MOST_ANCESTORS);
+    above.find(|it| is_counted(timeline, &PROCESS_PRESSURE.name, it))
+}
+
+fn is_counted(timeline: &Timeline, table: &str, whose: &EntityRecord) -> bool {
+    timeline.series(table, whose.id, "cpu_some_ns").is_some()
 }

@@ -2,15 +2,20 @@
 //!
 //! For a service whose load generator says nothing of itself, or has none, they are the signal.
 
-use model::{EntityId, Quantile, Role, Timeline, Window};
+use model::{EntityId, LedgerClass, Quantile, Role, Timeline, Window};
 use sensors::request::bound_ns;
 
 use crate::quantiles::{LEAST_BEYOND, WANTED};
 use crate::signals::Bin;
+use crate::subject::Subject;
 use crate::thresholds::Thresholds;
+use crate::words::duration;
 
-/// The table of a server's requests.
+/// The table of a server's requests, and of the generator's.
 const SERVED: &str = "requests";
+const CALLED: &str = "calls";
+/// Those of both are the same if no more of them are seen at one end only.
+const APART: f64 = 0.01;
 /// Length of a bin.
 const BIN_NS: i64 = 1_000_000_000;
 
@@ -73,6 +78,40 @@ impl RequestTimes {
             (above, lower) = (above - count, upper);
         }
         None
+    }
+}
+
+/// The same requests at both ends: what each took, and how long the generator waited for a CPU for each,
+/// ns.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct BothEnds {
+    served_ns: f64,
+    called_ns: f64,
+    waited_ns: f64,
+}
+
+impl BothEnds {
+    /// `None` where they were not seen at both, or others at one of them: of several generators, of other
+    /// clients, or of other servers.
+    pub(crate) fn over(timeline: &Timeline, generator: &Subject, window: Window) -> Option<Self> {
+        let served = RequestTimes::over(timeline, SERVED, Role::Target, window)?;
+        let called = RequestTimes::over(timeline, CALLED, Role::Generator, window)?;
+        let apart = (served.requests - called.requests).abs();
+        let same = apart <= APART * called.requests;
+        let means = served.mean_ns().zip(called.mean_ns()).filter(|_| same)?;
+        Some(Self {
+            served_ns: means.0,
+            called_ns: means.1,
+            waited_ns: generator.ledger.get(LedgerClass::CpuWait) / called.requests,
+        })
+    }
+
+    pub(crate) fn in_words(self, target: &str, generator: &str) -> String {
+        let [served, called, waited] =
+            [self.served_ns, self.called_ns, self.waited_ns].map(duration);
+        format!(
+            "at {target}'s sockets a request took {served}, at {generator}'s {called}; {generator} waited {waited} for a CPU for each"
+        )
     }
 }
 

@@ -175,7 +175,9 @@ impl Ends {
 fn edge(timeline: &Timeline, entity: EntityId, window: Window) -> Option<Edge> {
     let woken = timeline.entities.get(entity)?.parent?;
     let column = |name: &str| timeline.series(&WAKEUP.name, entity, name);
-    let grown = |name: &str| column(name).and_then(|it| it.growth(window)).unwrap_or(0.0);
+    let growth = |name: &str| column(name)?.growth(window);
+    // A damaged recording may say anything.
+    let grown = |name: &str| growth(name).unwrap_or(0.0).max(0.0);
     let told = |name: &str| Some(column(name)?.values().next_back()?.1);
     let class = usize::try_from(told("class")?).ok()?;
     let mut did = [0.0; CLASSES.len()];

@@ -26,6 +26,14 @@ const TIMING_SHARE: f64 = 0.005;
 /// Each takes two readings of the clock, which are most of what timing costs.
 const READINGS: f64 = 2.0;
 
+/// Which part a process has.
+struct Part {
+    process: EntityId,
+    role: Role,
+    /// Who is new may not have its title yet.
+    is_young: bool,
+}
+
 /// An account that is in use.
 struct Counted {
     last: LastSeen,
@@ -55,8 +63,8 @@ struct Place {
 /// Requests of everything.
 pub(crate) struct Meters {
     programs: Requests,
-    /// What the programs were told: which process has which part.
-    parts: HashMap<u32, (EntityId, Role)>,
+    /// What the programs were told of each process.
+    parts: HashMap<u32, Part>,
     services: Vec<Option<Service>>,
     places: Vec<Place>,
     /// Rows of servers, and of the generator.
@@ -100,22 +108,36 @@ impl Meters {
         registry: &mut Registry,
     ) {
         self.parts
-            .retain(|pid, (entity, _)| processes.entity(*pid) == Some(*entity));
+            .retain(|pid, part| processes.entity(*pid) == Some(part.process));
         for (pid, entity, role, _) in processes.parts() {
-            if self.parts.get(&pid) == Some(&(entity, role)) {
+            let known = self.parts.get_mut(&pid).filter(|it| it.role == role);
+            let is_new = known.is_none();
+            if known.is_some_and(|it| !std::mem::take(&mut it.is_young)) {
                 continue;
             }
             let side = Side::of(role);
+            let replicates =
+                side == Side::Server && processes.title(pid).is_some_and(|it| replicates(&it));
+            if !is_new && !replicates {
+                continue;
+            }
             let Some(process) = processes.service_of(pid) else {
                 continue;
             };
             let service = self.service(now, process, (side, role), registry);
-            let assigned = service.is_some_and(|it| self.programs.assign(pid, side, it).is_ok());
+            let measured = (!replicates).then_some(side);
+            let assigned =
+                service.is_some_and(|it| self.programs.assign(pid, measured, it).is_ok());
             if !assigned {
                 let what = "requests of more services or processes than there is room for";
                 gaps.say(&REQUESTS.name, what, GapReason::Dropped(1));
             }
-            self.parts.insert(pid, (entity, role));
+            let part = Part {
+                process: entity,
+                role,
+                is_young: is_new,
+            };
+            self.parts.insert(pid, part);
         }
     }
 
@@ -202,7 +224,7 @@ impl Meters {
         let intake = &mut self.intakes[Side::Server as usize];
         let place = &mut self.places[number];
         if place.cookie != owner.cookie
-            && let Some(&(process, role)) = self.parts.get(&owner.tgid)
+            && let Some(&Part { process, role, .. }) = self.parts.get(&owner.tgid)
             && processes.entity(owner.tgid) == Some(process)
         {
             end(place.counted.take(), now, intake, registry);
@@ -309,6 +331,15 @@ fn most_timed() -> f64 {
     cpus * TIMING_SHARE * 1e9 / (READINGS * reading_ns)
 }
 
+/// Whether a process's title is that of a PostgreSQL process that sends a replica what was written: what
+/// the replica says to it asks for nothing. With `cluster_name` that comes before.
+fn replicates(title: &str) -> bool {
+    let Some(rest) = title.strip_prefix("postgres: ") else {
+        return false;
+    };
+    rest.split(": ").any(|it| it.starts_with("walsender "))
+}
+
 fn end(counted: Option<Counted>, now: Timestamp, intake: &mut Intake, registry: &mut Registry) {
     if let Some(mut counted) = counted {
         counted.last.finish(intake);
@@ -364,5 +395,29 @@ fn name(owner: &Owner) -> String {
             address(owner.peer, owner.peer_port)
         ),
         _ => format!("unix socket of pid {}", owner.peer_port),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_sends_a_replica_what_was_written_is_told_by_its_title() {
+        for title in [
+            "postgres: walsender repl 10.0.0.7(41822) streaming 0/3000148",
+            "postgres: main: walsender postgres [local] streaming 16/B374D848",
+        ] {
+            assert!(replicates(title), "{title}");
+        }
+        for title in [
+            "postgres: walwriter ",
+            "postgres: bench walsender [local] SELECT",
+            "postgres: main: postgres bench 127.0.0.1(41822) idle",
+            "/usr/lib/postgresql/15/bin/postgres -D /data/walsender ",
+            "walsender repl",
+        ] {
+            assert!(!replicates(title), "{title}");
+        }
     }
 }

@@ -267,7 +267,7 @@ impl Wakeups {
         if let Some(known) = self.numbers.get(&number) {
             return Some(*known);
         }
-        // To look it up takes memory, and most threads may never be asked for theirs.
+        // To look in the map would be to allocate, at each reading of each thread that woke nobody yet.
         if number == 0 {
             return None;
         }

@@ -6,79 +6,17 @@
 )]
 
 mod backend;
+mod recorded;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::os::unix::net::UnixStream;
+use std::collections::BTreeSet;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::process::CommandExt as _;
-use std::path::PathBuf;
 use std::process::Stdio;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use backend::Backend;
-use host::{Command, Harvest, Sampler, Settings, environment};
-use model::{Cost, EntityId, Role, Rows};
-
-/// Threads that switch as often as they can, and such that never do on their own.
-struct Load(Arc<AtomicBool>, Vec<std::thread::JoinHandle<()>>);
-
-impl Load {
-    fn start() -> Self {
-        let goes_on = Arc::new(AtomicBool::new(true));
-        let mut threads = Vec::new();
-        for _ in 0..2 {
-            let (mut here, mut there) = UnixStream::pair().expect("a pair");
-            let on = Arc::clone(&goes_on);
-            threads.push(std::thread::spawn(move || {
-                while on.load(Ordering::Relaxed) {
-                    here.write_all(&[0]).expect("it takes it");
-                    here.read_exact(&mut [0]).expect("it comes back");
-                }
-            }));
-            threads.push(std::thread::spawn(move || {
-                let mut byte = [0];
-                while there.read_exact(&mut byte).is_ok() && there.write_all(&byte).is_ok() {}
-            }));
-            let on = Arc::clone(&goes_on);
-            threads.push(std::thread::spawn(move || {
-                while on.load(Ordering::Relaxed) {
-                    std::hint::spin_loop();
-                }
-            }));
-        }
-        Self(goes_on, threads)
-    }
-}
-
-impl Drop for Load {
-    fn drop(&mut self) {
-        self.0.store(false, Ordering::Relaxed);
-        for thread in self.1.drain(..) {
-            let _ = thread.join();
-        }
-    }
-}
-
-/// Rows of a table by entity, in time.
-type Series = BTreeMap<EntityId, Vec<(i64, Vec<i64>)>>;
-
-/// What was recorded.
-struct Recorded {
-    threads: Series,
-    others: Series,
-    /// What kept threads in the kernel.
-    kept: Series,
-    /// What threads said that they wait for.
-    said: Series,
-    /// The process of each thread.
-    process: BTreeMap<EntityId, EntityId>,
-    /// The path of each entity.
-    names: BTreeMap<EntityId, String>,
-    cost: Cost,
-}
+use recorded::{Load, Recorded, skipped};
 
 /// What another test starts is of this process too, and would be the target's.
 fn alone() -> MutexGuard<'static, ()> {
@@ -86,114 +24,30 @@ fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Records one process as the target while something is done; `None` where the ledger cannot be had.
-fn recorded(pids: &[u32], act: impl FnOnce()) -> Option<Recorded> {
-    let settings = Settings {
-        root: PathBuf::from("/"),
-        harden: false,
-        workload: None,
-    };
-    let (tell, told) = channel();
-    let sink = move |harvest| drop(tell.send(harvest));
-    let environment = environment(&settings.root);
-    let sampler = Sampler::start(&settings, &environment, sink).expect("/proc is readable");
-    sampler.tell(Command::Assign {
-        pids: pids.to_vec(),
-        role: Role::Target,
-    });
-    while !matches!(told.recv().expect("it goes on"), Harvest::Assigned(..)) {}
-    act();
-    sampler.tell(Command::Stop);
-    let [mut threads, mut others, mut kept, mut said] = [const { Series::new() }; 4];
-    let (mut process, mut names) = (BTreeMap::new(), BTreeMap::new());
-    let keep = |rows: &Rows, series: &mut Series| {
-        for (time, entity, values) in rows.iter() {
-            let rows = series.entry(entity).or_default();
-            rows.push((time.as_ns(), values.to_vec()));
-        }
-    };
-    let cost = loop {
-        match told.recv_timeout(Duration::from_secs(5)).expect("it ends") {
-            Harvest::Rows(table, rows) if table.name == "thread_ledger" => {
-                keep(&rows, &mut threads)
-            }
-            Harvest::Rows(table, rows) if table.name == "process_ledger" => {
-                keep(&rows, &mut others)
-            }
-            Harvest::Rows(table, rows) if table.name == "kernel_wait" => keep(&rows, &mut kept),
-            Harvest::Rows(table, rows) if table.name == "wait_event" => keep(&rows, &mut said),
-            Harvest::Entities(events) => {
-                for record in events.into_iter().map(|event| event.record) {
-                    process.extend(record.parent.map(|parent| (record.id, parent)));
-                    names.insert(record.id, record.entity.path);
-                }
-            }
-            Harvest::Ended(end) => break end.cost,
-            _ => {}
-        }
-    };
-    if let Some(why) = &cost.programs["ledger"] {
-        let required = std::env::var("STALLSCOPE_REQUIRE").is_ok_and(|it| it == "all");
-        assert!(!required, "STALLSCOPE_REQUIRE=all, and {why}");
-        println!("SKIPPED: the ledger: {why}");
-        return None;
-    }
-    Some(Recorded {
-        threads,
-        others,
-        kept,
-        said,
-        process,
-        names,
-        cost,
-    })
-}
-
 #[test]
 fn every_nanosecond_is_in_one_class_and_the_kernel_says_the_same() {
     let _alone = alone();
     let load = Load::start();
-    let recorded = recorded(&[std::process::id()], || {
+    let recorded = Recorded::of(&[std::process::id()], || {
         std::thread::sleep(Duration::from_secs(3));
     });
     drop(load);
-    let Some(Recorded {
-        threads,
-        others,
-        cost,
-        ..
-    }) = recorded
-    else {
+    let Some(recorded) = recorded else {
         return;
     };
-    assert!(
-        threads.len() >= 6,
-        "every thread has its books: {}",
-        threads.len()
-    );
-    let table = &sensors::ledger::THREAD_LEDGER;
-    let times = 0..sensors::ledger::CLASSES + sensors::ledger::HOLDERS;
-    let since = table.position("known_since_ns").expect("it is a column");
-    for rows in threads.values() {
-        for (time, values) in rows {
-            let all: i64 = values[times.clone()].iter().sum();
-            let known = time - values[since];
-            // The scheduler's clock is looked at anew every 10 s.
-            assert!((all - known).abs() < 10_000, "{all} of {known}: {values:?}");
-        }
-    }
+    let threads = recorded.series("thread_ledger").len();
+    assert!(threads >= 6, "every thread has its books: {threads}");
+    recorded.assert_every_ns_is_in_one_class();
+    let others = recorded.series("process_ledger");
     assert!(!others.is_empty(), "somebody else was there");
-    let agreement = cost.ledger.expect("it was compared");
-    println!("{agreement:?}");
-    let each = agreement.compared / threads.len() as u64;
-    assert!(each >= 1, "each thread was compared: {agreement:?}");
-    assert_eq!(agreement.apart, 0, "{agreement:?}");
+    recorded.assert_the_kernel_says_the_same();
+    recorded.assert_no_counter_runs_backwards();
 }
 
 #[test]
 fn what_keeps_threads_in_the_kernel_adds_up_to_their_ledger() {
     let _alone = alone();
-    let recorded = recorded(&[std::process::id()], || {
+    let recorded = Recorded::of(&[std::process::id()], || {
         let mut file = tempfile::tempfile_in(".").expect("room");
         let end = std::time::Instant::now() + Duration::from_secs(1);
         let mut sync = move || {
@@ -206,14 +60,18 @@ fn what_keeps_threads_in_the_kernel_adds_up_to_their_ledger() {
             std::thread::spawn(|| std::fs::File::open(".").and_then(|it| it.sync_all()));
         }
     });
-    let Some(Recorded { threads, kept, .. }) = recorded else {
+    let Some(recorded) = recorded else {
         return;
     };
+    let (threads, kept) = (
+        recorded.series("thread_ledger"),
+        recorded.series("kernel_wait"),
+    );
     let table = &sensors::ledger::THREAD_LEDGER;
     let place = |name| table.position(name).expect("it is a column");
     let columns = place("memory_other_ns")..place("futex_ns");
     let mut all = 0;
-    for (thread, rows) in &threads {
+    for (thread, rows) in threads {
         let (_, last) = rows.last().expect("it has rows");
         let classes: i64 = last[columns.clone()].iter().sum();
         let sum = kept.get(thread).map_or(0, |rows| {
@@ -236,27 +94,16 @@ fn what_a_backend_says_it_waits_for_stands_before_the_call_that_it_waits_in() {
         let start = |word| Backend::start(folder.path(), before_14, word);
         // Before 14, two that are idle tell where the word is.
         let Some(idle) = start(0x0600_0000).zip(start(0x0600_0000)) else {
-            let required = std::env::var("STALLSCOPE_REQUIRE").is_ok_and(|it| it == "all");
-            assert!(
-                !required,
-                "STALLSCOPE_REQUIRE=all, and there is no C compiler"
-            );
-            println!("SKIPPED: there is no C compiler");
-            return;
+            return skipped("there is no C compiler");
         };
         let all = [&idle.0, &idle.1].map(Backend::pid);
         let backend = start(LOCK).expect("it was compiled");
         let pids = [all[0], all[1], backend.pid()];
         let sleep = || std::thread::sleep(Duration::from_secs(2));
-        let Some(Recorded {
-            threads,
-            names,
-            said,
-            ..
-        }) = recorded(&pids, sleep)
-        else {
+        let Some(recorded) = Recorded::of(&pids, sleep) else {
             return;
         };
+        let (threads, names) = (recorded.series("thread_ledger"), &recorded.names);
         let table = &sensors::ledger::THREAD_LEDGER;
         let end = format!("/tid:{}", backend.pid());
         let named = names.iter().find(|(_, path)| path.ends_with(&end));
@@ -274,7 +121,7 @@ fn what_a_backend_says_it_waits_for_stands_before_the_call_that_it_waits_in() {
         let last = |word: u32| {
             let end = format!("/event:{word}");
             let mut named = names.iter().filter(|(_, path)| path.ends_with(&end));
-            let rows = named.find_map(|(entity, _)| said.get(entity));
+            let rows = named.find_map(|(entity, _)| recorded.series("wait_event").get(entity));
             rows.and_then(|rows| rows.last())
                 .map(|(_, row)| row.clone())
         };
@@ -301,7 +148,7 @@ fn churn() {
     let mut wait = || drop(std::io::stdin().read_line(&mut word));
     wait();
     let before = cpu_ns();
-    for _ in 0..75 {
+    for _ in 0..50 {
         let burn = || {
             let own = || {
                 let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
@@ -329,7 +176,8 @@ fn what_threads_had_that_nobody_ever_listed_is_told() {
     let mut to = child.stdin.take().expect("a pipe");
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
     let mut burned = 0;
-    let recorded = recorded(&[child.id()], || {
+    let _load = Load::start();
+    let recorded = Recorded::of(&[child.id()], || {
         to.write_all(b"go\n").expect("it reads");
         let mut told = lines.by_ref().map_while(Result::ok);
         let told = told.find_map(|line| line.strip_prefix("burned ")?.parse().ok());
@@ -338,12 +186,10 @@ fn what_threads_had_that_nobody_ever_listed_is_told() {
     drop(to);
     lines.for_each(drop);
     child.wait().expect("it ends");
-    let Some(Recorded {
-        threads, process, ..
-    }) = recorded
-    else {
+    let Some(recorded) = recorded else {
         return;
     };
+    let threads = recorded.series("thread_ledger");
     let table = &sensors::ledger::THREAD_LEDGER;
     let column = |name| table.position(name).expect("it is a column");
     let (on_cpu, hidden) = (column("on_cpu_ns"), column("hidden_ns"));
@@ -354,7 +200,8 @@ fn what_threads_had_that_nobody_ever_listed_is_told() {
     let ran: i64 = threads.values().filter_map(ran).sum();
     println!("{ran} of {burned}, {} series", threads.len());
     assert!((ran - burned).abs() < burned / 100, "{ran} of {burned}");
-    let processes: BTreeSet<_> = threads.keys().filter_map(|it| process.get(it)).collect();
+    let process = |thread| Some(recorded.names[thread].rsplit_once("/tid:")?.0);
+    let processes: BTreeSet<_> = threads.keys().filter_map(process).collect();
     assert_eq!(processes.len(), 1, "all are of one process");
 }
 
@@ -384,16 +231,17 @@ fn a_process_whose_second_thread_becomes_another_program_goes_on() {
         .spawn()
         .expect("it can be started");
     let mut to = child.stdin.take().expect("a pipe");
-    let recorded = recorded(&[child.id()], || {
+    let recorded = Recorded::of(&[child.id()], || {
         std::thread::sleep(Duration::from_millis(500));
         to.write_all(b"go\n").expect("it reads");
         std::thread::sleep(Duration::from_millis(2_500));
     });
     child.kill().expect("it burns");
     child.wait().expect("it ends");
-    let Some(Recorded { threads, names, .. }) = recorded else {
+    let Some(recorded) = recorded else {
         return;
     };
+    let (threads, names) = (recorded.series("thread_ledger"), &recorded.names);
     let end = format!("/tid:{}", child.id());
     let named = names.iter().find(|(_, path)| path.ends_with(&end));
     let rows = &threads[named.expect("it is an entity").0];

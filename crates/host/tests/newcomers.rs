@@ -11,13 +11,15 @@ use model::{Entities, EntityKind, EntityRecord};
 /// Two ticks: one look. The events of it go out within ten.
 fn look(sampler: &mut Sampler, entities: &mut Entities) {
     for _ in 0..2 {
-        sampler.step(&mut |harvest| {
-            if let Harvest::Entities(events) = harvest {
-                for event in events {
-                    entities.apply(event);
-                }
-            }
-        });
+        sampler.step(&mut |harvest| heed(harvest, entities));
+    }
+}
+
+fn heed(harvest: Harvest, entities: &mut Entities) {
+    if let Harvest::Entities(events) = harvest {
+        for event in events {
+            entities.apply(event);
+        }
     }
 }
 
@@ -27,14 +29,41 @@ fn process(entities: &Entities, pid: u32) -> Option<&EntityRecord> {
     newest.find(|record| record.entity.path.starts_with(&start))
 }
 
-#[test]
-fn a_process_is_seen_at_the_next_look_renamed_at_the_one_after_and_gone_at_the_third() {
+fn sampler() -> Sampler {
     let settings = Settings {
         root: PathBuf::from("/"),
         harden: false,
         workload: None,
     };
-    let (mut sampler, ..) = Sampler::new(&settings, &environment(&settings.root)).expect("/proc");
+    Sampler::new(&settings, &environment(&settings.root))
+        .expect("/proc")
+        .0
+}
+
+#[test]
+fn a_process_that_ends_where_none_is_started_is_gone() {
+    let mut sampler = sampler();
+    let mut entities = Entities::default();
+    let mut child = Command::new("sleep").arg("60").spawn().expect("sleep");
+    let pid = child.id();
+    for _ in 0..6 {
+        look(&mut sampler, &mut entities);
+    }
+    let record = process(&entities, pid).expect("it was seen");
+    assert!(record.vanished.is_none(), "it lives: {record:?}");
+    child.kill().expect("it lives");
+    child.wait().expect("it ends");
+    // Others are read every 5 s, and the budget may stretch that.
+    for _ in 0..10 {
+        sampler.leap(50, &mut |harvest| heed(harvest, &mut entities));
+    }
+    let record = process(&entities, pid).expect("it was seen");
+    assert!(record.vanished.is_some_and(|end| end > record.first_seen));
+}
+
+#[test]
+fn a_process_is_seen_at_the_next_look_renamed_at_the_one_after_and_gone_at_the_third() {
+    let mut sampler = sampler();
     let mut entities = Entities::default();
     look(&mut sampler, &mut entities);
     let mut child = Command::new("sh")

@@ -298,7 +298,7 @@ pub enum Provenance {
     /// Counted by the tool.
     ToolCount,
     /// Request times seen in the kernel, at the sockets of the server: from a request's arrival to the
-    /// last byte of its reply.
+    /// last byte of its reply. What is asked in one go and answered in one go is one request.
     Kernel,
     /// Worked out from other numbers (clients / tps): never evidence.
     Derived,

@@ -4,6 +4,12 @@
 //! request's arrival to the last byte of its reply, at the generator from sending it to the last byte
 //! received. The sampler fills the tables where the programs load. Times are told as a histogram whose
 //! buckets are columns: their growth over any window and over any set of entities adds up.
+//!
+//! A request is what is asked in one go and answered in one go: the sockets tell no more. A pipeline that
+//! comes in one piece and is answered in one is one request, as are a ping and its answer, a COPY's data
+//! and what is said at their end. What a client says without wanting an answer, as replicas of most
+//! servers do, lasts until the server sends something; PostgreSQL's processes for replicas are known by
+//! their titles and left out.
 
 use std::sync::LazyLock;
 
@@ -19,16 +25,35 @@ pub const BUCKETS: usize = 4 * OCTAVES as usize + 2;
 /// All columns.
 pub const WIDTH: usize = FIRST_BUCKET + BUCKETS;
 
-const SERVED: &str = "sk_data_ready, sock_recv_length, sock_send_length by BPF";
-const CALLED: &str = "sock_send_length, sock_recv_length by BPF";
+/// What the columns of an end say.
+struct End {
+    source: &'static str,
+    merged: &'static str,
+    unasked: &'static str,
+    duration: &'static str,
+}
+
+const SERVED: End = End {
+    source: "sk_data_ready, sock_recv_length, sock_send_length by BPF",
+    merged: "Of these, those that more than one is in: more had come before the reply was done, or the reply was sent in many small pieces. Where they are many, requests are pipelined and this is no count of them. A pipeline that came in one piece and was answered in one is not among them: it looks like any other request.",
+    unasked: "Sends that answer no request: greetings and notifications. What PostgreSQL sends to replicas is left out.",
+    duration: "from its arrival to the last byte of the reply",
+};
+
+const CALLED: End = End {
+    source: "sock_send_length, sock_recv_length by BPF",
+    merged: "0: at this end a pipeline looks like a request that was sent in pieces.",
+    unasked: "0: see the table of requests.",
+    duration: "from its sending to the last byte received",
+};
 
 /// Requests at the server's sockets.
 pub static REQUESTS: LazyLock<Table> = LazyLock::new(|| {
     Table {
     name: "requests".into(),
     entity: EntityKind::Connection,
-    help: "Requests that target and dependencies answered over TCP and unix stream sockets: of single connections, and of each service those of all its other connections.".into(),
-    columns: columns(SERVED, "from its arrival to the last byte of the reply"),
+    help: "Requests that target and dependencies answered over TCP and unix stream sockets: of single connections, and of each service those of all its other connections. What a client says without wanting an answer cannot be told from a request that lasts until the server sends something.".into(),
+    columns: columns(&SERVED),
 }
 });
 
@@ -38,37 +63,28 @@ pub static CALLS: LazyLock<Table> = LazyLock::new(|| Table {
     entity: EntityKind::Connection,
     help: "Requests that the generator sent over TCP and unix stream sockets, and was answered."
         .into(),
-    columns: columns(CALLED, "from its sending to the last byte received"),
+    columns: columns(&CALLED),
 });
 
-fn columns(source: &'static str, duration: &str) -> std::borrow::Cow<'static, [Column]> {
+fn columns(end: &End) -> std::borrow::Cow<'static, [Column]> {
     let counter = |name: String, unit, help: String| Column {
         name: name.into(),
         unit,
         kind: ColumnKind::Counter,
         quality: Quality::Exact,
         help: help.into(),
-        source: source.into(),
+        source: end.source.into(),
         since: "6.3".into(),
     };
     let mut columns = vec![
         counter(
             "requests".to_owned(),
             Unit::Count,
-            "Requests answered. What is sent in one go and answered in one go is one, whatever it holds."
+            "Requests answered. What is asked in one go and answered in one go is one, whatever it holds: a pipeline, a ping."
                 .to_owned(),
         ),
-        counter(
-            "merged".to_owned(),
-            Unit::Count,
-            "Of these, those that more than one may be in: more had come before the reply was done, or the reply was sent in many small pieces. Where they are many, requests are pipelined and this is no count of them."
-                .to_owned(),
-        ),
-        counter(
-            "unasked".to_owned(),
-            Unit::Count,
-            "Sends that answer no request: greetings, notifications, replication.".to_owned(),
-        ),
+        counter("merged".to_owned(), Unit::Count, end.merged.to_owned()),
+        counter("unasked".to_owned(), Unit::Count, end.unasked.to_owned()),
         counter(
             "timed".to_owned(),
             Unit::Count,
@@ -77,7 +93,10 @@ fn columns(source: &'static str, duration: &str) -> std::borrow::Cow<'static, [C
         counter(
             "timed_ns".to_owned(),
             Unit::Nanoseconds,
-            format!("How long those that were timed took together, each {duration}."),
+            format!(
+                "How long those that were timed took together, each {}.",
+                end.duration
+            ),
         ),
     ];
     let bounds = (0..BUCKETS)

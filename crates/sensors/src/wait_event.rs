@@ -204,7 +204,7 @@ mod tests {
             Some("Activity: WalWriterMain")
         );
         // 11 is the same in 15 alone of all versions.
-        let all: Vec<u32> = wait_event::VERSIONS.collect();
+        let all: Vec<u32> = VERSIONS.collect();
         assert_eq!(event(&all, main).as_deref(), Some("Activity: 11"));
         assert_eq!(
             event(&all, 0x0300_0005).as_deref(),

@@ -25,7 +25,20 @@ export interface WindowNumber {
 }
 
 /** The tables that the numbers are made of. */
-export const NUMBER_TABLES = ["signal", "pressure", "cgroup_pressure", "cpu", "ledger"] as const;
+export const NUMBER_TABLES = [
+  "signal",
+  "pressure",
+  "cgroup_pressure",
+  "process_pressure",
+  "cpu",
+  "ledger",
+] as const;
+
+const WHOSE = {
+  pressure: "pressure of the machine",
+  cgroup_pressure: "its group",
+  process_pressure: "its processes",
+} as const;
 
 /** What the engine judges of a selected window: the workload's whole intervals in it. */
 export function compared(recording: Recording, tables: Tables, window: Span): Span {
@@ -93,7 +106,7 @@ function pressureNumbers(recording: Recording, tables: Tables, window: Span): Wi
       return [
         {
           id: `${machine ? "machine" : "group"}-${kind.replace("_", "-")}`,
-          group: machine ? "pressure of the machine" : "its group",
+          group: WHOSE[who.table],
           label: words,
           value,
           text: shown(value, percent),

@@ -10,24 +10,28 @@ import type { Lane } from "./lane";
 const RESOURCES: readonly Resource[] = ["cpu", "memory", "io", "irq"];
 const WORDS: Record<Resource, string> = { cpu: "CPU", memory: "Memory", io: "I/O", irq: "IRQ" };
 
-/** Who has pressure: the machine, and the group that the report speaks of. */
+/** Who has pressure: the machine, and the group or the processes that the report speaks of. */
 export interface Pressed {
-  readonly table: "pressure" | "cgroup_pressure";
+  readonly table: "pressure" | "cgroup_pressure" | "process_pressure";
   readonly place: number;
   /** What it is called: `machine`, `/system.slice/x.service`. */
   readonly name: string;
 }
 
-/** The machine first; the target's group where it is another. */
+/** The machine first; the target's group where it is another, or its processes. */
 export function pressed(recording: Recording): Pressed[] {
   const { entities, report } = recording.page;
   const machine = entities.findIndex((entity) => entity.kind === "machine");
   const found: Pressed[] = [];
   if (machine >= 0) found.push({ table: "pressure", place: machine, name: "machine" });
-  const group = report.pressure.find((pressure) => pressure.entity.kind === "cgroup")?.entity;
-  const place = group && recording.placeOf(group);
-  if (group && place !== undefined) {
-    found.push({ table: "cgroup_pressure", place, name: group.path });
+  const own = report.pressure.find((pressure) => pressure.entity.kind !== "machine")?.entity;
+  const place = own && recording.placeOf(own);
+  if (own && place !== undefined) {
+    found.push(
+      own.kind === "cgroup"
+        ? { table: "cgroup_pressure", place, name: own.path }
+        : { table: "process_pressure", place, name: `all of ${own.name}` },
+    );
   }
   return found;
 }
@@ -86,7 +90,7 @@ export function stallLane(
   resource: Resource,
 ): Lane | undefined {
   const machine = who.table === "pressure";
-  const name = machine ? "stall" : "cgroup_stall";
+  const name = who.table.replace("pressure", "stall");
   const table = tables.bins(name);
   if (table === undefined) return undefined;
   const line = (kind: "some" | "full"): LineDraft => ({

@@ -156,6 +156,7 @@ export function pressureFacts(report: Report): PressureFact[] {
   const kinds = [
     { kind: "machine", whose: "machine" },
     { kind: "cgroup", whose: "its group" },
+    { kind: "process", whose: "its processes" },
   ] as const;
   return kinds.flatMap(({ kind, whose }) => {
     const here = report.pressure.filter((it) => it.entity.kind === kind);

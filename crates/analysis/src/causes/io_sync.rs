@@ -14,7 +14,7 @@ pub(super) const CAUSE: Cause = Cause {
     help: "The target waits for its writes to be made safe: fsync and its family, or a crowd behind one thread that is in it.",
     about: "the target",
     kind: Kind::Limit,
-    told_by: "Threads of the target are met in fsync, fdatasync or msync. Databases that commit in groups have one thread there and the others in line for its lock: while somebody is in fsync, time in futex or in the database's internal locks is passed on to it, so that a crowd in futex behind one thread in fdatasync is disk and not a lock. PostgreSQL's own word (`LWLock:WALWrite`) says so directly. A neighbour that moves most of the bytes of a busy disk makes syncs slow, and goes before it.",
+    told_by: "Threads of the target are met in fsync, fdatasync or msync. Databases that commit in groups have one thread there and the others in line for its lock: while somebody is in fsync, time in futex or in the database's internal locks is passed on to it, so that a crowd in futex behind one thread in fdatasync is disk and not a lock. Where programs in the kernel are allowed, it is passed on to what those did who ended the waits, behind however many locks. PostgreSQL's own word (`LWLock:WALWrite`) says so directly. A neighbour that moves most of the bytes of a busy disk makes syncs slow, and goes before it.",
     judge,
 };
 

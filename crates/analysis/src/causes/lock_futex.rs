@@ -37,11 +37,11 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
     }
     settled(waits(facts, &waiting).map(|(target, held)| {
         let sentence = format!(
-            "A lock is the bottleneck: {} of {} was threads of {} waiting for {}.",
+            "A lock is the bottleneck: {} of {} was threads of {} waiting for each other{}.",
             percent(held.share),
             facts.whole(),
             target.name,
-            holder(facts).unwrap_or_else(|| "each other".to_owned())
+            holder(facts).unwrap_or_default()
         );
         Judgement::Present(Box::new(Finding {
             share: Some(held.share),
@@ -72,7 +72,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
     }))
 }
 
-/// Who ended most of the waits, and what those did meanwhile in whom they end.
+/// Who ended most of the waits, and what was done meanwhile in the end, behind however many locks.
 fn holder(facts: &Facts<'_>) -> Option<String> {
     const MOST: f64 = 0.5;
     let ends = facts.ends.as_ref()?;
@@ -82,7 +82,7 @@ fn holder(facts: &Facts<'_>) -> Option<String> {
         .filter(|(class, _)| *class != LedgerClass::Unknown)?;
     let waker = &facts.timeline.entities.get(waker)?.entity.name;
     Some(format!(
-        "{waker}, which ended {} of these waits; {} of the time that was somebody {}",
+        "; {waker} ended {} of these waits, {} of which were for somebody {}",
         percent(part),
         percent(ended),
         label(class)

@@ -171,6 +171,71 @@ fn futex_leads_when_servers_wait_for_each_other() {
     assert!((part(&report, LedgerClass::Futex) - 0.9).abs() < 0.01);
 }
 
+/// What the servers' waits in futex were for, as who ended them tells it.
+pub fn ended_by(waker: &str, did: &str) -> String {
+    let members: String = (1..=8)
+        .map(|it| format!("thread_pool.pool worker{it} =run ####################\n"))
+        .collect();
+    format!(
+        "
+        {members}
+        wakeup.class   run<{waker} *10 ####################
+        wakeup.by      run<{waker}     ####################
+        wakeup.waker   run<{waker} ={waker} ####################
+        wakeup.wait_ns run<{waker} *1e9 ####################
+        wakeup.{did}   run<{waker} *1e9 88888888888888888888
+        "
+    )
+}
+
+#[test]
+fn who_ends_the_waits_for_a_lock_and_what_that_one_does_is_named() {
+    let report = drawn(&with(FUTEX, &ended_by("run", "sleep_ns"))).diagnose();
+    expect![[r#"
+        lock.futex | process server | consistent | 0.900 (0.900 to 0.900)
+        A lock is the bottleneck: 90 % of each request was threads of server waiting for each other; run ended 100 % of these waits, 100 % of which were for somebody sleeping on a timer.
+        helps: less time under the lock, or several locks instead of one: at most +900 %
+        not: more clients, more threads, more CPUs, faster disk, more memory
+        wrong if: run with half of the clients: if throughput falls as much, this is wrong
+    "#]].assert_eq(&told(&report));
+}
+
+#[test]
+fn waits_in_futex_are_what_those_do_who_end_them() {
+    let changes = [
+        ("a thread that syncs", ended_by("writer", "sync_ns")),
+        (
+            "a thread that waits for work",
+            ended_by("giver", "input_ns"),
+        ),
+        ("threads that compute", ended_by("run", "on_cpu_ns")),
+    ];
+    let changes: Vec<_> = changes
+        .iter()
+        .map(|(what, lanes)| (*what, &**lanes))
+        .collect();
+    expect![[r#"
+        a thread that syncs
+          absent: io.sync explains it: server
+          headline: io.sync
+        a thread that waits for work
+          absent: server was not seen waiting for a lock
+          headline: undetermined
+        threads that compute
+          present: A lock is the bottleneck: 90 % of each request was threads of server waiting for each other; run ended 100 % of these waits, 100 % of which were for somebody on a CPU.
+    "#]].assert_eq(&answers(FUTEX, "lock.futex", &changes));
+    expect![[r#"
+        a thread that syncs
+          present: Syncing to disk is the bottleneck: 90 % of each request was server waiting for fsync (90 % behind another's).
+        a thread that waits for work
+          absent: server was not seen waiting for a sync
+          headline: undetermined
+        threads that compute
+          absent: server was not seen waiting for a sync
+          headline: lock.futex
+    "#]].assert_eq(&answers(FUTEX, "io.sync", &changes));
+}
+
 #[test]
 fn futex_and_what_speaks_against_it() {
     let changes = [

@@ -5,6 +5,7 @@ mod books;
 mod cache;
 mod clients;
 mod cores;
+mod damaged;
 mod disk;
 mod drawing;
 mod every;

@@ -219,6 +219,28 @@ fn with_books_the_culprit_is_who_had_the_cpus_that_were_waited_for() {
 }
 
 #[test]
+fn with_books_processes_of_one_name_are_one_holder_and_who_is_not_named_comes_last() {
+    let mut text = booked().replace("/batch", "");
+    text = text.replace("other2 *4e9", "other2 *1e9");
+    let mut said = String::new();
+    for name in ["rustc", "server"] {
+        let mut run = drawn(&text);
+        let others = run.timeline.entities.iter_mut().map(|it| &mut it.entity);
+        for entity in others.filter(|it| it.name.starts_with("other")) {
+            entity.name = name.to_owned();
+        }
+        let report = run.diagnose();
+        let account = report.verdict.account.as_ref().expect("a target");
+        let waits = account.items.iter().find(|item| !item.parts.is_empty());
+        said += &format!("{}\n", waits.expect("it waited").note);
+    }
+    expect![[r#"
+        2.4 at a time; held by rustc (2 processes) 25 %, server 17 %, loadgen 17 %, others 42 %
+        2.4 at a time; held by other server (2 processes) 25 %, server 17 %, loadgen 17 %, others 42 %
+    "#]].assert_eq(&said);
+}
+
+#[test]
 fn with_books_who_uses_the_cpus_and_holds_up_nobody_is_no_neighbour() {
     let text = booked()
         .replace("rest_ns *1e9 4444", "rest_ns *1e9 2222")

@@ -15,6 +15,19 @@ fn share(report: &Report, kind: EntityKind, resource: Resource) -> f64 {
 }
 
 #[test]
+fn a_target_without_a_group_of_its_own_has_the_pressure_of_its_processes() {
+    let own = "process_pressure.cpu_some_ns server *1e9 44444444444444444444\n";
+    let group = "cpu 66666666666666666666 /server\n";
+    let report = drawn(&format!("{HEALTHY}{own}")).diagnose();
+    let about = report.pressure.last().expect("it is told");
+    assert_eq!(about.entity.name, "server");
+    assert!((share(&report, EntityKind::Process, Resource::Cpu) - 0.4).abs() < 0.01);
+    let report = drawn(&format!("{HEALTHY}{own}{group}")).diagnose();
+    assert!((share(&report, EntityKind::Cgroup, Resource::Cpu) - 0.6).abs() < 0.01);
+    assert!(share(&report, EntityKind::Process, Resource::Cpu).is_nan());
+}
+
+#[test]
 fn high_pressure_that_costs_the_target_nothing_is_named_innocent_with_its_number() {
     let text = HEALTHY.replace(
         "io        00000000000000000000",

@@ -1,31 +1,40 @@
 //! Where the workload says nothing of itself: request times as the kernel saw them are the signal.
 
+use expect_test::expect;
 use model::{
     Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Provenance, Report, Role, Signal,
-    Timestamp,
+    Table, Timestamp,
 };
-use sensors::request::{REQUESTS, WIDTH, bound_ns};
+use sensors::request::{CALLS, REQUESTS, WIDTH, bound_ns};
 
 use crate::drawing::{Drawn, drawn};
 use crate::healthy::HEALTHY;
 
-const CONNECTION: EntityId = EntityId(9_999);
-
 /// The same without a signal, and with requests in each tenth of a second: how many, and how long each
-/// took, ms.
+/// took, us.
 fn asked(each_tenth: impl Fn(i64) -> (i64, i64)) -> Drawn {
     let alone = HEALTHY.replace("clients 1", "clients 1  adapter none");
     let mut drawn = drawn(&alone.replace("tps       22222222222222222222", ""));
+    add_requests(&mut drawn, (&REQUESTS, Role::Target), each_tenth);
+    drawn
+}
+
+fn add_requests(
+    drawn: &mut Drawn,
+    (table, role): (&'static Table, Role),
+    each_tenth: impl Fn(i64) -> (i64, i64),
+) {
+    let connection = EntityId(9_999 - role as u32);
     let window = drawn.timeline.window;
     let record = EntityRecord {
-        id: CONNECTION,
+        id: connection,
         entity: Entity::new(EntityKind::Connection, "server", "server/requests"),
         parent: None,
         group: None,
         pressure_group: None,
         memory_group: None,
         io_group: None,
-        role: Role::Target,
+        role,
         serving: false,
         first_seen: window.start,
         vanished: None,
@@ -34,23 +43,22 @@ fn asked(each_tenth: impl Fn(i64) -> (i64, i64)) -> Drawn {
         time: window.start,
         record,
     });
-    let place = |column: &str| REQUESTS.position(column).expect("it is a column");
-    let data = drawn.timeline.table_mut(&REQUESTS);
+    let place = |column: &str| table.position(column).expect("it is a column");
+    let data = drawn.timeline.table_mut(table);
     let mut row = [0; WIDTH];
-    data.push(window.start, CONNECTION, &row);
+    data.push(window.start, connection, &row);
     for tenth in 0..window.len_ns() / 100_000_000 {
-        let (count, ms) = each_tenth(tenth);
+        let (count, us) = each_tenth(tenth);
         row[place("requests")] += count;
         row[place("timed")] += count;
-        row[place("timed_ns")] += count * ms * 1_000_000;
-        let mut columns = REQUESTS.columns.iter();
-        let bucket = columns
-            .position(|it| bound_ns(&it.name).is_some_and(|it| (ms * 1_000_000) as f64 <= it));
+        row[place("timed_ns")] += count * us * 1_000;
+        let mut columns = table.columns.iter();
+        let bucket =
+            columns.position(|it| bound_ns(&it.name).is_some_and(|it| (us * 1_000) as f64 <= it));
         row[bucket.expect("there is one")] += count;
         let at = window.start.as_ns() + (tenth + 1) * 100_000_000;
-        data.push(Timestamp::from_ns(at), CONNECTION, &row);
+        data.push(Timestamp::from_ns(at), connection, &row);
     }
-    drawn
 }
 
 fn signal<'a>(report: &'a Report, name: &str) -> Option<&'a Signal> {
@@ -64,7 +72,14 @@ fn caveats(report: &Report) -> Vec<&str> {
 
 #[test]
 fn requests_that_the_kernel_saw_are_throughput_latency_and_quantiles() {
-    let report = asked(|tenth| if tenth % 10 == 9 { (20, 50) } else { (20, 5) }).diagnose();
+    let report = asked(|tenth| {
+        if tenth % 10 == 9 {
+            (20, 50_000)
+        } else {
+            (20, 5_000)
+        }
+    })
+    .diagnose();
     let throughput = signal(&report, "throughput").expect("it is known");
     assert_eq!(
         (throughput.mean, throughput.provenance),
@@ -97,7 +112,7 @@ fn requests_that_the_kernel_saw_are_throughput_latency_and_quantiles() {
 
 #[test]
 fn what_the_workload_says_of_itself_goes_before() {
-    let mut both = asked(|_| (20, 5));
+    let mut both = asked(|_| (20, 5_000));
     let own = drawn(HEALTHY);
     let table = own.timeline.table("signal").expect("it is drawn").clone();
     both.timeline.insert(table);
@@ -113,7 +128,7 @@ fn seconds_in_which_nobody_asked_are_no_stall_and_those_that_a_request_waited_th
         if (80..120).contains(&tenth) {
             (0, 0)
         } else {
-            (20, 5)
+            (20, 5_000)
         }
     });
     let report = idle.diagnose();
@@ -124,8 +139,8 @@ fn seconds_in_which_nobody_asked_are_no_stall_and_those_that_a_request_waited_th
     );
     let stalled = asked(|tenth| match tenth {
         80..120 => (0, 0),
-        120 => (1, 6_000),
-        _ => (20, 5),
+        120 => (1, 6_000_000),
+        _ => (20, 5_000),
     });
     let report = stalled.diagnose();
     assert!(
@@ -137,7 +152,7 @@ fn seconds_in_which_nobody_asked_are_no_stall_and_those_that_a_request_waited_th
 
 #[test]
 fn of_pipelined_requests_no_rate_is_told() {
-    let mut pipelined = asked(|_| (20, 5));
+    let mut pipelined = asked(|_| (20, 5_000));
     let mut data = model::TableData::new((*REQUESTS).clone());
     let old = pipelined.timeline.table("requests").expect("it is drawn");
     let (requests, merged) = ("requests", "merged");
@@ -157,7 +172,24 @@ fn of_pipelined_requests_no_rate_is_told() {
         .map(|it| &it.sentence);
     let sentence: Vec<_> = sentence.collect();
     assert!(
-        sentence[0].starts_with("50 % of server's requests"),
+        sentence[0].starts_with("50 % of what server was asked holds several requests"),
         "{sentence:?}"
     );
+}
+
+#[test]
+fn what_requests_take_at_either_end_is_said_where_they_are_the_same() {
+    let said = |called: i64| {
+        let mut drawn = drawn(&format!("{HEALTHY}    genwait   11111111111111111111\n"));
+        add_requests(&mut drawn, (&REQUESTS, Role::Target), |_| (200, 180));
+        add_requests(&mut drawn, (&CALLS, Role::Generator), |_| (called, 250));
+        let account = drawn.diagnose().verdict.account.expect("there is one");
+        let outside = account.items.last().map(|it| it.note.clone());
+        outside.expect("something is outside")
+    };
+    let words = said(200);
+    let (_, words) = words.split_once("; ").expect("of its threads before");
+    expect!["at server's sockets a request took 0.180 ms, at loadgen's 0.250 ms; loadgen waited 50.0 us for a CPU for each"].assert_eq(words);
+    let others = said(190);
+    assert!(!others.contains("sockets"), "{others}");
 }

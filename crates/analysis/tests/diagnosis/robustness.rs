@@ -168,7 +168,7 @@ fn runs() -> impl Strategy<Value = Drawn> {
 }
 
 /// Every number of a report that a person or a program may take for a share.
-fn assert_sane(report: &Report) {
+pub fn assert_sane(report: &Report) {
     assert!(!report.verdict.findings.is_empty());
     assert!(!report.verdict.findings[0].sentence.is_empty());
     for finding in &report.verdict.findings {

@@ -51,7 +51,7 @@ pub fn request_costs(
         let mut requests = Requests::load()?;
         requests.time(timed);
         if let Some(role) = part {
-            requests.assign(std::process::id(), Side::of(role), 0)?;
+            requests.assign(std::process::id(), Some(Side::of(role)), 0)?;
         }
         measured(floors(&floor).into_iter().chain(requests.probes()), run)
     };

@@ -79,12 +79,19 @@ impl Requests {
     }
 
     /// Has the connections of a process counted, and of those that it forks from now on, in the account
-    /// of their service. The programs themselves forget a process when it ends.
-    pub(crate) fn assign(&self, pid: u32, side: Side, service: usize) -> Result<(), Refusal> {
+    /// of their service; none of them without a side. The programs themselves forget a process when it
+    /// ends.
+    pub(crate) fn assign(
+        &mut self,
+        pid: u32,
+        side: Option<Side>,
+        service: usize,
+    ) -> Result<(), Refusal> {
         let part = requests_part {
             side: match side {
-                Side::Server => 1,
-                Side::Client => 2,
+                None => 0,
+                Some(Side::Server) => 1,
+                Some(Side::Client) => 2,
             },
             account: service as u32,
         };
@@ -93,6 +100,10 @@ impl Requests {
         value[4..].copy_from_slice(&part.account.to_ne_bytes());
         let parts = &self.programs.maps.part_by_tgid;
         parts.update(&pid.to_ne_bytes(), &value, MapFlags::ANY)?;
+        // Connections that it has already look for the new part; 0 is for those that never did.
+        if let Some(variables) = self.programs.maps.data_data.as_deref_mut() {
+            variables.parts = variables.parts.wrapping_add(1).max(1);
+        }
         Ok(())
     }
 

@@ -42,6 +42,13 @@ impl Processes {
         })
     }
 
+    /// What a process shows as its command line: a server's may have made a title of it.
+    pub(crate) fn title(&self, pid: u32) -> Option<String> {
+        let line = std::fs::read(self.by_pid.get(&pid)?.folder.join("cmdline")).ok()?;
+        let words = line.split(|byte| *byte == 0).next()?;
+        Some(String::from_utf8_lossy(words).into_owned())
+    }
+
     /// The topmost process above one, itself included, that has the same part: the service's.
     pub(crate) fn service_of(&self, pid: u32) -> Option<EntityId> {
         self.entity(self.root_of(pid)?)

@@ -54,6 +54,8 @@ impl Identity {
 pub(super) struct Counted {
     pub(super) identity: Identity,
     pub(super) last: LastSeen,
+    /// The walk that told of it last.
+    pub(super) round: u64,
     split: Option<Split>,
 }
 
@@ -62,6 +64,7 @@ impl Counted {
         Self {
             identity,
             last: LastSeen::new(entity, ProcessUsage::WIDTH),
+            round: 0,
             split: None,
         }
     }

@@ -28,6 +28,8 @@ pub(crate) struct Walk {
     at: Option<Timestamp>,
     /// Whether it had room for everybody.
     is_whole: bool,
+    /// Walks so far.
+    round: u64,
     threads_at: Timestamp,
     /// By slot the process that is read thread by thread there, 0 for none.
     followed: Vec<u32>,
@@ -44,6 +46,7 @@ impl Walk {
                 programs,
                 at: None,
                 is_whole: true,
+                round: 0,
                 threads_at: Timestamp::default(),
                 followed: Vec::new(),
             }),
@@ -63,6 +66,7 @@ impl Walk {
         match self.programs.read() {
             Ok(unplaced) => {
                 self.at = Some(now);
+                self.round += 1;
                 self.is_whole = unplaced == 0;
                 if !self.is_whole {
                     let what = "processes beyond those that a walk has room for";
@@ -214,7 +218,8 @@ impl Processes {
             .extend(pids.into_iter().map(|pid| (pid, None)));
     }
 
-    /// Takes what the walk tells of those that are due.
+    /// Takes what the walk tells of those that are due, and lets those go of which it does not tell any more:
+    /// that one has ended moves no count that a look would heed.
     pub(super) fn sample_by_walk(
         &mut self,
         now: Timestamp,
@@ -224,6 +229,7 @@ impl Processes {
         registry: &mut Registry,
     ) {
         let (index, sensor) = self.process_sensor;
+        let sensors = (index, self.thread_sensor.0);
         let Some(walk) = &mut self.walk else {
             return;
         };
@@ -235,17 +241,31 @@ impl Processes {
             let Some(process) = self.by_pid.get_mut(&counts.pid) else {
                 continue;
             };
-            if !process.is(&counts) || !is_due(process.role, due) {
+            if !process.is(&counts) {
                 continue;
             }
-            process.heed_name(&counts, now, scratch, registry);
-            if counts.torn == 0
-                && let Meter::Walk(counted) = &mut process.meter
-            {
-                let row = counted.row(&counts, scratch.facts);
-                counted.last.take(at, &row, &mut intakes[index]);
+            let is_due = is_due(process.role, due);
+            if is_due {
+                process.heed_name(&counts, now, scratch, registry);
+            }
+            if let Meter::Walk(counted) = &mut process.meter {
+                counted.round = walk.round;
+                if is_due && counts.torn == 0 {
+                    let row = counted.row(&counts, scratch.facts);
+                    counted.last.take(at, &row, &mut intakes[index]);
+                }
             }
         }
+        if !walk.is_whole {
+            return;
+        }
+        self.by_pid.retain(|_, process| {
+            let alive = !matches!(&process.meter, Meter::Walk(it) if it.round != walk.round);
+            if !alive {
+                end(process, now, intakes, sensors, registry);
+            }
+            alive
+        });
     }
 }
 

@@ -15,6 +15,8 @@ use crate::bpf::pressure::Pressure;
 use crate::clock::boottime;
 use crate::hierarchies::Hierarchies;
 
+mod light;
+
 const MEASURED: Duration = Duration::from_secs(7);
 /// Kernel and programs are read within this.
 const AT_ONCE: Duration = Duration::from_millis(2);
@@ -350,47 +352,6 @@ fn queued_ns(programs: &Ledger, is_meant: impl Fn(&Record) -> bool) -> i64 {
     let records = programs.records().filter(is_meant);
     let each = records.map(|it| it.account.queued_ns.iter().sum::<u64>());
     each.sum::<u64>().cast_signed()
-}
-
-#[test]
-fn a_light_load_loses_nothing_against_the_ledger() {
-    let Some((mut programs, _alone)) = loaded() else {
-        return;
-    };
-    let name = "what_processes_wait_for_is_the_kernels_number_of_a_group_of_them";
-    let mut group = Around::new();
-    let pid = group.run(&bursts(1, 1, 50, name));
-    // Whoever has the CPU when it wants it.
-    let _before_it = Started::new(Command::new("sh").args([
-        "-c",
-        &bursts(1, 1, 50, name).replace("exec", "exec nice -n -15"),
-    ]));
-    put(&mut programs, &[pid]);
-    let mut kernels = Kernels::new(&group);
-    sleep(Duration::from_millis(800));
-    crate::limits::raise_priority();
-    let mut set = Set::new(&programs, 0);
-    let mut read = || {
-        programs.read(false).expect("it can be read");
-        let kernels = kernels.read()[0] * kernels.programs.online() as i64;
-        set.take(&programs, 0, boottime());
-        let own = set.stalled.density()[0] * programs.online() as i64;
-        [queued_ns(&programs, |it| it.tgid == pid), own, kernels]
-    };
-    let before = read();
-    for _ in 0..40 {
-        sleep(Duration::from_millis(100));
-        read();
-    }
-    let after = read();
-    let [ledger, own, kernels] = [0, 1, 2].map(|it| after[it] - before[it]);
-    println!("waited {ledger} ns by the ledger, {own} as a set, {kernels} as a group");
-    assert!(ledger > 10_000_000, "it waited: {ledger}");
-    // Its only thread that does anything waits: some waiting is all waiting.
-    for stalled in [own, kernels] {
-        let apart = (stalled - ledger).abs();
-        assert!(apart * 100 < ledger * 3, "{stalled} of {ledger}");
-    }
 }
 
 #[test]

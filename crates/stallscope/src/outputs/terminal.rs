@@ -108,18 +108,15 @@ fn signal_lines(report: &Report, width: usize) -> String {
             pressure_words(report, EntityKind::Machine, "machine"),
         )),
     ));
-    if report
-        .pressure
-        .iter()
-        .any(|pressure| pressure.entity.kind == EntityKind::Cgroup)
-    {
-        rows.push((
-            None,
-            Some((
-                "pressure",
-                pressure_words(report, EntityKind::Cgroup, "its group"),
-            )),
-        ));
+    let own = [
+        (EntityKind::Cgroup, "its group"),
+        (EntityKind::Process, "its processes"),
+    ];
+    for (kind, whose) in own {
+        if report.pressure.iter().any(|it| it.entity.kind == kind) {
+            let words = pressure_words(report, kind, whose);
+            rows.push((None, Some(("pressure", words))));
+        }
     }
     rows.into_iter()
         .map(|(left, right)| two_columns(left, right, width))
@@ -199,7 +196,7 @@ fn pressure_words(report: &Report, kind: EntityKind, whose: &str) -> String {
             continue;
         };
         let full =
-            of(StallKind::Full).filter(|full| full.share >= 0.01 && kind == EntityKind::Cgroup);
+            of(StallKind::Full).filter(|full| full.share >= 0.01 && kind != EntityKind::Machine);
         let full = full.map_or(String::new(), |full| {
             format!(" {} full", percent(full.share))
         });

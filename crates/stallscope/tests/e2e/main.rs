@@ -28,6 +28,7 @@ mod needs;
 mod no_pressure;
 mod no_server;
 mod ordinary_user;
+mod other_servers;
 mod pgbench;
 mod pgbench_trouble;
 mod place;

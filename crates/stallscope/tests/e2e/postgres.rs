@@ -10,7 +10,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command, Stdio};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
@@ -137,24 +137,48 @@ impl Postgres {
 
     /// Wants a password of one role over TCP for as long as `act` takes; `trust` holds otherwise.
     pub fn with_password_for(&self, role: &str, act: impl FnOnce()) {
-        let file = self.folder.join("data/pg_hba.conf");
-        let before = fs::read_to_string(&file).expect("initdb wrote it");
+        let file = "pg_hba.conf";
         let line = format!("host all {role} 127.0.0.1/32 scram-sha-256\n");
-        let reload = |text: String| {
-            fs::write(&file, text).expect("it can be written");
-            let mut psql = self.client("psql");
-            psql.args(["-X", "-q", "-t", "-c", "select pg_reload_conf()", "bench"]);
-            finish(&mut psql).expect("psql runs");
-            // The server obeys a moment later.
-            std::thread::sleep(std::time::Duration::from_millis(300));
-        };
-        reload(line + &before);
+        let before = self.configuration(file);
+        self.reload(file, line + &before);
         act();
-        reload(before);
+        self.reload(file, before);
+    }
+
+    /// Has a line more in its configuration for as long as `act` takes.
+    pub fn with_setting(&self, line: &str, act: impl FnOnce()) {
+        let file = "postgresql.conf";
+        let before = self.configuration(file);
+        self.reload(file, format!("{before}\n{line}\n"));
+        act();
+        self.reload(file, before);
+    }
+
+    fn configuration(&self, file: &str) -> String {
+        fs::read_to_string(self.folder.join("data").join(file)).expect("initdb wrote it")
+    }
+
+    fn reload(&self, file: &str, text: String) {
+        fs::write(self.folder.join("data").join(file), text).expect("it can be written");
+        let mut psql = self.client("psql");
+        psql.args(["-X", "-q", "-t", "-c", "select pg_reload_conf()", "bench"]);
+        finish(&mut psql).expect("psql runs");
+        // The server obeys a moment later.
+        std::thread::sleep(std::time::Duration::from_millis(300));
+    }
+
+    /// Where it is, and what its owner may write.
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     pub fn port(&self) -> u16 {
         self.port
+    }
+
+    /// The role that everything is done as.
+    pub fn user(&self) -> &str {
+        &self.owner.name
     }
 
     /// One of its programs, run as the server's owner.

@@ -3,7 +3,7 @@
 use std::fs;
 
 use analysis::RequestTimes;
-use model::{Provenance, Role, Timeline};
+use model::{EntityKind, Provenance, Role, Timeline};
 
 use crate::needs;
 use crate::place::{JSON, Place};
@@ -57,6 +57,19 @@ impl Recorded {
         self.times("calls", Role::Generator)
     }
 
+    /// What a column of the generator's threads grew by.
+    fn of_the_generator(&self, column: &str) -> f64 {
+        let entities = &self.timeline.entities;
+        let threads = entities.of_kind(EntityKind::Thread).filter(|it| {
+            let process = it.parent.and_then(|it| entities.get(it));
+            process.is_some_and(|it| it.role == Role::Generator)
+        });
+        let series = threads.filter_map(|it| self.timeline.series("thread", it.id, column));
+        series
+            .filter_map(|it| it.growth(self.timeline.window))
+            .sum()
+    }
+
     /// Transactions by pgbench's closing report.
     fn transactions(&self) -> f64 {
         const LABEL: &str = "number of transactions actually processed: ";
@@ -85,9 +98,20 @@ impl Recorded {
 
 /// Records a load from before it begins until after it has ended; `None` where programs are not allowed.
 fn record(postgres: &Postgres, way: Way, load: &str) -> Option<Recorded> {
+    record_beside(postgres, way, load, |_| ())
+}
+
+/// The same, with what others do meanwhile, who are no part of the load: before it begins, they have a
+/// second.
+fn record_beside<T>(
+    postgres: &Postgres,
+    way: Way,
+    load: &str,
+    others: impl FnOnce(&Place) -> T,
+) -> Option<Recorded> {
     let place = Place::new();
     let target = format!("port:{}", postgres.port());
-    let script = format!("sleep 0.7; {load}; sleep 0.3");
+    let script = format!("sleep 0.7; echo yes > begun; sleep 1; {load}; sleep 0.3");
     let words = [
         "run", "-q", "--json", JSON, "--target", &target, "--", "sh", "-c", &script,
     ];
@@ -95,7 +119,11 @@ fn record(postgres: &Postgres, way: Way, load: &str) -> Option<Recorded> {
     if way == Way::Tcp {
         command.env("PGHOST", "127.0.0.1");
     }
-    let ended = Running::start(command).end();
+    let running = Running::start(command);
+    place.wait_for("begun");
+    let others = others(&place);
+    let ended = running.end();
+    drop(others);
     ended.status(0);
     let report = place.report();
     if let Some(why) = report.cost.programs["requests"].as_deref() {
@@ -185,6 +213,37 @@ fn beside_the_log(recorded: &Recorded) -> Result<String, String> {
 }
 
 #[test]
+fn what_takes_longer_at_the_generators_end_is_its_own_wait_for_a_cpu() {
+    let Some((postgres, _alone)) = running() else {
+        return;
+    };
+    for clients in [1, 4] {
+        let mut said = Vec::new();
+        let is_so = (0..TRIES).any(|_| {
+            // A thread for each connection: else one's reply waits while the other's is read.
+            let load = format!("pgbench -n -c {clients} -j {clients} -T 2 -S bench");
+            let Some(recorded) = record(postgres, Way::Unix, &load) else {
+                return true;
+            };
+            let (served, calls) = (recorded.served(), recorded.calls());
+            let mean = |times: &RequestTimes| times.mean_ns().expect("some were timed");
+            let between = mean(&calls) - mean(&served);
+            let waited = recorded.of_the_generator("wait_ns") / calls.requests;
+            said.push(format!(
+                "{:.1} us of {:.1}, {:.1} waited",
+                between / 1e3,
+                mean(&calls) / 1e3,
+                waited / 1e3
+            ));
+            // Sending and receiving takes some time too, and not all of the wait is for a reply.
+            between > 0.0 && (between - waited).abs() <= 10e3 + 0.05 * mean(&calls)
+        });
+        println!("{clients}: {said:?}");
+        assert!(is_so, "{clients}: {said:#?}");
+    }
+}
+
+#[test]
 fn statements_connections_and_pipelines_are_counted_as_they_come() {
     let Some((postgres, _alone)) = running() else {
         return;
@@ -213,31 +272,61 @@ fn statements_connections_and_pipelines_are_counted_as_they_come() {
     assert_counts(&recorded, recorded.transactions(), Way::Tcp.start_up());
 }
 
+/// What the others below ask for: who listens 2 things, the copies 2 and 4, the news 3 each, and the replica
+/// 7 before it is one.
+const OTHERS: f64 = 2.0 + 2.0 + 4.0 + 3.0 * 3.0 + 7.0;
+
+/// What others than pgbench have the server do: a replica that every commit waits for, who waits for news,
+/// and copies in both ways. The last are done when this returns.
+fn others(postgres: &Postgres, place: &Place) -> [Running; 2] {
+    let start = |line: &str| {
+        let mut shell = postgres.as_owner("sh");
+        postgres.serve(&mut shell);
+        shell.current_dir(postgres.folder());
+        shell.args(["-c", line]);
+        Running::start(shell)
+    };
+    let all = [
+        // In its place, so that it ends with this.
+        start("mkdir -p wal; exec pg_receivewal -D wal --synchronous"),
+        start("(echo 'listen news;'; sleep 4) | psql -q bench"),
+    ];
+    let copies = start(
+        "sleep 1.5; psql -q -c 'copy pgbench_accounts to stdout' bench > copied; \
+         psql -q -c 'create temp table t (like pgbench_accounts); copy t from stdin' bench < copied; \
+         rm copied; for i in 1 2 3; do psql -q -c 'notify news' -c '' bench; done",
+    );
+    copies.end().status(0);
+    place.write("copied", "yes");
+    all
+}
+
 #[test]
 fn replication_copies_and_notifications_spoil_no_request_times() {
     let Some((postgres, _alone)) = running() else {
         return;
     };
-    let load = "mkdir wal; pg_receivewal -D wal --no-sync & wal=$!; \
-        (echo 'listen news;'; sleep 3) | psql -q bench & \
-        pgbench -n -c 4 -j 2 -T 2 bench; \
-        psql -q -c 'copy pgbench_accounts to stdout' bench > copied; \
-        psql -q -c 'create temp table t (like pgbench_accounts); copy t from stdin' bench < copied; \
-        kill $wal; wait";
-    let Some(recorded) = record(postgres, Way::Unix, load) else {
+    let load =
+        "pgbench -n -c 4 -j 2 -t 600 bench; until [ -e copied ]; do sleep 0.1; done; sleep 0.3";
+    let mut recorded = None;
+    postgres.with_setting("synchronous_standby_names = '*'", || {
+        recorded = record_beside(postgres, Way::Unix, load, |it| others(postgres, it));
+    });
+    let Some(recorded) = recorded else {
         return;
     };
     let done = 7.0 * recorded.transactions();
-    let times = recorded.served();
-    println!("{times:?}");
-    // What the others asked for besides: each its start, and a handful of statements.
-    assert!(
-        (done..done * 1.001 + 40.0).contains(&times.requests),
-        "{times:?}"
-    );
-    let p99 = times.quantile_ns(0.99).expect("some were timed");
-    let longest = recorded.logged().last().copied();
-    assert!(p99 < 1e9 && longest.is_none(), "{times:?}");
+    let (served, calls) = (recorded.served(), recorded.calls());
+    println!("{done} {served:?} {calls:?}");
+    let apart = (served.requests - done - Way::Unix.start_up() - OTHERS).abs();
+    assert!(apart <= done / 1e3, "{apart} of {done}");
+    // At the other end only pgbench's are seen, and take longer than here; the copies, a few among the
+    // longest, may hide that at p99.
+    for (q, more) in [(0.5, 1.0), (0.9, 1.0), (0.99, 1.2)] {
+        let [served, calls] = [&served, &calls].map(|it| it.quantile_ns(q));
+        let [served, calls] = [served, calls].map(|it| it.expect("some were timed"));
+        assert!(served < more * calls, "{q}: {served} and {calls}");
+    }
 }
 
 #[test]

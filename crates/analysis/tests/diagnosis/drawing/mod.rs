@@ -35,7 +35,8 @@
 //!
 //! WHO is a path (`/server`), a device of a group (`/server:254:0`), a disk, filesystem or interface
 //! by its name, `cN` (a connection that the Nth serving process holds), `cpuN`, `workerN`, `hotN` (a
-//! serving process, or its thread), `loaderN` (a thread of the generator), `server`, `loadgen`, `otherN` (of the Nth `rest` lane). Without
+//! serving process, or its thread), `loaderN` (a thread of the generator), `server`, `loadgen`, `otherN` (of
+//! the Nth `rest` lane), `A<B` (the waits of a pool of threads A that a pool B ends). Without
 //! WHO it is the machine, every CPU, or every serving thread of `run`. What such a lane draws goes
 //! before what other lanes say of that column, and what they hide stays hidden; all lanes about one
 //! entity make its rows together. Of sessions and databases there is a row a second, changed or not.

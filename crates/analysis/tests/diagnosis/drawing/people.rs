@@ -184,11 +184,25 @@ impl People {
                 EntityKind::Disk | EntityKind::Filesystem | EntityKind::Interface => None,
                 EntityKind::GroupDisk => lane.path().map(|path| self.groups[path]),
                 EntityKind::Connection => self.holder(about),
+                EntityKind::Waker => self.pools(about, register),
                 _ => panic!("nobody is called {about}"),
             };
             let id = register.enter(kind, about, about, |record| record.parent = parent);
             self.named.insert((kind, about.clone()), id);
         }
+    }
+
+    /// The pool whose waits are ended: in `run<hot` that of `run`, by that of `hot`.
+    fn pools(&mut self, waker: &str, register: &mut Register<'_>) -> Option<EntityId> {
+        let (woken, by) = waker.split_once('<').expect("a waker is POOL<POOL");
+        for pool in [woken, by] {
+            let key = (EntityKind::Pool, pool.to_owned());
+            let path = format!("pool:{pool}");
+            self.named
+                .entry(key)
+                .or_insert_with(|| register.enter(EntityKind::Pool, pool, &path, |_| ()));
+        }
+        Some(self.called(EntityKind::Pool, woken))
     }
 
     /// The process that holds a connection: `c2` is the second serving one's.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{EntityId, Table, Timeline};
+use model::{EntityId, EntityKind, Table, Timeline};
 
 use super::lanes::{Drawing, Lane};
 use super::people::People;
@@ -48,7 +48,11 @@ impl<'a> Tables<'a> {
                 continue;
             };
             let value = lane.value.as_deref();
-            let value = value.map(|who| people.called(table.entity, who));
+            let kind = match name {
+                "pool" | "waker" => EntityKind::Pool,
+                _ => table.entity,
+            };
+            let value = value.map(|who| people.called(kind, who));
             let about = people.about(lane, table.entity).into_iter();
             drawn.extend(about.map(|entity| Column {
                 table,

@@ -5,11 +5,17 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use rustix::process::Pid;
+use rustix::thread::{CpuSet, sched_setaffinity};
+
 use super::waits::{self, Group, OnDisk, Own};
 use super::*;
 
 mod asleep;
 mod kept;
+mod limits;
+mod loops;
+mod places;
 
 /// One at a time: each wants the CPUs.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -131,6 +137,11 @@ impl Counted {
         self.ns.iter().sum::<i64>() + self.queued()
     }
 
+    /// Neither on a CPU nor waiting for one, nor held by a quota.
+    fn blocked(&self) -> i64 {
+        self.ns[2..].iter().sum()
+    }
+
     fn queued(&self) -> i64 {
         self.queued_ns.iter().sum()
     }
@@ -185,6 +196,22 @@ fn watched(ledger: &mut Ledger, act: impl FnOnce() -> Own + Send) -> (Own, Count
         step.store(3, Ordering::SeqCst);
         let counted = Counted::between(&before, &after);
         (worker.join().expect("it did what it should"), counted)
+    })
+}
+
+/// Has a thread do something and look at its own books before and after, as it stands in no queue then.
+fn by_itself<T: Send>(ledger: &mut Ledger, act: impl FnOnce() -> T + Send) -> (T, Counted) {
+    std::thread::scope(|scope| {
+        let worker = scope.spawn(|| {
+            // A first event, since which it is known.
+            std::thread::sleep(Duration::from_millis(1));
+            let tid = rustix::thread::gettid().as_raw_nonzero().get() as u32;
+            let before = read(ledger, tid);
+            let done = act();
+            let after = read(ledger, tid);
+            (done, Counted::between(&before, &after))
+        });
+        worker.join().expect("it did what it should")
     })
 }
 
@@ -253,7 +280,7 @@ fn each_kind_of_wait_is_what_the_waiting_thread_knows_of_it() {
             "{name}: {expected}, and {}",
             counted.shown()
         );
-        let rest: i64 = counted.ns[1..].iter().sum::<i64>() - found;
+        let rest = counted.blocked() - found;
         assert!(
             agree(0, rest) || rest * 50 < expected,
             "{name}: {}",
@@ -279,16 +306,21 @@ impl Drop for Started {
     }
 }
 
-/// Something that wants a CPU all the time, on the second one.
-fn hog() -> Started {
-    let script = "taskset -pc 1 $$ > /dev/null; while :; do :; done";
-    Started::new(Command::new("sh").args(["-c", script]))
+/// Something that wants a CPU all the time.
+fn hog(cpu: usize) -> Started {
+    let script = format!("taskset -pc {cpu} $$ > /dev/null; while :; do :; done");
+    Started::new(Command::new("sh").args(["-c", &script]))
 }
 
-fn to_second_cpu() {
-    let mut cpus = rustix::thread::CpuSet::new();
-    cpus.set(1);
-    rustix::thread::sched_setaffinity(None, &cpus).expect("there are two");
+fn to_cpu(thread: Option<Pid>, cpu: usize) {
+    let mut cpus = CpuSet::new();
+    cpus.set(cpu);
+    sched_setaffinity(thread, &cpus).expect("there are two");
+}
+
+/// Blocked and ready for as long as the thread itself knows.
+fn is_right(own: &Own, counted: &Counted) -> bool {
+    agree(own.delay_ns, counted.queued()) && agree(own.blocked_ns(), counted.blocked())
 }
 
 #[test]
@@ -298,24 +330,20 @@ fn a_wait_for_a_cpu_is_held_against_who_has_it() {
     };
     let burn = || {
         waits::measured(|| {
-            to_second_cpu();
+            to_cpu(None, 1);
             waits::burn(Duration::from_millis(600));
             // Until it is looked at it waits no more.
             crate::limits::raise_priority();
         })
     };
     // What is started later is the target's too.
-    let hog = hog();
+    let hog = hog(1);
     as_target(&mut ledger, std::process::id());
     std::thread::sleep(Duration::from_millis(100));
     let (own, counted) = in_one_window(|| watched(&mut ledger, burn));
     println!("another's: {own:?}, {}", counted.shown());
     assert!(own.delay_ns > 100_000_000, "they shared: {own:?}");
-    assert!(
-        agree(own.delay_ns, counted.queued()),
-        "{own:?}, {}",
-        counted.shown()
-    );
+    assert!(is_right(&own, &counted), "{own:?}, {}", counted.shown());
     // Other tests of this process run at times.
     let others = counted.queued_ns[part(Role::Rest) as usize];
     assert!(others > counted.queued() / 2, "{}", counted.shown());
@@ -329,11 +357,7 @@ fn a_wait_for_a_cpu_is_held_against_who_has_it() {
         })
     });
     println!("its own: {own:?}, {}", counted.shown());
-    assert!(
-        agree(own.delay_ns, counted.queued()),
-        "{own:?}, {}",
-        counted.shown()
-    );
+    assert!(is_right(&own, &counted), "{own:?}, {}", counted.shown());
 }
 
 #[test]
@@ -341,7 +365,7 @@ fn what_the_target_waited_for_others_is_what_they_are_charged_with() {
     let Some((mut ledger, _alone)) = loaded() else {
         return;
     };
-    let (target, other) = (hog(), hog());
+    let (target, other) = (hog(1), hog(1));
     as_target(&mut ledger, target.0.id());
     let waited_and_charged = |ledger: &mut Ledger| {
         ledger.read(true).expect("it can be read");
@@ -368,87 +392,6 @@ fn what_the_target_waited_for_others_is_what_they_are_charged_with() {
         agree(0, uncharged.min(0)) && uncharged < waited / 5,
         "{charged} of {waited}"
     );
-}
-
-#[test]
-fn who_is_held_by_a_quota_is_told_from_who_waits_for_a_cpu() {
-    let Some((mut ledger, _alone)) = loaded() else {
-        return;
-    };
-    let limits = [
-        ("cpu.shares", "8192"),
-        ("cpu.cfs_period_us", "100000"),
-        ("cpu.cfs_quota_us", "20000"),
-    ];
-    let Some(group) = Group::new("cpu", &limits) else {
-        return skipped(
-            "there is no v1 hierarchy with the cpu controller that groups can be made in",
-        );
-    };
-    as_target(&mut ledger, std::process::id());
-    let (own, counted) = in_one_window(|| {
-        watched(&mut ledger, || {
-            waits::measured(|| {
-                group.enter();
-                waits::burn(Duration::from_millis(600));
-                group.leave();
-                // Until it is looked at it waits no more.
-                crate::limits::raise_priority();
-            })
-        })
-    });
-    println!("quota: {own:?}, {}", counted.shown());
-    assert!(own.delay_ns > 200_000_000, "it was held: {own:?}");
-    let both = counted.of(&["throttled"]) + counted.queued();
-    assert!(agree(own.delay_ns, both), "{own:?}, {}", counted.shown());
-}
-
-/// Says which file another process of this test is to read over and over.
-const REFAULTS: &str = "STALLSCOPE_TEST_REFAULTS";
-
-#[test]
-fn what_a_memory_limit_throws_out_is_waited_for_as_memory() {
-    if let Some(file) = std::env::var_os(REFAULTS) {
-        return waits::refault(file.as_ref());
-    }
-    let Some((mut ledger, _alone)) = loaded() else {
-        return;
-    };
-    let limits = [("memory.limit_in_bytes", "25165824")];
-    let Some(group) = Group::new("memory", &limits) else {
-        return skipped(
-            "there is no v1 hierarchy with the memory controller that groups can be made in",
-        );
-    };
-    let file = OnDisk::new("refaults", 40);
-    let name = std::thread::current()
-        .name()
-        .expect("tests have names")
-        .to_owned();
-    let mut again = Command::new(std::env::current_exe().expect("this is a program"));
-    let child = Started::new(again.args(["--exact", &name]).env(REFAULTS, file.path()));
-    group.take(child.0.id());
-    waits::tell(&file, "limited", &[]);
-    as_target(&mut ledger, child.0.id());
-    let tid = waits::told(&file, "tid");
-    let before = read(&mut ledger, tid[0] as u32);
-    waits::tell(&file, "go", &[]);
-    let own = waits::told(&file, "own");
-    let after = read(&mut ledger, tid[0] as u32);
-    drop(child);
-    let counted = Counted::between(&before, &after);
-    println!("refaults: {own:?} of its own, {}", counted.shown());
-    let both = counted.of(&[
-        "memory_fault",
-        "memory_read_write",
-        "memory_other",
-        "io_fault",
-        "io_read_write",
-    ]);
-    assert!(own[0] > 20_000_000, "it waited: {own:?}");
-    assert!(agree(own[0], both), "{own:?}, {}", counted.shown());
-    let for_memory = counted.of(&["memory_fault", "memory_read_write"]);
-    assert!(for_memory > 1_000_000, "{}", counted.shown());
 }
 
 /// A process whose first thread ends at once, while its second one burns for so long.

@@ -210,21 +210,26 @@ pub(super) fn refault(file: &Path) {
     // What is thrown out counts as memory that lacks once it had been used again and again
     // (mm/workingset.c).
     let (again, mut block) = (File::open(file).expect("it opens"), vec![0; 65_536]);
+    // Blocked in reads and in faults, ns.
     let mut use_it = |long: Duration| {
-        let end = Instant::now() + long;
+        let (mut blocked, end) = ([0, 0], Instant::now() + long);
         while Instant::now() < end {
-            for place in (0..mapped.bytes as u64).step_by(block.len()) {
-                (0..3).for_each(|_| drop(again.read_at(&mut block, place)));
-            }
-            mapped.touch(1, long);
+            let reads = measured(|| {
+                for place in (0..mapped.bytes as u64).step_by(block.len()) {
+                    (0..3).for_each(|_| drop(again.read_at(&mut block, place)));
+                }
+            });
+            let faults = measured(|| mapped.touch(1, long));
+            blocked[0] += reads.blocked_ns();
+            blocked[1] += faults.blocked_ns();
         }
+        blocked
     };
     use_it(Duration::from_secs(2));
     let tid = rustix::thread::gettid().as_raw_nonzero().get();
     leave(file, "tid", &[tid.into()]);
     spin_until("go");
-    let own = measured(|| use_it(4 * LONG));
-    leave(file, "own", &[own.blocked_ns()]);
+    leave(file, "own", &use_it(4 * LONG));
     // Until it is killed.
     burn(Duration::from_secs(60));
 }
@@ -325,6 +330,20 @@ impl Drop for Mapping {
 pub(crate) fn burn(long: Duration) {
     let end = Instant::now() + long;
     while Instant::now() < end {}
+}
+
+/// The same; how long it was kept from it by what lasts at least that long at a time.
+pub(super) fn burn_withheld(long: Duration, least: Duration) -> Duration {
+    let (mut last, mut withheld) = (Instant::now(), Duration::ZERO);
+    let end = last + long;
+    while last < end {
+        let now = Instant::now();
+        if now - last >= least {
+            withheld += now - last;
+        }
+        last = now;
+    }
+    withheld
 }
 
 /// A group of a v1 hierarchy, gone when it is dropped.

@@ -21,8 +21,8 @@ fn skipped(why: impl std::fmt::Display) {
 fn loaded(side: Side) -> Option<(Requests, MutexGuard<'static, ()>)> {
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     match Requests::load() {
-        Ok(requests) => {
-            let own = requests.assign(std::process::id(), side, 0);
+        Ok(mut requests) => {
+            let own = requests.assign(std::process::id(), Some(side), 0);
             own.expect("there is room for one");
             Some((requests, alone))
         }
@@ -272,6 +272,44 @@ fn a_request_that_comes_before_its_connection_is_accepted_has_waited_since_then(
 }
 
 #[test]
+fn what_keeps_an_idle_connection_alive_is_no_request() {
+    let Some((requests, _alone)) = loaded(Side::Server) else {
+        return;
+    };
+    let (mut server, mut client) = TcpStream::both();
+    for end in [&server, &client] {
+        rustix::net::sockopt::set_tcp_keepidle(end, Duration::from_secs(1)).expect("it is TCP");
+        rustix::net::sockopt::set_socket_keepalive(end, true).expect("it is a socket");
+    }
+    exchange(&mut server, &mut client, PAUSE);
+    let before = total(&requests);
+    std::thread::sleep(Duration::from_millis(1_300));
+    exchange(&mut server, &mut client, PAUSE);
+    let now = total(&requests);
+    assert_eq!(now.requests - before.requests, 1);
+    let took = Duration::from_nanos(now.ns - before.ns);
+    assert!(took < Duration::from_secs(1), "{took:?}");
+}
+
+#[test]
+fn a_process_that_loses_its_part_is_not_counted_further_on_connections_that_it_has() {
+    let Some((mut requests, _alone)) = loaded(Side::Server) else {
+        return;
+    };
+    let (mut server, mut client) = UnixStream::both();
+    let mut then = |side: Option<Side>, counted: u64| {
+        let assigned = requests.assign(std::process::id(), side, 0);
+        assigned.expect("there is room for one");
+        exchange(&mut server, &mut client, PAUSE);
+        assert_eq!(total(&requests).requests, counted, "{side:?}");
+    };
+    then(Some(Side::Server), 1);
+    then(Some(Side::Server), 2);
+    then(None, 2);
+    then(None, 2);
+}
+
+#[test]
 fn connections_get_accounts_of_their_own_and_those_can_be_taken_back() {
     let Some((requests, _alone)) = loaded(Side::Server) else {
         return;
@@ -334,7 +372,7 @@ fn to_time_some_requests_drawn_by_lot_does_not_bend_their_distribution() {
         return;
     };
     let mut some = Requests::load().expect("it was loaded a moment ago");
-    some.assign(std::process::id(), Side::Server, 0)
+    some.assign(std::process::id(), Some(Side::Server), 0)
         .expect("there is room for one");
     some.time(0.2);
     serve_unevenly(6, Duration::from_secs(3));

@@ -1,0 +1,105 @@
+//! What limits withhold, by the clocks of those that they hold.
+
+use std::sync::atomic::AtomicU64;
+
+use super::*;
+
+/// What a thread is kept from a CPU for at a time, when it is by a quota and not by others.
+const LEAST_WITHHELD: Duration = Duration::from_millis(12);
+
+#[test]
+fn who_is_held_by_a_quota_is_told_from_who_waits_for_a_cpu() {
+    let Some((mut ledger, _alone)) = loaded() else {
+        return;
+    };
+    // For a CPU it hardly waits.
+    let limits = [
+        ("cpu.shares", "262144"),
+        ("cpu.cfs_period_us", "100000"),
+        ("cpu.cfs_quota_us", "20000"),
+    ];
+    let Some(group) = Group::new("cpu", &limits) else {
+        return skipped(
+            "there is no v1 hierarchy with the cpu controller that groups can be made in",
+        );
+    };
+    as_target(&mut ledger, std::process::id());
+    let withheld_ns = AtomicU64::new(0);
+    let (own, counted) = in_one_window(|| {
+        watched(&mut ledger, || {
+            waits::measured(|| {
+                group.enter();
+                let withheld = waits::burn_withheld(Duration::from_millis(600), LEAST_WITHHELD);
+                withheld_ns.store(withheld.as_nanos() as u64, Ordering::SeqCst);
+                group.leave();
+                // Until it is looked at it waits no more.
+                crate::limits::raise_priority();
+            })
+        })
+    });
+    let withheld = withheld_ns.into_inner().cast_signed();
+    println!("quota: {withheld} of {own:?}, {}", counted.shown());
+    assert!(withheld > 200_000_000, "it was held: {own:?}");
+    let throttled = counted.of(&["throttled"]);
+    assert!(
+        agree(withheld, throttled) && agree(own.delay_ns, throttled + counted.queued()),
+        "{withheld} of {own:?}, {}",
+        counted.shown()
+    );
+    assert!(
+        agree(own.blocked_ns(), counted.blocked()),
+        "{}",
+        counted.shown()
+    );
+}
+
+/// Says which file another process of this test is to read over and over.
+const REFAULTS: &str = "STALLSCOPE_TEST_REFAULTS";
+
+#[test]
+fn what_a_memory_limit_throws_out_is_waited_for_as_memory() {
+    if let Some(file) = std::env::var_os(REFAULTS) {
+        return waits::refault(file.as_ref());
+    }
+    let Some((mut ledger, _alone)) = loaded() else {
+        return;
+    };
+    let limits = [("memory.limit_in_bytes", "25165824")];
+    let Some(group) = Group::new("memory", &limits) else {
+        return skipped(
+            "there is no v1 hierarchy with the memory controller that groups can be made in",
+        );
+    };
+    let file = OnDisk::new("refaults", 40);
+    let name = std::thread::current()
+        .name()
+        .expect("tests have names")
+        .to_owned();
+    let mut again = Command::new(std::env::current_exe().expect("this is a program"));
+    let child = Started::new(again.args(["--exact", &name]).env(REFAULTS, file.path()));
+    group.take(child.0.id());
+    waits::tell(&file, "limited", &[]);
+    as_target(&mut ledger, child.0.id());
+    let tid = waits::told(&file, "tid");
+    let before = read(&mut ledger, tid[0] as u32);
+    waits::tell(&file, "go", &[]);
+    let own = waits::told(&file, "own");
+    let after = read(&mut ledger, tid[0] as u32);
+    drop(child);
+    let counted = Counted::between(&before, &after);
+    println!("refaults: {own:?} of its own, {}", counted.shown());
+    let (by_read, by_fault) = (
+        counted.of(&["memory_read_write", "io_read_write"]),
+        counted.of(&["memory_fault", "io_fault"]),
+    );
+    assert!(own.iter().all(|it| *it > 20_000_000), "it waited: {own:?}");
+    assert!(
+        agree(own[0], by_read) && agree(own[1], by_fault),
+        "{own:?}, {}",
+        counted.shown()
+    );
+    let rest = counted.blocked() - by_read - by_fault;
+    assert!(agree(0, rest), "{}", counted.shown());
+    let for_memory = counted.of(&["memory_fault", "memory_read_write"]);
+    assert!(for_memory > 1_000_000, "{}", counted.shown());
+}

@@ -1,0 +1,111 @@
+//! Threads that are moved while they wait, and processes that come in the middle.
+
+use std::sync::atomic::AtomicBool;
+
+use super::*;
+
+/// A CPU clock, ns.
+fn cpu_ns(clock: rustix::time::ClockId) -> i64 {
+    let time = rustix::time::clock_gettime(clock);
+    time.tv_sec * 1_000_000_000 + time.tv_nsec
+}
+
+#[test]
+fn who_is_moved_while_it_waits_goes_on_waiting() {
+    let Some((mut ledger, _alone)) = loaded() else {
+        return;
+    };
+    // Wherever it is moved to, it waits.
+    let _hogs = [hog(0), hog(0), hog(1), hog(1)];
+    as_target(&mut ledger, std::process::id());
+    std::thread::sleep(Duration::from_millis(100));
+    let moves = AtomicU32::new(0);
+    let (own, counted) = in_one_window(|| {
+        by_itself(&mut ledger, || {
+            moves.store(0, Ordering::SeqCst);
+            let (thread, is_over) = (rustix::thread::gettid(), AtomicBool::new(false));
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    for cpu in [0, 1].into_iter().cycle() {
+                        if is_over.load(Ordering::SeqCst) {
+                            break;
+                        }
+                        to_cpu(Some(thread), cpu);
+                        moves.fetch_add(1, Ordering::SeqCst);
+                        std::thread::sleep(Duration::from_millis(2));
+                    }
+                });
+                waits::measured(|| {
+                    waits::burn(Duration::from_millis(600));
+                    is_over.store(true, Ordering::SeqCst);
+                    // Until it is looked at it waits no more.
+                    crate::limits::raise_priority();
+                })
+            })
+        })
+    });
+    let moves = moves.into_inner();
+    println!("{moves} moves: {own:?}, {}", counted.shown());
+    assert!(moves > 50 && own.delay_ns > 200_000_000, "{moves}: {own:?}");
+    assert!(is_right(&own, &counted), "{own:?}, {}", counted.shown());
+}
+
+/// A process that is forked now, has CPU 1 for so long and ends.
+fn forked(burns: Duration) -> libc::pid_t {
+    // SAFETY: the child calls what needs no lock that another thread may have held.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        to_cpu(None, 1);
+        let own = || cpu_ns(rustix::time::ClockId::ProcessCPUTime);
+        while own() < burns.as_nanos() as i64 {}
+        // SAFETY: it ends the child, which has nothing to lose.
+        unsafe { libc::_exit(0) }
+    }
+    assert!(child > 0, "one more process can be had");
+    child
+}
+
+/// The CPU time of a child, by the kernel, once it has ended; ns.
+fn used_ns(child: libc::pid_t) -> i64 {
+    // SAFETY: all zeroes is a usage.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: the child is ours, the usage lives through the call, the status is not asked for.
+    let ended = unsafe { libc::wait4(child, std::ptr::null_mut(), 0, &raw mut usage) };
+    assert_eq!(ended, child);
+    let ns = |time: libc::timeval| (time.tv_sec * 1_000_000 + time.tv_usec) * 1_000;
+    ns(usage.ru_utime) + ns(usage.ru_stime)
+}
+
+#[test]
+fn what_is_forked_in_the_middle_is_told_of_from_its_first_moment_to_its_last() {
+    let Some((mut ledger, _alone)) = loaded() else {
+        return;
+    };
+    let _equal = hog(1);
+    as_target(&mut ledger, std::process::id());
+    for _ in 0..8 {
+        let forked_at = crate::clock::boottime();
+        let child = forked(Duration::from_millis(40));
+        std::thread::sleep(Duration::from_millis(20));
+        let meanwhile = read(&mut ledger, child as u32);
+        let used = used_ns(child);
+        // It is reaped before it has left its CPU.
+        let last = (0..1_000).find_map(|_| {
+            std::thread::sleep(Duration::from_millis(1));
+            let mut last = None;
+            ledger.ended(|it| last = (it.tid == child as u32).then_some(*it).or(last));
+            last
+        });
+        let last = last.expect("its end is told");
+        let account = &last.account;
+        let known_since = account.known_since_ns;
+        let late_ns = ledger.time(known_since).ns_since(forked_at);
+        let ran = account.ns[0].cast_signed() - account.hidden_ns;
+        let all: u64 = account.ns.iter().chain(&account.queued_ns).sum();
+        println!("{ran} of {used} ns, known {late_ns} ns after it was forked");
+        assert_eq!(meanwhile.account.known_since_ns, known_since);
+        assert_eq!(all, last.until_ns - known_since, "{account:?}");
+        assert!((ran - used).abs() < 100_000, "{ran} of {used}");
+        assert!((0..20_000_000).contains(&late_ns), "{late_ns}");
+    }
+}

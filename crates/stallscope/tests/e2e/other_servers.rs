@@ -1,0 +1,279 @@
+//! Requests to servers that Stallscope knows nothing of, beside what those count who ask.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use analysis::RequestTimes;
+use model::{Report, Role};
+
+use crate::needs;
+use crate::place::{JSON, Place};
+use crate::postgres::{self, Postgres};
+use crate::process::{Ended, Running};
+
+/// Each connection's.
+const EACH: usize = 5_000;
+const CONNECTIONS: usize = 4;
+
+/// What was recorded of a server from before it was asked anything until after the last reply.
+struct Recorded {
+    report: Report,
+    served: RequestTimes,
+    ended: Ended,
+}
+
+/// Records the server at a port while `load` runs and `asks` asks; `None` where programs are not allowed.
+fn record(port: u16, load: &str, asks: impl FnOnce()) -> Option<Recorded> {
+    let place = Place::new();
+    let target = format!("port:{port}");
+    let script = format!(
+        "sleep 0.7; echo yes > begun; {load}; until [ -e asked ]; do sleep 0.1; done; sleep 0.3"
+    );
+    let words = [
+        "run", "-q", "--json", JSON, "--target", &target, "--", "sh", "-c", &script,
+    ];
+    let running = Running::start(place.stallscope(&words));
+    place.wait_for("begun");
+    asks();
+    place.write("asked", "yes");
+    let ended = running.end();
+    ended.status(0);
+    let report = place.report();
+    if let Some(why) = report.cost.programs["requests"].as_deref() {
+        needs::skip(&format!("programs in the kernel: {why}"));
+        return None;
+    }
+    let timeline = place.opened().timeline;
+    let served = RequestTimes::over(&timeline, "requests", Role::Target, timeline.window);
+    let served = served.expect("it was asked");
+    println!("{} requests, {} merged", served.requests, served.merged);
+    Some(Recorded {
+        report,
+        served,
+        ended,
+    })
+}
+
+impl Recorded {
+    #[track_caller]
+    fn counts(&self, asked: usize) -> &Self {
+        let (counted, asked) = (self.served.requests, asked as f64);
+        let apart = (counted - asked).abs();
+        assert!(apart <= asked / 1e3, "{counted} of {asked}");
+        self
+    }
+
+    fn is_pipelined(&self) -> bool {
+        let mut caveats = self.report.verdict.caveats.iter();
+        caveats.any(|it| it.gate == "gate.pipelined")
+    }
+}
+
+/// A port that nobody has.
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("there are ports");
+    listener.local_addr().expect("it has one").port()
+}
+
+/// Starts a server and waits until it can be asked.
+fn started(command: Command, port: u16) -> Running {
+    let server = Running::start(command);
+    let since = Instant::now();
+    while TcpStream::connect(("127.0.0.1", port)).is_err() {
+        assert!(
+            since.elapsed() < Duration::from_secs(20),
+            "no server at {port}"
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    server
+}
+
+fn redis(folder: &Path, port: u16) -> Running {
+    let mut command = Command::new("redis-server");
+    command.args(["--port", &port.to_string(), "--bind", "127.0.0.1"]);
+    command.args(["--save", "", "--dir"]).arg(folder);
+    started(command, port)
+}
+
+#[test]
+fn redis_is_asked_as_often_as_its_benchmark_says() {
+    if !needs::root() || !needs::program("redis-server") || !needs::program("redis-benchmark") {
+        return;
+    }
+    let _alone = postgres::alone();
+    let (place, port) = (Place::new(), free_port());
+    let _server = redis(place.path(), port);
+    let load = |how: &str| format!("redis-benchmark -p {port} -c {CONNECTIONS} -t get,set {how}");
+    // It asks for its settings before, and of each command so many.
+    let Some(recorded) = record(port, &load(&format!("-n {EACH}")), || ()) else {
+        return;
+    };
+    let done = recorded.ended.out_text();
+    let done = done.matches(&format!("{EACH} requests completed")).count();
+    assert_eq!(done, 2, "{}", recorded.ended);
+    recorded.counts(1 + 2 * EACH);
+    assert!(!recorded.is_pipelined(), "{:?}", recorded.report.verdict);
+
+    // What comes in one piece and is answered in one is one request: nobody can tell from outside.
+    let recorded = record(port, &load(&format!("-n {} -P 16", 16 * EACH)), || ());
+    let recorded = recorded.expect("as before");
+    recorded.counts(1 + 2 * EACH);
+}
+
+#[test]
+fn nginx_is_asked_as_often_as_its_clients_do() {
+    if !needs::root() || !needs::program("nginx") {
+        return;
+    }
+    let _alone = postgres::alone();
+    let (place, port) = (Place::new(), free_port());
+    // Sent in one piece and, from the file, in several.
+    let sizes = [100, 300_000];
+    for size in sizes {
+        place.write(&format!("{size}"), "x".repeat(size));
+    }
+    let folder = place.path().display();
+    let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+        .iter()
+        .map(|it| format!("{it}_temp_path {folder}/{it};\n"))
+        .collect();
+    // Connections end in between, and the last reply on them with them.
+    place.write(
+        "nginx.conf",
+        format!(
+            "daemon off;\nmaster_process off;\npid {folder}/pid;\nevents {{}}\nhttp {{\n\
+             access_log off;\nsendfile on;\nkeepalive_requests 400;\n{temporary}\
+             server {{ listen 127.0.0.1:{port}; root {folder}; }}\n}}\n"
+        ),
+    );
+    let mut nginx = Command::new("nginx");
+    nginx.args(["-e", "stderr", "-p"]).arg(place.path());
+    nginx.arg("-c").arg(place.path().join("nginx.conf"));
+    let _server = started(nginx, port);
+    let recorded = record(port, ":", || {
+        std::thread::scope(|scope| {
+            for number in 0..CONNECTIONS {
+                scope.spawn(move || ask_for_files(port, EACH / 4, sizes[number % 2]));
+            }
+        });
+    });
+    if let Some(recorded) = recorded {
+        recorded.counts(CONNECTIONS * (EACH / 4));
+        assert!(!recorded.is_pipelined(), "{:?}", recorded.report.verdict);
+    }
+}
+
+/// One after the other over one connection, as long as the server keeps it.
+fn ask_for_files(port: u16, count: usize, size: usize) {
+    let connect = || TcpStream::connect(("127.0.0.1", port)).expect("it listens");
+    let mut stream = connect();
+    let mut reply = vec![0; size + 4_096];
+    for _ in 0..count {
+        let request = format!("GET /{size} HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        stream.write_all(request.as_bytes()).expect("it is there");
+        let mut come = 0;
+        let head = loop {
+            let more = stream.read(&mut reply[come..]).expect("it is there");
+            assert!(more > 0, "it answers");
+            come += more;
+            let found = reply[..come].windows(4).position(|it| it == b"\r\n\r\n");
+            if let Some(head) = found {
+                break head + 4;
+            }
+        };
+        assert!(reply.starts_with(b"HTTP/1.1 200"), "it has the file");
+        let rest = head + size - come;
+        let end = stream.read_exact(&mut reply[come..come + rest]);
+        end.expect("it sends all of it");
+        let head = String::from_utf8_lossy(&reply[..head]).to_ascii_lowercase();
+        if head.contains("connection: close") {
+            stream = connect();
+        }
+    }
+}
+
+/// One message of PostgreSQL's protocol: how its front ends ask a statement.
+const STATEMENT: &[u8] = b"Q\x00\x00\x00\x0dselect 1\x00";
+
+/// A client of PostgreSQL that does not wait.
+struct Impatient(TcpStream);
+
+impl Impatient {
+    fn connect(postgres: &Postgres) -> Self {
+        let stream = TcpStream::connect(("127.0.0.1", postgres.port()));
+        let mut client = Self(stream.expect("it listens"));
+        let words = format!("user\0{}\0database\0bench\0\0", postgres.user());
+        let length = u32::try_from(8 + words.len()).expect("it is short");
+        let mut hello = length.to_be_bytes().to_vec();
+        hello.extend(0x3_0000_u32.to_be_bytes());
+        hello.extend(words.as_bytes());
+        client.0.write_all(&hello).expect("it is there");
+        client.wait(1);
+        client
+    }
+
+    fn ask(&mut self, statements: usize) {
+        let all = STATEMENT.repeat(statements);
+        self.0.write_all(&all).expect("it is there");
+    }
+
+    /// Until so many statements are done.
+    fn wait(&mut self, mut statements: usize) {
+        while statements > 0 {
+            let mut head = [0; 5];
+            self.0.read_exact(&mut head).expect("it answers");
+            let length = u32::from_be_bytes([head[1], head[2], head[3], head[4]]);
+            let mut rest = vec![0; length as usize - 4];
+            self.0.read_exact(&mut rest).expect("it answers");
+            assert_ne!(head[0], b'E', "{}", String::from_utf8_lossy(&rest));
+            statements -= usize::from(head[0] == b'Z');
+        }
+    }
+}
+
+#[test]
+fn statements_asked_for_before_the_ones_before_are_done_are_told_to_be_pipelined() {
+    if !needs::root() {
+        return;
+    }
+    let Some((postgres, _alone)) = postgres::running() else {
+        return;
+    };
+    let recorded = record(postgres.port(), ":", || {
+        let mut client = Impatient::connect(postgres);
+        for _ in 0..100 {
+            [250, 250, 50].iter().for_each(|it| client.ask(*it));
+            client.wait(550);
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    });
+    let Some(recorded) = recorded else {
+        return;
+    };
+    let RequestTimes {
+        requests, merged, ..
+    } = recorded.served;
+    assert!(merged > 0.5 * requests, "{merged} of {requests}");
+    assert!(recorded.is_pipelined(), "{:?}", recorded.report.verdict);
+    let mut signals = recorded.report.signals.iter();
+    assert!(
+        signals.all(|it| it.name != "throughput"),
+        "no rate of what cannot be counted"
+    );
+
+    // The same statements one after the other are counted one by one.
+    let recorded = record(postgres.port(), ":", || {
+        let mut client = Impatient::connect(postgres);
+        for _ in 0..EACH {
+            client.ask(1);
+            client.wait(1);
+        }
+    });
+    let recorded = recorded.expect("as before");
+    recorded.counts(1 + EACH);
+    assert!(!recorded.is_pipelined(), "{:?}", recorded.report.verdict);
+}
