@@ -24,28 +24,18 @@
 #include <bpf/bpf_tracing.h>
 #include "lib/channel.bpf.h"
 #include "lib/ended.bpf.h"
+#include "lib/kfunc.bpf.h"
 #include "lib/reading.bpf.h"
 #include "lib/said.bpf.h"
 #include "lib/set_reading.bpf.h"
 #include "lib/thread_page.bpf.h"
 #include "lib/wakeup.bpf.h"
 
-/* BPF_TASK_ITER_ALL_THREADS */
-#define ALL_THREADS 1
 
 /* Whether `read` is to tell of the others too. */
 __u32 wants_others;
 /* sched_clock() less CLOCK_BOOTTIME. */
 __s64 clock_ahead_ns;
-
-extern int bpf_iter_task_new(struct bpf_iter_task *it, struct task_struct *task,
-			     unsigned int flags) __ksym;
-extern struct task_struct *bpf_iter_task_next(struct bpf_iter_task *it) __ksym;
-extern void bpf_iter_task_destroy(struct bpf_iter_task *it) __ksym;
-extern void bpf_rcu_read_lock(void) __ksym;
-extern void bpf_rcu_read_unlock(void) __ksym;
-extern void bpf_preempt_disable(void) __ksym;
-extern void bpf_preempt_enable(void) __ksym;
 
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
@@ -89,7 +79,7 @@ static __always_inline void wake(struct task_struct *task)
 	struct thread *thread = thread_of(task, run_queue_of(bpf_get_smp_processor_id()));
 	struct run_queue *queue;
 	struct rq *rq;
-	__u64 now, waited = 0, from;
+	__u64 now, from;
 	bool was_blocked;
 	__u32 word;
 
@@ -110,10 +100,11 @@ static __always_inline void wake(struct task_struct *task)
 		leave_unseen(thread, queue, now, task->se.sum_exec_runtime);
 	if (thread->state == LEDGER_UNSEEN)
 		remember(thread, task);
-	/* It may be ready for longer, and woken once more: of the first time nobody told. */
+	/* Moved while it was half asleep, the scheduler has counted the rest of its sleep as a wait (since
+	 * 6.12, DELAY_DEQUEUE, commit 152e11f6df29). */
 	if (thread->state == LEDGER_BLOCKED)
-		waited = elapsed(thread->wait_apart_ns, wait_apart(thread, delay_at(task, now)));
-	waited = waited < elapsed(thread->since, now) ? waited : 0;
+		thread->miscounted_ns += elapsed(thread->wait_apart_ns,
+						 wait_apart(thread, delay_at(task, now)));
 	was_blocked = thread->state == LEDGER_BLOCKED;
 	from = thread->since;
 	word = was_blocked ? thread->word : 0;
@@ -121,18 +112,18 @@ static __always_inline void wake(struct task_struct *task)
 		word = thread->found.word;
 		from = thread->found.at;
 	}
-	close(thread, queue, rq->cpu, now - waited, 0);
+	close(thread, queue, rq->cpu, now, 0);
 	if (was_blocked)
-		note_wait(thread, from, now - waited);
+		note_wait(thread, from, now);
 	thread->state = LEDGER_QUEUED;
 	start_waiting(thread, queue, queue, rq->cpu, now);
 	step(thread);
 	step(queue);
 	count_as(&thread->member, rq->cpu, now, share_of_ready(task));
 	if (was_blocked && thread->waking.by)
-		count_wakeup(task, thread, from, now - waited);
+		count_wakeup(task, thread, from, now);
 	if (word)
-		end_said(task, thread, word, elapsed(from, now - waited));
+		end_said(task, thread, word, elapsed(from, now));
 }
 
 /* Here the waker runs; it is told again when the thread can be run. */

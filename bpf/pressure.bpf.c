@@ -13,6 +13,7 @@
  * one, and `readings` stands still.
  */
 #include "lib/kernel.bpf.h"
+#include "lib/kfunc.bpf.h"
 #include "pressure.h"
 
 /* A writer may be preempted in the middle of its update: then waiting longer does not help. */
@@ -77,15 +78,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct pressure_total);
 } total_by_place SEC(".maps");
-
-extern struct cgroup *bpf_cgroup_from_id(__u64 id) __ksym;
-extern void bpf_cgroup_release(struct cgroup *group) __ksym;
-extern int bpf_iter_css_new(struct bpf_iter_css *it, struct cgroup_subsys_state *start,
-			    unsigned int flags) __ksym;
-extern struct cgroup_subsys_state *bpf_iter_css_next(struct bpf_iter_css *it) __ksym;
-extern void bpf_iter_css_destroy(struct bpf_iter_css *it) __ksym;
-extern void bpf_rcu_read_lock(void) __ksym;
-extern void bpf_rcu_read_unlock(void) __ksym;
 
 /* Not set in a group that was removed and is still referred to, which may last (include/linux/cgroup-defs.h). */
 #define CSS_ONLINE 2

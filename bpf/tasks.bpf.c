@@ -11,12 +11,9 @@
  * then is marked, and left for the next reading (`torn`).
  */
 #include "lib/kernel.bpf.h"
+#include "lib/kfunc.bpf.h"
 #include "tasks.h"
 
-/* BPF_TASK_ITER_ALL_THREADS: process by process, each one's first thread first. */
-#define ALL_THREADS 1
-/* BPF_TASK_ITER_PROC_THREADS */
-#define THREADS_OF_PROCESS 2
 /* include/linux/sched.h; what memory such a thread has is borrowed. */
 #define PF_KTHREAD 0x00200000
 /* MM_FILEPAGES, MM_ANONPAGES, MM_SHMEMPAGES in include/linux/mm_types_task.h. */
@@ -58,15 +55,6 @@ __u32 processes;
 __u32 unplaced;
 __u32 threads_found;
 __u32 threads_unplaced;
-
-extern int bpf_iter_task_new(struct bpf_iter_task *it, struct task_struct *task,
-			     unsigned int flags) __ksym;
-extern struct task_struct *bpf_iter_task_next(struct bpf_iter_task *it) __ksym;
-extern void bpf_iter_task_destroy(struct bpf_iter_task *it) __ksym;
-extern struct task_struct *bpf_task_from_pid(int pid) __ksym;
-extern void bpf_task_release(struct task_struct *task) __ksym;
-extern void bpf_rcu_read_lock(void) __ksym;
-extern void bpf_rcu_read_unlock(void) __ksym;
 
 static __always_inline __u64 at_least_none(__s64 count)
 {

@@ -42,6 +42,7 @@ struct membership {
 /* Sets that processes, or threads alone (SETS_THREAD), were put into; what they fork inherits. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, SETS_MOST_MEMBERS);
 	__type(key, __u64);
 	__type(value, __u32);

@@ -5,6 +5,7 @@
 #ifndef STALLSCOPE_SET_READING_BPF_H
 #define STALLSCOPE_SET_READING_BPF_H
 
+#include "kfunc.bpf.h"
 #include "set.bpf.h"
 
 /* As many as `set_by_place`. */
@@ -21,10 +22,6 @@ __u32 sets;
 __u32 cpus;
 /* Whether this kernel counts what tasks stall for memory at all. */
 __u32 knows_memory;
-
-extern int bpf_iter_num_new(struct bpf_iter_num *it, int start, int end) __ksym;
-extern int *bpf_iter_num_next(struct bpf_iter_num *it) __ksym;
-extern void bpf_iter_num_destroy(struct bpf_iter_num *it) __ksym;
 
 /* A copy that nobody wrote to meanwhile. */
 static __always_inline bool copy_stall(const struct sets_stall *stall, struct sets_stall *copy)

@@ -70,6 +70,10 @@ struct thread {
 	__u64 run_time_ns;
 	/* When it last left a CPU: the scheduler's run-queue delay of it less ours. */
 	__u64 wait_apart_ns;
+	/* What the scheduler's run-queue delay is too long by, known to be wrong; modulo 2^64. */
+	__u64 miscounted_ns;
+	/* It waits for a CPU and the scheduler does not count that. */
+	__u64 unnoted;
 	struct ledger_account account;
 	/* Of the others: what those had who have ended, its process's threads and its children. */
 	__u64 ended_on_cpu_ns;
@@ -99,9 +103,10 @@ struct {
 	__type(value, struct thread);
 } thread_by_task SEC(".maps");
 
-/* What is known of processes that have a part; what they fork inherits it. */
+/* What is known of processes that have a part; what they fork inherits it. Only user space writes it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, LEDGER_MOST_PROCESSES);
 	__type(key, __u32);
 	__type(value, struct ledger_process);
@@ -192,6 +197,9 @@ static __always_inline void stop_waiting(struct thread *thread, struct run_queue
 		thread->counted = 0;
 		add_waiting(counted, now, -1);
 	}
+	if (thread->unnoted)
+		thread->miscounted_ns -= elapsed(thread->since, now);
+	thread->unnoted = 0;
 }
 
 /* Time of a class, and of the channel where the class has one. */
@@ -256,7 +264,7 @@ static __always_inline void close(struct thread *thread, struct run_queue *queue
 	thread->since = now;
 }
 
-/* The scheduler's run-queue delay of it less ours. */
+/* The scheduler's run-queue delay of it, where that is right, less ours. */
 static __always_inline __u64 wait_apart(const struct thread *thread, __u64 run_delay)
 {
 	const struct ledger_account *account = &thread->account;
@@ -264,7 +272,7 @@ static __always_inline __u64 wait_apart(const struct thread *thread, __u64 run_d
 
 	for (each = 0; each < LEDGER_HOLDERS; each++)
 		run_delay -= account->queued_ns[each];
-	return run_delay - account->ns[LEDGER_THROTTLED];
+	return run_delay - thread->miscounted_ns - account->ns[LEDGER_THROTTLED];
 }
 
 /* What the scheduler has counted when it leaves its CPU; `make_up` goes from there. */
@@ -328,6 +336,8 @@ static __always_inline void leave(struct task_struct *task, struct run_queue *qu
 	} else {
 		thread->state = LEDGER_QUEUED;
 		start_waiting(thread, queue, queue, cpu, now);
+		/* About to sleep and preempted before: sched_info_depart takes it for asleep. */
+		thread->unnoted = task->__state != 0;
 		share = share_of_ready(task);
 	}
 	step(thread);

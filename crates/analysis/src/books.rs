@@ -75,7 +75,9 @@ impl<'a> Books<'a> {
 
     /// Whether those of a thread are believed over a window; `None` where it has none there.
     pub(crate) fn hold(timeline: &Timeline, thread: EntityId, window: Window) -> Option<bool> {
-        timeline.series(&THREAD_LEDGER.name, thread, "known_since_ns")?;
+        // Who lived too short to be listed is told of in rows that cover no time of one thread.
+        let since = timeline.series(&THREAD_LEDGER.name, thread, "known_since_ns")?;
+        since.values().next()?;
         let Some(mut books) = Books::of(timeline, thread) else {
             return Some(false);
         };

@@ -2,7 +2,8 @@
 //!
 //! A stretch without change is bounded by a row at each end: when a value moves after rows were left
 //! out, the last unchanged one is written first, at the time at which it was last seen. So a straight
-//! line between two rows is always what happened.
+//! line between two rows is always what happened, and one along which a counter grows as time does can be
+//! left out as well.
 
 use model::{ColumnKind, EntityId, MISSING, Monotone, Rollback, Rows, Table, Timestamp};
 
@@ -64,6 +65,8 @@ pub(crate) struct LastSeen {
     counters: Vec<Option<Monotone>>,
     /// Whether `values` at `time` still stands unwritten.
     unwritten: bool,
+    /// The counter that has grown as time did since the row before, and nothing else.
+    along: Option<usize>,
     /// Up to which restatement it was written.
     restated: u32,
 }
@@ -76,6 +79,7 @@ impl LastSeen {
             values: vec![MISSING; width],
             counters: vec![None; width],
             unwritten: false,
+            along: None,
             restated: 0,
         }
     }
@@ -132,11 +136,42 @@ impl LastSeen {
             self.finish(intake);
             self.values.copy_from_slice(&held);
             self.time = time;
+            self.along = None;
             intake.rows.push(time, self.entity, &held);
         } else {
+            if self.along.take().is_some() {
+                self.finish(intake);
+            }
             self.unchanged(time);
         }
         intake.held = held;
+    }
+
+    /// The same of a reading of times, in ns: one counter of which may be all of the time since the reading
+    /// before. Then it is on a straight line, and is written when that ends.
+    pub(crate) fn take_times(&mut self, time: Timestamp, values: &[i64], intake: &mut Intake) {
+        let grown = self
+            .grown_as_time(time, values)
+            .filter(|_| self.restated == intake.restated);
+        let Some(index) = grown else {
+            self.take(time, values, intake);
+            return;
+        };
+        if self.along != Some(index) {
+            self.finish(intake);
+            self.along = Some(index);
+        }
+        self.values[index] = self.hold(index, values[index], &mut intake.corrections[index]);
+        self.unchanged(time);
+    }
+
+    /// The only value that changed, if it grew by the time that passed.
+    fn grown_as_time(&self, time: Timestamp, values: &[i64]) -> Option<usize> {
+        let mut pairs = self.values.iter().zip(values);
+        let index = pairs.position(|(before, now)| before != now)?;
+        let grown = values[index].checked_sub(self.values[index])?;
+        let alone = pairs.all(|(before, now)| before == now);
+        (alone && grown == time.ns_since(self.time)).then_some(index)
     }
 
     /// Notes that nothing changed up to `time`.
@@ -212,6 +247,64 @@ mod tests {
         last.finish(&mut intake);
         assert_eq!(written(&intake).last(), Some(&(6, vec![9, 7])));
         assert_eq!(intake.rows.len(), 4);
+    }
+
+    #[test]
+    fn of_a_counter_that_grows_as_time_does_the_ends_of_the_line_are_written() {
+        let mut intake = Intake::new(&TABLE);
+        let mut last = LastSeen::new(EntityId(0), 2);
+        for (time, n, g) in [
+            (1, 5, 7),
+            (3, 7, 7),
+            (4, 8, 7),
+            (8, 12, 7),
+            (9, 12, 7),
+            (10, 13, 8),
+        ] {
+            last.take_times(at(time), &[n, g], &mut intake);
+        }
+        let lines = [
+            (1, vec![5, 7]),
+            (8, vec![12, 7]),
+            (9, vec![12, 7]),
+            (10, vec![13, 8]),
+        ];
+        assert_eq!(written(&intake), lines);
+        last.take_times(at(12), &[15, 8], &mut intake);
+        intake.restate();
+        last.take_times(at(13), &[16, 8], &mut intake);
+        last.finish(&mut intake);
+        let since = [(12, vec![15, 8]), (13, vec![16, 8])];
+        assert_eq!(written(&intake)[lines.len()..], since, "a loss ends it too");
+    }
+
+    #[test]
+    fn when_another_counter_takes_over_the_line_has_a_corner() {
+        static BOTH: &[Column] = &[
+            Column::counter("a", Unit::Nanoseconds, "A.", "s"),
+            Column::counter("b", Unit::Nanoseconds, "B.", "s"),
+        ];
+        static TIMES: Table = Table::new("t", EntityKind::Machine, "", BOTH);
+        let mut intake = Intake::new(&TIMES);
+        let mut last = LastSeen::new(EntityId(0), 2);
+        for (time, a, b) in [
+            (1, 0, 0),
+            (3, 2, 0),
+            (5, 4, 0),
+            (6, 4, 1),
+            (8, 4, 3),
+            (9, 4, 3),
+        ] {
+            last.take_times(at(time), &[a, b], &mut intake);
+        }
+        last.finish(&mut intake);
+        let corners = [
+            (1, vec![0, 0]),
+            (5, vec![4, 0]),
+            (8, vec![4, 3]),
+            (9, vec![4, 3]),
+        ];
+        assert_eq!(written(&intake), corners);
     }
 
     #[test]

@@ -342,10 +342,23 @@ impl Books {
             .chain([&mut self.kept.intake, &mut self.events.intake])
     }
 
+    /// Bytes of the kernel's memory that all of it takes now.
+    pub(crate) fn kernel_bytes(&self) -> Option<u64> {
+        self.programs.kernel_bytes()
+    }
+
     /// Looks at the scheduler's clock anew.
     pub(crate) fn calibrate(&mut self) {
         // Without it the clock drifts by 0.2 us in 10 s: the old offset serves until the next time.
         let _ = self.programs.calibrate();
+    }
+
+    /// Writes how far those have come who sleep on, before rows are handed on: what is not written by then is
+    /// lost in a crash.
+    pub(crate) fn write_out(&mut self) {
+        let [threads, _] = &mut self.intakes;
+        let sleepers = self.threads.values_mut();
+        sleepers.for_each(|it| it.last.finish(threads));
     }
 
     /// Ends all series; how the accounts agreed.
@@ -412,7 +425,7 @@ impl Thread {
         self.last.begin(since, &row, intake);
         let times = &mut row[..CLASSES + HOLDERS];
         carry_over(times, &self.last.values()[..CLASSES + HOLDERS]);
-        self.last.take(until, &row, intake);
+        self.last.take_times(until, &row, intake);
     }
 
     /// Compares how both accounts have grown since they last stood still.

@@ -39,6 +39,8 @@ mod pulse;
 pub mod queues;
 mod registry;
 mod requests;
+#[cfg(test)]
+mod requirement;
 mod root;
 mod sampler;
 mod schedule;

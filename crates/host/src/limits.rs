@@ -6,8 +6,10 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::thread::CapabilitySet;
 
 use crate::Error;
+use crate::privileges::has;
 
 /// So many descriptors are left to the recording's own files, and to what is read once and closed.
 const RESERVE: u64 = 64;
@@ -125,7 +127,7 @@ fn is_among_the_last(number: RawFd, limit: Option<u64>, share: Share) -> bool {
 /// make later allocations fail.
 pub fn lock_memory() -> bool {
     let unlimited = getrlimit(Resource::Memlock).current.is_none();
-    let may = unlimited || has_capability(CAP_IPC_LOCK);
+    let may = unlimited || has(CapabilitySet::IPC_LOCK);
     let flags = rustix::mm::MlockAllFlags::CURRENT
         | rustix::mm::MlockAllFlags::FUTURE
         | rustix::mm::MlockAllFlags::ONFAULT;
@@ -147,17 +149,6 @@ pub fn raise_priority() -> &'static str {
         return "nice -10";
     }
     "normal"
-}
-
-/// linux/capability.h
-const CAP_IPC_LOCK: u32 = 14;
-
-fn has_capability(number: u32) -> bool {
-    let status = std::fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
-    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
-    effective
-        .and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok())
-        .is_some_and(|set| set >> number & 1 == 1)
 }
 
 #[cfg(test)]

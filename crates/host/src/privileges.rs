@@ -53,8 +53,12 @@ pub fn give_up_all_but(duty: Duty) {
 
 /// Whether the calling thread may enter the namespaces of others.
 pub(crate) fn may_enter() -> bool {
-    rustix::thread::capabilities(None)
-        .is_ok_and(|sets| sets.effective.contains(CapabilitySet::SYS_ADMIN))
+    has(CapabilitySet::SYS_ADMIN)
+}
+
+/// Whether the calling thread has a capability.
+pub(crate) fn has(capability: CapabilitySet) -> bool {
+    rustix::thread::capabilities(None).is_ok_and(|sets| sets.effective.contains(capability))
 }
 
 #[cfg(test)]

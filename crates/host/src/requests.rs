@@ -9,9 +9,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use model::{Entity, EntityId, EntityKind, GapReason, Role, Timestamp};
 use sensors::request::{CALLS, FIRST_BUCKET, REQUESTS, WIDTH};
 
-use crate::bpf::Refusal;
 use crate::bpf::requests::{Account, CONNECTIONS, Owner, Requests, SERVICES, Side};
-use crate::capabilities::has_first_pids;
+use crate::bpf::{Refusal, with_first_pids};
 use crate::clock::boottime;
 use crate::gaps::Gaps;
 use crate::intake::{Intake, LastSeen};
@@ -81,11 +80,7 @@ impl Meters {
     /// # Errors
     /// Why they cannot be had here.
     pub(crate) fn load() -> Result<Self, Refusal> {
-        if !has_first_pids() {
-            return Err(Refusal::new(
-                "processes have other numbers in this PID namespace than in the kernel (in a container: --pid=host)",
-            ));
-        }
+        with_first_pids()?;
         Ok(Self {
             programs: Requests::load()?,
             parts: HashMap::new(),
@@ -97,6 +92,11 @@ impl Meters {
             drops_said: 0,
             most_timed: most_timed(),
         })
+    }
+
+    /// Bytes of the kernel's memory that its programs take, without what is kept of each connection.
+    pub(crate) fn kernel_bytes(&self) -> Option<u64> {
+        self.programs.kernel_bytes()
     }
 
     /// Tells the programs who has which part, where that has changed.

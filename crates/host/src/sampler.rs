@@ -11,7 +11,7 @@ mod part;
 use std::os::fd::BorrowedFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use model::{Cost, Entity, EntityId, EntityKind, Table, Timestamp, Window};
+use model::{Cost, Entity, EntityId, EntityKind, MISSING, Table, Timestamp, Window};
 use sensors::{Facts, Scope, Sensor};
 
 use crate::Error;
@@ -51,6 +51,8 @@ const CONNECTION_TICKS: u64 = ticks_of(sensors::CONNECTION_PERIOD);
 const LEDGER_REST_TICKS: u64 = ticks_of(sensors::ledger::REST_PERIOD);
 /// The scheduler's clocks are compared with ours this often, in ticks: they drift by 20 ns a second.
 const CALIBRATION_TICKS: u64 = 100;
+/// How much memory recording takes is looked at this often, in ticks.
+const MEMORY_TICKS: u64 = 100;
 /// A clock reading serves for rows read within this time of it.
 const STAMP_NS: i64 = 500_000;
 
@@ -78,6 +80,8 @@ pub struct Sampler {
     started: Timestamp,
     start_cpu_ns: i64,
     missed: i64,
+    /// Bytes that this process has resident, and that programs take of the kernel's.
+    memory: (i64, i64),
     cost: Cost,
 }
 
@@ -173,6 +177,7 @@ impl Sampler {
             started: now,
             start_cpu_ns,
             missed: 0,
+            memory: (MISSING, MISSING),
             cost,
         };
         Ok((sampler, tell, give))
@@ -250,6 +255,9 @@ impl Sampler {
         self.sample(Look::Due);
         if self.due.every(FILESYSTEM_TICKS) {
             self.filesystems.sample(now);
+        }
+        if self.due.every(MEMORY_TICKS) {
+            self.weigh();
         }
         self.note_self(now, lateness_ns);
         if self.budget.is_due(self.due.tick) {

@@ -281,14 +281,11 @@ impl Stalls {
             }
             is_there
         });
-        let totals = match self.programs.read_totals() {
-            Ok(totals) => totals,
-            Err(refusal) => {
-                say_failed(sensors::pressure::CGROUP.table, &refusal, gaps);
-                return;
-            }
-        };
-        for total in totals {
+        if let Err(refusal) = self.programs.read_totals() {
+            say_failed(sensors::pressure::CGROUP.table, &refusal, gaps);
+            return;
+        }
+        for total in self.programs.totals() {
             let is_watched = |it: &Option<Watched>| it.as_ref().is_some_and(|it| it.id == total.id);
             if let Some(entity) = cgroups.entity(total.id)
                 && !self.watched.iter().any(is_watched)
@@ -300,6 +297,11 @@ impl Stalls {
                 seen.take(now, &row, intake);
             }
         }
+    }
+
+    /// Bytes of the kernel's memory that its programs take.
+    pub(crate) fn kernel_bytes(&self) -> Option<u64> {
+        self.programs.kernel_bytes()
     }
 
     /// Looks at the scheduler's clocks anew.

@@ -63,10 +63,8 @@ fn what_keeps_threads_in_the_kernel_adds_up_to_their_ledger() {
     let Some(recorded) = recorded else {
         return;
     };
-    let (threads, kept) = (
-        recorded.series("thread_ledger"),
-        recorded.series("kernel_wait"),
-    );
+    let threads = recorded.series("thread_ledger");
+    let kept = recorded.series("kernel_wait");
     let table = &sensors::ledger::THREAD_LEDGER;
     let place = |name| table.position(name).expect("it is a column");
     let columns = place("memory_other_ns")..place("futex_ns");

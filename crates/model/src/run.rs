@@ -310,6 +310,12 @@ pub struct Cost {
     pub memory_locked: bool,
     /// The priority that the sampler had: `SCHED_RR 1`, `nice -10`, `normal`.
     pub priority: String,
+    /// The most memory that the recorder had resident, bytes; 0 where an older version recorded.
+    #[serde(default)]
+    pub resident_bytes: i64,
+    /// The most of the kernel's memory that programs took, by name, bytes.
+    #[serde(default)]
+    pub kernel_bytes: BTreeMap<String, i64>,
     /// Readings that ran back and were held, by `table.column`.
     pub corrections: BTreeMap<String, u64>,
     /// Programs in the kernel by name, and why those that were not used could not be.

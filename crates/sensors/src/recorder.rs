@@ -68,6 +68,19 @@ static RECORDER_COLUMNS: &[Column] = &[
         "Factor on the periods of all but machine, target and generator, above 1 where sampling costs too much.",
         "the sampler",
     ),
+    Column::gauge(
+        "resident_bytes",
+        Unit::Bytes,
+        "Memory of the recorder, resident; looked at every 10 s.",
+        "/proc/self/status VmRSS",
+    ),
+    Column::gauge(
+        "kernel_bytes",
+        Unit::Bytes,
+        "Memory of the kernel's that the recorder's programs and their maps take, with what is kept of each thread \
+         (reckoned) and without what is kept of each connection that is measured; looked at every 10 s.",
+        "/proc/self/fdinfo memlock",
+    ),
 ];
 
 /// How often the sampler wakes.

@@ -31,6 +31,14 @@ describe("how it was measured", () => {
       "2,000 intervals of threads compared, 1 (0.1 %) further apart than 20 us and 0.1 %; the worst 3.00 ms",
     );
     expect(withLedger["Switches and wake-ups made up for"]).toMatch(/^12; /);
+    const kernel_bytes = { ledger: 12 * 2 ** 20, tasks: 8 * 2 ** 20 };
+    const withMemory = Object.fromEntries(
+      costFacts({ ...page.report.cost, wall_ns: 1e10, resident_bytes: 31 * 2 ** 20, kernel_bytes }),
+    );
+    expect(withMemory["Memory resident"]).toBe("31.0 MiB at most");
+    expect(withMemory["Memory of programs in the kernel"]).toBe(
+      "20.0 MiB at most: ledger 12.0 MiB, tasks 8.00 MiB",
+    );
     const unclosed = costFacts({ ...page.report.cost, cpu_ns: 0, wall_ns: 0, ticks: 0 });
     expect(unclosed, "nothing that is not known stands as zero").toHaveLength(1);
     const facts = Object.fromEntries(identityFacts({ ...page, complete: false }));

@@ -1,6 +1,6 @@
 // How a recording was measured, as facts to be listed: who made it, what it cost, what it did not see.
 
-import { duration, instant, integer, percent, rate } from "../data/format";
+import { bytes, duration, instant, integer, percent, rate } from "../data/format";
 import { reasonOf } from "../data/gaps";
 import type { Cost, Gap, Page, Report, WorkloadRun } from "../data/page.gen";
 import type { Recording, Tables } from "../data/recording";
@@ -95,6 +95,7 @@ export function costFacts(cost: Cost): Fact[] {
     ["Period of the target's threads", `${duration(cost.fast_period_ns)} at the end`],
     ["Priority", cost.priority],
     ["Memory locked", cost.memory_locked ? "yes" : "no"],
+    ...memoryFacts(cost),
     [
       "Counters that ran back, held",
       corrections.length === 0
@@ -103,6 +104,19 @@ export function costFacts(cost: Cost): Fact[] {
     ],
     ...agreementFacts(cost),
   ];
+}
+
+/** How much memory recording took; nothing where an older version recorded. */
+function memoryFacts(cost: Cost): Fact[] {
+  const facts: Fact[] = [];
+  if (cost.resident_bytes) facts.push(["Memory resident", `${bytes(cost.resident_bytes)} at most`]);
+  const programs = Object.entries(cost.kernel_bytes ?? {});
+  if (programs.length > 0) {
+    const sum = programs.reduce((sum, [, taken]) => sum + taken, 0);
+    const each = programs.map(([name, taken]) => `${name} ${bytes(taken)}`).join(", ");
+    facts.push(["Memory of programs in the kernel", `${bytes(sum)} at most: ${each}`]);
+  }
+  return facts;
 }
 
 /** How the ledger of threads agreed with the scheduler's own counts; nothing where there was none. */

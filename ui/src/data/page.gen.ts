@@ -349,6 +349,12 @@ export interface Cost {
    */
   fast_period_ns: number;
   /**
+   * The most of the kernel's memory that programs took, by name, bytes.
+   */
+  kernel_bytes?: {
+    [k: string]: number;
+  };
+  /**
    * Wake-ups later than half a period.
    */
   late_ticks: number;
@@ -374,6 +380,10 @@ export interface Cost {
   programs?: {
     [k: string]: string | null;
   };
+  /**
+   * The most memory that the recorder had resident, bytes; 0 where an older version recorded.
+   */
+  resident_bytes?: number;
   /**
    * Wake-ups of the sampler.
    */

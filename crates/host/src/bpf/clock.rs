@@ -14,10 +14,10 @@ use libbpf_rs::libbpf_sys::{
     PERF_SAMPLE_TIME, PERF_TYPE_SOFTWARE, bpf_perf_event_ret, perf_buffer, perf_buffer__consume,
     perf_buffer__free, perf_buffer__new_raw, perf_event_attr, perf_event_header,
 };
-use libbpf_rs::skel::{OpenSkel as _, SkelBuilder as _};
+use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
 
-use super::Refusal;
 use super::skeletons::clock::{ClockSkel, ClockSkelBuilder};
+use super::{Refusal, footprint};
 
 /// Runs on each CPU: of so many one is surely not interrupted between its two clocks.
 const TRIES: usize = 20;
@@ -83,6 +83,11 @@ impl SchedulerClock {
             events,
             clocks,
         })
+    }
+
+    /// Bytes of the kernel's that it takes.
+    pub(super) fn kernel_bytes(&self) -> Option<u64> {
+        footprint::of(self.program.object())
     }
 
     /// The clock of each CPU as of now.

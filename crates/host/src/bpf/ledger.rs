@@ -11,13 +11,13 @@ use sensors::syscall;
 use sensors::wait_event::{self, WaitClass};
 
 use super::clock::SchedulerClock;
-use super::mapped::Mapped;
+use super::mapped::{Filled, Mapped};
 use super::per_cpu::PerCpu;
 use super::skeletons::ledger::types::{
     ledger_account, ledger_ended, ledger_other, ledger_record, run_queue,
 };
 use super::skeletons::ledger::{LedgerSkel, LedgerSkelBuilder, OpenLedgerSkel};
-use super::{Refusal, attached, quietly};
+use super::{Refusal, at_most_threads, attached, footprint, quietly};
 use crate::words::WordPlace;
 
 mod places;
@@ -41,9 +41,9 @@ pub(crate) type Account = ledger_account;
 pub(crate) type Ended = ledger_ended;
 
 /// Threads that may end on one CPU between two readings: 10,000 a second, and less on machines of many
-/// CPUs, where all of them together take this much room.
+/// CPUs, where all of them together have this much room (5.5 MB of the kernel's and of ours).
 const ENDED_PER_CPU: usize = 1_024;
-const MOST_ENDED: usize = 65_536;
+const MOST_ENDED: usize = 16_384;
 
 /// Classes of sleeps, as the program numbers them (enum ledger_class).
 mod asleep {
@@ -85,8 +85,8 @@ pub(crate) struct Ledger {
     cpus: usize,
     /// The scheduler's clock less CLOCK_BOOTTIME, ns.
     ahead_ns: i64,
-    records: Mapped<Record>,
-    others: Mapped<Other>,
+    records: Filled<Record>,
+    others: Filled<Other>,
     ended: Mapped<Ended>,
     /// Of each CPU: the turn up to which it was read who ended there.
     turns: Vec<u64>,
@@ -159,16 +159,21 @@ impl Ledger {
         let places = (cpus * MOST_SETS) as u32;
         open.maps.set_by_place.set_max_entries(places)?;
         open.maps.stall_by_place.set_max_entries(places)?;
+        let maps = &mut open.maps;
+        let near = at_most_threads(maps.record_by_place.max_entries());
+        maps.record_by_place.set_max_entries(near)?;
+        let others = at_most_threads(maps.other_by_place.max_entries());
+        maps.other_by_place.set_max_entries(others)?;
         let mut programs = open.load()?;
         let clock = SchedulerClock::load(cpus)?;
         let links = attached(programs.object_mut())?;
         let maps = &programs.maps;
         let mut ledger = Self {
-            records: mapped(&maps.record_by_place)?,
-            others: mapped(&maps.other_by_place)?,
-            ended: mapped(&maps.ended_by_place)?,
+            records: Filled::new(&maps.record_by_place)?,
+            others: Filled::new(&maps.other_by_place)?,
+            ended: Mapped::new(&maps.ended_by_place)?,
             turns: vec![0; cpus],
-            stalls: mapped(&maps.stall_by_place)?,
+            stalls: Mapped::new(&maps.stall_by_place)?,
             places: Places::default(),
             online: cpus,
             _links: links,
@@ -230,6 +235,8 @@ impl Ledger {
         let unnamed = self.name_places()?;
         let variables = self.programs.maps.bss_data.as_deref();
         let found = variables.ok_or_else(no_variables)?;
+        self.records.reach(found.records as usize)?;
+        self.others.reach(found.others as usize)?;
         Ok(Missed {
             unplaced: found.unplaced.into(),
             torn: found.torn.into(),
@@ -308,6 +315,13 @@ impl Ledger {
         ]
     }
 
+    /// Bytes of the kernel's that they take now; what is kept of each thread is reckoned for all there are.
+    pub(crate) fn kernel_bytes(&self) -> Option<u64> {
+        let of_thread = self.programs.maps.thread_by_task.value_size();
+        let own = footprint::of(self.programs.object())? + self.clock.kernel_bytes()?;
+        Some(own + footprint::of_threads(of_thread)?)
+    }
+
     /// What was lost so far.
     pub(crate) fn lost(&self) -> Result<Lost, Refusal> {
         let map = &self.programs.maps.run_queue_by_cpu;
@@ -323,10 +337,6 @@ impl Ledger {
         }
         Ok(lost)
     }
-}
-
-fn mapped<T: Copy>(map: &impl MapCore) -> Result<Mapped<T>, Refusal> {
-    Mapped::new(map.as_fd(), map.max_entries() as usize, map.value_size())
 }
 
 /// Tells the program what the numbers of system calls mean.

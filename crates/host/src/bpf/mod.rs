@@ -5,6 +5,7 @@
 
 mod clock;
 pub(crate) mod fold;
+mod footprint;
 pub(crate) mod ledger;
 mod mapped;
 mod per_cpu;
@@ -108,6 +109,15 @@ pub(crate) fn with_first_pids() -> Result<(), Refusal> {
     Err(Refusal::new(
         "processes have other numbers in this PID namespace than in the kernel (in a container: --pid=host)",
     ))
+}
+
+/// So many values for threads or processes, or as many as this machine may ever have: a small one has less
+/// memory for them.
+fn at_most_threads(values: u32) -> u32 {
+    let most = std::fs::read_to_string("/proc/sys/kernel/threads-max");
+    let most = most.ok().and_then(|text| text.trim().parse().ok());
+    // Not told, it is a machine like others.
+    values.min(most.unwrap_or(values)).max(1)
 }
 
 /// What libbpf has to say while a program is loaded.

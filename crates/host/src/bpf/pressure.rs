@@ -2,23 +2,22 @@
 //! account of it (`bpf/pressure.bpf.c`).
 
 use std::mem::MaybeUninit;
-use std::os::fd::AsFd as _;
 
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::Enum;
-use libbpf_rs::skel::{OpenSkel as _, SkelBuilder as _};
+use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
 use libbpf_rs::{MapCore as _, MapFlags, ProgramInput, ProgramMut, num_possible_cpus};
 use model::{MISSING, Timestamp};
 
 use super::clock::{CpuClock, SchedulerClock};
 use super::fold::STATES;
-use super::mapped::Mapped;
+use super::mapped::{Filled, Mapped};
 use super::per_cpu::PerCpu;
 use super::skeletons::pressure::types::{
     pressure_cpu, pressure_stall, pressure_total, pressure_watched,
 };
 use super::skeletons::pressure::{PressureSkel, PressureSkelBuilder};
-use super::{Refusal, quietly};
+use super::{Refusal, footprint, quietly};
 
 /// Groups that are read CPU by CPU, the machine among them (PRESSURE_MOST_WATCHED).
 pub(crate) const MOST_WATCHED: usize = 64;
@@ -44,7 +43,7 @@ pub(crate) struct Pressure {
     cpus: usize,
     watched: Mapped<pressure_watched>,
     stalls: Mapped<Stall>,
-    totals: Mapped<Total>,
+    totals: Filled<Total>,
     /// Where the CPUs' times are, and which CPUs are online.
     places: Vec<(pressure_cpu, bool)>,
     /// The kernel's numbers of the states.
@@ -89,19 +88,10 @@ impl Pressure {
             .set_max_entries(slots as u32)?;
         let programs = open.load()?;
         let maps = &programs.maps;
-        let (watched, stalls, totals) = (
-            &maps.watched_by_slot,
-            &maps.stall_by_slot_and_cpu,
-            &maps.total_by_place,
-        );
         let mut pressure = Self {
-            watched: Mapped::new(watched.as_fd(), MOST_WATCHED, watched.value_size())?,
-            stalls: Mapped::new(stalls.as_fd(), slots, stalls.value_size())?,
-            totals: Mapped::new(
-                totals.as_fd(),
-                totals.max_entries() as usize,
-                totals.value_size(),
-            )?,
+            watched: Mapped::new(&maps.watched_by_slot)?,
+            stalls: Mapped::new(&maps.stall_by_slot_and_cpu)?,
+            totals: Filled::new(&maps.total_by_place)?,
             clock: SchedulerClock::load(cpus)?,
             places: vec![(pressure_cpu::default(), true); cpus],
             cpus,
@@ -126,6 +116,11 @@ impl Pressure {
         pressure.find_places()?;
         pressure.calibrate()?;
         Ok(pressure)
+    }
+
+    /// Bytes of the kernel's that they take.
+    pub(crate) fn kernel_bytes(&self) -> Option<u64> {
+        Some(footprint::of(self.programs.object())? + self.clock.kernel_bytes()?)
     }
 
     /// CPUs that each group has times on.
@@ -207,15 +202,19 @@ impl Pressure {
     }
 
     /// Reads the kernel's own folds of all groups.
-    pub(crate) fn read_totals(&self) -> Result<impl Iterator<Item = Total>, Refusal> {
+    pub(crate) fn read_totals(&mut self) -> Result<(), Refusal> {
         run(&self.programs.progs.totals)?;
-        let found = self
-            .programs
-            .maps
-            .bss_data
-            .as_deref()
-            .map_or(0, |it| it.groups);
-        Ok((0..found as usize).filter_map(|place| self.totals.get(place)))
+        self.totals.reach(self.groups())
+    }
+
+    /// Those that were last read.
+    pub(crate) fn totals(&self) -> impl Iterator<Item = Total> {
+        (0..self.groups()).filter_map(|place| self.totals.get(place))
+    }
+
+    fn groups(&self) -> usize {
+        let variables = self.programs.maps.bss_data.as_deref();
+        variables.map_or(0, |it| it.groups) as usize
     }
 }
 

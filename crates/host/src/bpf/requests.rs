@@ -10,7 +10,7 @@ use model::Role;
 use super::mapped::Mapped;
 use super::skeletons::requests::types::{requests_account, requests_owner, requests_part};
 use super::skeletons::requests::{RequestsSkel, RequestsSkelBuilder};
-use super::{Refusal, attached, quietly};
+use super::{Refusal, attached, footprint, quietly};
 
 /// Accounts of whole services, which come before those of connections (REQUESTS_MOST_SERVICES).
 pub(crate) const SERVICES: usize = 16;
@@ -62,17 +62,9 @@ impl Requests {
         let place = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut programs = RequestsSkelBuilder::default().open(place)?.load()?;
         let links = attached(programs.object_mut())?;
-        let (accounts, owners) = (
-            &programs.maps.account_by_place,
-            &programs.maps.owner_by_place,
-        );
         Ok(Self {
-            accounts: Mapped::new(
-                accounts.as_fd(),
-                SERVICES + CONNECTIONS,
-                accounts.value_size(),
-            )?,
-            owners: Mapped::new(owners.as_fd(), CONNECTIONS, owners.value_size())?,
+            accounts: Mapped::new(&programs.maps.account_by_place)?,
+            owners: Mapped::new(&programs.maps.owner_by_place)?,
             _links: links,
             programs,
         })
@@ -132,6 +124,11 @@ impl Requests {
         if let Some(variables) = self.programs.maps.data_data.as_deref_mut() {
             variables.timed_up_to = (share * f64::from(u32::MAX)) as u32;
         }
+    }
+
+    /// Bytes of the kernel's that they take, without what is kept of each connection.
+    pub(crate) fn kernel_bytes(&self) -> Option<u64> {
+        footprint::of(self.programs.object())
     }
 
     /// Connections and processes so far for which there was no memory.

@@ -1,16 +1,15 @@
 //! What each process has used so far, by one walk over all threads (`bpf/tasks.bpf.c`).
 
 use std::mem::MaybeUninit;
-use std::os::fd::AsFd as _;
 
-use libbpf_rs::skel::{OpenSkel as _, SkelBuilder as _};
+use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
 use libbpf_rs::{MapCore as _, MapFlags, ProgramInput};
 use model::MISSING;
 
-use super::mapped::Mapped;
+use super::mapped::Filled;
 use super::skeletons::tasks::types::{tasks_process, tasks_thread};
 use super::skeletons::tasks::{TasksSkel, TasksSkelBuilder};
-use super::{Refusal, quietly};
+use super::{Refusal, at_most_threads, footprint, quietly};
 
 /// One process as it was read.
 pub(crate) type Counts = tasks_process;
@@ -27,8 +26,8 @@ const MOST_THREADS: u32 = 32_768;
 /// The loaded program.
 pub(crate) struct Tasks {
     programs: TasksSkel<'static>,
-    processes: Mapped<Counts>,
-    threads: Mapped<ThreadCounts>,
+    processes: Filled<Counts>,
+    threads: Filled<ThreadCounts>,
 }
 
 impl Tasks {
@@ -44,25 +43,22 @@ impl Tasks {
         let place = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut open = TasksSkelBuilder::default().open(place)?;
         let maps = &mut open.maps;
-        maps.process_by_place.set_max_entries(MOST_PROCESSES)?;
+        let processes = at_most_threads(MOST_PROCESSES);
+        maps.process_by_place.set_max_entries(processes)?;
         maps.near_by_slot.set_max_entries(MOST_NEAR)?;
-        maps.thread_by_place.set_max_entries(MOST_THREADS)?;
+        let threads = at_most_threads(MOST_THREADS);
+        maps.thread_by_place.set_max_entries(threads)?;
         let programs = open.load()?;
-        let maps = &programs.maps;
-        let (processes, threads) = (&maps.process_by_place, &maps.thread_by_place);
         Ok(Self {
-            processes: Mapped::new(
-                processes.as_fd(),
-                processes.max_entries() as usize,
-                processes.value_size(),
-            )?,
-            threads: Mapped::new(
-                threads.as_fd(),
-                threads.max_entries() as usize,
-                threads.value_size(),
-            )?,
+            processes: Filled::new(&programs.maps.process_by_place)?,
+            threads: Filled::new(&programs.maps.thread_by_place)?,
             programs,
         })
+    }
+
+    /// Bytes of the kernel's that it takes.
+    pub(crate) fn kernel_bytes(&self) -> Option<u64> {
+        footprint::of(self.programs.object())
     }
 
     /// Has a process read thread by thread from now on, in a slot below `MOST_NEAR`; `None` frees it.
@@ -77,13 +73,13 @@ impl Tasks {
     }
 
     /// Reads the threads of those that are followed anew; how many there was no room for.
-    pub(crate) fn read_threads(&self) -> Result<u32, Refusal> {
-        self.programs
-            .progs
-            .threads
-            .test_run(ProgramInput::default())?;
+    pub(crate) fn read_threads(&mut self) -> Result<u32, Refusal> {
+        let threads = &self.programs.progs.threads;
+        threads.test_run(ProgramInput::default())?;
         let found = self.programs.maps.bss_data.as_deref();
-        Ok(found.map_or(0, |it| it.threads_unplaced))
+        let (found, unplaced) = found.map_or((0, 0), |it| (it.threads_found, it.threads_unplaced));
+        self.threads.reach(found as usize)?;
+        Ok(unplaced)
     }
 
     /// The threads as they were last read, each process's together and the oldest first.
@@ -94,10 +90,12 @@ impl Tasks {
     }
 
     /// Reads all processes anew; how many there was no room for.
-    pub(crate) fn read(&self) -> Result<u32, Refusal> {
+    pub(crate) fn read(&mut self) -> Result<u32, Refusal> {
         self.programs.progs.read.test_run(ProgramInput::default())?;
         let found = self.programs.maps.bss_data.as_deref();
-        Ok(found.map_or(0, |it| it.unplaced))
+        let (found, unplaced) = found.map_or((0, 0), |it| (it.processes, it.unplaced));
+        self.processes.reach(found as usize)?;
+        Ok(unplaced)
     }
 
     /// The processes as they were last read, the oldest first.

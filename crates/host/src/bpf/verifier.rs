@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::ffi::c_char;
 
+use crate::requirement::needed;
 use expect_test::expect_file;
 use libbpf_rs::{AsRawLibbpf as _, ObjectBuilder, OpenObject};
 
@@ -24,14 +25,8 @@ type Costs = BTreeMap<String, BTreeMap<String, u64>>;
 
 #[test]
 fn no_program_costs_the_verifier_more_than_it_did() {
-    let costs = match measured() {
-        Ok(costs) => costs,
-        Err(why) => {
-            let required = std::env::var("STALLSCOPE_REQUIRE").is_ok_and(|it| it == "all");
-            assert!(!required, "STALLSCOPE_REQUIRE=all, and {why}");
-            println!("SKIPPED: programs in the kernel: {why}");
-            return;
-        }
+    let Some(costs) = needed("programs in the kernel", measured()) else {
+        return;
     };
     let release = rustix::system::uname();
     let release = release.release().to_string_lossy().into_owned();

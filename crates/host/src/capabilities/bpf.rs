@@ -5,7 +5,7 @@ use rustix::io::Errno;
 use super::answer::Answer;
 use super::patient::Patient;
 use super::tree::name_of;
-use super::trials::{Privilege, Trials};
+use super::trials::{Privilege, Taken, Trials};
 
 /// What is done without it.
 const OTHERWISE: &str = "No verdict of this version needs it: pressure is read from files instead.";
@@ -65,9 +65,10 @@ pub(super) fn pressure(patient: &Patient<'_>) -> Answer {
         return Answer::not_tried();
     };
     match &trials.pressure_program {
-        Ok(()) => Answer::fine(
-            "Pressure is read where the kernel counts it, every 100 ms (tried, and given back).",
-        ),
+        Ok(taken) => Answer::fine(format!(
+            "Pressure is read where the kernel counts it, every 100 ms ({}).",
+            tried(*taken)
+        )),
         Err(refusal) => Answer::lacking(format!(
             "The program that reads pressure where the kernel counts it does not load: {refusal}. Its files \
              are read instead, every 2 s, as every verdict of this version wants it: what is shorter \
@@ -82,9 +83,10 @@ pub(super) fn ledger(patient: &Patient<'_>) -> Answer {
         return Answer::not_tried();
     };
     match &trials.ledger_programs {
-        Ok(()) => Answer::fine(
-            "Where the time of threads goes is counted at every switch (tried, and given back).",
-        ),
+        Ok(taken) => Answer::fine(format!(
+            "Where the time of threads goes is counted at every switch ({}).",
+            tried(*taken)
+        )),
         Err(refusal) => Answer::lacking(format!(
             "The programs that count at every switch where the time of threads goes do not load: {refusal}. \
              Files are read instead, every 100 ms, as every verdict of this version wants it: times on a \
@@ -100,10 +102,11 @@ pub(super) fn requests(patient: &Patient<'_>) -> Answer {
         return Answer::not_tried();
     };
     match &trials.request_programs {
-        Ok(()) => Answer::fine(
-            "Requests are counted and timed at the sockets of servers, whatever they speak (tried, and \
-             given back).",
-        ),
+        Ok(taken) => Answer::fine(format!(
+            "Requests are counted and timed at the sockets of servers, whatever they speak ({}, beside what is \
+             kept of each connection).",
+            tried(*taken)
+        )),
         Err(refusal) => Answer::lacking(format!(
             "The programs that time requests at the sockets of servers do not load: {refusal}. Verdicts of this \
              version can do without: throughput and latency are then known as far as the load generator \
@@ -118,15 +121,25 @@ pub(super) fn tasks(patient: &Patient<'_>) -> Answer {
         return Answer::not_tried();
     };
     match &trials.tasks_program {
-        Ok(()) => Answer::fine(
-            "What all processes have used is read by one walk in the kernel (tried, and given back).",
-        ),
+        Ok(taken) => Answer::fine(format!(
+            "What all processes have used is read by one walk in the kernel ({}).",
+            tried(*taken)
+        )),
         Err(refusal) => Answer::lacking(format!(
             "The program that reads in one walk what all processes have used does not load: {refusal}. Two \
              files of each are read instead, which tell as much to 10 ms, and cost more; no verdict of \
              this version needs it."
         )),
     }
+}
+
+/// How it went, and what it takes while something is recorded.
+fn tried(taken: Taken) -> String {
+    let tried = "tried, and given back";
+    taken.map_or(tried.to_owned(), |bytes| {
+        let mib = bytes as f64 / f64::from(1 << 20);
+        format!("{tried}: {mib:.1} MiB of the kernel's memory")
+    })
 }
 
 fn reason(patient: &Patient<'_>, trials: &Trials, errno: Errno) -> String {

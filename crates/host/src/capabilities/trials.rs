@@ -31,6 +31,9 @@ pub(crate) enum Privilege {
     Bpf = 39,
 }
 
+/// Bytes of the kernel's memory that programs took while they were loaded, where that was told.
+pub(crate) type Taken = Option<u64>;
+
 /// What this process is, and what it was allowed.
 #[derive(Clone, Debug)]
 pub(crate) struct Trials {
@@ -60,14 +63,14 @@ pub(crate) struct Trials {
     pub(crate) clock_ns: i64,
     pub(crate) bpf_map: Result<(), Errno>,
     pub(crate) bpf_program: Result<(), Errno>,
-    /// Whether the program that reads pressure loads, and why not.
-    pub(crate) pressure_program: Result<(), Refusal>,
+    /// Whether the program that reads pressure loads, or why not.
+    pub(crate) pressure_program: Result<Taken, Refusal>,
     /// The same of those that keep the ledger.
-    pub(crate) ledger_programs: Result<(), Refusal>,
+    pub(crate) ledger_programs: Result<Taken, Refusal>,
     /// And of those that time requests.
-    pub(crate) request_programs: Result<(), Refusal>,
+    pub(crate) request_programs: Result<Taken, Refusal>,
     /// The same of the one that walks over all threads.
-    pub(crate) tasks_program: Result<(), Refusal>,
+    pub(crate) tasks_program: Result<Taken, Refusal>,
     pub(crate) cpu_clock: Result<(), Errno>,
     pub(crate) cycles: Result<(), Errno>,
     /// Where recordings go.
@@ -105,10 +108,10 @@ impl Trials {
             clock_ns: clock_cost_ns(),
             bpf_map: bpf_map(),
             bpf_program: bpf_program(),
-            pressure_program: Pressure::load().map(drop),
-            ledger_programs: Books::load().map(drop),
-            request_programs: Meters::load().map(drop),
-            tasks_program: Walk::load().map(drop),
+            pressure_program: Pressure::load().map(|it| it.kernel_bytes()),
+            ledger_programs: Books::load().map(|it| it.kernel_bytes()),
+            request_programs: Meters::load().map(|it| it.kernel_bytes()),
+            tasks_program: Walk::load().map(|it| it.kernel_bytes()),
             cpu_clock: perf_event(PERF_TYPE_SOFTWARE),
             cycles: perf_event(PERF_TYPE_HARDWARE),
             writable: rustix::fs::access(folder, Access::WRITE_OK),
@@ -279,10 +282,10 @@ pub(crate) mod testing {
             clock_ns: 50,
             bpf_map: Ok(()),
             bpf_program: Ok(()),
-            pressure_program: Ok(()),
-            ledger_programs: Ok(()),
-            request_programs: Ok(()),
-            tasks_program: Ok(()),
+            pressure_program: Ok(Some(1_500_000)),
+            ledger_programs: Ok(Some(1_500_000)),
+            request_programs: Ok(Some(1_500_000)),
+            tasks_program: Ok(Some(1_500_000)),
             cpu_clock: Ok(()),
             cycles: Ok(()),
             folder: "/home/ada".into(),

@@ -2,7 +2,7 @@
 
 use model::{EntityId, Role};
 
-use super::{Processes, is_near};
+use super::{Processes, Walk, is_near};
 use crate::kept_file::KeptFile;
 use crate::thread::Threads;
 use crate::words::MemoryWord;
@@ -64,6 +64,11 @@ impl Processes {
             (root, top) = (top.parent, parent);
         }
         Some(root)
+    }
+
+    /// The walk in the kernel, where there is one.
+    pub(crate) fn walk(&self) -> Option<&Walk> {
+        self.walk.as_ref()
     }
 
     /// Every process: pid and entity.

@@ -40,7 +40,7 @@ impl Walk {
     /// Why it cannot be had here.
     pub(crate) fn load() -> Result<Self, Refusal> {
         with_first_pids()?;
-        let programs = Tasks::load()?;
+        let mut programs = Tasks::load()?;
         match programs.read()? {
             0 => Ok(Self {
                 programs,
@@ -54,6 +54,11 @@ impl Walk {
                 "{unplaced} processes more than there is room for"
             ))),
         }
+    }
+
+    /// Bytes of the kernel's memory that it takes.
+    pub(crate) fn kernel_bytes(&self) -> Option<u64> {
+        self.programs.kernel_bytes()
     }
 
     fn is_fresh(&self, now: Timestamp) -> bool {

@@ -37,6 +37,9 @@ impl Sampler {
 
     pub(super) fn flush(&mut self, sink: &mut dyn FnMut(Harvest)) {
         self.take_spares();
+        if let Some(books) = &mut self.books {
+            books.write_out();
+        }
         if let Some(events) = self.registry.take_events() {
             sink(Harvest::Entities(events));
         }
@@ -86,6 +89,7 @@ impl Sampler {
         if let passed @ 1.. = late.len_ns() / TICK_NS {
             self.note_missed(passed as u64 + 1, late, sink);
         }
+        self.weigh();
         self.note_self(boottime(), 0);
         for (index, probe) in &mut self.machine {
             probe.finish(&mut self.intakes[*index]);

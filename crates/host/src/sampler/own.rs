@@ -1,11 +1,16 @@
 //! What the sampler notes of itself: how late it woke, and what it cost.
 
-use model::{Gap, GapReason, Timestamp, Window};
+use model::{Gap, GapReason, MISSING, Timestamp, Window};
+use rustix::fs::{Mode, OFlags, open};
 
 use super::{OVERRUN_TICKS, Sampler};
 use crate::clock::process_cpu_ns;
 use crate::handle::Harvest;
+use crate::ledger::Books;
+use crate::processes::Walk;
+use crate::requests::Meters;
 use crate::schedule::TICK_NS;
+use crate::stalls::Stalls;
 
 impl Sampler {
     pub(super) fn note_self(&mut self, now: Timestamp, lateness_ns: i64) {
@@ -16,11 +21,42 @@ impl Sampler {
             TICK_NS * self.budget.near as i64,
             self.missed,
             self.budget.rest as i64,
+            self.memory.0,
+            self.memory.1,
         ];
         self.recorder.1.take(now, &values, &mut self.recorder.0);
         self.cost.cpu_ns = cpu_ns;
         self.cost.wall_ns = now.ns_since(self.started);
         self.cost.fast_period_ns = TICK_NS * self.budget.near as i64;
+    }
+
+    /// Looks how much memory recording takes: this process's, and of the kernel's what programs take.
+    pub(super) fn weigh(&mut self) {
+        let mut buffer = [0; 4_096];
+        let status = status(&mut buffer);
+        let kib = |name| line_of(status, name).map_or(MISSING, |kib| kib * 1_024);
+        self.memory.0 = kib(b"VmRSS:");
+        self.cost.resident_bytes = kib(b"VmHWM:").max(0);
+        let programs = [
+            ("pressure", self.stalls.as_ref().map(Stalls::kernel_bytes)),
+            ("ledger", self.books.as_ref().map(Books::kernel_bytes)),
+            ("requests", self.meters.as_ref().map(Meters::kernel_bytes)),
+            ("tasks", self.processes.walk().map(Walk::kernel_bytes)),
+        ];
+        let mut sum = Some(0);
+        for (name, bytes) in programs {
+            let Some(bytes) = bytes else { continue };
+            let bytes = bytes.and_then(|it| i64::try_from(it).ok());
+            sum = sum.zip(bytes).map(|(sum, bytes)| sum + bytes);
+            match (self.cost.kernel_bytes.get_mut(name), bytes) {
+                (Some(most), Some(bytes)) => *most = bytes.max(*most),
+                (None, Some(bytes)) => {
+                    self.cost.kernel_bytes.insert(name.to_owned(), bytes);
+                }
+                (_, None) => {}
+            }
+        }
+        self.memory.1 = sum.unwrap_or(MISSING);
     }
 
     /// Deadlines passed, of which at most the last is served: how late that is, and a gap if it is.
@@ -32,6 +68,25 @@ impl Sampler {
         self.cost.late_ticks += u64::from(late.len_ns() > TICK_NS / 2);
         self.cost.lateness_max_ns = self.cost.lateness_max_ns.max(late.len_ns());
     }
+}
+
+/// What the kernel says of this process.
+fn status(buffer: &mut [u8]) -> &[u8] {
+    let file = open(
+        "/proc/self/status",
+        OFlags::RDONLY | OFlags::CLOEXEC,
+        Mode::empty(),
+    );
+    let read = file.and_then(|file| rustix::io::read(file, &mut *buffer));
+    &buffer[..read.unwrap_or(0)]
+}
+
+/// The number behind a name, as in "VmRSS:\t  1234 kB".
+fn line_of(status: &[u8], name: &[u8]) -> Option<i64> {
+    let mut lines = status.split(|byte| *byte == b'\n');
+    let line = lines.find_map(|line| line.strip_prefix(name))?;
+    let digits = line.trim_ascii().split(|byte| *byte == b' ').next()?;
+    std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
 pub(super) fn overrun(window: Window) -> Harvest {

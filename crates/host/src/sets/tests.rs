@@ -9,11 +9,12 @@ use std::time::{Duration, Instant};
 
 use super::*;
 use crate::bpf::ledger::Record;
-use crate::bpf::ledger::tests::{Started, as_target, loaded, skipped};
+use crate::bpf::ledger::tests::{Started, as_target, loaded};
 use crate::bpf::ledger::waits::{Group, OnDisk, burn};
 use crate::bpf::pressure::Pressure;
 use crate::clock::boottime;
 use crate::hierarchies::Hierarchies;
+use crate::requirement::skipped;
 
 mod light;
 
@@ -292,6 +293,7 @@ fn a_v1_group_has_the_pressure_of_the_v2_group_around_it() {
     ];
     if Group::new("cpu", &limits).is_none() {
         return skipped(
+            "sets of threads",
             "there is no v1 hierarchy with the cpu controller that groups can be made in",
         );
     }
@@ -321,6 +323,7 @@ fn who_makes_memory_free_stalls_for_it_while_it_runs_too() {
     let limits = [("memory.limit_in_bytes", "25165824")];
     if Group::new("memory", &limits).is_none() {
         return skipped(
+            "sets of threads",
             "there is no v1 hierarchy with the memory controller that groups can be made in",
         );
     }

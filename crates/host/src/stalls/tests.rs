@@ -12,6 +12,7 @@ use crate::clock::boottime;
 use crate::hierarchies::Hierarchies;
 use crate::probe::Scratch;
 use crate::registry::Registry;
+use crate::requirement::needed;
 
 /// A group of v2 with processes in it; both are gone when it is dropped.
 struct Loaded {
@@ -51,15 +52,7 @@ impl Drop for Loaded {
 }
 
 fn loaded() -> Option<Stalls> {
-    match Stalls::load(EntityId(0)) {
-        Ok(stalls) => Some(stalls),
-        Err(why) => {
-            let required = std::env::var("STALLSCOPE_REQUIRE").is_ok_and(|it| it == "all");
-            assert!(!required, "STALLSCOPE_REQUIRE=all, and {why}");
-            println!("SKIPPED: pressure by BPF: {why}");
-            None
-        }
-    }
+    needed("pressure by BPF", Stalls::load(EntityId(0)))
 }
 
 /// `some total=` of a pressure file, ns.
@@ -266,15 +259,15 @@ fn where_the_kernels_own_intervals_are_not_known_pressure_is_folded_every_2_s_of
 
 #[test]
 fn a_group_that_was_removed_and_is_still_referred_to_takes_no_room_from_others() {
-    let Some(stalls) = loaded() else { return };
+    let Some(mut stalls) = loaded() else { return };
     let mounts = std::fs::read("/proc/self/mountinfo").expect("it can be read");
     let hierarchies = Hierarchies::from_mountinfo(&mounts, Path::new("/"));
     let mount = hierarchies.v2.expect("there is a v2 hierarchy").point;
     let group = Loaded::new(&mount, "removed");
     let id = group.folder.metadata().expect("it is there").ino();
-    let is_read = || {
-        let mut totals = stalls.programs.read_totals().expect("it is loaded");
-        totals.any(|it| it.id == id)
+    let mut is_read = || {
+        stalls.programs.read_totals().expect("it is loaded");
+        stalls.programs.totals().any(|it| it.id == id)
     };
     assert!(is_read());
     // A socket refers to the group that it was made in.
@@ -310,11 +303,7 @@ fn once_loaded_it_needs_no_privilege() {
         stalls.programs.watch(1, 1).expect("a group is watched");
         stalls.programs.read_watched().expect("it is read");
         assert!(stalls.programs.state(0).is_some(), "the machine is there");
-        stalls
-            .programs
-            .read_totals()
-            .expect("folds are read")
-            .count();
+        stalls.programs.read_totals().expect("folds are read");
     });
     unprivileged.join().expect("nothing was refused");
 }

@@ -10,6 +10,7 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 
 use super::waits::{self, Group, OnDisk, Own};
 use super::*;
+use crate::requirement::{needed, skipped};
 
 mod asleep;
 mod kept;
@@ -20,21 +21,10 @@ mod places;
 /// One at a time: each wants the CPUs.
 static ALONE: Mutex<()> = Mutex::new(());
 
-pub(crate) fn skipped(why: impl std::fmt::Display) {
-    let required = std::env::var("STALLSCOPE_REQUIRE").is_ok_and(|it| it == "all");
-    assert!(!required, "STALLSCOPE_REQUIRE=all, and {why}");
-    println!("SKIPPED: the ledger: {why}");
-}
-
 pub(crate) fn loaded() -> Option<(Ledger, MutexGuard<'static, ()>)> {
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    match Ledger::load(std::env::consts::ARCH) {
-        Ok(ledger) => Some((ledger, alone)),
-        Err(why) => {
-            skipped(why);
-            None
-        }
-    }
+    let ledger = needed("the ledger", Ledger::load(std::env::consts::ARCH))?;
+    Some((ledger, alone))
 }
 
 fn read(ledger: &mut Ledger, tid: u32) -> Record {

@@ -7,30 +7,18 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::*;
+use crate::requirement::needed;
 
 /// One at a time: each has this process as its server.
 static ALONE: Mutex<()> = Mutex::new(());
 
-fn skipped(why: impl std::fmt::Display) {
-    let required = std::env::var("STALLSCOPE_REQUIRE").is_ok_and(|it| it == "all");
-    assert!(!required, "STALLSCOPE_REQUIRE=all, and {why}");
-    println!("SKIPPED: request times: {why}");
-}
-
 /// The programs, with this process in a part.
 fn loaded(side: Side) -> Option<(Requests, MutexGuard<'static, ()>)> {
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    match Requests::load() {
-        Ok(mut requests) => {
-            let own = requests.assign(std::process::id(), Some(side), 0);
-            own.expect("there is room for one");
-            Some((requests, alone))
-        }
-        Err(why) => {
-            skipped(why);
-            None
-        }
-    }
+    let mut requests = needed("request times", Requests::load())?;
+    let own = requests.assign(std::process::id(), Some(side), 0);
+    own.expect("there is room for one");
+    Some((requests, alone))
 }
 
 /// All accounts together.

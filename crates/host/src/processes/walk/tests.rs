@@ -16,6 +16,7 @@ use super::super::meter::Counted;
 use super::*;
 use crate::cgroups::Cgroups;
 use crate::hierarchies::Hierarchies;
+use crate::requirement::needed;
 
 const ROUNDS: usize = 20;
 
@@ -237,13 +238,7 @@ fn compare(counts: &Counts, before: &Shown, after: &Shown, compared: &mut Compar
 
 /// The walk, or nothing where it cannot be had.
 fn loaded() -> Option<Walk> {
-    let loaded = Walk::load();
-    if let Err(refusal) = &loaded {
-        let required = std::env::var("STALLSCOPE_REQUIRE").is_ok_and(|it| it == "all");
-        assert!(!required, "STALLSCOPE_REQUIRE=all, and {refusal}");
-        println!("SKIPPED: the walk over all threads: {refusal}");
-    }
-    loaded.ok()
+    needed("the walk over all threads", Walk::load())
 }
 
 #[test]

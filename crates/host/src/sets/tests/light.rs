@@ -77,7 +77,10 @@ fn it_loses_nothing_against_the_ledger_where_files_read_as_often_lose_most() {
         return;
     };
     if !loses_by_file() {
-        return skipped("this kernel's jiffies are so short that files lose nothing");
+        return skipped(
+            "sets of threads",
+            "this kernel's jiffies are so short that files lose nothing",
+        );
     }
     let name = "it_loses_nothing_against_the_ledger_where_files_read_as_often_lose_most";
     let program = std::env::current_exe().expect("this is a program");

@@ -166,7 +166,10 @@ fn a_sync_behind_the_journal_is_told_so() {
         return;
     };
     let Some(place) = Journalled::new() else {
-        return skipped("no ext4 with a journal can be made and mounted");
+        return skipped(
+            "the ledger",
+            "no ext4 with a journal can be made and mounted",
+        );
     };
     as_target(&mut ledger, std::process::id());
     let sync = || {

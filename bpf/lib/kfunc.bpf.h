@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The kernel's own functions that programs call (kfuncs). A program that names one that a kernel does not
+ * have is refused there; those that it does not call are not looked for.
+ */
+#ifndef STALLSCOPE_KFUNC_BPF_H
+#define STALLSCOPE_KFUNC_BPF_H
+
+#include "kernel.bpf.h"
+
+/* Processes and threads, one after the other; since 6.7. */
+extern int bpf_iter_task_new(struct bpf_iter_task *it, struct task_struct *task,
+			     unsigned int flags) __ksym;
+extern struct task_struct *bpf_iter_task_next(struct bpf_iter_task *it) __ksym;
+extern void bpf_iter_task_destroy(struct bpf_iter_task *it) __ksym;
+/* BPF_TASK_ITER_ALL_THREADS: process by process, each one's first thread first. */
+#define ALL_THREADS 1
+/* BPF_TASK_ITER_PROC_THREADS */
+#define THREADS_OF_PROCESS 2
+
+extern struct task_struct *bpf_task_from_pid(int pid) __ksym;
+extern void bpf_task_release(struct task_struct *task) __ksym;
+
+/* Control groups; since 6.7. */
+extern int bpf_iter_css_new(struct bpf_iter_css *it, struct cgroup_subsys_state *start,
+			    unsigned int flags) __ksym;
+extern struct cgroup_subsys_state *bpf_iter_css_next(struct bpf_iter_css *it) __ksym;
+extern void bpf_iter_css_destroy(struct bpf_iter_css *it) __ksym;
+extern struct cgroup *bpf_cgroup_from_id(__u64 id) __ksym;
+extern void bpf_cgroup_release(struct cgroup *group) __ksym;
+
+extern int bpf_iter_num_new(struct bpf_iter_num *it, int start, int end) __ksym;
+extern int *bpf_iter_num_next(struct bpf_iter_num *it) __ksym;
+extern void bpf_iter_num_destroy(struct bpf_iter_num *it) __ksym;
+
+extern void bpf_rcu_read_lock(void) __ksym;
+extern void bpf_rcu_read_unlock(void) __ksym;
+extern void bpf_preempt_disable(void) __ksym;
+extern void bpf_preempt_enable(void) __ksym;
+
+#endif
