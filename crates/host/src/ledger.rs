@@ -150,17 +150,12 @@ impl Books {
                 return;
             }
         };
-        if missed.unplaced > 0 {
-            let what = "more threads than there is room for";
-            gaps.say(
-                &THREAD_LEDGER.name,
-                what,
-                GapReason::Dropped(missed.unplaced),
-            );
-        }
-        if missed.unnamed > 0 {
-            let what = "places in the kernel that it has no name for, or of which there are more than there is room for";
-            gaps.say(&KERNEL_WAIT.name, what, GapReason::Dropped(missed.unnamed));
+        let no_room = "more threads than there is room for";
+        let no_name = "places in the kernel that have no name, or that there is no room for";
+        let threads = (&THREAD_LEDGER, no_room, missed.unplaced);
+        let places = (&KERNEL_WAIT, no_name, missed.unnamed);
+        for (table, what, lost) in [threads, places].into_iter().filter(|it| it.2 > 0) {
+            gaps.say(&table.name, what, GapReason::Dropped(lost));
         }
         self.round += 1;
         self.services.sample(&self.programs, now);

@@ -1,5 +1,6 @@
 //! What applications themselves say that they wait for, as rows: one entity for each word of a pool.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use model::{Entity, EntityId, EntityKind, GapReason};
@@ -83,17 +84,15 @@ impl WaitEvents {
     /// Adds to what a pool said; several of the programs' numbers may be one.
     fn add(&mut self, pool: EntityId, said: &Said, around: &mut Around<'_>) {
         self.met.insert(said.pool);
-        let key = (pool, said.word);
-        if !self.counted.contains_key(&key) {
-            let Some(new) = Counted::new(pool, said.word, around) else {
-                return;
-            };
-            self.counted.insert(key, new);
-        }
-        if let Some(counted) = self.counted.get_mut(&key) {
-            counted.row[0] += said.ns.cast_signed();
-            counted.row[1] += said.waits.cast_signed();
-        }
+        let counted = match self.counted.entry((pool, said.word)) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => match Counted::new(pool, said.word, around) {
+                Some(new) => place.insert(new),
+                None => return,
+            },
+        };
+        counted.row[0] += said.ns.cast_signed();
+        counted.row[1] += said.waits.cast_signed();
     }
 
     fn let_go(&mut self, around: &mut Around<'_>) {

@@ -306,8 +306,8 @@ fn with_short_lived(mut run: Drawn) -> Drawn {
     let highest = run.timeline.entities.iter().map(|it| it.id.0).max();
     let mut record = threads.swap_remove(0);
     record.id = EntityId(highest.expect("somebody is there") + 1);
-    record.entity.name = "(short-lived)".into();
-    record.entity.path = format!("{}/tid:0", record.entity.path).into();
+    record.entity.name = "(short-lived)".to_owned();
+    record.entity.path = format!("{}/tid:0", record.entity.path);
     let window = run.timeline.window;
     let (id, time) = (record.id, window.start);
     run.timeline.entities.apply(EntityEvent { time, record });
@@ -351,7 +351,7 @@ fn saying(mut run: Drawn, waits: &[(u32, i64)]) -> Drawn {
     const TENTH_NS: i64 = 100_000_000;
     let window = run.timeline.window;
     let highest = run.timeline.entities.iter().map(|it| it.id.0).max();
-    let mut next = highest.expect("somebody is there") + 1;
+    let first = highest.expect("somebody is there") + 1;
     let mut pool = {
         let mut servers = run.timeline.entities.of_kind(EntityKind::Process);
         servers.find(|it| it.serving).expect("it serves").clone()
@@ -359,7 +359,7 @@ fn saying(mut run: Drawn, waits: &[(u32, i64)]) -> Drawn {
     pool.parent = Some(pool.id);
     for (number, (word, tenths)) in std::iter::once(&(0, 0)).chain(waits).enumerate() {
         let mut record = pool.clone();
-        record.id = EntityId(next);
+        record.id = EntityId(first + number as u32);
         record.serving = false;
         record.entity.kind = [EntityKind::Pool, EntityKind::WaitEvent][number.min(1)];
         record.entity.path = format!("{}/{number}", record.entity.path);
@@ -374,7 +374,6 @@ fn saying(mut run: Drawn, waits: &[(u32, i64)]) -> Drawn {
             let row = [second * tenths * TENTH_NS, second, i64::from(*word)];
             data.push(window.start + second * 10 * TENTH_NS, id, &row);
         }
-        next += 1;
     }
     run
 }
