@@ -30,9 +30,13 @@ use departed::Departed;
 use kept::Kept;
 use thread::{APART, Thread, account_row, row};
 
-/// The last that a thread had comes up to so many readings after nobody lists it any more: between that
-/// and its last switch it may wait for a CPU.
+/// The last that a process's threads had comes up to so many readings after nobody lists it any more.
 const LAST_ROUNDS: u64 = 20;
+
+/// A thread that nobody lists any more may still wait for a CPU to leave it for the last time, and only then
+/// its last is told: over a second has been seen beside compilers. Until then it is known for so many readings,
+/// since what it had would be told twice otherwise, and all of it as that of a short-lived one.
+const MOST_LAST_ROUNDS: u64 = 600;
 
 /// What the programs were told of a process: which it is, its part, and where it has its word.
 type Part = (EntityId, Role, Option<WordPlace>);
@@ -251,7 +255,12 @@ impl Books {
         });
         departed.go_on(now, processes, (registry, intake));
         threads.retain(|_, thread| {
-            let stays = thread.round + LAST_ROUNDS > *round;
+            let rounds = if thread.ended {
+                LAST_ROUNDS
+            } else {
+                MOST_LAST_ROUNDS
+            };
+            let stays = thread.round + rounds > *round;
             if !stays {
                 thread.last.finish(intake);
             }

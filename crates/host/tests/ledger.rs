@@ -180,8 +180,8 @@ fn what_threads_had_that_nobody_ever_listed_is_told() {
         let mut told = lines.by_ref().map_while(Result::ok);
         let told = told.find_map(|line| line.strip_prefix("burned ")?.parse().ok());
         burned = told.expect("it tells");
-        // Beside a load, who has been joined may still wait for a CPU to leave it for good.
-        std::thread::sleep(Duration::from_secs(1));
+        // Beside a load, who has been joined may still wait for a CPU to leave it for good, seen by nobody.
+        std::thread::sleep(Duration::from_secs(4));
     });
     drop(to);
     lines.for_each(drop);
