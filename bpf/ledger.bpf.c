@@ -100,9 +100,14 @@ static __always_inline void wake(struct task_struct *task)
 		leave_unseen(thread, queue, now, task->se.sum_exec_runtime);
 	if (thread->state == LEDGER_UNSEEN)
 		remember(thread, task);
-	/* It may be ready for longer, and woken once more: of the first time nobody told. */
-	if (thread->state == LEDGER_BLOCKED)
+	if (thread->state == LEDGER_BLOCKED) {
 		waited = elapsed(thread->wait_apart_ns, wait_apart(thread, delay_at(task, now)));
+		if (thread->moved_asleep) {
+			thread->miscounted_ns += waited;
+			waited = 0;
+		}
+	}
+	/* It may be ready for longer, and woken once more: of the first time nobody told. */
 	waited = waited < elapsed(thread->since, now) ? waited : 0;
 	was_blocked = thread->state == LEDGER_BLOCKED;
 	from = thread->since;
@@ -189,6 +194,8 @@ int BPF_PROG(on_migrate, struct task_struct *task, int to)
 		return 0;
 	if (thread->member.share)
 		move_counted(thread, task, to);
+	if (thread->state == LEDGER_BLOCKED && is_half_asleep(task))
+		thread->moved_asleep = 1;
 	if (thread->state != LEDGER_QUEUED)
 		return 0;
 	old = run_queue_of(thread->cpu);

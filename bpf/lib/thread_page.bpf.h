@@ -70,6 +70,13 @@ struct thread {
 	__u64 run_time_ns;
 	/* When it last left a CPU: the scheduler's run-queue delay of it less ours. */
 	__u64 wait_apart_ns;
+	/* What the scheduler's run-queue delay is too long by, known to be wrong; modulo 2^64. */
+	__u64 miscounted_ns;
+	/* It waits for a CPU and the scheduler does not count that. */
+	__u32 unnoted;
+	/* Moved to another CPU while half asleep: the scheduler counts the rest of its sleep as a wait
+	 * (since 6.12, DELAY_DEQUEUE, commit 152e11f6df29). */
+	__u32 moved_asleep;
 	struct ledger_account account;
 	/* Of the others: what those had who have ended, its process's threads and its children. */
 	__u64 ended_on_cpu_ns;
@@ -193,6 +200,9 @@ static __always_inline void stop_waiting(struct thread *thread, struct run_queue
 		thread->counted = 0;
 		add_waiting(counted, now, -1);
 	}
+	if (thread->unnoted)
+		thread->miscounted_ns -= elapsed(thread->since, now);
+	thread->unnoted = 0;
 }
 
 /* Time of a class, and of the channel where the class has one. */
@@ -257,7 +267,7 @@ static __always_inline void close(struct thread *thread, struct run_queue *queue
 	thread->since = now;
 }
 
-/* The scheduler's run-queue delay of it less ours. */
+/* The scheduler's run-queue delay of it, where that is right, less ours. */
 static __always_inline __u64 wait_apart(const struct thread *thread, __u64 run_delay)
 {
 	const struct ledger_account *account = &thread->account;
@@ -265,7 +275,7 @@ static __always_inline __u64 wait_apart(const struct thread *thread, __u64 run_d
 
 	for (each = 0; each < LEDGER_HOLDERS; each++)
 		run_delay -= account->queued_ns[each];
-	return run_delay - account->ns[LEDGER_THROTTLED];
+	return run_delay - thread->miscounted_ns - account->ns[LEDGER_THROTTLED];
 }
 
 /* What the scheduler has counted when it leaves its CPU; `make_up` goes from there. */
@@ -315,6 +325,7 @@ static __always_inline void leave(struct task_struct *task, struct run_queue *qu
 		thread->state = LEDGER_UNSEEN;
 	} else if (blocked_in) {
 		thread->state = LEDGER_BLOCKED;
+		thread->moved_asleep = 0;
 		thread->class = reason(task, blocked_in, where.kind);
 		/* Who was stopped does not wait for what it said. */
 		thread->word = thread->class == LEDGER_UNKNOWN ? 0 : word_of(task, thread);
@@ -329,6 +340,8 @@ static __always_inline void leave(struct task_struct *task, struct run_queue *qu
 	} else {
 		thread->state = LEDGER_QUEUED;
 		start_waiting(thread, queue, queue, cpu, now);
+		/* About to sleep and preempted before: sched_info_depart takes it for asleep. */
+		thread->unnoted = task->__state != 0;
 		share = share_of_ready(task);
 	}
 	step(thread);

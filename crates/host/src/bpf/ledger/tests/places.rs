@@ -109,3 +109,48 @@ fn what_is_forked_in_the_middle_is_told_of_from_its_first_moment_to_its_last() {
         assert!((0..20_000_000).contains(&late_ns), "{late_ns}");
     }
 }
+
+#[test]
+fn who_is_moved_while_it_sleeps_goes_on_sleeping() {
+    const SLEEPS: u32 = 40;
+    const EACH: Duration = Duration::from_millis(20);
+    let Some((mut ledger, _alone)) = loaded() else {
+        return;
+    };
+    let _hogs = [hog(0), hog(1)];
+    as_target(&mut ledger, std::process::id());
+    std::thread::sleep(Duration::from_millis(100));
+    let (own, counted) = in_one_window(|| {
+        by_itself(&mut ledger, || {
+            let (thread, is_over) = (rustix::thread::gettid(), AtomicBool::new(false));
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    for cpu in [0, 1].into_iter().cycle() {
+                        if is_over.load(Ordering::SeqCst) {
+                            break;
+                        }
+                        to_cpu(Some(thread), cpu);
+                        std::thread::sleep(Duration::from_millis(3));
+                    }
+                });
+                waits::measured(|| {
+                    for _ in 0..SLEEPS {
+                        // So long that it is not let go of at once when it sleeps.
+                        waits::burn(Duration::from_millis(2));
+                        std::thread::sleep(EACH);
+                    }
+                    is_over.store(true, Ordering::SeqCst);
+                    crate::limits::raise_priority();
+                })
+            })
+        })
+    });
+    println!("{own:?}, {}", counted.shown());
+    let asleep = (SLEEPS * EACH).as_nanos() as i64;
+    let slept = counted.of(&["sleep"]);
+    assert!(
+        (slept - asleep).abs() * 50 < asleep,
+        "{slept} of {asleep}: {own:?}, {}",
+        counted.shown()
+    );
+}
