@@ -2,7 +2,7 @@
 
 use model::{Confidence, Finding, LedgerClass};
 
-use super::evidence::{confidence, finding, interval, share};
+use super::evidence::{self, confidence, finding, interval, share};
 use super::{Cause, Judgement, Kind, no_target};
 use crate::bounds;
 use crate::facts::Facts;
@@ -19,6 +19,10 @@ pub(super) const CAUSE: Cause = Cause {
     told_by: "The kernel counts the periods in which a group ran out of its quota and the time for which each CPU's queue was held back. Run-queue delay contains that time, so it is taken out of the wait for a CPU. Where programs in the kernel are allowed (Linux 6.18), each thread's own time under the quota is counted, and contention inside of the group is told apart; elsewhere its division among threads is an estimate.",
     judge,
 };
+
+/// A limit that comes with the last second of a phase is of the next one; one that runs out now and then is a
+/// limit all the same.
+const SECONDS: f64 = 0.25;
 
 fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judgement {
     let Some(target) = &facts.target else {
@@ -60,6 +64,15 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
             "{} was throttled, but it cost {} only {held} of {whole}",
             quota.group.name, target.name
         ));
+    }
+    let steady = evidence::held(
+        facts,
+        &[LedgerClass::Throttled],
+        1.0,
+        thresholds.floors.share,
+    );
+    if steady.seconds < SECONDS {
+        return Judgement::Absent(evidence::only_at_times(facts, &steady));
     }
     Judgement::Present(Box::new(present(facts, thresholds, target, quota)))
 }

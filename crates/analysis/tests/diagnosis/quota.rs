@@ -97,6 +97,15 @@ fn is_absent_when_it_cost_the_target_next_to_nothing() {
 }
 
 #[test]
+fn a_limit_that_comes_with_the_last_seconds_is_of_what_comes_after() {
+    let text = LIMITED.replace(
+        "throttled 66666666666666666666",
+        "throttled 0000000000000000009#",
+    );
+    expect!["absent: it took 6 % of each request on the whole, but over 5 % in only 11 % of the seconds: spikes, not a state"].assert_eq(&said(&drawn(&text).diagnose(), "cpu.quota"));
+}
+
+#[test]
 fn is_right_on_what_is_covered() {
     for cells in ["666--------------666", "----------6666666666"] {
         let lane = format!("throttled {cells}");
