@@ -19,6 +19,8 @@ use crate::registry::Registry;
 
 /// A connection without requests for so long may have to give up its account.
 const IDLE_NS: i64 = 10_000_000_000;
+/// So old a process has its title.
+const LATE_TITLE_NS: i64 = 2_000_000_000;
 /// Timing may take this part of the CPUs; where requests are so many that it would take more, only as many
 /// are timed, drawn by lot.
 const TIMING_SHARE: f64 = 0.005;
@@ -29,8 +31,19 @@ const READINGS: f64 = 2.0;
 struct Part {
     process: EntityId,
     role: Role,
-    /// Who is new may not have its title yet.
-    is_young: bool,
+    met: Timestamp,
+    /// How often its title was looked at.
+    looks: u32,
+}
+
+impl Part {
+    /// Whether its title is to be looked at again: who is new may have none yet, on a busy machine for
+    /// longer.
+    fn look_again(&mut self, now: Timestamp) -> bool {
+        let again = self.looks == 1 || self.looks == 2 && now.ns_since(self.met) > LATE_TITLE_NS;
+        self.looks += u32::from(again);
+        again
+    }
 }
 
 /// An account that is in use.
@@ -112,7 +125,7 @@ impl Meters {
         for (pid, entity, role, _) in processes.parts() {
             let known = self.parts.get_mut(&pid).filter(|it| it.role == role);
             let is_new = known.is_none();
-            if known.is_some_and(|it| !std::mem::take(&mut it.is_young)) {
+            if known.is_some_and(|it| !it.look_again(now)) {
                 continue;
             }
             let side = Side::of(role);
@@ -135,7 +148,9 @@ impl Meters {
             let part = Part {
                 process: entity,
                 role,
-                is_young: is_new,
+                met: now,
+                // Titles do not change back.
+                looks: if replicates { 3 } else { 1 },
             };
             self.parts.insert(pid, part);
         }
