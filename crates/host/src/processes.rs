@@ -28,6 +28,7 @@ use crate::thread::Threads;
 use meter::{Counted, Identity, Meter};
 use placing::{groups, place};
 
+pub(crate) use known::TITLE_BYTES;
 pub(crate) use walk::Walk;
 
 struct Process {

@@ -14,7 +14,7 @@ use crate::bpf::{Refusal, with_first_pids};
 use crate::clock::boottime;
 use crate::gaps::Gaps;
 use crate::intake::{Intake, LastSeen};
-use crate::processes::Processes;
+use crate::processes::{Processes, TITLE_BYTES};
 use crate::registry::Registry;
 
 /// A connection without requests for so long may have to give up its account.
@@ -129,8 +129,9 @@ impl Meters {
                 continue;
             }
             let side = Side::of(role);
+            let mut room = [0; TITLE_BYTES];
             let replicates =
-                side == Side::Server && processes.title(pid).is_some_and(|it| replicates(&it));
+                side == Side::Server && processes.title(pid, &mut room).is_some_and(replicates);
             if !is_new && !replicates {
                 continue;
             }

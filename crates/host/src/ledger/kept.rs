@@ -12,7 +12,7 @@ use crate::registry::Registry;
 
 const WIDTH: usize = CHANNELS.len();
 
-/// The threads that something kept so far.
+/// Each thread, from when its account is first read: something may keep it at any time.
 pub(super) struct Kept {
     by_thread: HashMap<EntityId, Sum>,
     pub(super) intake: Intake,
@@ -20,6 +20,8 @@ pub(super) struct Kept {
 
 struct Sum {
     last: LastSeen,
+    /// Whether there are rows of it: as long as nothing kept it there are none.
+    is_written: bool,
     /// Whose account it is that is read: one thread may take another's place by an exec.
     known_since_ns: u64,
     /// What rows have beyond that account.
@@ -41,15 +43,16 @@ impl Kept {
         times: (Timestamp, Timestamp),
         account: &Account,
     ) {
-        if let Some(sum) = of(&mut self.by_thread, thread, account) {
-            if sum.known_since_ns != account.known_since_ns {
-                sum.known_since_ns = account.known_since_ns;
+        let sum = of(&mut self.by_thread, thread, account);
+        if sum.known_since_ns != account.known_since_ns {
+            sum.known_since_ns = account.known_since_ns;
+            if sum.is_written {
                 sum.base.copy_from_slice(sum.last.values());
             }
-            let mut row = sum.with(account);
-            carry_over(&mut row, sum.last.values());
-            sum.write(times, &row, &mut self.intake);
         }
+        let mut row = sum.with(account);
+        carry_over(&mut row, sum.last.values());
+        sum.write(times, &row, &mut self.intake);
     }
 
     /// Adds the account of one of several threads that have ended and are told of as one.
@@ -59,11 +62,10 @@ impl Kept {
         times: (Timestamp, Timestamp),
         account: &Account,
     ) {
-        if let Some(sum) = of(&mut self.by_thread, threads, account) {
-            sum.base = sum.with(account);
-            let row = sum.base;
-            sum.write(times, &row, &mut self.intake);
-        }
+        let sum = of(&mut self.by_thread, threads, account);
+        sum.base = sum.with(account);
+        let row = sum.base;
+        sum.write(times, &row, &mut self.intake);
     }
 
     /// Lets those go that have vanished.
@@ -86,21 +88,18 @@ impl Kept {
     }
 }
 
-/// What was counted of a thread so far; `None` as long as nothing kept it.
+/// What was counted of a thread so far.
 fn of<'a>(
     by_thread: &'a mut HashMap<EntityId, Sum>,
     thread: EntityId,
     account: &Account,
-) -> Option<&'a mut Sum> {
-    if account.kept_ns.iter().all(|ns| *ns == 0) && !by_thread.contains_key(&thread) {
-        return None;
-    }
-    let new = || Sum {
+) -> &'a mut Sum {
+    by_thread.entry(thread).or_insert_with(|| Sum {
         last: LastSeen::new(thread, WIDTH),
+        is_written: false,
         known_since_ns: account.known_since_ns,
         base: [0; WIDTH],
-    };
-    Some(by_thread.entry(thread).or_insert_with(new))
+    })
 }
 
 impl Sum {
@@ -117,7 +116,10 @@ impl Sum {
         row: &[i64; WIDTH],
         intake: &mut Intake,
     ) {
-        self.last.begin(since, row, intake);
-        self.last.take(until, row, intake);
+        self.is_written |= row.iter().any(|ns| *ns != 0);
+        if self.is_written {
+            self.last.begin(since, row, intake);
+            self.last.take(until, row, intake);
+        }
     }
 }

@@ -1,11 +1,17 @@
 //! What others want to know of the processes that are followed.
 
+use std::io::Write as _;
+
 use model::{EntityId, Role};
+use rustix::fs::{Mode, OFlags, openat};
 
 use super::{Processes, Walk, is_near};
 use crate::kept_file::KeptFile;
 use crate::thread::Threads;
 use crate::words::MemoryWord;
+
+/// So much of a title is looked at: a cluster's name stands in it before what the process does.
+pub(crate) const TITLE_BYTES: usize = 256;
 
 impl Processes {
     /// The processes that are looked at for the target's sake, by number.
@@ -42,11 +48,18 @@ impl Processes {
         })
     }
 
-    /// What a process shows as its command line: a server's may have made a title of it.
-    pub(crate) fn title(&self, pid: u32) -> Option<String> {
-        let line = std::fs::read(self.by_pid.get(&pid)?.folder.join("cmdline")).ok()?;
-        let words = line.split(|byte| *byte == 0).next()?;
-        Some(String::from_utf8_lossy(words).into_owned())
+    /// The beginning of what a process shows as its command line: a server's may have made a title of it.
+    pub(crate) fn title<'a>(&self, pid: u32, room: &'a mut [u8; TITLE_BYTES]) -> Option<&'a str> {
+        let mut path = [0; 32];
+        let mut rest = &mut path[..];
+        write!(rest, "{pid}/cmdline").ok()?;
+        let length = path.iter().position(|byte| *byte == 0)?;
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let file = openat(&self.folder, &path[..length], flags, Mode::empty()).ok()?;
+        let length = rustix::io::read(&file, &mut room[..]).ok()?;
+        let title = room[..length].split(|byte| *byte == 0).next()?;
+        // It may end within a letter.
+        title.utf8_chunks().next().map(|it| it.valid())
     }
 
     /// The topmost process above one, itself included, that has the same part: the service's.
