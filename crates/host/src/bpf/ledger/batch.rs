@@ -31,8 +31,10 @@ pub(super) fn read_batch<K, V>(
             std::ptr::null(),
         )
     };
+    if answer == 0 {
+        return Ok((count as usize, Some(to)));
+    }
     match Errno::from_raw_os_error(-answer) {
-        _ if answer == 0 => Ok((count as usize, Some(to))),
         // That was the last.
         Errno::NOENT => Ok((count as usize, None)),
         errno => Err(errno.into()),
