@@ -10,7 +10,7 @@ use model::{Entity, EntityId, EntityKind, GapReason, Role, Timestamp};
 use sensors::request::{CALLS, FIRST_BUCKET, REQUESTS, WIDTH};
 
 use crate::bpf::requests::{Account, CONNECTIONS, Owner, Requests, SERVICES, Side};
-use crate::bpf::{Refusal, with_first_pids};
+use crate::bpf::{Refusal, with_first_pids, with_memory};
 use crate::clock::boottime;
 use crate::gaps::Gaps;
 use crate::intake::{Intake, LastSeen};
@@ -94,6 +94,7 @@ impl Meters {
     /// Why they cannot be had here.
     pub(crate) fn load() -> Result<Self, Refusal> {
         with_first_pids()?;
+        with_memory()?;
         Ok(Self {
             programs: Requests::load()?,
             parts: HashMap::new(),

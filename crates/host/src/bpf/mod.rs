@@ -17,11 +17,13 @@ pub(crate) mod tasks;
 mod verifier;
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Mutex;
 
 use libbpf_rs::{Link, Object, PrintLevel, ProgramType, set_print};
 
 use crate::capabilities::has_first_pids;
+use crate::hierarchies::{Hierarchies, groups_of};
 
 /// The code that loads each program, made from it when this crate is built.
 #[allow(
@@ -109,6 +111,45 @@ pub(crate) fn with_first_pids() -> Result<(), Refusal> {
     Err(Refusal::new(
         "processes have other numbers in this PID namespace than in the kernel (in a container: --pid=host)",
     ))
+}
+
+/// To load programs takes memory that is charged to the recorder's control group for a moment, the verifier's
+/// most of all: with a limit of 64 MB the kernel ended the recorder.
+///
+/// # Errors
+/// Where the group, or one above it, may have less than is surely enough.
+pub(crate) fn with_memory() -> Result<(), Refusal> {
+    const ENOUGH: u64 = 256 << 20;
+    match memory_limit().filter(|limit| *limit < ENOUGH) {
+        Some(limit) => Err(Refusal::new(format!(
+            "the recorder's control group may have {} MB of memory, and loading is only tried with {} MB or more",
+            limit >> 20,
+            ENOUGH >> 20
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// The lowest limit of this process's group and those above it, bytes.
+fn memory_limit() -> Option<u64> {
+    let mounts = std::fs::read("/proc/self/mountinfo").ok()?;
+    let mounts = Hierarchies::from_mountinfo(&mounts, Path::new("/"));
+    let groups = std::fs::read("/proc/self/cgroup").ok()?;
+    let groups = groups_of(&groups);
+    let (mount, group, file) = match mounts.v1.get("memory") {
+        Some(mount) => (mount, groups.memory?, "memory.limit_in_bytes"),
+        None => (mounts.v2.as_ref()?, groups.v2?, "memory.max"),
+    };
+    let own = mount.folder(&model::name_of(group))?;
+    let folders = own
+        .ancestors()
+        .take_while(|it| it.starts_with(&mount.point));
+    let limits = folders.filter_map(|folder| {
+        let text = std::fs::read_to_string(folder.join(file)).ok()?;
+        // `max` is none.
+        text.trim().parse().ok()
+    });
+    limits.min()
 }
 
 /// So many values for threads or processes, or as many as this machine may ever have: a small one has less
