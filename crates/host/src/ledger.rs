@@ -16,7 +16,7 @@ use sensors::ledger::{PROCESS_LEDGER, THREAD_LEDGER};
 use sensors::wait_event;
 
 use crate::bpf::ledger::{Assigned, Ledger};
-use crate::bpf::{Refusal, with_first_pids, with_memory};
+use crate::bpf::{Refusal, may_tell_of_processes};
 use crate::gaps::Gaps;
 use crate::intake::{Intake, LastSeen};
 use crate::processes::Processes;
@@ -71,8 +71,7 @@ impl Books {
     /// # Errors
     /// Why it cannot be had here.
     pub(crate) fn load() -> Result<Self, Refusal> {
-        with_first_pids()?;
-        with_memory()?;
+        may_tell_of_processes()?;
         Ok(Self {
             programs: Ledger::load(std::env::consts::ARCH)?,
             parts: HashMap::new(),

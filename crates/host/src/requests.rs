@@ -10,7 +10,7 @@ use model::{Entity, EntityId, EntityKind, GapReason, Role, Timestamp};
 use sensors::request::{CALLS, FIRST_BUCKET, REQUESTS, WIDTH};
 
 use crate::bpf::requests::{Account, CONNECTIONS, Owner, Requests, SERVICES, Side};
-use crate::bpf::{Refusal, with_first_pids, with_memory};
+use crate::bpf::{Refusal, may_tell_of_processes};
 use crate::clock::boottime;
 use crate::gaps::Gaps;
 use crate::intake::{Intake, LastSeen};
@@ -93,8 +93,7 @@ impl Meters {
     /// # Errors
     /// Why they cannot be had here.
     pub(crate) fn load() -> Result<Self, Refusal> {
-        with_first_pids()?;
-        with_memory()?;
+        may_tell_of_processes()?;
         Ok(Self {
             programs: Requests::load()?,
             parts: HashMap::new(),

@@ -100,11 +100,17 @@ fn attached(object: &mut Object) -> Result<Vec<Link>, Refusal> {
     Ok(links?)
 }
 
-/// Programs tell of processes by the kernel's own numbers, which must be the ones that are known here.
+/// Whether programs that tell of processes may be loaded here.
 ///
 /// # Errors
-/// Where they are not.
-pub(crate) fn with_first_pids() -> Result<(), Refusal> {
+/// Why not.
+pub(crate) fn may_tell_of_processes() -> Result<(), Refusal> {
+    with_first_pids()?;
+    with_memory(memory_limit(Path::new("/")))
+}
+
+/// They tell of them by the kernel's own numbers, which must be the ones that are known here.
+fn with_first_pids() -> Result<(), Refusal> {
     if has_first_pids() {
         return Ok(());
     }
@@ -115,12 +121,9 @@ pub(crate) fn with_first_pids() -> Result<(), Refusal> {
 
 /// To load programs takes memory that is charged to the recorder's control group for a moment, the verifier's
 /// most of all: with a limit of 64 MB the kernel ended the recorder.
-///
-/// # Errors
-/// Where the group, or one above it, may have less than is surely enough.
-pub(crate) fn with_memory() -> Result<(), Refusal> {
+fn with_memory(limit: Option<u64>) -> Result<(), Refusal> {
     const ENOUGH: u64 = 256 << 20;
-    match memory_limit().filter(|limit| *limit < ENOUGH) {
+    match limit.filter(|limit| *limit < ENOUGH) {
         Some(limit) => Err(Refusal::new(format!(
             "the recorder's control group may have {} MB of memory, and loading is only tried with {} MB or more",
             limit >> 20,
@@ -131,10 +134,10 @@ pub(crate) fn with_memory() -> Result<(), Refusal> {
 }
 
 /// The lowest limit of this process's group and those above it, bytes.
-fn memory_limit() -> Option<u64> {
-    let mounts = std::fs::read("/proc/self/mountinfo").ok()?;
-    let mounts = Hierarchies::from_mountinfo(&mounts, Path::new("/"));
-    let groups = std::fs::read("/proc/self/cgroup").ok()?;
+fn memory_limit(root: &Path) -> Option<u64> {
+    let mounts = std::fs::read(root.join("proc/self/mountinfo")).ok()?;
+    let mounts = Hierarchies::from_mountinfo(&mounts, root);
+    let groups = std::fs::read(root.join("proc/self/cgroup")).ok()?;
     let groups = groups_of(&groups);
     let (mount, group, file) = match mounts.v1.get("memory") {
         Some(mount) => (mount, groups.memory?, "memory.limit_in_bytes"),
@@ -190,4 +193,34 @@ fn first_reason(said: &str) -> Option<&str> {
     let lines = || said.lines().map(|line| line.trim_start_matches("libbpf: "));
     let telling = |line: &&str| line.contains("failed") || line.contains("not supported");
     lines().find(telling).or_else(|| lines().next())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lowest_limit_of_a_group_and_those_above_it_counts() {
+        let root = tempfile::tempdir().expect("a temporary folder can be made");
+        let write = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().expect("it has one")).expect("room");
+            std::fs::write(path, text).expect("room");
+        };
+        assert_eq!(memory_limit(root.path()), None, "nothing is mounted");
+        write("proc/self/cgroup", "0::/pod/one\n");
+        write(
+            "proc/self/mountinfo",
+            "30 25 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw\n",
+        );
+        write("sys/fs/cgroup/pod/one/memory.max", "max\n");
+        assert_eq!(memory_limit(root.path()), None);
+        write("sys/fs/cgroup/pod/memory.max", "67108864\n");
+        assert_eq!(memory_limit(root.path()), Some(64 << 20));
+        write("sys/fs/cgroup/pod/one/memory.max", "no number\n");
+        let limit = memory_limit(root.path());
+        let why = with_memory(limit).expect_err("it is too little");
+        assert!(why.to_string().contains("may have 64 MB"), "{why}");
+        assert!(with_memory(Some(1 << 30)).is_ok() && with_memory(None).is_ok());
+    }
 }

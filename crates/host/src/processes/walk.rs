@@ -9,7 +9,7 @@ use model::{GapReason, Timestamp};
 use super::meter::{Identity, Meter};
 use super::{Process, Processes, end, is_due, rename};
 use crate::bpf::tasks::{Counts, MOST_NEAR, Tasks, ThreadCounts};
-use crate::bpf::{Refusal, with_first_pids, with_memory};
+use crate::bpf::{Refusal, may_tell_of_processes};
 use crate::clock::boottime;
 use crate::folder::each_number_in;
 use crate::gaps::Gaps;
@@ -39,8 +39,7 @@ impl Walk {
     /// # Errors
     /// Why it cannot be had here.
     pub(crate) fn load() -> Result<Self, Refusal> {
-        with_first_pids()?;
-        with_memory()?;
+        may_tell_of_processes()?;
         let mut programs = Tasks::load()?;
         match programs.read()? {
             0 => Ok(Self {
