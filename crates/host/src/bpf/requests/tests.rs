@@ -145,15 +145,18 @@ fn whatever_it_consists_of<T: Ends>() {
 
     // A server that looks for nothing is told of the end by the next request; time between counts for
     // neither.
-    for _ in 0..2 {
+    let [longest, _] = [(); 2].map(|()| {
+        let began = Instant::now();
         client.give(&[0]);
         server.get(1);
         server.give(&[0]);
         client.get(1);
+        let ended = began.elapsed();
         std::thread::sleep(10 * PAUSE);
-    }
+        ended
+    });
     let took = since("without a look", [1, 0, 0]);
-    assert!(took < 10 * PAUSE, "{took:?}");
+    assert!(took < longest, "{took:?} of {longest:?}");
     server.look();
     since("with one", [1, 0, 0]);
 
@@ -279,11 +282,13 @@ fn what_keeps_an_idle_connection_alive_is_no_request() {
     exchange(&mut server, &mut client, PAUSE);
     let before = total(&requests);
     std::thread::sleep(Duration::from_millis(1_300));
+    let began = Instant::now();
     exchange(&mut server, &mut client, PAUSE);
+    let longest = began.elapsed();
     let now = total(&requests);
     assert_eq!(now.requests - before.requests, 1);
     let took = Duration::from_nanos(now.ns - before.ns);
-    assert!(took < Duration::from_secs(1), "{took:?}");
+    assert!(took < longest, "{took:?} of {longest:?}");
 }
 
 #[test]
