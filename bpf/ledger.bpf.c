@@ -5,7 +5,7 @@
  * Hooks: sched_switch, sched_waking, sched_wakeup, sched_wakeup_new, sched_migrate_task,
  * sched_process_fork, sched_process_exec, sched_process_exit, task_rename; for the sets, where the kernel
  * has them, mm_vmscan_direct_reclaim_begin and _end, mm_vmscan_memcg_reclaim_begin and _end. User space
- * runs `read` as often as it likes.
+ * runs `read` and `find_pools` as often as it likes.
  * Times are the scheduler's own (rq->clock), which it has just read whenever it tells us of an event:
  * one time for all that an event changes, at no cost, and the clock that run_delay and
  * sum_exec_runtime are counted with.
@@ -151,7 +151,7 @@ int BPF_PROG(on_rename, struct task_struct *task)
 	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
 
 	if (thread)
-		thread->pool = 0;
+		thread->pool = thread->member.pool_set = 0;
 	return 0;
 }
 
@@ -169,16 +169,16 @@ int BPF_PROG(on_wakeup_new, struct task_struct *task)
 	return 0;
 }
 
-/* Of its set, on another CPU: it goes on waiting there, unless it is being woken. */
+/* Of its sets, on another CPU: it goes on waiting there, unless it is being woken. */
 static __always_inline void move_counted(struct thread *thread, struct task_struct *task, __u32 to)
 {
 	struct membership *member = &thread->member;
 
 	if (thread->state != LEDGER_BLOCKED)
-		move_share(member, member->counted_set, to, rq_of(task)->clock);
+		move_share(member, member->counted, to, rq_of(task)->clock);
 	else
 		/* Whoever wakes it does not look at the clock of the CPU that it slept on. */
-		move_share(member, is_half_asleep(task) ? member->counted_set : 0, to,
+		move_share(member, is_half_asleep(task) ? member->counted : 0, to,
 			   bpf_ktime_get_boot_ns() + clock_ahead_ns);
 }
 
@@ -224,7 +224,8 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		thread->assignment = of_parent->assignment;
 		thread->word_pointer = of_parent->word_pointer;
 		thread->word_offset = of_parent->word_offset;
-		thread->member.set = of_parent->member.set;
+		thread->member.sets = of_parent->member.sets;
+		thread->member.pool_set = of_parent->member.pool_set;
 	} else if (of_parent && of_parent->part != LEDGER_REST && queue) {
 		queue->drops++;
 	}
@@ -291,7 +292,7 @@ static __always_inline int make_free(bool begins)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
 
-	if (!thread || !thread->member.set)
+	if (!thread || !sets_of(&thread->member))
 		return 0;
 	/* Who is told to make memory free, by writing to a file, does not stall for it. */
 	begins = begins && stalls_for_memory(task);
@@ -323,6 +324,26 @@ SEC("tp_btf/mm_vmscan_memcg_reclaim_end")
 int BPF_PROG(on_group_reclaimed)
 {
 	return make_free(false);
+}
+
+/* Looks which pools threads are of that woke nobody yet, and which sets those are. */
+SEC("syscall")
+int find_pools(void *ctx)
+{
+	struct bpf_iter_task it;
+	struct task_struct *task;
+	struct thread *thread;
+
+	bpf_rcu_read_lock();
+	bpf_iter_task_new(&it, NULL, ALL_THREADS);
+	while ((task = bpf_iter_task_next(&it))) {
+		thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
+		if (thread && thread->part != LEDGER_REST && thread->state != ENDED)
+			join_pool(task, thread);
+	}
+	bpf_iter_task_destroy(&it);
+	bpf_rcu_read_unlock();
+	return 0;
 }
 
 /* The threads of target and generator, and the others where that is wanted. */

@@ -85,8 +85,10 @@ struct ledger_process {
 	/* Where a pointer is, and how far behind what that points to its word is; 0 for none. */
 	__u64 pointer;
 	__u64 offset;
+	/* The sets that its threads are in (sets.h), without those of their pools. */
+	__u64 sets;
 };
-_Static_assert(sizeof(struct ledger_process) == 24, "as the reader has it");
+_Static_assert(sizeof(struct ledger_process) == 32, "as the reader has it");
 
 /* What keeps a thread in LEDGER_MEMORY, LEDGER_IO or LEDGER_KERNEL, by the functions of the kernel that it
  * waits in. The first few are what anything may wait in: who called counts first. */

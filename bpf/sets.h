@@ -9,12 +9,14 @@
 #include "pressure.h"
 
 /* Sets at one time, numbered from 1; 0 is none. */
-#define SETS_MOST 64
-/* Processes and threads that were put into one. */
-#define SETS_MOST_MEMBERS 16384
+#define SETS_MOST 128
+/* Numbers of pools (wakeup.h) whose threads are a set; several may be of one. */
+#define SETS_MOST_POOLS 1024
 
-/* Added to a number that means a thread alone; without it the number means all threads of a process. */
-#define SETS_THREAD (1ULL << 32)
+/* A thread is in up to so many sets, of which none need lie within another. They stand side by side in a word,
+ * each kind at its own place: the lowest is that of its pool, the others are its process's. */
+#define SETS_AT_ONCE 4
+#define SETS_BITS 16
 
 /* One CPU of one set. Times are ns of the scheduler's clock. */
 struct sets_stall {

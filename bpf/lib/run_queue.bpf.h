@@ -55,8 +55,8 @@ struct run_queue {
 	__u64 missed;
 	/* Threads of target and generator that ended on it. */
 	__u64 ended;
-	/* The set that the thread is in which has it. */
-	__u64 set;
+	/* The sets that the thread is in which has it. */
+	__u64 sets;
 	/* Each CPU has cache lines of its own. */
 	__u64 unused[2];
 };

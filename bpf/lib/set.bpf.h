@@ -29,24 +29,28 @@
 
 /* One thread's membership; part of its page. */
 struct membership {
-	/* Which set it is in. */
-	__u32 set;
-	/* Where it was counted last, and as what. */
-	__u32 counted_set;
+	/* Which sets it is in by its process. */
+	__u64 sets;
+	/* Which it was counted in last, where, and as what. */
+	__u64 counted;
+	__u64 share;
 	__u32 counted_cpu;
 	/* Whether it makes memory free. */
 	__u32 reclaims;
-	__u64 share;
+	/* The set of its pool, and as of which telling: not looked for at events. */
+	__u32 pool_set;
+	__u32 pools_told;
 };
 
-/* Sets that processes, or threads alone (SETS_THREAD), were put into; what they fork inherits. */
+/* Sets of pools by their numbers (wakeup.h). Only user space writes it, and counts then. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, SETS_MOST_MEMBERS);
+	__uint(max_entries, SETS_MOST_POOLS);
 	__type(key, __u64);
 	__type(value, __u32);
-} set_by_member SEC(".maps");
+} set_by_pool SEC(".maps");
+__u32 pools_told;
 
 /* CPU by CPU, SETS_MOST of each; as many as there are CPUs. */
 struct {
@@ -63,51 +67,57 @@ static __always_inline struct sets_stall *set_on(__u32 set, __u32 cpu)
 	return set ? bpf_map_lookup_elem(&set_by_place, &place) : NULL;
 }
 
-/* A thread looks for its set, itself before its process. */
-static __always_inline void join(struct membership *member, struct task_struct *task)
+static __always_inline __u64 sets_of(const struct membership *member)
 {
-	__u64 process = task->tgid, thread = task->pid | SETS_THREAD;
-	__u32 *set = bpf_map_lookup_elem(&set_by_member, &thread);
+	return member->sets | member->pool_set;
+}
 
-	if (!set)
-		set = bpf_map_lookup_elem(&set_by_member, &process);
-	if (set && *set <= SETS_MOST)
-		member->set = *set;
+/* The lowest in a word of sets. */
+static __always_inline __u32 first_of(__u64 sets)
+{
+	return sets & ((1 << SETS_BITS) - 1);
+}
+
+/* 1 where it is less, of numbers below 2^63. No branch: of all that there are the verifier would follow each
+ * combination. */
+static __always_inline __u64 is_less(__u64 one, __u64 other)
+{
+	__u64 apart = one - other;
+
+	barrier_var(apart);
+	return apart >> 63;
 }
 
 /* In which states a CPU is (test_states in kernel/sched/psi.c): bits by enum pressure_state. */
-static __always_inline __u32 states_of(__u64 threads)
+static __always_inline __u64 states_of(__u64 threads)
 {
 	__u64 could_run = count_of(threads, COULD_RUN), stalls = count_of(threads, STALLS);
-	__u64 has_cpu = flag_of(threads, HAS_CPU);
-	__u32 states = 0;
+	__u64 has_cpu = flag_of(threads, HAS_CPU), on_cpu = flag_of(threads, STALLS_ON_CPU);
+	__u64 any_io = is_less(0, count_of(threads, WAITS_FOR_IO)), any_stalls = is_less(0, stalls);
+	__u64 none_could_run = is_less(could_run, 1);
+	__u64 only_stalls = is_less(could_run ^ count_of(threads, STALLS_RUNNING), 1);
 
-	if (!threads)
-		return 0;
-	if (count_of(threads, WAITS_FOR_IO)) {
-		states |= 1 << PRESSURE_IO_SOME;
-		if (!could_run)
-			states |= 1 << PRESSURE_IO_FULL;
-	}
-	if (stalls) {
-		states |= 1 << PRESSURE_MEMORY_SOME;
-		if (could_run == count_of(threads, STALLS_RUNNING) || flag_of(threads, STALLS_ON_CPU))
-			states |= 1 << PRESSURE_MEMORY_FULL;
-	}
-	if (could_run > has_cpu)
-		states |= 1 << PRESSURE_CPU_SOME;
-	if (could_run && !has_cpu)
-		states |= 1 << PRESSURE_CPU_FULL;
-	return states | 1 << PRESSURE_NONIDLE;
+	return is_less(has_cpu, could_run) << PRESSURE_CPU_SOME |
+	       (is_less(has_cpu, 1) & is_less(0, could_run)) << PRESSURE_CPU_FULL |
+	       any_stalls << PRESSURE_MEMORY_SOME |
+	       (any_stalls & (only_stalls | is_less(0, on_cpu))) << PRESSURE_MEMORY_FULL |
+	       any_io << PRESSURE_IO_SOME | (any_io & none_could_run) << PRESSURE_IO_FULL |
+	       (is_less(0, threads >> 1) | (threads & 1)) << PRESSURE_NONIDLE;
+}
+
+/* The time in a state, if it is one of these. */
+static __always_inline __u64 in_state(__u64 states, __u32 state, __u64 passed)
+{
+	return (states >> state & 1) * passed;
 }
 
 /* A change without the lock, or of a moment that is counted already: from `until` on it will be counted,
  * and it was so from `now` on. */
-static __always_inline void add_from_afar(__u32 set, __u32 cpu, __u64 now, __u64 by)
+static __always_inline void add_to_set(__u32 set, __u32 cpu, __u64 now, __u64 by)
 {
 	struct sets_stall *stall = set_on(set, cpu);
-	__u64 before, passed;
-	__u32 old, new, each;
+	__u64 before, passed, old, new;
+	__u32 each;
 
 	if (!stall)
 		return;
@@ -116,24 +126,35 @@ static __always_inline void add_from_afar(__u32 set, __u32 cpu, __u64 now, __u64
 	new = states_of(before + by);
 	passed = now - stall->until;
 	for (each = 0; each < PRESSURE_STATES; each++) {
-		if ((old ^ new) & (1 << each))
-			__sync_fetch_and_add(&stall->ns_moved[each], new & (1 << each) ? -passed : passed);
+		if ((old ^ new) >> each & 1)
+			__sync_fetch_and_add(&stall->ns_moved[each],
+					     in_state(old, each, passed) - in_state(new, each, passed));
 	}
 }
 
-/* No static function, as the next: the verifier looks at it once. */
-int change_from_afar(__u32 set, __u32 cpu, __u64 now, __u64 by)
+static __always_inline void add_from_afar(__u64 sets, __u32 cpu, __u64 now, __u64 by)
 {
-	add_from_afar(set, cpu, now, by);
+	__u32 each;
+
+	for (each = 0; each < SETS_AT_ONCE; each++, sets >>= SETS_BITS) {
+		if (first_of(sets))
+			add_to_set(first_of(sets), cpu, now, by);
+	}
+}
+
+/* No static function, as those below: the verifier looks at it once. */
+int change_from_afar(__u64 sets, __u32 cpu, __u64 now, __u64 by)
+{
+	add_from_afar(sets, cpu, now, by);
 	return 0;
 }
 
 /* Counts up to now, and a change of what the threads do from now on; under the lock. */
-int change(__u32 set, __u32 cpu, __u64 now, __u64 by)
+int change_set(__u32 set, __u32 cpu, __u64 now, __u64 by)
 {
 	struct sets_stall *stall = set_on(set, cpu);
-	__u32 states, each;
-	__u64 passed;
+	__u64 passed, states;
+	__u32 each;
 
 	if (!stall)
 		return 0;
@@ -142,40 +163,68 @@ int change(__u32 set, __u32 cpu, __u64 now, __u64 by)
 	passed = now - stall->until;
 	step(stall);
 	states = states_of(stall->threads + stall->threads_moved);
-	for (each = 0; each < PRESSURE_STATES; each++) {
-		if (states & (1 << each))
-			stall->ns[each] += passed;
-	}
+	for (each = 0; each < PRESSURE_STATES; each++)
+		stall->ns[each] += in_state(states, each, passed);
 	stall->until = now;
 	stall->threads += by;
 	step(stall);
 	return 0;
 }
 
-/* To another CPU, or with set 0 to none. */
-static __always_inline void move_share(struct membership *member, __u32 set, __u32 cpu, __u64 now)
+int change(__u64 sets, __u32 cpu, __u64 now, __u64 by)
 {
-	change_from_afar(member->counted_set, member->counted_cpu, now, -member->share);
-	if (set)
-		change_from_afar(set, cpu, now, member->share);
+	__u32 each;
+
+	for (each = 0; each < SETS_AT_ONCE; each++, sets >>= SETS_BITS) {
+		if (first_of(sets))
+			change_set(first_of(sets), cpu, now, by);
+	}
+	return 0;
+}
+
+/* A CPU goes from one thread to another: sets that both are in keep it. */
+int change_hands(__u64 from, __u64 to, __u32 cpu, __u64 now)
+{
+	__u32 each;
+
+	for (each = 0; each < SETS_AT_ONCE; each++, from >>= SETS_BITS, to >>= SETS_BITS) {
+		if (first_of(from) == first_of(to))
+			continue;
+		if (first_of(from))
+			change_set(first_of(from), cpu, now, -HAS_CPU);
+		if (first_of(to))
+			change_set(first_of(to), cpu, now, HAS_CPU);
+	}
+	return 0;
+}
+
+/* To another CPU or other sets; with none of them it does nothing any more. */
+static __always_inline void move_share(struct membership *member, __u64 sets, __u32 cpu, __u64 now)
+{
+	change_from_afar(member->counted, member->counted_cpu, now, -member->share);
+	if (sets)
+		change_from_afar(sets, cpu, now, member->share);
 	else
 		member->share = 0;
-	member->counted_set = set;
+	member->counted = sets;
 	member->counted_cpu = cpu;
 }
 
 /* A thread does something else from now on, on a CPU whose run queue's lock is held. */
 static __always_inline void count_as(struct membership *member, __u32 cpu, __u64 now, __u64 share)
 {
-	if (member->share == share && member->counted_set == member->set && member->counted_cpu == cpu)
+	__u64 sets = sets_of(member);
+	bool moves = member->counted != sets || member->counted_cpu != cpu;
+
+	if (member->share == share && !moves)
 		return;
-	if (member->share && (member->counted_set != member->set || member->counted_cpu != cpu))
-		move_share(member, member->set, cpu, now);
-	if (!member->set)
+	if (member->share && moves)
+		move_share(member, sets, cpu, now);
+	if (!sets)
 		return;
-	change(member->set, cpu, now, share - member->share);
+	change(sets, cpu, now, share - member->share);
 	member->share = share;
-	member->counted_set = member->set;
+	member->counted = sets;
 	member->counted_cpu = cpu;
 }
 
@@ -201,16 +250,13 @@ static __always_inline __u64 share_of_running(const struct membership *member)
 	return COULD_RUN + (member->reclaims ? STALLS + STALLS_RUNNING + STALLS_ON_CPU : 0);
 }
 
-/* A CPU is another set's from now on, or nobody's. */
-static __always_inline void hand_over(struct run_queue *queue, __u32 cpu, __u64 now, __u32 set)
+/* A CPU is a thread's of other sets from now on, or nobody's. */
+static __always_inline void hand_over(struct run_queue *queue, __u32 cpu, __u64 now, __u64 sets)
 {
-	if (queue->set == set)
+	if (queue->sets == sets)
 		return;
-	if (queue->set)
-		change(queue->set, cpu, now, -HAS_CPU);
-	if (set)
-		change(set, cpu, now, HAS_CPU);
-	queue->set = set;
+	change_hands(queue->sets, sets, cpu, now);
+	queue->sets = sets;
 }
 
 /* It blocks and stays in the run queue for a while, to be moved with others (since 6.12, DELAY_DEQUEUE,
@@ -231,7 +277,7 @@ static __always_inline void reclaim(struct membership *member, __u64 now, bool b
 	if (!member->share)
 		return;
 	share = share_of_running(member);
-	add_from_afar(member->counted_set, member->counted_cpu, now, share - member->share);
+	add_from_afar(member->counted, member->counted_cpu, now, share - member->share);
 	member->share = share;
 }
 

@@ -45,16 +45,15 @@ static __always_inline void read_set(__u32 place, __u64 now)
 {
 	struct sets_stall *stall = bpf_map_lookup_elem(&set_by_place, &place), copy;
 	struct pressure_stall *record = bpf_map_lookup_elem(&stall_by_place, &place);
-	__u32 states, each;
-	__u64 passed;
+	__u64 passed, states;
+	__u32 each;
 
 	if (!stall || !record || !copy_stall(stall, &copy))
 		return;
 	passed = elapsed(copy.until, now);
 	states = states_of(copy.threads + copy.threads_moved);
 	for (each = 0; each < PRESSURE_STATES; each++)
-		record->ns[each] = copy.ns[each] + copy.ns_moved[each] +
-				   (states & (1 << each) ? passed : 0);
+		record->ns[each] = copy.ns[each] + copy.ns_moved[each] + in_state(states, each, passed);
 	record->readings++;
 }
 

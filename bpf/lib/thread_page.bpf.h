@@ -88,7 +88,7 @@ struct thread {
 	__u64 word_offset;
 	/* Once it ends: the process of its parent. */
 	__u64 parent_tgid;
-	/* The set that it is in (set.bpf.h). */
+	/* The sets that it is in (set.bpf.h). */
 	struct membership member;
 	/* Of target and generator: its pool's number (lib/wakeup.bpf.h), 0 until it is asked for. */
 	__u64 pool;
@@ -141,9 +141,8 @@ static __always_inline struct thread *thread_of(struct task_struct *task, struct
 		thread->part = process->part;
 		thread->word_pointer = process->pointer;
 		thread->word_offset = process->offset;
+		thread->member.sets = process->sets;
 	}
-	if (thread->part != LEDGER_REST)
-		join(&thread->member, task);
 	/* Its books begin anew: of the others less is counted. */
 	if (before == LEDGER_REST && thread->part != LEDGER_REST && thread->state != ENDED) {
 		step(thread);
@@ -392,7 +391,7 @@ static __always_inline __u32 enter(struct task_struct *task, struct run_queue *q
 {
 	struct thread *thread = thread_of(task, queue);
 
-	hand_over(queue, cpu, now, thread ? thread->member.set : 0);
+	hand_over(queue, cpu, now, thread ? sets_of(&thread->member) : 0);
 	if (!thread)
 		return LEDGER_REST;
 	step(thread);

@@ -136,6 +136,21 @@ static __always_inline __u64 pool_of(struct task_struct *task, struct thread *th
 	return thread->pool;
 }
 
+/* A thread is in the set of its pool, if there is one, from its next event on. */
+static __always_inline void join_pool(struct task_struct *task, struct thread *thread)
+{
+	struct membership *member = &thread->member;
+	__u64 pool;
+	__u32 *set;
+
+	if (thread->pool && member->pools_told == pools_told)
+		return;
+	pool = pool_of(task, thread);
+	set = bpf_map_lookup_elem(&set_by_pool, &pool);
+	member->pool_set = set ? *set : 0;
+	member->pools_told = pools_told;
+}
+
 /* Whether somebody else decides when such a wait ends. */
 static __always_inline bool is_for_somebody(__u32 class)
 {

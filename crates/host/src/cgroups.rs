@@ -110,6 +110,13 @@ impl Cgroups {
         self.by_id.get(&id).copied()
     }
 
+    /// Whether there is a v2 group at a path.
+    pub(crate) fn is_v2(&self, path: &str) -> bool {
+        self.groups
+            .get(path)
+            .is_some_and(|group| group.id.is_some())
+    }
+
     /// The v2 groups of target and generator, and those above them: the kernel's numbers, and paths.
     pub(crate) fn near(&self) -> impl Iterator<Item = (u64, &str, EntityId)> {
         let near = self.groups.iter().filter(|(_, group)| group.near);

@@ -15,13 +15,16 @@ use sensors::kernel_wait::KERNEL_WAIT;
 use sensors::ledger::{PROCESS_LEDGER, THREAD_LEDGER};
 use sensors::wait_event;
 
+use crate::bpf::ledger::sets::Within;
 use crate::bpf::ledger::{Assigned, Ledger};
+
 use crate::bpf::{Refusal, may_tell_of_processes};
+use crate::cgroups::Cgroups;
 use crate::gaps::Gaps;
 use crate::intake::{Intake, LastSeen};
 use crate::processes::Processes;
 use crate::registry::Registry;
-use crate::sets::Services;
+use crate::sets::Sets;
 use crate::wait_events::WaitEvents;
 use crate::wakeups::{Around, Wakeups};
 use crate::words::{Told, WordPlace, Words};
@@ -38,8 +41,8 @@ const LAST_ROUNDS: u64 = 20;
 /// since what it had would be told twice otherwise, and all of it as that of a short-lived one.
 const MOST_LAST_ROUNDS: u64 = 600;
 
-/// What the programs were told of a process: which it is, its part, and where it has its word.
-type Part = (EntityId, Role, Option<WordPlace>);
+/// What the programs were told of a process: which it is, its part, where it has its word, and its sets.
+type Part = (EntityId, Role, Option<WordPlace>, Within);
 
 /// One process of the others.
 struct Process {
@@ -58,7 +61,7 @@ pub(crate) struct Books {
     others: HashMap<u32, Process>,
     departed: Departed,
     kept: Kept,
-    services: Services,
+    sets: Sets,
     round: u64,
     /// Rows of threads, and of the other processes.
     intakes: [Intake; 2],
@@ -79,7 +82,7 @@ impl Books {
             others: HashMap::new(),
             departed: Departed::default(),
             kept: Kept::new(),
-            services: Services::new(),
+            sets: Sets::new(),
             round: 0,
             intakes: [Intake::new(&THREAD_LEDGER), Intake::new(&PROCESS_LEDGER)],
             agreement: Agreement::default(),
@@ -88,12 +91,23 @@ impl Books {
         })
     }
 
-    /// Tells the programs who has which part, and where its word is, where that has changed.
-    pub(crate) fn follow(&mut self, processes: &Processes, words: &mut Words, gaps: &mut Gaps) {
+    /// Tells the programs who has which part, where its word is, and in which sets it is, where that has
+    /// changed.
+    pub(crate) fn follow(
+        &mut self,
+        now: Timestamp,
+        processes: &Processes,
+        around: (&Cgroups, &mut Registry),
+        words: &mut Words,
+        gaps: &mut Gaps,
+    ) {
         let mut changed = false;
+        self.sets
+            .follow(now, &self.programs, processes, around, gaps);
         for (pid, entity, role, word) in processes.parts() {
             let place = word.and_then(|word| words.place(word));
-            let part = (entity, role, place);
+            let within = self.sets.within(pid);
+            let part = (entity, role, place, within);
             if self.parts.get(&pid) == Some(&part) {
                 continue;
             }
@@ -101,7 +115,12 @@ impl Books {
                 Some(Told::Value(said)) => u32::from_ne_bytes(said),
                 _ => wait_event::NOT_WAITING,
             };
-            let assigned = Assigned { role, place, said };
+            let assigned = Assigned {
+                role,
+                place,
+                said,
+                within,
+            };
             if self.programs.assign(pid, assigned).is_err() {
                 let what = "threads of more processes than there is room for";
                 gaps.say(&THREAD_LEDGER.name, what, GapReason::Dropped(1));
@@ -116,7 +135,7 @@ impl Books {
             // Its number may come round again, and to somebody else.
             is_there || programs.forget(*pid).is_err()
         });
-        if self.services.follow(&mut self.programs, processes, gaps) || changed {
+        if changed {
             self.programs.heed();
         }
         self.meet(processes);
@@ -146,7 +165,12 @@ impl Books {
         processes: &Processes,
         (gaps, registry): (&mut Gaps, &mut Registry),
     ) {
-        let missed = match self.programs.read(rest) {
+        let found = if rest {
+            self.programs.find_pools()
+        } else {
+            Ok(())
+        };
+        let missed = match found.and_then(|()| self.programs.read(rest)) {
             Ok(missed) => missed,
             Err(why) => {
                 let reason = GapReason::Unsupported(format!("the program that reads it: {why}"));
@@ -162,7 +186,7 @@ impl Books {
             gaps.say(&table.name, what, GapReason::Dropped(lost));
         }
         self.round += 1;
-        self.services.sample(&self.programs, now);
+        self.sets.sample(&self.programs, now);
         self.take_threads(processes);
         let lost = self.take_ended(now, processes, registry);
         if lost > 0 {
@@ -309,11 +333,13 @@ impl Books {
         self.wakeups.place(thread, &mut around);
         self.wakeups.sample(gaps, &mut around);
         self.events.sample(gaps, &mut self.wakeups, &mut around);
+        self.sets
+            .follow_pools(&mut self.programs, &self.wakeups, gaps);
     }
 
     /// Everything that rows are made of here.
     pub(crate) fn intakes(&mut self) -> impl Iterator<Item = &mut Intake> {
-        let own = self.intakes.iter_mut().chain(&mut self.services.intakes);
+        let own = self.intakes.iter_mut().chain(self.sets.intakes());
         own.chain(&mut self.wakeups.intakes)
             .chain([&mut self.kept.intake, &mut self.events.intake])
     }
@@ -339,7 +365,7 @@ impl Books {
 
     /// Ends all series; how the accounts agreed.
     pub(crate) fn finish(&mut self, gaps: &mut Gaps) -> Agreement {
-        self.services.finish(&self.programs);
+        self.sets.finish(&self.programs);
         let [threads, others] = &mut self.intakes;
         self.threads
             .values_mut()

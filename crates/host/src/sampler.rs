@@ -342,7 +342,8 @@ impl Sampler {
         );
         if let Some(books) = &mut self.books {
             let Scratch { words, gaps, .. } = &mut self.scratch;
-            books.follow(&self.processes, words, gaps);
+            let around = (&self.cgroups, &mut self.registry);
+            books.follow(now, &self.processes, around, words, gaps);
         }
         if let Some(meters) = &mut self.meters {
             let gaps = &mut self.scratch.gaps;

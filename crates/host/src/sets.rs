@@ -1,20 +1,30 @@
-//! Pressure and stall density of the services themselves: of each process that serves the target or
-//! generates the load, with all that it forks, whatever groups those are in.
+//! Pressure and stall density of what the kernel counts none for: of each process that serves the target or
+//! generates the load, with all that it forks, whatever groups those are in; of control groups without
+//! pressure of their own; of pools of threads.
 //!
 //! The ledger's programs count what a set of threads waits for as the kernel does for its own groups;
 //! here it is folded over 2 s, as the kernel does it, and kept at 100 ms as it is.
 
+mod groups;
+mod places;
+
 use std::collections::HashMap;
 
-use model::{EntityId, GapReason, MISSING, Timestamp, Window};
-use sensors::stall::{FOLD, PROCESS_PRESSURE, PROCESS_STALL};
+use model::{EntityId, MISSING, Timestamp, Window};
+use sensors::stall::FOLD;
 
 use crate::bpf::fold::{MOST_APART_NS, STALLS, STATES, Stalled};
 use crate::bpf::ledger::Ledger;
-use crate::bpf::ledger::sets::{MOST_SETS, Member};
+use crate::bpf::ledger::sets::Within;
+use crate::cgroups::Cgroups;
 use crate::gaps::Gaps;
-use crate::intake::{Intake, LastSeen};
+use crate::intake::Intake;
 use crate::processes::Processes;
+use crate::registry::Registry;
+use crate::wakeups::Wakeups;
+
+use groups::Groups;
+use places::{Kind, Places};
 
 const FOLD_NS: i64 = FOLD.as_nanos() as i64;
 /// Interrupts are told by no event of the scheduler's (`irq_full`, between the stalls and `nonidle`).
@@ -105,153 +115,170 @@ fn told<const N: usize>(programs: &Ledger, mut row: [i64; N]) -> [i64; N] {
     row
 }
 
-/// A process with what it forks.
-struct Service {
-    pid: u32,
-    set: Set,
-    density: LastSeen,
-    pressure: LastSeen,
+/// Where a process of target or generator is.
+struct Member {
+    entity: EntityId,
+    /// The place of its service's set.
+    service: usize,
+    /// The group that is counted here of those that it is in.
+    group: Option<EntityId>,
+    /// All those, as they were looked at for that.
+    placed: [Option<EntityId>; 3],
 }
 
-impl Service {
-    fn new(pid: u32, entity: EntityId, set: Set) -> Self {
-        Self {
-            pid,
-            set,
-            density: LastSeen::new(entity, PROCESS_STALL.columns.len()),
-            pressure: LastSeen::new(entity, PROCESS_PRESSURE.columns.len()),
-        }
-    }
-
-    fn finish(&mut self, programs: &Ledger, [density, pressure]: &mut [Intake; 2]) {
-        self.density.finish(density);
-        if let Some(at) = self.set.end() {
-            let row = self.set.pressure(programs);
-            self.pressure.take(at, &row, pressure);
-        }
-        self.pressure.finish(pressure);
-    }
-}
-
-/// The services of target and generator.
-pub(crate) struct Services {
-    /// By place; a place that was left is used again as late as can be.
-    places: Vec<Option<Service>>,
-    next: usize,
-    /// In which place each process is, and which process that was.
-    by_pid: HashMap<u32, (EntityId, usize)>,
+/// All sets.
+pub(crate) struct Sets {
+    places: Places,
+    members: HashMap<u32, Member>,
     newcomers: Vec<(u32, EntityId)>,
-    /// Rows of stall density and of pressure.
-    pub(crate) intakes: [Intake; 2],
-    is_full_said: bool,
+    /// Services: the first process of each, and where its set is.
+    services: HashMap<u32, (EntityId, usize)>,
+    groups: Groups,
+    /// Pools by the programs' numbers, and where their sets are.
+    pools: HashMap<u64, (EntityId, usize)>,
 }
 
-impl Services {
+impl Sets {
     pub(crate) fn new() -> Self {
         Self {
-            places: (0..MOST_SETS).map(|_| None).collect(),
-            next: 0,
-            by_pid: HashMap::new(),
+            places: Places::new(),
+            members: HashMap::new(),
             newcomers: Vec::new(),
-            intakes: [Intake::new(&PROCESS_STALL), Intake::new(&PROCESS_PRESSURE)],
-            is_full_said: false,
+            services: HashMap::new(),
+            groups: Groups::default(),
+            pools: HashMap::new(),
         }
     }
 
-    /// Puts processes of target and generator into the sets of those that they descend from. Whether
-    /// the programs are to heed it.
+    /// Finds out which sets the processes of target and generator belong to.
     pub(crate) fn follow(
         &mut self,
-        programs: &mut Ledger,
+        now: Timestamp,
+        programs: &Ledger,
         processes: &Processes,
+        (cgroups, registry): (&Cgroups, &mut Registry),
         gaps: &mut Gaps,
-    ) -> bool {
+    ) {
         self.forget(programs, processes);
-        let is_new = |it: &(u32, EntityId)| !self.by_pid.contains_key(&it.0);
+        let is_new = |it: &(u32, EntityId)| !self.members.contains_key(&it.0);
         self.newcomers.extend(processes.near().filter(is_new));
-        let mut changed = false;
         while let Some((pid, entity)) = self.newcomers.pop() {
-            let place = processes.root_of(pid).and_then(|root| {
-                let place = self.by_pid.get(&root).map(|(_, place)| *place);
-                place.or_else(|| self.make_room(programs, root, processes.entity(root)?))
-            });
-            let Some(place) = place else {
-                self.say_full(gaps);
+            let root = processes.root_of(pid);
+            let Some(service) = root.and_then(|it| self.service(it, programs, processes, gaps))
+            else {
                 continue;
             };
-            if programs.put(Member::Process(pid), Some(place)).is_err() {
-                self.say_full(gaps);
-                continue;
-            }
-            self.by_pid.insert(pid, (entity, place));
-            changed = true;
+            let member = Member {
+                entity,
+                service,
+                group: None,
+                placed: [None; 3],
+            };
+            self.members.insert(pid, member);
         }
-        changed
+        let members = self.members.values_mut();
+        let room = (programs, &mut self.places);
+        self.groups
+            .follow(now, members, room, (cgroups, registry), gaps);
+    }
+
+    /// The sets of a process.
+    pub(crate) fn within(&self, pid: u32) -> Within {
+        let Some(member) = self.members.get(&pid) else {
+            return Within::default();
+        };
+        let (group, around) = self.groups.places(member.group);
+        Within {
+            service: Some(member.service),
+            group,
+            around,
+        }
+    }
+
+    fn service(
+        &mut self,
+        root: u32,
+        programs: &Ledger,
+        processes: &Processes,
+        gaps: &mut Gaps,
+    ) -> Option<usize> {
+        if let Some((_, place)) = self.services.get(&root) {
+            return Some(*place);
+        }
+        let entity = processes.entity(root)?;
+        let place = self.places.take(Kind::Service, entity, programs, gaps)?;
+        self.services.insert(root, (entity, place));
+        Some(place)
     }
 
     /// Lets those go that have ended. What a service leaves behind when its first process ends is of
     /// another one from then on.
-    fn forget(&mut self, programs: &mut Ledger, processes: &Processes) {
+    fn forget(&mut self, programs: &Ledger, processes: &Processes) {
         let Self {
             places,
-            by_pid,
-            intakes,
+            members,
+            services,
             ..
         } = self;
-        for place in places {
-            let has_ended =
-                |it: &mut Service| processes.entity(it.pid) != Some(it.density.entity());
-            if let Some(mut ended) = place.take_if(has_ended) {
-                ended.finish(programs, intakes);
+        services.retain(|pid, (entity, place)| {
+            let stays = processes.entity(*pid) == Some(*entity);
+            if !stays {
+                places.leave(*place, programs);
+                members.retain(|_, member| member.service != *place);
             }
-        }
-        by_pid.retain(|pid, (entity, place)| {
-            if processes.entity(*pid) != Some(*entity) {
-                // Its number may come round again, and to somebody else.
-                let _ = programs.put(Member::Process(*pid), None);
-                return false;
-            }
-            self.places[*place].is_some()
+            stays
         });
+        members.retain(|pid, member| processes.entity(*pid) == Some(member.entity));
     }
 
-    fn make_room(&mut self, programs: &Ledger, pid: u32, entity: EntityId) -> Option<usize> {
-        let mut places = (0..MOST_SETS).map(|it| (self.next + it) % MOST_SETS);
-        let place = places.find(|place| self.places[*place].is_none())?;
-        self.next = place + 1;
-        let set = Set::new(programs, place);
-        self.places[place] = Some(Service::new(pid, entity, set));
-        self.by_pid.insert(pid, (entity, place));
-        Some(place)
-    }
-
-    fn say_full(&mut self, gaps: &mut Gaps) {
-        if !std::mem::replace(&mut self.is_full_said, true) {
-            let what = "services beyond those that there is room for";
-            gaps.say(&PROCESS_STALL.name, what, GapReason::Dropped(1));
+    /// Follows the pools of threads; after those are known.
+    pub(crate) fn follow_pools(
+        &mut self,
+        programs: &mut Ledger,
+        wakeups: &Wakeups,
+        gaps: &mut Gaps,
+    ) {
+        let Self { places, pools, .. } = self;
+        pools.retain(|number, (entity, place)| {
+            let stays = wakeups.known_pool(*number) == Some(*entity);
+            if !stays {
+                places.leave(*place, programs);
+                // What is not there any more cannot be forgotten.
+                let _ = programs.put_pool(*number, None);
+            }
+            stays
+        });
+        for (number, entity) in wakeups.pools() {
+            if pools.contains_key(&number) {
+                continue;
+            }
+            let same = pools.values().find(|(pool, _)| *pool == entity);
+            let known = same.map(|(_, place)| *place);
+            let Some(place) = known.or_else(|| places.take(Kind::Pool, entity, programs, gaps))
+            else {
+                continue;
+            };
+            if programs.put_pool(number, Some(place)).is_ok() {
+                pools.insert(number, (entity, place));
+            } else if known.is_none() {
+                places.leave(place, programs);
+            }
         }
     }
 
     /// Takes what the programs have read now.
     pub(crate) fn sample(&mut self, programs: &Ledger, now: Timestamp) {
-        let [density, pressure] = &mut self.intakes;
-        for (place, service) in self.places.iter_mut().enumerate() {
-            let Some(service) = service else { continue };
-            let folded = service.set.take(programs, place, now);
-            let row = service.set.density(programs);
-            service.density.take(now, &row, density);
-            if let Some(at) = folded {
-                let row = service.set.pressure(programs);
-                service.pressure.take(at, &row, pressure);
-            }
-        }
+        self.places.sample(programs, now);
+    }
+
+    /// Rows of stall density and of pressure.
+    pub(crate) fn intakes(&mut self) -> impl Iterator<Item = &mut Intake> {
+        self.places.intakes.as_flattened_mut().iter_mut()
     }
 
     /// Ends all series.
     pub(crate) fn finish(&mut self, programs: &Ledger) {
-        for service in self.places.iter_mut().flatten() {
-            service.finish(programs, &mut self.intakes);
-        }
+        self.places.finish(programs);
     }
 }
 

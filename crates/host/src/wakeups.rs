@@ -130,6 +130,16 @@ impl Wakeups {
         });
     }
 
+    /// The pools that are known: the programs' numbers, of which a pool may have several.
+    pub(crate) fn pools(&self) -> impl Iterator<Item = (u64, EntityId)> {
+        self.numbers.iter().map(|(number, pool)| (*number, *pool))
+    }
+
+    /// The pool of a number, if it is known and there.
+    pub(crate) fn known_pool(&self, number: u64) -> Option<EntityId> {
+        self.numbers.get(&number).copied()
+    }
+
     /// Notes which pool each thread is of that was read; `thread` knows their entities.
     pub(crate) fn place(
         &mut self,
@@ -267,7 +277,7 @@ impl Wakeups {
         if let Some(known) = self.numbers.get(&number) {
             return Some(*known);
         }
-        // To look in the map would be to allocate, at each reading of each thread that woke nobody yet.
+        // To look in the map would be to allocate, at each reading of each thread for which there was no room.
         if number == 0 {
             return None;
         }

@@ -213,7 +213,8 @@ pub struct EntityRecord {
     pub parent: Option<EntityId>,
     /// A process's control group: of the v1 cpu hierarchy where there is one, else of v2.
     pub group: Option<EntityId>,
-    /// The same process's group in the v2 hierarchy, whose pressure is known; differs on hybrid layouts.
+    /// The same process's group whose pressure is its own: of v2, or, where that is a group around, the one
+    /// of v1 that pressure was counted for.
     pub pressure_group: Option<EntityId>,
     /// The same process's group where memory is limited: of the v1 memory hierarchy, else of v2.
     pub memory_group: Option<EntityId>,

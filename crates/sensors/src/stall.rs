@@ -45,12 +45,12 @@ static COLUMNS: &[Column] = &[
     stalled!("nonidle_ns", "any of its tasks ran or waited"),
 ];
 
-/// Pressure of processes is folded over this long, as the kernel folds a group's.
+/// Pressure of sets of threads is folded over this long, as the kernel folds a group's.
 pub const FOLD: Duration = Duration::from_millis(crate::pressure::FOLD_MS);
 
 const EVENTS: &str = "sched_switch, sched_wakeup, sched_migrate_task by BPF, counted as kernel/sched/psi.c counts a group";
 
-macro_rules! of_process {
+macro_rules! of_threads {
     ($name:literal, $who:literal) => {
         Column::counter(
             $name,
@@ -62,28 +62,28 @@ macro_rules! of_process {
 }
 
 /// Those of pressure, and `nonidle` that it is weighted with.
-static PROCESS_COLUMNS: &[Column] = &[
-    of_process!(
+static THREADS_COLUMNS: &[Column] = &[
+    of_threads!(
         "cpu_some_ns",
         "at least one of its threads waited for a CPU, own quota throttling included"
     ),
-    of_process!(
+    of_threads!(
         "cpu_full_ns",
         "none of its threads ran and at least one waited for a CPU"
     ),
-    of_process!(
+    of_threads!(
         "memory_some_ns",
         "at least one of its threads waited for memory, or made it free"
     )
     .quality(Quality::Estimated),
-    of_process!(
+    of_threads!(
         "memory_full_ns",
         "all of its non-idle threads waited for memory"
     )
     .quality(Quality::Estimated),
-    of_process!("io_some_ns", "at least one of its threads waited for I/O"),
-    of_process!("io_full_ns", "all of its non-idle threads waited for I/O"),
-    of_process!("nonidle_ns", "any of its threads ran or waited"),
+    of_threads!("io_some_ns", "at least one of its threads waited for I/O"),
+    of_threads!("io_full_ns", "all of its non-idle threads waited for I/O"),
+    of_threads!("nonidle_ns", "any of its threads ran or waited"),
 ];
 
 /// Position of `cpu_full_ns` among the columns.
@@ -101,7 +101,7 @@ pub static STALL: Table = Table::new(
 pub static CGROUP_STALL: Table = Table::new(
     "cgroup_stall",
     EntityKind::Cgroup,
-    "Stall density of the target's and the generator's control groups.",
+    "Stall density of the target's and the generator's control groups; counted as `cgroup_pressure` is.",
     COLUMNS,
 );
 
@@ -111,7 +111,7 @@ pub static PROCESS_PRESSURE: Table = Table::new(
     "process_pressure",
     EntityKind::Process,
     "Pressure of each service of the target and of the generator: its first process with all that it forks, whatever groups they are in; folded over 2 s as the kernel does it for a group, and at the end of the recording.",
-    PROCESS_COLUMNS.split_at(PROCESS_COLUMNS.len() - 1).0,
+    THREADS_COLUMNS.split_at(THREADS_COLUMNS.len() - 1).0,
 );
 
 /// Its stall density.
@@ -119,7 +119,23 @@ pub static PROCESS_STALL: Table = Table::new(
     "process_stall",
     EntityKind::Process,
     "Stall density of the same: mean over the CPUs of the stalled time on each, at 100 ms.",
-    PROCESS_COLUMNS,
+    THREADS_COLUMNS,
+);
+
+/// Pressure of pools of threads.
+pub static POOL_PRESSURE: Table = Table::new(
+    "pool_pressure",
+    EntityKind::Pool,
+    "Pressure of each pool of threads of the target and of the generator (`thread_pool`), of 64 at most; folded over 2 s as the kernel does it for a group, and at the end of the recording.",
+    THREADS_COLUMNS.split_at(THREADS_COLUMNS.len() - 1).0,
+);
+
+/// Its stall density.
+pub static POOL_STALL: Table = Table::new(
+    "pool_stall",
+    EntityKind::Pool,
+    "Stall density of the same: mean over the CPUs of the stalled time on each, at 100 ms.",
+    THREADS_COLUMNS,
 );
 
 /// The machine's cpu `full` is counted and meaningless (kernel/sched/psi.c shows 0): undefined.

@@ -2,6 +2,7 @@
 
 use std::mem::{MaybeUninit, offset_of};
 use std::os::fd::{AsFd as _, BorrowedFd};
+use std::path::Path;
 
 use libbpf_rs::btf::Btf;
 use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
@@ -23,7 +24,7 @@ use crate::words::WordPlace;
 mod places;
 pub(crate) mod sets;
 use places::Places;
-use sets::{MOST_SETS, Stall};
+use sets::{MOST_SETS, Stall, Within};
 
 /// Machines with more CPUs are not followed (MOST_CPUS).
 const MOST_CPUS: usize = 512;
@@ -94,6 +95,8 @@ pub(crate) struct Ledger {
     places: Places,
     /// CPUs that are online.
     online: usize,
+    /// Whether the kernel counts pressure: it can be without, or be told at boot not to.
+    counts_pressure: bool,
 }
 
 /// What the programs are told of a process.
@@ -103,6 +106,7 @@ pub(crate) struct Assigned {
     /// Where it has its word, and what that is now.
     pub(crate) place: Option<WordPlace>,
     pub(crate) said: u32,
+    pub(crate) within: Within,
 }
 
 /// What a reading could not tell.
@@ -176,6 +180,7 @@ impl Ledger {
             stalls: Mapped::new(&maps.stall_by_place)?,
             places: Places::default(),
             online: cpus,
+            counts_pressure: Path::new("/proc/pressure/cpu").exists(),
             _links: links,
             programs,
             clock,
@@ -197,19 +202,21 @@ impl Ledger {
         Ok(())
     }
 
-    /// Gives a process its part, which those that it forks from now on inherit with the place of its word.
+    /// Gives a process its part, which those that it forks from now on inherit with its sets and the place
+    /// of its word.
     /// It is heeded after `heed`.
-    pub(crate) fn assign(&self, pid: u32, assigned: Assigned) -> Result<(), Refusal> {
+    pub(crate) fn assign(&mut self, pid: u32, assigned: Assigned) -> Result<(), Refusal> {
         let place = assigned.place.unwrap_or(WordPlace {
             pointer: 0,
             offset: 0,
         });
         let [part, said] = [part(assigned.role), assigned.said].map(u32::to_ne_bytes);
-        let place = [place.pointer, place.offset].map(u64::to_ne_bytes);
-        let process = [part.as_slice(), &said, place.as_flattened()].concat();
+        let sets = assigned.within.word();
+        let words = [place.pointer, place.offset, sets].map(u64::to_ne_bytes);
+        let process = [part.as_slice(), &said, words.as_flattened()].concat();
         let map = &self.programs.maps.process_by_tgid;
         map.update(&pid.to_ne_bytes(), &process, MapFlags::ANY)?;
-        Ok(())
+        self.reach_within(assigned.within)
     }
 
     /// Forgets one that has ended.

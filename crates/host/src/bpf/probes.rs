@@ -9,7 +9,7 @@ use libbpf_rs::libbpf_sys::{
 use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
 use model::Role;
 
-use super::ledger::sets::Member;
+use super::ledger::sets::Within;
 use super::ledger::{Assigned, Ledger};
 use super::requests::{Requests, Side};
 use super::skeletons::floor::{FloorSkel, FloorSkelBuilder};
@@ -63,10 +63,18 @@ fn of_ledger(near: bool, run: impl FnOnce()) -> Result<Vec<Probe>, Refusal> {
     let mut ledger = Ledger::load(std::env::consts::ARCH)?;
     if near {
         let own = std::process::id();
-        let (place, said) = (None, 0);
-        let role = Role::Target;
-        ledger.assign(own, Assigned { role, place, said })?;
-        ledger.put(Member::Process(own), Some(0))?;
+        let assigned = Assigned {
+            role: Role::Target,
+            place: None,
+            said: 0,
+            // As many sets as of a service and of a pool.
+            within: Within {
+                service: Some(0),
+                group: Some(1),
+                around: None,
+            },
+        };
+        ledger.assign(own, assigned)?;
         ledger.heed();
     }
     measured(floors(&floor).into_iter().chain(ledger.probes()), run)

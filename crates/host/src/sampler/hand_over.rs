@@ -28,7 +28,8 @@ impl Sampler {
                 .intakes
                 .iter_mut()
                 .chain(own)
-                .find(|intake| std::ptr::eq(intake.table, table));
+                // Several may fill one table.
+                .find(|intake| std::ptr::eq(intake.table, table) && intake.spare.is_none());
             if let Some(intake) = intake {
                 intake.spare = Some(rows);
             }

@@ -8,8 +8,9 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::*;
+use crate::bpf::fold::STATES;
 use crate::bpf::ledger::Record;
-use crate::bpf::ledger::tests::{Started, as_target, loaded};
+use crate::bpf::ledger::tests::{Started, as_target_within, loaded};
 use crate::bpf::ledger::waits::{Group, OnDisk, burn};
 use crate::bpf::pressure::Pressure;
 use crate::clock::boottime;
@@ -17,6 +18,8 @@ use crate::hierarchies::Hierarchies;
 use crate::requirement::skipped;
 
 mod light;
+mod several;
+mod through_sampler;
 
 const MEASURED: Duration = Duration::from_secs(7);
 /// Kernel and programs are read within this.
@@ -35,6 +38,8 @@ const NAMES: [&str; TOLD] = [
 struct Around {
     processes: Vec<Started>,
     folder: PathBuf,
+    /// Of those in it that are meant, if it is not all of them.
+    threads: Option<PathBuf>,
 }
 
 impl Around {
@@ -47,6 +52,7 @@ impl Around {
         Self {
             processes: Vec::new(),
             folder,
+            threads: None,
         }
     }
 
@@ -59,11 +65,24 @@ impl Around {
         pid
     }
 
+    /// Makes a group below it for the threads that are meant; its folder.
+    fn of_threads(&mut self) -> PathBuf {
+        let folder = self.folder.join("threads");
+        std::fs::create_dir(&folder).expect("root may make groups");
+        std::fs::write(folder.join("cgroup.type"), "threaded").expect("it has no controllers");
+        self.threads.insert(folder).clone()
+    }
+
+    /// The folder of those that are meant.
+    fn meant(&self) -> &Path {
+        self.threads.as_ref().unwrap_or(&self.folder)
+    }
+
     /// What the kernel has counted of it so far, ns.
     fn totals(&self) -> [i64; TOLD] {
         let resources = ["cpu", "memory", "io"].into_iter();
         let mut all = resources.flat_map(|resource| {
-            let file = self.folder.join(format!("{resource}.pressure"));
+            let file = self.meant().join(format!("{resource}.pressure"));
             let text = std::fs::read_to_string(file).expect("pressure is counted");
             let totals = text.lines().filter_map(|it| it.rsplit_once("total="));
             let totals = totals.map(|(_, us)| us.parse::<i64>().expect("a number") * 1_000);
@@ -77,19 +96,26 @@ impl Drop for Around {
     fn drop(&mut self) {
         self.processes.clear();
         let end = Instant::now() + Duration::from_secs(3);
-        while std::fs::remove_dir(&self.folder).is_err() && Instant::now() < end {
-            sleep(Duration::from_millis(20));
+        let folders = self.threads.iter().chain([&self.folder]);
+        for folder in folders {
+            while std::fs::remove_dir(folder).is_err() && Instant::now() < end {
+                sleep(Duration::from_millis(20));
+            }
         }
     }
 }
 
-fn put(programs: &mut Ledger, pids: &[u32]) {
-    for pid in pids {
-        as_target(programs, *pid);
-        let put = programs.put(Member::Process(*pid), Some(0));
-        put.expect("there is room");
+/// Those of the set at a place, and no other.
+fn alone(place: usize) -> Within {
+    Within {
+        service: Some(place),
+        ..Within::default()
     }
-    programs.heed();
+}
+
+fn put(programs: &mut Ledger, pids: &[u32], within: Within) {
+    let each = pids.iter();
+    each.for_each(|pid| as_target_within(programs, *pid, within));
 }
 
 /// What the kernel's CPUs lost of a group's time, read by the program that does it for the groups.
@@ -101,7 +127,7 @@ struct Kernels {
 impl Kernels {
     fn new(group: &Around) -> Self {
         let programs = Pressure::load().expect("where the ledger loads, this does");
-        let id = group.folder.metadata().expect("it is there").ino();
+        let id = group.meant().metadata().expect("it is there").ino();
         programs.watch(1, id).expect("there is room");
         let stalled = Stalled::new(programs.cpus(), [0; STALLS]);
         Self { programs, stalled }
@@ -119,13 +145,13 @@ impl Kernels {
     }
 }
 
-/// Pressure of a group by the kernel and of its threads by us over the same time, as shares of it; and the
-/// same of stall density.
-fn compared(programs: &mut Ledger, group: &Around) -> [[(f64, f64); TOLD]; 2] {
+/// Pressure of a group by the kernel and of the set at a place by us over the same time, as shares of it; and
+/// the same of stall density.
+fn compared(programs: &mut Ledger, group: &Around, place: usize) -> [[(f64, f64); TOLD]; 2] {
     let mut kernels = Kernels::new(group);
     // File and programs are to be read at one time, whoever else wants the CPU.
     crate::limits::raise_priority();
-    let (mut set, mut last_ended) = (Set::new(programs, 0), Timestamp::default());
+    let (mut set, mut last_ended) = (Set::new(programs, place), Timestamp::default());
     let read = |programs: &mut Ledger,
                 set: &mut Set,
                 kernels: &mut Kernels,
@@ -143,7 +169,7 @@ fn compared(programs: &mut Ledger, group: &Around) -> [[(f64, f64); TOLD]; 2] {
         let is_fresh = std::mem::replace(last_ended, ended) != ended;
         let own = set.before.unwrap_or(now);
         set.folded = if is_fresh { ended + -FOLD_NS } else { own };
-        set.take(programs, 0, now);
+        set.take(programs, place, now);
         density
     };
     read(programs, &mut set, &mut kernels, &mut last_ended);
@@ -232,13 +258,26 @@ fn agree<T>(
     most_apart: f64,
     begin: impl Fn(&mut Around) -> (Vec<u32>, T),
 ) -> [f64; TOLD] {
+    agree_at(programs, (name, 0), most_apart, |programs| {
+        let mut group = Around::new();
+        let (pids, limits) = begin(&mut group);
+        put(programs, &pids, alone(0));
+        (group, limits)
+    })
+}
+
+/// The same of the set at a place; `begin` puts those into it that are in the group.
+fn agree_at<T>(
+    programs: &mut Ledger,
+    (name, place): (&str, usize),
+    most_apart: f64,
+    begin: impl Fn(&mut Ledger) -> (Around, T),
+) -> [f64; TOLD] {
     let mut tries = Vec::new();
     for _ in 0..TRIES {
-        let mut group = Around::new();
-        let (pids, _limits) = begin(&mut group);
-        put(programs, &pids);
+        let (group, _with_it) = begin(programs);
         sleep(Duration::from_millis(800));
-        let [pressure, density] = compared(programs, &group);
+        let [pressure, density] = compared(programs, &group, place);
         drop(group);
         let said = format!("{}; of density: {}", shown(&pressure), shown(&density));
         println!("{name}: kernel's and ours: {said}");
@@ -355,51 +394,4 @@ fn queued_ns(programs: &Ledger, is_meant: impl Fn(&Record) -> bool) -> i64 {
     let records = programs.records().filter(is_meant);
     let each = records.map(|it| it.account.queued_ns.iter().sum::<u64>());
     each.sum::<u64>().cast_signed()
-}
-
-#[test]
-fn a_thread_alone_is_a_set_whatever_the_rest_of_its_process_does() {
-    let Some((mut programs, _alone)) = loaded() else {
-        return;
-    };
-    as_target(&mut programs, std::process::id());
-    let goes_on = std::sync::atomic::AtomicBool::new(true);
-    let work = |tell: std::sync::mpsc::Sender<u32>| {
-        let tid = rustix::thread::gettid().as_raw_nonzero().get() as u32;
-        tell.send(tid).expect("somebody listens");
-        while goes_on.load(std::sync::atomic::Ordering::Relaxed) {
-            burn(Duration::from_millis(3));
-            sleep(Duration::from_millis(3));
-        }
-    };
-    let (ledger, stalled) = std::thread::scope(|scope| {
-        let (tell, told) = std::sync::mpsc::channel();
-        for _ in 0..4 {
-            let tell = tell.clone();
-            scope.spawn(|| work(tell));
-        }
-        let tid = told.recv().expect("they run");
-        let put = programs.put(Member::Thread(tid), Some(3));
-        put.expect("there is room");
-        programs.heed();
-        sleep(Duration::from_millis(200));
-        let mut set = Set::new(&programs, 3);
-        let mut read = || {
-            programs.read(false).expect("it can be read");
-            set.take(&programs, 3, boottime());
-            let own = set.stalled.density()[0] * programs.online() as i64;
-            [queued_ns(&programs, |it| it.tid == tid), own]
-        };
-        let before = read();
-        sleep(Duration::from_secs(2));
-        let after = read();
-        goes_on.store(false, std::sync::atomic::Ordering::Relaxed);
-        (after[0] - before[0], after[1] - before[1])
-    });
-    println!("waited {ledger} ns by the ledger, {stalled} as a set");
-    assert!(ledger > 1_000_000, "it waited: {ledger}");
-    assert!(
-        (stalled - ledger).abs() * 100 < ledger * 3 + 2_000_000,
-        "{stalled} of {ledger}"
-    );
 }

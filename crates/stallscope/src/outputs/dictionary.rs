@@ -80,7 +80,7 @@ The list of entities and the gaps are described in [recording.md](recording.md).
     }
 
     /// The tables that no sensor fills, with who does and when.
-    fn others() -> [(&'static Table, &'static str); 20] {
+    fn others() -> [(&'static Table, &'static str); 22] {
         [
             (
                 &sensors::stall::STALL,
@@ -96,6 +96,14 @@ The list of entities and the gaps are described in [recording.md](recording.md).
             ),
             (
                 &sensors::stall::PROCESS_STALL,
+                "every 100 ms, where programs in the kernel are allowed",
+            ),
+            (
+                &sensors::stall::POOL_PRESSURE,
+                "every 2 s, where programs in the kernel are allowed",
+            ),
+            (
+                &sensors::stall::POOL_STALL,
                 "every 100 ms, where programs in the kernel are allowed",
             ),
             (

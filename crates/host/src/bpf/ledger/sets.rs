@@ -3,28 +3,45 @@
 
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::Typedef;
-use libbpf_rs::{MapCore as _, MapFlags};
+use libbpf_rs::{MapCore as _, MapFlags, ProgramInput};
 
 use super::{Ledger, OpenLedgerSkel, no_variables};
 use crate::bpf::Refusal;
 use crate::bpf::skeletons::ledger::types::pressure_stall;
 
 /// Sets at one time (SETS_MOST); they are numbered from 0 here and from 1 by the programs.
-pub(crate) const MOST_SETS: usize = 64;
-/// Added to the number of a thread that is meant alone (SETS_THREAD).
-const THREAD: u64 = 1 << 32;
+pub(crate) const MOST_SETS: usize = 128;
+/// Room for each of a thread's sets in the programs' word (SETS_BITS); the lowest is that of its pool.
+const BITS: usize = 16;
 
 /// What one CPU lost of a set's time, by our states, and how often that was read.
 pub(crate) type Stall = pressure_stall;
 
-/// Who is put into a set.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Member {
-    /// A process, and what its threads fork from then on.
-    Process(u32),
-    /// A thread by itself, whatever its process is in; and what it forks.
-    #[cfg_attr(not(test), expect(dead_code, reason = "pools are not told apart yet"))]
-    Thread(u32),
+/// Which sets the threads of a process are in, and those of what it forks, until it is told otherwise.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Within {
+    pub(crate) service: Option<usize>,
+    pub(crate) group: Option<usize>,
+    /// Of a group around that one.
+    pub(crate) around: Option<usize>,
+}
+
+impl Within {
+    fn all(self) -> [Option<usize>; 3] {
+        [self.service, self.group, self.around]
+    }
+
+    /// As the programs have it.
+    pub(super) fn word(self) -> u64 {
+        let sets = (1..).zip(self.all());
+        let each = sets.filter_map(|(place, set)| Some(number(set?) << (place * BITS)));
+        each.sum()
+    }
+}
+
+/// A set as the programs number it.
+fn number(set: usize) -> u64 {
+    set as u64 + 1
 }
 
 /// Does without the hooks of reclaim that this kernel does not have: groups may be configured out, and
@@ -50,22 +67,37 @@ pub(super) fn leave_out_absent(open: &mut OpenLedgerSkel<'_>) {
 }
 
 impl Ledger {
-    /// Puts somebody with a part in the measurement into a set, or forgets one that has ended; it is
-    /// heeded after `heed`.
-    pub(crate) fn put(&mut self, member: Member, set: Option<usize>) -> Result<(), Refusal> {
-        let key = match member {
-            Member::Process(pid) => u64::from(pid),
-            Member::Thread(tid) => u64::from(tid) | THREAD,
-        };
-        let (map, key) = (&self.programs.maps.set_by_member, key.to_ne_bytes());
-        let Some(set) = set else {
-            return Ok(map.delete(&key)?);
-        };
-        let number = set as u32 + 1;
-        map.update(&key, &number.to_ne_bytes(), MapFlags::ANY)?;
+    /// Has the programs read the sets that somebody was put into.
+    pub(super) fn reach(&mut self, sets: impl IntoIterator<Item = usize>) -> Result<(), Refusal> {
         let variables = self.programs.maps.bss_data.as_deref_mut();
         let variables = variables.ok_or_else(no_variables)?;
-        variables.sets = variables.sets.max(number);
+        let highest = sets.into_iter().max().map_or(0, |set| set as u32 + 1);
+        variables.sets = variables.sets.max(highest);
+        Ok(())
+    }
+
+    pub(super) fn reach_within(&mut self, within: Within) -> Result<(), Refusal> {
+        self.reach(within.all().into_iter().flatten())
+    }
+
+    /// Looks which pool each thread is of, and in which set those are.
+    pub(crate) fn find_pools(&self) -> Result<(), Refusal> {
+        let input = ProgramInput::default();
+        self.programs.progs.find_pools.test_run(input)?;
+        Ok(())
+    }
+
+    /// Puts the threads of a pool into a set, by the pool's number, or into none; from their first event
+    /// after they are looked for on.
+    pub(crate) fn put_pool(&mut self, pool: u64, set: Option<usize>) -> Result<(), Refusal> {
+        let (map, key) = (&self.programs.maps.set_by_pool, pool.to_ne_bytes());
+        match set {
+            Some(set) => map.update(&key, &(set as u32 + 1).to_ne_bytes(), MapFlags::ANY)?,
+            None => map.delete(&key)?,
+        }
+        self.reach(set)?;
+        let variables = self.programs.maps.bss_data.as_deref_mut();
+        variables.ok_or_else(no_variables)?.pools_told += 1;
         Ok(())
     }
 
@@ -84,9 +116,31 @@ impl Ledger {
         self.online
     }
 
-    /// Whether this kernel notes who stalls for memory.
+    /// Whether this kernel notes who stalls for memory. Where it counts no pressure it does not
+    /// (psi_memstall_enter in kernel/sched/psi.c).
     pub(crate) fn knows_memory(&self) -> bool {
         let variables = self.programs.maps.bss_data.as_deref();
-        variables.is_some_and(|it| it.knows_memory != 0)
+        self.counts_pressure && variables.is_some_and(|it| it.knows_memory != 0)
+    }
+
+    /// Whether the kernel counts the pressure of its groups.
+    pub(crate) fn counts_pressure(&self) -> bool {
+        self.counts_pressure
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_has_its_place_in_the_word_above_that_of_the_pool() {
+        let within = Within {
+            service: Some(0),
+            group: None,
+            around: Some(127),
+        };
+        assert_eq!(within.word(), 0x0080_0000_0001_0000);
+        assert_eq!(Within::default().word(), 0);
     }
 }

@@ -239,8 +239,16 @@ fn in_one_window(mut measure: impl FnMut() -> (Own, Counted)) -> (Own, Counted) 
 }
 
 pub(crate) fn as_target(ledger: &mut Ledger, pid: u32) {
-    let (role, place, said) = (Role::Target, None, 0);
-    let assigned = Assigned { role, place, said };
+    as_target_within(ledger, pid, Within::default());
+}
+
+pub(crate) fn as_target_within(ledger: &mut Ledger, pid: u32, within: Within) {
+    let assigned = Assigned {
+        role: Role::Target,
+        place: None,
+        said: 0,
+        within,
+    };
     ledger.assign(pid, assigned).expect("there is room");
     ledger.heed();
 }

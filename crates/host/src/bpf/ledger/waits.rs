@@ -363,6 +363,10 @@ impl Group {
         Some(group)
     }
 
+    pub(crate) fn folder(&self) -> &Path {
+        &self.0
+    }
+
     /// Puts the calling thread into it.
     pub(super) fn enter(&self) {
         std::fs::write(self.0.join("tasks"), "0").expect("root may");

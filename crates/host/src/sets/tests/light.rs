@@ -89,7 +89,7 @@ fn it_loses_nothing_against_the_ledger_where_files_read_as_often_lose_most() {
         "{LIGHT}=1 exec taskset -c 1 {} --exact sets::tests::light::{name}",
         program.display()
     ));
-    put(&mut programs, &[pid]);
+    put(&mut programs, &[pid], alone(0));
     let mut kernels = Kernels::new(&group);
     sleep(Duration::from_millis(800));
     crate::limits::raise_priority();
