@@ -7,7 +7,8 @@
 //!
 //! A request is what is asked in one go and answered in one go: the sockets tell no more. A pipeline that
 //! comes in one piece and is answered in one is one request, as are a ping and its answer, a COPY's data
-//! and what is said at their end. What a client says without wanting an answer, as replicas of most
+//! and what is said at their end. Only of commands of Redis's protocol is it known, and told, that there
+//! were several. What a client says without wanting an answer, as replicas of most
 //! servers do, lasts until the server sends something; PostgreSQL's processes for replicas are known by
 //! their titles and left out.
 
@@ -36,7 +37,7 @@ const SERVED: End = End {
     besides: &[
         (
             "merged",
-            "Of these, those that more than one is in: more had come before the reply was done, or the reply was sent in many small pieces. Where they are many, requests are pipelined and this is no count of them. A pipeline that came in one piece and was answered in one is not among them: it looks like any other request.",
+            "Of these, those that more than one is in: more had come before the reply was done, the reply was sent in many small pieces, or the server read several commands of Redis's protocol (RESP) at once. Where they are many, requests are pipelined and this is no count of them. Of other protocols a pipeline that came in one piece and was answered in one is not among them: it looks like any other request.",
         ),
         (
             "unasked",

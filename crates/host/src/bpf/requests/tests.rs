@@ -1,5 +1,7 @@
 //! A server and its clients in this process, that know by their own clocks how long each request took.
 
+mod resp;
+
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::net::{UnixListener, UnixStream};
