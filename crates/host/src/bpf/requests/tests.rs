@@ -172,6 +172,17 @@ fn whatever_it_consists_of<T: Ends>() {
     server.look();
     client.get(600);
     since("answered after all", [1, 0, 0]);
+    for _ in 0..3 {
+        client.give(&[0; 100]);
+        server.get(100);
+        server.look();
+    }
+    let took = since("what wants no answer", [0, 0, 0]);
+    assert_eq!(took, Duration::ZERO);
+    server.give(&[0; 600]);
+    server.look();
+    client.get(600);
+    since("answered together", [1, 0, 0]);
 
     // Two more come while the first is worked on.
     client.give(&[0; 20]);
