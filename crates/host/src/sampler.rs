@@ -7,6 +7,7 @@
 mod hand_over;
 mod own;
 mod part;
+mod programs;
 
 use std::os::fd::BorrowedFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -14,8 +15,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use model::{Cost, Entity, EntityId, EntityKind, MISSING, Table, Timestamp, Window};
 use sensors::{Facts, Scope, Sensor};
 
+use self::programs::Programs;
+
 use crate::Error;
-use crate::bpf::Refusal;
 use crate::budget::Budget;
 use crate::cgroups::Cgroups;
 use crate::clock::{Clocks, boottime, process_cpu_ns};
@@ -28,7 +30,7 @@ use crate::ledger::Books;
 use crate::limits;
 use crate::privileges::{Duty, give_up_all_but};
 use crate::probe::{Presence, Probe, Scratch};
-use crate::processes::{Processes, Walk};
+use crate::processes::Processes;
 use crate::registry::Registry;
 use crate::requests::Meters;
 use crate::root;
@@ -99,6 +101,16 @@ impl Sampler {
         settings: &Settings,
         environment: &Environment,
     ) -> Result<(Self, Sender<Command>, Sender<Spare>), Error> {
+        let mut cost = Cost {
+            priority: "normal".to_owned(),
+            ..Cost::default()
+        };
+        let Programs {
+            stalls,
+            books,
+            meters,
+            walk,
+        } = Programs::load(settings, &mut cost);
         let now = boottime();
         let facts = Facts {
             tick_ns: 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1) as i64,
@@ -116,17 +128,9 @@ impl Sampler {
             let id = registry.add(workload.clone(), None, now);
             debug_assert_eq!(id, Self::WORKLOAD);
         }
-        let mut cost = Cost {
-            priority: "normal".to_owned(),
-            ..Cost::default()
-        };
         let place = |sensor: &'static Sensor| {
             move |source: usize| Some(root::place(&settings.root, sensor.sources[source].path))
         };
-        let stalls = load(settings, "pressure", || Stalls::load(machine), &mut cost);
-        let books = load(settings, "ledger", Books::load, &mut cost);
-        let meters = load(settings, "requests", Meters::load, &mut cost);
-        let walk = load(settings, "tasks", Walk::load, &mut cost);
         let read = |sensor: &Sensor| stalls.is_none() || !stalls::stands_for(sensor);
         let machine_probes = sensors::all()
             .iter()
@@ -462,35 +466,6 @@ impl Sampler {
             connections.look(processes, &mut scratch.gaps, registry);
         }
     }
-}
-
-/// A program of the kernel's and what reads it, where it can be had; through another root it would tell
-/// of this machine.
-fn load<T>(
-    settings: &Settings,
-    name: &str,
-    load: impl FnOnce() -> Result<T, Refusal>,
-    cost: &mut Cost,
-) -> Option<T> {
-    let load = || {
-        if !root::is_own(&settings.root) {
-            return Err(Refusal::new("the files of another root are read"));
-        }
-        let loaded = load()?;
-        // They take many files: maps, programs, links; with many CPUs a perf event for each.
-        if !limits::is_half_free() {
-            let why = format!(
-                "too few files may be open (ulimit -n); {}",
-                limits::MORE_FILES
-            );
-            return Err(Refusal::new(why));
-        }
-        Ok(loaded)
-    };
-    let loaded = load();
-    let said = loaded.as_ref().err().map(ToString::to_string);
-    cost.programs.insert(name.to_owned(), said);
-    loaded.ok()
 }
 
 #[cfg(test)]

@@ -92,6 +92,8 @@ pub(super) fn harmless(what: &str, bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
+/// Where `recording_of` records.
+pub(super) const RECORDING: &str = "trial.stall";
 /// The file that `recording_of` has the report written to.
 const REPORT: &str = "report.json";
 /// More than a recorder needs, whatever it sees.
@@ -101,7 +103,7 @@ const MOST_MEMORY: u64 = 100 << 20;
 pub(super) fn recording_of(pid: u32, length: Duration) -> Vec<String> {
     let length = format!("--for={}s", length.as_secs_f64());
     let target = format!("--target=pid:{pid}");
-    let words = ["record", "-o", "trial.stall", "--json", REPORT];
+    let words = ["record", "-o", RECORDING, "--json", REPORT];
     let words = words.into_iter().map(str::to_owned);
     words.chain([target, length]).collect()
 }

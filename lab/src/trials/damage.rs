@@ -77,6 +77,7 @@ fn record(round: &Round<'_>) -> Result<Lengths> {
     command.args(["record", "-o", RECORDING, "--target", &format!("pid:{pid}")]);
     let mut recorder = Recorder::start(round, command)?;
     let mut lengths = Lengths::new();
+    recorder.records(&round.folder.join(RECORDING))?;
     let since = Instant::now();
     while since.elapsed() < Duration::from_millis(3_400) {
         note_lengths(&round.folder.join(RECORDING), &mut lengths);

@@ -36,7 +36,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 
 fn round(round: &Round<'_>) -> Result<()> {
     let mut random = Rng::with_seed(round.number.into());
-    let moment = Duration::from_millis(random.u64(800..2_200));
+    let moment = Duration::from_millis(random.u64(100..1_500));
     let mut stage = Stage::new()?;
     match round.number % 6 {
         0 => {
@@ -130,6 +130,7 @@ fn never_begins(round: &Round<'_>, disk: &Path) -> Result<()> {
 
 fn fills(round: &Round<'_>, stage: &Stage, disk: &Path, moment: Duration) -> Result<()> {
     let mut recorder = start(round, disk)?;
+    recorder.records(&disk.join("trial.stall"))?;
     recorder.stays(moment)?;
     stage.fill_disk(disk)?;
     goes_on(&recorder.end(LIMIT)?)?.says("No space left")?;
@@ -139,6 +140,7 @@ fn fills(round: &Round<'_>, stage: &Stage, disk: &Path, moment: Duration) -> Res
 
 fn turns_read_only(round: &Round<'_>, disk: &Path, moment: Duration) -> Result<()> {
     let mut recorder = start(round, disk)?;
+    recorder.records(&disk.join("trial.stall"))?;
     recorder.stays(moment)?;
     // Refused in the ordinary way while files are open for writing: as after an error of the disk.
     step(
@@ -153,6 +155,7 @@ fn turns_read_only(round: &Round<'_>, disk: &Path, moment: Duration) -> Result<(
 
 fn refuses_larger_files(round: &Round<'_>, moment: Duration) -> Result<()> {
     let mut recorder = start(round, round.folder)?;
+    recorder.records(&round.folder.join("trial.stall"))?;
     recorder.stays(moment)?;
     let pid = format!("--pid={}", recorder.pid());
     step(Command::new("prlimit").args([pid, format!("--fsize={LARGEST_FILE}")]))?;

@@ -130,9 +130,12 @@ fn wait_for(
     random: &mut Rng,
 ) -> Result<()> {
     let within = |random: &mut Rng, ms: u64| Duration::from_micros(random.u64(0..ms * 1_000));
+    if moment != Moment::Start {
+        recorder.records(&folder.join(RECORDING))?;
+    }
     match moment {
-        Moment::Start => recorder.stays(within(random, 200)),
-        Moment::Steady => recorder.stays(Duration::from_millis(200) + within(random, 2_500)),
+        Moment::Start => recorder.stays(within(random, 1_000)),
+        Moment::Steady => recorder.stays(within(random, 2_500)),
         Moment::Flush => {
             recorder.stays(Duration::from_millis(500) + within(random, 1_500))?;
             let size = size_of(&folder.join(RECORDING));

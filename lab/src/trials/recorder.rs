@@ -113,6 +113,20 @@ impl Recorder {
         interrupt::signal(self.pid(), number);
     }
 
+    /// Until its first rows are in this recording: programs are loaded into the kernel before, which takes
+    /// most of a second of CPU time.
+    pub(super) fn records(&mut self, recording: &Path) -> Result<()> {
+        const LONGEST: Duration = Duration::from_secs(30);
+        let since = Instant::now();
+        while !recording.join("cpu.arrow").exists() {
+            if since.elapsed() > LONGEST {
+                bail!("nothing was recorded in {} s", LONGEST.as_secs());
+            }
+            self.stays(LOOK)?;
+        }
+        Ok(())
+    }
+
     /// Lets time pass; an error when it ends before that.
     pub(super) fn stays(&mut self, length: Duration) -> Result<()> {
         let since = Instant::now();

@@ -45,6 +45,7 @@ fn round(round: &Round<'_>) -> Result<()> {
     let mut command = recorder::command(round)?;
     command.args(claims::recording_of(pid, Duration::from_secs(600)));
     let mut recorder = Recorder::start(round, command)?;
+    recorder.records(&round.folder.join(claims::RECORDING))?;
     recorder.stays(FOLD + Duration::from_millis(500))?;
     let off_and_on = round.number % 2 == 1;
     if !off_and_on {

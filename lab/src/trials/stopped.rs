@@ -31,7 +31,8 @@ fn round(round: &Round<'_>) -> Result<()> {
     let mut command = recorder::command(round)?;
     command.args(claims::recording_of(pid, Duration::from_secs(600)));
     let mut recorder = Recorder::start(round, command)?;
-    recorder.stays(Duration::from_millis(random.u64(700..1_700)))?;
+    recorder.records(&round.folder.join(claims::RECORDING))?;
+    recorder.stays(Duration::from_millis(random.u64(100..1_100)))?;
     let stopped = now();
     recorder.signal(SIGSTOP);
     recorder.stays(Duration::from_millis(random.u64(1_000..longest)))?;

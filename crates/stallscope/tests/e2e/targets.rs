@@ -64,10 +64,15 @@ fn each_thread_of_a_named_process_is_shown_awake_and_asleep() {
         return;
     }
     let place = Place::new();
-    place.script("spin-by-spin", "while :; do :; done");
+    place.script("spin-by-spin", "echo spins > $1; while :; do :; done");
     // Two on one CPU: each waits in the run queue while the other has it.
-    let pinned = || Running::start(place.shell("exec taskset -c 0 timeout 30 ./spin-by-spin"));
-    let (spinner, rival) = (pinned(), pinned());
+    let pinned = |name| {
+        let running = format!("exec taskset -c 0 timeout 30 ./spin-by-spin {name}");
+        let running = Running::start(place.shell(&running));
+        place.wait_for(name);
+        running
+    };
+    let (spinner, rival) = (pinned("spinner"), pinned("rival"));
     let sleeper = Running::start(place.shell("exec sleep 30"));
     let calm = format!("pid:{}", sleeper.pid());
     let named = ["--target", "name:^spin-by-spin$", "--target", &calm];

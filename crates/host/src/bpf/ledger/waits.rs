@@ -22,7 +22,7 @@ pub(super) struct Own {
 }
 
 impl Own {
-    /// Time in which the thread could not have run.
+    /// Time in which the thread could not have run, and what is hidden of its time on a CPU.
     pub(super) fn blocked_ns(self) -> i64 {
         self.wall_ns - self.cpu_ns - self.delay_ns
     }

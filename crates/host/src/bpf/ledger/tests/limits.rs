@@ -48,7 +48,7 @@ fn who_is_held_by_a_quota_is_told_from_who_waits_for_a_cpu() {
         counted.shown()
     );
     assert!(
-        agree(own.blocked_ns(), counted.blocked()),
+        agree(counted.blocked_by(&own), counted.blocked()),
         "{}",
         counted.shown()
     );

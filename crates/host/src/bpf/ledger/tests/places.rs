@@ -10,6 +10,43 @@ fn cpu_ns(clock: rustix::time::ClockId) -> i64 {
     time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
+/// Has a thread do something while it is moved to the other CPU again and again, this far apart. How often
+/// that was, and what was known of it.
+fn moved(ledger: &mut Ledger, apart: Duration, act: impl Fn() + Sync) -> (u32, (Own, Counted)) {
+    let mut moves = 0;
+    let measured = in_one_window(|| {
+        let (thread, is_over) = (AtomicU32::new(0), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            let mover = scope.spawn(|| {
+                let mut moves = 0;
+                while !is_over.load(Ordering::SeqCst) {
+                    if let Some(thread) = Pid::from_raw(thread.load(Ordering::SeqCst) as i32) {
+                        let mut cpu = CpuSet::new();
+                        cpu.set(moves as usize % 2);
+                        // It may have ended since.
+                        moves += u32::from(sched_setaffinity(Some(thread), &cpu).is_ok());
+                    }
+                    std::thread::sleep(apart);
+                }
+                moves
+            });
+            let measured = by_itself(ledger, || {
+                let own = rustix::thread::gettid().as_raw_nonzero().get() as u32;
+                thread.store(own, Ordering::SeqCst);
+                waits::measured(|| {
+                    act();
+                    is_over.store(true, Ordering::SeqCst);
+                    // Until it is looked at it waits no more.
+                    crate::limits::raise_priority();
+                })
+            });
+            moves = mover.join().expect("it moved it");
+            measured
+        })
+    });
+    (moves, measured)
+}
+
 #[test]
 fn who_is_moved_while_it_waits_goes_on_waiting() {
     let Some((mut ledger, _alone)) = loaded() else {
@@ -19,35 +56,23 @@ fn who_is_moved_while_it_waits_goes_on_waiting() {
     let _hogs = [hog(0), hog(0), hog(1), hog(1)];
     as_target(&mut ledger, std::process::id());
     std::thread::sleep(Duration::from_millis(100));
-    let moves = AtomicU32::new(0);
-    let (own, counted) = in_one_window(|| {
-        by_itself(&mut ledger, || {
-            moves.store(0, Ordering::SeqCst);
-            let (thread, is_over) = (rustix::thread::gettid(), AtomicBool::new(false));
-            std::thread::scope(|scope| {
-                scope.spawn(|| {
-                    for cpu in [0, 1].into_iter().cycle() {
-                        if is_over.load(Ordering::SeqCst) {
-                            break;
-                        }
-                        to_cpu(Some(thread), cpu);
-                        moves.fetch_add(1, Ordering::SeqCst);
-                        std::thread::sleep(Duration::from_millis(2));
-                    }
-                });
-                waits::measured(|| {
-                    waits::burn(Duration::from_millis(600));
-                    is_over.store(true, Ordering::SeqCst);
-                    // Until it is looked at it waits no more.
-                    crate::limits::raise_priority();
-                })
-            })
-        })
+    let (moves, (own, counted)) = moved(&mut ledger, Duration::from_millis(2), || {
+        waits::burn(Duration::from_millis(600));
     });
-    let moves = moves.into_inner();
     println!("{moves} moves: {own:?}, {}", counted.shown());
     assert!(moves > 50 && own.delay_ns > 200_000_000, "{moves}: {own:?}");
-    assert!(is_right(&own, &counted), "{own:?}, {}", counted.shown());
+    assert!(
+        agree(own.delay_ns, counted.queued()),
+        "{own:?}, {}",
+        counted.shown()
+    );
+    // The kernel counts no delay between the run queues: to the thread's clocks that is time blocked.
+    let off_cpu = own.delay_ns + counted.blocked_by(&own);
+    assert!(
+        agree(off_cpu, counted.queued()) && agree(0, counted.blocked()),
+        "{own:?}, {}",
+        counted.shown()
+    );
 }
 
 /// A process that is forked now, has CPU 1 for so long and ends.
@@ -86,6 +111,7 @@ fn what_is_forked_in_the_middle_is_told_of_from_its_first_moment_to_its_last() {
     for _ in 0..8 {
         let forked_at = crate::clock::boottime();
         let child = forked(Duration::from_millis(40));
+        let forked_by = crate::clock::boottime();
         std::thread::sleep(Duration::from_millis(20));
         let meanwhile = read(&mut ledger, child as u32);
         let used = used_ns(child);
@@ -99,14 +125,19 @@ fn what_is_forked_in_the_middle_is_told_of_from_its_first_moment_to_its_last() {
         let last = last.expect("its end is told");
         let account = &last.account;
         let known_since = account.known_since_ns;
-        let late_ns = ledger.time(known_since).ns_since(forked_at);
+        let known_at = ledger.time(known_since);
         let ran = account.ns[0].cast_signed() - account.hidden_ns;
         let all: u64 = account.ns.iter().chain(&account.queued_ns).sum();
-        println!("{ran} of {used} ns, known {late_ns} ns after it was forked");
+        println!(
+            "{ran} of {used} ns, forked at {forked_at:?} to {forked_by:?}, known at {known_at:?}"
+        );
         assert_eq!(meanwhile.account.known_since_ns, known_since);
         assert_eq!(all, last.until_ns - known_since, "{account:?}");
         assert!((ran - used).abs() < 100_000, "{ran} of {used}");
-        assert!((0..20_000_000).contains(&late_ns), "{late_ns}");
+        assert!(
+            forked_at <= known_at && known_at <= forked_by,
+            "{known_at:?}"
+        );
     }
 }
 
@@ -120,31 +151,14 @@ fn who_is_moved_while_it_sleeps_goes_on_sleeping() {
     let _hogs = [hog(0), hog(1)];
     as_target(&mut ledger, std::process::id());
     std::thread::sleep(Duration::from_millis(100));
-    let (own, counted) = in_one_window(|| {
-        by_itself(&mut ledger, || {
-            let (thread, is_over) = (rustix::thread::gettid(), AtomicBool::new(false));
-            std::thread::scope(|scope| {
-                scope.spawn(|| {
-                    for cpu in [0, 1].into_iter().cycle() {
-                        if is_over.load(Ordering::SeqCst) {
-                            break;
-                        }
-                        to_cpu(Some(thread), cpu);
-                        std::thread::sleep(Duration::from_millis(3));
-                    }
-                });
-                waits::measured(|| {
-                    for _ in 0..SLEEPS {
-                        // So long that it is not let go of at once when it sleeps.
-                        waits::burn(Duration::from_millis(2));
-                        std::thread::sleep(EACH);
-                    }
-                    is_over.store(true, Ordering::SeqCst);
-                    crate::limits::raise_priority();
-                })
-            })
-        })
+    let (moves, (own, counted)) = moved(&mut ledger, Duration::from_millis(3), || {
+        for _ in 0..SLEEPS {
+            // So long that it is not let go of at once when it sleeps.
+            waits::burn(Duration::from_millis(2));
+            std::thread::sleep(EACH);
+        }
     });
+    assert!(moves > SLEEPS, "{moves}");
     println!("{own:?}, {}", counted.shown());
     let asleep = (SLEEPS * EACH).as_nanos() as i64;
     let slept = counted.of(&["sleep"]);

@@ -1,0 +1,75 @@
+//! The kernel's programs that a sampler reads, loaded before it begins.
+
+use model::Cost;
+
+use super::Sampler;
+use crate::bpf::Refusal;
+use crate::handle::Settings;
+use crate::ledger::Books;
+use crate::processes::Walk;
+use crate::requests::Meters;
+use crate::stalls::Stalls;
+use crate::{limits, root};
+
+/// Those that could be had.
+pub(super) struct Programs {
+    pub(super) stalls: Option<Stalls>,
+    pub(super) books: Option<Books>,
+    pub(super) meters: Option<Meters>,
+    pub(super) walk: Option<Walk>,
+}
+
+impl Programs {
+    /// Loads them, and notes what was refused. Where it is allowed that goes before the workload: the kernel
+    /// checks programs for most of a second of CPU time, and behind ten threads that want the same CPU
+    /// nothing would be recorded for ten times as long.
+    pub(super) fn load(settings: &Settings, cost: &mut Cost) -> Self {
+        let load = || {
+            if settings.harden {
+                limits::raise_nice();
+            }
+            Self {
+                stalls: had(
+                    settings,
+                    "pressure",
+                    || Stalls::load(Sampler::MACHINE),
+                    cost,
+                ),
+                books: had(settings, "ledger", Books::load, cost),
+                meters: had(settings, "requests", Meters::load, cost),
+                walk: had(settings, "tasks", Walk::load, cost),
+            }
+        };
+        // A thread of its own: not everybody may lower a priority that was raised.
+        let loaded = std::thread::scope(|scope| scope.spawn(load).join());
+        loaded.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+/// One of them and what reads it; through another root it would tell of this machine.
+fn had<T>(
+    settings: &Settings,
+    name: &str,
+    load: impl FnOnce() -> Result<T, Refusal>,
+    cost: &mut Cost,
+) -> Option<T> {
+    let load = || {
+        if !root::is_own(&settings.root) {
+            return Err(Refusal::new("the files of another root are read"));
+        }
+        let loaded = load()?;
+        // They take many files: maps, programs, links; with many CPUs a perf event for each.
+        if !limits::is_half_free() {
+            let why = format!(
+                "too few files may be open (ulimit -n); {}",
+                limits::MORE_FILES
+            );
+            return Err(Refusal::new(why));
+        }
+        Ok(loaded)
+    };
+    let loaded = load();
+    let said = loaded.as_ref().err().map(ToString::to_string);
+    cost.programs.insert(name.to_owned(), said);
+    loaded.ok()
+}
