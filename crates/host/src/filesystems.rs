@@ -223,6 +223,9 @@ impl Filesystems {
             return;
         }
         self.devices.push(mount.device.clone());
+        if mount.is_of_kernel() {
+            return;
+        }
         if !mounts::is_reached_locally(text, &mount) {
             let what = "room on filesystems of other machines and of programs (FUSE) is not looked at, since asking could block";
             gaps.say(

@@ -30,6 +30,23 @@ const LOCAL: [&str; 23] = [
     "rootfs",
 ];
 
+/// The kernel's own: they answer from its memory, and how full they are says nothing.
+const OF_KERNEL: [&str; 13] = [
+    "devtmpfs",
+    "devpts",
+    "proc",
+    "sysfs",
+    "cgroup",
+    "cgroup2",
+    "mqueue",
+    "debugfs",
+    "tracefs",
+    "securityfs",
+    "configfs",
+    "bpf",
+    "pstore",
+];
+
 /// The text of a process's mountinfo, read when it is first needed, and once: where there are many
 /// containers it is long.
 #[derive(Default)]
@@ -69,7 +86,12 @@ impl Mount {
     }
 
     fn is_local(&self) -> bool {
-        LOCAL.contains(&self.kind.as_str())
+        LOCAL.contains(&self.kind.as_str()) || self.is_of_kernel()
+    }
+
+    /// Whether it is one of the kernel's own, which holds no data.
+    pub(crate) fn is_of_kernel(&self) -> bool {
+        OF_KERNEL.contains(&self.kind.as_str())
     }
 
     /// Whether a path leads through here.

@@ -195,7 +195,13 @@ export function notes(report: Report): Note[] {
     { label: "Headroom", items: verdict.headroom ? [verdict.headroom.sentence] : [] },
     { label: "Found innocent", items: bare(verdict.innocent.map((it) => it.sentence)) },
     { label: "Speaks against it", items: bare(headline?.contradictions ?? []) },
-    { label: "Doubts", items: bare(verdict.caveats.map((it) => it.sentence)) },
+    {
+      label: "Doubts",
+      // What the headline says is not said again.
+      items: bare(verdict.caveats.map((it) => it.sentence)).filter(
+        (doubt) => !headline?.sentence.includes(doubt),
+      ),
+    },
     { label: "Not seen", items: bare(verdict.not_seen) },
     { label: "Ruled out", items: headline?.cause === "undetermined" ? ruledOut(report) : [] },
   ];

@@ -341,6 +341,8 @@ fn advice_lines(headline: &Finding, report: &Report, width: usize) -> String {
                 .caveats
                 .iter()
                 .map(|caveat| caveat.sentence.clone())
+                // What the headline says is not said again.
+                .filter(|doubt| !headline.sentence.contains(doubt.trim_end_matches('.')))
                 .collect(),
             "; ",
         ),
