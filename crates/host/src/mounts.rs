@@ -163,5 +163,11 @@ mod tests {
         };
         let asked = [21, 30, 31, 32, 33].map(is_asked);
         assert_eq!(asked, [true, true, false, false, false]);
+        let text = "21 1 8:1 / / rw - ext4 /dev/sda1 rw\n\
+                    22 21 0:6 / /dev rw - devtmpfs devtmpfs rw\n\
+                    23 22 0:7 / /dev/shm rw - tmpfs tmpfs rw\n";
+        let mount = |path| of_path(text, path).expect("it is there");
+        assert!(mount("/dev/null").is_of_kernel() && !mount("/dev/shm/a").is_of_kernel());
+        assert!(is_reached_locally(text, &mount("/dev/shm/a")));
     }
 }

@@ -64,7 +64,10 @@ fn dashes_lack(error: &clap::Error) -> Option<String> {
     };
     let is_command = error.kind() == ErrorKind::UnknownArgument && !word.starts_with('-');
     is_command.then(|| {
-        format!("The workload stands behind two dashes: stallscope run -- {}", outputs::harmless(word))
+        format!(
+            "The workload stands behind two dashes: stallscope run -- {}",
+            outputs::harmless(word)
+        )
     })
 }
 

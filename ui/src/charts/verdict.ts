@@ -60,13 +60,15 @@ export function shareOf({ share, share_interval: interval, sentence }: Finding):
 
 /** What a change would bring at most: `114,000 tps`, `+50 %`. */
 export function remedyNumbers(remedy: Remedy, report: Report): string[] {
-  const unit = report.workload?.load.rate_unit ?? "";
   const { throughput, gain } = remedy;
   return [
-    ...(typeof throughput === "number" ? [`${bound(throughput)} ${unit}`.trim()] : []),
+    ...(typeof throughput === "number" ? [`${bound(throughput)} ${rateUnit(report)}`] : []),
     ...(typeof gain === "number" ? [`+${percent(gain)}`] : []),
   ];
 }
+
+/** The workload's own word for its rate, if it has one. */
+const rateUnit = (report: Report) => report.workload?.load.rate_unit || "per second";
 
 /** One of the workload's own numbers. */
 export interface Fact {
@@ -83,7 +85,7 @@ export interface Fact {
 export function facts(report: Report): Fact[] {
   const signal = (name: string) => report.signals.find((it) => it.name === name);
   const mean = (name: string) => signal(name)?.mean ?? undefined;
-  const unit = report.workload?.load.rate_unit ?? "per second";
+  const unit = rateUnit(report);
   const all: Fact[] = [];
   const throughput = mean("throughput");
   const empty = signal("throughput")?.empty_intervals ?? 0;

@@ -66,7 +66,9 @@ impl Refusal {
 
     /// What an ordinary user meets: no fault of a program's, and nothing that libbpf has to say is of help.
     fn of_rights() -> Self {
-        Self::new("only root, or who has CAP_BPF and CAP_PERFMON, may load programs into the kernel")
+        Self::new(
+            "only root, or who has CAP_BPF and CAP_PERFMON, may load programs into the kernel",
+        )
     }
 }
 
@@ -192,7 +194,9 @@ fn quietly<T>(load: impl FnOnce() -> Result<T, Refusal>) -> Result<T, Refusal> {
     set_print(before);
     let said = SAID.lock().map(|mut said| std::mem::take(&mut *said));
     loaded.map_err(|refusal| match said.as_deref().map(first_reason) {
-        Ok(Some(reason)) if refusal != Refusal::of_rights() => Refusal(format!("{refusal} ({reason})")),
+        Ok(Some(reason)) if refusal != Refusal::of_rights() => {
+            Refusal(format!("{refusal} ({reason})"))
+        }
         _ => refusal,
     })
 }
