@@ -17,13 +17,15 @@
  * Lost: events of a connection or process for which there is no memory (`drops`). The first request of a
  * connection counts from when it is read, unless another of its port was read before. What is read by
  * splice is not told of. The last request of a unix socket, where its server closes it right away.
- * Not seen: that several requests came in one piece and were answered in one, which is one request here;
- * and that what a client says wants no answer: it lasts until the server sends something.
+ * Not seen: that several requests came in one piece and were answered in one, which is one request here,
+ * unless they are commands of Redis's protocol, where that is told (lib/resp.bpf.h); and that what a
+ * client says wants no answer: it lasts until the server sends something.
  */
 #include "lib/kernel.bpf.h"
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_tracing.h>
 #include "lib/histogram.bpf.h"
+#include "lib/resp.bpf.h"
 #include "requests.h"
 
 /* include/linux/socket.h */
@@ -32,6 +34,7 @@
 #define AF_INET6 10
 #define SOCK_STREAM 1
 #define MSG_PEEK 0x2
+#define MSG_TRUNC 0x20
 #define MSG_ERRQUEUE 0x2000
 /* include/net/tcp_states.h */
 #define TCP_ESTABLISHED 1
@@ -70,6 +73,17 @@ struct connection {
 	__u32 lot;
 	/* The parts that were in force when its process was last asked for its own; 0 for never. */
 	__u32 parts;
+	/* enum protocol */
+	__u16 protocol;
+	/* Whether more than one request was read at once. */
+	__u16 several;
+};
+
+/* What a connection's first request was in. */
+enum protocol {
+	PROTOCOL_UNKNOWN,
+	PROTOCOL_RESP,
+	PROTOCOL_OTHER
 };
 
 struct {
@@ -166,7 +180,7 @@ static __always_inline void settle(struct connection *connection)
 	if (account) {
 		__sync_fetch_and_add(&account->requests, 1);
 		/* What came before the reply and was not read for it asks for another one. */
-		if (connection->next_ns ||
+		if (connection->next_ns || connection->several ||
 		    (connection->side == REQUESTS_SERVER && answers >= MANY_SENDS &&
 		     connection->bytes < answers * SMALL_SEND))
 			__sync_fetch_and_add(&account->merged, 1);
@@ -180,8 +194,23 @@ static __always_inline void settle(struct connection *connection)
 	connection->requests++;
 	connection->bytes = 0;
 	connection->asked = 0;
+	connection->several = 0;
 	connection->arrived_ns = connection->next_ns;
 	connection->next_ns = 0;
+}
+
+/* Looks at the beginning of a request, unless its connection's first was in another protocol. */
+static __always_inline void look_at(struct connection *connection, int bytes, int flags)
+{
+	enum resp_commands commands;
+
+	/* What was cut off was not given. */
+	if (connection->protocol == PROTOCOL_OTHER || (flags & MSG_TRUNC))
+		return;
+	commands = resp_commands(bytes);
+	connection->several = commands == RESP_SEVERAL;
+	if (connection->protocol == PROTOCOL_UNKNOWN)
+		connection->protocol = commands == RESP_NONE ? PROTOCOL_OTHER : PROTOCOL_RESP;
 }
 
 static __always_inline void answer(struct connection *connection, int bytes)
@@ -354,6 +383,7 @@ int BPF_PROG(on_receive, struct sock *sk, int ret, int flags)
 			return 0;
 		}
 		connection->asked = 1;
+		look_at(connection, ret, flags);
 		if (!connection->arrived_ns)
 			connection->arrived_ns = stamp(connection);
 		if (connection->requests % REQUESTS_TO_OWN == REQUESTS_TO_OWN - 1 &&

@@ -77,6 +77,8 @@ const UNUSED: readonly (readonly [pattern: RegExp, times: number, instead: strin
   [/\b(days|months)\.map\(slice3\)/g, 2, "$1"],
   [/const localTz = .*;/g, 1, ""],
   [/const showLegend = legend\.show;/g, 1, "const showLegend = false;"],
+  [/^\tif \(cursor\.dataIdx == null\) \{[\s\S]*?^\t\}$/gm, 1, ""],
+  [/^\tbind: \{[\s\S]*?^\t\},$/gm, 1, ""],
   [/isTime && sc\.distr == 1 \? _timeAxisSplits : /g, 1, ""],
 ];
 

@@ -127,10 +127,12 @@ struct task_struct {
 
 /* The registers as a thread entered the kernel, by architecture. */
 struct pt_regs___x86 {
+	unsigned long si;
 	unsigned long orig_ax;
 };
 
 struct pt_regs___arm64 {
+	unsigned long long regs[31];
 	int syscallno;
 };
 

@@ -85,21 +85,28 @@ static __always_inline __u64 elapsed(__u64 from, __u64 to)
 	return to > from ? to - from : 0;
 }
 
-/* A copy that nobody wrote to meanwhile, if one is to be had. */
-static __always_inline void copy_run_queue(const struct run_queue *queue, struct run_queue *copy)
+/* Copies what begins with a sequence count; whether nobody wrote to it meanwhile. */
+static __always_inline bool copy_whole(const __u64 *from, __u64 *to, __u64 bytes)
 {
-	const volatile __u64 *sequence = &queue->sequence;
+	const volatile __u64 *sequence = from;
 	__u64 before;
 	int tries;
 
 	for (tries = 0; tries < MOST_TRIES; tries++) {
 		before = *sequence;
 		barrier();
-		*copy = *queue;
+		__builtin_memcpy(to, from, bytes);
 		barrier();
 		if (!(before & 1) && *sequence == before)
-			break;
+			return true;
 	}
+	return false;
+}
+
+/* A copy that nobody wrote to meanwhile, if one is to be had. */
+static __always_inline void copy_run_queue(const struct run_queue *queue, struct run_queue *copy)
+{
+	copy_whole(&queue->sequence, &copy->sequence, sizeof(*copy));
 }
 
 /* Counts up to now; under the lock. */

@@ -26,19 +26,7 @@ __u32 knows_memory;
 /* A copy that nobody wrote to meanwhile. */
 static __always_inline bool copy_stall(const struct sets_stall *stall, struct sets_stall *copy)
 {
-	const volatile __u64 *sequence = &stall->sequence;
-	__u64 before;
-	int tries;
-
-	for (tries = 0; tries < MOST_TRIES; tries++) {
-		before = *sequence;
-		barrier();
-		*copy = *stall;
-		barrier();
-		if (!(before & 1) && *sequence == before)
-			return true;
-	}
-	return false;
+	return copy_whole(&stall->sequence, &copy->sequence, sizeof(*copy));
 }
 
 static __always_inline void read_set(__u32 place, __u64 now)

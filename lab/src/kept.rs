@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::again::Judge;
 use crate::outcome::{self, Answer, Files, Outcome};
+use crate::print::say;
 use crate::scenario::Scenario;
 use crate::scenarios;
 use crate::score::{Found, judge};
@@ -64,15 +65,15 @@ pub fn keep(arguments: &KeepArguments) -> Result<u8> {
         match first_right(&scenario, arguments)? {
             Some((files, outcome)) => {
                 let size = pack(&scenario, &files, outcome, to)?;
-                println!("{:20}  {:7.1} kB", scenario.name, size as f64 / 1e3);
+                say!("{:20}  {:7.1} kB", scenario.name, size as f64 / 1e3);
             }
-            None => println!("{:20}  no run that counts and is right", scenario.name),
+            None => say!("{:20}  no run that counts and is right", scenario.name),
         }
     }
     for entry in fs::read_dir(to).context("it was just made")? {
         total += entry?.metadata()?.len();
     }
-    println!(
+    say!(
         "{:20}  {:7.1} kB in {}",
         "all",
         total as f64 / 1e3,
@@ -164,7 +165,7 @@ pub fn kept(arguments: &KeptArguments) -> Result<u8> {
         let answer = answer_again(&scenario, &arguments.from, room.path(), &by)?;
         let found = judge(&answer, scenario.expect, &kept.outcome);
         let headline = answer.report.verdict.findings.first();
-        println!(
+        say!(
             "{:20}  {:8}  {}; found {}",
             scenario.name,
             found.word(),
@@ -177,7 +178,7 @@ pub fn kept(arguments: &KeptArguments) -> Result<u8> {
         all += 1;
         right += u32::from(found == Found::First);
     }
-    println!("{right} of {all} kept recordings are diagnosed as they were made");
+    say!("{right} of {all} kept recordings are diagnosed as they were made");
     Ok(u8::from(right < all || all == 0))
 }
 

@@ -17,6 +17,7 @@ mod kept;
 mod leftovers;
 mod outcome;
 mod postgres;
+mod print;
 mod processes;
 mod requirement;
 mod runs;
@@ -37,6 +38,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+
+use crate::print::say;
 
 /// Situations with a known cause, to score the diagnosis.
 #[derive(Parser)]
@@ -118,9 +121,9 @@ fn with_clean_up(work: impl FnOnce() -> Result<u8>) -> Result<u8> {
 
 fn list() {
     for scenario in scenarios::all() {
-        println!("{}", scenario.name);
-        println!("    {}", scenario.about);
-        println!("    must find: {}", scenario.expect);
+        say!("{}", scenario.name);
+        say!("    {}", scenario.about);
+        say!("    must find: {}", scenario.expect);
     }
 }
 

@@ -15,6 +15,7 @@ use clap::Args;
 use crate::again::Judge;
 use crate::baseline::{self, Claim};
 use crate::outcome::{self, Answer, Files, Outcome};
+use crate::print::say;
 use crate::scenario::{Kind, Scenario};
 use crate::wilson::Proportion;
 use crate::witness::Metrics;
@@ -98,7 +99,7 @@ pub fn score(arguments: &ScoreArguments) -> Result<u8> {
     }
     table::print(&rows);
     table::print_totals(&rows);
-    println!("{:20}  {}", "thresholds", thresholds::commit());
+    say!("{:20}  {}", "thresholds", thresholds::commit());
     let judgements: Vec<&Judgement> = rows.iter().map(|row| &row.judgement).collect();
     Ok(status(&judgements, requirement::everything()))
 }

@@ -12,6 +12,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
+use crate::print::say;
 use crate::trials::{self, Round, Trial};
 use crate::{binary, interrupt, leftovers, requirement};
 
@@ -56,11 +57,13 @@ pub fn soak(arguments: &SoakArguments) -> Result<u8> {
     let chosen = trials::chosen(&arguments.name)?;
     if arguments.list {
         for trial in chosen {
-            println!(
+            say!(
                 "{} ({} rounds, short {})",
-                trial.name, trial.rounds, trial.short
+                trial.name,
+                trial.rounds,
+                trial.short
             );
-            println!("    {}", trial.about);
+            say!("    {}", trial.about);
         }
         return Ok(0);
     }
@@ -71,7 +74,7 @@ pub fn soak(arguments: &SoakArguments) -> Result<u8> {
     let mut failed = 0;
     for trial in chosen {
         if let Some(lack) = (trial.lack)() {
-            println!("SKIPPED: {}: {lack}", trial.name);
+            say!("SKIPPED: {}: {lack}", trial.name);
             failed += u32::from(requirement::everything());
             continue;
         }
@@ -119,8 +122,8 @@ fn make(
                 interrupt::check()?;
                 failed += 1;
                 let kept = folder.keep();
-                println!("{} round {number}: {error:#}", trial.name);
-                println!(
+                say!("{} round {number}: {error:#}", trial.name);
+                say!(
                     "    kept in {}; again: stallscope-lab soak {} --round {number}{}",
                     kept.display(),
                     trial.name,
@@ -134,7 +137,7 @@ fn make(
         0 => String::new(),
         before => format!(", {before} earlier"),
     };
-    println!(
+    say!(
         "{}: {passed} passed{earlier}, {failed} failed, {took:.1} s",
         trial.name
     );

@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
+use crate::print::say;
 use crate::scenario::{Cause, Costs, Scenario, SetUp};
 use crate::stage::Stage;
 use crate::step::Step;
@@ -44,21 +45,21 @@ pub fn validate(arguments: &ValidateArguments) -> Result<u8> {
     let chosen = scenarios::chosen(&arguments.name, arguments.held_out)?;
     let mut stage = Stage::new()?;
     let mut fine = true;
-    println!("| scenario | before | with the cause | without it again | costs | regained | |");
-    println!("|---|---|---|---|---|---|---|");
+    say!("| scenario | before | with the cause | without it again | costs | regained | |");
+    say!("|---|---|---|---|---|---|---|");
     for scenario in &chosen {
         if let Costs::NotAsked(why) = scenario.costs {
-            println!("| {} | | | | | | not asked: {why} |", scenario.name);
+            say!("| {} | | | | | | not asked: {why} |", scenario.name);
             continue;
         }
         match series(scenario, arguments, &mut stage)? {
             Ok(series) => {
                 let trial = Trial::of(&series, scenario.costs)?;
-                println!("| {} | {} |", scenario.name, trial.cells());
+                say!("| {} | {} |", scenario.name, trial.cells());
                 fine &= trial.holds();
             }
             Err(why) => {
-                println!("| {} | | | | | | not here: {why} |", scenario.name);
+                say!("| {} | | | | | | not here: {why} |", scenario.name);
                 fine &= !requirement::everything();
             }
         }

@@ -66,6 +66,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) slices: Vec<Slice>,
     /// Where the target's waits for locks end; `None` where that was not told, and where there were none.
     pub(crate) ends: Option<Ends>,
+    /// The target's other threads that waited for its busiest one, on average; `None` where that was not told.
+    pub(crate) behind_busiest: Option<f64>,
     /// `None` when /proc/stat was not recorded.
     pub(crate) machine: Option<Machine>,
     pub(crate) cpu: CpuUse,
@@ -110,7 +112,12 @@ pub(crate) fn measure<'a>(
     let machine = machine(timeline, window);
     let effective_cpus = effective_cpus(timeline, meta, window);
     let groups = target_groups(timeline);
-    let ends = WaitsFor::of(timeline, window).and_then(|waits| waits.locks());
+    let waits = WaitsFor::of(timeline, window);
+    let ends = waits.as_ref().and_then(WaitsFor::locks);
+    let busiest = target.as_ref().and_then(|it| it.busiest_thread);
+    let behind_busiest = waits.zip(busiest);
+    let behind_busiest =
+        behind_busiest.and_then(|(it, thread)| it.behind(timeline, thread, window));
     let slicing = Slicing {
         timeline,
         meta,
@@ -188,6 +195,7 @@ pub(crate) fn measure<'a>(
         signal,
         account,
         ends,
+        behind_busiest,
         slices,
         machine,
         cpu,

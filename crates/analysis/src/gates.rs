@@ -282,7 +282,7 @@ fn pipelined(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
     let merged = request_times::merged(facts.timeline)?;
     (facts.signal.is_none() && merged > thresholds.requests.merged).then(|| {
         format!(
-            "{} of what {} was asked holds several requests (pipelining: more came before the reply was done, or it was sent in many small pieces): how many there are is not known, and no rate is told",
+            "{} of what {} was asked holds several requests (pipelining: more came before the reply was done, several were read at once, or the reply was sent in many small pieces): how many there are is not known, and no rate is told",
             percent(merged),
             target.name
         )

@@ -243,7 +243,9 @@ fn growth(
     let series = connections
         .iter()
         .filter_map(|it| timeline.series(table, *it, column));
-    series.filter_map(|it| it.growth(window)).sum()
+    let grown = series.filter_map(|it| it.growth(window));
+    // A sum of nothing is -0.
+    grown.fold(0.0, |sum, own| sum + own)
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ section!(/// For `cpu.neighbour`.
 section!(/// For `cpu.steal`.
     CpuSteal { steal: f64, busy: f64 });
 section!(/// For `cpu.single_thread`.
-    CpuSingleThread { thread: f64, on_cpu: f64, in_flight: f64 });
+    CpuSingleThread { thread: f64, on_cpu: f64, in_flight: f64, behind: f64 });
 section!(/// For `cpu.imbalance`.
     CpuImbalance { full: f64, empty: f64, wait: f64 });
 section!(/// For `cpu.softirq`.

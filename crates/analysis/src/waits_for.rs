@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{EntityId, LedgerClass, Role, Timeline, Window};
 use sensors::wakeup::{By, CLASSES, THREAD_POOL, WAKEUP};
 
-use crate::subject::serving_threads;
+use crate::rest::at_rest;
+use crate::subject::{serving_threads, threads_of};
 
 /// What is passed along: the others are known by what they are.
 const LOCKS: [LedgerClass; 2] = [LedgerClass::Futex, LedgerClass::InternalLock];
@@ -62,12 +63,8 @@ impl WaitsFor {
         let edges: Vec<Edge> = edges
             .filter_map(|entity| edge(timeline, entity, window))
             .collect();
-        let pool = |thread| {
-            let series = timeline.series(&THREAD_POOL.name, thread, "pool")?;
-            number(series.values().next_back()?.1)
-        };
-        let serving = serving_threads(timeline, Role::Target);
-        let serving = serving.into_iter().filter_map(pool).collect();
+        let serving = serving_threads(timeline, Role::Target).into_iter();
+        let serving = serving.filter_map(|it| pool_of(timeline, it)).collect();
         (!edges.is_empty()).then_some(Self { edges, serving })
     }
 
@@ -96,6 +93,45 @@ impl WaitsFor {
         }
         ends.circle = open.values().sum();
         Some(ends)
+    }
+
+    /// How many of the target's other threads at a time, on average, waited for what this one then ended;
+    /// `None` where that is not told of it alone: others of its pool may have ended it. Of a pool in which
+    /// threads are at rest some wait for work, and do not count.
+    pub(crate) fn behind(
+        &self,
+        timeline: &Timeline,
+        thread: EntityId,
+        window: Window,
+    ) -> Option<f64> {
+        let own = pool_of(timeline, thread)?;
+        let lived = |it: &EntityId| {
+            let record = timeline.entities.get(*it);
+            record.is_some_and(|it| {
+                it.first_seen < window.end && it.vanished.is_none_or(|end| end > window.start)
+            })
+        };
+        let threads = threads_of(timeline, Role::Target).into_iter();
+        let threads: Vec<EntityId> = threads.map(|it| it.0).filter(lived).collect();
+        let pools = threads.iter().map(|it| pool_of(timeline, *it));
+        let pools: Vec<Option<EntityId>> = pools.collect();
+        if pools.iter().filter(|it| **it == Some(own)).count() != 1 {
+            return None;
+        }
+        let resting = at_rest(timeline, &threads, window);
+        let rests = |pool| {
+            let mut members = threads.iter().zip(&pools);
+            members.any(|(thread, of)| *of == pool && resting.contains(thread))
+        };
+        let waits = |edge: &&Edge| {
+            let (by, woken) = ((edge.by, edge.waker), Some(edge.woken));
+            by == (By::Pool, Some(own))
+                && edge.woken != own
+                && pools.contains(&woken)
+                && !rests(woken)
+        };
+        let ns: f64 = self.edges.iter().filter(waits).map(|edge| edge.ns).sum();
+        Some(ns / window.len_ns().max(1) as f64)
     }
 
     /// Passes a part of the time that a pool waited for locks on to those who ended it.
@@ -170,6 +206,12 @@ impl Ends {
         let most = each.max_by(|a, b| a.1.total_cmp(&b.1))?;
         (most.1 > 0.0).then_some(most)
     }
+}
+
+/// The pool that a thread was last told to be of.
+fn pool_of(timeline: &Timeline, thread: EntityId) -> Option<EntityId> {
+    let series = timeline.series(&THREAD_POOL.name, thread, "pool")?;
+    number(series.values().next_back()?.1)
 }
 
 fn edge(timeline: &Timeline, entity: EntityId, window: Window) -> Option<Edge> {

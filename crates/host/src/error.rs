@@ -74,6 +74,12 @@ fn start_sentence(program: &str, cause: &std::io::Error) -> String {
         std::io::ErrorKind::NotFound => {
             format!("no such command: {program}. Check the name, or give its path")
         }
+        // A folder of PATH that may not be searched gives the same answer as a file that may not be run.
+        std::io::ErrorKind::PermissionDenied if !program.contains('/') => {
+            format!(
+                "cannot run {program}: no folder of PATH has it as a program, or one of them may not be searched. Check the name, or give its path"
+            )
+        }
         std::io::ErrorKind::PermissionDenied => {
             format!(
                 "cannot run {program}: permission denied. Is it a program? Try: chmod +x {program}"
@@ -95,5 +101,8 @@ mod tests {
         assert!(old.ends_with("needs Linux 3.15 or later"), "{old}");
         let run = start_sentence("a", &Errno::NFILE.into());
         assert!(run.starts_with("cannot run a: too many files"), "{run}");
+        let denied = |program| start_sentence(program, &Errno::ACCESS.into());
+        assert!(denied("a").ends_with("Check the name, or give its path"));
+        assert!(denied("./a").ends_with("chmod +x ./a"));
     }
 }

@@ -223,6 +223,9 @@ impl Filesystems {
             return;
         }
         self.devices.push(mount.device.clone());
+        if mount.is_of_kernel() {
+            return;
+        }
         if !mounts::is_reached_locally(text, &mount) {
             let what = "room on filesystems of other machines and of programs (FUSE) is not looked at, since asking could block";
             gaps.say(
@@ -283,8 +286,10 @@ mod tests {
             filesystems.look([pid, pid].into_iter(), now, &mut gaps, &mut registry);
         }
         if filesystems.measured.is_empty() {
-            println!("SKIPPED: the working directory is on a filesystem that is not measured");
-            return;
+            return crate::requirement::skipped(
+                "room",
+                "the working directory is on a filesystem that is not measured",
+            );
         }
         filesystems.sample(now);
         let rows: Vec<_> = filesystems.intake.rows.iter().collect();

@@ -30,6 +30,23 @@ const LOCAL: [&str; 23] = [
     "rootfs",
 ];
 
+/// The kernel's own: they answer from its memory, and how full they are says nothing.
+const OF_KERNEL: [&str; 13] = [
+    "devtmpfs",
+    "devpts",
+    "proc",
+    "sysfs",
+    "cgroup",
+    "cgroup2",
+    "mqueue",
+    "debugfs",
+    "tracefs",
+    "securityfs",
+    "configfs",
+    "bpf",
+    "pstore",
+];
+
 /// The text of a process's mountinfo, read when it is first needed, and once: where there are many
 /// containers it is long.
 #[derive(Default)]
@@ -69,7 +86,12 @@ impl Mount {
     }
 
     fn is_local(&self) -> bool {
-        LOCAL.contains(&self.kind.as_str())
+        LOCAL.contains(&self.kind.as_str()) || self.is_of_kernel()
+    }
+
+    /// Whether it is one of the kernel's own, which holds no data.
+    pub(crate) fn is_of_kernel(&self) -> bool {
+        OF_KERNEL.contains(&self.kind.as_str())
     }
 
     /// Whether a path leads through here.
@@ -141,5 +163,11 @@ mod tests {
         };
         let asked = [21, 30, 31, 32, 33].map(is_asked);
         assert_eq!(asked, [true, true, false, false, false]);
+        let text = "21 1 8:1 / / rw - ext4 /dev/sda1 rw\n\
+                    22 21 0:6 / /dev rw - devtmpfs devtmpfs rw\n\
+                    23 22 0:7 / /dev/shm rw - tmpfs tmpfs rw\n";
+        let mount = |path| of_path(text, path).expect("it is there");
+        assert!(mount("/dev/null").is_of_kernel() && !mount("/dev/shm/a").is_of_kernel());
+        assert!(is_reached_locally(text, &mount("/dev/shm/a")));
     }
 }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use model::{Entity, EntityId, EntityKind, GapReason, Role, Timestamp};
-use sensors::request::{CALLS, FIRST_BUCKET, REQUESTS, WIDTH};
+use sensors::request::{CALLS, REQUESTS, WIDTH};
 
 use crate::bpf::requests::{Account, CONNECTIONS, Owner, Requests, SERVICES, Side};
 use crate::bpf::{Refusal, may_tell_of_processes};
@@ -186,7 +186,7 @@ impl Meters {
         let of = &registry.get(process)?.entity;
         let (name, path) = (of.name.clone(), format!("{}/requests", of.path));
         let entity = add(registry, (name, path), (process, role), now);
-        let before = row(&self.programs.service(place)?);
+        let before = row(&self.programs.service(place)?, side);
         let counted = Counted::new(entity, before, now, &mut self.intakes[side as usize]);
         self.services[place] = Some(Service {
             process,
@@ -209,13 +209,16 @@ impl Meters {
             if let (Some(service), Some(account)) = (service, self.programs.service(place)) {
                 requests += account.requests.cast_signed();
                 let intake = &mut self.intakes[service.side as usize];
-                service.counted.take(now, &row(&account), intake);
+                service
+                    .counted
+                    .take(now, &row(&account, service.side), intake);
             }
         }
         for place in 0..self.places.len() {
             if let Some((owner, account)) = self.programs.connection(place) {
                 requests += account.requests.cast_signed();
-                self.take(place, &owner, &row(&account), (now, processes, registry));
+                let row = row(&account, Side::Server);
+                self.take(place, &owner, &row, (now, processes, registry));
             }
         }
         self.make_room(now, registry);
@@ -311,8 +314,9 @@ impl Meters {
 impl Counted {
     /// From a time on at which its account held that much already.
     fn new(entity: EntityId, before: [i64; WIDTH], since: Timestamp, intake: &mut Intake) -> Self {
-        let mut last = LastSeen::new(entity, WIDTH);
-        last.take(since, &[0; WIDTH], intake);
+        let width = intake.table.columns.len();
+        let mut last = LastSeen::new(entity, width);
+        last.take(since, &[0; WIDTH][..width], intake);
         Self {
             last,
             before,
@@ -324,10 +328,11 @@ impl Counted {
         let mut grown = *row;
         let growth = grown.iter_mut().zip(&self.before);
         growth.for_each(|(value, before)| *value -= before);
+        let grown = &grown[..self.last.values().len()];
         if self.last.values() != grown {
             self.grew = now;
         }
-        self.last.take(now, &grown, intake);
+        self.last.take(now, grown, intake);
     }
 }
 
@@ -375,17 +380,17 @@ fn add(
     id
 }
 
-/// A row of either table.
-fn row(account: &Account) -> [i64; WIDTH] {
+/// A row of a side's table; what is beyond its width is nothing.
+fn row(account: &Account, side: Side) -> [i64; WIDTH] {
+    let besides: &[u64] = match side {
+        Side::Server => &[account.merged, account.unasked],
+        Side::Client => &[],
+    };
+    let timed = [account.timed_by_bucket.iter().sum(), account.ns];
+    let counts = [&account.requests].into_iter().chain(besides);
+    let counts = counts.chain(&timed).chain(&account.timed_by_bucket);
     let mut row = [0; WIDTH];
-    row[..FIRST_BUCKET].copy_from_slice(&[
-        account.requests.cast_signed(),
-        account.merged.cast_signed(),
-        account.unasked.cast_signed(),
-        account.timed_by_bucket.iter().sum::<u64>().cast_signed(),
-        account.ns.cast_signed(),
-    ]);
-    for (to, count) in row[FIRST_BUCKET..].iter_mut().zip(&account.timed_by_bucket) {
+    for (to, count) in row.iter_mut().zip(counts) {
         *to = count.cast_signed();
     }
     row

@@ -34,7 +34,7 @@ impl Drop for Offline {
 fn books_add_up_and_nothing_runs_backwards_when_a_cpu_goes_and_comes_back() {
     // What is written stands there already.
     if !Path::new(SWITCH).exists() || std::fs::write(SWITCH, "1").is_err() {
-        return skipped("the second CPU cannot be taken offline");
+        return skipped("the second CPU", "it cannot be taken offline");
     }
     let part = || sleep(Duration::from_millis(700));
     let recorded = Recorded::of(&[std::process::id()], || {

@@ -92,7 +92,7 @@ fn what_a_backend_says_it_waits_for_stands_before_the_call_that_it_waits_in() {
         let start = |word| Backend::start(folder.path(), before_14, word);
         // Before 14, two that are idle tell where the word is.
         let Some(idle) = start(0x0600_0000).zip(start(0x0600_0000)) else {
-            return skipped("there is no C compiler");
+            return skipped("a backend", "there is no C compiler");
         };
         let all = [&idle.0, &idle.1].map(Backend::pid);
         let backend = start(LOCK).expect("it was compiled");

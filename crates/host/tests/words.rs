@@ -5,6 +5,8 @@
 )]
 
 mod backend;
+#[path = "../src/requirement.rs"]
+mod requirement;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,6 +14,7 @@ use std::path::PathBuf;
 use backend::Backend;
 use host::{Command, Harvest, Sampler, Settings, environment};
 use model::{EntityId, MISSING, Role};
+use requirement::needed;
 
 const LOCK: u32 = 0x0300_0005;
 const IDLE: u32 = 0x0600_0000;
@@ -59,15 +62,8 @@ fn sampled(pids: &[u32]) -> (BTreeMap<u32, Vec<i64>>, Vec<String>) {
 fn backend(before_14: bool, value: u32) -> Option<(Backend, tempfile::TempDir)> {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let backend = Backend::start(folder.path(), before_14, value);
-    if backend.is_none() {
-        let required = std::env::var("STALLSCOPE_REQUIRE").is_ok_and(|value| value == "all");
-        assert!(
-            !required,
-            "STALLSCOPE_REQUIRE=all, and there is no C compiler"
-        );
-        println!("SKIPPED: there is no C compiler");
-    }
-    Some((backend?, folder))
+    let backend = needed("a backend", backend.ok_or("there is no C compiler"))?;
+    Some((backend, folder))
 }
 
 #[test]

@@ -7,7 +7,8 @@
 //!
 //! A request is what is asked in one go and answered in one go: the sockets tell no more. A pipeline that
 //! comes in one piece and is answered in one is one request, as are a ping and its answer, a COPY's data
-//! and what is said at their end. What a client says without wanting an answer, as replicas of most
+//! and what is said at their end. Only of commands of Redis's protocol is it known, and told, that there
+//! were several. What a client says without wanting an answer, as replicas of most
 //! servers do, lasts until the server sends something; PostgreSQL's processes for replicas are known by
 //! their titles and left out.
 
@@ -18,32 +19,38 @@ use model::{Column, ColumnKind, EntityKind, Quality, Table, Unit};
 /// Bounds of buckets: four per octave, from the first of these powers of two on.
 const FIRST_OCTAVE: u32 = 13;
 const OCTAVES: u32 = 22;
-/// Columns before the buckets.
-pub const FIRST_BUCKET: usize = 5;
 /// Buckets: one for what is shorter than all bounds, and one for what is longer.
 pub const BUCKETS: usize = 4 * OCTAVES as usize + 2;
-/// All columns.
-pub const WIDTH: usize = FIRST_BUCKET + BUCKETS;
+/// All columns of a server's requests; a generator's has fewer.
+pub const WIDTH: usize = 5 + BUCKETS;
 
 /// What the columns of an end say.
 struct End {
     source: &'static str,
-    merged: &'static str,
-    unasked: &'static str,
+    /// What is counted at this end beside the requests.
+    besides: &'static [(&'static str, &'static str)],
     duration: &'static str,
 }
 
 const SERVED: End = End {
     source: "sk_data_ready, sock_recv_length, sock_send_length by BPF",
-    merged: "Of these, those that more than one is in: more had come before the reply was done, or the reply was sent in many small pieces. Where they are many, requests are pipelined and this is no count of them. A pipeline that came in one piece and was answered in one is not among them: it looks like any other request.",
-    unasked: "Sends that answer no request: greetings and notifications. What PostgreSQL sends to replicas is left out.",
+    besides: &[
+        (
+            "merged",
+            "Of these, those that more than one is in: more had come before the reply was done, the reply was sent in many small pieces, or the server read several commands of Redis's protocol (RESP) at once. Where they are many, requests are pipelined and this is no count of them. Of other protocols a pipeline that came in one piece and was answered in one is not among them: it looks like any other request.",
+        ),
+        (
+            "unasked",
+            "Sends that answer no request: greetings and notifications. What PostgreSQL sends to replicas is left out.",
+        ),
+    ],
     duration: "from its arrival to the last byte of the reply",
 };
 
 const CALLED: End = End {
     source: "sock_send_length, sock_recv_length by BPF",
-    merged: "0: at this end a pipeline looks like a request that was sent in pieces.",
-    unasked: "0: see the table of requests.",
+    // A pipeline looks like a request that was sent in pieces.
+    besides: &[],
     duration: "from its sending to the last byte received",
 };
 
@@ -83,8 +90,12 @@ fn columns(end: &End) -> std::borrow::Cow<'static, [Column]> {
             "Requests answered. What is asked in one go and answered in one go is one, whatever it holds: a pipeline, a ping."
                 .to_owned(),
         ),
-        counter("merged".to_owned(), Unit::Count, end.merged.to_owned()),
-        counter("unasked".to_owned(), Unit::Count, end.unasked.to_owned()),
+    ];
+    let besides = end.besides.iter();
+    columns.extend(
+        besides.map(|(name, help)| counter((*name).to_owned(), Unit::Count, (*help).to_owned())),
+    );
+    columns.extend([
         counter(
             "timed".to_owned(),
             Unit::Count,
@@ -98,12 +109,19 @@ fn columns(end: &End) -> std::borrow::Cow<'static, [Column]> {
                 end.duration
             ),
         ),
-    ];
+    ]);
     let bounds = (0..BUCKETS)
         .map(|bucket| upper_ns(bucket).map_or("longer".to_owned(), |ns| format!("under_{ns}_ns")));
     let help = "How many of those that were timed took less than that, and not less than the bound before.";
     columns.extend(bounds.map(|name| counter(name, Unit::Count, help.to_owned())));
     columns.into()
+}
+
+/// Where the buckets begin, which stand last.
+pub fn first_bucket(table: &Table) -> usize {
+    let mut columns = table.columns.iter();
+    let first = columns.position(|column| bound_ns(&column.name).is_some());
+    first.unwrap_or(table.columns.len())
 }
 
 /// What times in a bucket are below, ns; `None` for the last.
@@ -139,5 +157,8 @@ mod tests {
         assert_eq!(bounds[BUCKETS - 2..], [34_359_738_368.0, f64::INFINITY]);
         assert!(bounds.is_sorted());
         assert_eq!(bound_ns("requests"), None);
+        for table in [&REQUESTS, &CALLS] {
+            assert_eq!(first_bucket(table) + BUCKETS, table.columns.len());
+        }
     }
 }

@@ -20,11 +20,17 @@ pub(crate) fn explain(arguments: &Explain) -> Result<u8> {
     let report = report(&recording, arguments.from, arguments.to)?;
     let text = outputs::terminal(&report);
     match &arguments.json {
-        Some(file) => {
+        // Standard output is the JSON's.
+        Some(file) if file.as_os_str() == "-" => {
             outputs::write_json(&report, file)?;
             outputs::say(text.trim_end());
         }
-        None => outputs::show(&text).context("cannot write to standard output")?,
+        file => {
+            if let Some(file) = file {
+                outputs::write_json(&report, file)?;
+            }
+            outputs::show(&text).context("cannot write to standard output")?;
+        }
     }
     Ok(0)
 }

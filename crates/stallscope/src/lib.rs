@@ -21,6 +21,7 @@ mod unfinished;
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use arguments::{Arguments, Command};
 
@@ -56,6 +57,20 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// What to type where the workload stands without the two dashes before it, which is easily forgotten.
+fn dashes_lack(error: &clap::Error) -> Option<String> {
+    let ContextValue::String(word) = error.get(ContextKind::InvalidArg)? else {
+        return None;
+    };
+    let is_command = error.kind() == ErrorKind::UnknownArgument && !word.starts_with('-');
+    is_command.then(|| {
+        format!(
+            "The workload stands behind two dashes: stallscope run -- {}",
+            outputs::harmless(word)
+        )
+    })
+}
+
 /// A command line that is not understood, or one that asks for help. `run` keeps the low statuses for
 /// its workload, as env(1) does.
 fn misspelt(error: &clap::Error) -> ExitCode {
@@ -64,6 +79,9 @@ fn misspelt(error: &clap::Error) -> ExitCode {
     let is_run = std::env::args_os()
         .nth(1)
         .is_some_and(|command| command == "run");
+    if is_run && let Some(advice) = dashes_lack(error) {
+        outputs::say(&advice);
+    }
     match error.exit_code() {
         0 => ExitCode::SUCCESS,
         _ if is_run => ExitCode::from(COULD_NOT),

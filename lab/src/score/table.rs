@@ -2,6 +2,7 @@
 
 use super::{Found, Judgement, Row, how_often};
 use crate::baseline::RULES;
+use crate::print::say;
 
 /// Prints a line per repetition.
 pub fn print(rows: &[Row]) {
@@ -20,7 +21,7 @@ pub fn print(rows: &[Row]) {
             .zip(&widths)
             .map(|(cell, &width)| format!("{cell:width$}"))
             .collect();
-        println!("{}", padded.join("  ").trim_end());
+        say!("{}", padded.join("  ").trim_end());
     }
 }
 
@@ -54,29 +55,29 @@ fn cells(row: &Row) -> Vec<String> {
 
 /// Prints how often each was right, of the runs that count.
 pub fn print_totals(rows: &[Row]) {
-    println!();
+    say!();
     let first = |_: &Row, found, _: &[bool; 3]| found == Found::First;
     let mut names: Vec<&str> = rows.iter().map(|row| row.scenario).collect();
     names.dedup();
     for name in names {
         let own: Vec<&Row> = rows.iter().filter(|row| row.scenario == name).collect();
-        println!("{name:20}  {}", how_often(&own, first));
+        say!("{name:20}  {}", how_often(&own, first));
     }
-    println!();
+    say!();
     let all: Vec<&Row> = rows.iter().collect();
     let few = |_: &Row, found, _: &[bool; 3]| found != Found::Not;
-    println!("{:20}  {}", "stallscope", how_often(&all, first));
-    println!("{:20}  {}", "  in its first three", how_often(&all, few));
+    say!("{:20}  {}", "stallscope", how_often(&all, first));
+    say!("{:20}  {}", "  in its first three", how_often(&all, few));
     for (number, rule) in RULES.iter().enumerate() {
         let right = how_often(&all, |_, _, rules| rules[number]);
-        println!("{rule:20}  {right}");
+        say!("{rule:20}  {right}");
     }
     let innocent: Vec<&Row> = rows.iter().filter(|row| row.innocent).collect();
     let alarms = how_often(&innocent, |row, _, _| row.alarm);
-    println!("{:20}  {}", "false alarms", alarms.counted("alarms"));
+    say!("{:20}  {}", "false alarms", alarms.counted("alarms"));
     let void = rows
         .iter()
         .filter(|row| matches!(row.judgement, Judgement::Void(_)))
         .count();
-    println!("{:20}  {void} of {}, not counted", "void", rows.len());
+    say!("{:20}  {void} of {}, not counted", "void", rows.len());
 }

@@ -6,7 +6,7 @@ mod comparison;
 mod witness;
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -17,6 +17,7 @@ use model::Report;
 use crate::demo::{as_a_shell_says, load};
 use crate::groups::{Group, Hierarchies};
 use crate::postgres::Postgres;
+use crate::print::say;
 use crate::{binary, interrupt, outcome, requirement};
 use witness::{Account, Testimony, Witness};
 
@@ -43,7 +44,7 @@ pub fn verify(arguments: &VerifyArguments) -> Result<u8> {
     let (group, account) = match accounting_group(&server) {
         Ok(accounting) => accounting,
         Err(error) => {
-            println!("skipped: {error:#}");
+            say!("skipped: {error:#}");
             return Ok(u8::from(requirement::everything()));
         }
     };
@@ -124,8 +125,7 @@ fn pass_through(child: &mut Child) -> std::thread::JoinHandle<String> {
             .flat_map(|output| BufReader::new(output).lines())
         {
             let Ok(line) = line else { break };
-            // A reader that has gone away must not end the check.
-            let _ = writeln!(std::io::stdout(), "{line}");
+            say!("{line}");
             kept.push_str(&line);
             kept.push('\n');
         }
@@ -134,15 +134,15 @@ fn pass_through(child: &mut Child) -> std::thread::JoinHandle<String> {
 }
 
 fn say(report: &Report, testimony: &Testimony, printed: &str) -> u8 {
-    println!();
-    println!(
+    say!();
+    say!(
         "Independent check over the report's window of {:.1} s ({} samples)",
         report.window.seconds(),
         testimony.samples()
     );
     let comparisons = comparison::all(report, testimony, printed);
     for comparison in &comparisons {
-        println!("{comparison}");
+        say!("{comparison}");
     }
     u8::from(!comparisons.iter().all(comparison::Comparison::holds))
 }

@@ -128,7 +128,7 @@ function agreementFacts({ ledger }: Cost): Fact[] {
       "Ledger beside the scheduler's own counts",
       `${integer(ledger.compared)} intervals of threads compared, ${
         ledger.apart === 0 ? "none" : `${integer(ledger.apart)} (${percent(apart)})`
-      } further apart than 20 us and 0.1 %; the worst ${duration(ledger.worst_ns)}`,
+      } further apart than 0.1 %, or 20 us where that is more; the worst ${duration(ledger.worst_ns)}`,
     ],
     [
       "Switches and wake-ups made up for",

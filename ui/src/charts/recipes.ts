@@ -72,6 +72,10 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
     tables: [],
     make: () => ({ why: "counted in what the workload said; it did not say when" }),
   },
+  "wakeup.wait_ns": {
+    tables: [],
+    make: () => ({ why: "added up over the waits that this thread ended, pool by pool" }),
+  },
   "session.blocked_by": {
     tables: [],
     make: () => ({ why: "counted over looks at sessions, each of which names who blocks it" }),

@@ -164,7 +164,11 @@ describe("pressure", () => {
 describe("what is said beside the verdict", () => {
   it("stands in the order of the terminal", () => {
     const report = golden("rate-limited");
-    report.verdict.caveats = [{ gate: "gate.short", sentence: "the run was short." }];
+    const sentence = report.verdict.findings[0]?.sentence ?? "";
+    report.verdict.caveats = [
+      { gate: "gate.short", sentence: "the run was short." },
+      { gate: "gate.said", sentence },
+    ];
     expect(notes(report).map((note) => note.label)).toEqual([
       "Headroom",
       "Found innocent",

@@ -60,13 +60,15 @@ export function shareOf({ share, share_interval: interval, sentence }: Finding):
 
 /** What a change would bring at most: `114,000 tps`, `+50 %`. */
 export function remedyNumbers(remedy: Remedy, report: Report): string[] {
-  const unit = report.workload?.load.rate_unit ?? "";
   const { throughput, gain } = remedy;
   return [
-    ...(typeof throughput === "number" ? [`${bound(throughput)} ${unit}`.trim()] : []),
+    ...(typeof throughput === "number" ? [`${bound(throughput)} ${rateUnit(report)}`] : []),
     ...(typeof gain === "number" ? [`+${percent(gain)}`] : []),
   ];
 }
+
+/** The workload's own word for its rate, if it has one. */
+const rateUnit = (report: Report) => report.workload?.load.rate_unit || "per second";
 
 /** One of the workload's own numbers. */
 export interface Fact {
@@ -83,7 +85,7 @@ export interface Fact {
 export function facts(report: Report): Fact[] {
   const signal = (name: string) => report.signals.find((it) => it.name === name);
   const mean = (name: string) => signal(name)?.mean ?? undefined;
-  const unit = report.workload?.load.rate_unit ?? "per second";
+  const unit = rateUnit(report);
   const all: Fact[] = [];
   const throughput = mean("throughput");
   const empty = signal("throughput")?.empty_intervals ?? 0;
@@ -195,7 +197,13 @@ export function notes(report: Report): Note[] {
     { label: "Headroom", items: verdict.headroom ? [verdict.headroom.sentence] : [] },
     { label: "Found innocent", items: bare(verdict.innocent.map((it) => it.sentence)) },
     { label: "Speaks against it", items: bare(headline?.contradictions ?? []) },
-    { label: "Doubts", items: bare(verdict.caveats.map((it) => it.sentence)) },
+    {
+      label: "Doubts",
+      // What the headline says is not said again.
+      items: bare(verdict.caveats.map((it) => it.sentence)).filter(
+        (doubt) => !headline?.sentence.includes(doubt),
+      ),
+    },
     { label: "Not seen", items: bare(verdict.not_seen) },
     { label: "Ruled out", items: headline?.cause === "undetermined" ? ruledOut(report) : [] },
   ];

@@ -13,7 +13,7 @@ export function workloadLanes(recording: Recording, tables: Tables): Lane[] {
   const all = intervals(tables.rows("signal"));
   if (all.length === 0) return [];
   const { edges, at } = laidOut(all);
-  const unit = recording.page.report.workload?.load.rate_unit ?? "per second";
+  const unit = recording.page.report.workload?.load.rate_unit || "per second";
   // What the sampler missed, the workload has said all the same.
   const gaps = unseen(recording, "signal").filter((gap) => !all.some((it) => covers(it, gap.span)));
   const column = (of: (interval: Interval) => number) =>

@@ -122,7 +122,7 @@ fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject, busy: f
             share(
                 facts,
                 if own_column == COUNTED {
-                    "of the waits for a CPU, behind target and generator"
+                    "waits for a CPU behind target and generator"
                 } else {
                     "busy with target and generator"
                 },

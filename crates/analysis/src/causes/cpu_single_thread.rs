@@ -14,7 +14,7 @@ pub(super) const CAUSE: Cause = Cause {
     help: "One thread of the target does all the work, and other CPUs have room.",
     about: "the thread",
     kind: Kind::Limit,
-    told_by: "One thread has hardly a moment off its CPU, no other of the target comes near it, the machine's CPUs are not full, and several requests are in progress: they wait for that thread. A busy thread that serves no requests is not meant. With one request at a time no second thread could help, and it is not said.",
+    told_by: "One thread has hardly a moment off its CPU, no other of the target comes near it, the machine's CPUs are not full, and several requests are in progress: they wait for that thread. A busy thread that serves no requests is not meant, unless the target's other threads wait for it: where programs in the kernel are allowed, that is known of a thread that goes by a name of its own, and said; threads at rest wait for work and do not count. With one request at a time no second thread could help, and it is not said.",
     judge,
 };
 
@@ -43,7 +43,8 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             percent(target.busiest)
         ));
     }
-    if !target.busiest_serves {
+    let behind = facts.behind_busiest.filter(|it| *it >= limits.behind);
+    if !target.busiest_serves && behind.is_none() {
         return Judgement::Absent(format!(
             "the busiest thread of {} serves no requests",
             target.name
@@ -74,8 +75,14 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
     let busy = facts.effective_busy.map_or(String::new(), |busy| {
         format!(", while the CPUs were {} busy", percent(busy))
     });
+    let waiting = behind.map_or(String::new(), |threads| {
+        format!(
+            ", and {} other threads at a time waited for it",
+            rate(threads)
+        )
+    });
     let sentence = format!(
-        "One thread is the bottleneck: {} of {} was on a CPU for {} of the time{busy}.",
+        "One thread is the bottleneck: {} of {} was on a CPU for {} of the time{busy}{waiting}.",
         thread.entity.name,
         target.name,
         percent(target.busiest)
@@ -101,8 +108,22 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             limits.in_flight,
         )
     }));
+    evidence.extend(behind.map(|threads| {
+        number(
+            facts,
+            (
+                "other threads of the target that waited for it, at a time",
+                "count",
+            ),
+            "wakeup.wait_ns",
+            &thread.entity,
+            threads,
+            limits.behind,
+        )
+    }));
+    // That something is behind it is known either way.
     let sure = facts.window.seconds() >= thresholds.gates.steady_seconds
-        && in_flight.is_some()
+        && (in_flight.is_some() || behind.is_some())
         && facts.effective_busy.is_some();
     Judgement::Present(Box::new(Finding {
         share: Some(cost),

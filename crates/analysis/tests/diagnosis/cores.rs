@@ -1,6 +1,7 @@
 //! `cpu.*` beside quota, neighbour and saturation: one thread, one CPU, the hypervisor, the kernel.
 
 use expect_test::expect;
+use model::Confidence;
 
 use crate::drawing::{answers, drawn, listed, told, with};
 use crate::saturated::SATURATED;
@@ -155,6 +156,87 @@ fn a_busy_thread_that_serves_nobody_is_no_bottleneck() {
     }
     expect!["absent: the busiest thread of server serves no requests"]
         .assert_eq(&crate::drawing::said(&run.diagnose(), "cpu.single_thread"));
+}
+
+/// Every other thread works a little, and hands the rest to the busy one, whose pool is `pool`; as who woke
+/// whom tells it.
+fn handed_over(pool: &str) -> String {
+    let members: String = (1..=7)
+        .map(|it| format!("thread_pool.pool worker{it} =run ####################\n"))
+        .collect();
+    format!(
+        "
+        run x7 11111111111111111111
+        {members}
+        thread_pool.pool hot1 ={pool} ####################
+        wakeup.class   run<{pool} *10 ####################
+        wakeup.by      run<{pool}     ####################
+        wakeup.waker   run<{pool} ={pool} ####################
+        wakeup.wait_ns run<{pool} *5e9 ####################
+        wakeup.on_cpu_ns run<{pool} *5e9 ####################
+        "
+    )
+}
+
+#[test]
+fn other_threads_that_wait_for_the_single_one_make_it_surer() {
+    let handed = handed_over("hot");
+    expect![[r#"
+        cpu.single_thread | thread thread | measured | 0.921
+        One thread is the bottleneck: thread of server was on a CPU for 100 % of the time, while the CPUs were 30 % busy, and 5.00 other threads at a time waited for it.
+        helps: the work of thread spread over 4 CPUs: at most +233 %
+        not: more clients, a machine with more CPUs, faster disk, more memory
+        wrong if: run with twice the clients: if throughput grows, this is wrong
+    "#]].assert_eq(&told(&drawn(&with(SINGLE, &handed)).diagnose()));
+    let but = |lines: &str| with(&handed, lines);
+    let changes = [
+        (
+            "a little less than one at a time",
+            but("wakeup.wait_ns run<hot *5e9 02020202020202020202"),
+        ),
+        (
+            "others of its pool may have been waited for",
+            handed_over("run"),
+        ),
+        ("they wait for work", but("run x7 00000000000000000000")),
+        (
+            "another ends their waits",
+            but("wakeup.waker run<hot =run ####################"),
+        ),
+        ("no response time", but("tps --------------------")),
+    ];
+    let changes: Vec<_> = changes
+        .iter()
+        .map(|(what, lanes)| (*what, &**lanes))
+        .collect();
+    expect![[r#"
+        a little less than one at a time
+          present: One thread is the bottleneck: thread of server was on a CPU for 100 % of the time, while the CPUs were 30 % busy.
+        others of its pool may have been waited for
+          present: One thread is the bottleneck: thread of server was on a CPU for 100 % of the time, while the CPUs were 30 % busy.
+        they wait for work
+          present: One thread is the bottleneck: thread of server was on a CPU for 100 % of the time, while the CPUs were 30 % busy.
+        another ends their waits
+          present: One thread is the bottleneck: thread of server was on a CPU for 100 % of the time, while the CPUs were 30 % busy.
+        no response time
+          present: One thread is the bottleneck: thread of server was on a CPU for 100 % of the time, while the CPUs were 30 % busy, and 5.00 other threads at a time waited for it.
+    "#]].assert_eq(&answers(SINGLE, "cpu.single_thread", &changes));
+    // The one that they wait for goes before the waits.
+    let locked = drawn(&with(SINGLE, &but("blocked S202"))).diagnose();
+    expect!["cpu.single_thread thread 1.00, lock.futex server 0.79"].assert_eq(&listed(&locked));
+    let sure = |lines: &str| drawn(&with(SINGLE, lines)).diagnose().verdict.findings[0].confidence;
+    let unheard = "tps --------------------";
+    assert_eq!(sure(unheard), Confidence::Consistent);
+    assert_eq!(sure(&but(unheard)), Confidence::Measured);
+
+    let mut apart = drawn(&with(SINGLE, &handed));
+    for record in apart.timeline.entities.iter_mut() {
+        record.serving &= record.entity.name != "hot";
+    }
+    expect!["present: One thread is the bottleneck: thread of server was on a CPU for 100 % of the time, while the CPUs were 30 % busy, and 5.00 other threads at a time waited for it."].assert_eq(&crate::drawing::said(
+        &apart.diagnose(),
+        "cpu.single_thread",
+    ));
 }
 
 #[test]

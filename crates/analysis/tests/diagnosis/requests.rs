@@ -5,7 +5,7 @@ use model::{
     Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Provenance, Report, Role, Signal,
     Table, Timestamp,
 };
-use sensors::request::{CALLS, REQUESTS, WIDTH, bound_ns};
+use sensors::request::{CALLS, REQUESTS, bound_ns};
 
 use crate::drawing::{Drawn, drawn};
 use crate::healthy::HEALTHY;
@@ -45,7 +45,7 @@ fn add_requests(
     });
     let place = |column: &str| table.position(column).expect("it is a column");
     let data = drawn.timeline.table_mut(table);
-    let mut row = [0; WIDTH];
+    let mut row = vec![0; table.columns.len()];
     data.push(window.start, connection, &row);
     for tenth in 0..window.len_ns() / 100_000_000 {
         let (count, us) = each_tenth(tenth);

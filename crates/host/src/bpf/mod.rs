@@ -20,7 +20,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Mutex;
 
-use libbpf_rs::{Link, Object, PrintLevel, ProgramType, set_print};
+use libbpf_rs::{ErrorKind, Link, Object, PrintLevel, ProgramType, set_print};
 
 use crate::capabilities::has_first_pids;
 use crate::hierarchies::{Hierarchies, groups_of};
@@ -63,6 +63,13 @@ impl Refusal {
     pub(crate) fn new(why: impl Into<String>) -> Self {
         Self(why.into())
     }
+
+    /// What an ordinary user meets: no fault of a program's, and nothing that libbpf has to say is of help.
+    fn of_rights() -> Self {
+        Self::new(
+            "only root, or who has CAP_BPF and CAP_PERFMON, may load programs into the kernel",
+        )
+    }
 }
 
 impl fmt::Display for Refusal {
@@ -73,6 +80,10 @@ impl fmt::Display for Refusal {
 
 impl From<libbpf_rs::Error> for Refusal {
     fn from(error: libbpf_rs::Error) -> Self {
+        // Root who is refused meets something else, such as a lockdown.
+        if error.kind() == ErrorKind::PermissionDenied && !rustix::process::geteuid().is_root() {
+            return Self::of_rights();
+        }
         Self(format!("{error:#}"))
     }
 }
@@ -183,7 +194,9 @@ fn quietly<T>(load: impl FnOnce() -> Result<T, Refusal>) -> Result<T, Refusal> {
     set_print(before);
     let said = SAID.lock().map(|mut said| std::mem::take(&mut *said));
     loaded.map_err(|refusal| match said.as_deref().map(first_reason) {
-        Ok(Some(reason)) => Refusal(format!("{refusal} ({reason})")),
+        Ok(Some(reason)) if refusal != Refusal::of_rights() => {
+            Refusal(format!("{refusal} ({reason})"))
+        }
         _ => refusal,
     })
 }

@@ -33,6 +33,7 @@ mod tests {
     };
 
     use super::*;
+    use crate::requirement::needed;
 
     static TEXT: [u8; 3] = *b"abc";
     const WRITTEN: Done = Done { tag: 7, result: 3 };
@@ -77,9 +78,8 @@ mod tests {
 
     #[test]
     fn linux_aio_writes_and_watches() {
-        let mut queue = match Aio::new() {
-            Ok(queue) => queue,
-            Err(error) => return println!("SKIPPED: linux-aio: {error}"),
+        let Some(mut queue) = needed("linux-aio", Aio::new()) else {
+            return;
         };
         let (file, mut done) = (file(), Vec::new());
         queue
@@ -99,9 +99,8 @@ mod tests {
 
     #[test]
     fn io_uring_writes_and_watches() {
-        let mut queue = match Ring::new() {
-            Ok(queue) => queue,
-            Err(error) => return println!("SKIPPED: io_uring: {error}"),
+        let Some(mut queue) = needed("io_uring", Ring::new()) else {
+            return;
         };
         let (file, mut done) = (file(), Vec::new());
         queue

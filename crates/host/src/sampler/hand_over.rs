@@ -80,6 +80,8 @@ impl Sampler {
 
     /// `deadline` is the first that was not served.
     pub(super) fn end(&mut self, deadline: Timestamp, sink: &mut dyn FnMut(Harvest)) {
+        // Who has come since the last look and is still there would be told of by nobody.
+        self.scan_processes(boottime());
         // A last look, so that series reach the end. Reading pressure early folds it once more for
         // everybody, as the kernel itself does every 2 s at times of its own: of the total's growth, which
         // is what is judged, nothing is lost but what a jiffy hides.

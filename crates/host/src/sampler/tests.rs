@@ -1,11 +1,15 @@
 //! The life of a sampler: how it ends.
 
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;
+use std::process::Stdio;
 use std::time::Duration;
+
+use model::Role;
 
 use super::*;
 use crate::handle::Ending;
-use crate::requirement::skipped;
+use crate::requirement::{needed, skipped};
 
 /// Starts a sampler of this machine, and gives what it hands over, and when it was told to stop.
 fn recorded_for(length: Duration) -> (Vec<Harvest>, Timestamp) {
@@ -83,4 +87,60 @@ fn what_it_takes_of_memory_is_told_for_itself_and_for_each_program() {
     };
     assert!(resident > LEAST && resident <= cost.resident_bytes);
     assert_eq!(kernel, cost.kernel_bytes.values().sum::<i64>());
+}
+
+#[test]
+fn who_came_after_the_last_look_is_listed_at_the_end() {
+    let root = PathBuf::from("/");
+    let environment = crate::environment(&root);
+    let settings = Settings {
+        root,
+        harden: false,
+        workload: None,
+    };
+    let (mut sampler, tell, _give) = Sampler::new(&settings, &environment).expect("/proc");
+    let ledger = sampler.cost.programs["ledger"].clone();
+    if needed("the ledger", ledger.map_or(Ok(()), Err)).is_none() {
+        return;
+    }
+    let mut parent = std::process::Command::new("sh");
+    parent.args([
+        "-c",
+        "read go; while :; do :; done & echo $!; read end; kill $!",
+    ]);
+    let parent = parent.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut parent = parent.spawn().expect("it can be started");
+    let mut to = parent.stdin.take().expect("a pipe");
+    let (pids, role) = (vec![parent.id()], Role::Target);
+    tell.send(Command::Assign { pids, role })
+        .expect("the sampler lives");
+    let mut all = Vec::new();
+    let mut sink = |harvest| all.push(harvest);
+    sampler.step(&mut sink);
+    to.write_all(b"go\n").expect("it reads");
+    let mut child = String::new();
+    let said = parent.stdout.take().expect("a pipe");
+    BufReader::new(said).read_line(&mut child).expect("it says");
+    std::thread::sleep(Duration::from_millis(50));
+    sampler.end(boottime(), &mut sink);
+    to.write_all(b"end\n").expect("it reads");
+    parent.wait().expect("it ends");
+
+    let end = format!("/tid:{}", child.trim());
+    let entities = all.iter().filter_map(|harvest| match harvest {
+        Harvest::Entities(events) => Some(events),
+        _ => None,
+    });
+    let mut records = entities.flatten().map(|event| &event.record);
+    let thread = records.find(|it| it.entity.path.ends_with(&end));
+    let thread = thread.expect("it is listed").id;
+    let rows = all.iter().filter_map(|harvest| match harvest {
+        Harvest::Rows(table, rows) if table.name == "thread_ledger" => Some(rows.iter()),
+        _ => None,
+    });
+    let mut rows = rows.flatten().filter(|(_, entity, _)| *entity == thread);
+    assert!(
+        rows.any(|(_, _, values)| values[0] > 1_000_000),
+        "it had a CPU"
+    );
 }

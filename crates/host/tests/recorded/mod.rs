@@ -1,5 +1,8 @@
 //! A load, and what is recorded of it.
 
+#[path = "../../src/requirement.rs"]
+mod requirement;
+
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -11,6 +14,8 @@ use std::time::Duration;
 
 use host::{Command, Harvest, Sampler, Settings, environment};
 use model::{ColumnKind, Cost, EntityId, MISSING, Role, Table};
+use requirement::needed;
+pub(crate) use requirement::skipped;
 
 /// Threads that switch as often as they can, and such that never do on their own.
 pub struct Load(Arc<AtomicBool>, Vec<std::thread::JoinHandle<()>>);
@@ -103,10 +108,10 @@ impl Recorded {
                 _ => {}
             }
         };
-        if let Some(why) = &cost.programs["ledger"] {
-            skipped(why);
-            return None;
-        }
+        needed(
+            "the ledger",
+            cost.programs["ledger"].as_ref().map_or(Ok(()), Err),
+        )?;
         Some(Self {
             tables,
             names,
@@ -160,11 +165,4 @@ impl Recorded {
             }
         }
     }
-}
-
-/// Says that a test cannot run here, and why.
-pub fn skipped(why: impl std::fmt::Display) {
-    let required = std::env::var("STALLSCOPE_REQUIRE").is_ok_and(|it| it == "all");
-    assert!(!required, "STALLSCOPE_REQUIRE=all, and {why}");
-    println!("SKIPPED: the ledger: {why}");
 }

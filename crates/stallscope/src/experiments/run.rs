@@ -290,11 +290,13 @@ impl Running {
             } else {
                 server.found_by.clone()
             };
-            format!(
-                "Target: {}, {} on {over}",
-                server.name,
-                analysis::count(server.connections, &server.unit)
-            )
+            // Of a server that is not known, one process may have all connections.
+            let unit = match server.unit.as_str() {
+                "process" => "connection",
+                known => known,
+            };
+            let serving = analysis::count(server.connections, unit);
+            format!("Target: {}, {serving} on {over}", server.name)
         }));
         if !words.is_empty() {
             self.session

@@ -107,7 +107,9 @@ fn population(recording: &Recording) -> String {
     let words = counts.into_iter().map(|(kind, count)| {
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         match kind {
-            EntityKind::GroupDisk => analysis::count(count, "disk of groups"),
+            EntityKind::GroupDisk => analysis::count(count, "disk of a group"),
+            EntityKind::WaitEvent => analysis::count(count, "wait event"),
+            EntityKind::Cpu => analysis::count(count, "CPU"),
             kind => analysis::count(count, kind.word()),
         }
     });

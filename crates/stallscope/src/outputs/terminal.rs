@@ -296,12 +296,7 @@ fn remedy_lines(headline: &Finding, unit: &str, width: usize) -> String {
 
 fn advice_lines(headline: &Finding, report: &Report, width: usize) -> String {
     let verdict = &report.verdict;
-    let unit = report
-        .workload
-        .as_ref()
-        .map_or("", |workload| workload.load.rate_unit.as_str());
-    let mut text = String::new();
-    text.push_str(&remedy_lines(headline, unit, width));
+    let mut text = remedy_lines(headline, rate_unit(report), width);
     let sentences = |items: Vec<String>, between: &str| {
         let bare: Vec<&str> = items
             .iter()
@@ -341,6 +336,8 @@ fn advice_lines(headline: &Finding, report: &Report, width: usize) -> String {
                 .caveats
                 .iter()
                 .map(|caveat| caveat.sentence.clone())
+                // What the headline says is not said again.
+                .filter(|doubt| !headline.sentence.contains(doubt.trim_end_matches('.')))
                 .collect(),
             "; ",
         ),

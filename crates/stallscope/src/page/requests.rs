@@ -4,7 +4,7 @@
 //! histograms the sum.
 
 use model::{EntityId, EntityKind, PageForm, Role, Table, Timeline, Timestamp, Window};
-use sensors::request::{self, FIRST_BUCKET};
+use sensors::request::{self, first_bucket};
 
 use super::bins;
 use super::edges::strided;
@@ -25,7 +25,8 @@ struct Together {
 pub(super) fn without_buckets(table: &Table) -> Table {
     let mut table = table.clone();
     if sum_of(&table.name).is_some() {
-        table.columns.to_mut().truncate(FIRST_BUCKET);
+        let counts = first_bucket(&table);
+        table.columns.to_mut().truncate(counts);
     }
     table
 }
@@ -112,7 +113,7 @@ fn met(timeline: &Timeline, table: &Table, connections: &[EntityId]) -> Vec<usiz
         });
         ends.any(|(first, last)| first != last)
     };
-    let buckets = FIRST_BUCKET.min(table.columns.len())..table.columns.len();
+    let buckets = first_bucket(table)..table.columns.len();
     let lowest = buckets.clone().find(grew).unwrap_or(buckets.end);
     let highest = buckets.clone().rfind(grew).map_or(lowest, |it| it + 1);
     let before = lowest.saturating_sub(1).max(buckets.start);

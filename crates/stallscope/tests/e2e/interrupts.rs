@@ -154,7 +154,8 @@ fn a_second_interrupt_of_record_keeps_what_was_recorded() {
     let place = Place::new();
     let own = format!("pid:{}", std::process::id());
     let running = Running::start(place.stallscope(&["record", "--json", JSON, "--target", &own]));
-    std::thread::sleep(Duration::from_millis(2_500));
+    place.wait_for_rows();
+    std::thread::sleep(Duration::from_millis(2_000));
     running.signal(Signal::INT);
     running.signal(Signal::TERM);
     running.end().status(0).says("Saved record-1.stall");

@@ -108,7 +108,8 @@ fn redis_is_asked_as_often_as_its_benchmark_says() {
     let (place, port) = (Place::new(), free_port());
     let _server = redis(place.path(), port);
     let load = |how: &str| format!("redis-benchmark -p {port} -c {CONNECTIONS} -t get,set {how}");
-    // It asks for its settings before, and of each command so many.
+    // It asks for two settings before, both at once, and of each command so many.
+    const AT_ONCE: f64 = 1.0;
     let Some(recorded) = record(port, &load(&format!("-n {EACH}")), || ()) else {
         return;
     };
@@ -116,12 +117,18 @@ fn redis_is_asked_as_often_as_its_benchmark_says() {
     let done = done.matches(&format!("{EACH} requests completed")).count();
     assert_eq!(done, 2, "{}", recorded.ended);
     recorded.counts(1 + 2 * EACH);
+    // Who asks again before the server's send has returned may be taken for one who did not wait.
+    let merged = recorded.served.merged;
+    assert!((AT_ONCE..0.01 * EACH as f64).contains(&merged), "{merged}");
     assert!(!recorded.is_pipelined(), "{:?}", recorded.report.verdict);
 
-    // What comes in one piece and is answered in one is one request: nobody can tell from outside.
+    // What comes in one piece and is answered in one is one request, of which it is told that it is several.
     let recorded = record(port, &load(&format!("-n {} -P 16", 16 * EACH)), || ());
     let recorded = recorded.expect("as before");
     recorded.counts(1 + 2 * EACH);
+    let merged = recorded.served.merged;
+    assert!(merged >= 0.999 * (2 * EACH) as f64, "{merged}");
+    assert!(recorded.is_pipelined(), "{:?}", recorded.report.verdict);
 }
 
 #[test]
@@ -194,6 +201,61 @@ fn ask_for_files(port: u16, count: usize, size: usize) {
             stream = connect();
         }
     }
+}
+
+/// A server that takes what it is sent, as collectors of measurements do, and only says something when it is
+/// asked for its version.
+fn collector(port: u16) -> Running {
+    const PROGRAM: &str = r#"
+        my $listener = IO::Socket::INET->new(Listen => 9, LocalAddr => "127.0.0.1", LocalPort => shift);
+        while (my $connection = $listener->accept) {
+            next if fork;
+            while (sysread $connection, my $text, 65536) { syswrite $connection, "1" if $text =~ /version/ }
+            exit;
+        }
+    "#;
+    let mut command = Command::new("perl");
+    command.args(["-MIO::Socket::INET", "-e", PROGRAM, &port.to_string()]);
+    started(command, port)
+}
+
+#[test]
+fn what_is_never_answered_is_neither_throughput_nor_latency() {
+    if !needs::root() || !needs::program("perl") {
+        return;
+    }
+    let _alone = postgres::alone();
+    let port = free_port();
+    let _server = collector(port);
+    let send = |last: &str| {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
+        stream.set_nodelay(true).expect("it is TCP");
+        for _ in 0..EACH {
+            stream.write_all(b"requests:1|c\n").expect("it is there");
+        }
+        std::thread::sleep(Duration::from_millis(200));
+        stream.write_all(last.as_bytes()).expect("it is there");
+        if !last.is_empty() {
+            stream.read_exact(&mut [0]).expect("it answers");
+        }
+    };
+    let Some(recorded) = record(port, ":", || send("")) else {
+        return;
+    };
+    recorded.counts(0);
+    assert_eq!(recorded.served.timed, 0.0);
+    let signals = recorded.report.signals.iter();
+    let names: Vec<&str> = signals.map(|it| it.name.as_str()).collect();
+    assert!(
+        !names.contains(&"throughput") && !names.contains(&"latency"),
+        "{names:?}"
+    );
+
+    // With an answer at last it is one request, as long as all of it took.
+    let recorded = record(port, ":", || send("version\n")).expect("as before");
+    recorded.counts(1);
+    let mean_ns = recorded.served.mean_ns().expect("it was timed");
+    assert!(mean_ns >= 200e6, "{mean_ns}");
 }
 
 /// One message of PostgreSQL's protocol: how its front ends ask a statement.

@@ -53,7 +53,8 @@ fn a_server_that_stands_still_is_a_doubt_about_the_mean() {
     let load = ["pgbench", "-c", "4", "-S", "-T", "9", "bench"];
     let words = [&["run", "--json", JSON, "--"][..], &load].concat();
     let running = Running::start(postgres.stallscope(&place, &words));
-    sleep(Duration::from_millis(3_500));
+    place.wait_for_rows();
+    sleep(Duration::from_millis(2_800));
     let stopped = Stopped::stop(postgres.backends());
     sleep(Duration::from_millis(3_200));
     drop(stopped);
@@ -90,7 +91,8 @@ fn an_interrupted_load_is_judged_up_to_the_interrupt() {
     let load = ["pgbench", "-c", "2", "-S", "-T", "60", "bench"];
     let words = [&["run", "--json", JSON, "--"][..], &load].concat();
     let running = Running::start(postgres.stallscope(&place, &words));
-    sleep(Duration::from_millis(4_500));
+    place.wait_for_rows();
+    sleep(Duration::from_millis(4_000));
     running.signal(Signal::INT);
     let ended = running.end();
     ended

@@ -103,6 +103,20 @@ impl Place {
         Ended { err, ..ended }
     }
 
+    /// Waits until the only recording has its first rows; a machine that is busy with other work takes
+    /// seconds to get there.
+    pub fn wait_for_rows(&self) {
+        let since = Instant::now();
+        while !self
+            .recordings()
+            .iter()
+            .any(|it| it.join("cpu.arrow").exists())
+        {
+            assert!(since.elapsed() < PATIENCE, "nothing was recorded");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
     /// The recordings that were left, by name.
     pub fn recordings(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.path()).expect("the folder is there");

@@ -351,7 +351,8 @@ fn a_recording_that_is_still_written_is_served_as_far_as_it_is() {
     let place = Place::new();
     let own = format!("pid:{}", std::process::id());
     let recording = Running::start(place.stallscope(&["record", "-q", "--target", &own]));
-    std::thread::sleep(Duration::from_millis(3_500));
+    place.wait_for_rows();
+    std::thread::sleep(Duration::from_millis(3_000));
     let serving = Serving::start(&place, "");
     let whole = serving.get("report.json");
     assert_eq!(whole.status, 200, "{whole:?}");

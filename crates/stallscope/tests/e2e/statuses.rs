@@ -42,6 +42,15 @@ fn a_workload_that_ends_at_once_has_a_verdict_and_a_recording() {
 }
 
 #[test]
+fn a_workload_without_its_dashes_is_told_of_them() {
+    let place = Place::new();
+    place
+        .run(&["run", "-q", "pgbench", "-c", "10"])
+        .status(125)
+        .says("The workload stands behind two dashes: stallscope run -- pgbench");
+}
+
+#[test]
 fn a_command_that_does_not_exist_is_named_and_leaves_nothing() {
     let place = Place::new();
     let ended = place.run(&["run", "--", "no-such-load", "-c", "10"]);

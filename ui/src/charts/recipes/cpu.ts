@@ -150,7 +150,7 @@ export function behind({ evidence, recording, tables }: Asked): Made {
     orNothing(grown(...series(tables, "thread_ledger", threads, columns)));
   return drawn(tables, "thread_ledger", {
     quantity: { of: unmet(own), per: unmet(all) },
-    how: `${own.join(" + ")} / ${all.join(" + ")} of ${threads.length} serving threads`,
+    how: `(${own.join(" + ")}) / (${all.join(" + ")}) of ${threads.length} serving threads`,
   });
 }
 

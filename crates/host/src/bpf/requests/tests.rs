@@ -1,5 +1,7 @@
 //! A server and its clients in this process, that know by their own clocks how long each request took.
 
+mod resp;
+
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -173,6 +175,17 @@ fn whatever_it_consists_of<T: Ends>() {
     server.look();
     client.get(600);
     since("answered after all", [1, 0, 0]);
+    for _ in 0..3 {
+        client.give(&[0; 100]);
+        server.get(100);
+        server.look();
+    }
+    let took = since("what wants no answer", [0, 0, 0]);
+    assert_eq!(took, Duration::ZERO);
+    server.give(&[0; 600]);
+    server.look();
+    client.get(600);
+    since("answered together", [1, 0, 0]);
 
     // Two more come while the first is worked on.
     client.give(&[0; 20]);

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::path::PathBuf;
 
 use model::{
-    Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Gap, GapReason, MISSING, Role,
-    TableData, Timeline, Timestamp, Window,
+    Column, Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Gap, GapReason, MISSING, Role,
+    Table, TableData, Timeline, Timestamp, Window,
 };
 use recording::{Reader, Recording};
 use sensors::request;
@@ -82,10 +82,10 @@ pub(super) fn with_requests(mut recording: Recording) -> Recording {
                 time: first_seen,
                 record,
             });
-            let mut row = vec![0i64; request::WIDTH];
+            let mut row = vec![0i64; table.columns.len()];
             for step in own {
                 seen.push(window.start + step * STEP_NS, id, &row);
-                answer(&mut row, step, i64::from(number + side));
+                answer(table, &mut row, step, i64::from(number + side));
             }
         }
         timeline.insert(seen);
@@ -114,11 +114,16 @@ fn connection(id: EntityId, process: EntityId, first_seen: Timestamp) -> EntityR
 }
 
 /// Some requests of about 0.1 ms, a few of several, now and then one of a second: two of three timed.
-fn answer(row: &mut [i64], step: i64, number: i64) {
+fn answer(table: &Table, row: &mut [i64], step: i64, number: i64) {
+    let mut add = |name: &str, more: i64| {
+        if let Some(place) = table.position(name) {
+            row[place] += more;
+        }
+    };
     let requests = 30 + (step * 7 + number * 11) % 25;
     for request in 0..requests {
-        row[0] += 1;
-        row[1] += i64::from(request % 20 == 19);
+        add("requests", 1);
+        add("merged", i64::from(request % 20 == 19));
         if request % 3 == 0 {
             continue;
         }
@@ -127,15 +132,12 @@ fn answer(row: &mut [i64], step: i64, number: i64) {
             few @ 0..3 => 3_000_000 * (few + 2),
             more => 60_000 + more * 5_000 + number * 3_000,
         };
-        row[3] += 1;
-        row[4] += ns;
-        let columns = &request::REQUESTS.columns[request::FIRST_BUCKET..];
-        let bounds = columns.iter().map(|column| request::bound_ns(&column.name));
-        let bucket = bounds
-            .flatten()
-            .position(|below| (ns as f64) < below)
-            .expect("the last one has no end");
-        row[request::FIRST_BUCKET + bucket] += 1;
+        add("timed", 1);
+        add("timed_ns", ns);
+        let holds =
+            |column: &&Column| request::bound_ns(&column.name).is_some_and(|it| (ns as f64) < it);
+        let bucket = table.columns.iter().find(holds);
+        add(&bucket.expect("the last one has no end").name, 1);
     }
 }
 
