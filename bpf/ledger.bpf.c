@@ -83,8 +83,15 @@ static __always_inline void wake(struct task_struct *task)
 	bool was_blocked;
 	__u32 word;
 
-	if (!thread || thread->part == LEDGER_REST)
+	if (!thread)
 		return;
+	if (thread->part == LEDGER_REST) {
+		/* Others in a group of the target's. */
+		if (sets_of(&thread->member) && !task->on_cpu)
+			count_as(&thread->member, rq_of(task)->cpu, rq_of(task)->clock,
+				 share_of_ready(task));
+		return;
+	}
 	if (thread->state != LEDGER_BLOCKED &&
 	    (task->on_cpu || (thread->state != LEDGER_UNSEEN && thread->state != LEDGER_RUNNING)))
 		return;
@@ -174,7 +181,7 @@ static __always_inline void move_counted(struct thread *thread, struct task_stru
 {
 	struct membership *member = &thread->member;
 
-	if (thread->state != LEDGER_BLOCKED)
+	if (count_of(member->share, COULD_RUN))
 		move_share(member, member->counted, to, rq_of(task)->clock);
 	else
 		/* Whoever wakes it does not look at the clock of the CPU that it slept on. */

@@ -35,10 +35,13 @@ static __always_inline bool has_events(const struct thread *thread)
 /* Whether it is a thread of target or generator; whose page has to be made, if that can be. */
 static __always_inline bool is_near(struct task_struct *task, const struct thread *thread)
 {
+	struct ledger_process *process;
+
 	if (thread && (thread->part != LEDGER_REST || thread->found.at))
 		return true;
 	/* Of who has come by fork there was an event. */
-	return looked_for != assignment && process_of(task);
+	process = looked_for != assignment ? process_of(task) : NULL;
+	return process && process->part != LEDGER_REST;
 }
 
 /* It is on its way from one state to another: its next event is a moment away. */

@@ -322,6 +322,8 @@ static __always_inline void leave(struct task_struct *task, struct run_queue *qu
 		thread->state = ENDED;
 	} else if (thread->part == LEDGER_REST) {
 		thread->state = LEDGER_UNSEEN;
+		if (sets_of(&thread->member))
+			share = blocked_in ? share_of_blocked(task) : share_of_ready(task);
 	} else if (blocked_in) {
 		thread->state = LEDGER_BLOCKED;
 		thread->moved_asleep = 0;

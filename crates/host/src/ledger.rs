@@ -129,6 +129,22 @@ impl Books {
             self.parts.insert(pid, part);
             changed = true;
         }
+        for (pid, entity, within) in self.sets.others() {
+            let part = (entity, Role::Rest, None, within);
+            if self.parts.get(&pid) == Some(&part) {
+                continue;
+            }
+            let assigned = Assigned {
+                role: Role::Rest,
+                place: None,
+                said: 0,
+                within,
+            };
+            if self.programs.assign(pid, assigned).is_ok() {
+                self.parts.insert(pid, part);
+                changed = true;
+            }
+        }
         let programs = &self.programs;
         self.parts.retain(|pid, (entity, ..)| {
             let is_there = processes.entity(*pid) == Some(*entity);

@@ -134,6 +134,8 @@ pub(crate) struct Sets {
     /// Services: the first process of each, and where its set is.
     services: HashMap<u32, (EntityId, usize)>,
     groups: Groups,
+    /// Other processes that are or were in one of these groups, and in which.
+    others: HashMap<u32, (EntityId, Option<EntityId>)>,
     /// Pools by the programs' numbers, and where their sets are.
     pools: HashMap<u64, (EntityId, usize)>,
 }
@@ -146,6 +148,7 @@ impl Sets {
             newcomers: Vec::new(),
             services: HashMap::new(),
             groups: Groups::default(),
+            others: HashMap::new(),
             pools: HashMap::new(),
         }
     }
@@ -180,6 +183,37 @@ impl Sets {
         let room = (programs, &mut self.places);
         self.groups
             .follow(now, members, room, (cgroups, registry), gaps);
+        let Self {
+            groups,
+            others,
+            members,
+            ..
+        } = self;
+        let group = |entity| groups.of_other(entity, registry);
+        others.retain(|pid, (entity, of)| {
+            *of = group(*entity);
+            processes.entity(*pid) == Some(*entity) && !members.contains_key(pid)
+        });
+        if !groups.is_empty() {
+            let all = processes.all();
+            let all = all.filter(|(pid, _)| !members.contains_key(pid));
+            let found = all.filter_map(|(pid, entity)| Some((pid, (entity, Some(group(entity)?)))));
+            others.extend(found);
+        }
+    }
+
+    /// Processes that are neither the target's nor the generator's, and the sets of the groups that they are
+    /// in with them.
+    pub(crate) fn others(&self) -> impl Iterator<Item = (u32, EntityId, Within)> {
+        self.others.iter().map(|(pid, (entity, group))| {
+            let (group, around) = self.groups.places(*group);
+            let within = Within {
+                service: None,
+                group,
+                around,
+            };
+            (*pid, *entity, within)
+        })
     }
 
     /// The sets of a process.

@@ -80,7 +80,7 @@ static MACHINE_TABLE: Table = Table::new(
 static CGROUP_TABLE: Table = Table::new(
     "cgroup_pressure",
     EntityKind::Cgroup,
-    "Pressure-stall totals of each v2 control group; read every 2 s, and at the end of the recording. Of groups that the kernel counts none for (v1, or where it counts no pressure) the same is counted at the scheduler's events, of the target's and the generator's threads in them.",
+    "Pressure-stall totals of each v2 control group; read every 2 s, and at the end of the recording. Of groups that the kernel counts none for (v1, or where it counts no pressure) the same is counted at the scheduler's events, where target or generator are in them.",
     COLUMNS,
 );
 

@@ -1,7 +1,7 @@
 //! Control groups that the kernel counts no pressure for: those of v1 hierarchies, and all where it counts
 //! none at all. Of a process the group that limits its CPU time is meant, or else its memory, or else its I/O.
 //!
-//! What is counted is the target's and the generator's part of a group: others in it are not followed.
+//! All processes of such a group are counted, whoever they are.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -97,6 +97,18 @@ impl Groups {
             let nearest = around.max_by_key(|(path, _)| path.len());
             group.around = nearest.map(|(_, place)| *place);
         }
+    }
+
+    /// Which of them another process is in.
+    pub(super) fn of_other(&self, process: EntityId, registry: &Registry) -> Option<EntityId> {
+        let record = registry.get(process)?;
+        let placed = [record.group, record.memory_group, record.io_group];
+        let mut all = placed.into_iter().flatten();
+        all.find(|it| self.0.contains_key(it))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Where the sets of a group, and of the next around it, are.
