@@ -46,8 +46,8 @@ function policy(): Plugin {
 }
 
 /** What uPlot can do and this page does not: bars and splines, a legend, cursor, selection and keeping
-    several charts in step, which the page has its own of, ranges and divisions of scales that it finds by itself, and axes of dates, which the
-    page's own clock stands for. What is found, how often, and what takes its place. */
+    several charts in step, which the page has its own of, ranges and divisions of scales that it finds by
+    itself, and axes of dates, which the page's own clock stands for. What is found, how often, and what takes its place. */
 const UNUSED: readonly (readonly [pattern: RegExp, times: number, instead: string])[] = [
   [/\(paths\.(stepped|bars|spline)\s*= \w+\);/g, 3, ""],
   [
