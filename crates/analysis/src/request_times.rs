@@ -18,6 +18,8 @@ const CALLED: &str = "calls";
 const APART: f64 = 0.01;
 /// Length of a bin.
 const BIN_NS: i64 = 1_000_000_000;
+/// No more bins than these, more than a day of them: a damaged recording may last for centuries.
+const MOST_BINS: i64 = 100_000;
 
 /// What was counted of requests over a window, all connections of a part together.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -144,10 +146,11 @@ pub(crate) fn bins(timeline: &Timeline) -> Vec<Bin> {
     else {
         return Vec::new();
     };
+    let length = BIN_NS.max(known.len_ns() / MOST_BINS);
     let mut bins: Vec<Bin> = Vec::new();
     let mut start = known.start;
-    while known.end.ns_since(start) >= BIN_NS / 2 {
-        let window = Window::new(start, (start + BIN_NS).min(known.end));
+    while known.end.ns_since(start) >= length / 2 {
+        let window = Window::new(start, (start + length).min(known.end));
         let [requests, timed, timed_ns] = columns.each_mut().map(|of| {
             let grown = of.iter_mut().filter_map(|it| it.growth(window));
             grown.sum::<f64>()
@@ -250,9 +253,43 @@ fn growth(
 
 #[cfg(test)]
 mod tests {
+    use model::{Entity, EntityEvent, EntityKind, EntityRecord, Timestamp};
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn centuries_of_requests_are_cut_into_no_more_bins_than_a_day() {
+        let (begin, end) = (Timestamp::from_ns(0), Timestamp::from_ns(1 << 60));
+        let mut timeline = Timeline::new(Window::new(begin, end));
+        let id = EntityId(0);
+        let record = EntityRecord {
+            id,
+            entity: Entity::new(EntityKind::Connection, "a", "a"),
+            parent: None,
+            group: None,
+            pressure_group: None,
+            memory_group: None,
+            io_group: None,
+            role: Role::Target,
+            serving: false,
+            first_seen: begin,
+            vanished: None,
+        };
+        timeline.entities.apply(EntityEvent {
+            time: begin,
+            record,
+        });
+        let table = &sensors::request::REQUESTS;
+        for (time, count) in [(begin, 0), (end, 1_000)] {
+            let values = vec![count; table.columns.len()];
+            timeline.table_mut(table).push(time, id, &values);
+        }
+        let bins = bins(&timeline);
+        assert!(bins.len() <= MOST_BINS as usize + 1, "{}", bins.len());
+        let counted: f64 = bins.iter().map(Bin::completed).sum();
+        assert!((counted - 1_000.0).abs() < 1.0, "{counted}");
+    }
 
     /// Times in buckets as they are recorded.
     fn times(all: &[f64]) -> RequestTimes {
