@@ -245,9 +245,10 @@ fn is_congested(here: &Mean, there: &Mean, thresholds: &Thresholds) -> bool {
 /// How many of the first values are warm-up.
 fn warm_up_length(values: &[f64], thresholds: &Thresholds) -> usize {
     let most = (values.len() as f64 * thresholds.warm_up.most) as usize;
+    let errors = marginal_errors(values);
     let cut = (0..=most)
         .filter(|cut| values.len() - cut >= LEAST_BINS)
-        .min_by(|a, b| marginal_error(&values[*a..]).total_cmp(&marginal_error(&values[*b..])))
+        .min_by(|a, b| errors[*a].total_cmp(&errors[*b]))
         .unwrap_or(0);
     // The middle of what would be cut off, so that one stalled bin is not taken for a slow start.
     let (before, after) = (middle_of(&values[..cut]), mean_of(&values[cut..]));
@@ -260,10 +261,19 @@ fn warm_up_length(values: &[f64], thresholds: &Thresholds) -> usize {
     }
 }
 
-fn marginal_error(values: &[f64]) -> f64 {
-    let mean = mean_of(values);
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    squares / (values.len() as f64).powi(2)
+/// The error of the mean of what is left from each value on, squared: in one pass (Welford), since a day
+/// has as many values as it has seconds.
+fn marginal_errors(values: &[f64]) -> Vec<f64> {
+    let mut errors = vec![0.0; values.len()];
+    let (mut mean, mut squares) = (0.0, 0.0);
+    for (first, value) in values.iter().enumerate().rev() {
+        let count = (values.len() - first) as f64;
+        let apart = value - mean;
+        mean += apart / count;
+        squares += apart * (value - mean);
+        errors[first] = squares / count.powi(2);
+    }
+    errors
 }
 
 fn middle_of(values: &[f64]) -> f64 {
