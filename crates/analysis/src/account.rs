@@ -1,8 +1,8 @@
 //! Where the response time went, by the one formula for shares.
 //!
 //! Share of a class = its ns in the serving threads inside requests / (throughput x mean response
-//! time x window). What is left of the response time was spent outside the target. Without a signal
-//! the whole is the serving threads' own busy time, and that is said.
+//! time x window). What is left of the response time was spent outside the target, or in line at its
+//! sockets where the response time was taken there. Without a signal the whole is the serving threads' own busy time, and that is said.
 
 use model::{Account, AccountItem, LedgerClass, Quality, ShareBasis, Window};
 
@@ -35,17 +35,27 @@ const INSIDE: [LedgerClass; 15] = [
     LedgerClass::OtherCall,
 ];
 
+/// What is known beside the target of the time that its requests take.
+#[derive(Clone, Copy)]
+pub(crate) struct Beside<'a> {
+    pub(crate) generator: Option<&'a Subject>,
+    /// Whether the response time was taken at the target's own sockets.
+    pub(crate) at_sockets: bool,
+    /// What requests took at the sockets of both ends.
+    pub(crate) both_ends: Option<BothEnds>,
+}
+
 /// The account of a target; `None` when its threads did nothing that could be accounted. `others` had
 /// CPUs that the target waited for, as parts of what the rest had; `stolen` is the part of the CPUs' busy
-/// time that the hypervisor took; `both_ends` is what requests took at their sockets.
+/// time that the hypervisor took.
 pub(crate) fn account(
     target: &Subject,
-    generator: Option<&Subject>,
+    beside: Beside<'_>,
     signal: Option<&Mean>,
     window: Window,
     (others, stolen): (&[Holding], f64),
-    both_ends: Option<BothEnds>,
 ) -> Option<Account> {
+    let generator = beside.generator;
     let ledger = &target.serving_ledger;
     let total_ns = signal.map_or_else(|| ledger.busy_ns(), |mean| mean.response_ns);
     // Threads that were not seen have no share of anything, not a share of zero.
@@ -113,16 +123,16 @@ pub(crate) fn account(
             ));
         }
         let outside = (total_ns - inside - mean.lag_total_ns).max(0.0);
-        let mut outside = item(
-            LedgerClass::Outside,
-            format!("outside {}", target.name),
-            outside,
-            Quality::Estimated,
-        );
-        outside.note = outside_note(target, generator, both_ends);
-        outside.parts = generator.map_or_else(Vec::new, |generator| {
-            holders::of_outside(outside.ns as f64, total_ns, generator)
-        });
+        // At the target's own sockets a request is nowhere else: it has come, and no thread works on it.
+        let label = match beside.at_sockets {
+            true => format!("in line at {}'s sockets", target.name),
+            false => format!("outside {}", target.name),
+        };
+        let mut outside = item(LedgerClass::Outside, label, outside, Quality::Estimated);
+        outside.note = outside_note(target, beside);
+        if let Some(generator) = generator.filter(|_| !beside.at_sockets) {
+            outside.parts = holders::of_outside(outside.ns as f64, total_ns, generator);
+        }
         items.push(outside);
     }
     Some(Account {
@@ -161,14 +171,12 @@ fn hidden_note(ledger: &Ledger, on_cpu_ns: i64) -> String {
 }
 
 /// What is known of the time outside: the generator's own threads, and what may hide in it.
-fn outside_note(
-    target: &Subject,
-    generator: Option<&Subject>,
-    both_ends: Option<BothEnds>,
-) -> String {
+fn outside_note(target: &Subject, beside: Beside<'_>) -> String {
     let mut notes = Vec::new();
-    if let Some(generator) = generator.filter(|generator| generator.active_threads > 0) {
+    let working = beside.generator.filter(|it| it.active_threads > 0);
+    if let Some(generator) = working {
         notes.push(generator_note(generator));
+        let both_ends = beside.both_ends;
         notes.extend(both_ends.map(|it| it.in_words(&target.name, &generator.name)));
     }
     if target.serving_ledger.part(LedgerClass::Unknown) > 0.05 {

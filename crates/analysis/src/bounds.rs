@@ -70,7 +70,7 @@ pub(crate) fn factor_without_quota(facts: &Facts<'_>) -> f64 {
 
 /// A generator that is no limit, within the CPUs.
 pub(crate) fn faster_generator(facts: &Facts<'_>, change: String) -> Remedy {
-    let outside = facts.share(LedgerClass::Outside).min(0.99);
+    let outside = facts.outside().unwrap_or(0.0).min(0.99);
     // What a generator needs for a request hardly changes: however little is used, it will use more.
     let room = facts
         .machine

@@ -9,7 +9,7 @@ use model::{
 };
 use sensors::wait_channel::WaitChannel;
 
-use crate::account;
+use crate::account::{self, Beside};
 use crate::books::Holder;
 use crate::cpus::{self, Core, CpuUse, Machine, cpu_use, effective_busy, effective_cpus, machine};
 use crate::holders::{self, Holders, Naming};
@@ -60,6 +60,10 @@ pub(crate) struct Facts<'a> {
     pub(crate) generator: Option<Subject>,
     /// The workload's signal; `None` without one.
     pub(crate) signal: Option<Mean>,
+    /// Whether that was taken at the target's own sockets.
+    at_sockets: bool,
+    /// What requests took at the sockets of both ends.
+    both_ends: Option<BothEnds>,
     /// Where the response time went; `None` without a target.
     pub(crate) account: Option<Account>,
     /// The same second by second, for intervals.
@@ -155,11 +159,18 @@ pub(crate) fn measure<'a>(
         .map_or(0.0, |target| target.ledger.queued_behind(Holder::Rest));
     let others = neighbours::holders(timeline, window, queued_ns);
     let stolen = stolen(machine, thresholds);
+    let at_sockets = signals::is_kernels(timeline, meta);
+    let both_ends = generator
+        .as_ref()
+        .and_then(|it| BothEnds::over(timeline, it, window));
     let account = target.as_ref().and_then(|target| {
-        let generator = generator.as_ref();
-        let both_ends = generator.and_then(|it| BothEnds::over(timeline, it, window));
+        let beside = Beside {
+            generator: generator.as_ref(),
+            at_sockets,
+            both_ends,
+        };
         let had = (&*others, stolen);
-        account::account(target, generator, signal.as_ref(), window, had, both_ends)
+        account::account(target, beside, signal.as_ref(), window, had)
     });
     let account = account.map(|mut account| {
         name_waits(&mut account, timeline, meta, window);
@@ -193,6 +204,8 @@ pub(crate) fn measure<'a>(
         target,
         generator,
         signal,
+        at_sockets,
+        both_ends,
         account,
         ends,
         behind_busiest,
@@ -216,6 +229,16 @@ impl Facts<'_> {
     /// Part of the response time (or busy time) that went to several classes.
     pub(crate) fn share_of(&self, classes: &[LedgerClass]) -> f64 {
         classes.iter().map(|class| self.share(*class)).sum()
+    }
+
+    /// Part of the response time that is outside of the target; `None` where it was taken at the target's
+    /// own sockets, and not at its clients' beside it.
+    pub(crate) fn outside(&self) -> Option<f64> {
+        if self.at_sockets {
+            self.both_ends.map(BothEnds::outside)
+        } else {
+            Some(self.share(LedgerClass::Outside))
+        }
     }
 
     /// Part of the disk reads that brought back what had been thrown out of memory.

@@ -108,6 +108,11 @@ impl BothEnds {
         })
     }
 
+    /// Part of what requests took at the generator's sockets that they did not take at the target's.
+    pub(crate) fn outside(self) -> f64 {
+        (1.0 - self.served_ns / self.called_ns.max(1.0)).max(0.0)
+    }
+
     pub(crate) fn in_words(self, target: &str, generator: &str) -> String {
         let [served, called, waited] =
             [self.served_ns, self.called_ns, self.waited_ns].map(duration);

@@ -86,7 +86,7 @@ impl Mount {
     }
 
     fn is_local(&self) -> bool {
-        LOCAL.contains(&self.kind.as_str()) || self.is_of_kernel()
+        LOCAL.contains(&self.kind.as_str())
     }
 
     /// Whether it is one of the kernel's own, which holds no data.
@@ -119,8 +119,9 @@ pub(crate) fn of_path(text: &str, path: &str) -> Option<Mount> {
 /// that does not answer, nothing does.
 pub(crate) fn is_reached_locally(text: &str, mount: &Mount) -> bool {
     let mut way = text.lines().filter_map(Mount::parse);
+    let answers = |other: &Mount| other.is_local() || other.is_of_kernel();
     mount.is_local()
-        && way.all(|other| other.point == "/" || !other.holds(&mount.point) || other.is_local())
+        && way.all(|other| other.point == "/" || !other.holds(&mount.point) || answers(&other))
 }
 
 #[cfg(test)]

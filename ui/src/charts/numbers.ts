@@ -71,7 +71,7 @@ function signalNumbers(recording: Recording, tables: Tables, window: Span): Wind
   const all = intervals(tables.rows("signal"));
   if (all.length === 0) return [];
   const means = mean(all, window);
-  const unit = recording.page.report.workload?.load.rate_unit ?? "per second";
+  const unit = recording.page.report.workload?.load.rate_unit || "per second";
   const throughput = means?.throughput ?? Number.NaN;
   const latency = means?.latency ?? Number.NaN;
   return [

@@ -125,7 +125,7 @@ export function phaseBoxes(recording: Recording): PhaseBox[] {
 }
 
 function unitOf(report: Report): string {
-  return report.workload?.load.rate_unit ?? "per second";
+  return report.workload?.load.rate_unit || "per second";
 }
 
 /** `30,212 tps, 0.331 ms`, or empty. */

@@ -1,6 +1,6 @@
 //! The load generator itself is the limit: its thread has no time left, and the target waits for work.
 
-use model::{Confidence, Finding, LedgerClass};
+use model::{Confidence, Finding};
 
 use super::evidence::{finding, share};
 use super::{Cause, Judgement, Kind, no_target};
@@ -50,7 +50,12 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
             generator.name
         ));
     }
-    let outside = facts.share(LedgerClass::Outside);
+    let Some(outside) = facts.outside() else {
+        return Judgement::CannotTell(format!(
+            "response times were taken at {}'s own sockets, and not at those of {}",
+            target.name, generator.name
+        ));
+    };
     if outside < limits.outside {
         return Judgement::Absent(format!(
             "only {} of {} was outside {}",
@@ -59,7 +64,9 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
             target.name
         ));
     }
-    Judgement::Present(Box::new(present(facts, thresholds, target, generator)))
+    Judgement::Present(Box::new(present(
+        facts, thresholds, target, generator, outside,
+    )))
 }
 
 /// How much the generator's busiest thread worked, where it never rested.
@@ -74,9 +81,9 @@ fn present(
     thresholds: &Thresholds,
     target: &Subject,
     generator: &Subject,
+    outside: f64,
 ) -> Finding {
     let limits = &thresholds.load_client;
-    let outside = facts.share(LedgerClass::Outside);
     let threads = match generator.active_threads {
         1 => "one thread was".to_owned(),
         n => format!("busiest of {} was", count(n, "thread")),

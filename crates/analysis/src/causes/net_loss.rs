@@ -1,6 +1,6 @@
 //! Segments are lost on the way and must be sent again.
 
-use model::{Confidence, Finding, LedgerClass};
+use model::{Confidence, Finding};
 
 use super::evidence::{finding, machine, share};
 use super::{Cause, Judgement, Kind, seen};
@@ -45,7 +45,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
     if lost < limits.retransmitted {
         return Judgement::Absent(format!("{} of the segments were sent again", percent(lost)));
     }
-    let outside = facts.share(LedgerClass::Outside);
+    let outside = facts.outside().unwrap_or(0.0);
     if outside < limits.outside {
         return Judgement::Absent(format!(
             "{} of the segments were sent again, but only {} of {} was outside {}",

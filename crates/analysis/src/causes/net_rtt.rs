@@ -1,6 +1,6 @@
 //! The way between generator and target is long.
 
-use model::{Confidence, Finding, LedgerClass};
+use model::{Confidence, Finding};
 
 use super::evidence::{finding, share};
 use super::{Cause, Judgement, Kind, explained_by, seen};
@@ -26,7 +26,8 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         Ok(target) => target,
         Err(judgement) => return judgement,
     };
-    let outside = facts.share(LedgerClass::Outside);
+    // At the target's own sockets no round trip is part of the response time.
+    let outside = facts.outside().unwrap_or(0.0);
     let least = thresholds.net_rtt.part;
     let Some(path) = &facts.network.path else {
         let unseen = format!("no TCP connection of {} was seen", target.name);

@@ -2,13 +2,14 @@
 
 use expect_test::expect;
 use model::{
-    Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Provenance, Report, Role, Signal,
-    Table, Timestamp,
+    Entity, EntityEvent, EntityId, EntityKind, EntityRecord, LedgerClass, Provenance, Report, Role,
+    Signal, Table, Timestamp,
 };
 use sensors::request::{CALLS, REQUESTS, bound_ns};
 
-use crate::drawing::{Drawn, drawn};
+use crate::drawing::{Drawn, drawn, said};
 use crate::healthy::HEALTHY;
+use crate::load::CLIENT;
 
 /// The same without a signal, and with requests in each tenth of a second: how many, and how long each
 /// took, us.
@@ -192,4 +193,38 @@ fn what_requests_take_at_either_end_is_said_where_they_are_the_same() {
     expect!["at server's sockets a request took 0.180 ms, at loadgen's 0.250 ms; loadgen waited 50.0 us for a CPU for each"].assert_eq(words);
     let others = said(190);
     assert!(!others.contains("sockets"), "{others}");
+}
+
+/// What `load.client` is judged by where nobody but the kernel tells of requests: at the target's sockets
+/// each takes 0.2 ms, at the generator's so long, us.
+fn by_sockets(called: Option<i64>) -> Report {
+    let alone = CLIENT.replace("clients 8", "clients 8  adapter none");
+    let mut drawn = drawn(&without_signal(&alone));
+    add_requests(&mut drawn, (&REQUESTS, Role::Target), |_| (200, 200));
+    if let Some(called) = called {
+        add_requests(&mut drawn, (&CALLS, Role::Generator), |_| (200, called));
+    }
+    drawn.diagnose()
+}
+
+/// Lines of the drawing that tell of the workload are left out.
+fn without_signal(text: &str) -> String {
+    let tells = |line: &&str| matches!(line.split_whitespace().next(), Some("tps" | "ms" | "lag"));
+    let lines = text.lines().filter(|line| !tells(line));
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn what_has_come_and_is_not_worked_on_is_in_line_and_not_outside() {
+    let report = by_sockets(None);
+    let account = report.verdict.account.as_ref().expect("there is one");
+    let in_line = account.items.last().expect("it has items");
+    assert_eq!(in_line.class, LedgerClass::Outside);
+    expect!["in line at server's sockets"].assert_eq(&in_line.label);
+    assert_eq!(in_line.parts, []);
+    expect!["cannot tell: response times were taken at server's own sockets, and not at those of loadgen"].assert_eq(&said(&report, "load.client"));
+    // Beside the generator's own sockets it is known what is outside.
+    expect!["present: The load generator is the bottleneck: loadgen's one thread was on a CPU 100 % of the time, and 75 % of each request was outside server."].assert_eq(&said(&by_sockets(Some(800)), "load.client"));
+    expect!["absent: only 4.8 % of each request was outside server"]
+        .assert_eq(&said(&by_sockets(Some(210)), "load.client"));
 }

@@ -83,10 +83,10 @@ fn advice(error: &postgres::Error, said: &str) -> (TroubleKind, String) {
             Away,
             "it was too busy to answer within 2 s and is asked again",
         ),
-        Some(_) => (Away, "it is asked again until the run ends"),
+        Some(_) => (Away, "asked again until the end of the run"),
         None => (
             Away,
-            "is it there? Name it: --postgres 'host=/var/run/postgresql port=5432'; it is asked again until the run ends",
+            "is it there? Name it: --postgres 'host=/var/run/postgresql port=5432'; asked again until the end of the run",
         ),
     };
     (kind, advice.to_owned())

@@ -67,7 +67,7 @@ fn each_thread_of_a_named_process_is_shown_awake_and_asleep() {
     place.script("spin-by-spin", "echo spins > $1; while :; do :; done");
     // Two on one CPU: each waits in the run queue while the other has it.
     let pinned = |name| {
-        let running = format!("exec taskset -c 0 timeout 30 ./spin-by-spin {name}");
+        let running = format!("exec taskset -c 0 ./spin-by-spin {name}");
         let running = Running::start(place.shell(&running));
         place.wait_for(name);
         running
