@@ -1,0 +1,114 @@
+//! Parts of the response time, and what they say together.
+
+use model::LedgerClass;
+
+use super::Facts;
+use crate::request_times::BothEnds;
+use crate::thresholds::Thresholds;
+
+impl Facts<'_> {
+    /// Part of the response time (or busy time) that went to a class.
+    pub(crate) fn share(&self, class: LedgerClass) -> f64 {
+        let items = self.account.iter().flat_map(|account| &account.items);
+        items
+            .filter(|item| item.class == class)
+            .map(|item| item.share)
+            .sum()
+    }
+
+    /// Part of the response time (or busy time) that went to several classes.
+    pub(crate) fn share_of(&self, classes: &[LedgerClass]) -> f64 {
+        classes.iter().map(|class| self.share(*class)).sum()
+    }
+
+    /// Part of the response time that is outside of the target; `None` where it was taken at the target's
+    /// own sockets, and not at its clients' beside it.
+    pub(crate) fn outside(&self) -> Option<f64> {
+        if self.at_sockets {
+            self.both_ends.map(BothEnds::outside)
+        } else {
+            Some(self.share(LedgerClass::Outside))
+        }
+    }
+
+    /// Whether a cause concerns where the time went, by its family.
+    pub(crate) fn concerns(&self, cause: &str) -> bool {
+        use LedgerClass::{
+            CpuWait, DatabaseLock, Futex, InternalLock, Lag, OnCpu, Outside, Reclaim, Throttled,
+        };
+        /// Less than this is not where the time went.
+        const WORTH_SAYING: f64 = 0.15;
+        let family = cause.split('.').next().unwrap_or(cause);
+        let share = match family {
+            "cpu" => self.share_of(&[OnCpu, CpuWait, Throttled]),
+            "memory" | "cache" | "io" => self.share_of(&LedgerClass::DISK) + self.share(Reclaim),
+            "lock" => self.share_of(&[Futex, InternalLock, DatabaseLock]),
+            "load" | "net" | "limit" => self.share_of(&[Outside, Lag]),
+            _ => 1.0,
+        };
+        self.account.is_none() || share >= WORTH_SAYING
+    }
+
+    /// Requests in progress that no thread of the target, no schedule and no work of the generator
+    /// accounts for, as part of all.
+    pub(crate) fn unexplained(&self) -> f64 {
+        let busy = self.generator.as_ref().map_or(0.0, |generator| {
+            (generator.active.0 + generator.active.1).min(1.0)
+        });
+        self.share(LedgerClass::Outside) * (1.0 - busy)
+    }
+
+    /// Whether the target's threads spent more time in what may be requests than requests took: then
+    /// some of them were idle there.
+    pub(crate) fn is_partly_idle(&self, thresholds: &Thresholds) -> bool {
+        let items = self.account.iter().flat_map(|account| &account.items);
+        let inside: f64 = items
+            .filter(|item| !matches!(item.class, LedgerClass::Outside | LedgerClass::Lag))
+            .map(|item| item.share)
+            .sum();
+        self.signal.is_some() && inside > 1.0 + thresholds.gates.excess
+    }
+
+    /// Threads that were in these classes at a time, on average, by their share.
+    pub(crate) fn at_a_time(&self, share: f64) -> f64 {
+        let whole = self.account.as_ref().map_or(0, |account| account.total_ns);
+        share * whole as f64 / self.window.len_ns().max(1) as f64
+    }
+
+    /// The part of the response time that is not lag behind the generator's own schedule.
+    pub(crate) fn service_part(&self) -> f64 {
+        (1.0 - self.share(LedgerClass::Lag)).clamp(0.0, 1.0)
+    }
+
+    /// Waits for a CPU, of the target or of the generator beside it, as part of the response time less
+    /// the lag behind the generator's own schedule: a queue before the target must not hide why it is
+    /// slow, and a target that goes first leaves the waiting to the generator.
+    pub(crate) fn wait_in_service(&self) -> f64 {
+        let service = self.service_part();
+        if service > 0.0 {
+            (self.share(LedgerClass::CpuWait) + self.generator_wait()) / service
+        } else {
+            0.0
+        }
+    }
+
+    /// Part of the response time in which the generator's threads waited for a CPU, while the target
+    /// waited for them.
+    pub(crate) fn generator_wait(&self) -> f64 {
+        let waiting = self
+            .generator
+            .as_ref()
+            .map_or(0.0, |generator| generator.active.1);
+        self.share(LedgerClass::Outside) * waiting
+    }
+
+    /// The part of the response time that was lag, where a rate is met on full CPUs by letting
+    /// requests queue.
+    pub(crate) fn queueing(&self, thresholds: &Thresholds) -> Option<f64> {
+        let full = self
+            .effective_busy
+            .is_some_and(|busy| busy >= thresholds.cpu_saturated.busy);
+        let lag = self.share(LedgerClass::Lag);
+        (full && lag >= thresholds.load_rate.lag).then_some(lag)
+    }
+}
