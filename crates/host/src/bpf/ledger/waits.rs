@@ -332,18 +332,20 @@ pub(crate) fn burn(long: Duration) {
     while Instant::now() < end {}
 }
 
-/// The same; how long it was kept from it by what lasts at least that long at a time.
-pub(super) fn burn_withheld(long: Duration, least: Duration) -> Duration {
-    let (mut last, mut withheld) = (Instant::now(), Duration::ZERO);
+/// The same; how long it was kept from it by what lasts at least that long at a time, and by what lasts
+/// less than that and still over a millisecond.
+pub(super) fn burn_withheld(long: Duration, least: Duration) -> [Duration; 2] {
+    const SHORTEST: Duration = Duration::from_millis(1);
+    let (mut last, mut kept) = (Instant::now(), [Duration::ZERO; 2]);
     let end = last + long;
     while last < end {
         let now = Instant::now();
-        if now - last >= least {
-            withheld += now - last;
+        if now - last >= SHORTEST {
+            kept[usize::from(now - last < least)] += now - last;
         }
         last = now;
     }
-    withheld
+    kept
 }
 
 /// A group of a v1 hierarchy, gone when it is dropped.

@@ -25,20 +25,30 @@ fn who_is_held_by_a_quota_is_told_from_who_waits_for_a_cpu() {
         );
     };
     as_target(&mut ledger, std::process::id());
-    let withheld_ns = AtomicU64::new(0);
-    let (own, counted) = in_one_window(|| {
-        watched(&mut ledger, || {
-            waits::measured(|| {
-                group.enter();
-                let withheld = waits::burn_withheld(Duration::from_millis(600), LEAST_WITHHELD);
-                withheld_ns.store(withheld.as_nanos() as u64, Ordering::SeqCst);
-                group.leave();
-                // Until it is looked at it waits no more.
-                crate::limits::raise_priority();
+    let mut held = || {
+        let kept_ns = [0, 0].map(AtomicU64::new);
+        let measured = in_one_window(|| {
+            watched(&mut ledger, || {
+                waits::measured(|| {
+                    group.enter();
+                    let kept = waits::burn_withheld(Duration::from_millis(600), LEAST_WITHHELD);
+                    for (to, kept) in kept_ns.iter().zip(kept) {
+                        to.store(kept.as_nanos() as u64, Ordering::SeqCst);
+                    }
+                    group.leave();
+                    // Until it is looked at it waits no more.
+                    crate::limits::raise_priority();
+                })
             })
-        })
-    });
-    let withheld = withheld_ns.into_inner().cast_signed();
+        });
+        let [withheld, unclear] = kept_ns.map(|it| it.into_inner().cast_signed());
+        println!("quota: {withheld}, quota or others: {unclear}");
+        // What its own clock cannot tell apart says nothing of how it was told apart.
+        (unclear < 2_000_000).then_some((withheld, measured))
+    };
+    let clear = (0..20).find_map(|_| held());
+    let (withheld, (own, counted)) =
+        clear.expect("in some try it is either held for long or hardly");
     println!("quota: {withheld} of {own:?}, {}", counted.shown());
     assert!(withheld > 200_000_000, "it was held: {own:?}");
     let throttled = counted.of(&["throttled"]);
