@@ -3,15 +3,17 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use crate::held::Postgres;
 use crate::recorder::Recorder;
 
 const PAIRS: usize = 16;
 const BLOCK_S: &str = "4";
+/// A recorder that records nothing for so long has failed.
+const LONGEST_START: Duration = Duration::from_secs(30);
 /// Student's t for 95 % and 15 degrees of freedom (NIST/SEMATECH e-Handbook, 1.3.6.7.2).
 const T: f64 = 2.131;
 
@@ -52,6 +54,12 @@ pub(crate) fn measure() -> Result<()> {
 /// Transactions per second of one block while it is recorded.
 fn recorded(server: &Postgres, targets: &[String], folder: &Path) -> Result<f64> {
     let recorder = Recorder::stallscope(targets, folder)?;
+    // Programs are loaded before the first rows are there.
+    let since = Instant::now();
+    while !folder.join("cpu.arrow").exists() {
+        ensure!(since.elapsed() < LONGEST_START, "nothing was recorded");
+        std::thread::sleep(Duration::from_millis(50));
+    }
     std::thread::sleep(Duration::from_secs(1));
     let rate = block(server)?;
     recorder.end()?;
