@@ -470,4 +470,4 @@ impl Sampler {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -46,7 +46,7 @@ fn round(round: &Round<'_>) -> Result<()> {
     let made = churn(length, round.number)?;
     let report = claims::sound(round, recorder, Duration::from_secs(10))?;
     watched.agrees(&report, 0.03)?;
-    let meta = fs::metadata(round.folder.join("trial.stall/meta.json"))?.len();
+    let meta = fs::metadata(round.folder.join(claims::RECORDING).join("meta.json"))?.len();
     if meta > MOST_META {
         bail!("meta.json has {meta} bytes");
     }

@@ -110,7 +110,7 @@ fn start(round: &Round<'_>, disk: &Path) -> Result<Recorder> {
     let mut command = recorder::command(round)?;
     command
         .args(["run", "-o"])
-        .arg(disk.join("trial.stall"))
+        .arg(disk.join(claims::RECORDING))
         .args(["--", "sh", "-c", WORKLOAD]);
     Recorder::start(round, command)
 }
@@ -122,7 +122,7 @@ fn never_begins(round: &Round<'_>, disk: &Path) -> Result<()> {
     if round.folder.join("began").exists() {
         bail!("the workload was started: {}", ended.text());
     }
-    if disk.join("trial.stall").exists() {
+    if disk.join(claims::RECORDING).exists() {
         bail!("a folder was left behind: {}", ended.text());
     }
     Ok(())
@@ -130,7 +130,7 @@ fn never_begins(round: &Round<'_>, disk: &Path) -> Result<()> {
 
 fn fills(round: &Round<'_>, stage: &Stage, disk: &Path, moment: Duration) -> Result<()> {
     let mut recorder = start(round, disk)?;
-    recorder.records(&disk.join("trial.stall"))?;
+    recorder.records(&disk.join(claims::RECORDING))?;
     recorder.stays(moment)?;
     stage.fill_disk(disk)?;
     goes_on(&recorder.end(LIMIT)?)?.says("No space left")?;
@@ -140,7 +140,7 @@ fn fills(round: &Round<'_>, stage: &Stage, disk: &Path, moment: Duration) -> Res
 
 fn turns_read_only(round: &Round<'_>, disk: &Path, moment: Duration) -> Result<()> {
     let mut recorder = start(round, disk)?;
-    recorder.records(&disk.join("trial.stall"))?;
+    recorder.records(&disk.join(claims::RECORDING))?;
     recorder.stays(moment)?;
     // Refused in the ordinary way while files are open for writing: as after an error of the disk.
     step(
@@ -155,7 +155,7 @@ fn turns_read_only(round: &Round<'_>, disk: &Path, moment: Duration) -> Result<(
 
 fn refuses_larger_files(round: &Round<'_>, moment: Duration) -> Result<()> {
     let mut recorder = start(round, round.folder)?;
-    recorder.records(&round.folder.join("trial.stall"))?;
+    recorder.records(&round.folder.join(claims::RECORDING))?;
     recorder.stays(moment)?;
     let pid = format!("--pid={}", recorder.pid());
     step(Command::new("prlimit").args([pid, format!("--fsize={LARGEST_FILE}")]))?;
@@ -178,7 +178,7 @@ fn goes_on(ended: &Ended) -> Result<&Ended> {
 
 /// What was recorded is read, and says from when on it was not.
 fn is_read(round: &Round<'_>, disk: &Path, named: bool) -> Result<()> {
-    let recording = disk.join("trial.stall");
+    let recording = disk.join(claims::RECORDING);
     let json = round.folder.join("report.json");
     let words = [
         "explain".as_ref(),

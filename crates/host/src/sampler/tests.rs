@@ -11,15 +11,20 @@ use super::*;
 use crate::handle::Ending;
 use crate::requirement::{needed, skipped};
 
-/// Starts a sampler of this machine, and gives what it hands over, and when it was told to stop.
-fn recorded_for(length: Duration) -> (Vec<Harvest>, Timestamp) {
-    let root = PathBuf::from("/");
-    let environment = crate::environment(&root);
+/// What a sampler of this machine is made of.
+pub(crate) fn of_this_machine() -> (Settings, Environment) {
     let settings = Settings {
-        root,
+        root: PathBuf::from("/"),
         harden: false,
         workload: None,
     };
+    let environment = crate::environment(&settings.root);
+    (settings, environment)
+}
+
+/// Starts a sampler of this machine, and gives what it hands over, and when it was told to stop.
+fn recorded_for(length: Duration) -> (Vec<Harvest>, Timestamp) {
+    let (settings, environment) = of_this_machine();
     let (tell, told) = channel();
     let sink = move |harvest| drop(tell.send(harvest));
     let sampler = Sampler::start(&settings, &environment, sink).expect("it can be started");
@@ -91,13 +96,7 @@ fn what_it_takes_of_memory_is_told_for_itself_and_for_each_program() {
 
 #[test]
 fn who_came_after_the_last_look_is_listed_at_the_end() {
-    let root = PathBuf::from("/");
-    let environment = crate::environment(&root);
-    let settings = Settings {
-        root,
-        harden: false,
-        workload: None,
-    };
+    let (settings, environment) = of_this_machine();
     let (mut sampler, tell, _give) = Sampler::new(&settings, &environment).expect("/proc");
     let ledger = sampler.cost.programs["ledger"].clone();
     if needed("the ledger", ledger.map_or(Ok(()), Err)).is_none() {

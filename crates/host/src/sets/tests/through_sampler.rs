@@ -6,8 +6,9 @@ use std::sync::mpsc::channel;
 use model::{EntityKind, EntityRecord, Role};
 
 use super::*;
-use crate::handle::{Command as Told, Harvest, Settings};
+use crate::handle::{Command as Told, Harvest};
 use crate::sampler::Sampler;
+use crate::sampler::tests::of_this_machine;
 
 const RECORDED: Duration = Duration::from_secs(7);
 
@@ -16,13 +17,7 @@ type Rows = BTreeMap<EntityId, Vec<(i64, Vec<i64>)>>;
 
 /// What the sampler tells of a target, by table, and what it knows of entities in the end.
 fn recorded(target: &[u32]) -> (BTreeMap<&'static str, Rows>, Vec<EntityRecord>) {
-    let root = PathBuf::from("/");
-    let environment = crate::environment(&root);
-    let settings = Settings {
-        root,
-        harden: false,
-        workload: None,
-    };
+    let (settings, environment) = of_this_machine();
     let (tell, told) = channel();
     let sink = move |harvest| drop(tell.send(harvest));
     let sampler = Sampler::start(&settings, &environment, sink).expect("it can be started");
