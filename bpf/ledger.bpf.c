@@ -122,12 +122,13 @@ static __always_inline void wake(struct task_struct *task)
 	if (thread->state == LEDGER_UNSEEN && thread->found.at) {
 		word = thread->found.word;
 		from = thread->found.at;
+		thread->stands_for = 1;
 	}
 	close(thread, queue, rq->cpu, now - waited, 0);
 	if (was_blocked)
 		note_wait(thread, from, now - waited);
 	thread->state = LEDGER_QUEUED;
-	start_waiting(thread, queue, queue, rq->cpu, now);
+	start_waiting(thread, queue, rq->cpu, now);
 	step(thread);
 	step(queue);
 	count_as(&thread->member, rq->cpu, now, share_of_ready(task));
@@ -146,7 +147,9 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	if (!thread || thread->state != LEDGER_BLOCKED)
 		return 0;
 	thread->waking.by = WAKEUP_BY_UNKNOWN;
-	if (is_for_somebody(thread->class))
+	thread->stands_for = draw(&thread->lot, task->pid,
+				  elapsed(thread->since, rq_of(bpf_get_current_task_btf())->clock));
+	if (thread->stands_for && is_for_somebody(thread->class))
 		note_waker(thread);
 	return 0;
 }
@@ -213,7 +216,7 @@ int BPF_PROG(on_migrate, struct task_struct *task, int to)
 	copy_run_queue(new, &copy);
 	step(thread);
 	close(thread, old, thread->cpu, now, 0);
-	start_waiting(thread, new, &copy, to, now);
+	go_on_waiting(thread, new, &copy, to, now);
 	step(thread);
 	return 0;
 }

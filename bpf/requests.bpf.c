@@ -12,7 +12,7 @@
  * Cost: `make bench` (probes) tells. The clock is the dearest part of it: where requests are many, only as
  * many are timed as user space asks for, drawn by lot, and all are counted.
  * Kernel: 6.3 (the hooks of sockets).
- * Memory: 62 KB for the accounts, some 200 bytes for each connection of target and generator and some
+ * Memory: 98 KB for the accounts, some 200 bytes for each connection of target and generator and some
  * 80 for each of their processes, at most 16,384.
  * Lost: events of a connection or process for which there is no memory (`drops`). The first request of a
  * connection counts from when it is read, unless another of its port was read before. What is read by
@@ -161,9 +161,12 @@ static __always_inline struct requests_account *account_of(const struct connecti
 	__u32 place = connection->own;
 
 	if (place != NO_ACCOUNT && is_own(connection, place))
-		place += REQUESTS_MOST_SERVICES;
+		place += REQUESTS_OF_SERVICES;
+	else if (connection->service < REQUESTS_MOST_SERVICES)
+		place = connection->service * REQUESTS_SIDE_BY_SIDE +
+			bpf_get_smp_processor_id() % REQUESTS_SIDE_BY_SIDE;
 	else
-		place = connection->service;
+		return NULL;
 	return bpf_map_lookup_elem(&account_by_place, &place);
 }
 

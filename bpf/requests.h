@@ -7,10 +7,13 @@
 
 /* Processes that a part was given to, those among them that they fork. */
 #define REQUESTS_MOST_PROCESSES 16384
-/* Accounts of whole services, then of single connections: what has none of its own is in its service's. */
+/* Accounts of whole services, then of single connections: what has none of its own is in its service's. A
+ * service has several side by side, by CPU: one that all CPUs write to would cost each of them more. */
 #define REQUESTS_MOST_SERVICES 16
+#define REQUESTS_SIDE_BY_SIDE 4
+#define REQUESTS_OF_SERVICES (REQUESTS_MOST_SERVICES * REQUESTS_SIDE_BY_SIDE)
 #define REQUESTS_MOST_CONNECTIONS 64
-#define REQUESTS_MOST_ACCOUNTS (REQUESTS_MOST_SERVICES + REQUESTS_MOST_CONNECTIONS)
+#define REQUESTS_MOST_ACCOUNTS (REQUESTS_OF_SERVICES + REQUESTS_MOST_CONNECTIONS)
 
 /* Times are put into four buckets per octave, from 2^13 ns (8.2 us) to 2^35 ns (34 s); the first is for
  * what is shorter, the last for what is longer. */

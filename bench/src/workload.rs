@@ -1,8 +1,11 @@
-//! What recording does to a saturated load: pgbench with and without, in turns, in pairs of which now
-//! the one and now the other comes first.
+//! What recording does to a saturated load: one pgbench runs throughout, and a recorder beside it comes and
+//! goes. Each block with one is held against the two without that are around it, so that what drifts is in
+//! neither.
 
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
@@ -10,40 +13,43 @@ use anyhow::{Context, Result, ensure};
 use crate::held::Postgres;
 use crate::recorder::Recorder;
 
-const PAIRS: usize = 16;
-const BLOCK_S: &str = "4";
+const BLOCKS: usize = 32;
+/// Seconds of a block, and so many before it that are in none.
+const BLOCK_S: usize = 3;
+const SETTLE_S: usize = 1;
 /// A recorder that records nothing for so long has failed.
 const LONGEST_START: Duration = Duration::from_secs(30);
-/// Student's t for 95 % and 15 degrees of freedom (NIST/SEMATECH e-Handbook, 1.3.6.7.2).
-const T: f64 = 2.131;
+/// And a pgbench that says nothing for so long.
+const LONGEST_SILENCE: Duration = Duration::from_secs(10);
+/// Student's t for 95 % and 31 degrees of freedom (NIST/SEMATECH e-Handbook, 1.3.6.7.2).
+const T: f64 = 2.040;
 
 pub(crate) fn measure() -> Result<()> {
     let server = Postgres::start()?;
     let port = server.port().context("its port is known")?;
-    let targets = [format!("port:{port}")];
     let room = tempfile::tempdir()?;
+    let load = Load::start(&server)?;
+    let generator = load.pgbench.id();
+    let targets = [format!("port:{port}"), format!("generator=pid:{generator}")];
     // The first one fills the caches.
-    block(&server)?;
+    load.block()?;
+    let mut before = load.block()?;
     let mut differences = Vec::new();
-    for pair in 0..PAIRS {
-        let folder = room.path().join(format!("{pair}.stall"));
-        let (with, without) = if pair % 2 == 0 {
-            let with = recorded(&server, &targets, &folder)?;
-            (with, block(&server)?)
-        } else {
-            let without = block(&server)?;
-            (recorded(&server, &targets, &folder)?, without)
-        };
-        differences.push((with / without).ln());
+    for block in 0..BLOCKS {
+        let folder = room.path().join(format!("{block}.stall"));
+        let with = recorded(&load, &targets, &folder)?;
+        let after = load.block()?;
+        differences.push((with / (before * after).sqrt()).ln());
+        before = after;
     }
-    let count = PAIRS as f64;
+    let count = BLOCKS as f64;
     let mean = differences.iter().sum::<f64>() / count;
     let squares = differences.iter().map(|value| (value - mean).powi(2));
     let spread = (squares.sum::<f64>() / (count - 1.0)).sqrt();
     let half = T * spread / count.sqrt();
     let percent = |logarithm: f64| logarithm.exp_m1() * 100.0;
     println!(
-        "workload: pgbench -S -c 10 -j 2, {PAIRS} pairs of {BLOCK_S} s: {:+.2} % throughput while recorded (95 %: {:+.2} to {:+.2} %)",
+        "workload: pgbench -S -c 10 -j 2, {before:.0} tps, {BLOCKS} blocks of {BLOCK_S} s between as many without: {:+.2} % throughput while recorded (95 %: {:+.2} to {:+.2} %)",
         percent(mean),
         percent(mean - half),
         percent(mean + half)
@@ -52,7 +58,7 @@ pub(crate) fn measure() -> Result<()> {
 }
 
 /// Transactions per second of one block while it is recorded.
-fn recorded(server: &Postgres, targets: &[String], folder: &Path) -> Result<f64> {
+fn recorded(load: &Load, targets: &[String], folder: &Path) -> Result<f64> {
     let recorder = Recorder::stallscope(targets, folder)?;
     // Programs are loaded before the first rows are there.
     let since = Instant::now();
@@ -60,19 +66,68 @@ fn recorded(server: &Postgres, targets: &[String], folder: &Path) -> Result<f64>
         ensure!(since.elapsed() < LONGEST_START, "nothing was recorded");
         std::thread::sleep(Duration::from_millis(50));
     }
-    std::thread::sleep(Duration::from_secs(1));
-    let rate = block(server)?;
+    let rate = load.block()?;
     recorder.end()?;
     Ok(rate)
 }
 
-fn block(server: &Postgres) -> Result<f64> {
-    let mut pgbench = Command::new("pgbench");
-    server.serve(&mut pgbench);
-    pgbench.args(["-S", "-n", "-c", "10", "-j", "2", "-T", BLOCK_S, "bench"]);
-    let output = pgbench.output().context("cannot start pgbench")?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    let rate = text.lines().find_map(|line| line.strip_prefix("tps = "));
-    let rate = rate.and_then(|rate| rate.split(' ').next()?.parse().ok());
-    rate.with_context(|| String::from_utf8_lossy(&output.stderr).into_owned())
+/// A pgbench that says each second how many transactions it made.
+struct Load {
+    pgbench: Child,
+    rates: Receiver<f64>,
+}
+
+impl Load {
+    fn start(server: &Postgres) -> Result<Self> {
+        let mut command = Command::new("pgbench");
+        server.serve(&mut command);
+        let hour = [
+            "-S", "-n", "-c", "10", "-j", "2", "-P", "1", "-T", "3600", "bench",
+        ];
+        command
+            .args(hour)
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        let mut pgbench = command.spawn().context("cannot start pgbench")?;
+        let said = pgbench.stderr.take().context("its progress is a pipe")?;
+        let (to, rates) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(said).lines().map_while(Result::ok) {
+                if let Some(rate) = rate(&line) {
+                    // Nobody listens any more.
+                    let _ = to.send(rate);
+                }
+            }
+        });
+        Ok(Self { pgbench, rates })
+    }
+
+    /// Transactions per second of a block that begins now.
+    fn block(&self) -> Result<f64> {
+        // What was said up to now is of seconds before.
+        while self.rates.try_recv().is_ok() {}
+        let mut sum = 0.0;
+        for second in 0..SETTLE_S + BLOCK_S {
+            let rate = self.rates.recv_timeout(LONGEST_SILENCE);
+            let rate = rate.context("pgbench does not go on")?;
+            if second >= SETTLE_S {
+                sum += rate;
+            }
+        }
+        Ok(sum / BLOCK_S as f64)
+    }
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.pgbench.kill();
+        let _ = self.pgbench.wait();
+    }
+}
+
+/// Of `progress: 5.0 s, 75000.1 tps, lat 0.133 ms stddev 0.020, 0 failed`.
+fn rate(line: &str) -> Option<f64> {
+    let rate = line.strip_prefix("progress: ")?.split(", ").nth(1)?;
+    rate.strip_suffix(" tps")?.parse().ok()
 }

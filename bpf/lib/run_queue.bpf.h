@@ -3,8 +3,8 @@
  * Who had each CPU, and how many of the target's threads waited for it meanwhile.
  *
  * A CPU's numbers are changed under its run queue's lock, which the scheduler holds at a switch and at
- * a wake-up. A thread that is moved while it waits is the exception: of its new CPU only the two numbers
- * that are added to atomically change, and the others are read without the lock.
+ * a wake-up. A thread that is moved while it waits is the exception: what changes of its new CPU without the
+ * lock is added up apart, atomically, and the others are read without it.
  */
 #ifndef STALLSCOPE_RUN_QUEUE_BPF_H
 #define STALLSCOPE_RUN_QUEUE_BPF_H
@@ -45,9 +45,12 @@ struct run_queue {
 	__u64 holder;
 	/* How long each had it. */
 	__u64 held_ns[LEDGER_HOLDERS];
-	/* Threads of the target that wait for it, and the integral of that: thread x ns. */
+	/* Threads of the target that wait for it, and the integral of that: thread x ns; and what others have
+	 * changed of both without the lock. */
 	__u64 waiting;
 	__u64 waited_ns;
+	__u64 waiting_moved;
+	__u64 waited_moved_ns;
 	/* Events of target and generator that were not counted: there was no memory for an account. */
 	__u64 drops;
 	/* The thread that has it, and how often it was another when it left: nobody told of a switch. */
@@ -57,10 +60,8 @@ struct run_queue {
 	__u64 ended;
 	/* The sets that the thread is in which has it. */
 	__u64 sets;
-	/* Each CPU has cache lines of its own. */
-	__u64 unused[2];
 };
-_Static_assert(sizeof(struct run_queue) == 128, "whole cache lines");
+_Static_assert(sizeof(struct run_queue) == 128, "whole cache lines: each CPU has its own");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -109,14 +110,24 @@ static __always_inline void copy_run_queue(const struct run_queue *queue, struct
 	copy_whole(&queue->sequence, &copy->sequence, sizeof(*copy));
 }
 
+static __always_inline __u64 waiting_on(const struct run_queue *queue)
+{
+	return queue->waiting + queue->waiting_moved;
+}
+
+/* Up to `until`. */
+static __always_inline __u64 waited_on(const struct run_queue *queue)
+{
+	return queue->waited_ns + queue->waited_moved_ns;
+}
+
 /* Counts up to now; under the lock. */
 static __always_inline void count_until(struct run_queue *queue, __u64 now)
 {
 	__u64 passed = queue->until ? elapsed(queue->until, now) : 0;
 
 	queue->held_ns[queue->holder & (LEDGER_HOLDERS - 1)] += passed;
-	if (queue->waiting)
-		__sync_fetch_and_add(&queue->waited_ns, queue->waiting * passed);
+	queue->waited_ns += waiting_on(queue) * passed;
 	queue->until = now;
 }
 
@@ -133,15 +144,22 @@ static __always_inline void holders_at(const struct run_queue *queue, __u64 now,
 
 static __always_inline __u64 waited_at(const struct run_queue *queue, __u64 now)
 {
-	return queue->waited_ns + queue->waiting * elapsed(queue->until, now);
+	return waited_on(queue) + waiting_on(queue) * elapsed(queue->until, now);
 }
 
-/* One of the target's threads more or less waits from now on; without the lock too. */
+/* One of the target's threads more or less waits from now on; under the lock. */
 static __always_inline void add_waiting(struct run_queue *queue, __u64 now, __u64 change)
 {
 	/* It will be counted from `until`, and was not there before now. */
-	__sync_fetch_and_add(&queue->waited_ns, -change * elapsed(queue->until, now));
-	__sync_fetch_and_add(&queue->waiting, change);
+	queue->waited_ns -= change * elapsed(queue->until, now);
+	queue->waiting += change;
+}
+
+/* The same without the lock. */
+static __always_inline void add_waiting_from_afar(struct run_queue *queue, __u64 now, __u64 change)
+{
+	__sync_fetch_and_add(&queue->waited_moved_ns, -change * elapsed(queue->until, now));
+	__sync_fetch_and_add(&queue->waiting_moved, change);
 }
 
 #endif

@@ -23,8 +23,9 @@ struct {
 /* Waits, or parts of them, that there was no room to count. */
 __u64 said_drops;
 
+/* So many more waits of which one was looked at, where they are over, and so long. */
 static __always_inline void add_said(struct task_struct *task, struct thread *thread, __u32 word,
-				     const struct ledger_said_sum *more)
+				     __u64 waits, __u64 ns)
 {
 	struct ledger_said said = { .pool = pool_of(task, thread), .word = word };
 	struct ledger_said_sum none = {}, *sum;
@@ -39,19 +40,23 @@ static __always_inline void add_said(struct task_struct *task, struct thread *th
 		__sync_fetch_and_add(&said_drops, 1);
 		return;
 	}
-	__sync_fetch_and_add(&sum->waits, more->waits);
-	__sync_fetch_and_add(&sum->ns, more->ns);
+	if (waits) {
+		__sync_fetch_and_add(&sum->waits, waits);
+		__sync_fetch_and_add(&sum->looked, 1);
+	}
+	__sync_fetch_and_add(&sum->ns, ns);
 }
 
-/* A wait with a word ends that lasted so long. */
+/* A wait with a word ends that lasted so long. What readings have counted of it is certain; the rest is drawn
+ * with it. */
 static __always_inline void end_said(struct task_struct *task, struct thread *thread, __u32 word,
 				     __u64 passed)
 {
 	__u64 counted = __sync_lock_test_and_set(&thread->word_ns, ALL_COUNTED);
-	struct ledger_said_sum more = { .waits = 1, .ns = elapsed(counted, passed) };
+	__u64 stands_for = thread->stands_for;
 
-	if (counted != ALL_COUNTED)
-		add_said(task, thread, word, &more);
+	if (counted != ALL_COUNTED && stands_for)
+		add_said(task, thread, word, stands_for, stands_for * elapsed(counted, passed));
 }
 
 /* One goes on for so long; from a reading, which may be late. */
@@ -59,10 +64,10 @@ static __always_inline void go_on_saying(struct task_struct *task, struct thread
 					 __u64 passed)
 {
 	__u64 counted = *(volatile __u64 *)&thread->word_ns;
-	struct ledger_said_sum more = { .ns = elapsed(counted, passed) };
+	__u64 more = elapsed(counted, passed);
 
-	if (more.ns && __sync_val_compare_and_swap(&thread->word_ns, counted, passed) == counted)
-		add_said(task, thread, word, &more);
+	if (more && __sync_val_compare_and_swap(&thread->word_ns, counted, passed) == counted)
+		add_said(task, thread, word, 0, more);
 }
 
 #endif

@@ -105,6 +105,16 @@ static __always_inline __u64 states_of(__u64 threads)
 	       (is_less(0, threads >> 1) | (threads & 1)) << PRESSURE_NONIDLE;
 }
 
+/* Whether a change of how many could run leaves each state as it is, told by the least: more than have the
+ * CPU, before and after, and none stalls for memory. */
+static __always_inline bool stays(__u64 threads, __u64 by)
+{
+	__u64 after = threads + by, has_cpu = flag_of(threads, HAS_CPU);
+
+	return !((threads ^ after) >> COUNT_BITS) && !count_of(threads, STALLS) &&
+	       count_of(threads, COULD_RUN) > has_cpu && count_of(after, COULD_RUN) > has_cpu;
+}
+
 /* The time in a state, if it is one of these. */
 static __always_inline __u64 in_state(__u64 states, __u32 state, __u64 passed)
 {
@@ -149,20 +159,26 @@ int change_from_afar(__u64 sets, __u32 cpu, __u64 now, __u64 by)
 	return 0;
 }
 
-/* Counts up to now, and a change of what the threads do from now on; under the lock. */
+/* A change of what the threads do from now on; under the lock. Counts up to now, unless the CPU stays in its
+ * states: then that time is still to be counted. */
 int change_set(__u32 set, __u32 cpu, __u64 now, __u64 by)
 {
 	struct sets_stall *stall = set_on(set, cpu);
-	__u64 passed, states;
+	__u64 passed, states, threads;
 	__u32 each;
 
 	if (!stall)
 		return 0;
 	if (now < stall->until)
 		return change_from_afar(set, cpu, now, by);
+	threads = stall->threads + stall->threads_moved;
+	if (stays(threads, by)) {
+		stall->threads += by;
+		return 0;
+	}
+	states = states_of(threads);
 	passed = now - stall->until;
 	step(stall);
-	states = states_of(stall->threads + stall->threads_moved);
 	for (each = 0; each < PRESSURE_STATES; each++)
 		stall->ns[each] += in_state(states, each, passed);
 	stall->until = now;

@@ -14,6 +14,9 @@
 
 /* Of a thread that has ended; it is not shown. */
 #define ENDED (LEDGER_HELD + 1)
+/* Where a word is, is looked up anew so often: PostgreSQL's processes change over to shared memory when
+ * they begin. */
+#define SLICES_TO_LOOK 64
 
 /* What a thread was found in by a reading that came before any event of it; only readings write it, and
  * it stands from when `at` is not 0. */
@@ -86,6 +89,8 @@ struct thread {
 	/* Where its process has its word (struct ledger_process). */
 	__u64 word_pointer;
 	__u64 word_offset;
+	/* Where it was last found; 0 where it is to be looked up. */
+	__u64 word_at;
 	/* Once it ends: the process of its parent. */
 	__u64 parent_tgid;
 	/* The sets that it is in (set.bpf.h). */
@@ -94,6 +99,9 @@ struct thread {
 	__u64 pool;
 	struct last_wait last;
 	struct waking waking;
+	/* For how many waits the one that ends counts, and the lot's state (lib/lot.bpf.h). */
+	__u32 stands_for;
+	__u32 lot;
 	/* Its word as it blocked, and how much of this wait has been counted for that (lib/said.bpf.h). */
 	__u32 word;
 	__u64 word_ns;
@@ -141,6 +149,7 @@ static __always_inline struct thread *thread_of(struct task_struct *task, struct
 		thread->part = process->part;
 		thread->word_pointer = process->pointer;
 		thread->word_offset = process->offset;
+		thread->word_at = 0;
 		thread->member.sets = process->sets;
 	}
 	/* Its books begin anew: of the others less is counted. */
@@ -170,23 +179,51 @@ static __always_inline void share_out(__u64 *queued_ns, __u64 waited, const __u6
 	queued_ns[LEDGER_NOBODY] += waited;
 }
 
-/* As of `seen`, which is the run queue itself or a copy of it. */
-static __always_inline void start_waiting(struct thread *thread, struct run_queue *queue,
-					  const struct run_queue *seen, __u32 cpu, __u64 now)
+/* In a run queue whose lock is held. */
+static __always_inline void start_waiting(struct thread *thread, struct run_queue *queue, __u32 cpu,
+					  __u64 now)
 {
 	thread->cpu = cpu;
-	holders_at(seen, now, thread->held_ns);
+	holders_at(queue, now, thread->held_ns);
 	if (thread->part == LEDGER_TARGET) {
 		thread->counted = 1;
 		add_waiting(queue, now, 1);
 	}
 }
 
+/* In another, as it was copied. */
+static __always_inline void go_on_waiting(struct thread *thread, struct run_queue *queue,
+					  const struct run_queue *copy, __u32 cpu, __u64 now)
+{
+	thread->cpu = cpu;
+	holders_at(copy, now, thread->held_ns);
+	if (thread->part == LEDGER_TARGET) {
+		thread->counted = 1;
+		add_waiting_from_afar(queue, now, 1);
+	}
+}
+
+/* It is no longer among those that wait for the CPU that it was counted on; `queue`, of `cpu`, is locked. */
+static __always_inline void count_out(struct thread *thread, struct run_queue *queue, __u32 cpu, __u64 now)
+{
+	struct run_queue *other;
+
+	if (!thread->counted)
+		return;
+	if (cpu == thread->cpu) {
+		add_waiting(queue, now, -1);
+	} else {
+		other = run_queue_of(thread->cpu);
+		if (other)
+			add_waiting_from_afar(other, now, -1);
+	}
+	thread->counted = 0;
+}
+
 /* On `queue`, of `cpu`. Where nobody told that it was moved there, it is still counted elsewhere. */
 static __always_inline void stop_waiting(struct thread *thread, struct run_queue *queue, __u32 cpu,
 					 __u64 now)
 {
-	struct run_queue *counted = cpu == thread->cpu ? queue : run_queue_of(thread->cpu);
 	__u64 held_ns[LEDGER_HOLDERS];
 
 	holders_at(queue, now, held_ns);
@@ -195,10 +232,7 @@ static __always_inline void stop_waiting(struct thread *thread, struct run_queue
 			  held_ns);
 	else
 		thread->account.queued_ns[LEDGER_REST] += elapsed(thread->since, now);
-	if (thread->counted && counted) {
-		thread->counted = 0;
-		add_waiting(counted, now, -1);
-	}
+	count_out(thread, queue, cpu, now);
 	if (thread->unnoted)
 		thread->miscounted_ns -= elapsed(thread->since, now);
 	thread->unnoted = 0;
@@ -255,7 +289,7 @@ static __always_inline void close(struct thread *thread, struct run_queue *queue
 	case LEDGER_RUNNING:
 		account->ns[LEDGER_ON_CPU] += passed;
 		account->hidden_ns += passed - (run_time_ns - thread->run_time_ns);
-		account->held_up_ns += queue->waited_ns - thread->waited_ns;
+		account->held_up_ns += waited_on(queue) - thread->waited_ns;
 		break;
 	case LEDGER_QUEUED:
 		stop_waiting(thread, queue, cpu, now);
@@ -285,7 +319,7 @@ static __always_inline void remember(struct thread *thread, struct task_struct *
 }
 
 /* The word that the current task has in its memory; its first thread keeps one. 0 where it says nothing. */
-static __always_inline __u32 word_of(struct task_struct *task, const struct thread *thread)
+static __always_inline __u32 word_of(struct task_struct *task, struct thread *thread)
 {
 	__u64 structure = 0;
 	__u32 word = 0;
@@ -293,9 +327,14 @@ static __always_inline __u32 word_of(struct task_struct *task, const struct thre
 	if (!thread->word_pointer || task->pid != task->tgid || !task->mm)
 		return 0;
 	/* A page that is not in memory is left alone: the call tells. */
+	if (thread->word_at && thread->account.slices % SLICES_TO_LOOK &&
+	    !bpf_probe_read_user(&word, sizeof(word), (void *)thread->word_at) && word)
+		return word;
+	thread->word_at = 0;
 	if (bpf_probe_read_user(&structure, sizeof(structure), (void *)thread->word_pointer) || !structure ||
 	    bpf_probe_read_user(&word, sizeof(word), (void *)(structure + thread->word_offset)))
 		return 0;
+	thread->word_at = structure + thread->word_offset;
 	return word;
 }
 
@@ -340,7 +379,7 @@ static __always_inline void leave(struct task_struct *task, struct run_queue *qu
 		share = share_of_ready(task);
 	} else {
 		thread->state = LEDGER_QUEUED;
-		start_waiting(thread, queue, queue, cpu, now);
+		start_waiting(thread, queue, cpu, now);
 		/* About to sleep and preempted before: sched_info_depart takes it for asleep. */
 		thread->unnoted = task->__state != 0;
 		share = share_of_ready(task);
@@ -355,7 +394,7 @@ static __always_inline void leave_unseen(struct thread *thread, struct run_queue
 {
 	__u64 left = thread->since + elapsed(thread->run_time_ns, run_time_ns);
 
-	thread->waited_ns = queue->waited_ns;
+	thread->waited_ns = waited_on(queue);
 	close(thread, queue, thread->cpu, left < now ? left : now, run_time_ns);
 	thread->run_time_ns = run_time_ns;
 	thread->state = LEDGER_BLOCKED;
@@ -364,11 +403,11 @@ static __always_inline void leave_unseen(struct thread *thread, struct run_queue
 
 /* It ran or was woken meanwhile and nobody told; the scheduler has counted how long, if not when. Who had
  * the CPU that it waited for is not known: others, mostly. */
-static __always_inline void make_up(struct thread *thread, __u64 now, __u64 ran, __u64 run_delay)
+static __always_inline void make_up(struct thread *thread, struct run_queue *queue, __u32 cpu, __u64 now,
+				    __u64 ran, __u64 run_delay)
 {
 	__u64 left = elapsed(thread->since, now), waited;
 	struct ledger_account *account = &thread->account;
-	struct run_queue *counted = run_queue_of(thread->cpu);
 
 	ran = ran < left ? ran : left;
 	account->ns[LEDGER_ON_CPU] += ran;
@@ -379,10 +418,7 @@ static __always_inline void make_up(struct thread *thread, __u64 now, __u64 ran,
 	left -= waited;
 	add_class(account, thread->state == LEDGER_QUEUED ? LEDGER_UNKNOWN : thread->class,
 		  thread->channel, left);
-	if (thread->counted && counted) {
-		thread->counted = 0;
-		add_waiting(counted, now, -1);
-	}
+	count_out(thread, queue, cpu, now);
 	thread->state = LEDGER_BLOCKED;
 	thread->since = now;
 }
@@ -402,12 +438,13 @@ static __always_inline __u32 enter(struct task_struct *task, struct run_queue *q
 	if (thread->state != LEDGER_UNSEEN && thread->part != LEDGER_REST &&
 		 (thread->state == LEDGER_BLOCKED || run_time_ns > thread->run_time_ns)) {
 		queue->missed++;
-		make_up(thread, now, elapsed(thread->run_time_ns, run_time_ns), run_delay);
+		make_up(thread, queue, cpu, now, elapsed(thread->run_time_ns, run_time_ns),
+			run_delay);
 	}
 	close(thread, queue, cpu, now, run_time_ns);
 	thread->state = LEDGER_RUNNING;
 	thread->cpu = cpu;
-	thread->waited_ns = queue->waited_ns;
+	thread->waited_ns = waited_on(queue);
 	thread->run_time_ns = run_time_ns;
 	thread->account.slices++;
 	step(thread);

@@ -10,7 +10,7 @@ use crate::facts::Facts;
 use crate::subject::serving_threads;
 use crate::thresholds::Thresholds;
 use crate::words::{duration, integer, percent, rate};
-use crate::{request_times, signals};
+use crate::{by_lot, request_times, signals};
 
 /// The table of a gap that concerns all of them.
 const EVERYTHING: &str = "*";
@@ -64,6 +64,7 @@ pub(crate) fn not_seen(facts: &Facts<'_>) -> Vec<String> {
             "who had the CPUs that were waited for, and every wait of every thread: {why}"
         ));
     }
+    all.extend(by_lot::left_out(facts.timeline, facts.window));
     // Pressure that is off is a doubt of its own, and said there.
     let gaps = facts.timeline.gaps.iter();
     let mut gaps: Vec<_> = gaps.filter(|gap| gap.table != "pressure").collect();

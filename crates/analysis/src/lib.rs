@@ -9,6 +9,7 @@ mod account;
 mod books;
 mod bootstrap;
 mod bounds;
+mod by_lot;
 mod causes;
 mod changes;
 mod cpus;

@@ -23,9 +23,9 @@ const IDLE_NS: i64 = 10_000_000_000;
 const LATE_TITLE_NS: i64 = 2_000_000_000;
 /// Timing may take this part of the CPUs; where requests are so many that it would take more, only as many
 /// are timed, drawn by lot.
-const TIMING_SHARE: f64 = 0.005;
-/// Each takes two readings of the clock, which are most of what timing costs.
-const READINGS: f64 = 2.0;
+const TIMING_SHARE: f64 = 0.0015;
+/// Each takes two readings of the clock, and its account as long as one more (`make bench`, probes).
+const READINGS: f64 = 3.0;
 
 /// Which part a process has.
 struct Part {

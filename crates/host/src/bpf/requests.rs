@@ -12,8 +12,10 @@ use super::skeletons::requests::types::{requests_account, requests_owner, reques
 use super::skeletons::requests::{RequestsSkel, RequestsSkelBuilder};
 use super::{Refusal, attached, footprint, quietly};
 
-/// Accounts of whole services, which come before those of connections (REQUESTS_MOST_SERVICES).
+/// Whole services (REQUESTS_MOST_SERVICES), whose accounts come before those of connections.
 pub(crate) const SERVICES: usize = 16;
+/// Accounts of each, by CPU (REQUESTS_SIDE_BY_SIDE).
+const SIDE_BY_SIDE: usize = 4;
 /// Accounts of single connections (REQUESTS_MOST_CONNECTIONS).
 pub(crate) const CONNECTIONS: usize = 64;
 
@@ -101,14 +103,16 @@ impl Requests {
 
     /// What has been counted of a service.
     pub(crate) fn service(&self, service: usize) -> Option<Account> {
-        self.accounts.get(service).filter(|_| service < SERVICES)
+        let parts =
+            (0..SIDE_BY_SIDE).filter_map(|it| self.accounts.get(service * SIDE_BY_SIDE + it));
+        parts.filter(|_| service < SERVICES).reduce(sum)
     }
 
     /// What has been counted in an account of single connections, and whose it is or was last; `None`
     /// where nobody has had it yet.
     pub(crate) fn connection(&self, place: usize) -> Option<(Owner, Account)> {
         let owner = self.owners.get(place).filter(|it| it.cookie != 0)?;
-        Some((owner, self.accounts.get(SERVICES + place)?))
+        Some((owner, self.accounts.get(SERVICES * SIDE_BY_SIDE + place)?))
     }
 
     /// Takes an account back from a connection; another may then have it.
@@ -147,6 +151,18 @@ impl Requests {
             ("inet_sock_set_state", programs.on_state.as_fd()),
         ]
     }
+}
+
+fn sum(mut one: Account, other: Account) -> Account {
+    one.requests += other.requests;
+    one.merged += other.merged;
+    one.unasked += other.unasked;
+    one.ns += other.ns;
+    let buckets = one.timed_by_bucket.iter_mut();
+    buckets
+        .zip(other.timed_by_bucket)
+        .for_each(|(into, more)| *into += more);
+    one
 }
 
 #[cfg(test)]

@@ -83,7 +83,7 @@ fn load(file: &str, mut object: OpenObject) -> Result<Costs, String> {
     for mut program in object.progs_mut() {
         program.set_log_level(STATISTICS);
         let name = program.name().to_string_lossy().into_owned();
-        let mut log = vec![0_u8; 4_096];
+        let mut log = vec![0_u8; 65_536];
         // SAFETY: the program is of `object`, which is loaded and dropped below, before the buffer is.
         let set = unsafe {
             libbpf_rs::libbpf_sys::bpf_program__set_log_buf(

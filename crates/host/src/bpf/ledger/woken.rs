@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -59,6 +60,8 @@ impl Woken {
     fn all(&self) -> Sum {
         let mut all = Sum::default();
         for sum in self.0.values() {
+            all.waits += sum.waits;
+            all.looked += sum.looked;
             all.ns += sum.ns;
             all.blocked_ns += sum.blocked_ns;
             all.on_cpu_ns += sum.on_cpu_ns;
@@ -209,4 +212,67 @@ fn others_and_interrupts_are_told_from_own_threads() {
     println!("by a timer: {}", woken.shown());
     let sum = woken.one(asleep::INPUT, INTERRUPT, "0", ON_CPU);
     assert!(sum.ns >= LONG_NS, "{}", woken.shown());
+}
+
+/// How often the calling thread has blocked so far, as the kernel counts it.
+fn blocked() -> u64 {
+    let status = std::fs::read_to_string("/proc/thread-self/status").expect("it is there");
+    let line = status
+        .lines()
+        .find_map(|it| it.strip_prefix("voluntary_ctxt_switches:"));
+    line.and_then(|it| it.trim().parse().ok())
+        .expect("a number")
+}
+
+/// Has a thread receive so many bytes, each so long after the one before; how often it blocked for that.
+fn awaited(ledger: &mut Ledger, bytes: u64, after: Duration) -> (u64, Sum) {
+    Woken::of(ledger, "");
+    let (mut here, mut there) = UnixStream::pair().expect("a pair of sockets");
+    let often = std::thread::scope(|scope| {
+        let receiver = std::thread::Builder::new().name("awaits 1".to_owned());
+        let receives = move || {
+            let (before, mut byte) = (blocked(), [0]);
+            while there.read_exact(&mut byte).is_ok() && there.write_all(&byte).is_ok() {}
+            blocked() - before
+        };
+        let receiver = receiver
+            .spawn_scoped(scope, receives)
+            .expect("one more thread");
+        let mut byte = [0];
+        for _ in 0..bytes {
+            std::thread::sleep(after);
+            here.write_all(&byte).expect("it is read");
+            here.read_exact(&mut byte).expect("it comes back");
+        }
+        drop(here);
+        receiver.join().expect("it has counted")
+    });
+    (often, Woken::of(ledger, "awaits #").all())
+}
+
+#[test]
+fn to_look_at_some_waits_drawn_by_lot_does_not_bend_their_sums() {
+    const ONE_IN: u32 = 8;
+    let Some((mut ledger, _alone)) = loaded() else {
+        return;
+    };
+    as_target(&mut ledger, std::process::id());
+    ledger.look_at_one_in(ONE_IN);
+    let (often, sum) = awaited(&mut ledger, 20_000, Duration::ZERO);
+    println!(
+        "{often} short: {} told of, {} looked at",
+        sum.waits, sum.looked
+    );
+    // Five standard deviations of so many draws: each that is drawn counts for eight.
+    let apart = 5.0 * (often as f64 * f64::from(ONE_IN - 1)).sqrt() + 0.01 * often as f64;
+    assert!((sum.waits as f64 - often as f64).abs() < apart);
+    assert!(sum.looked * 4 < often, "each was looked at");
+    let (often, sum) = awaited(&mut ledger, 50, Duration::from_millis(20));
+    println!(
+        "{often} long: {} told of, {} looked at",
+        sum.waits, sum.looked
+    );
+    assert!(sum.looked >= 49, "a long one was not looked at");
+    let nearly = 50 * 20_000_000 * 9 / 10;
+    assert!(sum.ns >= nearly, "{} ns, and {nearly} at least", sum.ns);
 }

@@ -1,0 +1,60 @@
+//! What was drawn by lot, where there was more of it than a recorder may look at.
+
+use model::{EntityKind, Role, Timeline, Window};
+use sensors::wakeup::WAKEUP;
+
+use crate::request_times::RequestTimes;
+use crate::words::integer;
+
+/// Less of it than this was left out by chance: an end is told a moment after its time.
+const WORTH_SAYING: f64 = 0.01;
+
+/// What was not looked at, and what stands for it.
+pub(crate) fn left_out(timeline: &Timeline, window: Window) -> Vec<String> {
+    let mut all = Vec::new();
+    let wakers = timeline.entities.of_kind(EntityKind::Waker);
+    let (mut waits, mut looked) = (0.0, 0.0);
+    for waker in wakers {
+        let grown = |column| {
+            timeline
+                .series(&WAKEUP.name, waker.id, column)?
+                .growth(window)
+        };
+        // Before there was a lot, each was looked at.
+        let own = grown("waits").unwrap_or(0.0);
+        waits += own;
+        looked += grown("looked").unwrap_or(own);
+    }
+    if let Some((left, of)) = part(looked, waits) {
+        all.push(format!(
+            "who ended {left} of {of} waits: others stand for them, drawn by lot from those under 1 ms"
+        ));
+    }
+    let times = RequestTimes::over(timeline, "requests", Role::Target, window);
+    if let Some((left, of)) = times.and_then(|it| part(it.timed, it.requests)) {
+        all.push(format!(
+            "how long {left} of {of} requests took: others stand for them, drawn by lot"
+        ));
+    }
+    all
+}
+
+/// How many were left out of all, if that is worth saying.
+fn part(looked: f64, all: f64) -> Option<(String, String)> {
+    let left = all - looked;
+    (left > WORTH_SAYING * all).then(|| (integer(left), integer(all)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_looked_at_whole_is_not_spoken_of() {
+        assert_eq!(part(1_000.0, 1_000.0), None);
+        assert_eq!(part(995.0, 1_000.0), None);
+        assert_eq!(part(0.0, 0.0), None);
+        let said = part(125_000.0, 1_000_000.0);
+        assert_eq!(said, Some(("875,000".to_owned(), "1,000,000".to_owned())));
+    }
+}
