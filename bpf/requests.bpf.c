@@ -349,8 +349,12 @@ static __noinline int take_account(struct sock *sk)
 SEC("tp_btf/sk_data_ready")
 int BPF_PROG(on_ready, struct sock *sk)
 {
-	struct connection *connection = bpf_sk_storage_get(&connection_by_socket, sk, NULL, 0);
+	struct connection *connection;
 
+	/* Most that data arrive for are no server's. */
+	if (sk->__sk_common.skc_family != AF_UNIX && !sk->sk_max_ack_backlog)
+		return 0;
+	connection = bpf_sk_storage_get(&connection_by_socket, sk, NULL, 0);
 	if (!connection || connection->side != REQUESTS_SERVER)
 		return 0;
 	settle(connection);

@@ -104,7 +104,7 @@ static __always_inline void add_present(struct ledger_record *record, const stru
 	if (record->state == LEDGER_RUNNING && queue) {
 		copy_run_queue(queue, &copy);
 		account->ns[LEDGER_ON_CPU] += passed;
-		account->held_up_ns += elapsed(present->waited_ns, waited_at(&copy, now));
+		account->held_up_ns += elapsed(present->waited_ns, waited_at(queue, &copy, now));
 	} else if (record->state == LEDGER_QUEUED && queue) {
 		copy_run_queue(queue, &copy);
 		holders_at(&copy, now, held_ns);
@@ -218,7 +218,7 @@ static __always_inline bool take_other(const struct thread *thread, struct ledge
 	if (present.class == LEDGER_RUNNING && queue) {
 		copy_run_queue(queue, &copy);
 		other->on_cpu_ns += elapsed(present.since, now);
-		other->held_up_ns += elapsed(present.waited_ns, waited_at(&copy, now));
+		other->held_up_ns += elapsed(present.waited_ns, waited_at(queue, &copy, now));
 	}
 	return true;
 }

@@ -142,9 +142,11 @@ static __always_inline void holders_at(const struct run_queue *queue, __u64 now,
 	held_ns[holder] += elapsed(queue->until, now);
 }
 
-static __always_inline __u64 waited_at(const struct run_queue *queue, __u64 now)
+/* Of a run queue and its copy: what others change without the lock is not in what was copied whole. */
+static __always_inline __u64 waited_at(const struct run_queue *queue, const struct run_queue *copy, __u64 now)
 {
-	return waited_on(queue) + waiting_on(queue) * elapsed(queue->until, now);
+	return copy->waited_ns + queue->waited_moved_ns +
+	       (copy->waiting + queue->waiting_moved) * elapsed(copy->until, now);
 }
 
 /* One of the target's threads more or less waits from now on; under the lock. */

