@@ -105,16 +105,6 @@ static __always_inline __u64 states_of(__u64 threads)
 	       (is_less(0, threads >> 1) | (threads & 1)) << PRESSURE_NONIDLE;
 }
 
-/* Whether a change of how many could run leaves each state as it is, told by the least: more than have the
- * CPU, before and after, and none stalls for memory. */
-static __always_inline bool stays(__u64 threads, __u64 by)
-{
-	__u64 after = threads + by, has_cpu = flag_of(threads, HAS_CPU);
-
-	return !((threads ^ after) >> COUNT_BITS) && !count_of(threads, STALLS) &&
-	       count_of(threads, COULD_RUN) > has_cpu && count_of(after, COULD_RUN) > has_cpu;
-}
-
 /* The time in a state, if it is one of these. */
 static __always_inline __u64 in_state(__u64 states, __u32 state, __u64 passed)
 {
@@ -181,20 +171,15 @@ int change_set(__u32 set, __u32 cpu, __u64 now, __u64 by)
 	return 0;
 }
 
-/* A change that may leave the CPU in its states: then the time in them is counted later. What is so most often
- * is no call: each costs as much, where returns are guarded against speculation. */
-static __always_inline void change(__u64 sets, __u32 cpu, __u64 now, __u64 by)
+int change(__u64 sets, __u32 cpu, __u64 now, __u64 by)
 {
-	struct sets_stall *stall;
 	__u32 each;
 
 	for (each = 0; each < SETS_AT_ONCE; each++, sets >>= SETS_BITS) {
-		stall = set_on(first_of(sets), cpu);
-		if (stall && stays(stall->threads + stall->threads_moved, by))
-			stall->threads += by;
-		else if (stall)
+		if (first_of(sets))
 			change_set(first_of(sets), cpu, now, by);
 	}
+	return 0;
 }
 
 /* A CPU goes from one thread to another: sets that both are in keep it. */
