@@ -26,6 +26,7 @@
 #include "lib/ended.bpf.h"
 #include "lib/kfunc.bpf.h"
 #include "lib/reading.bpf.h"
+#include "lib/resuming.bpf.h"
 #include "lib/said.bpf.h"
 #include "lib/set_reading.bpf.h"
 #include "lib/thread_page.bpf.h"
@@ -108,7 +109,7 @@ static __always_inline void wake(struct task_struct *task)
 	if (thread->state == LEDGER_UNSEEN)
 		remember(thread, task);
 	if (thread->state == LEDGER_BLOCKED) {
-		waited = elapsed(thread->wait_apart_ns, wait_apart(thread, delay_at(task, now)));
+		waited = grown(thread->wait_apart_ns, wait_apart(thread, delay_at(task, now)));
 		if (thread->moved_asleep) {
 			thread->miscounted_ns += waited;
 			waited = 0;
@@ -353,6 +354,28 @@ int find_pools(void *ctx)
 	}
 	bpf_iter_task_destroy(&it);
 	bpf_rcu_read_unlock();
+	return 0;
+}
+
+/* When the pause began. */
+__u64 paused_at;
+
+/* The books go on; it is called before switches and wake-ups are told of again. */
+SEC("syscall")
+int resume(void *ctx)
+{
+	__u64 now = bpf_ktime_get_boot_ns() + clock_ahead_ns;
+	struct bpf_iter_task it;
+	struct task_struct *task;
+
+	clear_places(now);
+	bpf_rcu_read_lock();
+	bpf_iter_task_new(&it, NULL, ALL_THREADS);
+	while ((task = bpf_iter_task_next(&it)))
+		go_on(task, now, elapsed(paused_at, now));
+	bpf_iter_task_destroy(&it);
+	bpf_rcu_read_unlock();
+	settled_at = now + SETTLING_NS;
 	return 0;
 }
 

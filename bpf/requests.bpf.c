@@ -73,6 +73,8 @@ struct connection {
 	__u32 lot;
 	/* The parts that were in force when its process was last asked for its own; 0 for never. */
 	__u32 parts;
+	/* The spell in which it was last heard of. */
+	__u32 spell;
 	/* enum protocol */
 	__u16 protocol;
 	/* Whether more than one request was read at once. */
@@ -138,6 +140,8 @@ struct {
 __u32 timed_up_to = 0xffffffff;
 /* Goes up when a process is given a part: whoever has another number looks anew. */
 __u32 parts = 1;
+/* Counts the spells in which is told of sends and receives; between them is a pause. */
+__u32 spell;
 /* Connections and processes for which there was no memory. */
 __u64 drops;
 
@@ -224,6 +228,21 @@ static __always_inline void answer(struct connection *connection, int bytes)
 	connection->answers++;
 }
 
+/* Its first event after a pause. What it was in the middle of then is counted and not timed, as is what it does
+ * first if it was in none; what the pause before cut off is not: on average that is right. */
+static __always_inline void begin_spell(struct connection *connection)
+{
+	if (connection->spell == spell)
+		return;
+	settle(connection);
+	connection->spell = spell;
+	connection->arrived_ns = UNTIMED;
+	connection->next_ns = 0;
+	connection->asked = 1;
+	connection->several = 0;
+	connection->bytes = 0;
+}
+
 /* Which end of a connection a socket is. TCP: whoever was accepted has the backlog of the socket that
  * listened. Unix: it has its address, and whoever connects has none as a rule. */
 static __always_inline __u32 side_of(struct sock *sk)
@@ -246,7 +265,8 @@ static __always_inline __u32 side_of(struct sock *sk)
 static __always_inline struct connection *create(struct sock *sk, __u32 side)
 {
 	struct connection first = {
-		.side = side, .service = NO_ACCOUNT, .own = NO_ACCOUNT, .lot = bpf_get_prandom_u32()
+		.side = side, .service = NO_ACCOUNT, .own = NO_ACCOUNT, .lot = bpf_get_prandom_u32(),
+		.spell = spell
 	}, *connection;
 
 	connection = bpf_sk_storage_get(&connection_by_socket, sk, &first,
@@ -275,6 +295,8 @@ static __always_inline struct connection *meet(struct sock *sk)
 	__u32 tgid, in_force = parts;
 	struct requests_part *part;
 
+	if (connection)
+		begin_spell(connection);
 	if (connection && connection->parts == in_force)
 		return connection;
 	tgid = bpf_get_current_pid_tgid() >> 32;
@@ -357,6 +379,7 @@ int BPF_PROG(on_ready, struct sock *sk)
 	connection = bpf_sk_storage_get(&connection_by_socket, sk, NULL, 0);
 	if (!connection || connection->side != REQUESTS_SERVER)
 		return 0;
+	begin_spell(connection);
 	settle(connection);
 	if (!connection->asked) {
 		if (!connection->arrived_ns)

@@ -16,7 +16,7 @@ use crate::recorder::Recorder;
 const BLOCKS: usize = 32;
 /// Seconds of a block, and so many before it that are in none.
 const BLOCK_S: usize = 3;
-const SETTLE_S: usize = 1;
+const SETTLE_S: usize = 2;
 /// A recorder that records nothing for so long has failed.
 const LONGEST_START: Duration = Duration::from_secs(30);
 /// And a pgbench that says nothing for so long.

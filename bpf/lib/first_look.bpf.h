@@ -95,6 +95,9 @@ static __always_inline bool find(struct task_struct *task, struct thread *thread
 		found->state = LEDGER_QUEUED;
 		holders_at(&copy, read_at_ns, found->held_ns);
 	}
+	found->run_time_ns = task->se.sum_exec_runtime;
+	found->run_delay = delay_at(task, read_at_ns);
+	found->slices = task->sched_info.pcount;
 	barrier();
 	/* It was 0; the next look at the page is after it. */
 	__sync_fetch_and_add(&found->at, read_at_ns);

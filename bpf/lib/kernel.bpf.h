@@ -19,6 +19,8 @@ struct rq {
 	int cpu;
 	/* sched_clock() when the run queue was last locked for a change. */
 	unsigned long long clock;
+	/* The same without what the kernel subtracts of interrupts and steal. */
+	unsigned long long clock_task;
 };
 
 struct cfs_rq {
@@ -27,6 +29,7 @@ struct cfs_rq {
 
 struct sched_entity {
 	struct cfs_rq *cfs_rq;
+	unsigned long long exec_start; /* of clock_task */
 	unsigned long long sum_exec_runtime;
 	unsigned char sched_delayed; /* since 6.12 */
 };

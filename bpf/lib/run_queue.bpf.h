@@ -65,10 +65,14 @@ _Static_assert(sizeof(struct run_queue) == 128, "whole cache lines: each CPU has
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, MOST_CPUS);
 	__type(key, __u32);
 	__type(value, struct run_queue);
 } run_queue_by_cpu SEC(".maps");
+
+/* Until then the books settle after a pause (lib/resuming.bpf.h). */
+__u64 settled_at;
 
 /* The run queue of a task: of its CPU also while it sleeps. */
 static __always_inline struct rq *rq_of(struct task_struct *task)
@@ -129,6 +133,13 @@ static __always_inline void count_until(struct run_queue *queue, __u64 now)
 	queue->held_ns[queue->holder & (LEDGER_HOLDERS - 1)] += passed;
 	queue->waited_ns += waiting_on(queue) * passed;
 	queue->until = now;
+}
+
+/* Of a switch or a wake-up nobody told. */
+static __always_inline void note_missed(struct run_queue *queue, __u64 now)
+{
+	if (now >= settled_at)
+		queue->missed++;
 }
 
 /* How long each had a CPU as of now. */

@@ -28,6 +28,10 @@ struct found {
 	__u32 cpu;
 	__u32 word;
 	__u64 held_ns[LEDGER_HOLDERS];
+	/* The scheduler's numbers then. */
+	__u64 run_time_ns;
+	__u64 run_delay;
+	__u64 slices;
 };
 
 /* A thread's last wait, and how long it had had a CPU before. */
@@ -71,8 +75,9 @@ struct thread {
 	__u64 held_ns[LEDGER_HOLDERS];
 	__u64 waited_ns;
 	__u64 run_time_ns;
-	/* When it last left a CPU: the scheduler's run-queue delay of it less ours. */
+	/* When it last left a CPU: the scheduler's run-queue delay of it less ours, and the scheduler's slices. */
 	__u64 wait_apart_ns;
+	__u64 slices_apart;
 	/* What the scheduler's run-queue delay is too long by, known to be wrong; modulo 2^64. */
 	__u64 miscounted_ns;
 	/* It waits for a CPU and the scheduler does not count that. */
@@ -311,11 +316,18 @@ static __always_inline __u64 wait_apart(const struct thread *thread, __u64 run_d
 	return run_delay - thread->miscounted_ns - account->ns[LEDGER_THROTTLED];
 }
 
+/* Of two such differences, which may be below 0: by how much the second is more. */
+static __always_inline __u64 grown(__u64 before, __u64 after)
+{
+	return (__s64)(after - before) > 0 ? after - before : 0;
+}
+
 /* What the scheduler has counted when it leaves its CPU; `make_up` goes from there. */
 static __always_inline void remember(struct thread *thread, struct task_struct *task)
 {
 	thread->run_time_ns = task->se.sum_exec_runtime;
 	thread->wait_apart_ns = wait_apart(thread, task->sched_info.run_delay);
+	thread->slices_apart = task->sched_info.pcount - thread->account.slices;
 }
 
 /* The word that the current task has in its memory; its first thread keeps one. 0 where it says nothing. */
@@ -412,7 +424,7 @@ static __always_inline void make_up(struct thread *thread, struct run_queue *que
 	ran = ran < left ? ran : left;
 	account->ns[LEDGER_ON_CPU] += ran;
 	left -= ran;
-	waited = elapsed(thread->wait_apart_ns, wait_apart(thread, run_delay));
+	waited = grown(thread->wait_apart_ns, wait_apart(thread, run_delay));
 	waited = waited < left ? waited : left;
 	account->queued_ns[LEDGER_REST] += waited;
 	left -= waited;
@@ -421,6 +433,19 @@ static __always_inline void make_up(struct thread *thread, struct run_queue *que
 	count_out(thread, queue, cpu, now);
 	thread->state = LEDGER_BLOCKED;
 	thread->since = now;
+}
+
+/* A slice begins. Those that nobody told of between a pause and the first event are counted with it. */
+static __always_inline void count_slices(struct thread *thread, struct task_struct *task, __u64 now)
+{
+	/* The scheduler counts it in a moment, unless nobody told when it began. */
+	__u64 before = task->sched_info.pcount - (task->sched_info.last_arrival == now ? 1 : 0);
+
+	if (thread->state == LEDGER_UNSEEN)
+		thread->slices_apart = before - thread->account.slices;
+	else if (now < settled_at)
+		thread->account.slices = before - thread->slices_apart;
+	thread->account.slices++;
 }
 
 /* With its run time and its run-queue delay as of then. */
@@ -437,16 +462,16 @@ static __always_inline __u32 enter(struct task_struct *task, struct run_queue *q
 		leave_unseen(thread, queue, now, run_time_ns);
 	if (thread->state != LEDGER_UNSEEN && thread->part != LEDGER_REST &&
 		 (thread->state == LEDGER_BLOCKED || run_time_ns > thread->run_time_ns)) {
-		queue->missed++;
+		note_missed(queue, now);
 		make_up(thread, queue, cpu, now, elapsed(thread->run_time_ns, run_time_ns),
 			run_delay);
 	}
+	count_slices(thread, task, now);
 	close(thread, queue, cpu, now, run_time_ns);
 	thread->state = LEDGER_RUNNING;
 	thread->cpu = cpu;
 	thread->waited_ns = waited_on(queue);
 	thread->run_time_ns = run_time_ns;
-	thread->account.slices++;
 	step(thread);
 	count_as(&thread->member, cpu, now, share_of_running(&thread->member));
 	return thread->part;
@@ -459,7 +484,7 @@ static __always_inline void enter_unseen(struct task_struct *task, struct run_qu
 {
 	__u64 arrival = task->pid ? task->sched_info.last_arrival : queue->until;
 
-	queue->missed++;
+	note_missed(queue, now);
 	if (arrival > now)
 		arrival = now;
 	/* Somebody may have been woken here since. */

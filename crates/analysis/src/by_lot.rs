@@ -1,17 +1,18 @@
-//! What was drawn by lot, where there was more of it than a recorder may look at.
+//! What was left out by chance, where there was more of it than a recorder may look at.
 
 use model::{EntityKind, Role, Timeline, Window};
+use sensors::RECORDER;
 use sensors::wakeup::WAKEUP;
 
 use crate::request_times::RequestTimes;
-use crate::words::integer;
+use crate::words::{integer, percent};
 
 /// Less of it than this was left out by chance: an end is told a moment after its time.
 const WORTH_SAYING: f64 = 0.01;
 
 /// What was not looked at, and what stands for it.
 pub(crate) fn left_out(timeline: &Timeline, window: Window) -> Vec<String> {
-    let mut all = Vec::new();
+    let mut all: Vec<_> = pauses(timeline, window).into_iter().collect();
     let wakers = timeline.entities.of_kind(EntityKind::Waker);
     let (mut waits, mut looked) = (0.0, 0.0);
     for waker in wakers {
@@ -37,6 +38,21 @@ pub(crate) fn left_out(timeline: &Timeline, window: Window) -> Vec<String> {
         ));
     }
     all
+}
+
+/// For how long programs at events rested.
+fn pauses(timeline: &Timeline, window: Window) -> Option<String> {
+    let recorder = timeline.entities.of_kind(EntityKind::Machine).next()?;
+    let paused = timeline.series(&RECORDER.name, recorder.id, "paused_ns")?;
+    let part = paused.growth(window)? / window.len_ns() as f64;
+    (part > WORTH_SAYING).then(|| {
+        format!(
+            "what threads were blocked in, who woke them and requests, in {} of the time: to tell of all of it \
+             would slow the load down, so spells of 0.1 s stand for the pauses between them (what threads ran and \
+             waited for a CPU is known throughout)",
+            percent(part)
+        )
+    })
 }
 
 /// How many were left out of all, if that is worth saying.

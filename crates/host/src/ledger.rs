@@ -25,13 +25,14 @@ use crate::intake::{Intake, LastSeen};
 use crate::processes::Processes;
 use crate::registry::Registry;
 use crate::sets::Sets;
+use crate::spells::{Times, Turn, times};
 use crate::wait_events::WaitEvents;
 use crate::wakeups::{Around, Wakeups};
 use crate::words::{Told, WordPlace, Words};
 
 use departed::Departed;
 use kept::Kept;
-use thread::{APART, Thread, account_row, row};
+use thread::{APART, KEPT, Thread, account_row, row};
 
 /// The last that a process's threads had comes up to so many readings after nobody lists it any more.
 const LAST_ROUNDS: u64 = 20;
@@ -47,8 +48,10 @@ type Part = (EntityId, Role, Option<WordPlace>, Within);
 /// One process of the others.
 struct Process {
     last: LastSeen,
-    /// On a CPU, and what it held up: of its threads so far, at this reading.
+    /// On a CPU, and what it held up: of its threads so far, at this reading; and what of it stands for pauses.
     sums: [i64; 2],
+    told: [i64; 2],
+    beyond: [i64; 2],
     round: u64,
 }
 
@@ -68,6 +71,17 @@ pub(crate) struct Books {
     agreement: Agreement,
     wakeups: Wakeups,
     events: WaitEvents,
+    /// Slices of threads of target and generator so far: told, and in pauses, where the scheduler counts them; and
+    /// as they were at the last mark.
+    slices: [i64; 2],
+    marked: [i64; 2],
+    /// How many times what was told between the last two marks happened in the pause at the last, by slices: a load
+    /// that is slower for being told of is told of too little.
+    repeats: Option<f64>,
+    /// Whether others are to be read at the next reading, and for how much what was told since the last stands:
+    /// times, and counts.
+    wants_rest: bool,
+    times: [Times; 2],
 }
 
 impl Books {
@@ -88,6 +102,11 @@ impl Books {
             agreement: Agreement::default(),
             wakeups: Wakeups::new(),
             events: WaitEvents::new(),
+            slices: [0; 2],
+            marked: [0; 2],
+            repeats: None,
+            wants_rest: false,
+            times: Default::default(),
         })
     }
 
@@ -173,14 +192,60 @@ impl Books {
         }
     }
 
-    /// Reads the threads of target and generator; `rest` the other processes too.
+    /// What the programs told of so far: events, and slices of target and generator.
+    pub(crate) fn told(&self) -> (u64, u64) {
+        (self.programs.events(), self.slices[0].cast_unsigned())
+    }
+
+    /// How many times what was told between the last two marks happened in the pause at the last.
+    pub(crate) fn repeats(&self) -> Option<f64> {
+        self.repeats
+    }
+
+    /// Has nobody told of switches and wake-ups.
+    pub(crate) fn pause(&mut self) {
+        self.programs.pause();
+    }
+
+    /// After a pause: brings the books up to now and, if there is more to come, has the programs told again.
+    pub(crate) fn resume(&mut self, processes: &Processes, words: &mut Words, gaps: &mut Gaps) {
+        for (pid, _, role, word) in processes.parts() {
+            let known = self.parts.get(&pid);
+            if let (Some(word), Some((_, _, Some(place), within))) = (word, known)
+                && let Told::Value(said) = words.read(word)
+            {
+                let assigned = Assigned {
+                    role,
+                    place: Some(*place),
+                    said: u32::from_ne_bytes(said),
+                    within: *within,
+                };
+                // Without it, who sleeps now is told by its system call.
+                let _ = self.programs.assign(pid, assigned);
+            }
+        }
+        if let Err(why) = self.programs.resume() {
+            let reason = GapReason::Unsupported(format!("the programs that count: {why}"));
+            gaps.say(&THREAD_LEDGER.name, "", reason);
+        }
+    }
+
+    /// Reads the threads of target and generator; `rest` the other processes too, which the next reading does
+    /// can tell of them. `told_ns` is how long the programs were at their hooks so far.
     pub(crate) fn sample(
         &mut self,
         now: Timestamp,
         rest: bool,
+        (turn, told_ns): (Turn, i64),
         processes: &Processes,
         (gaps, registry): (&mut Gaps, &mut Registry),
     ) {
+        self.wants_rest |= rest;
+        if !turn.reads() {
+            return;
+        }
+        // When a spell begins nothing was told of others.
+        let rest = self.wants_rest && !matches!(turn, Turn::Resume(_));
         let found = if rest {
             self.programs.find_pools()
         } else {
@@ -202,19 +267,38 @@ impl Books {
             gaps.say(&table.name, what, GapReason::Dropped(lost));
         }
         self.round += 1;
-        self.sets.sample(&self.programs, now);
-        self.take_threads(processes);
+        self.sets.sample(&self.programs, now, turn.stretch());
+        self.take_threads(turn, processes);
+        if turn.stretch().is_some() {
+            self.mark_slices();
+        }
         let lost = self.take_ended(now, processes, registry);
         if lost > 0 {
             let what = "threads that ended, of which there were more than there is room for";
             gaps.say(&THREAD_LEDGER.name, what, GapReason::Dropped(lost));
         }
         if rest {
-            self.take_others(now);
+            self.wants_rest = false;
+            let [told, paused] = self.slices;
+            let [time, count] = &mut self.times;
+            let factors = [
+                time.since(now.as_ns(), told_ns),
+                count.since(told + paused, told),
+            ];
+            self.take_others(now, factors[0]);
+            self.note_wakeups(now, factors, processes, (gaps, registry));
         }
     }
 
-    fn take_threads(&mut self, processes: &Processes) {
+    fn mark_slices(&mut self) {
+        let [told, paused] = std::array::from_fn(|it| self.slices[it] - self.marked[it]);
+        self.marked = self.slices;
+        self.repeats = (told > 0).then(|| paused as f64 / told as f64);
+    }
+
+    fn take_threads(&mut self, turn: Turn, processes: &Processes) {
+        let stretch = turn.stretch();
+        let place = usize::from(matches!(turn, Turn::Resume(_)));
         let Self {
             programs,
             threads,
@@ -222,6 +306,7 @@ impl Books {
             round,
             intakes: [intake, _],
             agreement,
+            slices,
             ..
         } = self;
         processes.each_thread(|tid, entity| {
@@ -247,6 +332,12 @@ impl Books {
                 let row = row(&record, since);
                 if !is_own {
                     thread.follow(&record.account, &row);
+                }
+                slices[place] += thread.slices_since(&row);
+                if let Some(stretch) = stretch {
+                    thread.mark(&row, stretch);
+                    let beyond_ns = thread.beyond(KEPT);
+                    kept.mark(thread.last.entity(), &record.account, beyond_ns);
                 }
                 thread.take(until, row, intake);
                 kept.take(thread.last.entity(), (since, until), &record.account);
@@ -310,7 +401,7 @@ impl Books {
         lost + unplaced
     }
 
-    fn take_others(&mut self, now: Timestamp) {
+    fn take_others(&mut self, now: Timestamp, factor: f64) {
         let Self {
             programs,
             others,
@@ -327,13 +418,14 @@ impl Books {
             }
         }
         let read = others.values_mut().filter(|it| it.round == *round);
-        read.for_each(|process| process.last.take(now, &process.sums, intake));
+        read.for_each(|process| process.take(now, factor, intake));
     }
 
-    /// Reads who woke whom since the last time; after `sample`.
-    pub(crate) fn note_wakeups(
+    /// Reads who woke whom since the last time.
+    fn note_wakeups(
         &mut self,
         now: Timestamp,
+        factors: [f64; 2],
         processes: &Processes,
         (gaps, registry): (&mut Gaps, &mut Registry),
     ) {
@@ -344,6 +436,7 @@ impl Books {
             processes,
             registry,
             programs: &mut self.programs,
+            factors,
         };
         self.wakeups.let_go(&mut around);
         self.wakeups.place(thread, &mut around);
@@ -394,7 +487,7 @@ impl Books {
         self.wakeups.finish();
         self.events.finish();
         let mut agreement = self.agreement.clone();
-        let lost = self.programs.lost().unwrap_or_default();
+        let lost = self.programs.lost();
         if lost.drops > 0 {
             let what = "switches and wake-ups of threads that there was no memory to follow";
             gaps.say(&THREAD_LEDGER.name, what, GapReason::Dropped(lost.drops));
@@ -410,7 +503,20 @@ impl Process {
         Self {
             last: LastSeen::new(entity, PROCESS_LEDGER.columns.len()),
             sums: [0; 2],
+            told: [0; 2],
+            beyond: [0; 2],
             round: 0,
         }
+    }
+
+    /// A reading of its sums, which grew in a part of the time: that stands for all of it.
+    fn take(&mut self, now: Timestamp, factor: f64, intake: &mut Intake) {
+        for column in 0..self.sums.len() {
+            let told =
+                self.sums[column] - std::mem::replace(&mut self.told[column], self.sums[column]);
+            self.beyond[column] += times(told, factor) - told;
+            self.sums[column] += self.beyond[column];
+        }
+        self.last.take(now, &self.sums, intake);
     }
 }

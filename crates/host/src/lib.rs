@@ -48,6 +48,7 @@ mod server;
 mod sets;
 mod signals;
 pub mod sockets;
+mod spells;
 mod split;
 mod stalls;
 mod thread;

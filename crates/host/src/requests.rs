@@ -16,6 +16,7 @@ use crate::gaps::Gaps;
 use crate::intake::{Intake, LastSeen};
 use crate::processes::{Processes, TITLE_BYTES};
 use crate::registry::Registry;
+use crate::spells::{Stretched, Turn};
 
 /// A connection without requests for so long may have to give up its account.
 const IDLE_NS: i64 = 10_000_000_000;
@@ -51,6 +52,7 @@ struct Counted {
     last: LastSeen,
     /// What it held when its entity got it.
     before: [i64; WIDTH],
+    stretched: Stretched<WIDTH>,
     /// When it was last seen to grow.
     grew: Timestamp,
 }
@@ -196,14 +198,36 @@ impl Meters {
         Some(place)
     }
 
+    /// Requests that were told of so far.
+    pub(crate) fn told(&self) -> u64 {
+        self.requests.cast_unsigned()
+    }
+
+    /// Has nobody told of what is sent and received.
+    pub(crate) fn pause(&mut self) {
+        self.programs.pause();
+    }
+
+    /// And again after a pause.
+    pub(crate) fn resume(&mut self, gaps: &mut Gaps) {
+        if let Err(why) = self.programs.resume() {
+            let reason = GapReason::Unsupported(format!("the programs that count: {why}"));
+            gaps.say(&REQUESTS.name, "", reason);
+        }
+    }
+
     /// Reads all accounts.
     pub(crate) fn sample(
         &mut self,
         now: Timestamp,
+        turn: Turn,
         processes: &Processes,
         gaps: &mut Gaps,
         registry: &mut Registry,
     ) {
+        if !turn.reads() {
+            return;
+        }
         let mut requests = 0;
         for (place, service) in self.services.iter_mut().enumerate() {
             if let (Some(service), Some(account)) = (service, self.programs.service(place)) {
@@ -211,18 +235,19 @@ impl Meters {
                 let intake = &mut self.intakes[service.side as usize];
                 service
                     .counted
-                    .take(now, &row(&account, service.side), intake);
+                    .take(now, &row(&account, service.side), turn.stretch(), intake);
             }
         }
         for place in 0..self.places.len() {
             if let Some((owner, account)) = self.programs.connection(place) {
                 requests += account.requests.cast_signed();
                 let row = row(&account, Side::Server);
-                self.take(place, &owner, &row, (now, processes, registry));
+                let around = (now, processes, &mut *registry);
+                self.take(place, &owner, &row, turn.stretch(), around);
             }
         }
         self.make_room(now, registry);
-        self.draw(now, requests);
+        self.draw(now, turn, requests);
         self.before = now;
         let drops = self.programs.drops();
         // Said anew when it has doubled: each gap is kept.
@@ -238,6 +263,7 @@ impl Meters {
         number: usize,
         owner: &Owner,
         row: &[i64; WIDTH],
+        stretch: Option<f64>,
         (now, processes, registry): (Timestamp, &Processes, &mut Registry),
     ) {
         let intake = &mut self.intakes[Side::Server as usize];
@@ -259,7 +285,7 @@ impl Meters {
             place.counted = Some(Counted::new(entity, before, since, intake));
         }
         if let Some(counted) = &mut place.counted {
-            counted.take(now, row, intake);
+            counted.take(now, row, stretch, intake);
             place.held = Some(*row);
         }
         if processes.entity(owner.tgid).is_none() && place.counted.is_some() {
@@ -289,7 +315,11 @@ impl Meters {
     }
 
     /// How many of the requests to come are timed, by how many came lately.
-    fn draw(&mut self, now: Timestamp, requests: i64) {
+    fn draw(&mut self, now: Timestamp, turn: Turn, requests: i64) {
+        // Before, nothing was told.
+        if matches!(turn, Turn::Resume(_)) {
+            return;
+        }
         let seconds = now.ns_since(self.before) as f64 / 1e9;
         let rate = (requests - self.requests) as f64 / seconds.max(1e-3);
         self.requests = requests;
@@ -320,14 +350,22 @@ impl Counted {
         Self {
             last,
             before,
+            stretched: Stretched::new([0; WIDTH]),
             grew: since,
         }
     }
 
-    fn take(&mut self, now: Timestamp, row: &[i64; WIDTH], intake: &mut Intake) {
+    fn take(
+        &mut self,
+        now: Timestamp,
+        row: &[i64; WIDTH],
+        stretch: Option<f64>,
+        intake: &mut Intake,
+    ) {
         let mut grown = *row;
         let growth = grown.iter_mut().zip(&self.before);
         growth.for_each(|(value, before)| *value -= before);
+        self.stretched.take(&mut grown, stretch);
         let grown = &grown[..self.last.values().len()];
         if self.last.values() != grown {
             self.grew = now;

@@ -8,6 +8,7 @@ mod hand_over;
 mod own;
 mod part;
 mod programs;
+mod turns;
 
 use std::os::fd::BorrowedFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -16,6 +17,7 @@ use model::{Cost, Entity, EntityId, EntityKind, MISSING, Table, Timestamp, Windo
 use sensors::{Facts, Scope, Sensor};
 
 use self::programs::Programs;
+use self::turns::take_turn;
 
 use crate::Error;
 use crate::budget::Budget;
@@ -35,6 +37,7 @@ use crate::registry::Registry;
 use crate::requests::Meters;
 use crate::root;
 use crate::schedule::{Due, Look, TICK_NS, Timer, ticks_of};
+use crate::spells::Spells;
 use crate::stalls::{self, Stalls};
 
 /// New processes are looked for this often, in ticks.
@@ -69,6 +72,7 @@ pub struct Sampler {
     density: [Intake; 2],
     books: Option<Books>,
     meters: Option<Meters>,
+    spells: Spells,
     filesystems: Filesystems,
     connections: Connections,
     registry: Registry,
@@ -166,6 +170,7 @@ impl Sampler {
             density: stalls::intakes(),
             books,
             meters,
+            spells: Spells::new(),
             filesystems: Filesystems::new(&settings.root),
             connections: Connections::new(&settings.root),
             registry,
@@ -404,6 +409,7 @@ impl Sampler {
             density,
             books,
             meters,
+            spells,
             connections,
             registry,
             due,
@@ -435,19 +441,19 @@ impl Sampler {
         if due(sensors::all()[processes.thread_sensor_index()], true) {
             processes.sample_threads(&mut stamp, scratch, intakes, registry);
         }
-        if let Some(books) = books
-            && (look == Look::Last || now_due.every(budget.near))
-        {
-            let rest = look == Look::Last || now_due.every(LEDGER_REST_TICKS * budget.rest);
-            books.sample(stamp(), rest, processes, (&mut scratch.gaps, registry));
-            if rest {
-                books.note_wakeups(stamp(), processes, (&mut scratch.gaps, registry));
+        if look == Look::Last || now_due.every(budget.near) {
+            let events = (books.as_mut(), meters.as_mut());
+            let turn = take_turn(spells, look, events, processes, scratch);
+            if let Some(books) = books {
+                let rest = look == Look::Last || now_due.every(LEDGER_REST_TICKS * budget.rest);
+                let (now, gaps) = (stamp(), &mut scratch.gaps);
+                let turn = (turn, spells.told_ns(now));
+                books.sample(now, rest, turn, processes, (gaps, registry));
             }
-        }
-        if let Some(meters) = meters
-            && (look == Look::Last || now_due.every(budget.near))
-        {
-            meters.sample(stamp(), processes, &mut scratch.gaps, registry);
+            if let Some(meters) = meters {
+                let turn = turn.by_counts(books.as_ref().and_then(Books::repeats));
+                meters.sample(stamp(), turn, processes, &mut scratch.gaps, registry);
+            }
         }
         if let Some(stalls) = stalls {
             if look == Look::Last || now_due.every(budget.near) {

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use model::{EntityId, MISSING, Timestamp, Window};
 use sensors::stall::FOLD;
 
-use crate::bpf::fold::{MOST_APART_NS, STALLS, STATES, Stalled};
+use crate::bpf::fold::{MOST_APART_NS, STALLS, STATES, Stalled, growth};
 use crate::bpf::ledger::Ledger;
 use crate::bpf::ledger::sets::Within;
 use crate::cgroups::Cgroups;
@@ -21,6 +21,7 @@ use crate::gaps::Gaps;
 use crate::intake::Intake;
 use crate::processes::Processes;
 use crate::registry::Registry;
+use crate::spells::times;
 use crate::wakeups::Wakeups;
 
 use groups::Groups;
@@ -35,6 +36,9 @@ const MEMORY: std::ops::Range<usize> = 2..4;
 /// A set of threads and what it lost so far.
 pub(crate) struct Set {
     stalled: Stalled,
+    /// What each CPU had at the last mark (`Turn::stretch`), and what stands for pauses; modulo 2^32.
+    marked: Vec<[u32; STATES]>,
+    beyond: Vec<[u32; STATES]>,
     /// Readings of each CPU so far; where it stands still the CPU could not be read.
     readings: Vec<u64>,
     before: Option<Timestamp>,
@@ -46,20 +50,25 @@ impl Set {
     pub(crate) fn new(programs: &Ledger, place: usize) -> Self {
         let cpus = programs.cpus();
         let readings = |cpu| programs.stall(place, cpu).map_or(0, |it| it.readings);
+        let stall = |cpu| programs.stall(place, cpu).map_or([0; STATES], |it| it.ns);
         Self {
             stalled: Stalled::new(cpus, [0; STALLS]),
+            marked: (0..cpus).map(stall).collect(),
+            beyond: vec![[0; STATES]; cpus],
             readings: (0..cpus).map(readings).collect(),
             before: None,
             folded: Timestamp::default(),
         }
     }
 
-    /// Takes what the programs have read now. When pressure was folded, if it was.
+    /// Takes what the programs have read now, at a mark (`Turn::stretch`) with what was told since the one before.
+    /// When pressure was folded, if it was.
     pub(crate) fn take(
         &mut self,
         programs: &Ledger,
         place: usize,
         now: Timestamp,
+        stretch: Option<f64>,
     ) -> Option<Timestamp> {
         let since = Window::new(self.before.unwrap_or(now), now);
         if since.len_ns() > MOST_APART_NS {
@@ -70,7 +79,16 @@ impl Set {
                 && stall.readings != *readings
             {
                 *readings = stall.readings;
-                self.stalled.take(cpu, stall.ns, programs.online());
+                let (marked, beyond) = (&mut self.marked[cpu], &mut self.beyond[cpu]);
+                if let Some(stretch) = stretch {
+                    for state in 0..STATES {
+                        let told = growth(marked[state], stall.ns[state]);
+                        beyond[state] = beyond[state].wrapping_add(times(told, stretch) as u32);
+                    }
+                    *marked = stall.ns;
+                }
+                let ns = std::array::from_fn(|it| stall.ns[it].wrapping_add(beyond[it]));
+                self.stalled.take(cpu, ns, programs.online());
             }
         }
         if self.before.replace(now).is_none() {
@@ -301,8 +319,8 @@ impl Sets {
     }
 
     /// Takes what the programs have read now.
-    pub(crate) fn sample(&mut self, programs: &Ledger, now: Timestamp) {
-        self.places.sample(programs, now);
+    pub(crate) fn sample(&mut self, programs: &Ledger, now: Timestamp, stretch: Option<f64>) {
+        self.places.sample(programs, now, stretch);
     }
 
     /// Rows of stall density and of pressure.

@@ -9,6 +9,7 @@ use sensors::wait_event::{self, VERSIONS, WAIT_EVENT};
 use crate::bpf::ledger::{Said, SaidRoom};
 use crate::gaps::Gaps;
 use crate::intake::{Intake, LastSeen};
+use crate::spells::times;
 use crate::wakeups::{Around, Wakeups};
 
 /// Columns of the table.
@@ -18,6 +19,21 @@ const WIDTH: usize = 4;
 struct Counted {
     last: LastSeen,
     row: [i64; WIDTH],
+    /// What was told of so far, and what stands for pauses: time and waits.
+    told: [i64; 2],
+    beyond: [i64; 2],
+}
+
+impl Counted {
+    /// What was told since the last time stands for so many times itself.
+    fn stretch(&mut self, factors: [f64; 2]) {
+        for (column, factor) in factors.into_iter().enumerate() {
+            let all = self.row[column];
+            let told = all - std::mem::replace(&mut self.told[column], all);
+            self.beyond[column] += times(told, factor) - told;
+            self.row[column] += self.beyond[column];
+        }
+    }
 }
 
 /// The words of all pools.
@@ -74,6 +90,7 @@ impl WaitEvents {
             }
         }
         for counted in self.counted.values_mut() {
+            counted.stretch(around.factors);
             counted
                 .last
                 .take(around.now, &counted.row, &mut self.intake);
@@ -127,6 +144,8 @@ impl Counted {
         Some(Self {
             last: LastSeen::new(entity, WIDTH),
             row: [0, 0, 0, word.into()],
+            told: [0; 2],
+            beyond: [0; 2],
         })
     }
 }

@@ -11,6 +11,7 @@ use crate::gaps::Gaps;
 use crate::intake::{Intake, LastSeen};
 use crate::processes::Processes;
 use crate::registry::Registry;
+use crate::spells::times;
 
 /// Places of the columns behind the classes.
 const WAIT: usize = CLASSES.len();
@@ -70,6 +71,8 @@ pub(crate) struct Around<'a> {
     pub(crate) processes: &'a Processes,
     pub(crate) registry: &'a mut Registry,
     pub(crate) programs: &'a mut Ledger,
+    /// What was told since the last time stands for so many times itself: times, and counts.
+    pub(crate) factors: [f64; 2],
 }
 
 /// Who woke whom.
@@ -256,10 +259,13 @@ impl Wakeups {
         let Some(counted) = self.counted.get_mut(&between) else {
             return;
         };
-        let mut add = |column: usize, more: u64| counted.sums[column] += more.cast_signed();
+        counted.sums[LOOKED] += sum.looked.cast_signed();
+        let [time, count] = around.factors;
+        counted.sums[WAITS] += times(sum.waits.cast_signed(), count);
+        let mut add = |column: usize, more: u64| {
+            counted.sums[column] += times(more.cast_signed(), time);
+        };
         add(WAIT, sum.ns);
-        add(WAITS, sum.waits);
-        add(LOOKED, sum.looked);
         add(ON_CPU, sum.on_cpu_ns);
         add(READY, sum.ready_ns);
         add(before, sum.blocked_ns);

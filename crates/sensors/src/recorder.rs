@@ -81,6 +81,13 @@ static RECORDER_COLUMNS: &[Column] = &[
          (reckoned) and without what is kept of each connection that is measured; looked at every 10 s.",
         "/proc/self/fdinfo memlock",
     ),
+    Column::counter(
+        "paused_ns",
+        Unit::Nanoseconds,
+        "Time so far in which switches, wake-ups and requests were not told of: there were so many that the load \
+         would have run slower for it. Of pauses that have ended.",
+        "the sampler",
+    ),
 ];
 
 /// How often the sampler wakes.

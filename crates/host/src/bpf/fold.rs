@@ -108,7 +108,7 @@ impl Stalled {
 }
 
 /// How far a time modulo 2^32 has moved.
-fn growth(from: u32, to: u32) -> i64 {
+pub(crate) fn growth(from: u32, to: u32) -> i64 {
     let grown = to.wrapping_sub(from);
     if grown > u32::MAX - MOST_BACK_NS {
         i64::from(grown) - (1 << 32)

@@ -1,12 +1,12 @@
 //! Where the time of each thread goes, as the scheduler sees it (`bpf/ledger.bpf.c`).
 
-use std::mem::{MaybeUninit, offset_of};
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::path::Path;
 
 use libbpf_rs::btf::Btf;
 use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
-use libbpf_rs::{Link, MapCore, MapFlags, ProgramInput, num_possible_cpus};
+use libbpf_rs::{MapCore, MapFlags, ProgramInput, num_possible_cpus};
 use model::{LedgerClass, Role, Timestamp};
 use sensors::syscall;
 use sensors::wait_event::{self, WaitClass};
@@ -18,7 +18,8 @@ use super::skeletons::ledger::types::{
     ledger_account, ledger_ended, ledger_other, ledger_record, run_queue,
 };
 use super::skeletons::ledger::{LedgerSkel, LedgerSkelBuilder, OpenLedgerSkel};
-use super::{Refusal, at_most_threads, attached, footprint, quietly};
+use super::{Hooks, Refusal, at_most_threads, footprint, quietly};
+use crate::clock::boottime;
 use crate::words::WordPlace;
 
 mod places;
@@ -78,9 +79,18 @@ mod kind {
     pub(super) const FAULT: u8 = 3;
 }
 
+/// The programs at hooks that events come at often. Forks, ends and names are told of always: parts are inherited.
+const OFTEN: &[&str] = &[
+    "on_switch",
+    "on_waking",
+    "on_wakeup",
+    "on_wakeup_new",
+    "on_migrate",
+];
+
 /// The loaded programs.
 pub(crate) struct Ledger {
-    _links: Vec<Link>,
+    hooks: Hooks,
     programs: LedgerSkel<'static>,
     clock: SchedulerClock,
     cpus: usize,
@@ -92,6 +102,7 @@ pub(crate) struct Ledger {
     /// Of each CPU: the turn up to which it was read who ended there.
     turns: Vec<u64>,
     stalls: Mapped<Stall>,
+    queues: Mapped<run_queue>,
     places: Places,
     /// CPUs that are online.
     online: usize,
@@ -170,7 +181,7 @@ impl Ledger {
         maps.other_by_place.set_max_entries(others)?;
         let mut programs = open.load()?;
         let clock = SchedulerClock::load(cpus)?;
-        let links = attached(programs.object_mut())?;
+        let hooks = Hooks::attach(programs.object_mut(), OFTEN)?;
         let maps = &programs.maps;
         let mut ledger = Self {
             records: Filled::new(&maps.record_by_place)?,
@@ -178,10 +189,11 @@ impl Ledger {
             ended: Mapped::new(&maps.ended_by_place)?,
             turns: vec![0; cpus],
             stalls: Mapped::new(&maps.stall_by_place)?,
+            queues: Mapped::new(&maps.run_queue_by_cpu)?,
             places: Places::default(),
             online: cpus,
             counts_pressure: Path::new("/proc/pressure/cpu").exists(),
-            _links: links,
+            hooks,
             programs,
             clock,
             cpus,
@@ -231,6 +243,28 @@ impl Ledger {
         if let Some(variables) = self.programs.maps.bss_data.as_deref_mut() {
             variables.assignment += 1;
         }
+    }
+
+    /// Has nobody told of switches and wake-ups from now on.
+    pub(crate) fn pause(&mut self) {
+        self.hooks.pause();
+        if let Some(variables) = self.programs.maps.bss_data.as_deref_mut() {
+            variables.paused_at = (boottime().as_ns() + self.ahead_ns).cast_unsigned();
+        }
+    }
+
+    /// After a pause: brings the books up to now by what the scheduler has counted, and has the programs told of
+    /// switches and wake-ups again.
+    pub(crate) fn resume(&mut self) -> Result<(), Refusal> {
+        let input = ProgramInput::default();
+        self.programs.progs.resume.test_run(input)?;
+        self.hooks.resume(self.programs.object_mut())
+    }
+
+    /// Switches and wake-ups so far, those that change no thread's account among them.
+    pub(crate) fn events(&self) -> u64 {
+        // Each is two steps of the sequence.
+        self.queues().map(|queue| queue.sequence / 2).sum()
     }
 
     /// Reads the threads of target and generator, and the others where that is wanted.
@@ -330,19 +364,17 @@ impl Ledger {
     }
 
     /// What was lost so far.
-    pub(crate) fn lost(&self) -> Result<Lost, Refusal> {
-        let map = &self.programs.maps.run_queue_by_cpu;
+    pub(crate) fn lost(&self) -> Lost {
         let mut lost = Lost::default();
-        for cpu in 0..self.cpus as u32 {
-            let value = map.lookup(&cpu.to_ne_bytes(), MapFlags::ANY)?;
-            let word = |at: usize| {
-                let word = value.as_deref().and_then(|it| it.get(at..)?.first_chunk());
-                word.map_or(0, |it| u64::from_ne_bytes(*it))
-            };
-            lost.drops += word(offset_of!(run_queue, drops));
-            lost.switches += word(offset_of!(run_queue, missed));
+        for queue in self.queues() {
+            lost.drops += queue.drops;
+            lost.switches += queue.missed;
         }
-        Ok(lost)
+        lost
+    }
+
+    fn queues(&self) -> impl Iterator<Item = run_queue> {
+        (0..self.cpus).filter_map(|cpu| self.queues.get(cpu))
     }
 }
 

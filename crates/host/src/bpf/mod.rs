@@ -16,6 +16,7 @@ pub(crate) mod tasks;
 #[cfg(test)]
 mod verifier;
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::path::Path;
 use std::sync::Mutex;
@@ -100,13 +101,45 @@ impl From<rustix::io::Errno> for Refusal {
     }
 }
 
-/// Attaches the programs that tell of events. A skeleton's own `attach` leaves those attached that came before
-/// one that is refused (libbpf-rs 0.27).
-fn attached(object: &mut Object) -> Result<Vec<Link>, Refusal> {
+/// The hooks that programs are at which tell of events.
+struct Hooks {
+    _always: Vec<Link>,
+    /// Of those that events come at by the ten thousand, while they are there.
+    often: Vec<Link>,
+    names: &'static [&'static str],
+}
+
+impl Hooks {
+    /// Puts all programs at theirs; those of these names can be taken off for a while.
+    fn attach(object: &mut Object, often: &'static [&'static str]) -> Result<Self, Refusal> {
+        Ok(Self {
+            _always: attached(object, |name| !often.iter().any(|it| name == *it))?,
+            often: attached(object, |name| often.iter().any(|it| name == *it))?,
+            names: often,
+        })
+    }
+
+    fn pause(&mut self) {
+        self.often.clear();
+    }
+
+    fn resume(&mut self, object: &mut Object) -> Result<(), Refusal> {
+        if self.often.is_empty() {
+            let names = self.names;
+            self.often = attached(object, |name| names.iter().any(|it| name == *it))?;
+        }
+        Ok(())
+    }
+}
+
+/// Attaches the programs that tell of events, of those that are wanted by name. A skeleton's own `attach` leaves
+/// those attached that came before one that is refused (libbpf-rs 0.27).
+fn attached(object: &mut Object, wanted: impl Fn(&OsStr) -> bool) -> Result<Vec<Link>, Refusal> {
     let tracing = object
         .progs_mut()
         // Those whose hook this kernel does not have were left out.
-        .filter(|program| program.prog_type() == ProgramType::Tracing && program.autoload());
+        .filter(|program| program.prog_type() == ProgramType::Tracing && program.autoload())
+        .filter(|program| wanted(program.name()));
     let links: Result<_, libbpf_rs::Error> = tracing.map(|program| program.attach()).collect();
     Ok(links?)
 }

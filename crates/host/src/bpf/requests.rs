@@ -4,13 +4,13 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd as _, BorrowedFd};
 
 use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
-use libbpf_rs::{Link, MapCore as _, MapFlags};
+use libbpf_rs::{MapCore as _, MapFlags};
 use model::Role;
 
 use super::mapped::Mapped;
 use super::skeletons::requests::types::{requests_account, requests_owner, requests_part};
 use super::skeletons::requests::{RequestsSkel, RequestsSkelBuilder};
-use super::{Refusal, attached, footprint, quietly};
+use super::{Hooks, Refusal, footprint, quietly};
 
 /// Whole services (REQUESTS_MOST_SERVICES), whose accounts come before those of connections.
 pub(crate) const SERVICES: usize = 16;
@@ -43,9 +43,12 @@ impl Side {
     }
 }
 
+/// The programs at hooks that events come at often; which ports are served is noted always.
+const OFTEN: &[&str] = &["on_ready", "on_receive", "on_send"];
+
 /// The loaded programs.
 pub(crate) struct Requests {
-    _links: Vec<Link>,
+    hooks: Hooks,
     programs: RequestsSkel<'static>,
     accounts: Mapped<Account>,
     owners: Mapped<Owner>,
@@ -63,11 +66,11 @@ impl Requests {
     fn loaded() -> Result<Self, Refusal> {
         let place = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut programs = RequestsSkelBuilder::default().open(place)?.load()?;
-        let links = attached(programs.object_mut())?;
+        let hooks = Hooks::attach(programs.object_mut(), OFTEN)?;
         Ok(Self {
             accounts: Mapped::new(&programs.maps.account_by_place)?,
             owners: Mapped::new(&programs.maps.owner_by_place)?,
-            _links: links,
+            hooks,
             programs,
         })
     }
@@ -121,6 +124,19 @@ impl Requests {
         let (key, none) = ((place as u32).to_ne_bytes(), 0u64.to_ne_bytes());
         cookies.update(&key, &none, MapFlags::ANY)?;
         Ok(())
+    }
+
+    /// Has nobody told of what is sent and received from now on.
+    pub(crate) fn pause(&mut self) {
+        self.hooks.pause();
+    }
+
+    /// And again after a pause.
+    pub(crate) fn resume(&mut self) -> Result<(), Refusal> {
+        if let Some(variables) = self.programs.maps.bss_data.as_deref_mut() {
+            variables.spell = variables.spell.wrapping_add(1);
+        }
+        self.hooks.resume(self.programs.object_mut())
     }
 
     /// Has this share of all requests timed from now on, 0 to 1.

@@ -9,6 +9,7 @@ use super::carried::carry_over;
 use crate::bpf::ledger::Account;
 use crate::intake::{Intake, LastSeen};
 use crate::registry::Registry;
+use crate::spells::times;
 
 const WIDTH: usize = CHANNELS.len();
 
@@ -26,6 +27,11 @@ struct Sum {
     known_since_ns: u64,
     /// What rows have beyond that account.
     base: [i64; WIDTH],
+    /// The account as it was read last, and at the mark before (`Turn::stretch`).
+    read: [u64; WIDTH],
+    marked: [u64; WIDTH],
+    /// How much of pauses it has.
+    beyond_ns: i64,
 }
 
 impl Kept {
@@ -50,9 +56,26 @@ impl Kept {
                 sum.base.copy_from_slice(sum.last.values());
             }
         }
+        sum.read = account.kept_ns;
         let mut row = sum.with(account);
         carry_over(&mut row, sum.last.values());
         sum.write(times, &row, &mut self.intake);
+    }
+
+    /// A mark: so much in all stands for pauses, and is shared out by what was told since the mark before.
+    pub(super) fn mark(&mut self, thread: EntityId, account: &Account, beyond_ns: i64) {
+        let sum = of(&mut self.by_thread, thread, account);
+        let ns = beyond_ns - std::mem::replace(&mut sum.beyond_ns, beyond_ns);
+        let told = |it: usize| sum.read[it].saturating_sub(sum.marked[it]) as f64;
+        let all: f64 = (0..WIDTH).map(told).sum();
+        if ns > 0 && all > 0.0 {
+            let parts: [i64; WIDTH] = std::array::from_fn(|it| times(ns, told(it) / all));
+            sum.base
+                .iter_mut()
+                .zip(parts)
+                .for_each(|(to, part)| *to += part);
+        }
+        sum.marked = account.kept_ns;
     }
 
     /// Adds the account of one of several threads that have ended and are told of as one.
@@ -99,6 +122,9 @@ fn of<'a>(
         is_written: false,
         known_since_ns: account.known_since_ns,
         base: [0; WIDTH],
+        read: [0; WIDTH],
+        marked: [0; WIDTH],
+        beyond_ns: 0,
     })
 }
 

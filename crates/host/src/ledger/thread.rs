@@ -1,10 +1,14 @@
 //! One thread of target or generator: its rows, and how its account and the kernel's agree.
 
+use std::ops::Range;
+
 use model::{Agreement, EntityId, MISSING, Timestamp};
 use sensors::ledger::{CLASSES, HOLDERS, WIDTH};
 
 use crate::bpf::ledger::{Account, Record};
 use crate::intake::{Intake, LastSeen};
+
+use crate::spells::times;
 
 use super::carried::carry_over;
 
@@ -28,6 +32,9 @@ pub(super) struct Thread {
     pub(super) known_since_ns: Option<u64>,
     /// What rows have beyond its account: who had its number before it by an exec.
     pub(super) base: [i64; KNOWN_SINCE + 1],
+    /// Its account as it was read last, and at the mark before (`Turn::stretch`).
+    read: [i64; WIDTH],
+    marked: [i64; WIDTH],
     /// Whether its last was told.
     pub(super) ended: bool,
     pub(super) apart: Option<Apart>,
@@ -43,6 +50,8 @@ impl Thread {
             last: LastSeen::new(entity, WIDTH),
             known_since_ns: None,
             base: [0; KNOWN_SINCE + 1],
+            read: [0; WIDTH],
+            marked: [0; WIDTH],
             ended: false,
             apart: None,
             suspected: false,
@@ -67,7 +76,51 @@ impl Thread {
         self.apart = None;
     }
 
+    /// A mark: what the books know of a pause but not what for is shared out by what was told since the mark
+    /// before, of which the rest stands for it so many times.
+    pub(super) fn mark(&mut self, row: &[i64; WIDTH], stretch: f64) {
+        if stretch > 0.0 && self.known_since_ns.is_some() {
+            let told: [i64; WIDTH] = std::array::from_fn(|it| self.read[it] - self.marked[it]);
+            let [unknown, queued] = [UNKNOWN, QUEUED.start].map(|it| row[it] - self.read[it]);
+            let waits = std::iter::once(THROTTLED).chain(QUEUED);
+            self.share_out(UNKNOWN, unknown, BLOCKED, &told);
+            self.share_out(QUEUED.start, queued, waits, &told);
+            self.base[HELD_UP] += times(told[HELD_UP], stretch);
+        }
+        self.marked = *row;
+    }
+
+    /// Moves what is in a column to those among which it belongs, as they were told of.
+    fn share_out(
+        &mut self,
+        from: usize,
+        ns: i64,
+        among: impl Iterator<Item = usize> + Clone,
+        told: &[i64; WIDTH],
+    ) {
+        let all: i64 = among.clone().map(|it| told[it].max(0)).sum();
+        if ns <= 0 || all == 0 {
+            return;
+        }
+        for column in among {
+            let part = times(ns, told[column].max(0) as f64 / all as f64);
+            self.base[column] += part;
+            self.base[from] -= part;
+        }
+    }
+
+    /// How often it got a CPU since the last reading.
+    pub(super) fn slices_since(&self, row: &[i64; WIDTH]) -> i64 {
+        (row[SLICES] - self.read[SLICES]).max(0)
+    }
+
+    /// What rows have beyond the account in some columns.
+    pub(super) fn beyond(&self, columns: Range<usize>) -> i64 {
+        self.base[columns].iter().sum()
+    }
+
     pub(super) fn take(&mut self, until: Timestamp, mut row: [i64; WIDTH], intake: &mut Intake) {
+        self.read = row;
         row.iter_mut()
             .zip(self.base)
             .for_each(|(own, base)| *own += base);
@@ -114,6 +167,16 @@ impl Thread {
     }
 }
 
+/// Where a row has the time by a quota, and what a thread is blocked in otherwise, of which the last is not known;
+/// its waits for a CPU; what it held up, and how often it got one.
+const THROTTLED: usize = 1;
+const BLOCKED: Range<usize> = 2..CLASSES;
+/// Those of them in which the kernel keeps it.
+pub(super) const KEPT: Range<usize> = 2..14;
+const UNKNOWN: usize = 19;
+const QUEUED: Range<usize> = CLASSES..CLASSES + HOLDERS;
+const HELD_UP: usize = CLASSES + HOLDERS;
+const SLICES: usize = HELD_UP + 2;
 /// Where a row has since when its thread is counted, and behind it how the accounts agree.
 pub(super) const KNOWN_SINCE: usize = WIDTH - 3;
 pub(super) const APART: usize = WIDTH - 2;
@@ -140,4 +203,64 @@ pub(super) fn account_row(account: &Account, known_since: Timestamp) -> [i64; WI
         known_since.as_ns(),
     ]);
     row
+}
+
+#[cfg(test)]
+mod tests {
+    use sensors::ledger::THREAD_LEDGER;
+
+    use super::*;
+
+    const FUTEX: usize = 14;
+    const INPUT: usize = 16;
+
+    #[test]
+    fn the_places_are_those_of_the_columns() {
+        for (column, name) in [
+            (THROTTLED, "throttled_ns"),
+            (KEPT.start, "memory_other_ns"),
+            (KEPT.end, "futex_ns"),
+            (UNKNOWN, "unknown_ns"),
+            (QUEUED.start, "queued_rest_ns"),
+            (HELD_UP, "held_up_ns"),
+            (SLICES, "slices"),
+        ] {
+            assert_eq!(THREAD_LEDGER.columns[column].name, name);
+        }
+    }
+
+    #[test]
+    fn what_a_pause_is_not_known_for_is_shared_out_as_it_was_told_before_and_the_sum_stays() {
+        let mut intake = Intake::new(&THREAD_LEDGER);
+        let mut thread = Thread::new(EntityId(7), 0);
+        thread.known_since_ns = Some(1);
+        let mut row = [0; WIDTH];
+        let mut step =
+            |thread: &mut Thread, row: &[i64; WIDTH], until: i64, stretch: Option<f64>| {
+                if let Some(stretch) = stretch {
+                    thread.mark(row, stretch);
+                }
+                thread.take(Timestamp::from_ns(until), *row, &mut intake);
+                thread.last.values().to_vec()
+            };
+        step(&mut thread, &row, 0, Some(0.0));
+        // A spell: a quarter in each of two waits, the rest in line behind another of the target's.
+        (row[FUTEX], row[INPUT], row[QUEUED.start + 1]) = (25, 25, 50);
+        row[HELD_UP] = 10;
+        step(&mut thread, &row, 100, None);
+        // A pause of nine times that: 600 not known, 300 in line behind nobody knows whom.
+        (row[UNKNOWN], row[QUEUED.start]) = (600, 300);
+        let known = step(&mut thread, &row, 1_000, Some(9.0));
+        assert_eq!((known[FUTEX], known[INPUT], known[UNKNOWN]), (325, 325, 0));
+        assert_eq!((known[QUEUED.start], known[QUEUED.start + 1]), (0, 350));
+        assert_eq!(known[HELD_UP], 100);
+        assert_eq!(known[..CLASSES + HOLDERS].iter().sum::<i64>(), 1_000);
+        // In the next spell it only runs; of the pause after that nothing else is known either.
+        row[0] = 100;
+        step(&mut thread, &row, 1_100, None);
+        row[UNKNOWN] += 900;
+        let known = step(&mut thread, &row, 2_000, Some(9.0));
+        assert_eq!((known[0], known[UNKNOWN]), (100, 900));
+        assert_eq!(known[..CLASSES + HOLDERS].iter().sum::<i64>(), 2_000);
+    }
 }

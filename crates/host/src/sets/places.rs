@@ -159,11 +159,11 @@ impl Places {
     }
 
     /// Takes what the programs have read now.
-    pub(super) fn sample(&mut self, programs: &Ledger, now: Timestamp) {
+    pub(super) fn sample(&mut self, programs: &Ledger, now: Timestamp, stretch: Option<f64>) {
         for (place, told) in self.places.iter_mut().enumerate() {
             let Some(told) = told else { continue };
             let [density, pressure] = &mut self.intakes[told.kind as usize];
-            let folded = told.set.take(programs, place, now);
+            let folded = told.set.take(programs, place, now, stretch);
             told.take_density(now, programs, density);
             if let Some(at) = folded {
                 told.take_pressure(at, programs, pressure);

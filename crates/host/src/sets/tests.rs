@@ -169,7 +169,7 @@ fn compared(programs: &mut Ledger, group: &Around, place: usize) -> [[(f64, f64)
         let is_fresh = std::mem::replace(last_ended, ended) != ended;
         let own = set.before.unwrap_or(now);
         set.folded = if is_fresh { ended + -FOLD_NS } else { own };
-        set.take(programs, place, now);
+        set.take(programs, place, now, None);
         density
     };
     read(programs, &mut set, &mut kernels, &mut last_ended);

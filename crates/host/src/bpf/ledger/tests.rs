@@ -16,6 +16,7 @@ mod asleep;
 mod kept;
 mod limits;
 mod loops;
+mod pauses;
 mod places;
 
 /// One at a time: each wants the CPUs.

@@ -417,3 +417,35 @@ fn to_time_some_requests_drawn_by_lot_does_not_bend_their_distribution() {
     println!("at most {distance:.4} apart, {most:.4} allowed");
     assert!(distance < most, "{distance} and {most}");
 }
+
+#[test]
+fn what_is_exchanged_in_a_pause_is_not_counted_and_what_it_cut_off_is_not_timed() {
+    let Some((mut requests, _alone)) = loaded(Side::Server) else {
+        return;
+    };
+    let (mut server, mut client) = UnixStream::both();
+    let several = |server: &mut UnixStream, client: &mut UnixStream| {
+        (0..5).for_each(|_| exchange(server, client, Duration::ZERO));
+    };
+    several(&mut server, &mut client);
+    let before = total(&requests);
+    assert_eq!((before.requests, timed(&before)), (5, 5));
+    requests.pause();
+    several(&mut server, &mut client);
+    assert_eq!(total(&requests).requests, 5, "nobody told of them");
+    // In the middle of one the programs come back.
+    client.give(&[0; 100]);
+    server.get(100);
+    requests.resume().expect("they go on");
+    server.give(&[0; 100]);
+    client.get(100);
+    several(&mut server, &mut client);
+    let after = total(&requests);
+    assert_eq!(after.requests - before.requests, 6);
+    assert_eq!(
+        timed(&after) - timed(&before),
+        5,
+        "when the first began nobody knows"
+    );
+    assert_eq!((after.merged, after.unasked), (0, 0));
+}

@@ -97,7 +97,7 @@ fn it_loses_nothing_against_the_ledger_where_files_read_as_often_lose_most() {
     let mut read = || {
         programs.read(false).expect("it can be read");
         let kernels = kernels.read()[0] * kernels.programs.online() as i64;
-        set.take(&programs, 0, boottime());
+        set.take(&programs, 0, boottime(), None);
         let own = set.stalled.density()[0] * programs.online() as i64;
         (waited(&programs, pid), [own, kernels, group.totals()[0]])
     };

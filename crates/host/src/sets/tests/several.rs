@@ -67,7 +67,7 @@ fn a_set_of_several_waits_no_less_than_each_and_is_kept_from_all_no_more_than_th
         sleep(Duration::from_millis(100));
         programs.read(false).expect("it can be read");
         for ((place, set), last) in sets.iter_mut().zip(&mut last) {
-            set.take(&programs, *place, boottime());
+            set.take(&programs, *place, boottime(), None);
             *last = set.stalled.density();
         }
     }

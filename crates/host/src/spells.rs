@@ -1,0 +1,426 @@
+//! When programs are at the hooks that events come at often: switches, wake-ups, sends and receives.
+//!
+//! Always, while they take little of the CPUs. Where events are so many that what is measured would run slower
+//! for being measured, in spells of one turn each, with pauses between in which nothing is told. The pauses are of
+//! random length, so that nothing periodic hides in them. What a spell has told stands for the pause after it.
+
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+
+use model::Timestamp;
+
+/// What a saturated load loses by programs at its events, ns (`make bench`, workload): a switch or wake-up of
+/// anybody's, what a slice of a thread of target or generator takes beyond its own, and a request at one of its ends.
+const EVENT_NS: f64 = 200.0;
+const SLICE_NS: f64 = 750.0;
+const REQUEST_NS: f64 = 600.0;
+/// As long as they take less of the CPUs they are at their hooks always.
+const MOST_SHARE: f64 = 0.02;
+/// In spells they take so much.
+const SHARE: f64 = 0.01;
+/// Fewer spells than one in so many turns tell too little.
+const MOST_TURNS: f64 = 20.0;
+/// The share is looked at after so many turns without pauses, for the first time sooner: a load that is heavy is so
+/// from the start.
+const LOOK_TURNS: u64 = 10;
+const FIRST_LOOK_TURNS: u64 = 3;
+/// Of the shares of the spells before so much is remembered.
+const MEMORY: f64 = 0.7;
+
+/// What the programs have told of so far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Told {
+    pub(crate) events: u64,
+    pub(crate) slices: u64,
+    pub(crate) requests: u64,
+}
+
+impl Told {
+    fn cost_ns(self, before: Self) -> f64 {
+        let grown = |now: u64, before: u64| now.saturating_sub(before) as f64;
+        EVENT_NS * grown(self.events, before.events)
+            + SLICE_NS * grown(self.slices, before.slices)
+            + REQUEST_NS * grown(self.requests, before.requests)
+    }
+}
+
+/// What is to be done in a turn.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Turn {
+    /// A reading as always.
+    Read,
+    /// The same, and from now on counts for a pause that may come.
+    Mark,
+    /// The programs go to their hooks; what they told since the last mark stands for the pause: so many times.
+    Resume(f64),
+    /// They leave them, and what they have told is read for the last time.
+    Pause,
+    /// Nothing is told.
+    Rest,
+}
+
+impl Turn {
+    /// Whether there is something to read.
+    pub(crate) fn reads(self) -> bool {
+        self != Turn::Rest
+    }
+
+    /// The same, where something was counted that went on in the pause.
+    pub(crate) fn by_counts(self, repeats: Option<f64>) -> Self {
+        match (self, repeats) {
+            (Turn::Resume(_), Some(repeats)) => Turn::Resume(repeats),
+            _ => self,
+        }
+    }
+
+    /// What was told since the mark before stands for so many times more; and here is the next mark.
+    pub(crate) fn stretch(self) -> Option<f64> {
+        match self {
+            Turn::Mark => Some(0.0),
+            Turn::Resume(stretch) => Some(stretch),
+            Turn::Read | Turn::Pause | Turn::Rest => None,
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    /// So many turns without a mark are left.
+    Always(u64),
+    Spell,
+    /// So many turns of rest are left, once that is known.
+    Pause(Option<u64>),
+}
+
+/// When spells begin and end.
+pub(crate) struct Spells {
+    cpus: f64,
+    state: State,
+    /// When it began.
+    since: Timestamp,
+    /// What had been told when the spell began, or at the last mark.
+    told: Told,
+    /// How long the last spell was, ns.
+    spell_ns: i64,
+    /// Part of the CPUs that the programs take while they are at their hooks.
+    share: f64,
+    random: RandomState,
+    draws: u64,
+    /// Time at the hooks and in pauses, ns, without what lasts.
+    told_ns: i64,
+    paused_ns: i64,
+}
+
+impl Spells {
+    pub(crate) fn new() -> Self {
+        Self {
+            cpus: std::thread::available_parallelism().map_or(1, usize::from) as f64,
+            state: State::Always(LOOK_TURNS),
+            since: Timestamp::default(),
+            told: Told::default(),
+            spell_ns: 0,
+            share: 0.0,
+            random: RandomState::new(),
+            draws: 0,
+            told_ns: 0,
+            paused_ns: 0,
+        }
+    }
+
+    /// What the turn is that comes, of which there is another unless it is the `last`; `told` is as of the turns
+    /// before.
+    pub(crate) fn turn(&mut self, now: Timestamp, told: Told, last: bool) -> Turn {
+        if self.since == Timestamp::default() {
+            self.begin(State::Always(FIRST_LOOK_TURNS), now);
+            self.told = told;
+            return Turn::Mark;
+        }
+        match self.state {
+            State::Always(0) if !last => {
+                self.share = self.taken(now.ns_since(self.since), told);
+                self.end_spell(now);
+                if self.share > MOST_SHARE {
+                    self.begin(State::Pause(None), now);
+                    return Turn::Pause;
+                }
+                self.begin(State::Always(LOOK_TURNS), now);
+                self.told = told;
+                Turn::Mark
+            }
+            State::Always(left) => {
+                self.state = State::Always(left.saturating_sub(1));
+                Turn::Read
+            }
+            State::Spell => {
+                self.end_spell(now);
+                self.begin(State::Pause(None), now);
+                Turn::Pause
+            }
+            State::Pause(left) => match left.unwrap_or_else(|| self.pause_turns(told)) {
+                left @ 1.. if !last => {
+                    self.state = State::Pause(Some(left - 1));
+                    Turn::Rest
+                }
+                _ => self.end_pause(now, told),
+            },
+        }
+    }
+
+    /// How many turns the pause has that has just begun, between that and the one that ends it. The spell's last
+    /// reading was made after it had ended.
+    fn pause_turns(&mut self, told: Told) -> u64 {
+        let share = self.taken(self.spell_ns, told);
+        self.share += (share - self.share) * (1.0 - MEMORY);
+        let turns = (self.share / SHARE).min(MOST_TURNS) - 1.0;
+        // Half as many to half as many more.
+        (turns * (0.5 + self.draw()) - 1.0).max(0.0).round() as u64
+    }
+
+    /// Part of the CPUs that the programs took in so long, up to what they have told now.
+    fn taken(&self, ns: i64, told: Told) -> f64 {
+        told.cost_ns(self.told) / (ns.max(1) as f64 * self.cpus)
+    }
+
+    fn end_spell(&mut self, now: Timestamp) {
+        self.spell_ns = now.ns_since(self.since);
+        self.told_ns += self.spell_ns;
+    }
+
+    fn end_pause(&mut self, now: Timestamp, told: Told) -> Turn {
+        let pause_ns = now.ns_since(self.since);
+        self.paused_ns += pause_ns;
+        let next = if self.share > MOST_SHARE {
+            State::Spell
+        } else {
+            State::Always(LOOK_TURNS)
+        };
+        self.begin(next, now);
+        self.told = told;
+        Turn::Resume(pause_ns as f64 / self.spell_ns.max(1) as f64)
+    }
+
+    fn begin(&mut self, state: State, now: Timestamp) {
+        self.state = state;
+        self.since = now;
+    }
+
+    /// The change that a turn has asked for is made, which takes a while: what begins with it, begins now.
+    pub(crate) fn changed(&mut self, now: Timestamp) {
+        let took_ns = now.ns_since(self.since);
+        if let State::Pause(_) = self.state {
+            self.spell_ns += took_ns;
+            self.told_ns += took_ns;
+        } else {
+            self.paused_ns += took_ns;
+        }
+        self.since = now;
+    }
+
+    /// From 0 to 1.
+    fn draw(&mut self) -> f64 {
+        self.draws += 1;
+        let mut hasher = self.random.build_hasher();
+        hasher.write_u64(self.draws);
+        hasher.finish() as f64 / u64::MAX as f64
+    }
+
+    /// Time at the hooks so far, ns.
+    pub(crate) fn told_ns(&self, now: Timestamp) -> i64 {
+        match self.state {
+            State::Pause(_) => self.told_ns,
+            State::Always(_) | State::Spell => self.told_ns + now.ns_since(self.since),
+        }
+    }
+
+    /// Time in pauses that have ended, ns.
+    pub(crate) fn paused_ns(&self) -> i64 {
+        self.paused_ns
+    }
+}
+
+/// For how much what was told between two looks stands.
+#[derive(Default)]
+pub(crate) struct Times {
+    before: Option<[i64; 2]>,
+}
+
+impl Times {
+    /// So many times itself since the look before, by what there was in all so far and what of it was told.
+    pub(crate) fn since(&mut self, all: i64, told: i64) -> f64 {
+        let before = self.before.replace([all, told]);
+        let Some([all_before, told_before]) = before.filter(|it| told > it[1]) else {
+            return 1.0;
+        };
+        ((all - all_before) as f64 / (told - told_before) as f64).max(1.0)
+    }
+}
+
+/// A number of something, times so much.
+pub(crate) fn times(count: i64, factor: f64) -> i64 {
+    if factor == 1.0 {
+        count
+    } else {
+        (count as f64 * factor).round() as i64
+    }
+}
+
+/// Counters that go on through pauses as fast as they did in the spell before.
+pub(crate) struct Stretched<const N: usize> {
+    marked: [i64; N],
+    beyond: [i64; N],
+}
+
+impl<const N: usize> Stretched<N> {
+    /// From these values on.
+    pub(crate) fn new(marked: [i64; N]) -> Self {
+        Self {
+            marked,
+            beyond: [0; N],
+        }
+    }
+
+    /// Adds what stands for pauses; at a mark (`Turn::stretch`) with what was told since the one before.
+    pub(crate) fn take(&mut self, row: &mut [i64; N], stretch: Option<f64>) {
+        if let Some(stretch) = stretch {
+            for (beyond, (now, marked)) in self.beyond.iter_mut().zip(row.iter().zip(&self.marked))
+            {
+                *beyond += times(now - marked, stretch);
+            }
+            self.marked = *row;
+        }
+        row.iter_mut()
+            .zip(&self.beyond)
+            .for_each(|(value, beyond)| *value += beyond);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::TICK_NS;
+
+    const TICK: i64 = TICK_NS;
+
+    /// Turns of 100 ms of a load at so many events a second, which are told of at the hooks only.
+    struct Load {
+        spells: Spells,
+        now: Timestamp,
+        told: Told,
+        is_told: bool,
+    }
+
+    impl Load {
+        fn new() -> Self {
+            Self {
+                spells: Spells {
+                    cpus: 2.0,
+                    ..Spells::new()
+                },
+                now: Timestamp::from_ns(7 * TICK),
+                told: Told::default(),
+                is_told: true,
+            }
+        }
+
+        fn turn(&mut self, a_second: u64) -> Turn {
+            self.now = self.now + TICK;
+            if self.is_told {
+                self.told.events += a_second / 10;
+                self.told.slices += a_second / 20;
+                self.told.requests += a_second / 20;
+            }
+            let turn = self.spells.turn(self.now, self.told, false);
+            self.is_told = match turn {
+                Turn::Resume(_) => true,
+                Turn::Pause | Turn::Rest => false,
+                Turn::Read | Turn::Mark => self.is_told,
+            };
+            turn
+        }
+
+        fn turns(&mut self, count: usize, a_second: u64) -> Vec<Turn> {
+            (0..count).map(|_| self.turn(a_second)).collect()
+        }
+    }
+
+    #[test]
+    fn a_load_that_programs_hardly_slow_down_has_no_pauses() {
+        let mut load = Load::new();
+        let turns = load.turns(300, 40_000);
+        assert!(turns.iter().all(|it| matches!(it, Turn::Read | Turn::Mark)));
+        assert_eq!(load.spells.paused_ns(), 0);
+        assert_eq!(load.spells.told_ns(load.now), 299 * TICK);
+    }
+
+    #[test]
+    fn of_one_that_they_do_slow_down_they_tell_in_spells_that_take_their_share() {
+        let mut load = Load::new();
+        // 8.75 % of two CPUs.
+        let turns = load.turns(3_000, 200_000);
+        let (told, paused) = (load.spells.told_ns(load.now), load.spells.paused_ns());
+        let part = told as f64 / (told + paused) as f64;
+        assert!((0.10..0.13).contains(&part), "{part}");
+        let lasts = turns
+            .windows(2)
+            .filter(|it| matches!(it[0], Turn::Resume(_)));
+        assert!(lasts.clone().all(|it| it[1] == Turn::Pause), "a turn each");
+        assert!(lasts.count() > 250);
+        let pauses: Vec<_> = turns
+            .split(|it| *it != Turn::Rest)
+            .map(<[_]>::len)
+            .collect();
+        let most = pauses.iter().max();
+        assert!((8..16).contains(most.expect("there are some")), "{most:?}");
+        // What the spells stand for is all of the time.
+        let stood_for: f64 = turns.iter().filter_map(|it| it.stretch()).sum();
+        assert!(
+            (stood_for / 10.0 - paused as f64 / 1e9).abs() < 1.0,
+            "{stood_for}"
+        );
+    }
+
+    #[test]
+    fn when_the_load_is_over_the_pauses_are() {
+        let mut load = Load::new();
+        load.turns(100, 200_000);
+        let turns = load.turns(100, 1_000);
+        assert!(turns.contains(&Turn::Rest), "not at once");
+        assert!(
+            turns[60..]
+                .iter()
+                .all(|it| matches!(it, Turn::Read | Turn::Mark))
+        );
+    }
+
+    #[test]
+    fn the_last_turn_ends_a_pause() {
+        let mut load = Load::new();
+        while load.turn(200_000) != Turn::Rest {}
+        let turn = load.spells.turn(load.now + TICK, load.told, true);
+        assert!(matches!(turn, Turn::Resume(_)), "{turn:?}");
+    }
+
+    #[test]
+    fn counters_go_on_through_a_pause_as_before_it() {
+        let mut stretched = Stretched::new([0, 7]);
+        let mut take = |mut row: [i64; 2], stretch| {
+            stretched.take(&mut row, stretch);
+            row
+        };
+        assert_eq!(take([50, 7], Some(0.0)), [50, 7]);
+        assert_eq!(take([60, 8], None), [60, 8]);
+        assert_eq!(
+            take([60, 8], Some(9.0)),
+            [150, 17],
+            "nine times what came since the mark"
+        );
+        assert_eq!(take([61, 8], None), [151, 17]);
+        let mut times = Times::default();
+        assert_eq!(times.since(1_000, 1_000), 1.0);
+        assert_eq!(times.since(3_000, 2_000), 2.0);
+        assert_eq!(
+            times.since(4_000, 2_000),
+            1.0,
+            "of nothing nothing is known"
+        );
+    }
+}
