@@ -56,7 +56,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (is_kept(prev, blocked_in))
 		look_where(ctx, prev, &where);
 	step(queue);
-	if (queue->until && queue->tid != (__u32)prev->pid)
+	if (queue->until && is_another(queue, prev))
 		enter_unseen(prev, queue, cpu, now);
 	count_until(queue, now);
 	if (prev->pid)
@@ -104,6 +104,8 @@ static __always_inline void wake(struct task_struct *task)
 	step(queue);
 	count_until(queue, now);
 	step(thread);
+	if (thread->since <= settled_at)
+		settle(thread, task, queue, now);
 	if (thread->state == LEDGER_RUNNING)
 		leave_unseen(thread, queue, now, task->se.sum_exec_runtime);
 	if (thread->state == LEDGER_UNSEEN)
@@ -274,7 +276,7 @@ static __always_inline struct thread *heir_of(struct task_struct *task)
 	return first && !first->bequeathed ? first : page_of(task->real_parent);
 }
 
-/* A thread ends. Of target and generator it is told (ended.bpf.h). Of the others, what it had goes to its
+/* A thread ends. Of target and generator it is told (ended.bpf.h), in a pause here. Of the others, what it had goes to its
  * process, and a process's to its parent, as CPU time does (times(2)). Otherwise those that live shorter
  * than a reading would have held up nobody. */
 SEC("tp_btf/sched_process_exit")
@@ -287,6 +289,11 @@ int BPF_PROG(on_exit, struct task_struct *task)
 		return 0;
 	if (thread->part != LEDGER_REST) {
 		thread->parent_tgid = (__u32)task->real_parent->tgid;
+		if (paused_at) {
+			bpf_preempt_disable();
+			end_in_pause(task, thread, clock_ahead_ns);
+			bpf_preempt_enable();
+		}
 		return 0;
 	}
 	heir = heir_of(task);
@@ -357,9 +364,6 @@ int find_pools(void *ctx)
 	return 0;
 }
 
-/* When the pause began. */
-__u64 paused_at;
-
 /* The books go on; it is called before switches and wake-ups are told of again. */
 SEC("syscall")
 int resume(void *ctx)
@@ -368,6 +372,7 @@ int resume(void *ctx)
 	struct bpf_iter_task it;
 	struct task_struct *task;
 
+	settled_at = ~0ULL;
 	clear_places(now);
 	bpf_rcu_read_lock();
 	bpf_iter_task_new(&it, NULL, ALL_THREADS);
@@ -375,7 +380,6 @@ int resume(void *ctx)
 		go_on(task, now, elapsed(paused_at, now));
 	bpf_iter_task_destroy(&it);
 	bpf_rcu_read_unlock();
-	settled_at = now + SETTLING_NS;
 	return 0;
 }
 

@@ -43,6 +43,7 @@ pub(crate) fn sampler(root: &str, target: &[u32]) -> Result<(Sampler, Sender<Spa
     let settings = Settings {
         root: root.into(),
         harden: false,
+        pauses: true,
         workload: None,
     };
     let (sampler, tell, give) = Sampler::new(&settings, &host::environment(&settings.root))?;

@@ -28,8 +28,10 @@ static __noinline int tell_ended(struct task_struct *task, struct run_queue *que
 	struct ledger_ended *ended;
 	__u32 place;
 
-	if (!queue || !ended_per_cpu || !thread || thread->part == LEDGER_REST || thread->state != ENDED)
+	if (!queue || !ended_per_cpu || !thread || thread->part == LEDGER_REST || thread->state != ENDED ||
+	    thread->bequeathed)
 		return 0;
+	thread->bequeathed = 1;
 	place = cpu * ended_per_cpu + queue->ended % ended_per_cpu;
 	ended = bpf_map_lookup_elem(&ended_by_place, &place);
 	if (!ended)

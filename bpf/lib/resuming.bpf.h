@@ -10,12 +10,13 @@
 #ifndef STALLSCOPE_RESUMING_BPF_H
 #define STALLSCOPE_RESUMING_BPF_H
 
+#include "ended.bpf.h"
 #include "first_look.bpf.h"
 #include "kfunc.bpf.h"
 #include "set_reading.bpf.h"
 
-/* From the look up to the first event some more happens that nobody tells of: so long it is no news. */
-#define SETTLING_NS 50000000
+/* When the pause began; 0 for none. */
+__u64 paused_at;
 
 /* How a thread is found, on which CPU. */
 struct sight {
@@ -78,6 +79,44 @@ static __always_inline void add_unseen(struct thread *thread, const struct sight
 	account->ns[LEDGER_UNKNOWN] += left - waited;
 }
 
+/* What was known when it was found is where its account begins: it has done something else since. */
+static __always_inline void begin_as_found(struct thread *thread)
+{
+	thread->account.known_since_ns = thread->since = thread->found.at;
+	thread->run_time_ns = thread->found.run_time_ns;
+	thread->wait_apart_ns = thread->found.run_delay;
+	thread->slices_apart = thread->found.slices;
+}
+
+/* A thread of target or generator ends in a pause, and has its CPU: it is told of here, with all that the
+ * scheduler has counted; of who began in it too, from the start. */
+static __always_inline void end_in_pause(struct task_struct *task, struct thread *thread, __s64 clock_ahead)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	__u64 now = bpf_ktime_get_boot_ns() + clock_ahead;
+	__u64 start = task->start_boottime + clock_ahead;
+	struct run_queue *queue = run_queue_of(cpu);
+	struct sight sight = look_at(task, now);
+
+	if (!queue || thread->state == ENDED)
+		return;
+	if (thread->state == LEDGER_UNSEEN) {
+		if (thread->found.at)
+			begin_as_found(thread);
+		else if (start >= paused_at)
+			thread->account.known_since_ns = thread->since = start;
+		else
+			return;
+	}
+	step(thread);
+	add_unseen(thread, &sight, task->sched_info.run_delay);
+	thread->account.slices = task->sched_info.pcount - thread->slices_apart;
+	thread->since = now;
+	thread->state = ENDED;
+	step(thread);
+	tell_ended(task, queue, cpu);
+}
+
 /* Of target and generator. */
 static __always_inline void go_on_with(struct task_struct *task, struct thread *thread,
 				       struct run_queue *queue, const struct sight *sight, __u64 paused_ns)
@@ -88,10 +127,7 @@ static __always_inline void go_on_with(struct task_struct *task, struct thread *
 	if (thread->state == LEDGER_UNSEEN) {
 		if (!found->at || is_as_before(task, sight, found->state, found->at, found->run_time_ns))
 			return;
-		thread->account.known_since_ns = thread->since = found->at;
-		thread->run_time_ns = found->run_time_ns;
-		thread->wait_apart_ns = found->run_delay;
-		thread->slices_apart = found->slices;
+		begin_as_found(thread);
 	} else if (is_as_before(task, sight, thread->state, thread->since, thread->run_time_ns)) {
 		/* What it said in the pause is left to what stands for that. */
 		if (thread->state == LEDGER_BLOCKED && thread->word_ns != ~0ULL)

@@ -71,7 +71,7 @@ struct {
 	__type(value, struct run_queue);
 } run_queue_by_cpu SEC(".maps");
 
-/* Until then the books settle after a pause (lib/resuming.bpf.h). */
+/* From when on everything is told again after a pause (lib/resuming.bpf.h). */
 __u64 settled_at;
 
 /* The run queue of a task: of its CPU also while it sleeps. */
@@ -135,10 +135,10 @@ static __always_inline void count_until(struct run_queue *queue, __u64 now)
 	queue->until = now;
 }
 
-/* Of a switch or a wake-up nobody told. */
-static __always_inline void note_missed(struct run_queue *queue, __u64 now)
+/* Of a switch or a wake-up since a time nobody told; after a pause that is so for a moment. */
+static __always_inline void note_missed(struct run_queue *queue, __u64 since)
 {
-	if (now >= settled_at)
+	if (since > settled_at)
 		queue->missed++;
 }
 

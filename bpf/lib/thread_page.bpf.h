@@ -67,7 +67,7 @@ struct thread {
 	/* The CPU that it has or waits for, and whether it is among those counted there. */
 	__u32 cpu;
 	__u32 counted;
-	/* Whether it has ended, and its heir has what is in its account. */
+	/* Whether it has ended, and what is in its account was told, or its heir has it. */
 	__u32 bequeathed;
 	/* When the state began, and what then was: who had had the CPU how long; how long the CPU had been
 	 * waited for; its own run time. */
@@ -364,7 +364,7 @@ static __always_inline void leave(struct task_struct *task, struct run_queue *qu
 	struct thread *thread = thread_of(task, queue);
 	__u64 share = 0;
 
-	if (!thread)
+	if (!thread || thread->state == ENDED)
 		return;
 	step(thread);
 	close(thread, queue, cpu, now, task->se.sum_exec_runtime);
@@ -443,7 +443,7 @@ static __always_inline void count_slices(struct thread *thread, struct task_stru
 
 	if (thread->state == LEDGER_UNSEEN)
 		thread->slices_apart = before - thread->account.slices;
-	else if (now < settled_at)
+	else if (thread->since <= settled_at)
 		thread->account.slices = before - thread->slices_apart;
 	thread->account.slices++;
 }
@@ -455,14 +455,14 @@ static __always_inline __u32 enter(struct task_struct *task, struct run_queue *q
 	struct thread *thread = thread_of(task, queue);
 
 	hand_over(queue, cpu, now, thread ? sets_of(&thread->member) : 0);
-	if (!thread)
+	if (!thread || thread->state == ENDED)
 		return LEDGER_REST;
 	step(thread);
 	if (thread->state == LEDGER_RUNNING)
 		leave_unseen(thread, queue, now, run_time_ns);
 	if (thread->state != LEDGER_UNSEEN && thread->part != LEDGER_REST &&
 		 (thread->state == LEDGER_BLOCKED || run_time_ns > thread->run_time_ns)) {
-		note_missed(queue, now);
+		note_missed(queue, thread->since);
 		make_up(thread, queue, cpu, now, elapsed(thread->run_time_ns, run_time_ns),
 			run_delay);
 	}
@@ -484,7 +484,7 @@ static __always_inline void enter_unseen(struct task_struct *task, struct run_qu
 {
 	__u64 arrival = task->pid ? task->sched_info.last_arrival : queue->until;
 
-	note_missed(queue, now);
+	note_missed(queue, queue->until);
 	if (arrival > now)
 		arrival = now;
 	/* Somebody may have been woken here since. */
@@ -499,12 +499,35 @@ static __always_inline void enter_unseen(struct task_struct *task, struct run_qu
 		hand_over(queue, cpu, arrival, 0);
 }
 
+/* Whether somebody has the CPU that nobody told of; after a pause it may be another slice of the same. */
+static __always_inline bool is_another(const struct run_queue *queue, struct task_struct *task)
+{
+	return queue->tid != (__u32)task->pid ||
+	       (queue->until <= settled_at && task->pid && task->sched_info.last_arrival > queue->until);
+}
+
 /* Its run-queue delay, with the wait that ends now and that the kernel is about to count. */
 static __always_inline __u64 delay_at(struct task_struct *task, __u64 now)
 {
 	__u64 queued = task->sched_info.last_queued;
 
 	return task->sched_info.run_delay + (queued ? elapsed(queued, now) : 0);
+}
+
+/* It is woken for the first time after a pause: what it did between the look at it and the first event is made up
+ * for. */
+static __always_inline void settle(struct thread *thread, struct task_struct *task, struct run_queue *queue,
+				   __u64 now)
+{
+	__u64 ran = elapsed(thread->run_time_ns, task->se.sum_exec_runtime);
+
+	if (thread->state == LEDGER_UNSEEN)
+		return;
+	thread->account.slices = task->sched_info.pcount - thread->slices_apart;
+	if (thread->state != LEDGER_BLOCKED || !ran)
+		return;
+	make_up(thread, queue, thread->cpu, now, ran, delay_at(task, now));
+	thread->run_time_ns = task->se.sum_exec_runtime;
 }
 
 #endif

@@ -16,6 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let settings = Settings {
         root: PathBuf::from("/"),
         harden: false,
+        pauses: true,
         workload: None,
     };
     host::raise_descriptor_limit()?;

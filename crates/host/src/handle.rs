@@ -17,6 +17,9 @@ pub struct Settings {
     pub root: PathBuf,
     /// Lock memory and raise the priority where allowed.
     pub harden: bool,
+    /// Have programs rest in between where there are so many events that the load would run slower for being
+    /// told of.
+    pub pauses: bool,
     /// The workload, so that its signal has an entity: it is `Sampler::WORKLOAD`.
     pub workload: Option<Entity>,
 }

@@ -242,6 +242,7 @@ impl Books {
     ) {
         self.wants_rest |= rest;
         if !turn.reads() {
+            self.take_ended(now, turn, processes, (gaps, registry));
             return;
         }
         // When a spell begins nothing was told of others.
@@ -272,11 +273,7 @@ impl Books {
         if turn.stretch().is_some() {
             self.mark_slices();
         }
-        let lost = self.take_ended(now, processes, registry);
-        if lost > 0 {
-            let what = "threads that ended, of which there were more than there is room for";
-            gaps.say(&THREAD_LEDGER.name, what, GapReason::Dropped(lost));
-        }
+        self.take_ended(now, turn, processes, (gaps, registry));
         if rest {
             self.wants_rest = false;
             let [told, paused] = self.slices;
@@ -298,7 +295,7 @@ impl Books {
 
     fn take_threads(&mut self, turn: Turn, processes: &Processes) {
         let stretch = turn.stretch();
-        let place = usize::from(matches!(turn, Turn::Resume(_)));
+        let place = usize::from(turn.follows_pause());
         let Self {
             programs,
             threads,
@@ -341,27 +338,34 @@ impl Books {
                 }
                 thread.take(until, row, intake);
                 kept.take(thread.last.entity(), (since, until), &record.account);
-                thread.compare(&record, until, agreement);
+                // How long who runs has run is reckoned at the end of a pause.
+                if !turn.follows_pause() {
+                    thread.compare(&record, until, agreement);
+                }
             }
         }
     }
 
-    /// Takes what those had who have ended since the last reading; how many are lost.
+    /// Takes what those had who have ended since the last reading.
     fn take_ended(
         &mut self,
         now: Timestamp,
+        turn: Turn,
         processes: &Processes,
-        registry: &mut Registry,
-    ) -> u64 {
+        (gaps, registry): (&mut Gaps, &mut Registry),
+    ) {
+        let in_pause = turn.follows_pause();
         let Self {
             programs,
             threads,
             departed,
             kept,
             round,
+            slices,
             intakes: [intake, _],
             ..
         } = self;
+        let slices = &mut slices[usize::from(in_pause)];
         let (mut unplaced, ahead_ns) = (0, programs.ahead_ns());
         let time = |ns: u64| Timestamp::from_ns(ns.cast_signed() - ahead_ns);
         let lost = programs.ended(|ended| {
@@ -373,11 +377,16 @@ impl Books {
                 // Of how the accounts agree nothing new is known.
                 row[APART..].copy_from_slice(&thread.last.values()[APART..]);
                 let until = time(ended.until_ns);
+                *slices += thread.slices_since(&row);
+                if in_pause {
+                    thread.share_out_pause(&row);
+                }
                 thread.take(until, row, intake);
                 kept.take(thread.last.entity(), (since, until), &ended.account);
                 thread.ended = true;
                 return;
             }
+            *slices += ended.account.slices.cast_signed();
             let of = [ended.tgid, ended.parent_tgid];
             match departed.take(of, (since, &row), processes, (registry, intake)) {
                 Some(threads) => kept.add(threads, (since, now), &ended.account),
@@ -398,7 +407,14 @@ impl Books {
             stays
         });
         kept.let_go(registry);
-        lost + unplaced
+        if lost + unplaced > 0 {
+            let what = "threads that ended, of which there were more than there is room for";
+            gaps.say(
+                &THREAD_LEDGER.name,
+                what,
+                GapReason::Dropped(lost + unplaced),
+            );
+        }
     }
 
     fn take_others(&mut self, now: Timestamp, factor: f64) {

@@ -170,7 +170,7 @@ impl Sampler {
             density: stalls::intakes(),
             books,
             meters,
-            spells: Spells::new(),
+            spells: Spells::new(settings.pauses),
             filesystems: Filesystems::new(&settings.root),
             connections: Connections::new(&settings.root),
             registry,

@@ -64,6 +64,11 @@ impl Turn {
         self != Turn::Rest
     }
 
+    /// Whether what it meets is of a pause.
+    pub(crate) fn follows_pause(self) -> bool {
+        matches!(self, Turn::Resume(_) | Turn::Rest)
+    }
+
     /// The same, where something was counted that went on in the pause.
     pub(crate) fn by_counts(self, repeats: Option<f64>) -> Self {
         match (self, repeats) {
@@ -93,6 +98,7 @@ enum State {
 
 /// When spells begin and end.
 pub(crate) struct Spells {
+    pauses: bool,
     cpus: f64,
     state: State,
     /// When it began.
@@ -111,8 +117,10 @@ pub(crate) struct Spells {
 }
 
 impl Spells {
-    pub(crate) fn new() -> Self {
+    /// Without pauses all is told, whatever it takes.
+    pub(crate) fn new(pauses: bool) -> Self {
         Self {
+            pauses,
             cpus: std::thread::available_parallelism().map_or(1, usize::from) as f64,
             state: State::Always(LOOK_TURNS),
             since: Timestamp::default(),
@@ -138,7 +146,7 @@ impl Spells {
             State::Always(0) if !last => {
                 self.share = self.taken(now.ns_since(self.since), told);
                 self.end_spell(now);
-                if self.share > MOST_SHARE {
+                if self.pauses && self.share > MOST_SHARE {
                     self.begin(State::Pause(None), now);
                     return Turn::Pause;
                 }
@@ -313,7 +321,7 @@ mod tests {
             Self {
                 spells: Spells {
                     cpus: 2.0,
-                    ..Spells::new()
+                    ..Spells::new(true)
                 },
                 now: Timestamp::from_ns(7 * TICK),
                 told: Told::default(),

@@ -9,7 +9,7 @@ mod backend;
 mod recorded;
 
 use std::collections::BTreeSet;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::Stdio;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -41,6 +41,59 @@ fn every_nanosecond_is_in_one_class_and_the_kernel_says_the_same() {
     let others = recorded.series("process_ledger");
     assert!(!others.is_empty(), "somebody else was there");
     recorded.assert_the_kernel_says_the_same();
+    recorded.assert_no_counter_runs_backwards();
+}
+
+#[test]
+fn with_pauses_a_threads_time_adds_up_too_and_the_kernel_says_the_same() {
+    let _alone = alone();
+    let load = Load::start();
+    let recorded = Recorded::with_pauses(true, &[std::process::id()], || {
+        // Some 100,000 switches a second are more than all are told of.
+        let end = std::time::Instant::now() + Duration::from_secs(4);
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                let (here, there) = std::os::unix::net::UnixStream::pair().expect("a pair");
+                for mut end_of_it in [&here, &there].map(|it| it.try_clone().expect("once more")) {
+                    scope.spawn(move || {
+                        let mut byte = [0];
+                        while std::time::Instant::now() < end {
+                            end_of_it.write_all(&byte).expect("room");
+                            end_of_it.read_exact(&mut byte).expect("it answers");
+                        }
+                        // The other end may wait for one more.
+                        let _ = end_of_it.write_all(&byte);
+                    });
+                }
+            }
+        });
+    });
+    drop(load);
+    let Some(recorded) = recorded else {
+        return;
+    };
+    let table = &sensors::RECORDER;
+    let paused = table.position("paused_ns").expect("it is a column");
+    let rows = recorded.series(&table.name).values().flatten();
+    let paused = rows
+        .map(|(_, values)| values[paused])
+        .max()
+        .expect("it notes itself");
+    println!("{paused} ns of pauses");
+    assert!(
+        paused > 1_000_000_000,
+        "there were too many events: {paused}"
+    );
+    recorded.assert_every_ns_is_in_one_class();
+    let agreement = recorded.cost.ledger.as_ref().expect("it was compared");
+    println!("{agreement:?}");
+    assert!(agreement.compared > 10, "{agreement:?}");
+    // A switch that nobody told of, at the begin of a spell, is one slice less.
+    assert!(
+        agreement.apart <= agreement.switches_missed,
+        "{agreement:?}"
+    );
+    assert!(agreement.worst_ns < 100_000, "{agreement:?}");
     recorded.assert_no_counter_runs_backwards();
 }
 

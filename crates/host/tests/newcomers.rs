@@ -33,6 +33,7 @@ fn sampler() -> Sampler {
     let settings = Settings {
         root: PathBuf::from("/"),
         harden: false,
+        pauses: true,
         workload: None,
     };
     Sampler::new(&settings, &environment(&settings.root))

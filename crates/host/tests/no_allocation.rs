@@ -68,6 +68,7 @@ fn a_second_in_steady_state_allocates_nothing() {
     let settings = Settings {
         root: PathBuf::from("/"),
         harden: false,
+        pauses: true,
         workload: None,
     };
     let environment = environment(&settings.root);
@@ -186,6 +187,7 @@ fn who_is_gone_before_the_first_look_and_numbers_that_grow_cost_nothing() {
     let settings = Settings {
         root: root.path().to_owned(),
         harden: false,
+        pauses: true,
         workload: None,
     };
     let environment = environment(&settings.root);

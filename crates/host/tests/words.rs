@@ -24,6 +24,7 @@ fn sampled(pids: &[u32]) -> (BTreeMap<u32, Vec<i64>>, Vec<String>) {
     let settings = Settings {
         root: PathBuf::from("/"),
         harden: false,
+        pauses: true,
         workload: None,
     };
     let environment = environment(&settings.root);

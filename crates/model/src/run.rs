@@ -76,6 +76,9 @@ pub struct Plan {
     /// recorded.
     #[serde(default)]
     pub periods: BTreeMap<String, ReadEvery>,
+    /// Whether programs in the kernel were to be told of every event, whatever that takes.
+    #[serde(default)]
+    pub no_pauses: bool,
 }
 
 /// How often something is read.

@@ -101,6 +101,9 @@ pub(crate) struct RecordingOptions {
     /// Ask PostgreSQL itself as well: whom its sessions wait for, and its counters. A URL or 'host=.. user=..'; without a value as PGHOST and its like say. The password belongs into PGPASSWORD or ~/.pgpass.
     #[arg(long, value_name = "DSN", num_args = 0..=1, default_missing_value = "")]
     pub(crate) postgres: Option<Dsn>,
+    /// Have the programs in the kernel told of every switch, wake-up and request. Where there are so many that the load runs slower for it, they rest in between otherwise.
+    #[arg(long)]
+    pub(crate) no_pauses: bool,
     /// No live line.
     #[arg(short, long)]
     pub(crate) quiet: bool,

@@ -247,10 +247,11 @@ impl Ledger {
 
     /// Has nobody told of switches and wake-ups from now on.
     pub(crate) fn pause(&mut self) {
-        self.hooks.pause();
+        // Who ends meanwhile is told of once.
         if let Some(variables) = self.programs.maps.bss_data.as_deref_mut() {
             variables.paused_at = (boottime().as_ns() + self.ahead_ns).cast_unsigned();
         }
+        self.hooks.pause();
     }
 
     /// After a pause: brings the books up to now by what the scheduler has counted, and has the programs told of
@@ -258,7 +259,12 @@ impl Ledger {
     pub(crate) fn resume(&mut self) -> Result<(), Refusal> {
         let input = ProgramInput::default();
         self.programs.progs.resume.test_run(input)?;
-        self.hooks.resume(self.programs.object_mut())
+        self.hooks.resume(self.programs.object_mut())?;
+        let variables = self.programs.maps.bss_data.as_deref_mut();
+        let variables = variables.ok_or_else(no_variables)?;
+        variables.paused_at = 0;
+        variables.settled_at = (boottime().as_ns() + self.ahead_ns).cast_unsigned();
+        Ok(())
     }
 
     /// Switches and wake-ups so far, those that change no thread's account among them.

@@ -53,6 +53,7 @@ fn sampler() -> (Sampler, std::sync::mpsc::Sender<Command>) {
     let settings = Settings {
         root: PathBuf::from("/"),
         harden: false,
+        pauses: true,
         workload: None,
     };
     let environment = crate::environment(&settings.root);

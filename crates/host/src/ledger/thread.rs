@@ -79,15 +79,24 @@ impl Thread {
     /// A mark: what the books know of a pause but not what for is shared out by what was told since the mark
     /// before, of which the rest stands for it so many times.
     pub(super) fn mark(&mut self, row: &[i64; WIDTH], stretch: f64) {
-        if stretch > 0.0 && self.known_since_ns.is_some() {
-            let told: [i64; WIDTH] = std::array::from_fn(|it| self.read[it] - self.marked[it]);
-            let [unknown, queued] = [UNKNOWN, QUEUED.start].map(|it| row[it] - self.read[it]);
-            let waits = std::iter::once(THROTTLED).chain(QUEUED);
-            self.share_out(UNKNOWN, unknown, BLOCKED, &told);
-            self.share_out(QUEUED.start, queued, waits, &told);
-            self.base[HELD_UP] += times(told[HELD_UP], stretch);
+        if stretch > 0.0 {
+            self.share_out_pause(row);
+            let told = self.read[HELD_UP] - self.marked[HELD_UP];
+            self.base[HELD_UP] += times(told, stretch);
         }
         self.marked = *row;
+    }
+
+    /// What the books know of a pause is shared out; the row is the first since the last reading before it.
+    pub(super) fn share_out_pause(&mut self, row: &[i64; WIDTH]) {
+        if self.known_since_ns.is_none() {
+            return;
+        }
+        let told: [i64; WIDTH] = std::array::from_fn(|it| self.read[it] - self.marked[it]);
+        let [unknown, queued] = [UNKNOWN, QUEUED.start].map(|it| row[it] - self.read[it]);
+        let waits = std::iter::once(THROTTLED).chain(QUEUED);
+        self.share_out(UNKNOWN, unknown, BLOCKED, &told);
+        self.share_out(QUEUED.start, queued, waits, &told);
     }
 
     /// Moves what is in a column to those among which it belongs, as they were told of.

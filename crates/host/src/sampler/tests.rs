@@ -16,6 +16,7 @@ pub(crate) fn of_this_machine() -> (Settings, Environment) {
     let settings = Settings {
         root: PathBuf::from("/"),
         harden: false,
+        pauses: true,
         workload: None,
     };
     let environment = crate::environment(&settings.root);
@@ -83,13 +84,14 @@ fn what_it_takes_of_memory_is_told_for_itself_and_for_each_program() {
         }
     }
     let last = all.iter().rev().find_map(|harvest| match harvest {
-        Harvest::Rows(table, rows) if table.name == "recorder" => rows.iter().last(),
+        Harvest::Rows(table, rows) if table.name == "recorder" => {
+            Some((table, rows.iter().last()?))
+        }
         _ => None,
     });
-    let (_, _, values) = last.expect("it notes itself");
-    let [resident, kernel] = values[values.len() - 2..] else {
-        panic!("there are more columns");
-    };
+    let (table, (_, _, values)) = last.expect("it notes itself");
+    let [resident, kernel] = ["resident_bytes", "kernel_bytes"]
+        .map(|name| values[table.position(name).expect("it is there")]);
     assert!(resident > LEAST && resident <= cost.resident_bytes);
     assert_eq!(kernel, cost.kernel_bytes.values().sum::<i64>());
 }

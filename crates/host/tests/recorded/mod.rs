@@ -69,11 +69,18 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// Records processes as the target while something is done; `None` where the ledger cannot be had.
+    /// Records processes as the target while something is done, every event of theirs; `None` where the ledger cannot
+    /// be had.
     pub fn of(pids: &[u32], act: impl FnOnce()) -> Option<Self> {
+        Self::with_pauses(false, pids, act)
+    }
+
+    /// The same, with pauses where there are too many events or not.
+    pub fn with_pauses(pauses: bool, pids: &[u32], act: impl FnOnce()) -> Option<Self> {
         let settings = Settings {
             root: PathBuf::from("/"),
             harden: false,
+            pauses,
             workload: None,
         };
         let (tell, told) = channel();

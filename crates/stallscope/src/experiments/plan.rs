@@ -126,6 +126,7 @@ pub(super) fn meta(
             fast_period_ns: FAST_PERIOD_NS,
             typed: typed(workload),
             periods: periods(),
+            no_pauses: false,
         },
         window: Window::new(clocks.boottime, clocks.boottime),
         complete: false,

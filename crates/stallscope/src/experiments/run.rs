@@ -37,6 +37,7 @@ pub(crate) fn run(arguments: &Run) -> Result<u8> {
     let folder = plan::folder(options, &typed.name);
     let log = typed.log_into(&folder);
     let mut meta = plan::meta(("run", &arguments.workload), &named, &environment);
+    meta.plan.no_pauses = options.no_pauses;
     meta.workload = Some(typed.description());
     let screen = Screen::new();
     let live = Live::new(screen.clone(), options.quiet, &typed.load.rate_unit);

@@ -83,6 +83,7 @@ impl Session {
         let settings = Settings {
             root: environment.root.clone(),
             harden: true,
+            pauses: !meta.plan.no_pauses,
             workload: workload.map(|workload| {
                 Entity::new(model::EntityKind::Workload, &workload.name, "workload")
             }),

@@ -70,6 +70,15 @@ impl Recorded {
             .sum()
     }
 
+    /// How long nobody was told of requests.
+    fn paused_s(&self) -> f64 {
+        let mut machines = self.timeline.entities.of_kind(EntityKind::Machine);
+        let machine = machines.next().expect("there is one");
+        let paused = self.timeline.series("recorder", machine.id, "paused_ns");
+        let ns = paused.and_then(|it| it.growth(self.timeline.window));
+        ns.expect("it is told") / 1e9
+    }
+
     /// Transactions by pgbench's closing report.
     fn transactions(&self) -> f64 {
         const LABEL: &str = "number of transactions actually processed: ";
@@ -96,7 +105,8 @@ impl Recorded {
     }
 }
 
-/// Records a load from before it begins until after it has ended; `None` where programs are not allowed.
+/// Records a load from before it begins until after it has ended, each request of it; `None` where programs are not
+/// allowed.
 fn record(postgres: &Postgres, way: Way, load: &str) -> Option<Recorded> {
     record_beside(postgres, way, load, |_| ())
 }
@@ -108,12 +118,21 @@ fn record_beside<T>(
     load: &str,
     others: impl FnOnce(&Place) -> T,
 ) -> Option<Recorded> {
+    record_with(&["--no-pauses"], postgres, way, load, others)
+}
+
+fn record_with<T>(
+    options: &[&str],
+    postgres: &Postgres,
+    way: Way,
+    load: &str,
+    others: impl FnOnce(&Place) -> T,
+) -> Option<Recorded> {
     let place = Place::new();
     let target = format!("port:{}", postgres.port());
     let script = format!("sleep 0.7; echo yes > begun; {load}; sleep 0.3");
-    let words = [
-        "run", "-q", "--json", JSON, "--target", &target, "--", "sh", "-c", &script,
-    ];
+    let own = ["run", "-q", "--json", JSON, "--target", &target];
+    let words = [&own, options, &["--", "sh", "-c", &script]].concat();
     let mut command = postgres.stallscope(&place, &words);
     if way == Way::Tcp {
         command.env("PGHOST", "127.0.0.1");
@@ -184,6 +203,38 @@ fn requests_are_pgbenchs_statements_and_their_times_those_of_its_own_clock() {
         });
         assert!(agree, "{way:?} {protocol}: {said:#?}");
     }
+}
+
+/// A saturated load, of which is told in spells: what those stand for.
+#[test]
+fn with_pauses_requests_and_their_times_are_estimates_of_pgbenchs() {
+    let Some((postgres, _alone)) = running() else {
+        return;
+    };
+    let mut said = Vec::new();
+    let agree = (0..TRIES).any(|_| {
+        let load = "pgbench -n -l --log-prefix=each -c 8 -j 2 -T 8 -S bench";
+        let Some(recorded) = record_with(&[], postgres, Way::Unix, load, |_| ()) else {
+            return true;
+        };
+        let done = recorded.transactions();
+        let log = recorded.logged();
+        let own_mean = log.iter().sum::<f64>() / log.len() as f64;
+        let (served, calls) = (recorded.served(), recorded.calls());
+        let paused = recorded.paused_s();
+        let mean = calls.mean_ns().expect("some were timed");
+        said.push(format!(
+            "{:.0} and {:.0} of {done}, {mean:.0} ns of {own_mean:.0}, {paused:.1} s paused",
+            served.requests, calls.requests
+        ));
+        let near = |requests: f64| (requests - done).abs() < 0.1 * done;
+        near(served.requests)
+            && near(calls.requests)
+            && (mean - own_mean).abs() < 0.25 * own_mean
+            && paused > 3.0
+    });
+    println!("{said:?}");
+    assert!(agree, "{said:#?}");
 }
 
 /// Mean and p99 in us. The generator's side is pgbench's own within 25 us and 2 %, and the server's is
