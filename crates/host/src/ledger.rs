@@ -6,6 +6,7 @@
 mod carried;
 mod departed;
 mod kept;
+mod others;
 mod thread;
 
 use std::collections::HashMap;
@@ -21,17 +22,18 @@ use crate::bpf::ledger::{Assigned, Ledger};
 use crate::bpf::{Refusal, may_tell_of_processes};
 use crate::cgroups::Cgroups;
 use crate::gaps::Gaps;
-use crate::intake::{Intake, LastSeen};
+use crate::intake::Intake;
 use crate::processes::Processes;
 use crate::registry::Registry;
 use crate::sets::Sets;
-use crate::spells::{Times, Turn, times};
+use crate::spells::{Times, Turn};
 use crate::wait_events::WaitEvents;
 use crate::wakeups::{Around, Wakeups};
 use crate::words::{Told, WordPlace, Words};
 
 use departed::Departed;
 use kept::Kept;
+use others::Process;
 use thread::{APART, KEPT, Thread, account_row, row};
 
 /// The last that a process's threads had comes up to so many readings after nobody lists it any more.
@@ -44,16 +46,6 @@ const MOST_LAST_ROUNDS: u64 = 600;
 
 /// What the programs were told of a process: which it is, its part, where it has its word, and its sets.
 type Part = (EntityId, Role, Option<WordPlace>, Within);
-
-/// One process of the others.
-struct Process {
-    last: LastSeen,
-    /// On a CPU, and what it held up: of its threads so far, at this reading; and what of it stands for pauses.
-    sums: [i64; 2],
-    told: [i64; 2],
-    beyond: [i64; 2],
-    round: u64,
-}
 
 /// The ledger of everything.
 pub(crate) struct Books {
@@ -511,28 +503,5 @@ impl Books {
         agreement.drops = lost.drops;
         agreement.switches_missed = lost.switches;
         agreement
-    }
-}
-
-impl Process {
-    fn new(entity: EntityId) -> Self {
-        Self {
-            last: LastSeen::new(entity, PROCESS_LEDGER.columns.len()),
-            sums: [0; 2],
-            told: [0; 2],
-            beyond: [0; 2],
-            round: 0,
-        }
-    }
-
-    /// A reading of its sums, which grew in a part of the time: that stands for all of it.
-    fn take(&mut self, now: Timestamp, factor: f64, intake: &mut Intake) {
-        for column in 0..self.sums.len() {
-            let told =
-                self.sums[column] - std::mem::replace(&mut self.told[column], self.sums[column]);
-            self.beyond[column] += times(told, factor) - told;
-            self.sums[column] += self.beyond[column];
-        }
-        self.last.take(now, &self.sums, intake);
     }
 }
