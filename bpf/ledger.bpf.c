@@ -5,7 +5,8 @@
  * Hooks: sched_switch, sched_waking, sched_wakeup, sched_wakeup_new, sched_migrate_task,
  * sched_process_fork, sched_process_exec, sched_process_exit, task_rename; for the sets, where the kernel
  * has them, mm_vmscan_direct_reclaim_begin and _end, mm_vmscan_memcg_reclaim_begin and _end. User space
- * runs `read` and `find_pools` as often as it likes.
+ * runs `read` and `find_pools` as often as it likes, and takes the first five off their hooks for a while where
+ * events are too many; before they come back it runs `resume`.
  * Times are the scheduler's own (rq->clock), which it has just read whenever it tells us of an event:
  * one time for all that an event changes, at no cost, and the clock that run_delay and
  * sum_exec_runtime are counted with.
@@ -125,7 +126,6 @@ static __always_inline void wake(struct task_struct *task)
 	if (thread->state == LEDGER_UNSEEN && thread->found.at) {
 		word = thread->found.word;
 		from = thread->found.at;
-		thread->stands_for = 1;
 	}
 	close(thread, queue, rq->cpu, now - waited, 0);
 	if (was_blocked)
@@ -150,9 +150,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	if (!thread || thread->state != LEDGER_BLOCKED)
 		return 0;
 	thread->waking.by = WAKEUP_BY_UNKNOWN;
-	thread->stands_for = draw(&thread->lot, task->pid,
-				  elapsed(thread->since, rq_of(bpf_get_current_task_btf())->clock));
-	if (thread->stands_for && is_for_somebody(thread->class))
+	if (is_for_somebody(thread->class))
 		note_waker(thread);
 	return 0;
 }

@@ -131,14 +131,12 @@ struct ledger_said {
 };
 _Static_assert(sizeof(struct ledger_said) == 16, "as the reader has it");
 
-/* How often they have done so to the end, and how long, those who still do included; and how many of those
- * waits were looked at (lib/lot.bpf.h): each stands for others too. */
+/* How often they have done so to the end, and how long, those who still do included. */
 struct ledger_said_sum {
 	__u64 waits;
-	__u64 looked;
 	__u64 ns;
 };
-_Static_assert(sizeof(struct ledger_said_sum) == 24, "as the reader has it");
+_Static_assert(sizeof(struct ledger_said_sum) == 16, "as the reader has it");
 
 /* How a thread stands in the books. */
 enum ledger_state {

@@ -10,7 +10,8 @@
  * Hooks: sk_data_ready, sock_recv_length, sock_send_length, inet_sock_set_state; sched_process_fork,
  * sched_process_exit for who has a part in this.
  * Cost: `make bench` (probes) tells. The clock is the dearest part of it: where requests are many, only as
- * many are timed as user space asks for, drawn by lot, and all are counted.
+ * many are timed as user space asks for, drawn by lot, and all are counted. Where they are too many for that,
+ * user space takes the first three off their hooks in between: `spell` counts how often they have come back.
  * Kernel: 6.3 (the hooks of sockets).
  * Memory: 98 KB for the accounts, some 200 bytes for each connection of target and generator and some
  * 80 for each of their processes, at most 16,384.

@@ -59,13 +59,11 @@ _Static_assert(sizeof(struct wakeup_pair) == 24, "as the reader has it");
  * and ready for one. What is left was before. */
 struct wakeup_sum {
 	__u64 waits;
-	/* How many of them were looked at (lib/lot.bpf.h): each stands for others too. */
-	__u64 looked;
 	__u64 ns;
 	__u64 blocked_ns;
 	__u64 on_cpu_ns;
 	__u64 ready_ns;
 };
-_Static_assert(sizeof(struct wakeup_sum) == 48, "as the reader has it");
+_Static_assert(sizeof(struct wakeup_sum) == 40, "as the reader has it");
 
 #endif

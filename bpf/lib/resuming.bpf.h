@@ -144,7 +144,6 @@ static __always_inline void go_on_with(struct task_struct *task, struct thread *
 	thread->waking.by = 0;
 	thread->last.until = 0;
 	thread->word = thread->word_ns = 0;
-	thread->stands_for = 1;
 	if (sight->runs) {
 		thread->state = LEDGER_RUNNING;
 		thread->waited_ns = waited_on(queue);

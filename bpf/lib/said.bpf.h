@@ -23,7 +23,7 @@ struct {
 /* Waits, or parts of them, that there was no room to count. */
 __u64 said_drops;
 
-/* So many more waits of which one was looked at, where they are over, and so long. */
+/* So many more waits, where they are over, and so long. */
 static __always_inline void add_said(struct task_struct *task, struct thread *thread, __u32 word,
 				     __u64 waits, __u64 ns)
 {
@@ -40,23 +40,19 @@ static __always_inline void add_said(struct task_struct *task, struct thread *th
 		__sync_fetch_and_add(&said_drops, 1);
 		return;
 	}
-	if (waits) {
+	if (waits)
 		__sync_fetch_and_add(&sum->waits, waits);
-		__sync_fetch_and_add(&sum->looked, 1);
-	}
 	__sync_fetch_and_add(&sum->ns, ns);
 }
 
-/* A wait with a word ends that lasted so long. What readings have counted of it is certain; the rest is drawn
- * with it. */
+/* A wait with a word ends that lasted so long. */
 static __always_inline void end_said(struct task_struct *task, struct thread *thread, __u32 word,
 				     __u64 passed)
 {
 	__u64 counted = __sync_lock_test_and_set(&thread->word_ns, ALL_COUNTED);
-	__u64 stands_for = thread->stands_for;
 
-	if (counted != ALL_COUNTED && stands_for)
-		add_said(task, thread, word, stands_for, stands_for * elapsed(counted, passed));
+	if (counted != ALL_COUNTED)
+		add_said(task, thread, word, 1, elapsed(counted, passed));
 }
 
 /* One goes on for so long; from a reading, which may be late. */

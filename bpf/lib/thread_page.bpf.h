@@ -104,9 +104,6 @@ struct thread {
 	__u64 pool;
 	struct last_wait last;
 	struct waking waking;
-	/* For how many waits the one that ends counts, and the lot's state (lib/lot.bpf.h). */
-	__u32 stands_for;
-	__u32 lot;
 	/* Its word as it blocked, and how much of this wait has been counted for that (lib/said.bpf.h). */
 	__u32 word;
 	__u64 word_ns;

@@ -9,7 +9,6 @@
 #ifndef STALLSCOPE_WAKEUP_BPF_H
 #define STALLSCOPE_WAKEUP_BPF_H
 
-#include "lot.bpf.h"
 #include "thread_page.bpf.h"
 #include "../wakeup.h"
 
@@ -225,7 +224,6 @@ static __always_inline void count_wakeup(struct task_struct *task, struct thread
 {
 	struct waking *waking = &thread->waking;
 	struct wakeup_sum sum = { .ns = elapsed(from, now) }, none = {}, *all;
-	__u64 stands_for = thread->stands_for;
 	struct wakeup_pair pair = {};
 
 	look_back(waking, from, now, &sum);
@@ -250,15 +248,14 @@ static __always_inline void count_wakeup(struct task_struct *task, struct thread
 		__sync_fetch_and_add(&wakeup_drops, 1);
 		return;
 	}
-	__sync_fetch_and_add(&all->waits, stands_for);
-	__sync_fetch_and_add(&all->looked, 1);
-	__sync_fetch_and_add(&all->ns, stands_for * sum.ns);
+	__sync_fetch_and_add(&all->waits, 1);
+	__sync_fetch_and_add(&all->ns, sum.ns);
 	if (sum.blocked_ns)
-		__sync_fetch_and_add(&all->blocked_ns, stands_for * sum.blocked_ns);
+		__sync_fetch_and_add(&all->blocked_ns, sum.blocked_ns);
 	if (sum.on_cpu_ns)
-		__sync_fetch_and_add(&all->on_cpu_ns, stands_for * sum.on_cpu_ns);
+		__sync_fetch_and_add(&all->on_cpu_ns, sum.on_cpu_ns);
 	if (sum.ready_ns)
-		__sync_fetch_and_add(&all->ready_ns, stands_for * sum.ready_ns);
+		__sync_fetch_and_add(&all->ready_ns, sum.ready_ns);
 }
 
 #endif

@@ -2,7 +2,6 @@
 
 use model::{EntityKind, Role, Timeline, Window};
 use sensors::RECORDER;
-use sensors::wakeup::WAKEUP;
 
 use crate::request_times::RequestTimes;
 use crate::words::{integer, percent};
@@ -13,24 +12,6 @@ const WORTH_SAYING: f64 = 0.01;
 /// What was not looked at, and what stands for it.
 pub(crate) fn left_out(timeline: &Timeline, window: Window) -> Vec<String> {
     let mut all: Vec<_> = pauses(timeline, window).into_iter().collect();
-    let wakers = timeline.entities.of_kind(EntityKind::Waker);
-    let (mut waits, mut looked) = (0.0, 0.0);
-    for waker in wakers {
-        let grown = |column| {
-            timeline
-                .series(&WAKEUP.name, waker.id, column)?
-                .growth(window)
-        };
-        // Before there was a lot, each was looked at.
-        let own = grown("waits").unwrap_or(0.0);
-        waits += own;
-        looked += grown("looked").unwrap_or(own);
-    }
-    if let Some((left, of)) = part(looked, waits) {
-        all.push(format!(
-            "who ended {left} of {of} waits: others stand for them, drawn by lot from those under 1 ms"
-        ));
-    }
     let times = RequestTimes::over(timeline, "requests", Role::Target, window);
     if let Some((left, of)) = times.and_then(|it| part(it.timed, it.requests)) {
         all.push(format!(

@@ -7,6 +7,7 @@ mod carried;
 mod departed;
 mod kept;
 mod others;
+mod slices;
 mod thread;
 
 use std::collections::HashMap;
@@ -34,6 +35,7 @@ use crate::words::{Told, WordPlace, Words};
 use departed::Departed;
 use kept::Kept;
 use others::Process;
+use slices::Slices;
 use thread::{APART, KEPT, Thread, account_row, row};
 
 /// The last that a process's threads had comes up to so many readings after nobody lists it any more.
@@ -63,13 +65,7 @@ pub(crate) struct Books {
     agreement: Agreement,
     wakeups: Wakeups,
     events: WaitEvents,
-    /// Slices of threads of target and generator so far: told, and in pauses, where the scheduler counts them; and
-    /// as they were at the last mark.
-    slices: [i64; 2],
-    marked: [i64; 2],
-    /// How many times what was told between the last two marks happened in the pause at the last, by slices: a load
-    /// that is slower for being told of is told of too little.
-    repeats: Option<f64>,
+    slices: Slices,
     /// Whether others are to be read at the next reading, and for how much what was told since the last stands:
     /// times, and counts.
     wants_rest: bool,
@@ -94,9 +90,7 @@ impl Books {
             agreement: Agreement::default(),
             wakeups: Wakeups::new(),
             events: WaitEvents::new(),
-            slices: [0; 2],
-            marked: [0; 2],
-            repeats: None,
+            slices: Slices::default(),
             wants_rest: false,
             times: Default::default(),
         })
@@ -186,12 +180,12 @@ impl Books {
 
     /// What the programs told of so far: events, and slices of target and generator.
     pub(crate) fn told(&self) -> (u64, u64) {
-        (self.programs.events(), self.slices[0].cast_unsigned())
+        (self.programs.events(), self.slices.told().cast_unsigned())
     }
 
     /// How many times what was told between the last two marks happened in the pause at the last.
     pub(crate) fn repeats(&self) -> Option<f64> {
-        self.repeats
+        self.slices.repeats()
     }
 
     /// Has nobody told of switches and wake-ups.
@@ -263,31 +257,24 @@ impl Books {
         self.sets.sample(&self.programs, now, turn.stretch());
         self.take_threads(turn, processes);
         if turn.stretch().is_some() {
-            self.mark_slices();
+            self.slices.mark();
         }
         self.take_ended(now, turn, processes, (gaps, registry));
         if rest {
             self.wants_rest = false;
-            let [told, paused] = self.slices;
             let [time, count] = &mut self.times;
             let factors = [
                 time.since(now.as_ns(), told_ns),
-                count.since(told + paused, told),
+                count.since(self.slices.all(), self.slices.told()),
             ];
             self.take_others(now, factors[0]);
             self.note_wakeups(now, factors, processes, (gaps, registry));
         }
     }
 
-    fn mark_slices(&mut self) {
-        let [told, paused] = std::array::from_fn(|it| self.slices[it] - self.marked[it]);
-        self.marked = self.slices;
-        self.repeats = (told > 0).then(|| paused as f64 / told as f64);
-    }
-
     fn take_threads(&mut self, turn: Turn, processes: &Processes) {
         let stretch = turn.stretch();
-        let place = usize::from(turn.follows_pause());
+        let in_pause = turn.follows_pause();
         let Self {
             programs,
             threads,
@@ -322,7 +309,7 @@ impl Books {
                 if !is_own {
                     thread.follow(&record.account, &row);
                 }
-                slices[place] += thread.slices_since(&row);
+                slices.add(in_pause, thread.slices_since(&row));
                 if let Some(stretch) = stretch {
                     thread.mark(&row, stretch);
                     let beyond_ns = thread.beyond(KEPT);
@@ -331,7 +318,7 @@ impl Books {
                 thread.take(until, row, intake);
                 kept.take(thread.last.entity(), (since, until), &record.account);
                 // How long who runs has run is reckoned at the end of a pause.
-                if !turn.follows_pause() {
+                if !in_pause {
                     thread.compare(&record, until, agreement);
                 }
             }
@@ -357,7 +344,6 @@ impl Books {
             intakes: [intake, _],
             ..
         } = self;
-        let slices = &mut slices[usize::from(in_pause)];
         let (mut unplaced, ahead_ns) = (0, programs.ahead_ns());
         let time = |ns: u64| Timestamp::from_ns(ns.cast_signed() - ahead_ns);
         let lost = programs.ended(|ended| {
@@ -369,7 +355,7 @@ impl Books {
                 // Of how the accounts agree nothing new is known.
                 row[APART..].copy_from_slice(&thread.last.values()[APART..]);
                 let until = time(ended.until_ns);
-                *slices += thread.slices_since(&row);
+                slices.add(in_pause, thread.slices_since(&row));
                 if in_pause {
                     thread.share_out_pause(&row);
                 }
@@ -378,7 +364,7 @@ impl Books {
                 thread.ended = true;
                 return;
             }
-            *slices += ended.account.slices.cast_signed();
+            slices.add(in_pause, ended.account.slices.cast_signed());
             let of = [ended.tgid, ended.parent_tgid];
             match departed.take(of, (since, &row), processes, (registry, intake)) {
                 Some(threads) => kept.add(threads, (since, now), &ended.account),

@@ -13,7 +13,7 @@ use crate::spells::times;
 use crate::wakeups::{Around, Wakeups};
 
 /// Columns of the table.
-const WIDTH: usize = 4;
+const WIDTH: usize = 3;
 
 /// What was counted of one word of a pool.
 struct Counted {
@@ -110,7 +110,6 @@ impl WaitEvents {
         };
         counted.row[0] += said.ns.cast_signed();
         counted.row[1] += said.waits.cast_signed();
-        counted.row[2] += said.looked.cast_signed();
     }
 
     fn let_go(&mut self, around: &mut Around<'_>) {
@@ -143,7 +142,7 @@ impl Counted {
         let entity = around.registry.add(entity, Some(pool), around.now);
         Some(Self {
             last: LastSeen::new(entity, WIDTH),
-            row: [0, 0, 0, word.into()],
+            row: [0, 0, word.into()],
             told: [0; 2],
             beyond: [0; 2],
         })

@@ -16,14 +16,8 @@ use crate::spells::times;
 /// Places of the columns behind the classes.
 const WAIT: usize = CLASSES.len();
 const WAITS: usize = WAIT + 1;
-const LOOKED: usize = WAITS + 1;
 const ON_CPU: usize = 0;
 const READY: usize = 1;
-
-/// Looking at who ended waits may take this part of the CPUs, at some so many ns each (`make bench`, probes);
-/// where waits are so many that it would take more, only as many are looked at, drawn by lot.
-const LOOKING_SHARE: f64 = 0.001;
-const LOOK_NS: f64 = 200.0;
 
 /// Who ended waits, as the programs say it (enum wakeup_by).
 mod by {
@@ -87,16 +81,11 @@ pub(crate) struct Wakeups {
     members: HashMap<u32, Member>,
     /// For how many there was no room so far.
     drops: u64,
-    /// When they were read last.
-    before: Option<Timestamp>,
-    /// Waits that may be looked at in a second.
-    most_looked: f64,
     pub(crate) intakes: [Intake; 2],
 }
 
 impl Wakeups {
     pub(crate) fn new() -> Self {
-        let cpus = std::thread::available_parallelism().map_or(1, usize::from) as f64;
         Self {
             room: Room::new(),
             numbers: HashMap::new(),
@@ -105,8 +94,6 @@ impl Wakeups {
             counted: HashMap::new(),
             members: HashMap::new(),
             drops: 0,
-            before: None,
-            most_looked: cpus * LOOKING_SHARE * 1e9 / LOOK_NS,
             intakes: [Intake::new(&WAKEUP), Intake::new(&THREAD_POOL)],
         }
     }
@@ -205,15 +192,12 @@ impl Wakeups {
                 gaps.say(&WAKEUP.name, "", reason);
             }
         }
-        let mut waits = 0;
         for place in 0.. {
             let Some((pair, sum)) = self.room.get(place) else {
                 break;
             };
-            waits += sum.waits;
             self.add(&pair, &sum, around);
         }
-        self.draw(waits, around);
         let [intake, _] = &mut self.intakes;
         for counted in self.counted.values_mut() {
             if std::mem::take(&mut counted.changed) {
@@ -221,16 +205,6 @@ impl Wakeups {
             } else {
                 counted.last.unchanged(around.now);
             }
-        }
-    }
-
-    /// How many of the waits to come are looked at, by how many there were lately.
-    fn draw(&mut self, waits: u64, around: &mut Around<'_>) {
-        let before = self.before.replace(around.now);
-        let seconds = before.map_or(0.0, |before| around.now.ns_since(before) as f64 / 1e9);
-        if seconds > 0.0 {
-            let one_in = waits as f64 / seconds / self.most_looked;
-            around.programs.look_at_one_in(one_in.ceil() as u32);
         }
     }
 
@@ -259,7 +233,6 @@ impl Wakeups {
         let Some(counted) = self.counted.get_mut(&between) else {
             return;
         };
-        counted.sums[LOOKED] += sum.looked.cast_signed();
         let [time, count] = around.factors;
         counted.sums[WAITS] += times(sum.waits.cast_signed(), count);
         let mut add = |column: usize, more: u64| {
@@ -292,7 +265,7 @@ impl Wakeups {
         let entity = Entity::new(EntityKind::Waker, name, path);
         let entity = around.registry.add(entity, Some(between.woken), around.now);
         let mut sums = [0; WIDTH];
-        sums[LOOKED + 1..].copy_from_slice(&[
+        sums[WAITS + 1..].copy_from_slice(&[
             between.class as i64,
             between.by.into(),
             between.waker.map_or(MISSING, |it| it.0.into()),

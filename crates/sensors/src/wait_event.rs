@@ -31,12 +31,6 @@ static COLUMNS: &[Column] = &[
         "How often, of waits that are over.",
         WORD,
     ),
-    Column::counter(
-        "looked",
-        Unit::Count,
-        "How many of them were looked at: where short ones are many, some are drawn by lot, and each counts for those that were not.",
-        WORD,
-    ),
     Column::gauge(
         "wait_event",
         Unit::Code,

@@ -65,12 +65,6 @@ static COLUMNS: &[Column] = &[
         WAKING,
     ),
     Column::counter("waits", Unit::Count, "How many those were.", WAKING),
-    Column::counter(
-        "looked",
-        Unit::Count,
-        "How many of them were looked at: where short ones are many, some are drawn by lot, and each counts for those that were not.",
-        WAKING,
-    ),
     Column::gauge(
         "class",
         Unit::Count,
@@ -111,7 +105,7 @@ pub const CLASSES: [LedgerClass; 16] = [
     LedgerClass::Unknown,
 ];
 /// All columns.
-pub const WIDTH: usize = 22;
+pub const WIDTH: usize = 21;
 /// How often it is read.
 pub const PERIOD: Duration = Duration::from_secs(1);
 

@@ -371,7 +371,7 @@ fn saying(mut run: Drawn, waits: &[(u32, i64)]) -> Drawn {
         run.timeline.entities.apply(EntityEvent { time, record });
         let data = run.timeline.table_mut(&sensors::wait_event::WAIT_EVENT);
         for second in (0..=window.len_ns() / TENTH_NS / 10).filter(|_| number > 0) {
-            let row = [second * tenths * TENTH_NS, second, second, i64::from(*word)];
+            let row = [second * tenths * TENTH_NS, second, i64::from(*word)];
             data.push(window.start + second * 10 * TENTH_NS, id, &row);
         }
     }

@@ -22,7 +22,6 @@ pub(crate) struct Said {
     pub(crate) pool: u64,
     pub(crate) word: u32,
     pub(crate) waits: u64,
-    pub(crate) looked: u64,
     pub(crate) ns: u64,
 }
 
@@ -48,7 +47,6 @@ impl Ledger {
                 pool: key.pool,
                 word: key.word,
                 waits: sum.waits,
-                looked: sum.looked,
                 ns: sum.ns,
             }));
             if next.is_none() {

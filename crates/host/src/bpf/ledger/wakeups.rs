@@ -73,13 +73,6 @@ impl Ledger {
         Ok(drops)
     }
 
-    /// Has one in so many short waits looked at from now on.
-    pub(crate) fn look_at_one_in(&mut self, waits: u32) {
-        if let Some(variables) = self.programs.maps.bss_data.as_deref_mut() {
-            variables.one_in = waits;
-        }
-    }
-
     fn forget_pairs(&self, pairs: &[Pair]) -> Result<(), Refusal> {
         if pairs.is_empty() {
             return Ok(());
