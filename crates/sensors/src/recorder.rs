@@ -85,7 +85,7 @@ static RECORDER_COLUMNS: &[Column] = &[
         "paused_ns",
         Unit::Nanoseconds,
         "Time so far in which switches, wake-ups and requests were not told of: there were so many that the load \
-         would have run slower for it. Of pauses that have ended.",
+         would have run slower for it.",
         "the sampler",
     ),
 ];

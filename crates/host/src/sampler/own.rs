@@ -23,7 +23,7 @@ impl Sampler {
             self.budget.rest as i64,
             self.memory.0,
             self.memory.1,
-            self.spells.paused_ns(),
+            self.spells.paused_ns(now),
         ];
         self.recorder.1.take(now, &values, &mut self.recorder.0);
         self.cost.cpu_ns = cpu_ns;
