@@ -274,9 +274,9 @@ static __always_inline struct thread *heir_of(struct task_struct *task)
 	return first && !first->bequeathed ? first : page_of(task->real_parent);
 }
 
-/* A thread ends. Of target and generator it is told (ended.bpf.h), in a pause here. Of the others, what it had goes to its
- * process, and a process's to its parent, as CPU time does (times(2)). Otherwise those that live shorter
- * than a reading would have held up nobody. */
+/* A thread ends. Of target and generator it is told (ended.bpf.h), in a pause here. Of the others, what it had
+ * goes to its process, and a process's to its parent, as CPU time does (times(2)). Otherwise those that live
+ * shorter than a reading would have held up nobody. */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *task)
 {

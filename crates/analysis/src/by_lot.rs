@@ -29,7 +29,7 @@ fn pauses(timeline: &Timeline, window: Window) -> Option<String> {
     (part > WORTH_SAYING).then(|| {
         format!(
             "what threads were blocked in, who woke them and requests, in {} of the time: to tell of all of it \
-             would slow the load down, so spells of 0.1 s stand for the pauses between them (what threads ran and \
+             would slow the load down, so short spells stand for the pauses between them (what threads ran and \
              waited for a CPU is known throughout)",
             percent(part)
         )

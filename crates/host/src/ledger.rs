@@ -193,7 +193,7 @@ impl Books {
         self.programs.pause();
     }
 
-    /// After a pause: brings the books up to now and, if there is more to come, has the programs told again.
+    /// After a pause: brings the books up to now and has the programs told again.
     pub(crate) fn resume(&mut self, processes: &Processes, words: &mut Words, gaps: &mut Gaps) {
         for (pid, _, role, word) in processes.parts() {
             let known = self.parts.get(&pid);
@@ -217,7 +217,7 @@ impl Books {
     }
 
     /// Reads the threads of target and generator; `rest` the other processes too, which the next reading does
-    /// can tell of them. `told_ns` is how long the programs were at their hooks so far.
+    /// that can tell of them. `told_ns` is how long the programs were at their hooks so far.
     pub(crate) fn sample(
         &mut self,
         now: Timestamp,
