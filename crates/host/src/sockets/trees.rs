@@ -27,7 +27,8 @@ pub fn tree_of(proc: &Path, root: u32) -> Vec<u32> {
 
 /// The highest process above `pid` that runs the same program: the postmaster of a backend, the
 /// master of a worker. The program is told by its file, and by its name where the file may not be seen.
-pub fn program_root(proc: &Path, pid: u32) -> u32 {
+/// `None` where one of them ends meanwhile: what is above it cannot be told.
+pub fn program_root(proc: &Path, pid: u32) -> Option<u32> {
     let mut root = pid;
     while let Some(parent) = processes::read(proc, root).map(|process| process.parent) {
         if parent <= 1 || parent == root || !same_program(proc, root, parent) {
@@ -35,7 +36,7 @@ pub fn program_root(proc: &Path, pid: u32) -> u32 {
         }
         root = parent;
     }
-    root
+    processes::read(proc, root).map(|_| root)
 }
 
 fn same_program(proc: &Path, one: u32, other: u32) -> bool {
@@ -59,9 +60,10 @@ mod tests {
             .expect("sleep starts");
         let proc = Path::new("/proc");
         assert!(tree_of(proc, std::process::id()).contains(&child.id()));
-        assert_eq!(program_root(proc, child.id()), child.id());
+        assert_eq!(program_root(proc, child.id()), Some(child.id()));
         child.kill().expect("it was running");
         child.wait().expect("it has ended");
+        assert_eq!(program_root(proc, child.id()), None);
         assert_eq!(tree_of(proc, u32::MAX), Vec::<u32>::new());
     }
 }

@@ -214,6 +214,10 @@ impl Running {
 
     /// Servers were found, or more of their processes.
     fn found(&mut self, found: Found) {
+        // Who has ended since is followed by others.
+        let Some(name) = self.session.name_of(&found.roots) else {
+            return;
+        };
         let named = self.cast.named;
         let first = self.cast.first_found.is_none();
         self.cast.first_found.get_or_insert_with(Instant::now);
@@ -245,7 +249,6 @@ impl Running {
                 }
             }
             _ => {
-                let name = self.session.name_of(&found.roots).unwrap_or_default();
                 let server = Target {
                     unit: self.cast.unit.to_owned(),
                     connections: found.connections,

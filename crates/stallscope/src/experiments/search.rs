@@ -130,13 +130,15 @@ impl Search {
             .chain([std::process::id()])
             .collect();
         let servers = servers_of(proc, &connections, &exclude);
+        // Who serves a connection each may have ended since.
+        let there = servers.served.iter().filter_map(|served| {
+            let root = program_root(proc, served.pid)?;
+            Some((served.pid, root))
+        });
+        let (serving, roots) = there.unzip();
         let mut found = Found {
-            serving: servers.served.iter().map(|served| served.pid).collect(),
-            roots: servers
-                .served
-                .iter()
-                .map(|served| program_root(proc, served.pid))
-                .collect(),
+            serving,
+            roots,
             found_by: endpoints(servers.served.iter().map(|served| served.endpoint.as_str())),
             connections: servers
                 .served

@@ -83,7 +83,7 @@ struct Backend {
     pid: u32,
     started: Timestamp,
     /// The server's first process, above it.
-    root: u32,
+    root: Option<u32>,
     sessions_limit: Option<i64>,
 }
 
@@ -330,7 +330,7 @@ impl Database {
     fn local_root(&self, time: Timestamp, backend: Backend) -> Option<EntityId> {
         let own = self.processes.at(backend.pid, time)?;
         let apart = own.started.ns_since(backend.started).abs();
-        let root = self.processes.at(backend.root, time)?;
+        let root = self.processes.at(backend.root?, time)?;
         (apart <= START_TOLERANCE_NS).then_some(root.entity)
     }
 
