@@ -5,8 +5,8 @@
  * Hooks: sched_switch, sched_waking, sched_wakeup, sched_wakeup_new, sched_migrate_task,
  * sched_process_fork, sched_process_exec, sched_process_exit, task_rename; for the sets, where the kernel
  * has them, mm_vmscan_direct_reclaim_begin and _end, mm_vmscan_memcg_reclaim_begin and _end. User space
- * runs `read` and `find_pools` as often as it likes, and takes the first five off their hooks for a while where
- * events are too many; before they come back it runs `resume`.
+ * runs `read` and `find_pools` as often as it likes. Where events are too many it makes pauses: from `paused_at`
+ * on nothing is counted, and the first five may leave their hooks, until it runs `resume`.
  * Times are the scheduler's own (rq->clock), which it has just read whenever it tells us of an event:
  * one time for all that an event changes, at no cost, and the clock that run_delay and
  * sum_exec_runtime are counted with.
@@ -51,7 +51,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	__u32 blocked_in = !prev->pid || preempt || !prev->__state ? 0 : prev_state;
 	struct whereabouts where = {};
 
-	if (!queue)
+	if (!queue || paused_at)
 		return 0;
 	/* It takes long: whoever reads meanwhile would wait for the end of the change. */
 	if (is_kept(prev, blocked_in))
@@ -78,13 +78,16 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 /* A thread can be run: if it is blocked. Who is woken before it has left its CPU goes on running. */
 static __always_inline void wake(struct task_struct *task)
 {
-	struct thread *thread = thread_of(task, run_queue_of(bpf_get_smp_processor_id()));
 	struct run_queue *queue;
+	struct thread *thread;
 	struct rq *rq;
 	__u64 now, waited = 0, from;
 	bool was_blocked;
 	__u32 word;
 
+	if (paused_at)
+		return;
+	thread = thread_of(task, run_queue_of(bpf_get_smp_processor_id()));
 	if (!thread)
 		return;
 	if (thread->part == LEDGER_REST) {
@@ -147,7 +150,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 {
 	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
 
-	if (!thread || thread->state != LEDGER_BLOCKED)
+	if (!thread || thread->state != LEDGER_BLOCKED || paused_at)
 		return 0;
 	thread->waking.by = WAKEUP_BY_UNKNOWN;
 	if (is_for_somebody(thread->class))
@@ -201,7 +204,7 @@ int BPF_PROG(on_migrate, struct task_struct *task, int to)
 	struct run_queue *old, *new, copy;
 	__u64 now;
 
-	if (!thread)
+	if (!thread || paused_at)
 		return 0;
 	if (thread->member.share)
 		move_counted(thread, task, to);
@@ -362,22 +365,23 @@ int find_pools(void *ctx)
 	return 0;
 }
 
-/* The books go on; it is called before switches and wake-ups are told of again. */
+/* The pause ends: the books go on. */
 SEC("syscall")
 int resume(void *ctx)
 {
-	__u64 now = bpf_ktime_get_boot_ns() + clock_ahead_ns;
 	struct bpf_iter_task it;
 	struct task_struct *task;
 
-	settled_at = ~0ULL;
-	clear_places(now);
+	clear_places(bpf_ktime_get_boot_ns() + clock_ahead_ns);
 	bpf_rcu_read_lock();
 	bpf_iter_task_new(&it, NULL, ALL_THREADS);
 	while ((task = bpf_iter_task_next(&it)))
-		go_on(task, now, elapsed(paused_at, now));
+		go_on(task, clock_ahead_ns);
 	bpf_iter_task_destroy(&it);
 	bpf_rcu_read_unlock();
+	settled_at = bpf_ktime_get_boot_ns() + clock_ahead_ns;
+	barrier();
+	*(volatile __u64 *)&paused_at = 0;
 	return 0;
 }
 
@@ -390,7 +394,8 @@ int read(void *ctx)
 	struct thread *thread;
 
 	records = others = unplaced = torn = looks_again = 0;
-	read_at_ns = bpf_ktime_get_boot_ns() + clock_ahead_ns;
+	/* In a pause the pages stand as they were when it began. */
+	read_at_ns = paused_at ? paused_at : bpf_ktime_get_boot_ns() + clock_ahead_ns;
 	bpf_rcu_read_lock();
 	bpf_iter_task_new(&it, NULL, ALL_THREADS);
 	while ((task = bpf_iter_task_next(&it))) {

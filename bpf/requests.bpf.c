@@ -11,7 +11,7 @@
  * sched_process_exit for who has a part in this.
  * Cost: `make bench` (probes) tells. The clock is the dearest part of it: where requests are many, only as
  * many are timed as user space asks for, drawn by lot, and all are counted. Where they are too many for that,
- * user space takes the first three off their hooks in between: `spell` counts how often they have come back.
+ * user space makes pauses, in which the first three are off their hooks: `spell` counts the times between.
  * Kernel: 6.3 (the hooks of sockets).
  * Memory: 98 KB for the accounts, some 200 bytes for each connection of target and generator and some
  * 80 for each of their processes, at most 16,384.
@@ -141,8 +141,9 @@ struct {
 __u32 timed_up_to = 0xffffffff;
 /* Goes up when a process is given a part: whoever has another number looks anew. */
 __u32 parts = 1;
-/* Counts the spells in which is told of sends and receives; between them is a pause. */
+/* Counts the spells in which sends and receives are counted; between them is a pause. */
 __u32 spell;
+__u32 paused;
 /* Connections and processes for which there was no memory. */
 __u64 drops;
 
@@ -374,6 +375,8 @@ int BPF_PROG(on_ready, struct sock *sk)
 {
 	struct connection *connection;
 
+	if (paused)
+		return 0;
 	/* Most that data arrive for are no server's. */
 	if (sk->__sk_common.skc_family != AF_UNIX && !sk->sk_max_ack_backlog)
 		return 0;
@@ -396,7 +399,7 @@ int BPF_PROG(on_receive, struct sock *sk, int ret, int flags)
 {
 	struct connection *connection;
 
-	if (flags & (MSG_PEEK | MSG_ERRQUEUE))
+	if (paused || flags & (MSG_PEEK | MSG_ERRQUEUE))
 		return 0;
 	connection = meet(sk);
 	if (!connection)
@@ -430,7 +433,7 @@ int BPF_PROG(on_send, struct sock *sk, int ret, int flags)
 	struct connection *connection;
 	struct requests_account *account;
 
-	if (ret <= 0)
+	if (paused || ret <= 0)
 		return 0;
 	connection = meet(sk);
 	if (!connection)

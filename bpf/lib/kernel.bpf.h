@@ -15,12 +15,15 @@
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+struct task_struct;
+
 struct rq {
 	int cpu;
 	/* sched_clock() when the run queue was last locked for a change. */
 	unsigned long long clock;
 	/* The same without what the kernel subtracts of interrupts and steal. */
 	unsigned long long clock_task;
+	struct task_struct *curr;
 };
 
 struct cfs_rq {

@@ -76,8 +76,16 @@ static __always_inline bool copy_thread(struct task_struct *task, const struct t
 	return false;
 }
 
+/* Whether the kernel's account has gone on since the pause began in which it is read: it got a CPU, or waits for
+ * one. */
+static __always_inline bool has_stirred(struct task_struct *task)
+{
+	return paused_at && (task->sched_info.last_arrival > paused_at || task->sched_info.last_queued);
+}
+
 /* The kernel's own account less ours, both without the present. */
-static __always_inline void compare(struct ledger_record *record, const struct present *present)
+static __always_inline void compare(struct task_struct *task, struct ledger_record *record,
+				    const struct present *present)
 {
 	const struct ledger_account *account = &record->account;
 	int each;
@@ -90,7 +98,8 @@ static __always_inline void compare(struct ledger_record *record, const struct p
 		record->wait_apart_ns -= account->queued_ns[each];
 	record->wait_apart_ns -= account->ns[LEDGER_THROTTLED];
 	record->slices_apart -= account->slices;
-	record->compared = record->state == LEDGER_RUNNING || record->state == LEDGER_BLOCKED;
+	record->compared = (record->state == LEDGER_RUNNING || record->state == LEDGER_BLOCKED) &&
+			   !has_stirred(task);
 }
 
 /* Adds the present state up to now. */
@@ -170,7 +179,7 @@ static __noinline int read_thread(struct task_struct *task)
 		}
 		if (record->state == ENDED)
 			return 0;
-		compare(record, &present);
+		compare(task, record, &present);
 	} else if (!copy_found(task, thread, record, &present)) {
 		looks_again = 1;
 		return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How the books go on after a pause, in which nobody told of switches and wake-ups.
+ * How the books go on after a pause, in which switches and wake-ups are not counted.
  *
- * Before they are told of again, each thread is looked at. Who slept through the pause is as it was, and so is
+ * Before they are counted again, each thread is looked at. Who slept through the pause is as it was, and so is
  * who ran through it. Of the others the scheduler has counted how long they ran and how long they waited for a
  * CPU; who had that CPU, and what they were blocked in for the rest, nobody knows: the first is written down as
  * the others', the second as LEDGER_UNKNOWN, and user space shares both out by what it saw before.
@@ -14,9 +14,6 @@
 #include "first_look.bpf.h"
 #include "kfunc.bpf.h"
 #include "set_reading.bpf.h"
-
-/* When the pause began; 0 for none. */
-__u64 paused_at;
 
 /* How a thread is found, on which CPU. */
 struct sight {
@@ -41,7 +38,9 @@ static __always_inline __u64 since_update(struct task_struct *task, __u64 now)
 
 static __always_inline struct sight look_at(struct task_struct *task, __u64 now)
 {
-	struct sight sight = { .now = now, .cpu = rq_of(task)->cpu, .runs = task->on_cpu };
+	struct rq *rq = rq_of(task);
+	/* Who leaves a CPU is on it a moment longer (on_cpu), beside who comes. */
+	struct sight sight = { .now = now, .cpu = rq->cpu, .runs = rq->curr == task };
 	__u32 state = task->__state;
 
 	sight.run_time_ns = task->se.sum_exec_runtime;
@@ -181,7 +180,7 @@ static __always_inline void clear_run_queue(struct run_queue *queue, __u64 now)
 {
 	step(queue);
 	queue->until = now;
-	queue->tid = 0;
+	queue->tid = AS_FOUND;
 	queue->holder = LEDGER_NOBODY;
 	queue->sets = 0;
 	queue->waiting = queue->waiting_moved = 0;
@@ -239,8 +238,9 @@ static __always_inline void count_again(struct task_struct *task, struct members
 	change_from_afar(sets, sight->cpu, sight->now, share + (sight->runs ? HAS_CPU : 0));
 }
 
-static __noinline int go_on(struct task_struct *task, __u64 now, __u64 paused_ns)
+static __noinline int go_on(struct task_struct *task, __s64 clock_ahead)
 {
+	__u64 now = bpf_ktime_get_boot_ns() + clock_ahead;
 	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
 	struct sight sight = look_at(task, now);
 	struct run_queue *queue = run_queue_of(sight.cpu);
@@ -248,7 +248,8 @@ static __noinline int go_on(struct task_struct *task, __u64 now, __u64 paused_ns
 	if (!queue)
 		return 0;
 	if (sight.runs) {
-		queue->tid = task->pid;
+		count_until(queue, now);
+		queue->tid = AS_FOUND | (__u32)task->pid;
 		queue->holder = thread ? thread->part & (LEDGER_HOLDERS - 1) : LEDGER_REST;
 		queue->sets = thread ? sets_of(&thread->member) : 0;
 	}
@@ -259,7 +260,7 @@ static __noinline int go_on(struct task_struct *task, __u64 now, __u64 paused_ns
 	if (thread->part == LEDGER_REST)
 		go_on_with_other(task, thread, queue, &sight);
 	else
-		go_on_with(task, thread, queue, &sight, paused_ns);
+		go_on_with(task, thread, queue, &sight, elapsed(paused_at, now));
 	step(thread);
 	return 0;
 }

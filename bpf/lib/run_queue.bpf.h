@@ -36,6 +36,8 @@
 /* An event takes less than a microsecond: who writes longer was itself interrupted. */
 #define MOST_TRIES 16
 
+#define AS_FOUND (1ULL << 32)
+
 struct run_queue {
 	/* Odd while it is being changed. */
 	__u64 sequence;
@@ -53,7 +55,8 @@ struct run_queue {
 	__u64 waited_moved_ns;
 	/* Events of target and generator that were not counted: there was no memory for an account. */
 	__u64 drops;
-	/* The thread that has it, and how often it was another when it left: nobody told of a switch. */
+	/* The thread that has it, and how often it was another when it left: nobody told of a switch. As it was
+	 * found at the end of a pause: AS_FOUND, until the first switch. */
 	__u64 tid;
 	__u64 missed;
 	/* Threads of target and generator that ended on it. */
@@ -71,7 +74,9 @@ struct {
 	__type(value, struct run_queue);
 } run_queue_by_cpu SEC(".maps");
 
-/* From when on everything is told again after a pause (lib/resuming.bpf.h). */
+/* When the pause began that lasts, in which nothing is counted; 0 for none (lib/resuming.bpf.h). From when on
+ * everything has been counted again since the last. */
+__u64 paused_at;
 __u64 settled_at;
 
 /* The run queue of a task: of its CPU also while it sleeps. */

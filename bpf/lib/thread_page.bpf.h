@@ -277,6 +277,13 @@ static __always_inline void begin(struct thread *thread, struct run_queue *queue
 	}
 }
 
+/* What is in the account is not added once more: it may be found in something just before it is told of that. */
+static __always_inline void go_on_from(struct thread *thread, __u64 now)
+{
+	if (now > thread->since)
+		thread->since = now;
+}
+
 /* Adds the state that ends now to the account. */
 static __always_inline void close(struct thread *thread, struct run_queue *queue, __u32 cpu, __u64 now,
 				  __u64 run_time_ns)
@@ -299,7 +306,7 @@ static __always_inline void close(struct thread *thread, struct run_queue *queue
 	default:
 		add_class(account, thread->class, thread->channel, passed);
 	}
-	thread->since = now;
+	go_on_from(thread, now);
 }
 
 /* The scheduler's run-queue delay of it, where that is right, less ours. */
@@ -429,7 +436,7 @@ static __always_inline void make_up(struct thread *thread, struct run_queue *que
 		  thread->channel, left);
 	count_out(thread, queue, cpu, now);
 	thread->state = LEDGER_BLOCKED;
-	thread->since = now;
+	go_on_from(thread, now);
 }
 
 /* A slice begins. Those that nobody told of between a pause and the first event are counted with it. */
@@ -479,9 +486,12 @@ static __always_inline __u32 enter(struct task_struct *task, struct run_queue *q
 static __always_inline void enter_unseen(struct task_struct *task, struct run_queue *queue, __u32 cpu,
 					 __u64 now)
 {
-	__u64 arrival = task->pid ? task->sched_info.last_arrival : queue->until;
+	__u64 arrival = queue->until;
 
-	note_missed(queue, queue->until);
+	if (!(queue->tid & AS_FOUND))
+		queue->missed++;
+	if (task->pid)
+		arrival = task->sched_info.last_arrival;
 	if (arrival > now)
 		arrival = now;
 	/* Somebody may have been woken here since. */
@@ -496,11 +506,17 @@ static __always_inline void enter_unseen(struct task_struct *task, struct run_qu
 		hand_over(queue, cpu, arrival, 0);
 }
 
-/* Whether somebody has the CPU that nobody told of; after a pause it may be another slice of the same. */
+/* Whether somebody has the CPU that nobody told of; after a pause it may be another slice of who was found there. */
 static __always_inline bool is_another(const struct run_queue *queue, struct task_struct *task)
 {
-	return queue->tid != (__u32)task->pid ||
-	       (queue->until <= settled_at && task->pid && task->sched_info.last_arrival > queue->until);
+	struct thread *thread;
+
+	if ((__u32)queue->tid != (__u32)task->pid)
+		return true;
+	if (!(queue->tid & AS_FOUND) || !task->pid)
+		return false;
+	thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
+	return thread && thread->state == LEDGER_RUNNING && task->sched_info.last_arrival > thread->since;
 }
 
 /* Its run-queue delay, with the wait that ends now and that the kernel is about to count. */

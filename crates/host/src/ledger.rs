@@ -188,12 +188,24 @@ impl Books {
         self.slices.repeats()
     }
 
-    /// Has nobody told of switches and wake-ups.
+    /// From now on switches and wake-ups are not counted.
     pub(crate) fn pause(&mut self) {
         self.programs.pause();
     }
 
-    /// After a pause: brings the books up to now and has the programs told again.
+    /// In a pause: the programs leave their hooks.
+    pub(crate) fn detach(&mut self) {
+        self.programs.detach();
+    }
+
+    /// And come back to them.
+    pub(crate) fn attach(&mut self, gaps: &mut Gaps) {
+        if let Err(why) = self.programs.attach() {
+            say_of_programs(&why, gaps);
+        }
+    }
+
+    /// The pause ends: the books are brought up to now.
     pub(crate) fn resume(&mut self, processes: &Processes, words: &mut Words, gaps: &mut Gaps) {
         for (pid, _, role, word) in processes.parts() {
             let known = self.parts.get(&pid);
@@ -211,8 +223,7 @@ impl Books {
             }
         }
         if let Err(why) = self.programs.resume() {
-            let reason = GapReason::Unsupported(format!("the programs that count: {why}"));
-            gaps.say(&THREAD_LEDGER.name, "", reason);
+            say_of_programs(&why, gaps);
         }
     }
 
@@ -490,4 +501,10 @@ impl Books {
         agreement.switches_missed = lost.switches;
         agreement
     }
+}
+
+/// They are not at their hooks, or do not go on.
+fn say_of_programs(why: &Refusal, gaps: &mut Gaps) {
+    let reason = GapReason::Unsupported(format!("the programs that count: {why}"));
+    gaps.say(&THREAD_LEDGER.name, "", reason);
 }

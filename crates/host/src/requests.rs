@@ -203,14 +203,24 @@ impl Meters {
         self.requests.cast_unsigned()
     }
 
-    /// Has nobody told of what is sent and received.
+    /// From now on what is sent and received is not counted.
     pub(crate) fn pause(&mut self) {
         self.programs.pause();
     }
 
-    /// And again after a pause.
-    pub(crate) fn resume(&mut self, gaps: &mut Gaps) {
-        if let Err(why) = self.programs.resume() {
+    /// The pause ends.
+    pub(crate) fn resume(&mut self) {
+        self.programs.resume();
+    }
+
+    /// In a pause: the programs leave their hooks.
+    pub(crate) fn detach(&mut self) {
+        self.programs.detach();
+    }
+
+    /// And come back to them.
+    pub(crate) fn attach(&mut self, gaps: &mut Gaps) {
+        if let Err(why) = self.programs.attach() {
             let reason = GapReason::Unsupported(format!("the programs that count: {why}"));
             gaps.say(&REQUESTS.name, "", reason);
         }

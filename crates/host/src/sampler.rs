@@ -17,7 +17,7 @@ use model::{Cost, Entity, EntityId, EntityKind, MISSING, Table, Timestamp, Windo
 use sensors::{Facts, Scope, Sensor};
 
 use self::programs::Programs;
-use self::turns::take_turn;
+use self::turns::{begin_turn, end_turn};
 
 use crate::Error;
 use crate::budget::Budget;
@@ -443,7 +443,7 @@ impl Sampler {
         }
         if look == Look::Last || now_due.every(budget.near) {
             let events = (books.as_mut(), meters.as_mut());
-            let turn = take_turn(spells, look, events, processes, scratch);
+            let turn = begin_turn(spells, look, events, processes, scratch);
             if let Some(books) = books {
                 let rest = look == Look::Last || now_due.every(LEDGER_REST_TICKS * budget.rest);
                 let (now, gaps) = (stamp(), &mut scratch.gaps);
@@ -454,6 +454,7 @@ impl Sampler {
                 let turn = turn.by_counts(books.as_ref().and_then(Books::repeats));
                 meters.sample(stamp(), turn, processes, &mut scratch.gaps, registry);
             }
+            end_turn(turn, books.as_mut(), meters.as_mut());
         }
         if let Some(stalls) = stalls {
             if look == Look::Last || now_due.every(budget.near) {

@@ -50,9 +50,9 @@ pub(crate) enum Turn {
     Read,
     /// The same, and from now on counts for a pause that may come.
     Mark,
-    /// The programs go to their hooks; what they told since the last mark stands for the pause: so many times.
+    /// A pause ends; what was told since the last mark stands for it: so many times.
     Resume(f64),
-    /// They leave them, and what they have told is read for the last time.
+    /// One begins, and what was told is read for the last time.
     Pause,
     /// Nothing is told.
     Rest,
@@ -211,15 +211,9 @@ impl Spells {
         self.since = now;
     }
 
-    /// The change that a turn has asked for is made, which takes a while: what begins with it, begins now.
-    pub(crate) fn changed(&mut self, now: Timestamp) {
-        let took_ns = now.ns_since(self.since);
-        if let State::Pause(_) = self.state {
-            self.spell_ns += took_ns;
-            self.told_ns += took_ns;
-        } else {
-            self.paused_ns += took_ns;
-        }
+    /// A pause that has ended took until now: the programs had to come to their hooks.
+    pub(crate) fn resumed(&mut self, now: Timestamp) {
+        self.paused_ns += now.ns_since(self.since);
         self.since = now;
     }
 

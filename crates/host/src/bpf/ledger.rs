@@ -245,25 +245,27 @@ impl Ledger {
         }
     }
 
-    /// Has nobody told of switches and wake-ups from now on.
+    /// From now on switches and wake-ups are not counted.
     pub(crate) fn pause(&mut self) {
-        // Who ends meanwhile is told of once.
         if let Some(variables) = self.programs.maps.bss_data.as_deref_mut() {
             variables.paused_at = (boottime().as_ns() + self.ahead_ns).cast_unsigned();
         }
-        self.hooks.pause();
     }
 
-    /// After a pause: brings the books up to now by what the scheduler has counted, and has the programs told of
-    /// switches and wake-ups again.
+    /// The programs leave their hooks in a pause: they take nothing there.
+    pub(crate) fn detach(&mut self) {
+        self.hooks.detach();
+    }
+
+    /// And come back to them.
+    pub(crate) fn attach(&mut self) -> Result<(), Refusal> {
+        self.hooks.attach_again(self.programs.object_mut())
+    }
+
+    /// The pause ends: the books are brought up to now by what the scheduler has counted.
     pub(crate) fn resume(&mut self) -> Result<(), Refusal> {
         let input = ProgramInput::default();
         self.programs.progs.resume.test_run(input)?;
-        self.hooks.resume(self.programs.object_mut())?;
-        let variables = self.programs.maps.bss_data.as_deref_mut();
-        let variables = variables.ok_or_else(no_variables)?;
-        variables.paused_at = 0;
-        variables.settled_at = (boottime().as_ns() + self.ahead_ns).cast_unsigned();
         Ok(())
     }
 

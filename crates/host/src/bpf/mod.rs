@@ -119,11 +119,11 @@ impl Hooks {
         })
     }
 
-    fn pause(&mut self) {
+    fn detach(&mut self) {
         self.often.clear();
     }
 
-    fn resume(&mut self, object: &mut Object) -> Result<(), Refusal> {
+    fn attach_again(&mut self, object: &mut Object) -> Result<(), Refusal> {
         if self.often.is_empty() {
             let names = self.names;
             self.often = attached(object, |name| names.iter().any(|it| name == *it))?;

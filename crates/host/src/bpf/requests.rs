@@ -126,17 +126,29 @@ impl Requests {
         Ok(())
     }
 
-    /// Has nobody told of what is sent and received from now on.
+    /// From now on what is sent and received is not counted.
     pub(crate) fn pause(&mut self) {
-        self.hooks.pause();
+        if let Some(variables) = self.programs.maps.bss_data.as_deref_mut() {
+            variables.paused = 1;
+        }
     }
 
-    /// And again after a pause.
-    pub(crate) fn resume(&mut self) -> Result<(), Refusal> {
+    /// The programs leave their hooks in a pause: they take nothing there.
+    pub(crate) fn detach(&mut self) {
+        self.hooks.detach();
+    }
+
+    /// And come back to them.
+    pub(crate) fn attach(&mut self) -> Result<(), Refusal> {
+        self.hooks.attach_again(self.programs.object_mut())
+    }
+
+    /// The pause ends.
+    pub(crate) fn resume(&mut self) {
         if let Some(variables) = self.programs.maps.bss_data.as_deref_mut() {
             variables.spell = variables.spell.wrapping_add(1);
+            variables.paused = 0;
         }
-        self.hooks.resume(self.programs.object_mut())
     }
 
     /// Has this share of all requests timed from now on, 0 to 1.

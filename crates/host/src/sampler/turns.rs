@@ -1,4 +1,4 @@
-//! Programs at events, taken to and from their hooks.
+//! When what happens at events is counted, and when the programs that do so are off their hooks.
 
 use crate::clock::boottime;
 use crate::ledger::Books;
@@ -8,11 +8,11 @@ use crate::requests::Meters;
 use crate::schedule::Look;
 use crate::spells::{Spells, Told, Turn};
 
-/// Finds out what this turn is, and makes the change that it asks for.
-pub(super) fn take_turn(
+/// Finds out what this turn is; a pause that it begins or ends does so here, before anything is read.
+pub(super) fn begin_turn(
     spells: &mut Spells,
     look: Look,
-    (books, meters): (Option<&mut Books>, Option<&mut Meters>),
+    (mut books, mut meters): (Option<&mut Books>, Option<&mut Meters>),
     processes: &Processes,
     scratch: &mut Scratch,
 ) -> Turn {
@@ -26,12 +26,20 @@ pub(super) fn take_turn(
     let Scratch { words, gaps, .. } = scratch;
     match turn {
         Turn::Resume(_) => {
+            // That takes a millisecond: they count from when all are there, both kinds together.
+            if let Some(books) = &mut books {
+                books.attach(gaps);
+            }
+            if let Some(meters) = &mut meters {
+                meters.attach(gaps);
+            }
             if let Some(books) = books {
                 books.resume(processes, words, gaps);
             }
             if let Some(meters) = meters {
-                meters.resume(gaps);
+                meters.resume();
             }
+            spells.resumed(boottime());
         }
         Turn::Pause => {
             if let Some(books) = books {
@@ -41,8 +49,20 @@ pub(super) fn take_turn(
                 meters.pause();
             }
         }
-        Turn::Read | Turn::Mark | Turn::Rest => return turn,
+        Turn::Read | Turn::Mark | Turn::Rest => {}
     }
-    spells.changed(boottime());
     turn
+}
+
+/// All is read.
+pub(super) fn end_turn(turn: Turn, books: Option<&mut Books>, meters: Option<&mut Meters>) {
+    if turn != Turn::Pause {
+        return;
+    }
+    if let Some(books) = books {
+        books.detach();
+    }
+    if let Some(meters) = meters {
+        meters.detach();
+    }
 }

@@ -432,11 +432,14 @@ fn what_is_exchanged_in_a_pause_is_not_counted_and_what_it_cut_off_is_not_timed(
     assert_eq!((before.requests, timed(&before)), (5, 5));
     requests.pause();
     several(&mut server, &mut client);
+    requests.detach();
+    several(&mut server, &mut client);
     assert_eq!(total(&requests).requests, 5, "nobody told of them");
     // In the middle of one the programs come back.
     client.give(&[0; 100]);
     server.get(100);
-    requests.resume().expect("they go on");
+    requests.attach().expect("the hooks are there");
+    requests.resume();
     server.give(&[0; 100]);
     client.get(100);
     several(&mut server, &mut client);
