@@ -21,12 +21,22 @@ pub(crate) fn left_out(timeline: &Timeline, window: Window) -> Vec<String> {
     all
 }
 
-/// For how long programs at events rested.
-fn pauses(timeline: &Timeline, window: Window) -> Option<String> {
+/// Whether nobody told of events in part of a window, for which what was told before stands.
+pub(crate) fn in_spells(timeline: &Timeline, window: Window) -> bool {
+    paused(timeline, window).is_some()
+}
+
+/// The part of a window that is pauses, if that is worth saying.
+fn paused(timeline: &Timeline, window: Window) -> Option<f64> {
     let recorder = timeline.entities.of_kind(EntityKind::Machine).next()?;
     let paused = timeline.series(&RECORDER.name, recorder.id, "paused_ns")?;
     let part = paused.growth(window)? / window.len_ns() as f64;
-    (part > WORTH_SAYING).then(|| {
+    Some(part).filter(|part| *part > WORTH_SAYING)
+}
+
+/// For how long programs at events rested.
+fn pauses(timeline: &Timeline, window: Window) -> Option<String> {
+    paused(timeline, window).map(|part| {
         format!(
             "what threads were blocked in, who woke them and requests, in {} of the time: to tell of all of it \
              would slow the load down, so short spells stand for the pauses between them (what threads ran and \

@@ -63,7 +63,7 @@ pub(crate) struct Facts<'a> {
     /// The workload's signal; `None` without one.
     pub(crate) signal: Option<Mean>,
     /// Whether that was taken at the target's own sockets.
-    at_sockets: bool,
+    pub(crate) at_sockets: bool,
     /// What requests took at the sockets of both ends.
     both_ends: Option<BothEnds>,
     /// Where the response time went; `None` without a target.

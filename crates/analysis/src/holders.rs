@@ -85,9 +85,13 @@ pub(crate) fn of_wait(ledger: &Ledger, total_ns: f64, naming: &Naming<'_>) -> Ve
     };
     // The hypervisor takes CPUs away from whoever has them.
     let left = 1.0 - naming.stolen;
+    let told = match ledger.in_spells {
+        true => Quality::Sampled,
+        false => Quality::Exact,
+    };
     let quality = match naming.stolen > 0.0 {
         true => Quality::Estimated,
-        false => Quality::Exact,
+        false => told,
     };
     let part = |kind, label: &str, ns: f64| AccountPart {
         kind,
@@ -122,7 +126,7 @@ pub(crate) fn of_wait(ledger: &Ledger, total_ns: f64, naming: &Naming<'_>) -> Ve
     let taken_ns = (own_ns + partner_ns + rest_ns) * naming.stolen;
     parts.push(part(PartKind::Stolen, "the hypervisor", taken_ns));
     parts.push(AccountPart {
-        quality: Quality::Exact,
+        quality: told,
         ..part(PartKind::Nobody, "nobody", nobody_ns)
     });
     parts.sort_by_key(|part| std::cmp::Reverse(part.ns));

@@ -33,6 +33,8 @@ pub(crate) struct Ledger {
     classes: [f64; LedgerClass::ALL.len()],
     /// How far each of them may be wrong: what was sampled, and what an estimate moved.
     inexact: [f64; LedgerClass::ALL.len()],
+    /// Whether its window has pauses in which nobody told of events (`by_lot`).
+    pub(crate) in_spells: bool,
 }
 
 impl Ledger {
@@ -298,9 +300,18 @@ impl Ledger {
 /// run-queue delay is only as good as the estimate that was taken out of it.
 pub(crate) fn quality_in(ledger: &Ledger, class: LedgerClass) -> Quality {
     match class {
-        class if ledger.is_counted(class) => Quality::Exact,
+        class if ledger.is_counted(class) => quality_of_counted(class, ledger.in_spells),
         LedgerClass::CpuWait if ledger.get(LedgerClass::Throttled) > 0.0 => Quality::Estimated,
         class => quality(class),
+    }
+}
+
+/// How well a class is known in books: in pauses the scheduler itself counts who runs and who waits for a CPU.
+pub(crate) fn quality_of_counted(class: LedgerClass, in_spells: bool) -> Quality {
+    match class {
+        LedgerClass::OnCpu | LedgerClass::CpuWait => Quality::Exact,
+        _ if in_spells => Quality::Sampled,
+        _ => Quality::Exact,
     }
 }
 

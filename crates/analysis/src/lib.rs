@@ -48,7 +48,7 @@ mod words;
 
 pub use causes::{Cause, Kind as CauseKind, all as causes};
 pub use inherited::without_inherited;
-pub use over_time::{LedgerOverTime, THREAD_CLASSES, ThreadTime, ledger_table};
+pub use over_time::{LedgerOverTime, THREAD_CLASSES, ThreadTime};
 pub use request_times::RequestTimes;
 pub use thresholds::Thresholds;
 pub use words::{bound, count, duration, integer, percent, rate};

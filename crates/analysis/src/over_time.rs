@@ -9,11 +9,11 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    Column, EntityId, EntityKind, LedgerClass, Meta, Quality, Role, Table, Timeline, Timestamp,
-    Unit, Window,
+    Column, EntityId, EntityKind, LedgerClass, Meta, Role, Table, Timeline, Timestamp, Unit, Window,
 };
 use sensors::ledger::{CLASSES, THREAD_LEDGER, WORDS};
 
+use crate::by_lot;
 use crate::cpus::effective_cpus;
 use crate::ledger::{self, Ledger};
 use crate::quota::target_groups;
@@ -26,9 +26,8 @@ use crate::watched::{Measured, Watched};
 /// The classes that a thread's time can be in; the others are parts of responses.
 pub const THREAD_CLASSES: usize = LedgerClass::ALL.len() - 2;
 
-/// The table that the ledger over time is, when it is written down: one counter per class. `counted` is
-/// whether the scheduler's events were.
-pub fn ledger_table(counted: bool) -> Table {
+/// `counted` is whether the scheduler's events were, and `in_spells` whether not all the time.
+fn table(counted: bool, in_spells: bool) -> Table {
     let has_books = |class| {
         // Where the server's word cannot be read at its sleeps, samples divide them.
         let mut columns = THREAD_LEDGER.columns[..CLASSES - WORDS].iter();
@@ -42,7 +41,7 @@ pub fn ledger_table(counted: bool) -> Table {
         name: format!("{}_ns", class.word()).into(),
         help: format!("Time {}.", ledger::label(class)).into(),
         ..Column::counter("", Unit::Nanoseconds, "", source).quality(match has_books(class) {
-            true => Quality::Exact,
+            true => ledger::quality_of_counted(class, in_spells),
             false => ledger::quality(class),
         })
     };
@@ -108,6 +107,15 @@ impl<'a> LedgerOverTime<'a> {
             pool: OnceCell::new(),
             bins,
         }
+    }
+
+    /// The table that this is, when it is written down: one counter per class.
+    pub fn table(&self) -> Table {
+        let counted = self.timeline.table(&THREAD_LEDGER.name).is_some();
+        table(
+            counted,
+            by_lot::in_spells(self.timeline, self.timeline.window),
+        )
     }
 
     /// What one thread did; `None` where it was not watched.

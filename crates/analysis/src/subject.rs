@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use model::{Entity, EntityId, EntityKind, LedgerClass, Meta, Role, Timeline, Window};
 
 use crate::books::ShortLived;
+use crate::by_lot;
 use crate::ledger::Ledger;
 use crate::rest::at_rest;
 use crate::watched::Watched;
@@ -134,7 +135,7 @@ pub(crate) fn subject(
             })
         })
         .collect();
-    gather(&mut subject, &ledgers);
+    gather(&mut subject, &ledgers, by_lot::in_spells(timeline, window));
     subject.cpu_ns = cpu_ns(timeline, &ledgers, window);
     subject.waits_named = named(timeline, &ledgers, window);
     subject.serving = serving_processes(timeline, role, window);
@@ -201,7 +202,7 @@ fn cpu_ns(timeline: &Timeline, lives: &[Life], window: Window) -> f64 {
     used.sum()
 }
 
-fn gather(subject: &mut Subject, lives: &[Life]) {
+fn gather(subject: &mut Subject, lives: &[Life], in_spells: bool) {
     /// On a CPU for more than this part of the busiest thread's time, a thread is as busy.
     const HOT: f64 = 0.75;
     let any_serving = lives.iter().any(|life| life.serving);
@@ -243,6 +244,7 @@ fn gather(subject: &mut Subject, lives: &[Life]) {
     // Those that serve are alike; the others are alike in being none of them.
     subject.serving_ledger.spread_unsampled();
     others.spread_unsampled();
+    subject.serving_ledger.in_spells = in_spells;
     subject.ledger = subject.serving_ledger.clone();
     subject.ledger.merge(&others);
     subject.active_threads = active.threads;

@@ -9,7 +9,7 @@ use sensors::wait_event::{self, VERSIONS, WAIT_EVENT};
 use crate::bpf::ledger::{Said, SaidRoom};
 use crate::gaps::Gaps;
 use crate::intake::{Intake, LastSeen};
-use crate::spells::times;
+use crate::spells::Stretched;
 use crate::wakeups::{Around, Wakeups};
 
 /// Columns of the table.
@@ -18,22 +18,10 @@ const WIDTH: usize = 3;
 /// What was counted of one word of a pool.
 struct Counted {
     last: LastSeen,
-    row: [i64; WIDTH],
-    /// What was told of so far, and what stands for pauses: time and waits.
-    told: [i64; 2],
-    beyond: [i64; 2],
-}
-
-impl Counted {
-    /// What was told since the last time stands for so many times itself.
-    fn stretch(&mut self, factors: [f64; 2]) {
-        for (column, factor) in factors.into_iter().enumerate() {
-            let all = self.row[column];
-            let told = all - std::mem::replace(&mut self.told[column], all);
-            self.beyond[column] += times(told, factor) - told;
-            self.row[column] += self.beyond[column];
-        }
-    }
+    /// Time and waits, at this reading.
+    sums: [i64; 2],
+    stretched: Stretched<2>,
+    word: i64,
 }
 
 /// The words of all pools.
@@ -90,11 +78,11 @@ impl WaitEvents {
             }
         }
         for counted in self.counted.values_mut() {
-            counted.stretch(around.factors);
-            counted
-                .last
-                .take(around.now, &counted.row, &mut self.intake);
-            counted.row[..WIDTH - 1].fill(0);
+            let mut sums = std::mem::take(&mut counted.sums);
+            let more = around.factors.map(|factor| factor - 1.0);
+            counted.stretched.take_each(&mut sums, Some(more));
+            let row = [sums[0], sums[1], counted.word];
+            counted.last.take(around.now, &row, &mut self.intake);
         }
     }
 
@@ -108,8 +96,8 @@ impl WaitEvents {
                 None => return,
             },
         };
-        counted.row[0] += said.ns.cast_signed();
-        counted.row[1] += said.waits.cast_signed();
+        counted.sums[0] += said.ns.cast_signed();
+        counted.sums[1] += said.waits.cast_signed();
     }
 
     fn let_go(&mut self, around: &mut Around<'_>) {
@@ -142,9 +130,9 @@ impl Counted {
         let entity = around.registry.add(entity, Some(pool), around.now);
         Some(Self {
             last: LastSeen::new(entity, WIDTH),
-            row: [0, 0, word.into()],
-            told: [0; 2],
-            beyond: [0; 2],
+            sums: [0; 2],
+            stretched: Stretched::new([0; 2]),
+            word: word.into(),
         })
     }
 }

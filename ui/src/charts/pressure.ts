@@ -107,7 +107,7 @@ export function stallLane(
   const every = table.about.every?.near_ns;
   return binLane(table, {
     id: `${machine ? "" : "group-"}stall-${resource}`,
-    title: `${WORDS[resource]} stall density${every ? ` ${every / 1e6} ms` : ""}${machine ? "" : `, ${who.name}`}`,
+    title: `${WORDS[resource]} stall density${every ? ` ${every / 1e6} ms` : ""}, ${who.name}`,
     lines: [...some, ...full],
     format: percent,
     least: 1,

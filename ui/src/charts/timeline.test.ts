@@ -91,7 +91,7 @@ describe("pressure", () => {
     const order = ["group-stall-cpu", "pressure-cpu", "stall-cpu", "pressure-memory"];
     expect([...all.keys()].slice(0, 4)).toEqual(order);
     const own = all.get("stall-cpu");
-    expect(own?.title).toBe("CPU stall density");
+    expect(own?.title).toBe("CPU stall density, machine");
     expect([own?.slim, own?.stacked, own?.least]).toEqual([true, undefined, 1]);
     expect(own?.lines.map((line) => line.label)).toEqual(["some"]);
     expect(values(own, "some")).toEqual([0, 0, 0, 1, 0, 0, 0, 0, 0, 0]);

@@ -89,7 +89,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
     );
     // What is outside the target waits in its sockets, but for what the generator did meanwhile.
     let inside = facts.share_of(&[LedgerClass::OnCpu, LedgerClass::Futex]);
-    let cost = (inside + facts.unexplained()).min(1.0);
+    let cost = (inside + facts.in_line()).min(1.0);
     let mut evidence = vec![share(
         facts,
         "busiest thread on a CPU, or waiting for one",

@@ -73,6 +73,14 @@ fn nothing_found(facts: &Facts<'_>, thresholds: &Thresholds) -> String {
         .filter(|item| item.class != LedgerClass::Outside || !enough)
         .max_by(|a, b| a.share.total_cmp(&b.share));
     match largest {
+        Some(item) if item.class == LedgerClass::Outside && facts.at_sockets => format!(
+            "Undetermined: {} of {} was {}, and what its threads did meanwhile explains little of it ({} is explained in all): they \
+             slept while requests were there, or take them later than they come.",
+            percent(item.share),
+            facts.whole(),
+            item.label,
+            percent(explained(facts))
+        ),
         Some(item) if item.class == LedgerClass::Outside => format!(
             "Undetermined: {} of {} was outside {}, and the load generator explains little of it ({} is explained in all): think time, \
              the network, or locks that wait in epoll.",

@@ -50,12 +50,25 @@ impl Facts<'_> {
     }
 
     /// Requests in progress that no thread of the target, no schedule and no work of the generator
-    /// accounts for, as part of all.
+    /// accounts for, as part of all. What is in line at the target's sockets has come to it: its own threads, busy
+    /// with others, account for that, and the generator for nothing.
     pub(crate) fn unexplained(&self) -> f64 {
-        let busy = self.generator.as_ref().map_or(0.0, |generator| {
-            (generator.active.0 + generator.active.1).min(1.0)
-        });
+        let beside = match self.at_sockets {
+            true => &self.target,
+            false => &self.generator,
+        };
+        let busy = beside
+            .as_ref()
+            .map_or(0.0, |beside| (beside.active.0 + beside.active.1).min(1.0));
         self.share(LedgerClass::Outside) * (1.0 - busy)
+    }
+
+    /// Part of the response time that is in line for a thread of the target's which has no time left.
+    pub(crate) fn in_line(&self) -> f64 {
+        match self.at_sockets {
+            true => self.share(LedgerClass::Outside),
+            false => self.unexplained(),
+        }
     }
 
     /// Whether the target's threads spent more time in what may be requests than requests took: then
@@ -93,12 +106,10 @@ impl Facts<'_> {
     }
 
     /// Part of the response time in which the generator's threads waited for a CPU, while the target
-    /// waited for them.
+    /// waited for them; none of it is in line at the target's sockets.
     pub(crate) fn generator_wait(&self) -> f64 {
-        let waiting = self
-            .generator
-            .as_ref()
-            .map_or(0.0, |generator| generator.active.1);
+        let generator = self.generator.as_ref().filter(|_| !self.at_sockets);
+        let waiting = generator.map_or(0.0, |generator| generator.active.1);
         self.share(LedgerClass::Outside) * waiting
     }
 

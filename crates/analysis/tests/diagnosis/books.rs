@@ -52,6 +52,27 @@ pub fn locked() -> String {
     format!("{FUTEX}\n    thread_ledger.futex_ns *1e9 88888888888888888888\n")
 }
 
+/// Nine tenths of each second in pauses.
+const PAUSES: &str = "    recorder.paused_ns *1e9 99999999999999999999\n";
+
+#[test]
+fn what_spells_stand_for_is_sampled_and_what_the_scheduler_counts_is_exact() {
+    let report = drawn(&(locked() + PAUSES)).diagnose();
+    assert_eq!(quality(&report, LedgerClass::OnCpu), Quality::Exact);
+    assert_eq!(quality(&report, LedgerClass::Futex), Quality::Sampled);
+    let not_seen = report.verdict.not_seen.join("; ");
+    assert!(not_seen.contains("90 % of the time"), "{not_seen}");
+    let report = drawn(&(saturated() + PAUSES)).diagnose();
+    let account = report.verdict.account.as_ref().expect("a target");
+    let mut wait = account.items.iter();
+    let wait = wait.find(|it| it.class == LedgerClass::CpuWait);
+    let wait = wait.expect("it waited");
+    assert_eq!(wait.quality, Quality::Exact);
+    assert!(!wait.parts.is_empty());
+    let sampled = |part: &model::AccountPart| part.quality == Quality::Sampled;
+    assert!(wait.parts.iter().all(sampled), "who had it: {wait:?}");
+}
+
 #[test]
 fn every_class_is_exact_and_says_who_had_the_cpu() {
     let report = drawn(&saturated()).diagnose();

@@ -194,7 +194,9 @@ proptest! {
 
 #[test]
 fn the_table_names_every_class_of_a_thread() {
-    let table = analysis::ledger_table(false);
+    let run = drawn(SATURATED);
+    let edges = edges(run.timeline.window, 100_000_000);
+    let table = LedgerOverTime::new(&run.timeline, &run.meta, &edges).table();
     assert_eq!(table.columns.len(), THREAD_CLASSES);
     assert_eq!(
         table.columns[LedgerClass::CpuWait as usize].name,

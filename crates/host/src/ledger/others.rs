@@ -5,15 +5,14 @@ use model::{EntityId, Timestamp};
 use sensors::ledger::PROCESS_LEDGER;
 
 use crate::intake::{Intake, LastSeen};
-use crate::spells::times;
+use crate::spells::Stretched;
 
 /// One process of the others.
 pub(super) struct Process {
     pub(super) last: LastSeen,
-    /// On a CPU, and what it held up: of its threads so far, at this reading; and what of it stands for pauses.
+    /// On a CPU, and what it held up: of its threads so far, at this reading.
     pub(super) sums: [i64; 2],
-    told: [i64; 2],
-    beyond: [i64; 2],
+    stretched: Stretched<2>,
     pub(super) round: u64,
 }
 
@@ -22,20 +21,14 @@ impl Process {
         Self {
             last: LastSeen::new(entity, PROCESS_LEDGER.columns.len()),
             sums: [0; 2],
-            told: [0; 2],
-            beyond: [0; 2],
+            stretched: Stretched::new([0; 2]),
             round: 0,
         }
     }
 
     /// A reading of its sums, which grew in a part of the time: that stands for all of it.
     pub(super) fn take(&mut self, now: Timestamp, factor: f64, intake: &mut Intake) {
-        for column in 0..self.sums.len() {
-            let told =
-                self.sums[column] - std::mem::replace(&mut self.told[column], self.sums[column]);
-            self.beyond[column] += times(told, factor) - told;
-            self.sums[column] += self.beyond[column];
-        }
+        self.stretched.take(&mut self.sums, Some(factor - 1.0));
         self.last.take(now, &self.sums, intake);
     }
 }

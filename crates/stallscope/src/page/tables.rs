@@ -141,8 +141,8 @@ impl Desk<'_> {
             let place = places.others(others);
             self.write_time((sum.known, &sum.time), (place, sum.stride), &mut numbers);
         }
-        let counted = self.timeline.table("thread_ledger").is_some();
-        let table = described(&analysis::ledger_table(counted), strides.form(), left_out);
+        let [near, _] = &over_time;
+        let table = described(&near.table(), strides.form(), left_out);
         Written { table, numbers }
     }
 
