@@ -1,8 +1,8 @@
 //! What was left out by chance, where there was more of it than a recorder may look at.
 
-use model::{EntityKind, Role, Timeline, Window};
-use sensors::RECORDER;
+use model::{Role, Timeline, Window};
 
+use crate::pauses;
 use crate::request_times::RequestTimes;
 use crate::words::{integer, percent};
 
@@ -11,7 +11,7 @@ const WORTH_SAYING: f64 = 0.01;
 
 /// What was not looked at, and what stands for it.
 pub(crate) fn left_out(timeline: &Timeline, window: Window) -> Vec<String> {
-    let mut all: Vec<_> = pauses(timeline, window).into_iter().collect();
+    let mut all: Vec<_> = rested(timeline, window).into_iter().collect();
     let times = RequestTimes::over(timeline, "requests", Role::Target, window);
     if let Some((left, of)) = times.and_then(|it| part(it.timed, it.requests)) {
         all.push(format!(
@@ -21,22 +21,9 @@ pub(crate) fn left_out(timeline: &Timeline, window: Window) -> Vec<String> {
     all
 }
 
-/// Whether nobody told of events in part of a window, for which what was told before stands.
-pub(crate) fn in_spells(timeline: &Timeline, window: Window) -> bool {
-    paused(timeline, window).is_some()
-}
-
-/// The part of a window that is pauses, if that is worth saying.
-fn paused(timeline: &Timeline, window: Window) -> Option<f64> {
-    let recorder = timeline.entities.of_kind(EntityKind::Machine).next()?;
-    let paused = timeline.series(&RECORDER.name, recorder.id, "paused_ns")?;
-    let part = paused.growth(window)? / window.len_ns() as f64;
-    Some(part).filter(|part| *part > WORTH_SAYING)
-}
-
 /// For how long programs at events rested.
-fn pauses(timeline: &Timeline, window: Window) -> Option<String> {
-    paused(timeline, window).map(|part| {
+fn rested(timeline: &Timeline, window: Window) -> Option<String> {
+    pauses::part(timeline, window).map(|part| {
         format!(
             "what threads were blocked in, who woke them and requests, in {} of the time: to tell of all of it \
              would slow the load down, so short spells stand for the pauses between them (what threads ran and \

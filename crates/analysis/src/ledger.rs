@@ -33,7 +33,7 @@ pub(crate) struct Ledger {
     classes: [f64; LedgerClass::ALL.len()],
     /// How far each of them may be wrong: what was sampled, and what an estimate moved.
     inexact: [f64; LedgerClass::ALL.len()],
-    /// Whether its window has pauses in which nobody told of events (`by_lot`).
+    /// Whether its window has pauses in which nobody told of events (`pauses`).
     pub(crate) in_spells: bool,
 }
 

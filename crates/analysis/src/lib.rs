@@ -27,6 +27,7 @@ mod memory;
 mod neighbours;
 mod network;
 mod over_time;
+mod pauses;
 mod phases;
 mod pressure;
 mod quantiles;

@@ -13,9 +13,9 @@ use model::{
 };
 use sensors::ledger::{CLASSES, THREAD_LEDGER, WORDS};
 
-use crate::by_lot;
 use crate::cpus::effective_cpus;
 use crate::ledger::{self, Ledger};
+use crate::pauses;
 use crate::quota::target_groups;
 use crate::rest::at_rest;
 use crate::signals;
@@ -112,10 +112,8 @@ impl<'a> LedgerOverTime<'a> {
     /// The table that this is, when it is written down: one counter per class.
     pub fn table(&self) -> Table {
         let counted = self.timeline.table(&THREAD_LEDGER.name).is_some();
-        table(
-            counted,
-            by_lot::in_spells(self.timeline, self.timeline.window),
-        )
+        let in_spells = pauses::part(self.timeline, self.timeline.window).is_some();
+        table(counted, in_spells)
     }
 
     /// What one thread did; `None` where it was not watched.

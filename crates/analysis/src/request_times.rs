@@ -5,6 +5,7 @@
 use model::{EntityId, LedgerClass, Quantile, Role, Timeline, Window};
 use sensors::request::bound_ns;
 
+use crate::pauses;
 use crate::quantiles::{LEAST_BEYOND, WANTED};
 use crate::signals::Bin;
 use crate::subject::Subject;
@@ -216,11 +217,12 @@ pub(crate) fn quantiles(timeline: &Timeline, window: Window) -> Vec<Quantile> {
     let Some(times) = RequestTimes::over(timeline, SERVED, Role::Target, window) else {
         return Vec::new();
     };
-    // By lot, where fewer were timed than there were.
-    let sampled = (times.timed < times.requests - 0.5).then_some(times.timed.round() as u64);
+    // By lot, where fewer were timed than there were; in pauses none was.
+    let timed = times.timed * (1.0 - pauses::part(timeline, window).unwrap_or(0.0));
+    let sampled = (timed < times.requests - 0.5).then_some(timed.round() as u64);
     let known = WANTED
         .into_iter()
-        .filter(|q| times.timed * (1.0 - q) >= LEAST_BEYOND - 1e-6);
+        .filter(|q| timed * (1.0 - q) >= LEAST_BEYOND - 1e-6);
     let quantile = |q| {
         Some(Quantile {
             q,

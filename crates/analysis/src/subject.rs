@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use model::{Entity, EntityId, EntityKind, LedgerClass, Meta, Role, Timeline, Window};
 
 use crate::books::ShortLived;
-use crate::by_lot;
 use crate::ledger::Ledger;
+use crate::pauses;
 use crate::rest::at_rest;
 use crate::watched::Watched;
 
@@ -135,7 +135,11 @@ pub(crate) fn subject(
             })
         })
         .collect();
-    gather(&mut subject, &ledgers, by_lot::in_spells(timeline, window));
+    gather(
+        &mut subject,
+        &ledgers,
+        pauses::part(timeline, window).is_some(),
+    );
     subject.cpu_ns = cpu_ns(timeline, &ledgers, window);
     subject.waits_named = named(timeline, &ledgers, window);
     subject.serving = serving_processes(timeline, role, window);

@@ -217,9 +217,9 @@ impl Books {
             gaps.say(&table.name, what, GapReason::Dropped(lost));
         }
         self.round += 1;
-        self.sets.sample(&self.programs, now, turn.stretch());
+        self.sets.sample(&self.programs, now, turn.times());
         self.take_threads(turn, processes);
-        if turn.stretch().is_some() {
+        if turn.times().is_some() {
             self.slices.mark();
         }
         self.take_ended(now, turn, processes, (gaps, registry));
@@ -236,7 +236,7 @@ impl Books {
     }
 
     fn take_threads(&mut self, turn: Turn, processes: &Processes) {
-        let stretch = turn.stretch();
+        let stretch = turn.times();
         let in_pause = turn.follows_pause();
         let Self {
             programs,

@@ -3,6 +3,8 @@
 //! Every 100 ms the accounts are read: of each service, and of single connections as far as there are
 //! accounts. One that a connection leaves idle goes to another when all are taken.
 
+mod cut;
+
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -16,7 +18,7 @@ use crate::gaps::Gaps;
 use crate::intake::{Intake, LastSeen};
 use crate::processes::{Processes, TITLE_BYTES};
 use crate::registry::Registry;
-use crate::spells::{Stretched, Turn};
+use crate::spells::{Stretch, Stretched, Turn};
 
 /// A connection without requests for so long may have to give up its account.
 const IDLE_NS: i64 = 10_000_000_000;
@@ -273,7 +275,7 @@ impl Meters {
         number: usize,
         owner: &Owner,
         row: &[i64; WIDTH],
-        stretch: Option<f64>,
+        stretch: Option<Stretch>,
         (now, processes, registry): (Timestamp, &Processes, &mut Registry),
     ) {
         let intake = &mut self.intakes[Side::Server as usize];
@@ -369,14 +371,16 @@ impl Counted {
         &mut self,
         now: Timestamp,
         row: &[i64; WIDTH],
-        stretch: Option<f64>,
+        stretch: Option<Stretch>,
         intake: &mut Intake,
     ) {
         let mut grown = *row;
         let growth = grown.iter_mut().zip(&self.before);
         growth.for_each(|(value, before)| *value -= before);
-        self.stretched.take(&mut grown, stretch);
-        let grown = &grown[..self.last.values().len()];
+        let width = self.last.values().len();
+        let more = stretch.map(|it| cut::more(it, &self.stretched.told(&grown)[..width]));
+        self.stretched.take_each(&mut grown, more);
+        let grown = &grown[..width];
         if self.last.values() != grown {
             self.grew = now;
         }

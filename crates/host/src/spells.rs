@@ -43,6 +43,14 @@ impl Told {
     }
 }
 
+/// What was told since the last mark stands for so many times more.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Stretch {
+    pub(crate) times: f64,
+    /// How long that was, where it came after a pause too: what takes long was cut off rather than told of whole.
+    pub(crate) cut_ns: Option<i64>,
+}
+
 /// What is to be done in a turn.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Turn {
@@ -50,8 +58,8 @@ pub(crate) enum Turn {
     Read,
     /// The same, and from now on counts for a pause that may come.
     Mark,
-    /// A pause ends; what was told since the last mark stands for it: so many times.
-    Resume(f64),
+    /// A pause ends; what was told since the last mark stands for it.
+    Resume(Stretch),
     /// One begins, and what was told is read for the last time.
     Pause,
     /// Nothing is told.
@@ -72,18 +80,26 @@ impl Turn {
     /// The same, where something was counted that went on in the pause.
     pub(crate) fn by_counts(self, repeats: Option<f64>) -> Self {
         match (self, repeats) {
-            (Turn::Resume(_), Some(repeats)) => Turn::Resume(repeats),
+            (Turn::Resume(stretch), Some(times)) => Turn::Resume(Stretch { times, ..stretch }),
             _ => self,
         }
     }
 
-    /// What was told since the mark before stands for so many times more; and here is the next mark.
-    pub(crate) fn stretch(self) -> Option<f64> {
+    /// For how much what was told since the mark before stands; and here is the next mark.
+    pub(crate) fn stretch(self) -> Option<Stretch> {
         match self {
-            Turn::Mark => Some(0.0),
+            Turn::Mark => Some(Stretch {
+                times: 0.0,
+                cut_ns: None,
+            }),
             Turn::Resume(stretch) => Some(stretch),
             Turn::Read | Turn::Pause | Turn::Rest => None,
         }
+    }
+
+    /// So many times more.
+    pub(crate) fn times(self) -> Option<f64> {
+        self.stretch().map(|it| it.times)
     }
 }
 
@@ -105,8 +121,9 @@ pub(crate) struct Spells {
     since: Timestamp,
     /// What had been told when the spell began, or at the last mark.
     told: Told,
-    /// How long the last spell was, ns.
+    /// How long the last spell was, ns, and whether it came after a pause.
     spell_ns: i64,
+    is_cut: bool,
     /// Part of the CPUs that the programs take while they are at their hooks.
     share: f64,
     random: RandomState,
@@ -126,6 +143,7 @@ impl Spells {
             since: Timestamp::default(),
             told: Told::default(),
             spell_ns: 0,
+            is_cut: false,
             share: 0.0,
             random: RandomState::new(),
             draws: 0,
@@ -189,6 +207,7 @@ impl Spells {
     }
 
     fn end_spell(&mut self, now: Timestamp) {
+        self.is_cut = self.state == State::Spell;
         self.spell_ns = now.ns_since(self.since);
         self.told_ns += self.spell_ns;
     }
@@ -203,7 +222,10 @@ impl Spells {
         };
         self.begin(next, now);
         self.told = told;
-        Turn::Resume(pause_ns as f64 / self.spell_ns.max(1) as f64)
+        Turn::Resume(Stretch {
+            times: pause_ns as f64 / self.spell_ns.max(1) as f64,
+            cut_ns: self.is_cut.then_some(self.spell_ns),
+        })
     }
 
     fn begin(&mut self, state: State, now: Timestamp) {
@@ -281,6 +303,11 @@ impl<const N: usize> Stretched<N> {
             marked,
             beyond: [0; N],
         }
+    }
+
+    /// What was told since the mark.
+    pub(crate) fn told(&self, row: &[i64; N]) -> [i64; N] {
+        std::array::from_fn(|it| row[it] - self.marked[it])
     }
 
     /// Adds what stands for pauses; at a mark (`Turn::stretch`) with what was told since the one before, as many
@@ -382,7 +409,7 @@ mod tests {
         let most = pauses.iter().max();
         assert!((17..26).contains(most.expect("there are some")), "{most:?}");
         // What the spells stand for is all of the time, up to the last pause.
-        let stood_for: f64 = turns.iter().filter_map(|it| it.stretch()).sum();
+        let stood_for: f64 = turns.iter().filter_map(|it| it.times()).sum();
         assert!(
             (stood_for / 10.0 - paused as f64 / 1e9).abs() < 3.0,
             "{stood_for}"

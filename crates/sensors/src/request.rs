@@ -125,7 +125,7 @@ pub fn first_bucket(table: &Table) -> usize {
 }
 
 /// What times in a bucket are below, ns; `None` for the last.
-fn upper_ns(bucket: usize) -> Option<u64> {
+pub fn upper_ns(bucket: usize) -> Option<u64> {
     let (octave, quarter) = (bucket as u32 / 4, bucket as u64 % 4);
     (bucket + 1 < BUCKETS).then(|| (4 + quarter) << (FIRST_OCTAVE + octave - 2))
 }
