@@ -82,6 +82,8 @@ struct thread {
 	__u64 miscounted_ns;
 	/* It waits for a CPU and the scheduler does not count that. */
 	__u32 unnoted;
+	/* It was moved to another CPU while it waits. */
+	__u32 moved;
 	/* Moved to another CPU while half asleep: the scheduler counts the rest of its sleep as a wait
 	 * (since 6.12, DELAY_DEQUEUE, commit 152e11f6df29). */
 	__u32 moved_asleep;
@@ -186,6 +188,7 @@ static __always_inline void start_waiting(struct thread *thread, struct run_queu
 					  __u64 now)
 {
 	thread->cpu = cpu;
+	thread->moved = 0;
 	holders_at(queue, now, thread->held_ns);
 	if (thread->part == LEDGER_TARGET) {
 		thread->counted = 1;
@@ -198,6 +201,7 @@ static __always_inline void go_on_waiting(struct thread *thread, struct run_queu
 					  const struct run_queue *copy, __u32 cpu, __u64 now)
 {
 	thread->cpu = cpu;
+	thread->moved = 1;
 	holders_at(copy, now, thread->held_ns);
 	if (thread->part == LEDGER_TARGET) {
 		thread->counted = 1;
@@ -452,6 +456,14 @@ static __always_inline void count_slices(struct thread *thread, struct task_stru
 	thread->account.slices++;
 }
 
+/* Who is moved is for a moment in no run queue, longer where several are moved at a time; it waits, and the
+ * scheduler does not count that (sched_info_dequeue, sched_info_enqueue). */
+static __always_inline void note_move(struct thread *thread, struct task_struct *task)
+{
+	if (thread->state == LEDGER_QUEUED && thread->moved)
+		thread->miscounted_ns -= elapsed(thread->since, task->sched_info.last_queued);
+}
+
 /* With its run time and its run-queue delay as of then. */
 static __always_inline __u32 enter(struct task_struct *task, struct run_queue *queue, __u32 cpu,
 				   __u64 now, __u64 run_time_ns, __u64 run_delay)
@@ -471,6 +483,7 @@ static __always_inline __u32 enter(struct task_struct *task, struct run_queue *q
 			run_delay);
 	}
 	count_slices(thread, task, now);
+	note_move(thread, task);
 	close(thread, queue, cpu, now, run_time_ns);
 	thread->state = LEDGER_RUNNING;
 	thread->cpu = cpu;
