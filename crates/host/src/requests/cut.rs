@@ -1,7 +1,7 @@
 //! Requests that the ends of a spell cut off.
 //!
 //! Such a request is counted and not timed, and the longer it takes the likelier that is: of those that take half a
-//! spell only half are timed. Each that was timed stands for its like.
+//! spell only half are timed. Each that was timed stands for its like; how many were timed stays what it is.
 
 use sensors::request::{BUCKETS, WIDTH, upper_ns};
 
@@ -21,20 +21,21 @@ pub(super) fn more(stretch: Stretch, told: &[i64]) -> [f64; WIDTH] {
     let (timed, timed_ns) = (told[first - 2] as f64, told[first - 1] as f64);
     // Nothing is timed before a connection's first event.
     let whole_ns = cut_ns as f64 - timed_ns / timed.max(1.0);
-    let (mut all, mut all_ns, mut sum_ns) = (0.0, 0.0, 0.0);
-    for (bucket, told) in told[first..].iter().enumerate() {
-        let whole = (1.0 - middle_ns(bucket) / whole_ns.max(1.0)).max(LEAST_WHOLE);
-        let stands_for = (1.0 + stretch.times) / whole;
+    let alike = |bucket| 1.0 / (1.0 - middle_ns(bucket) / whole_ns.max(1.0)).max(LEAST_WHOLE);
+    let buckets = || told[first..].iter().map(|it| *it as f64).enumerate();
+    let all: f64 = buckets().map(|(bucket, told)| told * alike(bucket)).sum();
+    if timed <= 0.0 || all <= 0.0 {
+        return more;
+    }
+    let (mut met_ns, mut stood_for_ns) = (0.0, 0.0);
+    for (bucket, told) in buckets() {
+        // Of what has been told already nothing is taken back.
+        let stands_for = ((1.0 + stretch.times) * alike(bucket) * timed / all).max(1.0);
         more[first + bucket] = stands_for - 1.0;
-        let told = *told as f64;
-        all += told * stands_for;
-        all_ns += told * stands_for * middle_ns(bucket);
-        sum_ns += told * middle_ns(bucket);
+        met_ns += told * middle_ns(bucket);
+        stood_for_ns += told * stands_for * middle_ns(bucket);
     }
-    if timed > 0.0 && sum_ns > 0.0 {
-        more[first - 2] = all / timed - 1.0;
-        more[first - 1] = all_ns / sum_ns - 1.0;
-    }
+    more[first - 1] = stood_for_ns / met_ns - 1.0;
     more
 }
 
@@ -127,6 +128,8 @@ mod tests {
             std::array::from_fn(|it| told[it] as f64 * (1.0 + more[it]))
         };
         let known = row(&known).map(|it| it as f64);
+        let timed: [f64; WIDTH] = stands_for(Some(100_000_000));
+        assert_eq!(timed[WIDTH - BUCKETS - 2], 10.0 * whole.len() as f64);
         for part in [0.5, 0.9, 0.99, 0.999] {
             let (mean, quantile) = of(&known, part);
             let (as_met, _) = of(&stands_for(None), part);
