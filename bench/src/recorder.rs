@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::held::beside;
 
@@ -44,11 +45,54 @@ impl Recorder {
         Ok((self.cpu_ns()? - before) as f64 / over.as_nanos() as f64)
     }
 
+    /// Takes its CPUs from it.
+    pub(crate) fn stop(&self) -> Result<()> {
+        self.signal(Signal::STOP)?;
+        while !self.is_stopped()? {
+            std::thread::sleep(Duration::from_micros(100));
+        }
+        Ok(())
+    }
+
+    /// And gives them back.
+    pub(crate) fn go_on(&self) -> Result<()> {
+        self.signal(Signal::CONT)
+    }
+
+    /// How many programs of its are at hooks in the kernel.
+    pub(crate) fn links(&self) -> Result<usize> {
+        let files = format!("/proc/{}/fd", self.child.id());
+        let files = std::fs::read_dir(&files).context("it has ended")?;
+        // A file may be closed meanwhile.
+        let what = files.filter_map(|file| std::fs::read_link(file.ok()?.path()).ok());
+        Ok(what
+            .filter(|it| it.as_os_str() == "anon_inode:bpf_link")
+            .count())
+    }
+
+    fn is_stopped(&self) -> Result<bool> {
+        let tasks = format!("/proc/{}/task", self.child.id());
+        for task in std::fs::read_dir(&tasks).context("it has ended")? {
+            let stat = std::fs::read_to_string(task?.path().join("stat")).unwrap_or_default();
+            if !stat
+                .rsplit(") ")
+                .next()
+                .is_some_and(|it| it.starts_with('T'))
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn signal(&self, signal: Signal) -> Result<()> {
+        let pid = Pid::from_child(&self.child);
+        kill_process(pid, signal).context("it runs until it is interrupted")
+    }
+
     /// Ends it as Ctrl-C does and waits; the most memory that it ever had resident, bytes.
     pub(crate) fn end(mut self) -> Result<u64> {
-        let pid = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(pid, rustix::process::Signal::INT)
-            .context("it runs until it is interrupted")?;
+        self.signal(Signal::INT)?;
         let mut most = 0;
         while self.child.try_wait()?.is_none() {
             most = most.max(self.peak_bytes());

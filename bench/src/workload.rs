@@ -1,9 +1,8 @@
-//! What recording does to a saturated load: one pgbench runs throughout, and a recorder beside it comes and
-//! goes. Each block with one is held against the two without that are around it, so that what drifts is in
-//! neither.
+//! What recording does to a saturated load: one pgbench runs throughout, and beside it one recorder that is stopped
+//! and goes on in turns. Each block in which it goes on is held against the two around it, so that what drifts is in
+//! neither: on a shared machine that is more than what recording takes.
 
 use std::io::{BufRead, BufReader};
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -13,12 +12,16 @@ use anyhow::{Context, Result, ensure};
 use crate::held::Postgres;
 use crate::recorder::Recorder;
 
-const BLOCKS: usize = 48;
-/// Seconds of a block, and so many before it that are in none.
-const BLOCK_S: usize = 3;
-const SETTLE_S: usize = 2;
+/// Blocks that are recorded, with as many and one more between which are not.
+const BLOCKS: usize = 150;
+/// Seconds of a block.
+const BLOCK_S: usize = 2;
+/// What is told of whole at first is over after so many seconds, and so is what pgbench does first.
+const SETTLE_S: usize = 5;
 /// A recorder that records nothing for so long has failed.
 const LONGEST_START: Duration = Duration::from_secs(30);
+/// So long a recorder is watched for its pauses, and it is stopped in one.
+const LONGEST_SPELL: Duration = Duration::from_secs(5);
 /// And a pgbench that says nothing for so long.
 const LONGEST_SILENCE: Duration = Duration::from_secs(10);
 /// The quantile of the normal distribution for 95 %.
@@ -31,22 +34,67 @@ pub(crate) fn measure() -> Result<()> {
     let load = Load::start(&server)?;
     let generator = load.pgbench.id();
     let targets = [format!("port:{port}"), format!("generator=pid:{generator}")];
-    // The first one fills the caches.
-    load.block()?;
-    let mut before = load.block()?;
+    let folder = room.path().join("workload.stall");
+    let recorder = Recorder::stallscope(&targets, &folder)?;
+    let since = Instant::now();
+    while !folder.join("cpu.arrow").exists() {
+        ensure!(since.elapsed() < LONGEST_START, "nothing was recorded");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    load.seconds(SETTLE_S)?;
+    let in_pause = least_links(&recorder)?;
+    stop(&recorder, in_pause)?;
+    load.seconds(1)?;
+    let mut before = load.seconds(BLOCK_S)?;
     let mut differences = Vec::new();
-    for block in 0..BLOCKS {
-        let folder = room.path().join(format!("{block}.stall"));
-        let with = recorded(&load, &targets, &folder)?;
-        let after = load.block()?;
+    let mut without = Vec::new();
+    for _ in 0..BLOCKS {
+        recorder.go_on()?;
+        let with = load.seconds(BLOCK_S)?;
+        stop(&recorder, in_pause)?;
+        let after = load.seconds(BLOCK_S)?;
         differences.push((with / (before * after).sqrt()).ln());
+        without.push(after);
         before = after;
     }
+    recorder.go_on()?;
+    recorder.end()?;
     let [low, middle, high] = located(&differences).map(|logarithm| logarithm.exp_m1() * 100.0);
+    let [_, rate, _] = located(&without);
     println!(
-        "workload: pgbench -S -c 10 -j 2, {before:.0} tps, {BLOCKS} blocks of {BLOCK_S} s between as many without: {middle:+.2} % throughput while recorded (95 %: {low:+.2} to {high:+.2} %)"
+        "workload: pgbench -S -c 10 -j 2, {rate:.0} tps, {BLOCKS} blocks of {BLOCK_S} s between as many without: {middle:+.2} % throughput while recorded (95 %: {low:+.2} to {high:+.2} %)"
     );
     Ok(())
+}
+
+/// How many programs a recorder has at hooks in its pauses.
+fn least_links(recorder: &Recorder) -> Result<usize> {
+    let (mut least, mut most) = (usize::MAX, 0);
+    let since = Instant::now();
+    while since.elapsed() < LONGEST_SPELL {
+        let links = recorder.links()?;
+        (least, most) = (least.min(links), most.max(links));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    ensure!(
+        least < most,
+        "{most} programs are at their hooks throughout: this load is light enough here to be told of whole, and stopping a recorder takes no program off its hook"
+    );
+    Ok(least)
+}
+
+/// Stops it in a pause: programs that are at hooks go on when their recorder does not.
+fn stop(recorder: &Recorder, in_pause: usize) -> Result<()> {
+    let since = Instant::now();
+    loop {
+        recorder.stop()?;
+        if recorder.links()? <= in_pause {
+            return Ok(());
+        }
+        recorder.go_on()?;
+        ensure!(since.elapsed() < LONGEST_SPELL, "a spell does not end");
+        std::thread::sleep(Duration::from_millis(2));
+    }
 }
 
 /// Where the middle of a sample is, between the ends of its interval of 95 %: the estimator of Hodges and Lehmann
@@ -63,20 +111,6 @@ fn located(sample: &[f64]) -> [f64; 3] {
     let outside = (count * (count + 1.0) / 4.0 - Z * variance.sqrt()).max(0.0) as usize;
     let middle = (means[(means.len() - 1) / 2] + means[means.len() / 2]) / 2.0;
     [means[outside], middle, means[means.len() - 1 - outside]]
-}
-
-/// Transactions per second of one block while it is recorded.
-fn recorded(load: &Load, targets: &[String], folder: &Path) -> Result<f64> {
-    let recorder = Recorder::stallscope(targets, folder)?;
-    // Programs are loaded before the first rows are there.
-    let since = Instant::now();
-    while !folder.join("cpu.arrow").exists() {
-        ensure!(since.elapsed() < LONGEST_START, "nothing was recorded");
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    let rate = load.block()?;
-    recorder.end()?;
-    Ok(rate)
 }
 
 /// A pgbench that says each second how many transactions it made.
@@ -110,19 +144,14 @@ impl Load {
         Ok(Self { pgbench, rates })
     }
 
-    /// Transactions per second of a block that begins now.
-    fn block(&self) -> Result<f64> {
-        // What was said up to now is of seconds before.
-        while self.rates.try_recv().is_ok() {}
+    /// Transactions per second of the seconds that come next.
+    fn seconds(&self, count: usize) -> Result<f64> {
         let mut sum = 0.0;
-        for second in 0..SETTLE_S + BLOCK_S {
+        for _ in 0..count {
             let rate = self.rates.recv_timeout(LONGEST_SILENCE);
-            let rate = rate.context("pgbench does not go on")?;
-            if second >= SETTLE_S {
-                sum += rate;
-            }
+            sum += rate.context("pgbench does not go on")?;
         }
-        Ok(sum / BLOCK_S as f64)
+        Ok(sum / count as f64)
     }
 }
 
