@@ -21,7 +21,13 @@ const EDGES = Array.from({ length: 31 }, (_, bin) => (bin * S) / 10);
 const COLUMNS = ["requests", "merged", "timed", "under_65536_ns", "under_81920_ns", "longer"];
 
 /** Three seconds in tenths: forty requests a tenth, thirty of them timed; one without end. */
-async function opened(gap?: readonly [number, number]) {
+async function opened({
+  gap,
+  paused_ns = 0,
+}: {
+  readonly gap?: readonly [number, number];
+  readonly paused_ns?: number;
+} = {}) {
   const each = (column: string, values: number | readonly number[]) => ({
     entity: 0,
     column,
@@ -32,7 +38,10 @@ async function opened(gap?: readonly [number, number]) {
   const lost = window ? [{ table: "*", what: "", window, reason: "overrun" as const }] : [];
   const recording = await drawn({
     edges: EDGES,
-    entities: [{ kind: "connection", name: "2 connections", role: "target" }],
+    entities: [
+      { kind: "connection", name: "2 connections", role: "target" },
+      { kind: "machine", name: "here", role: "rest" },
+    ],
     report: { ...report, gaps: lost },
     tables: [
       {
@@ -52,9 +61,15 @@ async function opened(gap?: readonly [number, number]) {
           each("longer", Array(29).fill(0).concat(1)),
         ],
       },
+      {
+        name: "recorder",
+        entity: "machine",
+        columns: [{ name: "paused_ns", unit: "nanoseconds" }],
+        series: [{ entity: 1, column: "paused_ns", values: paused_ns }],
+      },
     ],
   });
-  return { recording, tables: await recording.load(["request_times", "call_times"]) };
+  return { recording, tables: await recording.load(["request_times", "call_times", "recorder"]) };
 }
 
 describe("request times", () => {
@@ -111,6 +126,19 @@ describe("request times", () => {
     );
   });
 
+  it("say for how long they were counted where there were pauses, and quantiles by those only", async () => {
+    // 88 % of the time in pauses: 108 were really timed.
+    const { tables } = await opened({ paused_ns: 0.088 * S });
+    const [all] = requestTimes(tables, { from: 0, to: 3 * S });
+    if (all === undefined) throw new Error("they were counted");
+    expect(all.told).toBeCloseTo(0.12, 9);
+    expect(all.median).toBeCloseTo(67_200, -2);
+    expect(all.p99, "one of them took longer").toBeNaN();
+    expect(requestSentence(all)).toContain(
+      "; estimated: 12 % of the time was told of and stands for the pauses between; more than one",
+    );
+  });
+
   it("are a table by factors of two that adds up, the last without a bound", async () => {
     const { tables } = await opened();
     const [all] = requestTimes(tables, { from: 0, to: 3 * S });
@@ -152,7 +180,7 @@ describe("request times", () => {
   });
 
   it("are not drawn where nothing was seen", async () => {
-    const { recording, tables } = await opened([S, 2 * S]);
+    const { recording, tables } = await opened({ gap: [S, 2 * S] });
     const [lane] = requestLanes(recording, tables, true);
     const heat = heatIn(lane);
     expect(heat.counts[0]?.[9]).toBe(30);
