@@ -399,6 +399,8 @@ int read(void *ctx)
 	bpf_rcu_read_lock();
 	bpf_iter_task_new(&it, NULL, ALL_THREADS);
 	while ((task = bpf_iter_task_next(&it))) {
+		if (paused_at)
+			note_hidden(rq_of(task));
 		thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
 		if (is_near(task, thread))
 			read_thread(task);

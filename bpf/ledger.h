@@ -179,7 +179,8 @@ struct ledger_record {
 	 * when both last stood still. */
 	__s64 run_apart_ns;
 	__s64 wait_apart_ns;
-	/* sched_info.pcount less ours; where it moves, events were missed. */
+	/* sched_info.pcount, with the slices that it is known to leave out, less ours; where it moves, events were
+	 * missed. */
 	__s64 slices_apart;
 	/* enum ledger_state */
 	__u32 state;

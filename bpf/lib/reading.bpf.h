@@ -68,7 +68,7 @@ static __always_inline bool copy_thread(struct task_struct *task, const struct t
 		present->run_time_ns = thread->run_time_ns;
 		record->run_apart_ns = task->se.sum_exec_runtime;
 		record->wait_apart_ns = task->sched_info.run_delay - thread->miscounted_ns;
-		record->slices_apart = task->sched_info.pcount;
+		record->slices_apart = task->sched_info.pcount + thread->unnoted_slices;
 		barrier();
 		if (!(before & 1) && *sequence == before)
 			return true;

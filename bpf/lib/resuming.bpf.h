@@ -4,8 +4,9 @@
  *
  * Before they are counted again, each thread is looked at. Who slept through the pause is as it was, and so is
  * who ran through it. Of the others the scheduler has counted how long they ran and how long they waited for a
- * CPU; who had that CPU, and what they were blocked in for the rest, nobody knows: the first is written down as
- * the others', the second as LEDGER_UNKNOWN, and user space shares both out by what it saw before.
+ * CPU, and what the CPUs lost meanwhile to interrupts and steal is theirs by how long they ran; who had the CPU
+ * that they waited for, and what they were blocked in for the rest, nobody knows: the first is written down as the
+ * others', the second as LEDGER_UNKNOWN, and user space shares both out by what it saw before.
  */
 #ifndef STALLSCOPE_RESUMING_BPF_H
 #define STALLSCOPE_RESUMING_BPF_H
@@ -15,10 +16,45 @@
 #include "kfunc.bpf.h"
 #include "set_reading.bpf.h"
 
-/* How a thread is found, on which CPU. */
+/* What the scheduler had not counted of each CPU's time as run time of anybody's when a pause began. */
+struct hidden {
+	__u64 paused_at;
+	__u64 ns;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, MOST_CPUS);
+	__type(key, __u32);
+	__type(value, struct hidden);
+} hidden_by_cpu SEC(".maps");
+
+/* The first reading in a pause comes right after it has begun. */
+static __always_inline void note_hidden(const struct rq *rq)
+{
+	__u32 cpu = rq->cpu;
+	struct hidden *hidden = bpf_map_lookup_elem(&hidden_by_cpu, &cpu);
+
+	if (!hidden || hidden->paused_at == paused_at)
+		return;
+	hidden->paused_at = paused_at;
+	hidden->ns = rq->clock - rq->clock_task;
+}
+
+/* In this pause so far, ns. */
+static __always_inline __u64 hidden_on(const struct rq *rq)
+{
+	__u32 cpu = rq->cpu;
+	struct hidden *hidden = bpf_map_lookup_elem(&hidden_by_cpu, &cpu);
+
+	return hidden && hidden->paused_at == paused_at ? elapsed(hidden->ns, rq->clock - rq->clock_task) : 0;
+}
+
+/* How a thread is found, on which CPU, and what that CPU lost in the pause. */
 struct sight {
 	__u64 now;
 	__u64 run_time_ns;
+	__u64 hidden_ns;
 	__u32 cpu;
 	bool runs;
 	bool is_asleep;
@@ -43,6 +79,7 @@ static __always_inline struct sight look_at(struct task_struct *task, __u64 now)
 	struct sight sight = { .now = now, .cpu = rq->cpu, .runs = rq->curr == task };
 	__u32 state = task->__state;
 
+	sight.hidden_ns = hidden_on(rq);
 	sight.run_time_ns = task->se.sum_exec_runtime;
 	if (sight.runs)
 		sight.run_time_ns += since_update(task, now);
@@ -62,10 +99,19 @@ static __always_inline bool is_as_before(struct task_struct *task, const struct 
 	return (state == LEDGER_BLOCKED && sight->is_asleep) || (state == LEDGER_HELD && sight->is_held);
 }
 
+/* Of what its CPU lost in the pause, a thread's part is that of who ran so long there. */
+static __always_inline __u64 hidden_of(const struct sight *sight, __u64 ran)
+{
+	__u64 left = elapsed(sight->hidden_ns, elapsed(paused_at, sight->now));
+
+	/* In microseconds: pauses of hours do not overflow. */
+	return left > 1000 ? ran / 1000 * (sight->hidden_ns / 1000) / (left / 1000) * 1000 : 0;
+}
+
 /* Adds what the scheduler has counted since the page's last state began. */
 static __always_inline void add_unseen(struct thread *thread, const struct sight *sight, __u64 run_delay)
 {
-	__u64 left = elapsed(thread->since, sight->now), ran, waited;
+	__u64 left = elapsed(thread->since, sight->now), ran, waited, hidden;
 	struct ledger_account *account = &thread->account;
 
 	ran = elapsed(thread->run_time_ns, sight->run_time_ns);
@@ -73,9 +119,13 @@ static __always_inline void add_unseen(struct thread *thread, const struct sight
 	left -= ran;
 	waited = grown(thread->wait_apart_ns, wait_apart(thread, run_delay));
 	waited = waited < left ? waited : left;
-	account->ns[LEDGER_ON_CPU] += ran;
+	left -= waited;
+	hidden = hidden_of(sight, ran);
+	hidden = hidden < left ? hidden : left;
+	account->ns[LEDGER_ON_CPU] += ran + hidden;
+	account->hidden_ns += hidden;
 	account->queued_ns[LEDGER_REST] += waited;
-	account->ns[LEDGER_UNKNOWN] += left - waited;
+	account->ns[LEDGER_UNKNOWN] += left - hidden;
 }
 
 /* What was known when it was found is where its account begins: it has done something else since. */

@@ -39,6 +39,16 @@ fn read(ledger: &mut Ledger, tid: u32) -> Record {
     panic!("{tid} is not among {:?}", ledger.records().count());
 }
 
+/// What the hypervisor has taken of all CPUs so far, ns: /proc/stat has it in ticks of 10 ms (proc(5)).
+fn stolen_ns() -> i64 {
+    let stat = std::fs::read_to_string("/proc/stat").expect("there is one");
+    let all = stat.lines().next().expect("it begins with all CPUs");
+    let steal = all.split_whitespace().nth(8);
+    steal.map_or(0, |ticks| {
+        ticks.parse::<i64>().expect("a number") * 10_000_000
+    })
+}
+
 /// Each class: enum ledger_class.
 const NAMES: [&str; 30] = [
     "on_cpu",

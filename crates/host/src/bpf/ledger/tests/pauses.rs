@@ -27,16 +27,6 @@ fn runs() {
     std::hint::spin_loop();
 }
 
-/// What the hypervisor has taken of all CPUs so far, ns: /proc/stat has it in ticks of 10 ms (proc(5)).
-fn stolen_ns() -> i64 {
-    let stat = std::fs::read_to_string("/proc/stat").expect("there is one");
-    let all = stat.lines().next().expect("it begins with all CPUs");
-    let steal = all.split_whitespace().nth(8);
-    steal.map_or(0, |ticks| {
-        ticks.parse::<i64>().expect("a number") * 10_000_000
-    })
-}
-
 #[test]
 fn what_threads_do_in_a_pause_is_made_up_for_by_the_schedulers_notes() {
     let Some((mut ledger, _alone)) = loaded() else {
@@ -71,6 +61,7 @@ fn what_threads_do_in_a_pause_is_made_up_for_by_the_schedulers_notes() {
         let before = read(&mut ledger);
         for _ in 0..3 {
             ledger.pause();
+            ledger.read(false).expect("the books stand still");
             ledger.detach();
             std::thread::sleep(Duration::from_millis(150));
             ledger.attach().expect("the hooks are there");
@@ -123,11 +114,14 @@ fn what_threads_do_in_a_pause_is_made_up_for_by_the_schedulers_notes() {
                         "it was asleep throughout: {shown}"
                     );
                 }
-                // What the hypervisor takes in a pause is neither run time nor a wait.
-                _ => assert!(
-                    counted.of(&["on_cpu"]) + counted.queued() > passed - 15_000_000 - stolen,
-                    "it wanted a CPU throughout, of which {stolen} ns were stolen: {shown}"
-                ),
+                // What the hypervisor takes in a pause is its time on a CPU, as it is else.
+                _ => {
+                    println!("{stolen} ns were stolen: {shown}");
+                    assert!(
+                        counted.of(&["on_cpu"]) + counted.queued() > passed - 15_000_000,
+                        "it wanted a CPU throughout, of which {stolen} ns were stolen: {shown}"
+                    );
+                }
             }
         }
     });

@@ -151,6 +151,7 @@ fn who_is_moved_while_it_sleeps_goes_on_sleeping() {
     let _hogs = [hog(0), hog(1)];
     as_target(&mut ledger, std::process::id());
     std::thread::sleep(Duration::from_millis(100));
+    let stolen = stolen_ns();
     let (moves, (own, counted)) = moved(&mut ledger, Duration::from_millis(3), || {
         for _ in 0..SLEEPS {
             // So long that it is not let go of at once when it sleeps.
@@ -158,13 +159,15 @@ fn who_is_moved_while_it_sleeps_goes_on_sleeping() {
             std::thread::sleep(EACH);
         }
     });
+    let stolen = stolen_ns() - stolen;
     assert!(moves > SLEEPS, "{moves}");
     println!("{own:?}, {}", counted.shown());
     let asleep = (SLEEPS * EACH).as_nanos() as i64;
     let slept = counted.of(&["sleep"]);
+    // On a CPU that is stolen the timer that ends a sleep is late: that is sleep.
     assert!(
-        (slept - asleep).abs() * 50 < asleep,
-        "{slept} of {asleep}: {own:?}, {}",
+        slept * 50 > asleep * 49 && slept - stolen < asleep + asleep / 50,
+        "{slept} of {asleep}, {stolen} ns were stolen: {own:?}, {}",
         counted.shown()
     );
 }

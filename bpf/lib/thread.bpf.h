@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Each thread's page of the books, and what is known of its process.
+ *
+ * A page is changed by whoever holds the lock of the run queue that its thread is on: at a switch, a
+ * wake-up or a move (thread_page.bpf.h). It is read without (reading.bpf.h).
+ */
+#ifndef STALLSCOPE_THREAD_BPF_H
+#define STALLSCOPE_THREAD_BPF_H
+
+#include "kernel.bpf.h"
+#include "run_queue.bpf.h"
+#include "set.bpf.h"
+
+/* Of a thread that has ended; it is not shown. */
+#define ENDED (LEDGER_HELD + 1)
+
+/* What a thread was found in by a reading that came before any event of it; only readings write it, and
+ * it stands from when `at` is not 0. */
+struct found {
+	__u64 at;
+	/* As a page has them. */
+	__u32 state;
+	__u32 class;
+	__u32 cpu;
+	__u32 word;
+	__u64 held_ns[LEDGER_HOLDERS];
+	/* The scheduler's numbers then. */
+	__u64 run_time_ns;
+	__u64 run_delay;
+	__u64 slices;
+};
+
+/* A thread's last wait, and how long it had had a CPU before. */
+struct last_wait {
+	__u32 class;
+	__u64 from;
+	__u64 until;
+	__u64 on_cpu_ns;
+};
+
+/* Who is about to wake a thread (enum wakeup_by), its last wait, how long it had a CPU since and before the
+ * time since which it runs now. */
+struct waking {
+	__u32 by;
+	__u64 waker;
+	struct last_wait last;
+	__u64 ran_ns;
+	__u64 runs_since;
+};
+
+/* One thread's page of the books. */
+struct thread {
+	/* Odd while it is being changed. */
+	__u32 sequence;
+	/* enum ledger_state, and the class where it is blocked or held. */
+	__u32 state;
+	__u32 class;
+	/* What keeps it, where the class is of the kernel's own (enum ledger_channel). */
+	__u32 channel;
+	/* Its part in this (enum ledger_holder), and as of which assignment. */
+	__u32 part;
+	__u32 assignment;
+	/* The CPU that it has or waits for, and whether it is among those counted there. */
+	__u32 cpu;
+	__u32 counted;
+	/* Whether it has ended, and what is in its account was told, or its heir has it. */
+	__u32 bequeathed;
+	/* When the state began, and what then was: who had had the CPU how long; how long the CPU had been
+	 * waited for; its own run time. */
+	__u64 since;
+	__u64 held_ns[LEDGER_HOLDERS];
+	__u64 waited_ns;
+	__u64 run_time_ns;
+	/* When it last left a CPU: the scheduler's run-queue delay of it less ours, and the scheduler's slices. */
+	__u64 wait_apart_ns;
+	__u64 slices_apart;
+	/* What the scheduler's run-queue delay is too long by, known to be wrong; modulo 2^64. */
+	__u64 miscounted_ns;
+	/* Its slices that the scheduler did not count. */
+	__u64 unnoted_slices;
+	/* It waits for a CPU and the scheduler does not count that. */
+	__u32 unnoted;
+	/* It was moved to another CPU while it waits. */
+	__u32 moved;
+	/* Moved to another CPU while half asleep: the scheduler counts the rest of its sleep as a wait
+	 * (since 6.12, DELAY_DEQUEUE, commit 152e11f6df29). */
+	__u32 moved_asleep;
+	struct ledger_account account;
+	/* Of the others: what those had who have ended, its process's threads and its children. */
+	__u64 ended_on_cpu_ns;
+	__u64 ended_held_up_ns;
+	/* While the state is LEDGER_UNSEEN. */
+	struct found found;
+	/* Where its process has its word (struct ledger_process). */
+	__u64 word_pointer;
+	__u64 word_offset;
+	/* Where it was last found; 0 where it is to be looked up. */
+	__u64 word_at;
+	/* Once it ends: the process of its parent. */
+	__u64 parent_tgid;
+	/* The sets that it is in (set.bpf.h). */
+	struct membership member;
+	/* Of target and generator: its pool's number (lib/wakeup.bpf.h), 0 until it is asked for. */
+	__u64 pool;
+	struct last_wait last;
+	struct waking waking;
+	/* Its word as it blocked, and how much of this wait has been counted for that (lib/said.bpf.h). */
+	__u32 word;
+	__u64 word_ns;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct thread);
+} thread_by_task SEC(".maps");
+
+/* What is known of processes that have a part; what they fork inherits it. Only user space writes it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, LEDGER_MOST_PROCESSES);
+	__type(key, __u32);
+	__type(value, struct ledger_process);
+} process_by_tgid SEC(".maps");
+
+/* Counts the assignments, from 1; at its first event after one, a thread looks for its part. */
+__u32 assignment;
+
+static __always_inline struct thread *thread_of(struct task_struct *task, struct run_queue *queue)
+{
+	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL,
+						     BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct ledger_process *process;
+	__u32 tgid, before;
+
+	tgid = task->tgid;
+	if (!thread) {
+		/* What one of the others does before there is room for it is less than one of its slices. */
+		if (queue && bpf_map_lookup_elem(&process_by_tgid, &tgid))
+			queue->drops++;
+		return NULL;
+	}
+	if (thread->assignment == assignment)
+		return thread;
+	thread->assignment = assignment;
+	before = thread->part;
+	process = bpf_map_lookup_elem(&process_by_tgid, &tgid);
+	if (process) {
+		thread->part = process->part;
+		thread->word_pointer = process->pointer;
+		thread->word_offset = process->offset;
+		thread->word_at = 0;
+		thread->member.sets = process->sets;
+	}
+	/* Its books begin anew: of the others less is counted. */
+	if (before == LEDGER_REST && thread->part != LEDGER_REST && thread->state != ENDED) {
+		step(thread);
+		thread->state = LEDGER_UNSEEN;
+		__builtin_memset(&thread->account, 0, sizeof(thread->account));
+		thread->last.until = 0;
+		step(thread);
+	}
+	return thread;
+}
+
+#endif
