@@ -11,12 +11,18 @@ const BUDGET: f64 = 0.009;
 const STEP: f64 = 1.5;
 const MOST_REST: u64 = 5;
 const MOST_NEAR: u64 = 10;
+/// Where that still takes twice the share it is the target's threads, which are thousands: they are looked at less
+/// often yet, as seldom as this.
+const TWICE: f64 = 2.0 * BUDGET;
+const MOST_THREADS: u64 = 50;
 
 /// How much longer the periods have become, and since when the cost is added up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Budget {
     /// Factor on the periods of target, generator and machine.
     pub(crate) near: u64,
+    /// The same of the periods of their threads.
+    pub(crate) threads: u64,
     /// Factor on the periods of everything else.
     pub(crate) rest: u64,
     since: (u64, i64),
@@ -27,6 +33,7 @@ impl Budget {
     pub(crate) fn new(cpu_ns: i64) -> Self {
         Self {
             near: 1,
+            threads: 1,
             rest: 1,
             since: (0, cpu_ns),
         }
@@ -45,6 +52,11 @@ impl Budget {
         let mut over = if start_tick > 0 { share / BUDGET } else { 0.0 };
         while over > 1.0 && self.stretch() {
             over /= STEP;
+        }
+        self.threads = self.threads.max(self.near);
+        if over * BUDGET > TWICE {
+            let threads = self.threads as f64 * over * BUDGET / TWICE;
+            self.threads = (threads.ceil() as u64).min(MOST_THREADS);
         }
         self.since = (tick, cpu_ns);
     }
@@ -86,6 +98,18 @@ mod tests {
         dear.judge(30, 0);
         dear.judge(60, 120_000_000);
         assert_eq!((dear.rest, dear.near), (5, 2), "4 % are four steps");
+        dear.judge(90, 195_000_000);
+        assert_eq!((dear.near, dear.threads), (10, 10));
+        dear.judge(120, 295_000_000);
+        assert_eq!(
+            (dear.near, dear.threads),
+            (10, 19),
+            "3.3 % for once a second"
+        );
+        dear.judge(150, 345_000_000);
+        assert_eq!(dear.threads, 19, "1.7 % is less than twice the share");
+        dear.judge(180, 1_345_000_000);
+        assert_eq!((dear.near, dear.threads), (10, MOST_THREADS));
         let mut cheap = Budget::new(0);
         cheap.judge(30, 500_000_000);
         cheap.judge(60, 510_000_000);

@@ -419,10 +419,10 @@ impl Sampler {
         let (now_due, budget) = (*due, *budget);
         scratch.look = look;
         let due = |sensor: &Sensor, near: bool| {
-            let (period, factor) = if near {
-                (sensor.period.near, budget.near)
-            } else {
-                (sensor.period.rest, budget.rest)
+            let (period, factor) = match (near, sensor.scope) {
+                (true, Scope::Thread) => (sensor.period.near, budget.threads),
+                (true, _) => (sensor.period.near, budget.near),
+                (false, _) => (sensor.period.rest, budget.rest),
             };
             match look {
                 Look::Due => now_due.every(ticks_of(period) * factor),
@@ -441,7 +441,7 @@ impl Sampler {
         if due(sensors::all()[processes.thread_sensor_index()], true) {
             processes.sample_threads(&mut stamp, scratch, intakes, registry);
         }
-        if look == Look::Last || now_due.every(budget.near) {
+        if look == Look::Last || now_due.every(budget.threads) {
             let events = (books.as_mut(), meters.as_mut());
             let turn = begin_turn(spells, look, events, processes, scratch);
             if let Some(books) = books {

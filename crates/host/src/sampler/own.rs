@@ -18,7 +18,7 @@ impl Sampler {
         let values = [
             lateness_ns,
             cpu_ns,
-            TICK_NS * self.budget.near as i64,
+            TICK_NS * self.budget.threads as i64,
             self.missed,
             self.budget.rest as i64,
             self.memory.0,
@@ -28,7 +28,7 @@ impl Sampler {
         self.recorder.1.take(now, &values, &mut self.recorder.0);
         self.cost.cpu_ns = cpu_ns;
         self.cost.wall_ns = now.ns_since(self.started);
-        self.cost.fast_period_ns = TICK_NS * self.budget.near as i64;
+        self.cost.fast_period_ns = TICK_NS * self.budget.threads as i64;
     }
 
     /// Looks how much memory recording takes: this process's, and of the kernel's what programs take.
