@@ -98,10 +98,10 @@ lab_pages() {
         fi
     done
     export STALLSCOPE_PAGES=$made/lab
-    if cmp docs/sample/report.html "$made/lab/step-change.html"; then
+    if cmp docs/sample/report.html "$made/lab/step-change-ledger.html"; then
         result sample 1 0
     else
-        echo "Make it anew: stallscope report target/ui/recordings/step-change.stall -o docs/sample/report.html" >&2
+        echo "Make it anew: stallscope report target/ui/recordings/step-change-ledger.stall -o docs/sample/report.html" >&2
         failed=1
         result sample 0 1
     fi

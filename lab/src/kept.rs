@@ -1,5 +1,5 @@
-//! Recordings that are kept with the sources: one of each scenario, packed, with what must be found
-//! in it. Diagnosing them again shows in seconds what a change of the diagnosis does, on any machine.
+//! Recordings that are kept with the sources: one or more of each scenario, packed, with what must be found
+//! in them. Diagnosing them again shows in seconds what a change of the diagnosis does, on any machine.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -25,6 +25,11 @@ const MOST: u64 = 6 << 20;
 pub struct KeepArguments {
     /// Folder with the results of `run`
     out: PathBuf,
+    /// Only these situations; all of them when none is named
+    name: Vec<String>,
+    /// Beside what is kept of the same situation, as NAME-WORD
+    #[arg(long, value_name = "WORD")]
+    beside: Option<String>,
     /// Where they are kept
     #[arg(long, value_name = "FOLDER", default_value = "lab/recordings")]
     to: PathBuf,
@@ -61,11 +66,20 @@ pub fn keep(arguments: &KeepArguments) -> Result<u8> {
     let to = &arguments.to;
     fs::create_dir_all(to).with_context(|| format!("cannot make the folder {}", to.display()))?;
     let mut total = 0;
-    for scenario in scenarios::all() {
+    let chosen = if arguments.name.is_empty() {
+        scenarios::all()
+    } else {
+        scenarios::chosen(&arguments.name, false)?
+    };
+    for scenario in chosen {
         match first_right(&scenario, arguments)? {
             Some((files, outcome)) => {
-                let size = pack(&scenario, &files, outcome, to)?;
-                say!("{:20}  {:7.1} kB", scenario.name, size as f64 / 1e3);
+                let name = match &arguments.beside {
+                    Some(word) => format!("{}-{word}", scenario.name),
+                    None => scenario.name.to_owned(),
+                };
+                let size = pack(&name, &scenario, &files, outcome, to)?;
+                say!("{name:20}  {:7.1} kB", size as f64 / 1e3);
             }
             None => say!("{:20}  no run that counts and is right", scenario.name),
         }
@@ -108,16 +122,21 @@ fn first_right(scenario: &Scenario, arguments: &KeepArguments) -> Result<Option<
     Ok(second_best)
 }
 
-fn pack(scenario: &Scenario, files: &Files, outcome: Outcome, to: &Path) -> Result<u64> {
-    let path = to.join(format!("{}.tar.zst", scenario.name));
+fn pack(
+    name: &str,
+    scenario: &Scenario,
+    files: &Files,
+    outcome: Outcome,
+    to: &Path,
+) -> Result<u64> {
+    let path = to.join(format!("{name}.tar.zst"));
     let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
     let packed = zstd::Encoder::new(file, COMPRESSION).context("cannot compress")?;
     let mut archive = tar::Builder::new(packed);
     archive.mode(tar::HeaderMode::Deterministic);
     let recording = files.recording();
     for file in files_of(&recording)? {
-        let name = file.file_name().unwrap_or_default();
-        let inside = Path::new(&format!("{}.stall", scenario.name)).join(name);
+        let inside = Path::new(&format!("{name}.stall")).join(file.file_name().unwrap_or_default());
         archive
             .append_path_with_name(&file, inside)
             .with_context(|| format!("cannot pack {}", file.display()))?;
@@ -131,7 +150,7 @@ fn pack(scenario: &Scenario, files: &Files, outcome: Outcome, to: &Path) -> Resu
         outcome,
     };
     let text = serde_json::to_string_pretty(&kept).context("an expectation becomes JSON")?;
-    let beside = to.join(format!("{}.json", scenario.name));
+    let beside = to.join(format!("{name}.json"));
     fs::write(&beside, text + "\n")
         .with_context(|| format!("cannot write {}", beside.display()))?;
     Ok(fs::metadata(&path)?.len())
@@ -157,17 +176,20 @@ pub fn kept(arguments: &KeptArguments) -> Result<u8> {
     let by = Judge::new(arguments.stallscope.as_deref(), &arguments.without)?;
     let room = tempfile::tempdir().context("cannot make a temporary folder")?;
     let (mut right, mut all) = (0, 0);
-    for scenario in scenarios::all() {
-        let beside = arguments.from.join(format!("{}.json", scenario.name));
+    for name in names(&arguments.from)? {
+        let beside = arguments.from.join(format!("{name}.json"));
         let Some(kept) = outcome::read_json::<Kept>(&beside)? else {
             continue;
         };
-        let answer = answer_again(&scenario, &arguments.from, room.path(), &by)?;
+        let mut all_scenarios = scenarios::all().into_iter();
+        let scenario = all_scenarios.find(|it| it.name == kept.outcome.scenario);
+        let scenario = scenario
+            .with_context(|| format!("{} is of no situation that there is", beside.display()))?;
+        let answer = answer_again(&name, &arguments.from, room.path(), &by)?;
         let found = judge(&answer, scenario.expect, &kept.outcome);
         let headline = answer.report.verdict.findings.first();
         say!(
-            "{:20}  {:8}  {}; found {}",
-            scenario.name,
+            "{name:20}  {:8}  {}; found {}",
             found.word(),
             scenario.expect,
             headline.map_or("nothing".to_owned(), |f| format!(
@@ -182,14 +204,27 @@ pub fn kept(arguments: &KeptArguments) -> Result<u8> {
     Ok(u8::from(right < all || all == 0))
 }
 
-fn answer_again(scenario: &Scenario, from: &Path, room: &Path, judge: &Judge) -> Result<Answer> {
-    let path = from.join(format!("{}.tar.zst", scenario.name));
+/// What is kept in a folder, in order.
+fn names(from: &Path) -> Result<Vec<String>> {
+    let entries = fs::read_dir(from).with_context(|| format!("cannot list {}", from.display()))?;
+    let mut names = Vec::new();
+    for entry in entries {
+        let file = entry?.file_name();
+        let name = file.to_str().and_then(|it| it.strip_suffix(".tar.zst"));
+        names.extend(name.map(str::to_owned));
+    }
+    names.sort();
+    Ok(names)
+}
+
+fn answer_again(name: &str, from: &Path, room: &Path, judge: &Judge) -> Result<Answer> {
+    let path = from.join(format!("{name}.tar.zst"));
     let file = File::open(&path).with_context(|| format!("cannot read {}", path.display()))?;
     let unpacked = zstd::Decoder::new(file).context("cannot decompress")?;
     tar::Archive::new(unpacked)
         .unpack(room)
         .with_context(|| format!("cannot unpack {}", path.display()))?;
     // Named as `run` would: the report lies beside the recording.
-    let files = Files::of(room, scenario.name, 1);
-    judge.answer(&room.join(format!("{}.stall", scenario.name)), &files)
+    let files = Files::of(room, name, 1);
+    judge.answer(&room.join(format!("{name}.stall")), &files)
 }

@@ -19,10 +19,10 @@ const MOST_SHARE: f64 = 0.02;
 const SHARE: f64 = 0.005;
 /// Fewer spells than one in so many turns tell too little.
 const MOST_TURNS: f64 = 20.0;
-/// The share is looked at after so many turns without pauses, for the first time sooner: a load that is heavy is so
-/// from the start.
+/// Without pauses the share is looked at over so many turns, and already over so few whether it is more: a load that
+/// is heavy is so from its start.
 const LOOK_TURNS: u64 = 10;
-const FIRST_LOOK_TURNS: u64 = 3;
+const LEAST_TURNS: u64 = 3;
 /// Of the shares of the spells before so much is remembered.
 const MEMORY: f64 = 0.7;
 
@@ -156,12 +156,12 @@ impl Spells {
     /// before.
     pub(crate) fn turn(&mut self, now: Timestamp, told: Told, last: bool) -> Turn {
         if self.since == Timestamp::default() {
-            self.begin(State::Always(FIRST_LOOK_TURNS), now);
+            self.begin(State::Always(LOOK_TURNS), now);
             self.told = told;
             return Turn::Mark;
         }
         match self.state {
-            State::Always(0) if !last => {
+            State::Always(left) if !last && (left == 0 || self.is_dear(left, now, told)) => {
                 self.share = self.taken(now.ns_since(self.since), told);
                 self.end_spell(now);
                 if self.pauses && self.share > MOST_SHARE {
@@ -199,6 +199,12 @@ impl Spells {
         let turns = (self.share / SHARE).min(MOST_TURNS) - 1.0;
         // Half as many to half as many more.
         (turns * (0.5 + self.draw()) - 1.0).max(0.0).round() as u64
+    }
+
+    /// Whether it is clear before all turns have passed that there must be pauses.
+    fn is_dear(&self, left: u64, now: Timestamp, told: Told) -> bool {
+        let turns = LOOK_TURNS - left + 1;
+        turns >= LEAST_TURNS && self.taken(now.ns_since(self.since), told) > MOST_SHARE
     }
 
     /// Part of the CPUs that the programs took in so long, up to what they have told now.
@@ -413,6 +419,17 @@ mod tests {
         let stood_for: f64 = turns.iter().filter_map(|it| it.times()).sum();
         let left = paused as f64 / TICK as f64 - stood_for;
         assert!((0.0..2.0 * 26.0).contains(&left), "{left}");
+    }
+
+    #[test]
+    fn a_load_that_begins_heavily_is_not_told_of_for_long() {
+        for idle in 0..25 {
+            let mut load = Load::new();
+            load.turns(idle, 0);
+            let turns = load.turns(8, 200_000);
+            let first = turns.iter().position(|it| *it == Turn::Pause);
+            assert!(first.is_some_and(|it| it <= 5), "{idle}: {turns:?}");
+        }
     }
 
     #[test]
