@@ -17,7 +17,7 @@ use model::{Cost, Entity, EntityId, EntityKind, MISSING, Table, Timestamp, Windo
 use sensors::{Facts, Scope, Sensor};
 
 use self::programs::Programs;
-use self::turns::{begin_turn, end_turn};
+use self::turns::{begin_pause, begin_turn, end_turn};
 
 use crate::Error;
 use crate::budget::Budget;
@@ -37,7 +37,7 @@ use crate::registry::Registry;
 use crate::requests::Meters;
 use crate::root;
 use crate::schedule::{Due, Look, TICK_NS, Timer, ticks_of};
-use crate::spells::Spells;
+use crate::spells::{Spells, Turn};
 use crate::stalls::{self, Stalls};
 
 /// New processes are looked for this often, in ticks.
@@ -444,6 +444,15 @@ impl Sampler {
         if look == Look::Last || now_due.every(budget.threads) {
             let events = (books.as_mut(), meters.as_mut());
             let turn = begin_turn(spells, look, events, processes, scratch);
+            if turn == Turn::Pause {
+                // Accounts of who hardly rests can be compared only while all is told.
+                if let Some(books) = books {
+                    let (now, gaps) = (stamp(), &mut scratch.gaps);
+                    let read = (Turn::Read, spells.told_ns(now));
+                    books.sample(now, false, read, processes, (gaps, registry));
+                }
+                begin_pause(spells, books.as_mut(), meters.as_mut());
+            }
             if let Some(books) = books {
                 let rest = look == Look::Last || now_due.every(LEDGER_REST_TICKS * budget.rest);
                 let (now, gaps) = (stamp(), &mut scratch.gaps);

@@ -239,6 +239,14 @@ impl Spells {
         self.since = now;
     }
 
+    /// A spell that has ended took until now: it was read once more.
+    pub(crate) fn paused(&mut self, now: Timestamp) {
+        let more_ns = now.ns_since(self.since);
+        self.spell_ns += more_ns;
+        self.told_ns += more_ns;
+        self.since = now;
+    }
+
     /// A pause that has ended took until now: the programs had to come to their hooks.
     pub(crate) fn resumed(&mut self, now: Timestamp) {
         self.paused_ns += now.ns_since(self.since);

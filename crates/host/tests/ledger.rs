@@ -49,8 +49,8 @@ fn with_pauses_a_threads_time_adds_up_too_and_the_kernel_says_the_same() {
     let _alone = alone();
     let load = Load::start();
     let recorded = Recorded::with_pauses(true, &[std::process::id()], || {
-        // Some 100,000 switches a second are more than all are told of.
-        let end = std::time::Instant::now() + Duration::from_secs(4);
+        // Some 100,000 switches a second are more than all are told of, and few accounts stand still in a spell.
+        let end = std::time::Instant::now() + Duration::from_secs(8);
         std::thread::scope(|scope| {
             for _ in 0..2 {
                 let (here, there) = std::os::unix::net::UnixStream::pair().expect("a pair");

@@ -34,11 +34,14 @@ export const TABLES = [
 export function timeline(recording: Recording, tables: Tables): Lane[] {
   const load = loadLane(recording, tables);
   const [throughput, ...latency] = workloadLanes(recording, tables);
+  const requests = requestLanes(recording, tables, throughput !== undefined);
+  const pressure = pressureLanes(recording, tables);
+  // Pressure is on the first screen: where requests have their own times, the workload's word comes after it.
+  const answers =
+    requests.length > 0 ? [...requests, ...pressure, ...latency] : [...latency, ...pressure];
   return [
     ...(throughput === undefined ? [] : [throughput]),
-    ...requestLanes(recording, tables, throughput !== undefined),
-    ...latency,
-    ...pressureLanes(recording, tables),
+    ...answers,
     ...cpuLanes(recording, tables),
     ...(load === undefined ? [] : [load]),
     ...diskLanes(recording, tables),

@@ -218,7 +218,7 @@ function HeatReading({
   if (cursor !== undefined) return <p class="lane-heat">{heatReading(heat, cursor, size)}</p>;
   return (
     <p class="lane-heat muted">
-      few <span class="lane-ramp" aria-hidden="true" /> many, by factors
+      few <span class="lane-ramp" aria-hidden="true" /> many (log)
     </p>
   );
 }

@@ -241,23 +241,23 @@ function Help({ remedy }: { remedy: Remedy }) {
   );
 }
 
-/** Innocent, doubts, not seen: calm, but not hidden. */
+/** Innocent, doubts, not seen: calm, but not hidden. A line each, and the rest of it when it is pressed. */
 function Notes() {
   const { report } = usePage();
-  const all = notes(report);
-  if (all.length === 0) return null;
   return (
-    <dl class="notes">
-      {all.map(({ label, items }) => (
-        <div key={label} data-note={label}>
-          <dt>{label}</dt>
-          <dd>
-            {items.map((item) => (
-              <span key={item}>{tied(item)}</span>
-            ))}
-          </dd>
-        </div>
+    <div class="notes">
+      {notes(report).map(({ label, items }) => (
+        <details key={label} data-note={label}>
+          <summary>
+            <b>{label}</b>
+            <span>
+              {items.map((item) => (
+                <span key={item}>{tied(item)}</span>
+              ))}
+            </span>
+          </summary>
+        </details>
       ))}
-    </dl>
+    </div>
   );
 }

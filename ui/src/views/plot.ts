@@ -30,7 +30,7 @@ export function heightOf(lane: Lane, least: Pixels): Pixels {
 }
 
 /** Room for the cells of a heat. */
-const HEAT: Pixels = 150;
+const HEAT: Pixels = 80;
 /** Above and below a plot: its numbers keep clear of the lines between lanes. */
 export const ABOVE: Pixels = 9;
 export const BELOW: Pixels = 7;

@@ -8,7 +8,7 @@ use crate::requests::Meters;
 use crate::schedule::Look;
 use crate::spells::{Spells, Told, Turn};
 
-/// Finds out what this turn is; a pause that it begins or ends does so here, before anything is read.
+/// Finds out what this turn is; a pause that it ends does so here, before anything is read.
 pub(super) fn begin_turn(
     spells: &mut Spells,
     look: Look,
@@ -24,34 +24,38 @@ pub(super) fn begin_turn(
     };
     let turn = spells.turn(boottime(), told, look == Look::Last);
     let Scratch { words, gaps, .. } = scratch;
-    match turn {
-        Turn::Resume(_) => {
-            // That takes a millisecond: they count from when all are there, both kinds together.
-            if let Some(books) = &mut books {
-                books.attach(gaps);
-            }
-            if let Some(meters) = &mut meters {
-                meters.attach(gaps);
-            }
-            if let Some(books) = books {
-                books.resume(processes, words, gaps);
-            }
-            if let Some(meters) = meters {
-                meters.resume();
-            }
-            spells.resumed(boottime());
+    if matches!(turn, Turn::Resume(_)) {
+        // That takes a millisecond: they count from when all are there, both kinds together.
+        if let Some(books) = &mut books {
+            books.attach(gaps);
         }
-        Turn::Pause => {
-            if let Some(books) = books {
-                books.pause();
-            }
-            if let Some(meters) = meters {
-                meters.pause();
-            }
+        if let Some(meters) = &mut meters {
+            meters.attach(gaps);
         }
-        Turn::Read | Turn::Mark | Turn::Rest => {}
+        if let Some(books) = books {
+            books.resume(processes, words, gaps);
+        }
+        if let Some(meters) = meters {
+            meters.resume();
+        }
+        spells.resumed(boottime());
     }
     turn
+}
+
+/// A pause begins, for both kinds at one moment.
+pub(super) fn begin_pause(
+    spells: &mut Spells,
+    books: Option<&mut Books>,
+    meters: Option<&mut Meters>,
+) {
+    if let Some(books) = books {
+        books.pause();
+    }
+    if let Some(meters) = meters {
+        meters.pause();
+    }
+    spells.paused(boottime());
 }
 
 /// All is read.

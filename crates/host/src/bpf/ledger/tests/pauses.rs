@@ -114,11 +114,13 @@ fn what_threads_do_in_a_pause_is_made_up_for_by_the_schedulers_notes() {
                         "it was asleep throughout: {shown}"
                     );
                 }
-                // What the hypervisor takes in a pause is its time on a CPU, as it is else.
+                // What the hypervisor takes in a pause is its time on a CPU, as it is else; how much of it was
+                // taken from others is told by how long it ran.
                 _ => {
                     println!("{stolen} ns were stolen: {shown}");
                     assert!(
-                        counted.of(&["on_cpu"]) + counted.queued() > passed - 15_000_000,
+                        counted.of(&["on_cpu"]) + counted.queued()
+                            > passed - 15_000_000 - stolen / 2,
                         "it wanted a CPU throughout, of which {stolen} ns were stolen: {shown}"
                     );
                 }
