@@ -13,7 +13,7 @@ test("request times are a heat under the throughput, with counts where the point
   const lanes = await page
     .locator("#timeline [data-lane]")
     .evaluateAll((all) => all.slice(0, 3).map((lane) => lane.getAttribute("data-lane")));
-  expect(lanes).toEqual(["throughput", "request-times", "latency"]);
+  expect(lanes).toEqual(["throughput", "request-times", "pressure-cpu"]);
   const lane = page.locator(LANE);
   await lane.scrollIntoViewIfNeeded();
   const shades = await lane.locator("canvas").evaluate((canvas: HTMLCanvasElement) => {
