@@ -51,6 +51,7 @@ pub mod sockets;
 mod spells;
 mod split;
 mod stalls;
+mod stretched;
 mod thread;
 mod wait_events;
 mod wakeups;

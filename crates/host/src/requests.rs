@@ -3,7 +3,9 @@
 //! Every 100 ms the accounts are read: of each service, and of single connections as far as there are
 //! accounts. One that a connection leaves idle goes to another when all are taken.
 
+mod counted;
 mod cut;
+mod part;
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -11,53 +13,25 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use model::{Entity, EntityId, EntityKind, GapReason, Role, Timestamp};
 use sensors::request::{CALLS, REQUESTS, WIDTH};
 
-use crate::bpf::requests::{Account, CONNECTIONS, Owner, Requests, SERVICES, Side};
+use crate::bpf::requests::{CONNECTIONS, Owner, Requests, SERVICES, Side};
 use crate::bpf::{Refusal, may_tell_of_processes};
 use crate::clock::boottime;
 use crate::gaps::Gaps;
-use crate::intake::{Intake, LastSeen};
+use crate::intake::Intake;
 use crate::processes::{Processes, TITLE_BYTES};
 use crate::registry::Registry;
-use crate::spells::{Stretch, Stretched, Turn};
+use crate::spells::{Stretch, Turn};
+
+use counted::Counted;
+use part::{Part, replicates};
 
 /// A connection without requests for so long may have to give up its account.
 const IDLE_NS: i64 = 10_000_000_000;
-/// So old a process has its title.
-const LATE_TITLE_NS: i64 = 2_000_000_000;
 /// Timing may take this part of the CPUs; where requests are so many that it would take more, only as many
 /// are timed, drawn by lot.
 const TIMING_SHARE: f64 = 0.0015;
 /// Each takes two readings of the clock, and its account as long as one more (`make bench`, probes).
 const READINGS: f64 = 3.0;
-
-/// Which part a process has.
-struct Part {
-    process: EntityId,
-    role: Role,
-    met: Timestamp,
-    /// How often its title was looked at.
-    looks: u32,
-}
-
-impl Part {
-    /// Whether its title is to be looked at again: who is new may have none yet, on a busy machine for
-    /// longer.
-    fn look_again(&mut self, now: Timestamp) -> bool {
-        let again = self.looks == 1 || self.looks == 2 && now.ns_since(self.met) > LATE_TITLE_NS;
-        self.looks += u32::from(again);
-        again
-    }
-}
-
-/// An account that is in use.
-struct Counted {
-    last: LastSeen,
-    /// What it held when its entity got it.
-    before: [i64; WIDTH],
-    stretched: Stretched<WIDTH>,
-    /// When it was last seen to grow.
-    grew: Timestamp,
-}
 
 /// Who answers or asks, in an account of its own.
 struct Service {
@@ -181,16 +155,14 @@ impl Meters {
         };
         let free = self.services.iter().position(Option::is_none);
         let place = free.or_else(|| self.services.iter().position(is_over))?;
-        if let Some(mut old) = self.services[place].take() {
-            old.counted
-                .last
-                .finish(&mut self.intakes[old.side as usize]);
-            registry.vanish(old.counted.last.entity(), now);
+        if let Some(old) = self.services[place].take() {
+            let intake = &mut self.intakes[old.side as usize];
+            old.counted.end(now, intake, registry);
         }
         let of = &registry.get(process)?.entity;
         let (name, path) = (of.name.clone(), format!("{}/requests", of.path));
         let entity = add(registry, (name, path), (process, role), now);
-        let before = row(&self.programs.service(place)?, side);
+        let before = counted::row(&self.programs.service(place)?, side);
         let counted = Counted::new(entity, before, now, &mut self.intakes[side as usize]);
         self.services[place] = Some(Service {
             process,
@@ -245,15 +217,18 @@ impl Meters {
             if let (Some(service), Some(account)) = (service, self.programs.service(place)) {
                 requests += account.requests.cast_signed();
                 let intake = &mut self.intakes[service.side as usize];
-                service
-                    .counted
-                    .take(now, &row(&account, service.side), turn.stretch(), intake);
+                service.counted.take(
+                    now,
+                    &counted::row(&account, service.side),
+                    turn.stretch(),
+                    intake,
+                );
             }
         }
         for place in 0..self.places.len() {
             if let Some((owner, account)) = self.programs.connection(place) {
                 requests += account.requests.cast_signed();
-                let row = row(&account, Side::Server);
+                let row = counted::row(&account, Side::Server);
                 let around = (now, processes, &mut *registry);
                 self.take(place, &owner, &row, turn.stretch(), around);
             }
@@ -284,7 +259,9 @@ impl Meters {
             && let Some(&Part { process, role, .. }) = self.parts.get(&owner.tgid)
             && processes.entity(owner.tgid) == Some(process)
         {
-            end(place.counted.take(), now, intake, registry);
+            if let Some(counted) = place.counted.take() {
+                counted.end(now, intake, registry);
+            }
             place.cookie = owner.cookie;
             let path = format!("requests:{}", owner.cookie);
             let entity = add(registry, (name(owner), path), (process, role), now);
@@ -310,7 +287,9 @@ impl Meters {
         // Without it the account is its old owner's as before, and not counted as anybody's.
         let _ = self.programs.free(number);
         let intake = &mut self.intakes[Side::Server as usize];
-        end(self.places[number].counted.take(), now, intake, registry);
+        if let Some(counted) = self.places[number].counted.take() {
+            counted.end(now, intake, registry);
+        }
     }
 
     /// Takes accounts back from connections that do not use them, when there is no other left.
@@ -353,41 +332,6 @@ impl Meters {
     }
 }
 
-impl Counted {
-    /// From a time on at which its account held that much already.
-    fn new(entity: EntityId, before: [i64; WIDTH], since: Timestamp, intake: &mut Intake) -> Self {
-        let width = intake.table.columns.len();
-        let mut last = LastSeen::new(entity, width);
-        last.take(since, &[0; WIDTH][..width], intake);
-        Self {
-            last,
-            before,
-            stretched: Stretched::new([0; WIDTH]),
-            grew: since,
-        }
-    }
-
-    fn take(
-        &mut self,
-        now: Timestamp,
-        row: &[i64; WIDTH],
-        stretch: Option<Stretch>,
-        intake: &mut Intake,
-    ) {
-        let mut grown = *row;
-        let growth = grown.iter_mut().zip(&self.before);
-        growth.for_each(|(value, before)| *value -= before);
-        let width = self.last.values().len();
-        let more = stretch.map(|it| cut::more(it, &self.stretched.told(&grown)[..width]));
-        self.stretched.take_each(&mut grown, more);
-        let grown = &grown[..width];
-        if self.last.values() != grown {
-            self.grew = now;
-        }
-        self.last.take(now, grown, intake);
-    }
-}
-
 /// By what a reading of the clock costs here: 20 to 250 ns, by the machine's clock.
 fn most_timed() -> f64 {
     const TRIES: u32 = 10;
@@ -404,22 +348,6 @@ fn most_timed() -> f64 {
     cpus * TIMING_SHARE * 1e9 / (READINGS * reading_ns)
 }
 
-/// Whether a process's title is that of a PostgreSQL process that sends a replica what was written: what
-/// the replica says to it asks for nothing. With `cluster_name` that comes before.
-fn replicates(title: &str) -> bool {
-    let Some(rest) = title.strip_prefix("postgres: ") else {
-        return false;
-    };
-    rest.split(": ").any(|it| it.starts_with("walsender "))
-}
-
-fn end(counted: Option<Counted>, now: Timestamp, intake: &mut Intake, registry: &mut Registry) {
-    if let Some(mut counted) = counted {
-        counted.last.finish(intake);
-        registry.vanish(counted.last.entity(), now);
-    }
-}
-
 fn add(
     registry: &mut Registry,
     (name, path): (String, String),
@@ -430,22 +358,6 @@ fn add(
     let id = registry.add(entity, Some(process), now);
     registry.change(id, now, |record| record.role = role);
     id
-}
-
-/// A row of a side's table; what is beyond its width is nothing.
-fn row(account: &Account, side: Side) -> [i64; WIDTH] {
-    let besides: &[u64] = match side {
-        Side::Server => &[account.merged, account.unasked],
-        Side::Client => &[],
-    };
-    let timed = [account.timed_by_bucket.iter().sum(), account.ns];
-    let counts = [&account.requests].into_iter().chain(besides);
-    let counts = counts.chain(&timed).chain(&account.timed_by_bucket);
-    let mut row = [0; WIDTH];
-    for (to, count) in row.iter_mut().zip(counts) {
-        *to = count.cast_signed();
-    }
-    row
 }
 
 /// What a person calls a connection: TCP as in the table of connections, a unix socket by who is at the
@@ -468,29 +380,5 @@ fn name(owner: &Owner) -> String {
             address(owner.peer, owner.peer_port)
         ),
         _ => format!("unix socket of pid {}", owner.peer_port),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn who_sends_a_replica_what_was_written_is_told_by_its_title() {
-        for title in [
-            "postgres: walsender repl 10.0.0.7(41822) streaming 0/3000148",
-            "postgres: main: walsender postgres [local] streaming 16/B374D848",
-        ] {
-            assert!(replicates(title), "{title}");
-        }
-        for title in [
-            "postgres: walwriter ",
-            "postgres: bench walsender [local] SELECT",
-            "postgres: main: postgres bench 127.0.0.1(41822) idle",
-            "/usr/lib/postgresql/15/bin/postgres -D /data/walsender ",
-            "walsender repl",
-        ] {
-            assert!(!replicates(title), "{title}");
-        }
     }
 }

@@ -8,6 +8,7 @@ mod hand_over;
 mod own;
 mod part;
 mod programs;
+mod surroundings;
 mod turns;
 
 use std::os::fd::BorrowedFd;
@@ -17,12 +18,11 @@ use model::{Cost, Entity, EntityId, EntityKind, MISSING, Table, Timestamp, Windo
 use sensors::{Facts, Scope, Sensor};
 
 use self::programs::Programs;
-use self::turns::{begin_pause, begin_turn, end_turn};
 
 use crate::Error;
 use crate::budget::Budget;
 use crate::cgroups::Cgroups;
-use crate::clock::{Clocks, boottime, process_cpu_ns};
+use crate::clock::{boottime, process_cpu_ns};
 use crate::connections::Connections;
 use crate::environment::Environment;
 use crate::filesystems::Filesystems;
@@ -37,7 +37,7 @@ use crate::registry::Registry;
 use crate::requests::Meters;
 use crate::root;
 use crate::schedule::{Due, Look, TICK_NS, Timer, ticks_of};
-use crate::spells::{Spells, Turn};
+use crate::spells::Spells;
 use crate::stalls::{self, Stalls};
 
 /// New processes are looked for this often, in ticks.
@@ -303,78 +303,6 @@ impl Sampler {
         files.for_each(|file| each(file.descriptor()));
     }
 
-    fn look_for_groups(&mut self, now: Timestamp) {
-        // Walking thousands of groups takes tens of milliseconds: the more there are, the less often.
-        let patience = 1 + self.cgroups.len() as u64 / 200;
-        if self.due.every(SLOW_TICKS * patience) {
-            self.cgroups.scan(
-                now,
-                &mut self.scratch,
-                &mut self.intakes,
-                &mut self.registry,
-            );
-        }
-        self.cgroups.look_for_lost(now, &mut self.scratch.gaps);
-        self.place(now);
-        if let Some(stalls) = &mut self.stalls
-            && self.due.every(CALIBRATION_TICKS)
-        {
-            stalls.calibrate();
-        }
-        if let Some(books) = &mut self.books
-            && self.due.every(CALIBRATION_TICKS)
-        {
-            books.calibrate();
-        }
-        let clocks = Clocks::read();
-        let values = [
-            clocks.realtime_ns,
-            clocks.monotonic_raw_ns,
-            clocks.uncertainty_ns,
-        ];
-        self.clock
-            .1
-            .take(clocks.boottime, &values, &mut self.clock.0);
-    }
-
-    fn scan_processes(&mut self, now: Timestamp) {
-        self.processes.scan(
-            now,
-            &mut self.scratch,
-            &mut self.cgroups,
-            &mut self.intakes,
-            &mut self.registry,
-        );
-        if let Some(books) = &mut self.books {
-            let Scratch { words, gaps, .. } = &mut self.scratch;
-            let around = (&self.cgroups, &mut self.registry);
-            books.follow(now, &self.processes, around, words, gaps);
-        }
-        if let Some(meters) = &mut self.meters {
-            let gaps = &mut self.scratch.gaps;
-            meters.follow(now, &self.processes, gaps, &mut self.registry);
-        }
-    }
-
-    /// Looks which groups and filesystems target and generator are on; they may have moved.
-    fn place(&mut self, now: Timestamp) {
-        self.processes.place_in_groups(
-            now,
-            &mut self.scratch,
-            &mut self.cgroups,
-            &mut self.registry,
-        );
-        if let Some(stalls) = &mut self.stalls {
-            stalls.follow(now, &self.cgroups, &mut self.scratch.gaps);
-        }
-        self.filesystems.look(
-            self.processes.targets(),
-            now,
-            &mut self.scratch.gaps,
-            &mut self.registry,
-        );
-    }
-
     fn obey(&mut self, now: Timestamp, sink: &mut dyn FnMut(Harvest)) -> bool {
         while let Ok(command) = self.commands.try_recv() {
             match command {
@@ -399,25 +327,8 @@ impl Sampler {
     }
 
     fn sample(&mut self, look: Look) {
-        let Self {
-            scratch,
-            intakes,
-            machine,
-            processes,
-            cgroups,
-            stalls,
-            density,
-            books,
-            meters,
-            spells,
-            connections,
-            registry,
-            due,
-            budget,
-            ..
-        } = self;
-        let (now_due, budget) = (*due, *budget);
-        scratch.look = look;
+        let (now_due, budget) = (self.due, self.budget);
+        self.scratch.look = look;
         let due = |sensor: &Sensor, near: bool| {
             let (period, factor) = match (near, sensor.scope) {
                 (true, Scope::Thread) => (sensor.period.near, budget.threads),
@@ -438,33 +349,30 @@ impl Sampler {
             last
         };
         // Threads first: their times are compared with each other and with the CPUs' next to them.
-        if due(sensors::all()[processes.thread_sensor_index()], true) {
-            processes.sample_threads(&mut stamp, scratch, intakes, registry);
+        if due(sensors::all()[self.processes.thread_sensor_index()], true) {
+            self.processes.sample_threads(
+                &mut stamp,
+                &mut self.scratch,
+                &mut self.intakes,
+                &mut self.registry,
+            );
         }
         if look == Look::Last || now_due.every(budget.threads) {
-            let events = (books.as_mut(), meters.as_mut());
-            let turn = begin_turn(spells, look, events, processes, scratch);
-            if turn == Turn::Pause {
-                // Accounts of who hardly rests can be compared only while all is told.
-                if let Some(books) = books {
-                    let (now, gaps) = (stamp(), &mut scratch.gaps);
-                    let read = (Turn::Read, spells.told_ns(now));
-                    books.sample(now, false, read, processes, (gaps, registry));
-                }
-                begin_pause(spells, books.as_mut(), meters.as_mut());
-            }
-            if let Some(books) = books {
-                let rest = look == Look::Last || now_due.every(LEDGER_REST_TICKS * budget.rest);
-                let (now, gaps) = (stamp(), &mut scratch.gaps);
-                let turn = (turn, spells.told_ns(now));
-                books.sample(now, rest, turn, processes, (gaps, registry));
-            }
-            if let Some(meters) = meters {
-                let turn = turn.by_counts(books.as_ref().and_then(Books::repeats));
-                meters.sample(stamp(), turn, processes, &mut scratch.gaps, registry);
-            }
-            end_turn(turn, books.as_mut(), meters.as_mut());
+            let rest = look == Look::Last || now_due.every(LEDGER_REST_TICKS * budget.rest);
+            self.sample_events(look, rest, &mut stamp);
         }
+        let Self {
+            scratch,
+            intakes,
+            machine,
+            processes,
+            cgroups,
+            stalls,
+            density,
+            connections,
+            registry,
+            ..
+        } = self;
         if let Some(stalls) = stalls {
             if look == Look::Last || now_due.every(budget.near) {
                 stalls.sample(stamp(), cgroups, &mut scratch.gaps, (density, intakes));

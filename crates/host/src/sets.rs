@@ -21,7 +21,7 @@ use crate::gaps::Gaps;
 use crate::intake::Intake;
 use crate::processes::Processes;
 use crate::registry::Registry;
-use crate::spells::times;
+use crate::stretched::times;
 use crate::wakeups::Wakeups;
 
 use groups::Groups;

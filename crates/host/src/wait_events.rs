@@ -9,7 +9,7 @@ use sensors::wait_event::{self, VERSIONS, WAIT_EVENT};
 use crate::bpf::ledger::{Said, SaidRoom};
 use crate::gaps::Gaps;
 use crate::intake::{Intake, LastSeen};
-use crate::spells::Stretched;
+use crate::stretched::Stretched;
 use crate::wakeups::{Around, Wakeups};
 
 /// Columns of the table.

@@ -11,7 +11,7 @@ use crate::gaps::Gaps;
 use crate::intake::{Intake, LastSeen};
 use crate::processes::Processes;
 use crate::registry::Registry;
-use crate::spells::times;
+use crate::stretched::times;
 
 /// Places of the columns behind the classes.
 const WAIT: usize = CLASSES.len();

@@ -244,9 +244,11 @@ function Help({ remedy }: { remedy: Remedy }) {
 /** Innocent, doubts, not seen: calm, but not hidden. A line each, and the rest of it when it is pressed. */
 function Notes() {
   const { report } = usePage();
+  const all = notes(report);
+  if (all.length === 0) return null;
   return (
     <div class="notes">
-      {notes(report).map(({ label, items }) => (
+      {all.map(({ label, items }) => (
         <details key={label} data-note={label}>
           <summary>
             <b>{label}</b>

@@ -9,7 +9,7 @@ use super::carried::carry_over;
 use crate::bpf::ledger::Account;
 use crate::intake::{Intake, LastSeen};
 use crate::registry::Registry;
-use crate::spells::times;
+use crate::stretched::times;
 
 const WIDTH: usize = CHANNELS.len();
 

@@ -5,7 +5,7 @@ use model::{EntityId, Timestamp};
 use sensors::ledger::PROCESS_LEDGER;
 
 use crate::intake::{Intake, LastSeen};
-use crate::spells::Stretched;
+use crate::stretched::Stretched;
 
 /// One process of the others.
 pub(super) struct Process {

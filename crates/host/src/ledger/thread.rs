@@ -8,7 +8,7 @@ use sensors::ledger::{CLASSES, HOLDERS, WIDTH};
 use crate::bpf::ledger::{Account, Record};
 use crate::intake::{Intake, LastSeen};
 
-use crate::spells::times;
+use crate::stretched::times;
 
 use super::carried::carry_over;
 

@@ -1,72 +1,99 @@
-//! When what happens at events is counted, and when the programs that do so are off their hooks.
+//! What programs at hooks have counted is read in turns, some of which begin or end a pause (`spells.rs`).
 
+use model::Timestamp;
+
+use super::Sampler;
 use crate::clock::boottime;
 use crate::ledger::Books;
 use crate::probe::Scratch;
-use crate::processes::Processes;
-use crate::requests::Meters;
 use crate::schedule::Look;
-use crate::spells::{Spells, Told, Turn};
+use crate::spells::{Told, Turn};
 
-/// Finds out what this turn is; a pause that it ends does so here, before anything is read.
-pub(super) fn begin_turn(
-    spells: &mut Spells,
-    look: Look,
-    (mut books, mut meters): (Option<&mut Books>, Option<&mut Meters>),
-    processes: &Processes,
-    scratch: &mut Scratch,
-) -> Turn {
-    let (events, slices) = books.as_ref().map_or((0, 0), |it| it.told());
-    let told = Told {
-        events,
-        slices,
-        requests: meters.as_ref().map_or(0, |it| it.told()),
-    };
-    let turn = spells.turn(boottime(), told, look == Look::Last);
-    let Scratch { words, gaps, .. } = scratch;
-    if matches!(turn, Turn::Resume(_)) {
-        // That takes a millisecond: they count from when all are there, both kinds together.
-        if let Some(books) = &mut books {
+impl Sampler {
+    /// One turn; `rest` wants the other processes read too.
+    pub(super) fn sample_events(
+        &mut self,
+        look: Look,
+        rest: bool,
+        stamp: &mut dyn FnMut() -> Timestamp,
+    ) {
+        let turn = self.begin_turn(look);
+        if turn == Turn::Pause {
+            // Accounts of who hardly rests can be compared only while all is told.
+            self.read_books(Turn::Read, false, stamp());
+            self.begin_pause();
+        }
+        self.read_books(turn, rest, stamp());
+        if let Some(meters) = &mut self.meters {
+            let turn = turn.by_counts(self.books.as_ref().and_then(Books::repeats));
+            let gaps = &mut self.scratch.gaps;
+            meters.sample(stamp(), turn, &self.processes, gaps, &mut self.registry);
+        }
+        if turn == Turn::Pause {
+            self.leave_hooks();
+        }
+    }
+
+    /// Finds out what this turn is; a pause that it ends does so here, before anything is read.
+    fn begin_turn(&mut self, look: Look) -> Turn {
+        let (events, slices) = self.books.as_ref().map_or((0, 0), Books::told);
+        let told = Told {
+            events,
+            slices,
+            requests: self.meters.as_ref().map_or(0, |it| it.told()),
+        };
+        let turn = self.spells.turn(boottime(), told, look == Look::Last);
+        if matches!(turn, Turn::Resume(_)) {
+            self.resume();
+        }
+        turn
+    }
+
+    fn read_books(&mut self, turn: Turn, rest: bool, now: Timestamp) {
+        if let Some(books) = &mut self.books {
+            let turn = (turn, self.spells.told_ns(now));
+            let around = (&mut self.scratch.gaps, &mut self.registry);
+            books.sample(now, rest, turn, &self.processes, around);
+        }
+    }
+
+    /// A pause begins, for both kinds of programs at one moment.
+    fn begin_pause(&mut self) {
+        if let Some(books) = &mut self.books {
+            books.pause();
+        }
+        if let Some(meters) = &mut self.meters {
+            meters.pause();
+        }
+        self.spells.paused(boottime());
+    }
+
+    /// All is read that was told before the pause.
+    fn leave_hooks(&mut self) {
+        if let Some(books) = &mut self.books {
+            books.detach();
+        }
+        if let Some(meters) = &mut self.meters {
+            meters.detach();
+        }
+    }
+
+    /// A pause ends.
+    fn resume(&mut self) {
+        let Scratch { words, gaps, .. } = &mut self.scratch;
+        // To come to the hooks takes a millisecond: they count from when all are there, both kinds together.
+        if let Some(books) = &mut self.books {
             books.attach(gaps);
         }
-        if let Some(meters) = &mut meters {
+        if let Some(meters) = &mut self.meters {
             meters.attach(gaps);
         }
-        if let Some(books) = books {
-            books.resume(processes, words, gaps);
+        if let Some(books) = &mut self.books {
+            books.resume(&self.processes, words, gaps);
         }
-        if let Some(meters) = meters {
+        if let Some(meters) = &mut self.meters {
             meters.resume();
         }
-        spells.resumed(boottime());
-    }
-    turn
-}
-
-/// A pause begins, for both kinds at one moment.
-pub(super) fn begin_pause(
-    spells: &mut Spells,
-    books: Option<&mut Books>,
-    meters: Option<&mut Meters>,
-) {
-    if let Some(books) = books {
-        books.pause();
-    }
-    if let Some(meters) = meters {
-        meters.pause();
-    }
-    spells.paused(boottime());
-}
-
-/// All is read.
-pub(super) fn end_turn(turn: Turn, books: Option<&mut Books>, meters: Option<&mut Meters>) {
-    if turn != Turn::Pause {
-        return;
-    }
-    if let Some(books) = books {
-        books.detach();
-    }
-    if let Some(meters) = meters {
-        meters.detach();
+        self.spells.resumed(boottime());
     }
 }

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * How long a thread waits for a CPU, and who has it meanwhile.
+ */
+#ifndef STALLSCOPE_WAITING_BPF_H
+#define STALLSCOPE_WAITING_BPF_H
+
+#include "thread.bpf.h"
+
+/* A wait for a CPU ends: whose it was meanwhile. Read from another CPU, that may be more than passed. */
+static __always_inline void share_out(__u64 *queued_ns, __u64 waited, const __u64 *before,
+				      const __u64 *after)
+{
+	__u64 part;
+	int each;
+
+	for (each = LEDGER_REST; each < LEDGER_NOBODY; each++) {
+		part = elapsed(before[each], after[each]);
+		part = part < waited ? part : waited;
+		queued_ns[each] += part;
+		waited -= part;
+	}
+	queued_ns[LEDGER_NOBODY] += waited;
+}
+
+/* In a run queue whose lock is held. */
+static __always_inline void start_waiting(struct thread *thread, struct run_queue *queue, __u32 cpu,
+					  __u64 now)
+{
+	thread->cpu = cpu;
+	thread->moved = 0;
+	holders_at(queue, now, thread->held_ns);
+	if (thread->part == LEDGER_TARGET) {
+		thread->counted = 1;
+		add_waiting(queue, now, 1);
+	}
+}
+
+/* In another, as it was copied. */
+static __always_inline void go_on_waiting(struct thread *thread, struct run_queue *queue,
+					  const struct run_queue *copy, __u32 cpu, __u64 now)
+{
+	thread->cpu = cpu;
+	thread->moved = 1;
+	holders_at(copy, now, thread->held_ns);
+	if (thread->part == LEDGER_TARGET) {
+		thread->counted = 1;
+		add_waiting_from_afar(queue, now, 1);
+	}
+}
+
+/* It is no longer among those that wait for the CPU that it was counted on; `queue`, of `cpu`, is locked. */
+static __always_inline void count_out(struct thread *thread, struct run_queue *queue, __u32 cpu, __u64 now)
+{
+	struct run_queue *other;
+
+	if (!thread->counted)
+		return;
+	if (cpu == thread->cpu) {
+		add_waiting(queue, now, -1);
+	} else {
+		other = run_queue_of(thread->cpu);
+		if (other)
+			add_waiting_from_afar(other, now, -1);
+	}
+	thread->counted = 0;
+}
+
+/* On `queue`, of `cpu`. Where nobody told that it was moved there, it is still counted elsewhere. */
+static __always_inline void stop_waiting(struct thread *thread, struct run_queue *queue, __u32 cpu,
+					 __u64 now)
+{
+	__u64 held_ns[LEDGER_HOLDERS];
+
+	holders_at(queue, now, held_ns);
+	if (cpu == thread->cpu)
+		share_out(thread->account.queued_ns, elapsed(thread->since, now), thread->held_ns,
+			  held_ns);
+	else
+		thread->account.queued_ns[LEDGER_REST] += elapsed(thread->since, now);
+	count_out(thread, queue, cpu, now);
+	if (thread->unnoted)
+		thread->miscounted_ns -= elapsed(thread->since, now);
+	thread->unnoted = 0;
+}
+
+#endif

@@ -1,0 +1,83 @@
+//! An account that grows, as rows of its side's table.
+
+use model::{EntityId, Timestamp};
+use sensors::request::WIDTH;
+
+use super::cut;
+use crate::bpf::requests::{Account, Side};
+use crate::intake::{Intake, LastSeen};
+use crate::registry::Registry;
+use crate::spells::Stretch;
+use crate::stretched::Stretched;
+
+/// An account that is in use.
+pub(super) struct Counted {
+    pub(super) last: LastSeen,
+    /// What it held when its entity got it.
+    before: [i64; WIDTH],
+    stretched: Stretched<WIDTH>,
+    /// When it was last seen to grow.
+    pub(super) grew: Timestamp,
+}
+
+impl Counted {
+    /// From a time on at which its account held that much already.
+    pub(super) fn new(
+        entity: EntityId,
+        before: [i64; WIDTH],
+        since: Timestamp,
+        intake: &mut Intake,
+    ) -> Self {
+        let width = intake.table.columns.len();
+        let mut last = LastSeen::new(entity, width);
+        last.take(since, &[0; WIDTH][..width], intake);
+        Self {
+            last,
+            before,
+            stretched: Stretched::new([0; WIDTH]),
+            grew: since,
+        }
+    }
+
+    pub(super) fn take(
+        &mut self,
+        now: Timestamp,
+        row: &[i64; WIDTH],
+        stretch: Option<Stretch>,
+        intake: &mut Intake,
+    ) {
+        let mut grown = *row;
+        let growth = grown.iter_mut().zip(&self.before);
+        growth.for_each(|(value, before)| *value -= before);
+        let width = self.last.values().len();
+        let more = stretch.map(|it| cut::more(it, &self.stretched.told(&grown)[..width]));
+        self.stretched.take_each(&mut grown, more);
+        let grown = &grown[..width];
+        if self.last.values() != grown {
+            self.grew = now;
+        }
+        self.last.take(now, grown, intake);
+    }
+
+    /// Ends its series, and its entity.
+    pub(super) fn end(mut self, now: Timestamp, intake: &mut Intake, registry: &mut Registry) {
+        self.last.finish(intake);
+        registry.vanish(self.last.entity(), now);
+    }
+}
+
+/// A row of a side's table; what is beyond its width is nothing.
+pub(super) fn row(account: &Account, side: Side) -> [i64; WIDTH] {
+    let besides: &[u64] = match side {
+        Side::Server => &[account.merged, account.unasked],
+        Side::Client => &[],
+    };
+    let timed = [account.timed_by_bucket.iter().sum(), account.ns];
+    let counts = [&account.requests].into_iter().chain(besides);
+    let counts = counts.chain(&timed).chain(&account.timed_by_bucket);
+    let mut row = [0; WIDTH];
+    for (to, count) in row.iter_mut().zip(counts) {
+        *to = count.cast_signed();
+    }
+    row
+}

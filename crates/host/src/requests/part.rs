@@ -1,0 +1,58 @@
+//! Who is asked whether what arrives are requests: which part a process has, and what its title says.
+
+use model::{EntityId, Role, Timestamp};
+
+/// So old a process has its title.
+const LATE_TITLE_NS: i64 = 2_000_000_000;
+
+/// Which part a process has.
+pub(super) struct Part {
+    pub(super) process: EntityId,
+    pub(super) role: Role,
+    pub(super) met: Timestamp,
+    /// How often its title was looked at.
+    pub(super) looks: u32,
+}
+
+impl Part {
+    /// Whether its title is to be looked at again: who is new may have none yet, on a busy machine for
+    /// longer.
+    pub(super) fn look_again(&mut self, now: Timestamp) -> bool {
+        let again = self.looks == 1 || self.looks == 2 && now.ns_since(self.met) > LATE_TITLE_NS;
+        self.looks += u32::from(again);
+        again
+    }
+}
+
+/// Whether a process's title is that of a PostgreSQL process that sends a replica what was written: what
+/// the replica says to it asks for nothing. With `cluster_name` that comes before.
+pub(super) fn replicates(title: &str) -> bool {
+    let Some(rest) = title.strip_prefix("postgres: ") else {
+        return false;
+    };
+    rest.split(": ").any(|it| it.starts_with("walsender "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_sends_a_replica_what_was_written_is_told_by_its_title() {
+        for title in [
+            "postgres: walsender repl 10.0.0.7(41822) streaming 0/3000148",
+            "postgres: main: walsender postgres [local] streaming 16/B374D848",
+        ] {
+            assert!(replicates(title), "{title}");
+        }
+        for title in [
+            "postgres: walwriter ",
+            "postgres: bench walsender [local] SELECT",
+            "postgres: main: postgres bench 127.0.0.1(41822) idle",
+            "/usr/lib/postgresql/15/bin/postgres -D /data/walsender ",
+            "walsender repl",
+        ] {
+            assert!(!replicates(title), "{title}");
+        }
+    }
+}

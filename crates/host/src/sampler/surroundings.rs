@@ -1,0 +1,81 @@
+//! Who and what there is to read: groups, processes, filesystems; all come and go.
+
+use model::Timestamp;
+
+use super::{CALIBRATION_TICKS, SLOW_TICKS, Sampler};
+use crate::clock::Clocks;
+use crate::probe::Scratch;
+
+impl Sampler {
+    pub(super) fn look_for_groups(&mut self, now: Timestamp) {
+        // Walking thousands of groups takes tens of milliseconds: the more there are, the less often.
+        let patience = 1 + self.cgroups.len() as u64 / 200;
+        if self.due.every(SLOW_TICKS * patience) {
+            self.cgroups.scan(
+                now,
+                &mut self.scratch,
+                &mut self.intakes,
+                &mut self.registry,
+            );
+        }
+        self.cgroups.look_for_lost(now, &mut self.scratch.gaps);
+        self.place(now);
+        if let Some(stalls) = &mut self.stalls
+            && self.due.every(CALIBRATION_TICKS)
+        {
+            stalls.calibrate();
+        }
+        if let Some(books) = &mut self.books
+            && self.due.every(CALIBRATION_TICKS)
+        {
+            books.calibrate();
+        }
+        let clocks = Clocks::read();
+        let values = [
+            clocks.realtime_ns,
+            clocks.monotonic_raw_ns,
+            clocks.uncertainty_ns,
+        ];
+        self.clock
+            .1
+            .take(clocks.boottime, &values, &mut self.clock.0);
+    }
+
+    pub(super) fn scan_processes(&mut self, now: Timestamp) {
+        self.processes.scan(
+            now,
+            &mut self.scratch,
+            &mut self.cgroups,
+            &mut self.intakes,
+            &mut self.registry,
+        );
+        if let Some(books) = &mut self.books {
+            let Scratch { words, gaps, .. } = &mut self.scratch;
+            let around = (&self.cgroups, &mut self.registry);
+            books.follow(now, &self.processes, around, words, gaps);
+        }
+        if let Some(meters) = &mut self.meters {
+            let gaps = &mut self.scratch.gaps;
+            meters.follow(now, &self.processes, gaps, &mut self.registry);
+        }
+    }
+
+    /// Looks which groups and filesystems target and generator are on; they may have moved.
+    pub(super) fn place(&mut self, now: Timestamp) {
+        self.processes.place_in_groups(
+            now,
+            &mut self.scratch,
+            &mut self.cgroups,
+            &mut self.registry,
+        );
+        if let Some(stalls) = &mut self.stalls {
+            stalls.follow(now, &self.cgroups, &mut self.scratch.gaps);
+        }
+        self.filesystems.look(
+            self.processes.targets(),
+            now,
+            &mut self.scratch.gaps,
+            &mut self.registry,
+        );
+    }
+}
