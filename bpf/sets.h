@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Sets of threads whose waiting the ledger counts as the kernel counts that of a control group: what user
- * space gives and gets. The states, and what is read of one CPU of one set, are those of pressure.h.
+ * space gives and gets. The states are those of pressure.h.
  */
 #ifndef STALLSCOPE_SETS_H
 #define STALLSCOPE_SETS_H
@@ -35,5 +35,14 @@ struct sets_stall {
 	__u64 unused[4];
 };
 _Static_assert(sizeof(struct sets_stall) == 192, "whole cache lines");
+
+/* What was read of it. */
+struct sets_reading {
+	/* By enum pressure_state: time in it so far. */
+	__u64 ns[PRESSURE_STATES];
+	/* Counts the readings; stands still where one had to be given up. */
+	__u64 readings;
+};
+_Static_assert(sizeof(struct sets_reading) == 72, "as the reader has it");
 
 #endif

@@ -14,7 +14,7 @@ struct {
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, SETS_MOST);
 	__type(key, __u32);
-	__type(value, struct pressure_stall);
+	__type(value, struct sets_reading);
 } stall_by_place SEC(".maps");
 
 /* The highest number that was given to a set so far, and how many CPUs there are. */
@@ -32,7 +32,7 @@ static __always_inline bool copy_stall(const struct sets_stall *stall, struct se
 static __always_inline void read_set(__u32 place, __u64 now)
 {
 	struct sets_stall *stall = bpf_map_lookup_elem(&set_by_place, &place), copy;
-	struct pressure_stall *record = bpf_map_lookup_elem(&stall_by_place, &place);
+	struct sets_reading *record = bpf_map_lookup_elem(&stall_by_place, &place);
 	__u64 passed, states;
 	__u32 each;
 

@@ -13,15 +13,15 @@ use std::collections::HashMap;
 use model::{EntityId, MISSING, Timestamp, Window};
 use sensors::stall::FOLD;
 
-use crate::bpf::fold::{MOST_APART_NS, STALLS, STATES, Stalled, growth};
+use crate::bpf::fold::{STALLS, STATES, Stalled};
 use crate::bpf::ledger::Ledger;
-use crate::bpf::ledger::sets::Within;
+use crate::bpf::ledger::sets::{Stall, Within};
 use crate::cgroups::Cgroups;
 use crate::gaps::Gaps;
 use crate::intake::Intake;
 use crate::processes::Processes;
 use crate::registry::Registry;
-use crate::stretched::times;
+use crate::stretched::Stretched;
 use crate::wakeups::Wakeups;
 
 use groups::Groups;
@@ -36,11 +36,7 @@ const MEMORY: std::ops::Range<usize> = 2..4;
 /// A set of threads and what it lost so far.
 pub(crate) struct Set {
     stalled: Stalled,
-    /// What each CPU had at the last mark (`Turn::stretch`), and what stands for pauses; modulo 2^32.
-    marked: Vec<[u32; STATES]>,
-    beyond: Vec<[u32; STATES]>,
-    /// Readings of each CPU so far; where it stands still the CPU could not be read.
-    readings: Vec<u64>,
+    cpus: Vec<Cpu>,
     before: Option<Timestamp>,
     folded: Timestamp,
 }
@@ -49,13 +45,10 @@ impl Set {
     /// A set that begins to be read; what stands in its place is of one that had it before.
     pub(crate) fn new(programs: &Ledger, place: usize) -> Self {
         let cpus = programs.cpus();
-        let readings = |cpu| programs.stall(place, cpu).map_or(0, |it| it.readings);
-        let stall = |cpu| programs.stall(place, cpu).map_or([0; STATES], |it| it.ns);
+        let stall = |cpu| programs.stall(place, cpu).unwrap_or_default();
         Self {
             stalled: Stalled::new(cpus, [0; STALLS]),
-            marked: (0..cpus).map(stall).collect(),
-            beyond: vec![[0; STATES]; cpus],
-            readings: (0..cpus).map(readings).collect(),
+            cpus: (0..cpus).map(|cpu| Cpu::new(&stall(cpu))).collect(),
             before: None,
             folded: Timestamp::default(),
         }
@@ -71,24 +64,11 @@ impl Set {
         stretch: Option<f64>,
     ) -> Option<Timestamp> {
         let since = Window::new(self.before.unwrap_or(now), now);
-        if since.len_ns() > MOST_APART_NS {
-            self.stalled.skip();
-        }
-        for (cpu, readings) in self.readings.iter_mut().enumerate() {
+        for (cpu, last) in self.cpus.iter_mut().enumerate() {
             if let Some(stall) = programs.stall(place, cpu)
-                && stall.readings != *readings
+                && let Some(grown) = last.grown(&stall, stretch)
             {
-                *readings = stall.readings;
-                let (marked, beyond) = (&mut self.marked[cpu], &mut self.beyond[cpu]);
-                if let Some(stretch) = stretch {
-                    for state in 0..STATES {
-                        let told = growth(marked[state], stall.ns[state]);
-                        beyond[state] = beyond[state].wrapping_add(times(told, stretch) as u32);
-                    }
-                    *marked = stall.ns;
-                }
-                let ns = std::array::from_fn(|it| stall.ns[it].wrapping_add(beyond[it]));
-                self.stalled.take(cpu, ns, programs.online());
+                self.stalled.take(cpu, grown, programs.online());
             }
         }
         if self.before.replace(now).is_none() {
@@ -122,6 +102,37 @@ impl Set {
         let all = self.stalled.density();
         let place = |state| if state < TOLD { state } else { STATES - 1 };
         told(programs, std::array::from_fn(|state| all[place(state)]))
+    }
+}
+
+/// What a set's threads lost on one CPU, as it was last read.
+struct Cpu {
+    /// Where it stands still the CPU could not be read.
+    readings: u64,
+    stretched: Stretched<STATES>,
+    /// With what stands for pauses; `None` before the first reading.
+    last: Option<[i64; STATES]>,
+}
+
+impl Cpu {
+    /// A CPU of a place in which so much stands already.
+    fn new(stall: &Stall) -> Self {
+        Self {
+            readings: stall.readings,
+            stretched: Stretched::new(stall.ns.map(u64::cast_signed)),
+            last: None,
+        }
+    }
+
+    /// By how much it has grown since the last reading, if this is another.
+    fn grown(&mut self, stall: &Stall, stretch: Option<f64>) -> Option<[i64; STATES]> {
+        if std::mem::replace(&mut self.readings, stall.readings) == stall.readings {
+            return None;
+        }
+        let mut ns = stall.ns.map(u64::cast_signed);
+        self.stretched.take(&mut ns, stretch);
+        let last = self.last.replace(ns)?;
+        Some(std::array::from_fn(|it| ns[it] - last[it]))
     }
 }
 

@@ -11,7 +11,7 @@ use sensors::Sensor;
 use sensors::stall::{CGROUP_STALL, STALL, of_machine};
 
 use crate::bpf::Refusal;
-use crate::bpf::fold::{MOST_APART_NS, STALLS, Stalled};
+use crate::bpf::fold::{MOST_APART_NS, Modulo, STALLS, Stalled};
 use crate::bpf::pressure::{MACHINE, MOST_WATCHED, Pressure, ROOT_ID};
 use crate::cgroups::Cgroups;
 use crate::gaps::Gaps;
@@ -31,6 +31,7 @@ pub(crate) fn stands_for(sensor: &Sensor) -> bool {
 struct Watched {
     id: u64,
     path: String,
+    last: Modulo,
     stalled: Stalled,
     density: LastSeen,
     pressure: LastSeen,
@@ -52,6 +53,7 @@ impl Watched {
         Self {
             id,
             path: path.to_owned(),
+            last: Modulo::new(readings.len()),
             stalled: Stalled::new(readings.len(), std::array::from_fn(known)),
             density: LastSeen::new(pressure.entity(), STALL.columns.len()),
             folded: pressure.time(),
@@ -64,7 +66,7 @@ impl Watched {
     /// Takes what the CPUs lost since the last reading.
     fn read(&mut self, programs: &Pressure, slot: usize, since: Window) {
         if since.len_ns() > MOST_APART_NS {
-            self.stalled.skip();
+            self.last.skip();
         }
         let online = programs.online();
         for (cpu, readings) in self.readings.iter_mut().enumerate() {
@@ -72,7 +74,9 @@ impl Watched {
                 && stall.readings != *readings
             {
                 *readings = stall.readings;
-                self.stalled.take(cpu, stall.ns, online);
+                if let Some(grown) = self.last.grown(cpu, stall.ns) {
+                    self.stalled.take(cpu, grown, online);
+                }
             }
         }
     }
@@ -247,7 +251,7 @@ impl Stalls {
             let Some(folded) = programs.state(slot) else {
                 if watched.lost.is_none() {
                     watched.write_ends(since.start, slot, programs, (density, pressure));
-                    watched.stalled.skip();
+                    watched.last.skip();
                     watched.lost = Some(since.start);
                     cgroups.say_pressure_off(&watched.path, gaps);
                 }

@@ -20,8 +20,6 @@ pub(crate) const MOST_APART_NS: i64 = u32::MAX as i64 - MOST_BACK_NS as i64;
 /// What one group's CPUs lost, added up from reading to reading.
 #[derive(Clone, Debug)]
 pub(crate) struct Stalled {
-    /// The last reading of each CPU; `None` before the first.
-    last: Vec<Option<[u32; STATES]>>,
     /// Grown since the last reading, by CPU.
     fresh: Vec<[f64; STATES]>,
     /// Grown since the last fold before that.
@@ -34,7 +32,6 @@ impl Stalled {
     /// Of so many CPUs, pressure having added up to `pressure_ns` before.
     pub(crate) fn new(cpus: usize, pressure_ns: [i64; STALLS]) -> Self {
         Self {
-            last: vec![None; cpus],
             fresh: vec![[0.0; STATES]; cpus],
             unfolded: vec![[0.0; STATES]; cpus],
             density_ns: [0.0; STATES],
@@ -42,24 +39,16 @@ impl Stalled {
         }
     }
 
-    /// Forgets the last readings: what happened since is not known.
-    pub(crate) fn skip(&mut self) {
-        self.last.fill(None);
-    }
-
-    /// Takes a reading of one CPU, of so many that are online.
-    pub(crate) fn take(&mut self, cpu: usize, ns: [u32; STATES], online: usize) {
-        let (Some(last), Some(fresh)) = (self.last.get_mut(cpu), self.fresh.get_mut(cpu)) else {
+    /// Takes by how much the times of one CPU have grown, of so many that are online.
+    pub(crate) fn take(&mut self, cpu: usize, grown: [i64; STATES], online: usize) {
+        let Some(fresh) = self.fresh.get_mut(cpu) else {
             return;
         };
-        if let Some(last) = last {
-            for state in 0..STATES {
-                let grown = growth(last[state], ns[state]) as f64;
-                fresh[state] += grown;
-                self.density_ns[state] += grown / online.max(1) as f64;
-            }
+        for state in 0..STATES {
+            let grown = grown[state] as f64;
+            fresh[state] += grown;
+            self.density_ns[state] += grown / online.max(1) as f64;
         }
-        *last = Some(ns);
     }
 
     /// Ends a reading. Where an interval of pressure ended meanwhile, `ended` is the part of the time since
@@ -107,8 +96,33 @@ impl Stalled {
     }
 }
 
+/// The kernel's times of each CPU as they were last read, modulo 2^32; `None` before the first.
+#[derive(Clone, Debug)]
+pub(crate) struct Modulo {
+    last: Vec<Option<[u32; STATES]>>,
+}
+
+impl Modulo {
+    pub(crate) fn new(cpus: usize) -> Self {
+        Self {
+            last: vec![None; cpus],
+        }
+    }
+
+    /// Forgets the last readings: what happened since is not known.
+    pub(crate) fn skip(&mut self) {
+        self.last.fill(None);
+    }
+
+    /// By how much a CPU's have grown since its last reading.
+    pub(crate) fn grown(&mut self, cpu: usize, ns: [u32; STATES]) -> Option<[i64; STATES]> {
+        let last = self.last.get_mut(cpu)?.replace(ns)?;
+        Some(std::array::from_fn(|it| growth(last[it], ns[it])))
+    }
+}
+
 /// How far a time modulo 2^32 has moved.
-pub(crate) fn growth(from: u32, to: u32) -> i64 {
+fn growth(from: u32, to: u32) -> i64 {
     let grown = to.wrapping_sub(from);
     if grown > u32::MAX - MOST_BACK_NS {
         i64::from(grown) - (1 << 32)
@@ -123,21 +137,18 @@ mod tests {
 
     use super::*;
 
-    fn reading(state: usize, ns: u32, nonidle: u32) -> [u32; STATES] {
-        let mut reading = [0; STATES];
-        reading[state] = ns;
-        reading[NONIDLE] = nonidle;
-        reading
+    fn grown<T: Copy + Default>(state: usize, ns: T, nonidle: T) -> [T; STATES] {
+        let mut grown = [T::default(); STATES];
+        grown[state] = ns;
+        grown[NONIDLE] = nonidle;
+        grown
     }
 
     #[test]
     fn pressure_weighs_cpus_by_their_work_and_density_does_not() {
         let mut stalled = Stalled::new(2, [0; STALLS]);
-        for cpu in 0..2 {
-            stalled.take(cpu, reading(0, 0, 0), 2);
-        }
-        stalled.take(0, reading(0, 900, 1_000), 2);
-        stalled.take(1, reading(0, 0, 500), 2);
+        stalled.take(0, grown(0, 900, 1_000), 2);
+        stalled.take(1, grown(0, 0, 500), 2);
         stalled.settle(None);
         assert_eq!(stalled.pressure()[0], 0, "before the fold");
         stalled.settle(Some(1.0));
@@ -151,8 +162,7 @@ mod tests {
     #[test]
     fn an_interval_that_ends_between_two_readings_takes_its_part() {
         let mut stalled = Stalled::new(1, [0; STALLS]);
-        stalled.take(0, reading(0, 0, 0), 1);
-        stalled.take(0, reading(0, 400, 1_000), 1);
+        stalled.take(0, grown(0, 400, 1_000), 1);
         stalled.settle(Some(0.25));
         assert_eq!(stalled.pressure()[0], 100);
         stalled.settle(Some(1.0));
@@ -161,20 +171,25 @@ mod tests {
 
     #[test]
     fn the_first_reading_is_no_growth_and_what_was_skipped_is_not_made_up() {
-        let mut stalled = Stalled::new(1, [0; STALLS]);
-        stalled.take(0, reading(4, 700, 700), 1);
-        stalled.take(0, reading(4, 900, 900), 1);
-        stalled.skip();
-        stalled.take(0, reading(4, 5_000, 5_000), 1);
-        stalled.take(0, reading(4, 5_100, 5_100), 1);
-        stalled.settle(Some(1.0));
-        assert_eq!((stalled.density()[4], stalled.pressure()[4]), (300, 300));
+        let mut modulo = Modulo::new(1);
+        assert_eq!(modulo.grown(0, grown(4, 700, 700)), None);
+        assert_eq!(
+            modulo.grown(0, grown(4, 900, 1_000)),
+            Some(grown(4, 200, 300))
+        );
+        modulo.skip();
+        assert_eq!(modulo.grown(0, grown(4, 5_000, 5_000)), None);
+        assert_eq!(
+            modulo.grown(0, grown(4, 5_100, 5_000)),
+            Some(grown(4, 100, 0))
+        );
+        assert_eq!(modulo.grown(9, grown(4, 1, 1)), None, "there is none");
     }
 
     #[test]
     fn a_cpu_that_nobody_has_is_left_out() {
         let mut stalled = Stalled::new(1, [0; STALLS]);
-        stalled.take(9, reading(0, 1, 1), 1);
+        stalled.take(9, grown(0, 1, 1), 1);
         assert_eq!(stalled.density(), [0; STATES]);
     }
 
@@ -185,15 +200,17 @@ mod tests {
             steps in prop::collection::vec((0_u64..4_000_000_000, -5_000_i64..5_000), 1..40),
             start in any::<u32>(),
         ) {
+            let mut modulo = Modulo::new(1);
             let mut stalled = Stalled::new(1, [0; STALLS]);
             let mut truth = u64::from(start);
-            stalled.take(0, reading(2, start, start), 1);
+            prop_assert!(modulo.grown(0, grown(2, start, start)).is_none());
             let mut error = 0;
             for (step, torn) in steps {
                 truth += step;
                 error = torn;
                 let seen = truth.wrapping_add_signed(error) as u32;
-                stalled.take(0, reading(2, seen, seen), 1);
+                let grown = modulo.grown(0, grown(2, seen, seen));
+                stalled.take(0, grown.expect("there is one before"), 1);
             }
             let expected = (truth - u64::from(start)).cast_signed() + error;
             prop_assert_eq!(stalled.density()[2], expected);
@@ -201,14 +218,13 @@ mod tests {
 
         /// What the folds add up to lies between the least and the most that a CPU lost.
         #[test]
-        fn a_fold_is_a_mean(cpus in prop::collection::vec((0_u32..2_000_000_000, 1_u32..2_000_000_000), 1..9)) {
+        fn a_fold_is_a_mean(cpus in prop::collection::vec((0_i64..2_000_000_000, 1_i64..2_000_000_000), 1..9)) {
             let mut stalled = Stalled::new(cpus.len(), [0; STALLS]);
             for (cpu, (lost, nonidle)) in cpus.iter().enumerate() {
-                stalled.take(cpu, [0; STATES], cpus.len());
-                stalled.take(cpu, reading(0, *lost, *nonidle), cpus.len());
+                stalled.take(cpu, grown(0, *lost, *nonidle), cpus.len());
             }
             stalled.settle(Some(1.0));
-            let lost = || cpus.iter().map(|(lost, _)| i64::from(*lost));
+            let lost = || cpus.iter().map(|(lost, _)| *lost);
             let folded = stalled.pressure()[0];
             prop_assert!(lost().min().unwrap_or(0) <= folded && folded <= lost().max().unwrap_or(0));
         }

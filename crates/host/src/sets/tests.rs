@@ -8,7 +8,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::bpf::fold::STATES;
+use crate::bpf::fold::Modulo;
 use crate::bpf::ledger::Record;
 use crate::bpf::ledger::tests::{Started, as_target_within, loaded};
 use crate::bpf::ledger::waits::{Group, OnDisk, burn};
@@ -121,6 +121,7 @@ fn put(programs: &mut Ledger, pids: &[u32], within: Within) {
 /// What the kernel's CPUs lost of a group's time, read by the program that does it for the groups.
 struct Kernels {
     programs: Pressure,
+    last: Modulo,
     stalled: Stalled,
 }
 
@@ -129,8 +130,11 @@ impl Kernels {
         let programs = Pressure::load().expect("where the ledger loads, this does");
         let id = group.meant().metadata().expect("it is there").ino();
         programs.watch(1, id).expect("there is room");
-        let stalled = Stalled::new(programs.cpus(), [0; STALLS]);
-        Self { programs, stalled }
+        Self {
+            last: Modulo::new(programs.cpus()),
+            stalled: Stalled::new(programs.cpus(), [0; STALLS]),
+            programs,
+        }
     }
 
     /// Stalled time so far, mean over the CPUs.
@@ -138,7 +142,9 @@ impl Kernels {
         self.programs.read_watched().expect("it can be read");
         for cpu in 0..self.programs.cpus() {
             let stall = self.programs.stall(1, cpu).expect("there is such a CPU");
-            self.stalled.take(cpu, stall.ns, self.programs.online());
+            if let Some(grown) = self.last.grown(cpu, stall.ns) {
+                self.stalled.take(cpu, grown, self.programs.online());
+            }
         }
         self.stalled.settle(None);
         self.stalled.density()
@@ -387,6 +393,27 @@ fn who_makes_memory_free_stalls_for_it_while_it_runs_too() {
         (pids, limited)
     });
     assert!(pressure[2] > 0.01, "it stalled: {pressure:?}");
+}
+
+#[test]
+fn a_spell_stands_for_a_pause_however_long_either_is() {
+    let reading = |readings, ns| Stall {
+        ns: [ns; STATES],
+        readings,
+    };
+    let mut cpu = Cpu::new(&reading(7, 500));
+    assert_eq!(cpu.grown(&reading(7, 500), None), None, "not read since");
+    assert_eq!(cpu.grown(&reading(8, 500), Some(0.0)), None, "the first");
+    let long_ns = 5_000_000_000;
+    let grown = cpu.grown(&reading(9, 500 + long_ns), None);
+    assert_eq!(grown, Some([long_ns.cast_signed(); STATES]));
+    let grown = cpu.grown(&reading(10, 700 + long_ns), Some(20.0));
+    let expected = 200 + 20 * (200 + long_ns.cast_signed());
+    assert_eq!(grown, Some([expected; STATES]));
+    assert_eq!(
+        cpu.grown(&reading(11, 700 + long_ns), Some(3.0)),
+        Some([0; STATES])
+    );
 }
 
 /// What a process's threads waited for CPUs so far, by the ledger.

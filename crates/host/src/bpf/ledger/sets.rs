@@ -7,7 +7,7 @@ use libbpf_rs::{MapCore as _, MapFlags, ProgramInput};
 
 use super::{Ledger, OpenLedgerSkel, no_variables};
 use crate::bpf::Refusal;
-use crate::bpf::skeletons::ledger::types::pressure_stall;
+use crate::bpf::skeletons::ledger::types::sets_reading;
 
 /// Sets at one time (SETS_MOST); they are numbered from 0 here and from 1 by the programs.
 pub(crate) const MOST_SETS: usize = 128;
@@ -15,7 +15,7 @@ pub(crate) const MOST_SETS: usize = 128;
 const BITS: usize = 16;
 
 /// What one CPU lost of a set's time, by our states, and how often that was read.
-pub(crate) type Stall = pressure_stall;
+pub(crate) type Stall = sets_reading;
 
 /// Which sets the threads of a process are in, and those of what it forks, until it is told otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
