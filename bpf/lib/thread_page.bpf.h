@@ -144,6 +144,9 @@ static __always_inline void leave(struct task_struct *task, struct run_queue *qu
 	if (!thread || thread->state == ENDED)
 		return;
 	step(thread);
+	/* Who came to its CPU at the end of a pause was looked at before the scheduler had counted that. */
+	if (thread->state == LEDGER_RUNNING && thread->since <= settled_at)
+		thread->account.slices = task->sched_info.pcount - thread->slices_apart;
 	close(thread, queue, cpu, now, task->se.sum_exec_runtime);
 	remember(thread, task);
 	if (blocked_in & TASK_DEAD) {
@@ -225,8 +228,10 @@ static __always_inline void count_slices(struct thread *thread, struct task_stru
 		thread->account.slices = before - thread->slices_apart;
 	thread->account.slices++;
 	/* Of who was preempted on the way to sleep sched_info_depart takes no note, and sched_info_arrive neither. */
-	if (!is_past && !task->sched_info.last_queued)
+	if (!is_past && !task->sched_info.last_queued) {
 		thread->unnoted_slices++;
+		thread->slices_apart--;
+	}
 }
 
 /* Who is moved is for a moment in no run queue, longer where several are moved at a time; it waits, and the
@@ -247,6 +252,8 @@ static __always_inline __u32 enter(struct task_struct *task, struct run_queue *q
 	if (!thread || thread->state == ENDED)
 		return LEDGER_REST;
 	step(thread);
+	/* First: what is made up for is no longer of before the first event. */
+	count_slices(thread, task, now);
 	if (thread->state == LEDGER_RUNNING)
 		leave_unseen(thread, queue, now, run_time_ns);
 	if (thread->state != LEDGER_UNSEEN && thread->part != LEDGER_REST &&
@@ -255,7 +262,6 @@ static __always_inline __u32 enter(struct task_struct *task, struct run_queue *q
 		make_up(thread, queue, cpu, now, elapsed(thread->run_time_ns, run_time_ns),
 			run_delay);
 	}
-	count_slices(thread, task, now);
 	note_move(thread, task);
 	close(thread, queue, cpu, now, run_time_ns);
 	thread->state = LEDGER_RUNNING;
