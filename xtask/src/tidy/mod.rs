@@ -8,6 +8,7 @@ mod crates;
 mod edges;
 mod inheritance;
 mod names;
+mod retired;
 mod source;
 mod table;
 
@@ -59,7 +60,10 @@ impl At<'_> {
 
 /// Whether a rule reads this file's text.
 pub fn reads(path: &str) -> bool {
-    path == ARCHITECTURE || path.ends_with(".rs") || path.ends_with("Cargo.toml")
+    path == ARCHITECTURE
+        || path.ends_with(".rs")
+        || path.ends_with("Cargo.toml")
+        || retired::reads(path)
 }
 
 /// All that breaks a rule, by file and line.
@@ -70,6 +74,7 @@ pub fn complaints(tree: &Tree) -> Vec<Complaint> {
     found.extend(edges::complaints(&rows, &workspace));
     found.extend(inheritance::complaints(&workspace));
     found.extend(names::complaints(tree));
+    found.extend(retired::complaints(tree));
     found.extend(source::complaints(tree, &workspace));
     found.sort();
     found
@@ -186,6 +191,7 @@ mod tests {
     #[test]
     fn only_what_rules_look_into_is_read() {
         assert!(reads("ARCHITECTURE.md") && reads("xtask/src/main.rs") && reads("lab/Cargo.toml"));
-        assert!(!reads("docs/recording.md") && !reads("fixtures/stdout"));
+        assert!(reads("docs/recording.md") && reads("ui/src/main.tsx") && reads("bpf/clock.h"));
+        assert!(!reads("docs/report.schema.json") && !reads("fixtures/stdout"));
     }
 }
