@@ -29,7 +29,7 @@ static COLUMNS: &[Column; WIDTH] = &[
     Column::counter("bytes_received", Unit::Bytes, "Bytes received in order.", "tcp_info tcpi_bytes_received").since("4.1"),
     Column::counter("segments_out", Unit::Count, "Segments sent, bare acknowledgements included.", "tcp_info tcpi_segs_out").since("4.2"),
     Column::counter("segments_in", Unit::Count, "Segments received, bare acknowledgements included.", "tcp_info tcpi_segs_in").since("4.2"),
-    Column::counter("retransmitted_segments", Unit::Count, "Segments sent again.", "tcp_info tcpi_total_retrans"),
+    Column::counter("retransmitted_segments", Unit::Count, "Segments retransmitted.", "tcp_info tcpi_total_retrans"),
     Column::counter("delivered", Unit::Count, "Segments with data, and the handshake's, that reached the other end.", "tcp_info tcpi_delivered").since("4.18"),
     Column::counter("busy_ns", Unit::Nanoseconds, "Time with data to send or unacknowledged.", "tcp_info tcpi_busy_time").quality(Quality::Estimated).since("4.10"),
     Column::counter("receiver_limited_ns", Unit::Nanoseconds, "Part of the busy time in which the other end's receive window was full.", "tcp_info tcpi_rwnd_limited").quality(Quality::Estimated).since("4.10"),
@@ -43,7 +43,7 @@ pub const CONNECTION_PERIOD: Duration = Duration::from_secs(1);
 pub static CONNECTION: Table = Table::new(
     "connection",
     EntityKind::Connection,
-    "TCP connections of target, generator and what they call.",
+    "TCP connections of target, generator and dependencies.",
     COLUMNS,
 );
 

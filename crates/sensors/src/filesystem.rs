@@ -15,7 +15,7 @@ static COLUMNS: &[Column] = &[
     Column::gauge(
         "available_bytes",
         Unit::Bytes,
-        "Room for ordinary users; root's reserve is not in it.",
+        "Space for ordinary users, without root's reserve.",
         "statvfs f_bavail",
     ),
     Column::gauge(
@@ -27,7 +27,7 @@ static COLUMNS: &[Column] = &[
     Column::gauge(
         "free_inodes",
         Unit::Count,
-        "Files that it can still take; missing where it sets no limit.",
+        "Files that can still be created; missing where it sets no limit.",
         "statvfs f_ffree",
     ),
 ];
@@ -39,6 +39,6 @@ pub const FILESYSTEM_PERIOD: Duration = Duration::from_secs(1);
 pub static FILESYSTEM: Table = Table::new(
     "filesystem",
     EntityKind::Filesystem,
-    "Room on the filesystems that the target uses.",
+    "Space on the filesystems that the target uses.",
     COLUMNS,
 );

@@ -21,11 +21,12 @@ macro_rules! time {
 static COLUMNS: &[Column] = &[
     time!(
         "other_ns",
-        "In functions that are not in the list, or that were not looked at: who waited since before it was followed."
+        "In functions that are not in the list, or not known: the thread was blocked since \
+         before it was traced."
     ),
     time!(
         "page_ns",
-        "For a page of a file, or a buffer, that is being read, written back or held by another."
+        "For a page of a file, or a buffer, that is being read, written back or used by another."
     ),
     time!(
         "block_ns",
@@ -37,7 +38,8 @@ static COLUMNS: &[Column] = &[
     ),
     time!(
         "throttle_ns",
-        "Held back by a limit on its group's I/O where that holds the thread (iocost, iolatency); limits in bytes or operations hold the request: they are in page_ns and block_ns."
+        "Throttled by an I/O limit of its group that delays the thread (iocost, iolatency); \
+         limits in bytes or operations delay the request and are in page_ns and block_ns."
     ),
     time!(
         "journal_ns",
@@ -45,10 +47,10 @@ static COLUMNS: &[Column] = &[
     ),
     time!(
         "dirty_throttle_ns",
-        "Slowed down because too many pages are dirty."
+        "Throttled because too many pages are dirty."
     ),
-    time!("reclaim_ns", "For memory that is being made free."),
-    time!("swap_ns", "For a page that comes back from swap."),
+    time!("reclaim_ns", "In direct reclaim."),
+    time!("swap_ns", "For a page that is read from swap."),
     time!("network_file_ns", "For a network file system's server."),
     time!(
         "user_file_ns",
@@ -75,7 +77,7 @@ pub const CHANNELS: [WaitChannel; 11] = [
 pub static KERNEL_WAIT: Table = Table::new(
     "kernel_wait",
     EntityKind::Thread,
-    "What kept each thread of target and generator from running in the kernel, of those that something did.",
+    "Kernel waits of each thread of target and generator that had any, by wait site.",
     COLUMNS,
 );
 

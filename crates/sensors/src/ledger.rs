@@ -24,42 +24,44 @@ static COLUMNS: &[Column] = &[
     time!("on_cpu_ns", "On a CPU.", SWITCH),
     time!(
         "throttled_ns",
-        "Held back by a CPU quota, until on a CPU again (kernels before 6.18 do not tell: it is in the waits for a CPU).",
+        "Throttled by a CPU quota, until on a CPU again (kernels before 6.18 do not show it: \
+         there it is in the waits for a CPU).",
         "task_struct throttled by BPF"
     ),
     time!(
         "memory_other_ns",
-        "Kept from running for memory (making it free, as a rule), not in one of the calls below.",
+        "Waiting for memory (direct reclaim, as a rule), outside the calls below.",
         "task_struct in_memstall by BPF"
     ),
     time!(
         "memory_sync_ns",
-        "Kept from running for memory, in fsync and its family.",
+        "Waiting for memory, in fsync and its family.",
         "task_struct in_memstall by BPF"
     ),
     time!(
         "memory_read_write_ns",
-        "Kept from running for memory, in read, write and theirs: what had been thrown out is read again.",
+        "Waiting for memory, in read, write and their families: refaults of evicted pages.",
         "task_struct in_memstall by BPF"
     ),
     time!(
         "memory_fault_ns",
-        "Kept from running for memory, in a page fault: what had been thrown out or swapped is read again.",
+        "Waiting for memory, in a page fault: refaults of evicted or swapped pages.",
         "task_struct in_memstall by BPF"
     ),
     time!(
         "io_other_ns",
-        "Waiting for a disk, not in one of the calls below.",
+        "Waiting for a disk, outside the calls below.",
         "task_struct in_iowait by BPF"
     ),
     time!(
         "io_sync_ns",
-        "Waiting for a disk in fsync and its family, or in a write that has to be safe at once (O_DSYNC).",
+        "Waiting for a disk in fsync and its family, or in a synchronous write (O_DSYNC).",
         "task_struct in_iowait by BPF"
     ),
     time!(
         "io_read_write_ns",
-        "Waiting for a disk in read, write and theirs, those of io_uring and libaio among them.",
+        "Waiting for a disk in read, write and their families, those of io_uring and libaio \
+         among them.",
         "task_struct in_iowait by BPF"
     ),
     time!(
@@ -69,7 +71,8 @@ static COLUMNS: &[Column] = &[
     ),
     time!(
         "kernel_other_ns",
-        "Uninterruptible for something else of the kernel's, its locks as a rule, not in one of the calls below.",
+        "Uninterruptible for something else in the kernel, a lock as a rule, outside the calls \
+         below.",
         SWITCH
     ),
     time!(
@@ -79,7 +82,8 @@ static COLUMNS: &[Column] = &[
     ),
     time!(
         "kernel_read_write_ns",
-        "Uninterruptible in read, write and theirs and not for a disk: behind the lock of a file, as a rule.",
+        "Uninterruptible in read, write and their families and not for a disk: behind the lock \
+         of a file, as a rule.",
         SWITCH
     ),
     time!(
@@ -90,7 +94,7 @@ static COLUMNS: &[Column] = &[
     time!("futex_ns", "Asleep in futex.", SWITCH),
     time!(
         "output_ns",
-        "Asleep in write, send and theirs: the other end does not take it.",
+        "Asleep in write, send and their families: the other end does not read.",
         SWITCH
     ),
     time!(
@@ -102,107 +106,121 @@ static COLUMNS: &[Column] = &[
     time!("other_call_ns", "Asleep in another system call.", SWITCH),
     time!(
         "unknown_ns",
-        "Off the CPU, reason not known: stopped, traced, or a thread of the kernel's own.",
+        "Off-CPU, reason not known: stopped, traced, or a kernel thread.",
         SWITCH
     ),
     time!(
         "postgres_lwlock_ns",
-        "Asleep, PostgreSQL says LWLock: for a lock that the server takes for itself; but for the next.",
+        "Asleep, wait event type LWLock: for an internal lock of the server, except the next.",
         WORD
     ),
     time!(
         "postgres_wal_lock_ns",
-        "Asleep, PostgreSQL says LWLock:WALWrite: behind the backend that writes and syncs the log for all.",
+        "Asleep, wait event LWLock:WALWrite: waiting for another backend's WAL flush.",
         WORD
     ),
     time!(
         "postgres_lock_ns",
-        "Asleep, PostgreSQL says Lock: for a row, table or transaction that another session holds.",
+        "Asleep, wait event type Lock: for a row, table or transaction that another session has \
+         locked.",
         WORD
     ),
     time!(
         "postgres_buffer_pin_ns",
-        "Asleep, PostgreSQL says BufferPin: until others have done with a buffer.",
+        "Asleep, wait event type BufferPin: until others have unpinned a buffer.",
         WORD
     ),
     time!(
         "postgres_activity_ns",
-        "Asleep, PostgreSQL says Activity: a process of the server that has no work.",
+        "Asleep, wait event type Activity: a server process that has no work.",
         WORD
     ),
     time!(
         "postgres_client_ns",
-        "Asleep, PostgreSQL says Client: for the client's next word (Client:ClientWrite is in output_ns).",
+        "Asleep, wait event type Client: for the client's next message (Client:ClientWrite is in \
+         output_ns).",
         WORD
     ),
     time!(
         "postgres_extension_ns",
-        "Asleep, PostgreSQL says Extension.",
+        "Asleep, wait event type Extension.",
         WORD
     ),
     time!(
         "postgres_ipc_ns",
-        "Asleep, PostgreSQL says IPC: for another process of the server.",
+        "Asleep, wait event type IPC: for another server process.",
         WORD
     ),
     time!(
         "postgres_timeout_ns",
-        "Asleep, PostgreSQL says Timeout: until a time.",
+        "Asleep, wait event type Timeout: until a time.",
         WORD
     ),
     time!(
         "postgres_io_ns",
-        "Asleep and not for a disk as the kernel has it, PostgreSQL says IO: for one of its processes that reads and writes for others, as a rule.",
+        "Asleep and, by the kernel, not for a disk, wait event type IO: for a server process \
+         that does I/O for others, as a rule.",
         WORD
     ),
     time!(
         "queued_rest_ns",
-        "Ready to run, while processes other than target and generator had its CPU.",
+        "Waiting for a CPU that processes other than target and generator held.",
         QUEUE
     ),
     time!(
         "queued_target_ns",
-        "Ready to run, while a thread of the target had its CPU.",
+        "Waiting for a CPU that a thread of the target held.",
         QUEUE
     ),
     time!(
         "queued_generator_ns",
-        "Ready to run, while the generator had its CPU.",
+        "Waiting for a CPU that the generator held.",
         QUEUE
     ),
     time!(
         "queued_nobody_ns",
-        "Ready to run, while its CPU idled: it was on its way.",
+        "Waiting for a CPU that was idle: the thread was being woken.",
         QUEUE
     ),
     time!(
         "held_up_ns",
-        "Waiting of the target's threads for the CPUs that this thread had meanwhile, summed over those threads.",
+        "Delay caused: how long the target's threads waited for CPUs that this thread held, \
+         summed over those threads.",
         QUEUE
     ),
     Column::gauge(
         "hidden_ns",
         Unit::Nanoseconds,
-        "On a CPU and not counted as its run time so far: what this kernel subtracts for interrupts (CONFIG_IRQ_TIME_ACCOUNTING) and steal (CONFIG_PARAVIRT_TIME_ACCOUNTING).",
+        "Time on a CPU that the scheduler did not count as its run time: what this kernel \
+         subtracts for interrupts (CONFIG_IRQ_TIME_ACCOUNTING) and steal \
+         (CONFIG_PARAVIRT_TIME_ACCOUNTING).",
         "on_cpu_ns less task_struct se.sum_exec_runtime",
     ),
-    Column::counter("slices", Unit::Count, "Times it was put on a CPU.", SWITCH),
+    Column::counter(
+        "slices",
+        Unit::Count,
+        "Timeslices: times it was switched in.",
+        SWITCH,
+    ),
     Column::gauge(
         "known_since_ns",
         Unit::Nanoseconds,
-        "Since when it is counted, on CLOCK_BOOTTIME: its first event or, of who slept on, the first reading. Missing of (short-lived).",
+        "Since when it is counted, on CLOCK_BOOTTIME: its first event or, for a thread that \
+         slept on, the first reading. Missing for (short-lived).",
         SWITCH,
     ),
     Column::gauge(
         "run_apart_ns",
         Unit::Nanoseconds,
-        "The scheduler's own run time of it, less on_cpu_ns and more hidden_ns: it stands still as long as the two agree.",
+        "Cross-check: the scheduler's own run time less on_cpu_ns plus hidden_ns; constant as \
+         long as the two agree.",
         "task_struct se.sum_exec_runtime",
     ),
     Column::gauge(
         "wait_apart_ns",
         Unit::Nanoseconds,
-        "The scheduler's own run-queue delay of it, less throttled_ns and queued_*_ns: it stands still as long as the two agree.",
+        "Cross-check: the scheduler's own run-queue delay less throttled_ns and queued_*_ns; \
+         constant as long as the two agree.",
         "task_struct sched_info.run_delay",
     ),
 ];
@@ -222,7 +240,9 @@ pub const WIDTH: usize = 40;
 pub static THREAD_LEDGER: Table = Table::new(
     "thread_ledger",
     EntityKind::Thread,
-    "Where every nanosecond of each thread of target and generator went, as the scheduler tells it; threads that ended before they were listed are one thread of their process, (short-lived), and their times are added up.",
+    "Thread-time accounting at scheduler events: where every nanosecond of each thread of target \
+     and generator went. Threads that exited before they were listed are one thread of their process, \
+     (short-lived), with their times added up.",
     COLUMNS,
 );
 
@@ -230,7 +250,8 @@ static PROCESS_COLUMNS: &[Column] = &[
     time!("on_cpu_ns", "On a CPU, all its threads.", SWITCH),
     time!(
         "held_up_ns",
-        "Waiting of the target's threads for the CPUs that this process had meanwhile, summed over those threads.",
+        "Delay caused: how long the target's threads waited for CPUs that this process held, \
+         summed over those threads.",
         QUEUE
     ),
 ];
@@ -239,7 +260,8 @@ static PROCESS_COLUMNS: &[Column] = &[
 pub static PROCESS_LEDGER: Table = Table::new(
     "process_ledger",
     EntityKind::Process,
-    "How long each process other than target and generator had a CPU, and kept the target from one.",
+    "How long each process other than target and generator held a CPU, and the delay that it \
+     caused the target.",
     PROCESS_COLUMNS,
 );
 

@@ -17,7 +17,7 @@ static COLUMNS: &[Column] = &[
     amount!(
         "available_bytes",
         "MemAvailable",
-        "What could be given to new programs without swapping."
+        "Memory available to new programs without swapping."
     ),
     amount!("buffers_bytes", "Buffers", "Page cache of block devices."),
     amount!(
@@ -33,7 +33,7 @@ static COLUMNS: &[Column] = &[
     amount!(
         "anonymous_bytes",
         "AnonPages",
-        "Memory of programs without a file behind it."
+        "Anonymous memory: memory of programs without a file behind it."
     ),
     amount!("shared_bytes", "Shmem", "Shared memory and tmpfs."),
     amount!("dirty_bytes", "Dirty", "Waiting to be written back."),
@@ -41,12 +41,12 @@ static COLUMNS: &[Column] = &[
     amount!(
         "reclaimable_bytes",
         "SReclaimable",
-        "Kernel caches that can be given back."
+        "Kernel caches that can be reclaimed."
     ),
     amount!(
         "unreclaimable_bytes",
         "SUnreclaim",
-        "Kernel memory that cannot."
+        "Kernel memory that cannot be reclaimed."
     ),
     amount!("swap_total_bytes", "SwapTotal", "Swap space."),
     amount!("swap_free_bytes", "SwapFree", "Unused swap space."),

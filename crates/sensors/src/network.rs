@@ -20,12 +20,12 @@ macro_rules! field {
 static COLUMNS: &[Column] = &[
     field!("rx_bytes", Bytes, "1", "Bytes received."),
     field!("rx_packets", Count, "2", "Packets received."),
-    field!("rx_errors", Count, "3", "Packets received damaged."),
+    field!("rx_errors", Count, "3", "Packets received with errors."),
     field!(
         "rx_drops",
         Count,
         "4",
-        "Packets received and dropped for want of room."
+        "Packets received and dropped for lack of space."
     ),
     field!("tx_bytes", Bytes, "9", "Bytes sent."),
     field!("tx_packets", Count, "10", "Packets sent."),

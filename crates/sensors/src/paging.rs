@@ -17,38 +17,40 @@ static COLUMNS: &[Column] = &[
         "refault_anon",
         Count,
         "workingset_refault_anon",
-        "Pages of programs that were swapped out and soon needed again."
+        "Anonymous pages that were swapped out and soon needed again (refaults)."
     )
     .since("5.9"),
     event!(
         "refault_file",
         Count,
         "workingset_refault_file",
-        "Pages of files that were dropped and soon needed again; before 5.9 those of programs too (workingset_refault)."
+        "File pages that were evicted and soon needed again (refaults); before 5.9 anonymous \
+         pages too (workingset_refault)."
     ),
     event!(
         "activate_file",
         Count,
         "workingset_activate_file",
-        "Refaulted pages of files that belong to the working set; before 5.9 those of programs too (workingset_activate)."
+        "Refaulted file pages that belong to the working set; before 5.9 anonymous pages too \
+         (workingset_activate)."
     ),
     event!(
         "scan_direct",
         Count,
         "pgscan_direct",
-        "Pages looked at by tasks that needed memory and had to find it themselves."
+        "Pages scanned by direct reclaim: by tasks that needed memory."
     ),
     event!(
         "scan_kswapd",
         Count,
         "pgscan_kswapd",
-        "Pages looked at by kswapd, in the background."
+        "Pages scanned by kswapd, in the background."
     ),
     event!(
         "steal_direct",
         Count,
         "pgsteal_direct",
-        "Pages freed by tasks that needed memory."
+        "Pages freed by direct reclaim: by tasks that needed memory."
     ),
     event!(
         "steal_kswapd",
@@ -93,10 +95,10 @@ static COLUMNS: &[Column] = &[
         "oom_kills",
         Count,
         "oom_kill",
-        "Processes killed for want of memory, of the machine or of a group."
+        "Processes killed for lack of memory, of the machine or of a group."
     ),
-    event!("dirtied", Count, "nr_dirtied", "Pages made dirty."),
-    event!("written", Count, "nr_written", "Pages handed to storage."),
+    event!("dirtied", Count, "nr_dirtied", "Pages dirtied."),
+    event!("written", Count, "nr_written", "Pages written to storage."),
 ];
 
 const KEYS: &[Key] = &[
@@ -130,7 +132,7 @@ const KEYS: &[Key] = &[
 static TABLE: Table = Table::new(
     "paging",
     EntityKind::Machine,
-    "Memory moving: refaults, reclaim, faults, swap.",
+    "Paging: refaults, reclaim, faults, swap.",
     COLUMNS,
 );
 

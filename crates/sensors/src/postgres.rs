@@ -17,7 +17,7 @@ static SESSION_COLUMNS: &[Column] = &[
     Column::gauge(
         "wait_class",
         Unit::Code,
-        "PostgreSQL's own byte for the class of the wait: 1 LWLock, 3 Lock, 4 BufferPin, 5 Activity, 6 Client, 7 Extension, 8 IPC, 9 Timeout, 10 IO; 0 while it does not wait, null for a class that this version does not know.",
+        "PostgreSQL's number of the wait event type: 1 LWLock, 3 Lock, 4 BufferPin, 5 Activity, 6 Client, 7 Extension, 8 IPC, 9 Timeout, 10 IO; 0 while it does not wait, null for a class that this version does not know.",
         "pg_stat_activity.wait_event_type",
     )
     .quality(Quality::Sampled),
@@ -44,7 +44,8 @@ pub const PERIOD: Duration = Duration::from_secs(1);
 pub static SESSION: Table = Table::new(
     "session",
     EntityKind::Process,
-    "Sessions of clients and workers of parallel queries, as PostgreSQL itself sees them; at most 2,000 a look, those first that wait for a lock, then the active ones.",
+    "Client sessions and parallel workers, as PostgreSQL reports them; at most 2,000 per query, \
+     those first that wait for a lock, then the active ones.",
     SESSION_COLUMNS,
 );
 
@@ -132,7 +133,7 @@ static DATABASE_COLUMNS: &[Column] = &[
 pub static DATABASE: Table = Table::new(
     "database",
     EntityKind::Process,
-    "Counters of the database that is asked, and the server's sessions in numbers.",
+    "Counters of the database that is queried, and counts of the server's sessions.",
     DATABASE_COLUMNS,
 );
 

@@ -65,7 +65,7 @@ static COLUMNS: &[Column] = &[
     stall!(
         "irq_full_ns",
         "irq.pressure full total",
-        "tasks stood still for interrupts"
+        "tasks were stalled by interrupts"
     )
     .since("6.1"),
 ];
@@ -80,7 +80,9 @@ static MACHINE_TABLE: Table = Table::new(
 static CGROUP_TABLE: Table = Table::new(
     "cgroup_pressure",
     EntityKind::Cgroup,
-    "Pressure-stall totals of each v2 control group; read every 2 s, and at the end of the recording. Of groups that the kernel counts none for (v1, or where it counts no pressure) the same is counted at the scheduler's events, where target or generator are in them.",
+    "Pressure-stall totals of each v2 control group; read every 2 s, and at the end of the \
+     recording. For groups without pressure of the kernel's (v1, or where pressure is off) BPF \
+     programs count the same at scheduler events, if target or generator are in them.",
     COLUMNS,
 );
 

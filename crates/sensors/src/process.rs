@@ -10,21 +10,22 @@ static COLUMNS: &[Column] = &[
     Column::counter(
         "user_ns",
         Unit::Nanoseconds,
-        "CPU time in user code, all threads, ended ones included.",
+        "CPU time in user code, all threads, exited ones included.",
         "/proc/PID/stat utime",
     )
     .quality(Quality::Estimated),
     Column::counter(
         "system_ns",
         Unit::Nanoseconds,
-        "CPU time in the kernel, all threads, ended ones included.",
+        "CPU time in the kernel, all threads, exited ones included.",
         "/proc/PID/stat stime",
     )
     .quality(Quality::Estimated),
     Column::counter(
         "children_ns",
         Unit::Nanoseconds,
-        "CPU time of ended children that it waited for: the verdict and the page take out what such children show in rows of their own.",
+        "CPU time of exited children that it waited for; the verdict and the page subtract what \
+         such children have in rows of their own.",
         "/proc/PID/stat cutime + cstime",
     )
     .quality(Quality::Estimated),
@@ -44,13 +45,17 @@ static COLUMNS: &[Column] = &[
     Column::counter(
         "read_bytes",
         Unit::Bytes,
-        "Bytes that it, and ended children that it waited for, had read from storage: the verdict and the page take out what such children show in rows of their own; missing when not permitted.",
+        "Bytes that it, and exited children that it waited for, caused to be read from storage; \
+         the verdict and the page subtract what such children have in rows of their own; missing when not \
+         permitted.",
         "/proc/PID/io read_bytes",
     ),
     Column::counter(
         "write_bytes",
         Unit::Bytes,
-        "Bytes that it, and ended children that it waited for, made dirty, to be written to storage: the verdict and the page take out what such children show in rows of their own; missing when not permitted.",
+        "Bytes that it, and exited children that it waited for, dirtied, to be written to \
+         storage; the verdict and the page subtract what such children have in rows of their own; missing \
+         when not permitted.",
         "/proc/PID/io write_bytes",
     ),
 ];

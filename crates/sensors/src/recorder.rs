@@ -97,6 +97,6 @@ pub const TICK: Duration = Duration::from_millis(100);
 pub static RECORDER: Table = Table::new(
     "recorder",
     EntityKind::Machine,
-    "How well the sampler keeps its times, and its cost.",
+    "How well the sampler keeps its deadlines, and its cost.",
     RECORDER_COLUMNS,
 );

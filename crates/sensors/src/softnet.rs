@@ -10,7 +10,7 @@ static COLUMNS: &[Column] = &[
     Column::counter(
         "processed",
         Unit::Count,
-        "Packets taken in.",
+        "Packets processed.",
         "/proc/net/softnet_stat column 1",
     ),
     Column::counter(
@@ -22,7 +22,8 @@ static COLUMNS: &[Column] = &[
     Column::counter(
         "squeezed",
         Unit::Count,
-        "Times that work was left when its time or budget was used up.",
+        "Times that packet processing stopped with work left because its time or budget was used \
+         up.",
         "/proc/net/softnet_stat column 3",
     ),
 ];
@@ -33,7 +34,7 @@ const CPU_COLUMN: usize = 12;
 static TABLE: Table = Table::new(
     "softnet",
     EntityKind::Cpu,
-    "Packets that each CPU took from the network, dropped, or left for later.",
+    "Packets that each CPU received, dropped, or left for later.",
     COLUMNS,
 );
 

@@ -41,7 +41,7 @@ static COLUMNS: &[Column] = &[
     ),
     stalled!("io_some_ns", "at least one of its tasks waited for I/O"),
     stalled!("io_full_ns", "all of its non-idle tasks waited for I/O"),
-    stalled!("irq_full_ns", "tasks stood still for interrupts"),
+    stalled!("irq_full_ns", "tasks were stalled by interrupts"),
     stalled!("nonidle_ns", "any of its tasks ran or waited"),
 ];
 
@@ -73,7 +73,7 @@ static THREADS_COLUMNS: &[Column] = &[
     ),
     of_threads!(
         "memory_some_ns",
-        "at least one of its threads waited for memory, or made it free"
+        "at least one of its threads waited for memory or reclaimed it"
     )
     .quality(Quality::Estimated),
     of_threads!(
@@ -93,7 +93,7 @@ const CPU_FULL: usize = 1;
 pub static STALL: Table = Table::new(
     "stall",
     EntityKind::Machine,
-    "Stall density of the machine: what was lost on its CPUs, at 100 ms.",
+    "Stall density of the machine: stalled time, mean over the CPUs, every 100 ms.",
     COLUMNS,
 );
 
@@ -110,7 +110,9 @@ pub static CGROUP_STALL: Table = Table::new(
 pub static PROCESS_PRESSURE: Table = Table::new(
     "process_pressure",
     EntityKind::Process,
-    "Pressure of each service of the target and of the generator: its first process with all that it forks, whatever groups they are in; folded over 2 s as the kernel does it for a group, and at the end of the recording.",
+    "Pressure of each service of target and generator: its first process with all that it forks, \
+     whatever control groups they are in; folded over 2 s as the kernel does for a group, and at the \
+     end of the recording.",
     THREADS_COLUMNS.split_at(THREADS_COLUMNS.len() - 1).0,
 );
 
@@ -118,7 +120,7 @@ pub static PROCESS_PRESSURE: Table = Table::new(
 pub static PROCESS_STALL: Table = Table::new(
     "process_stall",
     EntityKind::Process,
-    "Stall density of the same: mean over the CPUs of the stalled time on each, at 100 ms.",
+    "Stall density of the same: stalled time, mean over the CPUs, every 100 ms.",
     THREADS_COLUMNS,
 );
 
@@ -126,7 +128,8 @@ pub static PROCESS_STALL: Table = Table::new(
 pub static POOL_PRESSURE: Table = Table::new(
     "pool_pressure",
     EntityKind::Pool,
-    "Pressure of each pool of threads of the target and of the generator (`thread_pool`), of 64 at most; folded over 2 s as the kernel does it for a group, and at the end of the recording.",
+    "Pressure of each thread pool of target and generator (`thread_pool`), of at most 64; folded \
+     over 2 s as the kernel does for a group, and at the end of the recording.",
     THREADS_COLUMNS.split_at(THREADS_COLUMNS.len() - 1).0,
 );
 
@@ -134,7 +137,7 @@ pub static POOL_PRESSURE: Table = Table::new(
 pub static POOL_STALL: Table = Table::new(
     "pool_stall",
     EntityKind::Pool,
-    "Stall density of the same: mean over the CPUs of the stalled time on each, at 100 ms.",
+    "Stall density of the same: stalled time, mean over the CPUs, every 100 ms.",
     THREADS_COLUMNS,
 );
 

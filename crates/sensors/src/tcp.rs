@@ -36,19 +36,19 @@ static COLUMNS: &[Column] = &[
         counter,
         "active_opens",
         "Tcp ActiveOpens",
-        "Connections begun from here."
+        "Connections opened by this machine."
     ),
     of_snmp!(
         counter,
         "passive_opens",
         "Tcp PassiveOpens",
-        "Connections begun from elsewhere."
+        "Connections opened by the other end."
     ),
     of_snmp!(
         counter,
         "attempt_fails",
         "Tcp AttemptFails",
-        "Connections that did not come about."
+        "Connection attempts that failed."
     ),
     of_snmp!(
         counter,
@@ -61,19 +61,19 @@ static COLUMNS: &[Column] = &[
         counter,
         "out_segments",
         "Tcp OutSegs",
-        "Segments sent, without those sent again."
+        "Segments sent, without retransmitted ones."
     ),
     of_snmp!(
         counter,
         "retransmitted_segments",
         "Tcp RetransSegs",
-        "Segments sent again."
+        "Segments retransmitted."
     ),
     of_snmp!(
         counter,
         "in_errors",
         "Tcp InErrs",
-        "Segments received damaged."
+        "Segments received with errors."
     ),
     of_snmp!(counter, "out_resets", "Tcp OutRsts", "Resets sent."),
     of_netstat!(
@@ -91,26 +91,22 @@ static COLUMNS: &[Column] = &[
         "TcpExt TCPBacklogDrop",
         "Segments dropped because a socket's backlog was full."
     ),
-    of_netstat!(
-        "timeouts",
-        "TcpExt TCPTimeouts",
-        "Retransmission timers that ran out."
-    ),
+    of_netstat!("timeouts", "TcpExt TCPTimeouts", "Retransmission timeouts."),
     of_netstat!(
         "syn_retransmits",
         "TcpExt TCPSynRetrans",
-        "First segments of a connection sent again."
+        "SYN segments retransmitted."
     ),
     of_netstat!(
         "request_queue_drops",
         "TcpExt TCPReqQFullDrop",
-        "First segments dropped because a listener's queue of half-open connections was full."
+        "SYN segments dropped because a listener's queue of half-open connections was full."
     ),
     of_snmp!(
         counter,
         "udp_receive_errors",
         "Udp InErrors",
-        "Datagrams lost on arrival, most for want of room in the socket (RcvbufErrors are part of it)."
+        "Datagrams lost on arrival, most for lack of space in the socket (RcvbufErrors included)."
     ),
     of_snmp!(
         gauge,
@@ -147,7 +143,7 @@ const FIELDS: [Field; 17] = [
 static TABLE: Table = Table::new(
     "tcp",
     EntityKind::Machine,
-    "Connections made, refused and lost, and segments sent again.",
+    "TCP connections made, refused and lost, and segments retransmitted.",
     COLUMNS,
 );
 

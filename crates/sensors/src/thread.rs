@@ -17,17 +17,22 @@ use crate::wait_channel;
 
 static COLUMNS: &[Column] = &[
     Column::counter("run_ns", Unit::Nanoseconds, "Time on a CPU.", "/proc/PID/task/TID/schedstat field 1"),
-    Column::counter("wait_ns", Unit::Nanoseconds, "Run-queue delay: runnable and not running, time withheld by a CPU quota included.", "/proc/PID/task/TID/schedstat field 2"),
-    Column::counter("slices", Unit::Count, "Times it was put on a CPU.", "/proc/PID/task/TID/schedstat field 3"),
+    Column::counter("wait_ns", Unit::Nanoseconds, "Run-queue delay: runnable and not running, \
+                                                   throttling by a CPU quota included.", "/proc/PID/task/TID/schedstat field 2"),
+    Column::counter("slices", Unit::Count, "Timeslices: times it was switched in.", "/proc/PID/task/TID/schedstat field 3"),
     Column::counter("user_ns", Unit::Nanoseconds, "CPU time in user code.", "/proc/PID/task/TID/stat utime").quality(Quality::Estimated),
     Column::counter("system_ns", Unit::Nanoseconds, "CPU time in the kernel.", "/proc/PID/task/TID/stat stime").quality(Quality::Estimated),
     Column::counter("minor_faults", Unit::Count, "Page faults without I/O.", "/proc/PID/task/TID/stat minflt"),
     Column::counter("major_faults", Unit::Count, "Page faults with I/O.", "/proc/PID/task/TID/stat majflt"),
-    Column::gauge("state", Unit::Code, "State letter as ASCII: R runnable, S sleeping, D uninterruptible, T stopped, Z ended.", "/proc/PID/task/TID/stat state").quality(Quality::Sampled),
-    Column::gauge("syscall", Unit::Code, "System call it sits in, numbered as on the recorded machine; -1 blocked outside one, -2 running; missing when not permitted.", "/proc/PID/task/TID/syscall").quality(Quality::Sampled),
+    Column::gauge("state", Unit::Code, "State letter as ASCII: R runnable, S sleeping, D \
+                                        uninterruptible, T stopped, Z zombie.", "/proc/PID/task/TID/stat state").quality(Quality::Sampled),
+    Column::gauge("syscall", Unit::Code, "System call that it is in, numbered as on the recorded \
+                                          machine; -1 blocked outside one, -2 running; missing when not permitted.", "/proc/PID/task/TID/syscall").quality(Quality::Sampled),
     Column::gauge("cpu", Unit::Code, "CPU it last ran on.", "/proc/PID/task/TID/stat processor").quality(Quality::Sampled),
-    Column::gauge("wait_channel", Unit::Code, "Kernel function it sits in, by the recorder's list: 0 none, 1 not in the list; missing when not permitted.", "/proc/PID/task/TID/wchan").quality(Quality::Sampled),
-    Column::gauge("wait_event", Unit::Code, "PostgreSQL's own word for its wait (class in the highest of four bytes, numbered as in that version): 0 no wait; missing for anything else.", "wait_event_info in the process's memory").quality(Quality::Sampled),
+    Column::gauge("wait_channel", Unit::Code, "Kernel function in which it is blocked (wchan), \
+                                               by the recorder's list: 0 none, 1 not in the list; missing when not permitted.", "/proc/PID/task/TID/wchan").quality(Quality::Sampled),
+    Column::gauge("wait_event", Unit::Code, "PostgreSQL's wait event (class in the highest of \
+                                             four bytes, numbered as in that version): 0 no wait; missing for other programs.", "wait_event_info in the process's memory").quality(Quality::Sampled),
 ];
 
 /// Where a PostgreSQL backend says what it waits for.
@@ -50,7 +55,7 @@ static POSTGRES: Word = Word {
 static TABLE: Table = Table::new(
     "thread",
     EntityKind::Thread,
-    "Where each thread of target and generator spends its time.",
+    "Run time, run-queue delay and state of each thread of target and generator.",
     COLUMNS,
 );
 

@@ -22,19 +22,15 @@ static COLUMNS: &[Column] = &[
     Column::counter(
         "wait_ns",
         Unit::Nanoseconds,
-        "While threads of the pool were blocked and said so, those that still are included; what was served from memory blocks nobody.",
+        "Time for which threads of the pool were blocked with this wait event, waits that go on \
+         included; I/O that was served from memory blocks no thread.",
         WORD,
     ),
-    Column::counter(
-        "waits",
-        Unit::Count,
-        "How often, of waits that are over.",
-        WORD,
-    ),
+    Column::counter("waits", Unit::Count, "Number of waits that are over.", WORD),
     Column::gauge(
         "wait_event",
         Unit::Code,
-        "PostgreSQL's own word for it (class in the highest of four bytes, numbered as in that version).",
+        "The wait event (class in the highest of four bytes, numbered as in that version).",
         WORD,
     ),
 ];
@@ -43,7 +39,7 @@ static COLUMNS: &[Column] = &[
 pub static WAIT_EVENT: Table = Table::new(
     "wait_event",
     EntityKind::WaitEvent,
-    "What the threads of each pool of target and generator themselves say that they wait for, wait event by wait event.",
+    "PostgreSQL's wait events, counted one by one, of each thread pool of target and generator.",
     COLUMNS,
 );
 

@@ -20,67 +20,80 @@ macro_rules! time {
 static COLUMNS: &[Column] = &[
     time!(
         "on_cpu_ns",
-        "Of these waits, while the thread that ended them had a CPU, since it was last blocked itself."
+        "Part of these waits in which the waker was on a CPU, since it was last blocked itself."
     ),
-    time!("ready_ns", "While that one was ready and had none."),
+    time!("ready_ns", "Part in which the waker waited for a CPU."),
     time!(
         "uninterruptible_ns",
-        "While that one, the last time before, was blocked for something of the kernel's or a disk, in none of the next."
+        "Part in which the waker, the last time before, was uninterruptible, in none of the next."
     ),
-    time!("page_fault_ns", "While it was blocked in a page fault."),
-    time!("reclaim_ns", "While it was blocked for memory."),
+    time!(
+        "page_fault_ns",
+        "Part in which the waker was blocked in a page fault."
+    ),
+    time!("reclaim_ns", "Part in which the waker waited for memory."),
     time!(
         "sync_ns",
-        "While it was in fsync and its family: whoever waits for it waits for the disk."
+        "Part in which the waker was in fsync and its family: a thread that waits for it waits \
+         for the disk."
     ),
     time!(
         "sync_queue_ns",
-        "While PostgreSQL said of it that it waits behind another that writes and syncs the log."
+        "Part in which the waker waited for another backend's WAL flush."
     ),
     time!(
         "read_write_ns",
-        "While it waited for a disk in read, write and theirs, or as PostgreSQL says for one of its processes that does so."
+        "Part in which the waker waited for a disk in read, write and their families, or for a \
+         PostgreSQL process that does so."
     ),
     time!(
         "database_lock_ns",
-        "While PostgreSQL said of it that it waits for a lock that another session holds."
+        "Part in which the waker had a wait event of type Lock."
     ),
     time!(
         "internal_lock_ns",
-        "While PostgreSQL said of it that it waits for a lock that the server takes for itself."
+        "Part in which the waker had a wait event of type LWLock."
+    ),
+    time!("futex_ns", "Part in which the waker was blocked in futex."),
+    time!(
+        "output_ns",
+        "Part in which the waker was blocked in sending."
+    ),
+    time!("input_ns", "Part in which the waker waited for input."),
+    time!("sleep_ns", "Part in which the waker was in a timed sleep."),
+    time!(
+        "other_call_ns",
+        "Part in which the waker was blocked in another system call."
     ),
     time!(
-        "futex_ns",
-        "While it was in futex itself, and others had it wait."
+        "unknown_ns",
+        "Part in which the waker was blocked, reason not known."
     ),
-    time!("output_ns", "While it was sending."),
-    time!("input_ns", "While it waited for input itself."),
-    time!("sleep_ns", "While it was in a timed sleep."),
-    time!("other_call_ns", "While it was in another system call."),
-    time!("unknown_ns", "While it was blocked, reason not known."),
     Column::counter(
         "wait_ns",
         Unit::Nanoseconds,
-        "The waits that it ended. What is in no other column was before its own last wait, or is not known of it.",
+        "The waits that it ended. What is in no other column was before the waker's own last \
+         wait, or is not known.",
         WAKING,
     ),
-    Column::counter("waits", Unit::Count, "How many those were.", WAKING),
+    Column::counter("waits", Unit::Count, "Number of these waits.", WAKING),
     Column::gauge(
         "class",
         Unit::Count,
-        "What they were in: the column of this table that is named after it, counted from 0.",
+        "Class of these waits: the column of this table that is named after it, counted from 0.",
         "sched_switch by BPF",
     ),
     Column::gauge(
         "by",
         Unit::Count,
-        "Who ended them: 1 a pool of target or generator, 2 another process, 3 an interrupt (a timer, a packet, a disk), 4 a thread of the kernel's own.",
+        "Kind of waker: 1 a pool of target or generator, 2 another process, 3 an interrupt (a \
+         timer, a packet, a disk), 4 a kernel thread.",
         WAKING,
     ),
     Column::gauge(
         "waker",
         Unit::Count,
-        "The entity's number of that pool or process.",
+        "Entity number of that pool or process.",
         WAKING,
     ),
 ];
@@ -139,14 +152,15 @@ impl By {
 pub static WAKEUP: Table = Table::new(
     "wakeup",
     EntityKind::Waker,
-    "Who ended the waits of each pool of threads of target and generator, and what that one did meanwhile.",
+    "Who ended the waits of each thread pool of target and generator, and what the waker did \
+     meanwhile.",
     COLUMNS,
 );
 
 static POOL_COLUMNS: &[Column] = &[Column::gauge(
     "pool",
     Unit::Count,
-    "The entity's number of its pool.",
+    "Entity number of its pool.",
     "task_struct comm, real_parent by BPF",
 )];
 
@@ -154,7 +168,8 @@ static POOL_COLUMNS: &[Column] = &[Column::gauge(
 pub static THREAD_POOL: Table = Table::new(
     "thread_pool",
     EntityKind::Thread,
-    "Which pool each thread of target and generator is of: those of one process, and of those above it that go by its name, which are called alike when digits do not count.",
+    "The thread pool of each thread of target and generator: threads with the same name but for \
+     digits, of one process and of its ancestors of the same name.",
     POOL_COLUMNS,
 );
 

@@ -68,7 +68,7 @@ impl LatencyLog {
 static LATENCY_SAMPLE_COLUMNS: &[Column] = &[Column::gauge(
     "latency_ns",
     Unit::Nanoseconds,
-    "How long one operation took that was completed at the row's time, taken at random from all.",
+    "Latency of one operation that was completed at the row's time, sampled at random.",
     "the tool's log",
 )
 .quality(Quality::Sampled)];
@@ -77,6 +77,6 @@ static LATENCY_SAMPLE_COLUMNS: &[Column] = &[Column::gauge(
 pub static LATENCY_SAMPLE: Table = Table::new(
     "latency_sample",
     EntityKind::Workload,
-    "Latency of single operations, a random part of all.",
+    "Latency of single operations, sampled at random.",
     LATENCY_SAMPLE_COLUMNS,
 );

@@ -22,13 +22,13 @@ static COLUMNS: &[Column] = &[
     Column::counter(
         "throttled_periods",
         Unit::Count,
-        "Quota periods in which it ran out.",
+        "Quota periods in which the group was throttled.",
         "cpu.stat nr_throttled",
     ),
     Column::counter(
         "throttled_ns",
         Unit::Nanoseconds,
-        "Time for which the group's run queues were held back, added up over CPUs.",
+        "Time for which the group's run queues were throttled, summed over CPUs.",
         "v2 cpu.stat throttled_usec, v1 cpu.stat throttled_time",
     ),
 ];
@@ -36,7 +36,7 @@ static COLUMNS: &[Column] = &[
 static TABLE: Table = Table::new(
     "cgroup_cpu",
     EntityKind::Cgroup,
-    "CPU used and withheld of each control group.",
+    "CPU time and throttling of each control group.",
     COLUMNS,
 );
 

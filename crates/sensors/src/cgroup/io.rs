@@ -83,7 +83,7 @@ static COLUMNS: &[Column] = &[
 static TABLE: Table = Table::new(
     "cgroup_io",
     EntityKind::GroupDisk,
-    "What each control group does to each block device, and may do.",
+    "I/O of each control group on each block device, and its limits.",
     COLUMNS,
 );
 

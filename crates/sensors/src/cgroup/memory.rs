@@ -25,13 +25,13 @@ static COLUMNS: &[Column] = &[
     Column::gauge(
         "high_bytes",
         Unit::Bytes,
-        "Memory above which the group is slowed down; missing without such a limit.",
+        "Memory above which the group is throttled; missing without such a limit.",
         "v2 memory.high",
     ),
     Column::gauge(
         "anonymous_bytes",
         Unit::Bytes,
-        "Memory of programs without a file behind it.",
+        "Anonymous memory: memory of programs without a file behind it.",
         "v2 memory.stat anon, v1 memory.stat total_rss",
     ),
     Column::gauge(
@@ -55,25 +55,26 @@ static COLUMNS: &[Column] = &[
     Column::counter(
         "high_events",
         Unit::Count,
-        "Times that a task was slowed down because the group was above its high limit.",
+        "Times that a task was throttled because the group was above its high limit.",
         "v2 memory.events.local high (memory.events before 5.2)",
     ),
     Column::counter(
         "oom_kills",
         Unit::Count,
-        "Processes killed for want of memory; v1 leaves out those of groups below.",
+        "Processes killed for lack of memory; v1 leaves out those of groups below.",
         "v2 memory.events oom_kill, v1 memory.oom_control oom_kill",
     ),
     Column::counter(
         "refault_anon",
         Unit::Count,
-        "Pages of programs that were swapped out and soon needed again.",
+        "Anonymous pages that were swapped out and soon needed again (refaults).",
         "v2 memory.stat workingset_refault_anon, v1 memory.stat total_workingset_refault_anon",
     ),
     Column::counter(
         "refault_file",
         Unit::Count,
-        "Pages of files that were dropped and soon needed again; before 5.9 those of programs too.",
+        "File pages that were evicted and soon needed again (refaults); before 5.9 anonymous \
+         pages too.",
         "v2 memory.stat workingset_refault_file, v1 memory.stat total_workingset_refault_file",
     ),
     Column::counter(
@@ -91,13 +92,13 @@ static COLUMNS: &[Column] = &[
     Column::counter(
         "scan_direct",
         Unit::Count,
-        "Pages looked at by tasks that needed memory and had to find it themselves.",
+        "Pages scanned by direct reclaim: by tasks that needed memory.",
         "v2 memory.stat pgscan_direct",
     ),
     Column::counter(
         "steal_direct",
         Unit::Count,
-        "Pages freed by tasks that needed memory.",
+        "Pages freed by direct reclaim: by tasks that needed memory.",
         "v2 memory.stat pgsteal_direct",
     ),
     Column::counter(
@@ -144,7 +145,7 @@ const NO_LIMIT: i64 = 1 << 60;
 static TABLE: Table = Table::new(
     "cgroup_memory",
     EntityKind::Cgroup,
-    "Memory used, allowed and reclaimed of each control group.",
+    "Memory use, limits and reclaim of each control group.",
     COLUMNS,
 );
 

@@ -54,14 +54,14 @@ mod tests {
     const INTRODUCTION: &str = "\
 # The data
 
-Every table that a recording can hold, with each column's unit, meaning and source. Made from the code by a test: `UPDATE_EXPECT=1 cargo test -p stallscope dictionary`.
+Every table that a recording can hold, with each column's unit, meaning and source. A test generates this page from the code: `UPDATE_EXPECT=1 cargo test -p stallscope dictionary`.
 
 A row is (time, entity, one integer or nothing per column). Rows exist only where something changed, so a missing row without a gap means \"unchanged\"; a missing value was not read, and is never zero. Times are nanoseconds on CLOCK_BOOTTIME. In the recording's own files times and counters are stored as differences ([recording.md](recording.md)); `stallscope export` writes them out as totals ([export.md](export.md)).
 
-- **unit**: nanoseconds, bytes, count; *hundredths* of one; *milli per second*: thousandths of an event per second; *code*: a number whose meaning the text tells.
+- **unit**: nanoseconds, bytes, count; *hundredths* of one; *milli per second*: thousandths of an event per second; *code*: a number whose meaning the text gives.
 - **kind**: a *counter* only grows, and differences are the measure; a *gauge* stands for an instant or for its own interval.
-- **quality**: *exact*: accounted at every change; *sampled*: looked at now and then; *estimated*: worked out, or accounted in ticks.
-- **Read** is the default period; sampling that would cost too much is stretched, and `recorder.period_ns` says so. *near*: the machine, target and generator.
+- **quality**: *exact*: counted at every change; *sampled*: observed at intervals or in part; *estimated*: calculated with an assumption, or counted in ticks.
+- **Read** is the default period; where sampling would cost too much, periods grow, and `recorder.period_ns` says so. *near*: the machine, target and generator.
 
 The list of entities and the gaps are described in [recording.md](recording.md).
 
@@ -82,61 +82,55 @@ The list of entities and the gaps are described in [recording.md](recording.md).
     /// The tables that no sensor fills, with who does and when.
     fn others() -> [(&'static Table, &'static str); 22] {
         [
-            (
-                &sensors::stall::STALL,
-                "every 100 ms, where programs in the kernel are allowed",
-            ),
+            (&sensors::stall::STALL, "every 100 ms, where BPF is allowed"),
             (
                 &sensors::stall::CGROUP_STALL,
-                "every 100 ms, where programs in the kernel are allowed",
+                "every 100 ms, where BPF is allowed",
             ),
             (
                 &sensors::stall::PROCESS_PRESSURE,
-                "every 2 s, where programs in the kernel are allowed",
+                "every 2 s, where BPF is allowed",
             ),
             (
                 &sensors::stall::PROCESS_STALL,
-                "every 100 ms, where programs in the kernel are allowed",
+                "every 100 ms, where BPF is allowed",
             ),
             (
                 &sensors::stall::POOL_PRESSURE,
-                "every 2 s, where programs in the kernel are allowed",
+                "every 2 s, where BPF is allowed",
             ),
             (
                 &sensors::stall::POOL_STALL,
-                "every 100 ms, where programs in the kernel are allowed",
+                "every 100 ms, where BPF is allowed",
             ),
             (
                 &sensors::ledger::THREAD_LEDGER,
-                "every 100 ms, where programs in the kernel are allowed",
+                "every 100 ms, where BPF is allowed",
             ),
             (
                 &sensors::ledger::PROCESS_LEDGER,
-                "every 1 s, where programs in the kernel are allowed",
+                "every 1 s, where BPF is allowed",
             ),
             (
                 &sensors::kernel_wait::KERNEL_WAIT,
-                "every 100 ms, where programs in the kernel are allowed",
+                "every 100 ms, where BPF is allowed",
             ),
-            (
-                &sensors::wakeup::WAKEUP,
-                "every 1 s, where programs in the kernel are allowed",
-            ),
+            (&sensors::wakeup::WAKEUP, "every 1 s, where BPF is allowed"),
             (
                 &sensors::wakeup::THREAD_POOL,
-                "every 1 s, where programs in the kernel are allowed",
+                "every 1 s, where BPF is allowed",
             ),
             (
                 &sensors::wait_event::WAIT_EVENT,
-                "every 1 s, where programs in the kernel are allowed",
+                "every 1 s, where BPF is allowed",
             ),
             (
                 &sensors::request::REQUESTS,
-                "every 100 ms, where programs in the kernel are allowed",
+                "every 100 ms, where BPF is allowed",
             ),
             (
                 &sensors::request::CALLS,
-                "every 100 ms, where programs in the kernel are allowed",
+                "every 100 ms, where BPF is allowed",
             ),
             (&sensors::FILESYSTEM, "every 1 s"),
             (&sensors::CONNECTION, "every 1 s"),
@@ -150,7 +144,7 @@ The list of entities and the gaps are described in [recording.md](recording.md).
             ),
             (
                 &workloads::LATENCY_SAMPLE,
-                "one row per operation that was taken, with `--quantiles`",
+                "one row per sampled operation, with `--quantiles`",
             ),
         ]
     }
