@@ -31,34 +31,34 @@ fn thresholds(cause: &str) -> Vec<(&'static str, &'static str, String)> {
 
 fn standing(kind: CauseKind) -> &'static str {
     match kind {
-        CauseKind::State => "what the findings amount to; it leads",
-        CauseKind::Failure => "something broke; it goes before every limit, whatever it cost",
-        CauseKind::Limit => "it holds the target back; ranked by its share of the response time",
-        CauseKind::Part => "it adds to a limit, and is said after it",
-        CauseKind::Intent => "the load asks for no more; `healthy` leads",
+        CauseKind::State => "summary of all findings; comes first",
+        CauseKind::Failure => "failure; comes before every limit, whatever its share",
+        CauseKind::Limit => "limit of the target; ranked by its share of the response time",
+        CauseKind::Part => "adds to a limit; listed after it",
+        CauseKind::Intent => "the load asks for no more; `healthy` comes first",
     }
 }
 
 fn page(cause: &Cause) -> String {
     let mut text = format!("# {}\n\n{}\n\n", cause.name, cause.help);
-    text += &format!("- A finding is about {}.\n", cause.about);
-    text += &format!("- Its standing: {}.\n\n", standing(cause.kind));
-    text += &format!("## How it is told\n\n{}\n\n", cause.told_by);
+    text += &format!("- Entity of a finding: {}.\n", cause.about);
+    text += &format!("- Kind: {}.\n\n", standing(cause.kind));
+    text += &format!("## How it is recognised\n\n{}\n\n", cause.told_by);
     let thresholds = thresholds(cause.name);
     if !thresholds.is_empty() {
-        text.push_str("## Thresholds\n\n| threshold | value | what it is |\n|---|---|---|\n");
+        text.push_str("## Thresholds\n\n| threshold | value | meaning |\n|---|---|---|\n");
         for (name, value, meaning) in thresholds {
             text += &format!("| `{name}` | {value} | {meaning} |\n");
         }
         text.push('\n');
     }
-    text.push_str("Made from the code: see `crates/analysis/src/causes`.\n");
+    text.push_str("Generated from `crates/analysis/src/causes`.\n");
     text
 }
 
 #[test]
 fn every_cause_has_its_page() {
-    let mut index = "# The causes\n\nIn the order in which they are judged; each sees what was found before it, so that a symptom is not said again. Every verdict lists all of them with an answer: present, absent, or cannot tell.\n\n| cause | what it means |\n|---|---|\n".to_owned();
+    let mut index = "# The causes\n\nEvery verdict answers each cause: present, absent, or cannot tell. They are judged in this order, and each takes into account what was found before it, so that a symptom is not reported as a cause.\n\n| cause | meaning |\n|---|---|\n".to_owned();
     for cause in analysis::causes() {
         expect_file![folder().join(format!("{}.md", cause.name))].assert_eq(&page(cause));
         index += &format!("| [{0}]({0}.md) | {1} |\n", cause.name, cause.help);
