@@ -14,8 +14,8 @@ pub struct ThreadsAccount {
     pub wall_ns: i64,
     /// The parts.
     pub items: Vec<AccountItem>,
-    /// Time on a CPU that the kernel did not count as theirs; `None` where that was not recorded, or for
-    /// less than a second.
+    /// Hidden time: time on a CPU that the scheduler did not count as theirs; `None` where that was not
+    /// recorded, or for less than a second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hidden: Option<Hidden>,
 }
@@ -30,22 +30,21 @@ pub struct Hidden {
     pub label: String,
 }
 
-/// Where the time of one thread went: awake is what is not sleep; steal, in the words of event loops, is
-/// being awake without a CPU: the wait in the run queue and the blocked time. The parts add up to
-/// `wall_ns`.
+/// Where the time of one thread went. Awake is everything but sleep; steal, as event loops use the
+/// word, is being awake without a CPU: run-queue delay and blocked time. The parts add up to `wall_ns`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadTimes {
     /// The thread.
     pub entity: Entity,
-    /// Its life inside the window, as far as it was watched, ns.
+    /// Its lifetime inside the window, as far as it was observed, ns.
     pub wall_ns: i64,
     /// On a CPU, ns: exact.
     pub on_cpu_ns: i64,
-    /// In the run queue, ns: exact, time withheld by a CPU quota included; `None` where the
-    /// kernel does not count it, and it stands in the other parts.
+    /// Run-queue delay, ns: exact, throttling by a CPU quota included; `None` where the kernel does not
+    /// count it, and the other parts contain it.
     pub run_queue_ns: Option<i64>,
-    /// Blocked in the middle of its work: disk, lock, a call that does not return, ns; as it was sampled
-    /// where the thread's events were not counted.
+    /// Blocked in the middle of its work (disk, lock, a call that does not return), ns; sampled where
+    /// the thread's events were not counted.
     pub blocked_ns: i64,
     /// Waiting for work or for a time that it chose, ns; known as `blocked_ns` is.
     pub sleep_ns: i64,
@@ -63,11 +62,11 @@ pub enum LedgerClass {
     OnCpu,
     /// Runnable and not running, quota aside.
     CpuWait,
-    /// Runnable and held back by a CPU quota.
+    /// Runnable and throttled by a CPU quota.
     Throttled,
     /// Uninterruptible, reason not known: disk or kernel lock.
     Uninterruptible,
-    /// In a page fault that waits for a disk: a mapped file, swap, or a program's own code read again.
+    /// In a page fault that waits for a disk: a mapped file, swap, or program code that is read again.
     PageFault,
     /// Making memory free for itself.
     Reclaim,
@@ -197,8 +196,8 @@ pub struct AccountItem {
     /// More about it, or empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
-    /// Of a wait for a CPU, who had it; of the time outside, what the generator did meanwhile. They add
-    /// up to it; empty where that was not recorded.
+    /// Of a wait for a CPU, who held it; of the client and network remainder, what the generator did
+    /// meanwhile. The parts add up to the item; empty where that was not recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<AccountPart>,
 }
@@ -210,7 +209,7 @@ pub struct AccountPart {
     pub kind: PartKind,
     /// In words.
     pub label: String,
-    /// Who it was, where it is one of the others.
+    /// The other process, where it is named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entity: Option<Entity>,
     /// ns over the window.
@@ -229,13 +228,13 @@ pub enum PartKind {
     Own,
     /// The load generator had it, or, of the generator's own wait, the target.
     Partner,
-    /// Somebody else had it.
+    /// Another process held it.
     Other,
     /// The hypervisor had it.
     Stolen,
-    /// Nobody: it idled, and the thread was on its way.
+    /// Nobody: the CPU was idle, and the thread was being woken.
     Nobody,
-    /// Who had it was not recorded.
+    /// Who held it was not recorded.
     Untold,
     /// Outside of the target, while the generator's threads were on a CPU.
     GeneratorOnCpu,

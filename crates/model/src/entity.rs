@@ -48,12 +48,12 @@ pub enum EntityKind {
     Connection,
     /// The load generator as seen by itself, or one of its scripts.
     Workload,
-    /// Threads that do one work: those of a process, and of the processes below it that go by its name,
-    /// which are called alike; its parent is that process.
+    /// A pool of threads of the same name, of a process and of its descendants of the same name; its
+    /// parent is that process.
     Pool,
-    /// Somebody who ends waits of a pool, of one class; its parent is the pool.
+    /// A waker that ends waits of a pool, of one class; its parent is the pool.
     Waker,
-    /// What threads of a pool say themselves that they wait for; its parent is the pool.
+    /// A wait event of the threads of a pool; its parent is the pool.
     WaitEvent,
 }
 
@@ -103,7 +103,7 @@ impl fmt::Display for EntityKind {
     }
 }
 
-/// Who an entity is: its kind, the name a person uses, and the path that tells it from others.
+/// An entity: its kind, the name that a person uses, and the path that identifies it.
 #[derive(
     Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, schemars::JsonSchema,
 )]
@@ -150,7 +150,7 @@ impl fmt::Display for Entity {
 #[serde(transparent)]
 pub struct EntityId(pub u32);
 
-/// The part an entity plays in what is being measured.
+/// The role of an entity in what is measured.
 #[derive(
     Clone,
     Copy,
@@ -220,7 +220,7 @@ pub struct EntityRecord {
     pub memory_group: Option<EntityId>,
     /// The same process's group where I/O is limited: of the v1 blkio hierarchy, else of v2.
     pub io_group: Option<EntityId>,
-    /// Its part.
+    /// Its role.
     pub role: Role,
     /// Whether it holds a connection of the load generator: time of serving threads is compared with
     /// response time.

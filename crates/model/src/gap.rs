@@ -10,19 +10,19 @@ use crate::Window;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "reason", content = "detail")]
 pub enum GapReason {
-    /// The kernel does not offer it (ENOENT, EOPNOTSUPP); the text says what would turn it on.
+    /// The kernel does not have it (ENOENT, EOPNOTSUPP); the text says what would enable it.
     Unsupported(String),
-    /// It exists and may not be read (EACCES, EPERM); the text says what would allow it.
+    /// The source exists and may not be read (EACCES, EPERM); the text says what would allow it.
     Denied(String),
     /// What was measured went away.
     Vanished,
     /// The sampler was late by more than a period.
     Overrun,
-    /// The source was read and not understood; the text says what was found.
+    /// The source was read and not understood; the text has what it held.
     Malformed(String),
-    /// So many events or rows were lost.
+    /// Number of events or rows that were lost.
     Dropped(u64),
-    /// The disk did not take the rows; the text says what the kernel said, and how many rows.
+    /// The disk refused the rows; the text has the kernel's error and the number of rows.
     Unwritten(String),
 }
 

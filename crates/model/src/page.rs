@@ -55,13 +55,13 @@ pub struct PageEntity {
     pub name: String,
     /// What tells it from others of its name: a group's path, a process's number.
     pub path: String,
-    /// Its part.
+    /// Its role.
     pub role: Role,
     /// Whether it holds a connection of the load generator.
     pub serving: bool,
-    /// A thread's process, a process's parent, a group's parent: its place in `entities`.
+    /// A thread's process, a process's parent, a group's parent: its index in `entities`.
     pub parent: Option<u32>,
-    /// A process's control group: its place in `entities`.
+    /// A process's control group: its index in `entities`.
     pub group: Option<u32>,
     /// When it was first sampled.
     pub first_seen: Timestamp,
@@ -105,18 +105,18 @@ pub struct PageTable {
     pub help: String,
     /// Its columns.
     pub columns: Vec<PageColumn>,
-    /// How its numbers stand in its block.
+    /// The layout of its numbers in its block.
     pub form: PageForm,
     /// The block's number: the element `block-N` of the page.
     pub block: u32,
     /// How often it was read, unless that cost too much; `None` where an older version recorded, or
-    /// the workload wrote it.
+    /// where the workload reported it.
     pub every: Option<ReadEvery>,
-    /// Entities that were left out, those that did least.
+    /// Number of entities that were left out: the least active.
     pub left_out: u32,
 }
 
-/// How a table's numbers stand in its block.
+/// The layout of a table's numbers in its block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum PageForm {

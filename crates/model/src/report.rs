@@ -24,11 +24,11 @@ pub struct Report {
     pub window: Window,
     /// Start of the recording on the same clock: times are shown relative to the workload's start.
     pub origin: crate::Timestamp,
-    /// The workload, its command line and what it said at its end; `None` for `record`.
+    /// The workload, its command line and its final report; `None` for `record`.
     pub workload: Option<WorkloadRun>,
-    /// Who was measured.
+    /// The entity that was measured.
     pub subjects: Vec<ReportSubject>,
-    /// The target's threads one by one, those that wanted a CPU for longest first; at most 50.
+    /// The target's threads one by one, ordered by how long they wanted a CPU; at most 50.
     #[serde(default)]
     pub threads: Vec<ThreadTimes>,
     /// The answer.
@@ -50,13 +50,13 @@ pub struct Report {
 /// A target, the generator, or the rest, with what it used.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ReportSubject {
-    /// Its part.
+    /// Its role.
     pub role: Role,
-    /// Who it is.
+    /// The entity.
     pub entity: Entity,
     /// How it was found.
     pub found_by: String,
-    /// What one of its serving processes is called.
+    /// The name of one of its serving processes.
     pub unit: String,
     /// Serving processes, or processes when nothing is known to serve.
     pub serving: u32,
@@ -118,7 +118,7 @@ pub struct Evidence {
     pub value: f64,
     /// `share`, `per_second`, `ns`, `count`.
     pub unit: String,
-    /// The threshold it was held against.
+    /// The threshold with which it was compared.
     pub threshold: Option<f64>,
     /// Whether it passed: what the cause needs.
     pub passed: bool,
@@ -143,11 +143,11 @@ pub struct Remedy {
 pub struct Finding {
     /// The cause: `cpu.saturated`.
     pub cause: String,
-    /// Who it is about: the target, the culprit, the group with the limit.
+    /// The entity: the target, the process or group that causes the delay, or the group with the limit.
     pub entity: Entity,
     /// How sure.
     pub confidence: Confidence,
-    /// Its part of the response time (or of busy time), 0 to 1.
+    /// Share of the response time (or of busy time), 0 to 1.
     pub share: Option<f64>,
     /// 95 % interval of the share by block bootstrap over seconds.
     pub share_interval: Option<Interval>,
@@ -165,12 +165,12 @@ pub struct Finding {
     pub prove_wrong: String,
 }
 
-/// Something that was looked at and found innocent.
+/// A cause that was ruled out.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Innocent {
     /// What: `steal`.
     pub what: String,
-    /// Its number, as a share of 1.
+    /// The number, as a share of 1.
     pub value: f64,
     /// In words, with the number: `steal 0.1 %`.
     pub sentence: String,
@@ -180,15 +180,15 @@ pub struct Innocent {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// It is there.
+    /// The cause is present.
     Present,
-    /// It is not.
+    /// The cause is absent.
     Absent,
-    /// What would tell was not seen.
+    /// The data that would decide were not collected.
     CannotTell,
 }
 
-/// What was said of one cause that was judged.
+/// The answer for one cause.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Judged {
     /// The cause.
@@ -197,7 +197,8 @@ pub struct Judged {
     pub answer: Answer,
     /// Why, one sentence with the number.
     pub sentence: String,
-    /// Whether it concerns where the time went: a cause of disks does not where nobody waited for one.
+    /// Whether it matters for where the time went: a cause about disks does not where no thread waited
+    /// for one.
     #[serde(default)]
     pub concerns: bool,
 }
@@ -223,11 +224,11 @@ pub struct Headroom {
 /// The answer.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
-    /// What is there; the first is the headline, `healthy` and `undetermined` included.
+    /// The causes that are present; the first is the headline, `healthy` and `undetermined` included.
     pub findings: Vec<Finding>,
-    /// What was looked at and is not the reason.
+    /// What was ruled out.
     pub innocent: Vec<Innocent>,
-    /// What was said of every cause.
+    /// The answer for every cause.
     pub judged: Vec<Judged>,
     /// Doubts about the measurement.
     pub caveats: Vec<Caveat>,
@@ -235,13 +236,13 @@ pub struct Verdict {
     pub not_seen: Vec<String>,
     /// Where the response time went; `None` without a target.
     pub account: Option<Account>,
-    /// Where the generator's threads spent theirs.
+    /// Where the time of the generator's threads went.
     pub generator: Option<ThreadsAccount>,
     /// What this load proves to be free.
     pub headroom: Option<Headroom>,
 }
 
-/// The kinds of phases that are told apart.
+/// The kinds of phases.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PhaseKind {
@@ -257,7 +258,7 @@ pub enum PhaseKind {
     End,
 }
 
-/// A part of the run.
+/// A phase of the run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Phase {
     /// Which.
@@ -268,8 +269,8 @@ pub struct Phase {
     pub throughput: Option<f64>,
     /// Mean latency, ns.
     pub latency_ns: Option<i64>,
-    /// What this phase waited for; `None` where the run has one phase, which `verdict` is about, and
-    /// for warm-up and end.
+    /// What this phase waited for; `None` for warm-up and end, and where the run has one phase, which
+    /// `verdict` is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<PhaseVerdict>,
 }
@@ -279,9 +280,9 @@ pub struct Phase {
 pub struct PhaseVerdict {
     /// The cause: `cpu.saturated`.
     pub cause: String,
-    /// Who it is about.
+    /// The entity.
     pub entity: Entity,
-    /// Its part of the response time (or of busy time), 0 to 1.
+    /// Share of the response time (or of busy time), 0 to 1.
     pub share: Option<f64>,
     /// How sure.
     pub confidence: Confidence,
@@ -289,7 +290,7 @@ pub struct PhaseVerdict {
     pub sentence: String,
 }
 
-/// Where a signal's numbers come from.
+/// Where the numbers of a workload metric come from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Provenance {
@@ -297,17 +298,18 @@ pub enum Provenance {
     ToolMean,
     /// Counted by the tool.
     ToolCount,
-    /// Request times seen in the kernel, at the sockets of the server: from a request's arrival to the
-    /// last byte of its reply. What is asked in one go and answered in one go is one request.
+    /// Request times measured in the kernel, at the sockets of the server: from a request's arrival to
+    /// the last byte of its reply. What arrives in one piece and is answered in one piece is one
+    /// request.
     Kernel,
     /// Worked out from other numbers (clients / tps): never evidence.
     Derived,
-    /// Nothing was said.
+    /// The tool does not say.
     #[default]
     None,
 }
 
-/// One of the workload's own numbers over the window.
+/// One metric of the workload over the window.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Signal {
     /// `throughput`, `latency`, `failed`, `skipped`, `lag`.
@@ -316,9 +318,9 @@ pub struct Signal {
     pub unit: String,
     /// The mean over the window; `None` when nothing was completed.
     pub mean: Option<f64>,
-    /// Standard deviation of single operations, where the tool gives it.
+    /// Standard deviation of single operations, where the tool reports it.
     pub stddev: Option<f64>,
-    /// Quantiles of single operations, 1 being the highest; empty where the tool gives none.
+    /// Quantiles of single operations, 1 being the highest; empty where the tool has none.
     pub quantiles: Vec<Quantile>,
     /// Where it comes from.
     pub provenance: Provenance,

@@ -41,7 +41,7 @@ pub struct Meta {
     pub cost: Cost,
 }
 
-/// What tells this recording from every other.
+/// The identity of this recording.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Identity {
     /// Random, made at the start.
@@ -114,7 +114,7 @@ pub struct Target {
     pub found_at: Timestamp,
 }
 
-/// The workload that was run, and what it said of itself.
+/// The workload that was run, and what it reported.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct WorkloadRun {
     /// Its name: `pgbench`.
@@ -123,13 +123,13 @@ pub struct WorkloadRun {
     pub command: Vec<String>,
     /// The adapter that understood it; `None` for any other command.
     pub adapter: Option<String>,
-    /// What was changed or noticed, as it was said to the user.
+    /// What was changed or noticed, as reported to the user.
     pub notices: Vec<String>,
-    /// The patterns that its output was read by, as typed: `latency:us=lat ([0-9]+)us`.
+    /// The patterns by which its output was read, as typed: `latency:us=lat ([0-9]+)us`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub signals: Vec<String>,
-    /// The option with which its quantiles would have been known: `--quantiles`; `None` where it was
-    /// used, or would not help.
+    /// The option that would have recorded quantiles: `--quantiles`; `None` where it was used, or would
+    /// not help.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantiles_option: Option<String>,
     /// The load that its command line asks for.
@@ -168,28 +168,28 @@ pub struct Outcome {
     pub ended: Timestamp,
     /// Exit code or signal.
     pub exit: ExitKind,
-    /// Its own closing report, when it gave one.
+    /// The tool's own final report, where it printed one.
     pub summary: Option<Summary>,
-    /// What its end means, in sentences: an aborted run, clients that failed.
+    /// What its final report means, in sentences: an aborted run, clients that failed.
     pub remarks: Vec<String>,
-    /// What its output complained of, by kind: known only of output that was listened to, that is
-    /// with an adapter or with `--signal`.
+    /// Errors in its output, by kind: known only of output that the program reads, that is with an
+    /// adapter or with `--signal`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub complaints: Vec<Complaint>,
 }
 
-/// Lines of a workload's output that say the same trouble.
+/// Lines of a workload's output that report the same kind of error.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Complaint {
     /// The trouble.
     pub kind: ComplaintKind,
-    /// Lines that say so. A generator that gives up at the first refusal says it once.
+    /// Number of such lines. A generator that gives up at the first refusal prints one.
     pub count: u64,
     /// The first of them, secrets replaced, cut at 200 characters.
     pub message: String,
 }
 
-/// The troubles that are told apart, by the usual words of databases and of the C library.
+/// The kinds of errors, recognised by common messages of databases and the C library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ComplaintKind {
@@ -233,17 +233,17 @@ impl ExitKind {
 /// A load generator's closing report.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Summary {
-    /// Its own version line.
+    /// The tool's own version line.
     pub version: Option<String>,
-    /// False when the generator says that the run was aborted: the rest is then incomplete.
+    /// False when the generator reported that the run was aborted: the rest is then incomplete.
     pub complete: bool,
     /// What ran: `<builtin: select only>`.
     pub transaction_type: Option<String>,
-    /// Clients that it says it had.
+    /// Number of clients that it reported.
     pub clients: Option<u32>,
-    /// Threads that it says it had.
+    /// Number of threads that it reported.
     pub threads: Option<u32>,
-    /// Length of the run by its own account, s.
+    /// Length of the run as the tool reports it, s.
     pub duration_s: Option<f64>,
     /// Operations completed.
     pub completed: Option<u64>,
@@ -275,12 +275,12 @@ pub struct Summary {
     pub scripts: Vec<ScriptSummary>,
 }
 
-/// One script's part of a closing report.
+/// One script's part of a final report.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ScriptSummary {
-    /// Its name as printed.
+    /// The name as printed.
     pub name: String,
-    /// Its weight.
+    /// The script's weight (`-b NAME@WEIGHT`).
     pub weight: Option<u32>,
     /// Operations completed.
     pub completed: Option<u64>,
@@ -307,24 +307,24 @@ pub struct Cost {
     pub late_ticks: u64,
     /// The latest wake-up, ns after its deadline.
     pub lateness_max_ns: i64,
-    /// Period of the target's threads at the end, ns: stretched where sampling cost too much.
+    /// Period of the target's threads at the end, ns: longer where sampling cost too much.
     pub fast_period_ns: i64,
     /// Whether memory was locked.
     pub memory_locked: bool,
     /// The priority that the sampler had: `SCHED_RR 1`, `nice -10`, `normal`.
     pub priority: String,
-    /// The most memory that the recorder had resident, bytes; 0 where an older version recorded.
+    /// The recorder's peak resident memory, bytes; 0 where an older version recorded.
     #[serde(default)]
     pub resident_bytes: i64,
     /// The most of the kernel's memory that programs took, by name, bytes.
     #[serde(default)]
     pub kernel_bytes: BTreeMap<String, i64>,
-    /// Readings that ran back and were held, by `table.column`.
+    /// Readings that decreased and were held, by `table.column`.
     pub corrections: BTreeMap<String, u64>,
-    /// Programs in the kernel by name, and why those that were not used could not be.
+    /// BPF programs by name, and why those that were not used could not be.
     #[serde(default)]
     pub programs: BTreeMap<String, Option<String>>,
-    /// How the ledger agreed with the kernel's own account of the same threads, where there was one.
+    /// How thread-time accounting agreed with the kernel's own counts of the same threads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ledger: Option<Agreement>,
 }
@@ -335,13 +335,14 @@ pub struct Cost {
 pub struct Agreement {
     /// Intervals that were compared.
     pub compared: u64,
-    /// Of these, those in which the two were further apart than that.
+    /// Comparisons in which the two differed by more than that.
     pub apart: u64,
     /// The largest difference within an interval, ns.
     pub worst_ns: i64,
-    /// Switches and wake-ups that were not told of, and made up for from the scheduler's notes.
+    /// Switches and wake-ups that were missed, and backfilled from the scheduler's own counts.
     pub switches_missed: u64,
-    /// Events of target and generator that were not counted: there was no memory for a thread's account.
+    /// Events of target and generator that were not counted because there was no memory for a thread's
+    /// record.
     pub drops: u64,
 }
 

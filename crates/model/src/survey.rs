@@ -3,56 +3,56 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The version of a survey's JSON.
+/// The version of the JSON of `doctor`.
 pub const SURVEY_SCHEMA: &str = "stallscope.doctor/1";
 
-/// Whether something that Stallscope could use is there.
+/// Whether something that Stallscope could use is available.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Availability {
-    /// It is there, and may be used.
+    /// It is available.
     Fine,
-    /// It is not there, switched off, or not allowed.
+    /// It is missing, switched off, or not allowed.
     Lacking,
-    /// What was read does not tell.
+    /// What was read does not decide it.
     CannotTell,
 }
 
-/// How a lack is mended.
+/// How a lack is fixed.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Mend {
-    /// What to know of it: where it is done, how long it holds. May be all there is to say.
+    /// What to know about the fix: where to apply it, how long it lasts. Commands may be absent.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub how: String,
-    /// What to type, in this order, as it stands.
+    /// Commands to type in this order, as they are.
     pub commands: Vec<String>,
 }
 
-/// What was said of one thing.
+/// The answer of one check.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Capability {
-    /// Which: `pressure`, `run_queue`. Stable.
+    /// The check's stable name: `pressure`, `run_queue`.
     pub check: String,
-    /// Whether it is there.
+    /// Whether it is available.
     pub availability: Availability,
     /// One full sentence: what was read, where, and what it says.
     pub sentence: String,
-    /// What its lack costs, in Stallscope's words; empty where no verdict of this version needs it, and
-    /// where nothing lacks.
+    /// What the lack costs, in terms of verdicts; empty where no verdict of this version needs it, and
+    /// where nothing is missing.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub costs: String,
-    /// What would mend it; `None` where nothing is to be mended.
+    /// What would fix it; `None` where there is nothing to fix.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mend: Option<Mend>,
 }
 
 impl Capability {
-    /// Whether verdicts are poorer for it.
+    /// Whether the lack affects verdicts.
     pub fn hurts(&self) -> bool {
         self.availability == Availability::Lacking && !self.costs.is_empty()
     }
 
-    /// The check as people call it.
+    /// The check's name for people.
     pub fn title(&self) -> String {
         self.check.replace('_', " ")
     }
@@ -63,12 +63,12 @@ impl Capability {
 pub struct Survey {
     /// The version of this format: `stallscope.doctor/1`.
     pub schema: String,
-    /// One sentence: what works, and what lacks.
+    /// One sentence: what works, and what is missing.
     pub summary: String,
-    /// The machine in a line: distribution, kernel, CPUs, and as whom it was asked.
+    /// The machine in a line: distribution, kernel, CPUs, and the user that asked.
     pub machine: String,
-    /// Where its files stood: `/`, or the folder that was named.
+    /// The folder that was examined: `/`, or the one that was named.
     pub root: String,
-    /// Every check, the weightiest first.
+    /// Every check, the most important first.
     pub capabilities: Vec<Capability>,
 }

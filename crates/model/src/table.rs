@@ -20,7 +20,7 @@ pub enum Unit {
     Hundredths,
     /// Thousandths of an event per second.
     MilliPerSecond,
-    /// A code with its own meaning, told in the help: a task state, a system call number.
+    /// A code whose meaning the help gives: a task state, a system call number.
     Code,
 }
 
@@ -42,7 +42,7 @@ pub enum ColumnKind {
 pub enum Quality {
     /// The kernel or the workload accounts it at every change.
     Exact,
-    /// Looked at now and then.
+    /// Observed at intervals or in part.
     Sampled,
     /// Worked out from something else, or accounted in ticks.
     Estimated,

@@ -27,7 +27,7 @@ export type EntityKind =
   | "waker"
   | "wait_event";
 /**
- * The part an entity plays in what is being measured.
+ * The role of an entity in what is measured.
  */
 export type Role = "target" | "generator" | "dependency" | "recorder" | "rest";
 /**
@@ -79,7 +79,7 @@ export type Gap1 =
       reason: "unwritten";
     };
 /**
- * The kinds of phases that are told apart.
+ * The kinds of phases.
  */
 export type PhaseKind = "warm_up" | "steady" | "ramp" | "congested" | "end";
 /**
@@ -95,7 +95,7 @@ export type StallKind = "some" | "full";
  */
 export type Resource = "cpu" | "memory" | "io" | "irq";
 /**
- * Where a signal's numbers come from.
+ * Where the numbers of a workload metric come from.
  */
 export type Provenance = "tool_mean" | "tool_count" | "kernel" | "derived" | "none";
 /**
@@ -148,7 +148,7 @@ export type ShareBasis = "response_time" | "busy_time";
  */
 export type Answer = "present" | "absent" | "cannot_tell";
 /**
- * The troubles that are told apart, by the usual words of databases and of the C library.
+ * The kinds of errors, recognised by common messages of databases and the C library.
  */
 export type ComplaintKind =
   | "too_many_connections"
@@ -177,7 +177,7 @@ export type ColumnKind = "counter" | "gauge";
  */
 export type Unit = "nanoseconds" | "bytes" | "count" | "hundredths" | "milli_per_second" | "code";
 /**
- * How a table's numbers stand in its block.
+ * The layout of a table's numbers in its block.
  */
 export type PageForm =
   | {
@@ -240,7 +240,7 @@ export interface Page {
 export interface PageEntity {
   first_seen: Timestamp;
   /**
-   * A process's control group: its place in `entities`.
+   * A process's control group: its index in `entities`.
    */
   group?: number | null;
   /**
@@ -254,7 +254,7 @@ export interface PageEntity {
    */
   name: string;
   /**
-   * A thread's process, a process's parent, a group's parent: its place in `entities`.
+   * A thread's process, a process's parent, a group's parent: its index in `entities`.
    */
   parent?: number | null;
   /**
@@ -316,17 +316,17 @@ export interface Report {
    */
   signals: Signal[];
   /**
-   * Who was measured.
+   * The entity that was measured.
    */
   subjects: ReportSubject[];
   /**
-   * The target's threads one by one, those that wanted a CPU for longest first; at most 50.
+   * The target's threads one by one, ordered by how long they wanted a CPU; at most 50.
    */
   threads?: ThreadTimes[];
   verdict: Verdict;
   window: Window;
   /**
-   * The workload, its command line and what it said at its end; `None` for `record`.
+   * The workload, its command line and its final report; `None` for `record`.
    */
   workload?: WorkloadRun | null;
 }
@@ -335,7 +335,7 @@ export interface Report {
  */
 export interface Cost {
   /**
-   * Readings that ran back and were held, by `table.column`.
+   * Readings that decreased and were held, by `table.column`.
    */
   corrections: {
     [k: string]: number;
@@ -345,7 +345,7 @@ export interface Cost {
    */
   cpu_ns: number;
   /**
-   * Period of the target's threads at the end, ns: stretched where sampling cost too much.
+   * Period of the target's threads at the end, ns: longer where sampling cost too much.
    */
   fast_period_ns: number;
   /**
@@ -363,7 +363,7 @@ export interface Cost {
    */
   lateness_max_ns: number;
   /**
-   * How the ledger agreed with the kernel's own account of the same threads, where there was one.
+   * How thread-time accounting agreed with the kernel's own counts of the same threads.
    */
   ledger?: Agreement | null;
   /**
@@ -375,13 +375,13 @@ export interface Cost {
    */
   priority: string;
   /**
-   * Programs in the kernel by name, and why those that were not used could not be.
+   * BPF programs by name, and why those that were not used could not be.
    */
   programs?: {
     [k: string]: string | null;
   };
   /**
-   * The most memory that the recorder had resident, bytes; 0 where an older version recorded.
+   * The recorder's peak resident memory, bytes; 0 where an older version recorded.
    */
   resident_bytes?: number;
   /**
@@ -399,7 +399,7 @@ export interface Cost {
  */
 export interface Agreement {
   /**
-   * Of these, those in which the two were further apart than that.
+   * Comparisons in which the two differed by more than that.
    */
   apart: number;
   /**
@@ -407,11 +407,12 @@ export interface Agreement {
    */
   compared: number;
   /**
-   * Events of target and generator that were not counted: there was no memory for a thread's account.
+   * Events of target and generator that were not counted because there was no memory for a thread's
+   * record.
    */
   drops: number;
   /**
-   * Switches and wake-ups that were not told of, and made up for from the scheduler's notes.
+   * Switches and wake-ups that were missed, and backfilled from the scheduler's own counts.
    */
   switches_missed: number;
   /**
@@ -427,7 +428,7 @@ export interface Window {
   start: Timestamp;
 }
 /**
- * What tells this recording from every other.
+ * The identity of this recording.
  */
 export interface Identity {
   anchor_boottime: Timestamp;
@@ -457,7 +458,7 @@ export interface Identity {
   stallscope: string;
 }
 /**
- * A part of the run.
+ * A phase of the run.
  */
 export interface Phase {
   kind: PhaseKind;
@@ -470,8 +471,8 @@ export interface Phase {
    */
   throughput?: number | null;
   /**
-   * What this phase waited for; `None` where the run has one phase, which `verdict` is about, and
-   * for warm-up and end.
+   * What this phase waited for; `None` for warm-up and end, and where the run has one phase, which
+   * `verdict` is about.
    */
   verdict?: PhaseVerdict | null;
   window: Window;
@@ -491,12 +492,12 @@ export interface PhaseVerdict {
    */
   sentence: string;
   /**
-   * Its part of the response time (or of busy time), 0 to 1.
+   * Share of the response time (or of busy time), 0 to 1.
    */
   share?: number | null;
 }
 /**
- * Who an entity is: its kind, the name a person uses, and the path that tells it from others.
+ * An entity: its kind, the name that a person uses, and the path that identifies it.
  */
 export interface Entity {
   kind: EntityKind;
@@ -526,7 +527,7 @@ export interface Pressure {
   share: number;
 }
 /**
- * One of the workload's own numbers over the window.
+ * One metric of the workload over the window.
  */
 export interface Signal {
   /**
@@ -543,11 +544,11 @@ export interface Signal {
   name: string;
   provenance: Provenance;
   /**
-   * Quantiles of single operations, 1 being the highest; empty where the tool gives none.
+   * Quantiles of single operations, 1 being the highest; empty where the tool has none.
    */
   quantiles: Quantile[];
   /**
-   * Standard deviation of single operations, where the tool gives it.
+   * Standard deviation of single operations, where the tool reports it.
    */
   stddev?: number | null;
   /**
@@ -595,7 +596,7 @@ export interface ReportSubject {
    */
   threads?: ThreadsAccount | null;
   /**
-   * What one of its serving processes is called.
+   * The name of one of its serving processes.
    */
   unit: string;
 }
@@ -604,8 +605,8 @@ export interface ReportSubject {
  */
 export interface ThreadsAccount {
   /**
-   * Time on a CPU that the kernel did not count as theirs; `None` where that was not recorded, or for
-   * less than a second.
+   * Hidden time: time on a CPU that the scheduler did not count as theirs; `None` where that was not
+   * recorded, or for less than a second.
    */
   hidden?: Hidden | null;
   /**
@@ -653,8 +654,8 @@ export interface AccountItem {
    */
   ns: number;
   /**
-   * Of a wait for a CPU, who had it; of the time outside, what the generator did meanwhile. They add
-   * up to it; empty where that was not recorded.
+   * Of a wait for a CPU, who held it; of the client and network remainder, what the generator did
+   * meanwhile. The parts add up to the item; empty where that was not recorded.
    */
   parts?: AccountPart[];
   quality: Quality;
@@ -668,7 +669,7 @@ export interface AccountItem {
  */
 export interface AccountPart {
   /**
-   * Who it was, where it is one of the others.
+   * The other process, where it is named.
    */
   entity?: Entity | null;
   kind: PartKind;
@@ -687,14 +688,13 @@ export interface AccountPart {
   share: number;
 }
 /**
- * Where the time of one thread went: awake is what is not sleep; steal, in the words of event loops, is
- * being awake without a CPU: the wait in the run queue and the blocked time. The parts add up to
- * `wall_ns`.
+ * Where the time of one thread went. Awake is everything but sleep; steal, as event loops use the
+ * word, is being awake without a CPU: run-queue delay and blocked time. The parts add up to `wall_ns`.
  */
 export interface ThreadTimes {
   /**
-   * Blocked in the middle of its work: disk, lock, a call that does not return, ns; as it was sampled
-   * where the thread's events were not counted.
+   * Blocked in the middle of its work (disk, lock, a call that does not return), ns; sampled where
+   * the thread's events were not counted.
    */
   blocked_ns: number;
   entity: Entity;
@@ -703,8 +703,8 @@ export interface ThreadTimes {
    */
   on_cpu_ns: number;
   /**
-   * In the run queue, ns: exact, time withheld by a CPU quota included; `None` where the
-   * kernel does not count it, and it stands in the other parts.
+   * Run-queue delay, ns: exact, throttling by a CPU quota included; `None` where the kernel does not
+   * count it, and the other parts contain it.
    */
   run_queue_ns?: number | null;
   /**
@@ -716,7 +716,7 @@ export interface ThreadTimes {
    */
   unseen_ns: number;
   /**
-   * Its life inside the window, as far as it was watched, ns.
+   * Its lifetime inside the window, as far as it was observed, ns.
    */
   wall_ns: number;
 }
@@ -733,11 +733,11 @@ export interface Verdict {
    */
   caveats: Caveat[];
   /**
-   * What is there; the first is the headline, `healthy` and `undetermined` included.
+   * The causes that are present; the first is the headline, `healthy` and `undetermined` included.
    */
   findings: Finding[];
   /**
-   * Where the generator's threads spent theirs.
+   * Where the time of the generator's threads went.
    */
   generator?: ThreadsAccount | null;
   /**
@@ -745,11 +745,11 @@ export interface Verdict {
    */
   headroom?: Headroom | null;
   /**
-   * What was looked at and is not the reason.
+   * What was ruled out.
    */
   innocent: Innocent[];
   /**
-   * What was said of every cause.
+   * The answer for every cause.
    */
   judged: Judged[];
   /**
@@ -815,7 +815,7 @@ export interface Finding {
    */
   sentence: string;
   /**
-   * Its part of the response time (or of busy time), 0 to 1.
+   * Share of the response time (or of busy time), 0 to 1.
    */
   share?: number | null;
   /**
@@ -845,7 +845,7 @@ export interface Evidence {
    */
   passed: boolean;
   /**
-   * The threshold it was held against.
+   * The threshold with which it was compared.
    */
   threshold?: number | null;
   /**
@@ -910,7 +910,7 @@ export interface Headroom {
   throughput: number;
 }
 /**
- * Something that was looked at and found innocent.
+ * A cause that was ruled out.
  */
 export interface Innocent {
   /**
@@ -918,7 +918,7 @@ export interface Innocent {
    */
   sentence: string;
   /**
-   * Its number, as a share of 1.
+   * The number, as a share of 1.
    */
   value: number;
   /**
@@ -927,7 +927,7 @@ export interface Innocent {
   what: string;
 }
 /**
- * What was said of one cause that was judged.
+ * The answer for one cause.
  */
 export interface Judged {
   answer: Answer;
@@ -936,7 +936,8 @@ export interface Judged {
    */
   cause: string;
   /**
-   * Whether it concerns where the time went: a cause of disks does not where nobody waited for one.
+   * Whether it matters for where the time went: a cause about disks does not where no thread waited
+   * for one.
    */
   concerns?: boolean;
   /**
@@ -945,7 +946,7 @@ export interface Judged {
   sentence: string;
 }
 /**
- * The workload that was run, and what it said of itself.
+ * The workload that was run, and what it reported.
  */
 export interface WorkloadRun {
   /**
@@ -963,7 +964,7 @@ export interface WorkloadRun {
    */
   name: string;
   /**
-   * What was changed or noticed, as it was said to the user.
+   * What was changed or noticed, as reported to the user.
    */
   notices: string[];
   /**
@@ -971,12 +972,12 @@ export interface WorkloadRun {
    */
   outcome?: Outcome | null;
   /**
-   * The option with which its quantiles would have been known: `--quantiles`; `None` where it was
-   * used, or would not help.
+   * The option that would have recorded quantiles: `--quantiles`; `None` where it was used, or would
+   * not help.
    */
   quantiles_option?: string | null;
   /**
-   * The patterns that its output was read by, as typed: `latency:us=lat ([0-9]+)us`.
+   * The patterns by which its output was read, as typed: `latency:us=lat ([0-9]+)us`.
    */
   signals?: string[];
   started: Timestamp;
@@ -1015,27 +1016,27 @@ export interface Load {
  */
 export interface Outcome {
   /**
-   * What its output complained of, by kind: known only of output that was listened to, that is
-   * with an adapter or with `--signal`.
+   * Errors in its output, by kind: known only of output that the program reads, that is with an
+   * adapter or with `--signal`.
    */
   complaints?: Complaint[];
   ended: Timestamp;
   exit: ExitKind;
   /**
-   * What its end means, in sentences: an aborted run, clients that failed.
+   * What its final report means, in sentences: an aborted run, clients that failed.
    */
   remarks: string[];
   /**
-   * Its own closing report, when it gave one.
+   * The tool's own final report, where it printed one.
    */
   summary?: Summary | null;
 }
 /**
- * Lines of a workload's output that say the same trouble.
+ * Lines of a workload's output that report the same kind of error.
  */
 export interface Complaint {
   /**
-   * Lines that say so. A generator that gives up at the first refusal says it once.
+   * Number of such lines. A generator that gives up at the first refusal prints one.
    */
   count: number;
   kind: ComplaintKind;
@@ -1049,11 +1050,11 @@ export interface Complaint {
  */
 export interface Summary {
   /**
-   * Clients that it says it had.
+   * Number of clients that it reported.
    */
   clients?: number | null;
   /**
-   * False when the generator says that the run was aborted: the rest is then incomplete.
+   * False when the generator reported that the run was aborted: the rest is then incomplete.
    */
   complete: boolean;
   /**
@@ -1065,7 +1066,7 @@ export interface Summary {
    */
   connect_ns?: number | null;
   /**
-   * Length of the run by its own account, s.
+   * Length of the run as the tool reports it, s.
    */
   duration_s?: number | null;
   /**
@@ -1113,7 +1114,7 @@ export interface Summary {
    */
   skipped?: number | null;
   /**
-   * Threads that it says it had.
+   * Number of threads that it reported.
    */
   threads?: number | null;
   /**
@@ -1125,12 +1126,12 @@ export interface Summary {
    */
   transaction_type?: string | null;
   /**
-   * Its own version line.
+   * The tool's own version line.
    */
   version?: string | null;
 }
 /**
- * One script's part of a closing report.
+ * One script's part of a final report.
  */
 export interface ScriptSummary {
   /**
@@ -1150,7 +1151,7 @@ export interface ScriptSummary {
    */
   latency_stddev_ns?: number | null;
   /**
-   * Its name as printed.
+   * The name as printed.
    */
   name: string;
   /**
@@ -1158,7 +1159,7 @@ export interface ScriptSummary {
    */
   throughput?: number | null;
   /**
-   * Its weight.
+   * The script's weight (`-b NAME@WEIGHT`).
    */
   weight?: number | null;
 }
@@ -1177,7 +1178,7 @@ export interface PageTable {
   entity: EntityKind;
   /**
    * How often it was read, unless that cost too much; `None` where an older version recorded, or
-   * the workload wrote it.
+   * where the workload reported it.
    */
   every?: ReadEvery | null;
   form: PageForm;
@@ -1186,7 +1187,7 @@ export interface PageTable {
    */
   help: string;
   /**
-   * Entities that were left out, those that did least.
+   * Number of entities that were left out: the least active.
    */
   left_out: number;
   /**
