@@ -1,18 +1,16 @@
 //! One Arrow IPC stream on disk that only grows: each batch is one write, and ends in a checksum.
 
-use std::fs::File;
-use std::io;
 use std::os::unix::fs::FileExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::{IpcWriteOptions, StreamWriter};
 use arrow_ipc::{CompressionType, MetadataVersion};
 use arrow_schema::{ArrowError, Schema};
-use rustix::fs::{Mode, OFlags};
 
 use crate::checksum::Chain;
-use crate::{Error, Result};
+use crate::{Error, FolderHandle, Result};
 
 /// The least that Arrow allows: padding would be a part of small columns.
 const ALIGNMENT: usize = 8;
@@ -33,7 +31,8 @@ pub(crate) const BATCH_BYTES: usize = 64 << 20;
 /// The file is open only while it is written: a recording has some 25 tables, and where few files may be
 /// open each descriptor kept is one that something measured lacks.
 pub(crate) struct ArrowFile {
-    path: PathBuf,
+    folder: Arc<FolderHandle>,
+    name: String,
     stream: StreamWriter<Vec<u8>>,
     bytes: u64,
     chain: Chain,
@@ -41,15 +40,16 @@ pub(crate) struct ArrowFile {
 
 impl ArrowFile {
     /// Makes the file and writes its schema; leaves no file behind when that is refused.
-    pub(crate) fn create(path: PathBuf, schema: &Schema) -> Result<Self> {
+    pub(crate) fn create(folder: Arc<FolderHandle>, name: String, schema: &Schema) -> Result<Self> {
+        let path = folder.path_of(&name);
         let mut stream = write_options()
             .and_then(|options| StreamWriter::try_new_with_options(Vec::new(), schema, options))
             .map_err(|error| Error::unfit(&path, error))?;
-        let file = File::create_new(&path).map_err(Error::write(&path))?;
+        let file = folder.create_file(&name).map_err(Error::write(&path))?;
         let message = stream.get_mut();
         if let Err(source) = file.write_all_at(message, 0) {
             // The next attempt makes it anew.
-            let _ = std::fs::remove_file(&path);
+            let _ = folder.remove(&name);
             return Err(Error::Write { path, source });
         }
         let mut chain = Chain::default();
@@ -57,7 +57,8 @@ impl ArrowFile {
         let bytes = message.len() as u64;
         message.clear();
         Ok(Self {
-            path,
+            folder,
+            name,
             stream,
             bytes,
             chain,
@@ -68,10 +69,10 @@ impl ArrowFile {
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.stream
             .write(batch)
-            .map_err(|error| Error::unfit(&self.path, error))?;
+            .map_err(|error| Error::unfit(&self.path(), error))?;
         let mut chain = self.chain.clone();
         if chain.seal(self.stream.get_mut()).is_none() {
-            return Err(Error::unfit(&self.path, "a batch has no length"));
+            return Err(Error::unfit(&self.path(), "a batch has no length"));
         }
         self.append()?;
         self.chain = chain;
@@ -82,7 +83,7 @@ impl ArrowFile {
     pub(crate) fn finish(&mut self) -> Result<u64> {
         self.stream
             .finish()
-            .map_err(|error| Error::unfit(&self.path, error))?;
+            .map_err(|error| Error::unfit(&self.path(), error))?;
         self.append()?;
         Ok(self.bytes)
     }
@@ -91,7 +92,8 @@ impl ArrowFile {
     /// whoever wanted them written, and come again.
     fn append(&mut self) -> Result<()> {
         let message = self.stream.get_mut();
-        let written = reopened(&self.path).and_then(|file| {
+        // The file made before, and not what a link in its place leads to.
+        let written = self.folder.open_file(&self.name).and_then(|file| {
             let written = file.write_all_at(message, self.bytes);
             if written.is_err() {
                 // Half a message would be reported as damage; when it stays, the next one overwrites it.
@@ -103,14 +105,12 @@ impl ArrowFile {
             self.bytes += message.len() as u64;
         }
         message.clear();
-        written.map_err(Error::write(&self.path))
+        written.map_err(Error::write(&self.path()))
     }
-}
 
-/// A file made before, and not what may have come in its place.
-fn reopened(path: &Path) -> io::Result<File> {
-    let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
+    fn path(&self) -> PathBuf {
+        self.folder.path_of(&self.name)
+    }
 }
 
 fn write_options() -> std::result::Result<IpcWriteOptions, ArrowError> {
@@ -121,8 +121,6 @@ fn write_options() -> std::result::Result<IpcWriteOptions, ArrowError> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use arrow_array::Int64Array;
     use arrow_schema::{DataType, Field};
 
@@ -134,7 +132,8 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("n.arrow");
         let schema = Schema::new(vec![Field::new("n", DataType::Int64, false)]);
-        let mut stream = ArrowFile::create(path.clone(), &schema).unwrap();
+        let folder = Arc::new(FolderHandle::open(home.path()).unwrap());
+        let mut stream = ArrowFile::create(folder.clone(), "n.arrow".to_owned(), &schema).unwrap();
         let batch = |n| {
             let column = Arc::new(Int64Array::from(vec![n]));
             RecordBatch::try_new(Arc::new(schema.clone()), vec![column]).unwrap()
@@ -151,7 +150,7 @@ mod tests {
         stream.write(&batch(2)).unwrap();
         let bytes = stream.finish().unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().len(), bytes);
-        let mut frames = Frames::open(&path).unwrap();
+        let mut frames = Frames::open(&folder, "n.arrow").unwrap();
         for n in [1, 2] {
             assert_eq!(frames.next_batch().unwrap(), Some(batch(n)));
         }

@@ -2,7 +2,7 @@
 //!
 //! Unlike tables it holds words, and times as they are: events are rare.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
@@ -17,7 +17,7 @@ use model::{Entities, Entity, EntityEvent, EntityId, EntityKind, EntityRecord, R
 use crate::arrow_file::{ArrowFile, BATCH_BYTES};
 use crate::journal::{Event, Record};
 use crate::table_file::From;
-use crate::{Error, Result, plausible, schema, table_file};
+use crate::{Error, FolderHandle, Result, plausible, schema, table_file};
 
 /// The name that no table may have.
 pub(crate) const NAME: &str = "entities";
@@ -44,10 +44,11 @@ pub(crate) struct EntityFile {
 
 impl EntityFile {
     /// Makes the file in a recording's folder.
-    pub(crate) fn create(folder: &Path) -> Result<Self> {
+    pub(crate) fn create(folder: &Arc<FolderHandle>) -> Result<Self> {
         let schema = Arc::new(schema());
-        let path = path_of(folder);
-        let file = ArrowFile::create(path.clone(), &schema)?;
+        let name = table_file::file_name(NAME);
+        let path = folder.path_of(&name);
+        let file = ArrowFile::create(folder.clone(), name, &schema)?;
         Ok(Self {
             path,
             file,
@@ -217,11 +218,6 @@ impl EntityRows {
         }
         Ok(())
     }
-}
-
-/// Where the entity list lies in a recording's folder.
-pub(crate) fn path_of(folder: &Path) -> PathBuf {
-    table_file::path_of(folder, NAME)
 }
 
 /// Columns that came with format 2; in older files nothing is known of them.

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use model::FORMAT_VERSION;
 use rustix::io::Errno;
 
+use crate::place::Exposed;
+
 /// The result of working on a recording.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -36,6 +38,16 @@ pub enum Error {
         folder: PathBuf,
         /// Where it should be made.
         parent: PathBuf,
+    },
+    /// This is root, and another user may write in a folder on the way.
+    #[error("cannot write {} as root: {exposed}. Choose a place where only root may write, or a sticky one as /var/tmp: -o {}", .folder.display(), .elsewhere.display())]
+    Exposed {
+        /// The folder asked for.
+        folder: PathBuf,
+        /// One that would do.
+        elsewhere: PathBuf,
+        /// Who may write where.
+        exposed: Exposed,
     },
     /// The folder that should hold the recording can only be read.
     #[error("cannot write the recording {}: {} is on a file system that can only be read. Choose another place with -o FOLDER", .folder.display(), .parent.display())]

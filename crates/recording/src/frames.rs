@@ -8,7 +8,6 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufReader, Read as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -21,8 +20,7 @@ use flatbuffers::VerifierOptions;
 
 use crate::arrow_file::BATCH_BYTES;
 use crate::checksum::Chain;
-use crate::layout;
-use crate::member;
+use crate::{FolderHandle, layout};
 
 /// What begins every message, before its length.
 const CONTINUATION: [u8; 4] = [0xFF; 4];
@@ -63,8 +61,8 @@ pub(crate) struct Frames {
 
 impl Frames {
     /// Opens a stream and reads its schema, or says why that is not possible.
-    pub(crate) fn open(path: &Path) -> Result<Self, String> {
-        let (file, length) = member::open(path).map_err(|refused| refused.to_string())?;
+    pub(crate) fn open(folder: &FolderHandle, name: &str) -> Result<Self, String> {
+        let (file, length) = folder.read(name).map_err(|refused| refused.to_string())?;
         let input = BufReader::new(file);
         let schema = Arc::new(Schema::empty());
         let mut frames = Self {

@@ -10,17 +10,17 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read as _};
 use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
-use crate::member::{self, Refused};
-use crate::{Error, Result, checksum};
+use crate::{Error, FolderHandle, Refused, Result, checksum};
 
 /// The journal's file in a recording's folder.
 pub(crate) const NAME: &str = "journal";
@@ -41,18 +41,18 @@ const MAX_TABLES: usize = 200;
 
 /// The journal being written.
 pub(crate) struct Journal {
-    path: PathBuf,
+    folder: Arc<FolderHandle>,
     file: File,
     bytes: u64,
 }
 
 impl Journal {
     /// Makes an empty one.
-    pub(crate) fn create(folder: &Path) -> Result<Self> {
-        let path = folder.join(NAME);
-        let file = File::create_new(&path).map_err(Error::write(&path))?;
+    pub(crate) fn create(folder: &Arc<FolderHandle>) -> Result<Self> {
+        let path = folder.path_of(NAME);
+        let file = folder.create_file(NAME).map_err(Error::write(&path))?;
         Ok(Self {
-            path,
+            folder: folder.clone(),
             file,
             bytes: 0,
         })
@@ -73,7 +73,7 @@ impl Journal {
         if let Err(source) = written {
             // When half of it stays, the next one overwrites it.
             let _ = self.file.set_len(self.bytes);
-            return Err(Error::write(&self.path)(source));
+            return Err(Error::write(&self.path())(source));
         }
         self.bytes += record.len() as u64;
         Ok(())
@@ -81,17 +81,19 @@ impl Journal {
 
     /// Begins anew with one record, in the place of all that were there; with an error they stay.
     pub(crate) fn begin_anew(&mut self, record: &[u8]) -> Result<()> {
-        let new = self.path.with_file_name(NEW_NAME);
+        let new = self.folder.path_of(NEW_NAME);
         let begin = || {
-            let file = File::create(&new).map_err(Error::write(&new))?;
+            let file = self.folder.create_file(NEW_NAME);
+            let file = file.map_err(Error::write(&new))?;
             file.write_all_at(record, 0).map_err(Error::write(&new))?;
-            fs::rename(&new, &self.path).map_err(Error::write(&self.path))?;
+            let renamed = self.folder.rename(NEW_NAME, NAME);
+            renamed.map_err(Error::write(&self.path()))?;
             Ok(file)
         };
         let begun = begin();
         if begun.is_err() {
-            // It only takes room, and the next attempt empties it.
-            let _ = fs::remove_file(&new);
+            // It only takes room, and the next attempt makes it anew.
+            let _ = self.folder.remove(NEW_NAME);
         }
         self.file = begun?;
         self.bytes = record.len() as u64;
@@ -100,16 +102,21 @@ impl Journal {
 
     /// Removes it: everything is in the tables.
     pub(crate) fn remove(self) -> Result<()> {
-        fs::remove_file(&self.path).map_err(Error::write(&self.path))
+        let removed = self.folder.remove(NAME);
+        removed.map_err(Error::write(&self.path()))
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path_of(NAME)
     }
 }
 
 /// A record as it stands in the journal of a recording's folder; nothing when nothing happened.
-pub(crate) fn encoded(folder: &Path, record: &RecordRef<'_>) -> Result<Vec<u8>> {
+pub(crate) fn encoded(folder: &FolderHandle, record: &RecordRef<'_>) -> Result<Vec<u8>> {
     if record.events.is_empty() && record.parts.is_empty() {
         return Ok(Vec::new());
     }
-    let path = &folder.join(NAME);
+    let path = &folder.path_of(NAME);
     let mut bytes = postcard::to_extend(record, vec![0; HEAD_BYTES])
         .map_err(|error| Error::unfit(path, error))?;
     let length = u32::try_from(bytes.len() - HEAD_BYTES).map_err(|e| Error::unfit(path, e))?;
@@ -210,9 +217,9 @@ pub(crate) struct Event<'a> {
 }
 
 /// What a recording's journal holds: its records, and where and why it cannot be read on.
-pub(crate) fn read(folder: &Path) -> (Vec<Record>, Option<(u64, String)>) {
+pub(crate) fn read(folder: &FolderHandle) -> (Vec<Record>, Option<(u64, String)>) {
     let mut records = Vec::new();
-    let bytes = match bytes_of(&folder.join(NAME)) {
+    let bytes = match bytes_of(folder) {
         Ok(bytes) => bytes,
         Err(what) => return (records, Some((0, what))),
     };
@@ -245,8 +252,8 @@ fn few_tables(tables: &mut BTreeSet<String>, record: &Record) -> std::result::Re
 }
 
 /// No file is no journal: a closed recording has none.
-fn bytes_of(path: &Path) -> std::result::Result<Vec<u8>, String> {
-    let (file, length) = match member::open(path) {
+fn bytes_of(folder: &FolderHandle) -> std::result::Result<Vec<u8>, String> {
+    let (file, length) = match folder.read(NAME) {
         Ok(opened) => opened,
         Err(Refused::Read(error)) if error.kind() == io::ErrorKind::NotFound => {
             return Ok(Vec::new());
@@ -295,7 +302,8 @@ mod tests {
     /// Each table without a file is said: a journal of 15 MB that named 1.5 million took 1.3 GB and 16 s.
     #[test]
     fn rows_of_very_many_tables_are_damage() {
-        let folder = tempfile::tempdir().unwrap();
+        let home = tempfile::tempdir().unwrap();
+        let folder = FolderHandle::open(home.path()).unwrap();
         let names: Vec<String> = (0..=MAX_TABLES).map(|name| format!("t{name}")).collect();
         let record = |names: &[String]| {
             let record = RecordRef {
@@ -303,12 +311,12 @@ mod tests {
                 events: Vec::new(),
                 parts: names.iter().map(|name| part(name)).collect(),
             };
-            encoded(folder.path(), &record).unwrap()
+            encoded(&folder, &record).unwrap()
         };
         let fits = record(&names[..MAX_TABLES]);
         let journal = [&fits[..], &fits, &record(&names[MAX_TABLES..])].concat();
-        fs::write(folder.path().join(NAME), journal).unwrap();
-        let (records, damage) = read(folder.path());
+        std::fs::write(home.path().join(NAME), journal).unwrap();
+        let (records, damage) = read(&folder);
         assert_eq!(records.len(), 2);
         let what = "it has rows of more than 200 tables".to_owned();
         assert_eq!(damage, Some((2 * fits.len() as u64, what)));

@@ -17,12 +17,14 @@ mod delta;
 mod ended;
 mod entity_file;
 mod error;
+mod folder;
 mod frames;
 mod journal;
 mod layout;
 mod member;
 mod meta_file;
 mod naming;
+mod place;
 mod reader;
 mod rebuilt;
 mod schema;
@@ -40,7 +42,10 @@ extern crate self as recording;
 mod sample;
 
 pub use error::{Error, Result};
+pub use folder::FolderHandle;
+pub use member::Refused;
 pub use naming::{newest, next_name};
+pub use place::{Blocked, Exposed, elsewhere, for_new_file, open_named};
 pub use reader::{Damage, Reader, Recording};
 pub use writer::Writer;
 

@@ -1,17 +1,11 @@
-//! A recording's own files, opened for reading. The folder may come from elsewhere: what lies in it may
-//! be a link that leads out of it, to what the sender may not see and the reader may, or a pipe that
-//! holds up whoever opens it.
+//! Why a file of a recording is not read. The folder may come from elsewhere.
 
 use std::fmt;
-use std::fs::File;
 use std::io;
-use std::path::Path;
-
-use rustix::fs::{Mode, OFlags};
-use rustix::io::Errno;
 
 /// Why one is not read; in words for a person, without its name.
-pub(crate) enum Refused {
+#[derive(Debug)]
+pub enum Refused {
     /// It is no file of a recording.
     Kind(&'static str),
     /// The kernel refused.
@@ -27,20 +21,11 @@ impl fmt::Display for Refused {
     }
 }
 
-/// Opens it; the file and its length in bytes.
-pub(crate) fn open(path: &Path) -> Result<(File, u64), Refused> {
-    // Not waited for: a pipe without a writer opens at once, and is refused then.
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let opened = rustix::fs::open(path, flags, Mode::empty()).map_err(|errno| match errno {
-        Errno::LOOP => Refused::Kind(
-            "it is a symbolic link, and none is followed out of a recording. Put the file itself in its place",
-        ),
-        errno => Refused::Read(errno.into()),
-    })?;
-    let file = File::from(opened);
-    let about = file.metadata().map_err(Refused::Read)?;
-    if !about.is_file() {
-        return Err(Refused::Kind("it is not a regular file"));
+impl From<Refused> for io::Error {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Kind(what) => io::Error::other(what),
+            Refused::Read(error) => error,
+        }
     }
-    Ok((file, about.len()))
 }

@@ -1,15 +1,15 @@
 //! `meta.json`: written anew as a whole, with room kept for the next time, and a checksum to read by.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
-use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use model::Meta;
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
 
-use crate::{Error, META_FILE, Result, checksum};
+use crate::{Error, FolderHandle, META_FILE, Result, checksum};
 
 /// The next `meta.json`. Its room is taken ahead: a full disk must not keep the recording from saying
 /// what it lacks.
@@ -26,22 +26,20 @@ const SUM_MEMBER: &str = "\"checksum\": \"crc32:";
 
 /// Writes `meta.json` of one recording.
 pub(crate) struct MetaFile {
-    path: PathBuf,
-    new: PathBuf,
+    folder: Arc<FolderHandle>,
     /// Bytes of the last one.
     bytes: usize,
 }
 
 impl MetaFile {
     /// Takes the room for the first one.
-    pub(crate) fn reserve(folder: &Path) -> Result<Self> {
+    pub(crate) fn reserve(folder: &Arc<FolderHandle>) -> Result<Self> {
         let file = Self {
-            path: folder.join(META_FILE),
-            new: folder.join(NEW_NAME),
+            folder: folder.clone(),
             bytes: 0,
         };
         file.take_room(RESERVE_BYTES)
-            .map_err(Error::write(&file.new))?;
+            .map_err(Error::write(&folder.path_of(NEW_NAME)))?;
         Ok(file)
     }
 
@@ -59,27 +57,37 @@ impl MetaFile {
     /// It is written under another name first: a reader, or a crash, finds the old or the new one and
     /// never half of one.
     pub(crate) fn write_last(&mut self, meta: &Meta) -> Result<u64> {
-        let text = text_of(meta).map_err(|error| Error::unfit(&self.path, error))?;
+        let folder = &self.folder;
+        let path = folder.path_of(META_FILE);
+        let text = text_of(meta).map_err(|error| Error::unfit(&path, error))?;
         let write = || {
             // Not emptied first: that would give the room away.
-            let file = OpenOptions::new()
-                .create(true)
-                .truncate(false)
-                .write(true)
-                .open(&self.new)?;
+            let file = self.next_file()?;
             file.write_all_at(&text, 0)?;
             file.set_len(text.len() as u64)
         };
-        write().map_err(Error::write(&self.new))?;
-        fs::rename(&self.new, &self.path).map_err(Error::write(&self.path))?;
+        write().map_err(Error::write(&folder.path_of(NEW_NAME)))?;
+        folder
+            .rename(NEW_NAME, META_FILE)
+            .map_err(Error::write(&path))?;
         self.bytes = text.len();
         Ok(text.len() as u64)
+    }
+
+    /// The file in which room was taken, or a new one.
+    fn next_file(&self) -> io::Result<File> {
+        match self.folder.open_file(NEW_NAME) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.folder.create_file(NEW_NAME)
+            }
+            opened => opened,
+        }
     }
 
     /// Takes what is worth taking, and on a full disk as much of it as there is: what is left free, the
     /// journal takes.
     fn take_room(&self, least: usize) -> io::Result<()> {
-        let file = File::create(&self.new)?;
+        let file = self.folder.create_file(NEW_NAME)?;
         let mut bytes = RESERVE_BYTES.max(2 * self.bytes);
         loop {
             match take(&file, bytes) {

@@ -3,17 +3,17 @@
 use std::fmt;
 use std::fs;
 use std::io::{ErrorKind, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use model::{
     Entities, FORMAT_VERSION, Gap, GapReason, Meta, TableData, Timeline, Timestamp, Window,
 };
 
-use crate::member::{self, Refused};
 use crate::meta_file::{self, Seal};
 use crate::tables::Tables;
 use crate::{
-    Error, META_FILE, Result, TABLE_EXTENSION, entity_file, journal, plausible, rebuilt, schema,
+    Error, FolderHandle, META_FILE, Refused, Result, TABLE_EXTENSION, entity_file, journal,
+    plausible, rebuilt, schema,
 };
 
 /// For a gap: every table.
@@ -89,13 +89,29 @@ impl Reader {
     /// follows the damage, which becomes a [`Damage`] and a gap; of a recording whose `meta.json` is
     /// lost, the tables tell what they can.
     pub fn open(folder: &Path) -> Result<Recording> {
-        check_folder(folder)?;
+        Self::open_in(&Self::folder(folder)?)
+    }
+
+    /// Opens the folder of a recording, which may be named by a link to it.
+    ///
+    /// # Errors
+    /// When there is none, or it may not be opened.
+    pub fn folder(path: &Path) -> Result<FolderHandle> {
+        check_folder(path)?;
+        FolderHandle::open(path).map_err(Error::read(path))
+    }
+
+    /// Reads the recording in a folder that is held open, as [`Reader::open`].
+    ///
+    /// # Errors
+    /// As of [`Reader::open`].
+    pub fn open_in(folder: &FolderHandle) -> Result<Recording> {
         // Of a recording that still grows nothing may be missed: it says "complete" when all else is
         // there, and what leaves the journal goes to the tables.
         let meta = read_meta(folder);
         let (journal, torn) = journal::read(folder);
-        let paths = table_paths(folder)?;
-        let listed = paths.iter().any(|(name, _)| name == entity_file::NAME);
+        let names = table_names(folder)?;
+        let listed = names.iter().any(|name| name == entity_file::NAME);
         let (meta, doubt) = match meta {
             Ok((meta, doubt)) => (Some(meta), doubt),
             Err(Error::Meta { what, .. }) if listed => (
@@ -112,12 +128,12 @@ impl Reader {
         damage.extend(torn.map(|(offset, what)| Damage::of_all(journal::NAME, offset, what)));
         let complete = meta.as_ref().is_some_and(|meta| meta.complete);
         let mut tables = Tables::new(complete);
-        for (name, path) in &paths {
-            tables.read(name, path);
+        for name in &names {
+            tables.read(folder, name);
         }
         if !listed {
             // That it is missing is said by the attempt.
-            tables.read(entity_file::NAME, &entity_file::path_of(folder));
+            tables.read(folder, entity_file::NAME);
         }
         journal.iter().for_each(|record| tables.add(record));
         damage.extend(tables.damage.into_values());
@@ -191,8 +207,9 @@ struct Version {
 }
 
 /// The content of `meta.json`, and what makes it doubtful.
-fn read_meta(folder: &Path) -> Result<(Meta, Option<String>)> {
-    let (path, text) = meta_text(folder)?;
+fn read_meta(folder: &FolderHandle) -> Result<(Meta, Option<String>)> {
+    let path = folder.path_of(META_FILE);
+    let text = meta_text(folder)?;
     let seal = meta_file::seal_of(&text);
     let unclear = |what: String| Error::Meta {
         path: path.clone(),
@@ -206,7 +223,7 @@ fn read_meta(folder: &Path) -> Result<(Meta, Option<String>)> {
         // A number that only damage made is no reason to send anyone for a newer program.
         found if found > FORMAT_VERSION && seal != Seal::Broken => {
             return Err(Error::Newer {
-                folder: folder.to_owned(),
+                folder: folder.path().to_owned(),
                 found,
             });
         }
@@ -221,9 +238,9 @@ fn read_meta(folder: &Path) -> Result<(Meta, Option<String>)> {
     Ok((meta, doubt))
 }
 
-fn meta_text(folder: &Path) -> Result<(PathBuf, Vec<u8>)> {
-    let path = folder.join(META_FILE);
-    let (file, length) = match member::open(&path) {
+fn meta_text(folder: &FolderHandle) -> Result<Vec<u8>> {
+    let path = folder.path_of(META_FILE);
+    let (file, length) = match folder.read(META_FILE) {
         Ok(opened) => opened,
         Err(Refused::Kind(what)) => {
             let what = what.to_owned();
@@ -231,7 +248,7 @@ fn meta_text(folder: &Path) -> Result<(PathBuf, Vec<u8>)> {
         }
         Err(Refused::Read(error)) if error.kind() == ErrorKind::NotFound => {
             return Err(Error::NoMeta {
-                folder: folder.to_owned(),
+                folder: folder.path().to_owned(),
             });
         }
         Err(Refused::Read(error)) => return Err(Error::read(&path)(error)),
@@ -243,7 +260,7 @@ fn meta_text(folder: &Path) -> Result<(PathBuf, Vec<u8>)> {
     let mut text = Vec::new();
     let read = file.take(MAX_META_BYTES).read_to_end(&mut text);
     read.map_err(Error::read(&path))?;
-    Ok((path, text))
+    Ok(text)
 }
 
 /// Refuses times that no boot clock shows, as everywhere in a recording.
@@ -263,25 +280,19 @@ fn check_times(meta: &Meta) -> std::result::Result<(), String> {
     }
 }
 
-/// Every table's name and file, the entity list's too, in the order of names.
-fn table_paths(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(folder).map_err(Error::read(folder))? {
-        let path = entry.map_err(Error::read(folder))?.path();
-        let name = path
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        let is_table = path
-            .extension()
-            .is_some_and(|extension| extension == TABLE_EXTENSION);
-        if is_table {
-            paths.push((name, path));
-        }
-    }
-    paths.sort();
-    Ok(paths)
+/// Every table's name, the entity list's too, in order.
+fn table_names(folder: &FolderHandle) -> Result<Vec<String>> {
+    let files = folder.names().map_err(Error::read(folder.path()))?;
+    let tables = files.iter().map(Path::new).filter(|file| {
+        let extension = file.extension();
+        extension.is_some_and(|extension| extension == TABLE_EXTENSION)
+    });
+    let stem = |file: &Path| file.file_stem().unwrap_or_default().to_owned();
+    let mut names: Vec<String> = tables
+        .map(|file| stem(file).to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    Ok(names)
 }
 
 fn newest_time(data: &TableData) -> Option<Timestamp> {

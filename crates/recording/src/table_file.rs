@@ -1,7 +1,7 @@
 //! One table's file: rows gather until they are a batch, and batches become rows again.
 
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::builder::{ArrayBuilder as _, Int64Builder, UInt32Builder};
@@ -15,11 +15,12 @@ use crate::arrow_file::ArrowFile;
 use crate::delta::Bases;
 use crate::journal::{Cells, Part, PartRef};
 use crate::schema::KEY_COLUMNS;
-use crate::{Error, Result, TABLE_EXTENSION, plausible, schema};
+use crate::{Error, FolderHandle, Result, TABLE_EXTENSION, plausible, schema};
 
 /// A table being written.
 pub(crate) struct TableFile {
     table: Table,
+    folder: Arc<FolderHandle>,
     path: PathBuf,
     schema: SchemaRef,
     /// `None` until the first rows are to be written, and as long as making it is refused.
@@ -37,11 +38,12 @@ pub(crate) struct TableFile {
 
 impl TableFile {
     /// A table of a recording's folder; its file is made later.
-    pub(crate) fn new(folder: &Path, table: &Table) -> Result<Self> {
-        let path = path_of(folder, &table.name);
+    pub(crate) fn new(folder: &Arc<FolderHandle>, table: &Table) -> Result<Self> {
+        let path = folder.path_of(file_name(&table.name));
         let schema = schema::of_table(table).map_err(|error| Error::unfit(&path, error))?;
         Ok(Self {
             table: table.clone(),
+            folder: folder.clone(),
             path,
             schema: Arc::new(schema),
             file: None,
@@ -109,7 +111,8 @@ impl TableFile {
     /// Makes the file if there is none yet.
     pub(crate) fn make(&mut self) -> Result<()> {
         if self.file.is_none() {
-            self.file = Some(ArrowFile::create(self.path.clone(), &self.schema)?);
+            let name = file_name(&self.table.name);
+            self.file = Some(ArrowFile::create(self.folder.clone(), name, &self.schema)?);
         }
         Ok(())
     }
@@ -274,7 +277,7 @@ impl TableRows {
     }
 }
 
-/// Where a table lies in a recording's folder.
-pub(crate) fn path_of(folder: &Path, table: &str) -> PathBuf {
-    folder.join(format!("{table}.{TABLE_EXTENSION}"))
+/// The name of a table's file.
+pub(crate) fn file_name(table: &str) -> String {
+    format!("{table}.{TABLE_EXTENSION}")
 }

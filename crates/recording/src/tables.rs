@@ -1,17 +1,17 @@
 //! The tables of a recording while it is read: what their files hold, then what the journal adds.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use arrow_array::RecordBatch;
 
+use crate::FolderHandle;
 use crate::entity_file::{self, EntityRows};
 use crate::frames::Frames;
 use crate::journal::Record;
 use crate::reader::Damage;
 use crate::schema;
 use crate::schema::SINCE_CHECKSUMS;
-use crate::table_file::TableRows;
+use crate::table_file::{self, TableRows};
 
 /// What was read so far.
 #[derive(Default)]
@@ -38,10 +38,10 @@ impl Tables {
     }
 
     /// Reads a table's file, or the entity list's, as far as it can be read.
-    pub(crate) fn read(&mut self, name: &str, path: &Path) {
+    pub(crate) fn read(&mut self, folder: &FolderHandle, name: &str) {
         let read = match name {
-            entity_file::NAME => self.read_entities(path),
-            _ => self.read_table(name, path),
+            entity_file::NAME => self.read_entities(folder),
+            _ => self.read_table(folder, name),
         };
         if let Err((offset, what)) = read {
             self.lose(name, offset, what);
@@ -84,9 +84,9 @@ impl Tables {
         self.damage.entry(name.to_owned()).or_insert_with(damage);
     }
 
-    fn read_entities(&mut self, path: &Path) -> Result<(), (u64, String)> {
+    fn read_entities(&mut self, folder: &FolderHandle) -> Result<(), (u64, String)> {
         let open = || {
-            let mut frames = Frames::open(path)?;
+            let mut frames = Frames::open(folder, &table_file::file_name(entity_file::NAME))?;
             let version = entity_file::check_schema(frames.schema())?;
             expect_checksums(&mut frames, version);
             Ok(frames)
@@ -99,9 +99,9 @@ impl Tables {
         read
     }
 
-    fn read_table(&mut self, name: &str, path: &Path) -> Result<(), (u64, String)> {
+    fn read_table(&mut self, folder: &FolderHandle, name: &str) -> Result<(), (u64, String)> {
         let open = || {
-            let mut frames = Frames::open(path)?;
+            let mut frames = Frames::open(folder, &table_file::file_name(name))?;
             let (table, version) = schema::to_table(frames.schema())?;
             if table.name != name {
                 return Err(format!("it holds the table {:?}", table.name));

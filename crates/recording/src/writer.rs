@@ -1,8 +1,9 @@
 //! A recording being written: a folder that is readable at every moment.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
 
 use model::{EntityEvent, Meta, Rows, Table, Timestamp};
 
@@ -12,7 +13,7 @@ use crate::journal::{self, Journal, RecordRef};
 use crate::meta_file::MetaFile;
 use crate::table_file::{From, TableFile, row_bytes};
 use crate::unwritten::Unwritten;
-use crate::{Error, Result};
+use crate::{Error, FolderHandle, Result};
 
 /// Writes one recording.
 ///
@@ -23,7 +24,7 @@ use crate::{Error, Result};
 /// When the disk refuses, everything goes on waiting in memory and is tried again at the next flush. What
 /// finds no room there is dropped, and every `meta.json` that is written says so by a gap.
 pub struct Writer {
-    folder: PathBuf,
+    folder: Arc<FolderHandle>,
     meta: MetaFile,
     journal: Journal,
     entities: EntityFile,
@@ -67,24 +68,24 @@ impl Writer {
     }
 
     pub(crate) fn with_limits(folder: &Path, meta: &Meta, limits: Limits) -> Result<Self> {
-        fs::create_dir(folder).map_err(|source| Error::create(folder, source))?;
+        let held = Arc::new(FolderHandle::create(folder)?);
         let begin = || {
-            let mut meta_file = MetaFile::reserve(folder)?;
-            let entities = EntityFile::create(folder)?;
-            let journal = Journal::create(folder)?;
+            let mut meta_file = MetaFile::reserve(&held)?;
+            let entities = EntityFile::create(&held)?;
+            let journal = Journal::create(&held)?;
             meta_file.write(meta)?;
             Ok((meta_file, entities, journal))
         };
         let (meta_file, entities, journal) = begin().map_err(|error| {
             // It is ours; what cannot be removed is an empty folder.
-            let _ = fs::remove_dir_all(folder);
+            let _ = held.remove_all();
             match error {
                 Error::Write { source, .. } => Error::create(folder, source),
                 other => other,
             }
         })?;
         Ok(Self {
-            folder: folder.to_owned(),
+            folder: held,
             meta: meta_file,
             journal,
             entities,
@@ -98,9 +99,20 @@ impl Writer {
         })
     }
 
-    /// The recording's folder.
-    pub fn folder(&self) -> &Path {
+    /// The recording's folder, held open.
+    pub fn folder(&self) -> &Arc<FolderHandle> {
         &self.folder
+    }
+
+    /// Removes a recording that never began, with its folder.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn abandon(self) -> io::Result<()> {
+        let folder = self.folder.clone();
+        // To list a folder takes a descriptor, and there may be none before its files are closed.
+        drop(self);
+        folder.remove_all()
     }
 
     /// Takes rows of a table; they are on their way to disk after the next [`Writer::flush`].
@@ -114,7 +126,7 @@ impl Writer {
         if !self.tables.contains_key(&*table.name) {
             if !is_file_name(&table.name) {
                 let what = format!("{:?} cannot be a table's name", table.name);
-                return Err(Error::unfit(&self.folder, what));
+                return Err(Error::unfit(self.folder.path(), what));
             }
             let file = TableFile::new(&self.folder, table)?;
             self.tables.insert(table.name.to_string(), file);
@@ -125,7 +137,7 @@ impl Writer {
         file.check(table, rows)?;
         if let Some(id) = rows.entities().iter().find(|id| self.ended.has(**id)) {
             let what = format!("a row came about entity {}, which ended long before", id.0);
-            return Err(Error::unfit(&self.folder, what));
+            return Err(Error::unfit(self.folder.path(), what));
         }
         self.newest = rows
             .times()

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
-use crate::{Error, META_FILE, Result, TABLE_EXTENSION};
+use crate::{Error, FolderHandle, META_FILE, Result, TABLE_EXTENSION};
 use limits::{Bounded, MAX_FILES, MAX_MANIFEST_BYTES, WINDOW_LOG};
 
 /// How a bundle's file ends.
@@ -61,11 +61,12 @@ impl Manifest {
     /// When the folder or a file cannot be read.
     pub fn of(folder: &Path, redaction: Vec<String>) -> Result<Self> {
         let mut files = Vec::new();
-        for entry in fs::read_dir(folder).map_err(Error::read(folder))? {
-            let path = entry.map_err(Error::read(folder))?.path();
-            let name = path.file_name().and_then(|name| name.to_str());
-            if let Some(name) = name.filter(|name| is_member(name)) {
-                let bytes = fs::metadata(&path).map_err(Error::read(&path))?.len();
+        let held = FolderHandle::open(folder).map_err(Error::read(folder))?;
+        for name in held.names().map_err(Error::read(folder))? {
+            if let Some(name) = name.to_str().filter(|name| is_member(name)) {
+                let path = held.path_of(name);
+                let read = held.read(name).map_err(std::io::Error::from);
+                let (_, bytes) = read.map_err(Error::read(&path))?;
                 files.push(Packed {
                     name: name.to_owned(),
                     bytes,
@@ -91,11 +92,12 @@ pub fn pack(folder: &Path, manifest: &Manifest, out: impl Write) -> io::Result<(
     let mut packed = zstd::Encoder::new(out, COMPRESSION_LEVEL)?;
     packed.include_checksum(true)?;
     let mut archive = tar::Builder::new(packed);
+    let held = FolderHandle::open(folder)?;
     let mut text = serde_json::to_vec_pretty(manifest)?;
     text.push(b'\n');
     archive.append_data(&mut header(text.len() as u64), MANIFEST, text.as_slice())?;
     for file in &manifest.files {
-        let content = File::open(folder.join(&file.name))?;
+        let (content, _) = held.read(&file.name)?;
         archive.append_data(
             &mut header(file.bytes),
             &file.name,
@@ -165,7 +167,8 @@ pub fn unpack_in(
         path: path.to_owned(),
         source,
     })?;
-    match unpack_into(folder.path(), file, bytes) {
+    let held = FolderHandle::open(folder.path()).map_err(Error::read(folder.path()))?;
+    match unpack_into(&held, file, bytes) {
         Ok(manifest) => Ok(Unpacked { folder, manifest }),
         Err(Trouble::Room(source)) => Err(Error::Room {
             path: path.to_owned(),
@@ -205,7 +208,7 @@ impl From<String> for Trouble {
 
 type Attempt<T> = std::result::Result<T, Trouble>;
 
-fn unpack_into(folder: &Path, file: File, bytes: u64) -> Attempt<Manifest> {
+fn unpack_into(folder: &FolderHandle, file: File, bytes: u64) -> Attempt<Manifest> {
     let mut decoder = zstd::Decoder::new(BufReader::new(file)).map_err(|error| damaged(&error))?;
     let window = decoder.window_log_max(WINDOW_LOG);
     window.map_err(|error| damaged(&error))?;
@@ -215,7 +218,10 @@ fn unpack_into(folder: &Path, file: File, bytes: u64) -> Attempt<Manifest> {
     Ok(manifest)
 }
 
-fn unpack_members(folder: &Path, archive: &mut tar::Archive<impl Read>) -> Attempt<Manifest> {
+fn unpack_members(
+    folder: &FolderHandle,
+    archive: &mut tar::Archive<impl Read>,
+) -> Attempt<Manifest> {
     // Raw: what only describes the next member (long names, sparse maps) is refused like any other
     // member that is no regular file, and never gathered in memory.
     let mut members = archive
@@ -232,7 +238,7 @@ fn unpack_members(folder: &Path, archive: &mut tar::Archive<impl Read>) -> Attem
                 file.name, file.bytes
             )));
         }
-        write(&folder.join(&file.name), &mut member.content)?;
+        write(folder, &file.name, &mut member.content)?;
     }
     match next(&mut members)? {
         Some(member) => Err(Trouble::Bundle(format!(
@@ -340,8 +346,8 @@ fn check_list(files: &[Packed]) -> std::result::Result<(), String> {
     Ok(())
 }
 
-fn write(path: &Path, content: &mut impl Read) -> Attempt<()> {
-    let mut file = File::create_new(path).map_err(Trouble::Room)?;
+fn write(folder: &FolderHandle, name: &str, content: &mut impl Read) -> Attempt<()> {
+    let mut file = folder.create_file(name).map_err(Trouble::Room)?;
     let mut buffer = vec![0; 1 << 16];
     loop {
         // Apart, since a full disk here and damage there need different mends.

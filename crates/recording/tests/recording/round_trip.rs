@@ -89,7 +89,7 @@ fn a_recording_without_rows_is_one() {
     writer.append(&THREADS, &rows(&[])).unwrap();
     writer.entities(&[]).unwrap();
     writer.flush().unwrap();
-    assert_eq!(writer.folder(), folder);
+    assert_eq!(writer.folder().path(), folder);
     drop(writer);
     let recording = Reader::open(&folder).unwrap();
     assert_eq!(recording.damage, []);
