@@ -16,7 +16,7 @@ pub enum Duty {
     Sampling,
     /// Makes sockets in other network namespaces (setns(2)).
     Entering,
-    /// Writes what the user asked for where he asked for it, and passes signals on to the workload.
+    /// Writes into folders and files that were opened before, and passes signals on to the workload.
     Recording,
 }
 
@@ -29,7 +29,7 @@ impl Duty {
             Self::Handed => CapabilitySet::empty(),
             Self::Sampling => reading,
             Self::Entering => CapabilitySet::SYS_ADMIN,
-            Self::Recording => reading | CapabilitySet::DAC_OVERRIDE | CapabilitySet::KILL,
+            Self::Recording => reading | CapabilitySet::KILL,
         };
         needed | CapabilitySet::IPC_LOCK
     }

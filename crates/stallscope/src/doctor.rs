@@ -5,16 +5,16 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use crate::arguments::Doctor;
-use crate::outputs;
+use crate::outputs::{self, JsonFile};
 
 pub(crate) fn doctor(arguments: &Doctor) -> Result<u8> {
     host::check_root(&arguments.root)?;
+    let json = arguments.json.as_deref().map(JsonFile::open).transpose()?;
     let survey = host::survey(&arguments.root, Path::new("."))?;
-    if let Some(file) = &arguments.json {
-        outputs::write_json(&survey, file)?;
-    }
     // Standard output is either a person's or a program's.
-    if arguments.json.as_deref() != Some(Path::new("-")) {
+    let for_people = !json.as_ref().is_some_and(JsonFile::is_stdout);
+    json.map_or(Ok(()), |file| file.write(&survey))?;
+    if for_people {
         outputs::show(&outputs::survey(&survey)).context("cannot write to standard output")?;
     }
     Ok(0)

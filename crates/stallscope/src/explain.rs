@@ -7,11 +7,14 @@ use model::{Report, Window};
 use recording::Recording;
 
 use crate::arguments::Explain;
-use crate::{opened, outputs, unfinished};
+use crate::opened::{self, Opened};
+use crate::outputs::{self, JsonFile};
+use crate::unfinished;
 
 pub(crate) fn explain(arguments: &Explain) -> Result<u8> {
     let _interrupts = unfinished::watch()?;
-    let (_, mut recording) = opened::to_judge(arguments.recording.as_deref())?;
+    let json = arguments.json.as_deref().map(JsonFile::open).transpose()?;
+    let Opened { mut recording, .. } = opened::to_judge(arguments.recording.as_deref())?;
     for table in &arguments.without {
         if !recording.timeline.remove(table) {
             outputs::say(&format!("stallscope: the recording has no table {table}"));
@@ -19,18 +22,13 @@ pub(crate) fn explain(arguments: &Explain) -> Result<u8> {
     }
     let report = report(&recording, arguments.from, arguments.to)?;
     let text = outputs::terminal(&report);
-    match &arguments.json {
-        // Standard output is the JSON's.
-        Some(file) if file.as_os_str() == "-" => {
-            outputs::write_json(&report, file)?;
-            outputs::say(text.trim_end());
-        }
-        file => {
-            if let Some(file) = file {
-                outputs::write_json(&report, file)?;
-            }
-            outputs::show(&text).context("cannot write to standard output")?;
-        }
+    // Standard output may be the JSON's.
+    let for_people = !json.as_ref().is_some_and(JsonFile::is_stdout);
+    json.map_or(Ok(()), |file| file.write(&report))?;
+    if for_people {
+        outputs::show(&text).context("cannot write to standard output")?;
+    } else {
+        outputs::say(text.trim_end());
     }
     Ok(0)
 }

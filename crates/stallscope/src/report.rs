@@ -8,12 +8,17 @@ use recording::Recording;
 use tokio::sync::Notify;
 
 use crate::arguments::ReportPage;
+use crate::opened::{self, Opened};
 use crate::serve::{Content, Server};
-use crate::{explain, opened, outputs, page, unfinished};
+use crate::{explain, outputs, page, unfinished};
 
 pub(crate) fn report(arguments: &ReportPage) -> Result<u8> {
     let interrupts = unfinished::watch()?;
-    let (path, recording) = opened::to_judge(arguments.recording.as_deref())?;
+    let Opened {
+        path,
+        recording,
+        page: own,
+    } = opened::to_judge(arguments.recording.as_deref())?;
     let server = match arguments.serve {
         true => Some(Server::bind(arguments.port.unwrap_or(0))?),
         false => None,
@@ -24,11 +29,12 @@ pub(crate) fn report(arguments: &ReportPage) -> Result<u8> {
         drawn.page.served = true;
         return serve(server, &drawn, recording, interrupts);
     }
-    let file = match &arguments.output {
-        Some(file) => file.clone(),
-        None => page::place(&path),
+    let place = match &arguments.output {
+        Some(file) => page::Place::Named(file.clone()),
+        None => own,
     };
-    if let Err(error) = page::save(&drawn, &file) {
+    let file = place.path();
+    if let Err(error) = page::save(&drawn, &place) {
         bail!(
             "cannot write {}: {error}. Choose another place with -o FILE",
             file.display()

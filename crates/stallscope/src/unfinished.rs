@@ -1,14 +1,16 @@
 //! Files and folders that must not stay half done: an interrupt takes them away before the program ends.
 
+use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
 use anyhow::Result;
 use host::Interrupts;
+use recording::FolderHandle;
 
-static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+static UNFINISHED: Mutex<Vec<Arc<Entry>>> = Mutex::new(Vec::new());
 /// Files may be added to a folder while it is removed.
 const TRIES: usize = 10;
 /// How often, and how long each time, an interrupt waits for something that is just being made: a disk
@@ -16,8 +18,19 @@ const TRIES: usize = 10;
 const WAITS: usize = 100;
 const WAIT: Duration = Duration::from_millis(20);
 
+/// What is not finished, and how it is found again.
+#[derive(Debug)]
+pub(crate) enum Entry {
+    /// A folder in the folder for temporary files.
+    Temporary(PathBuf),
+    /// A folder that is held open.
+    Folder(Arc<FolderHandle>),
+    /// A file in one.
+    File(Arc<FolderHandle>, OsString),
+}
+
 /// A file or folder that was made here, and goes on an interrupt for as long as this lives.
-pub(crate) struct Unfinished(PathBuf);
+pub(crate) struct Unfinished(Arc<Entry>);
 
 impl Unfinished {
     /// Makes it. An interrupt comes before it is made, or when it is known that it was: under load there
@@ -26,19 +39,19 @@ impl Unfinished {
     /// What was made is to be dropped first.
     pub(crate) fn make<T, E>(
         make: impl FnOnce() -> std::result::Result<T, E>,
-        path: impl FnOnce(&T) -> PathBuf,
+        entry: impl FnOnce(&T) -> Entry,
     ) -> std::result::Result<(Self, T), E> {
         let mut all = all();
         let made = make()?;
-        let path = path(&made);
-        all.push(path.clone());
-        Ok((Self(path), made))
+        let entry = Arc::new(entry(&made));
+        all.push(entry.clone());
+        Ok((Self(entry), made))
     }
 }
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        all().retain(|path| *path != self.0);
+        all().retain(|entry| !Arc::ptr_eq(entry, &self.0));
     }
 }
 
@@ -47,21 +60,22 @@ impl Drop for Unfinished {
 pub(crate) fn watch() -> Result<Interrupts> {
     let watched = Interrupts::watch(|interrupt| {
         // Held until the end: what is unfinished now does not become finished meanwhile.
-        let paths = patiently();
-        paths
+        let entries = patiently();
+        entries
             .iter()
             .flat_map(|all| all.iter())
-            .for_each(|path| remove(path));
+            .for_each(|entry| remove(entry));
         std::process::exit(128 + interrupt.signal);
     })?;
     Ok(watched)
 }
 
-fn remove(path: &Path) {
+fn remove(entry: &Entry) {
     for _ in 0..TRIES {
-        let removed = match path.is_dir() {
-            true => fs::remove_dir_all(path),
-            false => fs::remove_file(path),
+        let removed = match entry {
+            Entry::Temporary(path) => fs::remove_dir_all(path),
+            Entry::Folder(folder) => folder.remove_all(),
+            Entry::File(folder, name) => folder.remove(name),
         };
         if removed.is_ok() {
             return;
@@ -69,11 +83,11 @@ fn remove(path: &Path) {
     }
 }
 
-fn all() -> MutexGuard<'static, Vec<PathBuf>> {
+fn all() -> MutexGuard<'static, Vec<Arc<Entry>>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn patiently() -> Option<MutexGuard<'static, Vec<PathBuf>>> {
+fn patiently() -> Option<MutexGuard<'static, Vec<Arc<Entry>>>> {
     for _ in 0..WAITS {
         match UNFINISHED.try_lock() {
             Ok(all) => return Some(all),
@@ -101,11 +115,20 @@ mod tests {
             ));
             std::io::Result::Ok(())
         };
-        let (unfinished, ()) = Unfinished::make(made, |()| path.clone()).expect("it is made");
-        assert!(patiently().is_some_and(|all| all.contains(&path)));
-        let again = Unfinished::make(|| fs::create_dir(&path), |()| path.clone());
+        let entry = |_: &()| Entry::Temporary(path.clone());
+        let known = || {
+            let all = patiently().expect("nobody holds it");
+            let mut temporary = all.iter().map(|entry| match &**entry {
+                Entry::Temporary(path) => path.clone(),
+                _ => PathBuf::new(),
+            });
+            temporary.any(|it| it == path)
+        };
+        let (unfinished, ()) = Unfinished::make(made, entry).expect("it is made");
+        assert!(known());
+        let again = Unfinished::make(|| fs::create_dir(&path), entry);
         assert!(again.is_err(), "what is there is not ours");
         drop(unfinished);
-        assert!(patiently().is_some_and(|all| !all.contains(&path)));
+        assert!(!known());
     }
 }

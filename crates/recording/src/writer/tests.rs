@@ -368,3 +368,42 @@ fn rows_without_end_become_batches_on_the_way() {
         expected(70_000)
     );
 }
+
+#[test]
+fn a_link_in_the_place_of_any_file_leads_nowhere() {
+    let names = [
+        "meta.json",
+        "meta.json.new",
+        "journal",
+        "journal.new",
+        "entities.arrow",
+        "threads.arrow",
+    ];
+    for name in names {
+        let home = tempfile::tempdir().unwrap();
+        let (folder, victim) = (home.path().join("a.stall"), home.path().join("victim"));
+        fs::write(&victim, "theirs").unwrap();
+        let mut writer = written(&folder, 3, |_| {});
+        let _ = fs::remove_file(folder.join(name));
+        std::os::unix::fs::symlink(&victim, folder.join(name)).unwrap();
+        writer.entities(&[sample::event(7, "late", None)]).unwrap();
+        for number in 4..9 {
+            writer.append(&THREADS, &second(number)).unwrap();
+            let _ = writer.flush();
+            let _ = writer.meta(&meta(false));
+        }
+        let _ = writer.close(&meta(true));
+        assert_eq!(fs::read(&victim).unwrap(), b"theirs", "{name}");
+    }
+}
+
+#[test]
+fn a_recording_that_never_began_is_taken_away_wherever_it_is() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("a.stall");
+    Writer::create(&folder, &meta(false))
+        .unwrap()
+        .abandon()
+        .unwrap();
+    assert!(!folder.exists());
+}

@@ -1,7 +1,7 @@
 //! The workload's command as it will be run, with what is known of it before it starts.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Result, bail};
 use model::{Load, Provenance, WorkloadRun};
@@ -12,7 +12,7 @@ use crate::arguments::Run;
 /// The word for the rate of a tool that has none of its own.
 const PER_SECOND: &str = "per second";
 /// Where in the recording's folder the workload writes its log, while it runs.
-const LOG_FOLDER: &str = "latency-log";
+pub(super) const LOG_FOLDER: &str = "latency-log";
 /// What the names of the log's files begin with.
 const LOG_PREFIX: &str = "log";
 
@@ -46,11 +46,8 @@ enum Quantiles {
     Unknown,
 }
 
-/// The log that the workload writes, and where.
-pub(super) struct LogFolder {
-    pub(super) log: LatencyLog,
-    pub(super) path: PathBuf,
-}
+/// The log that the workload writes into a folder of the recording's.
+pub(super) struct LogFolder(pub(super) LatencyLog);
 
 impl Typed {
     /// What the command line asks for.
@@ -94,7 +91,7 @@ impl Typed {
                 let options = log.add_to(&mut self.argv, &path.join(LOG_PREFIX));
                 self.notices
                     .push(format!("{}: added {options} for quantiles", self.name));
-                Some(LogFolder { log, path })
+                Some(LogFolder(log))
             }
             LogOffer::Refused(why) => {
                 self.notices.push(why);

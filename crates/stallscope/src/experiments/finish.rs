@@ -10,12 +10,13 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use host::Interrupts;
 use model::Report;
-use recording::{Reader, Recording};
+use recording::{FolderHandle, Reader, Recording};
 
 use super::session::Session;
 use crate::arguments::RecordingOptions;
 use crate::bar::Bar;
-use crate::{outputs, page};
+use crate::outputs::{self, JsonFile};
+use crate::page;
 
 /// How often the page is looked for.
 const POLL: Duration = Duration::from_millis(10);
@@ -23,12 +24,12 @@ const POLL: Duration = Duration::from_millis(10);
 /// Closes and shows; returns 1 when a bar was missed.
 pub(super) fn finish(
     session: Session,
-    folder: &Path,
+    json: Option<JsonFile>,
     options: &RecordingOptions,
     bars: &[Bar],
 ) -> Result<u8> {
     let screen = session.screen.clone();
-    let told = tell(session, folder, options, bars);
+    let told = tell(session, json, options, bars);
     // Everything is on disk now, whether or not somebody reads it here.
     screen.flush();
     told
@@ -36,15 +37,16 @@ pub(super) fn finish(
 
 fn tell(
     mut session: Session,
-    folder: &Path,
+    json: Option<JsonFile>,
     options: &RecordingOptions,
     bars: &[Bar],
 ) -> Result<u8> {
     let closed = session.close();
-    let screen = session.screen.clone();
+    let (screen, held) = (session.screen.clone(), session.folder().clone());
     drop(session);
+    let folder = held.path();
     // Even a recording that hit trouble is read: everything before the trouble is there.
-    let mut recording = Reader::open(folder)
+    let mut recording = Reader::open_in(&held)
         .with_context(|| format!("the recording {} cannot be read back", folder.display()))?;
     analysis::without_inherited(&mut recording.timeline);
     let report = analysis::diagnose(&recording.timeline, &recording.meta, None);
@@ -55,15 +57,21 @@ fn tell(
     screen.say(outputs::terminal(&report).trim_end());
     let bytes = closed?;
     // Before the page: what programs read does not wait for a picture.
-    let json = options.json.as_deref();
-    let written = json.map_or(Ok(()), |file| outputs::write_json(&report, file));
-    let page = (!options.no_report).then(|| draw(folder, recording, &report, &interrupted));
+    let written = json.map_or(Ok(()), |file| file.write(&report));
+    let page = (!options.no_report).then(|| draw(&held, recording, &report, &interrupted));
     let page = page.and_then(|drawn| {
         // Everything else is there without it.
         let trouble = |error| screen.say(&format!("stallscope: {}", outputs::sentence(&error)));
         drawn.map_err(trouble).ok()
     });
     screen.say(&saved(folder, bytes, &report, page.as_deref()));
+    if let Some(now) = held.moved_to() {
+        screen.say(&format!(
+            "stallscope: {} was moved while it was recorded. It is in {}",
+            folder.display(),
+            now.display()
+        ));
+    }
     written?;
     let missed: Vec<String> = bars.iter().filter_map(|bar| bar.missed(&report)).collect();
     missed
@@ -74,21 +82,22 @@ fn tell(
 
 /// Draws the page into the recording's folder, and says where it is.
 fn draw(
-    folder: &Path,
+    folder: &Arc<FolderHandle>,
     recording: Recording,
     report: &Report,
     interrupted: &AtomicBool,
 ) -> Result<PathBuf> {
-    let file = page::place(folder);
-    let (name, of) = (page::name(folder), report.clone());
+    let place = page::Place::in_recording(folder);
+    let (name, of) = (page::name(folder.path()), report.clone());
     let drawn = unless(interrupted, move || page::draw(&recording, &of, &name))?;
     let Some(drawn) = drawn else {
         bail!(
             "interrupted: the page was not made. stallscope report {} makes it",
-            folder.display()
+            folder.path().display()
         );
     };
-    page::save(&drawn?, &file)
+    let file = place.path();
+    page::save(&drawn?, &place)
         .with_context(|| format!("the page was not made: cannot write {}", file.display()))?;
     Ok(file)
 }

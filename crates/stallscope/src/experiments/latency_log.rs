@@ -1,15 +1,14 @@
 //! The log that a workload wrote for quantiles: read when it has ended, thinned, and removed.
 
-use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
-use std::path::Path;
 
 use anyhow::{Context, Result};
 use host::Sampler;
 use model::{Identity, Meta, Rows, Timestamp};
+use recording::FolderHandle;
 use workloads::{LATENCY_SAMPLE, LatencyLog, Logged};
 
-use super::command::LogFolder;
+use super::command::{LOG_FOLDER, LogFolder};
 
 /// Rows kept in the recording: enough for p99.9 of a window of a few seconds, and about 1 MB.
 const MOST_KEPT: usize = 200_000;
@@ -20,23 +19,35 @@ const LONGEST_LINE: u64 = 1024;
 /// The wall clock in the log and the recording's clock are bridged where the recording begins.
 const TOLERANCE_NS: i64 = 1_000_000_000;
 
+/// The folder in the recording's in which the workload writes its log, held open.
+pub(super) struct LatencyLogs {
+    log: LatencyLog,
+    folder: FolderHandle,
+}
+
 impl LogFolder {
     /// Makes the folder, before the workload starts.
     ///
     /// # Errors
     /// What the file system says.
-    pub(super) fn create(&self) -> Result<()> {
-        let path = &self.path;
-        fs::create_dir(path)
-            .with_context(|| format!("cannot make {} for the workload's log", path.display()))
+    pub(super) fn create(self, recording: &FolderHandle) -> Result<LatencyLogs> {
+        let made = recording.create_folder(LOG_FOLDER);
+        let folder = made.with_context(|| {
+            let path = recording.path_of(LOG_FOLDER);
+            format!("cannot make {} for the workload's log", path.display())
+        })?;
+        let log = self.0;
+        Ok(LatencyLogs { log, folder })
     }
+}
 
+impl LatencyLogs {
     /// Reads all files, removes them, and gives the rows of `LATENCY_SAMPLE`, with a sentence where
     /// something was left out.
     pub(super) fn read(&self, meta: &Meta, ended: Timestamp) -> (Rows, Option<String>) {
-        let read = read_folder(&self.path, &self.log);
+        let read = read_folder(&self.folder, &self.log);
         // What cannot be removed stays beside the tables, which is no harm.
-        let _ = fs::remove_dir_all(&self.path);
+        let _ = self.folder.remove_all();
         let unread = |error| format!("the log for quantiles cannot be read: {error}");
         let (sample, unread) = match read {
             Ok((sample, full)) => (sample, full),
@@ -68,18 +79,14 @@ impl LogFolder {
 /// Latencies with their time since 1970, and a sentence when there were too many.
 type Sample = (Vec<(i64, i64)>, Option<String>);
 
-fn read_folder(folder: &Path, log: &LatencyLog) -> io::Result<Sample> {
+fn read_folder(folder: &FolderHandle, log: &LatencyLog) -> io::Result<Sample> {
     let mut sample = Vec::new();
     let mut full = None;
-    for entry in fs::read_dir(folder)? {
+    for name in folder.names()? {
         // Each of the tool's threads has a file.
         let room = MOST_READ.saturating_sub(sample.len());
-        if !read_file(
-            BufReader::new(File::open(entry?.path())?),
-            log,
-            room,
-            &mut sample,
-        )? {
+        let (file, _) = folder.read(name)?;
+        if !read_file(BufReader::new(file), log, room, &mut sample)? {
             full = Some(format!(
                 "the log for quantiles is longer than {MOST_READ} operations: the rest is left out"
             ));
@@ -163,6 +170,17 @@ mod tests {
         assert_eq!(read(text, 1), (false, sample[..1].to_vec()));
         assert_eq!(read(&[b'1'; 5000], 9), (true, Vec::new()));
         assert_eq!(read(b"", 9), (true, Vec::new()));
+    }
+
+    #[test]
+    fn a_link_among_the_logs_is_not_read() {
+        let home = tempfile::tempdir().expect("a temporary folder");
+        let recording = FolderHandle::open(home.path()).expect("it is there");
+        let logs = LogFolder(pgbench_log()).create(&recording).expect("made");
+        std::fs::write(home.path().join("else"), "0 1 250 0 100 5\n").expect("written");
+        std::os::unix::fs::symlink("../else", logs.folder.path_of("log.1")).expect("made");
+        let read = read_folder(&logs.folder, &logs.log).map_err(|error| error.to_string());
+        assert!(read.is_err_and(|why| why.contains("it is a symbolic link")));
     }
 
     #[test]

@@ -5,11 +5,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use host::{Environment, sockets};
 use model::{Cost, FORMAT_VERSION, Identity, Meta, Plan, ReadEvery, Role, Window};
 
 use crate::arguments::RecordingOptions;
+use crate::outputs::JsonFile;
 
 /// Where the kernel shows its files.
 pub(super) const ROOT: &str = "/";
@@ -56,25 +57,9 @@ pub(super) fn folder(options: &RecordingOptions, stem: &str) -> PathBuf {
     })
 }
 
-/// Fails now, not after the run, when the report could not be written.
-pub(super) fn check_json(options: &RecordingOptions) -> Result<()> {
-    let Some(file) = options
-        .json
-        .as_deref()
-        .filter(|file| *file != Path::new("-"))
-    else {
-        return Ok(());
-    };
-    let created = std::fs::OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(file);
-    created.map(drop).with_context(|| {
-        format!(
-            "cannot write the report to {} (another file: --json FILE)",
-            file.display()
-        )
-    })
+/// Where the report goes as JSON, opened now: it fails before the run, not after.
+pub(super) fn json(options: &RecordingOptions) -> Result<Option<JsonFile>> {
+    options.json.as_deref().map(JsonFile::open).transpose()
 }
 
 /// This program's own command line, secrets replaced; at its end stand the words of a workload.

@@ -28,7 +28,7 @@ pub(crate) fn record(arguments: &Record) -> Result<u8> {
             "record needs something to record: --target port:N, pid:N, unit:NAME, cgroup:PATH or name:REGEX (listening here: {listening})"
         );
     }
-    plan::check_json(options)?;
+    let json = plan::json(options)?;
     let environment = host::environment(&arguments.root);
     let address = database::address(options)?;
     let named = plan::named_targets(options, &environment)?;
@@ -81,5 +81,5 @@ pub(crate) fn record(arguments: &Record) -> Result<u8> {
             Some(_) => {}
         }
     }
-    finish(session, &folder, options, &[])
+    finish(session, json, options, &[])
 }

@@ -9,15 +9,16 @@ use host::{Command, Interrupts};
 use model::{ExitKind, Outcome, Role, Target};
 use workloads::Ending;
 
-use super::command::{LogFolder, Typed};
+use super::command::Typed;
 use super::database;
 use super::finish::finish;
+use super::latency_log::LatencyLogs;
 use super::plan::{self, Named, ROOT};
 use super::search::{Found, Search, no_connection};
 use super::session::{Event, Session};
 use super::workload::{Stdout, Workload};
 use crate::arguments::Run;
-use crate::outputs::{self, Live, Screen};
+use crate::outputs::{self, JsonFile, Live, Screen};
 
 /// How often the workload's end is looked for.
 const POLL: Duration = Duration::from_millis(50);
@@ -29,7 +30,7 @@ const SETTLE: Duration = Duration::from_secs(1);
 pub(crate) fn run(arguments: &Run) -> Result<u8> {
     let options = &arguments.recording;
     let descriptors = host::raise_descriptor_limit()?;
-    plan::check_json(options)?;
+    let json = plan::json(options)?;
     let environment = host::environment(Path::new(ROOT));
     let address = database::address(options)?;
     let named = plan::named_targets(options, &environment)?;
@@ -47,7 +48,7 @@ pub(crate) fn run(arguments: &Run) -> Result<u8> {
         Interrupts::watch(move |interrupt| drop(tell.send(Event::Interrupt(interrupt))))?;
     let mut session = Session::start(&folder, meta, &environment, &events, live, screen.clone())?;
     session.ask(address, &events);
-    let stdout = if options.json.as_deref() == Some(Path::new("-")) {
+    let stdout = if json.as_ref().is_some_and(JsonFile::is_stdout) {
         Stdout::ToStderr
     } else {
         Stdout::ToStdout
@@ -62,11 +63,10 @@ pub(crate) fn run(arguments: &Run) -> Result<u8> {
         reader,
         ..
     } = typed;
-    if let Some(log) = &log {
-        log.create().inspect_err(|_| session.abandon(&folder))?;
-    }
+    let log = log.map(|log| log.create(session.folder())).transpose();
+    let log = log.inspect_err(|_| session.abandon())?;
     let workload = Workload::start(&argv, reader, stdout, descriptors, &screen, &events)
-        .inspect_err(|_| session.abandon(&folder))?;
+        .inspect_err(|_| session.abandon())?;
     host::give_up_all_but(host::Duty::Recording);
     let cast = Cast {
         name,
@@ -96,7 +96,7 @@ pub(crate) fn run(arguments: &Run) -> Result<u8> {
     let exit = running.watch(&inbox);
     drop((stop, searching));
     let ended = running.end(exit, &inbox, stdout);
-    let finished = finish(ended.session, &folder, options, &arguments.fail_if);
+    let finished = finish(ended.session, json, options, &arguments.fail_if);
     match (exit.status(), finished) {
         (0, finished) => Ok(ended.own.max(finished?)),
         // The workload's own failure weighs more than what went wrong in telling of it.
@@ -130,7 +130,7 @@ struct Running {
     workload: Workload,
     cast: Cast,
     /// Where the workload writes the latency of single operations.
-    log: Option<LogFolder>,
+    log: Option<LatencyLogs>,
     started: Instant,
 }
 

@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use host::{Command, Environment, Harvest, Sampler, SamplerHandle, Settings};
 use model::{Entity, EntityId, GapReason, Meta, Role, Rows, Table, Target};
-use recording::Writer;
+use recording::{FolderHandle, Writer};
 use sources::postgres::Address;
 use workloads::{Bin, LATENCY_SAMPLE, SIGNAL};
 
@@ -51,6 +52,8 @@ pub(super) struct Session {
     /// Where the kernel's files are.
     root: PathBuf,
     writer: Option<Writer>,
+    /// The recording's folder.
+    folder: Arc<FolderHandle>,
     /// The server that is asked, if one was named.
     database: Option<Database>,
     /// Targets that the sampler was told of, in the order of its answers.
@@ -92,7 +95,14 @@ impl Session {
         let sampler = Sampler::start(&settings, environment, move |harvest| {
             outlet.put(harvest, host::boottime());
         });
-        let sampler = sampler.inspect_err(|_| abandon(folder))?;
+        let sampler = match sampler {
+            Ok(sampler) => sampler,
+            Err(error) => {
+                // What cannot be removed stays as an empty recording, which is no harm.
+                let _ = writer.abandon();
+                return Err(error.into());
+            }
+        };
         Ok(Self {
             meta,
             sampler,
@@ -102,6 +112,7 @@ impl Session {
             live,
             screen,
             root: environment.root.clone(),
+            folder: writer.folder().clone(),
             writer: Some(writer),
             database: None,
             unanswered: VecDeque::new(),
@@ -244,11 +255,15 @@ impl Session {
     }
 
     /// Stops, and removes the folder of a recording that never began.
-    pub(super) fn abandon(&mut self, folder: &Path) {
+    pub(super) fn abandon(&mut self) {
         self.sampler.tell(Command::Stop);
-        // To remove a folder takes a descriptor, and there may be none before its files are closed.
-        self.writer = None;
-        abandon(folder);
+        // What cannot be removed stays as an empty recording, which is no harm.
+        let _ = self.writer.take().map(Writer::abandon);
+    }
+
+    /// The recording's folder, held open.
+    pub(super) fn folder(&self) -> &Arc<FolderHandle> {
+        &self.folder
     }
 
     /// Closes the recording; returns its size in bytes.
@@ -383,10 +398,4 @@ fn trouble(error: recording::Error) -> String {
     };
     let said = outputs::sentence(&error);
     format!("stallscope: {said}. The workload goes on, and so does recording as soon as {allows}")
-}
-
-/// Removes the folder of a recording that never began. It is ours: `Writer::create` made it.
-fn abandon(folder: &Path) {
-    // What cannot be removed stays as an empty recording, which is no harm.
-    let _ = std::fs::remove_dir_all(folder);
 }

@@ -2,20 +2,23 @@
 //!
 //! Nothing is copied byte by byte. What this program does not read, it does not send.
 
-use std::fs::{self, File};
+use std::ffi::OsString;
+use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use model::{EntityEvent, Rows, Table, TableData};
 use recording::bundle::{self, Manifest};
-use recording::{Recording, Writer};
+use recording::{FolderHandle, Recording, Writer};
+use tempfile::TempDir;
 
 use super::redact::{Redacted, redact};
-use super::{preview, refused};
+use super::{place, preview, refused};
 use crate::arguments::{Export, Names};
 use crate::outputs;
-use crate::unfinished::Unfinished;
+use crate::unfinished::{Entry, Unfinished};
 
 /// Rows that are held at a time.
 const BATCH_ROWS: usize = 1 << 16;
@@ -26,13 +29,19 @@ pub(super) fn export(arguments: &Export, path: &Path, recording: &Recording) -> 
         Some(out) => out.clone(),
         None => bundle::name_for(path),
     };
-    if !arguments.preview && fs::symlink_metadata(&out).is_ok() {
+    let destination = match arguments.preview {
+        true => None,
+        false => Some(place(&out)?),
+    };
+    if let Some((folder, name)) = &destination
+        && folder.has(name)
+    {
         return Err(refused(&out)(std::io::ErrorKind::AlreadyExists.into()));
     }
-    let (_unfinished, room) =
-        Unfinished::make(bundle::private_folder, |room| room.path().to_owned()).context(
-            "cannot write in the folder for temporary files. Name another with TMPDIR=FOLDER",
-        )?;
+    let entry = |room: &TempDir| Entry::Temporary(room.path().to_owned());
+    let (_unfinished, room) = Unfinished::make(bundle::private_folder, entry).context(
+        "cannot write in the folder for temporary files. Name another with TMPDIR=FOLDER",
+    )?;
     let folder = room.path().join("redacted.stall");
     let (redacted, manifest) = make(&folder, recording, names)?;
     let mut text = preview::overview(&out, &manifest, recording, &redacted);
@@ -41,10 +50,10 @@ pub(super) fn export(arguments: &Export, path: &Path, recording: &Recording) -> 
         text += &preview::replaced(&redacted);
     }
     outputs::show(&text).context("cannot write to standard output")?;
-    if arguments.preview {
+    let Some(destination) = destination else {
         return Ok(());
-    }
-    let bytes = save(&out, &folder, &manifest)?;
+    };
+    let bytes = save(&out, destination, &folder, &manifest)?;
     outputs::say(&format!(
         "Saved {} ({}). Every text in it: add --preview. Whoever gets it: stallscope explain {}",
         out.display(),
@@ -67,16 +76,22 @@ pub(super) fn make(
 }
 
 /// Packs the folder; a bundle that could not be finished does not stay.
-fn save(out: &Path, folder: &Path, manifest: &Manifest) -> Result<u64> {
-    let (_unfinished, file) =
-        Unfinished::make(|| File::create_new(out), |_| out.to_owned()).map_err(refused(out))?;
-    let mut buffered = BufWriter::new(file);
+fn save(
+    out: &Path,
+    (home, name): (Arc<FolderHandle>, OsString),
+    folder: &Path,
+    manifest: &Manifest,
+) -> Result<u64> {
+    let entry = |_: &File| Entry::File(home.clone(), name.clone());
+    let made = Unfinished::make(|| home.create_file(&name), entry);
+    let (_unfinished, file) = made.map_err(refused(out))?;
+    let mut buffered = BufWriter::new(&file);
     let packed = bundle::pack(folder, manifest, &mut buffered).and_then(|()| buffered.flush());
     if packed.is_err() {
-        let _ = fs::remove_file(out);
+        let _ = home.remove(&name);
     }
     packed.with_context(|| format!("cannot write {}", out.display()))?;
-    Ok(fs::metadata(out).map_err(refused(out))?.len())
+    Ok(file.metadata().map_err(refused(out))?.len())
 }
 
 /// The recording with its redacted words, made anew in `folder`.

@@ -8,9 +8,12 @@ mod preview;
 mod redact;
 mod tables;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
+use recording::{Blocked, FolderHandle};
 use serde::Serialize;
 
 use crate::arguments::{Export, ExportFormat};
@@ -21,7 +24,8 @@ pub(crate) use hostile::everything;
 pub(crate) fn export(arguments: &Export) -> Result<u8> {
     check(arguments)?;
     let _interrupts = unfinished::watch()?;
-    let (path, recording) = opened::open(arguments.recording.as_deref())?;
+    let opened = opened::open(arguments.recording.as_deref())?;
+    let (path, recording) = (opened.path, opened.recording);
     match arguments.format {
         ExportFormat::Bundle => bundle::export(arguments, &path, &recording)?,
         ExportFormat::Csv | ExportFormat::Parquet => {
@@ -67,6 +71,19 @@ fn refused(path: &Path) -> impl FnOnce(std::io::Error) -> anyhow::Error + '_ {
         } else {
             anyhow::anyhow!("cannot write {path}: {error}. Choose another place with -o PATH")
         }
+    }
+}
+
+/// The folder in which a destination is to be made, held open, and its name there.
+fn place(path: &Path) -> Result<(Arc<FolderHandle>, OsString)> {
+    match recording::for_new_file(path) {
+        Ok((folder, name)) => Ok((Arc::new(folder), name)),
+        Err(Blocked::Io(error)) => Err(refused(path)(error)),
+        Err(Blocked::Exposed(exposed)) => bail!(
+            "cannot write {} as root: {exposed}. Choose a place where only root may write, or a sticky one as /var/tmp: -o {}",
+            path.display(),
+            recording::elsewhere(path).display()
+        ),
     }
 }
 

@@ -1,19 +1,20 @@
 //! CSV and Parquet: a folder with a file per table, and what they mean.
 
-use std::fs::{self, File};
-use std::io::BufWriter;
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use model::{Table, Timeline};
-use recording::Recording;
+use recording::{FolderHandle, Recording};
 
 use super::clock::WallClock;
 use super::flat::{self, Sheet};
-use super::{destination, meta_text, refused, size};
+use super::{destination, meta_text, place, refused, size};
 use crate::arguments::{Export, ExportFormat};
 use crate::outputs;
-use crate::unfinished::Unfinished;
+use crate::unfinished::{Entry, Unfinished};
 
 /// What `README.md` begins with.
 const INTRODUCTION: &str = "\
@@ -36,12 +37,14 @@ pub(super) fn export(arguments: &Export, path: &Path, recording: &Recording) -> 
     };
     check_tables(&arguments.table, &recording.timeline)?;
     let folder = destination(arguments, path, ending);
-    let made = Unfinished::make(|| fs::create_dir(&folder), |()| folder.clone());
-    let (unfinished, ()) = made.map_err(refused(&folder))?;
-    let written = write(arguments, recording, &folder, extension);
+    let (parent, name) = place(&folder)?;
+    let make = || parent.create_folder(&name).map(Arc::new);
+    let made = Unfinished::make(make, |held| Entry::Folder(held.clone()));
+    let (unfinished, held) = made.map_err(refused(&folder))?;
+    let written = write(arguments, recording, &held, extension);
     if written.is_err() {
         // It was made here and holds half of something. What cannot be removed is no second error.
-        let _ = fs::remove_dir_all(&folder);
+        let _ = held.remove_all();
     }
     drop(unfinished);
     let (tables, rows, bytes) = written?;
@@ -82,7 +85,7 @@ fn check_tables(wanted: &[String], timeline: &Timeline) -> Result<()> {
 fn write(
     arguments: &Export,
     recording: &Recording,
-    folder: &Path,
+    folder: &FolderHandle,
     extension: &str,
 ) -> Result<(u32, u64, u64)> {
     let Recording { meta, timeline, .. } = recording;
@@ -92,10 +95,12 @@ fn write(
     };
     let (mut tables, mut rows, mut bytes) = (0, 0, 0);
     for sheet in sheets(timeline, &clock).filter(|sheet| wanted(&sheet.name)) {
-        let path = folder.join(format!("{}.{extension}", sheet.name));
-        rows += write_sheet(sheet, &path, arguments.format)
+        let name = format!("{}.{extension}", sheet.name);
+        let path = folder.path_of(&name);
+        let file = folder.create_file(&name).map_err(refused(&path))?;
+        rows += write_sheet(sheet, &file, arguments.format)
             .with_context(|| format!("cannot write {}", path.display()))?;
-        bytes += fs::metadata(&path).map_err(refused(&path))?.len();
+        bytes += file.metadata().map_err(refused(&path))?.len();
         tables += 1;
     }
     let described = timeline.tables().map(|data| &data.table);
@@ -105,8 +110,11 @@ fn write(
         ("README.md", readme(&described)),
     ];
     for (name, text) in texts {
-        let path = folder.join(name);
-        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        let written = folder
+            .create_file(name)
+            .and_then(|mut file| file.write_all(text.as_bytes()));
+        let path = folder.path_of(name);
+        written.with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok((tables, rows, bytes))
 }
@@ -123,8 +131,8 @@ pub(super) fn sheets<'a>(
     recorded.chain([flat::entities(timeline, clock), flat::gaps(timeline, clock)])
 }
 
-fn write_sheet(sheet: Sheet<'_>, path: &Path, format: ExportFormat) -> Result<u64> {
-    let out = BufWriter::new(File::create_new(path)?);
+fn write_sheet(sheet: Sheet<'_>, file: &File, format: ExportFormat) -> Result<u64> {
+    let out = BufWriter::new(file);
     match format {
         ExportFormat::Parquet => outputs::write_parquet(out, &sheet.schema, sheet.batches),
         _ => outputs::write_csv(out, &sheet.schema, sheet.batches),

@@ -1,22 +1,68 @@
 //! Reports as JSON, a run's and a machine's; their schemas are in `docs/*.schema.json`, which tests keep fresh.
 
 use std::fmt::Write as _;
+use std::fs::File;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
+use recording::Blocked;
 use serde::Serialize;
 
-/// Writes a report to a file, or to standard output for `-`.
-pub(crate) fn write(report: &impl Serialize, file: &Path) -> Result<()> {
-    let text = text(report)?;
-    if file == Path::new("-") {
-        return std::io::stdout()
-            .write_all(text.as_bytes())
-            .context("cannot write the report to standard output");
+/// Where a report goes as JSON. It is opened before anything else happens: what cannot be written ends
+/// the program then, and nobody puts another file in its place while a workload runs.
+pub(crate) enum JsonFile {
+    /// `-`.
+    Stdout,
+    /// A file, a pipe or a device that the user named.
+    Named(File, PathBuf),
+}
+
+impl JsonFile {
+    /// Opens the file, or stands for standard output for `-`. What is in the file stays for now.
+    ///
+    /// # Errors
+    /// One sentence with the way round.
+    pub(crate) fn open(file: &Path) -> Result<Self> {
+        if file == Path::new("-") {
+            return Ok(Self::Stdout);
+        }
+        let shown = file.display();
+        match recording::open_named(file) {
+            Ok(opened) => Ok(Self::Named(opened, file.to_owned())),
+            Err(Blocked::Exposed(exposed)) => bail!(
+                "cannot write the report to {shown} as root: {exposed}. Choose a place where only root may write, or a sticky one as /var/tmp: --json {}",
+                recording::elsewhere(file).display()
+            ),
+            Err(Blocked::Io(error)) => {
+                bail!("cannot write the report to {shown} (another file: --json FILE): {error}")
+            }
+        }
     }
-    std::fs::write(file, text)
-        .with_context(|| format!("cannot write the report to {}", file.display()))
+
+    /// Whether standard output is the report's.
+    pub(crate) fn is_stdout(&self) -> bool {
+        matches!(self, Self::Stdout)
+    }
+
+    /// Writes a report, in the place of what the file held.
+    pub(crate) fn write(self, report: &impl Serialize) -> Result<()> {
+        let text = text(report)?;
+        match self {
+            Self::Stdout => std::io::stdout()
+                .write_all(text.as_bytes())
+                .context("cannot write the report to standard output"),
+            Self::Named(mut file, path) => {
+                let mut write = || -> std::io::Result<()> {
+                    if file.metadata()?.is_file() {
+                        file.set_len(0)?;
+                    }
+                    file.write_all(text.as_bytes())
+                };
+                write().with_context(|| format!("cannot write the report to {}", path.display()))
+            }
+        }
+    }
 }
 
 /// The report as it is written.

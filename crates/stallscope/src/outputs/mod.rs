@@ -17,7 +17,7 @@ use model::{Report, Survey};
 
 pub(crate) use csv::write as write_csv;
 pub(crate) use dictionary::section as dictionary;
-pub(crate) use json::{harmless as harmless_json, text as json_text, write as write_json};
+pub(crate) use json::{JsonFile, harmless as harmless_json, text as json_text};
 pub(crate) use live::{Live, Screen, Taken};
 pub(crate) use parquet::write as write_parquet;
 

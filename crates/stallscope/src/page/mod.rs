@@ -23,7 +23,7 @@ use anyhow::{Result, bail};
 use model::{EntityId, PAGE_SCHEMA, Page, PageForm, Report, Timeline, Timestamp};
 use recording::Recording;
 
-pub(crate) use file::{name, place, save};
+pub(crate) use file::{Place, name, save};
 pub(crate) use html::{data, policy, write};
 
 use block::Numbers;

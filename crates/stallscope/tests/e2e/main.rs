@@ -23,6 +23,7 @@ mod full_disk;
 mod fuse;
 mod http;
 mod interrupts;
+mod links;
 mod names;
 mod needs;
 mod no_pressure;

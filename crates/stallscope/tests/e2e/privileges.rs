@@ -37,7 +37,7 @@ fn assert_gives_up(running: &Running, threads_wanted: &[&str]) {
                 "sampler" => reading,
                 "namespaces" => CapabilitySet::SYS_ADMIN,
                 "interrupts" | "output" => CapabilitySet::empty(),
-                _ => reading | CapabilitySet::DAC_OVERRIDE | CapabilitySet::KILL,
+                _ => reading | CapabilitySet::KILL,
             }
     };
     let since = Instant::now();

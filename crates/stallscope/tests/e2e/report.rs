@@ -1,7 +1,7 @@
 //! The page that shows a recording: where it goes, and what becomes of an older one.
 
 use std::fs;
-use std::os::unix::fs::{chown, symlink};
+use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
 
 use crate::needs;
 use crate::place::Place;
@@ -178,6 +178,12 @@ fn a_place_that_cannot_be_written_is_told_with_the_way_round() {
     let copy = place.path().join("copy");
     fs::copy(env!("CARGO_BIN_EXE_stallscope"), copy).expect("it is a file");
     chown(place.path(), Some(65_534), Some(65_534)).expect("root may");
+    // As its owner hands it on: root's recordings are for root.
+    place.open_to("sleep-1.stall", 0o755);
+    for entry in fs::read_dir(place.recording()).expect("root may") {
+        let file = entry.expect("root may").path();
+        fs::set_permissions(file, fs::Permissions::from_mode(0o644)).expect("root may");
+    }
     let as_nobody = "exec setpriv --reuid=65534 --regid=65534 --clear-groups -- ./copy report";
     let ended = Running::start(place.shell(as_nobody)).end();
     ended
