@@ -132,11 +132,11 @@ fn a_folder_that_is_swapped_for_a_link_is_still_the_one_that_is_written() {
         "sleep 1.5; mv a.stall moved; ln -s victim a.stall; sleep 2.5",
     );
     let ended = place.run(&["run", "-q", "-o", "a.stall", "--", "./load"]);
+    victim.assert_untouched();
     ended
         .status(0)
         .says("a.stall was moved while it was recorded. It is in")
         .says("moved");
-    victim.assert_untouched();
     let moved = place.path().join("moved");
     let recording = recording::Reader::open(&moved).expect("it can be read");
     assert!(recording.meta.complete);
