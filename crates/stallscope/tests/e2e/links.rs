@@ -251,7 +251,7 @@ fn what_a_recording_from_elsewhere_links_to_is_not_read() {
         place
             .run(&["explain", "a.stall"])
             .status(0)
-            .says(&format!("{name}"))
+            .says(name)
             .says("it is a symbolic link, and none is followed out of a recording");
     }
 }
