@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use recording::{Reader, Recording, bundle};
 use tempfile::TempDir;
 
+use crate::experiments::redact_again;
 use crate::outputs;
 use crate::page::Place;
 use crate::unfinished::{Entry, Unfinished};
@@ -36,13 +37,14 @@ pub(crate) fn open(named: Option<&Path>) -> Result<Opened> {
         Some(path) => path.to_owned(),
         None => recording::newest(Path::new("."))?,
     };
-    let (recording, page) = match bundle::is_bundle(&path) {
+    let (mut recording, page) = match bundle::is_bundle(&path) {
         true => unpacked(&path)?,
         false => {
             let folder = Arc::new(Reader::folder(&path)?);
             (Reader::open_in(&folder)?, Place::in_recording(&folder))
         }
     };
+    redact_again(&mut recording.meta);
     for damage in &recording.damage {
         outputs::say(&format!("stallscope: {damage}"));
     }

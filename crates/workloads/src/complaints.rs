@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(found[0].count, 2);
         assert_eq!(
             found[0].message,
-            "postgresql://u:***@db: FATAL: sorry, too many clients already"
+            "postgresql://***@db: FATAL: sorry, too many clients already"
         );
         assert_eq!((found[1].kind, found[1].count), (ComplaintKind::NoSpace, 1));
     }

@@ -20,7 +20,7 @@ pub use adapter::{Adapter, Adjust, Bin, Ending, Prepared, Quantity, Reader, SIGN
 pub use listener::Listener;
 pub use log::{LATENCY_SAMPLE, LatencyLog, LogOffer, Logged};
 pub use pattern::{Attached, Patterns, Rule};
-pub use redact::{redact, redact_text};
+pub use redact::{Secrets, redact, redact_text};
 
 use std::ffi::OsString;
 

@@ -10,11 +10,13 @@ mod gaps;
 mod latency_log;
 mod outlet;
 mod plan;
+mod privacy;
 mod record;
 mod run;
 mod search;
 mod session;
 mod workload;
 
+pub(crate) use privacy::redact_again;
 pub(crate) use record::record;
 pub(crate) use run::run;

@@ -63,15 +63,12 @@ pub(super) fn json(options: &RecordingOptions) -> Result<Option<JsonFile>> {
 }
 
 /// This program's own command line, secrets replaced; at its end stand the words of a workload.
-fn typed(workload: &[OsString]) -> Vec<String> {
+fn typed() -> Vec<String> {
     let mut own: Vec<OsString> = std::env::args_os().collect();
-    own.truncate(own.len().saturating_sub(workload.len()));
     if let Some(program) = own.first_mut() {
         *program = "stallscope".into();
     }
-    let mut typed = workloads::redact(&own);
-    typed.extend(workloads::redact(workload));
-    typed
+    workloads::redact(&own)
 }
 
 /// How often each table is read.
@@ -87,12 +84,8 @@ fn periods() -> BTreeMap<String, ReadEvery> {
     periods.collect()
 }
 
-/// The description of a recording that begins now: by `run` with the words of its workload.
-pub(super) fn meta(
-    (command, workload): (&str, &[OsString]),
-    targets: &[Named],
-    environment: &Environment,
-) -> Meta {
+/// The description of a recording that begins now, by `run` or `record`.
+pub(super) fn meta(command: &str, targets: &[Named], environment: &Environment) -> Meta {
     let clocks = host::Clocks::read();
     Meta {
         format_version: FORMAT_VERSION,
@@ -109,7 +102,7 @@ pub(super) fn meta(
             command: command.to_owned(),
             targets: targets.iter().map(|target| target.text.clone()).collect(),
             fast_period_ns: FAST_PERIOD_NS,
-            typed: typed(workload),
+            typed: typed(),
             periods: periods(),
             no_pauses: false,
         },

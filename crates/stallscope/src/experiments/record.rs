@@ -33,7 +33,7 @@ pub(crate) fn record(arguments: &Record) -> Result<u8> {
     let address = database::address(options)?;
     let named = plan::named_targets(options, &environment)?;
     let folder = plan::folder(options, "record");
-    let mut meta = plan::meta(("record", &[]), &named, &environment);
+    let mut meta = plan::meta("record", &named, &environment);
     meta.plan.no_pauses = options.no_pauses;
     let screen = Screen::new();
     let live = Live::new(screen.clone(), options.quiet, "");

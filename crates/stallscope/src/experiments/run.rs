@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &Run) -> Result<u8> {
     let mut typed = Typed::new(arguments)?;
     let folder = plan::folder(options, &typed.name);
     let log = typed.log_into(&folder);
-    let mut meta = plan::meta(("run", &arguments.workload), &named, &environment);
+    let mut meta = plan::meta("run", &named, &environment);
     meta.plan.no_pauses = options.no_pauses;
     meta.workload = Some(typed.description());
     let screen = Screen::new();

@@ -16,6 +16,7 @@ use workloads::{Bin, LATENCY_SAMPLE, SIGNAL};
 use super::database::{Database, News, Said};
 use super::gaps::keep;
 use super::outlet::{Load, Outlet};
+use super::privacy::Privacy;
 use super::search::Found;
 use crate::outputs::{self, Live, Screen, too_many_files};
 
@@ -49,6 +50,8 @@ pub(super) struct Session {
     unsaved: bool,
     pub(super) live: Live,
     pub(super) screen: Screen,
+    /// What words may be written.
+    privacy: Privacy,
     /// Where the kernel's files are.
     root: PathBuf,
     writer: Option<Writer>,
@@ -81,7 +84,8 @@ impl Session {
         live: Live,
         screen: Screen,
     ) -> Result<Self> {
-        let writer = Writer::create(folder, &meta)?;
+        let privacy = Privacy::of_this_run();
+        let writer = Writer::create(folder, &privacy.meta(meta.clone()))?;
         let workload = meta.workload.as_ref();
         let settings = Settings {
             root: environment.root.clone(),
@@ -111,6 +115,7 @@ impl Session {
             unsaved: false,
             live,
             screen,
+            privacy,
             root: environment.root.clone(),
             folder: writer.folder().clone(),
             writer: Some(writer),
@@ -172,7 +177,8 @@ impl Session {
                 self.take_rows(table, &rows);
                 self.sampler.give_back(table, rows);
             }
-            Harvest::Entities(events) => {
+            Harvest::Entities(mut events) => {
+                self.privacy.entities(&mut events);
                 if let Some(database) = &mut self.database {
                     database.note(&events);
                 }
@@ -250,7 +256,7 @@ impl Session {
         }
         if let Some(writer) = &mut self.writer {
             // Room is kept for it. Refused all the same, the old one stays, and the close tells.
-            let _ = writer.meta(&meta);
+            let _ = writer.meta(&self.privacy.meta(meta));
         }
     }
 
@@ -285,7 +291,8 @@ impl Session {
         // Without the sampler's own end, what the recording covers is told by its rows, as after a crash.
         self.meta.complete = self.ended;
         let writer = self.writer.take();
-        writer.map_or(Ok(0), |writer| writer.close(&self.meta))
+        let meta = self.privacy.meta(self.meta.clone());
+        writer.map_or(Ok(0), |writer| writer.close(&meta))
     }
 
     fn take(&mut self, news: News) {

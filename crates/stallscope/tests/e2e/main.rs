@@ -42,6 +42,7 @@ mod quantiles;
 mod quota;
 mod report;
 mod request_times;
+mod secrets;
 mod serve;
 mod signal;
 mod silent;

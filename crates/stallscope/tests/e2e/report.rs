@@ -65,7 +65,7 @@ fn the_command_line_of_record_is_kept_without_its_secrets() {
     assert_eq!(
         typed,
         format!(
-            "stallscope record -q --for 1s --target {own} --postgres postgresql://somebody:***@127.0.0.1:1/x"
+            "stallscope record -q --for 1s --target {own} --postgres postgresql://***@127.0.0.1:1/x"
         )
     );
 }

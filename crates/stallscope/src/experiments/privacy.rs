@@ -1,0 +1,177 @@
+//! What is written down of words that other people chose: without what was secret on a command line.
+//!
+//! Everything that a recording says in words passes here before it is written, so that a secret that was
+//! hidden on the command line is not told by an error message or by a title.
+
+use std::ffi::OsString;
+
+use model::{EntityEvent, EntityKind, Gap, GapReason, Meta, Outcome, Summary};
+use workloads::{Secrets, redact, redact_text};
+
+/// Knows the secrets of this run.
+pub(super) struct Privacy(Secrets);
+
+impl Privacy {
+    /// From this program's command line, with that of the workload, and its environment, which the
+    /// workload inherits.
+    pub(super) fn of_this_run() -> Self {
+        let argv: Vec<OsString> = std::env::args_os().collect();
+        let text = |(name, value): (OsString, OsString)| {
+            let value = value.to_string_lossy().into_owned();
+            (name.to_string_lossy().into_owned(), value)
+        };
+        let environment: Vec<(String, String)> = std::env::vars_os().map(text).collect();
+        let pairs = environment.iter().map(|(name, value)| (&**name, &**value));
+        Self(Secrets::of(&argv, pairs))
+    }
+
+    /// What may be stored of a recording's description.
+    pub(super) fn meta(&self, mut meta: Meta) -> Meta {
+        redact_again(&mut meta);
+        for target in &mut meta.targets {
+            target.name = self.name(&target.name);
+            target.found_by = self.text(&target.found_by);
+        }
+        for text in meta.no_target.iter_mut().chain(&mut meta.plan.targets) {
+            *text = self.text(text);
+        }
+        if let Some(workload) = &mut meta.workload {
+            let notices = workload.notices.iter_mut().chain(&mut workload.signals);
+            notices.for_each(|text| *text = self.text(text));
+            if let Some(outcome) = &mut workload.outcome {
+                self.outcome(outcome);
+            }
+        }
+        meta.gaps.iter_mut().for_each(|gap| self.gap(gap));
+        meta
+    }
+
+    fn outcome(&self, outcome: &mut Outcome) {
+        for text in &mut outcome.remarks {
+            *text = self.text(text);
+        }
+        for complaint in &mut outcome.complaints {
+            complaint.message = self.text(&complaint.message);
+        }
+        if let Some(Summary {
+            version,
+            transaction_type,
+            scripts,
+            ..
+        }) = &mut outcome.summary
+        {
+            let texts = version.iter_mut().chain(transaction_type);
+            let texts = texts.chain(scripts.iter_mut().map(|script| &mut script.name));
+            texts.for_each(|text| *text = self.0.hide(text));
+        }
+    }
+
+    fn gap(&self, gap: &mut Gap) {
+        gap.what = self.0.hide(&gap.what);
+        match &mut gap.reason {
+            GapReason::Unsupported(text)
+            | GapReason::Denied(text)
+            | GapReason::Unwritten(text)
+            | GapReason::Malformed(text) => *text = self.0.hide(text),
+            GapReason::Vanished | GapReason::Overrun | GapReason::Dropped(_) => {}
+        }
+    }
+
+    /// Changes of entities: programs and threads may call themselves after their command line.
+    pub(super) fn entities(&self, events: &mut [EntityEvent]) {
+        for event in events {
+            let entity = &mut event.record.entity;
+            let is_title = matches!(
+                entity.kind,
+                EntityKind::Process | EntityKind::Thread | EntityKind::Pool | EntityKind::Waker
+            );
+            // Nearly every name is one word, and costs nothing here.
+            if is_title && entity.name.contains([' ', '=', '@', ':']) {
+                entity.name = self.name(&entity.name);
+            }
+        }
+    }
+
+    fn text(&self, text: &str) -> String {
+        redact_text(&self.0.hide(text))
+    }
+
+    /// The name of a process or thread: some show options in it, of which the kernel keeps 15 bytes.
+    fn name(&self, name: &str) -> String {
+        let hidden = self.text(name);
+        let words: Vec<OsString> = hidden.split(' ').map(OsString::from).collect();
+        let is_option = |word: &OsString| {
+            let rest = word.to_str().and_then(|word| word.strip_prefix('-'));
+            rest.is_some_and(|rest| rest.starts_with(|c: char| c == '-' || c.is_alphabetic()))
+        };
+        match words.iter().skip(1).any(is_option) {
+            true => redact(&words).join(" "),
+            false => hidden,
+        }
+    }
+}
+
+/// Hides what an older version left in the command lines of a recording.
+pub(crate) fn redact_again(meta: &mut Meta) {
+    let again = |words: &mut Vec<String>| {
+        let stored: Vec<OsString> = words.iter().map(OsString::from).collect();
+        *words = redact(&stored);
+    };
+    again(&mut meta.plan.typed);
+    if let Some(workload) = &mut meta.workload {
+        again(&mut workload.command);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Entity, EntityId, EntityRecord, Role, Timestamp};
+
+    fn named(name: &str) -> String {
+        let argv = ["x", "-a", "hunter2"].map(OsString::from);
+        let privacy = Privacy(Secrets::of(&argv, std::iter::empty()));
+        let entity = Entity::new(EntityKind::Process, name, "pid:1@1");
+        let mut events = [EntityEvent {
+            time: Timestamp::default(),
+            record: EntityRecord {
+                id: EntityId(0),
+                entity,
+                parent: None,
+                group: None,
+                pressure_group: None,
+                memory_group: None,
+                io_group: None,
+                role: Role::Rest,
+                serving: false,
+                first_seen: Timestamp::default(),
+                vanished: None,
+            },
+        }];
+        privacy.entities(&mut events);
+        events[0].record.entity.name.clone()
+    }
+
+    #[test]
+    fn titles_lose_what_is_secret_and_servers_keep_theirs() {
+        for (title, expected) in [
+            ("x -a hunter2", "x -a ***"),
+            ("y --key Zq123", "y --key ***"),
+            ("job hunter2", "job ***"),
+            ("w u:p@h", "w ***@h"),
+        ] {
+            assert_eq!(named(title), expected);
+        }
+        for title in [
+            "postgres",
+            "postgres: bench bench [local] SELECT",
+            "nginx: worker process",
+            "C2 CompilerThre",
+            "GC Thread#0",
+            "kworker/u4:2-flush-254:0",
+            "(sd-pam)",
+        ] {
+            assert_eq!(named(title), title);
+        }
+    }
+}
