@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{PipeReader, Write, pipe};
-use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use rustix::fs::{OFlags, fcntl_setfl};
@@ -48,16 +47,13 @@ fn round(round: &Round<'_>) -> Result<()> {
         .stdout(File::create(&out).context("cannot make a file")?)
         .stderr(writer);
     let mut recorder = Recorder::start_with_streams(command, out, round.folder.join("1.err"))?;
-    let since = Instant::now();
     let over = round.folder.join("over");
-    while !over.exists() {
-        if since.elapsed() > Duration::from_secs(3 * seconds + 10) {
-            bail!("the workload is held up by a terminal that nobody reads");
-        }
-        recorder.stays(Duration::from_millis(50))?;
-    }
+    recorder.until(
+        "the workload is held up by a terminal that nobody reads",
+        || over.exists(),
+    )?;
     drain(reader);
-    let ended = recorder.end(Duration::from_secs(20))?;
+    let ended = recorder.end()?;
     ended.expect(7)?.within(MOST_MEMORY)?;
     let lines = ended.stdout.iter().filter(|byte| **byte == b'\n').count();
     if lines as u64 != seconds * LINES {

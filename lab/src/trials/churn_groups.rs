@@ -4,16 +4,19 @@ use std::collections::VecDeque;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use fastrand::Rng;
+use signal_hook::consts::SIGINT;
 
 use super::recorder::{self, Recorder};
 use super::usage::{self, Watched};
 use super::{Round, Trial, claims};
 use crate::groups::{Group, Hierarchies};
+use crate::interrupt;
 use crate::stage::Stage;
 
 pub(super) static TRIAL: Trial = Trial {
@@ -29,7 +32,7 @@ pub(super) static TRIAL: Trial = Trial {
 const PER_SECOND: u32 = 1_000;
 /// That many live at a time: each for some 300 ms.
 const ALIVE: usize = 300;
-/// Half of the rate is the least that counts as this trial.
+/// With less than half of those that the rate would give it is no trial: it then takes longer.
 const LEAST_SHARE: f64 = 0.5;
 /// Gaps and entities of groups that are gone must not fill what is rewritten at each change.
 const MOST_META: u64 = 1 << 20;
@@ -41,46 +44,65 @@ fn round(round: &Round<'_>) -> Result<()> {
     let (pid, _) = stage.beside_that_speaks(burn)?;
     let watched = Watched::over(pid, 1.0)?;
     let mut command = recorder::command(round)?;
-    command.args(claims::recording_of(pid, length));
-    let recorder = Recorder::start(round, command)?;
-    let made = churn(length, round.number)?;
-    let report = claims::sound(round, recorder, Duration::from_secs(10))?;
+    command.args(claims::recording_of(pid, Duration::from_secs(3_600)));
+    let mut recorder = Recorder::start(round, command)?;
+    recorder.records(&round.folder.join(claims::RECORDING))?;
+    churn(length, round.number)?;
+    recorder.signal(SIGINT);
+    let report = claims::sound(round, recorder)?;
     watched.agrees(&report, 0.03)?;
     let meta = fs::metadata(round.folder.join(claims::RECORDING).join("meta.json"))?.len();
     if meta > MOST_META {
         bail!("meta.json has {meta} bytes");
     }
-    let least = length.as_secs_f64() * f64::from(PER_SECOND) * LEAST_SHARE;
-    if f64::from(made) < least {
-        bail!("only {made} groups could be made: the machine is too busy for this trial");
-    }
     Ok(())
 }
 
-/// Makes and removes groups for a time, half of them in v1 where it is mounted; how many.
-fn churn(length: Duration, seed: u32) -> Result<u32> {
+/// Makes and removes groups for a time, and until they are enough, half of them in v1 where it is mounted.
+fn churn(length: Duration, seed: u32) -> Result<()> {
     let found = Hierarchies::find()?;
     let parents = found.v1.get("cpuacct").into_iter().chain(&found.v2);
     let parents = parents
         .map(|hierarchy| Group::create(hierarchy, "churn"))
         .collect::<Result<Vec<_>>>()?;
-    let stop = Arc::new(AtomicBool::new(false));
+    let (stop, made) = (
+        Arc::new(AtomicBool::new(false)),
+        Arc::new(AtomicU32::new(0)),
+    );
     let mut threads = Vec::new();
     for (index, parent) in parents.iter().enumerate() {
-        let (folder, stop) = (parent.folder().to_path_buf(), stop.clone());
+        let folder = parent.folder().to_path_buf();
+        let (stop, made) = (stop.clone(), made.clone());
         let rate = PER_SECOND / parents.len() as u32;
         let random = Rng::with_seed(u64::from(seed) << 8 | index as u64);
-        let make = move || turn_over(&folder, rate, &stop, random);
+        let make = move || turn_over(&folder, rate, (&stop, &made), random);
         let thread = std::thread::Builder::new().name("churn".to_owned());
         threads.push(thread.spawn(make).context("cannot start a thread")?);
     }
-    std::thread::sleep(length);
+    let least = length.as_secs_f64() * f64::from(PER_SECOND) * LEAST_SHARE;
+    let since = Instant::now();
+    let waited = loop {
+        let waited = interrupt::pause();
+        let enough = f64::from(made.load(Ordering::Relaxed)) >= least;
+        let all_gave_up = threads.iter().all(JoinHandle::is_finished);
+        if waited.is_err() || all_gave_up || (enough && since.elapsed() >= length) {
+            break waited;
+        }
+    };
     stop.store(true, Ordering::Relaxed);
-    let made = threads.into_iter().map(|thread| thread.join().unwrap_or(0));
-    Ok(made.sum())
+    for thread in threads {
+        let _: std::thread::Result<()> = thread.join();
+    }
+    waited
 }
 
-fn turn_over(parent: &std::path::Path, rate: u32, stop: &AtomicBool, mut random: Rng) -> u32 {
+/// Makes groups at a rate until it is stopped, and counts them.
+fn turn_over(
+    parent: &std::path::Path,
+    rate: u32,
+    (stop, all): (&AtomicBool, &AtomicU32),
+    mut random: Rng,
+) {
     let since = Instant::now();
     let mut alive: VecDeque<PathBuf> = VecDeque::new();
     let mut made = 0;
@@ -92,6 +114,7 @@ fn turn_over(parent: &std::path::Path, rate: u32, stop: &AtomicBool, mut random:
         let folder = parent.join(format!("{made}"));
         if fs::create_dir(&folder).is_ok() {
             alive.push_back(folder);
+            all.fetch_add(1, Ordering::Relaxed);
         }
         made += 1;
         if alive.len() > ALIVE {
@@ -104,5 +127,4 @@ fn turn_over(parent: &std::path::Path, rate: u32, stop: &AtomicBool, mut random:
     for folder in alive {
         let _ = fs::remove_dir(folder);
     }
-    made
 }

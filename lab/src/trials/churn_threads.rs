@@ -38,7 +38,7 @@ fn round(round: &Round<'_>) -> Result<()> {
     let mut command = recorder::command(round)?;
     command.args(claims::recording_of(pid, length));
     let recorder = Recorder::start(round, command)?;
-    let report = claims::sound(round, recorder, length + Duration::from_secs(10))?;
+    let report = claims::sound(round, recorder)?;
     let threads = claims::target(&report)?.threads.as_ref();
     if threads.is_none_or(|threads| threads.threads <= THREADS) {
         bail!("it saw no more threads than live at a time: {threads:?}");

@@ -108,10 +108,9 @@ pub(super) fn recording_of(pid: u32, length: Duration) -> Vec<String> {
     words.chain([target, length]).collect()
 }
 
-/// Waits for the end of such a recording, which must come within `limit`; its report, in which what
-/// must always hold does.
-pub(super) fn sound(round: &Round<'_>, recorder: Recorder, limit: Duration) -> Result<Report> {
-    let ended = recorder.end(limit)?;
+/// Waits for the end of such a recording; its report, in which what must always hold does.
+pub(super) fn sound(round: &Round<'_>, recorder: Recorder) -> Result<Report> {
+    let ended = recorder.end()?;
     ended.expect(0)?.within(MOST_MEMORY)?;
     harmless("what it said", &ended.stderr)?;
     let report = report(&round.folder.join(REPORT))?;

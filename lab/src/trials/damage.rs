@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use fastrand::Rng;
 use signal_hook::consts::SIGKILL;
 
+use super::own_time::OwnTime;
 use super::recorder::{self, Ended, Recorder};
 use super::{Round, Trial};
 use crate::stage::Stage;
@@ -28,9 +29,8 @@ const RECORDING: &str = "whole.stall";
 const DAMAGED: &str = "damaged.stall";
 /// It is judged by itself; what is kept beside it to write it anew is not read.
 const META: &str = "meta.json";
-/// What `explain` may take: data in memory, and time.
+/// What `explain` may take of memory.
 const MOST_MEMORY: u64 = 300 << 20;
-const LONGEST: Duration = Duration::from_secs(10);
 /// In the short form so many cuts and changes are made, in the long form all cuts of one file.
 const FEW: usize = 12;
 
@@ -78,13 +78,13 @@ fn record(round: &Round<'_>) -> Result<Lengths> {
     let mut recorder = Recorder::start(round, command)?;
     let mut lengths = Lengths::new();
     recorder.records(&round.folder.join(RECORDING))?;
-    let since = Instant::now();
-    while since.elapsed() < Duration::from_millis(3_400) {
+    let mut time = OwnTime::of(recorder.pid());
+    while time.had() < Duration::from_millis(3_400) {
         note_lengths(&round.folder.join(RECORDING), &mut lengths);
         recorder.stays(Duration::from_millis(50))?;
     }
     recorder.signal(SIGKILL);
-    recorder.end(Duration::from_secs(5))?;
+    recorder.end()?;
     note_lengths(&round.folder.join(RECORDING), &mut lengths);
     // What was renamed is not there any more.
     lengths.retain(|name, _| round.folder.join(RECORDING).join(name).exists());
@@ -225,7 +225,7 @@ fn explain(round: &Round<'_>, recording: &str) -> Result<Ended> {
     let data = format!("--data={MOST_MEMORY}");
     let mut command: Command = recorder::wrapped(round, &["prlimit", &data, "--"])?;
     command.args(["explain", recording]);
-    Recorder::start(round, command)?.end(LONGEST)
+    Recorder::start(round, command)?.end()
 }
 
 fn expect_sound(ended: &Ended) -> Result<()> {

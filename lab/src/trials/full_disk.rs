@@ -32,7 +32,6 @@ const SAID: &[u8] = b"line 1\nline 2\nline 3\n";
 const SMALL: u64 = 8 << 20;
 /// Less than the largest file of a recording has after a second.
 const LARGEST_FILE: u64 = 12 << 10;
-const LIMIT: Duration = Duration::from_secs(20);
 
 fn round(round: &Round<'_>) -> Result<()> {
     let mut random = Rng::with_seed(round.number.into());
@@ -117,7 +116,7 @@ fn start(round: &Round<'_>, disk: &Path) -> Result<Recorder> {
 
 /// It says what is wrong with which folder, and starts nothing.
 fn never_begins(round: &Round<'_>, disk: &Path) -> Result<()> {
-    let ended = start(round, disk)?.end(LIMIT)?;
+    let ended = start(round, disk)?.end()?;
     ended.expect(125)?.says("trial.stall")?;
     if round.folder.join("began").exists() {
         bail!("the workload was started: {}", ended.text());
@@ -133,7 +132,7 @@ fn fills(round: &Round<'_>, stage: &Stage, disk: &Path, moment: Duration) -> Res
     recorder.records(&disk.join(claims::RECORDING))?;
     recorder.stays(moment)?;
     stage.fill_disk(disk)?;
-    goes_on(&recorder.end(LIMIT)?)?.says("No space left")?;
+    goes_on(&recorder.end()?)?.says("No space left")?;
     fs::remove_file(disk.join("ballast")).context("cannot remove a file")?;
     is_read(round, disk, true)
 }
@@ -148,7 +147,7 @@ fn turns_read_only(round: &Round<'_>, disk: &Path, moment: Duration) -> Result<(
             .args(["-o", "remount,abort"])
             .arg(disk),
     )?;
-    goes_on(&recorder.end(LIMIT)?)?.says("Read-only")?;
+    goes_on(&recorder.end()?)?.says("Read-only")?;
     // Where nothing can be written no gap can be: the recording ends there.
     is_read(round, disk, false)
 }
@@ -159,7 +158,7 @@ fn refuses_larger_files(round: &Round<'_>, moment: Duration) -> Result<()> {
     recorder.stays(moment)?;
     let pid = format!("--pid={}", recorder.pid());
     step(Command::new("prlimit").args([pid, format!("--fsize={LARGEST_FILE}")]))?;
-    goes_on(&recorder.end(LIMIT)?)?.says("too large")?;
+    goes_on(&recorder.end()?)?.says("too large")?;
     // Other files of the recording may have taken what this one did not: then nothing is lacking.
     is_read(round, round.folder, false)
 }
@@ -186,7 +185,7 @@ fn is_read(round: &Round<'_>, disk: &Path, named: bool) -> Result<()> {
         "--json".as_ref(),
         json.as_os_str(),
     ];
-    recorder::run(round, &words, LIMIT)?.expect(0)?;
+    recorder::run(round, &words)?.expect(0)?;
     let report = claims::report(&json)?;
     let unwritten = |gap: &model::Gap| gap.reason.to_string().contains("written");
     if named && !report.gaps.iter().any(unwritten) {

@@ -14,6 +14,7 @@ mod full_disk;
 mod kill;
 mod many;
 mod names;
+mod own_time;
 mod pid_reuse;
 mod recorder;
 mod removed_group;

@@ -11,6 +11,7 @@ use anyhow::{Context, Result, bail};
 use signal_hook::consts::SIGKILL;
 
 use super::Round;
+use super::own_time::{self, HANGS, OwnTime};
 use crate::{interrupt, processes};
 
 /// In the environment of a recorder and of all that it starts: the folder of its round.
@@ -64,14 +65,10 @@ pub(super) fn wrapped(round: &Round<'_>, words: &[&str]) -> Result<Command> {
 }
 
 /// Runs the program with these words to its end.
-pub(super) fn run<S: AsRef<OsStr>>(
-    round: &Round<'_>,
-    words: &[S],
-    limit: Duration,
-) -> Result<Ended> {
+pub(super) fn run<S: AsRef<OsStr>>(round: &Round<'_>, words: &[S]) -> Result<Ended> {
     let mut command = command(round)?;
     command.args(words);
-    Recorder::start(round, command)?.end(limit)
+    Recorder::start(round, command)?.end()
 }
 
 impl Recorder {
@@ -116,12 +113,31 @@ impl Recorder {
     /// Until its first rows are in this recording: programs are loaded into the kernel before, which takes
     /// most of a second of CPU time.
     pub(super) fn records(&mut self, recording: &Path) -> Result<()> {
-        const LONGEST: Duration = Duration::from_secs(30);
-        let since = Instant::now();
-        while !recording.join("cpu.arrow").exists() {
-            if since.elapsed() > LONGEST {
-                bail!("nothing was recorded in {} s", LONGEST.as_secs());
+        self.until("nothing was recorded", || {
+            recording.join("cpu.arrow").exists()
+        })
+    }
+
+    /// Until something has come about; an error when it hangs instead, or ends.
+    pub(super) fn until(&mut self, otherwise: &str, is: impl Fn() -> bool) -> Result<()> {
+        let mut time = OwnTime::of(self.pid());
+        while !is() {
+            if time.had() > HANGS {
+                bail!(
+                    "{otherwise}, and nothing kept it for {} s; it said: {}",
+                    HANGS.as_secs(),
+                    String::from_utf8_lossy(&self.said())
+                );
             }
+            self.stays(LOOK)?;
+        }
+        Ok(())
+    }
+
+    /// Lets it have so much time of its own: on a machine that keeps it waiting that takes longer.
+    pub(super) fn has(&mut self, length: Duration) -> Result<()> {
+        let mut time = OwnTime::of(self.pid());
+        while time.had() < length {
             self.stays(LOOK)?;
         }
         Ok(())
@@ -140,24 +156,30 @@ impl Recorder {
         Ok(())
     }
 
+    /// Waits until a signal has stopped it.
+    pub(super) fn stands_still(&mut self) -> Result<()> {
+        let pid = self.pid();
+        self.until("it does not stop", || own_time::is_stopped(pid))
+    }
+
     /// What it has said up to now.
     pub(super) fn said(&self) -> Vec<u8> {
         fs::read(&self.err).unwrap_or_default()
     }
 
-    /// Its end, which must come within `limit`.
-    pub(super) fn end(mut self, limit: Duration) -> Result<Ended> {
-        let since = Instant::now();
+    /// Its end; an error when it hangs.
+    pub(super) fn end(mut self) -> Result<Ended> {
+        let mut time = OwnTime::of(self.pid());
         // What takes milliseconds is not waited for tenths of a second.
         let mut pause = Duration::from_millis(1);
         let status = loop {
             if let Some(status) = self.look()? {
                 break status;
             }
-            if since.elapsed() > limit {
+            if time.had() > HANGS {
                 bail!(
-                    "it has not ended within {} s; it said: {}",
-                    limit.as_secs_f64(),
+                    "it does not end, and nothing kept it for {} s; it said: {}",
+                    HANGS.as_secs(),
                     String::from_utf8_lossy(&self.said())
                 );
             }

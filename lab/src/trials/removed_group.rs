@@ -46,13 +46,13 @@ fn round(round: &Round<'_>) -> Result<()> {
     command.args(claims::recording_of(pid, Duration::from_secs(600)));
     let mut recorder = Recorder::start(round, command)?;
     recorder.records(&round.folder.join(claims::RECORDING))?;
-    recorder.stays(FOLD + Duration::from_millis(500))?;
+    recorder.has(FOLD + Duration::from_millis(500))?;
     let off_and_on = round.number % 2 == 1;
     if !off_and_on {
         fs::write(v2.origin().join("cgroup.procs"), pid.to_string())
             .context("cannot move a process")?;
         fs::remove_dir(group.folder()).context("cannot remove the group")?;
-        recorder.stays(FOLD)?;
+        recorder.has(FOLD)?;
     } else {
         if !group.file("cgroup.pressure").exists() {
             // Before Linux 6.1.
@@ -60,12 +60,12 @@ fn round(round: &Round<'_>) -> Result<()> {
         }
         // Read in vain at 4 s; groups are looked for anew at 5 s.
         group.set("cgroup.pressure", "0")?;
-        recorder.stays(Duration::from_millis(1_900))?;
+        recorder.has(Duration::from_millis(1_900))?;
         group.set("cgroup.pressure", "1")?;
-        recorder.stays(Duration::from_millis(2_000))?;
+        recorder.has(Duration::from_millis(2_000))?;
     }
     recorder.signal(SIGINT);
-    let report = claims::sound(round, recorder, Duration::from_secs(10))?;
+    let report = claims::sound(round, recorder)?;
     let gap = gap_over(&report)?;
     if off_and_on && gap.end.ns_since(report.window.end) > -500_000_000 {
         bail!("pressure was not read again: {:?}", report.gaps);

@@ -47,6 +47,6 @@ fn round(round: &Round<'_>) -> Result<()> {
     let mut command = recorder::wrapped(round, &words)?;
     command.args(claims::recording_of(pid, length));
     let recorder = Recorder::start(round, command)?;
-    claims::sound(round, recorder, length + Duration::from_secs(60))?;
+    claims::sound(round, recorder)?;
     Ok(())
 }

@@ -33,14 +33,16 @@ fn round(round: &Round<'_>) -> Result<()> {
     let mut recorder = Recorder::start(round, command)?;
     recorder.records(&round.folder.join(claims::RECORDING))?;
     recorder.stays(Duration::from_millis(random.u64(100..1_100)))?;
-    let stopped = now();
     recorder.signal(SIGSTOP);
+    // Until it really stands still, it reads on.
+    recorder.stands_still()?;
+    let stopped = now();
     recorder.stays(Duration::from_millis(random.u64(1_000..longest)))?;
     let continued = now();
     recorder.signal(SIGCONT);
-    recorder.stays(Duration::from_millis(500))?;
+    recorder.has(Duration::from_millis(500))?;
     recorder.signal(SIGINT);
-    let report = claims::sound(round, recorder, Duration::from_secs(10))?;
+    let report = claims::sound(round, recorder)?;
     watched.agrees(&report, 0.02)?;
     let gaps = report.gaps.iter();
     let overruns = gaps.filter(|gap| gap.reason == GapReason::Overrun);

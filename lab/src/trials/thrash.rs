@@ -56,7 +56,7 @@ fn round(round: &Round<'_>) -> Result<()> {
     let mut command = recorder::wrapped(round, &enter)?;
     command.args(claims::recording_of(pid, length));
     let recorder = Recorder::start(round, command)?;
-    claims::sound(round, recorder, length + Duration::from_secs(30))?;
+    claims::sound(round, recorder)?;
     Ok(())
 }
 

@@ -26,8 +26,10 @@ const SETTINGS: [&str; 10] = [
 ];
 /// Where programs put files that nobody asked for, beside the folder that they are told is for that.
 const PLACES: [&str; 3] = ["/var/tmp", "/dev/shm", "/run"];
-/// What is there for longer was left.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// What is there for longer was left: other tests may run on the same machine, and it may be slow.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// How often it is looked for.
+const POLL: Duration = Duration::from_millis(100);
 /// In the name of what the program would make; the lab's own names go on behind it.
 const NAME: &str = "stallscope";
 const LAB: &str = "stallscope-lab";
@@ -77,7 +79,7 @@ impl Traces {
                 if since.elapsed() > PATIENCE {
                     bail!("{} was left behind", left.display());
                 }
-                std::thread::sleep(PATIENCE / 50);
+                std::thread::sleep(POLL);
             }
         }
         Ok(())

@@ -10,7 +10,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
-use std::time::Duration;
 
 use host::{Command, Harvest, Sampler, Settings, environment};
 use model::{ColumnKind, Cost, EntityId, MISSING, Role, Table};
@@ -97,7 +96,7 @@ impl Recorded {
         let mut tables = BTreeMap::new();
         let mut names = BTreeMap::new();
         let cost = loop {
-            match told.recv_timeout(Duration::from_secs(5)).expect("it ends") {
+            match told.recv().expect("it ends") {
                 Harvest::Rows(table, rows) => {
                     let kept = tables.entry(table.name.to_string());
                     let (_, series): &mut (_, Series) =

@@ -2,10 +2,8 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
-use std::time::Duration;
 
-/// What has not come by then does not come.
-const LIMIT: Duration = Duration::from_secs(60);
+use crate::process::HANGS;
 
 /// What a server answered.
 #[derive(Debug)]
@@ -34,10 +32,10 @@ impl Reply {
 pub fn connect(port: u16) -> TcpStream {
     let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("it listens");
     stream
-        .set_read_timeout(Some(LIMIT))
+        .set_read_timeout(Some(HANGS))
         .expect("a time above 0");
     stream
-        .set_write_timeout(Some(LIMIT))
+        .set_write_timeout(Some(HANGS))
         .expect("a time above 0");
     stream
 }

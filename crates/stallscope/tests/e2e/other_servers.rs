@@ -12,7 +12,7 @@ use model::{Report, Role};
 use crate::needs;
 use crate::place::{JSON, Place};
 use crate::postgres::{self, Postgres};
-use crate::process::{Ended, Running};
+use crate::process::{Ended, HANGS, Running};
 
 /// Each connection's.
 const EACH: usize = 5_000;
@@ -85,10 +85,7 @@ fn started(command: Command, port: u16) -> Running {
     let server = Running::start(command);
     let since = Instant::now();
     while TcpStream::connect(("127.0.0.1", port)).is_err() {
-        assert!(
-            since.elapsed() < Duration::from_secs(20),
-            "no server at {port}"
-        );
+        assert!(since.elapsed() < HANGS, "no server at {port}");
         std::thread::sleep(Duration::from_millis(20));
     }
     server

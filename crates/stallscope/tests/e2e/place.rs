@@ -10,13 +10,10 @@ use std::time::{Duration, Instant};
 use model::Report;
 use tempfile::TempDir;
 
-use crate::process::{Ended, Running};
+use crate::process::{Ended, HANGS, Running};
 
 /// Where `report` looks.
 pub const JSON: &str = "report.json";
-
-/// What a workload does is waited for this long.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A shell command that waits until the program has said something, in a workload of `run_overheard`.
 pub fn until_said(words: &str) -> String {
@@ -68,7 +65,7 @@ impl Place {
                 Ok(text) if !text.is_empty() => return text,
                 _ => std::thread::sleep(Duration::from_millis(20)),
             }
-            assert!(since.elapsed() < PATIENCE, "no {name} was written");
+            assert!(since.elapsed() < HANGS, "no {name} was written");
         }
     }
 
@@ -112,7 +109,7 @@ impl Place {
             .iter()
             .any(|it| it.join("cpu.arrow").exists())
         {
-            assert!(since.elapsed() < PATIENCE, "nothing was recorded");
+            assert!(since.elapsed() < HANGS, "nothing was recorded");
             std::thread::sleep(Duration::from_millis(20));
         }
     }

@@ -13,7 +13,7 @@ use sensors::wait_event::{WaitClass, class, name};
 use crate::needs;
 use crate::place::Place;
 use crate::postgres::{self, Postgres};
-use crate::process::Running;
+use crate::process::{HANGS, Running};
 
 /// One backend at one instant, as pg_stat_activity says.
 struct Said {
@@ -98,7 +98,7 @@ fn the_exact_ledger_says_of_waits_for_rows_what_samples_of_the_servers_own_word_
     let load = Running::start(pgbench);
     let since = Instant::now();
     while postgres.backends().len() < before + 4 {
-        assert!(since.elapsed() < Duration::from_secs(20), "they come");
+        assert!(since.elapsed() < HANGS, "they come");
         std::thread::sleep(Duration::from_millis(50));
     }
     let target = format!("pid:{}", postgres.pid());
@@ -284,7 +284,7 @@ fn ask_waits(postgres: &Postgres) -> Vec<Said> {
 fn await_waits(postgres: &Postgres, expected: &str) {
     let since = Instant::now();
     while !ask_waits(postgres).iter().any(|it| it.wait == expected) {
-        assert!(since.elapsed() < Duration::from_secs(20), "no {expected}");
+        assert!(since.elapsed() < HANGS, "no {expected}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }
