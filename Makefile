@@ -7,7 +7,7 @@ help: ## list these targets
 	@echo "usage: make TARGET"
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: ## build, then watch a PostgreSQL run being diagnosed (a few minutes)
+demo: ## build what it runs, then watch a PostgreSQL run being diagnosed (5 minutes)
 	@scripts/demo.sh
 
 test: ## everything: format, lints, house rules, all tests

@@ -4,8 +4,10 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 scripts/need.sh "the demo" postgresql compilers
-scripts/build.sh
+scripts/rust.sh
+# Only what is run below: `make build` builds all, and for good.
+cargo build --profile demo -p stallscope -p stallscope-lab --bins
 
-built=${CARGO_TARGET_DIR:-target}/release
+built=${CARGO_TARGET_DIR:-target}/demo
 # In place of this shell, so that Ctrl-C and the exit status are the lab's own.
 exec "$built/stallscope-lab" demo --stallscope "$built/stallscope"

@@ -47,7 +47,7 @@ impl OwnTime {
         let since = self.looked.elapsed();
         if since >= LOOK {
             let now = threads_of(self.root);
-            if !is_held_up(&self.threads, &now) {
+            if !is_delayed(&self.threads, &now) {
                 // Who looks may have been kept from it too: a look stands for one period.
                 self.had += since.min(2 * LOOK);
             }
@@ -59,7 +59,7 @@ impl OwnTime {
 }
 
 /// Whether any thread was kept from going on between two looks.
-fn is_held_up(before: &Threads, now: &Threads) -> bool {
+fn is_delayed(before: &Threads, now: &Threads) -> bool {
     now.iter().any(|(tid, thread)| {
         let ran = before
             .get(tid)
@@ -141,16 +141,16 @@ mod tests {
         assert_eq!(time.had(), Duration::ZERO);
         interrupt::signal(pid, SIGCONT);
         until(|| state_of(pid) == Some(b'S'));
-        // A sleeper that nobody holds up has time: what never ends is found to hang.
+        // A sleeper that nothing delays has time: what never ends is found to hang.
         while time.had() < 2 * LOOK {
             std::thread::sleep(LOOK);
         }
     }
 
     #[test]
-    fn who_waits_for_a_cpu_or_a_disk_is_held_up_and_who_runs_or_sleeps_is_not() {
+    fn who_waits_for_a_cpu_or_a_disk_is_delayed_and_who_runs_or_sleeps_is_not() {
         let one = |state, run_ns| Threads::from([(1, Thread { state, run_ns })]);
-        for (before, now, held_up) in [
+        for (before, now, delayed) in [
             (one(b'R', 5), one(b'R', 5), true),
             (one(b'S', 5), one(b'R', 5), true),
             (one(b'R', 5), one(b'R', 6), false),
@@ -160,7 +160,7 @@ mod tests {
             (Threads::new(), one(b'R', 5), false),
             (one(b'R', 5), Threads::new(), false),
         ] {
-            assert_eq!(is_held_up(&before, &now), held_up, "{before:?} {now:?}");
+            assert_eq!(is_delayed(&before, &now), delayed, "{before:?} {now:?}");
         }
     }
 }
