@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * How long do requests take, and how many are there?
+ * How many requests are there, and how long do they take?
  *
  * Of any server that talks by TCP or unix stream sockets, whatever the protocol: a request begins when
  * data arrive at a connection that owes no answer, and ends with the last send before the server reads
  * again or more data arrive. At the generator's end it lasts from the first send to the last receive
  * before the next send.
  *
- * Hooks: sk_data_ready, sock_recv_length, sock_send_length, inet_sock_set_state; sched_process_fork,
- * sched_process_exit for who has a part in this.
- * Cost: `make bench` (probes) tells. The clock is the dearest part of it: where requests are many, only as
- * many are timed as user space asks for, drawn by lot, and all are counted. Where they are too many for that,
- * user space makes pauses, in which the first three are off their hooks: `spell` counts the times between.
+ * Hooks: sock_send_length, inet_sock_set_state, sched_process_fork, sched_process_exit, always;
+ * sk_data_ready and sock_recv_length while user space has them attached.
+ * Counted are all requests, at sends (lib/connection.bpf.h). Timed are requests drawn at random, as many as user
+ * space asks for, since the clock is the dearest part. When a request of a client on this machine arrived, its
+ * send tells; the two further hooks tell when one arrives from elsewhere, when the generator receives, and
+ * which reads hold several commands. On-windows of theirs end nothing that is open: a request is timed where its
+ * two ends are seen.
+ * Cost: `make bench` (probes) tells.
  * Kernel: 6.3 (the hooks of sockets).
- * Memory: 98 KB for the accounts, some 200 bytes for each connection of target and generator and some
- * 80 for each of their processes, at most 16,384.
- * Lost: events of a connection or process for which there is no memory (`drops`). The first request of a
- * connection counts from when it is read, unless another of its port was read before. What is read by
- * splice is not told of. The last request of a unix socket, where its server closes it right away.
+ * Memory: 98 KB for the accounts, 128 KB for requests under way, some 200 bytes for each connection of target
+ * and generator and some 80 for each of their processes, at most 16,384.
+ * Lost: events of a connection or process for which there is no memory (`drops`). What is read by splice is not
+ * timed. The time of a unix socket's last request, where its server closes it right away. One call in thousands
+ * at the client's end of a unix socket, where both ends' sends are noticed out of order.
  * Not seen: that several requests came in one piece and were answered in one, which is one request here,
- * unless they are commands of Redis's protocol, where that is told (lib/resp.bpf.h); and that what a
- * client says wants no answer: it lasts until the server sends something.
+ * unless they are commands of Redis's protocol (lib/resp.bpf.h); and that what a client says wants no answer: it
+ * lasts until the server sends something.
  */
 #include "lib/kernel.bpf.h"
 #include <bpf/bpf_endian.h>
@@ -42,14 +45,14 @@
 /* A connection gets an account of its own with its so-many-th request: short ones would use them up. */
 #define REQUESTS_TO_OWN 32
 
-/* Parts that were given to processes; what they fork inherits. */
+/* Roles of processes; what they fork inherits theirs. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, REQUESTS_MOST_PROCESSES);
 	__type(key, __u32);
-	__type(value, struct requests_part);
-} part_by_tgid SEC(".maps");
+	__type(value, struct requests_role);
+} role_by_tgid SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -67,9 +70,25 @@ struct {
 	__type(value, __u64);
 } served_by_port SEC(".maps");
 
-/* Goes up when a process is given a part: whoever has another number looks anew. */
-__u32 parts = 1;
-__u32 paused;
+/* A request on its way from a TCP client to a server on this machine that was drawn for timing. */
+struct under_way {
+	__u64 since_ns;
+	/* Addresses and ports as the client has them. */
+	__u64 ports;
+	__u64 addresses;
+};
+
+/* By the client's port: two clients with one port at two addresses cost each other a time, never a count. */
+#define MOST_UNDER_WAY 4096
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, MOST_UNDER_WAY);
+	__type(key, __u32);
+	__type(value, struct under_way);
+} under_way_by_port SEC(".maps");
+
+/* Goes up when a process is given a role: whoever has another number looks anew. */
+__u32 roles = 1;
 /* Connections and processes for which there was no memory. */
 __u64 drops;
 
@@ -95,8 +114,8 @@ static __always_inline __u32 side_of(struct sock *sk)
 static __always_inline struct connection *create(struct sock *sk, __u32 side)
 {
 	struct connection first = {
-		.side = side, .service = NO_ACCOUNT, .own = NO_ACCOUNT, .lot = bpf_get_prandom_u32(),
-		.spell = spell
+		.side = side, .service = NO_ACCOUNT, .own = NO_ACCOUNT, .random = bpf_get_prandom_u32(),
+		.has_input = 1
 	}, *connection;
 
 	connection = bpf_sk_storage_get(&connection_by_socket, sk, &first,
@@ -118,31 +137,39 @@ static __always_inline void note_port(struct sock *sk)
 		__sync_fetch_and_or(served, 1ULL << (port % 64));
 }
 
-/* The connection that the current process reads or writes, if it has a part in this. */
+static __always_inline bool is_served(__u32 port)
+{
+	__u32 word = port / 64;
+	__u64 *served = bpf_map_lookup_elem(&served_by_port, &word);
+
+	return served && (*served >> (port % 64)) & 1;
+}
+
+/* The connection that the current process reads or writes, if it has a role in this. */
 static __always_inline struct connection *meet(struct sock *sk)
 {
 	struct connection *connection = bpf_sk_storage_get(&connection_by_socket, sk, NULL, 0);
-	__u32 tgid, in_force = parts;
-	struct requests_part *part;
+	__u32 tgid, in_force = roles;
+	struct requests_role *role;
 
-	if (connection)
-		begin_spell(connection);
-	if (connection && connection->parts == in_force)
+	if (connection && connection->roles == in_force)
 		return connection;
 	tgid = bpf_get_current_pid_tgid() >> 32;
-	part = bpf_map_lookup_elem(&part_by_tgid, &tgid);
+	role = bpf_map_lookup_elem(&role_by_tgid, &tgid);
 	if (!connection) {
-		if (!part)
+		if (!role)
 			return NULL;
 		connection = create(sk, side_of(sk));
 		if (!connection)
 			return NULL;
-		if (connection->side == REQUESTS_SERVER && part->side == REQUESTS_SERVER)
+		if (connection->side == REQUESTS_SERVER && role->side == REQUESTS_SERVER)
 			note_port(sk);
 	}
-	connection->parts = in_force;
-	if (part && part->side == connection->side)
-		connection->service = part->account;
+	connection->roles = in_force;
+	connection->side = side_of(sk);
+	/* Its process may get a role that fits this end only later. */
+	if (role && role->side == connection->side)
+		connection->service = role->account;
 	else
 		connection->side = REQUESTS_NEITHER;
 	return connection;
@@ -197,28 +224,91 @@ static __noinline int take_account(struct sock *sk)
 	return 0;
 }
 
+/* The ends of a TCP connection as its client has them; the client's is the first port. */
+static __always_inline void name_ends(struct sock_common *ends, bool is_client, struct under_way *name)
+{
+	__u64 near, far, near_port = ends->skc_num, far_port = bpf_ntohs(ends->skc_dport);
+
+	if (ends->skc_family == AF_INET6) {
+		/* Interfaces and hosts differ in the last bytes. */
+		BPF_CORE_READ_INTO(&near, ends, skc_v6_rcv_saddr.in6_u.u6_addr8[8]);
+		BPF_CORE_READ_INTO(&far, ends, skc_v6_daddr.in6_u.u6_addr8[8]);
+	} else {
+		near = ends->skc_rcv_saddr;
+		far = ends->skc_daddr;
+	}
+	name->ports = is_client ? near_port << 16 | far_port : far_port << 16 | near_port;
+	name->addresses = is_client ? near * 31 + far : far * 31 + near;
+}
+
+/* A TCP client sends a request to a port that is served here; where it may be a further piece of one, that one
+ * stays. */
+static __always_inline void send_off(struct sock *sk, __u64 since_ns, bool may_go_on)
+{
+	struct under_way name, *entry;
+	__u32 key;
+
+	name_ends(&sk->__sk_common, true, &name);
+	key = (name.ports >> 16) % MOST_UNDER_WAY;
+	entry = bpf_map_lookup_elem(&under_way_by_port, &key);
+	if (!entry || (may_go_on && entry->since_ns && entry->ports == name.ports &&
+		       entry->addresses == name.addresses))
+		return;
+	entry->since_ns = 0;
+	entry->ports = name.ports;
+	entry->addresses = name.addresses;
+	barrier();
+	entry->since_ns = since_ns;
+}
+
+/* When the request was sent that a server on this machine answers just now; 0 where that is not known. */
+static __always_inline __u64 sent_at(struct sock *sk)
+{
+	struct under_way name, *entry;
+	__u64 since_ns;
+	__u32 key = bpf_ntohs(sk->__sk_common.skc_dport) % MOST_UNDER_WAY;
+
+	entry = bpf_map_lookup_elem(&under_way_by_port, &key);
+	if (!entry || !entry->since_ns)
+		return 0;
+	name_ends(&sk->__sk_common, false, &name);
+	if (entry->ports != name.ports || entry->addresses != name.addresses)
+		return 0;
+	since_ns = entry->since_ns;
+	entry->since_ns = 0;
+	return since_ns;
+}
+
+/* A request is read whose arrival was not seen: it may have come before its connection was accepted. */
+static __always_inline void begin_as_read(struct sock *sk, struct connection *connection)
+{
+	__u64 ns;
+
+	if (connection->began_ns)
+		return;
+	ns = sk->__sk_common.skc_family == AF_UNIX ? 0 : sent_at(sk);
+	connection->is_local |= ns > 0;
+	/* The sends of a client on this machine have drawn already. */
+	connection->began_ns = ns ? ns : connection->is_local ? UNTIMED : stamp(connection);
+}
+
 /* Data arrive; this is not its process, as a rule. */
 SEC("tp_btf/sk_data_ready")
 int BPF_PROG(on_ready, struct sock *sk)
 {
 	struct connection *connection;
 
-	if (paused)
-		return 0;
 	/* Most that data arrive for are no server's. */
-	if (sk->__sk_common.skc_family != AF_UNIX && !sk->sk_max_ack_backlog)
+	if (sk->__sk_common.skc_family == AF_UNIX || !sk->sk_max_ack_backlog)
 		return 0;
 	connection = bpf_sk_storage_get(&connection_by_socket, sk, NULL, 0);
-	if (!connection || connection->side != REQUESTS_SERVER)
+	if (!connection || connection->side != REQUESTS_SERVER || connection->is_local)
 		return 0;
-	begin_spell(connection);
 	settle(connection);
-	if (!connection->asked) {
-		if (!connection->arrived_ns)
-			connection->arrived_ns = stamp(connection);
-	} else if (!connection->next_ns) {
+	if (!connection->began_ns)
+		connection->began_ns = stamp(connection);
+	else if (connection->asked && !connection->next_ns)
 		connection->next_ns = stamp(connection);
-	}
 	return 0;
 }
 
@@ -227,13 +317,13 @@ int BPF_PROG(on_receive, struct sock *sk, int ret, int flags)
 {
 	struct connection *connection;
 
-	if (paused || flags & (MSG_PEEK | MSG_ERRQUEUE))
+	if (flags & (MSG_PEEK | MSG_ERRQUEUE))
 		return 0;
 	connection = meet(sk);
 	if (!connection)
 		return 0;
 	if (connection->side == REQUESTS_CLIENT) {
-		if (ret > 0 && connection->asked)
+		if (ret > 0 && connection->began_ns)
 			answer(connection, ret);
 	} else if (connection->side == REQUESTS_SERVER) {
 		settle(connection);
@@ -246,41 +336,144 @@ int BPF_PROG(on_receive, struct sock *sk, int ret, int flags)
 		}
 		connection->asked = 1;
 		look_at(connection, ret, flags);
-		if (!connection->arrived_ns)
-			connection->arrived_ns = stamp(connection);
-		if (connection->requests % REQUESTS_TO_OWN == REQUESTS_TO_OWN - 1 &&
-		    (connection->own == NO_ACCOUNT || !is_own(connection, connection->own)))
-			take_account(sk);
+		begin_as_read(sk, connection);
 	}
 	return 0;
+}
+
+/* The other end of a unix socket. Whoever sends holds a reference to it. */
+static __always_inline struct connection *other_end(struct sock *sk)
+{
+	struct unix_sock *own = bpf_skc_to_unix_sock(sk);
+	struct sock *other = own ? own->peer : NULL;
+
+	return other ? bpf_sk_storage_get(&connection_by_socket, other, NULL, 0) : NULL;
+}
+
+/* A request arrives at a server's connection, by the send of a client on this machine. */
+static __always_inline void arrive(struct connection *connection)
+{
+	settle(connection);
+	connection->is_local = 1;
+	if (!connection->began_ns)
+		connection->began_ns = stamp(connection);
+}
+
+/* What a send to a unix socket means to the other end; `own` may be nobody's. The hook is behind the send: the
+ * other end may have answered by then, and its send been noticed first. */
+static __always_inline void reach_other_end(struct sock *sk, struct connection *own)
+{
+	struct connection *other = other_end(sk);
+	bool has_more = sk->sk_receive_queue.qlen > 0;
+
+	if (other && other->side == REQUESTS_SERVER) {
+		arrive(other);
+		if (has_more && other->spoke_first) {
+			other->spoke_first = 0;
+			other->began_ns = UNTIMED;
+			count_request(other);
+		} else {
+			other->has_input = 1;
+		}
+	} else if (other) {
+		other->has_input = 1;
+	}
+	if (own && has_more)
+		own->has_input = 1;
+}
+
+/* Whether anything was read since the last send: then this one begins something. */
+static __always_inline bool has_read(struct sock *sk, struct connection *connection)
+{
+	struct tcp_sock *tcp;
+	__u32 before;
+
+	if (sk->__sk_common.skc_family == AF_UNIX) {
+		before = connection->has_input;
+		connection->has_input = 0;
+		connection->unread = sk->sk_receive_queue.qlen > 0;
+		return before;
+	}
+	tcp = bpf_core_cast(sk, struct tcp_sock);
+	before = connection->copied_seq;
+	connection->copied_seq = tcp->copied_seq;
+	if (before == connection->copied_seq)
+		return false;
+	connection->unread = tcp->rcv_nxt != connection->copied_seq;
+	return true;
+}
+
+static __always_inline void send_request(struct sock *sk, struct connection *connection)
+{
+	/* The first is one whatever was read: where the server speaks first, and where nothing was read. */
+	if (!has_read(sk, connection) && connection->requests)
+		return;
+	settle(connection);
+	connection->answers = 0;
+	connection->began_ns = stamp(connection);
+	count_request(connection);
+	if (connection->began_ns > UNTIMED && sk->__sk_common.skc_family != AF_UNIX &&
+	    is_served(bpf_ntohs(sk->__sk_common.skc_dport)))
+		send_off(sk, connection->began_ns, false);
+}
+
+static __always_inline void send_reply(struct sock *sk, struct connection *connection, int bytes)
+{
+	struct requests_account *account;
+	__u8 unread;
+	__u64 ns;
+
+	if (has_read(sk, connection)) {
+		unread = connection->unread;
+		settle(connection);
+		connection->unread = unread;
+		if (sk->__sk_common.skc_family != AF_UNIX) {
+			ns = sent_at(sk);
+			if (ns) {
+				connection->is_local = 1;
+				if (!connection->began_ns)
+					connection->began_ns = ns;
+			}
+		}
+		if (!connection->began_ns)
+			connection->began_ns = UNTIMED;
+		connection->spoke_first = 0;
+		count_request(connection);
+		if (connection->requests % REQUESTS_TO_OWN == 0 &&
+		    (connection->own == NO_ACCOUNT || !is_own(connection, connection->own)))
+			take_account(sk);
+	} else {
+		connection->spoke_first = 1;
+	}
+	if (!connection->began_ns) {
+		/* Nobody asked for it. */
+		account = account_of(connection);
+		if (account)
+			__sync_fetch_and_add(&account->unsolicited, 1);
+		return;
+	}
+	answer(connection, bytes);
 }
 
 SEC("tp_btf/sock_send_length")
 int BPF_PROG(on_send, struct sock *sk, int ret, int flags)
 {
+	__u16 family = sk->__sk_common.skc_family;
 	struct connection *connection;
-	struct requests_account *account;
 
-	if (paused || ret <= 0)
+	if (ret <= 0 || sk->sk_type != SOCK_STREAM)
 		return 0;
 	connection = meet(sk);
-	if (!connection)
-		return 0;
-	if (connection->side == REQUESTS_CLIENT) {
-		settle(connection);
-		if (connection->asked)
-			return 0;
-		connection->asked = 1;
-		connection->arrived_ns = stamp(connection);
-	} else if (connection->side == REQUESTS_SERVER) {
-		if (connection->asked) {
-			answer(connection, ret);
-		} else if (!connection->arrived_ns) {
-			account = account_of(connection);
-			if (account)
-				__sync_fetch_and_add(&account->unasked, 1);
-		}
-	}
+	if (connection && connection->side == REQUESTS_CLIENT)
+		send_request(sk, connection);
+	else if (connection && connection->side == REQUESTS_SERVER)
+		send_reply(sk, connection, ret);
+	else if ((family == AF_INET || family == AF_INET6) && !sk->sk_max_ack_backlog &&
+		 is_served(bpf_ntohs(sk->__sk_common.skc_dport)) && is_drawn(bpf_get_prandom_u32()))
+		/* Some other client of the target's. */
+		send_off(sk, bpf_ktime_get_ns(), true);
+	if (family == AF_UNIX)
+		reach_other_end(sk, connection);
 	return 0;
 }
 
@@ -289,15 +482,13 @@ SEC("tp_btf/inet_sock_set_state")
 int BPF_PROG(on_state, struct sock *sk, int from, int to)
 {
 	struct connection *connection;
-	__u32 port, word;
-	__u64 *served;
 
 	if (from == TCP_SYN_RECV && to == TCP_ESTABLISHED) {
-		port = sk->__sk_common.skc_num;
-		word = port / 64;
-		served = bpf_map_lookup_elem(&served_by_port, &word);
-		if (served && (*served >> (port % 64)) & 1)
-			create(sk, REQUESTS_SERVER);
+		if (!is_served(sk->__sk_common.skc_num))
+			return 0;
+		connection = create(sk, REQUESTS_SERVER);
+		if (connection)
+			connection->copied_seq = bpf_core_cast(sk, struct tcp_sock)->copied_seq;
 		return 0;
 	}
 	connection = bpf_sk_storage_get(&connection_by_socket, sk, NULL, 0);
@@ -310,12 +501,12 @@ SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 {
 	__u32 from = parent->tgid, to = child->tgid;
-	struct requests_part *part;
+	struct requests_role *role;
 
 	if (from == to)
 		return 0;
-	part = bpf_map_lookup_elem(&part_by_tgid, &from);
-	if (part && bpf_map_update_elem(&part_by_tgid, &to, part, BPF_ANY))
+	role = bpf_map_lookup_elem(&role_by_tgid, &from);
+	if (role && bpf_map_update_elem(&role_by_tgid, &to, role, BPF_ANY))
 		__sync_fetch_and_add(&drops, 1);
 	return 0;
 }
@@ -326,7 +517,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	__u32 tgid = task->tgid;
 
 	if (task->pid == task->tgid)
-		bpf_map_delete_elem(&part_by_tgid, &tgid);
+		bpf_map_delete_elem(&role_by_tgid, &tgid);
 	return 0;
 }
 

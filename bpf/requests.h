@@ -5,7 +5,7 @@
 #ifndef STALLSCOPE_REQUESTS_H
 #define STALLSCOPE_REQUESTS_H
 
-/* Processes that a part was given to, those among them that they fork. */
+/* Processes that a role was given to, with those that they fork. */
 #define REQUESTS_MOST_PROCESSES 16384
 /* Accounts of whole services, then of single connections: what has none of its own is in its service's. A
  * service has several side by side, by CPU: one that all CPUs write to would cost each of them more. */
@@ -23,7 +23,7 @@
 
 /* Which ends of connections are measured of a process. */
 enum requests_side {
-	/* Neither: of a process whose part is another, or who replicates. */
+	/* Neither: of a process whose role is another, or that sends a replica its log. */
 	REQUESTS_NEITHER,
 	/* Connections that it accepted: from a request's arrival to the last byte of the reply. */
 	REQUESTS_SERVER,
@@ -31,24 +31,24 @@ enum requests_side {
 	REQUESTS_CLIENT
 };
 
-/* A process's part. */
-struct requests_part {
+/* A process's role. */
+struct requests_role {
 	/* enum requests_side */
 	__u32 side;
 	/* Its service's account. */
 	__u32 account;
 };
-_Static_assert(sizeof(struct requests_part) == 8, "as the reader has it");
+_Static_assert(sizeof(struct requests_role) == 8, "as the reader has it");
 
 /* What is counted of a connection or a service; it only grows. */
 struct requests_account {
-	/* Requests that were answered. */
+	/* At a server: requests whose reply has begun. At a client: requests that were sent. All of them. */
 	__u64 requests;
-	/* Of these, those in which more than one may be. */
-	__u64 merged;
-	/* Sends that nobody had asked for. */
-	__u64 unasked;
-	/* Of requests that were timed: how long in all, and how many took how long. */
+	/* Replies that may be to more than one request. */
+	__u64 pipelined;
+	/* Sends that no request asked for. */
+	__u64 unsolicited;
+	/* Of requests that were drawn for timing: ns in all, and how many took how long. */
 	__u64 ns;
 	__u64 timed_by_bucket[REQUESTS_BUCKETS];
 };

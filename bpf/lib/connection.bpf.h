@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One end of a connection: which request it is in, and the accounts that this one counts in.
+ * One end of a connection: how many requests passed it, and how long those took that were drawn for timing.
+ *
+ * Requests are counted at sends alone, which costs least: a send by an end that has read something since its
+ * last one begins a reply (at the server) or a request (at the client). Of TCP the socket itself knows what was
+ * read (copied_seq); an end of a unix socket has something to read since the other end's last send.
  */
 #ifndef STALLSCOPE_CONNECTION_BPF_H
 #define STALLSCOPE_CONNECTION_BPF_H
@@ -13,18 +17,19 @@
 /* include/linux/socket.h */
 #define MSG_TRUNC 0x20
 
-/* In place of a time: it is so, and when is not asked. */
+/* In place of a time: there is a request, and it was not drawn for timing. */
 #define UNTIMED 1
 /* Without an account, of a service or of its own. */
 #define NO_ACCOUNT 0xffffffff
-/* So many sends for one request, of so few bytes each, are replies to several or a stream. */
+/* As many sends for one request, of this few bytes each, are replies to several or a stream. */
 #define MANY_SENDS 4
 #define SMALL_SEND 512
 
 /* One end of a connection. A server's is changed by its process and, when data arrive, by another CPU. */
 struct connection {
-	/* When the request began, and what comes after it: 0 where nothing did, UNTIMED. */
-	__u64 arrived_ns;
+	/* When the request began (it arrived at the server, left the client), and the one after it: 0 for no
+	 * request, UNTIMED. */
+	__u64 began_ns;
 	__u64 next_ns;
 	/* The last send of the reply; for a client its last receive. */
 	__u64 answered_ns;
@@ -34,22 +39,32 @@ struct connection {
 	/* Its service's account, and its own. */
 	__u32 service;
 	__u32 own;
-	/* Whether any of the request was read; for a client: sent. */
-	__u32 asked;
+	/* What of the stream the application had read at its last send (TCP). */
+	__u32 copied_seq;
 	/* Sends of the reply, and their bytes; for a client its receives. */
 	__u32 answers;
 	__u32 bytes;
 	__u32 requests;
-	/* The state of the lot. */
-	__u32 lot;
-	/* The parts that were in force when its process was last asked for its own; 0 for never. */
-	__u32 parts;
-	/* The spell in which it was last heard of. */
-	__u32 spell;
+	/* The state of the random numbers. */
+	__u32 random;
+	/* The roles that were in force when its process was last asked for its own; 0 for never. */
+	__u32 roles;
 	/* enum protocol */
-	__u16 protocol;
-	/* Whether more than one request was read at once. */
-	__u16 several;
+	__u8 protocol;
+	/* Whether the last read that was looked at held more than one request. */
+	__u8 several;
+	/* Whether more had arrived when the reply was sent. */
+	__u8 unread;
+	/* Whether any of the request was seen to be read. */
+	__u8 asked;
+	/* Whether the other end of a unix socket has sent since this one's last send. */
+	__u8 has_input;
+	/* Whether the other end is on this machine too, so that its sends tell when requests arrive. */
+	__u8 is_local;
+	/* Whether it has sent without input since it last answered: to the rest of a reply, or before the other end's
+	 * send was noticed. */
+	__u8 spoke_first;
+	__u8 unused;
 };
 
 /* What a connection's first request was in. */
@@ -82,17 +97,20 @@ struct {
 	__type(value, __u64);
 } cookie_by_place SEC(".maps");
 
-/* Requests whose lot is not above it are timed. */
+/* Requests whose random number is not above it are timed. */
 __u32 timed_up_to = 0xffffffff;
-/* Counts the spells in which sends and receives are counted; between them is a pause. */
-__u32 spell;
 
-/* The time, if it is this one's lot to be timed. */
+static __always_inline bool is_drawn(__u32 random)
+{
+	return random <= timed_up_to;
+}
+
+/* The time, if this request is drawn for timing. */
 static __always_inline __u64 stamp(struct connection *connection)
 {
 	/* Numerical Recipes' generator; its high bits decide. */
-	connection->lot = connection->lot * 1664525 + 1013904223;
-	return connection->lot <= timed_up_to ? bpf_ktime_get_ns() : UNTIMED;
+	connection->random = connection->random * 1664525 + 1013904223;
+	return is_drawn(connection->random) ? bpf_ktime_get_ns() : UNTIMED;
 }
 
 static __always_inline bool is_own(const struct connection *connection, __u32 place)
@@ -116,7 +134,16 @@ static __always_inline struct requests_account *account_of(const struct connecti
 	return bpf_map_lookup_elem(&account_by_place, &place);
 }
 
-/* A request is over if it was answered. Two CPUs may find that at a time: one of them counts it. */
+static __always_inline void count_request(struct connection *connection)
+{
+	struct requests_account *account = account_of(connection);
+
+	connection->requests++;
+	if (account)
+		__sync_fetch_and_add(&account->requests, 1);
+}
+
+/* An answered request is over. Two CPUs may find that at a time: one of them adds it up. */
 static __always_inline void settle(struct connection *connection)
 {
 	__u32 answers = connection->answers;
@@ -127,24 +154,21 @@ static __always_inline void settle(struct connection *connection)
 		return;
 	account = account_of(connection);
 	if (account) {
-		__sync_fetch_and_add(&account->requests, 1);
 		/* What came before the reply and was not read for it asks for another one. */
-		if (connection->next_ns || connection->several ||
+		if (connection->next_ns || connection->several || connection->unread ||
 		    (connection->side == REQUESTS_SERVER && answers >= MANY_SENDS &&
 		     connection->bytes < answers * SMALL_SEND))
-			__sync_fetch_and_add(&account->merged, 1);
-		if (connection->arrived_ns > UNTIMED &&
-		    connection->answered_ns >= connection->arrived_ns) {
-			ns = connection->answered_ns - connection->arrived_ns;
+			__sync_fetch_and_add(&account->pipelined, 1);
+		if (connection->began_ns > UNTIMED && connection->answered_ns >= connection->began_ns) {
+			ns = connection->answered_ns - connection->began_ns;
 			__sync_fetch_and_add(&account->ns, ns);
 			__sync_fetch_and_add(&account->timed_by_bucket[bucket_of(ns)], 1);
 		}
 	}
-	connection->requests++;
 	connection->bytes = 0;
 	connection->asked = 0;
-	connection->several = 0;
-	connection->arrived_ns = connection->next_ns;
+	connection->unread = 0;
+	connection->began_ns = connection->next_ns;
 	connection->next_ns = 0;
 }
 
@@ -164,25 +188,10 @@ static __always_inline void look_at(struct connection *connection, int bytes, in
 
 static __always_inline void answer(struct connection *connection, int bytes)
 {
-	if (connection->arrived_ns > UNTIMED)
+	if (connection->began_ns > UNTIMED)
 		connection->answered_ns = bpf_ktime_get_ns();
 	connection->bytes += bytes;
 	connection->answers++;
-}
-
-/* Its first event after a pause. What it was in the middle of then is counted and not timed, as is what it does
- * first if it was in none; what the pause before cut off is not: on average that is right. */
-static __always_inline void begin_spell(struct connection *connection)
-{
-	if (connection->spell == spell)
-		return;
-	settle(connection);
-	connection->spell = spell;
-	connection->arrived_ns = UNTIMED;
-	connection->next_ns = 0;
-	connection->asked = 1;
-	connection->several = 0;
-	connection->bytes = 0;
 }
 
 #endif

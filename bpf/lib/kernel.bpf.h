@@ -199,11 +199,22 @@ struct pid {
 	struct upid numbers[1];
 };
 
+struct sk_buff_head {
+	unsigned int qlen;
+};
+
 struct sock {
 	struct sock_common __sk_common;
+	struct sk_buff_head sk_receive_queue;
 	unsigned int sk_max_ack_backlog;
 	unsigned short sk_type;
 	struct pid *sk_peer_pid;
+};
+
+struct tcp_sock {
+	/* What arrived in order, and what of it the application has read. */
+	unsigned int rcv_nxt;
+	unsigned int copied_seq;
 };
 
 struct unix_address;

@@ -132,9 +132,6 @@ impl Books {
         self.round += 1;
         self.sets.sample(&self.programs, now, turn.times());
         self.take_threads(turn, processes);
-        if turn.times().is_some() {
-            self.slices.mark();
-        }
         self.take_ended(now, turn, processes, (gaps, registry));
         if rest {
             self.wants_rest = false;

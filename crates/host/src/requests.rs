@@ -1,10 +1,9 @@
 //! Requests at the sockets of target and generator, where programs in the kernel may count them.
 //!
-//! Every 100 ms the accounts are read: of each service, and of single connections as far as there are
+//! All of them are counted, always; how long they take is measured of requests drawn at random. Every 100 ms the accounts are read: of each service, and of single connections as far as there are
 //! accounts. One that a connection leaves idle goes to another when all are taken.
 
 mod counted;
-mod cut;
 mod part;
 
 use std::collections::HashMap;
@@ -20,15 +19,15 @@ use crate::gaps::Gaps;
 use crate::intake::Intake;
 use crate::processes::{Processes, TITLE_BYTES};
 use crate::registry::Registry;
-use crate::spells::{Stretch, Turn};
+use crate::spells::Turn;
 
 use counted::Counted;
 use part::{Part, replicates};
 
 /// A connection without requests for so long may have to give up its account.
 const IDLE_NS: i64 = 10_000_000_000;
-/// Timing may take this part of the CPUs; where requests are so many that it would take more, only as many
-/// are timed, drawn by lot.
+/// Timing may take this part of the CPUs. Where requests are so many that it would take more, a random sample of
+/// them is timed.
 const TIMING_SHARE: f64 = 0.0015;
 /// Each takes two readings of the clock, and its account as long as one more (`make bench`, probes).
 const READINGS: f64 = 3.0;
@@ -51,7 +50,7 @@ struct Place {
 }
 
 /// Requests of everything.
-pub(crate) struct Meters {
+pub(crate) struct RequestCollector {
     programs: Requests,
     /// What the programs were told of each process.
     parts: HashMap<u32, Part>,
@@ -60,14 +59,15 @@ pub(crate) struct Meters {
     /// Rows of servers, and of the generator.
     pub(crate) intakes: [Intake; 2],
     before: Timestamp,
-    /// All requests so far.
+    /// All requests so far, and those that came while the programs that only times need were attached.
     requests: i64,
+    with_timing: i64,
     drops_said: u64,
     /// Requests that may be timed in a second.
     most_timed: f64,
 }
 
-impl Meters {
+impl RequestCollector {
     /// # Errors
     /// Why they cannot be had here.
     pub(crate) fn load() -> Result<Self, Refusal> {
@@ -80,6 +80,7 @@ impl Meters {
             intakes: [Intake::new(&REQUESTS), Intake::new(&CALLS)],
             before: Timestamp::default(),
             requests: 0,
+            with_timing: 0,
             drops_said: 0,
             most_timed: most_timed(),
         })
@@ -101,6 +102,10 @@ impl Meters {
         self.parts
             .retain(|pid, part| processes.entity(*pid) == Some(part.process));
         for (pid, entity, role, _) in processes.parts() {
+            // A workload is the recorder's child for a moment, and serves nobody then.
+            if role == Role::Recorder {
+                continue;
+            }
             let known = self.parts.get_mut(&pid).filter(|it| it.role == role);
             let is_new = known.is_none();
             if known.is_some_and(|it| !it.look_again(now)) {
@@ -172,30 +177,20 @@ impl Meters {
         Some(place)
     }
 
-    /// Requests that were told of so far.
-    pub(crate) fn told(&self) -> u64 {
-        self.requests.cast_unsigned()
+    /// Requests so far for which all programs ran, as the cost of on-windows goes by.
+    pub(crate) fn with_timing(&self) -> u64 {
+        self.with_timing.cast_unsigned()
     }
 
-    /// From now on what is sent and received is not counted.
-    pub(crate) fn pause(&mut self) {
-        self.programs.pause();
+    /// An on-window ends: the programs that only times need leave their hooks.
+    pub(crate) fn detach_timing(&mut self) {
+        self.programs.detach_timing();
     }
 
-    /// The pause ends.
-    pub(crate) fn resume(&mut self) {
-        self.programs.resume();
-    }
-
-    /// In a pause: the programs leave their hooks.
-    pub(crate) fn detach(&mut self) {
-        self.programs.detach();
-    }
-
-    /// And come back to them.
-    pub(crate) fn attach(&mut self, gaps: &mut Gaps) {
-        if let Err(why) = self.programs.attach() {
-            let reason = GapReason::Unsupported(format!("the programs that count: {why}"));
+    /// An on-window begins.
+    pub(crate) fn attach_timing(&mut self, gaps: &mut Gaps) {
+        if let Err(why) = self.programs.attach_timing() {
+            let reason = GapReason::Unsupported(format!("the programs that time: {why}"));
             gaps.say(&REQUESTS.name, "", reason);
         }
     }
@@ -209,20 +204,13 @@ impl Meters {
         gaps: &mut Gaps,
         registry: &mut Registry,
     ) {
-        if !turn.reads() {
-            return;
-        }
         let mut requests = 0;
         for (place, service) in self.services.iter_mut().enumerate() {
             if let (Some(service), Some(account)) = (service, self.programs.service(place)) {
                 requests += account.requests.cast_signed();
                 let intake = &mut self.intakes[service.side as usize];
-                service.counted.take(
-                    now,
-                    &counted::row(&account, service.side),
-                    turn.stretch(),
-                    intake,
-                );
+                let row = counted::row(&account, service.side);
+                service.counted.take(now, &row, intake);
             }
         }
         for place in 0..self.places.len() {
@@ -230,11 +218,14 @@ impl Meters {
                 requests += account.requests.cast_signed();
                 let row = counted::row(&account, Side::Server);
                 let around = (now, processes, &mut *registry);
-                self.take(place, &owner, &row, turn.stretch(), around);
+                self.take(place, &owner, &row, around);
             }
         }
         self.make_room(now, registry);
-        self.draw(now, turn, requests);
+        if !turn.follows_pause() {
+            self.with_timing += requests - self.requests;
+        }
+        self.draw(now, requests);
         self.before = now;
         let drops = self.programs.drops();
         // Said anew when it has doubled: each gap is kept.
@@ -250,7 +241,6 @@ impl Meters {
         number: usize,
         owner: &Owner,
         row: &[i64; WIDTH],
-        stretch: Option<Stretch>,
         (now, processes, registry): (Timestamp, &Processes, &mut Registry),
     ) {
         let intake = &mut self.intakes[Side::Server as usize];
@@ -274,7 +264,7 @@ impl Meters {
             place.counted = Some(Counted::new(entity, before, since, intake));
         }
         if let Some(counted) = &mut place.counted {
-            counted.take(now, row, stretch, intake);
+            counted.take(now, row, intake);
             place.held = Some(*row);
         }
         if processes.entity(owner.tgid).is_none() && place.counted.is_some() {
@@ -306,11 +296,7 @@ impl Meters {
     }
 
     /// How many of the requests to come are timed, by how many came lately.
-    fn draw(&mut self, now: Timestamp, turn: Turn, requests: i64) {
-        // Before, nothing was told.
-        if matches!(turn, Turn::Resume(_)) {
-            return;
-        }
+    fn draw(&mut self, now: Timestamp, requests: i64) {
         let seconds = now.ns_since(self.before) as f64 / 1e9;
         let rate = (requests - self.requests) as f64 / seconds.max(1e-3);
         self.requests = requests;

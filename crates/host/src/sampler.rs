@@ -34,7 +34,7 @@ use crate::privileges::{Duty, give_up_all_but};
 use crate::probe::{Presence, Probe, Scratch};
 use crate::processes::Processes;
 use crate::registry::Registry;
-use crate::requests::Meters;
+use crate::requests::RequestCollector;
 use crate::root;
 use crate::schedule::{Due, Look, TICK_NS, Timer, ticks_of};
 use crate::spells::Spells;
@@ -71,7 +71,7 @@ pub struct Sampler {
     stalls: Option<Stalls>,
     density: [Intake; 2],
     books: Option<Books>,
-    meters: Option<Meters>,
+    request_collector: Option<RequestCollector>,
     spells: Spells,
     filesystems: Filesystems,
     connections: Connections,
@@ -112,7 +112,7 @@ impl Sampler {
         let Programs {
             stalls,
             books,
-            meters,
+            request_collector,
             walk,
         } = Programs::load(settings, &mut cost);
         let now = boottime();
@@ -169,7 +169,7 @@ impl Sampler {
             stalls,
             density: stalls::intakes(),
             books,
-            meters,
+            request_collector,
             spells: Spells::new(settings.pauses),
             filesystems: Filesystems::new(&settings.root),
             connections: Connections::new(&settings.root),

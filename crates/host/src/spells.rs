@@ -9,10 +9,11 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use model::Timestamp;
 
 /// What a saturated load loses by programs at its events, ns (`make bench`, workload): a switch or wake-up of
-/// anybody's, what a slice of a thread of target or generator takes beyond its own, and a request at one of its ends.
+/// anybody's, what a slice of a thread of target or generator takes beyond its own, and a request at one of its ends, beyond what
+/// counting it takes.
 const EVENT_NS: f64 = 200.0;
 const SLICE_NS: f64 = 750.0;
-const REQUEST_NS: f64 = 600.0;
+const REQUEST_NS: f64 = 400.0;
 /// As long as they take less of the CPUs they are at their hooks always.
 const MOST_SHARE: f64 = 0.02;
 /// In spells they take so much.
@@ -47,8 +48,6 @@ impl Told {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Stretch {
     pub(crate) times: f64,
-    /// How long that was, where it came after a pause too: what takes long was cut off rather than told of whole.
-    pub(crate) cut_ns: Option<i64>,
 }
 
 /// What is to be done in a turn.
@@ -77,21 +76,10 @@ impl Turn {
         matches!(self, Turn::Resume(_) | Turn::Rest)
     }
 
-    /// The same, where something was counted that went on in the pause.
-    pub(crate) fn by_counts(self, repeats: Option<f64>) -> Self {
-        match (self, repeats) {
-            (Turn::Resume(stretch), Some(times)) => Turn::Resume(Stretch { times, ..stretch }),
-            _ => self,
-        }
-    }
-
     /// For how much what was told since the mark before stands; and here is the next mark.
     pub(crate) fn stretch(self) -> Option<Stretch> {
         match self {
-            Turn::Mark => Some(Stretch {
-                times: 0.0,
-                cut_ns: None,
-            }),
+            Turn::Mark => Some(Stretch { times: 0.0 }),
             Turn::Resume(stretch) => Some(stretch),
             Turn::Read | Turn::Pause | Turn::Rest => None,
         }
@@ -121,9 +109,8 @@ pub(crate) struct Spells {
     since: Timestamp,
     /// What had been told when the spell began, or at the last mark.
     told: Told,
-    /// How long the last spell was, ns, and whether it came after a pause.
+    /// How long the last spell was, ns.
     spell_ns: i64,
-    is_cut: bool,
     /// Part of the CPUs that the programs take while they are at their hooks.
     share: f64,
     random: RandomState,
@@ -143,7 +130,6 @@ impl Spells {
             since: Timestamp::default(),
             told: Told::default(),
             spell_ns: 0,
-            is_cut: false,
             share: 0.0,
             random: RandomState::new(),
             draws: 0,
@@ -213,7 +199,6 @@ impl Spells {
     }
 
     fn end_spell(&mut self, now: Timestamp) {
-        self.is_cut = self.state == State::Spell;
         self.spell_ns = now.ns_since(self.since);
         self.told_ns += self.spell_ns;
     }
@@ -230,7 +215,6 @@ impl Spells {
         self.told = told;
         Turn::Resume(Stretch {
             times: pause_ns as f64 / self.spell_ns.max(1) as f64,
-            cut_ns: self.is_cut.then_some(self.spell_ns),
         })
     }
 

@@ -41,11 +41,6 @@ impl<const N: usize> Stretched<N> {
         }
     }
 
-    /// What was told since the mark.
-    pub(crate) fn told(&self, row: &[i64; N]) -> [i64; N] {
-        std::array::from_fn(|it| row[it] - self.marked[it])
-    }
-
     /// Adds what stands for pauses; at a mark (`Turn::stretch`) with what was told since the one before, as many
     /// times as that.
     pub(crate) fn take(&mut self, row: &mut [i64; N], stretch: Option<f64>) {

@@ -27,20 +27,26 @@ pub const WIDTH: usize = 5 + BUCKETS;
 /// What the columns of an end say.
 struct End {
     source: &'static str,
+    requests: &'static str,
     /// What is counted at this end beside the requests.
-    besides: &'static [(&'static str, &'static str)],
+    besides: &'static [(&'static str, Quality, &'static str)],
+    timed: &'static str,
     duration: &'static str,
 }
 
 const SERVED: End = End {
     source: "sk_data_ready, sock_recv_length, sock_send_length by BPF",
+    requests: "Requests whose reply has begun: all of them, counted at sends. What is asked in one go and answered in one go is one request, whatever it holds: a pipeline, a ping.",
+    timed: "Requests that were timed: a random sample, as large as the cost allows.",
     besides: &[
         (
-            "merged",
-            "Of these, those that more than one is in: more had come before the reply was done, the reply was sent in many small pieces, or the server read several commands of Redis's protocol (RESP) at once. Where they are many, requests are pipelined and this is no count of them. Of other protocols a pipeline that came in one piece and was answered in one is not among them: it looks like any other request.",
+            "pipelined",
+            Quality::Sampled,
+            "Replies that answer more than one request: more had arrived when the reply was sent, the reply was sent in many small pieces, or the server had read several commands of Redis's protocol (RESP) at once (reads are looked at in on-windows; until the next look a connection counts as it was seen last). Where they are many, requests is no count of requests. In other protocols a pipeline that arrives in one piece and is answered in one looks like a single request.",
         ),
         (
-            "unasked",
+            "unsolicited",
+            Quality::Exact,
             "Sends that answer no request: greetings and notifications. What PostgreSQL sends to replicas is left out.",
         ),
     ],
@@ -49,6 +55,8 @@ const SERVED: End = End {
 
 const CALLED: End = End {
     source: "sock_send_length, sock_recv_length by BPF",
+    requests: "Requests that were sent: all of them, counted at sends.",
+    timed: "Requests that were timed: a random sample, of those whose reply came in an on-window (table coverage).",
     // A pipeline looks like a request that was sent in pieces.
     besides: &[],
     duration: "from its sending to the last byte received",
@@ -74,46 +82,49 @@ pub static CALLS: LazyLock<Table> = LazyLock::new(|| Table {
 });
 
 fn columns(end: &End) -> std::borrow::Cow<'static, [Column]> {
-    let counter = |name: String, unit, help: String| Column {
+    let counter = |name: String, unit, quality, help: String| Column {
         name: name.into(),
         unit,
         kind: ColumnKind::Counter,
-        quality: Quality::Exact,
+        quality,
         help: help.into(),
         source: end.source.into(),
         since: "6.3".into(),
     };
-    let mut columns = vec![
+    let mut columns = vec![counter(
+        "requests".to_owned(),
+        Unit::Count,
+        Quality::Exact,
+        end.requests.to_owned(),
+    )];
+    // Which reads hold several commands is seen in on-windows only.
+    columns.extend(end.besides.iter().map(|(name, quality, help)| {
         counter(
-            "requests".to_owned(),
+            (*name).to_owned(),
             Unit::Count,
-            "Requests answered. What is asked in one go and answered in one go is one, whatever it holds: a pipeline, a ping."
-                .to_owned(),
-        ),
-    ];
-    let besides = end.besides.iter();
-    columns.extend(
-        besides.map(|(name, help)| counter((*name).to_owned(), Unit::Count, (*help).to_owned())),
-    );
+            *quality,
+            (*help).to_owned(),
+        )
+    }));
     columns.extend([
         counter(
             "timed".to_owned(),
             Unit::Count,
-            "Requests that were timed: where they are many, those are drawn by lot.".to_owned(),
+            Quality::Exact,
+            end.timed.to_owned(),
         ),
         counter(
             "timed_ns".to_owned(),
             Unit::Nanoseconds,
-            format!(
-                "How long those that were timed took together, each {}.",
-                end.duration
-            ),
+            Quality::Sampled,
+            format!("Time of the timed requests in all, each {}.", end.duration),
         ),
     ]);
     let bounds = (0..BUCKETS)
         .map(|bucket| upper_ns(bucket).map_or("longer".to_owned(), |ns| format!("under_{ns}_ns")));
-    let help = "How many of those that were timed took less than that, and not less than the bound before.";
-    columns.extend(bounds.map(|name| counter(name, Unit::Count, help.to_owned())));
+    let help = "Timed requests that took less than this bound, and not less than the bound before.";
+    columns
+        .extend(bounds.map(|name| counter(name, Unit::Count, Quality::Sampled, help.to_owned())));
     columns.into()
 }
 

@@ -8,7 +8,7 @@ use libbpf_rs::{MapCore as _, MapFlags};
 use model::Role;
 
 use super::mapped::Mapped;
-use super::skeletons::requests::types::{requests_account, requests_owner, requests_part};
+use super::skeletons::requests::types::{requests_account, requests_owner, requests_role};
 use super::skeletons::requests::{RequestsSkel, RequestsSkelBuilder};
 use super::{Hooks, Refusal, footprint, quietly};
 
@@ -43,8 +43,8 @@ impl Side {
     }
 }
 
-/// The programs at hooks that events come at often; which ports are served is noted always.
-const OFTEN: &[&str] = &["on_ready", "on_receive", "on_send"];
+/// The programs that only times need, at hooks where events are many; requests are counted without them.
+const TIMING: &[&str] = &["on_ready", "on_receive"];
 
 /// The loaded programs.
 pub(crate) struct Requests {
@@ -66,7 +66,7 @@ impl Requests {
     fn loaded() -> Result<Self, Refusal> {
         let place = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut programs = RequestsSkelBuilder::default().open(place)?.load()?;
-        let hooks = Hooks::attach(programs.object_mut(), OFTEN)?;
+        let hooks = Hooks::attach(programs.object_mut(), TIMING)?;
         Ok(Self {
             accounts: Mapped::new(&programs.maps.account_by_place)?,
             owners: Mapped::new(&programs.maps.owner_by_place)?,
@@ -84,7 +84,7 @@ impl Requests {
         side: Option<Side>,
         service: usize,
     ) -> Result<(), Refusal> {
-        let part = requests_part {
+        let part = requests_role {
             side: match side {
                 None => 0,
                 Some(Side::Server) => 1,
@@ -92,14 +92,14 @@ impl Requests {
             },
             account: service as u32,
         };
-        let mut value = [0; size_of::<requests_part>()];
+        let mut value = [0; size_of::<requests_role>()];
         value[..4].copy_from_slice(&part.side.to_ne_bytes());
         value[4..].copy_from_slice(&part.account.to_ne_bytes());
-        let parts = &self.programs.maps.part_by_tgid;
+        let parts = &self.programs.maps.role_by_tgid;
         parts.update(&pid.to_ne_bytes(), &value, MapFlags::ANY)?;
         // Connections that it has already look for the new part; 0 is for those that never did.
         if let Some(variables) = self.programs.maps.data_data.as_deref_mut() {
-            variables.parts = variables.parts.wrapping_add(1).max(1);
+            variables.roles = variables.roles.wrapping_add(1).max(1);
         }
         Ok(())
     }
@@ -126,29 +126,14 @@ impl Requests {
         Ok(())
     }
 
-    /// From now on what is sent and received is not counted.
-    pub(crate) fn pause(&mut self) {
-        if let Some(variables) = self.programs.maps.bss_data.as_deref_mut() {
-            variables.paused = 1;
-        }
-    }
-
-    /// The programs leave their hooks in a pause: they take nothing there.
-    pub(crate) fn detach(&mut self) {
+    /// An on-window ends: the programs that only times need leave their hooks.
+    pub(crate) fn detach_timing(&mut self) {
         self.hooks.detach();
     }
 
-    /// And come back to them.
-    pub(crate) fn attach(&mut self) -> Result<(), Refusal> {
+    /// An on-window begins.
+    pub(crate) fn attach_timing(&mut self) -> Result<(), Refusal> {
         self.hooks.attach_again(self.programs.object_mut())
-    }
-
-    /// The pause ends.
-    pub(crate) fn resume(&mut self) {
-        if let Some(variables) = self.programs.maps.bss_data.as_deref_mut() {
-            variables.spell = variables.spell.wrapping_add(1);
-            variables.paused = 0;
-        }
     }
 
     /// Has this share of all requests timed from now on, 0 to 1.
@@ -183,8 +168,8 @@ impl Requests {
 
 fn sum(mut one: Account, other: Account) -> Account {
     one.requests += other.requests;
-    one.merged += other.merged;
-    one.unasked += other.unasked;
+    one.pipelined += other.pipelined;
+    one.unsolicited += other.unsolicited;
     one.ns += other.ns;
     let buckets = one.timed_by_bucket.iter_mut();
     buckets

@@ -17,7 +17,7 @@ use crate::bpf::pressure::Pressure;
 use crate::clock::boottime;
 use crate::ledger::Books;
 use crate::processes::Walk;
-use crate::requests::Meters;
+use crate::requests::RequestCollector;
 
 /// A capability of a process (linux/capability.h).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -110,7 +110,7 @@ impl Trials {
             bpf_program: bpf_program(),
             pressure_program: Pressure::load().map(|it| it.kernel_bytes()),
             ledger_programs: Books::load().map(|it| it.kernel_bytes()),
-            request_programs: Meters::load().map(|it| it.kernel_bytes()),
+            request_programs: RequestCollector::load().map(|it| it.kernel_bytes()),
             tasks_program: Walk::load().map(|it| it.kernel_bytes()),
             cpu_clock: perf_event(PERF_TYPE_SOFTWARE),
             cycles: perf_event(PERF_TYPE_HARDWARE),

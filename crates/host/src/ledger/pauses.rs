@@ -16,11 +16,6 @@ impl Books {
         (self.programs.events(), self.slices.told().cast_unsigned())
     }
 
-    /// How many times what was told between the last two marks happened in the pause at the last.
-    pub(crate) fn repeats(&self) -> Option<f64> {
-        self.slices.repeats()
-    }
-
     /// From now on switches and wake-ups are not counted.
     pub(crate) fn pause(&mut self) {
         self.programs.pause();

@@ -3,19 +3,15 @@
 use model::{EntityId, Timestamp};
 use sensors::request::WIDTH;
 
-use super::cut;
 use crate::bpf::requests::{Account, Side};
 use crate::intake::{Intake, LastSeen};
 use crate::registry::Registry;
-use crate::spells::Stretch;
-use crate::stretched::Stretched;
 
 /// An account that is in use.
 pub(super) struct Counted {
     pub(super) last: LastSeen,
     /// What it held when its entity got it.
     before: [i64; WIDTH],
-    stretched: Stretched<WIDTH>,
     /// When it was last seen to grow.
     pub(super) grew: Timestamp,
 }
@@ -34,25 +30,15 @@ impl Counted {
         Self {
             last,
             before,
-            stretched: Stretched::new([0; WIDTH]),
             grew: since,
         }
     }
 
-    pub(super) fn take(
-        &mut self,
-        now: Timestamp,
-        row: &[i64; WIDTH],
-        stretch: Option<Stretch>,
-        intake: &mut Intake,
-    ) {
+    pub(super) fn take(&mut self, now: Timestamp, row: &[i64; WIDTH], intake: &mut Intake) {
         let mut grown = *row;
         let growth = grown.iter_mut().zip(&self.before);
         growth.for_each(|(value, before)| *value -= before);
-        let width = self.last.values().len();
-        let more = stretch.map(|it| cut::more(it, &self.stretched.told(&grown)[..width]));
-        self.stretched.take_each(&mut grown, more);
-        let grown = &grown[..width];
+        let grown = &grown[..self.last.values().len()];
         if self.last.values() != grown {
             self.grew = now;
         }
@@ -69,7 +55,7 @@ impl Counted {
 /// A row of a side's table; what is beyond its width is nothing.
 pub(super) fn row(account: &Account, side: Side) -> [i64; WIDTH] {
     let besides: &[u64] = match side {
-        Side::Server => &[account.merged, account.unasked],
+        Side::Server => &[account.pipelined, account.unsolicited],
         Side::Client => &[],
     };
     let timed = [account.timed_by_bucket.iter().sum(), account.ns];

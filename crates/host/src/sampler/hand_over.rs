@@ -9,7 +9,7 @@ use crate::filesystems::Filesystems;
 use crate::handle::{Ending, Harvest};
 use crate::intake::{Intake, LastSeen};
 use crate::ledger::Books;
-use crate::requests::Meters;
+use crate::requests::RequestCollector;
 use crate::schedule::{Look, TICK_NS};
 
 impl Sampler {
@@ -22,7 +22,7 @@ impl Sampler {
                 &mut self.connections,
                 &mut self.density,
                 &mut self.books,
-                &mut self.meters,
+                &mut self.request_collector,
             );
             let intake = self
                 .intakes
@@ -54,7 +54,7 @@ impl Sampler {
             &mut self.connections,
             &mut self.density,
             &mut self.books,
-            &mut self.meters,
+            &mut self.request_collector,
         );
         for intake in self.intakes.iter_mut().chain(own) {
             if let Some(rows) = intake.take_rows() {
@@ -72,7 +72,7 @@ impl Sampler {
             &mut self.connections,
             &mut self.density,
             &mut self.books,
-            &mut self.meters,
+            &mut self.request_collector,
         );
         let intakes = self.intakes.iter_mut().chain(own);
         intakes.for_each(Intake::restate);
@@ -104,8 +104,8 @@ impl Sampler {
         if let Some(stalls) = &mut self.stalls {
             stalls.finish(&mut self.scratch.gaps, &mut self.density, &mut self.intakes);
         }
-        if let Some(meters) = &mut self.meters {
-            meters.finish();
+        if let Some(request_collector) = &mut self.request_collector {
+            request_collector.finish();
         }
         let books = self.books.as_mut();
         self.cost.ledger = books.map(|books| books.finish(&mut self.scratch.gaps));
@@ -142,7 +142,7 @@ fn own_intakes<'a>(
     connections: &'a mut Connections,
     [machine, groups]: &'a mut [Intake; 2],
     books: &'a mut Option<Books>,
-    meters: &'a mut Option<Meters>,
+    request_collector: &'a mut Option<RequestCollector>,
 ) -> impl Iterator<Item = &'a mut Intake> {
     let own = [
         &mut recorder.0,
@@ -153,6 +153,8 @@ fn own_intakes<'a>(
         groups,
     ];
     let books = books.iter_mut().flat_map(Books::intakes);
-    let meters = meters.iter_mut().flat_map(|meters| &mut meters.intakes);
-    own.into_iter().chain(books).chain(meters)
+    let request_collector = request_collector
+        .iter_mut()
+        .flat_map(|request_collector| &mut request_collector.intakes);
+    own.into_iter().chain(books).chain(request_collector)
 }

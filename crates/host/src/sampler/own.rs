@@ -8,7 +8,7 @@ use crate::clock::process_cpu_ns;
 use crate::handle::Harvest;
 use crate::ledger::Books;
 use crate::processes::Walk;
-use crate::requests::Meters;
+use crate::requests::RequestCollector;
 use crate::schedule::TICK_NS;
 use crate::stalls::Stalls;
 
@@ -41,7 +41,12 @@ impl Sampler {
         let programs = [
             ("pressure", self.stalls.as_ref().map(Stalls::kernel_bytes)),
             ("ledger", self.books.as_ref().map(Books::kernel_bytes)),
-            ("requests", self.meters.as_ref().map(Meters::kernel_bytes)),
+            (
+                "requests",
+                self.request_collector
+                    .as_ref()
+                    .map(RequestCollector::kernel_bytes),
+            ),
             ("tasks", self.processes.walk().map(Walk::kernel_bytes)),
         ];
         let mut sum = Some(0);

@@ -7,7 +7,7 @@ use crate::bpf::Refusal;
 use crate::handle::Settings;
 use crate::ledger::Books;
 use crate::processes::Walk;
-use crate::requests::Meters;
+use crate::requests::RequestCollector;
 use crate::stalls::Stalls;
 use crate::{limits, root};
 
@@ -15,7 +15,7 @@ use crate::{limits, root};
 pub(super) struct Programs {
     pub(super) stalls: Option<Stalls>,
     pub(super) books: Option<Books>,
-    pub(super) meters: Option<Meters>,
+    pub(super) request_collector: Option<RequestCollector>,
     pub(super) walk: Option<Walk>,
 }
 
@@ -36,7 +36,7 @@ impl Programs {
                     cost,
                 ),
                 books: had(settings, "ledger", Books::load, cost),
-                meters: had(settings, "requests", Meters::load, cost),
+                request_collector: had(settings, "requests", RequestCollector::load, cost),
                 walk: had(settings, "tasks", Walk::load, cost),
             }
         };

@@ -54,9 +54,9 @@ impl Sampler {
             let around = (&self.cgroups, &mut self.registry);
             books.follow(now, &self.processes, around, words, gaps);
         }
-        if let Some(meters) = &mut self.meters {
+        if let Some(request_collector) = &mut self.request_collector {
             let gaps = &mut self.scratch.gaps;
-            meters.follow(now, &self.processes, gaps, &mut self.registry);
+            request_collector.follow(now, &self.processes, gaps, &mut self.registry);
         }
     }
 

@@ -24,10 +24,9 @@ impl Sampler {
             self.begin_pause();
         }
         self.read_books(turn, rest, stamp());
-        if let Some(meters) = &mut self.meters {
-            let turn = turn.by_counts(self.books.as_ref().and_then(Books::repeats));
+        if let Some(request_collector) = &mut self.request_collector {
             let gaps = &mut self.scratch.gaps;
-            meters.sample(stamp(), turn, &self.processes, gaps, &mut self.registry);
+            request_collector.sample(stamp(), turn, &self.processes, gaps, &mut self.registry);
         }
         if turn == Turn::Pause {
             self.leave_hooks();
@@ -40,7 +39,10 @@ impl Sampler {
         let told = Told {
             events,
             slices,
-            requests: self.meters.as_ref().map_or(0, |it| it.told()),
+            requests: self
+                .request_collector
+                .as_ref()
+                .map_or(0, |it| it.with_timing()),
         };
         let turn = self.spells.turn(boottime(), told, look == Look::Last);
         if matches!(turn, Turn::Resume(_)) {
@@ -57,24 +59,21 @@ impl Sampler {
         }
     }
 
-    /// A pause begins, for both kinds of programs at one moment.
+    /// A pause begins.
     fn begin_pause(&mut self) {
         if let Some(books) = &mut self.books {
             books.pause();
         }
-        if let Some(meters) = &mut self.meters {
-            meters.pause();
-        }
         self.spells.paused(boottime());
     }
 
-    /// All is read that was told before the pause.
+    /// All is read that was seen in the on-window.
     fn leave_hooks(&mut self) {
         if let Some(books) = &mut self.books {
             books.detach();
         }
-        if let Some(meters) = &mut self.meters {
-            meters.detach();
+        if let Some(request_collector) = &mut self.request_collector {
+            request_collector.detach_timing();
         }
     }
 
@@ -85,14 +84,11 @@ impl Sampler {
         if let Some(books) = &mut self.books {
             books.attach(gaps);
         }
-        if let Some(meters) = &mut self.meters {
-            meters.attach(gaps);
+        if let Some(request_collector) = &mut self.request_collector {
+            request_collector.attach_timing(gaps);
         }
         if let Some(books) = &mut self.books {
             books.resume(&self.processes, words, gaps);
-        }
-        if let Some(meters) = &mut self.meters {
-            meters.resume();
         }
         self.spells.resumed(boottime());
     }

@@ -30,8 +30,8 @@ fn total(requests: &Requests) -> Account {
     let mut sum = Account::default();
     for account in services.chain(connections.map(|(_, account)| account)) {
         sum.requests += account.requests;
-        sum.merged += account.merged;
-        sum.unasked += account.unasked;
+        sum.pipelined += account.pipelined;
+        sum.unsolicited += account.unsolicited;
         sum.ns += account.ns;
         for (to, count) in sum.timed_by_bucket.iter_mut().zip(account.timed_by_bucket) {
             *to += count;
@@ -116,8 +116,8 @@ fn whatever_it_consists_of<T: Ends>() {
         let now = total(&requests);
         let grown = [
             now.requests - before.requests,
-            now.merged - before.merged,
-            now.unasked - before.unasked,
+            now.pipelined - before.pipelined,
+            now.unsolicited - before.unsolicited,
         ];
         assert_eq!(grown, expected, "{what}");
         let ns = now.ns - before.ns;
@@ -145,7 +145,7 @@ fn whatever_it_consists_of<T: Ends>() {
     let took = since("in pieces", [1, 0, 0]);
     assert!(took > 5 * PAUSE && took < ended, "{took:?} of {ended:?}");
 
-    // A server that looks for nothing is told of the end by the next request; time between counts for
+    // Where a server looks for nothing more, the next request ends the one before; the time between counts for
     // neither.
     let [longest, _] = [(); 2].map(|()| {
         let began = Instant::now();
@@ -157,10 +157,10 @@ fn whatever_it_consists_of<T: Ends>() {
         std::thread::sleep(10 * PAUSE);
         ended
     });
-    let took = since("without a look", [1, 0, 0]);
+    let took = since("without a look", [2, 0, 0]);
     assert!(took < longest, "{took:?} of {longest:?}");
     server.look();
-    since("with one", [1, 0, 0]);
+    since("with one", [0, 0, 0]);
 
     for _ in 0..3 {
         server.give(&[0]);
@@ -197,7 +197,7 @@ fn whatever_it_consists_of<T: Ends>() {
     }
     server.give(&[0; 600]);
     server.look();
-    since("pipelined", [3, 1, 0]);
+    since("pipelined", [3, 2, 0]);
     // Many small replies to what was read at once.
     client.give(&[0; 200]);
     server.get(200);
@@ -231,11 +231,12 @@ fn at_the_other_end<T: Ends>() {
         ended += began.elapsed();
         std::thread::sleep(5 * PAUSE);
     }
-    // The last one is over when it asks again.
+    // The last one is over when the client asks again, which counts as well.
     client.give(&[0]);
     let now = total(&requests);
     let took = Duration::from_nanos(now.ns - before.ns);
-    assert_eq!(now.requests - before.requests, 3);
+    assert_eq!(now.requests - before.requests, 4);
+    assert_eq!(timed(&now) - timed(&before), 3);
     assert!(took >= 3 * PAUSE && took <= ended, "{took:?} of {ended:?}");
 }
 
@@ -418,37 +419,51 @@ fn to_time_some_requests_drawn_by_lot_does_not_bend_their_distribution() {
     assert!(distance < most, "{distance} and {most}");
 }
 
-#[test]
-fn what_is_exchanged_in_a_pause_is_not_counted_and_what_it_cut_off_is_not_timed() {
-    let Some((mut requests, _alone)) = loaded(Side::Server) else {
-        return;
-    };
-    let (mut server, mut client) = UnixStream::both();
-    let several = |server: &mut UnixStream, client: &mut UnixStream| {
-        (0..5).for_each(|_| exchange(server, client, Duration::ZERO));
-    };
-    several(&mut server, &mut client);
+/// Both ends in this process, of which one is measured, while the hooks that only times need are left and taken.
+fn counts_and_times<T: Ends>(side: Side) -> Option<Vec<[u64; 2]>> {
+    let (mut requests, _alone) = loaded(side)?;
+    let (mut server, mut client) = T::both();
     let before = total(&requests);
-    assert_eq!((before.requests, timed(&before)), (5, 5));
-    requests.pause();
-    several(&mut server, &mut client);
-    requests.detach();
-    several(&mut server, &mut client);
-    assert_eq!(total(&requests).requests, 5, "nobody told of them");
-    // In the middle of one the programs come back.
-    client.give(&[0; 100]);
-    server.get(100);
-    requests.attach().expect("the hooks are there");
-    requests.resume();
-    server.give(&[0; 100]);
-    client.get(100);
-    several(&mut server, &mut client);
+    let mut found = Vec::new();
+    for attached in [true, false, true] {
+        if attached {
+            requests.attach_timing().expect("the hooks are there");
+        } else {
+            requests.detach_timing();
+        }
+        (0..5).for_each(|_| exchange(&mut server, &mut client, Duration::ZERO));
+        let now = total(&requests);
+        found.push([now.requests - before.requests, timed(&now) - timed(&before)]);
+    }
     let after = total(&requests);
-    assert_eq!(after.requests - before.requests, 6);
-    assert_eq!(
-        timed(&after) - timed(&before),
-        5,
-        "when the first began nobody knows"
-    );
-    assert_eq!((after.merged, after.unasked), (0, 0));
+    assert_eq!((after.pipelined, after.unsolicited), (0, 0));
+    Some(found)
+}
+
+#[test]
+fn every_request_is_counted_in_off_windows_too_and_those_of_local_clients_are_timed() {
+    for found in [
+        counts_and_times::<TcpStream>(Side::Server),
+        counts_and_times::<UnixStream>(Side::Server),
+    ] {
+        let Some(found) = found else {
+            return;
+        };
+        // What ends a request's time in an off-window is the next one.
+        assert_eq!(found, [[5, 5], [10, 9], [15, 15]]);
+    }
+}
+
+#[test]
+fn the_generators_requests_are_counted_in_off_windows_and_timed_where_their_end_is_seen() {
+    for found in [
+        counts_and_times::<TcpStream>(Side::Client),
+        counts_and_times::<UnixStream>(Side::Client),
+    ] {
+        let Some(found) = found else {
+            return;
+        };
+        // The last of an on-window ends at the next send.
+        assert_eq!(found, [[5, 4], [10, 5], [15, 9]]);
+    }
 }

@@ -52,7 +52,7 @@ impl Connection {
         self.client.get(5);
         let now = total(requests);
         assert_eq!(now.requests - before.requests, 1, "{text:?}");
-        now.merged > before.merged
+        now.pipelined > before.pipelined
     }
 }
 
