@@ -35,7 +35,7 @@ export interface SaidThreads {
 /** What the engine counts of requests. */
 export interface SaidRequests {
   readonly requests: number;
-  readonly merged: number;
+  readonly pipelined: number;
   readonly timed: number;
   readonly mean_ns: number;
   readonly median_ns: number;

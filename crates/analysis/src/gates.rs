@@ -280,11 +280,11 @@ fn latency_derived(facts: &Facts<'_>) -> Option<String> {
 
 fn pipelined(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
     let target = facts.target.as_ref()?;
-    let merged = request_times::merged(facts.timeline)?;
-    (facts.signal.is_none() && merged > thresholds.requests.merged).then(|| {
+    let pipelined = request_times::pipelined(facts.timeline)?;
+    (facts.signal.is_none() && pipelined > thresholds.requests.pipelined).then(|| {
         format!(
             "{} of what {} was asked holds several requests (pipelining: more came before the reply was done, several were read at once, or the reply was sent in many small pieces): how many there are is not known, and no rate is told",
-            percent(merged),
+            percent(pipelined),
             target.name
         )
     })

@@ -2,7 +2,7 @@
 //!
 //! For a service whose load generator says nothing of itself, or has none, they are the signal.
 
-use model::{EntityId, LedgerClass, Quantile, Role, Timeline, Window};
+use model::{EntityId, LedgerClass, Quality, Quantile, Role, Timeline, Window};
 use sensors::request::bound_ns;
 
 use crate::pauses;
@@ -27,8 +27,8 @@ const MOST_BINS: i64 = 100_000;
 pub struct RequestTimes {
     /// Requests that were answered.
     pub requests: f64,
-    /// Of these, those that more than one may be in.
-    pub merged: f64,
+    /// Replies that may be to more than one request.
+    pub pipelined: f64,
     /// Requests that were timed, and how long they took together, ns.
     pub timed: f64,
     /// See `timed`.
@@ -48,7 +48,7 @@ impl RequestTimes {
         let bounds = columns.filter_map(|it| Some((bound_ns(&it.name)?, sum(&it.name))));
         Some(Self {
             requests: sum("requests"),
-            merged: sum("merged"),
+            pipelined: sum("pipelined"),
             timed: sum("timed"),
             timed_ns: sum("timed_ns"),
             buckets: bounds.collect(),
@@ -123,18 +123,18 @@ impl BothEnds {
     }
 }
 
-/// Part of the target's requests that more than one may be in; `None` where none were seen.
-pub(crate) fn merged(timeline: &Timeline) -> Option<f64> {
+/// Part of the target's requests that may be several; `None` where none were seen.
+pub(crate) fn pipelined(timeline: &Timeline) -> Option<f64> {
     let connections = connections(timeline, SERVED, Role::Target);
     let sum = |column| growth(timeline, SERVED, &connections, column, timeline.window);
     let requests = sum("requests");
-    (requests > 0.0).then(|| sum("merged") / requests)
+    (requests > 0.0).then(|| sum("pipelined") / requests)
 }
 
 /// Whether the target's requests were counted, and are one by one: where several are on their way on a
 /// connection at a time, their number is not known.
 pub(crate) fn are_told(timeline: &Timeline) -> bool {
-    merged(timeline).is_some_and(|it| it <= Thresholds::default().requests.merged)
+    pipelined(timeline).is_some_and(|it| it <= Thresholds::default().requests.pipelined)
 }
 
 /// Requests of the target by the second.
@@ -217,8 +217,7 @@ pub(crate) fn quantiles(timeline: &Timeline, window: Window) -> Vec<Quantile> {
     let Some(times) = RequestTimes::over(timeline, SERVED, Role::Target, window) else {
         return Vec::new();
     };
-    // By lot, where fewer were timed than there were; in pauses none was.
-    let timed = times.timed * (1.0 - pauses::part(timeline, window).unwrap_or(0.0));
+    let timed = times.timed * observed(timeline, window);
     let sampled = (timed < times.requests - 0.5).then_some(timed.round() as u64);
     let known = WANTED
         .into_iter()
@@ -231,6 +230,19 @@ pub(crate) fn quantiles(timeline: &Timeline, window: Window) -> Vec<Quantile> {
         })
     };
     known.filter_map(quantile).collect()
+}
+
+/// The part of the timed requests that were observed. Until format 3 the recorder itself had multiplied what it saw in
+/// on-windows, and declared the product exact.
+fn observed(timeline: &Timeline, window: Window) -> f64 {
+    let table = timeline.table(SERVED).map(|it| &it.table);
+    let column = table.and_then(|it| it.columns.iter().find(|it| it.name == "timed_ns"));
+    match column {
+        Some(column) if column.quality == Quality::Exact => {
+            1.0 - pauses::part(timeline, window).unwrap_or(0.0)
+        }
+        _ => 1.0,
+    }
 }
 
 /// The connections of a part.

@@ -79,7 +79,7 @@ section!(/// For `healthy` and `undetermined`.
 section!(/// For what is found innocent.
     Innocent { steal: f64, pressure: f64 });
 section!(/// For requests that the kernel saw.
-    Requests { merged: f64 });
+    Requests { pipelined: f64 });
 section!(/// For doubts about the measurement.
     Gates { own_cost: f64, steady_seconds: f64, missed_periods: u32, excess: f64, apart: f64 });
 section!(/// For the end of the warm-up.

@@ -31,6 +31,7 @@ mod schema;
 mod table_file;
 mod tables;
 mod unwritten;
+mod upgrade;
 mod writer;
 
 // The sample that the integration tests use, where the writer can be made impatient.

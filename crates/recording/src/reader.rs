@@ -13,7 +13,7 @@ use crate::meta_file::{self, Seal};
 use crate::tables::Tables;
 use crate::{
     Error, FolderHandle, META_FILE, Refused, Result, TABLE_EXTENSION, entity_file, journal,
-    plausible, rebuilt, schema,
+    plausible, rebuilt, schema, upgrade,
 };
 
 /// For a gap: every table.
@@ -137,8 +137,11 @@ impl Reader {
         }
         journal.iter().for_each(|record| tables.add(record));
         damage.extend(tables.damage.into_values());
-        let data: Vec<TableData> = tables.rows.into_values().map(|rows| rows.data).collect();
-        let meta = meta.unwrap_or_else(|| rebuilt::meta(&tables.entities.entities, &data));
+        let mut data: Vec<TableData> = tables.rows.into_values().map(|rows| rows.data).collect();
+        let format = tables.format.unwrap_or(FORMAT_VERSION);
+        let mut meta = meta.unwrap_or_else(|| rebuilt::meta(&tables.entities.entities, &data));
+        let format = format.min(meta.format_version);
+        upgrade::names(format, &mut data, &mut meta.gaps, &mut damage);
         Ok(assemble(meta, tables.entities.entities, data, damage))
     }
 }

@@ -22,6 +22,8 @@ pub(crate) struct Tables {
     pub(crate) rows: BTreeMap<String, TableRows>,
     /// What could not be read, by table.
     pub(crate) damage: BTreeMap<String, Damage>,
+    /// The format of the oldest file.
+    pub(crate) format: Option<u32>,
     /// How far each file was read, in bytes.
     ends: BTreeMap<String, u64>,
     /// Whether the recording was closed: then each file has its end marker.
@@ -85,9 +87,10 @@ impl Tables {
     }
 
     fn read_entities(&mut self, folder: &FolderHandle) -> Result<(), (u64, String)> {
-        let open = || {
+        let mut open = || {
             let mut frames = Frames::open(folder, &table_file::file_name(entity_file::NAME))?;
             let version = entity_file::check_schema(frames.schema())?;
+            self.format = Some(self.format.map_or(version, |it| it.min(version)));
             expect_checksums(&mut frames, version);
             Ok(frames)
         };
@@ -100,9 +103,10 @@ impl Tables {
     }
 
     fn read_table(&mut self, folder: &FolderHandle, name: &str) -> Result<(), (u64, String)> {
-        let open = || {
+        let mut open = || {
             let mut frames = Frames::open(folder, &table_file::file_name(name))?;
             let (table, version) = schema::to_table(frames.schema())?;
+            self.format = Some(self.format.map_or(version, |it| it.min(version)));
             if table.name != name {
                 return Err(format!("it holds the table {:?}", table.name));
             }

@@ -18,16 +18,10 @@ import { TABLES, timeline } from "./timeline";
 
 const S = 1e9;
 const EDGES = Array.from({ length: 31 }, (_, bin) => (bin * S) / 10);
-const COLUMNS = ["requests", "merged", "timed", "under_65536_ns", "under_81920_ns", "longer"];
+const COLUMNS = ["requests", "pipelined", "timed", "under_65536_ns", "under_81920_ns", "longer"];
 
 /** Three seconds in tenths: forty requests a tenth, thirty of them timed; one without end. */
-async function opened({
-  gap,
-  paused_ns = 0,
-}: {
-  readonly gap?: readonly [number, number];
-  readonly paused_ns?: number;
-} = {}) {
+async function opened({ gap }: { readonly gap?: readonly [number, number] } = {}) {
   const each = (column: string, values: number | readonly number[]) => ({
     entity: 0,
     column,
@@ -40,7 +34,6 @@ async function opened({
     edges: EDGES,
     entities: [
       { kind: "connection", name: "2 connections", role: "target" },
-      { kind: "machine", name: "here", role: "rest" },
     ],
     report: { ...report, gaps: lost },
     tables: [
@@ -53,7 +46,7 @@ async function opened({
         })),
         series: [
           each("requests", 40),
-          each("merged", 2),
+          each("pipelined", 2),
           each("timed", 30),
           each("timed_ns", 2.1e6),
           each("under_65536_ns", 0),
@@ -61,15 +54,9 @@ async function opened({
           each("longer", Array(29).fill(0).concat(1)),
         ],
       },
-      {
-        name: "recorder",
-        entity: "machine",
-        columns: [{ name: "paused_ns", unit: "nanoseconds" }],
-        series: [{ entity: 1, column: "paused_ns", values: paused_ns }],
-      },
     ],
   });
-  return { recording, tables: await recording.load(["request_times", "call_times", "recorder"]) };
+  return { recording, tables: await recording.load(["request_times", "call_times"]) };
 }
 
 describe("request times", () => {
@@ -84,7 +71,7 @@ describe("request times", () => {
         const times = found[side];
         if (right === null || times === undefined) throw new Error("both were counted");
         // Whole numbers of what lies between two readings, of each of the buckets.
-        for (const name of ["requests", "merged", "timed"] as const) {
+        for (const name of ["requests", "pipelined", "timed"] as const) {
           expect(Math.abs(times[name] - right[name]), name).toBeLessThanOrEqual(1);
         }
         expect(times.mean / right.mean_ns).toBeCloseTo(1, 2);
@@ -106,36 +93,23 @@ describe("request times", () => {
     expect(quantile([], 0.5)).toBeUndefined();
   });
 
-  it("say what was drawn by lot, what is more than one, and what too few were for", async () => {
+  it("say what was sampled, what is more than one, and what too few were for", async () => {
     const { tables } = await opened();
     const [all] = requestTimes(tables, { from: 0, to: 3 * S });
     if (all === undefined) throw new Error("they were counted");
-    expect([all.requests, all.timed, all.merged]).toEqual([1200, 900, 60]);
+    expect([all.requests, all.timed, all.pipelined]).toEqual([1200, 900, 60]);
     const sentence = requestSentence(all);
     expect(sentence).toContain("1,200 requests that the target answered");
     expect(sentence).toContain(
-      "75 % of them timed, drawn by lot; more than one may be in 5 % of them",
+      "75 % of them timed, sampled at random; 5 % of the replies answer more than one",
     );
     expect(sentence).toMatch(/: mean 70.0 us, p50 67.2 us, p99 76.6 us\.$/);
     const [few] = requestTimes(tables, { from: 0, to: S / 10 });
     expect(few?.p99, "of thirty").toBeNaN();
     const [none] = requestTimes(tables, { from: 4 * S, to: 5 * S });
     expect(none && requestSentence(none)).toMatch(/^No requests that the target answered/);
-    expect(requestSentence({ ...all, timed: 1200, merged: 0.3 })).toContain(
+    expect(requestSentence({ ...all, timed: 1200, pipelined: 0.3 })).toContain(
       "; all of them timed: ",
-    );
-  });
-
-  it("say for how long they were counted where there were pauses, and quantiles by those only", async () => {
-    // 88 % of the time in pauses: 108 were really timed.
-    const { tables } = await opened({ paused_ns: 0.088 * S });
-    const [all] = requestTimes(tables, { from: 0, to: 3 * S });
-    if (all === undefined) throw new Error("they were counted");
-    expect(all.told).toBeCloseTo(0.12, 9);
-    expect(all.median).toBeCloseTo(67_200, -2);
-    expect(all.p99, "one of them took longer").toBeNaN();
-    expect(requestSentence(all)).toContain(
-      "; estimated: 12 % of the time was told of and stands for the pauses between; more than one",
     );
   });
 

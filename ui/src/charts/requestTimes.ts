@@ -28,8 +28,7 @@ const SIDES = [
   },
 ] as const;
 
-/** Which part of a window was told of at all is the recorder's to say. */
-export const REQUEST_TABLES: readonly string[] = [...SIDES.map((side) => side.table), "recorder"];
+export const REQUEST_TABLES: readonly string[] = SIDES.map((side) => side.table);
 
 /** What times in a column are below (crates/sensors/src/request.rs); `undefined` where it is no bucket. */
 function boundOf(column: string): Nanoseconds | undefined {
@@ -83,11 +82,10 @@ export function quantile(buckets: Buckets, q: Share): Nanoseconds | undefined {
   return undefined;
 }
 
-/** The same where enough were slower for it to mean something; `told` of the counts were counted, and stand for
-    the others. */
-function steady(buckets: Buckets, q: Share, beyond: number, told: Share = 1): number {
+/** The same where enough were slower for it to mean something. */
+function steady(buckets: Buckets, q: Share, beyond: number): number {
   const all = buckets.reduce((sum, { count }) => sum + count, 0);
-  const enough = all * told * (1 - q) >= beyond - 1e-6;
+  const enough = all * (1 - q) >= beyond - 1e-6;
   return (enough ? quantile(buckets, q) : undefined) ?? Number.NaN;
 }
 
@@ -97,10 +95,8 @@ export interface RequestTimes {
   readonly what: string;
   readonly requests: number;
   /** Of these, those that more than one may be in. */
-  readonly merged: number;
+  readonly pipelined: number;
   readonly timed: number;
-  /** Part of the window in which they were counted and timed; that stands for the rest, which was pauses. */
-  readonly told: Share;
   readonly mean: Nanoseconds;
   /** `NaN` where too few were timed. */
   readonly median: Nanoseconds;
@@ -110,9 +106,6 @@ export interface RequestTimes {
 
 /** What was counted over a window at each end; nothing where no requests were. */
 export function requestTimes(tables: Tables, window: Span): RequestTimes[] {
-  const recorder = tables.bins("recorder");
-  const paused = recorder ? grown(seriesOf(recorder, ["paused_ns"]), window) : 0;
-  const told = Math.max(0, 1 - paused / length(window));
   return SIDES.flatMap(({ table: name, what }) => {
     const table = tables.bins(name);
     if (table === undefined) return [];
@@ -126,12 +119,11 @@ export function requestTimes(tables: Tables, window: Span): RequestTimes[] {
       {
         what,
         requests: sum("requests"),
-        merged: sum("merged"),
+        pipelined: sum("pipelined"),
         timed,
-        told,
         mean: timed > 0 ? sum("timed_ns") / timed : Number.NaN,
-        median: steady(buckets, 0.5, LEAST_BEYOND, told),
-        p99: steady(buckets, 0.99, LEAST_BEYOND, told),
+        median: steady(buckets, 0.5, LEAST_BEYOND),
+        p99: steady(buckets, 0.99, LEAST_BEYOND),
         buckets,
       },
     ];
@@ -140,23 +132,18 @@ export function requestTimes(tables: Tables, window: Span): RequestTimes[] {
 
 /** A smaller part is not said. */
 const LEAST_SAID: Share = 0.0005;
-/** Nor that so much of a window was told of (crates/analysis/src/pauses.rs). */
-const ALL_TOLD: Share = 0.99;
 
-/** Whether every request was timed, or some by lot, or there were pauses; and whether any is more than one. */
-export function reservations({ requests, merged, timed, told }: RequestTimes): string {
+/** Whether every request was timed or a sample of them; and whether replies answer more than one. */
+export function reservations({ requests, pipelined, timed }: RequestTimes): string {
   const all = timed >= requests - 0.5;
-  const part = percent(timed / requests);
-  const whole = all ? "all of them timed" : `${part} of them timed, drawn by lot`;
-  const lot =
-    told >= ALL_TOLD
-      ? whole
-      : `estimated: ${percent(told)} of the time was told of and stands for the pauses between`;
+  const sample = all
+    ? "all of them timed"
+    : `${percent(timed / requests)} of them timed, sampled at random`;
   const several =
-    merged <= LEAST_SAID * requests
+    pipelined <= LEAST_SAID * requests
       ? ""
-      : `; more than one may be in ${percent(merged / requests)} of them`;
-  return `${lot}${several}`;
+      : `; ${percent(pipelined / requests)} of the replies answer more than one`;
+  return `${sample}${several}`;
 }
 
 /** `191,582 requests that ..., all of them timed. Mean 0.3 ms, p50 0.2 ms, p99 1.1 ms.` */

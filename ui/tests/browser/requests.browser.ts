@@ -46,7 +46,7 @@ test("request times of a window are the engine's", async ({ page }) => {
   await expect(all).toHaveCount(2);
   await expect(all.first()).toContainText(`${integer(judged.requests.requests)} requests`);
   await expect(all.first()).toContainText(`mean ${duration(judged.requests.mean_ns)}`);
-  await expect(all.first()).toContainText("of them timed, drawn by lot");
+  await expect(all.first()).toContainText("of them timed, sampled at random");
   await expect(all.last()).toContainText(`p50 ${duration(judged.calls.median_ns)}`);
   const rows = page.locator(".request-times details").first().locator("tbody tr");
   await all.first().click();

@@ -51,7 +51,10 @@ fn record(port: u16, load: &str, asks: impl FnOnce()) -> Option<Recorded> {
     let timeline = place.opened().timeline;
     let served = RequestTimes::over(&timeline, "requests", Role::Target, timeline.window);
     let served = served.expect("it was asked");
-    println!("{} requests, {} merged", served.requests, served.merged);
+    println!(
+        "{} requests, {} pipelined",
+        served.requests, served.pipelined
+    );
     Some(Recorded {
         report,
         served,
@@ -117,16 +120,19 @@ fn redis_is_asked_as_often_as_its_benchmark_says() {
     assert_eq!(done, 2, "{}", recorded.ended);
     recorded.counts(1 + 2 * EACH);
     // Who asks again before the server's send has returned may be taken for one who did not wait.
-    let merged = recorded.served.merged;
-    assert!((AT_ONCE..0.01 * EACH as f64).contains(&merged), "{merged}");
+    let pipelined = recorded.served.pipelined;
+    assert!(
+        (AT_ONCE..0.01 * EACH as f64).contains(&pipelined),
+        "{pipelined}"
+    );
     assert!(!recorded.is_pipelined(), "{:?}", recorded.report.verdict);
 
     // What comes in one piece and is answered in one is one request, of which it is told that it is several.
     let recorded = record(port, &load(&format!("-n {} -P 16", 16 * EACH)), || ());
     let recorded = recorded.expect("as before");
     recorded.counts(1 + 2 * EACH);
-    let merged = recorded.served.merged;
-    assert!(merged >= 0.999 * (2 * EACH) as f64, "{merged}");
+    let pipelined = recorded.served.pipelined;
+    assert!(pipelined >= 0.999 * (2 * EACH) as f64, "{pipelined}");
     assert!(recorded.is_pipelined(), "{:?}", recorded.report.verdict);
 }
 
@@ -317,9 +323,11 @@ fn statements_asked_for_before_the_ones_before_are_done_are_told_to_be_pipelined
         return;
     };
     let RequestTimes {
-        requests, merged, ..
+        requests,
+        pipelined,
+        ..
     } = recorded.served;
-    assert!(merged > 0.5 * requests, "{merged} of {requests}");
+    assert!(pipelined > 0.5 * requests, "{pipelined} of {requests}");
     assert!(recorded.is_pipelined(), "{:?}", recorded.report.verdict);
     let mut signals = recorded.report.signals.iter();
     assert!(

@@ -110,7 +110,7 @@ fn requests(timeline: &Timeline, table: &str, role: Role, window: Window) -> Val
     };
     json!({
         "requests": times.requests,
-        "merged": times.merged,
+        "pipelined": times.pipelined,
         "timed": times.timed,
         "mean_ns": times.mean_ns(),
         "median_ns": times.quantile_ns(0.5),

@@ -123,7 +123,7 @@ fn answer(table: &Table, row: &mut [i64], step: i64, number: i64) {
     let requests = 30 + (step * 7 + number * 11) % 25;
     for request in 0..requests {
         add("requests", 1);
-        add("merged", i64::from(request % 20 == 19));
+        add("pipelined", i64::from(request % 20 == 19));
         if request % 3 == 0 {
             continue;
         }

@@ -45,7 +45,7 @@ fn request_times_of_any_window_add_up_to_what_was_recorded() {
                     );
                 };
                 close("requests", right.requests);
-                close("merged", right.merged);
+                close("pipelined", right.pipelined);
                 close("timed", right.timed);
                 close("timed_ns", right.timed_ns);
                 let first = request::first_bucket(&request::REQUESTS);
@@ -67,7 +67,7 @@ fn a_page_has_no_histogram_of_each_connection_and_no_bucket_that_was_never_met()
         let columns = table.expect("it is there").columns.iter();
         columns.map(|it| it.name.clone()).collect::<Vec<_>>()
     };
-    let recorded = ["requests", "merged", "unasked", "timed", "timed_ns"];
+    let recorded = ["requests", "pipelined", "unsolicited", "timed", "timed_ns"];
     assert_eq!(columns("requests"), recorded);
     assert_eq!(columns("calls"), ["requests", "timed", "timed_ns"]);
     let together = columns("request_times");

@@ -1,0 +1,75 @@
+//! What older formats call otherwise: their tables and columns get today's names when they are opened.
+//!
+//! A name on disk may change with a new format only, and then gets a line here. Nothing else may know the old one.
+
+use std::borrow::Cow;
+
+use model::{Gap, TableData};
+
+use crate::Damage;
+
+/// The first format with today's names.
+const SINCE_NAMES: u32 = 4;
+
+/// Tables: the name until format 3, and today's.
+const TABLES: &[(&str, &str)] = &[];
+
+/// Columns: today's name of their table, the name until format 3, and today's.
+const COLUMNS: &[(&str, &str, &str)] = &[
+    ("requests", "merged", "pipelined"),
+    ("requests", "unasked", "unsolicited"),
+];
+
+/// Gives the tables of a recording in an older format today's names, where gaps and damage speak of them too.
+pub(crate) fn names(
+    format: u32,
+    tables: &mut [TableData],
+    gaps: &mut [Gap],
+    damage: &mut [Damage],
+) {
+    if format >= SINCE_NAMES {
+        return;
+    }
+    for data in tables {
+        let table = &mut data.table;
+        if let Some(name) = renamed(TABLES, &table.name) {
+            table.name = Cow::Borrowed(name);
+        }
+        let own = COLUMNS.iter().filter(|it| it.0 == table.name);
+        let own: Vec<_> = own.map(|it| (it.1, it.2)).collect();
+        for column in table.columns.to_mut() {
+            if let Some(name) = renamed(&own, &column.name) {
+                column.name = Cow::Borrowed(name);
+            }
+        }
+    }
+    let of_gaps = gaps.iter_mut().map(|gap| &mut gap.table);
+    for table in of_gaps.chain(damage.iter_mut().map(|it| &mut it.table)) {
+        if let Some(name) = renamed(TABLES, table) {
+            *table = name.to_owned();
+        }
+    }
+}
+
+fn renamed(names: &[(&'static str, &'static str)], old: &str) -> Option<&'static str> {
+    names.iter().find(|it| it.0 == old).map(|it| it.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_is_given_twice() {
+        for (table, old, new) in COLUMNS {
+            let other = COLUMNS.iter().filter(|it| it.0 == *table);
+            assert_eq!(other.clone().filter(|it| it.1 == *old).count(), 1, "{old}");
+            assert_eq!(other.filter(|it| it.2 == *new).count(), 1, "{new}");
+            assert!(!TABLES.iter().any(|it| it.0 == *table), "{table} is old");
+        }
+        for (old, new) in TABLES {
+            assert_eq!(TABLES.iter().filter(|it| it.0 == *old).count(), 1, "{old}");
+            assert!(!TABLES.iter().any(|it| it.0 == *new), "{new} is old, too");
+        }
+    }
+}
