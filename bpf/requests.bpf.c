@@ -403,15 +403,28 @@ static __always_inline bool has_read(struct sock *sk, struct connection *connect
 	return true;
 }
 
+/* A request counts once its answer was read, which the next send shows, or the connection's end. */
+static __always_inline void count_answered(struct connection *connection)
+{
+	if (!connection->is_open)
+		return;
+	connection->is_open = 0;
+	count_request(connection);
+}
+
 static __always_inline void send_request(struct sock *sk, struct connection *connection)
 {
-	/* The first is one whatever was read: where the server speaks first, and where nothing was read. */
-	if (!has_read(sk, connection) && connection->requests)
+	bool begins = has_read(sk, connection);
+
+	/* The first is one, whatever was read: a server may speak first, or not. */
+	if (!begins && (connection->is_open || connection->requests))
 		return;
 	settle(connection);
+	if (begins)
+		count_answered(connection);
+	connection->is_open = 1;
 	connection->answers = 0;
 	connection->began_ns = stamp(connection);
-	count_request(connection);
 	if (connection->began_ns > UNTIMED && sk->__sk_common.skc_family != AF_UNIX &&
 	    is_served(bpf_ntohs(sk->__sk_common.skc_dport)))
 		send_off(sk, connection->began_ns, false);
@@ -492,8 +505,11 @@ int BPF_PROG(on_state, struct sock *sk, int from, int to)
 		return 0;
 	}
 	connection = bpf_sk_storage_get(&connection_by_socket, sk, NULL, 0);
-	if (connection)
-		settle(connection);
+	if (!connection)
+		return 0;
+	settle(connection);
+	if (connection->side == REQUESTS_CLIENT && has_read(sk, connection))
+		count_answered(connection);
 	return 0;
 }
 

@@ -42,7 +42,7 @@ _Static_assert(sizeof(struct requests_role) == 8, "as the reader has it");
 
 /* What is counted of a connection or a service; it only grows. */
 struct requests_account {
-	/* At a server: requests whose reply has begun. At a client: requests that were sent. All of them. */
+	/* At a server: requests whose reply has begun. At a client: requests whose answer was read. All of them. */
 	__u64 requests;
 	/* Replies that may be to more than one request. */
 	__u64 pipelined;

@@ -64,7 +64,8 @@ struct connection {
 	/* Whether it has sent without input since it last answered: to the rest of a reply, or before the other end's
 	 * send was noticed. */
 	__u8 spoke_first;
-	__u8 unused;
+	/* Of a client: whether a request was sent that is not counted yet. */
+	__u8 is_open;
 };
 
 /* What a connection's first request was in. */

@@ -19,7 +19,6 @@ use crate::gaps::Gaps;
 use crate::intake::Intake;
 use crate::processes::{Processes, TITLE_BYTES};
 use crate::registry::Registry;
-use crate::spells::Turn;
 
 use counted::Counted;
 use part::{Part, replicates};
@@ -62,6 +61,8 @@ pub(crate) struct RequestCollector {
     /// All requests so far, and those that came while the programs that only times need were attached.
     requests: i64,
     with_timing: i64,
+    /// Whether those are attached.
+    is_timing: bool,
     drops_said: u64,
     /// Requests that may be timed in a second.
     most_timed: f64,
@@ -81,6 +82,7 @@ impl RequestCollector {
             before: Timestamp::default(),
             requests: 0,
             with_timing: 0,
+            is_timing: true,
             drops_said: 0,
             most_timed: most_timed(),
         })
@@ -182,14 +184,15 @@ impl RequestCollector {
         self.with_timing.cast_unsigned()
     }
 
-    /// An on-window ends: the programs that only times need leave their hooks.
-    pub(crate) fn detach_timing(&mut self) {
-        self.programs.detach_timing();
-    }
-
-    /// An on-window begins.
-    pub(crate) fn attach_timing(&mut self, gaps: &mut Gaps) {
-        if let Err(why) = self.programs.attach_timing() {
+    /// Has the programs that only times need at their hooks, or not.
+    pub(crate) fn time(&mut self, wanted: bool, gaps: &mut Gaps) {
+        if wanted == self.is_timing {
+            return;
+        }
+        self.is_timing = wanted;
+        if !wanted {
+            self.programs.detach_timing();
+        } else if let Err(why) = self.programs.attach_timing() {
             let reason = GapReason::Unsupported(format!("the programs that time: {why}"));
             gaps.say(&REQUESTS.name, "", reason);
         }
@@ -199,7 +202,6 @@ impl RequestCollector {
     pub(crate) fn sample(
         &mut self,
         now: Timestamp,
-        turn: Turn,
         processes: &Processes,
         gaps: &mut Gaps,
         registry: &mut Registry,
@@ -222,7 +224,7 @@ impl RequestCollector {
             }
         }
         self.make_room(now, registry);
-        if !turn.follows_pause() {
+        if self.is_timing {
             self.with_timing += requests - self.requests;
         }
         self.draw(now, requests);

@@ -55,7 +55,7 @@ const SERVED: End = End {
 
 const CALLED: End = End {
     source: "sock_send_length, sock_recv_length by BPF",
-    requests: "Requests that were sent: all of them, counted at sends.",
+    requests: "Requests whose reply was read: all of them, counted at the next send or the connection's end.",
     timed: "Requests that were timed: a random sample, of those whose reply came in an on-window (table coverage).",
     // A pipeline looks like a request that was sent in pieces.
     besides: &[],

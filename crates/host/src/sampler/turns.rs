@@ -26,7 +26,8 @@ impl Sampler {
         self.read_books(turn, rest, stamp());
         if let Some(request_collector) = &mut self.request_collector {
             let gaps = &mut self.scratch.gaps;
-            request_collector.sample(stamp(), turn, &self.processes, gaps, &mut self.registry);
+            request_collector.sample(stamp(), &self.processes, gaps, &mut self.registry);
+            request_collector.time(self.spells.times_requests(), gaps);
         }
         if turn == Turn::Pause {
             self.leave_hooks();
@@ -72,9 +73,6 @@ impl Sampler {
         if let Some(books) = &mut self.books {
             books.detach();
         }
-        if let Some(request_collector) = &mut self.request_collector {
-            request_collector.detach_timing();
-        }
     }
 
     /// A pause ends.
@@ -83,9 +81,6 @@ impl Sampler {
         // To come to the hooks takes a millisecond: they count from when all are there, both kinds together.
         if let Some(books) = &mut self.books {
             books.attach(gaps);
-        }
-        if let Some(request_collector) = &mut self.request_collector {
-            request_collector.attach_timing(gaps);
         }
         if let Some(books) = &mut self.books {
             books.resume(&self.processes, words, gaps);
