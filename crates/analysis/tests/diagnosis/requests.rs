@@ -156,12 +156,11 @@ fn of_pipelined_requests_no_rate_is_told() {
     let mut pipelined = asked(|_| (20, 5_000));
     let mut data = model::TableData::new((*REQUESTS).clone());
     let old = pipelined.timeline.table("requests").expect("it is drawn");
-    let (requests, pipelined) = ("requests", "pipelined");
-    let [requests, pipelined] =
-        [requests, pipelined].map(|it| REQUESTS.position(it).expect("a column"));
+    let [requests, several] =
+        ["requests", "pipelined"].map(|it| REQUESTS.position(it).expect("a column"));
     for row in 0..old.len() {
         let mut values: Vec<i64> = old.row(row).collect();
-        values[pipelined] = values[requests] / 2;
+        values[several] = values[requests] / 2;
         let (time, entity) = old.key(row);
         data.push(time, entity, &values);
     }
