@@ -13,6 +13,7 @@ use crate::sockets::{inet, netlink, processes};
 /// One datagram of an answer of sock_diag.
 pub fn datagram(bytes: &[u8]) {
     let _ = netlink::take_datagram(bytes, &mut Vec::new());
+    let _ = inet::parse_inet_diag(bytes);
 }
 
 /// Files of `/proc`: `net/fib_trie`, `net/if_inet6`, a process's `stat`.

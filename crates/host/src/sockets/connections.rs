@@ -58,13 +58,12 @@ pub struct Connections {
 pub fn connections_of(proc: &Path, pids: &[u32]) -> Connections {
     let mut found = Connections::default();
     let mut held = Held::default();
-    let mut by_namespace: BTreeMap<Option<PathBuf>, (u32, HashSet<u64>)> = BTreeMap::new();
+    let mut by_namespace: BTreeMap<Option<PathBuf>, (Vec<u32>, HashSet<u64>)> = BTreeMap::new();
     for &pid in pids {
         match sockets_of(proc, pid) {
             Ok(own) => {
-                let of_namespace = by_namespace
-                    .entry(namespace_link(proc, pid))
-                    .or_insert_with(|| (pid, HashSet::new()));
+                let of_namespace = by_namespace.entry(namespace_link(proc, pid)).or_default();
+                of_namespace.0.push(pid);
                 of_namespace.1.extend(&own.sockets);
                 held.sockets.extend(own.sockets);
                 held.standard.extend(own.standard);
@@ -80,16 +79,26 @@ pub fn connections_of(proc: &Path, pids: &[u32]) -> Connections {
         return found;
     }
     found.unix = UnixTable::read(proc);
-    for (link, (pid, mut inodes)) in by_namespace {
+    let own = namespace_link(proc, std::process::id());
+    for (link, (pids, mut inodes)) in by_namespace {
         // The TCP tables cost milliseconds: the kernel walks its whole hash table for each.
         inodes.retain(|&inode| found.unix.get(inode).is_none());
         if inodes.is_empty() {
             continue;
         }
-        let namespace = Namespace::read(net_folder(proc, pid));
-        found
-            .list
-            .extend(tcp_connections(&namespace, &inodes, found.namespaces.len()));
+        let Some(&first) = pids.first() else { continue };
+        let net = net_folder(proc, first);
+        // sock_diag tells of the namespace that we are in, whatever `proc` shows.
+        let is_own = link.is_some() && link == own && proc == Path::new("/proc");
+        let asked = is_own.then(|| Namespace::ask(net.clone())).flatten();
+        let namespace = asked.unwrap_or_else(|| Namespace::read(net));
+        let index = found.namespaces.len();
+        let mut list = tcp_connections(&namespace, &inodes, index);
+        if list.is_empty() {
+            // Connections shorter than a look: those that are held now may be in the tables.
+            list = tcp_connections(&namespace, &socket_inodes(proc, &pids), index);
+        }
+        found.list.extend(list);
         found.namespaces.push((link, namespace));
     }
     found.list.extend(unix_connections(&found.unix, &held));
@@ -98,7 +107,7 @@ pub fn connections_of(proc: &Path, pids: &[u32]) -> Connections {
 
 /// The sockets that these processes hold, by inode: while they stay the same, so do the connections.
 /// Costs a hundredth of following them.
-pub fn socket_inodes(proc: &Path, pids: &[u32]) -> BTreeSet<u64> {
+pub fn socket_inodes(proc: &Path, pids: &[u32]) -> HashSet<u64> {
     let held = pids.iter().filter_map(|&pid| sockets_of(proc, pid).ok());
     held.flat_map(|held| held.sockets).collect()
 }
@@ -131,8 +140,10 @@ pub(super) fn here(proc: &Path) -> PathBuf {
 fn tcp_connections(namespace: &Namespace, inodes: &HashSet<u64>, index: usize) -> Vec<Connection> {
     let listening: HashSet<SocketAddr> = namespace.listening();
     let made = namespace.sockets.iter().filter(|socket| {
-        matches!(socket.state, TcpState::Established | TcpState::SynSent)
-            && inodes.contains(&socket.inode)
+        matches!(
+            socket.state,
+            TcpState::Established | TcpState::SynSent | TcpState::CloseWait
+        ) && inodes.contains(&socket.inode)
             && !listens_at(&listening, socket.local)
     });
     made.map(|socket| Connection {

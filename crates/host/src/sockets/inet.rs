@@ -8,6 +8,8 @@ use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 
+use sensors::netlink::u32_at;
+
 /// The state of a TCP socket, as far as it matters here.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum TcpState {
@@ -15,13 +17,28 @@ pub enum TcpState {
     Established,
     /// Connecting.
     SynSent,
+    /// The other end has closed the connection, this one has not yet.
+    CloseWait,
     /// Waiting for connections.
     Listen,
     /// Any other state, by the kernel's number.
     Other(u8),
 }
 
-/// One line of `/proc/net/tcp` or `tcp6`.
+impl TcpState {
+    /// By the kernel's number.
+    fn of(number: u8) -> Self {
+        match number {
+            1 => Self::Established,
+            2 => Self::SynSent,
+            8 => Self::CloseWait,
+            10 => Self::Listen,
+            other => Self::Other(other),
+        }
+    }
+}
+
+/// A TCP socket, as a line of `/proc/net/tcp` or `tcp6` tells it, or sock_diag.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TcpSocket {
     /// The address of this end.
@@ -41,12 +58,7 @@ pub fn parse_proc_net_tcp(line: &[u8]) -> Option<TcpSocket> {
     let mut words = std::str::from_utf8(line).ok()?.split_ascii_whitespace();
     let local = parse_address(words.nth(1)?)?;
     let peer = parse_address(words.next()?)?;
-    let state = match u8::from_str_radix(words.next()?, 16).ok()? {
-        1 => TcpState::Established,
-        2 => TcpState::SynSent,
-        10 => TcpState::Listen,
-        other => TcpState::Other(other),
-    };
+    let state = TcpState::of(u8::from_str_radix(words.next()?, 16).ok()?);
     // Between: queues, timer, retransmits; then uid, timeout, inode.
     let uid = words.nth(3)?.parse().ok()?;
     let inode = words.nth(1)?.parse().ok()?;
@@ -56,6 +68,31 @@ pub fn parse_proc_net_tcp(line: &[u8]) -> Option<TcpSocket> {
         state,
         uid,
         inode,
+    })
+}
+
+/// Parses `struct inet_diag_msg`; `None` for damage.
+pub(crate) fn parse_inet_diag(message: &[u8]) -> Option<TcpSocket> {
+    const AF_INET: u8 = 2;
+    const AF_INET6: u8 = 10;
+    let family = *message.first()?;
+    let address = |ip: usize, port: usize| {
+        let bytes: [u8; 16] = message.get(ip..ip + 16)?.try_into().ok()?;
+        let [a, b, c, d, ..] = bytes;
+        let ip = match family {
+            AF_INET => IpAddr::from([a, b, c, d]),
+            AF_INET6 => IpAddr::from(bytes).to_canonical(),
+            _ => return None,
+        };
+        let port = message.get(port..port + 2)?.try_into().ok()?;
+        Some(SocketAddr::new(ip, u16::from_be_bytes(port)))
+    };
+    Some(TcpSocket {
+        local: address(8, 4)?,
+        peer: address(24, 6)?,
+        state: TcpState::of(*message.get(1)?),
+        uid: u32_at(message, 64)?,
+        inode: u64::from(u32_at(message, 68)?),
     })
 }
 
@@ -132,6 +169,14 @@ impl Namespace {
         Self { net, sockets }
     }
 
+    /// Asks the kernel for the sockets of our own namespace, whose folder `net` is; `None` where it does
+    /// not answer. Sockets in TIME_WAIT are left out: where connections are short there are tens of
+    /// thousands, and the kernel takes 3 us to print each of them.
+    pub(super) fn ask(net: PathBuf) -> Option<Self> {
+        let sockets = super::netlink::tcp_sockets().ok()?;
+        Some(Self { net, sockets })
+    }
+
     /// The sockets by (local, peer). An accepted one is preferred to a remnant in TIME_WAIT.
     pub(super) fn by_pair(&self) -> HashMap<(SocketAddr, SocketAddr), &TcpSocket> {
         let mut pairs: HashMap<_, &TcpSocket> = HashMap::with_capacity(self.sockets.len());
@@ -156,6 +201,12 @@ impl Namespace {
         self.sockets
             .iter()
             .filter(|socket| socket.state == TcpState::Listen)
+    }
+
+    /// The sockets that accept what is connected to an address.
+    pub(super) fn listening_at(&self, address: SocketAddr) -> impl Iterator<Item = &TcpSocket> {
+        self.listening_sockets()
+            .filter(move |socket| listens_at(&HashSet::from([socket.local]), address))
     }
 
     /// The addresses of this namespace. Read only when asked: `fib_trie` is long on a router.

@@ -12,6 +12,7 @@ use rustix::net::{
 };
 use sensors::netlink::{messages, u32_at};
 
+use super::inet::{TcpSocket, parse_inet_diag};
 use super::unix::{UnixSocket, parse_unix_diag};
 
 const TYPE_ERROR: u16 = 2;
@@ -48,6 +49,44 @@ pub(super) fn unix_sockets() -> Result<Vec<UnixSocket>, Errno> {
             return Ok(found);
         }
     }
+}
+
+/// Every TCP socket of this network namespace that a process may hold.
+pub(super) fn tcp_sockets() -> Result<Vec<TcpSocket>, Errno> {
+    const AF_INET: u8 = 2;
+    const AF_INET6: u8 = 10;
+    let socket = diag_socket()?;
+    let mut found = Vec::new();
+    let mut buffer = vec![0u8; DATAGRAM];
+    for family in [AF_INET, AF_INET6] {
+        send(&socket, &tcp_request(family), SendFlags::empty())?;
+        loop {
+            let (length, _) = match recv(&socket, &mut buffer[..], RecvFlags::empty()) {
+                Err(Errno::INTR) => continue,
+                received => received?,
+            };
+            let datagram = buffer.get(..length).unwrap_or_default();
+            if each_answer(datagram, |message| found.extend(parse_inet_diag(message)))? {
+                break;
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// `struct nlmsghdr` and `struct inet_diag_req_v2`, asking for no attributes.
+fn tcp_request(family: u8) -> [u8; 72] {
+    const REQUEST_AND_DUMP: u16 = 0x1 | 0x300;
+    const TCP: u8 = 6;
+    /// All but TIME_WAIT, CLOSE, LAST_ACK, CLOSING and NEW_SYN_RECV, as bits of the kernel's numbers.
+    const STATES: u32 = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 10;
+    let mut bytes = [0; 72];
+    bytes[..4].copy_from_slice(&72u32.to_ne_bytes());
+    bytes[4..6].copy_from_slice(&TYPE_SOCK_DIAG.to_ne_bytes());
+    bytes[6..8].copy_from_slice(&REQUEST_AND_DUMP.to_ne_bytes());
+    bytes[16..18].copy_from_slice(&[family, TCP]);
+    bytes[20..24].copy_from_slice(&STATES.to_ne_bytes());
+    bytes
 }
 
 /// `struct nlmsghdr` and `struct unix_diag_req`, asking for all states; to show: names, peers,

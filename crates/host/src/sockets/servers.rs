@@ -50,6 +50,9 @@ pub struct Servers {
     pub remote: Vec<Endpoint>,
     /// Not accepted yet, or just closed: ask again soon.
     pub pending: Vec<Endpoint>,
+    /// Who holds the sockets that listen where connections were pending, sought when nobody was found
+    /// to serve. Of connections that end sooner than they can be followed, these are the servers.
+    pub listening: Vec<Served>,
     /// See `guess_by_owner`.
     pub hidden: Vec<Hidden>,
     /// How many connections the kernel gives no other end for (no sock_diag).
@@ -72,7 +75,40 @@ pub fn servers_of(proc: &Path, connections: &Connections, exclude: &HashSet<u32>
     for (made, end) in connections.list.iter().zip(ends) {
         tally.add(&made.peer, end, &owners, exclude);
     }
-    tally.into_servers()
+    let mut servers = tally.into_servers();
+    if servers.served.is_empty() && !servers.pending.is_empty() {
+        servers.listening = listening(proc, connections, &servers.pending, exclude);
+    }
+    servers
+}
+
+/// The holders of the sockets that listen at these addresses. Never init: it listens for services that
+/// it starts later.
+fn listening(
+    proc: &Path,
+    connections: &Connections,
+    pending: &[Endpoint],
+    exclude: &HashSet<u32>,
+) -> Vec<Served> {
+    let mut inodes: BTreeMap<u64, &Endpoint> = BTreeMap::new();
+    for endpoint in pending {
+        if let Endpoint::Inet(peer) = endpoint {
+            for (_, namespace) in &connections.namespaces {
+                let there = namespace.listening_at(*peer);
+                inodes.extend(there.map(|socket| (socket.inode, endpoint)));
+            }
+        }
+    }
+    let owners = Owners::find(proc, &inodes.keys().copied().collect());
+    let mut tally = Tally::default();
+    for (&inode, endpoint) in &inodes {
+        for pid in owners.of(inode) {
+            if pid != 1 && !exclude.contains(&pid) {
+                *tally.served.entry((pid, endpoint.service())).or_default() += 1;
+            }
+        }
+    }
+    tally.into_servers().served
 }
 
 /// Counts per process and endpoint.
@@ -121,6 +157,7 @@ impl Tally {
             served,
             remote: self.remote.into_iter().collect(),
             pending: self.pending.into_iter().collect(),
+            listening: Vec::new(),
             hidden: self.hidden.into_iter().map(hidden).collect(),
             unfollowed: self.unfollowed,
         }

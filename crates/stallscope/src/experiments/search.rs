@@ -8,6 +8,8 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
+use rustix::time::{ClockId, clock_gettime};
+
 use host::sockets::{
     Connections, Endpoint, Servers, connections_of, guess_by_owner, listeners, listening_here,
     program_root, servers_of, socket_inodes, start_ticks, tree_of,
@@ -20,6 +22,9 @@ use super::session::Event;
 const SOON: Duration = Duration::from_millis(250);
 /// Between looks when the set stands still.
 const LATER: Duration = Duration::from_secs(5);
+/// Looks take at most one part in so many of a CPU: in another network namespace the kernel prints each
+/// socket, tens of thousands where connections are short.
+const SHARE: u32 = 100;
 /// After this long without a connection the user is told.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -60,6 +65,12 @@ const SYSTEM: [&str; 6] = [
     "/tmp/.X11-unix/",
 ];
 
+/// What this thread has used of the CPUs.
+fn cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::try_from(time).unwrap_or_default()
+}
+
 /// Who finds nobody looks less often the longer it lasts: a named target may have no connections at all.
 fn patient(began: Instant) -> Duration {
     (began.elapsed() / 16).clamp(SOON, LATER)
@@ -72,7 +83,7 @@ impl Search {
         let began = Instant::now();
         let (mut known, mut still, mut told) = (Found::default(), 0u32, false);
         let mut found_at = None;
-        let mut sockets = BTreeSet::new();
+        let mut sockets = HashSet::new();
         let mut wait = Duration::from_millis(100);
         while let Err(RecvTimeoutError::Timeout) = stop.recv_timeout(wait) {
             // Somebody is still to be told that there is nobody.
@@ -87,7 +98,9 @@ impl Search {
                 }
                 sockets = now;
             }
+            let cpu = cpu_time();
             let look = self.look(proc);
+            let cost = cpu_time().saturating_sub(cpu);
             if !look.found.serving.is_empty() && look.found != known {
                 known = look.found;
                 still = 0;
@@ -104,7 +117,7 @@ impl Search {
             let settled = !known.serving.is_empty() && still >= 2 && (enough || still >= 20);
             // A generator that connects anew for each request never stands still, and looking costs.
             let settled = settled || found_at.is_some_and(|at: Instant| at.elapsed() >= PATIENCE);
-            wait = if settled { LATER } else { patient(began) };
+            wait = if settled { LATER } else { patient(began) }.max(cost * SHARE);
             if owes_word && known.serving.is_empty() && began.elapsed() >= PATIENCE {
                 told = true;
                 let sentence = self.not_found(&look.servers, &look.connections, began.elapsed());
@@ -130,24 +143,25 @@ impl Search {
             .chain([std::process::id()])
             .collect();
         let servers = servers_of(proc, &connections, &exclude);
+        let serving = if are_brief(proc, &generator, &connections) {
+            [&servers.served[..], &servers.listening].concat()
+        } else {
+            servers.served.clone()
+        };
         // Who serves a connection each may have ended since.
-        let there = servers.served.iter().filter_map(|served| {
+        let there = serving.iter().filter_map(|served| {
             let root = program_root(proc, served.pid)?;
             Some((served.pid, root))
         });
-        let (serving, roots) = there.unzip();
+        let (pids, roots) = there.unzip();
         let mut found = Found {
-            serving,
+            serving: pids,
             roots,
-            found_by: endpoints(servers.served.iter().map(|served| served.endpoint.as_str())),
-            connections: servers
-                .served
-                .iter()
-                .map(|served| served.connections as u32)
-                .sum(),
+            found_by: endpoints(serving.iter().map(|served| served.endpoint.as_str())),
+            connections: serving.iter().map(|served| served.connections as u32).sum(),
         };
         let mut trouble = None;
-        if let (true, Some(hidden)) = (servers.served.is_empty(), servers.hidden.first()) {
+        if let (true, Some(hidden)) = (serving.is_empty(), servers.hidden.first()) {
             let started = start_ticks(proc, self.generator).unwrap_or(0);
             match guess_by_owner(proc, hidden, started, &exclude) {
                 Ok(guess) => {
@@ -234,6 +248,14 @@ fn example() -> String {
         .find_map(|listener| listener.port)
         .unwrap_or(5432);
     format!("port:{port}")
+}
+
+/// Whether any of these connections ended sooner than the look, so that nobody could be found at its other
+/// end. One that nobody accepts stays.
+fn are_brief(proc: &Path, generator: &[u32], connections: &Connections) -> bool {
+    let still = socket_inodes(proc, generator);
+    let mut made = connections.list.iter();
+    made.any(|connection| !still.contains(&connection.inode))
 }
 
 struct Look {

@@ -148,24 +148,8 @@ fn nginx_is_asked_as_often_as_its_clients_do() {
     for size in sizes {
         place.write(&format!("{size}"), "x".repeat(size));
     }
-    let folder = place.path().display();
-    let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
-        .iter()
-        .map(|it| format!("{it}_temp_path {folder}/{it};\n"))
-        .collect();
     // Connections end in between, and the last reply on them with them.
-    place.write(
-        "nginx.conf",
-        format!(
-            "daemon off;\nmaster_process off;\npid {folder}/pid;\nevents {{}}\nhttp {{\n\
-             access_log off;\nsendfile on;\nkeepalive_requests 400;\n{temporary}\
-             server {{ listen 127.0.0.1:{port}; root {folder}; }}\n}}\n"
-        ),
-    );
-    let mut nginx = Command::new("nginx");
-    nginx.args(["-e", "stderr", "-p"]).arg(place.path());
-    nginx.arg("-c").arg(place.path().join("nginx.conf"));
-    let _server = started(nginx, port);
+    let _server = nginx(&place, port, "keepalive_requests 400;");
     let recorded = record(port, ":", || {
         std::thread::scope(|scope| {
             for number in 0..CONNECTIONS {
@@ -177,6 +161,47 @@ fn nginx_is_asked_as_often_as_its_clients_do() {
         recorded.counts(CONNECTIONS * (EACH / 4));
         assert!(!recorded.is_pipelined(), "{:?}", recorded.report.verdict);
     }
+}
+
+/// Nginx without a master process, with the files of a place.
+fn nginx(place: &Place, port: u16, setting: &str) -> Running {
+    let folder = place.path().display();
+    let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+        .iter()
+        .map(|it| format!("{it}_temp_path {folder}/{it};\n"))
+        .collect();
+    place.write(
+        "nginx.conf",
+        format!(
+            "daemon off;\nmaster_process off;\npid {folder}/pid;\nevents {{}}\nhttp {{\n\
+             access_log off;\nsendfile on;\n{setting}\n{temporary}\
+             server {{ listen 127.0.0.1:{port}; root {folder}; }}\n}}\n"
+        ),
+    );
+    let mut nginx = Command::new("nginx");
+    nginx.args(["-e", "stderr", "-p"]).arg(place.path());
+    nginx.arg("-c").arg(place.path().join("nginx.conf"));
+    started(nginx, port)
+}
+
+#[test]
+fn a_server_is_found_by_its_listening_socket_when_each_connection_carries_one_request() {
+    if !needs::root() || !needs::program("nginx") || !needs::program("ab") {
+        return;
+    }
+    let _alone = postgres::alone();
+    let (place, port) = (Place::new(), free_port());
+    place.write("100", "x".repeat(100));
+    let _server = nginx(&place, port, "keepalive_timeout 0;");
+    let url = format!("http://127.0.0.1:{port}/100");
+    let load = ["ab", "-q", "-t", "6", "-n", "10000000", "-c", "16", &url];
+    let ended = place.run(&[&["run", "-q", "--json", JSON, "--"][..], &load].concat());
+    ended.status(0).does_not_say("cannot find");
+    let meta = place.opened().meta;
+    let target = meta.targets.iter().find(|it| it.role == Role::Target);
+    let target = target.unwrap_or_else(|| panic!("{:?} {ended}", meta.no_target));
+    assert_eq!(target.name, "nginx");
+    assert_eq!(target.found_by, format!("port {port}"));
 }
 
 /// One after the other over one connection, as long as the server keeps it.

@@ -9,12 +9,15 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::super::inet::{Namespace, TcpState};
 use super::super::{
-    Connection, Connections, Endpoint, Error, Servers, TargetSpec, Transport, connections_of,
-    guess_by_owner, resolve, servers_of, start_ticks,
+    Connection, Connections, Endpoint, Error, Served, Servers, TargetSpec, Transport,
+    connections_of, guess_by_owner, resolve, servers_of, start_ticks,
 };
 
 const PROC: &str = "/proc";
+/// The kernel's number.
+const TIME_WAIT: u8 = 6;
 
 /// A child holds copies of all descriptors from fork to exec: a scan must not see another test's.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -77,13 +80,20 @@ fn tcp_is_followed_to_the_process_that_accepted() {
         let _client = TcpStream::connect(local).unwrap();
         let peer = Endpoint::Inet(local);
         let waiting = servers_of(Path::new(PROC), &made_to(&peer), &HashSet::new());
+        let own = std::process::id();
+        let listens = |served: &Served| (served.pid, served.endpoint.clone());
+        let listening: Vec<_> = waiting.listening.iter().map(listens).collect();
+        assert_eq!(listening, [(own, peer.service())], "{address}");
         assert_eq!(
             waiting,
             Servers {
                 pending: vec![peer.clone()],
+                listening: waiting.listening.clone(),
                 ..Servers::default()
             }
         );
+        let excluded = servers_of(Path::new(PROC), &made_to(&peer), &HashSet::from([own]));
+        assert_eq!(excluded.listening, [], "{address}");
         let (accepted, _) = listener.accept().unwrap();
         let child = Holder::of(accepted);
         let made = made_to(&peer);
@@ -95,6 +105,45 @@ fn tcp_is_followed_to_the_process_that_accepted() {
         let nobody = servers_of(Path::new(PROC), &made, &HashSet::from([child.0.id()]));
         assert_eq!(nobody, Servers::default(), "excluded");
     }
+}
+
+#[test]
+fn the_kernel_tells_of_our_own_sockets_what_its_table_prints_but_for_remnants() {
+    let _alone = alone();
+    for address in ["127.0.0.1:0", "[::1]:0", "[::]:0"] {
+        let (listener, local) = listen(address);
+        let (_client, accepted) = pair(&listener, local);
+        let remnant = pair(&listener, local);
+        // Whoever closes first keeps the remnant.
+        drop(remnant.1);
+        drop(remnant.0);
+        let of_port = |namespace: Namespace| {
+            let sockets = namespace.sockets.into_iter();
+            let near =
+                sockets.filter(|it| [it.local.port(), it.peer.port()].contains(&local.port()));
+            let mut told: Vec<_> = near
+                .map(|it| (it.local, it.peer, it.inode, it.state))
+                .collect();
+            told.sort_by_key(|it| (it.0, it.1));
+            told
+        };
+        let net = Path::new(PROC).join("net");
+        let mut printed = of_port(Namespace::read(net.clone()));
+        assert_eq!(printed.len(), 4, "{printed:?}");
+        printed.retain(|it| it.3 != TcpState::Other(TIME_WAIT));
+        let Some(asked) = Namespace::ask(net) else {
+            println!("skipped: this kernel has no sock_diag for TCP");
+            return;
+        };
+        assert_eq!(of_port(asked), printed, "{address}");
+        drop(accepted);
+    }
+}
+
+/// Both ends of a connection: who made it and who accepted it.
+fn pair(listener: &TcpListener, local: SocketAddr) -> (TcpStream, TcpStream) {
+    let client = TcpStream::connect(local).unwrap();
+    (client, listener.accept().unwrap().0)
 }
 
 #[test]
