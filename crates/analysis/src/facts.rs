@@ -25,7 +25,7 @@ use crate::pressure::pressure;
 use crate::quota::{Quota, quota, quota_seen, target_groups};
 use crate::request_times::BothEnds;
 use crate::sessions::{self, Sessions};
-use crate::signals::{self, Bin, Mean};
+use crate::signals::{self, Bin, Mean, Source};
 use crate::slices::{Slice, Slicing, throttled_over};
 use crate::subject::{Subject, subject};
 use crate::thresholds::Thresholds;
@@ -112,7 +112,9 @@ pub(crate) fn measure<'a>(
     (window, scope): (Window, Scope),
     thresholds: &Thresholds,
 ) -> Facts<'a> {
-    let signal = signals::mean(bins, window).filter(|mean| mean.response_ns > 0.0 && trusted(meta));
+    let source = signals::source(timeline, meta);
+    let is_known = source != Source::Workload || trusted(meta);
+    let signal = signals::mean(bins, window).filter(|mean| mean.response_ns > 0.0 && is_known);
     let mut target = subject(timeline, meta, window, Role::Target);
     let generator = subject(timeline, meta, window, Role::Generator);
     let machine = machine(timeline, window);
@@ -161,7 +163,7 @@ pub(crate) fn measure<'a>(
         .map_or(0.0, |target| target.ledger.queued_behind(Holder::Rest));
     let others = neighbours::holders(timeline, window, queued_ns);
     let stolen = stolen(machine, thresholds);
-    let at_sockets = signals::is_kernels(timeline, meta);
+    let at_sockets = source.is_at_target();
     let both_ends = generator
         .as_ref()
         .and_then(|it| BothEnds::over(timeline, it, window));

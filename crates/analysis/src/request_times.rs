@@ -17,6 +17,8 @@ const SERVED: &str = "requests";
 const CALLED: &str = "calls";
 /// Those of both are the same if no more of them are seen at one end only.
 const APART: f64 = 0.01;
+/// A mean of fewer timed requests says little.
+const LEAST_TIMED: f64 = 30.0;
 /// Length of a bin.
 const BIN_NS: i64 = 1_000_000_000;
 /// No more bins than these, more than a day of them: a damaged recording may last for centuries.
@@ -82,6 +84,45 @@ impl RequestTimes {
         }
         None
     }
+}
+
+/// One end of the connections between target and generator.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum End {
+    /// The target's sockets: from a request's arrival to the last byte of its reply.
+    Target,
+    /// The generator's: network, and lines at both ends, are part of it.
+    Generator,
+}
+
+impl End {
+    fn of(self) -> (&'static str, Role) {
+        match self {
+            Self::Target => (SERVED, Role::Target),
+            Self::Generator => (CALLED, Role::Generator),
+        }
+    }
+
+    /// What was counted at this end.
+    pub(crate) fn over(self, timeline: &Timeline, window: Window) -> Option<RequestTimes> {
+        let (table, role) = self.of();
+        RequestTimes::over(timeline, table, role, window)
+    }
+}
+
+/// The end whose times stand for what the load's user waits: the generator's, where it made all of the target's
+/// requests and some were timed there; `None` where requests were not counted one by one.
+pub(crate) fn nearest_end(timeline: &Timeline) -> Option<End> {
+    if !are_told(timeline) {
+        return None;
+    }
+    let [served, called] =
+        [End::Target, End::Generator].map(|end| end.over(timeline, timeline.window));
+    let same = served.zip(called).is_some_and(|(served, called)| {
+        (served.requests - called.requests).abs() <= APART * called.requests
+            && called.timed >= LEAST_TIMED
+    });
+    Some(if same { End::Generator } else { End::Target })
 }
 
 /// The same requests at both ends: what each took, and how long the generator waited for a CPU for each,
@@ -176,6 +217,28 @@ pub(crate) fn bins(timeline: &Timeline) -> Vec<Bin> {
     }
     mark_stalls(&mut bins, timeline, &connections);
     bins
+}
+
+/// Gives bins of a workload that does not say how long its operations take what the kernel saw of it: the time of all
+/// requests in a bin, shared among its operations.
+pub(crate) fn fill_latency(bins: &mut [Bin], timeline: &Timeline, end: End) {
+    let (table, role) = end.of();
+    let connections = connections(timeline, table, role);
+    let series = |column| {
+        let of = connections.iter();
+        let of = of.filter_map(move |it| timeline.series(table, *it, column));
+        of.map(|it| it.cursor()).collect::<Vec<_>>()
+    };
+    let mut columns = ["requests", "timed", "timed_ns"].map(series);
+    for bin in bins {
+        let [requests, timed, timed_ns] = columns.each_mut().map(|of| {
+            let grown = of.iter_mut().filter_map(|it| it.growth(bin.window));
+            grown.sum::<f64>()
+        });
+        let completed = bin.completed();
+        bin.latency_ns =
+            (timed > 0.0 && completed > 0.0).then(|| requests * timed_ns / timed / completed);
+    }
 }
 
 /// Seconds without a request are no stall, unless one that was answered after them had been there all

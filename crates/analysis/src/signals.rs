@@ -1,5 +1,6 @@
 //! The workload's own view: bins of throughput and latency, and their means over a window.
 
+use crate::request_times::End;
 use crate::{quantiles, request_times};
 use model::{MISSING, Meta, Provenance, Signal, Timeline, Timestamp, Window};
 
@@ -29,19 +30,66 @@ impl Bin {
     }
 }
 
-/// Whether nobody listened to the workload or there was none, and the kernel saw requests at the target's
-/// sockets: they are the signal then.
-pub(crate) fn is_kernels(timeline: &Timeline, meta: &Meta) -> bool {
+/// Where throughput and latency come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Source {
+    /// The workload says both, or nobody knows.
+    Workload,
+    /// The workload says its throughput; its latency is missing, or derived from that, and is taken where the kernel saw
+    /// its requests.
+    Latency(End),
+    /// The kernel saw both at the target's sockets: nobody listened to the workload, or there was none.
+    Kernel,
+}
+
+impl Source {
+    /// Whether response times were taken at the target's own sockets.
+    pub(crate) fn is_at_target(self) -> bool {
+        matches!(self, Self::Kernel | Self::Latency(End::Target))
+    }
+}
+
+/// Where throughput and latency of a recording come from.
+pub(crate) fn source(timeline: &Timeline, meta: &Meta) -> Source {
+    let Some(end) = request_times::nearest_end(timeline) else {
+        return Source::Workload;
+    };
     let workload = meta.workload.as_ref();
-    let heard = workload.is_some_and(|it| it.adapter.is_some() || !it.signals.is_empty());
-    !heard && request_times::are_told(timeline)
+    match workload.filter(|it| it.adapter.is_some() || !it.signals.is_empty()) {
+        None => Source::Kernel,
+        // What it derives from clients and throughput is no evidence.
+        Some(heard) if heard.latency == Provenance::Derived => Source::Latency(end),
+        Some(_) if !says_latency(timeline) && timeline.table("signal").is_some() => {
+            Source::Latency(end)
+        }
+        Some(_) => Source::Workload,
+    }
+}
+
+fn says_latency(timeline: &Timeline) -> bool {
+    let table = timeline.table("signal");
+    table.is_some_and(|table| {
+        let column = table.table.position("latency_mean_ns");
+        column.is_some_and(|column| {
+            (0..table.len()).any(|row| table.row(row).nth(column).is_some_and(|it| it != MISSING))
+        })
+    })
 }
 
 /// The bins of the recording, in the order of time.
 pub(crate) fn bins(timeline: &Timeline, meta: &Meta) -> Vec<Bin> {
-    if is_kernels(timeline, meta) {
-        return request_times::bins(timeline);
+    match source(timeline, meta) {
+        Source::Workload => workload_bins(timeline),
+        Source::Kernel => request_times::bins(timeline),
+        Source::Latency(end) => {
+            let mut bins = workload_bins(timeline);
+            request_times::fill_latency(&mut bins, timeline, end);
+            bins
+        }
     }
+}
+
+fn workload_bins(timeline: &Timeline) -> Vec<Bin> {
     let Some(table) = timeline.table("signal") else {
         return Vec::new();
     };
@@ -170,12 +218,12 @@ pub(crate) fn report(
     meta: &Meta,
     window: Window,
 ) -> Vec<Signal> {
-    let kernels = is_kernels(timeline, meta);
-    let told = meta.workload.as_ref().map(|workload| workload.latency);
-    let (counted, provenance) = if kernels {
-        (Provenance::Kernel, Provenance::Kernel)
-    } else {
-        (Provenance::ToolCount, told.unwrap_or_default())
+    let source = source(timeline, meta);
+    let said = meta.workload.as_ref().map(|workload| workload.latency);
+    let (counted, provenance) = match source {
+        Source::Kernel => (Provenance::Kernel, Provenance::Kernel),
+        Source::Latency(_) => (Provenance::ToolCount, Provenance::Kernel),
+        Source::Workload => (Provenance::ToolCount, said.unwrap_or_default()),
     };
     let Some(mean) = mean(bins, window) else {
         // A window between bins has no signal; the whole run's would be another's.
@@ -206,10 +254,11 @@ pub(crate) fn report(
     if provenance != Provenance::None || mean.latency_ns.is_some() {
         signals.push(Signal {
             stddev: pooled_stddev(bins, window, &mean),
-            quantiles: if kernels {
-                request_times::quantiles(timeline, window)
-            } else {
-                quantiles::of(timeline, window)
+            quantiles: match source {
+                Source::Kernel => request_times::quantiles(timeline, window),
+                // Of operations nothing is known but the mean.
+                Source::Latency(_) => Vec::new(),
+                Source::Workload => quantiles::of(timeline, window),
             },
             ..signal("latency", "ns", mean.latency_ns, provenance)
         });

@@ -75,7 +75,7 @@ section!(/// For `load.client`.
 section!(/// For `load.rate`.
     LoadRate { achieved: f64, lag: f64 });
 section!(/// For `healthy` and `undetermined`.
-    Healthy { waits: f64, explained: f64 });
+    Healthy { waits: f64, explained: f64, open: f64 });
 section!(/// For what is found innocent.
     Innocent { steal: f64, pressure: f64 });
 section!(/// For requests that the kernel saw.

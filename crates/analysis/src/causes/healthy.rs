@@ -3,6 +3,7 @@
 use model::{Confidence, Finding, LedgerClass};
 
 use super::evidence::{finding, number};
+use super::open::Question;
 use super::{Cause, Judgement, Kind, kind, limit, no_target, wait_unseen};
 use crate::facts::Facts;
 use crate::subject::Subject;
@@ -14,7 +15,7 @@ pub(super) const CAUSE: Cause = Cause {
     help: "Nothing holds the target back: it answers what it is asked, and waits for nothing worth naming.",
     about: "the target",
     kind: Kind::State,
-    told_by: "The target's waits, its input aside, are below the threshold, and at least half of the response time is explained. What broke goes before it. With a rate that is met, or a closed loop whose clients all wait for their own answers, the load asks for no more. The headroom is a lower bound: CPU per request usually falls under load.",
+    told_by: "The target's waits, its input aside, are below the threshold, and at least half of the response time is explained. What broke goes before it, and so does a cause that cannot be told while the time that is not accounted for could hold it. With a rate that is met, or a closed loop whose clients all wait for their own answers, the load asks for no more. The headroom is a lower bound: CPU per request usually falls under load.",
     judge,
 };
 
@@ -80,13 +81,27 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
     present(facts, thresholds, target)
 }
 
+/// The answer while a cause that cannot be told could hold a part of the time that matters.
+pub(super) fn unless(facts: &Facts<'_>, question: &Question) -> Judgement {
+    Judgement::Absent(format!(
+        "{} cannot be told, and could hold up to {} of {}",
+        question.cause,
+        percent(question.share),
+        Question::whole(facts)
+    ))
+}
+
+/// Whether the target had so little to do that nothing it waits for matters, as far as is known.
+pub(super) fn is_idle(facts: &Facts<'_>) -> bool {
+    let worked = facts.target.as_ref().and_then(worked);
+    facts.signal.is_none() && worked.is_some_and(|worked| worked < IDLE)
+}
+
 fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject) -> Judgement {
     let waits = waits(facts);
     let sure = facts.window.seconds() >= thresholds.gates.steady_seconds
         && waits < thresholds.healthy.waits
         && !facts.wait_unseen(thresholds);
-    let futex = futex_unexplained(facts, target);
-    let sure = sure && futex.is_none();
     // Which of the two the threshold is held against decides how it is to be redone.
     let (what, unit, least) = match waiting_at_a_time(facts) {
         Some(_) => (
@@ -111,7 +126,6 @@ fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject) -> Judg
             passed: waits < least,
             ..evidence
         }],
-        contradictions: futex.into_iter().collect(),
         would_not_help: Vec::new(),
         prove_wrong: prove_wrong(facts),
         ..finding(
@@ -125,19 +139,6 @@ fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject) -> Judg
             sentence(facts, target),
         )
     }))
-}
-
-/// Without requests nobody can say whether threads in futex were idle or waited for a lock.
-fn futex_unexplained(facts: &Facts<'_>, target: &Subject) -> Option<String> {
-    let part = target.serving_ledger.part(LedgerClass::Futex);
-    let worked = worked(target).is_none_or(|worked| worked >= IDLE);
-    (facts.signal.is_none() && worked && part >= FUTEX).then(|| {
-        format!(
-            "threads of {} were in futex for {} of their time: idle workers, or a lock; no response time tells which",
-            target.name,
-            percent(part)
-        )
-    })
 }
 
 fn sentence(facts: &Facts<'_>, target: &Subject) -> String {
@@ -181,9 +182,6 @@ fn sentence(facts: &Facts<'_>, target: &Subject) -> String {
         }
     }
 }
-
-/// Time in futex from which on it is worth a doubt.
-const FUTEX: f64 = 0.20;
 
 /// Threads that had work for less of their lives than this were idle.
 const IDLE: f64 = 0.01;

@@ -37,6 +37,7 @@ mod memory_swap;
 mod net_backlog;
 mod net_loss;
 mod net_rtt;
+mod open;
 mod undetermined;
 
 use model::{Finding, Interval, LedgerClass};
@@ -285,8 +286,18 @@ pub fn all() -> &'static [Cause] {
 pub(crate) fn judge(facts: &Facts<'_>, thresholds: &Thresholds) -> Vec<(&'static str, Judgement)> {
     let mut found: Vec<Finding> = Vec::new();
     let mut judgements = Vec::new();
+    let mut open = None;
     for cause in all() {
         let mut judgement = (cause.judge)(facts, thresholds, &found);
+        if cause.name == healthy::CAUSE.name && matches!(judgement, Judgement::Present(_)) {
+            open = open::question(facts, thresholds, &judgements);
+            if let Some(question) = &open {
+                judgement = healthy::unless(facts, question);
+            }
+        }
+        if let (Some(question), true) = (&open, cause.name == undetermined::CAUSE.name) {
+            judgement = undetermined::left_open(facts, question);
+        }
         if let Judgement::Present(finding) = &mut judgement {
             bound(finding);
             found.push((**finding).clone());

@@ -4,6 +4,7 @@ use model::{Confidence, Entity, Finding, LedgerClass};
 
 use super::evidence::{finding, machine};
 use super::healthy::explained;
+use super::open::Question;
 use super::{Cause, Judgement, Kind, kind};
 use crate::facts::Facts;
 use crate::thresholds::Thresholds;
@@ -41,6 +42,25 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             _ => "run longer and alone on the machine",
         }
         .to_owned(),
+        ..finding(CAUSE.name, &entity, Confidence::Suspected, sentence)
+    }))
+}
+
+/// A cause that nobody could judge has room in what is not accounted for: it comes first.
+pub(super) fn left_open(facts: &Facts<'_>, question: &Question) -> Judgement {
+    let entity = facts
+        .target
+        .as_ref()
+        .map_or_else(|| machine(facts), |target| target.entity.clone());
+    let sentence = format!(
+        "Undetermined: {} cannot be told, and could hold up to {} of {}: {}.",
+        question.cause,
+        percent(question.share),
+        Question::whole(facts),
+        question.why
+    );
+    Judgement::Present(Box::new(Finding {
+        prove_wrong: question.settle(facts),
         ..finding(CAUSE.name, &entity, Confidence::Suspected, sentence)
     }))
 }

@@ -82,6 +82,14 @@ impl Facts<'_> {
         self.signal.is_some() && inside > 1.0 + thresholds.gates.excess
     }
 
+    /// Whether some of the target's threads were idle in futex, so that a wait for a lock there cannot be told.
+    pub(crate) fn is_partly_idle_of_futex(&self) -> bool {
+        let items = self.account.iter().flat_map(|account| &account.items);
+        let inside =
+            items.filter(|it| !matches!(it.class, LedgerClass::Outside | LedgerClass::Lag));
+        self.share(LedgerClass::Futex) > 0.0 && inside.map(|it| it.share).sum::<f64>() > 1.0
+    }
+
     /// Threads that were in these classes at a time, on average, by their share.
     pub(crate) fn at_a_time(&self, share: f64) -> f64 {
         let whole = self.account.as_ref().map_or(0, |account| account.total_ns);

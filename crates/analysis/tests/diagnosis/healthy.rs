@@ -37,9 +37,30 @@ fn healthy_leads_when_nothing_is_waited_for() {
         .map(|i| i.sentence.as_str())
         .collect();
     expect![
-        "steal 0, throttling 0, disk 0, memory 0, locks 0, other processes 38 % of the CPU used"
+        "steal 0, throttling 0, disk 0, memory 0, locks 0, network (round trip 10.0 us, 0 sent again), other processes 38 % of the CPU used"
     ]
     .assert_eq(&innocent.join(", "));
+}
+
+#[test]
+fn a_cause_that_cannot_be_told_leaves_the_verdict_open_only_where_it_has_room() {
+    // A fifth of each request is outside the server; whether it was the network nobody recorded.
+    let unseen = HEALTHY.to_owned() + "    connection.rtt_min_ns c1 --------------------\n";
+    let report = drawn(&unseen).diagnose();
+    let finding = headline(&report);
+    expect![[r#"
+        Undetermined: net.loss cannot be told, and could hold up to 16 % of each request: what was sent again was not recorded.
+        measure the latency where the load is generated, and run it once on the server's own machine"#]]
+    .assert_eq(&format!("{}\n{}", finding.sentence, finding.prove_wrong));
+    assert_eq!(judged(&report, "healthy").answer, Answer::Absent);
+    // The server works for nearly all of it: the same question has no room.
+    let at_work = unseen.replace(
+        "run       88888888888888888888",
+        "run       ####################",
+    );
+    let report = drawn(&at_work).diagnose();
+    assert_eq!(judged(&report, "net.loss").answer, Answer::CannotTell);
+    assert_eq!(headline(&report).cause, "healthy");
 }
 
 #[test]

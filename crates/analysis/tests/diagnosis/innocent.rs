@@ -27,7 +27,7 @@ fn a_neighbours_disk_traffic() {
         process.read_bytes  other1 *1e8 00000000000000000000
         process.write_bytes other1 *1e8 99999999999999999999
     ";
-    expect!["healthy server 1.00, load.concurrency loadgen none: steal 0, throttling 0, disk 0 (though the machine's io pressure was 90 %), memory 0, locks 0, other processes 38 % of the CPU used"].assert_eq(&beside(decoy));
+    expect!["healthy server 1.00, load.concurrency loadgen none: steal 0, throttling 0, disk 0 (though the machine's io pressure was 90 %), memory 0, locks 0, network (round trip 10.0 us, 0 sent again), other processes 38 % of the CPU used"].assert_eq(&beside(decoy));
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn a_nice_batch_that_fills_the_cpus_and_gives_way() {
         rest ####################
         cpu  99999999999999999999
     ";
-    expect!["healthy server 1.00: steal 0, throttling 0, disk 0, memory 0, locks 0"]
+    expect!["healthy server 1.00: steal 0, throttling 0, disk 0, memory 0, locks 0, network (round trip 10.0 us, 0 sent again)"]
         .assert_eq(&beside(decoy));
 }
 
@@ -61,7 +61,7 @@ fn a_group_beside_it_that_meets_its_own_limits() {
         memory 55555555555555555555
         memory 00000000000000000000 /server
     ";
-    expect!["healthy server 1.00, load.concurrency loadgen none: steal 0, throttling 0, disk 0, memory 0 (though the machine's memory pressure was 50 %), locks 0, other processes 38 % of the CPU used"].assert_eq(&beside(decoy));
+    expect!["healthy server 1.00, load.concurrency loadgen none: steal 0, throttling 0, disk 0, memory 0 (though the machine's memory pressure was 50 %), locks 0, network (round trip 10.0 us, 0 sent again), other processes 38 % of the CPU used"].assert_eq(&beside(decoy));
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn a_group_full_of_page_cache_that_meets_its_limit() {
         cgroup_memory.refault_file /server *1    ####################
         paging.page_in_bytes *1e6 ####################
     ";
-    expect!["healthy server 1.00, load.concurrency loadgen none: steal 0, throttling 0, disk 0, memory 0, locks 0, other processes 38 % of the CPU used"].assert_eq(&beside(decoy));
+    expect!["healthy server 1.00, load.concurrency loadgen none: steal 0, throttling 0, disk 0, memory 0, locks 0, network (round trip 10.0 us, 0 sent again), other processes 38 % of the CPU used"].assert_eq(&beside(decoy));
 }
 
 #[test]
@@ -103,5 +103,5 @@ fn a_warm_up_that_reads_before_a_steady_part_that_does_not() {
         disk.queue_ns   vda *1e9 99999000000000000000
         disk.busy_ns    vda *1e9 99999000000000000000
     ";
-    expect!["healthy server 1.00, load.concurrency loadgen none: steal 0, throttling 0, disk 0, memory 0, locks 0, other processes 38 % of the CPU used"].assert_eq(&beside(decoy));
+    expect!["healthy server 1.00, load.concurrency loadgen none: steal 0, throttling 0, disk 0, memory 0, locks 0, network (round trip 10.0 us, 0 sent again), other processes 38 % of the CPU used"].assert_eq(&beside(decoy));
 }

@@ -28,6 +28,7 @@ pub const RATE: &str = "
     memory    00000000000000000000
     tps       ####################
     ms        11111111111111111111
+    lag       00000000000000000000
 ";
 
 #[test]
@@ -162,8 +163,8 @@ fn a_rate_that_is_missed_by_a_little_more_than_it_may_be_is_absent() {
 
 #[test]
 fn a_rate_that_is_reached_by_queueing_before_full_cpus_is_no_health() {
-    let text =
-        RATE.replace(
+    let text = RATE
+        .replace(
             "busy      44444444444444444444",
             "busy      ####################",
         )
@@ -174,7 +175,11 @@ fn a_rate_that_is_reached_by_queueing_before_full_cpus_is_no_health() {
         .replace(
             "ms        11111111111111111111",
             "ms        44444444444444444444",
-        ) + "    lag       33333333333333333333\n";
+        )
+        .replace(
+            "lag       00000000000000000000",
+            "lag       33333333333333333333",
+        );
     let report = drawn(&text).diagnose();
     expect!["absent: the rate was reached on full CPUs only by queueing: 75 % of each request was lag behind the schedule"]
         .assert_eq(&said(&report, "load.rate"));

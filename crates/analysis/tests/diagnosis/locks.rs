@@ -269,7 +269,7 @@ fn futex_and_what_speaks_against_it() {
           headline: undetermined
         no response time
           cannot tell: threads of server were in futex for 90 % of their time, where idle workers wait too, and no response time tells them apart
-          headline: healthy
+          headline: undetermined
         nobody saw what the servers were blocked in
           cannot tell: what server was blocked in was not seen: run as root, or as the user who owns it
           headline: undetermined
