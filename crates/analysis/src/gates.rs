@@ -273,7 +273,8 @@ fn own_cost(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
 
 fn latency_derived(facts: &Facts<'_>) -> Option<String> {
     let workload = facts.meta.workload.as_ref()?;
-    (workload.latency == Provenance::Derived).then(|| {
+    // The kernel's request times take its place where there are any.
+    (workload.latency == Provenance::Derived && facts.signal.is_none()).then(|| {
         format!("{} worked its latency out from clients and throughput: it is no evidence, shares are of busy time", workload.name)
     })
 }

@@ -151,6 +151,38 @@ fn seconds_in_which_nobody_asked_are_no_stall_and_those_that_a_request_waited_th
     );
 }
 
+/// The workload says its throughput and derives its latency; requests were seen at both ends, and those of the
+/// generator's end took so long, us.
+fn derived(called_us: i64) -> Drawn {
+    let mut drawn = drawn(HEALTHY);
+    let workload = drawn.meta.workload.as_mut().expect("a workload");
+    workload.latency = Provenance::Derived;
+    add_requests(&mut drawn, (&REQUESTS, Role::Target), |_| (40, 2_000));
+    add_requests(&mut drawn, (&CALLS, Role::Generator), |_| (40, called_us));
+    drawn
+}
+
+#[test]
+fn where_the_workload_derives_its_latency_the_kernels_at_the_generators_end_is_it() {
+    // Two requests an operation: 200 operations a second, each twice 2.25 ms.
+    let report = derived(2_250).diagnose();
+    let throughput = signal(&report, "throughput").expect("it is known");
+    assert_eq!(
+        (throughput.mean, throughput.provenance),
+        (Some(200.0), Provenance::ToolCount)
+    );
+    let latency = signal(&report, "latency").expect("it is known");
+    assert_eq!(
+        (latency.mean, latency.provenance),
+        (Some(4.5e6), Provenance::Kernel)
+    );
+    assert_eq!(report.verdict.findings[0].cause, "healthy");
+    assert!(!caveats(&report).contains(&"gate.latency_derived"));
+    // At the server all is as before; at the generator's end each operation takes 40 ms.
+    let far = derived(20_000).diagnose();
+    assert_eq!(far.verdict.findings[0].cause, "undetermined");
+}
+
 #[test]
 fn of_pipelined_requests_no_rate_is_told() {
     let mut pipelined = asked(|_| (20, 5_000));
