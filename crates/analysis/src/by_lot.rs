@@ -15,7 +15,7 @@ pub(crate) fn left_out(timeline: &Timeline, window: Window) -> Vec<String> {
     let times = RequestTimes::over(timeline, "requests", Role::Target, window);
     if let Some((left, of)) = times.and_then(|it| part(it.timed, it.requests)) {
         all.push(format!(
-            "how long {left} of {of} requests took: others stand for them, drawn by lot"
+            "times of {left} of {of} requests: the others were timed, sampled at random"
         ));
     }
     all
@@ -25,9 +25,8 @@ pub(crate) fn left_out(timeline: &Timeline, window: Window) -> Vec<String> {
 fn rested(timeline: &Timeline, window: Window) -> Option<String> {
     pauses::part(timeline, window).map(|part| {
         format!(
-            "what threads were blocked in, who woke them and requests, in {} of the time: to tell of all of it \
-             would slow the load down, so short spells stand for the pauses between them (what threads ran and \
-             waited for a CPU is known throughout)",
+            "reasons for waits, and wake-ups, in {} of the time: sampled in the rest, so that tracing does not slow \
+             the load (--no-pauses traces all of it; run and wait times are complete)",
             percent(part)
         )
     })

@@ -32,9 +32,7 @@ async function opened({ gap }: { readonly gap?: readonly [number, number] } = {}
   const lost = window ? [{ table: "*", what: "", window, reason: "overrun" as const }] : [];
   const recording = await drawn({
     edges: EDGES,
-    entities: [
-      { kind: "connection", name: "2 connections", role: "target" },
-    ],
+    entities: [{ kind: "connection", name: "2 connections", role: "target" }],
     report: { ...report, gaps: lost },
     tables: [
       {

@@ -171,13 +171,13 @@ describe("what is said beside the verdict", () => {
     ];
     expect(notes(report).map((note) => note.label)).toEqual([
       "Headroom",
-      "Found innocent",
-      "Doubts",
-      "Not seen",
+      "Ruled out",
+      "Caveats",
+      "Not collected",
     ]);
     expect(notes(report)[2]?.items).toEqual(["the run was short"]);
     expect(lastWord(report)?.label).toBe("Next");
-    expect(lastWord(golden("cpu-quota"))?.label).toBe("Prove it wrong");
+    expect(lastWord(golden("cpu-quota"))?.label).toBe("To confirm");
   });
 
   it("says why each cause is not it where it cannot be told, like reasons together", () => {
@@ -191,7 +191,7 @@ describe("what is said beside the verdict", () => {
       { ...absent, concerns: false, cause: "net.rtt", sentence: "no network" },
       { ...absent, answer: "present", cause: "cpu.steal", sentence: "steal" },
     ];
-    expect(notes(report).find((note) => note.label === "Ruled out")?.items).toEqual([
+    expect(notes(report).find((note) => note.label === "Also ruled out")?.items).toEqual([
       "io.sync, io.latency: nobody waited for a disk",
     ]);
   });

@@ -195,17 +195,17 @@ export function notes(report: Report): Note[] {
   const bare = (items: readonly string[]) => items.map((item) => item.replace(/\.+$/, ""));
   const all: Note[] = [
     { label: "Headroom", items: verdict.headroom ? [verdict.headroom.sentence] : [] },
-    { label: "Found innocent", items: bare(verdict.innocent.map((it) => it.sentence)) },
-    { label: "Speaks against it", items: bare(headline?.contradictions ?? []) },
+    { label: "Ruled out", items: bare(verdict.innocent.map((it) => it.sentence)) },
+    { label: "Evidence against", items: bare(headline?.contradictions ?? []) },
     {
-      label: "Doubts",
+      label: "Caveats",
       // What the headline says is not said again.
       items: bare(verdict.caveats.map((it) => it.sentence)).filter(
         (doubt) => !headline?.sentence.includes(doubt),
       ),
     },
-    { label: "Not seen", items: bare(verdict.not_seen) },
-    { label: "Ruled out", items: headline?.cause === "undetermined" ? ruledOut(report) : [] },
+    { label: "Not collected", items: bare(verdict.not_seen) },
+    { label: "Also ruled out", items: headline?.cause === "undetermined" ? ruledOut(report) : [] },
   ];
   return all.filter((note) => note.items.length > 0);
 }
@@ -219,7 +219,7 @@ export function lastWord(report: Report): Note | undefined {
 
 /** What a finding's proof is called: of a healthy system there is nothing to prove wrong. */
 export function proof({ cause }: Finding): string {
-  return cause === "healthy" ? "Next" : "Prove it wrong";
+  return cause === "healthy" ? "Next" : "To confirm";
 }
 
 /** Why each cause is not it; causes with the same reason stand together. */

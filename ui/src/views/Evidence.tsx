@@ -36,7 +36,7 @@ export function Evidence() {
       ))}
       {caveats.length > 0 && (
         <div class="card">
-          <h3>Doubts about the measurement</h3>
+          <h3>Caveats of the measurement</h3>
           <ul>
             {caveats.map((caveat) => (
               <li key={caveat.gate}>
@@ -58,7 +58,7 @@ export function Evidence() {
         )}
         {innocent.length > 0 && (
           <p class="innocent">
-            <b>Found innocent:</b> {tied(innocent.map((it) => it.sentence).join(", "))}.
+            <b>Ruled out:</b> {tied(innocent.map((it) => it.sentence).join(", "))}.
           </p>
         )}
       </div>

@@ -39,7 +39,7 @@ export function Measured() {
         </div>
       )}
       <div class="card wide">
-        <h3>Not seen</h3>
+        <h3>Not collected</h3>
         {report.verdict.not_seen.length > 0 && (
           <ul>
             {report.verdict.not_seen.map((text) => (

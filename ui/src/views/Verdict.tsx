@@ -208,7 +208,7 @@ function Advice({ headline }: { headline: Finding }) {
       {headline.would_help.length > 0 && (
         <>
           <h2>
-            Would help <span class="muted">at most, if the rest stays as it is</span>
+            Estimated gain <span class="muted">at most, if the rest stays as it is</span>
           </h2>
           <ul class="remedies">
             {headline.would_help.map((remedy) => (
@@ -219,7 +219,7 @@ function Advice({ headline }: { headline: Finding }) {
       )}
       {headline.would_not_help.length > 0 && (
         <p>
-          <b>Would not help</b> {headline.would_not_help.join(", ")}
+          <b>No gain from</b> {headline.would_not_help.join(", ")}
         </p>
       )}
     </div>

@@ -28,20 +28,14 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
     let lost = own
         .and_then(|path| path.retransmitted)
         .or(facts.network.retransmitted);
+    if own.is_none()
+        && let Some(judgement) = not_over_tcp(facts, &target.name)
+    {
+        return judgement;
+    }
     let Some(lost) = lost else {
         return Judgement::CannotTell("what was sent again was not recorded".to_owned());
     };
-    // Of the machine's segments some may be the target's, if there were enough to carry its requests.
-    if own.is_none()
-        && let Some((sent, signal)) = facts.network.sent.zip(facts.signal)
-        && sent < signal.throughput
-    {
-        return Judgement::Absent(format!(
-            "the machine sent {} segments per second, fewer than {} answered requests: they did not go over TCP",
-            rate(sent),
-            target.name
-        ));
-    }
     if lost < limits.retransmitted {
         return Judgement::Absent(format!("{} of the segments were sent again", percent(lost)));
     }
@@ -74,4 +68,15 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
         prove_wrong: "run the generator on the server's own machine: if throughput stays the same, this is wrong".to_owned(),
         ..finding(CAUSE.name, &entity, Confidence::Consistent, sentence)
     }))
+}
+
+/// The answer where the whole machine sent fewer TCP segments than requests were answered.
+pub(super) fn not_over_tcp(facts: &Facts<'_>, target: &str) -> Option<Judgement> {
+    let (sent, signal) = facts.network.sent.zip(facts.signal)?;
+    (sent < signal.throughput).then(|| {
+        Judgement::Absent(format!(
+            "the machine sent {} segments per second, fewer than {target} answered requests: they did not go over TCP",
+            rate(sent)
+        ))
+    })
 }

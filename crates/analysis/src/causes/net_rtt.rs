@@ -3,6 +3,7 @@
 use model::{Confidence, Finding};
 
 use super::evidence::{finding, share};
+use super::net_loss::not_over_tcp;
 use super::{Cause, Judgement, Kind, explained_by, seen};
 use crate::bounds;
 use crate::facts::Facts;
@@ -31,11 +32,11 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
     let least = thresholds.net_rtt.part;
     let Some(path) = &facts.network.path else {
         let unseen = format!("no TCP connection of {} was seen", target.name);
-        // Over a Unix socket there is none; a way that was not seen may be long.
-        return if outside < least {
-            Judgement::Absent(unseen)
-        } else {
-            Judgement::CannotTell(unseen)
+        // Over a unix socket there is none; a way that was not seen may be long.
+        return match not_over_tcp(facts, &target.name) {
+            Some(judgement) => judgement,
+            None if outside < least => Judgement::Absent(unseen),
+            None => Judgement::CannotTell(unseen),
         };
     };
     let Some(response_ns) = facts.signal.and_then(|signal| signal.latency_ns) else {

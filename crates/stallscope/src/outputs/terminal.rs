@@ -275,7 +275,7 @@ fn remedy_lines(headline: &Finding, unit: &str, width: usize) -> String {
     else {
         return String::new();
     };
-    let mut text = "  Would help (at most, if the rest stays as it is)\n".to_owned();
+    let mut text = "  Estimated gain, at most, if the rest stays as it is\n".to_owned();
     for remedy in remedies {
         let change = on_one_line(&remedy.change);
         let bound = |value| format!("  {} {unit}", analysis::bound(value));
@@ -305,7 +305,7 @@ fn advice_lines(headline: &Finding, report: &Report, width: usize) -> String {
         bare.join(between)
     };
     text.push_str(&labelled(
-        "Would not help",
+        "No gain from",
         &sentences(headline.would_not_help.clone(), ", "),
         width,
     ));
@@ -313,7 +313,7 @@ fn advice_lines(headline: &Finding, report: &Report, width: usize) -> String {
         text.push_str(&labelled("Headroom", &headroom.sentence, width));
     }
     text.push_str(&labelled(
-        "Found innocent",
+        "Ruled out",
         &sentences(
             verdict
                 .innocent
@@ -325,12 +325,12 @@ fn advice_lines(headline: &Finding, report: &Report, width: usize) -> String {
         width,
     ));
     text.push_str(&labelled(
-        "Speaks against it",
+        "Evidence against",
         &sentences(headline.contradictions.clone(), "; "),
         width,
     ));
     text.push_str(&labelled(
-        "Doubts",
+        "Caveats",
         &sentences(
             verdict
                 .caveats
@@ -344,17 +344,17 @@ fn advice_lines(headline: &Finding, report: &Report, width: usize) -> String {
         width,
     ));
     text.push_str(&labelled(
-        "Not seen",
+        "Not collected",
         &sentences(verdict.not_seen.clone(), "; "),
         width,
     ));
     if headline.cause == "undetermined" {
-        text.push_str(&labelled("Ruled out", &ruled_out(report), width));
+        text.push_str(&labelled("Also ruled out", &ruled_out(report), width));
     }
     let last = if headline.cause == "healthy" {
         "Next"
     } else {
-        "Prove it wrong"
+        "To confirm"
     };
     text.push_str(&labelled(last, &headline.prove_wrong, width));
     text

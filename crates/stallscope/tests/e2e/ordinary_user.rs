@@ -39,7 +39,7 @@ fn an_ordinary_user_gets_a_verdict_and_is_told_what_was_not_seen() {
         .status(0)
         .says("Target: postgres, 3 backends on a unix socket")
         .says("Where the")
-        .says("Not seen");
+        .says("Not collected");
     let report = place.report();
     let target = report.subjects.iter().find(|it| it.role == Role::Target);
     let target = target.expect("there is a target");

@@ -67,8 +67,8 @@ fn the_verdict_has_the_promised_shape() {
         "  throughput  ",
         "  steady      ",
         "  Where the ",
-        "  Found innocent  ",
-        "  Prove it wrong  ",
+        "  Ruled out  ",
+        "  To confirm  ",
         "Saved pgbench-1.stall (",
     ] {
         assert!(

@@ -199,7 +199,7 @@ fn a_container_without_rights_records_itself() {
         needs::skip("an ordinary user can make no container here");
         return;
     }
-    ended.status(0).says("Not seen");
+    ended.status(0).says("Not collected");
     let recording = place.opened();
     let processes = recording
         .timeline
