@@ -6,7 +6,7 @@ use crate::facts::Facts;
 use crate::thresholds::Thresholds;
 use crate::words::{duration, percent};
 
-/// Everything found innocent. What could not be seen is not listed.
+/// Everything that is ruled out. What could not be seen is not listed.
 pub(crate) fn innocent(facts: &Facts<'_>, thresholds: &Thresholds) -> Vec<Innocent> {
     let all = [
         steal(facts, thresholds),

@@ -76,7 +76,7 @@ section!(/// For `load.rate`.
     LoadRate { achieved: f64, lag: f64 });
 section!(/// For `healthy` and `undetermined`.
     Healthy { waits: f64, explained: f64, open: f64 });
-section!(/// For what is found innocent.
+section!(/// For what is ruled out.
     Innocent { steal: f64, pressure: f64 });
 section!(/// For requests that the kernel saw.
     Requests { pipelined: f64 });
