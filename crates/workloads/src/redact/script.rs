@@ -130,7 +130,7 @@ fn word_length(text: &str) -> usize {
             (_, ')') if depth > 0 => depth -= 1,
             (None, '\'' | '"' | '`') if depth == 0 => quote = Some(c),
             (None, _) if depth == 0 && (c.is_whitespace() || ";&|()<>".contains(c)) => {
-                return at.max(c.len_utf8());
+                return if at == 0 { c.len_utf8() } else { at };
             }
             _ => {}
         }
