@@ -2,7 +2,7 @@
 /*
  * How long was each CPU of a group stalled?
  *
- * Hooks: none. User space runs the three programs: `locate` once, `watched` as often as it likes,
+ * Hooks: none. User space runs the three programs: `locate` once, `monitored` as often as it likes,
  * `totals` every 2 s.
  * Cost: some us for the machine, 0.3-0.5 us for a group and CPU.
  * Kernel: 6.10 for groups in programs that user space runs (commit a8e03b6bbb2c), PSI switched on;
@@ -57,16 +57,16 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, PRESSURE_MOST_WATCHED);
+	__uint(max_entries, PRESSURE_MOST_MONITORED);
 	__type(key, __u32);
-	__type(value, struct pressure_watched);
-} watched_by_slot SEC(".maps");
+	__type(value, struct pressure_monitored);
+} monitored_by_slot SEC(".maps");
 
 /* Slot x cpus + CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, PRESSURE_MOST_WATCHED);
+	__uint(max_entries, PRESSURE_MOST_MONITORED);
 	__type(key, __u32);
 	__type(value, struct pressure_stall);
 } stall_by_slot_and_cpu SEC(".maps");
@@ -211,27 +211,27 @@ static long read_cpu(__u32 cpu, struct reading *reading)
 
 static long read_slot(__u32 slot, void *ctx)
 {
-	struct pressure_watched *watched = bpf_map_lookup_elem(&watched_by_slot, &slot);
+	struct pressure_monitored *monitored = bpf_map_lookup_elem(&monitored_by_slot, &slot);
 	struct reading reading = { .slot = slot };
 	struct psi_group *psi = (void *)psi_system;
 	struct cgroup *group;
 
-	if (!watched)
+	if (!monitored)
 		return 1;
 	/* The root group has no account of its own: it is the machine's (cgroup_psi in linux/cgroup.h). */
-	if (slot == 0 || watched->id == ROOT_ID) {
+	if (slot == 0 || monitored->id == ROOT_ID) {
 		reading.pcpu = system_group_pcpu;
-		watched->alive = 1;
-		watched->folded_at = psi ? BPF_CORE_READ(psi, avg_last_update) : 0;
-	} else if (watched->id) {
-		group = bpf_cgroup_from_id(watched->id);
-		watched->alive = 0;
+		monitored->alive = 1;
+		monitored->folded_at = psi ? BPF_CORE_READ(psi, avg_last_update) : 0;
+	} else if (monitored->id) {
+		group = bpf_cgroup_from_id(monitored->id);
+		monitored->alive = 0;
 		if (!group)
 			return 0;
 		psi = BPF_CORE_READ(group, psi);
 		reading.pcpu = (__u64)BPF_CORE_READ(psi, pcpu);
-		watched->alive = !bpf_core_field_exists(psi->enabled) || BPF_CORE_READ(psi, enabled);
-		watched->folded_at = BPF_CORE_READ(psi, avg_last_update);
+		monitored->alive = !bpf_core_field_exists(psi->enabled) || BPF_CORE_READ(psi, enabled);
+		monitored->folded_at = BPF_CORE_READ(psi, avg_last_update);
 		bpf_cgroup_release(group);
 	}
 	if (reading.pcpu)
@@ -241,9 +241,9 @@ static long read_slot(__u32 slot, void *ctx)
 
 /* The machine and the watched groups, CPU by CPU. */
 SEC("syscall")
-int watched(void *ctx)
+int monitored(void *ctx)
 {
-	bpf_loop(PRESSURE_MOST_WATCHED, read_slot, NULL, 0);
+	bpf_loop(PRESSURE_MOST_MONITORED, read_slot, NULL, 0);
 	return 0;
 }
 

@@ -6,7 +6,7 @@
 #define STALLSCOPE_PRESSURE_H
 
 /* Groups that are read CPU by CPU; the machine is the first. */
-#define PRESSURE_MOST_WATCHED 64
+#define PRESSURE_MOST_MONITORED 64
 /* Groups whose totals are read; as many as are measured at all. */
 #define PRESSURE_MOST_GROUPS 10000
 
@@ -42,7 +42,7 @@ struct pressure_stall {
 _Static_assert(sizeof(struct pressure_stall) == 40, "as the reader has it");
 
 /* One watched group. */
-struct pressure_watched {
+struct pressure_monitored {
 	/* cgroup id; 0 for the machine. */
 	__u64 id;
 	/* 1 while it is there and its pressure is counted. */
@@ -50,7 +50,7 @@ struct pressure_watched {
 	/* sched_clock() when the kernel last ended one of its 2 s (avg_last_update); 0 where not known. */
 	__u64 folded_at;
 };
-_Static_assert(sizeof(struct pressure_watched) == 24, "as the reader has it");
+_Static_assert(sizeof(struct pressure_monitored) == 24, "as the reader has it");
 
 /* What the kernel itself has folded (struct psi_group total[PSI_AVGS]). */
 struct pressure_total {

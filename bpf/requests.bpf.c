@@ -127,20 +127,20 @@ static __always_inline struct connection *create(struct sock *sk, __u32 side)
 
 static __always_inline void note_port(struct sock *sk)
 {
-	__u32 port = sk->__sk_common.skc_num, word = port / 64;
+	__u32 port = sk->__sk_common.skc_num, wait_event = port / 64;
 	__u64 *served;
 
 	if (sk->__sk_common.skc_family == AF_UNIX)
 		return;
-	served = bpf_map_lookup_elem(&served_by_port, &word);
+	served = bpf_map_lookup_elem(&served_by_port, &wait_event);
 	if (served)
 		__sync_fetch_and_or(served, 1ULL << (port % 64));
 }
 
 static __always_inline bool is_served(__u32 port)
 {
-	__u32 word = port / 64;
-	__u64 *served = bpf_map_lookup_elem(&served_by_port, &word);
+	__u32 wait_event = port / 64;
+	__u64 *served = bpf_map_lookup_elem(&served_by_port, &wait_event);
 
 	return served && (*served >> (port % 64)) & 1;
 }
@@ -227,18 +227,18 @@ static __noinline int take_account(struct sock *sk)
 /* The ends of a TCP connection as its client has them; the client's is the first port. */
 static __always_inline void name_ends(struct sock_common *ends, bool is_client, struct under_way *name)
 {
-	__u64 near, far, near_port = ends->skc_num, far_port = bpf_ntohs(ends->skc_dport);
+	__u64 tracked, far, near_port = ends->skc_num, far_port = bpf_ntohs(ends->skc_dport);
 
 	if (ends->skc_family == AF_INET6) {
 		/* Interfaces and hosts differ in the last bytes. */
-		BPF_CORE_READ_INTO(&near, ends, skc_v6_rcv_saddr.in6_u.u6_addr8[8]);
+		BPF_CORE_READ_INTO(&tracked, ends, skc_v6_rcv_saddr.in6_u.u6_addr8[8]);
 		BPF_CORE_READ_INTO(&far, ends, skc_v6_daddr.in6_u.u6_addr8[8]);
 	} else {
-		near = ends->skc_rcv_saddr;
+		tracked = ends->skc_rcv_saddr;
 		far = ends->skc_daddr;
 	}
 	name->ports = is_client ? near_port << 16 | far_port : far_port << 16 | near_port;
-	name->addresses = is_client ? near * 31 + far : far * 31 + near;
+	name->addresses = is_client ? tracked * 31 + far : far * 31 + tracked;
 }
 
 /* A TCP client sends a request to a port that is served here; where it may be a further piece of one, that one
@@ -304,7 +304,7 @@ int BPF_PROG(on_ready, struct sock *sk)
 	connection = bpf_sk_storage_get(&connection_by_socket, sk, NULL, 0);
 	if (!connection || connection->side != REQUESTS_SERVER || connection->is_local)
 		return 0;
-	settle(connection);
+	reconcile(connection);
 	if (!connection->began_ns)
 		connection->began_ns = stamp(connection);
 	else if (connection->asked && !connection->next_ns)
@@ -326,7 +326,7 @@ int BPF_PROG(on_receive, struct sock *sk, int ret, int flags)
 		if (ret > 0 && connection->began_ns)
 			answer(connection, ret);
 	} else if (connection->side == REQUESTS_SERVER) {
-		settle(connection);
+		reconcile(connection);
 		if (ret <= 0)
 			return 0;
 		if (connection->asked) {
@@ -353,7 +353,7 @@ static __always_inline struct connection *other_end(struct sock *sk)
 /* A request arrives at a server's connection, by the send of a client on this machine. */
 static __always_inline void arrive(struct connection *connection)
 {
-	settle(connection);
+	reconcile(connection);
 	connection->is_local = 1;
 	if (!connection->began_ns)
 		connection->began_ns = stamp(connection);
@@ -419,7 +419,7 @@ static __always_inline void send_request(struct sock *sk, struct connection *con
 	/* The first is one, whatever was read: a server may speak first, or not. */
 	if (!begins && (connection->is_open || connection->requests))
 		return;
-	settle(connection);
+	reconcile(connection);
 	if (begins)
 		count_answered(connection);
 	connection->is_open = 1;
@@ -438,7 +438,7 @@ static __always_inline void send_reply(struct sock *sk, struct connection *conne
 
 	if (has_read(sk, connection)) {
 		unread = connection->unread;
-		settle(connection);
+		reconcile(connection);
 		connection->unread = unread;
 		if (sk->__sk_common.skc_family != AF_UNIX) {
 			ns = sent_at(sk);
@@ -507,7 +507,7 @@ int BPF_PROG(on_state, struct sock *sk, int from, int to)
 	connection = bpf_sk_storage_get(&connection_by_socket, sk, NULL, 0);
 	if (!connection)
 		return 0;
-	settle(connection);
+	reconcile(connection);
 	if (connection->side == REQUESTS_CLIENT && has_read(sk, connection))
 		count_answered(connection);
 	return 0;

@@ -32,13 +32,13 @@ struct {
 	__type(value, struct tasks_process);
 } process_by_place SEC(".maps");
 
-/* Processes that `threads` tells of; 0 for a slot that is free. */
+/* Processes that `threads` reports; 0 for a slot that is free. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, __u32);
-} near_by_slot SEC(".maps");
+} tracked_by_slot SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -184,7 +184,7 @@ static __always_inline void take(struct task_struct *task, __u64 now)
 
 static long take_threads(__u32 slot, void *ctx)
 {
-	__u32 *pid = bpf_map_lookup_elem(&near_by_slot, &slot);
+	__u32 *pid = bpf_map_lookup_elem(&tracked_by_slot, &slot);
 	struct task_struct *first, *task;
 	struct bpf_iter_task it;
 	__u64 now;

@@ -6,7 +6,7 @@
 #ifndef STALLSCOPE_WAKEUP_H
 #define STALLSCOPE_WAKEUP_H
 
-#include "ledger.h"
+#include "thread_time.h"
 
 /* Pairs of pools, by class and by what the waker did before, that one period can hold. */
 #define WAKEUP_MOST 8192
@@ -25,7 +25,7 @@ enum wakeup_by {
 	WAKEUP_BY_OTHER,
 	/* An interrupt, or what it left to be done: a timer, a packet, a disk. */
 	WAKEUP_BY_INTERRUPT,
-	/* A thread of the kernel's own. */
+	/* A kernel thread. */
 	WAKEUP_BY_KERNEL,
 	WAKEUP_BYS
 };
@@ -46,7 +46,7 @@ struct wakeup_pair {
 	__u64 waker;
 	/* enum wakeup_by */
 	__u8 by;
-	/* enum ledger_class: what was waited in, and in what the waker was blocked before, if it was. */
+	/* enum thread_time_class: what was waited in, and in what the waker was blocked before, if it was. */
 	__u8 class;
 	__u8 before;
 	/* Which of two periods; the other is read meanwhile. */

@@ -81,10 +81,10 @@ pub(crate) fn measure() -> Result<()> {
 fn keep(program: &Path, beside: &Path, (name, size): (&str, &Size)) -> Result<PathBuf> {
     let folder = beside.join(format!("bench-{name}.stall"));
     let built = std::fs::metadata(program)?.modified()?;
-    let is_kept = std::fs::metadata(folder.join("meta.json"))
+    let is_stored = std::fs::metadata(folder.join("meta.json"))
         .and_then(|meta| meta.modified())
         .is_ok_and(|made| made > built);
-    if !is_kept {
+    if !is_stored {
         if folder.exists() {
             std::fs::remove_dir_all(&folder)?;
         }

@@ -55,7 +55,7 @@ impl Recorder {
     }
 
     /// And gives them back.
-    pub(crate) fn go_on(&self) -> Result<()> {
+    pub(crate) fn resume(&self) -> Result<()> {
         self.signal(Signal::CONT)
     }
 

@@ -54,7 +54,7 @@ pub(crate) fn replay(from: &Path, to: &Path) -> Result<Replayed> {
     })
 }
 
-/// Copies a recording without the names in it, and without what `meta.json` tells of the machine.
+/// Copies a recording without the names in it, and without what `meta.json` reports the machine.
 pub(crate) fn keep(from: &Path, to: &Path) -> Result<()> {
     let Recorded { meta, timeline } = read(from)?;
     let mut writer = Writer::create(to, &meta)?;

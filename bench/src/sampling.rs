@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use host::{Command, Harvest, Sampler, Settings, Spare};
+use host::{Command, Sampler, SamplerEvent, Settings, Spare};
 use model::Role;
 use rustix::io::pread;
 use rustix::time::{ClockId, clock_gettime};
@@ -43,7 +43,7 @@ pub(crate) fn sampler(root: &str, target: &[u32]) -> Result<(Sampler, Sender<Spa
     let settings = Settings {
         root: root.into(),
         harden: false,
-        pauses: true,
+        traces_all: false,
         workload: None,
     };
     let (sampler, tell, give) = Sampler::new(&settings, &host::environment(&settings.root))?;
@@ -65,7 +65,7 @@ fn full(groups: usize, crowd: &Crowd) -> Result<()> {
             let mut harvested = Vec::new();
             let began = thread_cpu_ns();
             if is_ours {
-                sampler.leap(FULL, &mut |harvest| harvested.push(harvest));
+                sampler.advance(FULL, &mut |event| harvested.push(event));
                 let spent = thread_cpu_ns() - began;
                 rows = give_back(harvested, &give);
                 spent
@@ -118,7 +118,7 @@ fn steady(groups: usize, crowd: &Crowd) -> Result<()> {
         std::thread::sleep(TICK);
         let mut harvested = Vec::new();
         let began = thread_cpu_ns();
-        sampler.step(&mut |harvest| harvested.push(harvest));
+        sampler.step(&mut |event| harvested.push(event));
         if tick >= 20 {
             spent += thread_cpu_ns() - began;
         }
@@ -134,10 +134,10 @@ fn steady(groups: usize, crowd: &Crowd) -> Result<()> {
 }
 
 /// Gives the buffers back as a recorder does; the number of rows.
-pub(crate) fn give_back(harvested: Vec<Harvest>, give: &Sender<Spare>) -> usize {
+pub(crate) fn give_back(harvested: Vec<SamplerEvent>, give: &Sender<Spare>) -> usize {
     let mut count = 0;
-    for harvest in harvested {
-        if let Harvest::Rows(table, mut rows) = harvest {
+    for event in harvested {
+        if let SamplerEvent::Rows(table, mut rows) = event {
             count += rows.len();
             rows.clear();
             // Refused only when the sampler has ended.

@@ -26,7 +26,7 @@ pub(crate) fn measure() -> Result<()> {
             let (sampler, give) = &mut samplers[which];
             let mut harvested = Vec::new();
             // Looks for who is new, and hands the rows on.
-            sampler.leap(FULL, &mut |harvest| harvested.push(harvest));
+            sampler.advance(FULL, &mut |event| harvested.push(event));
             give_back(harvested, give);
             // Nearly every thread moves meanwhile.
             std::thread::sleep(Duration::from_secs(1));

@@ -16,7 +16,7 @@ use crate::recorder::Recorder;
 const BLOCKS: usize = 150;
 /// Seconds of a block.
 const BLOCK_S: usize = 2;
-/// What is told of whole at first is over after so many seconds, and so is what pgbench does first.
+/// What is traced whole at first is over after so many seconds, and so is what pgbench does first.
 const SETTLE_S: usize = 5;
 /// A recorder that records nothing for so long has failed.
 const LONGEST_START: Duration = Duration::from_secs(30);
@@ -49,7 +49,7 @@ pub(crate) fn measure() -> Result<()> {
     let mut differences = Vec::new();
     let mut without = Vec::new();
     for _ in 0..BLOCKS {
-        recorder.go_on()?;
+        recorder.resume()?;
         let with = load.seconds(BLOCK_S)?;
         stop(&recorder, in_pause)?;
         let after = load.seconds(BLOCK_S)?;
@@ -57,7 +57,7 @@ pub(crate) fn measure() -> Result<()> {
         without.push(after);
         before = after;
     }
-    recorder.go_on()?;
+    recorder.resume()?;
     recorder.end()?;
     let [low, middle, high] = located(&differences).map(|logarithm| logarithm.exp_m1() * 100.0);
     let [_, rate, _] = located(&without);
@@ -78,7 +78,7 @@ fn least_links(recorder: &Recorder) -> Result<usize> {
     }
     ensure!(
         least < most,
-        "{most} programs are at their hooks throughout: this load is light enough here to be told of whole, and stopping a recorder takes no program off its hook"
+        "{most} programs are at their hooks throughout: this load is light enough here to be traced whole, and stopping a recorder takes no program off its hook"
     );
     Ok(least)
 }
@@ -91,7 +91,7 @@ fn stop(recorder: &Recorder, in_pause: usize) -> Result<()> {
         if recorder.links()? <= in_pause {
             return Ok(());
         }
-        recorder.go_on()?;
+        recorder.resume()?;
         ensure!(since.elapsed() < LONGEST_SPELL, "a spell does not end");
         std::thread::sleep(Duration::from_millis(2));
     }

@@ -145,7 +145,7 @@ static __always_inline void count_request(struct connection *connection)
 }
 
 /* An answered request is over. Two CPUs may find that at a time: one of them adds it up. */
-static __always_inline void settle(struct connection *connection)
+static __always_inline void reconcile(struct connection *connection)
 {
 	__u32 answers = connection->answers;
 	struct requests_account *account;

@@ -9,18 +9,18 @@
 #ifndef STALLSCOPE_FIRST_LOOK_BPF_H
 #define STALLSCOPE_FIRST_LOOK_BPF_H
 
-#include "thread_page.bpf.h"
+#include "thread_state.bpf.h"
 
 /* include/linux/sched.h */
 #define TASK_WAKING 0x200
 #define TASK_NEW 0x800
 
-/* Who has come since is looked for after each assignment, and again until each was told of. */
+/* Who has come since is looked for after each assignment, and again until each was reported. */
 __u32 looked_for;
 __u32 looks_again;
 __u64 read_at_ns;
 
-static __always_inline struct ledger_process *process_of(struct task_struct *task)
+static __always_inline struct thread_time_process *process_of(struct task_struct *task)
 {
 	__u32 tgid = task->tgid;
 
@@ -29,19 +29,19 @@ static __always_inline struct ledger_process *process_of(struct task_struct *tas
 
 static __always_inline bool has_events(const struct thread *thread)
 {
-	return thread->part != LEDGER_REST && thread->state != LEDGER_UNSEEN;
+	return thread->role != THREAD_TIME_BACKGROUND && thread->state != THREAD_TIME_UNSEEN;
 }
 
 /* Whether it is a thread of target or generator; whose page has to be made, if that can be. */
-static __always_inline bool is_near(struct task_struct *task, const struct thread *thread)
+static __always_inline bool is_tracked(struct task_struct *task, const struct thread *thread)
 {
-	struct ledger_process *process;
+	struct thread_time_process *process;
 
-	if (thread && (thread->part != LEDGER_REST || thread->found.at))
+	if (thread && (thread->role != THREAD_TIME_BACKGROUND || thread->found.at))
 		return true;
 	/* Of who has come by fork there was an event. */
 	process = looked_for != assignment ? process_of(task) : NULL;
-	return process && process->part != LEDGER_REST;
+	return process && process->role != THREAD_TIME_BACKGROUND;
 }
 
 /* It is on its way from one state to another: its next event is a moment away. */
@@ -58,11 +58,11 @@ static __always_inline bool is_asleep(struct task_struct *task, __u32 state)
 }
 
 /* The word for a sleep that began before, as user space has read it. */
-static __always_inline __u32 word_before(struct task_struct *task)
+static __always_inline __u32 event_before(struct task_struct *task)
 {
-	struct ledger_process *process = process_of(task);
+	struct thread_time_process *process = process_of(task);
 
-	return process && task->pid == task->tgid ? process->said : 0;
+	return process && task->pid == task->tgid ? process->wait_event : 0;
 }
 
 /* Writes down what the thread is, unless it was; whether that is known. */
@@ -78,21 +78,21 @@ static __always_inline bool find(struct task_struct *task, struct thread *thread
 		return false;
 	found->cpu = rq_of(task)->cpu;
 	if (task->on_cpu) {
-		found->state = LEDGER_RUNNING;
+		found->state = THREAD_TIME_RUNNING;
 	} else if (is_asleep(task, state)) {
-		found->state = LEDGER_BLOCKED;
-		found->class = reason(task, state, LEDGER_CALL_OTHER);
-		found->word = found->class == LEDGER_UNKNOWN ? 0 : word_before(task);
-		found->class = class_of_word(found->word, found->class);
+		found->state = THREAD_TIME_BLOCKED;
+		found->class = reason(task, state, THREAD_TIME_CALL_OTHER);
+		found->wait_event = found->class == THREAD_TIME_UNKNOWN ? 0 : event_before(task);
+		found->class = class_of_event(found->wait_event, found->class);
 	} else if (is_held_by_quota(task)) {
-		found->state = LEDGER_HELD;
-		found->class = LEDGER_THROTTLED;
+		found->state = THREAD_TIME_HELD;
+		found->class = THREAD_TIME_THROTTLED;
 	} else {
 		queue = run_queue_of(found->cpu);
 		if (!queue)
 			return false;
 		copy_run_queue(queue, &copy);
-		found->state = LEDGER_QUEUED;
+		found->state = THREAD_TIME_QUEUED;
 		holders_at(&copy, read_at_ns, found->held_ns);
 	}
 	found->run_time_ns = task->se.sum_exec_runtime;

@@ -7,22 +7,22 @@
 #define STALLSCOPE_READING_BPF_H
 
 #include "first_look.bpf.h"
-#include "said.bpf.h"
+#include "wait_event.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, LEDGER_MOST_THREADS);
+	__uint(max_entries, THREAD_TIME_MOST_THREADS);
 	__type(key, __u32);
-	__type(value, struct ledger_record);
+	__type(value, struct thread_time_record);
 } record_by_place SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, LEDGER_MOST_OTHERS);
+	__uint(max_entries, THREAD_TIME_MOST_OTHERS);
 	__type(key, __u32);
-	__type(value, struct ledger_other);
+	__type(value, struct thread_time_other);
 } other_by_place SEC(".maps");
 
 /* What `read` found, as of when, and what it could not. */
@@ -37,16 +37,16 @@ struct present {
 	__u32 channel;
 	__u32 cpu;
 	/* Of a wait; 0 for none. */
-	__u32 word;
+	__u32 wait_event;
 	__u64 since;
-	__u64 held_ns[LEDGER_HOLDERS];
+	__u64 held_ns[THREAD_TIME_HOLDERS];
 	__u64 waited_ns;
 	__u64 run_time_ns;
 };
 
 /* Copies the account, and the kernel's own as it stood meanwhile. Whether it stood still. */
 static __always_inline bool copy_thread(struct task_struct *task, const struct thread *thread,
-					struct ledger_record *record, struct present *present)
+					struct thread_time_record *record, struct present *present)
 {
 	const volatile __u32 *sequence = &thread->sequence;
 	__u32 before;
@@ -59,16 +59,16 @@ static __always_inline bool copy_thread(struct task_struct *task, const struct t
 		record->account = thread->account;
 		present->class = thread->class;
 		present->channel = thread->channel;
-		present->word = thread->state == LEDGER_BLOCKED ? thread->word : 0;
+		present->wait_event = thread->state == THREAD_TIME_BLOCKED ? thread->wait_event : 0;
 		present->cpu = thread->cpu;
 		present->since = thread->since;
-		for (each = 0; each < LEDGER_HOLDERS; each++)
+		for (each = 0; each < THREAD_TIME_HOLDERS; each++)
 			present->held_ns[each] = thread->held_ns[each];
 		present->waited_ns = thread->waited_ns;
 		present->run_time_ns = thread->run_time_ns;
-		record->run_apart_ns = task->se.sum_exec_runtime;
-		record->wait_apart_ns = task->sched_info.run_delay - thread->miscounted_ns;
-		record->slices_apart = task->sched_info.pcount + thread->unnoted_slices;
+		record->run_diff_ns = task->se.sum_exec_runtime;
+		record->wait_diff_ns = task->sched_info.run_delay - thread->miscounted_ns;
+		record->slices_diff = task->sched_info.pcount + thread->unnoted_slices;
 		barrier();
 		if (!(before & 1) && *sequence == before)
 			return true;
@@ -84,37 +84,37 @@ static __always_inline bool has_stirred(struct task_struct *task)
 }
 
 /* The kernel's own account less ours, both without the present. */
-static __always_inline void compare(struct task_struct *task, struct ledger_record *record,
+static __always_inline void compare(struct task_struct *task, struct thread_time_record *record,
 				    const struct present *present)
 {
-	const struct ledger_account *account = &record->account;
+	const struct thread_time_account *account = &record->account;
 	int each;
 
 	/* While it runs, its run time is as of the last tick. */
-	if (record->state == LEDGER_RUNNING)
-		record->run_apart_ns = present->run_time_ns;
-	record->run_apart_ns += account->hidden_ns - account->ns[LEDGER_ON_CPU];
-	for (each = 0; each < LEDGER_HOLDERS; each++)
-		record->wait_apart_ns -= account->queued_ns[each];
-	record->wait_apart_ns -= account->ns[LEDGER_THROTTLED];
-	record->slices_apart -= account->slices;
-	record->compared = (record->state == LEDGER_RUNNING || record->state == LEDGER_BLOCKED) &&
+	if (record->state == THREAD_TIME_RUNNING)
+		record->run_diff_ns = present->run_time_ns;
+	record->run_diff_ns += account->hidden_ns - account->ns[THREAD_TIME_ON_CPU];
+	for (each = 0; each < THREAD_TIME_HOLDERS; each++)
+		record->wait_diff_ns -= account->queued_ns[each];
+	record->wait_diff_ns -= account->ns[THREAD_TIME_THROTTLED];
+	record->slices_diff -= account->slices;
+	record->compared = (record->state == THREAD_TIME_RUNNING || record->state == THREAD_TIME_BLOCKED) &&
 			   !has_stirred(task);
 }
 
 /* Adds the present state up to now. */
-static __always_inline void add_present(struct ledger_record *record, const struct present *present)
+static __always_inline void add_present(struct thread_time_record *record, const struct present *present)
 {
-	__u64 now = read_at_ns, passed = elapsed(present->since, now), held_ns[LEDGER_HOLDERS];
-	struct ledger_account *account = &record->account;
+	__u64 now = read_at_ns, passed = elapsed(present->since, now), held_ns[THREAD_TIME_HOLDERS];
+	struct thread_time_account *account = &record->account;
 	struct run_queue *queue = run_queue_of(present->cpu), copy;
 
 	record->until_ns = present->since + passed;
-	if (record->state == LEDGER_RUNNING && queue) {
+	if (record->state == THREAD_TIME_RUNNING && queue) {
 		copy_run_queue(queue, &copy);
-		account->ns[LEDGER_ON_CPU] += passed;
-		account->held_up_ns += elapsed(present->waited_ns, waited_at(queue, &copy, now));
-	} else if (record->state == LEDGER_QUEUED && queue) {
+		account->ns[THREAD_TIME_ON_CPU] += passed;
+		account->delay_caused_ns += elapsed(present->waited_ns, waited_at(queue, &copy, now));
+	} else if (record->state == THREAD_TIME_QUEUED && queue) {
 		copy_run_queue(queue, &copy);
 		holders_at(&copy, now, held_ns);
 		share_out(account->queued_ns, passed, present->held_ns, held_ns);
@@ -125,24 +125,24 @@ static __always_inline void add_present(struct ledger_record *record, const stru
 
 /* The account of a thread without events is what it was found in. */
 static __always_inline bool copy_found(struct task_struct *task, struct thread *thread,
-				       struct ledger_record *record, struct present *present)
+				       struct thread_time_record *record, struct present *present)
 {
 	const struct found *found = &thread->found;
 	const volatile __u32 *state = &thread->state;
 	int each;
 
-	if (!find(task, thread) || (*state != LEDGER_UNSEEN && thread->part != LEDGER_REST))
+	if (!find(task, thread) || (*state != THREAD_TIME_UNSEEN && thread->role != THREAD_TIME_BACKGROUND))
 		return false;
 	__builtin_memset(&record->account, 0, sizeof(record->account));
 	record->account.known_since_ns = found->at;
 	record->state = found->state;
-	record->run_apart_ns = record->wait_apart_ns = record->slices_apart = record->compared = 0;
+	record->run_diff_ns = record->wait_diff_ns = record->slices_diff = record->compared = 0;
 	present->class = found->class;
-	present->channel = LEDGER_CHANNEL_OTHER;
-	present->word = found->word;
+	present->channel = WAIT_SITE_OTHER;
+	present->wait_event = found->wait_event;
 	present->cpu = found->cpu;
 	present->since = found->at;
-	for (each = 0; each < LEDGER_HOLDERS; each++)
+	for (each = 0; each < THREAD_TIME_HOLDERS; each++)
 		present->held_ns[each] = found->held_ns[each];
 	/* What it held up is not known. */
 	present->waited_ns = ~0ULL;
@@ -154,7 +154,7 @@ static __noinline int read_thread(struct task_struct *task)
 	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL,
 						     BPF_LOCAL_STORAGE_GET_F_CREATE);
 	__u32 place = records;
-	struct ledger_record *record;
+	struct thread_time_record *record;
 	struct present present;
 
 	if (!thread) {
@@ -185,14 +185,14 @@ static __noinline int read_thread(struct task_struct *task)
 		return 0;
 	}
 	add_present(record, &present);
-	if (present.word)
-		go_on_saying(task, thread, present.word, elapsed(present.since, read_at_ns));
+	if (present.wait_event)
+		continue_wait_event(task, thread, present.wait_event, elapsed(present.since, read_at_ns));
 	records = place + 1;
 	return 0;
 }
 
 /* The same of one of the others, of whom less is counted. */
-static __always_inline bool copy_other(const struct thread *thread, struct ledger_other *other,
+static __always_inline bool copy_other(const struct thread *thread, struct thread_time_other *other,
 				       struct present *present)
 {
 	const volatile __u32 *sequence = &thread->sequence;
@@ -206,8 +206,8 @@ static __always_inline bool copy_other(const struct thread *thread, struct ledge
 		present->cpu = thread->cpu;
 		present->since = thread->since;
 		present->waited_ns = thread->waited_ns;
-		other->on_cpu_ns = thread->account.ns[LEDGER_ON_CPU];
-		other->held_up_ns = thread->account.held_up_ns;
+		other->on_cpu_ns = thread->account.ns[THREAD_TIME_ON_CPU];
+		other->delay_caused_ns = thread->account.delay_caused_ns;
 		barrier();
 		if (!(before & 1) && *sequence == before)
 			return true;
@@ -216,7 +216,7 @@ static __always_inline bool copy_other(const struct thread *thread, struct ledge
 }
 
 /* How long one of the others had a CPU, and what it held up meanwhile, up to now. */
-static __always_inline bool take_other(const struct thread *thread, struct ledger_other *other, __u64 now)
+static __always_inline bool take_other(const struct thread *thread, struct thread_time_other *other, __u64 now)
 {
 	struct run_queue *queue, copy;
 	struct present present;
@@ -224,10 +224,10 @@ static __always_inline bool take_other(const struct thread *thread, struct ledge
 	if (!copy_other(thread, other, &present))
 		return false;
 	queue = run_queue_of(present.cpu);
-	if (present.class == LEDGER_RUNNING && queue) {
+	if (present.class == THREAD_TIME_RUNNING && queue) {
 		copy_run_queue(queue, &copy);
 		other->on_cpu_ns += elapsed(present.since, now);
-		other->held_up_ns += elapsed(present.waited_ns, waited_at(queue, &copy, now));
+		other->delay_caused_ns += elapsed(present.waited_ns, waited_at(queue, &copy, now));
 	}
 	return true;
 }
@@ -235,10 +235,10 @@ static __always_inline bool take_other(const struct thread *thread, struct ledge
 static __noinline int read_other(struct task_struct *task)
 {
 	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
-	struct ledger_other *other;
+	struct thread_time_other *other;
 	__u32 place = others;
 
-	if (!thread || thread->bequeathed)
+	if (!thread || thread->reaped)
 		return 0;
 	other = bpf_map_lookup_elem(&other_by_place, &place);
 	if (!other) {
@@ -252,7 +252,7 @@ static __noinline int read_other(struct task_struct *task)
 	other->tid = task->pid;
 	other->tgid = task->tgid;
 	other->on_cpu_ns += thread->ended_on_cpu_ns;
-	other->held_up_ns += thread->ended_held_up_ns;
+	other->delay_caused_ns += thread->ended_delay_caused_ns;
 	others = place + 1;
 	return 0;
 }

@@ -9,7 +9,7 @@
 #define STALLSCOPE_REASON_BPF_H
 
 #include "kernel.bpf.h"
-#include "../ledger.h"
+#include "../thread_time.h"
 
 /* include/linux/sched.h */
 #define TASK_INTERRUPTIBLE 0x1
@@ -25,17 +25,17 @@
 /* No system call, as the kernel writes it. */
 #define NO_CALL (-1)
 /* One that is in no table. */
-#define OTHER_CALL LEDGER_CALLS
+#define OTHER_CALL THREAD_TIME_CALLS
 
 /* By the number of a call: the class of a sleep in it, and what it asks of a disk. From user space. */
-const volatile __u8 asleep_by_call[LEDGER_CALLS];
-const volatile __u8 kind_by_call[LEDGER_CALLS];
+const volatile __u8 asleep_by_call[THREAD_TIME_CALLS];
+const volatile __u8 kind_by_call[THREAD_TIME_CALLS];
 
 /* By the highest byte of an application's word, and for two words of their own: the log's lock, and that of
  * who sends. Class 0 leaves it to the system call. From user space. */
-const volatile __u8 class_by_word[LEDGER_WORD_CLASSES];
-const volatile __u32 log_word;
-const volatile __u32 output_word;
+const volatile __u8 class_by_event[THREAD_TIME_EVENT_CLASSES];
+const volatile __u32 log_event;
+const volatile __u32 output_event;
 
 /* Threads that the kernel has for itself never came out of user space: they are in no call. */
 static __always_inline bool is_kernels_own(struct task_struct *task)
@@ -71,7 +71,7 @@ static __always_inline bool is_in_memstall(struct task_struct *task)
 }
 
 /* Whether a thread that blocks waits for memory, a disk, or something else of the kernel's own. */
-static __always_inline bool is_kept(struct task_struct *task, __u32 state)
+static __always_inline bool is_uninterruptible(struct task_struct *task, __u32 state)
 {
 	if (!state || (state & TASK_DEAD))
 		return false;
@@ -80,48 +80,48 @@ static __always_inline bool is_kept(struct task_struct *task, __u32 state)
 }
 
 /* The class of the time of a thread that blocks. `told` is what its functions in the kernel say that it is
- * at (enum ledger_call), or LEDGER_CALL_OTHER: a write that has to be safe at once is a sync, and a page
+ * at (enum thread_time_call), or THREAD_TIME_CALL_OTHER: a write that has to be safe at once is a sync, and a page
  * that is not there may be missed in any call. */
 static __always_inline __u32 reason(struct task_struct *task, __u32 state, __u32 told)
 {
-	__u32 kind = LEDGER_CALL_OTHER, asleep = LEDGER_UNKNOWN;
+	__u32 kind = THREAD_TIME_CALL_OTHER, asleep = THREAD_TIME_UNKNOWN;
 	long call;
 
 	if (!is_kernels_own(task)) {
 		call = call_of(task);
 		if (call == NO_CALL) {
-			kind = LEDGER_CALL_NONE;
-		} else if (call >= 0 && call < LEDGER_CALLS) {
+			kind = THREAD_TIME_CALL_NONE;
+		} else if (call >= 0 && call < THREAD_TIME_CALLS) {
 			kind = kind_by_call[call];
 			asleep = asleep_by_call[call];
 		} else {
-			asleep = LEDGER_OTHER_CALL;
+			asleep = THREAD_TIME_OTHER_CALL;
 		}
 	}
-	if (told != LEDGER_CALL_OTHER)
+	if (told != THREAD_TIME_CALL_OTHER)
 		kind = told;
 	if (is_in_memstall(task))
-		return LEDGER_MEMORY + kind;
+		return THREAD_TIME_MEMORY + kind;
 	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
-		return LEDGER_IO + kind;
+		return THREAD_TIME_IO + kind;
 	if ((state & TASK_UNINTERRUPTIBLE) && !(state & TASK_NOLOAD))
-		return LEDGER_KERNEL + kind;
+		return THREAD_TIME_KERNEL + kind;
 	/* Stopped, traced, frozen, parked: it waits for nothing that it asked for. */
-	return state & TASK_INTERRUPTIBLE ? asleep : LEDGER_UNKNOWN;
+	return state & TASK_INTERRUPTIBLE ? asleep : THREAD_TIME_UNKNOWN;
 }
 
 /* What a word makes of a sleep that the system call has another class for. */
-static __always_inline __u32 class_of_word(__u32 word, __u32 class)
+static __always_inline __u32 class_of_event(__u32 wait_event, __u32 class)
 {
-	__u32 of_word = class_by_word[(word >> 24) % LEDGER_WORD_CLASSES];
+	__u32 of_word = class_by_event[(wait_event >> 24) % THREAD_TIME_EVENT_CLASSES];
 
 	/* Memory, disk and the kernel's own come first; who was stopped does not wait for what it said. */
-	if (class < LEDGER_FUTEX || class == LEDGER_UNKNOWN || !word || word >> 24 >= LEDGER_WORD_CLASSES)
+	if (class < THREAD_TIME_FUTEX || class == THREAD_TIME_UNKNOWN || !wait_event || wait_event >> 24 >= THREAD_TIME_EVENT_CLASSES)
 		return class;
-	if (word == log_word)
-		return LEDGER_WORD_LOG;
-	if (word == output_word)
-		return LEDGER_OUTPUT;
+	if (wait_event == log_event)
+		return THREAD_TIME_EVENT_LOG;
+	if (wait_event == output_event)
+		return THREAD_TIME_OUTPUT;
 	return of_word ? of_word : class;
 }
 

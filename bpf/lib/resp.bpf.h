@@ -94,7 +94,7 @@ static __always_inline __u32 resp_number(struct resp *resp, char sign)
 }
 
 /* Ends where not even the beginning of what follows is there. */
-static long resp_skip_part(__u32 part, struct resp *resp)
+static long resp_skip_part(__u32 role, struct resp *resp)
 {
 	__u32 bytes = resp_number(resp, '$');
 
@@ -106,16 +106,16 @@ static long resp_skip_part(__u32 part, struct resp *resp)
 static __noinline enum resp_commands resp_commands(__u32 length)
 {
 	struct resp resp = { .bytes = read_to(), .length = length };
-	__u32 parts;
+	__u32 roles;
 
 	if (!resp.bytes || !resp_copy(&resp))
 		return RESP_NONE;
-	parts = resp_number(&resp, '*');
-	if (parts == RESP_NO_NUMBER)
+	roles = resp_number(&resp, '*');
+	if (roles == RESP_NO_NUMBER)
 		return RESP_NONE;
-	if (!parts || parts > RESP_MOST_PARTS)
+	if (!roles || roles > RESP_MOST_PARTS)
 		return RESP_ONE;
-	bpf_loop(parts, resp_skip_part, &resp, 0);
+	bpf_loop(roles, resp_skip_part, &resp, 0);
 	return resp.at < resp.length ? RESP_SEVERAL : RESP_ONE;
 }
 

@@ -10,7 +10,7 @@
 #define STALLSCOPE_RUN_QUEUE_BPF_H
 
 #include "kernel.bpf.h"
-#include "../ledger.h"
+#include "../thread_time.h"
 
 /* More CPUs than that were tried nowhere. */
 #define MOST_CPUS 512
@@ -43,10 +43,10 @@ struct run_queue {
 	__u64 sequence;
 	/* Up to when the rest is counted. */
 	__u64 until;
-	/* Who has it (enum ledger_holder). */
+	/* Who has it (enum thread_time_holder). */
 	__u64 holder;
 	/* How long each had it. */
-	__u64 held_ns[LEDGER_HOLDERS];
+	__u64 held_ns[THREAD_TIME_HOLDERS];
 	/* Threads of the target that wait for it, and the integral of that: thread x ns; and what others have
 	 * changed of both without the lock. */
 	__u64 waiting;
@@ -55,14 +55,14 @@ struct run_queue {
 	__u64 waited_moved_ns;
 	/* Events of target and generator that were not counted: there was no memory for an account. */
 	__u64 drops;
-	/* The thread that has it, and how often it was another when it left: nobody told of a switch. As it was
+	/* The thread that has it, and how often it was another when it left: nobody reported a switch. As it was
 	 * found at the end of a pause: AS_FOUND, until the first switch. */
 	__u64 tid;
 	__u64 missed;
 	/* Threads of target and generator that ended on it. */
 	__u64 ended;
 	/* The sets that the thread is in which has it. */
-	__u64 sets;
+	__u64 groups;
 };
 _Static_assert(sizeof(struct run_queue) == 128, "whole cache lines: each CPU has its own");
 
@@ -77,7 +77,7 @@ struct {
 /* When the pause began that lasts, in which nothing is counted; 0 for none (lib/resuming.bpf.h). From when on
  * everything has been counted again since the last. */
 __u64 paused_at;
-__u64 settled_at;
+__u64 reconciled_at;
 
 /* The run queue of a task: of its CPU also while it sleeps. */
 static __always_inline struct rq *rq_of(struct task_struct *task)
@@ -135,7 +135,7 @@ static __always_inline void count_until(struct run_queue *queue, __u64 now)
 {
 	__u64 passed = queue->until ? elapsed(queue->until, now) : 0;
 
-	queue->held_ns[queue->holder & (LEDGER_HOLDERS - 1)] += passed;
+	queue->held_ns[queue->holder & (THREAD_TIME_HOLDERS - 1)] += passed;
 	queue->waited_ns += waiting_on(queue) * passed;
 	queue->until = now;
 }
@@ -143,17 +143,17 @@ static __always_inline void count_until(struct run_queue *queue, __u64 now)
 /* Of a switch or a wake-up since a time nobody told; after a pause that is so for a moment. */
 static __always_inline void note_missed(struct run_queue *queue, __u64 since)
 {
-	if (since > settled_at)
+	if (since > reconciled_at)
 		queue->missed++;
 }
 
 /* How long each had a CPU as of now. */
 static __always_inline void holders_at(const struct run_queue *queue, __u64 now, __u64 *held_ns)
 {
-	__u64 holder = queue->holder & (LEDGER_HOLDERS - 1);
+	__u64 holder = queue->holder & (THREAD_TIME_HOLDERS - 1);
 	int each;
 
-	for (each = 0; each < LEDGER_HOLDERS; each++)
+	for (each = 0; each < THREAD_TIME_HOLDERS; each++)
 		held_ns[each] = queue->held_ns[each];
 	held_ns[holder] += elapsed(queue->until, now);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Each thread's page of the books, and what is known of its process.
+ * Each thread's account, and what is known of its process.
  *
  * A page is changed by whoever holds the lock of the run queue that its thread is on: at a switch, a
  * wake-up or a move (thread_page.bpf.h). It is read without (reading.bpf.h).
@@ -10,10 +10,10 @@
 
 #include "kernel.bpf.h"
 #include "run_queue.bpf.h"
-#include "set.bpf.h"
+#include "psi_group.bpf.h"
 
 /* Of a thread that has ended; it is not shown. */
-#define ENDED (LEDGER_HELD + 1)
+#define ENDED (THREAD_TIME_HELD + 1)
 
 /* What a thread was found in by a reading that came before any event of it; only readings write it, and
  * it stands from when `at` is not 0. */
@@ -23,8 +23,8 @@ struct found {
 	__u32 state;
 	__u32 class;
 	__u32 cpu;
-	__u32 word;
-	__u64 held_ns[LEDGER_HOLDERS];
+	__u32 wait_event;
+	__u64 held_ns[THREAD_TIME_HOLDERS];
 	/* The scheduler's numbers then. */
 	__u64 run_time_ns;
 	__u64 run_delay;
@@ -49,32 +49,32 @@ struct waking {
 	__u64 runs_since;
 };
 
-/* One thread's page of the books. */
+/* One thread's account. */
 struct thread {
 	/* Odd while it is being changed. */
 	__u32 sequence;
-	/* enum ledger_state, and the class where it is blocked or held. */
+	/* enum thread_time_state, and the class where it is blocked or held. */
 	__u32 state;
 	__u32 class;
-	/* What keeps it, where the class is of the kernel's own (enum ledger_channel). */
+	/* What keeps it, where the class is of the kernel's own (enum wait_site). */
 	__u32 channel;
-	/* Its part in this (enum ledger_holder), and as of which assignment. */
-	__u32 part;
+	/* Its part in this (enum thread_time_holder), and as of which assignment. */
+	__u32 role;
 	__u32 assignment;
 	/* The CPU that it has or waits for, and whether it is among those counted there. */
 	__u32 cpu;
 	__u32 counted;
 	/* Whether it has ended, and what is in its account was told, or its heir has it. */
-	__u32 bequeathed;
+	__u32 reaped;
 	/* When the state began, and what then was: who had had the CPU how long; how long the CPU had been
 	 * waited for; its own run time. */
 	__u64 since;
-	__u64 held_ns[LEDGER_HOLDERS];
+	__u64 held_ns[THREAD_TIME_HOLDERS];
 	__u64 waited_ns;
 	__u64 run_time_ns;
 	/* When it last left a CPU: the scheduler's run-queue delay of it less ours, and the scheduler's slices. */
-	__u64 wait_apart_ns;
-	__u64 slices_apart;
+	__u64 wait_diff_ns;
+	__u64 slices_diff;
 	/* What the scheduler's run-queue delay is too long by, known to be wrong; modulo 2^64. */
 	__u64 miscounted_ns;
 	/* Its slices that the scheduler did not count. */
@@ -86,17 +86,17 @@ struct thread {
 	/* Moved to another CPU while half asleep: the scheduler counts the rest of its sleep as a wait
 	 * (since 6.12, DELAY_DEQUEUE, commit 152e11f6df29). */
 	__u32 moved_asleep;
-	struct ledger_account account;
+	struct thread_time_account account;
 	/* Of the others: what those had who have ended, its process's threads and its children. */
 	__u64 ended_on_cpu_ns;
-	__u64 ended_held_up_ns;
-	/* While the state is LEDGER_UNSEEN. */
+	__u64 ended_delay_caused_ns;
+	/* While the state is THREAD_TIME_UNSEEN. */
 	struct found found;
-	/* Where its process has its word (struct ledger_process). */
-	__u64 word_pointer;
-	__u64 word_offset;
+	/* Where its process has its word (struct thread_time_process). */
+	__u64 event_pointer;
+	__u64 event_offset;
 	/* Where it was last found; 0 where it is to be looked up. */
-	__u64 word_at;
+	__u64 event_at;
 	/* Once it ends: the process of its parent. */
 	__u64 parent_tgid;
 	/* The sets that it is in (set.bpf.h). */
@@ -106,8 +106,8 @@ struct thread {
 	struct last_wait last;
 	struct waking waking;
 	/* Its word as it blocked, and how much of this wait has been counted for that (lib/said.bpf.h). */
-	__u32 word;
-	__u64 word_ns;
+	__u32 wait_event;
+	__u64 event_ns;
 };
 
 struct {
@@ -121,9 +121,9 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, LEDGER_MOST_PROCESSES);
+	__uint(max_entries, THREAD_TIME_MOST_PROCESSES);
 	__type(key, __u32);
-	__type(value, struct ledger_process);
+	__type(value, struct thread_time_process);
 } process_by_tgid SEC(".maps");
 
 /* Counts the assignments, from 1; at its first event after one, a thread looks for its part. */
@@ -133,7 +133,7 @@ static __always_inline struct thread *thread_of(struct task_struct *task, struct
 {
 	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL,
 						     BPF_LOCAL_STORAGE_GET_F_CREATE);
-	struct ledger_process *process;
+	struct thread_time_process *process;
 	__u32 tgid, before;
 
 	tgid = task->tgid;
@@ -146,19 +146,19 @@ static __always_inline struct thread *thread_of(struct task_struct *task, struct
 	if (thread->assignment == assignment)
 		return thread;
 	thread->assignment = assignment;
-	before = thread->part;
+	before = thread->role;
 	process = bpf_map_lookup_elem(&process_by_tgid, &tgid);
 	if (process) {
-		thread->part = process->part;
-		thread->word_pointer = process->pointer;
-		thread->word_offset = process->offset;
-		thread->word_at = 0;
-		thread->member.sets = process->sets;
+		thread->role = process->role;
+		thread->event_pointer = process->pointer;
+		thread->event_offset = process->offset;
+		thread->event_at = 0;
+		thread->member.groups = process->groups;
 	}
 	/* Its books begin anew: of the others less is counted. */
-	if (before == LEDGER_REST && thread->part != LEDGER_REST && thread->state != ENDED) {
+	if (before == THREAD_TIME_BACKGROUND && thread->role != THREAD_TIME_BACKGROUND && thread->state != ENDED) {
 		step(thread);
-		thread->state = LEDGER_UNSEEN;
+		thread->state = THREAD_TIME_UNSEEN;
 		__builtin_memset(&thread->account, 0, sizeof(thread->account));
 		thread->last.until = 0;
 		step(thread);

@@ -11,16 +11,16 @@
 static __always_inline void share_out(__u64 *queued_ns, __u64 waited, const __u64 *before,
 				      const __u64 *after)
 {
-	__u64 part;
+	__u64 role;
 	int each;
 
-	for (each = LEDGER_REST; each < LEDGER_NOBODY; each++) {
-		part = elapsed(before[each], after[each]);
-		part = part < waited ? part : waited;
-		queued_ns[each] += part;
-		waited -= part;
+	for (each = THREAD_TIME_BACKGROUND; each < THREAD_TIME_NOBODY; each++) {
+		role = elapsed(before[each], after[each]);
+		role = role < waited ? role : waited;
+		queued_ns[each] += role;
+		waited -= role;
 	}
-	queued_ns[LEDGER_NOBODY] += waited;
+	queued_ns[THREAD_TIME_NOBODY] += waited;
 }
 
 /* In a run queue whose lock is held. */
@@ -30,7 +30,7 @@ static __always_inline void start_waiting(struct thread *thread, struct run_queu
 	thread->cpu = cpu;
 	thread->moved = 0;
 	holders_at(queue, now, thread->held_ns);
-	if (thread->part == LEDGER_TARGET) {
+	if (thread->role == THREAD_TIME_TARGET) {
 		thread->counted = 1;
 		add_waiting(queue, now, 1);
 	}
@@ -43,7 +43,7 @@ static __always_inline void go_on_waiting(struct thread *thread, struct run_queu
 	thread->cpu = cpu;
 	thread->moved = 1;
 	holders_at(copy, now, thread->held_ns);
-	if (thread->part == LEDGER_TARGET) {
+	if (thread->role == THREAD_TIME_TARGET) {
 		thread->counted = 1;
 		add_waiting_from_afar(queue, now, 1);
 	}
@@ -70,14 +70,14 @@ static __always_inline void count_out(struct thread *thread, struct run_queue *q
 static __always_inline void stop_waiting(struct thread *thread, struct run_queue *queue, __u32 cpu,
 					 __u64 now)
 {
-	__u64 held_ns[LEDGER_HOLDERS];
+	__u64 held_ns[THREAD_TIME_HOLDERS];
 
 	holders_at(queue, now, held_ns);
 	if (cpu == thread->cpu)
 		share_out(thread->account.queued_ns, elapsed(thread->since, now), thread->held_ns,
 			  held_ns);
 	else
-		thread->account.queued_ns[LEDGER_REST] += elapsed(thread->since, now);
+		thread->account.queued_ns[THREAD_TIME_BACKGROUND] += elapsed(thread->since, now);
 	count_out(thread, queue, cpu, now);
 	if (thread->unnoted)
 		thread->miscounted_ns -= elapsed(thread->since, now);

@@ -9,7 +9,7 @@
 #ifndef STALLSCOPE_WAKEUP_BPF_H
 #define STALLSCOPE_WAKEUP_BPF_H
 
-#include "thread_page.bpf.h"
+#include "thread_state.bpf.h"
 #include "../wakeup.h"
 
 /* include/linux/preempt.h */
@@ -69,7 +69,7 @@ static __always_inline bool sends(struct task_struct *task)
 {
 	long call = is_kernels_own(task) ? NO_CALL : call_of(task);
 
-	return call >= 0 && call < LEDGER_CALLS && asleep_by_call[call] == LEDGER_OUTPUT;
+	return call >= 0 && call < THREAD_TIME_CALLS && asleep_by_call[call] == THREAD_TIME_OUTPUT;
 }
 
 /* Whether the thread that has the CPU has nothing to do with what is done on it now. It has, when it sends
@@ -141,23 +141,23 @@ static __always_inline void join_pool(struct task_struct *task, struct thread *t
 {
 	struct membership *member = &thread->member;
 	__u64 pool;
-	__u32 *set;
+	__u32 *group;
 
 	if (thread->pool && member->pools_told == pools_told)
 		return;
 	pool = pool_of(task, thread);
-	set = bpf_map_lookup_elem(&set_by_pool, &pool);
-	member->pool_set = set ? *set : 0;
+	group = bpf_map_lookup_elem(&set_by_pool, &pool);
+	member->pool_group = group ? *group : 0;
 	member->pools_told = pools_told;
 }
 
 /* Whether somebody else decides when such a wait ends. */
 static __always_inline bool is_for_somebody(__u32 class)
 {
-	return class == LEDGER_FUTEX || class == LEDGER_OUTPUT || class == LEDGER_INPUT ||
-	       class == LEDGER_OTHER_CALL ||
-	       (class >= LEDGER_WORD_LWLOCK && class != LEDGER_WORD_TIMEOUT) ||
-	       (class >= LEDGER_KERNEL && class < LEDGER_KERNEL + LEDGER_CALL_KINDS);
+	return class == THREAD_TIME_FUTEX || class == THREAD_TIME_OUTPUT || class == THREAD_TIME_INPUT ||
+	       class == THREAD_TIME_OTHER_CALL ||
+	       (class >= THREAD_TIME_EVENT_LWLOCK && class != THREAD_TIME_EVENT_TIMEOUT) ||
+	       (class >= THREAD_TIME_KERNEL && class < THREAD_TIME_KERNEL + THREAD_TIME_CALL_KINDS);
 }
 
 /* Notes on a page who is about to wake its thread. The waker runs, and nobody changes its own page. */
@@ -178,7 +178,7 @@ static __always_inline void note_waker(struct thread *thread)
 		return;
 	}
 	waker = bpf_task_storage_get(&thread_by_task, current, NULL, 0);
-	if (!waker || waker->part == LEDGER_REST) {
+	if (!waker || waker->role == THREAD_TIME_BACKGROUND) {
 		waking->by = WAKEUP_BY_OTHER;
 		waking->waker = current->tgid;
 		return;
@@ -186,7 +186,7 @@ static __always_inline void note_waker(struct thread *thread)
 	waking->by = WAKEUP_BY_POOL;
 	waking->waker = pool_of(current, waker);
 	waking->last = waker->last;
-	waking->ran_ns = waker->account.ns[LEDGER_ON_CPU] - waker->last.on_cpu_ns;
+	waking->ran_ns = waker->account.ns[THREAD_TIME_ON_CPU] - waker->last.on_cpu_ns;
 	waking->runs_since = waker->since;
 }
 
@@ -198,7 +198,7 @@ static __always_inline void note_wait(struct thread *thread, __u64 from, __u64 u
 	last->class = thread->class;
 	last->from = from;
 	last->until = until;
-	last->on_cpu_ns = thread->account.ns[LEDGER_ON_CPU];
+	last->on_cpu_ns = thread->account.ns[THREAD_TIME_ON_CPU];
 }
 
 /* What the waker did between two times: since its own last wait it had a CPU or was ready for one. */
@@ -231,7 +231,7 @@ static __always_inline void count_wakeup(struct task_struct *task, struct thread
 	pair.waker = waking->waker;
 	pair.by = waking->by;
 	pair.class = thread->last.class;
-	pair.before = sum.blocked_ns ? waking->last.class : LEDGER_ON_CPU;
+	pair.before = sum.blocked_ns ? waking->last.class : THREAD_TIME_ON_CPU;
 	pair.period = wakeup_period;
 	waking->by = WAKEUP_BY_UNKNOWN;
 	if (!pair.woken || (pair.by == WAKEUP_BY_POOL && !pair.waker)) {

@@ -7,7 +7,14 @@ use std::process::Command;
 use libbpf_cargo::SkeletonBuilder;
 
 /// One program each: `bpf/NAME.bpf.c`.
-const PROGRAMS: [&str; 6] = ["clock", "floor", "ledger", "pressure", "requests", "tasks"];
+const PROGRAMS: [&str; 6] = [
+    "clock",
+    "floor",
+    "thread_time",
+    "pressure",
+    "requests",
+    "tasks",
+];
 
 fn main() {
     let [folder, out] = ["CARGO_MANIFEST_DIR", "OUT_DIR"]

@@ -90,9 +90,9 @@ mod tests {
     fn an_option_is_known_by_its_whole_name() {
         let program = Program {
             path: PathBuf::new(),
-            help: "  --target <T>  see --signal-list, [--json]".to_owned(),
+            help: "  --target <T>  see --metric-list, [--json]".to_owned(),
         };
         assert!(program.knows("--target") && program.knows("--json"));
-        assert!(!program.knows("--signal"));
+        assert!(!program.knows("--metric"));
     }
 }

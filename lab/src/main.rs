@@ -13,7 +13,7 @@ mod disturbance;
 mod groups;
 mod hold;
 mod interrupt;
-mod kept;
+mod kept_recordings;
 mod leftovers;
 mod outcome;
 mod postgres;
@@ -62,9 +62,9 @@ enum Command {
     /// Make situations with and without their cause, to see that the cause is what costs.
     Validate(validate::ValidateArguments),
     /// Pack one recording of each scenario, with what must be found in it.
-    Keep(kept::KeepArguments),
+    Keep(kept_recordings::KeepArguments),
     /// Diagnose the packed recordings again, and say whether the answers are right.
-    Kept(kept::KeptArguments),
+    Kept(kept_recordings::KeptArguments),
     /// Be rough with the program, round after round, and see that what must hold does.
     Soak(soak::SoakArguments),
     /// Hold the report's figures against measurements made without Stallscope's code.
@@ -100,8 +100,8 @@ fn execute(command: Command) -> Result<u8> {
         Command::Score(arguments) => score::score(&arguments),
         Command::Demo(arguments) => with_clean_up(|| demo::demo(&arguments)),
         Command::Validate(arguments) => with_clean_up(|| validate::validate(&arguments)),
-        Command::Keep(arguments) => kept::keep(&arguments),
-        Command::Kept(arguments) => kept::kept(&arguments),
+        Command::Keep(arguments) => kept_recordings::keep(&arguments),
+        Command::Kept(arguments) => kept_recordings::kept(&arguments),
         Command::Soak(arguments) => with_clean_up(|| soak::soak(&arguments)),
         Command::Hold(held) => with_clean_up(|| hold::hold(&held)),
         Command::Part(part) => server::play(&part),

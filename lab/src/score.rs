@@ -33,7 +33,7 @@ pub struct ScoreArguments {
     /// Score what the program says of the recordings now, not what it said when they were made
     #[arg(long)]
     again: bool,
-    /// The same as if these tables had not been recorded: thread_ledger,process_ledger
+    /// The same as if these tables had not been recorded: thread_time,process_time
     #[arg(long, value_name = "TABLES", value_delimiter = ',')]
     without: Vec<String>,
     /// The program that says it [default: beside this program, in target, or in PATH]
@@ -62,7 +62,7 @@ enum Judgement {
 struct Row {
     scenario: &'static str,
     /// Nothing is wrong in it.
-    innocent: bool,
+    ruled_out: bool,
     repetition: Option<u32>,
     expected: String,
     found: String,
@@ -150,7 +150,7 @@ fn row(scenario: &Scenario, outcome: &Outcome, answer: Option<&Answer>, usual: &
 fn not_run(scenario: &Scenario) -> Row {
     Row {
         scenario: scenario.name,
-        innocent: scenario.is_innocent(),
+        ruled_out: scenario.is_innocent(),
         repetition: None,
         expected: scenario.expect.to_string(),
         found: "-".to_owned(),

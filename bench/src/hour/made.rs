@@ -10,7 +10,7 @@ use model::{
 };
 use recording::Writer;
 
-use super::scene::{Cast, START, Size};
+use super::scene::{EntitySelection, START, Size};
 use super::series::{Followed, Motion, THIRDS};
 use crate::mixed::Noise;
 
@@ -34,7 +34,7 @@ static SIGNAL_COLUMNS: &[Column] = &[
 
 /// Makes the recording; returns its rows.
 pub(crate) fn make(folder: &Path, size: &Size) -> Result<u64> {
-    let mut cast = Cast::new(size);
+    let mut cast = EntitySelection::new(size);
     let mut followed = followed(size, &cast)?;
     let mut writer = Writer::create(folder, &about(size, &cast, false))?;
     let mut noise = Noise(7);
@@ -83,7 +83,7 @@ fn by_table(followed: &mut [Followed]) -> Vec<(&'static Table, Rows)> {
 }
 
 /// Everything that is looked at, at the sampler's periods.
-fn followed(size: &Size, cast: &Cast) -> Result<Vec<Followed>> {
+fn followed(size: &Size, cast: &EntitySelection) -> Result<Vec<Followed>> {
     use Motion::{Any, Backend, Cpu, Generator, Server, Signal};
     let near_groups = &cast.groups[..2];
     let rest_groups = &cast.groups[2..];
@@ -128,7 +128,7 @@ fn followed(size: &Size, cast: &Cast) -> Result<Vec<Followed>> {
 
 /// Lets a process live for a moment: two looks at it, and one each tick at a backend's thread.
 fn moment(
-    cast: &mut Cast,
+    cast: &mut EntitySelection,
     number: u32,
     (born, noise): (Timestamp, &mut Noise),
     followed: &mut [Followed],
@@ -147,7 +147,7 @@ fn moment(
     }
 }
 
-fn about(size: &Size, cast: &Cast, complete: bool) -> Meta {
+fn about(size: &Size, cast: &EntitySelection, complete: bool) -> Meta {
     let target = |role, name: &str, root| Target {
         role,
         root,

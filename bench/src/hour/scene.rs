@@ -23,7 +23,7 @@ pub(crate) struct Size {
 
 /// The entities by what is measured of them, in the order of their numbers.
 #[derive(Default)]
-pub(crate) struct Cast {
+pub(crate) struct EntitySelection {
     pub(crate) machine: Vec<EntityId>,
     pub(crate) workload: Vec<EntityId>,
     pub(crate) cpus: Vec<EntityId>,
@@ -52,7 +52,7 @@ pub(crate) struct Cast {
 const HELPERS: u32 = 6;
 const GENERATOR_THREADS: u32 = 2;
 
-impl Cast {
+impl EntitySelection {
     pub(crate) fn new(size: &Size) -> Self {
         let mut cast = Self {
             now: START,

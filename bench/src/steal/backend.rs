@@ -17,7 +17,7 @@ use rustix::time::{
     timerfd_settime,
 };
 
-use super::meters::Meters;
+use super::meters::StealMeters;
 
 /// What one write writes, as in the published experiment; aligned, for direct I/O.
 static BLOCK: Aligned = Aligned([0x5a; 1024]);
@@ -169,7 +169,7 @@ impl Backend {
     }
 
     /// Waits until something has ended, and says what.
-    pub(super) fn wait(&mut self, meters: &mut Meters) -> io::Result<Ended> {
+    pub(super) fn wait(&mut self, meters: &mut StealMeters) -> io::Result<Ended> {
         meters.before_wait();
         let waited = match &mut self.way {
             Way::Epoll { epoll, .. } => expired(epoll, None, &mut self.done),

@@ -18,7 +18,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::thread::{CpuSet, gettid, sched_setaffinity};
 
 use super::backend::{Backend, Ended, FILE_BYTES, Kind, Timer};
-use super::meters::{Meters, Reading, cpu_ns, now_ns};
+use super::meters::{Reading, StealMeters, cpu_ns, now_ns};
 
 /// How long the published experiment's lighter job waited between its requests.
 const THINK: Duration = Duration::from_millis(10);
@@ -129,7 +129,7 @@ pub(super) fn pin(cpu: usize) -> Result<()> {
 fn turn(task: Task, mut backend: Backend, seconds: f64) -> Result<Vec<Reading>> {
     let (quota, stall) = (Timer::new()?, Timer::new()?);
     let how_long = Duration::from_secs_f64(seconds);
-    let mut meters = Meters::begin(how_long);
+    let mut meters = StealMeters::begin(how_long);
     let to_ns = now_ns() + how_long.as_nanos() as u64;
     let mut ended = Ended {
         timer: true,

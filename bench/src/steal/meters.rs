@@ -42,7 +42,7 @@ pub(super) mod class {
 }
 
 /// The meters of the calling thread.
-pub(super) struct Meters {
+pub(super) struct StealMeters {
     meter: Meter,
     reader: Reader,
     began_ns: u64,
@@ -57,7 +57,7 @@ pub(super) struct Meters {
     readings: Vec<Reading>,
 }
 
-impl Meters {
+impl StealMeters {
     /// Of the calling thread, which will be read for so long, and now.
     pub(super) fn begin(how_long: Duration) -> Self {
         let meter = Meter::new();

@@ -13,7 +13,7 @@ use super::script::Event;
 use super::stage::{Actor, Group, stolen_ticks};
 use super::table::is_busy;
 use super::trace::Trace;
-use super::truth::{Holder, Times, Watched, Window};
+use super::truth::{Holder, Monitored, Times, Window};
 
 /// Share of the loops' CPUs that a hypervisor may have taken.
 const MOST_STOLEN: f64 = 0.005;
@@ -117,7 +117,7 @@ impl Situation {
         drop(scene);
         let mut watched = Vec::new();
         for ((thread, cpu), readings) in threads.iter().zip(setting.cpus).zip(&readings) {
-            watched.push(Watched::new(*thread, cpu, window(readings)?));
+            watched.push(Monitored::new(*thread, cpu, window(readings)?));
         }
         let mut lost = 0;
         trace.end(|event| {

@@ -53,7 +53,7 @@ enum Place {
 
 /// A thread that stays on one CPU, and the window in which it is looked at.
 #[derive(Debug)]
-pub(super) struct Watched {
+pub(super) struct Monitored {
     thread: i32,
     cpu: usize,
     window: Window,
@@ -77,7 +77,7 @@ pub(super) struct Holder {
     pub(super) ns: u64,
 }
 
-impl Watched {
+impl Monitored {
     pub(super) fn new(thread: i32, cpu: usize, window: Window) -> Self {
         Self {
             thread,
@@ -204,8 +204,8 @@ mod tests {
     };
 
     /// Thread 5 on CPU 1.
-    fn watched(lines: &[String]) -> Watched {
-        let mut watched = Watched::new(5, 1, WINDOW);
+    fn watched(lines: &[String]) -> Monitored {
+        let mut watched = Monitored::new(5, 1, WINDOW);
         for line in lines {
             let event = parse(line)
                 .expect("it is known")
@@ -320,7 +320,7 @@ mod tests {
             from_ns: 49_072_013_018_150,
             to_ns: 49_072_066_855_242,
         };
-        let mut watched = Watched::new(32169, 0, window);
+        let mut watched = Monitored::new(32169, 0, window);
         for line in TEXT.lines() {
             let event = parse(line).expect("it is known");
             watched.see(&event.expect("each line says something"));

@@ -6,14 +6,14 @@
 
 use model::{Account, AccountItem, LedgerClass, Quality, ShareBasis, Window};
 
-use crate::books::Holder;
 use crate::holders::{self, Naming};
 use crate::ledger::{Ledger, label, quality_in};
 use crate::neighbours::Holding;
+use crate::number_format::{count, percent};
 use crate::request_times::BothEnds;
-use crate::signals::Mean;
 use crate::subject::Subject;
-use crate::words::{count, percent};
+use crate::thread_times::Holder;
+use crate::workload_metrics::Mean;
 
 /// Classes that are spent inside requests; waiting for input is not, and what is not known is not
 /// claimed.
@@ -81,7 +81,7 @@ pub(crate) fn account(
         .map(|class| {
             item(
                 class,
-                format!("{} {}", target.name, label(class)),
+                format!("{}: {}", target.name, label(class)),
                 ledger.get(class),
                 quality_in(ledger, class),
             )
@@ -100,9 +100,9 @@ pub(crate) fn account(
             stolen,
         };
         item.parts = holders::of_wait(ledger, total_ns, &naming);
-        let notes = waiters_note(item.ns as f64 / span_ns)
+        let notes = holders::in_words(&item.parts)
             .into_iter()
-            .chain(holders::in_words(&item.parts));
+            .chain(waiters_note(item.ns as f64 / span_ns));
         item.note = notes.collect::<Vec<_>>().join("; ");
     }
     for item in items
@@ -117,7 +117,7 @@ pub(crate) fn account(
             let who = generator.map_or("the generator", |generator| generator.name.as_str());
             items.push(item(
                 LedgerClass::Lag,
-                format!("waiting for its turn in {who}"),
+                format!("late behind the schedule of {who}"),
                 mean.lag_total_ns,
                 Quality::Exact,
             ));
@@ -125,8 +125,8 @@ pub(crate) fn account(
         let outside = (total_ns - inside - mean.lag_total_ns).max(0.0);
         // At the target's own sockets a request is nowhere else: it has come, and no thread works on it.
         let label = match beside.at_sockets {
-            true => format!("in line at {}'s sockets", target.name),
-            false => format!("outside {}", target.name),
+            true => format!("queued at {}'s sockets", target.name),
+            false => "client and network".to_owned(),
         };
         let mut outside = item(LedgerClass::Outside, label, outside, Quality::Estimated);
         outside.note = outside_note(target, beside);
@@ -152,7 +152,7 @@ pub(crate) fn account(
 /// The mean number of waiters is the rate of their summed run-queue delay; pressure does not tell it.
 fn waiters_note(waiters: f64) -> Option<String> {
     const WORTH_SAYING: f64 = 0.1;
-    (waiters >= WORTH_SAYING).then(|| format!("{waiters:.1} at a time"))
+    (waiters >= WORTH_SAYING).then(|| format!("{waiters:.1} threads runnable on average"))
 }
 
 /// What the kernel hid of the time on a CPU, where it is enough to be seen; signed.
@@ -181,7 +181,7 @@ fn outside_note(target: &Subject, beside: Beside<'_>) -> String {
     }
     if target.serving_ledger.part(LedgerClass::Unknown) > 0.05 {
         notes.push(format!(
-            "may hide locks inside {}: what it blocks in was not seen",
+            "may hide locks inside {}: what its threads block in was not seen",
             target.name
         ));
     }
@@ -198,11 +198,11 @@ fn generator_note(generator: &Subject) -> String {
     };
     let (name, on_cpu) = (&generator.name, percent(on_cpu));
     if wait < 0.0005 {
-        return format!("{name}'s {threads}: {on_cpu} of {their} time on a CPU");
+        return format!("{name}'s {threads}: on CPU for {on_cpu} of {their} time");
     }
     let wait = percent(wait);
     let input = generator.active_input.map_or(String::new(), |input| {
-        format!(", {} for input", percent(input))
+        format!(", {} waiting for input", percent(input))
     });
-    format!("{name}'s {threads}: {wait} of {their} time waiting for a CPU, {on_cpu} on one{input}")
+    format!("{name}'s {threads}: {wait} of {their} time waiting for a CPU, {on_cpu} on CPU{input}")
 }

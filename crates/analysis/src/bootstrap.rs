@@ -10,7 +10,7 @@ const RESAMPLES: usize = 500;
 const BLOCK: usize = 3;
 
 /// The 95 % interval of `sum(part) / sum(whole)` over bins; `None` under five bins, of which no
-/// interval can be had.
+/// interval is available.
 pub(crate) fn ratio_interval(bins: &[(f64, f64)]) -> Option<Interval> {
     const LEAST: usize = 5;
     if bins.len() < LEAST {

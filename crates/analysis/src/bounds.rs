@@ -9,7 +9,7 @@ use model::{Headroom, LedgerClass, Remedy};
 
 use crate::facts::Facts;
 use crate::neighbours::Culprit;
-use crate::words::{bound, duration, next_cpu, percent};
+use crate::number_format::{bound, duration, next_cpu, percent};
 
 /// One CPU more.
 pub(crate) fn one_more_cpu(facts: &Facts<'_>) -> Option<Remedy> {

@@ -1,4 +1,4 @@
-//! Where a run changed: its bins cut into stretches of one level, or of one trend.
+//! Where a run changed: its bins cut into segments of one level, or of one trend.
 //!
 //! Where to cut is found by E-divisive (Matteson & James 2014, JASA 109(505)): the energy distance
 //! between two neighbouring sets of bins, over every end of the right one, on the logarithms of
@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use crate::thresholds::Phases;
 use noise::Noise;
 
-/// Fewest bins of a stretch: what holds for less is an outlier, not a phase.
+/// Fewest bins of a segment: what holds for less is an outlier, not a phase.
 pub(crate) const LEAST_BINS: usize = 3;
 /// Fewest bins of a right set that ends before its stretch does. A change and its way back are found
 /// by it; every further choice of sets is one more in which chance may differ.
@@ -40,13 +40,13 @@ pub(crate) enum Shape {
 
 /// A stretch of bins, half-open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Stretch {
+pub(crate) struct Segment {
     pub(crate) first: usize,
     pub(crate) end: usize,
     pub(crate) shape: Shape,
 }
 
-impl Stretch {
+impl Segment {
     pub(crate) fn len(&self) -> usize {
         self.end - self.first
     }
@@ -59,10 +59,10 @@ pub(crate) struct Series {
     pub(crate) latency_ns: Vec<Option<f64>>,
 }
 
-/// The stretches, in the order of time: together they hold every bin once, and each holds at least
+/// The segments, in the order of time: together they hold every bin once, and each holds at least
 /// `LEAST_BINS` where the series does. Bins are merged by `group` first (1 for none), so that all
 /// that is said here is about bins of at least a second.
-pub(crate) fn stretches(series: &Series, group: usize, thresholds: &Phases) -> Vec<Stretch> {
+pub(crate) fn segments(series: &Series, group: usize, thresholds: &Phases) -> Vec<Segment> {
     let bins = series.throughput.len();
     if bins == 0 {
         return Vec::new();
@@ -74,16 +74,16 @@ pub(crate) fn stretches(series: &Series, group: usize, thresholds: &Phases) -> V
     let changes = Changes::new(&channels, thresholds);
     let mut cuts = changes.cuts();
     changes.unite(&mut cuts);
-    let mut stretches = trend::shaped(&channels, &cuts, thresholds);
-    for stretch in &mut stretches {
-        stretch.first *= group;
-        stretch.end = (stretch.end * group).min(bins);
+    let mut segments = trend::shaped(&channels, &cuts, thresholds);
+    for segment in &mut segments {
+        segment.first *= group;
+        segment.end = (segment.end * group).min(bins);
     }
     // A remainder that filled no group belongs to the last.
-    if let Some(last) = stretches.last_mut() {
+    if let Some(last) = segments.last_mut() {
         last.end = bins;
     }
-    stretches
+    segments
 }
 
 impl Series {
@@ -135,7 +135,7 @@ fn filled(values: &[Option<f64>]) -> Vec<f64> {
     values.iter().map(&mut fill).collect()
 }
 
-/// A place to cut and the stretches on both sides that differ there: `[first, cut)`, `[cut, until)`.
+/// A place to cut and the segments on both sides that differ there: `[first, cut)`, `[cut, until)`.
 #[derive(Clone, Copy, Debug)]
 struct Split {
     first: usize,

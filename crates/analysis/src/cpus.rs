@@ -189,15 +189,15 @@ fn dependency_ns(timeline: &Timeline, window: Window) -> f64 {
 }
 
 /// CPU time of children that lived too shortly to be sampled (a backend per connection), ns: what their
-/// parents buried, without those that have rows of their own (`without_inherited`).
+/// parents reaped, without those that have rows of their own (`without_inherited`).
 fn ended_children_ns(timeline: &Timeline, role: Role, window: Window) -> f64 {
     let processes = timeline.entities.of_kind(EntityKind::Process);
-    let buried = processes
+    let reaped = processes
         .filter(|process| process.role == role)
         .filter_map(|process| {
             Of::new(timeline, "process", process.id, window).growth("children_ns")
         });
-    buried.sum()
+    reaped.sum()
 }
 
 /// Part of the target's CPU time that it spent in the kernel.

@@ -12,11 +12,11 @@ use model::{
 use sensors::wait_channel::WaitChannel;
 
 use crate::account::{self, Beside};
-use crate::books::Holder;
+use crate::coverage;
 use crate::cpus::{self, Core, CpuUse, Machine, cpu_use, effective_busy, effective_cpus, machine};
 use crate::holders::{self, Holders, Naming};
 use crate::io::{self, Io};
-use crate::kept;
+use crate::kernel_waits;
 use crate::ledger::Ledger;
 use crate::memory::{self, Memory};
 use crate::neighbours::{self, Culprit, Holding};
@@ -25,12 +25,13 @@ use crate::pressure::pressure;
 use crate::quota::{Quota, quota, quota_seen, target_groups};
 use crate::request_times::BothEnds;
 use crate::sessions::{self, Sessions};
-use crate::signals::{self, Bin, Mean, Source};
 use crate::slices::{Slice, Slicing, throttled_over};
 use crate::subject::{Subject, subject};
+use crate::thread_times::Holder;
 use crate::thresholds::Thresholds;
 use crate::wait_events::name_waits;
 use crate::waits_for::{Ends, WaitsFor};
+use crate::workload_metrics::{self, Bin, Mean, Source};
 
 /// Whether the whole run is judged, or one of its phases: then what is not known to have happened in
 /// the phase does not count.
@@ -70,6 +71,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) account: Option<Account>,
     /// The same second by second, for intervals.
     pub(crate) slices: Vec<Slice>,
+    /// The on-windows that reasons for waits are estimated from; empty where all the time was traced.
+    pub(crate) on_windows: Vec<Window>,
     /// Where the target's waits for locks end; `None` where that was not told, and where there were none.
     pub(crate) ends: Option<Ends>,
     /// The target's other threads that waited for its busiest one, on average; `None` where that was not told.
@@ -112,9 +115,10 @@ pub(crate) fn measure<'a>(
     (window, scope): (Window, Scope),
     thresholds: &Thresholds,
 ) -> Facts<'a> {
-    let source = signals::source(timeline, meta);
+    let source = workload_metrics::source(timeline, meta);
     let is_known = source != Source::Workload || trusted(meta);
-    let signal = signals::mean(bins, window).filter(|mean| mean.response_ns > 0.0 && is_known);
+    let signal =
+        workload_metrics::mean(bins, window).filter(|mean| mean.response_ns > 0.0 && is_known);
     let mut target = subject(timeline, meta, window, Role::Target);
     let generator = subject(timeline, meta, window, Role::Generator);
     let machine = machine(timeline, window);
@@ -194,10 +198,10 @@ pub(crate) fn measure<'a>(
         kernel_part: cpus::kernel_part(timeline, window),
         memory: memory::memory(timeline, window, scope),
         io: io::io(timeline, window),
-        kept: kept::kept(timeline, window),
+        kept: kernel_waits::kept(timeline, window),
         network: network::network(timeline, window),
         sessions: sessions::sessions(timeline, window),
-        empty_bins: signals::inside(bins, window)
+        empty_bins: workload_metrics::inside(bins, window)
             .filter(|bin| bin.stalled)
             .count(),
         timeline,
@@ -214,6 +218,10 @@ pub(crate) fn measure<'a>(
         ends,
         behind_busiest,
         slices,
+        on_windows: match coverage::off_part(timeline, window) {
+            Some(_) => coverage::on_windows(timeline, window),
+            None => Vec::new(),
+        },
         machine,
         cpu,
         effective_cpus,
@@ -221,7 +229,7 @@ pub(crate) fn measure<'a>(
 }
 
 impl Facts<'_> {
-    /// Part of the disk reads that brought back what had been thrown out of memory.
+    /// Part of the disk reads that brought back evicted pages of memory.
     pub(crate) fn refaulted_part(&self) -> Option<f64> {
         let read = self.memory.read.filter(|read| *read > 0.0)?;
         Some((self.memory.refaulted? / read).min(1.0))
@@ -364,7 +372,7 @@ impl Facts<'_> {
                 false => (&subject.name, Holder::Generator),
             },
             partner,
-            // Whose CPUs the generator waited for is told of all others together only.
+            // Whose CPUs the generator waited for is known of all others together only.
             others: if is_target { &self.others } else { &[] },
             stolen: self.stolen,
         };
@@ -400,7 +408,7 @@ impl Facts<'_> {
 /// The part of the CPUs' busy time that the hypervisor took; 0 where it is too little to be a cause of
 /// anything.
 fn stolen(machine: Option<Machine>, thresholds: &Thresholds) -> f64 {
-    let steal = machine.filter(|machine| machine.steal >= thresholds.innocent.steal);
+    let steal = machine.filter(|machine| machine.steal >= thresholds.ruled_out.steal);
     steal.map_or(0.0, |machine| {
         machine.steal / (machine.busy + machine.steal)
     })

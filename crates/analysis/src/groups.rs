@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use model::{EntityId, EntityKind, EntityRecord, Role, Timeline};
 
-/// The groups that `group` tells of for processes of the target, and all groups above them.
+/// The groups that `group` reports for processes of the target, and all groups above them.
 pub(crate) fn of_target(
     timeline: &Timeline,
     group: fn(&EntityRecord) -> Option<EntityId>,
@@ -25,7 +25,7 @@ pub(crate) fn of_target(
     all
 }
 
-/// The groups that `group` tells of for processes of the target.
+/// The groups that `group` reports for processes of the target.
 pub(crate) fn own(
     timeline: &Timeline,
     group: fn(&EntityRecord) -> Option<EntityId>,

@@ -3,12 +3,12 @@
 
 use model::{AccountPart, EntityKind, LedgerClass, PartKind, Quality};
 
-use crate::books::Holder;
 use crate::ledger::Ledger;
 use crate::measure::ratio;
 use crate::neighbours::Holding;
+use crate::number_format::percent;
 use crate::subject::Subject;
-use crate::words::percent;
+use crate::thread_times::Holder;
 
 /// Waits for a CPU by who had it, as parts of the response time (or busy time).
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -20,7 +20,7 @@ pub(crate) struct Holders {
 }
 
 impl Holders {
-    /// Of some waits, each with its part of the response time; `None` where it was not told of most.
+    /// Of some waits, each with its part of the response time; `None` where it was not reported most.
     pub(crate) fn of(waits: &[(&Ledger, f64)]) -> Option<Self> {
         const MOST: f64 = 0.9;
         let (mut sum, mut told) = (Self::default(), 0.0);
@@ -151,14 +151,14 @@ fn label(holding: &Holding, is_namesake: bool) -> String {
 /// Who had the CPU, in words: `held by pgbench 46 %, postgres 34 %, nobody 8 %`.
 pub(crate) fn in_words(parts: &[AccountPart]) -> Option<String> {
     /// Less of the wait than this is not worth a word.
-    const WORTH_SAYING: f64 = 0.03;
+    const WORTH_SAYING: f64 = 0.06;
     let all: i64 = parts.iter().map(|part| part.ns).sum();
     let of_all = |part: &AccountPart| part.ns as f64 / all.max(1) as f64;
     let said = parts.iter().filter(|part| of_all(part) >= WORTH_SAYING);
     let said: Vec<String> = said
         .map(|part| format!("{} {}", part.label, percent(of_all(part))))
         .collect();
-    (!said.is_empty()).then(|| format!("held by {}", said.join(", ")))
+    (!said.is_empty()).then(|| format!("CPUs held by {}", said.join(", ")))
 }
 
 /// The time outside of the target by what the generator's threads did meanwhile: as parts of their own
@@ -170,7 +170,7 @@ pub(crate) fn of_outside(outside_ns: f64, total_ns: f64, generator: &Subject) ->
     let (on_cpu, wait) = generator.active;
     let kinds = [
         (PartKind::GeneratorCpuWait, "waited for a CPU", wait),
-        (PartKind::GeneratorOnCpu, "was on a CPU", on_cpu),
+        (PartKind::GeneratorOnCpu, "was on CPU", on_cpu),
         (PartKind::GeneratorInput, "waited for input", input),
         (
             PartKind::GeneratorElse,

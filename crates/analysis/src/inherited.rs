@@ -23,7 +23,7 @@ const CHILDREN: &str = "children_ns";
 const MOST_ANCESTORS: usize = 64;
 
 /// Takes what processes took over from children with rows of their own out of their counters.
-pub fn without_inherited(timeline: &mut Timeline) {
+pub(crate) fn without_inherited(timeline: &mut Timeline) {
     let Some(recorded) = timeline.table(TABLE) else {
         return;
     };
@@ -121,7 +121,7 @@ impl Counter {
     }
 }
 
-/// What an ended child left to who buried it.
+/// What an ended child left to who reaped it.
 struct Left {
     /// How much of it its rows show.
     shown: i64,
@@ -188,7 +188,7 @@ fn taken_over(timeline: &Timeline, column: &str) -> BTreeMap<EntityId, Counter> 
     counters
 }
 
-/// Finds who buried a child: its parent, or where that ended too before it was read again, who buried that.
+/// Finds who reaped a child: its parent, or where that ended too before it was read again, who reaped that.
 fn hand_over(
     timeline: &Timeline,
     column: &str,
@@ -327,7 +327,7 @@ mod tests {
         );
         drawn.process((2, Some(1)), (0.5, Some(2.5)), &[(1.0, 0), (2.0, 1_300)]);
         drawn.process((3, Some(2)), (0.6, Some(1.5)), &[(1.0, 0), (1.4, 1_000)]);
-        // Found gone in one look: who buried the other is known by nobody.
+        // Found gone in one look: who reaped the other is known by nobody.
         drawn.process((4, Some(2)), (0.6, Some(1.5)), &[(1.0, 0), (1.4, 300)]);
         without_inherited(&mut drawn.0);
         let all = [drawn.read(1), drawn.read(2), drawn.read(3), drawn.read(4)];
@@ -419,7 +419,7 @@ mod tests {
     }
 
     proptest! {
-        /// A family in which everybody reads, and is buried by its parent or by who comes after that.
+        /// A family in which everybody reads, and is reaped by its parent or by who comes after that.
         #[test]
         fn every_byte_is_somebodys_once(
             people in proptest::collection::vec((0usize..6, 0i64..500), 1..6),

@@ -6,9 +6,9 @@
 //! is taken out here. The parts always add up to the whole.
 
 use model::{AccountItem, Hidden, LedgerClass, Quality, ThreadsAccount, Window};
-use sensors::ledger::HOLDERS;
+use sensors::thread_time::HOLDERS;
 
-use crate::books::{Counted, Holder};
+use crate::thread_times::{Counted, Holder};
 use crate::waits_for::Ends;
 
 /// Time by class, ns; the parts add up to `wall_ns`.
@@ -23,7 +23,7 @@ pub(crate) struct Ledger {
     unsampled_ns: f64,
     /// Part of it that is in books: counted at the scheduler's events.
     pub(crate) counted_ns: f64,
-    /// Of that, time kept from running for memory, in whatever class.
+    /// Of that, time waiting for memory, in whatever class.
     pub(crate) memory_ns: f64,
     /// Of their time on a CPU, what the scheduler did not count as run time; signed.
     pub(crate) hidden_ns: f64,
@@ -33,7 +33,7 @@ pub(crate) struct Ledger {
     classes: [f64; LedgerClass::ALL.len()],
     /// How far each of them may be wrong: what was sampled, and what an estimate moved.
     inexact: [f64; LedgerClass::ALL.len()],
-    /// Whether its window has pauses in which nobody told of events (`pauses`).
+    /// Whether its window has pauses in which nobody reported events (`pauses`).
     pub(crate) in_spells: bool,
 }
 
@@ -88,7 +88,7 @@ impl Ledger {
         }
     }
 
-    /// What threads had who are told of as one.
+    /// What threads had who are reported as one.
     pub(crate) fn of_short_lived(counted: &Counted) -> Self {
         let mut ledger = Self {
             threads: 1,
@@ -98,7 +98,7 @@ impl Ledger {
         ledger
     }
 
-    /// Of the waits for a CPU, the part in which this one had it; `None` where that was not told of most.
+    /// Of the waits for a CPU, the part in which this one had it; `None` where that was not reported most.
     pub(crate) fn held(&self, holder: Holder) -> Option<f64> {
         /// Who has no books for a moment hides nothing.
         const MOST: f64 = 0.9;
@@ -213,7 +213,7 @@ impl Ledger {
         if synced < least { 0.0 } else { synced }
     }
 
-    /// Takes a part of the time spent waiting for a lock for waiting behind another's sync.
+    /// Takes a part of the time spent waiting for a lock for waiting behind another thread's fsync.
     pub(crate) fn wait_behind(&mut self, synced: f64, requests_known: bool) {
         let futex = requests_known.then_some(LedgerClass::Futex);
         for class in [LedgerClass::InternalLock].into_iter().chain(futex) {
@@ -221,7 +221,7 @@ impl Ledger {
         }
     }
 
-    /// Passes the time in locks on as it is known where it ended: behind another's sync, or behind somebody
+    /// Passes the time in locks on as it is known where it ended: behind another thread's fsync, or behind somebody
     /// who waited for work, which is to be idle in futex. The other ends are those of a lock.
     pub(crate) fn pass_on(&mut self, ends: &Ends) {
         let synced = ends.part(LedgerClass::Sync) + ends.part(LedgerClass::SyncQueue);
@@ -331,14 +331,14 @@ pub(crate) fn quality(class: LedgerClass) -> Quality {
 /// A class in words, to follow "postgres".
 pub(crate) fn label(class: LedgerClass) -> &'static str {
     match class {
-        LedgerClass::OnCpu => "on a CPU",
+        LedgerClass::OnCpu => "on CPU",
         LedgerClass::CpuWait => "waiting for a CPU",
-        LedgerClass::Throttled => "held back by a CPU quota",
+        LedgerClass::Throttled => "throttled by a CPU quota",
         LedgerClass::Uninterruptible => "in uninterruptible sleep (disk or kernel lock)",
         LedgerClass::PageFault => "in page faults that read the disk",
-        LedgerClass::Reclaim => "making memory free",
+        LedgerClass::Reclaim => "in direct reclaim",
         LedgerClass::Sync => "syncing to disk (fsync)",
-        LedgerClass::SyncQueue => "waiting behind another's sync",
+        LedgerClass::SyncQueue => "waiting for another thread's fsync",
         LedgerClass::ReadWrite => "reading and writing the disk",
         LedgerClass::DatabaseLock => "waiting for a lock (row, table)",
         LedgerClass::InternalLock => "waiting for an internal lock",

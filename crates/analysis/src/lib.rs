@@ -6,61 +6,67 @@
 #![warn(missing_docs)]
 
 mod account;
-mod books;
 mod bootstrap;
 mod bounds;
-mod by_lot;
 mod causes;
+mod caveats;
 mod changes;
+mod coverage;
 mod cpus;
 mod facts;
-mod gates;
 mod groups;
 mod holders;
 mod inherited;
-mod innocent;
 mod io;
-mod kept;
+mod kernel_waits;
 mod ledger;
 mod measure;
 mod memory;
+mod monitored;
 mod neighbours;
 mod network;
+mod number_format;
 mod over_time;
-mod pauses;
 mod phases;
 mod pressure;
 mod quantiles;
 mod quota;
+mod random_sampling;
 mod rank;
 mod request_times;
 mod rest;
+mod ruled_out;
 mod sessions;
-mod sight;
-mod signals;
 mod slices;
 mod steal;
 mod subject;
+mod thread_sample;
+mod thread_times;
 mod thresholds;
 mod wait_events;
 mod waits_for;
-mod watched;
-mod words;
+mod workload_metrics;
 
 pub use causes::{Cause, Kind as CauseKind, all as causes};
-pub use inherited::without_inherited;
+pub use number_format::{bound, count, duration, integer, percent, rate};
 pub use over_time::{LedgerOverTime, THREAD_CLASSES, ThreadTime};
 pub use request_times::RequestTimes;
 pub use thresholds::Thresholds;
-pub use words::{bound, count, duration, integer, percent, rate};
 
 use facts::Scope;
 use model::{Meta, PhaseVerdict, REPORT_SCHEMA, Report, Timeline, Timestamp, Verdict, Window};
 
+/// Makes a recording ready to be judged and shown: every byte of storage traffic counted once, and what was counted in
+/// on-windows as it stands for all the time. Before `diagnose`, once.
+pub fn prepare(timeline: &mut Timeline) {
+    inherited::without_inherited(timeline);
+    coverage::estimate(timeline);
+}
+
 /// The answer for one recording: over its steady phase, or over `asked` where the user names a window.
 pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Report {
     let thresholds = Thresholds::default();
-    let bins = signals::bins(timeline, meta);
+    let bins = workload_metrics::bins(timeline, meta);
     let mut phases = phases::phases(timeline, meta, &bins, &thresholds);
     let window = asked.unwrap_or_else(|| phases::judged(&phases, timeline.window));
     let window = comparable(timeline, &bins, window);
@@ -81,10 +87,10 @@ pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Repo
         .is_some_and(|finding| finding.cause == "healthy");
     let verdict = Verdict {
         findings: ranked.findings,
-        innocent: innocent::innocent(&facts, &thresholds),
+        ruled_out: ruled_out::ruled_out(&facts, &thresholds),
         judged: ranked.judged,
-        caveats: gates::caveats(&facts, &phases, &thresholds),
-        not_seen: gates::not_seen(&facts),
+        caveats: caveats::caveats(&facts, &phases, &thresholds),
+        not_collected: caveats::not_collected(&facts),
         headroom: ranked_healthy.then(|| bounds::headroom(&facts)).flatten(),
         account: facts.account.clone(),
         generator: facts
@@ -100,7 +106,7 @@ pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Repo
         workload: meta.workload.clone(),
         subjects: facts.subjects(),
         threads: steal::of_threads(timeline, meta, window),
-        signals: signals::report(timeline, &bins, meta, window),
+        signals: workload_metrics::report(timeline, &bins, meta, window),
         pressure: facts.pressure.clone(),
         gaps: timeline.gaps.clone(),
         cost: meta.cost.clone(),
@@ -113,7 +119,7 @@ pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Repo
 /// The instant that is shown as 0 s, and the part of the recording that is judged where the user names
 /// none.
 pub fn judged(timeline: &Timeline, meta: &Meta) -> (Timestamp, Window) {
-    let bins = signals::bins(timeline, meta);
+    let bins = workload_metrics::bins(timeline, meta);
     let phases = phases::phases(timeline, meta, &bins, &Thresholds::default());
     let window = phases::judged(&phases, timeline.window);
     (
@@ -124,13 +130,13 @@ pub fn judged(timeline: &Timeline, meta: &Meta) -> (Timestamp, Window) {
 
 /// The intervals of the workload's signal, in the order of their ends.
 pub fn intervals(timeline: &Timeline, meta: &Meta) -> Vec<Window> {
-    let bins = signals::bins(timeline, meta);
+    let bins = workload_metrics::bins(timeline, meta);
     bins.into_iter().map(|bin| bin.window).collect()
 }
 
 /// Threads and response times are compared over the same time: that of whole bins.
-fn comparable(timeline: &Timeline, bins: &[signals::Bin], window: Window) -> Window {
-    signals::whole_bins(bins, window)
+fn comparable(timeline: &Timeline, bins: &[workload_metrics::Bin], window: Window) -> Window {
+    workload_metrics::whole_bins(bins, window)
         .intersect(timeline.window)
         .unwrap_or(window)
 }

@@ -12,7 +12,7 @@ const PAGE_BYTES: f64 = 4096.0;
 /// Memory over the window; rates are per second.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Memory {
-    /// Bytes read again soon after they had been thrown out; `None` when that was not recorded.
+    /// Bytes read again soon after they had been evicted; `None` when that was not recorded.
     pub(crate) refaulted: Option<f64>,
     /// Bytes read from disks by anybody.
     pub(crate) read: Option<f64>,

@@ -131,15 +131,17 @@ fn rest(timeline: &Timeline, window: Window) -> Vec<Used<'_>> {
 
 /// By the target's waits for the CPUs that they had meanwhile, where that was told.
 fn holding(timeline: &Timeline, window: Window) -> Vec<Used<'_>> {
-    let Some(books) = timeline.table("process_ledger") else {
+    let Some(thread_times) = timeline.table("process_time") else {
         return Vec::new();
     };
-    let processes = books.entities().filter_map(|id| timeline.entities.get(id));
+    let processes = thread_times
+        .entities()
+        .filter_map(|id| timeline.entities.get(id));
     processes
         // Who became target or generator later was nobody's neighbour.
         .filter(|process| process.role == Role::Rest)
         .filter_map(|process| {
-            let held_up = timeline.series("process_ledger", process.id, "held_up_ns")?;
+            let held_up = timeline.series("process_time", process.id, "delay_caused_ns")?;
             Some(Used {
                 process,
                 cpu_ns: cpu_ns(timeline, process.id, window).unwrap_or(0.0),

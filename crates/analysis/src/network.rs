@@ -67,7 +67,7 @@ pub(crate) fn network(timeline: &Timeline, window: Window) -> Network {
 }
 
 fn path(timeline: &Timeline, window: Window) -> Option<Path> {
-    // Requests are told of connections too, of unix sockets among them.
+    // Requests are reported connections too, of unix sockets among them.
     let tcp = timeline.table("connection")?;
     let of_role = |role: Role| -> Vec<EntityId> {
         let held: Vec<(EntityId, bool)> = tcp

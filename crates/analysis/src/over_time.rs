@@ -11,17 +11,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{
     Column, EntityId, EntityKind, LedgerClass, Meta, Role, Table, Timeline, Timestamp, Unit, Window,
 };
-use sensors::ledger::{CLASSES, THREAD_LEDGER, WORDS};
+use sensors::thread_time::{CLASSES, THREAD_TIME, WORDS};
 
+use crate::coverage;
 use crate::cpus::effective_cpus;
 use crate::ledger::{self, Ledger};
-use crate::pauses;
+use crate::monitored::{Measured, Monitored};
 use crate::quota::target_groups;
 use crate::rest::at_rest;
-use crate::signals;
 use crate::subject::serving_threads;
 use crate::thresholds::Thresholds;
-use crate::watched::{Measured, Watched};
+use crate::workload_metrics;
 
 /// The classes that a thread's time can be in; the others are parts of responses.
 pub const THREAD_CLASSES: usize = LedgerClass::ALL.len() - 2;
@@ -30,11 +30,11 @@ pub const THREAD_CLASSES: usize = LedgerClass::ALL.len() - 2;
 fn table(counted: bool, in_spells: bool) -> Table {
     let has_books = |class| {
         // Where the server's word cannot be read at its sleeps, samples divide them.
-        let mut columns = THREAD_LEDGER.columns[..CLASSES - WORDS].iter();
-        counted && columns.any(|column| sensors::ledger::class(&column.name) == Some(class))
+        let mut columns = THREAD_TIME.columns[..CLASSES - WORDS].iter();
+        counted && columns.any(|column| sensors::thread_time::class(&column.name) == Some(class))
     };
     let source = match counted {
-        true => "worked out from the tables thread_ledger, thread and session",
+        true => "worked out from the tables thread_time, thread and session",
         false => "worked out from the tables thread and session",
     };
     let column = |class: LedgerClass| Column {
@@ -70,7 +70,7 @@ pub struct LedgerOverTime<'a> {
     serving: BTreeSet<EntityId>,
     /// Made when the first of them is asked for.
     pool: OnceCell<Vec<Pool>>,
-    bins: Vec<signals::Bin>,
+    bins: Vec<workload_metrics::Bin>,
 }
 
 /// What is worked out for all serving threads together, for one bin.
@@ -93,7 +93,7 @@ pub struct ThreadTime {
 impl<'a> LedgerOverTime<'a> {
     /// Prepares the ledger of the bins between `edges`, which come in the order of time.
     pub fn new(timeline: &'a Timeline, meta: &'a Meta, edges: &'a [Timestamp]) -> Self {
-        let bins = signals::bins(timeline, meta);
+        let bins = workload_metrics::bins(timeline, meta);
         let serving = serving_threads(timeline, Role::Target);
         let generating = serving_threads(timeline, Role::Generator);
         let mut resting = at_rest(timeline, &serving, timeline.window);
@@ -111,8 +111,8 @@ impl<'a> LedgerOverTime<'a> {
 
     /// The table that this is, when it is written down: one counter per class.
     pub fn table(&self) -> Table {
-        let counted = self.timeline.table(&THREAD_LEDGER.name).is_some();
-        let in_spells = pauses::part(self.timeline, self.timeline.window).is_some();
+        let counted = self.timeline.table(&THREAD_TIME.name).is_some();
+        let in_spells = coverage::off_part(self.timeline, self.timeline.window).is_some();
         table(counted, in_spells)
     }
 
@@ -137,14 +137,14 @@ impl<'a> LedgerOverTime<'a> {
 
     /// A thread's ledger in each bin in which it was watched, before the pool is looked at.
     fn ledgers(&self, thread: EntityId) -> Option<(usize, Vec<Ledger>)> {
-        let mut watched = Watched::new(self.timeline, self.meta, thread)?;
-        let known = watched.known()?;
+        let mut monitored = Monitored::new(self.timeline, self.meta, thread)?;
+        let known = monitored.known()?;
         let first = self.edges.partition_point(|edge| *edge <= known.start);
         let first = first.saturating_sub(1);
         let bins = self.edges[first.min(self.edges.len())..].windows(2);
         let bins = bins.map(|pair| Window::new(pair[0], pair[1]));
         let lived = bins.take_while(|bin| bin.start < known.end);
-        let mut measured: Vec<Measured> = lived.map_while(|bin| watched.measured(bin)).collect();
+        let mut measured: Vec<Measured> = lived.map_while(|bin| monitored.measured(bin)).collect();
         if measured.is_empty() {
             return None;
         }

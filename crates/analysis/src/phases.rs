@@ -7,9 +7,9 @@
 
 use model::{Meta, Phase, PhaseKind, Timeline, Timestamp, Window};
 
-use crate::changes::{self, LEAST_BINS, Series, Shape, Stretch};
-use crate::signals::{self, Bin, Mean};
+use crate::changes::{self, LEAST_BINS, Segment, Series, Shape};
 use crate::thresholds::Thresholds;
+use crate::workload_metrics::{self, Bin, Mean};
 
 /// Without a signal, this much after the start is left out.
 const SETTLE_NS: i64 = 1_000_000_000;
@@ -27,7 +27,7 @@ pub(crate) fn phases(
     let origin = origin(timeline, meta, bins);
     let found = found_at(meta);
     let mut parts = match settled(bins, thresholds) {
-        Some((stretches, end)) => from_stretches(bins, &stretches, end, thresholds),
+        Some((segments, end)) => from_stretches(bins, &segments, end, thresholds),
         None => {
             let (start, end) = without_signal(meta, origin, whole);
             vec![(PhaseKind::Steady, Window::new(start, end))]
@@ -49,7 +49,7 @@ pub(crate) fn phases(
 }
 
 fn phase(bins: &[Bin], kind: PhaseKind, window: Window) -> Phase {
-    let mean = signals::mean(bins, window);
+    let mean = workload_metrics::mean(bins, window);
     Phase {
         kind,
         window,
@@ -85,7 +85,7 @@ pub(crate) fn of_several<'a>(
 ) -> impl Iterator<Item = &'a mut Phase> {
     let long = |phase: &Phase| {
         !matches!(phase.kind, PhaseKind::WarmUp | PhaseKind::End)
-            && signals::inside(bins, phase.window).count() >= LEAST_BINS
+            && workload_metrics::inside(bins, phase.window).count() >= LEAST_BINS
     };
     let several = phases.iter().filter(|phase| long(phase)).count() > 1;
     phases
@@ -131,7 +131,7 @@ fn without_signal(meta: &Meta, origin: Timestamp, whole: Window) -> (Timestamp, 
 
 /// What is neither warm-up nor end, cut where it changed, in indices of bins, and the end of the last
 /// bin that is long enough to count; `None` under three bins.
-fn settled(bins: &[Bin], thresholds: &Thresholds) -> Option<(Vec<Stretch>, usize)> {
+fn settled(bins: &[Bin], thresholds: &Thresholds) -> Option<(Vec<Segment>, usize)> {
     if bins.len() < LEAST_BINS {
         return None;
     }
@@ -151,54 +151,54 @@ fn settled(bins: &[Bin], thresholds: &Thresholds) -> Option<(Vec<Stretch>, usize
     };
     // Bins of a damaged recording may be nanoseconds long.
     let group = ((SECOND_NS + usual / 2) / usual).clamp(1, kept.len() as i64);
-    let stretches = changes::stretches(&series, group as usize, &thresholds.phases);
-    let mut stretches = without_warm_up(&series.throughput, stretches, thresholds);
-    for stretch in &mut stretches {
-        stretch.first += 1;
-        stretch.end += 1;
+    let segments = changes::segments(&series, group as usize, &thresholds.phases);
+    let mut segments = without_warm_up(&series.throughput, segments, thresholds);
+    for segment in &mut segments {
+        segment.first += 1;
+        segment.end += 1;
     }
-    (!stretches.is_empty()).then_some((stretches, last + 1))
+    (!segments.is_empty()).then_some((segments, last + 1))
 }
 
-/// The stretches less the warm-up: that is sought up to the first of them that settled.
+/// The segments less the warm-up: that is sought up to the first of them that settled.
 fn without_warm_up(
     throughput: &[f64],
-    mut stretches: Vec<Stretch>,
+    mut segments: Vec<Segment>,
     thresholds: &Thresholds,
-) -> Vec<Stretch> {
+) -> Vec<Segment> {
     let most = (throughput.len() as f64 * thresholds.warm_up.most).ceil() as usize;
-    let mean = |stretch: &Stretch| mean_of(&throughput[stretch.first..stretch.end]);
-    let starts_slowly = |pair: &&[Stretch]| {
+    let mean = |segment: &Segment| mean_of(&throughput[segment.first..segment.end]);
+    let starts_slowly = |pair: &&[Segment]| {
         let slower = mean(&pair[1]) >= mean(&pair[0]) * (1.0 + thresholds.warm_up.effect);
         let short = pair[0].len() < thresholds.phases.settled || pair[0].shape == Shape::Trend;
         slower && short && pair[0].end <= most
     };
-    let slow = stretches.windows(2).take_while(starts_slowly).count();
-    let settled = stretches[slow];
+    let slow = segments.windows(2).take_while(starts_slowly).count();
+    let settled = segments[slow];
     let cut = match settled.shape {
         Shape::Level => warm_up_length(&throughput[..settled.end], thresholds),
         Shape::Trend => 0,
     };
-    // What is left of a stretch in under three bins goes to the next.
-    let early = |stretch: &&Stretch| stretch.end < cut + LEAST_BINS;
-    let early = stretches.iter().take_while(early).count();
-    stretches.drain(..early.min(stretches.len() - 1));
-    if let Some(first) = stretches.first_mut() {
+    // What is left of a segment in under three bins goes to the next.
+    let early = |segment: &&Segment| segment.end < cut + LEAST_BINS;
+    let early = segments.iter().take_while(early).count();
+    segments.drain(..early.min(segments.len() - 1));
+    if let Some(first) = segments.first_mut() {
         first.first = cut;
     }
-    stretches
+    segments
 }
 
-/// Kinds and windows of stretches: each lasts until the next begins.
+/// Kinds and windows of segments: each lasts until the next begins.
 fn from_stretches(
     bins: &[Bin],
-    stretches: &[Stretch],
+    segments: &[Segment],
     end: usize,
     thresholds: &Thresholds,
 ) -> Vec<(PhaseKind, Window)> {
-    let starts = stretches
+    let starts = segments
         .iter()
-        .map(|stretch| bins[stretch.first].window.start);
+        .map(|segment| bins[segment.first].window.start);
     let ends = starts.clone().skip(1).chain([bins[end - 1].window.end]);
     let windows: Vec<Window> = starts
         .zip(ends)
@@ -206,21 +206,18 @@ fn from_stretches(
         .collect();
     let means: Vec<_> = windows
         .iter()
-        .map(|window| signals::mean(bins, *window))
+        .map(|window| workload_metrics::mean(bins, *window))
         .collect();
     let congested = |at: usize| {
         let beside = [at.checked_sub(1), Some(at + 1)].into_iter().flatten();
-        let mut levels = beside.filter(|it| {
-            stretches
-                .get(*it)
-                .is_some_and(|it| it.shape == Shape::Level)
-        });
+        let mut levels =
+            beside.filter(|it| segments.get(*it).is_some_and(|it| it.shape == Shape::Level));
         levels.any(|beside| {
             let pair = means[at].zip(means[beside]);
             pair.is_some_and(|(here, there)| is_congested(&here, &there, thresholds))
         })
     };
-    let kind = |at: usize| match stretches[at].shape {
+    let kind = |at: usize| match segments[at].shape {
         Shape::Trend => PhaseKind::Ramp,
         Shape::Level if congested(at) => PhaseKind::Congested,
         Shape::Level => PhaseKind::Steady,

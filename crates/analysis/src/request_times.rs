@@ -5,12 +5,12 @@
 use model::{EntityId, LedgerClass, Quality, Quantile, Role, Timeline, Window};
 use sensors::request::bound_ns;
 
-use crate::pauses;
+use crate::coverage;
+use crate::number_format::duration;
 use crate::quantiles::{LEAST_BEYOND, WANTED};
-use crate::signals::Bin;
 use crate::subject::Subject;
 use crate::thresholds::Thresholds;
-use crate::words::duration;
+use crate::workload_metrics::Bin;
 
 /// The table of a server's requests, and of the generator's.
 const SERVED: &str = "requests";
@@ -159,7 +159,7 @@ impl BothEnds {
         let [served, called, waited] =
             [self.served_ns, self.called_ns, self.waited_ns].map(duration);
         format!(
-            "at {target}'s sockets a request took {served}, at {generator}'s {called}; {generator} waited {waited} for a CPU for each"
+            "a request takes {served} at {target}'s sockets, {called} at {generator}'s; {generator} waits {waited} for a CPU per request"
         )
     }
 }
@@ -302,7 +302,7 @@ fn observed(timeline: &Timeline, window: Window) -> f64 {
     let column = table.and_then(|it| it.columns.iter().find(|it| it.name == "timed_ns"));
     match column {
         Some(column) if column.quality == Quality::Exact => {
-            1.0 - pauses::part(timeline, window).unwrap_or(0.0)
+            1.0 - coverage::off_part(timeline, window).unwrap_or(0.0)
         }
         _ => 1.0,
     }

@@ -2,13 +2,13 @@
 
 use model::{EntityId, LedgerClass, Meta, Role, Timeline, Window};
 
-use crate::books::ShortLived;
 use crate::ledger::{self, Ledger};
+use crate::monitored::Monitored;
 use crate::rest::at_rest;
-use crate::signals::{self, Bin};
 use crate::subject::serving_threads;
+use crate::thread_times::ShortLived;
 use crate::waits_for::Ends;
-use crate::watched::Watched;
+use crate::workload_metrics::{self, Bin};
 
 /// One second of the account.
 #[derive(Clone, PartialEq, Debug)]
@@ -68,11 +68,11 @@ impl Slicing<'_> {
         // Thread by thread, so that each one's rows are read once, and those who lived for a moment
         // concern the seconds in which they lived.
         for thread in &serving {
-            let Some(mut watched) = Watched::new(self.timeline, self.meta, *thread) else {
+            let Some(mut monitored) = Monitored::new(self.timeline, self.meta, *thread) else {
                 self.add_short_lived(*thread, pieces.iter().zip(&mut ledgers));
                 continue;
             };
-            let Some(known) = watched.known() else {
+            let Some(known) = monitored.known() else {
                 continue;
             };
             // In the order of their ends; where they begin is only known to that far before.
@@ -81,7 +81,7 @@ impl Slicing<'_> {
             // A recording from elsewhere may have a thread end before it began.
             let lived = first..up_to(known.end + longest).max(first);
             for ((piece, _), ledger) in pieces[lived.clone()].iter().zip(&mut ledgers[lived]) {
-                if let Some(mut own) = watched.ledger(*piece) {
+                if let Some(mut own) = monitored.ledger(*piece) {
                     if resting.contains(thread) {
                         own.rest();
                     }
@@ -97,7 +97,7 @@ impl Slicing<'_> {
             .collect()
     }
 
-    /// Adds what those had in each piece who are told of as one thread.
+    /// Adds what those had in each piece who are reported as one thread.
     fn add_short_lived<'a>(
         &self,
         thread: EntityId,
@@ -118,7 +118,7 @@ impl Slicing<'_> {
             let seconds = ledger::seconds(self.window).into_iter();
             return seconds.map(|slice| (slice, None)).collect();
         }
-        let bins = signals::inside(self.bins, self.window);
+        let bins = workload_metrics::inside(self.bins, self.window);
         let response = |bin: &Bin| bin.latency_ns.unwrap_or(0.0) * bin.completed();
         bins.map(|bin| (bin.window, Some(response(bin)))).collect()
     }

@@ -7,9 +7,9 @@
 use model::{LedgerClass, Meta, Role, ThreadTimes, Timeline, Window};
 
 use crate::ledger::Ledger;
+use crate::monitored::Monitored;
 use crate::rest::at_rest;
 use crate::subject::{serving_threads, threads_of};
-use crate::watched::Watched;
 
 /// More threads than a person goes through.
 const MOST: usize = 50;
@@ -26,7 +26,7 @@ pub(crate) fn of_threads(timeline: &Timeline, meta: &Meta, window: Window) -> Ve
     let threads = threads_of(timeline, Role::Target).into_iter();
     let mut times: Vec<ThreadTimes> = threads
         .filter_map(|(thread, _)| {
-            let mut ledger = Watched::new(timeline, meta, thread)?.ledger(window)?;
+            let mut ledger = Monitored::new(timeline, meta, thread)?.ledger(window)?;
             if resting.contains(&thread) {
                 ledger.rest();
             }

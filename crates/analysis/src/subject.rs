@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use model::{Entity, EntityId, EntityKind, LedgerClass, Meta, Role, Timeline, Window};
 
-use crate::books::ShortLived;
+use crate::coverage;
 use crate::ledger::Ledger;
-use crate::pauses;
+use crate::monitored::Monitored;
 use crate::rest::at_rest;
-use crate::watched::Watched;
+use crate::thread_times::ShortLived;
 
 /// Target or generator.
 #[derive(Clone, Debug)]
@@ -114,7 +114,7 @@ pub(crate) fn subject(
     let ledgers: Vec<Life> = threads_of(timeline, role)
         .into_iter()
         .filter_map(|(thread, serving)| {
-            let Some(mut watched) = Watched::new(timeline, meta, thread) else {
+            let Some(mut monitored) = Monitored::new(timeline, meta, thread) else {
                 let counted = ShortLived::of(timeline, thread)?.over(window)?;
                 return Some(Life {
                     thread,
@@ -123,7 +123,7 @@ pub(crate) fn subject(
                     is_one: false,
                 });
             };
-            let mut ledger = watched.ledger(window)?;
+            let mut ledger = monitored.ledger(window)?;
             if resting.contains(&thread) {
                 ledger.rest();
             }
@@ -138,7 +138,7 @@ pub(crate) fn subject(
     gather(
         &mut subject,
         &ledgers,
-        pauses::part(timeline, window).is_some(),
+        coverage::off_part(timeline, window).is_some(),
     );
     subject.cpu_ns = cpu_ns(timeline, &ledgers, window);
     subject.waits_named = named(timeline, &ledgers, window);
@@ -228,7 +228,7 @@ fn gather(subject: &mut Subject, lives: &[Life], in_spells: bool) {
         } else {
             others.merge(ledger);
         }
-        // How busy one is cannot be told of several.
+        // How busy one is cannot be reported several.
         if !is_one {
             continue;
         }

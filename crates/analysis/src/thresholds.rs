@@ -77,7 +77,7 @@ section!(/// For `load.rate`.
 section!(/// For `healthy` and `undetermined`.
     Healthy { waits: f64, explained: f64, open: f64 });
 section!(/// For what is ruled out.
-    Innocent { steal: f64, pressure: f64 });
+    RuledOut { steal: f64, pressure: f64 });
 section!(/// For requests that the kernel saw.
     Requests { pipelined: f64 });
 section!(/// For doubts about the measurement.
@@ -120,7 +120,7 @@ Thresholds {
     load_client: LoadClient,
     load_rate: LoadRate,
     healthy: Healthy,
-    innocent: Innocent,
+    ruled_out: RuledOut,
     requests: Requests,
     gates: Gates,
     warm_up: WarmUp,

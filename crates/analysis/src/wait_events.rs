@@ -3,7 +3,7 @@
 use model::{Account, EntityKind, LedgerClass, Meta, Role, Timeline, Window};
 use sensors::wait_event::{self, WAIT_EVENT, WaitClass};
 
-use crate::words::percent;
+use crate::number_format::percent;
 
 /// Parts less than this are not worth a name.
 const WORTH_NAMING: f64 = 0.05;

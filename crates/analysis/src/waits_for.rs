@@ -96,7 +96,7 @@ impl WaitsFor {
     }
 
     /// How many of the target's other threads at a time, on average, waited for what this one then ended;
-    /// `None` where that is not told of it alone: others of its pool may have ended it. Of a pool in which
+    /// `None` where that is not known of it alone: others of its pool may have ended it. Of a pool in which
     /// threads are at rest some wait for work, and do not count.
     pub(crate) fn behind(
         &self,

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use host::{Command, Harvest, Sampler, Settings, environment};
+use host::{Command, Sampler, SamplerEvent, Settings, environment};
 use model::Role;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -16,20 +16,20 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let settings = Settings {
         root: PathBuf::from("/"),
         harden: false,
-        pauses: true,
+        traces_all: false,
         workload: None,
     };
     host::raise_descriptor_limit()?;
     let seen = Arc::new(Mutex::new((BTreeMap::<String, usize>::new(), 0, 0, 0)));
     let told = Arc::clone(&seen);
-    let sampler = Sampler::start(&settings, &environment(&settings.root), move |harvest| {
+    let sampler = Sampler::start(&settings, &environment(&settings.root), move |event| {
         let Ok(mut seen) = told.lock() else { return };
-        match harvest {
-            Harvest::Rows(table, rows) => {
+        match event {
+            SamplerEvent::Rows(table, rows) => {
                 *seen.0.entry(table.name.to_string()).or_default() += rows.len();
             }
-            Harvest::Gap(gap) => println!("{} {}: {}", gap.table, gap.what, gap.reason),
-            Harvest::Ended(ending) => {
+            SamplerEvent::Gap(gap) => println!("{} {}: {}", gap.table, gap.what, gap.reason),
+            SamplerEvent::Ended(ending) => {
                 (seen.1, seen.2) = (ending.cost.cpu_ns, ending.cost.wall_ns);
                 seen.3 = ending.cost.fast_period_ns;
             }

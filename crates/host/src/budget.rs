@@ -10,7 +10,7 @@ const BUDGET: f64 = 0.009;
 /// at once, instead of one every three seconds.
 const STEP: f64 = 1.5;
 const MOST_REST: u64 = 5;
-const MOST_NEAR: u64 = 10;
+const MOST_TRACKED: u64 = 10;
 /// Where that still takes twice the share it is the target's threads, which are thousands: they are looked at less
 /// often yet, as seldom as this.
 const TWICE: f64 = 2.0 * BUDGET;
@@ -20,7 +20,7 @@ const MOST_THREADS: u64 = 50;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Budget {
     /// Factor on the periods of target, generator and machine.
-    pub(crate) near: u64,
+    pub(crate) tracked: u64,
     /// The same of the periods of their threads.
     pub(crate) threads: u64,
     /// Factor on the periods of everything else.
@@ -32,7 +32,7 @@ impl Budget {
     /// Periods as asked for; `cpu_ns` is what the process has cost so far.
     pub(crate) fn new(cpu_ns: i64) -> Self {
         Self {
-            near: 1,
+            tracked: 1,
             threads: 1,
             rest: 1,
             since: (0, cpu_ns),
@@ -53,7 +53,7 @@ impl Budget {
         while over > 1.0 && self.stretch() {
             over /= STEP;
         }
-        self.threads = self.threads.max(self.near);
+        self.threads = self.threads.max(self.tracked);
         if over * BUDGET > TWICE {
             let threads = self.threads as f64 * over * BUDGET / TWICE;
             self.threads = (threads.ceil() as u64).min(MOST_THREADS);
@@ -67,8 +67,12 @@ impl Budget {
     fn stretch(&mut self) -> bool {
         if self.rest < MOST_REST {
             self.rest = (self.rest * 2).min(MOST_REST);
-        } else if self.near < MOST_NEAR {
-            self.near = if self.near == 2 { 5 } else { self.near * 2 };
+        } else if self.tracked < MOST_TRACKED {
+            self.tracked = if self.tracked == 2 {
+                5
+            } else {
+                self.tracked * 2
+            };
         } else {
             return false;
         }
@@ -88,7 +92,7 @@ mod tests {
             let tick = step * BUDGET_TICKS;
             assert!(budget.is_due(tick) && !budget.is_due(tick - 1));
             budget.judge(tick, step as i64 * 40_000_000);
-            seen.push((budget.rest, budget.near));
+            seen.push((budget.rest, budget.tracked));
         }
         assert_eq!(
             seen,
@@ -97,22 +101,22 @@ mod tests {
         let mut dear = Budget::new(0);
         dear.judge(30, 0);
         dear.judge(60, 120_000_000);
-        assert_eq!((dear.rest, dear.near), (5, 2), "4 % are four steps");
+        assert_eq!((dear.rest, dear.tracked), (5, 2), "4 % are four steps");
         dear.judge(90, 195_000_000);
-        assert_eq!((dear.near, dear.threads), (10, 10));
+        assert_eq!((dear.tracked, dear.threads), (10, 10));
         dear.judge(120, 295_000_000);
         assert_eq!(
-            (dear.near, dear.threads),
+            (dear.tracked, dear.threads),
             (10, 19),
             "3.3 % for once a second"
         );
         dear.judge(150, 345_000_000);
         assert_eq!(dear.threads, 19, "1.7 % is less than twice the share");
         dear.judge(180, 1_345_000_000);
-        assert_eq!((dear.near, dear.threads), (10, MOST_THREADS));
+        assert_eq!((dear.tracked, dear.threads), (10, MOST_THREADS));
         let mut cheap = Budget::new(0);
         cheap.judge(30, 500_000_000);
         cheap.judge(60, 510_000_000);
-        assert_eq!((cheap.rest, cheap.near), (1, 1));
+        assert_eq!((cheap.rest, cheap.tracked), (1, 1));
     }
 }

@@ -14,10 +14,10 @@ use sensors::{Scope, Sensor};
 use crate::gaps::Gaps;
 use crate::group_walk::walk;
 use crate::hierarchies::{Hierarchies, Mount};
-use crate::intake::Intake;
 use crate::kept_file::KeptFile;
 use crate::probe::{Presence, Probe, Scratch};
 use crate::registry::Registry;
+use crate::table_buffer::TableBuffer;
 use lost::Lost;
 
 /// Groups beyond this many are not measured; the gap says so.
@@ -28,7 +28,7 @@ struct Group {
     /// The kernel's number of the v2 group: its folder's inode.
     id: Option<u64>,
     probes: Vec<(usize, Probe)>,
-    near: bool,
+    tracked: bool,
     /// What is not seen of a near group any more.
     lost: Vec<Lost>,
     generation: u64,
@@ -57,9 +57,9 @@ impl Group {
         lost.for_each(|lost| lost.tell(path, now, gaps));
     }
 
-    fn finish(&mut self, intakes: &mut [Intake]) {
+    fn finish(&mut self, buffers: &mut [TableBuffer]) {
         let probes = self.probes.iter_mut();
-        probes.for_each(|(sensor, probe)| probe.finish(&mut intakes[*sensor]));
+        probes.for_each(|(sensor, probe)| probe.finish(&mut buffers[*sensor]));
     }
 }
 
@@ -118,9 +118,9 @@ impl Cgroups {
     }
 
     /// The v2 groups of target and generator, and those above them: the kernel's numbers, and paths.
-    pub(crate) fn near(&self) -> impl Iterator<Item = (u64, &str, EntityId)> {
-        let near = self.groups.iter().filter(|(_, group)| group.near);
-        near.filter_map(|(path, group)| Some((group.id?, path.as_str(), group.entity)))
+    pub(crate) fn tracked(&self) -> impl Iterator<Item = (u64, &str, EntityId)> {
+        let tracked = self.groups.iter().filter(|(_, group)| group.tracked);
+        tracked.filter_map(|(path, group)| Some((group.id?, path.as_str(), group.entity)))
     }
 
     /// Says so where the pressure of the group at `path` is switched off.
@@ -133,7 +133,7 @@ impl Cgroups {
         &mut self,
         now: Timestamp,
         scratch: &mut Scratch,
-        intakes: &mut [Intake],
+        buffers: &mut [TableBuffer],
         registry: &mut Registry,
     ) {
         self.generation += 1;
@@ -174,7 +174,7 @@ impl Cgroups {
             let alive = group.generation == generation || hierarchies.have(path);
             if !alive {
                 group.tell_lost(path, now, &mut scratch.gaps);
-                group.finish(intakes);
+                group.finish(buffers);
                 registry.vanish_with_parts(group.entity, now);
                 group.id.and_then(|id| by_id.remove(&id));
             }
@@ -224,7 +224,7 @@ impl Cgroups {
                 entity,
                 id,
                 probes,
-                near: false,
+                tracked: false,
                 lost: Vec::new(),
                 generation: self.generation,
             },
@@ -233,7 +233,7 @@ impl Cgroups {
     }
 
     /// Marks the groups that hold target or generator, and all groups above them: read more often.
-    pub(crate) fn mark_near(
+    pub(crate) fn mark_tracked(
         &mut self,
         paths: impl Iterator<Item = impl AsRef<str>>,
         gaps: &mut Gaps,
@@ -242,10 +242,10 @@ impl Cgroups {
             let mut path = path.as_ref();
             loop {
                 if let Some(group) = self.groups.get_mut(path) {
-                    if !group.near {
+                    if !group.tracked {
                         say_pressure_off(&self.hierarchies, path, gaps);
                     }
-                    group.near = true;
+                    group.tracked = true;
                     // What decides for most groups lets a little slip: too much for these.
                     group
                         .probes
@@ -261,36 +261,36 @@ impl Cgroups {
         }
     }
 
-    /// Reads the sensors for which `due(sensor, near)` holds.
+    /// Reads the sensors for which `due(sensor, tracked)` holds.
     pub(crate) fn sample(
         &mut self,
         stamp: &mut dyn FnMut() -> Timestamp,
         due: &dyn Fn(&Sensor, bool) -> bool,
         scratch: &mut Scratch,
-        intakes: &mut [Intake],
+        buffers: &mut [TableBuffer],
         registry: &mut Registry,
     ) {
         // Nothing of the many groups is due at nine ticks of ten: they are not even walked over.
         let any_rest = self.sensors.iter().any(|(_, sensor)| due(sensor, false));
         let (hierarchies, by_id) = (&self.hierarchies, &mut self.by_id);
         self.groups.retain(|path, group| {
-            let near = group.near;
-            if group.probes.is_empty() || (!near && !any_rest) {
+            let tracked = group.tracked;
+            if group.probes.is_empty() || (!tracked && !any_rest) {
                 return true;
             }
             let Group { probes, lost, .. } = group;
             let mut now = Timestamp::default();
             probes.retain_mut(|(sensor, probe)| {
-                let due =
-                    due(sensors::all()[*sensor], near) && (near || !probe.rests(scratch.look));
+                let due = due(sensors::all()[*sensor], tracked)
+                    && (tracked || !probe.rests(scratch.look));
                 let gone = due && {
                     now = stamp();
-                    probe.sample(now, scratch, &mut intakes[*sensor], registry) == Presence::Gone
+                    probe.sample(now, scratch, &mut buffers[*sensor], registry) == Presence::Gone
                 };
                 if gone {
-                    probe.finish(&mut intakes[*sensor]);
+                    probe.finish(&mut buffers[*sensor]);
                     // Of a group that is gone its end says enough.
-                    if near {
+                    if tracked {
                         lost.push(Lost::new(*sensor, probe, now));
                         say_pressure_off(hierarchies, path, &mut scratch.gaps);
                     }
@@ -314,10 +314,10 @@ impl Cgroups {
         probes.flat_map(|(_, probe)| probe.files())
     }
 
-    pub(crate) fn finish(&mut self, now: Timestamp, gaps: &mut Gaps, intakes: &mut [Intake]) {
+    pub(crate) fn finish(&mut self, now: Timestamp, gaps: &mut Gaps, buffers: &mut [TableBuffer]) {
         for (path, group) in &mut self.groups {
             group.tell_lost(path, now, gaps);
-            group.finish(intakes);
+            group.finish(buffers);
         }
     }
 }

@@ -19,10 +19,10 @@ use rustix::path::DecInt;
 
 use crate::folder::each_number_in;
 use crate::gaps::Gaps;
-use crate::intake::{Intake, LastSeen};
 use crate::local_files::{mount_of, own};
 use crate::mounts::{self, Mount, Mountinfo};
 use crate::registry::Registry;
+use crate::table_buffer::{RowDeduplicator, TableBuffer};
 
 /// At most so many files are asked for their filesystem at one look, which costs 2 to 3 us each; the
 /// next look goes on with the process after the last one asked.
@@ -35,8 +35,8 @@ const MOST_FOLDERS: usize = 1_000;
 /// The filesystems known to hold something of the target's.
 pub(crate) struct Filesystems {
     proc: PathBuf,
-    pub(crate) intake: Intake,
-    measured: Vec<(OwnedFd, LastSeen)>,
+    pub(crate) buffer: TableBuffer,
+    measured: Vec<(OwnedFd, RowDeduplicator)>,
     /// Every mount that a file was met on, by the kernel's number, and their devices, measured or not.
     met: Vec<u64>,
     devices: Vec<Box<str>>,
@@ -56,7 +56,7 @@ impl Filesystems {
     pub(crate) fn new(root: &Path) -> Self {
         Self {
             proc: root.join("proc"),
-            intake: Intake::new(&sensors::FILESYSTEM),
+            buffer: TableBuffer::new(&sensors::FILESYSTEM),
             measured: Vec::new(),
             met: Vec::new(),
             devices: Vec::new(),
@@ -102,7 +102,7 @@ impl Filesystems {
     /// Asks every filesystem how full it is.
     pub(crate) fn sample(&mut self, now: Timestamp) {
         let Self {
-            measured, intake, ..
+            measured, buffer, ..
         } = self;
         for (folder, last) in measured {
             let Ok(full) = rustix::fs::fstatvfs(folder) else {
@@ -127,18 +127,18 @@ impl Filesystems {
                 inodes(full.f_files),
                 inodes(full.f_ffree),
             ];
-            last.take(now, &values, intake);
+            last.take(now, &values, buffer);
         }
     }
 
     /// Writes the ends of unchanged stretches.
     pub(crate) fn finish(&mut self) {
         let Self {
-            measured, intake, ..
+            measured, buffer, ..
         } = self;
         measured
             .iter_mut()
-            .for_each(|(_, last)| last.finish(intake));
+            .for_each(|(_, last)| last.finish(buffer));
     }
 
     /// Takes in the filesystems of a process's working directory and open files.
@@ -170,7 +170,7 @@ impl Filesystems {
                     {
                         self.met.push(mount);
                         let on = |text: &str| mounts::by_number(text, mount);
-                        self.meet((pid, &info), on, now, (&mut *gaps, &mut *registry));
+                        self.track((pid, &info), on, now, (&mut *gaps, &mut *registry));
                     }
                     path.pop();
                 }
@@ -200,7 +200,7 @@ impl Filesystems {
         self.folders.insert(self.text.clone());
         let cwd = self.text.split(|byte| *byte == 0).nth(1);
         let cwd = String::from_utf8_lossy(cwd.unwrap_or_default()).into_owned();
-        self.meet(
+        self.track(
             sight,
             |text| mounts::of_path(text, &cwd),
             now,
@@ -209,7 +209,7 @@ impl Filesystems {
     }
 
     /// Takes in the filesystem that `on` picks of the mounts that a process sees.
-    fn meet(
+    fn track(
         &mut self,
         (pid, info): (u32, &Mountinfo),
         on: impl Fn(&str) -> Option<Mount>,
@@ -252,7 +252,7 @@ impl Filesystems {
         }
         let entity = Entity::new(EntityKind::Filesystem, mount.point.clone(), mount.point);
         let id = registry.add_filesystem(entity, &mount.device, now);
-        let last = LastSeen::new(id, sensors::FILESYSTEM.columns.len());
+        let last = RowDeduplicator::new(id, sensors::FILESYSTEM.columns.len());
         self.measured.push((folder, last));
     }
 }
@@ -292,7 +292,7 @@ mod tests {
             );
         }
         filesystems.sample(now);
-        let rows: Vec<_> = filesystems.intake.rows.iter().collect();
+        let rows: Vec<_> = filesystems.buffer.rows.iter().collect();
         assert_eq!(rows.len(), filesystems.measured.len());
         for (_, id, values) in rows {
             let record = registry.get(id).expect("it is there");

@@ -17,9 +17,8 @@ pub struct Settings {
     pub root: PathBuf,
     /// Lock memory and raise the priority where allowed.
     pub harden: bool,
-    /// Have programs rest in between where there are so many events that the load would run slower for being
-    /// told of.
-    pub pauses: bool,
+    /// Trace switches and wake-ups all the time, also where the load runs slower for it.
+    pub traces_all: bool,
     /// The workload, so that its signal has an entity: it is `Sampler::WORKLOAD`.
     pub workload: Option<Entity>,
 }
@@ -38,14 +37,14 @@ pub enum Command {
     Serving(Vec<u32>),
     /// Has everything written at its next reading, changed or not: rows were lost, and what changed in
     /// them would else be taken for unchanged.
-    Restate,
+    ForceFullRows,
     /// Ends the sampling after a last look at everything.
     Stop,
 }
 
 /// What the sampler hands on.
 #[derive(Debug)]
-pub enum Harvest {
+pub enum SamplerEvent {
     /// Rows of one table; give the buffer back through `SamplerHandle::give_back`.
     Rows(&'static Table, Rows),
     /// Changes of the entity list.

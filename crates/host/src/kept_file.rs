@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn reads_the_whole_of_small_and_large_files_afresh() {
         let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
-        let kept = KeptFile::open(file.path(), Share::Near).expect("it exists");
+        let kept = KeptFile::open(file.path(), Share::Tracked).expect("it exists");
         let mut buffer = Vec::new();
         kept.read(&mut buffer).expect("readable");
         assert!(buffer.is_empty());

@@ -78,7 +78,7 @@ pub(crate) enum Share {
     /// Any process.
     Process,
     /// The machine, and threads of target and generator.
-    Near,
+    Tracked,
 }
 
 /// Keeps a descriptor for the length of a recording, unless it is one of the last that its share has.
@@ -115,7 +115,7 @@ fn is_among_the_last(number: RawFd, limit: Option<u64>, share: Share) -> bool {
             >= match share {
                 Share::Group => limit / 2,
                 Share::Process => limit / 4 * 3,
-                Share::Near => limit - RESERVE.min(limit / 4),
+                Share::Tracked => limit - RESERVE.min(limit / 4),
             }
     })
 }
@@ -160,16 +160,16 @@ mod tests {
 
     #[test]
     fn the_last_descriptors_are_left_to_the_recording_and_the_ones_before_to_the_target() {
-        use Share::{Group, Near, Process};
+        use Share::{Group, Process, Tracked};
         for (number, limit, share, last) in [
             (511, Some(1024), Group, false),
             (512, Some(1024), Group, true),
             (767, Some(1024), Process, false),
             (768, Some(1024), Process, true),
-            (959, Some(1024), Near, false),
-            (960, Some(1024), Near, true),
-            (11, Some(16), Near, false),
-            (12, Some(16), Near, true),
+            (959, Some(1024), Tracked, false),
+            (960, Some(1024), Tracked, true),
+            (11, Some(16), Tracked, false),
+            (12, Some(16), Tracked, true),
             (i32::MAX, None, Group, false),
         ] {
             let found = is_among_the_last(number, limit, share);

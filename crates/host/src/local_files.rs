@@ -27,7 +27,7 @@ const MOST_LINKS: usize = 40;
 pub(crate) fn hold(process: &Path, info: &Mountinfo, link: &str) -> Result<OwnedFd, Errno> {
     let target = text_of(&process.join(link))?;
     let root = text_of(&process.join("root"))?;
-    let mount = within(&target, &root)
+    let mount = membership(&target, &root)
         .and_then(|path| local_mount(info.of(process), path))
         .ok_or(Errno::REMOTE)?;
     let flags = OFlags::PATH | OFlags::CLOEXEC;
@@ -104,7 +104,7 @@ pub(crate) fn mount_of(info: &Path) -> Option<u64> {
     std::str::from_utf8(number).ok()?.trim().parse().ok()
 }
 
-/// What /proc tells of an own descriptor.
+/// What /proc reports an own descriptor.
 pub(crate) fn own(folder: &str, descriptor: &OwnedFd) -> PathBuf {
     let number = descriptor.as_raw_fd().to_string();
     Path::new("/proc/self").join(folder).join(number)
@@ -116,7 +116,7 @@ fn text_of(link: &Path) -> Result<String, Errno> {
 }
 
 /// A path as the process sees it, whose mounts are told by their places below its root.
-fn within<'path>(path: &'path str, root: &str) -> Option<&'path str> {
+fn membership<'path>(path: &'path str, root: &str) -> Option<&'path str> {
     let below = path.strip_prefix(root.trim_end_matches('/'))?;
     below.starts_with('/').then_some(below)
 }
@@ -127,11 +127,11 @@ mod tests {
 
     #[test]
     fn a_path_is_told_from_the_root_of_its_process() {
-        assert_eq!(within("/bin/a", "/"), Some("/bin/a"));
-        assert_eq!(within("/srv/root/bin/a", "/srv/root"), Some("/bin/a"));
+        assert_eq!(membership("/bin/a", "/"), Some("/bin/a"));
+        assert_eq!(membership("/srv/root/bin/a", "/srv/root"), Some("/bin/a"));
         // Outside of its root: by a descriptor that it got from elsewhere.
-        assert_eq!(within("/bin/a", "/srv/root"), None);
-        assert_eq!(within("/srv/rooted/a", "/srv/root"), None);
+        assert_eq!(membership("/bin/a", "/srv/root"), None);
+        assert_eq!(membership("/srv/rooted/a", "/srv/root"), None);
     }
 
     #[test]

@@ -58,7 +58,8 @@ pub(crate) fn may_enter() -> bool {
 
 /// Whether the calling thread has a capability.
 pub(crate) fn has(capability: CapabilitySet) -> bool {
-    rustix::thread::capabilities(None).is_ok_and(|sets| sets.effective.contains(capability))
+    rustix::thread::capabilities(None)
+        .is_ok_and(|psi_groups| psi_groups.effective.contains(capability))
 }
 
 #[cfg(test)]

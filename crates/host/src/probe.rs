@@ -1,22 +1,22 @@
 //! One sensor pointed at one thing: its files kept open, its last values remembered.
 
+mod remote_memory;
 mod scratch;
-mod words;
 
 use std::path::{Path, PathBuf};
 
 use model::{EntityId, GapReason, Timestamp, Window, name_of};
 use rustix::io::Errno;
-use sensors::{Lack, Malformed, Place, Reading, Scope, Sensor, Subject};
+use sensors::{Malformed, Missing, Place, Reading, Scope, Sensor, Subject};
 
 use crate::capabilities::pressure_lack;
 use crate::gaps::Gaps;
-use crate::intake::{Intake, LastSeen};
 use crate::kept_file::KeptFile;
 use crate::limits::{MORE_FILES, MORE_FILES_OF_ALL, Share};
 use crate::registry::Registry;
+use crate::remote_memory::{self as memory, MemoryCell};
 use crate::schedule::Look;
-use crate::words::{self as memory, MemoryWord};
+use crate::table_buffer::{RowDeduplicator, TableBuffer};
 
 pub(crate) use scratch::Scratch;
 
@@ -38,9 +38,9 @@ pub(crate) enum Presence {
 }
 
 /// What a source is read from.
-enum Kept {
+enum KernelWaits {
     File(KeptFile),
-    Word(MemoryWord),
+    Word(MemoryCell),
 }
 
 /// What reading a source left to do.
@@ -59,7 +59,7 @@ type Parse<'a> =
     &'a dyn Fn(&Reading<'_>, &mut dyn FnMut(Subject<'_>, &[i64])) -> Result<(), Malformed>;
 
 /// What stands for sources that are not read.
-pub(crate) struct Told<'a> {
+pub(crate) struct RemoteRead<'a> {
     /// The others are read where this has changed.
     pub(crate) decides: &'a [u8],
     /// To a row with them.
@@ -69,7 +69,7 @@ pub(crate) struct Told<'a> {
 /// One sensor pointed at one thing.
 pub(crate) struct Probe {
     sensor: &'static Sensor,
-    kept: Vec<Option<Kept>>,
+    kept: Vec<Option<KernelWaits>>,
     /// Whether one source decides if the others are worth reading.
     pub(crate) first_decides: bool,
     /// Bytes of the deciding source at the last parsing, for sensors where they decide.
@@ -82,8 +82,8 @@ pub(crate) struct Probe {
     still: u32,
     /// How often it was asked whether it rests; begins anywhere, so that they do not all rest at once.
     asked: u32,
-    own: LastSeen,
-    parts: Vec<(Box<[u8]>, LastSeen)>,
+    own: RowDeduplicator,
+    parts: Vec<(Box<[u8]>, RowDeduplicator)>,
 }
 
 impl Probe {
@@ -126,8 +126,8 @@ impl Probe {
         Self::of(sensor, entity, kept)
     }
 
-    fn of(sensor: &'static Sensor, entity: EntityId, kept: Vec<Option<Kept>>) -> Self {
-        let own = LastSeen::new(entity, sensor.table.columns.len());
+    fn of(sensor: &'static Sensor, entity: EntityId, kept: Vec<Option<KernelWaits>>) -> Self {
+        let own = RowDeduplicator::new(entity, sensor.table.columns.len());
         Self {
             sensor,
             kept,
@@ -164,12 +164,12 @@ impl Probe {
         &mut self,
         now: Timestamp,
         scratch: &mut Scratch,
-        intake: &mut Intake,
+        buffer: &mut TableBuffer,
         registry: &mut Registry,
     ) -> Presence {
-        let rows = intake.rows.len();
-        let presence = self.read((now, None), scratch, intake, registry);
-        self.still = if intake.rows.len() == rows {
+        let rows = buffer.rows.len();
+        let presence = self.read((now, None), scratch, buffer, registry);
+        self.still = if buffer.rows.len() == rows {
             self.still.saturating_add(1)
         } else {
             0
@@ -180,23 +180,23 @@ impl Probe {
     /// Takes in what it was told, with what the other sources say where that has changed.
     pub(crate) fn sample_told(
         &mut self,
-        (now, told): (Timestamp, Told<'_>),
+        (now, told): (Timestamp, RemoteRead<'_>),
         scratch: &mut Scratch,
-        intake: &mut Intake,
+        buffer: &mut TableBuffer,
         registry: &mut Registry,
     ) -> Presence {
-        self.read((now, Some(told)), scratch, intake, registry)
+        self.read((now, Some(told)), scratch, buffer, registry)
     }
 
     fn read(
         &mut self,
-        (now, told): (Timestamp, Option<Told<'_>>),
+        (now, told): (Timestamp, Option<RemoteRead<'_>>),
         scratch: &mut Scratch,
-        intake: &mut Intake,
+        buffer: &mut TableBuffer,
         registry: &mut Registry,
     ) -> Presence {
         let decides = self.deciding();
-        let restates = std::mem::replace(&mut self.restated, intake.restated) != intake.restated;
+        let restates = std::mem::replace(&mut self.restated, buffer.restated) != buffer.restated;
         let mut again = false;
         if let Some(told) = &told
             && !self.has_changed(told.decides, restates)
@@ -227,10 +227,10 @@ impl Probe {
             first.clear();
         }
         let parse = told.map_or(&self.sensor.parse as Parse<'_>, |told| told.parse);
-        self.parse((now, parse), scratch, intake, registry);
+        self.parse((now, parse), scratch, buffer, registry);
         self.sampled = now;
         if self.parts.len() > MOST_PARTS {
-            self.forget_parts(intake, registry);
+            self.forget_parts(buffer, registry);
         }
         Presence::Alive
     }
@@ -250,8 +250,8 @@ impl Probe {
     /// The files that it keeps open.
     pub(crate) fn files(&self) -> impl Iterator<Item = &KeptFile> {
         self.kept.iter().flatten().filter_map(|kept| match kept {
-            Kept::File(file) => Some(file),
-            Kept::Word(_) => None,
+            KernelWaits::File(file) => Some(file),
+            KernelWaits::Word(_) => None,
         })
     }
 
@@ -265,7 +265,7 @@ impl Probe {
         }
     }
 
-    /// Notes that nothing changed: of the whole, and of the parts that the last reading told of.
+    /// Notes that nothing changed: of the whole, and of the parts that the last reading reported.
     fn unchanged(&mut self, now: Timestamp) {
         self.own.unchanged(now);
         for (_, part) in &mut self.parts {
@@ -277,27 +277,27 @@ impl Probe {
     }
 
     /// Writes the ends of unchanged stretches.
-    pub(crate) fn finish(&mut self, intake: &mut Intake) {
-        self.own.finish(intake);
+    pub(crate) fn finish(&mut self, buffer: &mut TableBuffer) {
+        self.own.finish(buffer);
         for (_, part) in &mut self.parts {
-            part.finish(intake);
+            part.finish(buffer);
         }
     }
 
-    /// Lets those parts go that the last reading did not tell of.
-    fn forget_parts(&mut self, intake: &mut Intake, registry: &mut Registry) {
+    /// Lets those parts go that the last reading did not report.
+    fn forget_parts(&mut self, buffer: &mut TableBuffer, registry: &mut Registry) {
         let sampled = self.sampled;
         self.parts.retain_mut(|(_, part)| {
             let told = part.time() == sampled;
             if !told {
-                part.finish(intake);
+                part.finish(buffer);
                 registry.vanish(part.entity(), part.time());
             }
             told
         });
     }
 
-    /// Notes the end of those parts of the machine that the last reading no longer told of.
+    /// Notes the end of those parts of the machine that the last reading no longer reported.
     pub(crate) fn end_parts(&self, registry: &mut Registry) {
         for (_, part) in &self.parts {
             if part.time() != self.sampled {
@@ -311,17 +311,17 @@ impl Probe {
         let buffer = &mut scratch.buffers[index];
         match &self.kept[index] {
             None => Ok(Next::Parse),
-            Some(Kept::File(file)) => file.read(buffer).map(|()| Next::Parse),
-            Some(Kept::Word(word)) => {
-                let told = scratch.words.read(word);
+            Some(KernelWaits::File(file)) => file.read(buffer).map(|()| Next::Parse),
+            Some(KernelWaits::Word(word)) => {
+                let told = scratch.remote_memory.read(word);
                 buffer.clear();
-                if let memory::Told::Value(value) = told {
+                if let memory::RemoteRead::Value(value) = told {
                     buffer.extend_from_slice(&value);
                 }
                 Ok(match told {
-                    memory::Told::Value(_) | memory::Told::Nothing => Next::Parse,
-                    memory::Told::Unplaced => Next::Again,
-                    memory::Told::Gone => Next::Drop,
+                    memory::RemoteRead::Value(_) | memory::RemoteRead::Nothing => Next::Parse,
+                    memory::RemoteRead::Unplaced => Next::Again,
+                    memory::RemoteRead::Gone => Next::Drop,
                 })
             }
         }
@@ -331,7 +331,7 @@ impl Probe {
         &mut self,
         (now, parse): (Timestamp, Parse<'_>),
         scratch: &mut Scratch,
-        intake: &mut Intake,
+        buffer: &mut TableBuffer,
         registry: &mut Registry,
     ) {
         let Self {
@@ -356,17 +356,17 @@ impl Probe {
             bytes: &bytes[..kept.len()],
             facts: *facts,
         };
-        // A group's disks are told of while they are used; what the machine has is always told of.
+        // A group's disks are reported while they are used; what the machine has is always reported.
         let tells_all = sensor.scope == Scope::Machine;
         let result = parse(&reading, &mut |subject, values| match subject {
-            Subject::Own => own.take(now, values, intake),
+            Subject::Own => own.take(now, values, buffer),
             Subject::Part(kind, name) => {
                 let index = parts
                     .iter()
                     .position(|(known, _)| **known == *name)
                     .unwrap_or_else(|| {
                         let id = registry.part(kind, &name_of(name), own.entity(), now);
-                        parts.push((name.into(), LastSeen::new(id, values.len())));
+                        parts.push((name.into(), RowDeduplicator::new(id, values.len())));
                         parts.len() - 1
                     });
                 let part = &mut parts[index].1;
@@ -380,7 +380,7 @@ impl Probe {
                     let (table, what) = (&sensor.table.name, &record.entity.name);
                     gaps.say_of(table, what, window, GapReason::Vanished);
                 }
-                part.take(now, values, intake);
+                part.take(now, values, buffer);
             }
         });
         if let Err(malformed) = result {
@@ -398,10 +398,10 @@ fn open_source(
     index: usize,
     path: &Path,
     gaps: &mut Gaps,
-) -> Option<Kept> {
+) -> Option<KernelWaits> {
     let share = share_of(sensor);
     match KeptFile::open(path, share) {
-        Ok(file) => Some(Kept::File(file)),
+        Ok(file) => Some(KernelWaits::File(file)),
         Err(errno) => {
             say_lack(sensor, index, errno, gaps);
             None
@@ -413,7 +413,7 @@ fn share_of(sensor: &Sensor) -> Share {
     match sensor.scope {
         Scope::Cgroup => Share::Group,
         Scope::Process => Share::Process,
-        Scope::Machine | Scope::Thread => Share::Near,
+        Scope::Machine | Scope::Thread => Share::Tracked,
     }
 }
 
@@ -427,15 +427,15 @@ fn say_lack(sensor: &'static Sensor, index: usize, errno: Errno, gaps: &mut Gaps
         (_, Errno::NFILE) => GapReason::Denied(format!(
             "too many open files on the whole machine: {MORE_FILES_OF_ALL}"
         )),
-        (Lack::Usual, Errno::IO | Errno::NOMEM | Errno::FBIG) => {
+        (Missing::Usual, Errno::IO | Errno::NOMEM | Errno::FBIG) => {
             GapReason::Unsupported(format!("{} cannot be read: {errno}", source.path))
         }
-        (Lack::Usual, _) => return,
-        (Lack::Say(sentence), Errno::ACCESS | Errno::PERM) => {
+        (Missing::Usual, _) => return,
+        (Missing::Say(sentence), Errno::ACCESS | Errno::PERM) => {
             GapReason::Denied(sentence.to_owned())
         }
-        (Lack::Say(sentence), _) => GapReason::Unsupported(sentence.to_owned()),
-        (Lack::Pressure, errno) => pressure_lack(errno),
+        (Missing::Say(sentence), _) => GapReason::Unsupported(sentence.to_owned()),
+        (Missing::Pressure, errno) => pressure_lack(errno),
     };
     gaps.say(&sensor.table.name, source.path, reason);
 }

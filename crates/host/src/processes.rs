@@ -5,8 +5,8 @@
 
 mod known;
 mod meter;
-mod near_threads;
 mod placing;
+mod tracked_threads;
 mod walk;
 
 use std::collections::HashMap;
@@ -19,11 +19,11 @@ use sensors::{Scope, Sensor};
 
 use crate::cgroups::Cgroups;
 use crate::folder::each_number_in;
-use crate::intake::Intake;
 use crate::probe::{Presence, Probe, Scratch};
 use crate::pulse::Pulse;
 use crate::registry::Registry;
 use crate::root;
+use crate::table_buffer::TableBuffer;
 use crate::thread::Threads;
 use meter::{Counted, Identity, Meter};
 use placing::{groups, place};
@@ -58,7 +58,7 @@ pub(crate) struct Processes {
     /// The recorder itself, if it is among them.
     own: Option<u32>,
     folder: OwnedFd,
-    /// Instead of files, where it can be had.
+    /// Instead of files, where it is available.
     walk: Option<Walk>,
     process_sensor: Placed,
     thread_sensor: Placed,
@@ -110,18 +110,18 @@ impl Processes {
         now: Timestamp,
         scratch: &mut Scratch,
         cgroups: &mut Cgroups,
-        intakes: &mut [Intake],
+        buffers: &mut [TableBuffer],
         registry: &mut Registry,
     ) {
         self.generation += 1;
         let moved = self.pulse.moved();
         if self.walk.is_none() {
             if moved {
-                self.list(now, intakes, registry);
+                self.list(now, buffers, registry);
             }
         } else if moved || self.has_young() {
             let hidden = self.list_first();
-            self.list_by_walk(now, scratch, intakes, registry);
+            self.list_by_walk(now, scratch, buffers, registry);
             self.add_hidden(hidden);
         }
         self.look_again(now, scratch, registry);
@@ -132,12 +132,12 @@ impl Processes {
         }
         self.find_parents(now, registry);
         self.inherit_roles(now, registry);
-        self.follow_near(&mut scratch.gaps);
+        self.follow_tracked(&mut scratch.gaps);
         self.scan_threads(now, scratch, registry);
     }
 
     /// Lists the processes: notes the newcomers, and lets those go that have ended.
-    fn list(&mut self, now: Timestamp, intakes: &mut [Intake], registry: &mut Registry) {
+    fn list(&mut self, now: Timestamp, buffers: &mut [TableBuffer], registry: &mut Registry) {
         let generation = self.generation;
         let Self {
             folder,
@@ -156,7 +156,7 @@ impl Processes {
         self.by_pid.retain(|_, process| {
             let alive = process.generation == generation;
             if !alive {
-                end(process, now, intakes, sensors, registry);
+                end(process, now, buffers, sensors, registry);
             }
             alive
         });
@@ -216,30 +216,30 @@ impl Processes {
         stamp: &mut dyn FnMut() -> Timestamp,
         due: &dyn Fn(&Sensor, bool) -> bool,
         scratch: &mut Scratch,
-        intakes: &mut [Intake],
+        buffers: &mut [TableBuffer],
         registry: &mut Registry,
     ) {
         let (index, sensor) = self.process_sensor;
-        let (near_due, rest_due) = (due(sensor, true), due(sensor, false));
-        if !near_due && !rest_due {
+        let (tracked_due, rest_due) = (due(sensor, true), due(sensor, false));
+        if !tracked_due && !rest_due {
             return;
         }
         if self.walk.is_some() {
-            self.sample_by_walk(stamp(), (near_due, rest_due), scratch, intakes, registry);
+            self.sample_by_walk(stamp(), (tracked_due, rest_due), scratch, buffers, registry);
         }
         let thread_index = self.thread_sensor.0;
         self.by_pid.retain(|_, process| {
             let Meter::Files(probe) = &mut process.meter else {
                 return true;
             };
-            if !is_due(process.role, (near_due, rest_due))
-                || (!is_near(process.role) && probe.rests(scratch.look))
+            if !is_due(process.role, (tracked_due, rest_due))
+                || (!is_tracked(process.role) && probe.rests(scratch.look))
             {
                 return true;
             }
             let now = stamp();
-            if probe.sample(now, scratch, &mut intakes[index], registry) == Presence::Gone {
-                end(process, now, intakes, (index, thread_index), registry);
+            if probe.sample(now, scratch, &mut buffers[index], registry) == Presence::Gone {
+                end(process, now, buffers, (index, thread_index), registry);
                 return false;
             }
             rename(process.entity, scratch.source(0), now, registry);
@@ -252,25 +252,25 @@ impl Processes {
         &mut self,
         stamp: &mut dyn FnMut() -> Timestamp,
         scratch: &mut Scratch,
-        intakes: &mut [Intake],
+        buffers: &mut [TableBuffer],
         registry: &mut Registry,
     ) {
         if self.walk.is_some() {
-            self.sample_threads_by_walk(scratch, intakes, registry);
+            self.sample_threads_by_walk(scratch, buffers, registry);
         }
         for process in self.by_pid.values_mut().filter(|it| !it.is_walked()) {
             if let Some(threads) = &mut process.threads {
-                threads.sample(stamp, scratch, &mut intakes[self.thread_sensor.0], registry);
+                threads.sample(stamp, scratch, &mut buffers[self.thread_sensor.0], registry);
             }
         }
     }
 
-    pub(crate) fn finish(&mut self, scratch: &mut Scratch, intakes: &mut [Intake]) {
+    pub(crate) fn finish(&mut self, scratch: &mut Scratch, buffers: &mut [TableBuffer]) {
         scratch.say_unplaced(self.thread_sensor.1);
         for process in self.by_pid.values_mut() {
-            process.meter.finish(&mut intakes[self.process_sensor.0]);
+            process.meter.finish(&mut buffers[self.process_sensor.0]);
             if let Some(threads) = &mut process.threads {
-                threads.finish(&mut intakes[self.thread_sensor.0]);
+                threads.finish(&mut buffers[self.thread_sensor.0]);
             }
         }
     }
@@ -381,7 +381,7 @@ impl Processes {
             let heirs = self.by_pid.iter().filter_map(|(pid, process)| {
                 let parent = self.by_pid.get(&process.parent)?;
                 let inherits = process.role == Role::Rest
-                    && is_near(parent.role)
+                    && is_tracked(parent.role)
                     && process.parent_entity == Some(parent.entity);
                 inherits.then_some((*pid, parent.role))
             });
@@ -402,7 +402,7 @@ impl Processes {
         for process in self
             .by_pid
             .values_mut()
-            .filter(|process| is_near(process.role))
+            .filter(|process| is_tracked(process.role))
         {
             if process.threads.is_none() {
                 process.threads = Threads::open(&process.folder, process.is_walked());
@@ -421,7 +421,7 @@ impl Processes {
 }
 
 impl Process {
-    /// Whether the walk tells of it.
+    /// Whether the walk reports it.
     fn is_walked(&self) -> bool {
         matches!(self.meter, Meter::Walk(_))
     }
@@ -433,26 +433,26 @@ impl Process {
 }
 
 /// Whether one of this part is to be read, when those near the target and the rest are.
-fn is_due(role: Role, (near, rest): (bool, bool)) -> bool {
-    if is_near(role) { near } else { rest }
+fn is_due(role: Role, (tracked, rest): (bool, bool)) -> bool {
+    if is_tracked(role) { tracked } else { rest }
 }
 
 /// Whether a part is measured thread by thread.
-fn is_near(role: Role) -> bool {
+fn is_tracked(role: Role) -> bool {
     matches!(role, Role::Target | Role::Generator | Role::Dependency)
 }
 
 fn end(
     process: &mut Process,
     now: Timestamp,
-    intakes: &mut [Intake],
+    buffers: &mut [TableBuffer],
     (index, thread_index): (usize, usize),
     registry: &mut Registry,
 ) {
     if let Some(threads) = &mut process.threads {
-        threads.vanish(now, &mut intakes[thread_index], registry);
+        threads.vanish(now, &mut buffers[thread_index], registry);
     }
-    process.meter.finish(&mut intakes[index]);
+    process.meter.finish(&mut buffers[index]);
     registry.vanish(process.entity, now);
 }
 

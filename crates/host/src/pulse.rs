@@ -23,7 +23,7 @@ impl Pulse {
 
     pub(crate) fn new(proc: &Path) -> Self {
         Self {
-            file: KeptFile::open(&proc.join("loadavg"), Share::Near).ok(),
+            file: KeptFile::open(&proc.join("loadavg"), Share::Tracked).ok(),
             // Both numbers get more digits.
             seen: Vec::with_capacity(64),
             ..Self::default()

@@ -47,7 +47,7 @@ impl Registry {
         id
     }
 
-    /// The part of `whole` that the kernel calls `name`. Several sensors may tell of the same part (a
+    /// The part of `whole` that the kernel calls `name`. Several sensors may report the same part (a
     /// CPU, say), which stays one entity.
     pub(crate) fn part(
         &mut self,

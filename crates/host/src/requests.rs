@@ -4,7 +4,7 @@
 //! accounts. One that a connection leaves idle goes to another when all are taken.
 
 mod counted;
-mod part;
+mod role;
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -16,12 +16,12 @@ use crate::bpf::requests::{CONNECTIONS, Owner, Requests, SERVICES, Side};
 use crate::bpf::{Refusal, may_tell_of_processes};
 use crate::clock::boottime;
 use crate::gaps::Gaps;
-use crate::intake::Intake;
 use crate::processes::{Processes, TITLE_BYTES};
 use crate::registry::Registry;
+use crate::table_buffer::TableBuffer;
 
 use counted::Counted;
-use part::{Part, replicates};
+use role::{Part, replicates};
 
 /// A connection without requests for so long may have to give up its account.
 const IDLE_NS: i64 = 10_000_000_000;
@@ -51,18 +51,21 @@ struct Place {
 /// Requests of everything.
 pub(crate) struct RequestCollector {
     programs: Requests,
-    /// What the programs were told of each process.
+    /// What the programs know of each process.
     parts: HashMap<u32, Part>,
     services: Vec<Option<Service>>,
     places: Vec<Place>,
     /// Rows of servers, and of the generator.
-    pub(crate) intakes: [Intake; 2],
+    pub(crate) buffers: [TableBuffer; 2],
     before: Timestamp,
     /// All requests so far, and those that came while the programs that only times need were attached.
     requests: i64,
     with_timing: i64,
     /// Whether those are attached.
     is_timing: bool,
+    /// How long they were up to a time, ns.
+    timing_ns: i64,
+    timed_until: Timestamp,
     drops_said: u64,
     /// Requests that may be timed in a second.
     most_timed: f64,
@@ -78,11 +81,13 @@ impl RequestCollector {
             parts: HashMap::new(),
             services: (0..SERVICES).map(|_| None).collect(),
             places: (0..CONNECTIONS).map(|_| Place::default()).collect(),
-            intakes: [Intake::new(&REQUESTS), Intake::new(&CALLS)],
+            buffers: [TableBuffer::new(&REQUESTS), TableBuffer::new(&CALLS)],
             before: Timestamp::default(),
             requests: 0,
             with_timing: 0,
             is_timing: true,
+            timing_ns: 0,
+            timed_until: Timestamp::default(),
             drops_said: 0,
             most_timed: most_timed(),
         })
@@ -163,14 +168,14 @@ impl RequestCollector {
         let free = self.services.iter().position(Option::is_none);
         let place = free.or_else(|| self.services.iter().position(is_over))?;
         if let Some(old) = self.services[place].take() {
-            let intake = &mut self.intakes[old.side as usize];
-            old.counted.end(now, intake, registry);
+            let buffer = &mut self.buffers[old.side as usize];
+            old.counted.end(now, buffer, registry);
         }
         let of = &registry.get(process)?.entity;
         let (name, path) = (of.name.clone(), format!("{}/requests", of.path));
         let entity = add(registry, (name, path), (process, role), now);
         let before = counted::row(&self.programs.service(place)?, side);
-        let counted = Counted::new(entity, before, now, &mut self.intakes[side as usize]);
+        let counted = Counted::new(entity, before, now, &mut self.buffers[side as usize]);
         self.services[place] = Some(Service {
             process,
             side,
@@ -184,10 +189,12 @@ impl RequestCollector {
         self.with_timing.cast_unsigned()
     }
 
-    /// Has the programs that only times need at their hooks, or not.
-    pub(crate) fn time(&mut self, wanted: bool, gaps: &mut Gaps) {
+    /// Has the programs that only times need at their hooks, or not; whether that changed now.
+    pub(crate) fn time(&mut self, now: Timestamp, wanted: bool, gaps: &mut Gaps) -> bool {
+        self.timing_ns = self.timing_ns(now);
+        self.timed_until = now;
         if wanted == self.is_timing {
-            return;
+            return false;
         }
         self.is_timing = wanted;
         if !wanted {
@@ -195,6 +202,20 @@ impl RequestCollector {
         } else if let Err(why) = self.programs.attach_timing() {
             let reason = GapReason::Unsupported(format!("the programs that time: {why}"));
             gaps.say(&REQUESTS.name, "", reason);
+        }
+        true
+    }
+
+    /// They are at their hooks, and counted as such from now on.
+    pub(crate) fn begin_timing(&mut self, now: Timestamp) {
+        self.timed_until = now;
+    }
+
+    /// How long those programs were at their hooks up to now, ns.
+    pub(crate) fn timing_ns(&self, now: Timestamp) -> i64 {
+        match self.is_timing {
+            true => self.timing_ns + now.ns_since(self.timed_until).max(0),
+            false => self.timing_ns,
         }
     }
 
@@ -210,9 +231,9 @@ impl RequestCollector {
         for (place, service) in self.services.iter_mut().enumerate() {
             if let (Some(service), Some(account)) = (service, self.programs.service(place)) {
                 requests += account.requests.cast_signed();
-                let intake = &mut self.intakes[service.side as usize];
+                let buffer = &mut self.buffers[service.side as usize];
                 let row = counted::row(&account, service.side);
-                service.counted.take(now, &row, intake);
+                service.counted.take(now, &row, buffer);
             }
         }
         for place in 0..self.places.len() {
@@ -245,14 +266,14 @@ impl RequestCollector {
         row: &[i64; WIDTH],
         (now, processes, registry): (Timestamp, &Processes, &mut Registry),
     ) {
-        let intake = &mut self.intakes[Side::Server as usize];
+        let buffer = &mut self.buffers[Side::Server as usize];
         let place = &mut self.places[number];
         if place.cookie != owner.cookie
             && let Some(&Part { process, role, .. }) = self.parts.get(&owner.tgid)
             && processes.entity(owner.tgid) == Some(process)
         {
             if let Some(counted) = place.counted.take() {
-                counted.end(now, intake, registry);
+                counted.end(now, buffer, registry);
             }
             place.cookie = owner.cookie;
             let path = format!("requests:{}", owner.cookie);
@@ -263,10 +284,10 @@ impl RequestCollector {
             } else {
                 self.before
             };
-            place.counted = Some(Counted::new(entity, before, since, intake));
+            place.counted = Some(Counted::new(entity, before, since, buffer));
         }
         if let Some(counted) = &mut place.counted {
-            counted.take(now, row, intake);
+            counted.take(now, row, buffer);
             place.held = Some(*row);
         }
         if processes.entity(owner.tgid).is_none() && place.counted.is_some() {
@@ -278,9 +299,9 @@ impl RequestCollector {
     fn take_back(&mut self, number: usize, now: Timestamp, registry: &mut Registry) {
         // Without it the account is its old owner's as before, and not counted as anybody's.
         let _ = self.programs.free(number);
-        let intake = &mut self.intakes[Side::Server as usize];
+        let buffer = &mut self.buffers[Side::Server as usize];
         if let Some(counted) = self.places[number].counted.take() {
-            counted.end(now, intake, registry);
+            counted.end(now, buffer, registry);
         }
     }
 
@@ -309,13 +330,13 @@ impl RequestCollector {
     /// Ends all series.
     pub(crate) fn finish(&mut self) {
         for service in self.services.iter_mut().flatten() {
-            let intake = &mut self.intakes[service.side as usize];
-            service.counted.last.finish(intake);
+            let buffer = &mut self.buffers[service.side as usize];
+            service.counted.last.finish(buffer);
         }
         for counted in self.places.iter_mut().filter_map(|it| it.counted.as_mut()) {
             counted
                 .last
-                .finish(&mut self.intakes[Side::Server as usize]);
+                .finish(&mut self.buffers[Side::Server as usize]);
         }
     }
 }

@@ -2,7 +2,7 @@
 //! container, or a tree of captured files.
 //!
 //! Two places of /proc belong to whoever looks: `/proc/self`, and with it `/proc/net` and the list of
-//! mounts. Through another root they would tell of the recorder's own container. There they are read
+//! mounts. Through another root they would report the recorder's own container. There they are read
 //! of process 1, whose machine it is.
 
 use std::path::{Path, PathBuf};

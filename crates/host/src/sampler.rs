@@ -4,12 +4,12 @@
 //! emptied ones. It records how late it woke and what it cost, and reads less often where reading
 //! costs too much.
 
+mod events;
 mod hand_over;
 mod own;
-mod part;
 mod programs;
+mod roles;
 mod surroundings;
-mod turns;
 
 use std::os::fd::BorrowedFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -24,11 +24,10 @@ use crate::budget::Budget;
 use crate::cgroups::Cgroups;
 use crate::clock::{boottime, process_cpu_ns};
 use crate::connections::Connections;
+use crate::duty_cycle::DutyCycle;
 use crate::environment::Environment;
 use crate::filesystems::Filesystems;
-use crate::handle::{Command, Harvest, SamplerHandle, Settings, Spare};
-use crate::intake::{Intake, LastSeen};
-use crate::ledger::Books;
+use crate::handle::{Command, SamplerEvent, SamplerHandle, Settings, Spare};
 use crate::limits;
 use crate::privileges::{Duty, give_up_all_but};
 use crate::probe::{Presence, Probe, Scratch};
@@ -37,8 +36,9 @@ use crate::registry::Registry;
 use crate::requests::RequestCollector;
 use crate::root;
 use crate::schedule::{Due, Look, TICK_NS, Timer, ticks_of};
-use crate::spells::Spells;
 use crate::stalls::{self, Stalls};
+use crate::table_buffer::{RowDeduplicator, TableBuffer};
+use crate::thread_time::ThreadTimeCollector;
 
 /// New processes are looked for this often, in ticks.
 const SCAN_TICKS: u64 = 2;
@@ -53,7 +53,7 @@ const FILESYSTEM_TICKS: u64 = ticks_of(sensors::FILESYSTEM_PERIOD);
 /// Connections are looked at this often, in ticks.
 const CONNECTION_TICKS: u64 = ticks_of(sensors::CONNECTION_PERIOD);
 /// How long each process of the rest kept the target from a CPU is read this often, in ticks.
-const LEDGER_REST_TICKS: u64 = ticks_of(sensors::ledger::REST_PERIOD);
+const BACKGROUND_TICKS: u64 = ticks_of(sensors::thread_time::REST_PERIOD);
 /// The scheduler's clocks are compared with ours this often, in ticks: they drift by 20 ns a second.
 const CALIBRATION_TICKS: u64 = 100;
 /// How much memory recording takes is looked at this often, in ticks.
@@ -64,20 +64,23 @@ const STAMP_NS: i64 = 500_000;
 /// Reads what is due at each tick.
 pub struct Sampler {
     scratch: Scratch,
-    intakes: Vec<Intake>,
+    buffers: Vec<TableBuffer>,
     machine: Vec<(usize, Probe)>,
     processes: Processes,
     cgroups: Cgroups,
     stalls: Option<Stalls>,
-    density: [Intake; 2],
-    books: Option<Books>,
+    density: [TableBuffer; 2],
+    thread_times: Option<ThreadTimeCollector>,
     request_collector: Option<RequestCollector>,
-    spells: Spells,
+    duty_cycle: DutyCycle,
+    /// Whether the next reading is to be of the other processes too.
+    wants_background: bool,
     filesystems: Filesystems,
     connections: Connections,
     registry: Registry,
-    recorder: (Intake, LastSeen),
-    clock: (Intake, LastSeen),
+    recorder: (TableBuffer, RowDeduplicator),
+    coverage: (TableBuffer, RowDeduplicator),
+    clock: (TableBuffer, RowDeduplicator),
     commands: Receiver<Command>,
     spare: Receiver<Spare>,
     /// Which tick this is, and which the one before was.
@@ -111,11 +114,14 @@ impl Sampler {
         };
         let Programs {
             stalls,
-            books,
-            request_collector,
+            thread_times,
+            mut request_collector,
             walk,
         } = Programs::load(settings, &mut cost);
         let now = boottime();
+        if let Some(request_collector) = &mut request_collector {
+            request_collector.begin_timing(now);
+        }
         let facts = Facts {
             tick_ns: 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1) as i64,
             page_bytes: rustix::param::page_size() as i64,
@@ -152,29 +158,31 @@ impl Sampler {
         let (give, spare) = channel();
         let own = |table: &'static Table| {
             (
-                Intake::new(table),
-                LastSeen::new(machine, table.columns.len()),
+                TableBuffer::new(table),
+                RowDeduplicator::new(machine, table.columns.len()),
             )
         };
         let start_cpu_ns = process_cpu_ns();
         let sampler = Self {
             scratch,
-            intakes: sensors::all()
+            buffers: sensors::all()
                 .iter()
-                .map(|sensor| Intake::new(sensor.table))
+                .map(|sensor| TableBuffer::new(sensor.table))
                 .collect(),
             machine: probes,
             processes: Processes::new(&settings.root, walk)?,
             cgroups: Cgroups::new(environment.hierarchies.clone(), read),
             stalls,
-            density: stalls::intakes(),
-            books,
+            density: stalls::buffers(),
+            thread_times,
             request_collector,
-            spells: Spells::new(settings.pauses),
+            duty_cycle: DutyCycle::new(now, settings.traces_all),
+            wants_background: false,
             filesystems: Filesystems::new(&settings.root),
             connections: Connections::new(&settings.root),
             registry,
             recorder: own(&sensors::RECORDER),
+            coverage: own(&sensors::COVERAGE),
             clock: own(&sensors::CLOCK),
             commands,
             spare,
@@ -199,7 +207,7 @@ impl Sampler {
     pub fn start(
         settings: &Settings,
         environment: &Environment,
-        mut sink: impl FnMut(Harvest) + Send + 'static,
+        mut sink: impl FnMut(SamplerEvent) + Send + 'static,
     ) -> Result<SamplerHandle, Error> {
         let (mut sampler, commands, spare) = Self::new(settings, environment)?;
         let timer = Timer::new()?;
@@ -226,16 +234,16 @@ impl Sampler {
         })
     }
 
-    fn run(&mut self, timer: &Timer, sink: &mut dyn FnMut(Harvest)) {
+    fn run(&mut self, timer: &Timer, sink: &mut dyn FnMut(SamplerEvent)) {
         // On a starved machine it takes a while to open everything.
         let begun = boottime();
         if begun.ns_since(self.started) > OVERRUN_TICKS as i64 * TICK_NS {
             sink(own::overrun(Window::new(self.started, begun)));
         }
         // A workload may end before the first tick does: its stop must not be lost.
-        let mut go_on = self.tick(0, sink);
+        let mut goes_on = self.tick(0, sink);
         let mut expirations = 0;
-        while go_on && let Ok(passed) = timer.wait() {
+        while goes_on && let Ok(passed) = self.wait(timer) {
             // Late since the first deadline that passed unserved, however many followed it.
             let deadline = timer.first + expirations as i64 * TICK_NS;
             let now = boottime();
@@ -246,27 +254,39 @@ impl Sampler {
                 before: Some(self.due.tick),
                 tick: expirations,
             };
-            go_on = self.tick(lateness, sink);
+            goes_on = self.tick(lateness, sink);
         }
         self.end(timer.first + expirations as i64 * TICK_NS, sink);
     }
 
+    /// Waits for the next deadline, and meanwhile does what comes between two.
+    fn wait(&mut self, timer: &Timer) -> Result<u64, rustix::io::Errno> {
+        while let Some(edge) = self.duty_cycle.edge()
+            && !timer.comes_before(edge)?
+        {
+            if edge <= boottime() {
+                self.at_edge();
+            }
+        }
+        timer.wait()
+    }
+
     /// One wake-up: reads what is due, hands on once a second. Returns false once told to stop.
-    pub fn tick(&mut self, lateness_ns: i64, sink: &mut dyn FnMut(Harvest)) -> bool {
+    pub fn tick(&mut self, lateness_ns: i64, sink: &mut dyn FnMut(SamplerEvent)) -> bool {
         let now = boottime();
         if self.due.every(SLOW_TICKS) {
             self.look_for_groups(now);
         }
-        if self.due.every(SCAN_TICKS * self.budget.near) {
+        if self.due.every(SCAN_TICKS * self.budget.tracked) {
             self.scan_processes(now);
         }
-        let go_on = self.obey(now, sink);
+        let goes_on = self.handle_commands(now, sink);
         self.sample(Look::Due);
         if self.due.every(FILESYSTEM_TICKS) {
             self.filesystems.sample(now);
         }
         if self.due.every(MEMORY_TICKS) {
-            self.weigh();
+            self.measure_memory();
         }
         self.note_self(now, lateness_ns);
         if self.budget.is_due(self.due.tick) {
@@ -276,16 +296,16 @@ impl Sampler {
             self.flush(sink);
         }
         self.cost.ticks += 1;
-        go_on
+        goes_on
     }
 
     /// Steps to the next tick without waiting for it; for tests that count what a tick does.
-    pub fn step(&mut self, sink: &mut dyn FnMut(Harvest)) -> bool {
-        self.leap(1, sink)
+    pub fn step(&mut self, sink: &mut dyn FnMut(SamplerEvent)) -> bool {
+        self.advance(1, sink)
     }
 
     /// Steps over so many ticks, as a sampler does that woke late: all that came due is done once.
-    pub fn leap(&mut self, ticks: u64, sink: &mut dyn FnMut(Harvest)) -> bool {
+    pub fn advance(&mut self, ticks: u64, sink: &mut dyn FnMut(SamplerEvent)) -> bool {
         self.due = Due {
             before: Some(self.due.tick),
             tick: self.due.tick + ticks,
@@ -303,7 +323,7 @@ impl Sampler {
         files.for_each(|file| each(file.descriptor()));
     }
 
-    fn obey(&mut self, now: Timestamp, sink: &mut dyn FnMut(Harvest)) -> bool {
+    fn handle_commands(&mut self, now: Timestamp, sink: &mut dyn FnMut(SamplerEvent)) -> bool {
         while let Ok(command) = self.commands.try_recv() {
             match command {
                 Command::Assign { pids, role } => {
@@ -313,13 +333,13 @@ impl Sampler {
                     self.scan_processes(now);
                     self.place(now);
                     let first = pids.first().and_then(|pid| self.processes.entity(*pid));
-                    sink(Harvest::Assigned(role, first));
+                    sink(SamplerEvent::Assigned(role, first));
                 }
                 Command::Serving(pids) => {
                     self.scan_processes(now);
                     self.processes.mark_serving(&pids, now, &mut self.registry);
                 }
-                Command::Restate => self.restate(),
+                Command::ForceFullRows => self.force_full_rows(),
                 Command::Stop => return false,
             }
         }
@@ -329,10 +349,10 @@ impl Sampler {
     fn sample(&mut self, look: Look) {
         let (now_due, budget) = (self.due, self.budget);
         self.scratch.look = look;
-        let due = |sensor: &Sensor, near: bool| {
-            let (period, factor) = match (near, sensor.scope) {
-                (true, Scope::Thread) => (sensor.period.near, budget.threads),
-                (true, _) => (sensor.period.near, budget.near),
+        let due = |sensor: &Sensor, tracked: bool| {
+            let (period, factor) = match (tracked, sensor.scope) {
+                (true, Scope::Thread) => (sensor.period.tracked, budget.threads),
+                (true, _) => (sensor.period.tracked, budget.tracked),
                 (false, _) => (sensor.period.rest, budget.rest),
             };
             match look {
@@ -353,17 +373,17 @@ impl Sampler {
             self.processes.sample_threads(
                 &mut stamp,
                 &mut self.scratch,
-                &mut self.intakes,
+                &mut self.buffers,
                 &mut self.registry,
             );
         }
         if look == Look::Last || now_due.every(budget.threads) {
-            let rest = look == Look::Last || now_due.every(LEDGER_REST_TICKS * budget.rest);
-            self.sample_events(look, rest, &mut stamp);
+            let background = look == Look::Last || now_due.every(BACKGROUND_TICKS * budget.rest);
+            self.sample_events(look, background, &mut stamp);
         }
         let Self {
             scratch,
-            intakes,
+            buffers,
             machine,
             processes,
             cgroups,
@@ -374,20 +394,20 @@ impl Sampler {
             ..
         } = self;
         if let Some(stalls) = stalls {
-            if look == Look::Last || now_due.every(budget.near) {
-                stalls.sample(stamp(), cgroups, &mut scratch.gaps, (density, intakes));
+            if look == Look::Last || now_due.every(budget.tracked) {
+                stalls.sample(stamp(), cgroups, &mut scratch.gaps, (density, buffers));
             }
             if due(&sensors::pressure::MACHINE, true) {
-                stalls.take_folds(stamp(), cgroups, &mut scratch.gaps, intakes);
+                stalls.take_folds(stamp(), cgroups, &mut scratch.gaps, buffers);
             }
         }
         machine.retain_mut(|(index, probe)| {
             !due(sensors::all()[*index], true)
-                || probe.sample(stamp(), scratch, &mut intakes[*index], registry) == Presence::Alive
+                || probe.sample(stamp(), scratch, &mut buffers[*index], registry) == Presence::Alive
         });
-        cgroups.sample(&mut stamp, &due, scratch, intakes, registry);
-        processes.sample(&mut stamp, &due, scratch, intakes, registry);
-        if look == Look::Last || now_due.every(CONNECTION_TICKS * budget.near) {
+        cgroups.sample(&mut stamp, &due, scratch, buffers, registry);
+        processes.sample(&mut stamp, &due, scratch, buffers, registry);
+        if look == Look::Last || now_due.every(CONNECTION_TICKS * budget.tracked) {
             connections.look(processes, &mut scratch.gaps, registry);
         }
     }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use model::Timestamp;
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec};
 
 use crate::Error;
@@ -65,6 +66,21 @@ impl Timer {
         rustix::time::timerfd_settime(&descriptor, TimerfdTimerFlags::ABSTIME, &schedule)
             .map_err(Error::Timer)?;
         Ok(Self { descriptor, first })
+    }
+
+    /// Waits for the next deadline, but not longer than until a time; whether the deadline was first.
+    pub(crate) fn comes_before(&self, until: Timestamp) -> Result<bool, rustix::io::Errno> {
+        let left = until.ns_since(boottime()).max(0);
+        let timeout = Timespec {
+            tv_sec: left / 1_000_000_000,
+            tv_nsec: left % 1_000_000_000,
+        };
+        let mut files = [PollFd::new(&self.descriptor, PollFlags::IN)];
+        match poll(&mut files, Some(&timeout)) {
+            Ok(ready) => Ok(ready > 0),
+            Err(rustix::io::Errno::INTR) => Ok(false),
+            Err(errno) => Err(errno),
+        }
     }
 
     /// Waits for the next deadline; returns how many have passed since the last call.

@@ -9,7 +9,7 @@ use sensors::Place;
 
 use crate::local_files;
 use crate::mounts::Mountinfo;
-use crate::words::shows;
+use crate::remote_memory::shows;
 
 /// The version of the PostgreSQL server that a process belongs to, as its data folder states it:
 /// `15`, before 10 `9.6`. `None` for other programs, and where it may not be looked at or might not answer.
@@ -25,14 +25,14 @@ pub fn postgres_version(proc: &Path, pid: u32) -> Option<String> {
     let stated = rustix::fs::openat(data, "PG_VERSION", flags, Mode::empty()).ok()?;
     let mut text = String::new();
     File::from(stated).take(32).read_to_string(&mut text).ok()?;
-    let words = sensors::all().iter().flat_map(|sensor| sensor.sources);
-    let mut words = words.filter_map(|source| match source.place {
+    let remote_memory = sensors::all().iter().flat_map(|sensor| sensor.sources);
+    let mut remote_memory = remote_memory.filter_map(|source| match source.place {
         Place::Memory(word) => Some(word),
         Place::File => None,
     });
     let program = || local_files::program(&folder, &info);
     let shown = |word| program().is_ok_and(|program| shows(program, word));
-    let server = words.any(shown);
+    let server = remote_memory.any(shown);
     version(&text).filter(|_| server)
 }
 

@@ -37,11 +37,11 @@ impl Interrupts {
             cause,
         };
         ignore(libc::SIGXFSZ);
-        let mut watched = vec![SIGINT, SIGTERM, SIGQUIT];
+        let mut monitored = vec![SIGINT, SIGTERM, SIGQUIT];
         if !is_ignored(SIGHUP) {
-            watched.push(SIGHUP);
+            monitored.push(SIGHUP);
         }
-        let mut signals: SignalsInfo<WithOrigin> = SignalsInfo::new(watched).map_err(setup)?;
+        let mut signals: SignalsInfo<WithOrigin> = SignalsInfo::new(monitored).map_err(setup)?;
         let handle = signals.handle();
         let wait = move || {
             give_up_all_but(Duty::Handed);

@@ -12,10 +12,10 @@ use sensors::stall::{CGROUP_STALL, STALL, of_machine};
 
 use crate::bpf::Refusal;
 use crate::bpf::fold::{MOST_APART_NS, Modulo, STALLS, Stalled};
-use crate::bpf::pressure::{MACHINE, MOST_WATCHED, Pressure, ROOT_ID};
+use crate::bpf::pressure::{MACHINE, MOST_MONITORED, Pressure, ROOT_ID};
 use crate::cgroups::Cgroups;
 use crate::gaps::Gaps;
-use crate::intake::{Intake, LastSeen};
+use crate::table_buffer::{RowDeduplicator, TableBuffer};
 
 /// The kernel folds every 2 s (PSI_FREQ), a little late; without it we do.
 const PATIENCE_NS: i64 = 2_200_000_000;
@@ -28,13 +28,13 @@ pub(crate) fn stands_for(sensor: &Sensor) -> bool {
 }
 
 /// A group that is read CPU by CPU.
-struct Watched {
+struct Monitored {
     id: u64,
     path: String,
     last: Modulo,
     stalled: Stalled,
-    density: LastSeen,
-    pressure: LastSeen,
+    density: RowDeduplicator,
+    pressure: RowDeduplicator,
     /// Readings of each CPU so far; where it stands still the CPU could not be read.
     readings: Vec<u64>,
     /// When pressure was last folded.
@@ -43,9 +43,9 @@ struct Watched {
     lost: Option<Timestamp>,
 }
 
-impl Watched {
+impl Monitored {
     /// A group whose pressure was `pressure` so far.
-    fn new((id, path): (u64, &str), pressure: LastSeen, readings: Vec<u64>) -> Self {
+    fn new((id, path): (u64, &str), pressure: RowDeduplicator, readings: Vec<u64>) -> Self {
         let known = |index| match pressure.values().get(index) {
             Some(ns) if *ns != MISSING => *ns,
             _ => 0,
@@ -55,7 +55,7 @@ impl Watched {
             path: path.to_owned(),
             last: Modulo::new(readings.len()),
             stalled: Stalled::new(readings.len(), std::array::from_fn(known)),
-            density: LastSeen::new(pressure.entity(), STALL.columns.len()),
+            density: RowDeduplicator::new(pressure.entity(), STALL.columns.len()),
             folded: pressure.time(),
             pressure,
             readings,
@@ -83,13 +83,13 @@ impl Watched {
 
     /// Folds where the kernel has ended one of its intervals since the last reading, so that both
     /// have the same; of a group that rests, or where that is not known, after as long. Whether it did.
-    fn settle(&mut self, since: Window, kernels: Timestamp) -> bool {
+    fn reconcile(&mut self, since: Window, kernels: Timestamp) -> bool {
         // It may have passed long ago: at the first reading, or where the last one is.
         let own = (self.folded + PATIENCE_NS).max(since.start);
         let is_fresh = |at: &Timestamp| *at > self.folded && since.contains(*at);
         let ended = [kernels, own].into_iter().find(is_fresh);
         let part = ended.map(|at| at.ns_since(since.start) as f64 / since.len_ns() as f64);
-        self.stalled.settle(part);
+        self.stalled.reconcile(part);
         self.folded = ended.unwrap_or(self.folded);
         ended.is_some()
     }
@@ -100,11 +100,11 @@ impl Watched {
         at: Timestamp,
         slot: usize,
         programs: &Pressure,
-        (density, pressure): (&mut Intake, &mut Intake),
+        (density, pressure): (&mut TableBuffer, &mut TableBuffer),
     ) {
         self.density.finish(density);
         if self.was_seen() && at > self.folded {
-            self.stalled.settle(Some(1.0));
+            self.stalled.reconcile(Some(1.0));
             self.folded = at;
             let row = self.row(programs, slot, self.stalled.pressure());
             self.pressure.take(at, &row, pressure);
@@ -153,9 +153,9 @@ fn say_failed(table: &Table, refusal: &Refusal, gaps: &mut Gaps) {
 pub(crate) struct Stalls {
     programs: Pressure,
     /// By slot; the machine is the first. `None` for a slot to be used again.
-    watched: Vec<Option<Watched>>,
+    monitored: Vec<Option<Monitored>>,
     /// Pressure of the groups that are not watched, by their ids.
-    others: HashMap<u64, LastSeen>,
+    others: HashMap<u64, RowDeduplicator>,
     /// Which of all sensors are pressure: the machine's and the groups'.
     pressure: [usize; 2],
     before: Timestamp,
@@ -164,8 +164,8 @@ pub(crate) struct Stalls {
 }
 
 /// Where rows of stall density go: the machine's and the groups'.
-pub(crate) fn intakes() -> [Intake; 2] {
-    [Intake::new(&STALL), Intake::new(&CGROUP_STALL)]
+pub(crate) fn buffers() -> [TableBuffer; 2] {
+    [TableBuffer::new(&STALL), TableBuffer::new(&CGROUP_STALL)]
 }
 
 impl Stalls {
@@ -173,13 +173,13 @@ impl Stalls {
     /// Why it cannot be had here.
     pub(crate) fn load(machine: EntityId) -> Result<Self, Refusal> {
         let programs = Pressure::load()?;
-        let machine = LastSeen::new(machine, STALLS);
-        let first = Watched::new((0, ""), machine, readings(&programs, MACHINE));
-        let mut watched = Vec::with_capacity(MOST_WATCHED);
-        watched.push(Some(first));
+        let machine = RowDeduplicator::new(machine, STALLS);
+        let first = Monitored::new((0, ""), machine, readings(&programs, MACHINE));
+        let mut monitored = Vec::with_capacity(MOST_MONITORED);
+        monitored.push(Some(first));
         Ok(Self {
             programs,
-            watched,
+            monitored,
             others: HashMap::new(),
             pressure: [&sensors::pressure::MACHINE, &sensors::pressure::CGROUP].map(|sensor| {
                 let mut all = sensors::all().iter();
@@ -193,20 +193,20 @@ impl Stalls {
 
     /// Follows the groups of target and generator, and forgets those that are gone.
     pub(crate) fn follow(&mut self, now: Timestamp, cgroups: &Cgroups, gaps: &mut Gaps) {
-        for place in &mut self.watched {
-            let is_gone = |it: &mut Watched| it.lost.is_some() && cgroups.entity(it.id).is_none();
+        for place in &mut self.monitored {
+            let is_gone = |it: &mut Monitored| it.lost.is_some() && cgroups.entity(it.id).is_none();
             if let Some(gone) = place.take_if(is_gone) {
                 gone.tell_lost(now, gaps);
             }
         }
-        for (id, path, entity) in cgroups.near() {
-            let is_watched = |it: &Option<Watched>| it.as_ref().is_some_and(|it| it.id == id);
-            if self.watched.iter().any(is_watched) {
+        for (id, path, entity) in cgroups.tracked() {
+            let is_monitored = |it: &Option<Monitored>| it.as_ref().is_some_and(|it| it.id == id);
+            if self.monitored.iter().any(is_monitored) {
                 continue;
             }
-            let free = self.watched.iter().position(Option::is_none);
-            let slot = free.unwrap_or(self.watched.len());
-            if slot >= MOST_WATCHED || self.programs.watch(slot, id).is_err() {
+            let free = self.monitored.iter().position(Option::is_none);
+            let slot = free.unwrap_or(self.monitored.len());
+            if slot >= MOST_MONITORED || self.programs.watch(slot, id).is_err() {
                 if !std::mem::replace(&mut self.is_full_said, true) {
                     let what = "groups beyond those that are watched";
                     gaps.say(&CGROUP_STALL.name, what, GapReason::Dropped(1));
@@ -214,12 +214,12 @@ impl Stalls {
                 continue;
             }
             let before = self.others.remove(&id);
-            let before = before.unwrap_or_else(|| LastSeen::new(entity, STALLS));
+            let before = before.unwrap_or_else(|| RowDeduplicator::new(entity, STALLS));
             let readings = readings(&self.programs, slot);
-            let watched = Some(Watched::new((id, path), before, readings));
-            match self.watched.get_mut(slot) {
-                Some(place) => *place = watched,
-                None => self.watched.push(watched),
+            let monitored = Some(Monitored::new((id, path), before, readings));
+            match self.monitored.get_mut(slot) {
+                Some(place) => *place = monitored,
+                None => self.monitored.push(monitored),
             }
         }
     }
@@ -230,7 +230,7 @@ impl Stalls {
         now: Timestamp,
         cgroups: &Cgroups,
         gaps: &mut Gaps,
-        (density, intakes): (&mut [Intake; 2], &mut [Intake]),
+        (density, buffers): (&mut [TableBuffer; 2], &mut [TableBuffer]),
     ) {
         let is_first = self.before == Timestamp::default();
         let since = Window::new(if is_first { now } else { self.before }, now);
@@ -238,33 +238,33 @@ impl Stalls {
             // The machine may have been suspended, which stops the scheduler's clocks and not ours.
             self.calibrate();
         }
-        if let Err(refusal) = self.programs.read_watched() {
+        if let Err(refusal) = self.programs.read_monitored() {
             say_failed(&STALL, &refusal, gaps);
             return;
         }
         self.before = now;
         let programs = &self.programs;
-        for (slot, place) in self.watched.iter_mut().enumerate() {
-            let Some(watched) = place else { continue };
+        for (slot, place) in self.monitored.iter_mut().enumerate() {
+            let Some(monitored) = place else { continue };
             let density = &mut density[whose(slot)];
-            let pressure = &mut intakes[self.pressure[whose(slot)]];
+            let pressure = &mut buffers[self.pressure[whose(slot)]];
             let Some(folded) = programs.state(slot) else {
-                if watched.lost.is_none() {
-                    watched.write_ends(since.start, slot, programs, (density, pressure));
-                    watched.last.skip();
-                    watched.lost = Some(since.start);
-                    cgroups.say_pressure_off(&watched.path, gaps);
+                if monitored.lost.is_none() {
+                    monitored.write_ends(since.start, slot, programs, (density, pressure));
+                    monitored.last.skip();
+                    monitored.lost = Some(since.start);
+                    cgroups.say_pressure_off(&monitored.path, gaps);
                 }
                 continue;
             };
-            watched.tell_lost(now, gaps);
-            watched.lost = None;
-            watched.read(programs, slot, since);
-            let row = watched.row(programs, slot, watched.stalled.density());
-            watched.density.take(now, &row, density);
-            if watched.settle(since, folded) {
-                let row = watched.row(programs, slot, watched.stalled.pressure());
-                watched.pressure.take(watched.folded, &row, pressure);
+            monitored.tell_lost(now, gaps);
+            monitored.lost = None;
+            monitored.read(programs, slot, since);
+            let row = monitored.row(programs, slot, monitored.stalled.density());
+            monitored.density.take(now, &row, density);
+            if monitored.reconcile(since, folded) {
+                let row = monitored.row(programs, slot, monitored.stalled.pressure());
+                monitored.pressure.take(monitored.folded, &row, pressure);
             }
         }
     }
@@ -275,13 +275,13 @@ impl Stalls {
         now: Timestamp,
         cgroups: &Cgroups,
         gaps: &mut Gaps,
-        intakes: &mut [Intake],
+        buffers: &mut [TableBuffer],
     ) {
-        let intake = &mut intakes[self.pressure[1]];
+        let buffer = &mut buffers[self.pressure[1]];
         self.others.retain(|id, seen| {
             let is_there = cgroups.entity(*id).is_some();
             if !is_there {
-                seen.finish(intake);
+                seen.finish(buffer);
             }
             is_there
         });
@@ -290,15 +290,16 @@ impl Stalls {
             return;
         }
         for total in self.programs.totals() {
-            let is_watched = |it: &Option<Watched>| it.as_ref().is_some_and(|it| it.id == total.id);
+            let is_monitored =
+                |it: &Option<Monitored>| it.as_ref().is_some_and(|it| it.id == total.id);
             if let Some(entity) = cgroups.entity(total.id)
-                && !self.watched.iter().any(is_watched)
+                && !self.monitored.iter().any(is_monitored)
             {
                 let seen = self.others.entry(total.id);
-                let seen = seen.or_insert_with(|| LastSeen::new(entity, STALLS));
+                let seen = seen.or_insert_with(|| RowDeduplicator::new(entity, STALLS));
                 let row = total.ns.map(|ns| i64::try_from(ns).unwrap_or(MISSING));
                 let row = self.programs.counted(row);
-                seen.take(now, &row, intake);
+                seen.take(now, &row, buffer);
             }
         }
     }
@@ -318,21 +319,21 @@ impl Stalls {
     pub(crate) fn finish(
         &mut self,
         gaps: &mut Gaps,
-        density: &mut [Intake; 2],
-        intakes: &mut [Intake],
+        density: &mut [TableBuffer; 2],
+        buffers: &mut [TableBuffer],
     ) {
         let programs = &self.programs;
-        for (slot, watched) in self.watched.iter_mut().enumerate() {
-            if let Some(watched) = watched {
-                watched.tell_lost(self.before, gaps);
-                if watched.lost.is_none() {
+        for (slot, monitored) in self.monitored.iter_mut().enumerate() {
+            if let Some(monitored) = monitored {
+                monitored.tell_lost(self.before, gaps);
+                if monitored.lost.is_none() {
                     let density = &mut density[whose(slot)];
-                    let pressure = &mut intakes[self.pressure[whose(slot)]];
-                    watched.write_ends(self.before, slot, programs, (density, pressure));
+                    let pressure = &mut buffers[self.pressure[whose(slot)]];
+                    monitored.write_ends(self.before, slot, programs, (density, pressure));
                 }
             }
         }
-        let groups = &mut intakes[self.pressure[1]];
+        let groups = &mut buffers[self.pressure[1]];
         self.others.values_mut().for_each(|it| it.finish(groups));
     }
 }

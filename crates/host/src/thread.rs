@@ -9,20 +9,20 @@ use sensors::{Sensor, Subject, ThreadUsage};
 
 use crate::bpf::tasks::{ThreadCounts, or_missing, state_letter};
 use crate::folder::each_number_in;
-use crate::intake::Intake;
 use crate::kept_file::KeptFile;
 use crate::limits::{self, Share};
-use crate::probe::{Presence, Probe, Scratch, Told};
+use crate::probe::{Presence, Probe, RemoteRead, Scratch};
 use crate::registry::Registry;
+use crate::remote_memory::MemoryCell;
 use crate::split::Split;
-use crate::words::MemoryWord;
+use crate::table_buffer::TableBuffer;
 
 struct Thread {
     tid: u32,
     entity: EntityId,
     probe: Probe,
     alive: bool,
-    /// Where a walk tells of it: when it was made, whether the last walk told of it, and how its time was
+    /// Where a walk reports it: when it was made, whether the last walk reported it, and how its time was
     /// split.
     start_ns: Option<u64>,
     is_told: bool,
@@ -48,7 +48,7 @@ impl Threads {
         let path = process.join("task");
         let folder = rustix::fs::open(&path, flags, Mode::empty());
         let folder = folder
-            .and_then(|folder| limits::keep(folder, Share::Near))
+            .and_then(|folder| limits::keep(folder, Share::Tracked))
             .ok()?;
         Some(Self {
             path,
@@ -108,30 +108,30 @@ impl Threads {
         &mut self,
         stamp: &mut dyn FnMut() -> Timestamp,
         scratch: &mut Scratch,
-        intake: &mut Intake,
+        buffer: &mut TableBuffer,
         registry: &mut Registry,
     ) {
         self.threads.retain_mut(|thread| {
             let now = stamp();
             if thread.alive
-                && thread.probe.sample(now, scratch, intake, registry) == Presence::Alive
+                && thread.probe.sample(now, scratch, buffer, registry) == Presence::Alive
             {
                 return true;
             }
-            thread.probe.finish(intake);
+            thread.probe.finish(buffer);
             registry.vanish(thread.entity, now);
             false
         });
     }
 
-    /// Takes what a walk tells of one; those of a process come together, and `next` is where the one before
+    /// Takes what a walk reports one; those of a process come together, and `next` is where the one before
     /// stood. Where the next is to be looked for.
     pub(crate) fn take(
         &mut self,
         (at, counts): (Timestamp, &ThreadCounts),
         next: usize,
         scratch: &mut Scratch,
-        intake: &mut Intake,
+        buffer: &mut TableBuffer,
         registry: &mut Registry,
     ) -> usize {
         // One that is not known yet is met at the next look.
@@ -140,23 +140,23 @@ impl Threads {
         };
         let thread = &mut self.threads[index];
         if *thread.start_ns.get_or_insert(counts.start_ns) == counts.start_ns {
-            let presence = thread.take((at, counts), scratch, intake, registry);
+            let presence = thread.take((at, counts), scratch, buffer, registry);
             thread.is_told = presence == Presence::Alive;
         }
         index + 1
     }
 
-    /// Lets those go that the last walk did not tell of.
+    /// Lets those go that the last walk did not report.
     pub(crate) fn end_untold(
         &mut self,
         now: Timestamp,
-        intake: &mut Intake,
+        buffer: &mut TableBuffer,
         registry: &mut Registry,
     ) {
         self.threads.retain_mut(|thread| {
             let stays = std::mem::take(&mut thread.is_told);
             if !stays {
-                thread.probe.finish(intake);
+                thread.probe.finish(buffer);
                 registry.vanish(thread.entity, now);
             }
             stays
@@ -170,7 +170,7 @@ impl Threads {
     }
 
     /// The word that the process has in its memory.
-    pub(crate) fn word(&self) -> Option<&MemoryWord> {
+    pub(crate) fn word(&self) -> Option<&MemoryCell> {
         self.threads.iter().find_map(|thread| thread.probe.word())
     }
 
@@ -180,16 +180,21 @@ impl Threads {
     }
 
     /// Writes the ends of unchanged stretches.
-    pub(crate) fn finish(&mut self, intake: &mut Intake) {
+    pub(crate) fn finish(&mut self, buffer: &mut TableBuffer) {
         self.threads
             .iter_mut()
-            .for_each(|thread| thread.probe.finish(intake));
+            .for_each(|thread| thread.probe.finish(buffer));
     }
 
     /// Lets all threads go: their process has ended.
-    pub(crate) fn vanish(&mut self, now: Timestamp, intake: &mut Intake, registry: &mut Registry) {
+    pub(crate) fn vanish(
+        &mut self,
+        now: Timestamp,
+        buffer: &mut TableBuffer,
+        registry: &mut Registry,
+    ) {
         for thread in &mut self.threads {
-            thread.probe.finish(intake);
+            thread.probe.finish(buffer);
             registry.vanish(thread.entity, now);
         }
         self.threads.clear();
@@ -213,13 +218,13 @@ impl Thread {
         &mut self,
         (at, counts): (Timestamp, &ThreadCounts),
         scratch: &mut Scratch,
-        intake: &mut Intake,
+        buffer: &mut TableBuffer,
         registry: &mut Registry,
     ) -> Presence {
         let usage = usage(counts, &mut self.split);
         // What schedstat says: it moves whenever the thread does.
         let decides = [counts.run_ns, counts.wait_ns, counts.slices].map(u64::to_ne_bytes);
-        let told = Told {
+        let told = RemoteRead {
             decides: decides.as_flattened(),
             parse: &|reading, emit| {
                 emit(Subject::Own, &usage.row(reading));
@@ -227,11 +232,11 @@ impl Thread {
             },
         };
         self.probe
-            .sample_told((at, told), scratch, intake, registry)
+            .sample_told((at, told), scratch, buffer, registry)
     }
 }
 
-/// What a walk tells of a thread.
+/// What a walk reports a thread.
 pub(crate) fn usage(counts: &ThreadCounts, split: &mut Option<Split>) -> ThreadUsage {
     let shown = (counts.shown_user_ns, counts.shown_system_ns);
     let split = split.get_or_insert(Split::shown(shown));

@@ -3,13 +3,12 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
-use model::{Entity, EntityId, EntityKind, GapReason};
+use model::{Entity, EntityId, EntityKind, GapReason, Timestamp};
 use sensors::wait_event::{self, VERSIONS, WAIT_EVENT};
 
-use crate::bpf::ledger::{Said, SaidRoom};
+use crate::bpf::thread_time::{Said, WaitEventSlot};
 use crate::gaps::Gaps;
-use crate::intake::{Intake, LastSeen};
-use crate::stretched::Stretched;
+use crate::table_buffer::{RowDeduplicator, TableBuffer};
 use crate::wakeups::{Around, Wakeups};
 
 /// Columns of the table.
@@ -17,40 +16,39 @@ const WIDTH: usize = 3;
 
 /// What was counted of one word of a pool.
 struct Counted {
-    last: LastSeen,
+    last: RowDeduplicator,
     /// Time and waits, at this reading.
     sums: [i64; 2],
-    stretched: Stretched<2>,
-    word: i64,
+    wait_event: i64,
 }
 
 /// The words of all pools.
 pub(crate) struct WaitEvents {
-    room: SaidRoom,
+    room: WaitEventSlot,
     said: Vec<Said>,
     counted: HashMap<(EntityId, u32), Counted>,
     /// Pools that were met, as the programs number them.
     met: HashSet<u64>,
     /// How often there was no room so far.
     drops: u64,
-    pub(crate) intake: Intake,
+    pub(crate) buffer: TableBuffer,
 }
 
 impl WaitEvents {
     pub(crate) fn new() -> Self {
         Self {
-            room: SaidRoom::new(),
+            room: WaitEventSlot::new(),
             said: Vec::new(),
             counted: HashMap::new(),
             met: HashSet::new(),
             drops: 0,
-            intake: Intake::new(&WAIT_EVENT),
+            buffer: TableBuffer::new(&WAIT_EVENT),
         }
     }
 
     /// Reads all sums; after those pools have been let go that are no more.
     pub(crate) fn sample(&mut self, gaps: &mut Gaps, pools: &mut Wakeups, around: &mut Around<'_>) {
-        self.let_go(around);
+        self.evict(around);
         self.said.clear();
         match around.programs.said(&mut self.room, &mut self.said) {
             Ok(drops) => {
@@ -72,26 +70,24 @@ impl WaitEvents {
                 Some(pool) => self.add(pool, &said, around),
                 // A pool that is not known yet will be.
                 None if self.met.contains(&said.pool) => {
-                    let _ = around.programs.forget_said(&said);
+                    let _ = around.programs.forget_wait_event(&said);
                 }
                 None => {}
             }
         }
         for counted in self.counted.values_mut() {
-            let mut sums = std::mem::take(&mut counted.sums);
-            let more = around.factors.map(|factor| factor - 1.0);
-            counted.stretched.take_each(&mut sums, Some(more));
-            let row = [sums[0], sums[1], counted.word];
-            counted.last.take(around.now, &row, &mut self.intake);
+            let sums = std::mem::take(&mut counted.sums);
+            let row = [sums[0], sums[1], counted.wait_event];
+            counted.last.take(around.now, &row, &mut self.buffer);
         }
     }
 
     /// Adds to what a pool said; several of the programs' numbers may be one.
     fn add(&mut self, pool: EntityId, said: &Said, around: &mut Around<'_>) {
         self.met.insert(said.pool);
-        let counted = match self.counted.entry((pool, said.word)) {
+        let counted = match self.counted.entry((pool, said.wait_event)) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(place) => match Counted::new(pool, said.word, around) {
+            Entry::Vacant(place) => match Counted::new(pool, said.wait_event, around) {
                 Some(new) => place.insert(new),
                 None => return,
             },
@@ -100,39 +96,47 @@ impl WaitEvents {
         counted.sums[1] += said.waits.cast_signed();
     }
 
-    fn let_go(&mut self, around: &mut Around<'_>) {
-        let intake = &mut self.intake;
+    fn evict(&mut self, around: &mut Around<'_>) {
+        let buffer = &mut self.buffer;
         self.counted.retain(|(pool, _), counted| {
             let stays = around.registry.get(*pool).is_some();
             if !stays {
-                counted.last.finish(intake);
+                counted.last.finish(buffer);
                 around.registry.vanish(counted.last.entity(), around.now);
             }
             stays
         });
     }
 
+    /// Nothing has changed up to a time.
+    pub(crate) fn unchanged(&mut self, at: Timestamp) {
+        let counted = self.counted.values_mut();
+        counted.for_each(|it| it.last.unchanged(at));
+    }
+
     /// Ends all series.
     pub(crate) fn finish(&mut self) {
-        let intake = &mut self.intake;
+        let buffer = &mut self.buffer;
         self.counted
             .values_mut()
-            .for_each(|it| it.last.finish(intake));
+            .for_each(|it| it.last.finish(buffer));
     }
 }
 
 impl Counted {
     /// `None` for what is no wait of a version that is known.
-    fn new(pool: EntityId, word: u32, around: &mut Around<'_>) -> Option<Self> {
-        let name = wait_event::title(VERSIONS, word)?;
-        let path = format!("{}/event:{word}", around.registry.get(pool)?.entity.path);
+    fn new(pool: EntityId, wait_event: u32, around: &mut Around<'_>) -> Option<Self> {
+        let name = wait_event::title(VERSIONS, wait_event)?;
+        let path = format!(
+            "{}/event:{wait_event}",
+            around.registry.get(pool)?.entity.path
+        );
         let entity = Entity::new(EntityKind::WaitEvent, name, path);
         let entity = around.registry.add(entity, Some(pool), around.now);
         Some(Self {
-            last: LastSeen::new(entity, WIDTH),
+            last: RowDeduplicator::new(entity, WIDTH),
             sums: [0; 2],
-            stretched: Stretched::new([0; 2]),
-            word: word.into(),
+            wait_event: wait_event.into(),
         })
     }
 }

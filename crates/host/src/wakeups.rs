@@ -3,15 +3,14 @@
 use std::collections::HashMap;
 
 use model::{Entity, EntityId, EntityKind, GapReason, MISSING, Timestamp};
-use sensors::ledger::THREAD_LEDGER;
+use sensors::thread_time::THREAD_TIME;
 use sensors::wakeup::{self, CLASSES, THREAD_POOL, WAKEUP, WIDTH};
 
-use crate::bpf::ledger::{Ledger, Pair, Room, Sum};
+use crate::bpf::thread_time::{Pair, Room, Sum, ThreadTime};
 use crate::gaps::Gaps;
-use crate::intake::{Intake, LastSeen};
 use crate::processes::Processes;
 use crate::registry::Registry;
-use crate::stretched::times;
+use crate::table_buffer::{RowDeduplicator, TableBuffer};
 
 /// Places of the columns behind the classes.
 const WAIT: usize = CLASSES.len();
@@ -48,14 +47,14 @@ struct Between {
 
 /// What was counted of them so far.
 struct Counted {
-    last: LastSeen,
+    last: RowDeduplicator,
     sums: [i64; WIDTH],
     changed: bool,
 }
 
 /// A thread's place.
 struct Member {
-    last: LastSeen,
+    last: RowDeduplicator,
     seen: Timestamp,
 }
 
@@ -64,9 +63,7 @@ pub(crate) struct Around<'a> {
     pub(crate) now: Timestamp,
     pub(crate) processes: &'a Processes,
     pub(crate) registry: &'a mut Registry,
-    pub(crate) programs: &'a mut Ledger,
-    /// What was told since the last time stands for so many times itself: times, and counts.
-    pub(crate) factors: [f64; 2],
+    pub(crate) programs: &'a mut ThreadTime,
 }
 
 /// Who woke whom.
@@ -81,7 +78,7 @@ pub(crate) struct Wakeups {
     members: HashMap<u32, Member>,
     /// For how many there was no room so far.
     drops: u64,
-    pub(crate) intakes: [Intake; 2],
+    pub(crate) buffers: [TableBuffer; 2],
 }
 
 impl Wakeups {
@@ -94,12 +91,12 @@ impl Wakeups {
             counted: HashMap::new(),
             members: HashMap::new(),
             drops: 0,
-            intakes: [Intake::new(&WAKEUP), Intake::new(&THREAD_POOL)],
+            buffers: [TableBuffer::new(&WAKEUP), TableBuffer::new(&THREAD_POOL)],
         }
     }
 
     /// Lets those go whose process has ended.
-    pub(crate) fn let_go(&mut self, around: &mut Around<'_>) {
+    pub(crate) fn evict(&mut self, around: &mut Around<'_>) {
         let Around {
             now,
             processes,
@@ -110,7 +107,7 @@ impl Wakeups {
             numbers,
             pools,
             counted,
-            intakes: [intake, _],
+            buffers: [buffer, _],
             ..
         } = self;
         pools.retain(|entity, pool| {
@@ -126,7 +123,7 @@ impl Wakeups {
             let is_there = |who| registry.get(who).is_some();
             let stays = is_there(between.woken) && between.waker.is_none_or(is_there);
             if !stays {
-                counted.last.finish(intake);
+                counted.last.finish(buffer);
                 registry.vanish(counted.last.entity(), *now);
             }
             stays
@@ -157,21 +154,21 @@ impl Wakeups {
             else {
                 continue;
             };
-            let [_, intake] = &mut self.intakes;
+            let [_, buffer] = &mut self.buffers;
             let members = self.members.entry(record.tid);
             let member = members.or_insert_with(|| Member::of(entity));
             if member.last.entity() != entity {
-                member.last.finish(intake);
+                member.last.finish(buffer);
                 *member = Member::of(entity);
             }
             member.seen = around.now;
-            member.last.take(around.now, &[i64::from(pool.0)], intake);
+            member.last.take(around.now, &[i64::from(pool.0)], buffer);
         }
-        let [_, intake] = &mut self.intakes;
+        let [_, buffer] = &mut self.buffers;
         self.members.retain(|_, member| {
             let stays = member.seen == around.now;
             if !stays {
-                member.last.finish(intake);
+                member.last.finish(buffer);
             }
             stays
         });
@@ -198,10 +195,10 @@ impl Wakeups {
             };
             self.add(&pair, &sum, around);
         }
-        let [intake, _] = &mut self.intakes;
+        let [buffer, _] = &mut self.buffers;
         for counted in self.counted.values_mut() {
             if std::mem::take(&mut counted.changed) {
-                counted.last.take(around.now, &counted.sums, intake);
+                counted.last.take(around.now, &counted.sums, buffer);
             } else {
                 counted.last.unchanged(around.now);
             }
@@ -228,15 +225,14 @@ impl Wakeups {
             waker,
         };
         if !self.counted.contains_key(&between) {
-            self.meet(between, around);
+            self.track(between, around);
         }
         let Some(counted) = self.counted.get_mut(&between) else {
             return;
         };
-        let [time, count] = around.factors;
-        counted.sums[WAITS] += times(sum.waits.cast_signed(), count);
+        counted.sums[WAITS] += sum.waits.cast_signed();
         let mut add = |column: usize, more: u64| {
-            counted.sums[column] += times(more.cast_signed(), time);
+            counted.sums[column] += more.cast_signed();
         };
         add(WAIT, sum.ns);
         add(ON_CPU, sum.on_cpu_ns);
@@ -245,7 +241,7 @@ impl Wakeups {
         counted.changed = true;
     }
 
-    fn meet(&mut self, between: Between, around: &mut Around<'_>) {
+    fn track(&mut self, between: Between, around: &mut Around<'_>) {
         let Some(pool) = self.pools.get_mut(&between.woken) else {
             return;
         };
@@ -271,7 +267,7 @@ impl Wakeups {
             between.waker.map_or(MISSING, |it| it.0.into()),
         ]);
         let counted = Counted {
-            last: LastSeen::new(entity, WIDTH),
+            last: RowDeduplicator::new(entity, WIDTH),
             sums,
             changed: false,
         };
@@ -313,9 +309,15 @@ impl Wakeups {
         Some(entity)
     }
 
+    /// Nothing has changed up to a time.
+    pub(crate) fn unchanged(&mut self, at: Timestamp) {
+        let counted = self.counted.values_mut();
+        counted.for_each(|it| it.last.unchanged(at));
+    }
+
     /// Ends all series.
     pub(crate) fn finish(&mut self) {
-        let [pairs, members] = &mut self.intakes;
+        let [pairs, members] = &mut self.buffers;
         self.counted
             .values_mut()
             .for_each(|it| it.last.finish(pairs));
@@ -328,14 +330,14 @@ impl Wakeups {
 impl Member {
     fn of(thread: EntityId) -> Self {
         Self {
-            last: LastSeen::new(thread, THREAD_POOL.columns.len()),
+            last: RowDeduplicator::new(thread, THREAD_POOL.columns.len()),
             seen: Timestamp::default(),
         }
     }
 }
 
-/// The column of a class of the programs' (enum ledger_class).
+/// The column of a class of the programs' (enum thread_time_class).
 fn column(class: u8) -> Option<usize> {
-    let column = THREAD_LEDGER.columns.get(usize::from(class))?;
-    wakeup::place(sensors::ledger::class(&column.name)?)
+    let column = THREAD_TIME.columns.get(usize::from(class))?;
+    wakeup::place(sensors::thread_time::class(&column.name)?)
 }

@@ -49,7 +49,7 @@ fn books_add_up_and_nothing_runs_backwards_when_a_cpu_goes_and_comes_back() {
     recorded.assert_every_ns_is_in_one_class();
     recorded.assert_the_kernel_says_the_same();
     recorded.assert_no_counter_runs_backwards();
-    for table in ["stall", "process_stall", "thread_ledger", "cpu"] {
+    for table in ["stall", "process_stall", "thread_time", "cpu"] {
         let rows = recorded.series(table).values().flatten().count();
         assert!(rows > 10, "{table} goes on: {rows}");
     }

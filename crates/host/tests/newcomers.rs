@@ -5,18 +5,18 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use host::{Harvest, Sampler, Settings, environment};
+use host::{Sampler, SamplerEvent, Settings, environment};
 use model::{Entities, EntityKind, EntityRecord};
 
 /// Two ticks: one look. The events of it go out within ten.
 fn look(sampler: &mut Sampler, entities: &mut Entities) {
     for _ in 0..2 {
-        sampler.step(&mut |harvest| heed(harvest, entities));
+        sampler.step(&mut |event| publish(event, entities));
     }
 }
 
-fn heed(harvest: Harvest, entities: &mut Entities) {
-    if let Harvest::Entities(events) = harvest {
+fn publish(event: SamplerEvent, entities: &mut Entities) {
+    if let SamplerEvent::Entities(events) = event {
         for event in events {
             entities.apply(event);
         }
@@ -33,7 +33,7 @@ fn sampler() -> Sampler {
     let settings = Settings {
         root: PathBuf::from("/"),
         harden: false,
-        pauses: true,
+        traces_all: false,
         workload: None,
     };
     Sampler::new(&settings, &environment(&settings.root))
@@ -56,7 +56,7 @@ fn a_process_that_ends_where_none_is_started_is_gone() {
     child.wait().expect("it ends");
     // Others are read every 5 s, and the budget may stretch that.
     for _ in 0..10 {
-        sampler.leap(50, &mut |harvest| heed(harvest, &mut entities));
+        sampler.advance(50, &mut |event| publish(event, &mut entities));
     }
     let record = process(&entities, pid).expect("it was seen");
     assert!(record.vanished.is_some_and(|end| end > record.first_seen));

@@ -12,7 +12,7 @@ use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 
-use host::{Command, Harvest, Sampler, Settings, environment};
+use host::{Command, Sampler, SamplerEvent, Settings, environment};
 use model::{Role, Rows, Table, Timestamp, Window};
 
 thread_local! {
@@ -68,7 +68,7 @@ fn a_second_in_steady_state_allocates_nothing() {
     let settings = Settings {
         root: PathBuf::from("/"),
         harden: false,
-        pauses: true,
+        traces_all: false,
         workload: None,
     };
     let environment = environment(&settings.root);
@@ -95,8 +95,8 @@ fn a_second_in_steady_state_allocates_nothing() {
         client.write_all(b"x").expect("room");
         let (begun, before) = (boottime(), COUNT.with(Cell::get));
         let mut is_gap = false;
-        let go_on = sampler.step(&mut |harvest| match harvest {
-            Harvest::Rows(table, rows) => {
+        let resume_thread = sampler.step(&mut |event| match event {
+            SamplerEvent::Rows(table, rows) => {
                 rows_seen += rows.len();
                 connection_rows += if table.name == "connection" {
                     rows.len()
@@ -104,16 +104,16 @@ fn a_second_in_steady_state_allocates_nothing() {
                     0
                 };
                 if let Some(column) = table.position("wait_event") {
-                    let words = rows.column(column);
-                    words_seen += words.filter(|word| *word != model::MISSING).count();
+                    let remote_memory = rows.column(column);
+                    words_seen += remote_memory.filter(|word| *word != model::MISSING).count();
                 }
                 kept.push((table, rows));
             }
-            Harvest::Entities(events) => news.extend(events.iter().map(|event| event.time)),
-            Harvest::Gap(_) | Harvest::Assigned(..) => is_gap = true,
-            Harvest::Ended(_) => {}
+            SamplerEvent::Entities(events) => news.extend(events.iter().map(|event| event.time)),
+            SamplerEvent::Gap(_) | SamplerEvent::Assigned(..) => is_gap = true,
+            SamplerEvent::Ended(_) => {}
         });
-        assert!(go_on);
+        assert!(resume_thread);
         let counted = COUNT.with(Cell::get) - before;
         ticks.push((tick, Window::new(begun, boottime()), counted));
         for (table, mut rows) in kept.drain(..) {
@@ -187,7 +187,7 @@ fn who_is_gone_before_the_first_look_and_numbers_that_grow_cost_nothing() {
     let settings = Settings {
         root: root.path().to_owned(),
         harden: false,
-        pauses: true,
+        traces_all: false,
         workload: None,
     };
     let environment = environment(&settings.root);
@@ -202,8 +202,8 @@ fn who_is_gone_before_the_first_look_and_numbers_that_grow_cost_nothing() {
     let mut rows = 0;
     let mut step = || {
         let before = COUNT.with(Cell::get);
-        sampler.step(&mut |harvest| {
-            if let Harvest::Rows(table, harvested) = harvest
+        sampler.step(&mut |event| {
+            if let SamplerEvent::Rows(table, harvested) = event
                 && table.name == "thread"
             {
                 rows += harvested.len();

@@ -68,7 +68,7 @@ pub enum LedgerClass {
     Uninterruptible,
     /// In a page fault that waits for a disk: a mapped file, swap, or program code that is read again.
     PageFault,
-    /// Making memory free for itself.
+    /// Direct reclaim for itself.
     Reclaim,
     /// In fsync and its family.
     Sync,

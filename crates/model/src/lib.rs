@@ -8,6 +8,7 @@
 
 mod account;
 mod counters;
+mod doctor_report;
 mod entity;
 mod gap;
 mod monotone;
@@ -18,7 +19,6 @@ mod report;
 mod rows;
 mod run;
 mod series;
-mod survey;
 mod table;
 mod table_data;
 mod time;
@@ -29,6 +29,7 @@ pub use account::{
     ThreadsAccount,
 };
 pub use counters::Counters;
+pub use doctor_report::{Availability, Capability, DOCTOR_SCHEMA, DoctorReport, Fix};
 pub use entity::{Entities, Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Role};
 pub use gap::{Gap, GapReason};
 pub use monotone::{Monotone, Rollback};
@@ -37,9 +38,9 @@ pub use page::{
     PAGE_SCHEMA, Page, PageColumn, PageEntity, PageEvent, PageEventKind, PageForm, PageTable,
 };
 pub use report::{
-    Answer, Caveat, Confidence, Evidence, Finding, Headroom, Innocent, Interval, Judged, Phase,
-    PhaseKind, PhaseVerdict, Pressure, Provenance, Quantile, REPORT_SCHEMA, Remedy, Report,
-    ReportSubject, Resource, Signal, StallKind, Verdict,
+    Answer, Caveat, Confidence, Evidence, Finding, Headroom, Interval, Judged, Phase, PhaseKind,
+    PhaseVerdict, Pressure, Provenance, Quantile, REPORT_SCHEMA, Remedy, Report, ReportSubject,
+    Resource, RuledOut, Signal, StallKind, Verdict,
 };
 pub use rows::{MISSING, Rows};
 pub use run::{
@@ -47,7 +48,6 @@ pub use run::{
     Outcome, Plan, ReadEvery, ScriptSummary, Summary, Target, WorkloadRun,
 };
 pub use series::{Cursor, Series};
-pub use survey::{Availability, Capability, Mend, SURVEY_SCHEMA, Survey};
 pub use table::{Column, ColumnKind, Quality, Table, Unit};
 pub use table_data::TableData;
 pub use time::{Timestamp, Window};

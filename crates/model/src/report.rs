@@ -11,7 +11,7 @@ use crate::{Cost, Entity, Gap, Identity, Role, Window, WorkloadRun};
 
 /// Name and version of the JSON form of `Report`. Fields are added within a version; none changes
 /// its meaning or goes away.
-pub const REPORT_SCHEMA: &str = "stallscope.report/1";
+pub const REPORT_SCHEMA: &str = "stallscope.report/2";
 
 /// The answer to "what is this system waiting for", over one window of one recording.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -159,15 +159,15 @@ pub struct Finding {
     pub would_help: Vec<Remedy>,
     /// What would not.
     pub would_not_help: Vec<String>,
-    /// What speaks against it, or nothing.
-    pub contradictions: Vec<String>,
-    /// How to prove it wrong, to be typed.
-    pub prove_wrong: String,
+    /// What is evidence against it, or nothing.
+    pub evidence_against: Vec<String>,
+    /// How to to confirm, to be typed.
+    pub to_confirm: String,
 }
 
 /// A cause that was ruled out.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Innocent {
+pub struct RuledOut {
     /// What: `steal`.
     pub what: String,
     /// The number, as a share of 1.
@@ -227,13 +227,13 @@ pub struct Verdict {
     /// The causes that are present; the first is the headline, `healthy` and `undetermined` included.
     pub findings: Vec<Finding>,
     /// What was ruled out.
-    pub innocent: Vec<Innocent>,
+    pub ruled_out: Vec<RuledOut>,
     /// The answer for every cause.
     pub judged: Vec<Judged>,
     /// Doubts about the measurement.
     pub caveats: Vec<Caveat>,
     /// What could not be seen, and what would show it.
-    pub not_seen: Vec<String>,
+    pub not_collected: Vec<String>,
     /// Where the response time went; `None` without a target.
     pub account: Option<Account>,
     /// Where the time of the generator's threads went.

@@ -76,9 +76,9 @@ pub struct Plan {
     /// recorded.
     #[serde(default)]
     pub periods: BTreeMap<String, ReadEvery>,
-    /// Whether programs in the kernel were to be told of every event, whatever that takes.
-    #[serde(default)]
-    pub no_pauses: bool,
+    /// Whether switches and wake-ups were to be traced all the time, whatever that takes.
+    #[serde(default, alias = "no_pauses")]
+    pub trace_all: bool,
 }
 
 /// How often something is read.
@@ -173,7 +173,7 @@ pub struct Outcome {
     /// What its final report means, in sentences: an aborted run, clients that failed.
     pub remarks: Vec<String>,
     /// Errors in its output, by kind: known only of output that the program reads, that is with an
-    /// adapter or with `--signal`.
+    /// adapter or with `--metric`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub complaints: Vec<Complaint>,
 }
@@ -336,7 +336,8 @@ pub struct Agreement {
     /// Intervals that were compared.
     pub compared: u64,
     /// Comparisons in which the two differed by more than that.
-    pub apart: u64,
+    #[serde(alias = "apart")]
+    pub diff: u64,
     /// The largest difference within an interval, ns.
     pub worst_ns: i64,
     /// Switches and wake-ups that were missed, and backfilled from the scheduler's own counts.

@@ -147,6 +147,10 @@ pub struct Table {
     pub help: Cow<'static, str>,
     /// The columns, in the order of the values of a row.
     pub columns: Cow<'static, [Column]>,
+    /// The column of table `coverage` that has the time in which its counters were counted; empty where that is
+    /// always.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub covered_by: Cow<'static, str>,
 }
 
 impl Table {
@@ -162,7 +166,16 @@ impl Table {
             entity,
             help: Cow::Borrowed(help),
             columns: Cow::Borrowed(columns),
+            covered_by: Cow::Borrowed(""),
         }
+    }
+
+    /// The same table, whose counters are counted in on-windows only: those of a column of table `coverage`.
+    pub const fn covered_by(mut self, column: &'static str) -> Self {
+        // As in `Column::since`.
+        let old = std::mem::replace(&mut self.covered_by, Cow::Borrowed(column));
+        std::mem::forget(old);
+        self
     }
 
     /// The position of a column.

@@ -104,7 +104,7 @@ impl TableData {
     }
 
     /// The rows of an entity in the order of time; `None` where it has none.
-    pub(crate) fn rows_of(&self, entity: EntityId) -> Option<&[u32]> {
+    pub fn rows_of(&self, entity: EntityId) -> Option<&[u32]> {
         let index = self.index();
         Some(&index.order[index.places.get(&entity)?.clone()])
     }

@@ -22,7 +22,7 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// Notes the ends that events tell of.
+    /// Notes the ends that events report.
     pub(crate) fn note(&mut self, events: &[EntityEvent]) {
         let ended = events
             .iter()

@@ -26,12 +26,12 @@ mod meta_file;
 mod naming;
 mod place;
 mod reader;
-mod rebuilt;
+mod recovery;
 mod schema;
 mod table_file;
 mod tables;
-mod unwritten;
 mod upgrade;
+mod write_backlog;
 mod writer;
 
 // The sample that the integration tests use, where the writer can be made impatient.

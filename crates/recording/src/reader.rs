@@ -13,7 +13,7 @@ use crate::meta_file::{self, Seal};
 use crate::tables::Tables;
 use crate::{
     Error, FolderHandle, META_FILE, Refused, Result, TABLE_EXTENSION, entity_file, journal,
-    plausible, rebuilt, schema, upgrade,
+    plausible, recovery, schema, upgrade,
 };
 
 /// For a gap: every table.
@@ -139,7 +139,7 @@ impl Reader {
         damage.extend(tables.damage.into_values());
         let mut data: Vec<TableData> = tables.rows.into_values().map(|rows| rows.data).collect();
         let format = tables.format.unwrap_or(FORMAT_VERSION);
-        let mut meta = meta.unwrap_or_else(|| rebuilt::meta(&tables.entities.entities, &data));
+        let mut meta = meta.unwrap_or_else(|| recovery::meta(&tables.entities.entities, &data));
         let format = format.min(meta.format_version);
         upgrade::names(format, &mut data, &mut meta.gaps, &mut damage);
         Ok(assemble(meta, tables.entities.entities, data, damage))
@@ -157,7 +157,7 @@ fn assemble(
 ) -> Recording {
     let mut window = meta.window;
     if !meta.complete {
-        // What `meta.json` tells of the end was written before the crash.
+        // What `meta.json` reports the end was written before the crash.
         window.end = tables
             .iter()
             .filter_map(newest_time)

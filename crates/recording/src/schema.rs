@@ -45,14 +45,14 @@ pub(crate) fn to_table(schema: &Schema) -> Result<(Table, u32), String> {
     if declared.len() != schema.fields().len() {
         let (found, declared) = (schema.fields().len(), declared.len());
         return Err(format!(
-            "it has {found} columns, and its {TABLE_KEY} tells of {declared}"
+            "it has {found} columns, and its {TABLE_KEY} reports {declared}"
         ));
     }
     for (found, declared) in schema.fields().iter().zip(&declared) {
         if !alike(found, declared) {
             let (found, declared) = (in_words(found), in_words(declared));
             return Err(format!(
-                "it has a column {found} where its {TABLE_KEY} tells of {declared}"
+                "it has a column {found} where its {TABLE_KEY} reports {declared}"
             ));
         }
     }

@@ -12,12 +12,21 @@ use crate::Damage;
 const SINCE_NAMES: u32 = 4;
 
 /// Tables: the name until format 3, and today's.
-const TABLES: &[(&str, &str)] = &[];
+const TABLES: &[(&str, &str)] = &[
+    ("thread_ledger", "thread_time"),
+    ("process_ledger", "process_time"),
+];
 
 /// Columns: today's name of their table, the name until format 3, and today's.
 const COLUMNS: &[(&str, &str, &str)] = &[
+    ("process_time", "held_up_ns", "delay_caused_ns"),
+    ("recorder", "paused_ns", "detached_ns"),
+    ("recorder", "rest_stretch", "background_period_factor"),
     ("requests", "merged", "pipelined"),
     ("requests", "unasked", "unsolicited"),
+    ("thread_time", "held_up_ns", "delay_caused_ns"),
+    ("thread_time", "run_apart_ns", "run_diff_ns"),
+    ("thread_time", "wait_apart_ns", "wait_diff_ns"),
 ];
 
 /// Gives the tables of a recording in an older format today's names, where gaps and damage speak of them too.

@@ -12,7 +12,7 @@ use crate::entity_file::{self, EntityFile};
 use crate::journal::{self, Journal, RecordRef};
 use crate::meta_file::MetaFile;
 use crate::table_file::{From, TableFile, row_bytes};
-use crate::unwritten::Unwritten;
+use crate::write_backlog::Unwritten;
 use crate::{Error, FolderHandle, Result};
 
 /// Writes one recording.
@@ -275,7 +275,7 @@ impl Writer {
     }
 
     /// Writes the tables in which at least so many bytes wait, and begins the journal anew with the
-    /// rest. Killed anywhere in between, the old journal tells of everything that is not in the tables.
+    /// rest. Killed anywhere in between, the old journal reports everything that is not in the tables.
     fn write_tables(&mut self, least_bytes: usize) -> Result<()> {
         // Names first: what is written now may be in no journal.
         if self.entities.waiting_bytes() >= least_bytes || self.entities.exposed() > 0 {

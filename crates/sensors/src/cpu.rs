@@ -6,7 +6,7 @@
 use model::{Column, EntityKind, MISSING, Quality, Table, Unit};
 
 use crate::bytes::{lines, scaled, words};
-use crate::sensor::{Lack, Malformed, Period, Reading, Scope, Sensor, Source, Subject};
+use crate::sensor::{Malformed, Missing, Period, Reading, Scope, Sensor, Source, Subject};
 
 macro_rules! state {
     ($name:literal, $field:literal, $help:literal) => {
@@ -52,7 +52,7 @@ pub(crate) static SENSOR: Sensor = Sensor {
     scope: Scope::Machine,
     sources: &[Source::file(
         "proc/stat",
-        Lack::Say("no CPU times: mount /proc"),
+        Missing::Say("no CPU times: mount /proc"),
     )],
     period: Period::of_ms(100, 100),
     first_decides: false,

@@ -4,7 +4,7 @@
 use model::{Column, EntityKind, MISSING, Table, Unit};
 
 use crate::bytes::{device, lines, number, scaled, words};
-use crate::sensor::{Lack, Malformed, Period, Reading, Scope, Sensor, Source, Subject};
+use crate::sensor::{Malformed, Missing, Period, Reading, Scope, Sensor, Source, Subject};
 
 /// Sectors of /proc/diskstats are 512 bytes whatever the device's own are.
 const SECTOR_BYTES: i64 = 512;
@@ -129,7 +129,7 @@ static TABLE: Table = Table::new(
 pub(crate) static SENSOR: Sensor = Sensor {
     table: &TABLE,
     scope: Scope::Machine,
-    sources: &[Source::file("proc/diskstats", Lack::Usual)],
+    sources: &[Source::file("proc/diskstats", Missing::Usual)],
     period: Period::of_ms(200, 200),
     first_decides: false,
     parse,

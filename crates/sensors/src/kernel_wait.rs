@@ -3,9 +3,11 @@
 //! At each such switch the scheduler's event takes the head of the thread's kernel stack
 //! (`bpf/lib/channel.bpf.h`), and `place` says what the functions on it mean. Unlike the one name that wchan
 //! shows, callers tell too: a page that is waited for in swap is swap, and a lock's own function is seen. The
-//! columns add up to the `memory_`, `io_` and `kernel_` columns of `thread_ledger`.
+//! columns add up to the `memory_`, `io_` and `kernel_` columns of `thread_time`.
 
-use model::{Column, EntityKind, Table, Unit};
+use model::{Column, EntityKind, Quality, Table, Unit};
+
+use crate::THREAD_TIME_COVERAGE;
 
 use crate::wait_channel::{self, WaitChannel};
 
@@ -13,7 +15,7 @@ const STACK: &str = "kernel stack at sched_switch by BPF";
 
 macro_rules! time {
     ($name:literal, $help:literal) => {
-        Column::counter($name, Unit::Nanoseconds, $help, STACK)
+        Column::counter($name, Unit::Nanoseconds, $help, STACK).quality(Quality::Sampled)
     };
 }
 
@@ -79,11 +81,12 @@ pub static KERNEL_WAIT: Table = Table::new(
     EntityKind::Thread,
     "Kernel waits of each thread of target and generator that had any, by wait site.",
     COLUMNS,
-);
+)
+.covered_by(THREAD_TIME_COVERAGE);
 
 /// What a thread is at, as far as a function of the kernel tells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Errand {
+pub enum IoIntent {
     /// What was written has to be safe: fsync and its family, or a write that says so (O_DSYNC).
     Sync,
     /// It reads or writes a file without a call of its own: io_uring, libaio.
@@ -98,7 +101,7 @@ pub struct Place {
     /// Its place in `CHANNELS`; 0 where it tells nothing.
     pub channel: usize,
     /// `None` where it tells nothing.
-    pub errand: Option<Errand>,
+    pub intent: Option<IoIntent>,
 }
 
 /// What the function tells whose name this is, compilers' suffixes included.
@@ -114,14 +117,14 @@ pub fn place(name: &str) -> Place {
         listed => listed,
     };
     let errands = [
-        (SYNCS, Errand::Sync),
-        (READS, Errand::ReadWrite),
-        (FAULTS, Errand::Fault),
+        (SYNCS, IoIntent::Sync),
+        (READS, IoIntent::ReadWrite),
+        (FAULTS, IoIntent::Fault),
     ];
-    let errand = errands.into_iter().find(|(names, _)| is_in(names, name));
+    let intent = errands.into_iter().find(|(names, _)| is_in(names, name));
     Place {
         channel: CHANNELS.iter().position(|it| *it == channel).unwrap_or(0),
-        errand: errand.map(|(_, errand)| errand),
+        intent: intent.map(|(_, intent)| intent),
     }
 }
 
@@ -204,13 +207,13 @@ mod tests {
     }
 
     /// A stack from the inside out, as the program goes through it.
-    fn told(stack: &[&str]) -> (WaitChannel, Option<Errand>) {
+    fn told(stack: &[&str]) -> (WaitChannel, Option<IoIntent>) {
         let places: Vec<Place> = stack.iter().map(|name| place(name)).collect();
         let is_general = |channel: usize| channel <= 3;
         let special = places.iter().find(|it| !is_general(it.channel));
         let channel = special.or_else(|| places.iter().find(|it| it.channel > 0));
-        let errand = places.iter().find_map(|it| it.errand);
-        (CHANNELS[channel.map_or(0, |it| it.channel)], errand)
+        let intent = places.iter().find_map(|it| it.intent);
+        (CHANNELS[channel.map_or(0, |it| it.channel)], intent)
     }
 
     #[test]

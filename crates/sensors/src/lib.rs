@@ -14,7 +14,6 @@ mod disk;
 pub mod environment;
 mod filesystem;
 pub mod kernel_wait;
-pub mod ledger;
 mod load;
 mod memory;
 pub mod netlink;
@@ -30,6 +29,7 @@ mod softnet;
 pub mod stall;
 mod tcp;
 mod thread;
+pub mod thread_time;
 pub mod wait_channel;
 pub mod wait_event;
 pub mod wakeup;
@@ -38,9 +38,11 @@ pub use affinity::{CpuList, cpus_allowed, cpus_online};
 pub use connection::{CONNECTION, CONNECTION_PERIOD, TcpReading, parse_tcp};
 pub use filesystem::{FILESYSTEM, FILESYSTEM_PERIOD};
 pub use process::{ProcessStat, ProcessUsage, parse_stat};
-pub use recorder::{CLOCK, CLOCK_PERIOD, RECORDER, TICK};
+pub use recorder::{
+    CLOCK, CLOCK_PERIOD, COVERAGE, COVERAGE_PERIOD, RECORDER, THREAD_TIME_COVERAGE, TICK,
+};
 pub use sensor::{
-    Facts, Hierarchy, Lack, Malformed, Parse, Period, Place, Reading, Scope, Sensor, Source,
+    Facts, Hierarchy, Malformed, Missing, Parse, Period, Place, Reading, Scope, Sensor, Source,
     Subject, Within, Word,
 };
 pub use thread::{ThreadUsage, syscall};
@@ -73,12 +75,14 @@ pub fn tables() -> impl Iterator<Item = &'static model::Table> {
     all().iter().map(|sensor| sensor.table).chain([
         &stall::STALL,
         &stall::CGROUP_STALL,
+        &stall::COUNTED_CGROUP_PRESSURE,
+        &stall::COUNTED_CGROUP_STALL,
         &stall::PROCESS_PRESSURE,
         &stall::PROCESS_STALL,
         &stall::POOL_PRESSURE,
         &stall::POOL_STALL,
-        &ledger::THREAD_LEDGER,
-        &ledger::PROCESS_LEDGER,
+        &thread_time::THREAD_TIME,
+        &thread_time::PROCESS_TIME,
         &kernel_wait::KERNEL_WAIT,
         &wakeup::WAKEUP,
         &wakeup::THREAD_POOL,
@@ -91,6 +95,7 @@ pub fn tables() -> impl Iterator<Item = &'static model::Table> {
         &postgres::DATABASE,
         &CLOCK,
         &RECORDER,
+        &COVERAGE,
     ])
 }
 
@@ -102,12 +107,14 @@ pub fn periods() -> impl Iterator<Item = (&'static str, Period)> {
     let asked = [
         (&stall::STALL, TICK),
         (&stall::CGROUP_STALL, TICK),
+        (&stall::COUNTED_CGROUP_PRESSURE, stall::FOLD),
+        (&stall::COUNTED_CGROUP_STALL, TICK),
         (&stall::PROCESS_PRESSURE, stall::FOLD),
         (&stall::PROCESS_STALL, TICK),
         (&stall::POOL_PRESSURE, stall::FOLD),
         (&stall::POOL_STALL, TICK),
-        (&ledger::THREAD_LEDGER, TICK),
-        (&ledger::PROCESS_LEDGER, ledger::REST_PERIOD),
+        (&thread_time::THREAD_TIME, TICK),
+        (&thread_time::PROCESS_TIME, thread_time::REST_PERIOD),
         (&kernel_wait::KERNEL_WAIT, TICK),
         (&wakeup::WAKEUP, wakeup::PERIOD),
         (&wakeup::THREAD_POOL, wakeup::PERIOD),
@@ -120,10 +127,11 @@ pub fn periods() -> impl Iterator<Item = (&'static str, Period)> {
         (&postgres::DATABASE, postgres::PERIOD),
         (&CLOCK, CLOCK_PERIOD),
         (&RECORDER, TICK),
+        (&COVERAGE, COVERAGE_PERIOD),
     ];
     of_sensors.chain(asked.into_iter().map(|(table, period)| {
         let same = Period {
-            near: period,
+            tracked: period,
             rest: period,
         };
         (&*table.name, same)
@@ -140,6 +148,33 @@ mod tests {
         let described: BTreeSet<&str> = tables().map(|table| &*table.name).collect();
         let read: BTreeSet<&str> = periods().map(|(table, _)| table).collect();
         assert_eq!(read, described);
+    }
+
+    #[test]
+    fn what_is_counted_in_on_windows_only_is_not_declared_exact() {
+        let windows: BTreeSet<&str> = COVERAGE.columns.iter().map(|it| &*it.name).collect();
+        let covered = tables().filter(|table| !table.covered_by.is_empty());
+        let mut names = BTreeSet::new();
+        for table in covered {
+            assert!(windows.contains(&*table.covered_by), "{}", table.name);
+            names.insert(&*table.name);
+            for column in table.columns.iter() {
+                assert!(
+                    column.kind != model::ColumnKind::Counter
+                        || column.quality > model::Quality::Exact,
+                    "{}.{}",
+                    table.name,
+                    column.name
+                );
+            }
+        }
+        let from_bpf = |column: &model::Column| column.source.contains("sched_");
+        let counted = |table: &&model::Table| {
+            let mut counters = table.columns.iter();
+            counters.any(|it| it.kind == model::ColumnKind::Counter && from_bpf(it))
+        };
+        let expected: BTreeSet<&str> = tables().filter(counted).map(|it| &*it.name).collect();
+        assert_eq!(names, &expected | &BTreeSet::from(["kernel_wait"]));
     }
 
     #[test]

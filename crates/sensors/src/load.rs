@@ -3,7 +3,7 @@
 use model::{Column, EntityKind, MISSING, Quality, Table, Unit};
 
 use crate::bytes::{keyed, number, whole, words};
-use crate::sensor::{Lack, Malformed, Period, Reading, Scope, Sensor, Source, Subject};
+use crate::sensor::{Malformed, Missing, Period, Reading, Scope, Sensor, Source, Subject};
 
 static COLUMNS: &[Column] = &[
     Column::gauge(
@@ -63,8 +63,8 @@ pub(crate) static SENSOR: Sensor = Sensor {
     table: &TABLE,
     scope: Scope::Machine,
     sources: &[
-        Source::file("proc/loadavg", Lack::Usual),
-        Source::file("proc/stat", Lack::Usual),
+        Source::file("proc/loadavg", Missing::Usual),
+        Source::file("proc/stat", Missing::Usual),
     ],
     period: Period::of_ms(1_000, 1_000),
     first_decides: false,

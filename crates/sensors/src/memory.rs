@@ -3,7 +3,7 @@
 use model::{Column, EntityKind, MISSING, Table, Unit};
 
 use crate::bytes::{BYTES_PER_KB, lines, scaled, words};
-use crate::sensor::{Lack, Malformed, Period, Reading, Scope, Sensor, Source, Subject};
+use crate::sensor::{Malformed, Missing, Period, Reading, Scope, Sensor, Source, Subject};
 
 macro_rules! amount {
     ($name:literal, $key:literal, $help:literal) => {
@@ -86,7 +86,7 @@ static TABLE: Table = Table::new(
 pub(crate) static SENSOR: Sensor = Sensor {
     table: &TABLE,
     scope: Scope::Machine,
-    sources: &[Source::file("proc/meminfo", Lack::Usual)],
+    sources: &[Source::file("proc/meminfo", Missing::Usual)],
     period: Period::of_ms(200, 200),
     first_decides: false,
     parse,

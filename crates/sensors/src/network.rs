@@ -4,7 +4,7 @@
 use model::{Column, EntityKind, MISSING, Table, Unit};
 
 use crate::bytes::{lines, scaled, words};
-use crate::sensor::{Lack, Malformed, Period, Reading, Scope, Sensor, Source, Subject};
+use crate::sensor::{Malformed, Missing, Period, Reading, Scope, Sensor, Source, Subject};
 
 macro_rules! field {
     ($name:literal, $unit:ident, $field:literal, $help:literal) => {
@@ -46,7 +46,7 @@ static TABLE: Table = Table::new(
 pub(crate) static SENSOR: Sensor = Sensor {
     table: &TABLE,
     scope: Scope::Machine,
-    sources: &[Source::file("proc/net/dev", Lack::Usual)],
+    sources: &[Source::file("proc/net/dev", Missing::Usual)],
     period: Period::of_ms(200, 200),
     first_decides: false,
     parse,

@@ -4,7 +4,7 @@
 use model::{Column, EntityKind, MISSING, Table, Unit};
 
 use crate::bytes::{BYTES_PER_KB, Key, fill};
-use crate::sensor::{Lack, Malformed, Period, Reading, Scope, Sensor, Source, Subject};
+use crate::sensor::{Malformed, Missing, Period, Reading, Scope, Sensor, Source, Subject};
 
 macro_rules! event {
     ($name:literal, $unit:ident, $key:literal, $help:literal) => {
@@ -139,7 +139,7 @@ static TABLE: Table = Table::new(
 pub(crate) static SENSOR: Sensor = Sensor {
     table: &TABLE,
     scope: Scope::Machine,
-    sources: &[Source::file("proc/vmstat", Lack::Usual)],
+    sources: &[Source::file("proc/vmstat", Missing::Usual)],
     period: Period::of_ms(200, 200),
     first_decides: false,
     parse,

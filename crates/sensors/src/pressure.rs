@@ -8,7 +8,9 @@
 use model::{Column, EntityKind, MISSING, Table, Unit};
 
 use crate::bytes::{lines, scaled, words};
-use crate::sensor::{Hierarchy, Lack, Malformed, Period, Reading, Scope, Sensor, Source, Subject};
+use crate::sensor::{
+    Hierarchy, Malformed, Missing, Period, Reading, Scope, Sensor, Source, Subject,
+};
 
 /// The kernel's own averaging period (PSI_FREQ in kernel/sched/psi.c): what a pressure value is
 /// folded over, and the only interval at which two values may be compared.
@@ -91,11 +93,11 @@ pub static MACHINE: Sensor = Sensor {
     table: &MACHINE_TABLE,
     scope: Scope::Machine,
     sources: &[
-        Source::file("proc/pressure/cpu", Lack::Pressure),
-        Source::file("proc/pressure/memory", Lack::Pressure),
-        Source::file("proc/pressure/io", Lack::Pressure),
+        Source::file("proc/pressure/cpu", Missing::Pressure),
+        Source::file("proc/pressure/memory", Missing::Pressure),
+        Source::file("proc/pressure/io", Missing::Pressure),
         // Absent without IRQ time accounting, as on most machines: no news.
-        Source::file("proc/pressure/irq", Lack::Usual),
+        Source::file("proc/pressure/irq", Missing::Usual),
     ],
     period: Period::of_ms(FOLD_MS, FOLD_MS),
     first_decides: false,
@@ -269,7 +271,8 @@ mod tests {
     fn files_are_read_every_two_seconds_and_no_faster() {
         for sensor in [&MACHINE, &CGROUP] {
             assert!(
-                sensor.period.near.as_millis() >= 2_000 && sensor.period.rest.as_millis() >= 2_000
+                sensor.period.tracked.as_millis() >= 2_000
+                    && sensor.period.rest.as_millis() >= 2_000
             );
         }
     }

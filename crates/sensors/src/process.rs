@@ -4,7 +4,7 @@
 use model::{Column, EntityKind, MISSING, Quality, Table, Unit};
 
 use crate::bytes::{keyed, number, sum, times, whole, words};
-use crate::sensor::{Lack, Malformed, Period, Reading, Scope, Sensor, Source, Subject};
+use crate::sensor::{Malformed, Missing, Period, Reading, Scope, Sensor, Source, Subject};
 
 static COLUMNS: &[Column] = &[
     Column::counter(
@@ -71,10 +71,10 @@ pub(crate) static SENSOR: Sensor = Sensor {
     table: &TABLE,
     scope: Scope::Process,
     sources: &[
-        Source::file("stat", Lack::Usual),
+        Source::file("stat", Missing::Usual),
         // Shown to root and to the process's owner only; without CONFIG_TASK_IO_ACCOUNTING to nobody.
         // A child's sums are added to its parent's when that waits for it (wait_task_zombie).
-        Source::file("io", Lack::Usual),
+        Source::file("io", Missing::Usual),
     ],
     period: Period::of_ms(1_000, 1_000),
     first_decides: false,

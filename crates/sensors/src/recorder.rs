@@ -63,7 +63,7 @@ static RECORDER_COLUMNS: &[Column] = &[
     )
     .quality(Quality::Exact),
     Column::gauge(
-        "rest_stretch",
+        "background_period_factor",
         Unit::Count,
         "Factor on the periods of all but machine, target and generator, above 1 where sampling costs too much.",
         "the sampler",
@@ -78,15 +78,8 @@ static RECORDER_COLUMNS: &[Column] = &[
         "kernel_bytes",
         Unit::Bytes,
         "Memory of the kernel's that the recorder's programs and their maps take, with what is kept of each thread \
-         (reckoned) and without what is kept of each connection that is measured; looked at every 10 s.",
+         (estimated) and without what is kept of each connection that is measured; looked at every 10 s.",
         "/proc/self/fdinfo memlock",
-    ),
-    Column::counter(
-        "paused_ns",
-        Unit::Nanoseconds,
-        "Time so far in which switches, wake-ups and requests were not told of: there were so many that the load \
-         would have run slower for it.",
-        "the sampler",
     ),
 ];
 
@@ -99,4 +92,34 @@ pub static RECORDER: Table = Table::new(
     EntityKind::Machine,
     "How well the sampler keeps its deadlines, and its cost.",
     RECORDER_COLUMNS,
+);
+
+/// The column of `COVERAGE` that thread-time accounting and what comes from the same events has.
+pub const THREAD_TIME_COVERAGE: &str = "thread_time_ns";
+
+static COVERAGE_COLUMNS: &[Column] = &[
+    Column::counter(
+        THREAD_TIME_COVERAGE,
+        Unit::Nanoseconds,
+        "Time so far in which every switch and wake-up was counted.",
+        "the sampler",
+    ),
+    Column::counter(
+        "request_timing_ns",
+        Unit::Nanoseconds,
+        "Time so far in which requests from other machines, and the generator's own, could be timed.",
+        "the sampler",
+    ),
+];
+
+/// How often it is written beside the edges.
+pub const COVERAGE_PERIOD: Duration = Duration::from_secs(1);
+
+/// When the programs were at their hooks: a column grows with time in an on-window and stands still in an off-window,
+/// and has a row at each edge.
+pub static COVERAGE: Table = Table::new(
+    "coverage",
+    EntityKind::Machine,
+    "On-windows of what is traced: where events are many, they are traced in a random part of the time.",
+    COVERAGE_COLUMNS,
 );

@@ -69,6 +69,7 @@ pub static REQUESTS: LazyLock<Table> = LazyLock::new(|| {
     entity: EntityKind::Connection,
     help: "Requests that target and dependencies answered over TCP and unix stream sockets: of single connections, and of each service those of all its other connections. What a client says without wanting an answer cannot be told from a request that lasts until the server sends something.".into(),
     columns: columns(&SERVED),
+    covered_by: "".into(),
 }
 });
 
@@ -79,6 +80,7 @@ pub static CALLS: LazyLock<Table> = LazyLock::new(|| Table {
     help: "Requests that the generator sent over TCP and unix stream sockets, and was answered."
         .into(),
     columns: columns(&CALLED),
+    covered_by: "".into(),
 });
 
 fn columns(end: &End) -> std::borrow::Cow<'static, [Column]> {

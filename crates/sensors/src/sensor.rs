@@ -63,12 +63,12 @@ pub struct Source {
     /// The cgroup hierarchy, for sensors of groups.
     pub hierarchy: Hierarchy,
     /// What its absence means to the user.
-    pub lack: Lack,
+    pub lack: Missing,
 }
 
 impl Source {
     /// A source below the root, a process's or a thread's folder.
-    pub const fn file(path: &'static str, lack: Lack) -> Self {
+    pub const fn file(path: &'static str, lack: Missing) -> Self {
         Self {
             path,
             place: Place::File,
@@ -78,7 +78,7 @@ impl Source {
     }
 
     /// A word in the process's memory; its reading is the word's four bytes as they stand there.
-    pub const fn memory(name: &'static str, word: &'static Word, lack: Lack) -> Self {
+    pub const fn memory(name: &'static str, word: &'static Word, lack: Missing) -> Self {
         Self {
             path: name,
             place: Place::Memory(word),
@@ -93,7 +93,7 @@ impl Source {
             path,
             place: Place::File,
             hierarchy,
-            lack: Lack::Usual,
+            lack: Missing::Usual,
         }
     }
 }
@@ -135,7 +135,7 @@ pub struct Within {
 
 /// What to say when a source cannot be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Lack {
+pub enum Missing {
     /// Nothing: many machines lack it and no verdict needs it.
     Usual,
     /// What is lost without it, and what would give it.
@@ -148,16 +148,16 @@ pub enum Lack {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Period {
     /// For the machine, and for what belongs to target and generator.
-    pub near: Duration,
+    pub tracked: Duration,
     /// For everything else.
     pub rest: Duration,
 }
 
 impl Period {
     /// Another period for what is near than for the rest, in milliseconds.
-    pub const fn of_ms(near: u64, rest: u64) -> Self {
+    pub const fn of_ms(tracked: u64, rest: u64) -> Self {
         Self {
-            near: Duration::from_millis(near),
+            tracked: Duration::from_millis(tracked),
             rest: Duration::from_millis(rest),
         }
     }

@@ -4,7 +4,7 @@
 use model::{Column, EntityKind, Table, Unit};
 
 use crate::bytes::{lines, words};
-use crate::sensor::{Lack, Malformed, Period, Reading, Scope, Sensor, Source, Subject};
+use crate::sensor::{Malformed, Missing, Period, Reading, Scope, Sensor, Source, Subject};
 
 static COLUMNS: &[Column] = &[
     Column::counter(
@@ -41,7 +41,7 @@ static TABLE: Table = Table::new(
 pub(crate) static SENSOR: Sensor = Sensor {
     table: &TABLE,
     scope: Scope::Machine,
-    sources: &[Source::file("proc/net/softnet_stat", Lack::Usual)],
+    sources: &[Source::file("proc/net/softnet_stat", Missing::Usual)],
     period: Period::of_ms(1_000, 1_000),
     first_decides: false,
     parse,

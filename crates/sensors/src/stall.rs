@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use model::{Column, EntityKind, MISSING, Quality, Table, Unit};
 
+use crate::THREAD_TIME_COVERAGE;
+
 const SOURCE: &str = "psi_group_cpu times[] by BPF, mean over the CPUs";
 
 macro_rules! stalled {
@@ -58,6 +60,7 @@ macro_rules! of_threads {
             concat!("Time in which ", $who, "."),
             EVENTS,
         )
+        .quality(Quality::Sampled)
     };
 }
 
@@ -105,6 +108,25 @@ pub static CGROUP_STALL: Table = Table::new(
     COLUMNS,
 );
 
+/// Pressure of groups for which this kernel counts none (a version 1 hierarchy, or pressure of groups left out), from
+/// the scheduler's events; judged and shown as `cgroup_pressure`.
+pub static COUNTED_CGROUP_PRESSURE: Table = Table::new(
+    "counted_cgroup_pressure",
+    EntityKind::Cgroup,
+    "Pressure of control groups for which the kernel counts none: read as `cgroup_pressure`.",
+    THREADS_COLUMNS.split_at(THREADS_COLUMNS.len() - 1).0,
+)
+.covered_by(THREAD_TIME_COVERAGE);
+
+/// Their stall density; judged and shown as `cgroup_stall`.
+pub static COUNTED_CGROUP_STALL: Table = Table::new(
+    "counted_cgroup_stall",
+    EntityKind::Cgroup,
+    "Stall density of the same, every 100 ms: read as `cgroup_stall`.",
+    THREADS_COLUMNS,
+)
+.covered_by(THREAD_TIME_COVERAGE);
+
 /// Pressure of what is no group: a process of target or generator that is nobody's child among them, with
 /// all that it forks.
 pub static PROCESS_PRESSURE: Table = Table::new(
@@ -114,7 +136,8 @@ pub static PROCESS_PRESSURE: Table = Table::new(
      whatever control groups they are in; folded over 2 s as the kernel does for a group, and at the \
      end of the recording.",
     THREADS_COLUMNS.split_at(THREADS_COLUMNS.len() - 1).0,
-);
+)
+.covered_by(THREAD_TIME_COVERAGE);
 
 /// Its stall density.
 pub static PROCESS_STALL: Table = Table::new(
@@ -122,7 +145,8 @@ pub static PROCESS_STALL: Table = Table::new(
     EntityKind::Process,
     "Stall density of the same: stalled time, mean over the CPUs, every 100 ms.",
     THREADS_COLUMNS,
-);
+)
+.covered_by(THREAD_TIME_COVERAGE);
 
 /// Pressure of pools of threads.
 pub static POOL_PRESSURE: Table = Table::new(
@@ -131,7 +155,8 @@ pub static POOL_PRESSURE: Table = Table::new(
     "Pressure of each thread pool of target and generator (`thread_pool`), of at most 64; folded \
      over 2 s as the kernel does for a group, and at the end of the recording.",
     THREADS_COLUMNS.split_at(THREADS_COLUMNS.len() - 1).0,
-);
+)
+.covered_by(THREAD_TIME_COVERAGE);
 
 /// Its stall density.
 pub static POOL_STALL: Table = Table::new(
@@ -139,7 +164,8 @@ pub static POOL_STALL: Table = Table::new(
     EntityKind::Pool,
     "Stall density of the same: stalled time, mean over the CPUs, every 100 ms.",
     THREADS_COLUMNS,
-);
+)
+.covered_by(THREAD_TIME_COVERAGE);
 
 /// The machine's cpu `full` is counted and meaningless (kernel/sched/psi.c shows 0): undefined.
 pub fn of_machine<const N: usize>(mut row: [i64; N]) -> [i64; N] {

@@ -7,7 +7,7 @@
 use model::{Column, EntityKind, MISSING, Table, Unit};
 
 use crate::bytes::{lines, scaled, words};
-use crate::sensor::{Lack, Malformed, Period, Reading, Scope, Sensor, Source, Subject};
+use crate::sensor::{Malformed, Missing, Period, Reading, Scope, Sensor, Source, Subject};
 
 macro_rules! of_snmp {
     ($kind:ident, $name:literal, $field:literal, $help:literal) => {
@@ -151,8 +151,8 @@ pub(crate) static SENSOR: Sensor = Sensor {
     table: &TABLE,
     scope: Scope::Machine,
     sources: &[
-        Source::file("proc/net/snmp", Lack::Usual),
-        Source::file("proc/net/netstat", Lack::Usual),
+        Source::file("proc/net/snmp", Missing::Usual),
+        Source::file("proc/net/netstat", Missing::Usual),
     ],
     period: Period::of_ms(200, 200),
     first_decides: false,

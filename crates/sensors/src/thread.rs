@@ -11,7 +11,7 @@ use model::{Column, EntityKind, MISSING, Quality, Table, Unit};
 use crate::bytes::{number, scaled, sum, times, whole, words};
 use crate::process::parse_stat;
 use crate::sensor::{
-    Lack, Malformed, Period, Reading, Scope, Sensor, Source, Subject, Within, Word,
+    Malformed, Missing, Period, Reading, Scope, Sensor, Source, Subject, Within, Word,
 };
 use crate::wait_channel;
 
@@ -65,23 +65,23 @@ pub(crate) static SENSOR: Sensor = Sensor {
     sources: &[
         Source::file(
             "schedstat",
-            Lack::Say(
+            Missing::Say(
                 "no run-queue delay: this kernel was built without CONFIG_SCHED_INFO (schedstats)",
             ),
         ),
-        Source::file("stat", Lack::Usual),
+        Source::file("stat", Missing::Usual),
         Source::file(
             "syscall",
-            Lack::Say(
+            Missing::Say(
                 "what blocked threads wait for is not seen: run as root, or as the user who owns them",
             ),
         ),
         // Readable for everybody, and then it says 0: proc_pid_wchan in fs/proc/base.c.
-        Source::file("wchan", Lack::Usual),
+        Source::file("wchan", Missing::Usual),
         Source::memory(
             "wait_event",
             &POSTGRES,
-            Lack::Say(
+            Missing::Say(
                 "what PostgreSQL itself says it waits for is not seen: run as root, or as the user who owns it \
                  where kernel.yama.ptrace_scope is 0; or give --postgres DSN",
             ),

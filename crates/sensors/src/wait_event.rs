@@ -14,7 +14,8 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use model::{Column, EntityKind, Table, Unit};
+use crate::THREAD_TIME_COVERAGE;
+use model::{Column, EntityKind, Quality, Table, Unit};
 
 const WORD: &str = "PostgreSQL's wait_event_info at sched_switch, sched_wakeup by BPF";
 
@@ -25,8 +26,10 @@ static COLUMNS: &[Column] = &[
         "Time for which threads of the pool were blocked with this wait event, waits that go on \
          included; I/O that was served from memory blocks no thread.",
         WORD,
-    ),
-    Column::counter("waits", Unit::Count, "Number of waits that are over.", WORD),
+    )
+    .quality(Quality::Sampled),
+    Column::counter("waits", Unit::Count, "Number of waits that are over.", WORD)
+        .quality(Quality::Sampled),
     Column::gauge(
         "wait_event",
         Unit::Code,
@@ -41,7 +44,8 @@ pub static WAIT_EVENT: Table = Table::new(
     EntityKind::WaitEvent,
     "PostgreSQL's wait events, counted one by one, of each thread pool of target and generator.",
     COLUMNS,
-);
+)
+.covered_by(THREAD_TIME_COVERAGE);
 
 /// How often it is read.
 pub const PERIOD: Duration = Duration::from_secs(1);
@@ -122,7 +126,7 @@ pub const fn class(code: u32) -> Option<WaitClass> {
     }
 }
 
-/// The versions among those that were told of; all, where none was.
+/// The versions among those that were reported; all, where none was.
 pub fn versions<'a>(told: impl Iterator<Item = &'a str>) -> Vec<u32> {
     let majors = told.filter_map(|version| version.split('.').next()?.parse().ok());
     let known: BTreeSet<u32> = majors.filter(|major| VERSIONS.contains(major)).collect();
@@ -146,7 +150,7 @@ pub fn title(versions: impl IntoIterator<Item = u32>, code: u32) -> Option<Strin
     }))
 }
 
-/// The event's name as PostgreSQL `major` spells it: `WALSync`, `relation`. `None` for another
+/// The event's name as PostgreSQL `major` writes it: `WALSync`, `relation`. `None` for another
 /// version, and for events that extensions have made.
 pub fn name(major: u32, code: u32) -> Option<&'static str> {
     let table = match major {

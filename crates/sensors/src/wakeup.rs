@@ -6,14 +6,16 @@
 
 use std::time::Duration;
 
-use model::{Column, EntityKind, LedgerClass, Table, Unit};
+use model::{Column, EntityKind, LedgerClass, Quality, Table, Unit};
+
+use crate::THREAD_TIME_COVERAGE;
 
 const WAKING: &str = "sched_waking, sched_wakeup by BPF";
 const BEFORE: &str = "sched_switch, sched_wakeup by BPF";
 
 macro_rules! time {
     ($name:literal, $help:literal) => {
-        Column::counter($name, Unit::Nanoseconds, $help, BEFORE)
+        Column::counter($name, Unit::Nanoseconds, $help, BEFORE).quality(Quality::Sampled)
     };
 }
 
@@ -75,8 +77,10 @@ static COLUMNS: &[Column] = &[
         "The waits that it ended. What is in no other column was before the waker's own last \
          wait, or is not known.",
         WAKING,
-    ),
-    Column::counter("waits", Unit::Count, "Number of these waits.", WAKING),
+    )
+    .quality(Quality::Sampled),
+    Column::counter("waits", Unit::Count, "Number of these waits.", WAKING)
+        .quality(Quality::Sampled),
     Column::gauge(
         "class",
         Unit::Count,
@@ -131,7 +135,7 @@ pub enum By {
     Other,
     /// An interrupt, or what one left to be done.
     Interrupt,
-    /// A thread of the kernel's own.
+    /// A kernel thread.
     Kernel,
 }
 
@@ -155,7 +159,8 @@ pub static WAKEUP: Table = Table::new(
     "Who ended the waits of each thread pool of target and generator, and what the waker did \
      meanwhile.",
     COLUMNS,
-);
+)
+.covered_by(THREAD_TIME_COVERAGE);
 
 static POOL_COLUMNS: &[Column] = &[Column::gauge(
     "pool",

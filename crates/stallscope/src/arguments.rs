@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use host::sockets::NamedTarget;
 
-use crate::bar::Bar;
+use crate::condition::Condition;
 
 /// Tells what a Linux system is waiting for, who waits, why, and what would change it.
 #[derive(Parser, Debug)]
@@ -21,15 +21,15 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Run a workload, record what it and its server wait for, and name the bottleneck.
     Run(Run),
-    /// Record something that already runs, without a workload.
+    /// Record something that already runs.
     Record(Record),
-    /// Answer again from a recording.
+    /// Print the whole answer from a recording.
     Explain(Explain),
-    /// Write the page that shows a recording: report.html, one file that opens offline; or serve it.
+    /// Write the page of a recording: one HTML file that opens offline. Or serve it.
     Report(ReportPage),
-    /// Hand a recording on: as tables for other programs, or as one file to send, without secrets.
+    /// Export a recording: as CSV or Parquet, or as one redacted file to send.
     Export(Export),
-    /// Say what this machine allows, what each lack costs, and what mends it. Changes nothing.
+    /// Check what this machine allows, and print the commands that fix the rest. Changes nothing.
     Doctor(Doctor),
 }
 
@@ -38,28 +38,32 @@ const RUN_HELP: &str = "\
 Examples:
   stallscope run -- pgbench -c 10 -j 2 -S -T 30 bench
   stallscope run --target port:8080 -- ./load-test.sh
-  stallscope run --signal 'throughput=([0-9.]+) req/s' -- ./load-test.sh
+  stallscope run --metric 'throughput=([0-9.]+) req/s' -- ./load-test.sh
   stallscope run --fail-if 'latency > 5ms' -- pgbench -R 1000 -T 60 bench
 
-The server is found by following the workload's connections. The exit status is the workload's own
-when that is not 0 (128 + the signal that killed it); else 1 when a bar of --fail-if was missed; 125
-when Stallscope could not do its part; 126 and 127 when the workload could not be run or found.";
+Stallscope finds the server by following the workload's connections. Exit status: the workload's own
+when that is not 0 (128 + the signal that killed it); 1 when a --fail-if condition holds; 125 when
+Stallscope failed; 126 and 127 when the workload could not be run or found.";
 
 #[derive(Args, Debug)]
 #[command(after_help = RUN_HELP)]
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) recording: RecordingOptions,
-    /// Run the workload as typed: add no option to it.
+    /// Run the workload as typed, without added options.
     #[arg(long)]
     pub(crate) no_adjust: bool,
-    /// End with status 1 if this holds of the steady phase: `latency > 5ms`, `throughput < 1000`, `failed > 0`.
-    #[arg(long, value_name = "BAR")]
-    pub(crate) fail_if: Vec<Bar>,
-    /// What the workload prints, for any command: NAME is throughput (per second; throughput:total: a count since the start), latency or lag (:us, :ms, :s; ms when left out) or failed (failed:total); REGEX holds the number in its one pair of brackets. Repeatable.
-    #[arg(long, value_name = "NAME=REGEX")]
-    pub(crate) signal: Vec<workloads::Rule>,
-    /// Also give p50 to p99.9 of latency: pgbench and ysql_bench write a sampled log for it (-l), which is read at the end and removed.
+    /// Exit with status 1 if this holds in the steady phase: 'latency > 5ms', 'throughput < 1000', 'failed > 0'.
+    #[arg(long, value_name = "CONDITION")]
+    pub(crate) fail_if: Vec<Condition>,
+    /// Read throughput or latency from what any workload prints.
+    ///
+    /// NAME is throughput (per second; throughput:total for a count since the start), latency or lag (:us, :ms, :s; ms by default) or failed (failed:total). REGEX holds the number in its one pair of brackets. Repeatable.
+    #[arg(long, value_name = "NAME=REGEX", alias = "signal")]
+    pub(crate) metric: Vec<workloads::Rule>,
+    /// Measure p50 to p99.9 of latency with pgbench or ysql_bench.
+    ///
+    /// They write a sampled log for it (-l), which is read at the end and removed.
     #[arg(long, conflicts_with = "no_adjust")]
     pub(crate) quantiles: bool,
     /// The workload and its arguments.
@@ -71,10 +75,12 @@ pub(crate) struct Run {
 pub(crate) struct Record {
     #[command(flatten)]
     pub(crate) recording: RecordingOptions,
-    /// How long: 30s, 5m. Until interrupted when left out.
+    /// Record for this long: 30s, 5m. [default: until interrupted]
     #[arg(long = "for", value_name = "TIME", value_parser = parse_duration)]
     pub(crate) length: Option<Duration>,
-    /// Where the /proc and /sys to read are: in a container with the host's root mounted at /host, that of the host. Connections are then not seen.
+    /// Read /proc and /sys below this folder.
+    ///
+    /// In a container with the host's root mounted at /host, --root /host records the host. Connections are then not recorded.
     #[arg(
         long,
         value_name = "DIR",
@@ -86,27 +92,36 @@ pub(crate) struct Record {
 
 #[derive(Args, Debug)]
 pub(crate) struct RecordingOptions {
-    /// Where the recording goes; it must not exist. [default: COMMAND-N.stall here]
+    /// Record into this new folder. [default: COMMAND-N.stall here]
     #[arg(short, long, value_name = "FOLDER")]
     pub(crate) output: Option<PathBuf>,
     /// Write the report as JSON to FILE (- for standard output).
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
-    /// Write no page (report.html) into the recording.
+    /// Write no report.html into the recording.
     #[arg(long)]
     pub(crate) no_report: bool,
-    /// What serves the load: port:5432, pid:N, unit:NAME, cgroup:PATH, name:REGEX. Repeatable; a role may stand before it: dependency=port:6379.
+    /// The server: port:5432, pid:N, unit:NAME, cgroup:PATH or name:REGEX. Repeatable.
+    ///
+    /// A role may stand before it: dependency=port:6379.
     #[arg(long, value_name = "TARGET")]
     pub(crate) target: Vec<NamedTarget>,
-    /// Ask PostgreSQL itself as well: whom its sessions wait for, and its counters. A URL or 'host=.. user=..'; without a value as PGHOST and its like say. The password belongs into PGPASSWORD or ~/.pgpass.
+    /// Ask PostgreSQL too: which session blocks which, and its counters.
+    ///
+    /// A URL or 'host=.. user=..'; without a value PGHOST and the other variables count. Put the password into PGPASSWORD or ~/.pgpass.
     #[arg(long, value_name = "DSN", num_args = 0..=1, default_missing_value = "")]
     pub(crate) postgres: Option<Dsn>,
-    /// Have the programs in the kernel told of every switch, wake-up and request. Where there are so many that the load runs slower for it, they rest in between otherwise.
-    #[arg(long)]
-    pub(crate) no_pauses: bool,
-    /// No live line.
+    /// Trace every switch and wake-up, even where that slows the load.
+    ///
+    /// Otherwise, where these are many, they are traced in a random part of the time.
+    #[arg(long, alias = "no-pauses")]
+    pub(crate) trace_all: bool,
+    /// Print no live line.
     #[arg(short, long)]
     pub(crate) quiet: bool,
+    /// Print the whole answer, as explain does.
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
 }
 
 /// What was typed behind `--postgres`. It may hold a password: it is never shown, and reading it here
@@ -144,7 +159,7 @@ pub(crate) struct Explain {
     /// Judge up to this time.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) to: Option<Duration>,
-    /// Judge as if these tables had not been recorded: thread_ledger,process_ledger.
+    /// Leave these tables out: thread_time,process_time.
     #[arg(long, value_name = "TABLES", value_delimiter = ',')]
     pub(crate) without: Vec<String>,
     /// Write the report as JSON to FILE (- for standard output).
@@ -157,7 +172,7 @@ pub(crate) struct ReportPage {
     /// The recording, a folder or a bundle. [default: the newest folder here]
     #[arg(value_name = "REC")]
     pub(crate) recording: Option<PathBuf>,
-    /// Where the page goes. [default: report.html in the folder; beside a bundle, NAME.html]
+    /// Write the page here. [default: report.html in the folder; NAME.html beside a bundle]
     #[arg(short, long, value_name = "FILE", conflicts_with = "serve")]
     pub(crate) output: Option<PathBuf>,
     /// Judge from this time on, counted from the workload's start: 10s.
@@ -166,10 +181,10 @@ pub(crate) struct ReportPage {
     /// Judge up to this time.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) to: Option<Duration>,
-    /// Write nothing: show the page to browsers of this machine, and judge any window that is selected there, until Ctrl-C.
+    /// Serve the page to browsers on this machine, until Ctrl-C; any window selected there is judged.
     #[arg(long)]
     pub(crate) serve: bool,
-    /// The port to serve on. [default: a free one]
+    /// Serve on this port. [default: a free one]
     #[arg(long, value_name = "N", requires = "serve")]
     pub(crate) port: Option<u16>,
 }
@@ -183,7 +198,7 @@ Examples:
   stallscope export pgbench-1.stall --format bundle
   stallscope explain pgbench-1.stallbundle
 
-CSV and Parquet hold everything as it was recorded. A bundle is made to be sent: see docs/export.md.";
+CSV and Parquet hold everything as recorded. A bundle is redacted, to be sent: see docs/export.md.";
 
 #[derive(Args, Debug)]
 #[command(after_help = EXPORT_HELP)]
@@ -191,10 +206,10 @@ pub(crate) struct Export {
     /// The recording, a folder or a bundle. [default: the newest folder here]
     #[arg(value_name = "REC")]
     pub(crate) recording: Option<PathBuf>,
-    /// What to make of it.
+    /// The format to write.
     #[arg(long, value_enum)]
     pub(crate) format: ExportFormat,
-    /// Where it goes; it must not exist. [default: REC-csv, REC-parquet or REC.stallbundle here]
+    /// Write here; it must not exist. [default: REC-csv, REC-parquet or REC.stallbundle here]
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
     /// Only this table (csv and parquet). Repeatable.
@@ -203,7 +218,7 @@ pub(crate) struct Export {
     /// Which names a bundle keeps. [default: programs]
     #[arg(long, value_enum)]
     pub(crate) names: Option<Names>,
-    /// Show what a bundle would hold, with every text in it, and write nothing.
+    /// Print what a bundle would hold, with every text in it, and write nothing.
     #[arg(long)]
     pub(crate) preview: bool,
 }
@@ -232,12 +247,15 @@ pub(crate) enum Names {
 
 #[derive(Args, Debug)]
 pub(crate) struct Doctor {
-    /// Where the files of the machine stand: / or, in a container that has the host's mounted at /host, /host.
+    /// Check below this folder: /host in a container that has the host's root mounted there.
     #[arg(long, value_name = "DIR", default_value = "/")]
     pub(crate) root: PathBuf,
-    /// Write the answer as JSON to FILE; to standard output, instead of the text, without a value.
+    /// Write the answer as JSON to FILE, or to standard output instead of the text.
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub(crate) json: Option<PathBuf>,
+    /// List every check, those that are fine too.
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
 }
 
 /// `30s`, `1.5m`, `500ms`, `2h`; a bare number is seconds.
@@ -255,13 +273,13 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
         "h" => 3600.0,
         _ => {
             return Err(format!(
-                "`{text}` is no length of time: write 30s, 500ms or 5m"
+                "`{text}` is not a duration: write 30s, 500ms or 5m"
             ));
         }
     };
     let number: f64 = number
         .parse()
-        .map_err(|_| format!("`{text}` is no length of time: write 30s, 500ms or 5m"))?;
+        .map_err(|_| format!("`{text}` is not a duration: write 30s, 500ms or 5m"))?;
     Duration::try_from_secs_f64(number * scale).map_err(|_| format!("`{text}` is too long"))
 }
 

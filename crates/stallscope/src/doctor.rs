@@ -10,12 +10,17 @@ use crate::outputs::{self, JsonFile};
 pub(crate) fn doctor(arguments: &Doctor) -> Result<u8> {
     host::check_root(&arguments.root)?;
     let json = arguments.json.as_deref().map(JsonFile::open).transpose()?;
-    let survey = host::survey(&arguments.root, Path::new("."))?;
+    let report = host::doctor_report(&arguments.root, Path::new("."))?;
     // Standard output is either a person's or a program's.
     let for_people = !json.as_ref().is_some_and(JsonFile::is_stdout);
-    json.map_or(Ok(()), |file| file.write(&survey))?;
+    json.map_or(Ok(()), |file| file.write(&report))?;
     if for_people {
-        outputs::show(&outputs::survey(&survey)).context("cannot write to standard output")?;
+        let detail = match arguments.verbose {
+            true => outputs::Detail::Full,
+            false => outputs::Detail::Short,
+        };
+        outputs::show(&outputs::doctor_report(&report, detail))
+            .context("cannot write to standard output")?;
     }
     Ok(0)
 }

@@ -7,21 +7,21 @@ use model::{Report, Window};
 use recording::Recording;
 
 use crate::arguments::Explain;
-use crate::opened::{self, Opened};
+use crate::open_recording::{self, Opened};
 use crate::outputs::{self, JsonFile};
-use crate::unfinished;
+use crate::temporary_output;
 
 pub(crate) fn explain(arguments: &Explain) -> Result<u8> {
-    let _interrupts = unfinished::watch()?;
+    let _interrupts = temporary_output::watch()?;
     let json = arguments.json.as_deref().map(JsonFile::open).transpose()?;
-    let Opened { mut recording, .. } = opened::to_judge(arguments.recording.as_deref())?;
+    let Opened { mut recording, .. } = open_recording::to_judge(arguments.recording.as_deref())?;
     for table in &arguments.without {
         if !recording.timeline.remove(table) {
             outputs::say(&format!("stallscope: the recording has no table {table}"));
         }
     }
     let report = report(&recording, arguments.from, arguments.to)?;
-    let text = outputs::terminal(&report);
+    let text = outputs::terminal(&report, outputs::Detail::Full);
     // Standard output may be the JSON's.
     let for_people = !json.as_ref().is_some_and(JsonFile::is_stdout);
     json.map_or(Ok(()), |file| file.write(&report))?;

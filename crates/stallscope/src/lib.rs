@@ -5,18 +5,18 @@
 //! A library only for the fuzzer, which feeds it what comes from outside; nothing else may be built on it.
 
 mod arguments;
-mod bar;
+mod condition;
 mod doctor;
 mod experiments;
 mod explain;
 mod export;
-pub mod hostile;
-mod opened;
+pub mod fuzz_targets;
+mod open_recording;
 mod outputs;
 mod page;
 mod report;
 mod serve;
-mod unfinished;
+mod temporary_output;
 
 use std::process::ExitCode;
 

@@ -8,17 +8,17 @@ use recording::Recording;
 use tokio::sync::Notify;
 
 use crate::arguments::ReportPage;
-use crate::opened::{self, Opened};
+use crate::open_recording::{self, Opened};
 use crate::serve::{Content, Server};
-use crate::{explain, outputs, page, unfinished};
+use crate::{explain, outputs, page, temporary_output};
 
 pub(crate) fn report(arguments: &ReportPage) -> Result<u8> {
-    let interrupts = unfinished::watch()?;
+    let interrupts = temporary_output::watch()?;
     let Opened {
         path,
         recording,
         page: own,
-    } = opened::to_judge(arguments.recording.as_deref())?;
+    } = open_recording::to_judge(arguments.recording.as_deref())?;
     let server = match arguments.serve {
         true => Some(Server::bind(arguments.port.unwrap_or(0))?),
         false => None,

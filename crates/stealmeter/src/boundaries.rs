@@ -2,8 +2,8 @@
 //!
 //! Pure: readings in, stretches out.
 
-use crate::books::Stretch;
 use crate::thread::Reading;
+use crate::thread_times::Span;
 
 /// Where the open stretch began, and how much of it the loop has waited.
 #[derive(Debug)]
@@ -43,10 +43,10 @@ impl Boundaries {
     }
 
     /// Draws a boundary at a later reading of the same thread: the stretch that ends there.
-    pub fn draw(&mut self, now: Reading, waiting: bool) -> Stretch {
+    pub fn draw(&mut self, now: Reading, waiting: bool) -> Span {
         let last = self.last;
         let run_delay_ns = now.run_delay_ns.zip(last.run_delay_ns);
-        let stretch = Stretch {
+        let stretch = Span {
             wall_ns: now.wall_ns - last.wall_ns,
             cpu_ns: now.cpu_ns - last.cpu_ns,
             run_delay_ns: run_delay_ns.map(|(now, then)| now - then),
@@ -76,8 +76,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::books::Books;
     use crate::thread::Switches;
+    use crate::thread_times::ThreadTimes;
 
     fn at(wall_ns: u64, voluntary: u64) -> Reading {
         Reading {
@@ -134,7 +134,7 @@ mod tests {
             turns in proptest::collection::vec((1..1_000_u64, any::<bool>(), any::<bool>()), 1..60),
         ) {
             let mut boundaries = Boundaries::begin(at(0, 0), false);
-            let mut books = Books::default();
+            let mut thread_times = ThreadTimes::default();
             let (mut now_ns, mut all_waits_ns, mut booked_waits_ns) = (0, 0, 0);
             let mut was_waiting = false;
             for (index, (length_ns, waiting, put_off)) in turns.iter().enumerate() {
@@ -149,11 +149,11 @@ mod tests {
                 let stretch = boundaries.draw(at(now_ns, index as u64 + 1), *waiting);
                 prop_assert!(stretch.waits_ns <= stretch.wall_ns);
                 booked_waits_ns += stretch.waits_ns;
-                books.book(&stretch);
-                prop_assert_eq!(books.counters.wall_ns(), now_ns);
+                thread_times.book(&stretch);
+                prop_assert_eq!(thread_times.counters.wall_ns(), now_ns);
             }
             prop_assert_eq!(booked_waits_ns, all_waits_ns);
-            prop_assert!(books.counters.sleep_ns <= all_waits_ns);
+            prop_assert!(thread_times.counters.sleep_ns <= all_waits_ns);
         }
     }
 }

@@ -28,7 +28,7 @@
 //!
 //! One thread marks. Any number of others read, through a [`Reader`], without waiting for it or for
 //! each other. What they see is as of the loop's last boundary, and [`Snapshot`] says of when that
-//! is: a loop that sleeps for a minute books the minute when it wakes up. Let it wake up at least as
+//! is: a loop that sleeps for a minute thread_times the minute when it wakes up. Let it wake up at least as
 //! often as the counters are looked at, or rates will come in lumps.
 //!
 //! # C
@@ -38,7 +38,6 @@
 #![warn(missing_docs)]
 
 mod atomics;
-mod books;
 mod boundaries;
 mod counters;
 mod exposition;
@@ -47,6 +46,7 @@ mod hooks;
 mod meter;
 mod published;
 mod thread;
+mod thread_times;
 
 pub use counters::Counters;
 pub use exposition::{BadLabel, Format, Registry};

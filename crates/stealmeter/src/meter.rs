@@ -6,11 +6,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use crate::books::Books;
 use crate::boundaries::Boundaries;
 use crate::counters::Counters;
 use crate::published::Published;
 use crate::thread::{self, OwnThread};
+use crate::thread_times::ThreadTimes;
 
 /// How stale a loop that never waits lets its readers' counters become, ns: at 2 us a boundary it
 /// costs 0.02 % of a CPU.
@@ -25,7 +25,7 @@ const REFRESH_NS: u64 = 10_000_000;
 pub struct Meter {
     thread: OwnThread,
     course: Boundaries,
-    books: Books,
+    thread_times: ThreadTimes,
     booked: u64,
     torn: u64,
     shared: Arc<Shared>,
@@ -94,7 +94,7 @@ impl Meter {
         let meter = Self {
             course: first_boundary(&thread, false),
             thread,
-            books: Books::default(),
+            thread_times: ThreadTimes::default(),
             booked: 0,
             torn: 0,
             shared: Arc::new(Shared {
@@ -131,7 +131,7 @@ impl Meter {
 
     /// The counters as of the last boundary.
     pub fn counters(&self) -> Counters {
-        self.books.counters
+        self.thread_times.counters
     }
 
     /// Why `run_queue_ns` holds only [a part](RunQueue::Part) of the waiting for a CPU.
@@ -157,7 +157,7 @@ impl Meter {
             self.torn += 1;
             return self.course.put_off(now.wall_ns, waiting);
         }
-        self.books.book(&self.course.draw(now, waiting));
+        self.thread_times.book(&self.course.draw(now, waiting));
         self.booked += 1;
         self.publish();
     }
@@ -175,7 +175,7 @@ impl Meter {
             flags.fetch_or(RUN_QUEUE_IN_PART, Ordering::Relaxed);
         }
         let at = last.wall_ns << 1 | u64::from(self.course.waiting());
-        let [cpu, run_queue, sleep, blocked, hidden] = self.books.counters.array();
+        let [cpu, run_queue, sleep, blocked, hidden] = self.thread_times.counters.array();
         self.shared.words.publish(&[
             cpu,
             run_queue,

@@ -18,11 +18,11 @@ const LONGEST_LINE: usize = 64 * 1024;
 pub struct Listener {
     stdout: OpenLine,
     stderr: OpenLine,
-    ear: Ear,
+    tap: OutputTap,
 }
 
 /// Who hears each whole line.
-struct Ear {
+struct OutputTap {
     reader: Box<dyn Reader>,
     bins: Vec<Bin>,
     complaints: Complaints,
@@ -34,7 +34,7 @@ impl Listener {
         Self {
             stdout: OpenLine::default(),
             stderr: OpenLine::default(),
-            ear: Ear {
+            tap: OutputTap {
                 reader,
                 bins: Vec::new(),
                 complaints: Complaints::default(),
@@ -58,12 +58,12 @@ impl Listener {
             match piece.strip_suffix(b"\n") {
                 Some(text) => {
                     line.add(text, arrived, forward);
-                    let shown = line.show_to(&mut self.ear, stream, arrived);
+                    let shown = line.show_to(&mut self.tap, stream, arrived);
                     line.end(shown, b"\n", forward);
                 }
                 None => {
                     line.add(piece, arrived, forward);
-                    if !self.ear.reader.may_hide(stream, &line.text) {
+                    if !self.tap.reader.may_hide(stream, &line.text) {
                         line.pass(forward);
                     }
                 }
@@ -73,7 +73,7 @@ impl Listener {
 
     /// The bins completed since the last call.
     pub fn take_bins(&mut self) -> Vec<Bin> {
-        std::mem::take(&mut self.ear.bins)
+        std::mem::take(&mut self.tap.bins)
     }
 
     /// The end of the run: a last line without a line end is read as a line, and what was held back
@@ -91,15 +91,15 @@ impl Listener {
         ];
         for (stream, line, forward) in rest {
             if !line.text.is_empty() {
-                let shown = line.show_to(&mut self.ear, stream, ended);
+                let shown = line.show_to(&mut self.tap, stream, ended);
                 line.end(shown, b"", forward);
             }
         }
-        let Ear {
+        let OutputTap {
             reader,
             bins,
             complaints,
-        } = self.ear;
+        } = self.tap;
         let ending = Ending {
             complaints: complaints.finish(),
             ..reader.finish(exit, ended)
@@ -148,14 +148,14 @@ impl OpenLine {
     }
 
     /// Shows the whole line to who hears it; true when it must reach the user.
-    fn show_to(&self, ear: &mut Ear, stream: Stream, now: Timestamp) -> bool {
+    fn show_to(&self, tap: &mut OutputTap, stream: Stream, now: Timestamp) -> bool {
         if self.too_long {
             return true;
         }
         let line = self.text.strip_suffix(b"\r").unwrap_or(&self.text);
-        ear.complaints.line(line);
+        tap.complaints.line(line);
         let arrived = self.arrived.unwrap_or(now);
-        ear.reader.line(stream, line, arrived, &mut ear.bins)
+        tap.reader.line(stream, line, arrived, &mut tap.bins)
     }
 
     /// Ends the line and begins the next. A line of which the user has a part is given whole.

@@ -46,7 +46,7 @@ pub enum Logged {
 
 impl LatencyLog {
     /// Adds the options to a command, with the path that the log's files begin with. Returns them as
-    /// the user is told of them, without the path.
+    /// the user is told about them, without the path.
     pub fn add_to(&self, argv: &mut Vec<OsString>, prefix: &Path) -> String {
         let mut path = OsString::from(self.prefix_option);
         path.push("=");

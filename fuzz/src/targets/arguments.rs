@@ -30,7 +30,7 @@ fn feed(bytes: &[u8]) {
     let words: Vec<OsString> = words
         .map(|word| OsString::from_vec(word.to_vec()))
         .collect();
-    stallscope::hostile::command_line(&words, RECORDING.get_or_init(open));
+    stallscope::fuzz_targets::command_line(&words, RECORDING.get_or_init(open));
 }
 
 fn seeds(_: &Path) -> Result<Vec<Seed>> {
@@ -54,11 +54,11 @@ fn seeds(_: &Path) -> Result<Vec<Seed>> {
             "--",
             "l",
         ],
-        &["run", "--signal", "throughput=([0-9.]+) req/s", "--", "l"],
+        &["run", "--metric", "throughput=([0-9.]+) req/s", "--", "l"],
         &[
             "run",
-            "--signal=latency:us=(.*)us",
-            "--signal",
+            "--metric=latency:us=(.*)us",
+            "--metric",
             "failed:total=x ([0-9]+)",
             "--",
             "l",

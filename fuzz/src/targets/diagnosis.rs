@@ -28,7 +28,7 @@ const MOST_ROWS: usize = 2_000;
 fn feed(bytes: &[u8]) {
     let mut bytes = Bytes(bytes);
     let (mut timeline, meta, asked) = run(&mut bytes);
-    analysis::without_inherited(&mut timeline);
+    analysis::prepare(&mut timeline);
     judge(&timeline, &meta, asked);
 }
 

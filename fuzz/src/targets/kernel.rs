@@ -31,13 +31,13 @@ fn feed(bytes: &[u8]) {
         host::sockets::parse_proc_net_tcp(line);
         host::sockets::parse_proc_net_unix(line);
     }
-    host::hostile::tables(bytes);
+    host::fuzz_targets::tables(bytes);
     let text = String::from_utf8_lossy(bytes);
-    host::hostile::stated_version(&text);
+    host::fuzz_targets::stated_version(&text);
     let mut halves = bytes.splitn(2, |byte| *byte == PART);
     let mounts = halves.next().unwrap_or_default();
     let groups = halves.next().unwrap_or(mounts);
-    host::hostile::groups(mounts, groups);
+    host::fuzz_targets::groups(mounts, groups);
 }
 
 fn read(sensor: &sensors::Sensor, given: &[&[u8]]) {

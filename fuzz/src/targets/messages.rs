@@ -15,7 +15,7 @@ pub const TARGET: Target = Target {
 };
 
 fn feed(bytes: &[u8]) {
-    host::hostile::datagram(bytes);
+    host::fuzz_targets::datagram(bytes);
     let mut taken = 0;
     for (_, payload) in messages(bytes) {
         taken += payload.len();

@@ -19,7 +19,7 @@ pub const TARGET: Target = Target {
 fn feed(bytes: &[u8]) {
     if let Some((place, recording)) = folder::open(bytes) {
         let report = diagnosis::judge(&recording.timeline, &recording.meta, None);
-        stallscope::hostile::written(&recording, &report, place.path());
+        stallscope::fuzz_targets::written(&recording, &report, place.path());
     }
 }
 

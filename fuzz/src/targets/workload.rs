@@ -1,6 +1,6 @@
 //! Load generators: their command lines, what they print, and their logs of single operations.
 //!
-//! The first part of an input is a command, a word a line; words that begin with `--signal=` choose
+//! The first part of an input is a command, a word a line; words that begin with `--metric=` choose
 //! patterns (compiling new ones is slow, and is what `options` does). Each further part is what one read of its output returned, after a byte that says of
 //! which stream, and how long after the one before.
 
@@ -30,7 +30,7 @@ fn feed(bytes: &[u8]) {
     let mut rules: Vec<Rule> = Vec::new();
     let mut argv: Vec<OsString> = Vec::new();
     for word in command.split(|byte| *byte == b'\n') {
-        match word.strip_prefix(b"--signal=") {
+        match word.strip_prefix(b"--metric=") {
             Some(choices) => rules.extend(choices.iter().map(|choice| chosen(*choice))),
             None => argv.push(OsString::from_vec(word.to_vec())),
         }
@@ -136,7 +136,7 @@ fn from_fixtures(repository: &Path) -> Result<Vec<Seed>> {
         let stream = 2 * 10 + u8::from(file.name.ends_with("stderr"));
         for (kind, command) in [
             ("known", format!("{tool}\n-c\n4\n-R\n100\n-T\n9")),
-            ("any", "./load\n--signal=025".to_owned()),
+            ("any", "./load\n--metric=025".to_owned()),
         ] {
             let mut bytes = command.into_bytes();
             let lines: Vec<&[u8]> = file.bytes.split_inclusive(|it| *it == b'\n').collect();

@@ -197,7 +197,7 @@ fn mariadb(stage: &mut Stage, threads: &str, limited: Option<Cause>) -> Result<S
     words.extend(sysbench(&port, threads, "run"));
     // Its latency of an interval is a quantile: of the mean it says nothing before the end.
     Load::new(words)
-        .with("--signal", r"throughput=tps: ([0-9.]+)")
+        .with("--metric", r"throughput=tps: ([0-9.]+)")
         .ready()
 }
 

@@ -28,6 +28,6 @@ pub fn own(stage: &Stage, words: &[&str]) -> anyhow::Result<Load> {
     let command = stage.own(&[words, &["--seconds", &seconds]].concat())?;
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     Ok(Load::new(words)
-        .with("--signal", THROUGHPUT)
-        .with("--signal", LATENCY))
+        .with("--metric", THROUGHPUT)
+        .with("--metric", LATENCY))
 }

@@ -1,4 +1,4 @@
-//! A memory limit far below what the load touches: pages are thrown out and read again all the time.
+//! A memory limit far below what the load touches: pages are evicted and read again all the time.
 
 use anyhow::Result;
 

@@ -72,8 +72,8 @@ pub fn print_totals(rows: &[Row]) {
         let right = how_often(&all, |_, _, rules| rules[number]);
         say!("{rule:20}  {right}");
     }
-    let innocent: Vec<&Row> = rows.iter().filter(|row| row.innocent).collect();
-    let alarms = how_often(&innocent, |row, _, _| row.alarm);
+    let ruled_out: Vec<&Row> = rows.iter().filter(|row| row.ruled_out).collect();
+    let alarms = how_often(&ruled_out, |row, _, _| row.alarm);
     say!("{:20}  {}", "false alarms", alarms.counted("alarms"));
     let void = rows
         .iter()

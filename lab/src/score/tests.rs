@@ -42,8 +42,8 @@ fn finding(cause: &str, entity: Entity) -> Finding {
         evidence: Vec::new(),
         would_help: Vec::new(),
         would_not_help: Vec::new(),
-        contradictions: Vec::new(),
-        prove_wrong: String::new(),
+        evidence_against: Vec::new(),
+        to_confirm: String::new(),
     }
 }
 
@@ -74,10 +74,10 @@ pub fn report(findings: &[(&str, Entity)]) -> Report {
                 .iter()
                 .map(|(cause, entity)| finding(cause, entity.clone()))
                 .collect(),
-            innocent: Vec::new(),
+            ruled_out: Vec::new(),
             judged: Vec::new(),
             caveats: Vec::new(),
-            not_seen: Vec::new(),
+            not_collected: Vec::new(),
             account: None,
             generator: None,
             headroom: None,

@@ -42,14 +42,14 @@ fn round(round: &Round<'_>) -> Result<()> {
     let mut command = recorder::command(round)?;
     command
         .args(["run", "-o", "trial.stall", "--json", "report.json"])
-        .args(["--signal", "throughput=rate ([0-9]+)", "--no-adjust", "--"])
+        .args(["--metric", "throughput=rate ([0-9]+)", "--no-adjust", "--"])
         .args(["sh", "-c", &script])
         .stdout(File::create(&out).context("cannot make a file")?)
         .stderr(writer);
     let mut recorder = Recorder::start_with_streams(command, out, round.folder.join("1.err"))?;
     let over = round.folder.join("over");
     recorder.until(
-        "the workload is held up by a terminal that nobody reads",
+        "the workload is delayed by a terminal that nobody reads",
         || over.exists(),
     )?;
     drain(reader);

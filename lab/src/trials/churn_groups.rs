@@ -13,7 +13,7 @@ use fastrand::Rng;
 use signal_hook::consts::SIGINT;
 
 use super::recorder::{self, Recorder};
-use super::usage::{self, Watched};
+use super::usage::{self, Monitored};
 use super::{Round, Trial, claims};
 use crate::groups::{Group, Hierarchies};
 use crate::interrupt;
@@ -42,7 +42,7 @@ fn round(round: &Round<'_>) -> Result<()> {
     let mut stage = Stage::new()?;
     let burn = stage.own(&["burn", "--threads", "1"])?;
     let (pid, _) = stage.beside_that_speaks(burn)?;
-    let watched = Watched::over(pid, 1.0)?;
+    let watched = Monitored::over(pid, 1.0)?;
     let mut command = recorder::command(round)?;
     command.args(claims::recording_of(pid, Duration::from_secs(3_600)));
     let mut recorder = Recorder::start(round, command)?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 
 use super::recorder::{self, Recorder};
-use super::usage::{self, Watched};
+use super::usage::{self, Monitored};
 use super::{Round, Trial, claims};
 use crate::stage::Stage;
 
@@ -34,7 +34,7 @@ fn round(round: &Round<'_>) -> Result<()> {
     let cpus = std::thread::available_parallelism()?
         .get()
         .min(THREADS as usize);
-    let watched = Watched::over(pid, cpus as f64)?;
+    let watched = Monitored::over(pid, cpus as f64)?;
     let mut command = recorder::command(round)?;
     command.args(claims::recording_of(pid, length));
     let recorder = Recorder::start(round, command)?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use super::recorder::{self, Recorder};
-use super::usage::{self, Watched};
+use super::usage::{self, Monitored};
 use super::{Round, Trial, claims};
 use crate::stage::Stage;
 
@@ -24,7 +24,7 @@ fn round(round: &Round<'_>) -> Result<()> {
     let mut stage = Stage::new()?;
     let burn = stage.own(&["burn", "--threads", "1"])?;
     let (pid, _) = stage.beside_that_speaks(burn)?;
-    let watched = Watched::over(pid, 1.0)?;
+    let watched = Monitored::over(pid, 1.0)?;
     let folders = ["one", "other"].map(|name| round.folder.join(name));
     let mut recorders = Vec::new();
     for folder in &folders {

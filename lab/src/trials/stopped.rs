@@ -8,7 +8,7 @@ use model::GapReason;
 use signal_hook::consts::{SIGCONT, SIGINT, SIGSTOP};
 
 use super::recorder::{self, Recorder};
-use super::usage::{self, Watched, now};
+use super::usage::{self, Monitored, now};
 use super::{Round, Trial, claims};
 use crate::stage::Stage;
 
@@ -27,7 +27,7 @@ fn round(round: &Round<'_>) -> Result<()> {
     let mut stage = Stage::new()?;
     let burn = stage.own(&["burn", "--threads", "1"])?;
     let (pid, _) = stage.beside_that_speaks(burn)?;
-    let watched = Watched::over(pid, 1.0)?;
+    let watched = Monitored::over(pid, 1.0)?;
     let mut command = recorder::command(round)?;
     command.args(claims::recording_of(pid, Duration::from_secs(600)));
     let mut recorder = Recorder::start(round, command)?;

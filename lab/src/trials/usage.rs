@@ -12,7 +12,7 @@ use super::claims;
 use crate::groups::{Group, Hierarchies};
 
 /// A group with nothing but a target in it.
-pub(super) struct Watched {
+pub(super) struct Monitored {
     group: Group,
     since: Timestamp,
     before_ns: i64,
@@ -31,7 +31,7 @@ pub(super) fn lack() -> Option<String> {
     }
 }
 
-impl Watched {
+impl Monitored {
     /// Watches a process and its descendants from now on; they use this many CPUs at most.
     pub(super) fn over(pid: u32, cpus: f64) -> Result<Self> {
         let found = Hierarchies::find()?;

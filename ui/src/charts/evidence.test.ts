@@ -100,7 +100,7 @@ describe("evidence", () => {
           ],
         },
         {
-          name: "thread_ledger",
+          name: "thread_time",
           entity: "thread",
           columns: counters("queued_rest_ns", "queued_target_ns", "queued_nobody_ns"),
           series: [
@@ -110,13 +110,13 @@ describe("evidence", () => {
           ],
         },
         {
-          name: "process_ledger",
+          name: "process_time",
           entity: "process",
-          columns: counters("held_up_ns"),
+          columns: counters("delay_caused_ns"),
           series: [
-            { entity: 3, column: "held_up_ns", values: 1 * S },
-            { entity: 4, column: "held_up_ns", values: 2 * S },
-            { entity: 5, column: "held_up_ns", values: 1 * S },
+            { entity: 3, column: "delay_caused_ns", values: 1 * S },
+            { entity: 4, column: "delay_caused_ns", values: 2 * S },
+            { entity: 5, column: "delay_caused_ns", values: 1 * S },
           ],
         },
       ],
@@ -142,9 +142,9 @@ describe("evidence", () => {
     // Of the limit of one device, and no sum over all.
     expect(await redone("cgroup_io.reads", "share", "I/O limit used", 6)).toBeCloseTo(0.8, 9);
     const behind = "of the waits for a CPU, behind others";
-    const others = await redone("thread_ledger.queued_rest_ns", "share", behind, 1);
+    const others = await redone("thread_time.queued_rest_ns", "share", behind, 1);
     expect(others).toBeCloseTo(0.75, 9);
-    const held = await redone("process_ledger.held_up_ns", "share", "of these", 3);
+    const held = await redone("process_time.delay_caused_ns", "share", "of these", 3);
     expect(held, "with those below it").toBeCloseTo(0.75, 9);
   });
 

@@ -7,8 +7,8 @@ import { completed } from "./binLane";
 import { binned } from "./bins";
 import { unseen } from "./gaps";
 import type { Lane } from "./lane";
-import type { Asked } from "./made";
 import { over, perBin } from "./quantity";
+import type { Asked } from "./recipe";
 import { recipeOf } from "./recipes";
 import { type Scale, scaleOfUnit } from "./scale";
 

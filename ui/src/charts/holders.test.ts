@@ -20,7 +20,7 @@ function recorded() {
     ],
     tables: [
       {
-        name: "thread_ledger",
+        name: "thread_time",
         entity: "thread",
         columns: HOLDERS.map((holder) => ({ name: `queued_${holder}_ns` })),
         series: [...held(0, [0.1, 0.2, 0.1, 0]), ...held(1, [0.1, 0, 0.3, 0])],
@@ -32,7 +32,7 @@ function recorded() {
 describe("who had the CPUs that were waited for", () => {
   it("adds up over threads and the window to all that was waited", async () => {
     const recording = await recorded();
-    const tables = await recording.load(["thread_ledger"]);
+    const tables = await recording.load(["thread_time"]);
     const both = holders(tables, [0, 1], { from: S, to: 3 * S });
     expect(both.map(({ name, ns }) => [name, Math.round(ns / 1e6)])).toEqual([
       ["the target", 400],

@@ -24,9 +24,9 @@ const COLUMNS = [
 /** Waits for a CPU of some threads by who had it; nothing where that was not recorded. */
 export function holders(tables: Tables, threads: readonly number[], window: Span): Holder[] {
   const found = COLUMNS.map(([column, name]) => {
-    const about = tables.bins("thread_ledger")?.about.columns.find((it) => it.name === column);
+    const about = tables.bins("thread_time")?.about.columns.find((it) => it.name === column);
     const quality = about?.quality ?? "unknown";
-    const all = threads.map((thread) => tables.series("thread_ledger", thread, column));
+    const all = threads.map((thread) => tables.series("thread_time", thread, column));
     return {
       name,
       quality,

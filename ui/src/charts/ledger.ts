@@ -34,7 +34,7 @@ const CLASSES: ReadonlyMap<string, ClassAbout> = new Map([
   ["read_write", about("disk read or write", "blocked", "read-write", STRONG, "flat")],
   ["page_fault", about("page fault from disk", "blocked", "page-fault", STRONG, "dots")],
   ["uninterruptible", about("uninterruptible", "blocked", "uninterruptible", STRONG, "cross")],
-  ["reclaim", about("making memory free", "blocked", "reclaim", STRONG, "down")],
+  ["reclaim", about("direct reclaim", "blocked", "reclaim", STRONG, "down")],
   ["database_lock", about("database lock", "blocked", "database-lock", STRONG, "none")],
   ["internal_lock", about("internal lock", "blocked", "internal-lock", "--lock", "down")],
   ["futex", about("futex", "blocked", "futex", "--lock", "dots")],

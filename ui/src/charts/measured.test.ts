@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fixture } from "../../tests/fixture";
 import { commands, typed } from "./commands";
-import { counted, families, parted } from "./judged";
 import {
   clockFacts,
   costFacts,
@@ -12,6 +11,7 @@ import {
   samplerLanes,
   wallClock,
 } from "./measured";
+import { counted, families, parted } from "./windowVerdict";
 
 describe("how it was measured", () => {
   it("says what it cost and who made it", async () => {

@@ -168,7 +168,7 @@ export function samplerLanes(recording: Recording, tables: Tables): Lane[] {
       format: (factor) => `${rate(factor)} times`,
       least: 1,
       unseen: gaps,
-      lines: [{ ...look, label: "stretched", series: series("rest_stretch") }],
+      lines: [{ ...look, label: "stretched", series: series("background_period_factor") }],
     }),
     binLane(table, {
       id: "recorder-cpu",

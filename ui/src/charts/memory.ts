@@ -100,7 +100,7 @@ export function memoryLanes(recording: Recording, tables: Tables): Lane[] {
   return lanes.filter((lane) => lane !== undefined);
 }
 
-/** The parts that meminfo tells of, and what is left; they add up to what there is. */
+/** The parts that meminfo reports, and what is left; they add up to what there is. */
 function used(mean: (column: string) => number | undefined): Whole | undefined {
   const total = mean("total_bytes");
   if (total === undefined) return undefined;
@@ -185,7 +185,7 @@ const MOVING: readonly FigureDraft[] = [
     label: "refaulted",
     of: "rate",
     format: pages,
-    help: "Pages read again soon after they had been thrown out, of 4 KiB each: the working set does not fit.",
+    help: "Pages read again soon after they had been evicted, of 4 KiB each: the working set does not fit.",
   },
   { columns: ["major_faults"], label: "major faults", of: "rate", format: perSecond },
   {

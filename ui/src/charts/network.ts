@@ -6,12 +6,12 @@ import type { PageEntity, Role } from "../data/page.gen";
 import type { Recording, Tables } from "../data/recording";
 import { sumOver } from "../data/series";
 import { length, type Nanoseconds, SECOND, type Share, type Span } from "../data/units";
+import { ofKind } from "./entitySets";
 import { type Figure, type FigureDraft, figures } from "./figures";
 import { unseen } from "./gaps";
 import { type InOut, inOutLane } from "./inOut";
 import type { Lane } from "./lane";
-import { series } from "./made";
-import { ofKind } from "./people";
+import { series } from "./recipe";
 import type { TreeNode } from "./tree";
 
 /** An interface over a window; rates are per second. */

@@ -4,9 +4,9 @@
 
 import type { Evidence, Finding } from "../data/page.gen";
 import { bounds } from "./bins";
-import { at, notSeen, per1s, type Recipe } from "./made";
-import { ofKind } from "./people";
+import { ofKind } from "./entitySets";
 import { grown, held, lasted, seconds, times } from "./quantity";
+import { at, notSeen, per1s, type Recipe } from "./recipe";
 import * as cpu from "./recipes/cpu";
 import * as network from "./recipes/network";
 import * as requests from "./recipes/requests";
@@ -43,13 +43,13 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
   "thread.run_ns": { tables: ["thread"], make: cpu.busiest },
   "thread.run_ns + wait_ns": { tables: ["thread"], make: cpu.busiest },
   "thread.system_ns": { tables: ["thread"], make: cpu.inKernel },
-  "thread_ledger.queued_rest_ns": { tables: ["thread_ledger"], make: cpu.behind },
-  "thread_ledger.queued_target_ns + queued_generator_ns": {
-    tables: ["thread_ledger"],
+  "thread_time.queued_rest_ns": { tables: ["thread_time"], make: cpu.behind },
+  "thread_time.queued_target_ns + queued_generator_ns": {
+    tables: ["thread_time"],
     make: cpu.behind,
   },
-  "thread_ledger.queued_generator_ns": { tables: ["thread_ledger"], make: cpu.behind },
-  "process_ledger.held_up_ns": { tables: ["process_ledger"], make: cpu.heldUp },
+  "thread_time.queued_generator_ns": { tables: ["thread_time"], make: cpu.behind },
+  "process_time.delay_caused_ns": { tables: ["process_time"], make: cpu.heldUp },
   "cpu.softirq_ns + irq_ns": { tables: ["cpu"], make: cpu.inInterrupts },
   "thread.wait_ns count": { tables: ["ledger"], make: requests.waitingAtATime },
   "disk.queue_ns ns": { tables: ["disk"], make: storage.operationTime },

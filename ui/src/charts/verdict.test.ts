@@ -40,13 +40,13 @@ describe("the headline", () => {
   it("says how sure it is, in a word that is explained", () => {
     const exact = headline(golden("cpu-quota"));
     expect(meaning(exact)).toBe(
-      "the kernel's exact account: its interval lies above the threshold, and nothing speaks against it",
+      "the kernel's exact account: its interval lies above the threshold, and nothing is evidence against it",
     );
     const [evidence] = exact.evidence;
     if (evidence === undefined) throw new Error("no evidence");
     const low = { ...evidence, value: 0.01, threshold: 0.15, passed: true };
     expect(meaning({ ...exact, evidence: [low], share_interval: null })).toBe(
-      "the kernel's exact account: it stays below the threshold, and nothing speaks against it",
+      "the kernel's exact account: it stays below the threshold, and nothing is evidence against it",
     );
   });
 

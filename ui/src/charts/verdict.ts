@@ -15,7 +15,7 @@ import type {
 /** What the word of a finding is bound to. */
 export function meaning(finding: Finding): string {
   return finding.confidence === "measured"
-    ? `${exactly(finding)}, and nothing speaks against it`
+    ? `${exactly(finding)}, and nothing is evidence against it`
     : CONFIDENCE[finding.confidence];
 }
 
@@ -195,8 +195,8 @@ export function notes(report: Report): Note[] {
   const bare = (items: readonly string[]) => items.map((item) => item.replace(/\.+$/, ""));
   const all: Note[] = [
     { label: "Headroom", items: verdict.headroom ? [verdict.headroom.sentence] : [] },
-    { label: "Ruled out", items: bare(verdict.innocent.map((it) => it.sentence)) },
-    { label: "Evidence against", items: bare(headline?.contradictions ?? []) },
+    { label: "Ruled out", items: bare(verdict.ruled_out.map((it) => it.sentence)) },
+    { label: "Evidence against", items: bare(headline?.evidence_against ?? []) },
     {
       label: "Caveats",
       // What the headline says is not said again.
@@ -204,17 +204,17 @@ export function notes(report: Report): Note[] {
         (doubt) => !headline?.sentence.includes(doubt),
       ),
     },
-    { label: "Not collected", items: bare(verdict.not_seen) },
+    { label: "Not collected", items: bare(verdict.not_collected) },
     { label: "Also ruled out", items: headline?.cause === "undetermined" ? ruledOut(report) : [] },
   ];
   return all.filter((note) => note.items.length > 0);
 }
 
-/** How to prove it wrong, or what to do next. */
+/** How to to confirm, or what to do next. */
 export function lastWord(report: Report): Note | undefined {
   const headline = report.verdict.findings[0];
-  if (!headline?.prove_wrong) return undefined;
-  return { label: proof(headline), items: [headline.prove_wrong] };
+  if (!headline?.to_confirm) return undefined;
+  return { label: proof(headline), items: [headline.to_confirm] };
 }
 
 /** What a finding's proof is called: of a healthy system there is nothing to prove wrong. */

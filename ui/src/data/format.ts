@@ -1,5 +1,5 @@
 // Numbers as people read them, one way each: axis, tooltip and table use the same. They are those of
-// the engine's sentences (crates/analysis/src/words.rs), so a number looks alike wherever it stands.
+// the engine's sentences (crates/analysis/src/number_format.rs), so a number looks alike wherever it stands.
 
 import type { Nanoseconds, Share } from "./units";
 

@@ -747,7 +747,7 @@ export interface Verdict {
   /**
    * What was ruled out.
    */
-  innocent: Innocent[];
+  ruled_out: RuledOut[];
   /**
    * The answer for every cause.
    */
@@ -755,7 +755,7 @@ export interface Verdict {
   /**
    * What could not be seen, and what would show it.
    */
-  not_seen: string[];
+  not_collected: string[];
 }
 /**
  * Where the response time went; the shares add up to 1.
@@ -798,18 +798,18 @@ export interface Finding {
   cause: string;
   confidence: Confidence;
   /**
-   * What speaks against it, or nothing.
+   * What is evidence against it, or nothing.
    */
-  contradictions: string[];
+  evidence_against: string[];
   entity: Entity;
   /**
    * What it rests on.
    */
   evidence: Evidence[];
   /**
-   * How to prove it wrong, to be typed.
+   * How to to confirm, to be typed.
    */
-  prove_wrong: string;
+  to_confirm: string;
   /**
    * One full sentence with the number.
    */
@@ -912,7 +912,7 @@ export interface Headroom {
 /**
  * A cause that was ruled out.
  */
-export interface Innocent {
+export interface RuledOut {
   /**
    * In words, with the number: `steal 0.1 %`.
    */
@@ -1017,7 +1017,7 @@ export interface Load {
 export interface Outcome {
   /**
    * Errors in its output, by kind: known only of output that the program reads, that is with an
-   * adapter or with `--signal`.
+   * adapter or with `--metric`.
    */
   complaints?: Complaint[];
   ended: Timestamp;

@@ -9,8 +9,8 @@ import {
   evidenceTables,
 } from "../charts/evidence";
 import { exploreLink } from "../charts/explore";
-import { ANSWERS, counted, families, parted } from "../charts/judged";
 import { proof } from "../charts/verdict";
+import { ANSWERS, counted, families, parted } from "../charts/windowVerdict";
 import { percent, tied } from "../data/format";
 import type { Finding, Judged } from "../data/page.gen";
 import "./Evidence.css";
@@ -20,7 +20,7 @@ import { usePage, useTables } from "./state";
 
 export function Evidence() {
   const { report } = usePage();
-  const { findings, judged, innocent, caveats } = report.verdict;
+  const { findings, judged, ruled_out, caveats } = report.verdict;
   const { concerned, others } = parted(judged);
   const [headline, ...more] = findings;
   return (
@@ -56,9 +56,9 @@ export function Evidence() {
             <Causes judged={others} />
           </details>
         )}
-        {innocent.length > 0 && (
-          <p class="innocent">
-            <b>Ruled out:</b> {tied(innocent.map((it) => it.sentence).join(", "))}.
+        {ruled_out.length > 0 && (
+          <p class="ruled_out">
+            <b>Ruled out:</b> {tied(ruled_out.map((it) => it.sentence).join(", "))}.
           </p>
         )}
       </div>
@@ -95,16 +95,16 @@ function FindingCard({ finding, index }: { finding: Finding; index: number }) {
           <dt>Confidence</dt>
           <dd>{finding.confidence}</dd>
         </div>
-        {finding.contradictions.length > 0 && (
+        {finding.evidence_against.length > 0 && (
           <div>
             <dt>Against it</dt>
-            <dd>{finding.contradictions.join("; ")}</dd>
+            <dd>{finding.evidence_against.join("; ")}</dd>
           </div>
         )}
-        {finding.prove_wrong !== "" && (
+        {finding.to_confirm !== "" && (
           <div>
             <dt>{proof(finding)}</dt>
-            <dd>{finding.prove_wrong}</dd>
+            <dd>{finding.to_confirm}</dd>
           </div>
         )}
       </dl>

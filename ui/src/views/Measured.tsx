@@ -40,9 +40,9 @@ export function Measured() {
       )}
       <div class="card wide">
         <h3>Not collected</h3>
-        {report.verdict.not_seen.length > 0 && (
+        {report.verdict.not_collected.length > 0 && (
           <ul>
-            {report.verdict.not_seen.map((text) => (
+            {report.verdict.not_collected.map((text) => (
               <li key={text}>{text}</li>
             ))}
           </ul>

@@ -1,6 +1,6 @@
 // The sign of a role: it tells roles apart without colour.
 
-import { ROLE_WORDS } from "../charts/crowd";
+import { ROLE_WORDS } from "../charts/threadTree";
 import type { Role } from "../data/page.gen";
 import "./RoleSign.css";
 

@@ -241,7 +241,7 @@ function Help({ remedy }: { remedy: Remedy }) {
   );
 }
 
-/** Innocent, doubts, not seen: calm, but not hidden. A line each, and the rest of it when it is pressed. */
+/** RuledOut, doubts, not seen: calm, but not hidden. A line each, and the rest of it when it is pressed. */
 function Notes() {
   const { report } = usePage();
   const all = notes(report);

@@ -1,12 +1,12 @@
 // Who waited: roles, services, pools, processes and threads with where their time went.
 
 import { useMemo } from "preact/hooks";
-import { crowd, type Member } from "../charts/crowd";
 import { absent } from "../charts/gaps";
 import { hidden, holders } from "../charts/holders";
 import { isMet } from "../charts/ledger";
 import { sentence } from "../charts/parts";
 import { sparkline } from "../charts/sparkline";
+import { crowd, type Member } from "../charts/threadTree";
 import type { TreeNode } from "../charts/tree";
 import { duration, instant, integer, percent, rate, traffic } from "../data/format";
 import { Aligned } from "./Aligned";
@@ -249,7 +249,7 @@ function Detail({ member }: { readonly member: Member }) {
 /** Who had the CPUs that were waited for, and what was hidden; nothing where events were not counted. */
 function Held({ member }: { readonly member: Member }) {
   const { recording, window } = usePage();
-  const tables = useTables("thread_ledger");
+  const tables = useTables("thread_time");
   const { places, role, kind } = member;
   const all = tables === undefined ? [] : holders(tables, places, window);
   const out = kind === "role" ? hidden(recording.page.report, role, window) : undefined;

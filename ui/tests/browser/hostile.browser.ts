@@ -26,7 +26,7 @@ const NAMED = new Set([
   "what",
   "recording",
   "node",
-  "prove_wrong",
+  "to_confirm",
   "change",
   "because",
   "found_by",
@@ -39,7 +39,14 @@ const NAMED = new Set([
 const DESCRIBED = new Set(["help", "source", "since"]);
 
 /** Lists of names. */
-const LISTS = ["contradictions", "not_seen", "notices", "remarks", "command", "would_not_help"];
+const LISTS = [
+  "evidence_against",
+  "not_collected",
+  "notices",
+  "remarks",
+  "command",
+  "would_not_help",
+];
 
 /** All names replaced, in turn. Tables keep theirs, so that there is something to draw, and have doubles
     whose own and whose columns' names are hostile too. */

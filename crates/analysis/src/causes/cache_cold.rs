@@ -7,15 +7,15 @@ use super::{Cause, Judgement, Kind, Waiting, explained_by, settled, waits};
 use crate::bounds;
 use crate::facts::Facts;
 use crate::io::{own_reads, read_trend};
+use crate::number_format::{percent, rate};
 use crate::thresholds::Thresholds;
-use crate::words::{percent, rate};
 
 pub(super) const CAUSE: Cause = Cause {
     name: "cache.cold",
     help: "The target still reads what it will soon have in memory: reads fall steadily, and nothing else changes.",
     about: "the target",
     kind: Kind::Limit,
-    told_by: "Bytes read from disk fall from second to second and are much fewer in the last third of the window than in the first, while the target waits for reads that are not refaults. Disks tell of everybody's reads, so a neighbour that holds the disk goes before it, and where the target's own reads may be seen (root) they must fall as well. It passes by itself; measure after it, or with a warm-up.",
+    told_by: "Bytes read from disk fall from second to second and are much fewer in the last third of the window than in the first, while the target waits for reads that are not refaults. Disks report everybody's reads, so a neighbour that holds the disk goes before it, and where the target's own reads may be seen (root) they must fall as well. It passes by itself; measure after it, or with a warm-up.",
     judge,
 };
 
@@ -95,7 +95,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             ],
             would_help: vec![bounds::without_wait(facts, held.share, "time, or a warm-up before the measurement".to_owned())],
             would_not_help: bounds::useless(facts, &["more clients"]),
-            prove_wrong: "run again at once, caches warm: if it is as slow, this is wrong".to_owned(),
+            to_confirm: "run again at once, caches warm: if it is as slow, this is wrong".to_owned(),
             ..finding(CAUSE.name, &target.entity, Confidence::Consistent, sentence)
         }))
     }))

@@ -6,8 +6,8 @@ use super::evidence::{finding, share};
 use super::{Cause, Judgement, Kind, Waiting, explained_by, settled, waits};
 use crate::bounds;
 use crate::facts::Facts;
+use crate::number_format::percent;
 use crate::thresholds::Thresholds;
-use crate::words::percent;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "cpu.imbalance",
@@ -82,7 +82,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             ],
             would_help: vec![bounds::without_wait(facts, held.share, format!("threads and interrupts of {} spread over all CPUs", full.entity.name))],
             would_not_help: bounds::useless(facts, &["more clients", "a machine with more CPUs"]),
-            prove_wrong: "look where its threads may run: taskset -acp PID; cat /proc/interrupts".to_owned(),
+            to_confirm: "look where its threads may run: taskset -acp PID; cat /proc/interrupts".to_owned(),
             ..finding(CAUSE.name, &full.entity, Confidence::Consistent, sentence)
         }))
     }))

@@ -5,8 +5,8 @@ use model::{Confidence, Finding, LedgerClass};
 use super::evidence::{finding, share};
 use super::{Cause, Judgement, Kind, found_of, seen};
 use crate::facts::Facts;
+use crate::number_format::percent;
 use crate::thresholds::Thresholds;
-use crate::words::percent;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "cpu.kernel",
@@ -59,7 +59,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             system,
             least,
         )],
-        prove_wrong: "see what it does there: perf top -g, or strace -c -f -p PID".to_owned(),
+        to_confirm: "see what it does there: perf top -g, or strace -c -f -p PID".to_owned(),
         ..finding(CAUSE.name, &target.entity, Confidence::Consistent, sentence)
     }))
 }

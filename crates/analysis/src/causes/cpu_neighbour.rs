@@ -7,22 +7,22 @@ use model::{Confidence, EntityKind, Evidence, Finding, Interval};
 
 use super::evidence::{confidence, finding, interval, machine, share};
 use super::{Cause, Judgement, Kind, no_long_wait, no_target};
-use crate::books::Holder;
 use crate::bounds;
 use crate::facts::Facts;
 use crate::holders::Holders;
 use crate::neighbours::Culprit;
+use crate::number_format::percent;
 use crate::slices::Slice;
 use crate::subject::Subject;
+use crate::thread_times::Holder;
 use crate::thresholds::Thresholds;
-use crate::words::percent;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "cpu.neighbour",
     help: "Somebody else holds the CPUs that the target waits for.",
     about: "the culprit: a control group, or a process with its children",
     kind: Kind::Limit,
-    told_by: "Where programs in the kernel are allowed, each wait for a CPU is told with who had that CPU meanwhile (table `thread_ledger`), and each process with what it held up of the target's waits (`process_ledger`): the culprit is named by that, and measured. Elsewhere nobody says who held a CPU while a thread waited: who used the CPUs of a full machine stands for it, and the answer is *consistent* at most. The load generator is never the neighbour: where it is not known, `--target generator=name:X` names it.\n\nA quota of the target's own group goes before it: a throttled target waits on an idle machine.",
+    told_by: "Where programs in the kernel are allowed, each wait for a CPU is told with who had that CPU meanwhile (table `thread_time`), and each process with what it held up of the target's waits (`process_time`): the culprit is named by that, and measured. Elsewhere nobody says who held a CPU while a thread waited: who used the CPUs of a full machine stands for it, and the answer is *consistent* at most. The load generator is never the neighbour: where it is not known, `--target generator=name:X` names it.\n\nA quota of the target's own group goes before it: a throttled target waits on an idle machine.",
     judge,
 };
 
@@ -136,9 +136,9 @@ fn measured(
     // Where the generator waits instead of the target, seconds of the target say nothing.
     let share_interval = waited.and_then(|_| interval(facts, behind, |slice| slice.total_ns));
     let of_others = waited.and_then(|_| interval(facts, behind, behind_somebody));
-    let mut contradictions = perhaps_the_client(facts, &who.name);
-    contradictions.extend(super::stolen(facts, thresholds));
-    let confidence = confidence(waited, limits.wait, &contradictions).min(confidence(
+    let mut evidence_against = perhaps_the_client(facts, &who.name);
+    evidence_against.extend(super::stolen(facts, thresholds));
+    let confidence = confidence(waited, limits.wait, &evidence_against).min(confidence(
         of_others,
         limits.held_by_others,
         &[],
@@ -147,7 +147,7 @@ fn measured(
         share(
             facts,
             "of the waits for a CPU, behind others",
-            "thread_ledger.queued_rest_ns",
+            "thread_time.queued_rest_ns",
             &target.entity,
             holders.others_part(),
             limits.held_by_others,
@@ -155,7 +155,7 @@ fn measured(
         share(
             facts,
             "of these, behind this neighbour",
-            "process_ledger.held_up_ns",
+            "process_time.delay_caused_ns",
             who,
             culprit.part,
             limits.culprit,
@@ -165,7 +165,7 @@ fn measured(
             target,
             wait,
             limits.wait,
-            "thread_ledger.queued_rest_ns",
+            "thread_time.queued_rest_ns",
         ),
     ];
     let share = (holders.rest, share_interval);
@@ -173,7 +173,7 @@ fn measured(
         facts,
         culprit,
         (share, sentence, evidence),
-        (confidence, contradictions),
+        (confidence, evidence_against),
     )
 }
 
@@ -228,12 +228,12 @@ fn likely(
         low: interval.low * others,
         high: interval.high * others,
     });
-    let contradictions = perhaps_the_client(facts, &who.name);
+    let evidence_against = perhaps_the_client(facts, &who.name);
     present(
         facts,
         culprit,
         ((wait * others, interval), sentence, evidence),
-        (Confidence::Consistent, contradictions),
+        (Confidence::Consistent, evidence_against),
     )
 }
 
@@ -252,7 +252,7 @@ fn present(
     facts: &Facts<'_>,
     culprit: &Culprit,
     ((share, share_interval), sentence, evidence): ((f64, Option<Interval>), String, Vec<Evidence>),
-    (confidence, contradictions): (Confidence, Vec<String>),
+    (confidence, evidence_against): (Confidence, Vec<String>),
 ) -> Finding {
     let who = &culprit.entity;
     Finding {
@@ -265,8 +265,8 @@ fn present(
             format!("{} elsewhere, or with less weight", who.name),
         )],
         would_not_help: bounds::useless(facts, &["more clients"]),
-        contradictions,
-        prove_wrong: format!(
+        evidence_against,
+        to_confirm: format!(
             "stop {} for 10 s: if throughput stays the same, this is wrong",
             who.name
         ),

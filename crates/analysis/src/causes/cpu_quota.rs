@@ -6,10 +6,10 @@ use super::evidence::{self, confidence, finding, interval, share};
 use super::{Cause, Judgement, Kind, no_target};
 use crate::bounds;
 use crate::facts::Facts;
+use crate::number_format::percent;
 use crate::quota::Quota;
 use crate::subject::Subject;
 use crate::thresholds::Thresholds;
-use crate::words::percent;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "cpu.quota",
@@ -133,7 +133,7 @@ fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject, quota: 
                 facts,
                 "held back by a CPU quota",
                 if counted {
-                    "thread_ledger.throttled_ns"
+                    "thread_time.throttled_ns"
                 } else {
                     "thread.wait_ns"
                 },
@@ -147,7 +147,7 @@ fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject, quota: 
             facts,
             &["more clients", "a larger machine with the same quota"],
         ),
-        prove_wrong: suffices.map_or(String::new(), |cpus| {
+        to_confirm: suffices.map_or(String::new(), |cpus| {
             format!(
                 "raise the quota of {} to {}: if throughput stays the same, this is wrong",
                 quota.group.path,

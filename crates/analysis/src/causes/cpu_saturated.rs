@@ -8,9 +8,9 @@ use super::{Cause, Judgement, Kind, no_long_wait, no_target};
 use crate::bounds;
 use crate::facts::Facts;
 use crate::holders::Holders;
+use crate::number_format::{cpus_were, percent};
 use crate::subject::Subject;
 use crate::thresholds::Thresholds;
-use crate::words::{cpus_were, percent};
 
 pub(super) const CAUSE: Cause = Cause {
     name: "cpu.saturated",
@@ -79,7 +79,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
 }
 
 /// What says who had the CPUs while they were waited for.
-const COUNTED: &str = "thread_ledger.queued_target_ns + queued_generator_ns";
+const COUNTED: &str = "thread_time.queued_target_ns + queued_generator_ns";
 
 /// Who had the CPUs, from the same waits as cpu.neighbour judges: no load falls between the two.
 fn holders(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<Holders> {
@@ -105,8 +105,8 @@ fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject, busy: f
         percent(busy),
         super::who_waited(facts, target)
     );
-    let contradictions: Vec<String> = super::stolen(facts, thresholds).into_iter().collect();
-    let confidence = confidence(interval, limits.wait, &contradictions);
+    let evidence_against: Vec<String> = super::stolen(facts, thresholds).into_iter().collect();
+    let confidence = confidence(interval, limits.wait, &evidence_against);
     Finding {
         share: Some(wait),
         share_interval: interval,
@@ -156,13 +156,13 @@ fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject, busy: f
                 &[]
             },
         ),
-        contradictions,
-        prove_wrong: prove_wrong(facts),
+        evidence_against,
+        to_confirm: to_confirm(facts),
         ..finding(CAUSE.name, &target.entity, confidence, sentence)
     }
 }
 
-fn prove_wrong(facts: &Facts<'_>) -> String {
+fn to_confirm(facts: &Facts<'_>) -> String {
     let load = facts.meta.workload.as_ref().map(|workload| &workload.load);
     let clients = load.and_then(|load| {
         Some((

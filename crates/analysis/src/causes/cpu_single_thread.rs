@@ -6,8 +6,8 @@ use super::evidence::{finding, number, share};
 use super::{Cause, Judgement, Kind, explained_by, seen};
 use crate::bounds;
 use crate::facts::Facts;
+use crate::number_format::{percent, rate};
 use crate::thresholds::Thresholds;
-use crate::words::{percent, rate};
 
 pub(super) const CAUSE: Cause = Cause {
     name: "cpu.single_thread",
@@ -136,7 +136,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             ),
         )],
         would_not_help: bounds::useless(facts, &["more clients", "a machine with more CPUs"]),
-        prove_wrong: "run with twice the clients: if throughput grows, this is wrong".to_owned(),
+        to_confirm: "run with twice the clients: if throughput grows, this is wrong".to_owned(),
         ..finding(
             CAUSE.name,
             &thread.entity,

@@ -5,8 +5,8 @@ use model::{Confidence, Finding, LedgerClass};
 use super::evidence::{finding, share};
 use super::{Cause, Judgement, Kind, found_of, seen};
 use crate::facts::Facts;
+use crate::number_format::percent;
 use crate::thresholds::Thresholds;
-use crate::words::percent;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "cpu.softirq",
@@ -67,7 +67,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             core.interrupts,
             least,
         )],
-        prove_wrong: "watch which: watch -d cat /proc/softirqs".to_owned(),
+        to_confirm: "watch which: watch -d cat /proc/softirqs".to_owned(),
         ..finding(CAUSE.name, &core.entity, Confidence::Consistent, sentence)
     }))
 }

@@ -6,15 +6,15 @@ use super::evidence::{finding, machine, share};
 use super::{Cause, Judgement, Kind, seen};
 use crate::bounds;
 use crate::facts::Facts;
+use crate::number_format::percent;
 use crate::thresholds::Thresholds;
-use crate::words::percent;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "cpu.steal",
     help: "The hypervisor gives CPU time of this machine to others.",
     about: "the machine",
     kind: Kind::Limit,
-    told_by: "Steal of /proc/stat, on CPUs that had work to do, while the target waited for a CPU. Steal cannot be forced on the machines on which this is tested, so the cause is not scored. Some hypervisors do not tell of it.",
+    told_by: "Steal of /proc/stat, on CPUs that had work to do, while the target waited for a CPU. Steal cannot be forced on the machines on which this is tested, so the cause is not scored. Some hypervisors do not report it.",
     judge,
 };
 
@@ -67,7 +67,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
         ],
         would_help: vec![bounds::without_wait(facts, cost, "a machine with CPUs of its own".to_owned())],
         would_not_help: bounds::useless(facts, &["more clients"]),
-        prove_wrong: "run again at another hour, or on a dedicated machine: if throughput stays the same, this is wrong".to_owned(),
+        to_confirm: "run again at another hour, or on a dedicated machine: if throughput stays the same, this is wrong".to_owned(),
         ..finding(CAUSE.name, &machine(facts), Confidence::Consistent, sentence)
     }))
 }

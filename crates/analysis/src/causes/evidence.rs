@@ -2,14 +2,14 @@
 
 use model::{Confidence, Entity, EntityKind, Evidence, Finding, Interval, LedgerClass};
 
-use sensors::ledger::{THREAD_LEDGER, class};
+use sensors::thread_time::{THREAD_TIME, class};
 use sensors::wait_channel::WaitChannel;
 
 use crate::bootstrap::ratio_interval;
 use crate::facts::Facts;
-use crate::kept;
+use crate::kernel_waits;
+use crate::number_format::percent;
 use crate::slices::Slice;
-use crate::words::percent;
 
 /// A share that must reach a threshold.
 pub(super) fn share(
@@ -36,8 +36,18 @@ pub(super) fn share(
 pub(super) fn kept(facts: &Facts<'_>, entity: &Entity) -> Vec<Evidence> {
     let parts = facts.kept.iter().filter(|(_, part)| *part >= facts.floor);
     let each = |(channel, part): &(WaitChannel, f64)| {
-        let what = format!("of what the kernel kept it, {}", kept::label(*channel));
-        share(facts, &what, &kept::column(*channel), entity, *part, 0.0)
+        let what = format!(
+            "of what the kernel kept it, {}",
+            kernel_waits::label(*channel)
+        );
+        share(
+            facts,
+            &what,
+            &kernel_waits::column(*channel),
+            entity,
+            *part,
+            0.0,
+        )
     };
     parts.map(each).collect()
 }
@@ -58,11 +68,23 @@ pub(super) fn interval(
     part: fn(&Slice) -> f64,
     whole: fn(&Slice) -> f64,
 ) -> Option<Interval> {
-    let bins: Vec<(f64, f64)> = facts
-        .slices
-        .iter()
-        .map(|slice| (part(slice), whole(slice)))
-        .collect();
+    // Seconds that are filled from the same on-window say the same: one on-window is one observation.
+    let mut bins: Vec<(usize, (f64, f64))> = Vec::new();
+    for (second, slice) in facts.slices.iter().enumerate() {
+        let of = match facts.on_windows.is_empty() {
+            true => second,
+            false => {
+                let starts = facts.on_windows.iter();
+                starts.take_while(|it| it.start < slice.window.end).count()
+            }
+        };
+        let own = (part(slice), whole(slice));
+        match bins.last_mut() {
+            Some((last, sum)) if *last == of => *sum = (sum.0 + own.0, sum.1 + own.1),
+            _ => bins.push((of, own)),
+        }
+    }
+    let bins: Vec<_> = bins.into_iter().map(|(_, bin)| bin).collect();
     ratio_interval(&bins)
 }
 
@@ -158,10 +180,10 @@ pub(super) fn only_at_times(facts: &Facts<'_>, held: &Held) -> String {
 pub(super) fn confidence(
     interval: Option<Interval>,
     threshold: f64,
-    contradictions: &[String],
+    evidence_against: &[String],
 ) -> Confidence {
     let passes = interval.is_some_and(|interval| interval.low >= threshold);
-    if passes && contradictions.is_empty() {
+    if passes && evidence_against.is_empty() {
         Confidence::Measured
     } else {
         Confidence::Consistent
@@ -179,10 +201,10 @@ pub(super) fn told_by(facts: &Facts<'_>, classes: &[LedgerClass], sampled: &str)
     if !counted {
         return sampled.to_owned();
     }
-    let columns = THREAD_LEDGER.columns.iter().map(|column| &*column.name);
+    let columns = THREAD_TIME.columns.iter().map(|column| &*column.name);
     let of_them = |name: &&str| class(name).is_some_and(|class| classes.contains(&class));
     let names: Vec<&str> = columns.filter(of_them).collect();
-    format!("{}.{}", THREAD_LEDGER.name, names.join(" + "))
+    format!("{}.{}", THREAD_TIME.name, names.join(" + "))
 }
 
 /// As sure as a wait of these classes is: *measured* when those that were counted, and not sampled or
@@ -191,7 +213,7 @@ pub(super) fn of_wait(
     facts: &Facts<'_>,
     classes: &[LedgerClass],
     least: f64,
-    contradictions: &[String],
+    evidence_against: &[String],
 ) -> Confidence {
     let ledger = facts.target.as_ref().map(|target| &target.serving_ledger);
     let counted = |class: &&LedgerClass| ledger.is_some_and(|it| it.is_counted(**class));
@@ -200,7 +222,7 @@ pub(super) fn of_wait(
     let bins: Vec<(f64, f64)> = bins
         .map(|slice| (slice.ledger.sum(&counted), slice.total_ns))
         .collect();
-    confidence(ratio_interval(&bins), least, contradictions)
+    confidence(ratio_interval(&bins), least, evidence_against)
 }
 
 /// Waits for a disk and for nothing else.
@@ -233,7 +255,7 @@ pub(super) fn finding(
         evidence: Vec::new(),
         would_help: Vec::new(),
         would_not_help: Vec::new(),
-        contradictions: Vec::new(),
-        prove_wrong: String::new(),
+        evidence_against: Vec::new(),
+        to_confirm: String::new(),
     }
 }

@@ -6,9 +6,9 @@ use super::evidence::{finding, number};
 use super::open::Question;
 use super::{Cause, Judgement, Kind, kind, limit, no_target, wait_unseen};
 use crate::facts::Facts;
+use crate::number_format::{count, duration, percent, rate};
 use crate::subject::Subject;
 use crate::thresholds::Thresholds;
-use crate::words::{count, duration, percent, rate};
 
 pub(super) const CAUSE: Cause = Cause {
     name: "healthy",
@@ -127,7 +127,7 @@ fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject) -> Judg
             ..evidence
         }],
         would_not_help: Vec::new(),
-        prove_wrong: prove_wrong(facts),
+        to_confirm: to_confirm(facts),
         ..finding(
             CAUSE.name,
             &target.entity,
@@ -210,7 +210,7 @@ fn without_signal(facts: &Facts<'_>, target: &Subject) -> String {
 }
 
 /// How to find the limit.
-fn prove_wrong(facts: &Facts<'_>) -> String {
+fn to_confirm(facts: &Facts<'_>) -> String {
     let Some(load) = facts.meta.workload.as_ref().map(|workload| &workload.load) else {
         return "give it more work: what it then waits for is its limit".to_owned();
     };

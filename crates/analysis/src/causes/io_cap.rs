@@ -6,8 +6,8 @@ use super::evidence::{finding, number, share};
 use super::{Cause, Judgement, Kind, Waiting, explained_by, mostly_explained_by, settled, waits};
 use crate::bounds;
 use crate::facts::Facts;
+use crate::number_format::{percent, rate};
 use crate::thresholds::Thresholds;
-use crate::words::{percent, rate};
 
 pub(super) const CAUSE: Cause = Cause {
     name: "io.cap",
@@ -92,7 +92,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             ],
             would_help: vec![bounds::without_wait(facts, held.share, format!("a disk that gives more than {what}"))],
             would_not_help: bounds::useless(facts, &["more clients"]),
-            prove_wrong: "run with twice the clients: if the disk gives more, this is wrong".to_owned(),
+            to_confirm: "run with twice the clients: if the disk gives more, this is wrong".to_owned(),
             ..finding(CAUSE.name, &disk.entity, Confidence::Consistent, sentence)
         }))
     }))

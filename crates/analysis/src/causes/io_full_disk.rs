@@ -6,8 +6,8 @@ use super::evidence::{finding, share};
 use super::{Cause, Judgement, Kind};
 use crate::facts::Facts;
 use crate::io::Filesystem;
+use crate::number_format::{integer, percent, storage};
 use crate::thresholds::Thresholds;
-use crate::words::{integer, percent, storage};
 
 pub(super) const CAUSE: Cause = Cause {
     name: "io.full_disk",
@@ -62,7 +62,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
             passed: true,
             ..evidence
         }],
-        prove_wrong: format!(
+        to_confirm: format!(
             "see what is free: df -h {path}; df -i {path}: if there is room, this is wrong"
         ),
         ..finding(
@@ -75,7 +75,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
 }
 
 /// What a full filesystem lacks.
-struct Lack {
+struct Shortage {
     left: f64,
     part: f64,
     words: String,
@@ -90,11 +90,11 @@ const ROOM_BYTES: f64 = 1e9;
 /// The same of inodes.
 const ROOM_INODES: f64 = 10_000.0;
 
-fn lack(filesystem: &Filesystem, least: f64) -> Option<Lack> {
+fn lack(filesystem: &Filesystem, least: f64) -> Option<Shortage> {
     let inodes = filesystem
         .inodes
         .filter(|(left, part)| *part < least && *left < ROOM_INODES)
-        .map(|(left, part)| Lack {
+        .map(|(left, part)| Shortage {
             left,
             part,
             words: format!("{} inodes", integer(left)),
@@ -103,7 +103,7 @@ fn lack(filesystem: &Filesystem, least: f64) -> Option<Lack> {
             column: "filesystem.free_inodes",
         });
     let (left, part) = filesystem.bytes;
-    let bytes = (part < least && left < ROOM_BYTES).then(|| Lack {
+    let bytes = (part < least && left < ROOM_BYTES).then(|| Shortage {
         left,
         part,
         words: storage(left),

@@ -6,9 +6,9 @@ use super::evidence::{self, DISK_ALONE, finding, number, of_wait, share, told_by
 use super::{Cause, Judgement, Kind, Waiting, explained_by, settled, waits};
 use crate::bounds;
 use crate::facts::Facts;
-use crate::kept;
+use crate::kernel_waits;
+use crate::number_format::{duration, percent, rate};
 use crate::thresholds::Thresholds;
-use crate::words::{duration, percent, rate};
 
 pub(super) const CAUSE: Cause = Cause {
     name: "io.latency",
@@ -70,7 +70,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
                 rate(waiting),
                 target.name,
                 rate(queue),
-                kept::in_words(&facts.kept, facts.floor)
+                kernel_waits::in_words(&facts.kept, facts.floor)
                     .map_or(String::new(), |said| format!(" (of what it kept them, {said})")),
             ));
         }
@@ -97,7 +97,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
                 bounds::without_wait(facts, held.share, "what is read kept in memory".to_owned()),
             ],
             would_not_help: bounds::useless(facts, &[]),
-            prove_wrong: "run again on data that fit in memory: if throughput stays the same, this is wrong".to_owned(),
+            to_confirm: "run again on data that fit in memory: if throughput stays the same, this is wrong".to_owned(),
             ..finding(CAUSE.name, &disk.entity, of_wait(facts, &DISK_ALONE, held.least, &[]), sentence)
         }))
     }))

@@ -6,15 +6,15 @@ use super::evidence::{finding, share};
 use super::{Cause, Judgement, Kind, Waiting, explained_by, settled, waits};
 use crate::bounds;
 use crate::facts::Facts;
+use crate::number_format::{percent, rate};
 use crate::thresholds::Thresholds;
-use crate::words::{percent, rate};
 
 pub(super) const CAUSE: Cause = Cause {
     name: "io.neighbour",
     help: "Somebody else holds the disk that the target waits for.",
     about: "the culprit: a control group, or a process",
     kind: Kind::Limit,
-    told_by: "Another process or group moved most of the bytes of a busy disk (/proc/PID/io, which root may read) while the target waited for a disk. Which disk that is says the target's control group; what the target itself moved there cannot have been the neighbour. A neighbour whose I/O costs the target nothing is innocent, however high the pressure.",
+    told_by: "Another process or group moved most of the bytes of a busy disk (/proc/PID/io, which root may read) while the target waited for a disk. Which disk that is says the target's control group; what the target itself moved there cannot have been the neighbour. A neighbour whose I/O costs the target nothing is ruled out, however high the pressure.",
     judge,
 };
 
@@ -80,7 +80,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             ],
             would_help: vec![bounds::without_wait(facts, held.share * part, format!("{name} on another disk, or with an I/O limit"))],
             would_not_help: bounds::useless(facts, &["more clients"]),
-            prove_wrong: format!("stop {name} for 10 s: if throughput stays the same, this is wrong"),
+            to_confirm: format!("stop {name} for 10 s: if throughput stays the same, this is wrong"),
             ..finding(CAUSE.name, who, Confidence::Consistent, sentence)
         }))
     }))

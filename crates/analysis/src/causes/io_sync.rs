@@ -6,8 +6,8 @@ use super::evidence::{finding, kept, of_wait, share, told_by};
 use super::{Cause, Judgement, Kind, Waiting, explained_by, mostly_explained_by, settled, waits};
 use crate::bounds;
 use crate::facts::Facts;
+use crate::number_format::{duration, percent};
 use crate::thresholds::Thresholds;
-use crate::words::{duration, percent};
 
 pub(super) const CAUSE: Cause = Cause {
     name: "io.sync",
@@ -76,7 +76,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
                 bounds::without_wait(facts, held.share, "fewer syncs: more work per commit, or commits that need not be safe at once".to_owned()),
             ],
             would_not_help: bounds::useless(facts, &[]),
-            prove_wrong: format!("let {} not sync for a minute (PostgreSQL: synchronous_commit = off): if throughput stays the same, this is wrong", target.name),
+            to_confirm: format!("let {} not sync for a minute (PostgreSQL: synchronous_commit = off): if throughput stays the same, this is wrong", target.name),
             ..finding(CAUSE.name, &target.entity, of_wait(facts, &WAITS, held.least, &[]), sentence)
         }))
     }))

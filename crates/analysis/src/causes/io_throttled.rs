@@ -7,8 +7,8 @@ use super::{Cause, Judgement, Kind, Waiting, settled, waits};
 use crate::bounds;
 use crate::facts::Facts;
 use crate::io::Limit;
+use crate::number_format::{percent, rate};
 use crate::thresholds::Thresholds;
-use crate::words::{percent, rate};
 
 pub(super) const CAUSE: Cause = Cause {
     name: "io.throttled",
@@ -68,7 +68,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
             evidence,
             would_help: vec![bounds::without_wait(facts, held.share, format!("a higher limit for {}", limit.group.name))],
             would_not_help: bounds::useless(facts, &["a faster disk with the same limit"]),
-            prove_wrong: format!("double the limit of {}: if throughput stays the same, this is wrong", limit.group.path),
+            to_confirm: format!("double the limit of {}: if throughput stays the same, this is wrong", limit.group.path),
             ..finding(CAUSE.name, &limit.group, of_wait(facts, &DISK_ALONE, held.least, &[]), sentence)
         }))
     }))

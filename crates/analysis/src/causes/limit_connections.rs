@@ -5,8 +5,8 @@ use model::{Confidence, Finding};
 use super::evidence::{finding, number, share};
 use super::{Cause, Judgement, Kind, no_target};
 use crate::facts::Facts;
+use crate::number_format::{integer, percent};
 use crate::thresholds::Thresholds;
-use crate::words::{integer, percent};
 
 pub(super) const CAUSE: Cause = Cause {
     name: "limit.connections",
@@ -52,7 +52,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
                 1.0,
             )],
             would_not_help: vec!["more clients".to_owned()],
-            prove_wrong: "run with half of the clients: if they are turned away too, this is wrong"
+            to_confirm: "run with half of the clients: if they are turned away too, this is wrong"
                 .to_owned(),
             ..finding(CAUSE.name, &entity, Confidence::Measured, sentence)
         }));
@@ -66,7 +66,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
             );
             Judgement::Present(Box::new(Finding {
                 evidence: vec![share(facts, "connections in use", "database.sessions", &entity, full, least)],
-                prove_wrong: "raise max_connections, or put a pool in front: if throughput stays the same, this is wrong".to_owned(),
+                to_confirm: "raise max_connections, or put a pool in front: if throughput stays the same, this is wrong".to_owned(),
                 ..finding(CAUSE.name, &entity, Confidence::Consistent, sentence)
             }))
         }

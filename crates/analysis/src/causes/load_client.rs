@@ -6,9 +6,9 @@ use super::evidence::{finding, share};
 use super::{Cause, Judgement, Kind, no_target};
 use crate::bounds;
 use crate::facts::Facts;
+use crate::number_format::{count, percent};
 use crate::subject::Subject;
 use crate::thresholds::Thresholds;
-use crate::words::{count, percent};
 
 pub(super) const CAUSE: Cause = Cause {
     name: "load.client",
@@ -137,7 +137,7 @@ fn present(
             facts,
             &["more clients", &format!("a faster {}", target.name)],
         ),
-        prove_wrong: format!(
+        to_confirm: format!(
             "give {} twice the threads: if throughput stays the same, this is wrong",
             generator.name
         ),

@@ -6,8 +6,8 @@ use super::evidence::{finding, share};
 use super::{Cause, Judgement, Kind, found_of, healthy, limit, seen};
 use crate::bounds;
 use crate::facts::Facts;
+use crate::number_format::{count, duration, percent, rate};
 use crate::thresholds::Thresholds;
-use crate::words::{count, duration, percent, rate};
 
 pub(super) const CAUSE: Cause = Cause {
     name: "load.concurrency",
@@ -101,7 +101,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             least,
         )],
         would_help: vec![bounds::more_clients(facts, "more clients".to_owned())],
-        prove_wrong: "run with twice the clients: if throughput stays the same, this is wrong"
+        to_confirm: "run with twice the clients: if throughput stays the same, this is wrong"
             .to_owned(),
         ..finding(
             CAUSE.name,

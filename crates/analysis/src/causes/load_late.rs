@@ -5,8 +5,8 @@ use model::{Confidence, Finding, LedgerClass};
 use super::evidence::{finding, share};
 use super::{Cause, Judgement, Kind, limit, seen};
 use crate::facts::Facts;
+use crate::number_format::{duration, percent};
 use crate::thresholds::Thresholds;
-use crate::words::{duration, percent};
 
 pub(super) const CAUSE: Cause = Cause {
     name: "load.late",
@@ -81,7 +81,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             least,
         )],
         would_not_help: vec!["a faster server".to_owned()],
-        prove_wrong: "run with twice the clients and threads: if the lag stays, this is wrong"
+        to_confirm: "run with twice the clients and threads: if the lag stays, this is wrong"
             .to_owned(),
         ..finding(
             CAUSE.name,

@@ -5,8 +5,8 @@ use model::{Confidence, Finding};
 use super::evidence::{finding, share};
 use super::{Cause, Judgement, Kind};
 use crate::facts::Facts;
+use crate::number_format::{percent, rate};
 use crate::thresholds::Thresholds;
-use crate::words::{percent, rate};
 
 pub(super) const CAUSE: Cause = Cause {
     name: "load.rate",
@@ -73,7 +73,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
             achieved,
             least,
         )],
-        prove_wrong: match &workload.load.rate_option {
+        to_confirm: match &workload.load.rate_option {
             Some(option) => format!(
                 "run with {option} {}: if throughput stays the same, this is wrong",
                 asked * 2.0

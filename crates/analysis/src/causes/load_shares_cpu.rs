@@ -4,12 +4,12 @@ use model::{Finding, LedgerClass};
 
 use super::evidence::{confidence, finding, interval, machine, share};
 use super::{Cause, Judgement, Kind, found_of, seen};
-use crate::books::Holder;
 use crate::bounds;
 use crate::facts::Facts;
+use crate::number_format::percent;
 use crate::slices::Slice;
+use crate::thread_times::Holder;
 use crate::thresholds::Thresholds;
-use crate::words::percent;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "load.shares_cpu",
@@ -91,7 +91,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             Some(_) => share(
                 facts,
                 "of the waits for a CPU, behind the generator",
-                "thread_ledger.queued_generator_ns",
+                "thread_time.queued_generator_ns",
                 &generator.entity,
                 held,
                 least,
@@ -106,7 +106,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             ),
         }],
         would_help: bounds::generator_elsewhere(facts).into_iter().collect(),
-        prove_wrong: format!(
+        to_confirm: format!(
             "run {} on another machine: if throughput stays the same, this is wrong",
             generator.name
         ),

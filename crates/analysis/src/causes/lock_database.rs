@@ -6,15 +6,15 @@ use super::evidence::{finding, of_wait, share, told_by};
 use super::{Cause, Judgement, Kind, Waiting, settled, waits};
 use crate::bounds;
 use crate::facts::Facts;
+use crate::number_format::percent;
 use crate::thresholds::Thresholds;
-use crate::words::percent;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "lock.database",
     help: "Sessions of the database wait for a lock (row, table, transaction) that another session holds.",
     about: "the backend that holds the lock, where `--postgres` tells it; else the target",
     kind: Kind::Limit,
-    told_by: "PostgreSQL's own word: backends whose wait event is of the class Lock, read from their memory (root, versions 13 to 18), at each of their sleeps where programs in the kernel are allowed (table `thread_ledger`) or, once a second, from pg_stat_activity (`--postgres`). From outside they look idle: a lock waiter and an idle backend both sit in epoll, so where its word was not read and enough time is left, it cannot be told. Who holds the lock is known to PostgreSQL only: `--postgres DSN` asks it (pg_blocking_pids).",
+    told_by: "PostgreSQL's own word: backends whose wait event is of the class Lock, read from their memory (root, versions 13 to 18), at each of their sleeps where programs in the kernel are allowed (table `thread_time`) or, once a second, from pg_stat_activity (`--postgres`). From outside they look idle: a lock waiter and an idle backend both sit in epoll, so where its word was not read and enough time is left, it cannot be told. Who holds the lock is known to PostgreSQL only: `--postgres DSN` asks it (pg_blocking_pids).",
     judge,
 };
 
@@ -78,8 +78,8 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
             evidence,
             would_help: vec![bounds::without_wait(facts, held.share, "shorter transactions around what is locked, or fewer sessions that want it".to_owned())],
             would_not_help: bounds::useless(facts, &["more clients"]),
-            contradictions: Vec::new(),
-            prove_wrong: match (blocker, facts.sessions.blocker.is_some()) {
+            evidence_against: Vec::new(),
+            to_confirm: match (blocker, facts.sessions.blocker.is_some()) {
                 (Some((holder, _)), _) => format!("end the transaction of {}: if throughput stays the same, this is wrong", pid(holder)),
                 (None, true) => "run with half of the clients: if throughput falls as much, this is wrong".to_owned(),
                 (None, false) => "ask who holds it: stallscope run --postgres DSN -- ..., or select pid, pg_blocking_pids(pid) from pg_stat_activity".to_owned(),

@@ -7,8 +7,8 @@ use super::{Cause, Judgement, Kind, Waiting, explained_by, settled, waits};
 use crate::bounds;
 use crate::facts::Facts;
 use crate::ledger::label;
+use crate::number_format::percent;
 use crate::thresholds::Thresholds;
-use crate::words::percent;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "lock.futex",
@@ -60,7 +60,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
                 "less time under the lock, or several locks instead of one".to_owned(),
             )],
             would_not_help: bounds::useless(facts, &["more clients", "more threads"]),
-            prove_wrong: "run with half of the clients: if throughput falls as much, this is wrong"
+            to_confirm: "run with half of the clients: if throughput falls as much, this is wrong"
                 .to_owned(),
             ..finding(
                 CAUSE.name,

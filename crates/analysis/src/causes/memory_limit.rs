@@ -7,15 +7,15 @@ use super::{Cause, Judgement, Kind, Waiting, explained_by, settled, waits};
 use crate::bounds;
 use crate::facts::Facts;
 use crate::memory::GroupMemory;
+use crate::number_format::{memory, percent};
 use crate::thresholds::Thresholds;
-use crate::words::{memory, percent};
 
 pub(super) const CAUSE: Cause = Cause {
     name: "memory.limit",
     help: "The memory limit of the target's control group, or of one above it, is too small for what it works on.",
     about: "the control group with the limit",
     kind: Kind::Limit,
-    told_by: "The group is full (`memory.max` or `memory.high`, `memory.limit_in_bytes` of v1) and meets its limit again and again; the target reads from disk what had been thrown out to stay below it. Refaults decide: through mmap memory pressure shows little of it, while reads look like any other. Where little can be thrown out, as of programs' own memory, the search for it is what costs: threads are met making memory free.\n\nA full group alone is no finding: page cache fills any limit, and costs nothing until it is missed.",
+    told_by: "The group is full (`memory.max` or `memory.high`, `memory.limit_in_bytes` of v1) and meets its limit again and again; the target reads from disk evicted pages to stay below it. Refaults decide: through mmap memory pressure shows little of it, while reads look like any other. Where little can be evicted, as of programs' own memory, the search for it is what costs: threads are met direct reclaim.\n\nA full group alone is no finding: page cache fills any limit, and costs nothing until it is missed.",
     judge,
 };
 
@@ -53,19 +53,19 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             group.group.path
         ));
     };
-    // Programs' own memory is not thrown out: then the limit costs the search for something that is.
+    // Programs' own memory is not evicted: then the limit costs the search for something that is.
     let freeing = Waiting {
         classes: &[LedgerClass::Reclaim],
         part: 1.0,
         least: limits.cost,
-        doing: "making memory free",
+        doing: "direct reclaim",
     };
     let again = again(facts, group);
     let reading = Waiting {
         classes: &WAITS,
         part: again.unwrap_or(0.0),
         least: limits.cost,
-        doing: "reading again what had been thrown out",
+        doing: "reading again evicted pages",
     };
     let frees = facts.share(LedgerClass::Reclaim) > facts.share_of(&WAITS) * reading.part;
     let waiting = if frees { freeing } else { reading };
@@ -107,7 +107,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
                 ),
                 share(
                     facts,
-                    "reads that bring back what was thrown out",
+                    "reads that bring back what was evicted",
                     "cgroup_memory.refault_file",
                     &group.group,
                     again.unwrap_or(0.0),
@@ -131,7 +131,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
                 facts,
                 &["more memory in the machine with the same limit"],
             ),
-            prove_wrong: format!(
+            to_confirm: format!(
                 "double the memory limit of {}: if throughput stays the same, this is wrong",
                 group.group.path
             ),

@@ -5,8 +5,8 @@ use model::{Confidence, Entity, Finding};
 use super::evidence::{finding, machine, number};
 use super::{Cause, Judgement, Kind};
 use crate::facts::Facts;
+use crate::number_format::count;
 use crate::thresholds::Thresholds;
-use crate::words::count;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "memory.oom",
@@ -66,7 +66,7 @@ fn present(facts: &Facts<'_>, entity: &Entity, kills: f64, column: &str) -> Judg
             ..number(facts, ("kills", "count"), column, entity, kills, 1.0)
         }],
         would_not_help: Vec::new(),
-        prove_wrong:
+        to_confirm:
             "look for `Out of memory` or `oom-kill` in the kernel's log: dmesg | grep -i oom"
                 .to_owned(),
         ..finding(CAUSE.name, entity, Confidence::Measured, sentence)

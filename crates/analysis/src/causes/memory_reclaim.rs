@@ -1,4 +1,4 @@
-//! The target must make memory free before it gets some.
+//! The target must reclaim memory before it gets some.
 
 use model::{Finding, LedgerClass, Resource, StallKind};
 
@@ -6,13 +6,13 @@ use super::evidence::{finding, machine, number, of_memory, share, told_by};
 use super::{Cause, Judgement, Kind, Waiting, explained_by, settled, waits};
 use crate::bounds;
 use crate::facts::Facts;
+use crate::number_format::percent;
 use crate::subject::Subject;
 use crate::thresholds::Thresholds;
-use crate::words::percent;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "memory.reclaim",
-    help: "The target must make memory free before it gets some (direct reclaim).",
+    help: "The target must reclaim memory before it gets some (direct reclaim).",
     about: "the machine",
     kind: Kind::Limit,
     told_by: "Threads of the target are met in the kernel's reclaim (by the function that they wait in, which root may see; where programs in the kernel are allowed, all of that time is counted), and allocations stall (`allocstall_*` of /proc/vmstat). Where that function may not be seen, this cannot be told, unless there was no memory pressure at all.",
@@ -24,7 +24,7 @@ const WAITS: [LedgerClass; 1] = [LedgerClass::Reclaim];
 /// Why it cannot be told: threads were blocked in the kernel for long enough, nobody could see in
 /// which function, and somebody on this machine did wait for memory.
 fn unseen(facts: &Facts<'_>, least: f64) -> Option<Judgement> {
-    /// Who makes memory free counts as memory pressure: without any, nobody did.
+    /// Who reclaims memory counts as memory pressure: without any, nobody did.
     const SOME_PRESSURE: f64 = 0.001;
     // Books know of it without.
     let unbooked = |target: &&Subject| !target.serving_ledger.is_booked();
@@ -50,7 +50,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         classes: &WAITS,
         part: 1.0,
         least: limits.cost,
-        doing: "making memory free",
+        doing: "direct reclaim",
     };
     let judged = waits(facts, &waiting);
     if judged.is_err()
@@ -60,14 +60,14 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
     }
     settled(judged.map(|(target, held)| {
         let sentence = format!(
-            "Memory is the bottleneck: {} of {} was {} making memory free before it got some.",
+            "Memory is the bottleneck: {} of {} was {} direct reclaim before it got some.",
             percent(held.share),
             facts.whole(),
             target.name
         );
         let mut evidence = vec![share(
             facts,
-            "making memory free",
+            "direct reclaim",
             &told_by(facts, &WAITS, "thread.wait_channel"),
             &target.entity,
             held.share,
@@ -93,7 +93,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
                 "more memory, or fewer users of it".to_owned(),
             )],
             would_not_help: bounds::useless(facts, &["more clients"]),
-            prove_wrong: "free a tenth of the memory: if throughput stays the same, this is wrong"
+            to_confirm: "free a tenth of the memory: if throughput stays the same, this is wrong"
                 .to_owned(),
             ..finding(
                 CAUSE.name,

@@ -1,4 +1,4 @@
-//! The machine has too little memory for what the target works on: it reads again what was thrown out.
+//! The machine has too little memory for what the target works on: it reads again what was evicted.
 
 use model::{Finding, LedgerClass, Resource, StallKind};
 
@@ -6,15 +6,15 @@ use super::evidence::{finding, machine, of_memory, share, told_by};
 use super::{Cause, Judgement, Kind, Waiting, explained_by, settled, waits};
 use crate::bounds;
 use crate::facts::Facts;
+use crate::number_format::percent;
 use crate::thresholds::Thresholds;
-use crate::words::percent;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "memory.refault",
-    help: "Memory is too small for what is worked on: the target reads again what had just been thrown out.",
+    help: "Memory is too small for what is worked on: the target reads again what had just been evicted.",
     about: "the machine",
     kind: Kind::Limit,
-    told_by: "A refault is a page that is read back soon after it was thrown out (`workingset_refault_*` of /proc/vmstat). When such pages make up a good part of all disk reads, and the target waits for reads, it is memory that is short and not the disk. Where the target's own group was seen to do little of that, it is others who lack memory. A group's own limit goes before it as memory.limit.",
+    told_by: "A refault is a page that is read back soon after it was evicted (`workingset_refault_*` of /proc/vmstat). When such pages make up a good part of all disk reads, and the target waits for reads, it is memory that is short and not the disk. Where the target's own group was seen to do little of that, it is others who lack memory. A group's own limit goes before it as memory.limit.",
     judge,
 };
 
@@ -50,7 +50,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
     if again < limits.refaulted {
         let again = percent(again);
         return Judgement::Absent(format!(
-            "{again} of the disk reads brought back what had been thrown out"
+            "{again} of the disk reads brought back evicted pages"
         ));
     }
     if let Some(own) = own_part(facts).filter(|own| *own < OWN) {
@@ -63,11 +63,11 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         classes: &WAITS,
         part: again,
         least: limits.cost,
-        doing: "reading again what had been thrown out",
+        doing: "reading again evicted pages",
     };
     settled(waits(facts, &waiting).map(|(target, held)| {
         let sentence = format!(
-            "Memory is the bottleneck: {} of the disk reads brought back what had just been thrown out, and {} of {} was {} waiting for them.",
+            "Memory is the bottleneck: {} of the disk reads brought back what had just been evicted, and {} of {} was {} waiting for them.",
             percent(again),
             percent(held.share),
             facts.whole(),
@@ -75,7 +75,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         );
         let pressure = facts.machine_pressure(Resource::Memory, StallKind::Some);
         let mut evidence = vec![
-            share(facts, "reads that bring back what was thrown out", "paging.refault_file", &machine(facts), again, limits.refaulted),
+            share(facts, "reads that bring back what was evicted", "paging.refault_file", &machine(facts), again, limits.refaulted),
             share(facts, "waiting for memory or its reads", &told_by(facts, &WAITS, "thread.state"), &target.entity, held.share, held.least),
         ];
         // Through mmap only little of it shows as memory pressure: told, and not asked for.
@@ -86,7 +86,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             evidence,
             would_help: vec![bounds::without_wait(facts, held.share, "more memory, or less to keep in it".to_owned())],
             would_not_help: bounds::useless(facts, &["more clients"]),
-            prove_wrong: "work on half of the data: if throughput stays the same, this is wrong".to_owned(),
+            to_confirm: "work on half of the data: if throughput stays the same, this is wrong".to_owned(),
             ..finding(CAUSE.name, &machine(facts), of_memory(facts, held.least), sentence)
         }))
     }))

@@ -6,8 +6,8 @@ use super::evidence::{finding, machine, number, of_memory, share, told_by};
 use super::{Cause, Judgement, Kind, Waiting, explained_by, settled, waits};
 use crate::bounds;
 use crate::facts::Facts;
+use crate::number_format::{percent, rate};
 use crate::thresholds::Thresholds;
-use crate::words::{percent, rate};
 
 pub(super) const CAUSE: Cause = Cause {
     name: "memory.swap",
@@ -56,7 +56,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             ],
             would_help: vec![bounds::without_wait(facts, held.share, "more memory, or fewer users of it".to_owned())],
             would_not_help: bounds::useless(facts, &["more clients"]),
-            prove_wrong: "run with swap off and less to do: if throughput stays the same, this is wrong".to_owned(),
+            to_confirm: "run with swap off and less to do: if throughput stays the same, this is wrong".to_owned(),
             ..finding(CAUSE.name, &machine(facts), of_memory(facts, held.least), sentence)
         }))
     }))

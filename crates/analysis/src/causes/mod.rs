@@ -101,7 +101,7 @@ fn found_of<'a>(found: &'a [Finding], causes: &[&str]) -> Option<&'a Finding> {
     found.find(|finding| causes.contains(&finding.cause.as_str()))
 }
 
-/// The target with its account, or why nothing can be told of it.
+/// The target with its account, or why nothing can be said of it.
 fn seen<'a>(facts: &'a Facts<'_>) -> Result<&'a Subject, Judgement> {
     let Some(target) = &facts.target else {
         return Err(no_target(facts));
@@ -150,7 +150,7 @@ fn waits<'a>(facts: &'a Facts<'_>, waiting: &Waiting) -> Result<(&'a Subject, He
             "{} was {} for only {} of {}",
             target.name,
             waiting.doing,
-            crate::words::percent(held.share),
+            crate::number_format::percent(held.share),
             facts.whole()
         )
     }))
@@ -173,7 +173,7 @@ fn too_little_to_matter(
             "{} was {} for only {} of the time",
             target.name,
             waiting.doing,
-            crate::words::percent(lasted)
+            crate::number_format::percent(lasted)
         ))
     })
 }
@@ -347,13 +347,13 @@ fn cpu_wait(facts: &Facts<'_>, least: f64) -> (f64, Option<model::Interval>) {
     (own, evidence::interval(facts, of, |slice| slice.total_ns))
 }
 
-/// What speaks against any wait for a CPU being somebody's doing here: the hypervisor's.
+/// What is evidence against any wait for a CPU being somebody's doing here: the hypervisor's.
 fn stolen(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
     let steal = facts.machine.map_or(0.0, |machine| machine.steal);
-    (steal >= thresholds.innocent.steal).then(|| {
+    (steal >= thresholds.ruled_out.steal).then(|| {
         format!(
             "the hypervisor took {} of the CPUs away: part of the wait is its doing",
-            crate::words::percent(steal)
+            crate::number_format::percent(steal)
         )
     })
 }
@@ -361,11 +361,11 @@ fn stolen(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
 /// Who waited for a CPU, to follow "and": the target, and the generator where the target goes first.
 fn who_waited(facts: &Facts<'_>, target: &Subject) -> String {
     let (own, other) = (facts.share(LedgerClass::CpuWait), facts.generator_wait());
-    let (own, whole) = (crate::words::percent(own), facts.whole());
+    let (own, whole) = (crate::number_format::percent(own), facts.whole());
     match &facts.generator {
         Some(generator) if other > facts.share(LedgerClass::CpuWait) * 2.0 => format!(
             "{} of {whole} was {} waiting for one ({own} was {})",
-            crate::words::percent(other),
+            crate::number_format::percent(other),
             generator.name,
             target.name
         ),
@@ -393,10 +393,10 @@ fn no_long_wait(
     Some(Judgement::Absent(if wait < 0.0005 {
         format!("{target} did not wait for a CPU")
     } else if idle {
-        let lasted = crate::words::percent(lasted);
+        let lasted = crate::number_format::percent(lasted);
         format!("{target} waited for a CPU for only {lasted} of the time")
     } else {
-        let (wait, whole) = (crate::words::percent(wait), facts.whole());
+        let (wait, whole) = (crate::number_format::percent(wait), facts.whole());
         format!("{target} waited for a CPU for only {wait} of {whole}")
     }))
 }

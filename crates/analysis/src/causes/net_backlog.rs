@@ -6,8 +6,8 @@ use super::evidence::{finding, machine, number};
 use super::{Cause, Judgement, Kind};
 use crate::facts::Facts;
 use crate::network::Drops;
+use crate::number_format::{count, percent, rate};
 use crate::thresholds::Thresholds;
-use crate::words::{count, percent, rate};
 
 pub(super) const CAUSE: Cause = Cause {
     name: "net.backlog",
@@ -80,7 +80,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
                 share: cost,
                 evidence: vec![number(facts, (what, "per_second"), column, entity, refused, least)],
                 would_not_help: Vec::new(),
-                prove_wrong: "make that queue longer (listeners: the server's backlog, net.core.somaxconn; ss -ltn shows them): if throughput stays the same, this is wrong".to_owned(),
+                to_confirm: "make that queue longer (listeners: the server's backlog, net.core.somaxconn; ss -ltn shows them): if throughput stays the same, this is wrong".to_owned(),
                 ..finding(CAUSE.name, entity, Confidence::Consistent, sentence)
             }))
         }

@@ -6,8 +6,8 @@ use super::evidence::{finding, machine, share};
 use super::{Cause, Judgement, Kind, seen};
 use crate::bounds;
 use crate::facts::Facts;
+use crate::number_format::{percent, rate};
 use crate::thresholds::Thresholds;
-use crate::words::{percent, rate};
 
 pub(super) const CAUSE: Cause = Cause {
     name: "net.loss",
@@ -65,7 +65,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
         ],
         would_help: vec![bounds::without_wait(facts, outside, "a way that loses nothing".to_owned())],
         would_not_help: bounds::useless(facts, &["a faster server"]),
-        prove_wrong: "run the generator on the server's own machine: if throughput stays the same, this is wrong".to_owned(),
+        to_confirm: "run the generator on the server's own machine: if throughput stays the same, this is wrong".to_owned(),
         ..finding(CAUSE.name, &entity, Confidence::Consistent, sentence)
     }))
 }

@@ -7,8 +7,8 @@ use super::net_loss::not_over_tcp;
 use super::{Cause, Judgement, Kind, explained_by, seen};
 use crate::bounds;
 use crate::facts::Facts;
+use crate::number_format::{duration, percent};
 use crate::thresholds::Thresholds;
-use crate::words::{duration, percent};
 
 pub(super) const CAUSE: Cause = Cause {
     name: "net.rtt",
@@ -68,7 +68,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
             bounds::more_clients(facts, "more clients: they wait for the way at the same time".to_owned()),
         ],
         would_not_help: bounds::useless(facts, &["a faster server"]),
-        prove_wrong: "run the generator on the server's own machine: if throughput stays the same, this is wrong".to_owned(),
+        to_confirm: "run the generator on the server's own machine: if throughput stays the same, this is wrong".to_owned(),
         ..finding(CAUSE.name, &path.entity, Confidence::Consistent, sentence)
     }))
 }

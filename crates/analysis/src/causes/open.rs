@@ -34,7 +34,7 @@ impl Question {
         match family(self.cause) {
             _ if no_times && !has_request_times(facts) => {
                 "record as root on Linux 6.10 or later (request times are then seen in the kernel), or give the load's \
-                 own latency: --signal 'latency=([0-9.]+) ms'"
+                 own latency: --metric 'latency=([0-9.]+) ms'"
                     .to_owned()
             }
             "lock" => format!(

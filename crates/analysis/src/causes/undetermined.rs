@@ -7,8 +7,8 @@ use super::healthy::explained;
 use super::open::Question;
 use super::{Cause, Judgement, Kind, kind};
 use crate::facts::Facts;
+use crate::number_format::percent;
 use crate::thresholds::Thresholds;
-use crate::words::percent;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "undetermined",
@@ -35,7 +35,7 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judge
         .as_ref()
         .map_or_else(|| machine(facts), |target| target.entity.clone());
     Judgement::Present(Box::new(Finding {
-        prove_wrong: match facts.meta.plan.targets.as_slice() {
+        to_confirm: match facts.meta.plan.targets.as_slice() {
             [] if found.is_empty() => {
                 "run longer and alone on the machine, and name what serves: --target"
             }
@@ -60,7 +60,7 @@ pub(super) fn left_open(facts: &Facts<'_>, question: &Question) -> Judgement {
         question.why
     );
     Judgement::Present(Box::new(Finding {
-        prove_wrong: question.settle(facts),
+        to_confirm: question.settle(facts),
         ..finding(CAUSE.name, &entity, Confidence::Suspected, sentence)
     }))
 }

@@ -21,7 +21,7 @@ const PRIOR_RHO: f64 = 60.0;
 /// Beyond this noise cannot be told from change in any run of usual length.
 const MOST_RHO: f64 = 0.8;
 /// Differences of the whole run that those of a stretch are weighed against: of few bins alone no
-/// spread can be had.
+/// spread is available.
 const PRIOR: f64 = 6.0;
 /// How far squares about means may exceed what differences say before a change that is not yet
 /// known must be among them.

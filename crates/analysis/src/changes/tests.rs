@@ -65,13 +65,13 @@ fn levels(parts: &[(f64, usize)]) -> Vec<f64> {
         .collect()
 }
 
-fn found(series: &Series) -> Vec<Stretch> {
-    stretches(series, 1, &Thresholds::default().phases)
+fn found(series: &Series) -> Vec<Segment> {
+    segments(series, 1, &Thresholds::default().phases)
 }
 
-/// The borders between stretches, and whether each stretch is level (`-`) or a trend (`/`).
+/// The borders between segments, and whether each stretch is level (`-`) or a trend (`/`).
 fn told(series: &Series) -> String {
-    let shape = |stretch: &Stretch| match stretch.shape {
+    let shape = |segment: &Segment| match segment.shape {
         Shape::Level => "-",
         Shape::Trend => "/",
     };
@@ -91,10 +91,10 @@ fn silent(mut series: Series) -> Series {
 /// How many of 100 runs have a cut within one bin of each place, and no other.
 fn hits(levels: &[f64], variation: f64, rho: f64, places: &[usize]) -> usize {
     let right = |seed: &u64| {
-        let stretches = found(&run(levels, variation, rho, *seed));
-        let level = stretches.iter().all(|it| it.shape == Shape::Level);
-        let near = |(it, place): (&Stretch, &usize)| it.first.abs_diff(*place) <= 1;
-        level && stretches.len() == places.len() + 1 && stretches[1..].iter().zip(places).all(near)
+        let segments = found(&run(levels, variation, rho, *seed));
+        let level = segments.iter().all(|it| it.shape == Shape::Level);
+        let near = |(it, place): (&Segment, &usize)| it.first.abs_diff(*place) <= 1;
+        level && segments.len() == places.len() + 1 && segments[1..].iter().zip(places).all(near)
     };
     (0..100).filter(right).count()
 }
@@ -193,7 +193,7 @@ fn false_alarms() {
 
 #[test]
 fn a_ramp_is_one_stretch() {
-    let count = |levels: &[f64], variation: f64, is: fn(&[Stretch]) -> bool| {
+    let count = |levels: &[f64], variation: f64, is: fn(&[Segment]) -> bool| {
         let told = (0..100).filter(|seed| is(&found(&run(levels, variation, 0.2, *seed))));
         told.count()
     };
@@ -274,7 +274,7 @@ fn differences_too_small_to_matter_are_none() {
 fn many_bins_are_merged() {
     let series = run(&levels(&[(1000.0, 1200), (1300.0, 1001)]), 0.05, 0.2, 1);
     assert_eq!(told(&series), "0-1200 1200-2201");
-    let fine = stretches(&series, 10, &Thresholds::default().phases);
+    let fine = segments(&series, 10, &Thresholds::default().phases);
     assert_eq!((fine.len(), fine[1].first, fine[1].end), (2, 1200, 2201));
 }
 
@@ -288,12 +288,12 @@ proptest! {
             throughput: bins.iter().map(|bin| bin.0).collect(),
             latency_ns: bins.iter().map(|bin| bin.1).collect(),
         };
-        let stretches = stretches(&series, group, &Thresholds::default().phases);
+        let segments = segments(&series, group, &Thresholds::default().phases);
         let mut next = 0;
-        for stretch in &stretches {
-            prop_assert_eq!(stretch.first, next);
-            prop_assert!(stretch.len() >= LEAST_BINS || stretches.len() == 1);
-            next = stretch.end;
+        for segment in &segments {
+            prop_assert_eq!(segment.first, next);
+            prop_assert!(segment.len() >= LEAST_BINS || segments.len() == 1);
+            next = segment.end;
         }
         prop_assert_eq!(next, bins.len());
     }
@@ -302,9 +302,9 @@ proptest! {
 #[test]
 fn fewer_bins_than_are_merged_are_taken_as_they_are() {
     let series = run(&levels(&[(100.0, 4), (200.0, 4)]), 0.001, 0.0, 1);
-    let parts = stretches(&series, 10, &Thresholds::default().phases);
+    let parts = segments(&series, 10, &Thresholds::default().phases);
     assert!(parts.len() > 1);
-    for stretch in parts {
-        assert!(stretch.first < stretch.end && stretch.end <= 8);
+    for segment in parts {
+        assert!(segment.first < segment.end && segment.end <= 8);
     }
 }

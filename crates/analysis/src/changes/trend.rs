@@ -5,16 +5,16 @@
 //! the noise, and ln n for every number that is told (BIC, Schwarz 1978, Annals of Statistics 6(2)).
 
 use super::noise::{Noise, median};
-use super::{LEAST_BINS, Shape, Stretch};
+use super::{LEAST_BINS, Segment, Shape};
 use crate::thresholds::Phases;
 
 /// Stretches from the borders of levels.
-pub(super) fn shaped(channels: &[Vec<f64>], cuts: &[usize], thresholds: &Phases) -> Vec<Stretch> {
+pub(super) fn shaped(channels: &[Vec<f64>], cuts: &[usize], thresholds: &Phases) -> Vec<Segment> {
     let levels = cuts.len() - 1;
     let bins = channels[0].len();
     if levels < 2 {
         // Where nothing changed nothing rose.
-        return vec![Stretch {
+        return vec![Segment {
             first: 0,
             end: bins,
             shape: Shape::Level,
@@ -24,19 +24,19 @@ pub(super) fn shaped(channels: &[Vec<f64>], cuts: &[usize], thresholds: &Phases)
         .iter()
         .map(|channel| Noise::of(channel, cuts, 0..bins, thresholds.noise))
         .collect();
-    let teller = Teller {
+    let fit = TrendFit {
         channels,
         noises,
         thresholds,
         price: (bins as f64).ln(),
     };
-    // The cheapest way of telling the first k levels, and its last stretch.
+    // The cheapest way of telling the first k levels, and its last segment.
     let mut cheapest = vec![(0.0, None)];
     for end in 1..=levels {
         let ways = (0..end).flat_map(|from| {
             let (a, b) = (cuts[from], cuts[end]);
-            let level = (end - from == 1).then(|| (teller.level(a, b), Shape::Level));
-            let trend = teller.trend(a, b).map(|cost| (cost, Shape::Trend));
+            let level = (end - from == 1).then(|| (fit.level(a, b), Shape::Level));
+            let trend = fit.trend(a, b).map(|cost| (cost, Shape::Trend));
             let before: f64 = cheapest[from].0;
             level
                 .into_iter()
@@ -47,21 +47,21 @@ pub(super) fn shaped(channels: &[Vec<f64>], cuts: &[usize], thresholds: &Phases)
         let (cost, from, shape) = best.expect("one level can always be told as one");
         cheapest.push((cost, Some((from, shape))));
     }
-    let mut stretches = Vec::new();
+    let mut segments = Vec::new();
     let mut end = levels;
     while let Some((from, shape)) = cheapest[end].1 {
-        stretches.push(Stretch {
+        segments.push(Segment {
             first: cuts[from],
             end: cuts[end],
             shape,
         });
         end = from;
     }
-    stretches.reverse();
-    stretches
+    segments.reverse();
+    segments
 }
 
-struct Teller<'a> {
+struct TrendFit<'a> {
     channels: &'a [Vec<f64>],
     noises: Vec<Noise>,
     thresholds: &'a Phases,
@@ -69,7 +69,7 @@ struct Teller<'a> {
     price: f64,
 }
 
-impl Teller<'_> {
+impl TrendFit<'_> {
     fn level(&self, first: usize, end: usize) -> f64 {
         let cost = |(channel, noise): (&Vec<f64>, &Noise)| {
             let part = &channel[first..end];

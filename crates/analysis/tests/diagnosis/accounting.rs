@@ -33,10 +33,10 @@ fn runs() -> impl Strategy<Value = Drawn> {
         "lag",
         "throttled",
         // Where more is drawn than fits into a second the books are not believed.
-        "thread_ledger.queued_rest_ns *1e9",
-        "thread_ledger.futex_ns worker1 *1e9",
-        "thread_ledger.throttled_ns *1e9",
-        "thread_ledger.queued_target_ns loader1 *1e9",
+        "thread_time.queued_rest_ns *1e9",
+        "thread_time.futex_ns worker1 *1e9",
+        "thread_time.throttled_ns *1e9",
+        "thread_time.queued_target_ns loader1 *1e9",
     ];
     let drawn_lanes = prop::collection::vec((cells(), any::<bool>()), lanes.len());
     (drawn_lanes, blocked(), any::<bool>()).prop_map(move |(cells, blocked, wait_seen)| {

@@ -4,10 +4,10 @@
 use expect_test::expect;
 use model::{Column, MISSING, Table, TableData, Unit};
 
-use crate::books::saturated;
 use crate::drawing::{Drawn, drawn, headline, told, with};
 use crate::locks::{FUTEX, ended_by};
 use crate::robustness::assert_sane;
+use crate::thread_times::saturated;
 
 /// The same run with a table's rows made anew, of other columns where those are told.
 fn changed(
@@ -47,13 +47,13 @@ fn said(run: &Drawn) -> String {
 #[test]
 fn books_that_cannot_be_are_not_used_and_that_is_said() {
     let run = drawn(&saturated());
-    let columns = &sensors::ledger::THREAD_LEDGER.columns;
+    let columns = &sensors::thread_time::THREAD_TIME.columns;
     let on_cpu = columns.iter().position(|it| it.name == "on_cpu_ns");
     let on_cpu = on_cpu.expect("it is a column");
     let mut text = format!("as it was: {}", said(&run));
     let mut more = columns.to_vec();
     more.push(Column::counter("future_ns", Unit::Nanoseconds, "", ""));
-    let a_class_too_many = changed(&run, "thread_ledger", Some(more), |_, row| {
+    let a_class_too_many = changed(&run, "thread_time", Some(more), |_, row| {
         row.push(row[on_cpu] / 2);
         row[on_cpu] -= row[on_cpu] / 2;
     });
@@ -63,7 +63,7 @@ fn books_that_cannot_be_are_not_used_and_that_is_said() {
         .filter(|it| it.name != "on_cpu_ns")
         .cloned()
         .collect();
-    let a_class_too_few = changed(&run, "thread_ledger", Some(fewer), |_, row| {
+    let a_class_too_few = changed(&run, "thread_time", Some(fewer), |_, row| {
         row.remove(on_cpu);
     });
     text += &format!("a class too few: {}", said(&a_class_too_few));
@@ -73,7 +73,7 @@ fn books_that_cannot_be_are_not_used_and_that_is_said() {
         ("all there is", i64::MAX),
         ("the least", i64::MIN + 1),
     ] {
-        let damaged = changed(&run, "thread_ledger", None, |index, row| {
+        let damaged = changed(&run, "thread_time", None, |index, row| {
             if index % 3 > 0 {
                 row[on_cpu] = value;
             }

@@ -179,7 +179,7 @@ fn cap_and_what_speaks_against_it() {
             disk.writes vda *1000 --------------------",
         ),
         (
-            "the reads bring back what was thrown out",
+            "the reads bring back what was evicted",
             "paging.refault_file *2500 99999999999999999999",
         ),
         ("the servers sync", "blocked D75"),
@@ -200,7 +200,7 @@ fn cap_and_what_speaks_against_it() {
         no disk was recorded
           cannot tell: no disk was seen doing anything
           headline: undetermined
-        the reads bring back what was thrown out
+        the reads bring back what was evicted
           absent: memory.refault explains it: machine
           headline: memory.refault
         the servers sync

@@ -6,8 +6,8 @@ use model::Answer;
 
 use crate::drawing::{drawn, with};
 use crate::{
-    books, cache, clients, cores, disk, healthy, load, locks, memory, neighbour, network, quota,
-    saturated,
+    cache, clients, cores, disk, healthy, load, locks, memory, neighbour, network, quota,
+    saturated, thread_times,
 };
 
 /// Causes with a drawing of each, some with several.
@@ -26,7 +26,7 @@ pub fn drawings() -> Vec<(&'static str, String)> {
                 "cpus 2 clients 4 quota 4 group /limited/inner",
             ),
         ),
-        ("cpu.quota", books::limited()),
+        ("cpu.quota", thread_times::limited()),
         ("io.throttled", disk::throttled()),
         ("cpu.steal", own(cores::STEAL)),
         ("memory.limit", memory::limit()),
@@ -40,7 +40,7 @@ pub fn drawings() -> Vec<(&'static str, String)> {
         ("io.latency", own(disk::LATENCY)),
         ("lock.database", own(locks::DATABASE)),
         ("lock.futex", own(locks::FUTEX)),
-        ("lock.futex", books::locked()),
+        ("lock.futex", thread_times::locked()),
         ("cpu.neighbour", own(neighbour::NEIGHBOUR)),
         (
             "cpu.neighbour",
@@ -48,7 +48,7 @@ pub fn drawings() -> Vec<(&'static str, String)> {
         ),
         ("cpu.neighbour", neighbour::booked()),
         ("cpu.saturated", own(saturated::SATURATED)),
-        ("cpu.saturated", books::saturated()),
+        ("cpu.saturated", thread_times::saturated()),
         ("cpu.imbalance", own(cores::IMBALANCE)),
         ("cpu.single_thread", own(cores::SINGLE)),
         ("net.loss", network::loss()),

@@ -30,16 +30,16 @@ fn healthy_leads_when_nothing_is_waited_for() {
         No bottleneck: with 1 client server did 200 tps, 5.00 ms each, and waited for nothing worth naming; 80 % of each request it was on a CPU.
         wrong if: to find the limit, run with -c 4
     "#]].assert_eq(&told(&report));
-    let innocent: Vec<&str> = report
+    let ruled_out: Vec<&str> = report
         .verdict
-        .innocent
+        .ruled_out
         .iter()
         .map(|i| i.sentence.as_str())
         .collect();
     expect![
         "steal 0, throttling 0, disk 0, memory 0, locks 0, network (round trip 10.0 us, 0 sent again), other processes 38 % of the CPU used"
     ]
-    .assert_eq(&innocent.join(", "));
+    .assert_eq(&ruled_out.join(", "));
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn a_cause_that_cannot_be_told_leaves_the_verdict_open_only_where_it_has_room() 
     expect![[r#"
         Undetermined: net.loss cannot be told, and could hold up to 16 % of each request: what was sent again was not recorded.
         measure the latency where the load is generated, and run it once on the server's own machine"#]]
-    .assert_eq(&format!("{}\n{}", finding.sentence, finding.prove_wrong));
+    .assert_eq(&format!("{}\n{}", finding.sentence, finding.to_confirm));
     assert_eq!(judged(&report, "healthy").answer, Answer::Absent);
     // The server works for nearly all of it: the same question has no room.
     let at_work = unseen.replace(
@@ -90,7 +90,7 @@ fn healthy_is_absent_when_waits_reach_the_threshold() {
     expect!["absent: server waited for 15 % of each request"].assert_eq(&said(&report, "healthy"));
     expect![[r#"
         undetermined | process server | suspected | none
-        Undetermined: 15 % of each request was server waiting for a CPU, and no cause that this version judges explains it.
+        Undetermined: 15 % of each request was server: waiting for a CPU, and no cause that this version judges explains it.
         wrong if: run longer and alone on the machine, and name what serves: --target
     "#]].assert_eq(&told(&report));
 }

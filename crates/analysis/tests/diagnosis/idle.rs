@@ -125,7 +125,7 @@ fn idle_workers_are_no_crowd_behind_a_sync() {
         cannot tell: a thread of server was in fsync, and its others in futex for longer than requests took: some of them were idle there
         cannot tell: the threads of server were in futex for longer than requests took: some of them were idle there
         undetermined | process server | suspected | none
-        Undetermined: the threads of server spent more time waiting behind another's sync than requests took, so some of them were idle there, and no cause that this version judges explains the rest.
+        Undetermined: the threads of server spent more time waiting for another thread's fsync than requests took, so some of them were idle there, and no cause that this version judges explains the rest.
         wrong if: run longer and alone on the machine, and name what serves: --target
     "#]].assert_eq(&format!(
         "{}\n{}\n{}",

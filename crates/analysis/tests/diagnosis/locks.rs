@@ -222,7 +222,7 @@ fn waits_in_futex_are_what_those_do_who_end_them() {
           absent: server was not seen waiting for a lock
           headline: undetermined
         threads that compute
-          present: A lock is the bottleneck: 90 % of each request was threads of server waiting for each other; run ended 100 % of these waits, 100 % of which were for somebody on a CPU.
+          present: A lock is the bottleneck: 90 % of each request was threads of server waiting for each other; run ended 100 % of these waits, 100 % of which were for somebody on CPU.
     "#]].assert_eq(&answers(FUTEX, "lock.futex", &changes));
     expect![[r#"
         a thread that syncs

@@ -1,19 +1,17 @@
 //! Diagnosis as its users see it: a drawn timeline in, a report out.
 
 mod accounting;
-mod books;
 mod cache;
+mod caveats;
 mod clients;
 mod cores;
 mod damaged;
 mod disk;
 mod drawing;
 mod every;
-mod gates;
 mod golden;
 mod healthy;
 mod idle;
-mod innocent;
 mod load;
 mod locks;
 mod memory;
@@ -26,7 +24,9 @@ mod quota;
 mod renaming;
 mod requests;
 mod robustness;
+mod ruled_out;
 mod saturated;
+mod thread_times;
 mod threads;
 mod whose;
 mod windows;

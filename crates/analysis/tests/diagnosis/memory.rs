@@ -74,7 +74,7 @@ fn a_limit_leads_and_not_the_disk() {
     let report = drawn(&limit()).diagnose();
     expect![[r#"
         memory.limit | cgroup server | consistent | 0.783 (0.783 to 0.783)
-        A memory limit is the bottleneck: /server filled 100 % of it, and 78 % of each request was server reading again what had been thrown out.
+        A memory limit is the bottleneck: /server filled 100 % of it, and 78 % of each request was server reading again evicted pages.
         helps: a higher memory limit for server (now 858 MiB): at most +361 %
         not: more memory in the machine with the same limit, more CPUs
         wrong if: double the memory limit of /server: if throughput stays the same, this is wrong
@@ -176,10 +176,10 @@ fn a_limit_and_what_speaks_against_it() {
           absent: no control group of the target was at its memory limit
           headline: memory.refault
         full of page cache that nobody misses
-          absent: server was not seen reading again what had been thrown out
+          absent: server was not seen reading again evicted pages
           headline: io.latency
         it costs the server nothing
-          absent: server was not seen reading again what had been thrown out
+          absent: server was not seen reading again evicted pages
           headline: healthy
         how often the limit was met was not recorded
           cannot tell: /server was full, and how often it met its limit was not recorded
@@ -194,7 +194,7 @@ fn a_limit_and_what_speaks_against_it() {
           cannot tell: how much was read again was not recorded
           headline: io.latency
         the soft limit of a group above
-          present: A memory limit is the bottleneck: /slice filled 100 % of it, and 78 % of each request was server reading again what had been thrown out.
+          present: A memory limit is the bottleneck: /slice filled 100 % of it, and 78 % of each request was server reading again evicted pages.
         the limit of a group beside
           absent: no control group of the target was at its memory limit
           headline: memory.refault
@@ -212,7 +212,7 @@ fn refaults_lead_and_not_the_disk() {
     let report = drawn(&refault()).diagnose();
     expect![[r#"
         memory.refault | machine machine | consistent | 0.783 (0.783 to 0.783)
-        Memory is the bottleneck: 87 % of the disk reads brought back what had just been thrown out, and 78 % of each request was server waiting for them.
+        Memory is the bottleneck: 87 % of the disk reads brought back what had just been evicted, and 78 % of each request was server waiting for them.
         helps: more memory, or less to keep in it: at most +361 %
         not: more clients, more CPUs
         wrong if: work on half of the data: if throughput stays the same, this is wrong
@@ -264,10 +264,10 @@ fn refaults_and_what_speaks_against_them() {
     ];
     expect![[r#"
         a little under 30 % of the reads
-          absent: 26 % of the disk reads brought back what had been thrown out
+          absent: 26 % of the disk reads brought back evicted pages
           headline: io.latency
         the server waits for no disk
-          absent: server was not seen reading again what had been thrown out
+          absent: server was not seen reading again evicted pages
           headline: healthy
         refaults were not recorded
           cannot tell: refaults were not recorded
@@ -363,11 +363,12 @@ fn swap_leads_and_what_speaks_against_it() {
 fn reclaim_leads_and_what_speaks_against_it() {
     expect![[r#"
         memory.reclaim | machine machine | consistent | 0.900 (0.900 to 0.900)
-        Memory is the bottleneck: 90 % of each request was server making memory free before it got some.
+        Memory is the bottleneck: 90 % of each request was server direct reclaim before it got some.
         helps: more memory, or fewer users of it: at most +900 %
         not: more clients, more CPUs, faster disk
         wrong if: free a tenth of the memory: if throughput stays the same, this is wrong
-    "#]].assert_eq(&told(&drawn(&reclaim()).diagnose()));
+    "#]]
+    .assert_eq(&told(&drawn(&reclaim()).diagnose()));
     let changes = [
         (
             "a little under a tenth",
@@ -388,16 +389,16 @@ fn reclaim_leads_and_what_speaks_against_it() {
     ];
     expect![[r#"
         a little under a tenth
-          absent: server was making memory free for only 7.4 % of each request
+          absent: server was direct reclaim for only 7.4 % of each request
           headline: healthy
         it may not be seen where they wait
           cannot tell: which function of the kernel server waits in was not seen: run as root
           headline: io.latency
         it may not be seen, and nobody waits for memory
-          absent: server was not seen making memory free
+          absent: server was not seen direct reclaim
           headline: io.latency
         they wait for pages
-          absent: server was not seen making memory free
+          absent: server was not seen direct reclaim
           headline: io.latency
         in three of ten seconds only
           absent: it took 24 % of each request on the whole, but over 10 % in only 26 % of the seconds: spikes, not a state

@@ -107,7 +107,7 @@ fn nobody_is_blamed_who_holds_a_small_part_of_what_the_others_hold() {
     assert_eq!(judged(&report, "cpu.neighbour").answer, Answer::CannotTell);
     expect![[r#"
         cannot tell: others used 75 % of the CPU time, but none stands out: other2, the busiest that was seen, used 5 %
-        Undetermined: 60 % of each request was server waiting for a CPU, and no cause that this version judges explains it."#]].assert_eq(&format!(
+        Undetermined: 60 % of each request was server: waiting for a CPU, and no cause that this version judges explains it."#]].assert_eq(&format!(
         "{}\n{}",
         said(&report, "cpu.neighbour"),
         headline(&report).sentence
@@ -191,11 +191,11 @@ fn cannot_be_told_without_the_cpus_or_without_the_others() {
 pub fn booked() -> String {
     format!(
         "{NEIGHBOUR}
-    thread_ledger.queued_rest_ns *1e9 44444444444444444444
-    thread_ledger.queued_target_ns *1e9 11111111111111111111
-    thread_ledger.queued_generator_ns *1e9 11111111111111111111
-    process_ledger.held_up_ns other1 *1e9 33333333333333333333
-    process_ledger.held_up_ns other2 *4e9 33333333333333333333
+    thread_time.queued_rest_ns *1e9 44444444444444444444
+    thread_time.queued_target_ns *1e9 11111111111111111111
+    thread_time.queued_generator_ns *1e9 11111111111111111111
+    process_time.delay_caused_ns other1 *1e9 33333333333333333333
+    process_time.delay_caused_ns other2 *4e9 33333333333333333333
 "
     )
 }
@@ -235,8 +235,8 @@ fn with_books_processes_of_one_name_are_one_holder_and_who_is_not_named_comes_la
         said += &format!("{}\n", waits.expect("it waited").note);
     }
     expect![[r#"
-        2.4 at a time; held by rustc (2 processes) 25 %, server 17 %, loadgen 17 %, others 42 %
-        2.4 at a time; held by other server (2 processes) 25 %, server 17 %, loadgen 17 %, others 42 %
+        CPUs held by rustc (2 processes) 25 %, server 17 %, loadgen 17 %, others 42 %; 2.4 threads runnable on average
+        CPUs held by other server (2 processes) 25 %, server 17 %, loadgen 17 %, others 42 %; 2.4 threads runnable on average
     "#]].assert_eq(&said);
 }
 
@@ -280,7 +280,7 @@ fn with_books_a_generator_that_waits_hides_no_part_of_the_targets_own_wait() {
         "gen       11111111111111111111",
         "gen       11111111111111111111
     genwait   88888888888888888888
-    thread_ledger.queued_rest_ns loader1 *1e9 88888888888888888888",
+    thread_time.queued_rest_ns loader1 *1e9 88888888888888888888",
     );
     let report = drawn(&text).diagnose();
     let finding = headline(&report);

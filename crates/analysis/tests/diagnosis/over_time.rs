@@ -151,8 +151,8 @@ proptest! {
         let drawing = format!(
             "cpus 2  clients 3  quota 4\nbusy 55555555\nrun x3 {run}\nwait {wait}\ngen {gen_run}\n\
              throttled {throttled} /server\nblocked {blocked}\ntps 22222222\n\
-             thread_ledger.queued_rest_ns worker1 *1e9 {queued}\n\
-             thread_ledger.kernel_other_ns worker2 *1e9 {queued}\n"
+             thread_time.queued_rest_ns worker1 *1e9 {queued}\n\
+             thread_time.kernel_other_ns worker2 *1e9 {queued}\n"
         );
         let run = drawn(&drawing);
         steps.insert(0, 0);
@@ -167,8 +167,8 @@ proptest! {
                 for (bin, classes) in time.bins.iter().enumerate() {
                     let place = time.first_bin + bin;
                     let window = Window::new(edges[place], edges[place + 1]);
-                    let watched = window.intersect(known).expect("a bin of its life").len_ns();
-                    prop_assert_eq!(classes.iter().sum::<i64>(), watched);
+                    let monitored = window.intersect(known).expect("a bin of its life").len_ns();
+                    prop_assert_eq!(classes.iter().sum::<i64>(), monitored);
                     prop_assert!(classes.iter().all(|ns| *ns >= 0), "{:?}", classes);
                 }
             }
@@ -183,7 +183,7 @@ proptest! {
         let drawing = format!(
             "cpus 2  clients 3  quota 4\nbusy 55555555\nrun x3 {run}\nwait {wait}\ngen {gen_run}\n\
              throttled {throttled} /server\ntps 22222222\n\
-             thread_ledger.queued_rest_ns worker1 *1e9 {queued}\n"
+             thread_time.queued_rest_ns worker1 *1e9 {queued}\n"
         );
         let run = drawn(&drawing);
         let window = seconds(from.into(), (from + length).into());

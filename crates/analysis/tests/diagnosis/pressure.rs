@@ -37,9 +37,9 @@ fn high_pressure_that_costs_the_target_nothing_is_named_innocent_with_its_number
     assert_eq!(headline(&report).cause, "healthy");
     let disk = report
         .verdict
-        .innocent
+        .ruled_out
         .iter()
-        .find(|innocent| innocent.what == "disk");
+        .find(|ruled_out| ruled_out.what == "disk");
     let disk = disk.expect("the disk is innocent");
     expect!["disk 0 (though the machine's io pressure was 70 %)"].assert_eq(&disk.sentence);
     assert!(disk.value < 0.01);
@@ -64,9 +64,9 @@ fn memory_pressure_is_acquitted_by_the_targets_own_group_and_not_without_it() {
     ] {
         let report = drawn(&format!("{pressed}{own}\n")).diagnose();
         assert_eq!(headline(&report).cause, "healthy");
-        let mut innocents = report.verdict.innocent.iter();
-        let memory = innocents.find(|innocent| innocent.what == "memory");
-        expected.assert_eq(memory.map_or("nothing is said", |innocent| &innocent.sentence));
+        let mut all_ruled_out = report.verdict.ruled_out.iter();
+        let memory = all_ruled_out.find(|ruled_out| ruled_out.what == "memory");
+        expected.assert_eq(memory.map_or("nothing is said", |ruled_out| &ruled_out.sentence));
     }
 }
 
@@ -81,9 +81,9 @@ fn pressure_on_a_disk_that_the_target_does_wait_for_is_not_innocent() {
     assert!(
         report
             .verdict
-            .innocent
+            .ruled_out
             .iter()
-            .all(|innocent| innocent.what != "disk")
+            .all(|ruled_out| ruled_out.what != "disk")
     );
 }
 
@@ -147,8 +147,12 @@ fn pressure_that_was_not_recorded_is_not_zero() {
         );
     let report = drawn(&text).diagnose();
     assert!(report.pressure.is_empty(), "{:?}", report.pressure);
-    let innocents = report.verdict.innocent.iter();
-    assert!(innocents.clone().all(|innocent| innocent.what != "memory"));
+    let all_ruled_out = report.verdict.ruled_out.iter();
+    assert!(
+        all_ruled_out
+            .clone()
+            .all(|ruled_out| ruled_out.what != "memory")
+    );
     let useless = &headline(&report).would_not_help;
     assert!(!useless.contains(&"more memory".to_owned()), "{useless:?}");
 }

@@ -129,9 +129,9 @@ fn cannot_be_told_without_the_groups_account_and_throttling_is_not_acquitted() {
         assert!(
             report
                 .verdict
-                .innocent
+                .ruled_out
                 .iter()
-                .all(|innocent| innocent.what != "throttling")
+                .all(|ruled_out| ruled_out.what != "throttling")
         );
         assert_eq!(
             said(&report, "cpu.quota"),

@@ -111,8 +111,9 @@ fn substance(report: &Report) -> String {
     });
     let judged = report.verdict.judged.iter();
     let judged = judged.map(|judged| format!("{} {:?}\n", judged.cause, judged.answer));
-    let innocents = report.verdict.innocent.iter();
-    let innocents = innocents.map(|innocent| format!("{} {}\n", innocent.what, innocent.value));
+    let all_ruled_out = report.verdict.ruled_out.iter();
+    let all_ruled_out =
+        all_ruled_out.map(|ruled_out| format!("{} {}\n", ruled_out.what, ruled_out.value));
     let caveats = report
         .verdict
         .caveats
@@ -120,7 +121,7 @@ fn substance(report: &Report) -> String {
         .map(|caveat| format!("{}\n", caveat.gate));
     findings
         .chain(judged)
-        .chain(innocents)
+        .chain(all_ruled_out)
         .chain(caveats)
         .collect()
 }

@@ -222,12 +222,12 @@ fn what_requests_take_at_either_end_is_said_where_they_are_the_same() {
     };
     let words = said(200);
     let (_, words) = words.split_once("; ").expect("of its threads before");
-    expect!["at server's sockets a request took 0.180 ms, at loadgen's 0.250 ms; loadgen waited 50.0 us for a CPU for each"].assert_eq(words);
+    expect!["a request takes 0.180 ms at server's sockets, 0.250 ms at loadgen's; loadgen waits 50.0 us for a CPU per request"].assert_eq(words);
     let others = said(190);
     assert!(!others.contains("sockets"), "{others}");
 }
 
-/// What `load.client` is judged by where nobody but the kernel tells of requests: at the target's sockets
+/// What `load.client` is judged by where nobody but the kernel reports requests: at the target's sockets
 /// each takes 0.2 ms, at the generator's so long, us.
 fn by_sockets(called: Option<i64>) -> Report {
     let alone = CLIENT.replace("clients 8", "clients 8  adapter none");
@@ -239,7 +239,7 @@ fn by_sockets(called: Option<i64>) -> Report {
     drawn.diagnose()
 }
 
-/// Lines of the drawing that tell of the workload are left out.
+/// Lines of the drawing that report the workload are left out.
 fn without_signal(text: &str) -> String {
     let tells = |line: &&str| matches!(line.split_whitespace().next(), Some("tps" | "ms" | "lag"));
     let lines = text.lines().filter(|line| !tells(line));
@@ -252,7 +252,7 @@ fn what_has_come_and_is_not_worked_on_is_in_line_and_not_outside() {
     let account = report.verdict.account.as_ref().expect("there is one");
     let in_line = account.items.last().expect("it has items");
     assert_eq!(in_line.class, LedgerClass::Outside);
-    expect!["in line at server's sockets"].assert_eq(&in_line.label);
+    expect!["queued at server's sockets"].assert_eq(&in_line.label);
     assert_eq!(in_line.parts, []);
     expect!["cannot tell: response times were taken at server's own sockets, and not at those of loadgen"].assert_eq(&said(&report, "load.client"));
     // Beside the generator's own sockets it is known what is outside.

@@ -201,8 +201,8 @@ pub fn assert_sane(report: &Report) {
             .any(|it| judged.sentence.contains(it));
         assert!(!damaged, "{}", judged.sentence);
     }
-    for innocent in &report.verdict.innocent {
-        assert!(innocent.value.is_finite(), "{}", innocent.what);
+    for ruled_out in &report.verdict.ruled_out {
+        assert!(ruled_out.value.is_finite(), "{}", ruled_out.what);
     }
     let json = serde_json::to_string(report).expect("a report is JSON");
     assert!(serde_json::from_str::<serde_json::Value>(&json).is_ok());

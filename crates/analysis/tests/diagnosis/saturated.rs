@@ -112,7 +112,7 @@ fn cannot_be_told_without_the_lane_that_tells_it() {
     }
     expect![[r#"
         busy: cannot tell: CPU times were not recorded
-          Undetermined: 50 % of each request was server waiting for a CPU, and no cause that this version judges explains it.
+          Undetermined: 50 % of each request was server: waiting for a CPU, and no cause that this version judges explains it.
         run x10: cannot tell: the threads of server were not seen in this window
           Undetermined: the threads of server did nothing that could be measured in this window.
         wait: cannot tell: how long server waited for a CPU was not recorded

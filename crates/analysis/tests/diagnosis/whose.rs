@@ -208,7 +208,7 @@ fn a_limit_of_the_group_is_why_its_programs_search_for_memory() {
     );
     expect![[r#"
         memory.limit | cgroup server | consistent | 0.900 (0.900 to 0.900)
-        A memory limit is the bottleneck: /server filled 100 % of it, and 90 % of each request was server making memory free.
+        A memory limit is the bottleneck: /server filled 100 % of it, and 90 % of each request was server direct reclaim.
         helps: a higher memory limit for server (now 858 MiB): at most +900 %
         not: more memory in the machine with the same limit, more CPUs, faster disk
         wrong if: double the memory limit of /server: if throughput stays the same, this is wrong

@@ -53,7 +53,7 @@ impl Stalled {
 
     /// Ends a reading. Where an interval of pressure ended meanwhile, `ended` is the part of the time since
     /// the reading before that had passed then.
-    pub(crate) fn settle(&mut self, ended: Option<f64>) {
+    pub(crate) fn reconcile(&mut self, ended: Option<f64>) {
         if let Some(part) = ended {
             self.move_fresh(part);
             self.fold();
@@ -149,13 +149,13 @@ mod tests {
         let mut stalled = Stalled::new(2, [0; STALLS]);
         stalled.take(0, grown(0, 900, 1_000), 2);
         stalled.take(1, grown(0, 0, 500), 2);
-        stalled.settle(None);
+        stalled.reconcile(None);
         assert_eq!(stalled.pressure()[0], 0, "before the fold");
-        stalled.settle(Some(1.0));
+        stalled.reconcile(Some(1.0));
         assert_eq!(stalled.pressure()[0], 600);
         assert_eq!(stalled.density()[0], 450);
         assert_eq!(stalled.density()[NONIDLE], 750);
-        stalled.settle(Some(0.5));
+        stalled.reconcile(Some(0.5));
         assert_eq!(stalled.pressure()[0], 600, "nothing is folded twice");
     }
 
@@ -163,9 +163,9 @@ mod tests {
     fn an_interval_that_ends_between_two_readings_takes_its_part() {
         let mut stalled = Stalled::new(1, [0; STALLS]);
         stalled.take(0, grown(0, 400, 1_000), 1);
-        stalled.settle(Some(0.25));
+        stalled.reconcile(Some(0.25));
         assert_eq!(stalled.pressure()[0], 100);
-        stalled.settle(Some(1.0));
+        stalled.reconcile(Some(1.0));
         assert_eq!((stalled.pressure()[0], stalled.density()[0]), (400, 400));
     }
 
@@ -223,7 +223,7 @@ mod tests {
             for (cpu, (lost, nonidle)) in cpus.iter().enumerate() {
                 stalled.take(cpu, grown(0, *lost, *nonidle), cpus.len());
             }
-            stalled.settle(Some(1.0));
+            stalled.reconcile(Some(1.0));
             let lost = || cpus.iter().map(|(lost, _)| *lost);
             let folded = stalled.pressure()[0];
             prop_assert!(lost().min().unwrap_or(0) <= folded && folded <= lost().max().unwrap_or(0));

@@ -1,7 +1,7 @@
 //! How much of the kernel's memory programs and their maps take, as the kernel itself reckons it.
 //!
 //! Maps that are filled as they are needed are counted as they stand. What hangs on threads and sockets is not
-//! in the kernel's figure of a map: of threads it is reckoned here, of sockets nobody knows how many there are.
+//! in the kernel's figure of a map: of threads it is estimated here, of sockets nobody knows how many there are.
 
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd};
 

@@ -1,4 +1,4 @@
-//! Programs in the kernel (`bpf/`): whether they can be had here, and the user's side of each.
+//! Programs in the kernel (`bpf/`): whether they is available here, and the user's side of each.
 //!
 //! Nothing depends on them: where one cannot be loaded, what it would have told is read from files or is
 //! missing, and `doctor` says why.
@@ -6,13 +6,13 @@
 mod clock;
 pub(crate) mod fold;
 mod footprint;
-pub(crate) mod ledger;
 mod mapped;
 mod per_cpu;
 pub(crate) mod pressure;
 pub(crate) mod probes;
 pub(crate) mod requests;
 pub(crate) mod tasks;
+pub(crate) mod thread_time;
 #[cfg(test)]
 mod verifier;
 
@@ -42,8 +42,8 @@ mod skeletons {
     pub(crate) mod floor {
         include!(concat!(env!("OUT_DIR"), "/floor.skel.rs"));
     }
-    pub(crate) mod ledger {
-        include!(concat!(env!("OUT_DIR"), "/ledger.skel.rs"));
+    pub(crate) mod thread_time {
+        include!(concat!(env!("OUT_DIR"), "/thread_time.skel.rs"));
     }
     pub(crate) mod pressure {
         include!(concat!(env!("OUT_DIR"), "/pressure.skel.rs"));
@@ -101,7 +101,7 @@ impl From<rustix::io::Errno> for Refusal {
     }
 }
 
-/// The hooks that programs are at which tell of events.
+/// The hooks that programs are at which report events.
 struct Hooks {
     _always: Vec<Link>,
     /// Of those that events come at by the ten thousand, while they are there.
@@ -132,7 +132,7 @@ impl Hooks {
     }
 }
 
-/// Attaches the programs that tell of events, of those that are wanted by name. A skeleton's own `attach` leaves
+/// Attaches the programs that report events, of those that are wanted by name. A skeleton's own `attach` leaves
 /// those attached that came before one that is refused (libbpf-rs 0.27).
 fn attached(object: &mut Object, wanted: impl Fn(&OsStr) -> bool) -> Result<Vec<Link>, Refusal> {
     let tracing = object
@@ -144,7 +144,7 @@ fn attached(object: &mut Object, wanted: impl Fn(&OsStr) -> bool) -> Result<Vec<
     Ok(links?)
 }
 
-/// Whether programs that tell of processes may be loaded here.
+/// Whether programs that report processes may be loaded here.
 ///
 /// # Errors
 /// Why not.
@@ -153,7 +153,7 @@ pub(crate) fn may_tell_of_processes() -> Result<(), Refusal> {
     with_memory(memory_limit(Path::new("/")))
 }
 
-/// They tell of them by the kernel's own numbers, which must be the ones that are known here.
+/// They report them by the kernel's own numbers, which must be the ones that are known here.
 fn with_first_pids() -> Result<(), Refusal> {
     if has_first_pids() {
         return Ok(());

@@ -14,13 +14,13 @@ use super::fold::STATES;
 use super::mapped::{Filled, Mapped};
 use super::per_cpu::PerCpu;
 use super::skeletons::pressure::types::{
-    pressure_cpu, pressure_stall, pressure_total, pressure_watched,
+    pressure_cpu, pressure_monitored, pressure_stall, pressure_total,
 };
 use super::skeletons::pressure::{PressureSkel, PressureSkelBuilder};
 use super::{Refusal, footprint, quietly};
 
 /// Groups that are read CPU by CPU, the machine among them (PRESSURE_MOST_WATCHED).
-pub(crate) const MOST_WATCHED: usize = 64;
+pub(crate) const MOST_MONITORED: usize = 64;
 /// Machines with more CPUs are read by file: a reading's cost grows with them, and none was tried.
 const MOST_CPUS: usize = 512;
 /// Where the machine stands among the watched.
@@ -41,7 +41,7 @@ pub(crate) struct Pressure {
     programs: PressureSkel<'static>,
     clock: SchedulerClock,
     cpus: usize,
-    watched: Mapped<pressure_watched>,
+    monitored: Mapped<pressure_monitored>,
     stalls: Mapped<Stall>,
     totals: Filled<Total>,
     /// Where the CPUs' times are, and which CPUs are online.
@@ -72,7 +72,7 @@ impl Pressure {
         let per_cpu = PerCpu::of(&kernel)?;
         let place = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut open = PressureSkelBuilder::default().open(place)?;
-        let slots = MOST_WATCHED * cpus;
+        let slots = MOST_MONITORED * cpus;
         let constants = open.maps.rodata_data.as_deref_mut();
         let constants = constants.ok_or_else(|| Refusal::new("the program has no constants"))?;
         constants.cpus = cpus as u32;
@@ -89,7 +89,7 @@ impl Pressure {
         let programs = open.load()?;
         let maps = &programs.maps;
         let mut pressure = Self {
-            watched: Mapped::new(&maps.watched_by_slot)?,
+            monitored: Mapped::new(&maps.monitored_by_slot)?,
             stalls: Mapped::new(&maps.stall_by_slot_and_cpu)?,
             totals: Filled::new(&maps.total_by_place)?,
             clock: SchedulerClock::load(cpus)?,
@@ -173,27 +173,29 @@ impl Pressure {
 
     /// Watches the group with this id from now on in a slot other than the machine's.
     pub(crate) fn watch(&self, slot: usize, id: u64) -> Result<(), Refusal> {
-        let mut value = [0; size_of::<pressure_watched>()];
+        let mut value = [0; size_of::<pressure_monitored>()];
         value[..8].copy_from_slice(&id.to_ne_bytes());
-        let slots = &self.programs.maps.watched_by_slot;
+        let slots = &self.programs.maps.monitored_by_slot;
         slots.update(&(slot as u32).to_ne_bytes(), &value, MapFlags::ANY)?;
         Ok(())
     }
 
     /// Reads the machine and the watched groups, CPU by CPU.
-    pub(crate) fn read_watched(&self) -> Result<(), Refusal> {
-        run(&self.programs.progs.watched).map(|_| ())
+    pub(crate) fn read_monitored(&self) -> Result<(), Refusal> {
+        run(&self.programs.progs.monitored).map(|_| ())
     }
 
     /// Whether the group in a slot was there at the last reading, its pressure being counted; and when the
     /// kernel last ended one of its own 2 s, on CLOCK_BOOTTIME, where that is known.
     pub(crate) fn state(&self, slot: usize) -> Option<Timestamp> {
-        let watched = self.watched.get(slot).filter(|it| it.alive != 0)?;
+        let monitored = self.monitored.get(slot).filter(|it| it.alive != 0)?;
         let ahead = self
             .places
             .first()
             .map_or(0, |(place, _)| place.clock_ahead_ns);
-        Some(Timestamp::from_ns(watched.folded_at.cast_signed() - ahead))
+        Some(Timestamp::from_ns(
+            monitored.folded_at.cast_signed() - ahead,
+        ))
     }
 
     /// What was last read of a CPU of the group in a slot.

@@ -9,10 +9,10 @@ use libbpf_rs::libbpf_sys::{
 use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
 use model::Role;
 
-use super::ledger::sets::Within;
-use super::ledger::{Assigned, Ledger};
 use super::requests::{Requests, Side};
 use super::skeletons::floor::{FloorSkel, FloorSkelBuilder};
+use super::thread_time::psi_groups::Membership;
+use super::thread_time::{Assigned, ThreadTime};
 use super::{Refusal, quietly};
 
 /// What one program cost meanwhile.
@@ -27,13 +27,13 @@ pub struct Probe {
     pub ns: u64,
 }
 
-/// Runs something while the ledger is kept, of this process where `near` says so, and tells what each
+/// Runs something while the ledger is kept, of this process where `tracked` says so, and tells what each
 /// program cost.
 ///
 /// # Errors
 /// Why the programs cannot be had here.
-pub fn probe_costs(near: bool, run: impl FnOnce()) -> Result<Vec<Probe>, String> {
-    of_ledger(near, run).map_err(|refusal| refusal.to_string())
+pub fn probe_costs(tracked: bool, run: impl FnOnce()) -> Result<Vec<Probe>, String> {
+    of_ledger(tracked, run).map_err(|refusal| refusal.to_string())
 }
 
 /// The same of the programs that count and time requests: of this process as server or generator, or of
@@ -58,26 +58,26 @@ pub fn request_costs(
     measured().map_err(|refusal| refusal.to_string())
 }
 
-fn of_ledger(near: bool, run: impl FnOnce()) -> Result<Vec<Probe>, Refusal> {
+fn of_ledger(tracked: bool, run: impl FnOnce()) -> Result<Vec<Probe>, Refusal> {
     let floor = floor()?;
-    let mut ledger = Ledger::load(std::env::consts::ARCH)?;
-    if near {
+    let mut thread_time = ThreadTime::load(std::env::consts::ARCH)?;
+    if tracked {
         let own = std::process::id();
         let assigned = Assigned {
             role: Role::Target,
             place: None,
             said: 0,
             // As many sets as of a service and of a pool.
-            within: Within {
+            membership: Membership {
                 service: Some(0),
                 group: Some(1),
                 around: None,
             },
         };
-        ledger.assign(own, assigned)?;
-        ledger.heed();
+        thread_time.assign(own, assigned)?;
+        thread_time.publish();
     }
-    measured(floors(&floor).into_iter().chain(ledger.probes()), run)
+    measured(floors(&floor).into_iter().chain(thread_time.probes()), run)
 }
 
 fn floor() -> Result<FloorSkel<'static>, Refusal> {

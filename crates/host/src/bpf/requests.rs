@@ -95,8 +95,8 @@ impl Requests {
         let mut value = [0; size_of::<requests_role>()];
         value[..4].copy_from_slice(&part.side.to_ne_bytes());
         value[4..].copy_from_slice(&part.account.to_ne_bytes());
-        let parts = &self.programs.maps.role_by_tgid;
-        parts.update(&pid.to_ne_bytes(), &value, MapFlags::ANY)?;
+        let roles = &self.programs.maps.role_by_tgid;
+        roles.update(&pid.to_ne_bytes(), &value, MapFlags::ANY)?;
         // Connections that it has already look for the new part; 0 is for those that never did.
         if let Some(variables) = self.programs.maps.data_data.as_deref_mut() {
             variables.roles = variables.roles.wrapping_add(1).max(1);
@@ -106,9 +106,9 @@ impl Requests {
 
     /// What has been counted of a service.
     pub(crate) fn service(&self, service: usize) -> Option<Account> {
-        let parts =
+        let roles =
             (0..SIDE_BY_SIDE).filter_map(|it| self.accounts.get(service * SIDE_BY_SIDE + it));
-        parts.filter(|_| service < SERVICES).reduce(sum)
+        roles.filter(|_| service < SERVICES).reduce(sum)
     }
 
     /// What has been counted in an account of single connections, and whose it is or was last; `None`

@@ -20,7 +20,7 @@ pub(crate) type ThreadCounts = tasks_thread;
 /// Machines with more processes are read by file.
 const MOST_PROCESSES: u32 = 32_768;
 /// Processes that are read thread by thread, and their threads.
-pub(crate) const MOST_NEAR: u32 = 8_192;
+pub(crate) const MOST_TRACKED: u32 = 8_192;
 const MOST_THREADS: u32 = 32_768;
 
 /// The loaded program.
@@ -45,7 +45,7 @@ impl Tasks {
         let maps = &mut open.maps;
         let processes = at_most_threads(MOST_PROCESSES);
         maps.process_by_place.set_max_entries(processes)?;
-        maps.near_by_slot.set_max_entries(MOST_NEAR)?;
+        maps.tracked_by_slot.set_max_entries(MOST_TRACKED)?;
         let threads = at_most_threads(MOST_THREADS);
         maps.thread_by_place.set_max_entries(threads)?;
         let programs = open.load()?;
@@ -61,9 +61,9 @@ impl Tasks {
         footprint::of(self.programs.object())
     }
 
-    /// Has a process read thread by thread from now on, in a slot below `MOST_NEAR`; `None` frees it.
+    /// Has a process read thread by thread from now on, in a slot below `MOST_TRACKED`; `None` frees it.
     pub(crate) fn follow(&mut self, slot: u32, pid: Option<u32>) -> Result<(), Refusal> {
-        let map = &self.programs.maps.near_by_slot;
+        let map = &self.programs.maps.tracked_by_slot;
         let pid = pid.unwrap_or(0).to_ne_bytes();
         map.update(&slot.to_ne_bytes(), &pid, MapFlags::ANY)?;
         if let Some(variables) = self.programs.maps.bss_data.as_deref_mut() {

@@ -114,8 +114,8 @@ fn statistics(log: &str) -> BTreeMap<String, u64> {
     let (insns, states) = line
         .split_once(" insns (limit 1000000) ")
         .expect("as in 6.18");
-    let words: Vec<&str> = states.split_whitespace().collect();
-    let named = words.chunks_exact(2).map(|it| (it[0], it[1]));
+    let remote_memory: Vec<&str> = states.split_whitespace().collect();
+    let named = remote_memory.chunks_exact(2).map(|it| (it[0], it[1]));
     let all = std::iter::once(("insns", insns)).chain(named);
     all.map(|(name, value)| (name.to_owned(), value.parse().expect("a number")))
         .collect()
@@ -137,9 +137,9 @@ fn read(text: &str) -> Costs {
     let lines = text.lines().skip(1);
     lines
         .map(|line| {
-            let mut words = line.split(' ');
-            let program = words.next().expect("a line has words").to_owned();
-            let numbers = words.filter_map(|word| word.split_once('='));
+            let mut remote_memory = line.split(' ');
+            let program = remote_memory.next().expect("a line has words").to_owned();
+            let numbers = remote_memory.filter_map(|word| word.split_once('='));
             let numbers =
                 numbers.map(|(name, value)| (name.to_owned(), value.parse().expect("a number")));
             (program, numbers.collect())

@@ -1,6 +1,6 @@
 //! What a check says, before it is given the check's name.
 
-use model::{Availability, Capability, Mend};
+use model::{Availability, Capability, Fix};
 
 /// The answer of one check.
 pub(super) struct Answer(Capability);
@@ -12,7 +12,7 @@ impl Answer {
             availability,
             sentence: sentence.into(),
             costs: String::new(),
-            mend: None,
+            fix: None,
         })
     }
 
@@ -22,8 +22,8 @@ impl Answer {
     }
 
     /// It is not there.
-    pub(super) fn lacking(sentence: impl Into<String>) -> Self {
-        Self::new(Availability::Lacking, sentence)
+    pub(super) fn missing(sentence: impl Into<String>) -> Self {
+        Self::new(Availability::Missing, sentence)
     }
 
     /// Nothing tells.
@@ -42,9 +42,8 @@ impl Answer {
         self
     }
 
-    /// What mends it.
-    pub(super) fn mended_by(mut self, mend: Mend) -> Self {
-        self.0.mend = Some(mend);
+    pub(super) fn fixed_by(mut self, fix: Fix) -> Self {
+        self.0.fix = Some(fix);
         self
     }
 

@@ -3,41 +3,41 @@
 use rustix::io::Errno;
 
 use super::answer::Answer;
-use super::patient::Patient;
+use super::host_facts::HostFacts;
+use super::probes::{Privilege, Probes, Taken};
 use super::tree::name_of;
-use super::trials::{Privilege, Taken, Trials};
 
 /// What is done without it.
 const OTHERWISE: &str = "No verdict of this version needs it: pressure is read from files instead.";
 
 /// BTF: the kernel's own description of its types.
-pub(super) fn types(patient: &Patient<'_>) -> Answer {
+pub(super) fn types(host: &HostFacts<'_>) -> Answer {
     let file = "/sys/kernel/btf/vmlinux";
-    match patient.tree.entries("sys/kernel/btf") {
+    match host.tree.entries("sys/kernel/btf") {
         Ok(entries) if entries.iter().any(|it| it.name == "vmlinux") => {
             Answer::fine(format!("The kernel describes its types ({file})."))
         }
-        _ if patient.trials.is_none() && patient.tree.entries("sys/kernel").is_err() => {
+        _ if host.probes.is_none() && host.tree.entries("sys/kernel").is_err() => {
             Answer::not_tried()
         }
-        _ => Answer::lacking(format!(
+        _ => Answer::missing(format!(
             "There is no {file}: the kernel was built without CONFIG_DEBUG_INFO_BTF. {OTHERWISE}"
         )),
     }
 }
 
 /// Whether a map and a program that does nothing were taken.
-pub(super) fn programs(patient: &Patient<'_>) -> Answer {
-    let Some(trials) = &patient.trials else {
+pub(super) fn programs(host: &HostFacts<'_>) -> Answer {
+    let Some(probes) = &host.probes else {
         return Answer::not_tried();
     };
-    let lockdown = patient.line("sys/kernel/security/lockdown");
+    let lockdown = host.line("sys/kernel/security/lockdown");
     let locked = lockdown
         .as_deref()
         .is_some_and(|it| it.contains("[confidentiality]"));
-    let (what, errno) = match (trials.bpf_map, trials.bpf_program) {
+    let (what, errno) = match (probes.bpf_map, probes.bpf_program) {
         (Ok(()), Ok(())) if locked => {
-            return Answer::lacking(format!(
+            return Answer::missing(format!(
                 "Maps and programs are taken, but the kernel is locked down for confidentiality \
                  (/sys/kernel/security/lockdown): programs may not read its memory. {OTHERWISE}"
             ));
@@ -48,28 +48,28 @@ pub(super) fn programs(patient: &Patient<'_>) -> Answer {
         (Err(errno), _) => ("map", errno),
         (_, Err(errno)) => ("program", errno),
     };
-    let answer = Answer::lacking(format!(
+    let answer = Answer::missing(format!(
         "bpf(2) takes no {what} here ({}): {}. {OTHERWISE}",
         name_of(errno),
-        reason(patient, trials, errno)
+        reason(host, probes, errno)
     ));
-    if errno == Errno::PERM && trials.euid != 0 && !trials.filtered {
-        return answer.mended_by(patient.type_in("run as root", &[]));
+    if errno == Errno::PERM && probes.euid != 0 && !probes.filtered {
+        return answer.fixed_by(host.type_in("run as root", &[]));
     }
     answer
 }
 
 /// Whether the program that reads pressure is taken.
-pub(super) fn pressure(patient: &Patient<'_>) -> Answer {
-    let Some(trials) = &patient.trials else {
+pub(super) fn pressure(host: &HostFacts<'_>) -> Answer {
+    let Some(probes) = &host.probes else {
         return Answer::not_tried();
     };
-    match &trials.pressure_program {
+    match &probes.pressure_program {
         Ok(taken) => Answer::fine(format!(
             "Pressure is read where the kernel counts it, every 100 ms ({}).",
             tried(*taken)
         )),
-        Err(refusal) => Answer::lacking(format!(
+        Err(refusal) => Answer::missing(format!(
             "The program that reads pressure where the kernel counts it does not load: {refusal}. Its files \
              are read instead, every 2 s, as every verdict of this version wants it: what is shorter \
              is not seen, and other readers bend it."
@@ -78,16 +78,16 @@ pub(super) fn pressure(patient: &Patient<'_>) -> Answer {
 }
 
 /// Whether the programs that keep the ledger are taken.
-pub(super) fn ledger(patient: &Patient<'_>) -> Answer {
-    let Some(trials) = &patient.trials else {
+pub(super) fn thread_time(host: &HostFacts<'_>) -> Answer {
+    let Some(probes) = &host.probes else {
         return Answer::not_tried();
     };
-    match &trials.ledger_programs {
+    match &probes.thread_time_programs {
         Ok(taken) => Answer::fine(format!(
             "Where the time of threads goes is counted at every switch ({}).",
             tried(*taken)
         )),
-        Err(refusal) => Answer::lacking(format!(
+        Err(refusal) => Answer::missing(format!(
             "The programs that count at every switch where the time of threads goes do not load: {refusal}. \
              Files are read instead, every 100 ms, as every verdict of this version wants it: times on a \
              CPU and waiting for one are exact in them, what blocked threads wait for is a sample, and \
@@ -97,17 +97,17 @@ pub(super) fn ledger(patient: &Patient<'_>) -> Answer {
 }
 
 /// Whether the programs that time requests are taken.
-pub(super) fn requests(patient: &Patient<'_>) -> Answer {
-    let Some(trials) = &patient.trials else {
+pub(super) fn requests(host: &HostFacts<'_>) -> Answer {
+    let Some(probes) = &host.probes else {
         return Answer::not_tried();
     };
-    match &trials.request_programs {
+    match &probes.request_programs {
         Ok(taken) => Answer::fine(format!(
             "Requests are counted and timed at the sockets of servers, whatever they speak ({}, beside what is \
              kept of each connection).",
             tried(*taken)
         )),
-        Err(refusal) => Answer::lacking(format!(
+        Err(refusal) => Answer::missing(format!(
             "The programs that time requests at the sockets of servers do not load: {refusal}. Verdicts of this \
              version can do without: throughput and latency are then known as far as the load generator \
              tells them."
@@ -116,16 +116,16 @@ pub(super) fn requests(patient: &Patient<'_>) -> Answer {
 }
 
 /// Whether the program that walks over all threads is taken.
-pub(super) fn tasks(patient: &Patient<'_>) -> Answer {
-    let Some(trials) = &patient.trials else {
+pub(super) fn tasks(host: &HostFacts<'_>) -> Answer {
+    let Some(probes) = &host.probes else {
         return Answer::not_tried();
     };
-    match &trials.tasks_program {
+    match &probes.tasks_program {
         Ok(taken) => Answer::fine(format!(
             "What all processes have used is read by one walk in the kernel ({}).",
             tried(*taken)
         )),
-        Err(refusal) => Answer::lacking(format!(
+        Err(refusal) => Answer::missing(format!(
             "The program that reads in one walk what all processes have used does not load: {refusal}. Two \
              files of each are read instead, which tell as much to 10 ms, and cost more; no verdict of \
              this version needs it."
@@ -142,13 +142,13 @@ fn tried(taken: Taken) -> String {
     })
 }
 
-fn reason(patient: &Patient<'_>, trials: &Trials, errno: Errno) -> String {
-    let closed = patient.line("proc/sys/kernel/unprivileged_bpf_disabled");
-    let privileged = trials.may(Privilege::Bpf) || trials.may(Privilege::SysAdmin);
+fn reason(host: &HostFacts<'_>, probes: &Probes, errno: Errno) -> String {
+    let closed = host.line("proc/sys/kernel/unprivileged_bpf_disabled");
+    let privileged = probes.may(Privilege::Bpf) || probes.may(Privilege::SysAdmin);
     match errno {
         Errno::NOSYS => "the kernel was built without CONFIG_BPF_SYSCALL".to_owned(),
-        _ if trials.filtered => "a seccomp filter watches over this process".to_owned(),
-        _ if !trials.own_users => {
+        _ if probes.filtered => "a seccomp filter watches over this process".to_owned(),
+        _ if !probes.own_users => {
             "this is a user namespace, whose root is nobody to the kernel".to_owned()
         }
         _ if !privileged => match closed.as_deref() {

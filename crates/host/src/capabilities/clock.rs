@@ -1,9 +1,9 @@
 //! The clock that every row is stamped with.
 
-use model::Mend;
+use model::Fix;
 
 use super::answer::Answer;
-use super::patient::Patient;
+use super::host_facts::HostFacts;
 
 /// Sources that are read through a device or an exit to the hypervisor: about a microsecond each.
 const SLOW: [&str; 7] = [
@@ -22,9 +22,9 @@ const SLOW_NS: i64 = 500;
 const FOLDER: &str = "sys/devices/system/clocksource/clocksource0";
 
 /// Which clock it is, and what reading it takes.
-pub(super) fn check(patient: &Patient<'_>) -> Answer {
-    let current = patient.line(&format!("{FOLDER}/current_clocksource"));
-    let cost = patient.trials.as_ref().map(|it| it.clock_ns);
+pub(super) fn check(host: &HostFacts<'_>) -> Answer {
+    let current = host.line(&format!("{FOLDER}/current_clocksource"));
+    let cost = host.probes.as_ref().map(|it| it.clock_ns);
     let taking = cost.map_or(String::new(), |ns| format!("; a reading takes {ns} ns"));
     let Some(current) = current else {
         return match cost {
@@ -39,22 +39,22 @@ pub(super) fn check(patient: &Patient<'_>) -> Answer {
     if !slow {
         return Answer::fine(format!("The clock source is {current}{taking}."));
     }
-    let available = patient.line(&format!("{FOLDER}/available_clocksource"));
+    let available = host.line(&format!("{FOLDER}/available_clocksource"));
     let available = available.unwrap_or_default();
     let offers_tsc = current != "tsc" && available.split(' ').any(|it| it == "tsc");
-    let mend = if offers_tsc {
+    let fix = if offers_tsc {
         let command = format!("echo tsc | {{sudo}}tee /{FOLDER}/current_clocksource");
-        patient.type_in(
+        host.type_in(
             "until the next boot; clocksource=tsc as a boot parameter keeps it",
             &[&command],
         )
     } else {
-        Mend {
+        Fix {
             how: "the kernel offers no faster one here: `dmesg | grep -i -e tsc -e clocksource` says why".to_owned(),
             commands: Vec::new(),
         }
     };
-    Answer::lacking(format!("The clock source is {current}, which is slow{taking}."))
+    Answer::missing(format!("The clock source is {current}, which is slow{taking}."))
         .costs("Recording costs more CPU, and so does every program here that asks for the time often, as databases do.")
-        .mended_by(mend)
+        .fixed_by(fix)
 }

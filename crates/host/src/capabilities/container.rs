@@ -1,29 +1,29 @@
 //! Whether this is a container, and what to ask of the one who starts it.
 
 use super::answer::Answer;
-use super::patient::Patient;
-use super::trials::Trials;
+use super::host_facts::HostFacts;
+use super::probes::Probes;
 
 const COSTS: &str = "Whatever runs outside: cpu.neighbour and io.neighbour have no name, and a server has to run in the same \
     container to be found.";
 
 /// Whether all of the machine is seen from here.
-pub(super) fn check(patient: &Patient<'_>) -> Answer {
-    let Some(trials) = &patient.trials else {
-        return match engine(patient) {
-            Some(engine) => Answer::lacking(format!(
+pub(super) fn check(host: &HostFacts<'_>) -> Answer {
+    let Some(probes) = &host.probes else {
+        return match engine(host) {
+            Some(engine) => Answer::missing(format!(
                 "These are the files of a container ({}).",
                 engine.sign
             ))
             .costs(COSTS)
-            .mended_by(patient.type_in(engine.how, engine.commands)),
+            .fixed_by(host.type_in(engine.how, engine.commands)),
             None => Answer::fine("Nothing among these files is a container's."),
         };
     };
     let namespaces = [
-        (trials.own_pids, "processes"),
-        (trials.own_groups, "control groups"),
-        (trials.own_users, "users"),
+        (probes.own_pids, "processes"),
+        (probes.own_groups, "control groups"),
+        (probes.own_users, "users"),
     ];
     let hidden: Vec<_> = namespaces
         .into_iter()
@@ -34,32 +34,32 @@ pub(super) fn check(patient: &Patient<'_>) -> Answer {
             "This process is in the machine's first namespaces of processes, control groups and users.",
         );
     }
-    if patient.is_elsewhere {
+    if host.is_elsewhere {
         return Answer::fine(
             "This process is in a container, and the host's files are read: give `record` the same --root.",
         );
     }
-    let sign = engine(patient).map_or(String::new(), |it| format!(" ({})", it.sign));
-    let answer = Answer::lacking(format!(
+    let sign = engine(host).map_or(String::new(), |it| format!(" ({})", it.sign));
+    let answer = Answer::missing(format!(
         "This process is in a container{sign}, with namespaces of its own for {}: of these it sees its own only.",
         hidden.join(", ")
     ));
-    let Some(engine) = engine(patient) else {
+    let Some(engine) = engine(host) else {
         let outside = "run Stallscope outside of it; docs/doctor.md says what Docker, Podman and Kubernetes need";
-        return answer.costs(COSTS).mended_by(patient.type_in(outside, &[]));
+        return answer.costs(COSTS).fixed_by(host.type_in(outside, &[]));
     };
-    let mut mend = patient.type_in(engine.how, engine.commands);
-    if is_confined(trials) {
-        for command in &mut mend.commands {
+    let mut fix = host.type_in(engine.how, engine.commands);
+    if is_confined(probes) {
+        for command in &mut fix.commands {
             *command = command.replace(" IMAGE", " --security-opt apparmor=unconfined IMAGE");
         }
     }
-    answer.costs(COSTS).mended_by(mend)
+    answer.costs(COSTS).fixed_by(fix)
 }
 
 /// Whether AppArmor keeps processes of other containers, and of the host, from being looked into.
-fn is_confined(trials: &Trials) -> bool {
-    trials.profile.ends_with("(enforce)")
+fn is_confined(probes: &Probes) -> bool {
+    probes.profile.ends_with("(enforce)")
 }
 
 /// What runs containers.
@@ -107,8 +107,8 @@ static ENGINES: [(&str, Engine); 3] = [
 ];
 
 /// Whose container these files are, by the signs that engines leave.
-pub(super) fn engine(patient: &Patient<'_>) -> Option<Engine> {
-    let is_there = |path: &str| patient.tree.read(path).is_ok();
+pub(super) fn engine(host: &HostFacts<'_>) -> Option<Engine> {
+    let is_there = |path: &str| host.tree.read(path).is_ok();
     // Kubernetes stands on top of others.
     let found = ENGINES.iter().rev().find(|(sign, _)| is_there(sign));
     found.map(|(_, engine)| *engine)

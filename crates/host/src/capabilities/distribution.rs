@@ -2,7 +2,7 @@
 //!
 //! `{sudo}` in a command becomes what gives root's rights here, `{word}` the parameter.
 
-use model::Mend;
+use model::Fix;
 
 use super::tree::Tree;
 
@@ -200,7 +200,7 @@ impl Distribution {
     }
 
     /// How to set a boot parameter, `key=value`. `lacks` says which files are known not to be there.
-    pub(super) fn boot_parameter(&self, word: &str, lacks: &dyn Fn(&str) -> bool) -> Mend {
+    pub(super) fn boot_parameter(&self, word: &str, lacks: &dyn Fn(&str) -> bool) -> Fix {
         let has = |family: &&Family| !family.needs.is_some_and(lacks);
         let family = self.keys.iter().find_map(|key| {
             let of = |family: &&Family| family.ids.contains(&key.as_str());
@@ -212,7 +212,7 @@ impl Distribution {
             text.replace("{key}", key).replace("{value}", value)
         };
         let Some(family) = family else {
-            return Mend {
+            return Fix {
                 how: format!(
                     "add {word} to the kernel's boot parameters (in the boot loader's configuration, or where this machine is started from) and reboot"
                 ),
@@ -224,7 +224,7 @@ impl Distribution {
         if !commands.is_empty() && (!reboots || family.ids.contains(&"nixos")) {
             commands.push("{sudo}reboot".to_owned());
         }
-        Mend {
+        Fix {
             how: fill(family.how),
             commands,
         }
@@ -248,8 +248,8 @@ mod tests {
 
     fn said(tree: &str, release: &str, lacks: &[&str]) -> String {
         let distribution = Distribution::read(&Drawn::new(tree), release);
-        let mend = distribution.boot_parameter("psi=1", &|path| lacks.contains(&path));
-        let lines = [vec![mend.how], mend.commands].concat();
+        let fix = distribution.boot_parameter("psi=1", &|path| lacks.contains(&path));
+        let lines = [vec![fix.how], fix.commands].concat();
         lines.join("\n")
     }
 

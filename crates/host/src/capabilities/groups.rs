@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use model::Mend;
+use model::Fix;
 use sensors::{Hierarchy, Scope};
 
 use super::answer::Answer;
-use super::patient::Patient;
+use super::host_facts::HostFacts;
 use crate::hierarchies::Mount;
 
 /// Groups beyond this many are not looked at: the first ones tell.
@@ -43,7 +43,7 @@ impl Found {
 }
 
 /// The groups at and below a mount point.
-pub(super) fn below(patient: &Patient<'_>, point: &Path) -> Found {
+pub(super) fn below(host: &HostFacts<'_>, point: &Path) -> Found {
     let mut found = Found {
         groups: Vec::new(),
         cut: false,
@@ -54,7 +54,7 @@ pub(super) fn below(patient: &Patient<'_>, point: &Path) -> Found {
             found.cut = true;
             break;
         }
-        let entries = patient.tree.entries(&folder).unwrap_or_default();
+        let entries = host.tree.entries(&folder).unwrap_or_default();
         let (inner, files): (Vec<_>, Vec<_>) = entries.into_iter().partition(|it| it.is_folder);
         if depth < MOST_DEPTH {
             let inner = inner.iter().rev();
@@ -100,15 +100,15 @@ const CONTROLLERS: [Controller; 3] = [
 ];
 
 /// Layout and controllers.
-pub(super) fn check(patient: &Patient<'_>) -> Answer {
-    let found = &patient.hierarchies;
+pub(super) fn check(host: &HostFacts<'_>) -> Answer {
+    let found = &host.hierarchies;
     if found.layout() == "none" {
-        return Answer::lacking("No cgroup hierarchy is mounted (/proc/self/mountinfo).")
+        return Answer::missing("No cgroup hierarchy is mounted (/proc/self/mountinfo).")
             .costs("Which limits groups have and what they use: cpu.quota, memory.limit, memory.oom and io.throttled.")
-            .mended_by(patient.type_in("", &["{sudo}mount -t cgroup2 none /sys/fs/cgroup"]));
+            .fixed_by(host.type_in("", &["{sudo}mount -t cgroup2 none /sys/fs/cgroup"]));
     }
-    let layout = layout(patient);
-    let v2 = found.v2.as_ref().map(|mount| below(patient, &mount.point));
+    let layout = layout(host);
+    let v2 = found.v2.as_ref().map(|mount| below(host, &mount.point));
     let groups = v2.map_or(Vec::new(), |found| found.groups);
     // What a container sees as the root is a group like any other.
     let has = |it: &&Controller| {
@@ -138,9 +138,9 @@ pub(super) fn check(patient: &Patient<'_>) -> Answer {
         true => String::new(),
         false => format!(", not {}", names(&lost)),
     };
-    Answer::lacking(format!("{layout}; {with}{without}{why}."))
+    Answer::missing(format!("{layout}; {with}{without}{why}."))
         .costs(format!("Of groups: {}.", costs.join("; ")))
-        .mended_by(switched_on(patient, &lost))
+        .fixed_by(switched_on(host, &lost))
 }
 
 fn names(controllers: &[&Controller]) -> String {
@@ -148,19 +148,18 @@ fn names(controllers: &[&Controller]) -> String {
     names.join(", ")
 }
 
-fn switched_on(patient: &Patient<'_>, lost: &[&Controller]) -> Mend {
-    let only_words = |how: &str| Mend {
+fn switched_on(host: &HostFacts<'_>, lost: &[&Controller]) -> Fix {
+    let only_words = |how: &str| Fix {
         how: how.to_owned(),
         commands: Vec::new(),
     };
-    if lost.iter().any(|it| it.name == "memory") && patient.was_booted_with("cgroup_disable=memory")
-    {
+    if lost.iter().any(|it| it.name == "memory") && host.was_booted_with("cgroup_disable=memory") {
         return only_words(
             "take cgroup_disable=memory out of the boot parameters and reboot; a Raspberry Pi, whose firmware adds it, \
              needs cgroup_enable=memory in /boot/firmware/cmdline.txt",
         );
     }
-    let Some(mount) = &patient.hierarchies.v2 else {
+    let Some(mount) = &host.hierarchies.v2 else {
         return only_words(
             "mount the v1 hierarchy of each, as systemd does where the kernel has it",
         );
@@ -172,12 +171,12 @@ fn switched_on(patient: &Patient<'_>, lost: &[&Controller]) -> Mend {
         mount.point.display()
     );
     let how = "until the next boot; with systemd, MemoryAccounting=yes and IOAccounting=yes of a unit keep it";
-    patient.type_in(how, &[&command])
+    host.type_in(how, &[&command])
 }
 
 /// `Layout hybrid, v2 at /sys/fs/cgroup/unified, v1 for blkio, cpu`.
-fn layout(patient: &Patient<'_>) -> String {
-    let found = &patient.hierarchies;
+fn layout(host: &HostFacts<'_>) -> String {
+    let found = &host.hierarchies;
     let mut parts = vec![format!("Layout {}", found.layout())];
     if let Some(mount) = &found.v2 {
         let of = if found.v1.is_empty() { "" } else { "v2 " };
@@ -195,7 +194,7 @@ fn layout(patient: &Patient<'_>) -> String {
 }
 
 /// Groups, and the files of theirs that a recording keeps open, over every hierarchy.
-pub(super) fn kept(patient: &Patient<'_>) -> (usize, usize) {
+pub(super) fn kept(host: &HostFacts<'_>) -> (usize, usize) {
     let of_groups = sensors::all().iter().filter(|it| it.scope == Scope::Cgroup);
     let sources: Vec<_> = of_groups.flat_map(|sensor| sensor.sources).collect();
     let (mut groups, mut files) = (0, 0);
@@ -204,15 +203,15 @@ pub(super) fn kept(patient: &Patient<'_>) -> (usize, usize) {
         if here.is_empty() {
             return;
         }
-        let found = below(patient, &mount.point).groups;
+        let found = below(host, &mount.point).groups;
         groups = groups.max(found.len());
         let of = |group: &Group| here.iter().filter(|it| group.has(it.path)).count();
         files += found.iter().map(of).sum::<usize>();
     };
-    if let Some(mount) = &patient.hierarchies.v2 {
+    if let Some(mount) = &host.hierarchies.v2 {
         look(mount, &|it| it == Hierarchy::V2);
     }
-    for (controller, mount) in &patient.hierarchies.v1 {
+    for (controller, mount) in &host.hierarchies.v1 {
         look(
             mount,
             &|it| matches!(it, Hierarchy::V1(name) if name == controller),
@@ -231,7 +230,7 @@ mod tests {
         let tree = Drawn::new(
             "g/cpu.stat = x\ng/b/cpu.stat = x\ng/a/cpu.stat = x\ng/a/c/cpu.pressure = x\n",
         );
-        let found = below(&Patient::new(&tree, None, true), Path::new("g"));
+        let found = below(&HostFacts::new(&tree, None, true), Path::new("g"));
         let folders: Vec<_> = found.groups.iter().map(|it| it.folder.as_str()).collect();
         assert_eq!(folders, ["g", "g/a", "g/a/c", "g/b"]);
         assert!(found.groups[2].has("cpu.pressure") && !found.groups[1].has("cpu.pressure"));

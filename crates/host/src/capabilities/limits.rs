@@ -3,22 +3,22 @@
 use sensors::{Place, Scope};
 
 use super::answer::{Answer, counted};
-use super::patient::Patient;
+use super::host_facts::HostFacts;
+use super::probes::{Privilege, Probes};
 use super::rights::with_rights;
-use super::trials::{Privilege, Trials};
 
 /// Threads of target and generator, where nothing is known of them yet.
 const THREADS: usize = 200;
 
 /// How many files may be open, against what a recording of this machine keeps open.
-pub(super) fn descriptors(patient: &Patient<'_>) -> Answer {
-    let Some(trials) = &patient.trials else {
+pub(super) fn descriptors(host: &HostFacts<'_>) -> Answer {
+    let Some(probes) = &host.probes else {
         return Answer::not_tried();
     };
-    let entries = patient.tree.entries("proc").unwrap_or_default();
+    let entries = host.tree.entries("proc").unwrap_or_default();
     let numbered = |name: &str| name.bytes().all(|byte| byte.is_ascii_digit());
     let processes = entries.iter().filter(|it| numbered(&it.name)).count();
-    let (groups, of_groups) = super::groups::kept(patient);
+    let (groups, of_groups) = super::groups::kept(host);
     let needed =
         processes * files_of(Scope::Process) + of_groups + THREADS * files_of(Scope::Thread);
     let what = format!(
@@ -26,24 +26,20 @@ pub(super) fn descriptors(patient: &Patient<'_>) -> Answer {
         counted(processes, "process", "processes"),
         counted(groups, "group", "groups")
     );
-    match trials.most_files {
+    match probes.most_files {
         Some(most) if most < needed as u64 => {
             let raised = needed.next_power_of_two().max(65_536);
-            let how = match patient.is_shut_in() {
+            let how = match host.is_shut_in() {
                 true => format!("start the container with --ulimit nofile={raised}"),
                 false => "for this shell and what it starts".to_owned(),
             };
             let command = format!("{{sudo}}prlimit --pid $$ --nofile={raised}");
-            let commands: &[&str] = if patient.is_shut_in() {
-                &[]
-            } else {
-                &[&command]
-            };
-            Answer::lacking(format!(
+            let commands: &[&str] = if host.is_shut_in() { &[] } else { &[&command] };
+            Answer::missing(format!(
                 "{needed} files would be open for {what}, and the hard limit is {most} (ulimit -Hn)."
             ))
             .costs("Groups and processes beyond the limit are not measured, which the recording says as gaps.")
-            .mended_by(patient.type_in(&how, commands))
+            .fixed_by(host.type_in(&how, commands))
         }
         Some(most) => Answer::fine(format!(
             "{needed} files at most would be open for {what}; {most} are allowed (ulimit -Hn)."
@@ -62,10 +58,10 @@ fn files_of(scope: Scope) -> usize {
 }
 
 /// Whether the sampler may be put above the load.
-pub(super) fn priority(patient: &Patient<'_>) -> Answer {
+pub(super) fn priority(host: &HostFacts<'_>) -> Answer {
     let costs = "On a machine without a free CPU samples come late; reports say how late.";
     right(
-        patient,
+        host,
         |it| it.may(Privilege::SysNice) || it.may_rise,
         "The sampler may take the lowest real-time priority.",
         "The sampler stays at normal priority: no CAP_SYS_NICE, and RLIMIT_RTPRIO is 0.",
@@ -74,10 +70,10 @@ pub(super) fn priority(patient: &Patient<'_>) -> Answer {
 }
 
 /// Whether the sampler's memory may be kept from being swapped out.
-pub(super) fn memory_lock(patient: &Patient<'_>) -> Answer {
+pub(super) fn memory_lock(host: &HostFacts<'_>) -> Answer {
     let costs = "On a machine that thrashes samples come late; reports say how late.";
     right(
-        patient,
+        host,
         |it| it.may(Privilege::IpcLock) || it.lockable.is_none(),
         "The sampler may lock its memory.",
         "The sampler may not lock its memory: no CAP_IPC_LOCK, and RLIMIT_MEMLOCK is limited.",
@@ -86,17 +82,17 @@ pub(super) fn memory_lock(patient: &Patient<'_>) -> Answer {
 }
 
 fn right(
-    patient: &Patient<'_>,
-    has: fn(&Trials) -> bool,
+    host: &HostFacts<'_>,
+    has: fn(&Probes) -> bool,
     with: &str,
     without: &str,
     costs: &str,
 ) -> Answer {
-    match &patient.trials {
+    match &host.probes {
         None => Answer::not_tried(),
-        Some(trials) if has(trials) => Answer::fine(with),
-        Some(trials) => Answer::lacking(without)
+        Some(probes) if has(probes) => Answer::fine(with),
+        Some(probes) => Answer::missing(without)
             .costs(costs)
-            .mended_by(with_rights(patient, trials)),
+            .fixed_by(with_rights(host, probes)),
     }
 }

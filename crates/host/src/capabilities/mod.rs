@@ -1,7 +1,7 @@
-//! What this machine allows, what each lack costs, and what mends it.
+//! What this machine allows, what each lack costs, and what fixes it.
 //!
 //! Facts are probed when asked, never assumed: each check is a judgement over files of the machine and
-//! over what this process was allowed (`trials`), and has one line in `CHECKS`. Nothing is changed,
+//! over what this process was allowed (`probes`), and has one line in `CHECKS`. Nothing is changed,
 //! no privilege is needed.
 
 mod answer;
@@ -11,36 +11,36 @@ mod container;
 mod cpus;
 mod distribution;
 mod groups;
+mod host_facts;
 mod kernel_config;
 mod limits;
-mod patient;
 mod perf;
 mod pressure;
+mod probes;
 mod readers;
 mod rights;
 mod scheduler;
 mod steal;
 mod storage;
 mod tree;
-mod trials;
 
 use std::path::Path;
 
-use model::{Availability, Capability, SURVEY_SCHEMA, Survey};
+use model::{Availability, Capability, DOCTOR_SCHEMA, DoctorReport};
 
 use crate::Error;
 use answer::{Answer, counted};
-use patient::Patient;
+use host_facts::HostFacts;
+use probes::Probes;
 use tree::{Below, Tree};
-use trials::Trials;
 
 pub(crate) use pressure::lack as pressure_lack;
-pub(crate) use trials::has_first_pids;
+pub(crate) use probes::has_first_pids;
 
 /// Looks at one thing.
-type Check = fn(&Patient<'_>) -> Answer;
+type Check = fn(&HostFacts<'_>) -> Answer;
 
-/// Every check by its name, the weightiest first: in this order people read them.
+/// Every check by its name, the most important first: in this order people read them.
 const CHECKS: &[(&str, Check)] = &[
     ("kernel", scheduler::kernel),
     ("cpu_times", cpus::times),
@@ -66,7 +66,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("btf", bpf::types),
     ("bpf", bpf::programs),
     ("bpf_pressure", bpf::pressure),
-    ("bpf_ledger", bpf::ledger),
+    ("bpf_thread_time", bpf::thread_time),
     ("bpf_requests", bpf::requests),
     ("bpf_tasks", bpf::tasks),
     ("perf", perf::check),
@@ -76,15 +76,15 @@ const CHECKS: &[(&str, Check)] = &[
 ///
 /// # Errors
 /// When there is no machine below `root`.
-pub fn survey(root: &Path, folder: &Path) -> Result<Survey, Error> {
+pub fn doctor_report(root: &Path, folder: &Path) -> Result<DoctorReport, Error> {
     let tree = Below(root);
     tree.entries("proc").map_err(|errno| Error::Read {
         path: root.join("proc"),
         cause: errno.into(),
     })?;
-    let trials = is_this_kernel(root).then(|| Trials::make(folder));
+    let probes = is_this_kernel(root).then(|| Probes::make(folder));
     let is_elsewhere = root != Path::new("/");
-    Ok(examine(&Patient::new(&tree, trials, is_elsewhere), root))
+    Ok(examine(&HostFacts::new(&tree, probes, is_elsewhere), root))
 }
 
 /// A /proc that the kernel makes is this kernel's own, wherever it is mounted.
@@ -94,15 +94,15 @@ fn is_this_kernel(root: &Path) -> bool {
     rustix::fs::statfs(root.join("proc")).is_ok_and(|it| it.f_type as u64 == PROC_SUPER_MAGIC)
 }
 
-fn examine(patient: &Patient<'_>, root: &Path) -> Survey {
+fn examine(host: &HostFacts<'_>, root: &Path) -> DoctorReport {
     let capabilities: Vec<_> = CHECKS
         .iter()
-        .map(|(name, check)| check(patient).named(name))
+        .map(|(name, check)| check(host).named(name))
         .collect();
-    Survey {
-        schema: SURVEY_SCHEMA.to_owned(),
+    DoctorReport {
+        schema: DOCTOR_SCHEMA.to_owned(),
         summary: summary(&capabilities),
-        machine: machine(patient),
+        machine: machine(host),
         root: root.display().to_string(),
         capabilities,
     }
@@ -125,46 +125,46 @@ fn summary(capabilities: &[Capability]) -> String {
     };
     let is_fine = |it: &Capability| it.availability == Availability::Fine;
     let seen = titles(&|it| is_fine(it) && SIGHTS.contains(&it.check.as_str()));
-    let lacking = titles(&Capability::hurts);
+    let missing = titles(&Capability::hurts);
     let untold = titles(&|it| it.availability == Availability::CannotTell);
     let mut parts = vec![match seen.is_empty() {
-        true => "Stallscope can say next to nothing here".to_owned(),
-        false if lacking.is_empty() => {
-            "Stallscope works here, and nothing that it uses lacks".to_owned()
+        true => "Stallscope can record next to nothing here".to_owned(),
+        false if missing.is_empty() => {
+            "Stallscope works here: everything that it uses is there".to_owned()
         }
         false => format!("Stallscope works here, with {}", seen.join(", ")),
     }];
-    if !lacking.is_empty() {
-        let count = counted(lacking.len(), "thing lacks", "things lack");
-        parts.push(format!("{count}: {}", lacking.join(", ")));
+    if !missing.is_empty() {
+        let count = counted(missing.len(), "thing is missing", "things are missing");
+        parts.push(format!("{count}: {}", missing.join(", ")));
     }
     if !untold.is_empty() {
         let count = counted(untold.len(), "thing", "things");
-        parts.push(format!("{count} cannot be told"));
+        parts.push(format!("{count} not known"));
     }
     parts.join("; ") + "."
 }
 
-fn machine(patient: &Patient<'_>) -> String {
+fn machine(host: &HostFacts<'_>) -> String {
     let mut parts = Vec::new();
-    let of_image = patient.is_of_container();
-    let name = &patient.distribution.name;
+    let of_image = host.is_of_container();
+    let name = &host.distribution.name;
     if !name.is_empty() && of_image {
         parts.push(format!("a container of {name}"));
     } else if !name.is_empty() {
         parts.push(name.clone());
     }
-    if !patient.release.is_empty() {
-        parts.push(format!("Linux {}", patient.release));
+    if !host.release.is_empty() {
+        parts.push(format!("Linux {}", host.release));
     }
-    if let Some(count) = cpus::online(patient) {
+    if let Some(count) = cpus::online(host) {
         let word = if count == 1 { "CPU" } else { "CPUs" };
         parts.push(format!("{count} {word}"));
     }
-    parts.push(match &patient.trials {
+    parts.push(match &host.probes {
         None => "captured files: what its kernel allows was not tried".to_owned(),
-        Some(trials) if trials.euid == 0 => "asked as root".to_owned(),
-        Some(trials) => format!("asked as user {}", trials.euid),
+        Some(probes) if probes.euid == 0 => "asked as root".to_owned(),
+        Some(probes) => format!("asked as user {}", probes.euid),
     });
     parts.join(", ")
 }

@@ -1,11 +1,11 @@
 //! Pressure-stall information: of the machine and of control groups.
 
-use model::{GapReason, Mend};
+use model::{Fix, GapReason};
 use rustix::io::Errno;
 
 use super::answer::{Answer, counted};
 use super::groups;
-use super::patient::Patient;
+use super::host_facts::HostFacts;
 use super::tree::name_of;
 
 /// Why a pressure file cannot be read, as a recording says it.
@@ -30,40 +30,40 @@ const COSTS: &str = "The pressure lines of every report; memory.refault loses a 
     wait is hidden too, memory.reclaim cannot be ruled out. Verdicts still come, from run-queue delay, CPU times and disks.";
 
 /// The machine's pressure.
-pub(super) fn machine(patient: &Patient<'_>) -> Answer {
+pub(super) fn machine(host: &HostFacts<'_>) -> Answer {
     for file in FILES {
-        let read = patient.text(&format!("proc/pressure/{file}"));
+        let read = host.text(&format!("proc/pressure/{file}"));
         match read {
             Ok(text) if text.contains("total=") => {}
             // A copy of a file that refuses to be read is empty.
-            Ok(text) if text.is_empty() && patient.trials.is_none() => {
-                return switched_off(patient, file).costs(COSTS);
+            Ok(text) if text.is_empty() && host.probes.is_none() => {
+                return switched_off(host, file).costs(COSTS);
             }
             Ok(_) => {
                 let what = format!(
                     "/proc/pressure/{file} is there and holds no `total=`: it is not what a kernel writes."
                 );
-                return Answer::lacking(what).costs(COSTS);
+                return Answer::missing(what).costs(COSTS);
             }
-            Err(Errno::NOENT) => return absent(patient, file).costs(COSTS),
-            Err(Errno::OPNOTSUPP) => return switched_off(patient, file).costs(COSTS),
+            Err(Errno::NOENT) => return absent(host, file).costs(COSTS),
+            Err(Errno::OPNOTSUPP) => return switched_off(host, file).costs(COSTS),
             Err(errno) => {
                 let name = name_of(errno);
                 let what = format!(
                     "/proc/pressure/{file} may not be read ({name}): a sandbox or a security policy hides it."
                 );
-                return Answer::lacking(what)
+                return Answer::missing(what)
                     .costs(COSTS)
-                    .mended_by(in_the_open(patient));
+                    .fixed_by(in_the_open(host));
             }
         }
     }
-    let cpu = patient.text("proc/pressure/cpu").unwrap_or_default();
+    let cpu = host.text("proc/pressure/cpu").unwrap_or_default();
     let full = match cpu.contains("full") {
         true => "the machine's cpu `full`, which means nothing, is left out",
         false => "cpu has no `full` line, as before Linux 5.13, which costs nothing",
     };
-    let irq = match patient.tree.read("proc/pressure/irq") {
+    let irq = match host.tree.read("proc/pressure/irq") {
         Ok(_) => "irq as well",
         Err(_) => "no irq, as on kernels before 6.1 or without interrupt time accounting",
     };
@@ -72,73 +72,73 @@ pub(super) fn machine(patient: &Patient<'_>) -> Answer {
     ))
 }
 
-fn switched_off(patient: &Patient<'_>, file: &str) -> Answer {
-    let seen = match patient.trials {
+fn switched_off(host: &HostFacts<'_>, file: &str) -> Answer {
+    let seen = match host.probes {
         Some(_) => format!("reading /proc/pressure/{file} gives EOPNOTSUPP"),
         None => format!("/proc/pressure/{file} is there and could not be read"),
     };
-    Answer::lacking(format!(
+    Answer::missing(format!(
         "Pressure is switched off: the kernel has it and was not booted with psi=1 ({seen})."
     ))
-    .mended_by(patient.boot_parameter("psi=1"))
+    .fixed_by(host.boot_parameter("psi=1"))
 }
 
 /// No file: not built, switched off on a newer kernel, or hidden.
-fn absent(patient: &Patient<'_>, file: &str) -> Answer {
-    let place = patient.config.place();
-    let built = patient.config.has("CONFIG_PSI");
-    let off_by_default = patient.config.has("CONFIG_PSI_DEFAULT_DISABLED") == Some(true);
-    let asked_for = patient.was_booted_with("psi=1");
-    let off = patient.was_booted_with("psi=0") || (off_by_default && !asked_for);
+fn absent(host: &HostFacts<'_>, file: &str) -> Answer {
+    let place = host.config.place();
+    let built = host.config.has("CONFIG_PSI");
+    let off_by_default = host.config.has("CONFIG_PSI_DEFAULT_DISABLED") == Some(true);
+    let asked_for = host.was_booted_with("psi=1");
+    let off = host.was_booted_with("psi=0") || (off_by_default && !asked_for);
     match built {
-        _ if patient.kernel().is_some_and(|it| it < (4, 18)) => Answer::lacking(format!(
+        _ if host.kernel().is_some_and(|it| it < (4, 18)) => Answer::missing(format!(
             "There is no /proc/pressure/{file}: Linux {} is older than pressure, which came with 4.20 (4.18 on RHEL 8).",
-            patient.release
+            host.release
         ))
-        .mended_by(only_words("a kernel of 4.20 or later")),
-        Some(false) => Answer::lacking(format!(
+        .fixed_by(only_words("a kernel of 4.20 or later")),
+        Some(false) => Answer::missing(format!(
             "This kernel was built without pressure: {place} has no CONFIG_PSI=y, and there is no /proc/pressure/{file}."
         ))
-        .mended_by(only_words("a kernel built with CONFIG_PSI=y: no boot parameter helps")),
+        .fixed_by(only_words("a kernel built with CONFIG_PSI=y: no boot parameter helps")),
         Some(true) if off => {
-            let refused = patient.was_booted_with("psi=0");
+            let refused = host.was_booted_with("psi=0");
             let why = match refused {
                 true => "it was booted with psi=0".to_owned(),
                 false => format!(
                     "{place} has CONFIG_PSI_DEFAULT_DISABLED=y, and it was not booted with psi=1"
                 ),
             };
-            let mut mend = patient.boot_parameter("psi=1");
+            let mut fix = host.boot_parameter("psi=1");
             if refused {
-                mend.how = format!("{}; take psi=0 out where it stands", mend.how);
-                mend.how = mend.how.trim_start_matches("; ").to_owned();
+                fix.how = format!("{}; take psi=0 out where it stands", fix.how);
+                fix.how = fix.how.trim_start_matches("; ").to_owned();
             }
-            Answer::lacking(format!(
+            Answer::missing(format!(
                 "Pressure is switched off: the kernel has it, but {why}."
             ))
-            .mended_by(mend)
+            .fixed_by(fix)
         }
-        Some(true) => Answer::lacking(format!(
+        Some(true) => Answer::missing(format!(
             "The kernel has pressure and it is on, but there is no /proc/pressure/{file}: a sandbox hides it."
         ))
-        .mended_by(in_the_open(patient)),
-        None => Answer::lacking(format!(
+        .fixed_by(in_the_open(host)),
+        None => Answer::missing(format!(
             "There is no /proc/pressure/{file}: pressure is switched off, not built in, or hidden by a sandbox, and no kernel configuration tells which."
         ))
-        .mended_by(patient.boot_parameter("psi=1")),
+        .fixed_by(host.boot_parameter("psi=1")),
     }
 }
 
-fn only_words(how: &str) -> Mend {
-    Mend {
+fn only_words(how: &str) -> Fix {
+    Fix {
         how: how.to_owned(),
         commands: Vec::new(),
     }
 }
 
 /// For what a sandbox hides.
-fn in_the_open(patient: &Patient<'_>) -> Mend {
-    let how = match patient.is_of_container() {
+fn in_the_open(host: &HostFacts<'_>) -> Fix {
+    let how = match host.is_of_container() {
         true => {
             "start the container with the host's tree at /host, and give --root /host (see: container)"
         }
@@ -153,19 +153,19 @@ const COSTS_OF_GROUPS: &str = "The pressure of the target's own group, which tel
     machine's stays, and quotas and limits are seen all the same.";
 
 /// The pressure of control groups: v2 only.
-pub(super) fn groups(patient: &Patient<'_>) -> Answer {
-    let Some(mount) = &patient.hierarchies.v2 else {
-        return unmounted(patient);
+pub(super) fn groups(host: &HostFacts<'_>) -> Answer {
+    let Some(mount) = &host.hierarchies.v2 else {
+        return unmounted(host);
     };
     let point = mount.point.display();
-    let found = groups::below(patient, &mount.point);
+    let found = groups::below(host, &mount.point);
     let inner = found.groups.iter().skip(1);
     let (with, without): (Vec<_>, Vec<_>) = inner.partition(|group| group.has("cpu.pressure"));
     let switch = |group: &groups::Group| format!("{}/cgroup.pressure", group.folder);
     let off: Vec<_> = without
         .iter()
         .map(|group| switch(group))
-        .filter(|switch| patient.line(switch).as_deref() == Some("0"))
+        .filter(|switch| host.line(switch).as_deref() == Some("0"))
         .collect();
     if let Some(first) = off.first() {
         let how = if off.len() > 1 {
@@ -173,15 +173,15 @@ pub(super) fn groups(patient: &Patient<'_>) -> Answer {
         } else {
             ""
         };
-        let mend = patient.type_in(how, &[&format!("echo 1 | {{sudo}}tee /{first}")]);
+        let fix = host.type_in(how, &[&format!("echo 1 | {{sudo}}tee /{first}")]);
         let many = counted(off.len(), "group has", "groups have");
-        return Answer::lacking(format!("{many} pressure switched off: /{first} is 0."))
+        return Answer::missing(format!("{many} pressure switched off: /{first} is 0."))
             .costs(COSTS_OF_GROUPS)
-            .mended_by(mend);
+            .fixed_by(fix);
     }
     // Older kernels make the files where pressure is off; reading one tells.
     let refused = with.first().and_then(|group| {
-        let read = patient.text(&format!("{}/cpu.pressure", group.folder));
+        let read = host.text(&format!("{}/cpu.pressure", group.folder));
         read.err()
     });
     if let Some(errno) = refused {
@@ -189,20 +189,20 @@ pub(super) fn groups(patient: &Patient<'_>) -> Answer {
             "The pressure files of groups below /{point} cannot be read ({}).",
             name_of(errno)
         );
-        return Answer::lacking(what)
+        return Answer::missing(what)
             .costs(COSTS_OF_GROUPS)
-            .mended_by(as_the_machine());
+            .fixed_by(as_the_machine());
     }
     match (with.len(), without.len()) {
         (0, 0) => Answer::fine(format!(
             "/{point} is a v2 hierarchy, with no groups below it yet."
         )),
-        (0, some) => Answer::lacking(format!(
+        (0, some) => Answer::missing(format!(
             "{} below /{point}, none with pressure files.",
             counted(some, "group is", "groups are")
         ))
         .costs(COSTS_OF_GROUPS)
-        .mended_by(as_the_machine()),
+        .fixed_by(as_the_machine()),
         (some, _) => Answer::fine(format!(
             "{} pressure files{}.",
             counted(
@@ -215,19 +215,19 @@ pub(super) fn groups(patient: &Patient<'_>) -> Answer {
     }
 }
 
-fn unmounted(patient: &Patient<'_>) -> Answer {
-    let layout = patient.hierarchies.layout();
-    let mut mend = patient.boot_parameter("systemd.unified_cgroup_hierarchy=1");
-    if !mend.commands.is_empty() {
-        mend.how = "with systemd; all groups then are v2, those of containers too".to_owned();
+fn unmounted(host: &HostFacts<'_>) -> Answer {
+    let layout = host.hierarchies.layout();
+    let mut fix = host.boot_parameter("systemd.unified_cgroup_hierarchy=1");
+    if !fix.commands.is_empty() {
+        fix.how = "with systemd; all groups then are v2, those of containers too".to_owned();
     }
-    Answer::lacking(format!(
+    Answer::missing(format!(
         "No v2 hierarchy is mounted (layout by /proc/self/mountinfo: {layout}), and only v2 groups have pressure."
     ))
     .costs(COSTS_OF_GROUPS)
-    .mended_by(mend)
+    .fixed_by(fix)
 }
 
-fn as_the_machine() -> Mend {
+fn as_the_machine() -> Fix {
     only_words("what mends `pressure` mends this too")
 }

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::answer::{Answer, counted};
-use super::patient::Patient;
+use super::host_facts::HostFacts;
 
 /// No more processes are looked at, the oldest first: who reads pressure was started with the machine.
 const MOST_PROCESSES: usize = 4_000;
@@ -35,10 +35,10 @@ const COSTS: &str = "If it reads more often than every 2 s, pressure of all read
     reading every 200 ms lost 5 % and every 100 ms 89 %.";
 
 /// Who else reads pressure here.
-pub(super) fn check(patient: &Patient<'_>) -> Answer {
-    let found = Found::look(patient);
+pub(super) fn check(host: &HostFacts<'_>) -> Answer {
+    let found = Found::look(host);
     // Captured files seldom hold descriptors.
-    if patient.trials.is_none() && found.denied == found.looked {
+    if host.probes.is_none() && found.denied == found.looked {
         return Answer::not_tried();
     }
     let seen = format!(
@@ -63,7 +63,7 @@ pub(super) fn check(patient: &Patient<'_>) -> Answer {
             names.join(", ")
         ))
         .costs(COSTS)
-        .mended_by(patient.type_in("see how often", &[&command]));
+        .fixed_by(host.type_in("see how often", &[&command]));
     }
     let named: Vec<_> = found
         .names
@@ -92,7 +92,7 @@ pub(super) fn check(patient: &Patient<'_>) -> Answer {
             found.looked - found.denied
         ))
         .costs(COSTS)
-        .mended_by(patient.type_in("ask as root", &["{sudo}stallscope doctor"])),
+        .fixed_by(host.type_in("ask as root", &["{sudo}stallscope doctor"])),
         (true, true) => Answer::fine(format!("No other reader of pressure among {seen}.")),
     }
 }
@@ -115,8 +115,8 @@ struct Found {
 }
 
 impl Found {
-    fn look(patient: &Patient<'_>) -> Self {
-        let entries = patient.tree.entries("proc").unwrap_or_default();
+    fn look(host: &HostFacts<'_>) -> Self {
+        let entries = host.tree.entries("proc").unwrap_or_default();
         let mut pids: Vec<u32> = entries
             .iter()
             .filter_map(|it| it.name.parse().ok())
@@ -129,13 +129,11 @@ impl Found {
                 break;
             }
             found.looked += 1;
-            let name = patient
-                .line(&format!("proc/{pid}/comm"))
-                .unwrap_or_default();
-            match patient.tree.entries(&format!("proc/{pid}/fd")) {
+            let name = host.line(&format!("proc/{pid}/comm")).unwrap_or_default();
+            match host.tree.entries(&format!("proc/{pid}/fd")) {
                 Ok(entries) => {
                     descriptors += entries.len();
-                    if entries.iter().any(|it| reads(patient, *pid, &it.name)) {
+                    if entries.iter().any(|it| reads(host, *pid, &it.name)) {
                         found.holders.insert(*pid, name.clone());
                     }
                 }
@@ -157,12 +155,12 @@ impl Found {
 }
 
 /// Whether a descriptor is a pressure file that can be read only.
-fn reads(patient: &Patient<'_>, pid: u32, descriptor: &str) -> bool {
-    let link = patient.tree.link(&format!("proc/{pid}/fd/{descriptor}"));
+fn reads(host: &HostFacts<'_>, pid: u32, descriptor: &str) -> bool {
+    let link = host.tree.link(&format!("proc/{pid}/fd/{descriptor}"));
     let is_pressure =
         link.is_ok_and(|it| it.starts_with("/proc/pressure/") || it.ends_with(".pressure"));
     is_pressure && {
-        let info = patient.text(&format!("proc/{pid}/fdinfo/{descriptor}"));
+        let info = host.text(&format!("proc/{pid}/fdinfo/{descriptor}"));
         let info = info.unwrap_or_default();
         let flags = info.lines().find_map(|line| line.strip_prefix("flags:"));
         let flags = flags.and_then(|it| u32::from_str_radix(it.trim(), 8).ok());

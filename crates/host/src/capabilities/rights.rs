@@ -5,19 +5,19 @@ use std::path::Path;
 use rustix::io::Errno;
 
 use super::answer::{Answer, counted};
-use super::patient::Patient;
-use super::trials::{Privilege, Trials};
+use super::host_facts::HostFacts;
+use super::probes::{Privilege, Probes};
 
 /// What a recorder is given to see and to hold everything: no more than it uses.
 const WANTED: &str = "cap_sys_ptrace,cap_dac_read_search,cap_sys_nice,cap_ipc_lock";
 
 /// Whether /proc shows every process.
-pub(super) fn processes(patient: &Patient<'_>) -> Answer {
+pub(super) fn processes(host: &HostFacts<'_>) -> Answer {
     const COSTS: &str = "Every process of other users: a server that runs as one is not found, and cpu.neighbour and io.neighbour \
         have no name.";
-    let mounts = patient.text("proc/self/mountinfo").unwrap_or_default();
+    let mounts = host.text("proc/self/mountinfo").unwrap_or_default();
     let Some(options) = proc_options(&mounts) else {
-        if patient.trials.is_none() {
+        if host.probes.is_none() {
             return Answer::not_tried();
         }
         return Answer::untold("/proc/self/mountinfo does not name the mount of /proc.");
@@ -27,11 +27,11 @@ pub(super) fn processes(patient: &Patient<'_>) -> Answer {
         option.filter(|it| !["0", "off", ""].contains(it))
     };
     if let Some(subset) = value("subset=") {
-        return Answer::lacking(format!(
+        return Answer::missing(format!(
             "/proc is mounted with subset={subset}: it shows processes, and no /proc/stat, /proc/pressure or the like."
         ))
         .costs("The machine: CPU times, pressure, memory, disks.")
-        .mended_by(patient.type_in(
+        .fixed_by(host.type_in(
             "a sandbox does that (of systemd: ProcSubset=pid): run outside of it, or mount another",
             &["{sudo}mount -t proc proc /proc"],
         ));
@@ -41,15 +41,15 @@ pub(super) fn processes(patient: &Patient<'_>) -> Answer {
             "/proc shows the processes of all users (no hidepid in /proc/self/mountinfo).",
         );
     };
-    match &patient.trials {
-        Some(trials) if trials.may(Privilege::SysPtrace) => Answer::fine(format!(
+    match &host.probes {
+        Some(probes) if probes.may(Privilege::SysPtrace) => Answer::fine(format!(
             "/proc is mounted with hidepid={hidden}, which hides nothing from CAP_SYS_PTRACE."
         )),
-        _ => Answer::lacking(format!(
+        _ => Answer::missing(format!(
             "/proc is mounted with hidepid={hidden}: processes of other users are not shown."
         ))
         .costs(COSTS)
-        .mended_by(patient.type_in(
+        .fixed_by(host.type_in(
             "or run as root; an entry of /proc in /etc/fstab may set it again",
             &["{sudo}mount -o remount,hidepid=0 /proc"],
         )),
@@ -64,43 +64,43 @@ fn proc_options(mounts: &str) -> Option<&str> {
 }
 
 /// Whether what other users' threads wait for may be read.
-pub(super) fn other_users(patient: &Patient<'_>) -> Answer {
+pub(super) fn other_users(host: &HostFacts<'_>) -> Answer {
     const COSTS: &str = "What threads of other users are blocked in: lock.futex, lock.database, io.sync and memory.reclaim cannot be \
-        told of them; who moved bytes on a disk, for io.neighbour; which process serves a socket is guessed from its owner.";
-    let Some(trials) = &patient.trials else {
+        judged for them; who moved bytes on a disk, for io.neighbour; which process serves a socket is guessed from its owner.";
+    let Some(probes) = &host.probes else {
         return Answer::not_tried();
     };
-    let scope = patient.line("proc/sys/kernel/yama/ptrace_scope");
+    let scope = host.line("proc/sys/kernel/yama/ptrace_scope");
     if scope.as_deref() == Some("3") {
-        return Answer::lacking("kernel.yama.ptrace_scope is 3: nobody may look into another process, root neither.")
+        return Answer::missing("kernel.yama.ptrace_scope is 3: nobody may look into another process, root neither.")
             .costs(COSTS)
-            .mended_by(patient.type_in(
+            .fixed_by(host.type_in(
                 "it cannot be lowered while the machine runs: set it to 1 where /etc/sysctl.d sets it, then",
                 &["{sudo}reboot"],
             ));
     }
-    let looked = Looked::into_others(patient, trials);
-    if let Some(answer) = allowed(trials, &looked) {
+    let looked = Looked::into_others(host, probes);
+    if let Some(answer) = allowed(probes, &looked) {
         return answer;
     }
-    let who = match trials.euid {
-        0 if !trials.own_users => {
+    let who = match probes.euid {
+        0 if !probes.own_users => {
             "root of a user namespace, which is nobody outside of it".to_owned()
         }
-        0 if !has_capabilities(trials) => "root without CAP_SYS_PTRACE".to_owned(),
+        0 if !has_capabilities(probes) => "root without CAP_SYS_PTRACE".to_owned(),
         0 => format!(
             "root, and still refused by a security policy{}",
-            confinement(trials)
+            confinement(probes)
         ),
-        user if !has_capabilities(trials) => {
+        user if !has_capabilities(probes) => {
             format!("user {user}, without CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH")
         }
         user => format!(
             "user {user}, and refused in spite of CAP_SYS_PTRACE{}",
-            confinement(trials)
+            confinement(probes)
         ),
     };
-    let has_capability = has_capabilities(trials);
+    let has_capability = has_capabilities(probes);
     // /proc/PID/syscall asks for the right to attach, which Yama keeps from a user's own processes too.
     let whose = match scope.as_deref() {
         Some("1") if !has_capability => {
@@ -111,27 +111,27 @@ pub(super) fn other_users(patient: &Patient<'_>) -> Answer {
         }
         _ => "only its own threads say what they are blocked in",
     };
-    let mend = match has_capability {
-        true => patient.type_in(
+    let fix = match has_capability {
+        true => host.type_in(
             "let the policy allow it; a container under Docker's profile of AppArmor is started with --security-opt apparmor=unconfined",
             &[],
         ),
-        false => with_rights(patient, trials),
+        false => with_rights(host, probes),
     };
-    Answer::lacking(format!("This is {who}: {whose}."))
+    Answer::missing(format!("This is {who}: {whose}."))
         .costs(COSTS)
-        .mended_by(mend)
+        .fixed_by(fix)
 }
 
 /// What was read of other processes, or what capabilities promise where there is none to try.
-fn allowed(trials: &Trials, looked: &Looked) -> Option<Answer> {
+fn allowed(probes: &Probes, looked: &Looked) -> Option<Answer> {
     match (looked.open, looked.closed.first()) {
-        (0, None) if has_capabilities(trials) => Some(Answer::fine(
+        (0, None) if has_capabilities(probes) => Some(Answer::fine(
             "Threads of all users may be looked into (CAP_SYS_PTRACE); there is no process to try it on.",
         )),
         (0, _) => None,
         // Those of the same user are open to it, and others' are not.
-        (_, Some(_)) if !has_capabilities(trials) => None,
+        (_, Some(_)) if !has_capabilities(probes) => None,
         (open, None) => Some(Answer::fine(format!(
             "What threads of others are blocked in may be read (/proc/PID/syscall of {}).",
             counted(open, "process", "processes")
@@ -145,14 +145,14 @@ fn allowed(trials: &Trials, looked: &Looked) -> Option<Answer> {
 }
 
 /// To open what only its owner may, and to look at what only a tracer may.
-fn has_capabilities(trials: &Trials) -> bool {
-    let opens = trials.may(Privilege::DacReadSearch) || trials.euid == 0;
-    trials.may(Privilege::SysPtrace) && opens
+fn has_capabilities(probes: &Probes) -> bool {
+    let opens = probes.may(Privilege::DacReadSearch) || probes.euid == 0;
+    probes.may(Privilege::SysPtrace) && opens
 }
 
 /// A profile that may forbid what capabilities allow, in brackets.
-fn confinement(trials: &Trials) -> String {
-    match trials.profile.as_str() {
+fn confinement(probes: &Probes) -> String {
+    match probes.profile.as_str() {
         "" => String::new(),
         profile => format!(" ({profile})"),
     }
@@ -168,10 +168,10 @@ struct Looked {
 
 impl Looked {
     /// Tries it on processes of other users; on those of all, as root.
-    fn into_others(patient: &Patient<'_>, trials: &Trials) -> Self {
+    fn into_others(host: &HostFacts<'_>, probes: &Probes) -> Self {
         /// So many tell enough.
         const MOST: usize = 100;
-        let entries = patient.tree.entries("proc").unwrap_or_default();
+        let entries = host.tree.entries("proc").unwrap_or_default();
         let mut pids: Vec<u32> = entries
             .iter()
             .filter_map(|it| it.name.parse().ok())
@@ -180,15 +180,13 @@ impl Looked {
         let own = std::process::id();
         let others = pids
             .into_iter()
-            .filter(|pid| *pid != own && is_others(patient, trials, *pid));
+            .filter(|pid| *pid != own && is_others(host, probes, *pid));
         let mut looked = Self::default();
         for pid in others.take(MOST) {
-            match patient.tree.read(&format!("proc/{pid}/syscall")) {
+            match host.tree.read(&format!("proc/{pid}/syscall")) {
                 Ok(_) => looked.open += 1,
                 Err(Errno::ACCESS | Errno::PERM) => {
-                    let name = patient
-                        .line(&format!("proc/{pid}/comm"))
-                        .unwrap_or_default();
+                    let name = host.line(&format!("proc/{pid}/comm")).unwrap_or_default();
                     looked.closed.push(format!("{name} ({pid})"));
                 }
                 // Gone meanwhile, or a kernel without this file.
@@ -201,35 +199,33 @@ impl Looked {
 
 /// A process with memory of its own (threads of the kernel have no command line) that is not this
 /// user's; root looks at everybody's.
-fn is_others(patient: &Patient<'_>, trials: &Trials, pid: u32) -> bool {
-    let command = patient.tree.read(&format!("proc/{pid}/cmdline"));
+fn is_others(host: &HostFacts<'_>, probes: &Probes, pid: u32) -> bool {
+    let command = host.tree.read(&format!("proc/{pid}/cmdline"));
     command.is_ok_and(|it| !it.is_empty())
-        && (trials.euid == 0 || {
-            let status = patient
-                .text(&format!("proc/{pid}/status"))
-                .unwrap_or_default();
+        && (probes.euid == 0 || {
+            let status = host.text(&format!("proc/{pid}/status")).unwrap_or_default();
             let owner = status.lines().find_map(|line| line.strip_prefix("Uid:"));
             let owner = owner.and_then(|it| it.split_ascii_whitespace().next()?.parse().ok());
-            owner.is_some_and(|owner: u32| owner != trials.euid)
+            owner.is_some_and(|owner: u32| owner != probes.euid)
         })
 }
 
 /// How this program gets the rights that it lacks.
-pub(super) fn with_rights(patient: &Patient<'_>, trials: &Trials) -> model::Mend {
-    if patient.is_shut_in() {
-        return patient.type_in(
+pub(super) fn with_rights(host: &HostFacts<'_>, probes: &Probes) -> model::Fix {
+    if host.is_shut_in() {
+        return host.type_in(
             "`container` says what to ask of the one who starts this container",
             &[],
         );
     }
-    if trials.euid == 0 {
-        return patient.type_in(
+    if probes.euid == 0 {
+        return host.type_in(
             "somebody took rights from this root: CapabilityBoundingSet= of a unit, --cap-add= of a container",
             &[],
         );
     }
-    let program = shell_word(&trials.program);
-    patient.type_in(
+    let program = shell_word(&probes.program);
+    host.type_in(
         "run Stallscope as root, or give the program the rights once; an ordinary user may then use it",
         &[&format!("{{sudo}}setcap {WANTED}+ep {program}")],
     )

@@ -1,43 +1,43 @@
 //! The kernel and what its scheduler keeps account of.
 
-use model::Mend;
+use model::Fix;
 use rustix::io::Errno;
 
 use super::answer::Answer;
-use super::patient::Patient;
+use super::host_facts::HostFacts;
 use super::tree::name_of;
 
 /// The oldest kernel that Stallscope is made for: RHEL 8's.
 const OLDEST: (u32, u32) = (4, 18);
 
 /// The kernel's version.
-pub(super) fn kernel(patient: &Patient<'_>) -> Answer {
-    let release = &patient.release;
-    match patient.kernel() {
+pub(super) fn kernel(host: &HostFacts<'_>) -> Answer {
+    let release = &host.release;
+    match host.kernel() {
         None => Answer::untold(
             "/proc/sys/kernel/osrelease does not tell which version of Linux this is.",
         ),
-        Some(version) if version < OLDEST => Answer::lacking(format!(
+        Some(version) if version < OLDEST => Answer::missing(format!(
             "Linux {release} is older than 4.18, the oldest that Stallscope is made for."
         ))
         .costs("Nobody tried it there: any figure may lack.")
-        .mended_by(built_with("4.18 or a later version")),
+        .fixed_by(built_with("4.18 or a later version")),
         Some(_) => Answer::fine(format!("Linux {release}; 4.18 or later is needed.")),
     }
 }
 
 /// Time that threads wait for a CPU: /proc/PID/schedstat.
-pub(super) fn run_queue_delay(patient: &Patient<'_>) -> Answer {
+pub(super) fn run_queue_delay(host: &HostFacts<'_>) -> Answer {
     const COSTS: &str = "How long threads wait for a CPU, in every report; cpu.saturated, cpu.neighbour, cpu.quota and load.client \
         rest on it.";
-    let (file, read) = schedstat(patient);
+    let (file, read) = schedstat(host);
     match read {
         Ok(text) if text.split_ascii_whitespace().all(|it| it == "0") => {
-            Answer::lacking(format!(
+            Answer::missing(format!(
                 "/{file} is all zeros: the kernel can count run-queue delay, and it is switched off."
             ))
             .costs(COSTS)
-            .mended_by(Mend {
+            .fixed_by(Fix {
                 // Before 5.14 it follows delay accounting, which is on unless this is said.
                 how: "take nodelayacct out of the kernel's boot parameters and reboot".to_owned(),
                 commands: Vec::new(),
@@ -46,37 +46,37 @@ pub(super) fn run_queue_delay(patient: &Patient<'_>) -> Answer {
         Ok(_) => Answer::fine(format!(
             "/{file} counts it (kernel.sched_schedstats is another thing, and may stay 0)."
         )),
-        Err(_) if patient.trials.is_none() => Answer::not_tried(),
-        Err(errno) => Answer::lacking(format!(
+        Err(_) if host.probes.is_none() => Answer::not_tried(),
+        Err(errno) => Answer::missing(format!(
             "/{file} cannot be read ({}): the kernel was built without CONFIG_SCHED_INFO.",
             name_of(errno)
         ))
         .costs(COSTS)
-        .mended_by(built_with(
+        .fixed_by(built_with(
             "CONFIG_SCHEDSTATS=y or CONFIG_TASK_DELAY_ACCT=y",
         )),
     }
 }
 
 /// This process's own account; among captured files, the first that somebody kept.
-fn schedstat(patient: &Patient<'_>) -> (String, Result<String, Errno>) {
+fn schedstat(host: &HostFacts<'_>) -> (String, Result<String, Errno>) {
     let own = "proc/self/schedstat".to_owned();
-    if patient.trials.is_some() {
-        let read = patient.text(&own);
+    if host.probes.is_some() {
+        let read = host.text(&own);
         return (own, read);
     }
-    let entries = patient.tree.entries("proc").unwrap_or_default();
+    let entries = host.tree.entries("proc").unwrap_or_default();
     let pids = entries.iter().filter_map(|it| it.name.parse::<u32>().ok());
     let kept = pids.map(|pid| format!("proc/{pid}/task/{pid}/schedstat"));
     let mut files = std::iter::once(own.clone()).chain(kept);
-    let found = files.find_map(|file| Some((patient.text(&file).ok()?, file)));
+    let found = files.find_map(|file| Some((host.text(&file).ok()?, file)));
     found.map_or((own, Err(Errno::NOENT)), |(text, file)| (file, Ok(text)))
 }
 
 /// The kernel's tick, below which it is blind.
-pub(super) fn tick(patient: &Patient<'_>) -> Answer {
-    let of_trials = patient.trials.as_ref().map(|it| it.tick_ns);
-    let by_clock = of_trials.filter(|ns| *ns > 0).map(|ns| {
+pub(super) fn tick(host: &HostFacts<'_>) -> Answer {
+    let of_probes = host.probes.as_ref().map(|it| it.tick_ns);
+    let by_clock = of_probes.filter(|ns| *ns > 0).map(|ns| {
         (
             1_000_000_000 / ns,
             "by the coarse clock's resolution".to_owned(),
@@ -84,8 +84,8 @@ pub(super) fn tick(patient: &Patient<'_>) -> Answer {
     });
     let rates = [100, 250, 300, 1000];
     let built = rates.iter().find_map(|hz| {
-        let is = patient.config.has(&format!("CONFIG_HZ_{hz}"))?;
-        is.then(|| (*hz, format!("by {}", patient.config.place())))
+        let is = host.config.has(&format!("CONFIG_HZ_{hz}"))?;
+        is.then(|| (*hz, format!("by {}", host.config.place())))
     });
     match by_clock.or(built) {
         Some((hz, how)) => Answer::fine(format!(
@@ -100,21 +100,21 @@ pub(super) fn tick(patient: &Patient<'_>) -> Answer {
 }
 
 /// Whether interrupts are timed, or guessed from ticks.
-pub(super) fn interrupts(patient: &Patient<'_>) -> Answer {
+pub(super) fn interrupts(host: &HostFacts<'_>) -> Answer {
     let sampled = "time in interrupts is taken from ticks, and short ones count as time of the thread that they \
         interrupt; cpu.softirq knows it so";
-    if patient.tree.read("proc/pressure/irq").is_ok() {
+    if host.tree.read("proc/pressure/irq").is_ok() {
         return Answer::fine("Interrupts are timed exactly: there is a /proc/pressure/irq.");
     }
-    let place = patient.config.place();
-    match patient.config.has("CONFIG_IRQ_TIME_ACCOUNTING") {
+    let place = host.config.place();
+    match host.config.has("CONFIG_IRQ_TIME_ACCOUNTING") {
         Some(true) => Answer::fine(format!(
             "Interrupts are timed exactly: {place} has CONFIG_IRQ_TIME_ACCOUNTING=y."
         )),
-        Some(false) => Answer::lacking(format!(
+        Some(false) => Answer::missing(format!(
             "Interrupts are not timed ({place} has no CONFIG_IRQ_TIME_ACCOUNTING): {sampled}."
         )),
-        None if patient.kernel().is_some_and(|it| it >= (6, 1)) => Answer::lacking(format!(
+        None if host.kernel().is_some_and(|it| it >= (6, 1)) => Answer::missing(format!(
             "Interrupts are not timed, or pressure is off (no /proc/pressure/irq): {sampled}."
         )),
         None => Answer::untold(
@@ -124,31 +124,31 @@ pub(super) fn interrupts(patient: &Patient<'_>) -> Answer {
 }
 
 /// Delays by kind, per task.
-pub(super) fn delay_accounting(patient: &Patient<'_>) -> Answer {
-    match patient.line("proc/sys/kernel/task_delayacct").as_deref() {
+pub(super) fn delay_accounting(host: &HostFacts<'_>) -> Answer {
+    match host.line("proc/sys/kernel/task_delayacct").as_deref() {
         Some("1") => Answer::fine("Delay accounting is on (kernel.task_delayacct = 1)."),
-        Some(_) => Answer::lacking(
+        Some(_) => Answer::missing(
             "Delay accounting is off (kernel.task_delayacct = 0), as it comes since 5.14: no verdict of this version \
              reads it.",
         )
-        .mended_by(patient.setting("kernel.task_delayacct=1")),
+        .fixed_by(host.setting("kernel.task_delayacct=1")),
         // The setting came with 5.14, and with it being off.
-        None if patient.kernel().is_some_and(|it| it >= (5, 14))
-            || patient.config.has("CONFIG_TASK_DELAY_ACCT") == Some(false) =>
+        None if host.kernel().is_some_and(|it| it >= (5, 14))
+            || host.config.has("CONFIG_TASK_DELAY_ACCT") == Some(false) =>
         {
-            Answer::lacking(
+            Answer::missing(
                 "Delay accounting was not built in (no kernel.task_delayacct): no verdict of this version reads it.",
             )
         }
-        None if patient.was_booted_with("nodelayacct") => Answer::lacking(
+        None if host.was_booted_with("nodelayacct") => Answer::missing(
             "Delay accounting is off (booted with nodelayacct): no verdict of this version reads it.",
         ),
         None => Answer::fine("Delay accounting is on, as it was before 5.14 unless switched off at boot."),
     }
 }
 
-fn built_with(what: &str) -> Mend {
-    Mend {
+fn built_with(what: &str) -> Fix {
+    Fix {
         how: format!("another kernel: {what}"),
         commands: Vec::new(),
     }

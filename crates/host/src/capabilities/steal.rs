@@ -1,9 +1,9 @@
 //! Whether a hypervisor is below, and whether it says what it takes.
 
-use model::Mend;
+use model::Fix;
 
 use super::answer::Answer;
-use super::patient::Patient;
+use super::host_facts::HostFacts;
 
 /// Names in DMI by which hypervisors are known, as systemd-detect-virt knows them.
 const VENDORS: [(&str, &str); 14] = [
@@ -24,9 +24,9 @@ const VENDORS: [(&str, &str); 14] = [
 ];
 
 /// Whether stolen time is counted.
-pub(super) fn check(patient: &Patient<'_>) -> Answer {
-    let guest = hypervisor(patient);
-    let steal = steal(patient);
+pub(super) fn check(host: &HostFacts<'_>) -> Answer {
+    let guest = hypervisor(host);
+    let steal = steal(host);
     match (&guest, steal) {
         (_, None) => Answer::untold("/proc/stat has no steal column."),
         (Guest::No(how), _) => {
@@ -42,7 +42,7 @@ pub(super) fn check(patient: &Patient<'_>) -> Answer {
             ))
             .costs(COSTS);
             match name.as_str() {
-                "VMware" => answer.mended_by(only_words(
+                "VMware" => answer.fixed_by(only_words(
                     "VMware tells it to guests whose configuration has stealclock.enable = \"TRUE\" (hardware version 13 or newer, Linux 5.8 or later)",
                 )),
                 _ => answer,
@@ -63,8 +63,8 @@ pub(super) fn check(patient: &Patient<'_>) -> Answer {
 
 const COSTS: &str = "cpu.steal, if the hypervisor takes time and does not say so.";
 
-fn only_words(how: &str) -> Mend {
-    Mend {
+fn only_words(how: &str) -> Fix {
+    Fix {
         how: how.to_owned(),
         commands: Vec::new(),
     }
@@ -78,8 +78,8 @@ fn percent(share: f64) -> String {
 }
 
 /// Steal as a part of all CPU time since boot; `None` where the column is not there.
-fn steal(patient: &Patient<'_>) -> Option<f64> {
-    let text = patient.text("proc/stat").ok()?;
+fn steal(host: &HostFacts<'_>) -> Option<f64> {
+    let text = host.text("proc/stat").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
     // user nice system idle iowait irq softirq steal; what follows is in user and nice already.
     let times: Vec<f64> = line
@@ -99,17 +99,17 @@ enum Guest {
     Unknown,
 }
 
-fn hypervisor(patient: &Patient<'_>) -> Guest {
-    let xen = patient.line("sys/hypervisor/type");
-    let dom0 = patient.line("proc/xen/capabilities");
+fn hypervisor(host: &HostFacts<'_>) -> Guest {
+    let xen = host.line("sys/hypervisor/type");
+    let dom0 = host.line("proc/xen/capabilities");
     match (xen.as_deref(), dom0.as_deref()) {
         (Some("xen"), Some("control_d")) => return Guest::No("the control domain of Xen"),
         (Some("xen"), _) => return Guest::Yes("Xen".to_owned()),
         _ => {}
     }
-    let named = named(patient);
+    let named = named(host);
     // On x86 a guest is told by a flag (CPUID leaf 1, ecx bit 31). EC2's metal has the name without it.
-    let cpuinfo = patient.text("proc/cpuinfo").unwrap_or_default();
+    let cpuinfo = host.text("proc/cpuinfo").unwrap_or_default();
     let flags = cpuinfo.lines().find(|line| line.starts_with("flags"));
     let flagged = flags.map(|line| line.split(' ').any(|flag| flag == "hypervisor"));
     match (flagged, named) {
@@ -120,11 +120,11 @@ fn hypervisor(patient: &Patient<'_>) -> Guest {
     }
 }
 
-fn named(patient: &Patient<'_>) -> Option<String> {
+fn named(host: &HostFacts<'_>) -> Option<String> {
     let files = ["product_name", "sys_vendor", "board_vendor", "bios_vendor"];
     let texts: Vec<_> = files
         .iter()
-        .filter_map(|file| patient.line(&format!("sys/class/dmi/id/{file}")))
+        .filter_map(|file| host.line(&format!("sys/class/dmi/id/{file}")))
         .collect();
     if texts.first().is_some_and(|it| it.contains(".metal")) {
         return None;
@@ -143,7 +143,7 @@ fn named(patient: &Patient<'_>) -> Option<String> {
     }
     // Micro-VMs have no DMI; the clocks that a hypervisor offers name it.
     let clocks = "sys/devices/system/clocksource/clocksource0/available_clocksource";
-    let clocks = patient.line(clocks).unwrap_or_default();
+    let clocks = host.line(clocks).unwrap_or_default();
     let offers = |clock: &str| clocks.split(' ').any(|it| it.starts_with(clock));
     let named = [("kvm-clock", "KVM"), ("hyperv", "Hyper-V"), ("xen", "Xen")];
     let found = named.iter().find(|(clock, _)| offers(clock));

@@ -63,15 +63,15 @@ fn what_a_near_group_lost_and_shows_again_is_read_as_before_and_a_deep_group_sta
     for path in ["/g", &deep] {
         groups.ensure(path, at(1), &mut scratch, &mut registry);
     }
-    groups.mark_near(["/g"].into_iter(), &mut scratch.gaps);
+    groups.mark_tracked(["/g"].into_iter(), &mut scratch.gaps);
     let group = groups.groups.get_mut("/g").expect("it is there");
     let (index, probe) = group.probes.remove(0);
     group.lost.push(Lost::new(index, &probe, at(2)));
-    let mut intakes: Vec<_> = sensors::all()
+    let mut buffers: Vec<_> = sensors::all()
         .iter()
-        .map(|it| Intake::new(it.table))
+        .map(|it| TableBuffer::new(it.table))
         .collect();
-    groups.scan(at(5), &mut scratch, &mut intakes, &mut registry);
+    groups.scan(at(5), &mut scratch, &mut buffers, &mut registry);
     groups.look_for_lost(at(5), &mut scratch.gaps);
     let group = &groups.groups["/g"];
     assert!(group.lost.is_empty());
@@ -88,7 +88,7 @@ fn what_a_near_group_lost_and_shows_again_is_read_as_before_and_a_deep_group_sta
     );
     assert!(groups.groups.contains_key(&deep), "a process led there");
     std::fs::remove_dir_all(top.path().join("d")).expect("removed");
-    groups.scan(at(6), &mut scratch, &mut intakes, &mut registry);
+    groups.scan(at(6), &mut scratch, &mut buffers, &mut registry);
     assert!(!groups.groups.contains_key(&deep));
 }
 

@@ -20,10 +20,10 @@ use sensors::{CONNECTION, TcpReading};
 
 use crate::clock::{boottime, thread_cpu_ns};
 use crate::gaps::Gaps;
-use crate::intake::{Intake, LastSeen};
 use crate::processes::Processes;
 use crate::registry::Registry;
 use crate::root::is_own;
+use crate::table_buffer::{RowDeduplicator, TableBuffer};
 use descriptors::{Proc, Refused};
 use namespaces::Namespaces;
 
@@ -57,7 +57,7 @@ enum State {
     /// Of a near process, found in the search under way.
     Found(EntityId),
     /// Followed, and its values last taken at that look.
-    Followed(LastSeen, u64),
+    Followed(RowDeduplicator, u64),
     /// One of too many.
     Beyond,
 }
@@ -65,15 +65,15 @@ enum State {
 /// The connections of near processes.
 pub(crate) struct Connections {
     /// Rows on their way out.
-    pub(crate) intake: Intake,
-    /// `None` through another root: the kernel would tell of our own namespace's sockets.
+    pub(crate) buffer: TableBuffer,
+    /// `None` through another root: the kernel would report our own namespace's sockets.
     proc: Option<Proc>,
     /// Whether that is why.
     elsewhere: bool,
     namespaces: Namespaces,
     /// By inode: that is what descriptors show.
     sockets: HashMap<u64, Socket>,
-    near: Vec<(u32, EntityId)>,
+    tracked: Vec<(u32, EntityId)>,
     looks: u64,
     /// No look, and no search for holders, before then.
     rest: Timestamp,
@@ -87,14 +87,14 @@ pub(crate) struct Connections {
 impl Connections {
     pub(crate) fn new(root: &Path) -> Self {
         Self {
-            intake: Intake::new(&CONNECTION),
+            buffer: TableBuffer::new(&CONNECTION),
             proc: is_own(root)
                 .then(|| Proc::open(&root.join("proc")))
                 .flatten(),
             elsewhere: !is_own(root),
             namespaces: Namespaces::default(),
             sockets: HashMap::with_capacity(USUAL_SOCKETS),
-            near: Vec::with_capacity(1_024),
+            tracked: Vec::with_capacity(1_024),
             looks: 0,
             rest: Timestamp::default(),
             search_rest: Timestamp::default(),
@@ -106,18 +106,18 @@ impl Connections {
 
     /// Asks the kernel, takes in what changed, and finds the holders of new sockets.
     pub(crate) fn look(&mut self, processes: &Processes, gaps: &mut Gaps, registry: &mut Registry) {
-        self.look_at(processes.near(), gaps, registry);
+        self.look_at(processes.tracked(), gaps, registry);
     }
 
     fn look_at(
         &mut self,
-        near: impl Iterator<Item = (u32, EntityId)>,
+        tracked: impl Iterator<Item = (u32, EntityId)>,
         gaps: &mut Gaps,
         registry: &mut Registry,
     ) {
         let (now, began) = (boottime(), thread_cpu_ns());
-        self.near.clear();
-        self.near.extend(near);
+        self.tracked.clear();
+        self.tracked.extend(tracked);
         if self.elsewhere {
             let sentence =
                 "connections are not seen through another root: record on the machine itself";
@@ -130,11 +130,11 @@ impl Connections {
         let Some(proc) = self.proc.as_ref().filter(|_| now >= self.rest) else {
             return;
         };
-        if self.near.is_empty() && self.sockets.is_empty() {
+        if self.tracked.is_empty() && self.sockets.is_empty() {
             return;
         }
         self.looks += 1;
-        self.namespaces.follow(proc, &self.near, gaps);
+        self.namespaces.follow(proc, &self.tracked, gaps);
         let complete = self.read(now, gaps);
         if self.search(now, gaps, registry) > 0 {
             // Their first values now, not in a second.
@@ -150,7 +150,7 @@ impl Connections {
     pub(crate) fn finish(&mut self) {
         for socket in self.sockets.values_mut() {
             if let State::Followed(last, _) = &mut socket.state {
-                last.finish(&mut self.intake);
+                last.finish(&mut self.buffer);
             }
         }
     }
@@ -160,13 +160,13 @@ impl Connections {
         let Self {
             namespaces,
             sockets,
-            intake,
+            buffer,
             looks,
             ..
         } = self;
         let mut room = true;
         let complete = namespaces.dump(gaps, |namespace, reading| {
-            room &= take(sockets, intake, (now, *looks), (namespace, reading));
+            room &= take(sockets, buffer, (now, *looks), (namespace, reading));
         });
         if !room {
             let sentence = format!(
@@ -179,13 +179,13 @@ impl Connections {
 
     /// Finds the holders of sockets among near processes; returns how many sockets are new to follow.
     fn search(&mut self, now: Timestamp, gaps: &mut Gaps, registry: &mut Registry) -> usize {
-        let near = self.near.iter().fold(0u64, |sum, (pid, id)| {
+        let tracked = self.tracked.iter().fold(0u64, |sum, (pid, id)| {
             // Any order, any change: two sets of one sum are not met in a machine's life.
             sum.wrapping_add(
                 (u64::from(*pid) << 32 | u64::from(id.0)).wrapping_mul(0x9e37_79b9_7f4a_7c15),
             )
         });
-        let limit = if near == self.searched {
+        let limit = if tracked == self.searched {
             TRIES
         } else {
             u8::MAX
@@ -197,7 +197,7 @@ impl Connections {
             return 0;
         }
         let began = thread_cpu_ns();
-        for &(pid, entity) in &self.near {
+        for &(pid, entity) in &self.tracked {
             let sockets = &mut self.sockets;
             let seen = proc.sockets_of(pid, |inode| {
                 if let Some(socket) = sockets.get_mut(&inode) {
@@ -210,7 +210,7 @@ impl Connections {
                 gaps.say(&CONNECTION.name, "", GapReason::Denied(sentence.to_owned()));
             }
         }
-        self.searched = near;
+        self.searched = tracked;
         let found = self.enlist(now, gaps, registry);
         self.search_rest = now + (thread_cpu_ns() - began) * SHARE;
         found
@@ -225,7 +225,7 @@ impl Connections {
                 State::Found(_) if self.followed >= MOST => socket.state = State::Beyond,
                 State::Found(holder) => {
                     let id = registry.add(socket.entity(*inode), Some(holder), now);
-                    let last = LastSeen::new(id, CONNECTION.columns.len());
+                    let last = RowDeduplicator::new(id, CONNECTION.columns.len());
                     socket.state = State::Followed(last, 0);
                     self.followed += 1;
                 }
@@ -246,7 +246,7 @@ impl Connections {
     fn sweep(&mut self, now: Timestamp, registry: &mut Registry) {
         let Self {
             sockets,
-            intake,
+            buffer,
             looks,
             followed,
             ..
@@ -254,7 +254,7 @@ impl Connections {
         sockets.retain(|_, socket| {
             let alive = socket.met + MISSES > *looks;
             if let (false, State::Followed(last, _)) = (alive, &mut socket.state) {
-                last.finish(intake);
+                last.finish(buffer);
                 registry.vanish(last.entity(), now);
                 *followed -= 1;
             }
@@ -272,10 +272,10 @@ impl Socket {
     }
 }
 
-/// Takes in what a dump tells of one socket; false when there was no room for a new one.
+/// Takes in what a dump reports one socket; false when there was no room for a new one.
 fn take(
     sockets: &mut HashMap<u64, Socket>,
-    intake: &mut Intake,
+    buffer: &mut TableBuffer,
     (now, look): (Timestamp, u64),
     (namespace, reading): (u64, &TcpReading),
 ) -> bool {
@@ -303,7 +303,7 @@ fn take(
         && *taken != look
     {
         *taken = look;
-        last.take(now, &reading.values, intake);
+        last.take(now, &reading.values, buffer);
     }
     true
 }

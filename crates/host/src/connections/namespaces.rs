@@ -40,7 +40,7 @@ struct Namespace {
 struct Home {
     inode: u64,
     looks: u8,
-    near: bool,
+    tracked: bool,
 }
 
 /// The namespaces of near processes.
@@ -50,7 +50,7 @@ pub(super) struct Namespaces {
     /// Our own namespace.
     own: Option<u64>,
     buffer: Vec<u8>,
-    envoy: Option<Envoy>,
+    worker: Option<NetnsWorker>,
 }
 
 impl Default for Namespaces {
@@ -60,30 +60,30 @@ impl Default for Namespaces {
             homes: HashMap::with_capacity(1_024),
             own: None,
             buffer: vec![0; DATAGRAM],
-            envoy: Envoy::new(),
+            worker: NetnsWorker::new(),
         }
     }
 }
 
 impl Namespaces {
     /// Opens what near processes live in, and closes what they have left.
-    pub(super) fn follow(&mut self, proc: &Proc, near: &[(u32, EntityId)], gaps: &mut Gaps) {
+    pub(super) fn follow(&mut self, proc: &Proc, tracked: &[(u32, EntityId)], gaps: &mut Gaps) {
         let own = *self
             .own
             .get_or_insert_with(|| proc.namespace_of(std::process::id()).unwrap_or(0));
         for home in self.homes.values_mut() {
-            home.near = false;
+            home.tracked = false;
         }
         for namespace in &mut self.list {
             namespace.inhabited = false;
         }
-        for &(pid, _) in near {
+        for &(pid, _) in tracked {
             let home = self.homes.entry(pid).or_insert(Home {
                 inode: own,
                 looks: 0,
-                near: true,
+                tracked: true,
             });
-            home.near = true;
+            home.tracked = true;
             home.looks += 1;
             if home.looks <= FIRST_LOOKS || home.looks >= LATER_LOOKS {
                 home.looks = home.looks.min(FIRST_LOOKS);
@@ -93,7 +93,7 @@ impl Namespaces {
             let inode = home.inode;
             self.inhabit(proc, (pid, inode), own, gaps);
         }
-        self.homes.retain(|_, home| home.near);
+        self.homes.retain(|_, home| home.tracked);
         self.list.retain(|namespace| namespace.inhabited);
     }
 
@@ -114,8 +114,8 @@ impl Namespaces {
                 // Gone since its namespace was read: whoever else lives there leads there.
                 Err(Errno::NOENT | Errno::SRCH | Errno::ACCESS) => return,
                 opened => opened.and_then(|namespace| {
-                    let envoy = self.envoy.as_ref().ok_or(Errno::PERM)?;
-                    envoy.socket_within(namespace)
+                    let worker = self.worker.as_ref().ok_or(Errno::PERM)?;
+                    worker.socket_within(namespace)
                 }),
             }
         };
@@ -158,12 +158,12 @@ impl Namespaces {
 
 /// A thread that goes to other namespaces and makes sockets there: no other thread leaves its own, and no
 /// other keeps the privilege to.
-struct Envoy {
+struct NetnsWorker {
     to: Sender<OwnedFd>,
     back: Receiver<Result<OwnedFd, Errno>>,
 }
 
-impl Envoy {
+impl NetnsWorker {
     /// `None` where it could go nowhere.
     fn new() -> Option<Self> {
         if !may_enter() {
@@ -208,7 +208,7 @@ fn say_refusal(errno: Errno, gaps: &mut Gaps) {
         ),
         Errno::NOENT | Errno::OPNOTSUPP | Errno::PROTONOSUPPORT | Errno::AFNOSUPPORT => {
             GapReason::Unsupported(
-                "this kernel does not tell of TCP connections: it needs CONFIG_INET_DIAG, as a module \
+                "this kernel does not report TCP connections: it needs CONFIG_INET_DIAG, as a module \
                  perhaps (modprobe tcp_diag)"
                     .to_owned(),
             )

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use model::{EntityEvent, Role, Rows};
 
 use super::*;
-use crate::{Command, Harvest, Sampler, Settings};
+use crate::{Command, Sampler, SamplerEvent, Settings};
 
 /// Rows of the table `connection`, and all entities.
 #[derive(Default)]
@@ -17,10 +17,10 @@ struct Seen {
 }
 
 impl Seen {
-    fn take(&mut self, harvest: Harvest) {
-        match harvest {
-            Harvest::Rows(table, rows) if table.name == "connection" => self.keep(&rows),
-            Harvest::Entities(events) => self.entities.extend(events),
+    fn take(&mut self, event: SamplerEvent) {
+        match event {
+            SamplerEvent::Rows(table, rows) if table.name == "connection" => self.keep(&rows),
+            SamplerEvent::Entities(events) => self.entities.extend(events),
             _ => {}
         }
     }
@@ -53,7 +53,7 @@ fn sampler() -> (Sampler, std::sync::mpsc::Sender<Command>) {
     let settings = Settings {
         root: PathBuf::from("/"),
         harden: false,
-        pauses: true,
+        traces_all: false,
         workload: None,
     };
     let environment = crate::environment(&settings.root);
@@ -72,7 +72,7 @@ fn measure(tell: &std::sync::mpsc::Sender<Command>, pid: u32) {
 fn until(sampler: &mut Sampler, seen: &mut Seen, happened: &dyn Fn(&Seen) -> bool) {
     for _ in 0..100 {
         for _ in 0..10 {
-            sampler.step(&mut |harvest| seen.take(harvest));
+            sampler.step(&mut |event| seen.take(event));
         }
         if happened(seen) {
             return;
@@ -126,7 +126,7 @@ fn a_loopback_connection_has_its_round_trip_and_its_bytes() {
 
 #[test]
 fn more_sockets_than_can_be_remembered_are_left_out() {
-    let (mut sockets, mut intake) = (HashMap::new(), Intake::new(&CONNECTION));
+    let (mut sockets, mut buffer) = (HashMap::new(), TableBuffer::new(&CONNECTION));
     let local = SocketAddr::from(([127, 0, 0, 1], 1));
     let mut reading = TcpReading {
         cookie: 0,
@@ -139,7 +139,7 @@ fn more_sockets_than_can_be_remembered_are_left_out() {
         (reading.cookie, reading.inode) = (inode, inode);
         take(
             &mut sockets,
-            &mut intake,
+            &mut buffer,
             (Timestamp::default(), 1),
             (0, &reading),
         )
@@ -226,16 +226,16 @@ fn a_look_at_a_hundred_and_a_thousand_connections() {
         let own = Entity::new(EntityKind::Process, "own", "pid");
         let holder = registry.add(own, None, boottime());
         let (mut connections, mut gaps) = (Connections::new(Path::new("/")), Gaps::default());
-        let near = [(std::process::id(), holder)];
+        let tracked = [(std::process::id(), holder)];
         let first = thread_cpu_ns();
-        connections.look_at(near.into_iter(), &mut gaps, &mut registry);
+        connections.look_at(tracked.into_iter(), &mut gaps, &mut registry);
         let began = thread_cpu_ns();
         for _ in 0..LOOKS {
             for end in ends.iter_mut().step_by(2) {
                 end.write_all(b"x").expect("room");
             }
             connections.rest = Timestamp::default();
-            connections.look_at(near.into_iter(), &mut gaps, &mut registry);
+            connections.look_at(tracked.into_iter(), &mut gaps, &mut registry);
         }
         let spent = thread_cpu_ns() - began;
         let writing = thread_cpu_ns();

@@ -10,8 +10,8 @@ use super::{MOST_SOURCES, say_lack, share_of};
 use crate::gaps::Gaps;
 use crate::kept_file::KeptFile;
 use crate::limits::Share;
+use crate::remote_memory::RemoteMemory;
 use crate::schedule::Look;
-use crate::words::Words;
 
 /// Buffers and what was found out, for one reading after the other.
 pub(crate) struct Scratch {
@@ -24,7 +24,7 @@ pub(crate) struct Scratch {
     /// Why it is looked now.
     pub(crate) look: Look,
     pub(crate) gaps: Gaps,
-    pub(crate) words: Words,
+    pub(crate) remote_memory: RemoteMemory,
 }
 
 impl Scratch {
@@ -36,7 +36,7 @@ impl Scratch {
             facts,
             look: Look::Due,
             gaps: Gaps::default(),
-            words: Words::default(),
+            remote_memory: RemoteMemory::default(),
         }
     }
 
@@ -69,7 +69,7 @@ impl Scratch {
         path.clear();
         path.push(folder);
         path.push(name);
-        if KeptFile::open(path, Share::Near)
+        if KeptFile::open(path, Share::Tracked)
             .and_then(|file| file.read(text))
             .is_err()
         {

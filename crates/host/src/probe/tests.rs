@@ -13,7 +13,10 @@ fn interfaces_of_ever_new_names_take_no_more_and_more_memory() {
         .iter()
         .find(is_network)
         .expect("it is listed");
-    let (mut scratch, mut intake) = (Scratch::new(Facts::default()), Intake::new(sensor.table));
+    let (mut scratch, mut buffer) = (
+        Scratch::new(Facts::default()),
+        TableBuffer::new(sensor.table),
+    );
     let place = |source: usize| (source == 0).then(|| file.path().to_path_buf());
     let mut registry = Registry::default();
     let at = Timestamp::from_ns;
@@ -24,7 +27,7 @@ fn interfaces_of_ever_new_names_take_no_more_and_more_memory() {
     for number in 0..MOST_PARTS as i64 + 100 {
         let text = format!("a\nb\n{}{}", line("eth0"), line(&format!("veth{number}")));
         std::fs::write(file.path(), text).expect("written");
-        probe.sample(at(1 + number), &mut scratch, &mut intake, &mut registry);
+        probe.sample(at(1 + number), &mut scratch, &mut buffer, &mut registry);
     }
     assert!(probe.parts.len() <= MOST_PARTS);
     let events = registry.take_events().unwrap_or_default();
@@ -48,7 +51,10 @@ fn what_stands_still_is_read_less_often_until_it_moves() {
         std::fs::write(file.path(), format!("{load} 0.00 0.00 1/2 3\n")).expect("written");
     };
     write("0.00");
-    let (mut scratch, mut intake) = (Scratch::new(Facts::default()), Intake::new(sensor.table));
+    let (mut scratch, mut buffer) = (
+        Scratch::new(Facts::default()),
+        TableBuffer::new(sensor.table),
+    );
     let place = |source: usize| (source == 0).then(|| file.path().to_path_buf());
     let mut registry = Registry::default();
     let machine = registry.add(
@@ -66,7 +72,7 @@ fn what_stands_still_is_read_less_often_until_it_moves() {
                 probe.sample(
                     Timestamp::from_ns(times),
                     &mut scratch,
-                    &mut intake,
+                    &mut buffer,
                     &mut registry,
                 );
                 read += 1;
@@ -98,22 +104,22 @@ fn an_unchanged_first_source_leaves_the_parts_as_they_were_seen() {
     let at = Timestamp::from_ns;
     let group = registry.add(Entity::new(EntityKind::Cgroup, "g", "/g"), None, at(0));
     let mut scratch = Scratch::new(Facts::default());
-    let mut intake = Intake::new(sensor.table);
+    let mut buffer = TableBuffer::new(sensor.table);
     let place = |source: usize| Some(folder.path().join(sensor.sources[source].path));
     let mut probe = Probe::open(sensor, group, place, &mut scratch.gaps).expect("a file");
     for time in 1..=4 {
         if time == 4 {
             write(9);
         }
-        probe.sample(at(time), &mut scratch, &mut intake, &mut registry);
+        probe.sample(at(time), &mut scratch, &mut buffer, &mut registry);
     }
     for time in 5..=8 {
         if time == 7 {
-            intake.restate();
+            buffer.force_full_rows();
         }
-        probe.sample(at(time), &mut scratch, &mut intake, &mut registry);
+        probe.sample(at(time), &mut scratch, &mut buffer, &mut registry);
     }
-    let rows = intake
+    let rows = buffer
         .rows
         .iter()
         .map(|(time, _, row)| (time.as_ns(), row[0]));

@@ -5,10 +5,10 @@ use std::io::Write as _;
 use model::{EntityId, Role};
 use rustix::fs::{Mode, OFlags, openat};
 
-use super::{Processes, Walk, is_near};
+use super::{Processes, Walk, is_tracked};
 use crate::kept_file::KeptFile;
+use crate::remote_memory::MemoryCell;
 use crate::thread::Threads;
-use crate::words::MemoryWord;
 
 /// So much of a title is looked at: a cluster's name stands in it before what the process does.
 pub(crate) const TITLE_BYTES: usize = 256;
@@ -24,25 +24,25 @@ impl Processes {
     }
 
     /// The processes of target, generator and what they call: pid and entity.
-    pub(crate) fn near(&self) -> impl Iterator<Item = (u32, EntityId)> {
-        let near = self
+    pub(crate) fn tracked(&self) -> impl Iterator<Item = (u32, EntityId)> {
+        let tracked = self
             .by_pid
             .iter()
-            .filter(|(_, process)| is_near(process.role));
-        near.map(|(pid, process)| (*pid, process.entity))
+            .filter(|(_, process)| is_tracked(process.role));
+        tracked.map(|(pid, process)| (*pid, process.entity))
     }
 
     /// The entity of a process of target, generator or what they call.
-    pub(crate) fn near_entity(&self, pid: u32) -> Option<EntityId> {
+    pub(crate) fn tracked_entity(&self, pid: u32) -> Option<EntityId> {
         let process = self.by_pid.get(&pid)?;
-        is_near(process.role).then_some(process.entity)
+        is_tracked(process.role).then_some(process.entity)
     }
 
     /// Which part each process of target, generator and what they call has, and its word in memory.
-    pub(crate) fn parts(&self) -> impl Iterator<Item = (u32, EntityId, Role, Option<&MemoryWord>)> {
-        let near = self.by_pid.iter();
-        let near = near.filter(|(_, process)| is_near(process.role));
-        near.map(|(pid, process)| {
+    pub(crate) fn parts(&self) -> impl Iterator<Item = (u32, EntityId, Role, Option<&MemoryCell>)> {
+        let tracked = self.by_pid.iter();
+        let tracked = tracked.filter(|(_, process)| is_tracked(process.role));
+        tracked.map(|(pid, process)| {
             let word = process.threads.as_ref().and_then(Threads::word);
             (*pid, process.entity, process.role, word)
         })

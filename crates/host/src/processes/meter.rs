@@ -4,10 +4,10 @@ use model::EntityId;
 use sensors::{Facts, ProcessUsage};
 
 use crate::bpf::tasks::{Counts, or_missing};
-use crate::intake::{Intake, LastSeen};
 use crate::kept_file::KeptFile;
 use crate::probe::Probe;
 use crate::split::Split;
+use crate::table_buffer::{RowDeduplicator, TableBuffer};
 
 /// Where a process's rows come from.
 pub(super) enum Meter {
@@ -26,10 +26,10 @@ impl Meter {
     }
 
     /// Writes the ends of unchanged stretches.
-    pub(super) fn finish(&mut self, intake: &mut Intake) {
+    pub(super) fn finish(&mut self, buffer: &mut TableBuffer) {
         match self {
-            Self::Files(probe) => probe.finish(intake),
-            Self::Walk(counted) => counted.last.finish(intake),
+            Self::Files(probe) => probe.finish(buffer),
+            Self::Walk(counted) => counted.last.finish(buffer),
         }
     }
 }
@@ -50,11 +50,11 @@ impl Identity {
     }
 }
 
-/// A process that the walk tells of.
+/// A process that the walk reports.
 pub(super) struct Counted {
     pub(super) identity: Identity,
-    pub(super) last: LastSeen,
-    /// The walk that told of it last.
+    pub(super) last: RowDeduplicator,
+    /// The walk that reported it last.
     pub(super) round: u64,
     split: Option<Split>,
 }
@@ -63,7 +63,7 @@ impl Counted {
     pub(super) fn new(identity: Identity, entity: EntityId) -> Self {
         Self {
             identity,
-            last: LastSeen::new(entity, ProcessUsage::WIDTH),
+            last: RowDeduplicator::new(entity, ProcessUsage::WIDTH),
             round: 0,
             split: None,
         }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use model::{EntityId, EntityRecord, Timestamp, name_of};
 
-use super::{Processes, is_near};
+use super::{Processes, is_tracked};
 use crate::cgroups::Cgroups;
 use crate::hierarchies::{Placement, groups_of};
 use crate::probe::Scratch;
@@ -26,12 +26,12 @@ impl Processes {
         let count = self
             .by_pid
             .values()
-            .filter(|process| is_near(process.role))
+            .filter(|process| is_tracked(process.role))
             .count();
         let (turns, turn) = (1 + count / MOST_PLACED, self.placings);
         for (pid, process) in &mut self.by_pid {
             let is_new = process.placed.is_empty();
-            if !is_near(process.role) || !(is_new || *pid as usize % turns == turn % turns) {
+            if !is_tracked(process.role) || !(is_new || *pid as usize % turns == turn % turns) {
                 continue;
             }
             let text = scratch.read_once(&process.folder, "cgroup");
@@ -43,9 +43,9 @@ impl Processes {
             let entities =
                 groups.map(|path| cgroups.ensure(&name_of(path), now, scratch, registry));
             registry.change(process.entity, now, |record| place(record, entities));
-            let near = [groups.cpu, groups.memory, groups.io, groups.v2];
-            let near = near.into_iter().flatten().map(name_of);
-            cgroups.mark_near(near, &mut scratch.gaps);
+            let tracked = [groups.cpu, groups.memory, groups.io, groups.v2];
+            let tracked = tracked.into_iter().flatten().map(name_of);
+            cgroups.mark_tracked(tracked, &mut scratch.gaps);
         }
     }
 }

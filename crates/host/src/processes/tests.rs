@@ -10,7 +10,7 @@ struct Machine {
     processes: Processes,
     scratch: Scratch,
     cgroups: Cgroups,
-    intakes: Vec<Intake>,
+    buffers: Vec<TableBuffer>,
     registry: Registry,
     now: Timestamp,
 }
@@ -19,15 +19,15 @@ impl Machine {
     fn new() -> Self {
         let root = tempfile::tempdir().expect("a temporary folder");
         std::fs::create_dir(root.path().join("proc")).expect("a folder");
-        let intakes = sensors::all()
+        let buffers = sensors::all()
             .iter()
-            .map(|sensor| Intake::new(sensor.table));
+            .map(|sensor| TableBuffer::new(sensor.table));
         Self {
             processes: Processes::new(root.path(), None).expect("it was just made"),
             root,
             scratch: Scratch::new(sensors::Facts::default()),
             cgroups: Cgroups::new(Hierarchies::default(), |_| true),
-            intakes: intakes.collect(),
+            buffers: buffers.collect(),
             registry: Registry::default(),
             now: Timestamp::from_ns(1),
         }
@@ -54,7 +54,7 @@ impl Machine {
             self.now,
             &mut self.scratch,
             &mut self.cgroups,
-            &mut self.intakes,
+            &mut self.buffers,
             &mut self.registry,
         );
     }

@@ -8,15 +8,15 @@ use model::{GapReason, Timestamp};
 
 use super::meter::{Identity, Meter};
 use super::{Process, Processes, end, is_due, rename};
-use crate::bpf::tasks::{Counts, MOST_NEAR, Tasks, ThreadCounts};
+use crate::bpf::tasks::{Counts, MOST_TRACKED, Tasks, ThreadCounts};
 use crate::bpf::{Refusal, may_tell_of_processes};
 use crate::clock::boottime;
 use crate::folder::each_number_in;
 use crate::gaps::Gaps;
-use crate::intake::Intake;
 use crate::probe::Scratch;
 use crate::registry::Registry;
 use crate::schedule::TICK_NS;
+use crate::table_buffer::TableBuffer;
 
 /// A walk that was made to find newcomers serves for their rows too, in the same tick.
 const FRESH_NS: i64 = TICK_NS / 10;
@@ -117,7 +117,7 @@ impl Walk {
     pub(super) fn follow(&mut self, pid: u32) -> Option<u32> {
         let free = self.followed.iter().position(|it| *it == 0);
         let slot = free.unwrap_or(self.followed.len());
-        if slot >= MOST_NEAR as usize {
+        if slot >= MOST_TRACKED as usize {
             return None;
         }
         self.programs.follow(slot as u32, Some(pid)).ok()?;
@@ -159,7 +159,7 @@ impl Processes {
         &mut self,
         now: Timestamp,
         scratch: &mut Scratch,
-        intakes: &mut [Intake],
+        buffers: &mut [TableBuffer],
         registry: &mut Registry,
     ) {
         let sensors = (self.process_sensor.0, self.thread_sensor.0);
@@ -181,12 +181,12 @@ impl Processes {
             let known = by_pid.get_mut(&counts.pid);
             if let Some(known) = known.filter(|it| it.is(&counts)) {
                 known.generation = *generation;
-                known.heed_name(&counts, now, scratch, registry);
+                known.note_name(&counts, now, scratch, registry);
                 continue;
             }
             // The number may have come round again.
             if let Some(mut former) = by_pid.remove(&counts.pid) {
-                end(&mut former, now, intakes, sensors, registry);
+                end(&mut former, now, buffers, sensors, registry);
             }
             newcomers.push((counts.pid, Some(Identity::of(&counts))));
         }
@@ -196,7 +196,7 @@ impl Processes {
         by_pid.retain(|_, process| {
             let alive = !process.is_walked() || process.generation == *generation;
             if !alive {
-                end(process, now, intakes, sensors, registry);
+                end(process, now, buffers, sensors, registry);
             }
             alive
         });
@@ -214,7 +214,7 @@ impl Processes {
         pids
     }
 
-    /// Some machines keep their first process from programs. What /proc tells of it is read there.
+    /// Some machines keep their first process from programs. What /proc reports it is read there.
     pub(super) fn add_hidden(&mut self, mut pids: HashSet<u32>) {
         for (told, _) in &self.newcomers {
             pids.remove(told);
@@ -223,14 +223,14 @@ impl Processes {
             .extend(pids.into_iter().map(|pid| (pid, None)));
     }
 
-    /// Takes what the walk tells of those that are due, and lets those go of which it does not tell any more:
+    /// Takes what the walk reports those that are due, and lets those go of which it does not tell any more:
     /// that one has ended moves no count that a look would heed.
     pub(super) fn sample_by_walk(
         &mut self,
         now: Timestamp,
         due: (bool, bool),
         scratch: &mut Scratch,
-        intakes: &mut [Intake],
+        buffers: &mut [TableBuffer],
         registry: &mut Registry,
     ) {
         let (index, sensor) = self.process_sensor;
@@ -251,13 +251,13 @@ impl Processes {
             }
             let is_due = is_due(process.role, due);
             if is_due {
-                process.heed_name(&counts, now, scratch, registry);
+                process.note_name(&counts, now, scratch, registry);
             }
             if let Meter::Walk(counted) = &mut process.meter {
                 counted.round = walk.round;
                 if is_due && counts.torn == 0 {
                     let row = counted.row(&counts, scratch.facts);
-                    counted.last.take(at, &row, &mut intakes[index]);
+                    counted.last.take(at, &row, &mut buffers[index]);
                 }
             }
         }
@@ -267,7 +267,7 @@ impl Processes {
         self.by_pid.retain(|_, process| {
             let alive = !matches!(&process.meter, Meter::Walk(it) if it.round != walk.round);
             if !alive {
-                end(process, now, intakes, sensors, registry);
+                end(process, now, buffers, sensors, registry);
             }
             alive
         });
@@ -275,13 +275,13 @@ impl Processes {
 }
 
 impl Process {
-    /// Whether it is this one that the walk tells of.
+    /// Whether it is this one that the walk reports.
     fn is(&self, counts: &Counts) -> bool {
         matches!(&self.meter, Meter::Walk(it) if it.identity.start_ns == counts.start_ns)
     }
 
     /// Looks what it is called where that has changed: /proc shows more of some names than the walk.
-    fn heed_name(
+    fn note_name(
         &mut self,
         counts: &Counts,
         now: Timestamp,

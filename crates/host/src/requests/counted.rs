@@ -4,12 +4,12 @@ use model::{EntityId, Timestamp};
 use sensors::request::WIDTH;
 
 use crate::bpf::requests::{Account, Side};
-use crate::intake::{Intake, LastSeen};
 use crate::registry::Registry;
+use crate::table_buffer::{RowDeduplicator, TableBuffer};
 
 /// An account that is in use.
 pub(super) struct Counted {
-    pub(super) last: LastSeen,
+    pub(super) last: RowDeduplicator,
     /// What it held when its entity got it.
     before: [i64; WIDTH],
     /// When it was last seen to grow.
@@ -22,11 +22,11 @@ impl Counted {
         entity: EntityId,
         before: [i64; WIDTH],
         since: Timestamp,
-        intake: &mut Intake,
+        buffer: &mut TableBuffer,
     ) -> Self {
-        let width = intake.table.columns.len();
-        let mut last = LastSeen::new(entity, width);
-        last.take(since, &[0; WIDTH][..width], intake);
+        let width = buffer.table.columns.len();
+        let mut last = RowDeduplicator::new(entity, width);
+        last.take(since, &[0; WIDTH][..width], buffer);
         Self {
             last,
             before,
@@ -34,7 +34,7 @@ impl Counted {
         }
     }
 
-    pub(super) fn take(&mut self, now: Timestamp, row: &[i64; WIDTH], intake: &mut Intake) {
+    pub(super) fn take(&mut self, now: Timestamp, row: &[i64; WIDTH], buffer: &mut TableBuffer) {
         let mut grown = *row;
         let growth = grown.iter_mut().zip(&self.before);
         growth.for_each(|(value, before)| *value -= before);
@@ -42,12 +42,12 @@ impl Counted {
         if self.last.values() != grown {
             self.grew = now;
         }
-        self.last.take(now, grown, intake);
+        self.last.take(now, grown, buffer);
     }
 
     /// Ends its series, and its entity.
-    pub(super) fn end(mut self, now: Timestamp, intake: &mut Intake, registry: &mut Registry) {
-        self.last.finish(intake);
+    pub(super) fn end(mut self, now: Timestamp, buffer: &mut TableBuffer, registry: &mut Registry) {
+        self.last.finish(buffer);
         registry.vanish(self.last.entity(), now);
     }
 }

@@ -5,12 +5,12 @@ use rustix::fs::{Mode, OFlags, open};
 
 use super::{OVERRUN_TICKS, Sampler};
 use crate::clock::process_cpu_ns;
-use crate::handle::Harvest;
-use crate::ledger::Books;
+use crate::handle::SamplerEvent;
 use crate::processes::Walk;
 use crate::requests::RequestCollector;
 use crate::schedule::TICK_NS;
 use crate::stalls::Stalls;
+use crate::thread_time::ThreadTimeCollector;
 
 impl Sampler {
     pub(super) fn note_self(&mut self, now: Timestamp, lateness_ns: i64) {
@@ -23,7 +23,6 @@ impl Sampler {
             self.budget.rest as i64,
             self.memory.0,
             self.memory.1,
-            self.spells.paused_ns(now),
         ];
         self.recorder.1.take(now, &values, &mut self.recorder.0);
         self.cost.cpu_ns = cpu_ns;
@@ -32,7 +31,7 @@ impl Sampler {
     }
 
     /// Looks how much memory recording takes: this process's, and of the kernel's what programs take.
-    pub(super) fn weigh(&mut self) {
+    pub(super) fn measure_memory(&mut self) {
         let mut buffer = [0; 4_096];
         let status = status(&mut buffer);
         let kib = |name| line_of(status, name).map_or(MISSING, |kib| kib * 1_024);
@@ -40,7 +39,12 @@ impl Sampler {
         self.cost.resident_bytes = kib(b"VmHWM:").max(0);
         let programs = [
             ("pressure", self.stalls.as_ref().map(Stalls::kernel_bytes)),
-            ("ledger", self.books.as_ref().map(Books::kernel_bytes)),
+            (
+                "ledger",
+                self.thread_times
+                    .as_ref()
+                    .map(ThreadTimeCollector::kernel_bytes),
+            ),
             (
                 "requests",
                 self.request_collector
@@ -66,7 +70,12 @@ impl Sampler {
     }
 
     /// Deadlines passed, of which at most the last is served: how late that is, and a gap if it is.
-    pub(super) fn note_missed(&mut self, passed: u64, late: Window, sink: &mut dyn FnMut(Harvest)) {
+    pub(super) fn note_missed(
+        &mut self,
+        passed: u64,
+        late: Window,
+        sink: &mut dyn FnMut(SamplerEvent),
+    ) {
         self.missed += passed as i64 - 1;
         if passed > OVERRUN_TICKS {
             sink(overrun(late));
@@ -95,8 +104,8 @@ fn line_of(status: &[u8], name: &[u8]) -> Option<i64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-pub(super) fn overrun(window: Window) -> Harvest {
-    Harvest::Gap(Gap {
+pub(super) fn overrun(window: Window) -> SamplerEvent {
+    SamplerEvent::Gap(Gap {
         table: "*".to_owned(),
         what: String::new(),
         window: Some(window),

@@ -5,16 +5,16 @@ use model::Cost;
 use super::Sampler;
 use crate::bpf::Refusal;
 use crate::handle::Settings;
-use crate::ledger::Books;
 use crate::processes::Walk;
 use crate::requests::RequestCollector;
 use crate::stalls::Stalls;
+use crate::thread_time::ThreadTimeCollector;
 use crate::{limits, root};
 
-/// Those that could be had.
+/// Those that was available.
 pub(super) struct Programs {
     pub(super) stalls: Option<Stalls>,
-    pub(super) books: Option<Books>,
+    pub(super) thread_times: Option<ThreadTimeCollector>,
     pub(super) request_collector: Option<RequestCollector>,
     pub(super) walk: Option<Walk>,
 }
@@ -35,7 +35,7 @@ impl Programs {
                     || Stalls::load(Sampler::MACHINE),
                     cost,
                 ),
-                books: had(settings, "ledger", Books::load, cost),
+                thread_times: had(settings, "ledger", ThreadTimeCollector::load, cost),
                 request_collector: had(settings, "requests", RequestCollector::load, cost),
                 walk: had(settings, "tasks", Walk::load, cost),
             }
@@ -46,7 +46,7 @@ impl Programs {
     }
 }
 
-/// One of them and what reads it; through another root it would tell of this machine.
+/// One of them and what reads it; through another root it would report this machine.
 fn had<T>(
     settings: &Settings,
     name: &str,

@@ -14,7 +14,7 @@ impl Sampler {
             self.cgroups.scan(
                 now,
                 &mut self.scratch,
-                &mut self.intakes,
+                &mut self.buffers,
                 &mut self.registry,
             );
         }
@@ -25,10 +25,10 @@ impl Sampler {
         {
             stalls.calibrate();
         }
-        if let Some(books) = &mut self.books
+        if let Some(thread_times) = &mut self.thread_times
             && self.due.every(CALIBRATION_TICKS)
         {
-            books.calibrate();
+            thread_times.calibrate();
         }
         let clocks = Clocks::read();
         let values = [
@@ -46,13 +46,17 @@ impl Sampler {
             now,
             &mut self.scratch,
             &mut self.cgroups,
-            &mut self.intakes,
+            &mut self.buffers,
             &mut self.registry,
         );
-        if let Some(books) = &mut self.books {
-            let Scratch { words, gaps, .. } = &mut self.scratch;
+        if let Some(thread_times) = &mut self.thread_times {
+            let Scratch {
+                remote_memory,
+                gaps,
+                ..
+            } = &mut self.scratch;
             let around = (&self.cgroups, &mut self.registry);
-            books.follow(now, &self.processes, around, words, gaps);
+            thread_times.follow(now, &self.processes, around, remote_memory, gaps);
         }
         if let Some(request_collector) = &mut self.request_collector {
             let gaps = &mut self.scratch.gaps;

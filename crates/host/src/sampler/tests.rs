@@ -16,7 +16,7 @@ pub(crate) fn of_this_machine() -> (Settings, Environment) {
     let settings = Settings {
         root: PathBuf::from("/"),
         harden: false,
-        pauses: true,
+        traces_all: false,
         workload: None,
     };
     let environment = crate::environment(&settings.root);
@@ -24,18 +24,18 @@ pub(crate) fn of_this_machine() -> (Settings, Environment) {
 }
 
 /// Starts a sampler of this machine, and gives what it hands over, and when it was told to stop.
-fn recorded_for(length: Duration) -> (Vec<Harvest>, Timestamp) {
+fn recorded_for(length: Duration) -> (Vec<SamplerEvent>, Timestamp) {
     let (settings, environment) = of_this_machine();
     let (tell, told) = channel();
-    let sink = move |harvest| drop(tell.send(harvest));
+    let sink = move |event| drop(tell.send(event));
     let sampler = Sampler::start(&settings, &environment, sink).expect("it can be started");
     std::thread::sleep(length);
     let stopped = boottime();
     sampler.tell(Command::Stop);
     let mut all = Vec::new();
-    while let Ok(harvest) = told.recv_timeout(Duration::from_secs(30)) {
-        let ended = matches!(harvest, Harvest::Ended(_));
-        all.push(harvest);
+    while let Ok(event) = told.recv_timeout(Duration::from_secs(30)) {
+        let ended = matches!(event, SamplerEvent::Ended(_));
+        all.push(event);
         if ended {
             break;
         }
@@ -46,7 +46,7 @@ fn recorded_for(length: Duration) -> (Vec<Harvest>, Timestamp) {
 #[test]
 fn a_stop_before_the_first_tick_ends_the_sampling() {
     let (all, _) = recorded_for(Duration::ZERO);
-    assert!(matches!(all.last(), Some(Harvest::Ended(_))));
+    assert!(matches!(all.last(), Some(SamplerEvent::Ended(_))));
 }
 
 #[test]
@@ -56,8 +56,8 @@ fn pressure_is_known_up_to_the_end() {
     }
     // Far less than the two seconds between two readings.
     let (all, stopped) = recorded_for(Duration::from_millis(400));
-    let rows = all.iter().filter_map(|harvest| match harvest {
-        Harvest::Rows(table, rows) if table.name == "pressure" => rows.iter().last(),
+    let rows = all.iter().filter_map(|event| match event {
+        SamplerEvent::Rows(table, rows) if table.name == "pressure" => rows.iter().last(),
         _ => None,
     });
     let last = rows.map(|(time, _, _)| time).max();
@@ -67,7 +67,7 @@ fn pressure_is_known_up_to_the_end() {
 #[test]
 fn what_it_takes_of_memory_is_told_for_itself_and_for_each_program() {
     let (all, _) = recorded_for(Duration::ZERO);
-    let Some(Harvest::Ended(Ending { cost, .. })) = all.last() else {
+    let Some(SamplerEvent::Ended(Ending { cost, .. })) = all.last() else {
         panic!("it ends");
     };
     // Less than any of them takes.
@@ -83,8 +83,8 @@ fn what_it_takes_of_memory_is_told_for_itself_and_for_each_program() {
             }
         }
     }
-    let last = all.iter().rev().find_map(|harvest| match harvest {
-        Harvest::Rows(table, rows) if table.name == "recorder" => {
+    let last = all.iter().rev().find_map(|event| match event {
+        SamplerEvent::Rows(table, rows) if table.name == "recorder" => {
             Some((table, rows.iter().last()?))
         }
         _ => None,
@@ -100,8 +100,8 @@ fn what_it_takes_of_memory_is_told_for_itself_and_for_each_program() {
 fn who_came_after_the_last_look_is_listed_at_the_end() {
     let (settings, environment) = of_this_machine();
     let (mut sampler, tell, _give) = Sampler::new(&settings, &environment).expect("/proc");
-    let ledger = sampler.cost.programs["ledger"].clone();
-    if needed("the ledger", ledger.map_or(Ok(()), Err)).is_none() {
+    let thread_time = sampler.cost.programs["ledger"].clone();
+    if needed("the ledger", thread_time.map_or(Ok(()), Err)).is_none() {
         return;
     }
     let mut parent = std::process::Command::new("sh");
@@ -116,7 +116,7 @@ fn who_came_after_the_last_look_is_listed_at_the_end() {
     tell.send(Command::Assign { pids, role })
         .expect("the sampler lives");
     let mut all = Vec::new();
-    let mut sink = |harvest| all.push(harvest);
+    let mut sink = |event| all.push(event);
     sampler.step(&mut sink);
     to.write_all(b"go\n").expect("it reads");
     let mut child = String::new();
@@ -128,15 +128,15 @@ fn who_came_after_the_last_look_is_listed_at_the_end() {
     parent.wait().expect("it ends");
 
     let end = format!("/tid:{}", child.trim());
-    let entities = all.iter().filter_map(|harvest| match harvest {
-        Harvest::Entities(events) => Some(events),
+    let entities = all.iter().filter_map(|event| match event {
+        SamplerEvent::Entities(events) => Some(events),
         _ => None,
     });
     let mut records = entities.flatten().map(|event| &event.record);
     let thread = records.find(|it| it.entity.path.ends_with(&end));
     let thread = thread.expect("it is listed").id;
-    let rows = all.iter().filter_map(|harvest| match harvest {
-        Harvest::Rows(table, rows) if table.name == "thread_ledger" => Some(rows.iter()),
+    let rows = all.iter().filter_map(|event| match event {
+        SamplerEvent::Rows(table, rows) if table.name == "thread_time" => Some(rows.iter()),
         _ => None,
     });
     let mut rows = rows.flatten().filter(|(_, entity, _)| *entity == thread);

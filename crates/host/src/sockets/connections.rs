@@ -88,7 +88,7 @@ pub fn connections_of(proc: &Path, pids: &[u32]) -> Connections {
         }
         let Some(&first) = pids.first() else { continue };
         let net = net_folder(proc, first);
-        // sock_diag tells of the namespace that we are in, whatever `proc` shows.
+        // sock_diag reports the namespace that we are in, whatever `proc` shows.
         let is_own = link.is_some() && link == own && proc == Path::new("/proc");
         let asked = is_own.then(|| Namespace::ask(net.clone())).flatten();
         let namespace = asked.unwrap_or_else(|| Namespace::read(net));

@@ -55,13 +55,13 @@ pub struct TcpSocket {
 
 /// Parses one line of `/proc/net/tcp` or `/proc/net/tcp6`; `None` for the heading or damage.
 pub fn parse_proc_net_tcp(line: &[u8]) -> Option<TcpSocket> {
-    let mut words = std::str::from_utf8(line).ok()?.split_ascii_whitespace();
-    let local = parse_address(words.nth(1)?)?;
-    let peer = parse_address(words.next()?)?;
-    let state = TcpState::of(u8::from_str_radix(words.next()?, 16).ok()?);
+    let mut remote_memory = std::str::from_utf8(line).ok()?.split_ascii_whitespace();
+    let local = parse_address(remote_memory.nth(1)?)?;
+    let peer = parse_address(remote_memory.next()?)?;
+    let state = TcpState::of(u8::from_str_radix(remote_memory.next()?, 16).ok()?);
     // Between: queues, timer, retransmits; then uid, timeout, inode.
-    let uid = words.nth(3)?.parse().ok()?;
-    let inode = words.nth(1)?.parse().ok()?;
+    let uid = remote_memory.nth(3)?.parse().ok()?;
+    let inode = remote_memory.nth(1)?.parse().ok()?;
     Some(TcpSocket {
         local,
         peer,

@@ -71,10 +71,13 @@ pub fn parse_unix_diag(message: &[u8]) -> Option<UnixSocket> {
 
 /// An array of inodes; 0 for a client that gave up.
 fn clients_in(array: &[u8]) -> Vec<u64> {
-    let words = (0..array.len())
+    let remote_memory = (0..array.len())
         .step_by(4)
         .map_while(|at| u32_at(array, at));
-    words.filter(|&inode| inode != 0).map(u64::from).collect()
+    remote_memory
+        .filter(|&inode| inode != 0)
+        .map(u64::from)
+        .collect()
 }
 
 /// Abstract names begin with a zero byte, which is shown as `@`; paths end with one, which is not.
@@ -94,13 +97,13 @@ pub fn parse_proc_net_unix(line: &[u8]) -> Option<UnixSocket> {
     const ACCEPTS: u32 = 1 << 16;
     const CONNECTED: u8 = 3;
     let text = String::from_utf8_lossy(line);
-    let mut words = text.split_ascii_whitespace();
-    let flags = u32::from_str_radix(words.nth(3)?, 16).ok()?;
-    let kind = u8::from_str_radix(words.next()?, 16).ok()?;
-    let state = u8::from_str_radix(words.next()?, 16).ok()?;
-    let inode = words.next()?.parse().ok()?;
+    let mut remote_memory = text.split_ascii_whitespace();
+    let flags = u32::from_str_radix(remote_memory.nth(3)?, 16).ok()?;
+    let kind = u8::from_str_radix(remote_memory.next()?, 16).ok()?;
+    let state = u8::from_str_radix(remote_memory.next()?, 16).ok()?;
+    let inode = remote_memory.next()?.parse().ok()?;
     // A path may hold spaces: it is the rest of the line, found by where the next word begins.
-    let name = words.next().and_then(|word| {
+    let name = remote_memory.next().and_then(|word| {
         let start = word.as_ptr() as usize - text.as_ptr() as usize;
         Some(text.get(start..)?.trim_end().to_owned())
     });

@@ -88,17 +88,17 @@ fn compared(load: impl FnOnce(&mut Loaded), name: &str) -> Option<[(f64, f64); 2
         (Scratch::new(sensors::Facts::default()), Registry::default());
     let path = format!("/{}", group.folder.file_name()?.to_str()?);
     cgroups.ensure(&path, boottime(), &mut scratch, &mut registry);
-    cgroups.mark_near(std::iter::once(&path), &mut scratch.gaps);
+    cgroups.mark_tracked(std::iter::once(&path), &mut scratch.gaps);
     stalls.follow(boottime(), &cgroups, &mut scratch.gaps);
     sleep(Duration::from_millis(300));
     let files = [
         PathBuf::from("/proc/pressure/cpu"),
         group.folder.join("cpu.pressure"),
     ];
-    let mut density = intakes();
-    let mut pressure: Vec<Intake> = sensors::all()
+    let mut density = buffers();
+    let mut pressure: Vec<TableBuffer> = sensors::all()
         .iter()
-        .map(|it| Intake::new(it.table))
+        .map(|it| TableBuffer::new(it.table))
         .collect();
     stalls.take_folds(boottime(), &cgroups, &mut scratch.gaps, &mut pressure);
     let mut read = |stalls: &mut Stalls| {
@@ -115,9 +115,9 @@ fn compared(load: impl FnOnce(&mut Loaded), name: &str) -> Option<[(f64, f64); 2
     // Whoever reads the file has the kernel end an interval then.
     let folded = |stalls: &mut Stalls| {
         [0, 1].map(|slot| {
-            let watched = stalls.watched[slot].as_mut().expect("both are watched");
-            watched.stalled.settle(Some(1.0));
-            watched.stalled.pressure()[0]
+            let monitored = stalls.monitored[slot].as_mut().expect("both are watched");
+            monitored.stalled.reconcile(Some(1.0));
+            monitored.stalled.pressure()[0]
         })
     };
     let before = folded(&mut stalls);
@@ -161,8 +161,8 @@ fn it_is_the_kernels_number_whatever_the_load() {
             let pressure = compared(load, name);
             seen.extend(pressure);
             pressure.is_none_or(|both| {
-                let apart = both.map(|(file, own)| (file - own).abs());
-                (0..2).all(|it| apart[it] < MOST_APART[it])
+                let diff = both.map(|(file, own)| (file - own).abs());
+                (0..2).all(|it| diff[it] < MOST_APART[it])
             })
         });
         assert!(agree, "{name}: {seen:?}");
@@ -185,15 +185,15 @@ fn pressure_that_is_switched_off_is_a_gap_that_says_so_and_goes_on_as_it_was() {
     let (mut scratch, mut registry) =
         (Scratch::new(sensors::Facts::default()), Registry::default());
     let entity = cgroups.ensure(&path, boottime(), &mut scratch, &mut registry);
-    cgroups.mark_near(std::iter::once(&path), &mut scratch.gaps);
+    cgroups.mark_tracked(std::iter::once(&path), &mut scratch.gaps);
     let off = Loaded::new(&mount.point, "always-off");
     std::fs::write(off.folder.join("cgroup.pressure"), "0").expect("root may switch it");
     let name = off.folder.file_name().and_then(|it| it.to_str());
     let off_path = format!("/{}", name.expect("a plain name"));
     let never = cgroups.ensure(&off_path, boottime(), &mut scratch, &mut registry);
-    cgroups.mark_near(std::iter::once(&off_path), &mut scratch.gaps);
-    let (mut density, mut pressure) = (intakes(), Vec::new());
-    pressure.extend(sensors::all().iter().map(|it| Intake::new(it.table)));
+    cgroups.mark_tracked(std::iter::once(&off_path), &mut scratch.gaps);
+    let (mut density, mut pressure) = (buffers(), Vec::new());
+    pressure.extend(sensors::all().iter().map(|it| TableBuffer::new(it.table)));
     for switch in ["1", "0", "1"] {
         std::fs::write(group.folder.join("cgroup.pressure"), switch).expect("root may switch it");
         for _ in 0..3 {
@@ -240,7 +240,7 @@ fn pressure_that_is_switched_off_is_a_gap_that_says_so_and_goes_on_as_it_was() {
 
 #[test]
 fn where_the_kernels_own_intervals_are_not_known_pressure_is_folded_every_2_s_of_ours() {
-    let mut watched = Watched::new((0, ""), LastSeen::new(EntityId(0), STALLS), vec![0]);
+    let mut monitored = Monitored::new((0, ""), RowDeduplicator::new(EntityId(0), STALLS), vec![0]);
     let mut folds = Vec::new();
     let at = |s: f64| Timestamp::from_ns((s * 1e9) as i64);
     // The first reading, ticks of 100 ms, a sampler that was kept from it for 5 s, ticks again.
@@ -249,8 +249,8 @@ fn where_the_kernels_own_intervals_are_not_known_pressure_is_folded_every_2_s_of
         .chain((110..160).map(|tick| 1_000.0 + f64::from(tick) / 10.0));
     let mut before = at(1_000.0);
     for now in readings.map(at) {
-        if watched.settle(Window::new(before, now), at(0.001)) {
-            folds.push(watched.folded.ns_since(at(1_000.0)) / 100_000_000);
+        if monitored.reconcile(Window::new(before, now), at(0.001)) {
+            folds.push(monitored.folded.ns_since(at(1_000.0)) / 100_000_000);
         }
         before = now;
     }
@@ -301,7 +301,7 @@ fn once_loaded_it_needs_no_privilege() {
         stalls.programs.calibrate().expect("clocks are looked at");
         assert_eq!(stalls.programs.online(), online);
         stalls.programs.watch(1, 1).expect("a group is watched");
-        stalls.programs.read_watched().expect("it is read");
+        stalls.programs.read_monitored().expect("it is read");
         assert!(stalls.programs.state(0).is_some(), "the machine is there");
         stalls.programs.read_totals().expect("folds are read");
     });

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 
-use host::{Command, Harvest, Sampler, Settings, environment};
+use host::{Command, Sampler, SamplerEvent, Settings, environment};
 use model::{ColumnKind, Cost, EntityId, MISSING, Role, Table};
 use requirement::needed;
 pub(crate) use requirement::skipped;
@@ -71,33 +71,33 @@ impl Recorded {
     /// Records processes as the target while something is done, every event of theirs; `None` where the ledger cannot
     /// be had.
     pub fn of(pids: &[u32], act: impl FnOnce()) -> Option<Self> {
-        Self::with_pauses(false, pids, act)
+        Self::tracing(true, pids, act)
     }
 
-    /// The same, with pauses where there are too many events or not.
-    pub fn with_pauses(pauses: bool, pids: &[u32], act: impl FnOnce()) -> Option<Self> {
+    /// The same, `all` the time or in on-windows where there are many events.
+    pub fn tracing(all: bool, pids: &[u32], act: impl FnOnce()) -> Option<Self> {
         let settings = Settings {
             root: PathBuf::from("/"),
             harden: false,
-            pauses,
+            traces_all: all,
             workload: None,
         };
         let (tell, told) = channel();
-        let sink = move |harvest| drop(tell.send(harvest));
+        let sink = move |event| drop(tell.send(event));
         let environment = environment(&settings.root);
         let sampler = Sampler::start(&settings, &environment, sink).expect("/proc is readable");
         sampler.tell(Command::Assign {
             pids: pids.to_vec(),
             role: Role::Target,
         });
-        while !matches!(told.recv().expect("it goes on"), Harvest::Assigned(..)) {}
+        while !matches!(told.recv().expect("it goes on"), SamplerEvent::Assigned(..)) {}
         act();
         sampler.tell(Command::Stop);
         let mut tables = BTreeMap::new();
         let mut names = BTreeMap::new();
         let cost = loop {
             match told.recv().expect("it ends") {
-                Harvest::Rows(table, rows) => {
+                SamplerEvent::Rows(table, rows) => {
                     let kept = tables.entry(table.name.to_string());
                     let (_, series): &mut (_, Series) =
                         kept.or_insert_with(|| (table, Series::new()));
@@ -106,11 +106,11 @@ impl Recorded {
                         rows.push((time.as_ns(), values.to_vec()));
                     }
                 }
-                Harvest::Entities(events) => {
+                SamplerEvent::Entities(events) => {
                     let records = events.into_iter().map(|event| event.record);
                     names.extend(records.map(|it| (it.id, it.entity.path)));
                 }
-                Harvest::Ended(end) => break end.cost,
+                SamplerEvent::Ended(end) => break end.cost,
                 _ => {}
             }
         };
@@ -133,8 +133,8 @@ impl Recorded {
 
     /// Each thread's account holds all of its time since it is known, each ns once.
     pub fn assert_every_ns_is_in_one_class(&self) {
-        let table = &sensors::ledger::THREAD_LEDGER;
-        let times = 0..sensors::ledger::CLASSES + sensors::ledger::HOLDERS;
+        let table = &sensors::thread_time::THREAD_TIME;
+        let times = 0..sensors::thread_time::CLASSES + sensors::thread_time::HOLDERS;
         let since = table.position("known_since_ns").expect("it is a column");
         for (time, values) in self.series(&table.name).values().flatten() {
             let all: i64 = values[times.clone()].iter().sum();
@@ -148,9 +148,9 @@ impl Recorded {
     pub fn assert_the_kernel_says_the_same(&self) {
         let agreement = self.cost.ledger.as_ref().expect("it was compared");
         println!("{agreement:?}");
-        let each = agreement.compared / self.series("thread_ledger").len() as u64;
+        let each = agreement.compared / self.series("thread_time").len() as u64;
         assert!(each >= 1, "each thread was compared: {agreement:?}");
-        assert_eq!(agreement.apart, 0, "{agreement:?}");
+        assert_eq!(agreement.diff, 0, "{agreement:?}");
     }
 
     /// Whatever was counted.

@@ -274,7 +274,7 @@ fn a_table_that_does_not_match_its_description_is_lost_alone() {
     expect_test::expect![[r#"
         folder.arrow was read up to byte 0: it is not a regular file
         other.arrow was read up to byte 0: it holds the table "threads"
-        threads.arrow was read up to byte 0: it has a column Switches (nullable Int64) where its stallscope.table tells of switches (nullable Int64)"#]].assert_eq(&damage.join("\n"));
+        threads.arrow was read up to byte 0: it has a column Switches (nullable Int64) where its stallscope.table reports switches (nullable Int64)"#]].assert_eq(&damage.join("\n"));
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub(super) struct Typed {
     pub(super) unit: &'static str,
     /// Understands the output, where anybody does.
     pub(super) reader: Option<Box<dyn Reader>>,
-    /// The patterns of `--signal`, as typed.
+    /// The patterns of `--metric`, as typed.
     patterns: Vec<String>,
     gives: &'static [Quantity],
     /// The log that it could write.
@@ -60,7 +60,7 @@ impl Typed {
         } else {
             Adjust::Allowed
         };
-        let patterns = Patterns::new(arguments.signal.clone()).map_err(anyhow::Error::msg)?;
+        let patterns = Patterns::new(arguments.metric.clone()).map_err(anyhow::Error::msg)?;
         let typed = match workloads::prepare(&arguments.workload, adjust) {
             Some(prepared) => Self::known(prepared),
             None => Self::unknown(&arguments.workload),
@@ -137,7 +137,7 @@ impl Typed {
         }
     }
 
-    /// With the patterns of `--signal` beside the adapter, or in the place of one.
+    /// With the patterns of `--metric` beside the adapter, or in the place of one.
     fn with(mut self, patterns: Patterns) -> Self {
         if patterns.is_empty() {
             return self;

@@ -14,22 +14,22 @@ use recording::{FolderHandle, Reader, Recording};
 
 use super::session::Session;
 use crate::arguments::RecordingOptions;
-use crate::bar::Bar;
+use crate::condition::Condition;
 use crate::outputs::{self, JsonFile};
 use crate::page;
 
 /// How often the page is looked for.
 const POLL: Duration = Duration::from_millis(10);
 
-/// Closes and shows; returns 1 when a bar was missed.
+/// Closes and shows; returns 1 when a bar was violated.
 pub(super) fn finish(
     session: Session,
     json: Option<JsonFile>,
     options: &RecordingOptions,
-    bars: &[Bar],
+    conditions: &[Condition],
 ) -> Result<u8> {
     let screen = session.screen.clone();
-    let told = tell(session, json, options, bars);
+    let told = tell(session, json, options, conditions);
     // Everything is on disk now, whether or not somebody reads it here.
     screen.flush();
     told
@@ -39,7 +39,7 @@ fn tell(
     mut session: Session,
     json: Option<JsonFile>,
     options: &RecordingOptions,
-    bars: &[Bar],
+    conditions: &[Condition],
 ) -> Result<u8> {
     let closed = session.close();
     let (screen, held) = (session.screen.clone(), session.folder().clone());
@@ -48,13 +48,17 @@ fn tell(
     // Even a recording that hit trouble is read: everything before the trouble is there.
     let mut recording = Reader::open_in(&held)
         .with_context(|| format!("the recording {} cannot be read back", folder.display()))?;
-    analysis::without_inherited(&mut recording.timeline);
+    analysis::prepare(&mut recording.timeline);
     let report = analysis::diagnose(&recording.timeline, &recording.meta, None);
     let interrupted = Arc::new(AtomicBool::new(false));
     let heard = interrupted.clone();
     // All that is left to wait for is the page.
     let _interrupts = Interrupts::watch(move |_| heard.store(true, Ordering::Relaxed))?;
-    screen.say(outputs::terminal(&report).trim_end());
+    let detail = match options.verbose {
+        true => outputs::Detail::Full,
+        false => outputs::Detail::Short,
+    };
+    screen.say(outputs::terminal(&report, detail).trim_end());
     let bytes = closed?;
     // Before the page: what programs read does not wait for a picture.
     let written = json.map_or(Ok(()), |file| file.write(&report));
@@ -73,11 +77,14 @@ fn tell(
         ));
     }
     written?;
-    let missed: Vec<String> = bars.iter().filter_map(|bar| bar.missed(&report)).collect();
-    missed
+    let violated: Vec<String> = conditions
+        .iter()
+        .filter_map(|condition| condition.violated(&report))
+        .collect();
+    violated
         .iter()
         .for_each(|sentence| screen.say(&format!("stallscope: {sentence}")));
-    Ok(u8::from(!missed.is_empty()))
+    Ok(u8::from(!violated.is_empty()))
 }
 
 /// Draws the page into the recording's folder, and says where it is.

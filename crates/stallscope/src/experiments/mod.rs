@@ -3,12 +3,12 @@
 //! `run` starts a workload and records while it lives; `record` attaches to what is there. Both end
 //! with the recording read back from disk and diagnosed: what is shown is what is kept.
 
+mod bounded_sender;
 mod command;
 mod database;
 mod finish;
 mod gaps;
 mod latency_log;
-mod outlet;
 mod plan;
 mod privacy;
 mod record;

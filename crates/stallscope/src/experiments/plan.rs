@@ -76,7 +76,7 @@ fn periods() -> BTreeMap<String, ReadEvery> {
     let ns = |period: Duration| i64::try_from(period.as_nanos()).unwrap_or(i64::MAX);
     let periods = sensors::periods().map(|(table, period)| {
         let every = ReadEvery {
-            near_ns: ns(period.near),
+            near_ns: ns(period.tracked),
             rest_ns: ns(period.rest),
         };
         (table.to_owned(), every)
@@ -104,7 +104,7 @@ pub(super) fn meta(command: &str, targets: &[Named], environment: &Environment) 
             fast_period_ns: FAST_PERIOD_NS,
             typed: typed(),
             periods: periods(),
-            no_pauses: false,
+            trace_all: false,
         },
         window: Window::new(clocks.boottime, clocks.boottime),
         complete: false,

@@ -34,7 +34,7 @@ pub(crate) fn record(arguments: &Record) -> Result<u8> {
     let named = plan::named_targets(options, &environment)?;
     let folder = plan::folder(options, "record");
     let mut meta = plan::meta("record", &named, &environment);
-    meta.plan.no_pauses = options.no_pauses;
+    meta.plan.trace_all = options.trace_all;
     let screen = Screen::new();
     let live = Live::new(screen.clone(), options.quiet, "");
     let (events, inbox) = channel();
@@ -56,8 +56,8 @@ pub(crate) fn record(arguments: &Record) -> Result<u8> {
     while !session.ended {
         let asked = match inbox.recv_timeout(session.patience(POLL)) {
             Ok(Event::Interrupt(_)) => true,
-            Ok(Event::Harvest(harvest)) => {
-                session.harvest(harvest);
+            Ok(Event::SamplerEvent(event)) => {
+                session.event(event);
                 false
             }
             Ok(Event::Database(said)) => {

@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &Run) -> Result<u8> {
     let folder = plan::folder(options, &typed.name);
     let log = typed.log_into(&folder);
     let mut meta = plan::meta("run", &named, &environment);
-    meta.plan.no_pauses = options.no_pauses;
+    meta.plan.trace_all = options.trace_all;
     meta.workload = Some(typed.description());
     let screen = Screen::new();
     let live = Live::new(screen.clone(), options.quiet, &typed.load.rate_unit);
@@ -68,7 +68,7 @@ pub(crate) fn run(arguments: &Run) -> Result<u8> {
     let workload = Workload::start(&argv, reader, stdout, descriptors, &screen, &events)
         .inspect_err(|_| session.abandon())?;
     host::give_up_all_but(host::Duty::Recording);
-    let cast = Cast {
+    let participants = Participants {
         name,
         unit,
         known,
@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &Run) -> Result<u8> {
     let mut running = Running {
         session,
         workload,
-        cast,
+        participants,
         log,
         started: Instant::now(),
     };
@@ -110,8 +110,8 @@ pub(crate) fn run(arguments: &Run) -> Result<u8> {
     }
 }
 
-/// Who plays which part, and what the user has been told of it.
-struct Cast {
+/// Who plays which part, and what the user has been told about it.
+struct Participants {
     name: String,
     unit: &'static str,
     known: bool,
@@ -128,7 +128,7 @@ struct Cast {
 struct Running {
     session: Session,
     workload: Workload,
-    cast: Cast,
+    participants: Participants,
     /// Where the workload writes the latency of single operations.
     log: Option<LatencyLogs>,
     started: Instant,
@@ -150,17 +150,17 @@ impl Running {
             self.session.measure(pids.clone(), named);
         }
         let pids = vec![self.workload.pid()];
-        let role = if self.cast.known || self.cast.named {
+        let role = if self.participants.known || self.participants.named {
             Role::Generator
         } else {
             Role::Target
         };
         if role == Role::Target {
-            self.cast.provisional = Some(self.session.meta.targets.len());
+            self.participants.provisional = Some(self.session.meta.targets.len());
         }
         let workload = self
             .session
-            .target(role, &self.cast.name, "the command", &pids);
+            .target(role, &self.participants.name, "the command", &pids);
         self.session.measure(pids, workload);
         self.session.save_meta();
     }
@@ -168,10 +168,10 @@ impl Running {
     fn search(&self) -> Search {
         Search {
             generator: self.workload.pid(),
-            name: self.cast.name.clone(),
-            named: self.cast.named,
-            expected: self.cast.known,
-            clients: self.cast.clients,
+            name: self.participants.name.clone(),
+            named: self.participants.named,
+            expected: self.participants.known,
+            clients: self.participants.clients,
         }
     }
 
@@ -187,7 +187,7 @@ impl Running {
                 return exit;
             }
             if self
-                .cast
+                .participants
                 .first_found
                 .is_some_and(|found| found.elapsed() >= SETTLE)
             {
@@ -199,7 +199,7 @@ impl Running {
 
     fn handle(&mut self, event: Event) {
         match event {
-            Event::Harvest(harvest) => self.session.harvest(harvest),
+            Event::SamplerEvent(event) => self.session.event(event),
             Event::Bins(bins) => self.session.bins(&bins),
             Event::Found(found) => self.found(found),
             Event::Database(said) => self.session.database(said),
@@ -218,10 +218,12 @@ impl Running {
         let Some(name) = self.session.name_of(&found.roots) else {
             return;
         };
-        let named = self.cast.named;
-        let first = self.cast.first_found.is_none();
-        self.cast.first_found.get_or_insert_with(Instant::now);
-        if let Some(index) = self.cast.provisional.take() {
+        let named = self.participants.named;
+        let first = self.participants.first_found.is_none();
+        self.participants
+            .first_found
+            .get_or_insert_with(Instant::now);
+        if let Some(index) = self.participants.provisional.take() {
             // It makes the load after all.
             self.session.meta.targets[index].role = Role::Generator;
             self.session.sampler.tell(Command::Assign {
@@ -239,7 +241,7 @@ impl Running {
         match server {
             Some(server) if named || !first => {
                 server.connections = found.connections;
-                server.unit = self.cast.unit.to_owned();
+                server.unit = self.participants.unit.to_owned();
                 if !named {
                     self.session.sampler.tell(Command::Assign {
                         pids: found.roots,
@@ -250,7 +252,7 @@ impl Running {
             }
             _ => {
                 let server = Target {
-                    unit: self.cast.unit.to_owned(),
+                    unit: self.participants.unit.to_owned(),
                     connections: found.connections,
                     ..self
                         .session
@@ -263,7 +265,7 @@ impl Running {
         self.session.sampler.tell(Command::Serving(found.serving));
         self.session.save_meta();
         if self
-            .cast
+            .participants
             .clients
             .is_some_and(|clients| found.connections >= clients)
         {
@@ -273,11 +275,11 @@ impl Running {
 
     /// Says once what was changed in the command, and who the target is.
     fn announce(&mut self) {
-        if std::mem::replace(&mut self.cast.announced, true) {
+        if std::mem::replace(&mut self.participants.announced, true) {
             return;
         }
         let mut words: Vec<String> = self
-            .cast
+            .participants
             .notices
             .iter()
             .map(|notice| format!("{notice}."))
@@ -321,7 +323,7 @@ impl Running {
         let deadline = Instant::now() + PATIENCE;
         while !self.session.ended {
             match inbox.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-                Ok(Event::Harvest(harvest)) => self.session.harvest(harvest),
+                Ok(Event::SamplerEvent(event)) => self.session.event(event),
                 Ok(Event::Bins(bins)) => self.session.bins(&bins),
                 Ok(Event::Database(said)) => self.session.database(said),
                 // It ends already: a Ctrl-C that the workload was quicker to obey must not cut the recording off.
@@ -332,7 +334,7 @@ impl Running {
         let Self {
             mut session,
             workload,
-            cast,
+            participants,
             log,
             ..
         } = self;
@@ -343,7 +345,7 @@ impl Running {
             session.latencies(&rows);
             ending.remarks.extend(remark);
         }
-        let own = explain_absence(&mut session, &cast, exit, &ending, lasted);
+        let own = explain_absence(&mut session, &participants, exit, &ending, lasted);
         if let Some(workload) = &mut session.meta.workload {
             workload.outcome = Some(Outcome {
                 ended,
@@ -360,7 +362,7 @@ impl Running {
 /// Says why there is no target, when there is none; returns 125 when that is Stallscope's failure.
 fn explain_absence(
     session: &mut Session,
-    cast: &Cast,
+    participants: &Participants,
     exit: ExitKind,
     ending: &Ending,
     lasted: Duration,
@@ -384,7 +386,7 @@ fn explain_absence(
         };
         format!(
             "{} ended with status {} before a server of it was found{why}",
-            cast.name,
+            participants.name,
             exit.status()
         )
     } else {
@@ -392,7 +394,7 @@ fn explain_absence(
             .meta
             .no_target
             .take()
-            .unwrap_or_else(|| no_connection(&cast.name, lasted))
+            .unwrap_or_else(|| no_connection(&participants.name, lasted))
     };
     session.meta.no_target = Some(sentence);
     if failed { 0 } else { COULD_NOT }

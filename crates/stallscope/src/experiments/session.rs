@@ -7,15 +7,15 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use host::{Command, Environment, Harvest, Sampler, SamplerHandle, Settings};
+use host::{Command, Environment, Sampler, SamplerEvent, SamplerHandle, Settings};
 use model::{Entity, EntityId, GapReason, Meta, Role, Rows, Table, Target};
 use recording::{FolderHandle, Writer};
 use sources::postgres::Address;
 use workloads::{Bin, LATENCY_SAMPLE, SIGNAL};
 
+use super::bounded_sender::{BoundedSender, Load};
 use super::database::{Database, News, Said};
 use super::gaps::keep;
-use super::outlet::{Load, Outlet};
 use super::privacy::Privacy;
 use super::search::Found;
 use crate::outputs::{self, Live, Screen, too_many_files};
@@ -26,7 +26,7 @@ const SAVE_EVERY: Duration = Duration::from_secs(1);
 /// What happens while a recording is made.
 pub(super) enum Event {
     /// From the sampler.
-    Harvest(Harvest),
+    SamplerEvent(SamplerEvent),
     /// From the workload's output.
     Bins(Vec<Bin>),
     /// From the search for servers.
@@ -59,7 +59,7 @@ pub(super) struct Session {
     folder: Arc<FolderHandle>,
     /// The server that is asked, if one was named.
     database: Option<Database>,
-    /// Targets that the sampler was told of, in the order of its answers.
+    /// Targets that the sampler was reported, in the order of its answers.
     unanswered: VecDeque<Option<usize>>,
     /// Machine pressure at the last reading: (time, cpu some), ns.
     last_pressure: Option<(i64, i64)>,
@@ -90,14 +90,14 @@ impl Session {
         let settings = Settings {
             root: environment.root.clone(),
             harden: true,
-            pauses: !meta.plan.no_pauses,
+            traces_all: meta.plan.trace_all,
             workload: workload.map(|workload| {
                 Entity::new(model::EntityKind::Workload, &workload.name, "workload")
             }),
         };
-        let (mut outlet, load) = Outlet::new(events.clone());
-        let sampler = Sampler::start(&settings, environment, move |harvest| {
-            outlet.put(harvest, host::boottime());
+        let (mut sender, load) = BoundedSender::new(events.clone());
+        let sampler = Sampler::start(&settings, environment, move |event| {
+            sender.put(event, host::boottime());
         });
         let sampler = match sampler {
             Ok(sampler) => sampler,
@@ -163,36 +163,36 @@ impl Session {
         self.meta.targets.push(target);
     }
 
-    /// The sampler was told of a part that is no new target.
+    /// The sampler was given a role that is no new target.
     pub(super) fn expect_no_answer(&mut self) {
         self.unanswered.push_back(None);
     }
 
     /// Takes what the sampler hands on.
-    pub(super) fn harvest(&mut self, harvest: Harvest) {
-        self.load.arrived(&harvest);
-        match harvest {
-            Harvest::Rows(table, rows) => {
+    pub(super) fn event(&mut self, event: SamplerEvent) {
+        self.load.arrived(&event);
+        match event {
+            SamplerEvent::Rows(table, rows) => {
                 self.note_pressure(table, &rows);
                 self.take_rows(table, &rows);
                 self.sampler.give_back(table, rows);
             }
-            Harvest::Entities(mut events) => {
+            SamplerEvent::Entities(mut events) => {
                 self.privacy.entities(&mut events);
                 if let Some(database) = &mut self.database {
                     database.note(&events);
                 }
                 self.keep(|writer| writer.entities(&events));
             }
-            Harvest::Gap(gap) => {
+            SamplerEvent::Gap(gap) => {
                 if matches!(gap.reason, GapReason::Dropped(_)) && gap.window.is_some() {
-                    self.sampler.tell(Command::Restate);
+                    self.sampler.tell(Command::ForceFullRows);
                 }
                 keep(&mut self.meta.gaps, gap);
                 self.unsaved = true;
             }
-            Harvest::Assigned(_, root) => self.assigned(root),
-            Harvest::Ended(ending) => {
+            SamplerEvent::Assigned(_, root) => self.assigned(root),
+            SamplerEvent::Ended(ending) => {
                 self.meta.cost = ending.cost;
                 self.meta.window.end = ending.at;
                 self.ended = true;
@@ -371,7 +371,7 @@ impl Session {
             Ok(()) if self.trouble => {
                 self.trouble = false;
                 // Of what found no room in memory.
-                self.sampler.tell(Command::Restate);
+                self.sampler.tell(Command::ForceFullRows);
                 self.screen
                     .say("stallscope: the recording is written again");
             }

@@ -24,13 +24,13 @@ const PIPES: Duration = Duration::from_secs(1);
 const SIGTERM: i32 = 15;
 const SIGKILL: i32 = 9;
 
-type Ear = Arc<Mutex<Option<Listener>>>;
+type OutputTap = Arc<Mutex<Option<Listener>>>;
 
 /// The workload while it runs.
 pub(super) struct Workload {
     child: Child,
     name: String,
-    ear: Ear,
+    tap: OutputTap,
     pumps: Vec<JoinHandle<()>>,
     screen: Screen,
     /// Signals still to be sent, the next one's time first.
@@ -62,14 +62,14 @@ impl Workload {
             (None, Stdout::ToStderr) => Streams::OutputToError,
         };
         let mut child = host::spawn(argv, streams, descriptors)?;
-        let ear: Ear = Arc::new(Mutex::new(reader.map(Listener::new)));
+        let tap: OutputTap = Arc::new(Mutex::new(reader.map(Listener::new)));
         let mut pumps = Vec::new();
         let mut pump = |stream, pipe: Option<Box<dyn Read + Send>>| -> Result<()> {
             let Some(pipe) = pipe else { return Ok(()) };
-            let (ear, screen, events) = (ear.clone(), screen.clone(), events.clone());
+            let (tap, screen, events) = (tap.clone(), screen.clone(), events.clone());
             let carry = move || {
                 host::give_up_all_but(host::Duty::Handed);
-                carry(stream, pipe, stdout, &ear, &screen, &events);
+                carry(stream, pipe, stdout, &tap, &screen, &events);
             };
             let thread = std::thread::Builder::new()
                 .name("output".to_owned())
@@ -92,7 +92,7 @@ impl Workload {
         Ok(Self {
             child,
             name,
-            ear,
+            tap,
             pumps,
             screen: screen.clone(),
             escalation: None,
@@ -156,7 +156,7 @@ impl Workload {
             std::thread::sleep(Duration::from_millis(5));
         }
         let listener = self
-            .ear
+            .tap
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
@@ -176,7 +176,7 @@ fn carry(
     stream: Stream,
     mut pipe: Box<dyn Read + Send>,
     stdout: Stdout,
-    ear: &Ear,
+    tap: &OutputTap,
     screen: &Screen,
     events: &Sender<Event>,
 ) {
@@ -191,7 +191,7 @@ fn carry(
         };
         let arrived = host::boottime();
         let mut forward = Vec::with_capacity(bytes.len());
-        let bins = match ear.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+        let bins = match tap.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
             Some(listener) => {
                 listener.hear(stream, bytes, arrived, &mut forward);
                 listener.take_bins()

@@ -18,7 +18,7 @@ use super::redact::{Redacted, redact};
 use super::{place, preview, refused};
 use crate::arguments::{Export, Names};
 use crate::outputs;
-use crate::unfinished::{Entry, Unfinished};
+use crate::temporary_output::{Entry, TemporaryOutput};
 
 /// Rows that are held at a time.
 const BATCH_ROWS: usize = 1 << 16;
@@ -39,7 +39,7 @@ pub(super) fn export(arguments: &Export, path: &Path, recording: &Recording) -> 
         return Err(refused(&out)(std::io::ErrorKind::AlreadyExists.into()));
     }
     let entry = |room: &TempDir| Entry::Temporary(room.path().to_owned());
-    let (_unfinished, room) = Unfinished::make(bundle::private_folder, entry).context(
+    let (_unfinished, room) = TemporaryOutput::make(bundle::private_folder, entry).context(
         "cannot write in the folder for temporary files. Name another with TMPDIR=FOLDER",
     )?;
     let folder = room.path().join("redacted.stall");
@@ -83,7 +83,7 @@ fn save(
     manifest: &Manifest,
 ) -> Result<u64> {
     let entry = |_: &File| Entry::File(home.clone(), name.clone());
-    let made = Unfinished::make(|| home.create_file(&name), entry);
+    let made = TemporaryOutput::make(|| home.create_file(&name), entry);
     let (_unfinished, file) = made.map_err(refused(out))?;
     let mut buffered = BufWriter::new(&file);
     let packed = bundle::pack(folder, manifest, &mut buffered).and_then(|()| buffered.flush());

@@ -3,7 +3,7 @@
 mod bundle;
 mod clock;
 mod flat;
-mod hostile;
+mod fuzz_targets;
 mod preview;
 mod redact;
 mod tables;
@@ -17,14 +17,14 @@ use recording::{Blocked, FolderHandle};
 use serde::Serialize;
 
 use crate::arguments::{Export, ExportFormat};
-use crate::{opened, unfinished};
+use crate::{open_recording, temporary_output};
 
-pub(crate) use hostile::everything;
+pub(crate) use fuzz_targets::everything;
 
 pub(crate) fn export(arguments: &Export) -> Result<u8> {
     check(arguments)?;
-    let _interrupts = unfinished::watch()?;
-    let opened = opened::open(arguments.recording.as_deref())?;
+    let _interrupts = temporary_output::watch()?;
+    let opened = open_recording::open(arguments.recording.as_deref())?;
     let (path, recording) = (opened.path, opened.recording);
     match arguments.format {
         ExportFormat::Bundle => bundle::export(arguments, &path, &recording)?,

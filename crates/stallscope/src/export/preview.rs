@@ -47,7 +47,7 @@ pub(super) fn redaction(redacted: &Redacted, names: Names) -> Vec<String> {
     vec![
         kept.to_owned(),
         replaced,
-        "Left out: machine and boot id, lines quoted from the workload's output, patterns of --signal, facts of the environment that this version does not know.".to_owned(),
+        "Left out: machine and boot id, lines quoted from the workload's output, patterns of --metric, facts of the environment that this version does not know.".to_owned(),
     ]
 }
 

@@ -14,7 +14,7 @@ use super::flat::{self, Sheet};
 use super::{destination, meta_text, place, refused, size};
 use crate::arguments::{Export, ExportFormat};
 use crate::outputs;
-use crate::unfinished::{Entry, Unfinished};
+use crate::temporary_output::{Entry, TemporaryOutput};
 
 /// What `README.md` begins with.
 const INTRODUCTION: &str = "\
@@ -39,14 +39,14 @@ pub(super) fn export(arguments: &Export, path: &Path, recording: &Recording) -> 
     let folder = destination(arguments, path, ending);
     let (parent, name) = place(&folder)?;
     let make = || parent.create_folder(&name).map(Arc::new);
-    let made = Unfinished::make(make, |held| Entry::Folder(held.clone()));
-    let (unfinished, held) = made.map_err(refused(&folder))?;
+    let made = TemporaryOutput::make(make, |held| Entry::Folder(held.clone()));
+    let (temporary_output, held) = made.map_err(refused(&folder))?;
     let written = write(arguments, recording, &held, extension);
     if written.is_err() {
         // It was made here and holds half of something. What cannot be removed is no second error.
         let _ = held.remove_all();
     }
-    drop(unfinished);
+    drop(temporary_output);
     let (tables, rows, bytes) = written?;
     outputs::say(&format!(
         "Saved {}: {}, {}, {}. Units and meanings: {}/README.md",

@@ -73,18 +73,26 @@ The list of entities and the gaps are described in [recording.md](recording.md).
             ms if ms % 1000 == 0 => format!("{} s", ms / 1000),
             ms => format!("{ms} ms"),
         };
-        match (ms(period.near), ms(period.rest)) {
+        match (ms(period.tracked), ms(period.rest)) {
             (near, rest) if near == rest => format!("every {near}"),
             (near, rest) => format!("every {near} near, every {rest} for the rest"),
         }
     }
 
     /// The tables that no sensor fills, with who does and when.
-    fn others() -> [(&'static Table, &'static str); 22] {
+    fn others() -> [(&'static Table, &'static str); 25] {
         [
             (&sensors::stall::STALL, "every 100 ms, where BPF is allowed"),
             (
                 &sensors::stall::CGROUP_STALL,
+                "every 100 ms, where BPF is allowed",
+            ),
+            (
+                &sensors::stall::COUNTED_CGROUP_PRESSURE,
+                "every 2 s, where BPF is allowed",
+            ),
+            (
+                &sensors::stall::COUNTED_CGROUP_STALL,
                 "every 100 ms, where BPF is allowed",
             ),
             (
@@ -104,11 +112,11 @@ The list of entities and the gaps are described in [recording.md](recording.md).
                 "every 100 ms, where BPF is allowed",
             ),
             (
-                &sensors::ledger::THREAD_LEDGER,
+                &sensors::thread_time::THREAD_TIME,
                 "every 100 ms, where BPF is allowed",
             ),
             (
-                &sensors::ledger::PROCESS_LEDGER,
+                &sensors::thread_time::PROCESS_TIME,
                 "every 1 s, where BPF is allowed",
             ),
             (
@@ -138,6 +146,10 @@ The list of entities and the gaps are described in [recording.md](recording.md).
             (&sensors::postgres::DATABASE, "every 1 s, with `--postgres`"),
             (&sensors::CLOCK, "every 5 s"),
             (&sensors::RECORDER, "at each wake-up of the sampler"),
+            (
+                &sensors::COVERAGE,
+                "at both edges of each on-window, and every 1 s",
+            ),
             (
                 &workloads::SIGNAL,
                 "as often as the workload reports; pgbench every 1 s",

@@ -111,7 +111,7 @@ mod tests {
             &expect_test::expect_file!["../../../../docs/report.schema.json"],
         );
         check(
-            &schemars::schema_for!(model::Survey),
+            &schemars::schema_for!(model::DoctorReport),
             &expect_test::expect_file!["../../../../docs/doctor.schema.json"],
         );
         check(

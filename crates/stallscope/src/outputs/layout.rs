@@ -3,28 +3,41 @@
 use super::on_one_line;
 
 /// Where the texts of the closing lines begin.
-pub(super) const LABEL: usize = 20;
+pub(super) const LABEL: usize = 14;
 
 /// A name and its value.
 pub(super) type Cell = (&'static str, String);
 
-/// Two cells side by side, or one below the other where they do not fit.
-pub(super) fn two_columns(left: Option<Cell>, right: Option<Cell>, width: usize) -> String {
-    if left.is_none() && right.is_none() {
-        return String::new();
-    }
+/// Rows of two cells side by side, or one below the other where they do not fit.
+pub(super) fn two_columns(rows: &[(Option<Cell>, Option<Cell>)], width: usize) -> String {
+    const LEFT: usize = 10;
+    const RIGHT: usize = 7;
     let cell =
         |(name, value): &Cell, column: usize| format!("{name:<column$}  {}", on_one_line(value));
     let beside =
         |cells: &Option<Cell>, column| cells.as_ref().map_or(String::new(), |it| cell(it, column));
-    let both = format!("  {:<33}{}", beside(&left, 10), beside(&right, 8));
-    if both.trim_end().chars().count() <= width {
-        return format!("{both}\n");
+    let both = rows.iter().filter(|(_, right)| right.is_some());
+    let widths = both.map(|(left, _)| beside(left, LEFT).chars().count());
+    let left = widths.max().unwrap_or(0);
+    let fits = |(first, second): &(Option<Cell>, Option<Cell>)| {
+        second.is_none()
+            || 2 + left + 2 + beside(second, RIGHT).chars().count() <= width
+                && beside(first, LEFT).chars().count() <= left
+    };
+    let side_by_side = rows.iter().all(fits);
+    let mut text = String::new();
+    for (first, second) in rows {
+        if side_by_side && first.is_some() && second.is_some() {
+            let (first, second) = (beside(first, LEFT), beside(second, RIGHT));
+            text.push_str(&format!("  {first:<left$}  {second}\n"));
+            continue;
+        }
+        for it in [first, second].into_iter().flatten() {
+            let lines = wrap(&cell(it, LEFT), width - 2);
+            text.push_str(&format!("  {}\n", lines.join("\n    ")));
+        }
     }
-    let below = [left, right].into_iter().flatten();
-    below
-        .map(|it| format!("  {}\n", wrap(&cell(&it, 10), width - 2).join("\n    ")))
-        .collect()
+    text
 }
 
 /// A line with a note beside it, or below it where it leaves the note too little room.

@@ -2,24 +2,26 @@
 
 mod csv;
 mod dictionary;
+mod doctor_report;
 mod json;
 mod layout;
 mod live;
 mod parquet;
 mod phases;
-mod survey;
 mod terminal;
 mod threads;
+mod throughput;
 
 use std::io::{IsTerminal, Write};
 
-use model::{Report, Survey};
+use model::{DoctorReport, Report};
 
 pub(crate) use csv::write as write_csv;
 pub(crate) use dictionary::section as dictionary;
 pub(crate) use json::{JsonFile, harmless as harmless_json, text as json_text};
 pub(crate) use live::{Live, Screen, Taken};
 pub(crate) use parquet::write as write_parquet;
+pub(crate) use terminal::Detail;
 
 /// Columns that the verdict fits into, however wide the terminal is.
 const WIDEST: usize = 100;
@@ -27,13 +29,13 @@ const WIDEST: usize = 100;
 const NARROWEST: usize = 60;
 
 /// The verdict as text, as wide as the terminal, at most `WIDEST`.
-pub(crate) fn terminal(report: &Report) -> String {
-    terminal::verdict(report, columns())
+pub(crate) fn terminal(report: &Report, detail: Detail) -> String {
+    terminal::verdict(report, columns(), detail)
 }
 
 /// What a machine allows as text, as wide.
-pub(crate) fn survey(survey: &Survey) -> String {
-    survey::text(survey, columns())
+pub(crate) fn doctor_report(report: &DoctorReport, detail: Detail) -> String {
+    doctor_report::text(report, columns(), detail)
 }
 
 /// A line on standard error. A reader that has gone is no reason to stop.
@@ -146,12 +148,16 @@ mod tests {
         let json = include_str!("../../fixtures/reports/cpu-saturated.json");
         let mut report: Report = serde_json::from_str(json).expect("a report as it is written");
         report.verdict.findings[0].entity.name = "\u{1b}[2Jpostgres\r".to_owned();
-        let text = terminal::verdict(&report, 100);
+        let text = terminal::verdict(&report, 100, Detail::Full);
         assert!(text.chars().all(|c| c == '\n' || !c.is_control()));
         // Nor write lines of their own, in any sentence.
         let called = |name: &str| {
             let named = json.replace("postgres", name).replace("pgbench", name);
-            terminal::verdict(&serde_json::from_str(&named).expect("a report"), 100)
+            terminal::verdict(
+                &serde_json::from_str(&named).expect("a report"),
+                100,
+                Detail::Full,
+            )
         };
         assert_eq!(called(r"a\nSaved\u202e"), called(r"a\ufffdSaved\ufffd"));
     }

@@ -4,13 +4,14 @@ use analysis::{duration, percent, rate};
 use model::{Phase, PhaseKind, PhaseVerdict, Report};
 
 use super::layout::{seconds, with_note};
-use super::terminal::rate_unit;
+use super::throughput::rate_unit;
 
 /// Phases that are shown; of more the rest is counted.
 const MOST_SHOWN: usize = 8;
 
 /// The block, or nothing for a run of one phase.
-pub(super) fn lines(report: &Report, width: usize) -> String {
+pub(super) fn lines(report: &Report, width: usize, most: usize) -> String {
+    let most = most.min(MOST_SHOWN);
     let phases: Vec<&Phase> = report.phases.iter().filter(|it| is_shown(it)).collect();
     if phases.len() < 2 {
         return String::new();
@@ -18,7 +19,7 @@ pub(super) fn lines(report: &Report, width: usize) -> String {
     let unit = rate_unit(report);
     let cells: Vec<[String; 4]> = phases
         .iter()
-        .take(MOST_SHOWN)
+        .take(most)
         .map(|phase| cells(phase, report, unit))
         .collect();
     let widest = |column: usize| {
@@ -43,8 +44,8 @@ pub(super) fn lines(report: &Report, width: usize) -> String {
         let verdict = phase.verdict.as_ref().map_or(String::new(), verdict_words);
         text.push_str(&with_note(start.trim_end(), &verdict, width));
     }
-    if phases.len() > MOST_SHOWN {
-        let more = phases.len() - MOST_SHOWN;
+    if phases.len() > most {
+        let more = phases.len() - most;
         text.push_str(&format!("    and {more} more: see the report as JSON\n"));
     }
     text

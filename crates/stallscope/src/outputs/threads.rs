@@ -10,7 +10,7 @@ use super::on_one_line;
 const MOST_SHOWN: usize = 12;
 
 /// The table, or nothing where no thread was watched.
-pub(super) fn lines(report: &Report, width: usize) -> String {
+pub(super) fn lines(report: &Report, width: usize, most: usize) -> String {
     let target = |it: &&model::ReportSubject| it.role == Role::Target;
     let account = report
         .subjects
@@ -29,7 +29,7 @@ pub(super) fn lines(report: &Report, width: usize) -> String {
         report
             .threads
             .iter()
-            .take(MOST_SHOWN)
+            .take(MOST_SHOWN.min(most))
             .map(|it| row(it, unseen)),
     );
     let widest = |column: usize| {
@@ -145,7 +145,7 @@ mod tests {
             .filter(|it| it.role == Role::Target);
         let account = target.find_map(|it| it.threads.as_mut());
         account.expect("its threads were watched").threads = count;
-        let text = lines(&report, width);
+        let text = lines(&report, width, usize::MAX);
         assert!(
             text.lines().all(|line| line.chars().count() <= width),
             "{text}"

@@ -34,7 +34,7 @@ pub(super) fn events(timeline: &Timeline, meta: &Meta) -> Vec<PageEvent> {
 
 /// Events of the kind at most: a group may be killed from all the time.
 const MOST_KILLS: usize = 200;
-/// Two tables that tell of the same kill are read within so much of each other, ns.
+/// Two tables that report the same kill are read within so much of each other, ns.
 const SAME_NS: i64 = 500_000_000;
 
 /// Processes that the kernel killed for want of memory: those of the target's groups, and those that only

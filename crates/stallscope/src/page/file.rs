@@ -10,7 +10,7 @@ use recording::FolderHandle;
 use recording::bundle::EXTENSION;
 
 use super::{Drawn, html};
-use crate::unfinished::{Entry, Unfinished};
+use crate::temporary_output::{Entry, TemporaryOutput};
 
 /// The page's name in a recording's folder.
 const FILE: &str = "report.html";
@@ -73,7 +73,7 @@ pub(crate) fn save(drawn: &Drawn, place: &Place) -> io::Result<()> {
 fn replace(drawn: &Drawn, folder: &Arc<FolderHandle>, name: &OsStr) -> io::Result<()> {
     let make = || folder.create_temporary(TEMPORARY);
     let entry = |made: &(OsString, File)| Entry::File(folder.clone(), made.0.clone());
-    let (_unfinished, (temporary, page)) = Unfinished::make(make, entry)?;
+    let (_unfinished, (temporary, page)) = TemporaryOutput::make(make, entry)?;
     let written = put(drawn, &page).and_then(|()| folder.rename(&temporary, name));
     if written.is_err() {
         // It holds half of a page; the error is the one that is told.

@@ -5,17 +5,17 @@
 
 mod bins;
 mod block;
-mod cast;
+mod code_names;
 mod edges;
 mod entities;
+mod entity_selection;
 mod events;
 mod file;
 mod html;
 mod requests;
-mod room;
 mod rows;
+mod size_estimate;
 mod tables;
-mod words;
 
 use std::collections::BTreeSet;
 
@@ -27,9 +27,9 @@ pub(crate) use file::{Place, name, save};
 pub(crate) use html::{data, policy, write};
 
 use block::Numbers;
-use cast::Cast;
 use entities::Places;
-use tables::{Desk, Written};
+use entity_selection::EntitySelection;
+use tables::{PageWriter, Written};
 
 /// A page before it is put together.
 pub(crate) struct Drawn {
@@ -102,11 +102,11 @@ fn draw_in(
     (edges, part): (&[Timestamp], f64),
 ) -> Result<Drawn> {
     let Recording { meta, timeline, .. } = recording;
-    let desk = Desk {
+    let writer = PageWriter {
         timeline,
         meta,
         edges,
-        cast: &Cast::of(timeline, (MOST_ENTITIES as f64 * part.sqrt()) as usize),
+        selection: &EntitySelection::of(timeline, (MOST_ENTITIES as f64 * part.sqrt()) as usize),
         part,
     };
     let mut places = Places::new(timeline);
@@ -125,13 +125,13 @@ fn draw_in(
             let table = tables::described(&data.table, PageForm::Rows, 0);
             keep(Written { table, numbers })?;
         } else {
-            keep(desk.table(data, &mut places))?;
+            keep(writer.table(data, &mut places))?;
         }
-        if let Some(sum) = desk.request_times(&data.table, &mut places) {
+        if let Some(sum) = writer.request_times(&data.table, &mut places) {
             keep(sum)?;
         }
         if data.table.name == "thread" {
-            keep(desk.ledger(data, &mut places))?;
+            keep(writer.ledger(data, &mut places))?;
         }
     }
     for blocker in blockers(timeline) {

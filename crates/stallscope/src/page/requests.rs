@@ -9,8 +9,8 @@ use sensors::request::{self, first_bucket};
 use super::bins;
 use super::edges::strided;
 use super::entities::{Others, Places};
-use super::room::{self, Demand};
-use super::tables::{Desk, Written, described, scale};
+use super::size_estimate::{self, SizeEstimate};
+use super::tables::{PageWriter, Written, described, scale};
 
 /// A histogram over time, and whose it is.
 struct Together {
@@ -50,16 +50,16 @@ pub(super) fn sum_of(table: &str) -> Option<(&'static str, &'static str, Role)> 
     }
 }
 
-impl Desk<'_> {
+impl PageWriter<'_> {
     /// The sum over the connections of a part; `None` of other tables, and where the part has none.
     pub(super) fn request_times(&self, table: &Table, places: &mut Places<'_>) -> Option<Written> {
         let (name, help, role) = sum_of(&table.name)?;
         let connections = connections(self.timeline, table, role);
         let met = met(self.timeline, table, &connections);
-        let mut demand = Demand::default();
-        demand.add_each_bin(met.len(), self.edges.len());
-        let most = room::of(EntityKind::Machine).0 * self.part;
-        let stride = demand.stride(most, self.edges.len());
+        let mut estimate = SizeEstimate::default();
+        estimate.add_each_bin(met.len(), self.edges.len());
+        let most = size_estimate::of(EntityKind::Machine).0 * self.part;
+        let stride = estimate.stride(most, self.edges.len());
         let edges = strided(self.edges, stride);
         let names: Vec<&str> = met.iter().map(|it| &*table.columns[*it].name).collect();
         let together = together(self.timeline, &connections, (table, &names), &edges)?;

@@ -9,12 +9,12 @@ use model::{
 
 use super::bins::{self, Binned};
 use super::block::Numbers;
-use super::cast::Cast;
+use super::code_names;
 use super::edges::strided;
 use super::entities::{Others, Places};
+use super::entity_selection::EntitySelection;
 use super::requests::without_buckets;
-use super::room::{self, Demand};
-use super::words;
+use super::size_estimate::{self, SizeEstimate};
 
 /// Steps of numbers in nanoseconds: microseconds tell enough, in less room.
 const TIME_SCALE: i64 = 1_000;
@@ -26,11 +26,11 @@ pub(super) struct Written {
 }
 
 /// What tables are made from, and how much room they have.
-pub(super) struct Desk<'a> {
+pub(super) struct PageWriter<'a> {
     pub(super) timeline: &'a Timeline,
     pub(super) meta: &'a Meta,
     pub(super) edges: &'a [Timestamp],
-    pub(super) cast: &'a Cast,
+    pub(super) selection: &'a EntitySelection,
     /// Part of the usual room, for a recording that is too large for it.
     pub(super) part: f64,
 }
@@ -55,14 +55,18 @@ pub(super) fn is_rows(table: &Table) -> bool {
     table.entity == EntityKind::Workload
 }
 
-impl Desk<'_> {
+impl PageWriter<'_> {
     /// A recorded table.
     pub(super) fn table(&self, data: &TableData, places: &mut Places<'_>) -> Written {
-        let (entities, left_out) = self.cast.of_table(data);
+        let (entities, left_out) = self.selection.of_table(data);
         let shown = without_buckets(&data.table);
-        let strides = self.strides(&entities, room::of(shown.entity), |demand, entity| {
-            demand.add(self.timeline, &shown, entity);
-        });
+        let strides = self.strides(
+            &entities,
+            size_estimate::of(shown.entity),
+            |estimate, entity| {
+                estimate.add(self.timeline, &shown, entity);
+            },
+        );
         let mut numbers = Numbers::default();
         let mut codes: BTreeMap<usize, BTreeSet<i64>> = BTreeMap::new();
         for (entity, near) in entities {
@@ -89,7 +93,7 @@ impl Desk<'_> {
         let mut table = described(&shown, strides.form(), left_out);
         for (column, seen) in codes {
             let declared = &shown.columns[column];
-            table.columns[column].words = words::of(declared, &seen, self.meta);
+            table.columns[column].words = code_names::of(declared, &seen, self.meta);
         }
         Written { table, numbers }
     }
@@ -97,9 +101,9 @@ impl Desk<'_> {
     /// Where the time of threads went. Those that are left out are in it together, so that the threads of
     /// a role add up.
     pub(super) fn ledger(&self, data: &TableData, places: &mut Places<'_>) -> Written {
-        let (kept, left_out) = self.cast.of_table(data);
-        let strides = self.strides(&kept, room::OF_TIME, |demand, thread| {
-            demand.add_time(self.timeline, thread);
+        let (kept, left_out) = self.selection.of_table(data);
+        let strides = self.strides(&kept, size_estimate::OF_TIME, |estimate, thread| {
+            estimate.add_time(self.timeline, thread);
         });
         let kept: BTreeMap<EntityId, bool> = kept.into_iter().collect();
         let over_time = [false, true].map(|near| {
@@ -112,7 +116,7 @@ impl Desk<'_> {
             let of_kept = kept.get(&thread);
             let near = of_kept
                 .copied()
-                .unwrap_or_else(|| self.cast.is_near(thread));
+                .unwrap_or_else(|| self.selection.is_near(thread));
             let run = self.timeline.series("thread", thread, "run_ns");
             let known = run.and_then(|run| run.known());
             let time = over_time[usize::from(near)].of(thread);
@@ -190,16 +194,16 @@ impl Desk<'_> {
         &self,
         entities: &[(EntityId, bool)],
         (near, far): (f64, f64),
-        ask: impl Fn(&mut Demand, (EntityId, usize)),
+        ask: impl Fn(&mut SizeEstimate, (EntityId, usize)),
     ) -> Strides {
         let bins = |near, most: f64| {
-            let mut demand = Demand::default();
+            let mut estimate = SizeEstimate::default();
             let mut used = false;
             for (entity, _) in entities.iter().filter(|(_, is)| *is == near) {
-                ask(&mut demand, (*entity, self.edges.len()));
+                ask(&mut estimate, (*entity, self.edges.len()));
                 used = true;
             }
-            let stride = demand.stride(most * self.part, self.edges.len());
+            let stride = estimate.stride(most * self.part, self.edges.len());
             Bins {
                 edges: strided(self.edges, stride),
                 stride,

@@ -8,7 +8,7 @@ use http_body_util::Full;
 use serde_json::json;
 
 use super::Content;
-use super::door::Refusal;
+use super::access_check::Refusal;
 
 /// An answer, whole in memory.
 pub(super) type Answer = Response<Full<Bytes>>;

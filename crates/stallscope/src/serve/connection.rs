@@ -13,9 +13,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, Semaphore};
 
+use super::access_check::Wanted;
 use super::answer::{self, Answer};
-use super::door::Wanted;
-use super::{Asked, Desk};
+use super::{Asked, PageWriter};
 use crate::outputs;
 
 /// Connections at once; later ones wait in the kernel's queue.
@@ -33,26 +33,26 @@ const REST: Duration = Duration::from_millis(100);
 const BROKEN: &str = "this window could not be judged: that is a mistake in stallscope, which said more where it was started";
 
 /// Takes connections for as long as it is let.
-pub(super) async fn accept(listener: TcpListener, desk: Arc<Desk>) {
+pub(super) async fn accept(listener: TcpListener, writer: Arc<PageWriter>) {
     let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     while let Ok(place) = places.clone().acquire_owned().await {
         let Ok((stream, _)) = listener.accept().await else {
             tokio::time::sleep(REST).await;
             continue;
         };
-        let desk = desk.clone();
+        let writer = writer.clone();
         tokio::spawn(async move {
-            attend(stream, &desk).await;
+            attend(stream, &writer).await;
             drop(place);
         });
     }
 }
 
 /// One connection, until it is answered, or took too long.
-async fn attend(stream: impl AsyncRead + AsyncWrite + Unpin, desk: &Desk) {
+async fn attend(stream: impl AsyncRead + AsyncWrite + Unpin, writer: &PageWriter) {
     let answered = &Notify::new();
     let service = service_fn(async |request: Request<Incoming>| {
-        let answer = desk.answer(&request).await;
+        let answer = writer.answer(&request).await;
         answered.notify_one();
         Ok::<_, Infallible>(answer)
     });
@@ -73,9 +73,9 @@ async fn attend(stream: impl AsyncRead + AsyncWrite + Unpin, desk: &Desk) {
     }
 }
 
-impl Desk {
+impl PageWriter {
     async fn answer<B>(&self, request: &Request<B>) -> Answer {
-        match self.door.admit(request) {
+        match self.access.admit(request) {
             Ok(Wanted::Page) => answer::page(&self.content),
             Ok(Wanted::Report(asked)) => self.report(asked).await,
             Err(refusal) => answer::refused(refusal),
@@ -106,17 +106,17 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
     use tokio::time::{Instant, timeout};
 
-    use super::super::door::Door;
+    use super::super::access_check::AccessCheck;
     use super::super::token::Token;
-    use super::super::{Content, Desk};
+    use super::super::{Content, PageWriter};
     use super::*;
 
     const LONG: Duration = Duration::from_secs(3600);
 
     /// A desk, and what opens its door.
-    fn desk(
+    fn writer(
         report: impl Fn(Asked) -> anyhow::Result<String> + Send + Sync + 'static,
-    ) -> (Desk, String) {
+    ) -> (PageWriter, String) {
         let token = Token::random().expect("this system has random numbers");
         let secret = token.text().to_owned();
         let content = Content {
@@ -124,12 +124,12 @@ mod tests {
             policy: "default-src 'none'".to_owned(),
             report: Arc::new(report),
         };
-        let desk = Desk {
-            door: Door::new(token, 7000),
+        let writer = PageWriter {
+            access: AccessCheck::new(token, 7000),
             content,
             judging: Arc::new(Semaphore::new(1)),
         };
-        (desk, secret)
+        (writer, secret)
     }
 
     /// A client that has asked for something, and the server's end. The wire holds 1 KiB.
@@ -141,42 +141,42 @@ mod tests {
         (client, server)
     }
 
-    async fn answered(desk: &Desk, secret: &str, name: &str) -> String {
+    async fn answered(writer: &PageWriter, secret: &str, name: &str) -> String {
         let (mut client, server) = asking(secret, name).await;
         let mut said = String::new();
-        let (read, ()) = tokio::join!(client.read_to_string(&mut said), attend(server, desk));
+        let (read, ()) = tokio::join!(client.read_to_string(&mut said), attend(server, writer));
         read.expect("an answer is text");
         said
     }
 
     #[tokio::test(start_paused = true)]
     async fn who_does_not_end_the_head_is_cut_off() {
-        let (desk, _) = desk(|_| Ok(String::new()));
+        let (writer, _) = writer(|_| Ok(String::new()));
         for begun in ["", "GET / HTTP/1.1\r\nHost: "] {
             let (mut client, server) = duplex(1 << 10);
             let written = client.write_all(begun.as_bytes()).await;
             written.expect("the wire has room");
             let since = Instant::now();
-            attend(server, &desk).await;
+            attend(server, &writer).await;
             assert_eq!(since.elapsed().as_secs(), HEAD_SECONDS);
         }
     }
 
     #[tokio::test(start_paused = true)]
     async fn who_does_not_read_is_cut_off() {
-        let (desk, secret) = desk(|_| Ok(String::new()));
+        let (writer, secret) = writer(|_| Ok(String::new()));
         let (_client, server) = asking(&secret, "").await;
         let since = Instant::now();
-        attend(server, &desk).await;
+        attend(server, &writer).await;
         assert_eq!(since.elapsed().as_secs(), READING_SECONDS);
     }
 
     #[tokio::test(start_paused = true)]
     async fn who_waits_for_others_waits_and_who_goes_away_is_forgotten() {
-        let (desk, secret) = desk(|_| panic!("nobody's turn came"));
-        let _turn = desk.judging.acquire().await.expect("it is never closed");
+        let (writer, secret) = writer(|_| panic!("nobody's turn came"));
+        let _turn = writer.judging.acquire().await.expect("it is never closed");
         let (client, server) = asking(&secret, "report.json").await;
-        let attended = attend(server, &desk);
+        let attended = attend(server, &writer);
         tokio::pin!(attended);
         let waits = timeout(LONG, &mut attended).await.is_err();
         assert!(waits, "others are judged");
@@ -188,9 +188,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn what_was_begun_for_somebody_who_left_keeps_its_turn() {
         let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
-        let (go_on, wait) = mpsc::channel::<()>();
+        let (resume, wait) = mpsc::channel::<()>();
         let wait = std::sync::Mutex::new(wait);
-        let (desk, secret) = desk(move |_| {
+        let (writer, secret) = writer(move |_| {
             tell.send(()).expect("the test listens");
             wait.lock().expect("one at a time").recv()?;
             Ok("judged".to_owned())
@@ -200,24 +200,24 @@ mod tests {
             told.recv().await.expect("it is begun");
             drop(client);
         };
-        tokio::join!(attend(server, &desk), gone);
-        assert_eq!(desk.judging.available_permits(), 0);
-        go_on.send(()).expect("it waits");
-        go_on.send(()).expect("the next one will not");
-        let next = answered(&desk, &secret, "report.json").await;
+        tokio::join!(attend(server, &writer), gone);
+        assert_eq!(writer.judging.available_permits(), 0);
+        resume.send(()).expect("it waits");
+        resume.send(()).expect("the next one will not");
+        let next = answered(&writer, &secret, "report.json").await;
         assert!(next.ends_with("judged"), "{next}");
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_diagnosis_that_breaks_ends_nothing_else() {
-        let (desk, secret) = desk(|asked| match asked.from_ns {
+        let (writer, secret) = writer(|asked| match asked.from_ns {
             Some(_) => panic!("a mistake"),
             None => Ok("judged".to_owned()),
         });
-        let broken = answered(&desk, &secret, "report.json?from=1").await;
+        let broken = answered(&writer, &secret, "report.json?from=1").await;
         assert!(broken.starts_with("HTTP/1.1 500 "), "{broken}");
         assert!(broken.contains(BROKEN), "{broken}");
-        let next = answered(&desk, &secret, "report.json").await;
+        let next = answered(&writer, &secret, "report.json").await;
         assert!(next.starts_with("HTTP/1.1 200 "), "{next}");
     }
 }

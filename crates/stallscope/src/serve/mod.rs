@@ -5,10 +5,10 @@
 //! below the routes, and there are two of these. This room knows HTTP and no recordings: what it
 //! gives away is handed to it. Who may see what: `docs/page.md`.
 
+mod access_check;
 mod answer;
 mod asked;
 mod connection;
-mod door;
 mod token;
 
 use std::io::ErrorKind;
@@ -19,8 +19,8 @@ use anyhow::{Context, Result, bail};
 use hyper::body::Bytes;
 use tokio::sync::{Notify, Semaphore};
 
+use access_check::AccessCheck;
 pub(crate) use asked::Asked;
-use door::Door;
 use token::Token;
 
 /// What there is to see.
@@ -36,13 +36,13 @@ pub(crate) struct Content {
 /// A port that is listened on, and who is let in.
 pub(crate) struct Server {
     listener: TcpListener,
-    door: Door,
+    access: AccessCheck,
     url: String,
 }
 
 /// What a connection is answered from.
-struct Desk {
-    door: Door,
+struct PageWriter {
+    access: AccessCheck,
     content: Content,
     /// Answers take a CPU and memory: one is made at a time, the others wait.
     judging: Arc<Semaphore>,
@@ -73,7 +73,7 @@ impl Server {
         let url = format!("http://{address}/{}/", token.text());
         Ok(Self {
             listener,
-            door: Door::new(token, address.port()),
+            access: AccessCheck::new(token, address.port()),
             url,
         })
     }
@@ -93,8 +93,8 @@ impl Server {
             .enable_time()
             .build()
             .context("cannot wait for connections")?;
-        let desk = Arc::new(Desk {
-            door: self.door,
+        let writer = Arc::new(PageWriter {
+            access: self.access,
             content,
             judging: Arc::new(Semaphore::new(1)),
         });
@@ -102,7 +102,7 @@ impl Server {
             let listener = tokio::net::TcpListener::from_std(self.listener)
                 .context("cannot wait for connections")?;
             tokio::select! {
-                () = connection::accept(listener, desk) => {}
+                () = connection::accept(listener, writer) => {}
                 () = end.notified() => {}
             }
             anyhow::Ok(())

@@ -38,7 +38,7 @@ fn what_a_child_wrote_is_counted_once() {
         (2 * BYTES..3 * BYTES).contains(&as_the_kernel_says),
         "the outer shell took over what the inner one has: {as_the_kernel_says}"
     );
-    analysis::without_inherited(&mut recording.timeline);
+    analysis::prepare(&mut recording.timeline);
     let once = written(&recording.timeline);
     assert!((BYTES..BYTES + BYTES / 4).contains(&once), "{once}");
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use expect_test::expect_file;
-use model::{Availability, Survey};
+use model::{Availability, DoctorReport};
 
 use crate::needs;
 use crate::place::Place;
@@ -70,7 +70,7 @@ fn the_tick_of_every_host_is_what_its_readme_says() {
             continue;
         }
         let place = Place::new();
-        let ended = place.run(&["doctor", "--root", &host.to_string_lossy()]);
+        let ended = place.run(&["doctor", "-v", "--root", &host.to_string_lossy()]);
         ended.status(0);
         let said = format!("HZ is {hz} (by /boot/config-");
         assert!(ended.out_text().contains(&said), "{host:?}: {said}");
@@ -80,7 +80,7 @@ fn the_tick_of_every_host_is_what_its_readme_says() {
 }
 
 /// What the program says as JSON of this machine.
-fn survey(command: &str) -> Option<Survey> {
+fn survey(command: &str) -> Option<DoctorReport> {
     let place = Place::new();
     let ended = Running::start(place.shell(command)).end();
     if ended.status == 99 {
@@ -90,7 +90,7 @@ fn survey(command: &str) -> Option<Survey> {
     Some(serde_json::from_str(&ended.out_text()).expect("the documented JSON"))
 }
 
-fn is(survey: &Survey, check: &str) -> Availability {
+fn is(survey: &DoctorReport, check: &str) -> Availability {
     let found = survey.capabilities.iter().find(|it| it.check == check);
     found.expect("it is a check").availability
 }
@@ -98,18 +98,24 @@ fn is(survey: &Survey, check: &str) -> Availability {
 #[test]
 fn this_machine_is_told_as_text_and_as_json() {
     let place = Place::new();
-    let ended = place.run(&["doctor"]);
+    let short = place.run(&["doctor"]);
+    short.status(0);
+    let short = short.out_text();
+    assert!(short.lines().count() <= 25, "{short}");
+    assert!(short.contains("Fine: "), "{short}");
+    let ended = place.run(&["doctor", "-v"]);
     ended.status(0);
     let text = ended.out_text();
     assert!(text.starts_with("Stallscope "), "{text}");
     let survey = survey("exec \"$0\" doctor --json").expect("it ran");
-    assert_eq!(survey.schema, model::SURVEY_SCHEMA);
+    assert_eq!(survey.schema, model::DOCTOR_SCHEMA);
     for it in &survey.capabilities {
         assert!(text.contains(&it.title()), "{}", it.check);
     }
     // Text and file side by side.
     place.run(&["doctor", "--json", "survey.json"]).status(0);
-    let kept: Survey = serde_json::from_str(&place.read("survey.json")).expect("the same JSON");
+    let kept: DoctorReport =
+        serde_json::from_str(&place.read("survey.json")).expect("the same JSON");
     assert_eq!(kept.machine, survey.machine);
     if needs::pressure() {
         assert_eq!(is(&survey, "pressure"), Availability::Fine);
@@ -126,15 +132,16 @@ fn an_ordinary_user_is_told_which_rights_lack() {
     let command = "exec setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs -- ./copy doctor --json";
     let ended = Running::start(place.shell(command)).end();
     ended.status(0);
-    let survey: Survey = serde_json::from_str(&ended.out_text()).expect("the documented JSON");
-    assert_eq!(is(&survey, "other_users"), Availability::Lacking);
-    assert_eq!(is(&survey, "recordings"), Availability::Lacking);
+    let survey: DoctorReport =
+        serde_json::from_str(&ended.out_text()).expect("the documented JSON");
+    assert_eq!(is(&survey, "other_users"), Availability::Missing);
+    assert_eq!(is(&survey, "recordings"), Availability::Missing);
     let rights = survey
         .capabilities
         .iter()
         .find(|it| it.check == "other_users");
     let commands = &rights
-        .and_then(|it| it.mend.as_ref())
+        .and_then(|it| it.fix.as_ref())
         .expect("it can be mended")
         .commands;
     assert!(
@@ -154,7 +161,7 @@ fn namespaces_of_ones_own_are_noticed() {
         needs::skip("no namespaces can be made here");
         return;
     };
-    assert_eq!(is(&survey, "container"), Availability::Lacking);
+    assert_eq!(is(&survey, "container"), Availability::Missing);
 }
 
 #[test]
@@ -168,9 +175,11 @@ fn hidden_pressure_is_told_from_pressure_that_is_off() {
         needs::skip("nothing can be mounted over /proc/pressure here");
         return;
     };
-    assert_eq!(is(&survey, "pressure"), Availability::Lacking);
+    assert_eq!(is(&survey, "pressure"), Availability::Missing);
     assert!(
-        survey.summary.contains("lack: pressure") || survey.summary.contains("lacks: pressure")
+        survey.summary.contains("missing: pressure"),
+        "{}",
+        survey.summary
     );
 }
 

@@ -15,7 +15,7 @@ fn verdict(said: &str) -> &str {
 #[test]
 fn explain_says_what_run_said() {
     let place = Place::new();
-    let ran = place.run(&["run", "-q", "--", "sleep", "3"]);
+    let ran = place.run(&["run", "-qv", "--", "sleep", "3"]);
     let explained = place.run(&["explain"]);
     explained.status(0);
     assert_eq!(explained.out_text(), verdict(&ran.err_text()));
@@ -34,7 +34,7 @@ fn a_part_of_the_run_can_be_judged() {
     assert!((seconds(report.window.start) - 1.0).abs() < 1e-6);
     assert!((seconds(report.window.end) - 3.0).abs() < 1e-6);
     let ended = place.run(&["explain", "--from", "2s"]);
-    assert!(ended.out_text().contains("judged      2 s to"), "{ended}");
+    assert!(ended.out_text().contains("Window      2 s to"), "{ended}");
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn a_signal_to_us_alone_ends_the_workload_with_a_verdict() {
         let (place, ended) = interrupted(SLEEP, &[signal]);
         ended
             .status(status)
-            .says("judged")
+            .says("Window")
             .says("Saved load-1.stall");
         let meta = place.opened().meta;
         assert!(meta.complete);
@@ -66,7 +66,7 @@ fn a_workload_that_ignores_signals_is_killed_after_the_grace_period() {
     ended
         .status(137)
         .says("load has not ended since the interrupt: killing it")
-        .says("judged")
+        .says("Window")
         .says("Saved");
     assert!(place.opened().meta.complete);
 }
@@ -125,7 +125,7 @@ fn an_interrupt_after_the_verdict_gives_up_the_page_and_nothing_else() {
     // A pipe that takes no whole report holds up what comes behind the verdict.
     let mut reader = File::open(&json).expect("the program opens it too");
     rustix::pipe::fcntl_setpipe_size(&reader, 4_096).expect("it may be small");
-    while !place.wait_for("said").contains("judged") {
+    while !place.wait_for("said").contains("Window") {
         std::thread::sleep(Duration::from_millis(20));
     }
     let page = place.path().join("load-1.stall/report.html");

@@ -20,7 +20,7 @@ fn without_pressure_files_there_is_a_verdict_that_says_how_to_get_them() {
     }
     ended
         .status(0)
-        .says("pressure not recorded")
+        .says("PSI         not recorded")
         .says("no pressure was recorded: ")
         .says("add psi=1 to its boot parameters and reboot")
         .says("`stallscope doctor` has the commands that give it")

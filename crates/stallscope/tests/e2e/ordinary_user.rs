@@ -39,7 +39,7 @@ fn an_ordinary_user_gets_a_verdict_and_is_told_what_was_not_seen() {
         .status(0)
         .says("Target: postgres, 3 backends on a unix socket")
         .says("Where the")
-        .says("Not collected");
+        .says("stallscope doctor");
     let report = place.report();
     let target = report.subjects.iter().find(|it| it.role == Role::Target);
     let target = target.expect("there is a target");
@@ -50,10 +50,10 @@ fn an_ordinary_user_gets_a_verdict_and_is_told_what_was_not_seen() {
         target.found_by
     );
     assert_eq!(target.serving, 3);
-    let not_seen = report.verdict.not_seen.join("; ");
+    let not_collected = report.verdict.not_collected.join("; ");
     assert!(
-        not_seen.contains("root"),
-        "it says who would see more: {not_seen}"
+        not_collected.contains("root"),
+        "it says who would see more: {not_collected}"
     );
     let gaps = place.opened().meta.gaps;
     let own_word = gaps.iter().find(|gap| gap.what == "wait_event");

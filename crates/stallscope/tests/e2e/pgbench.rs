@@ -64,8 +64,9 @@ fn the_verdict_has_the_promised_shape() {
     let text = ended.err_text();
     let lines: Vec<&str> = text.lines().collect();
     for label in [
-        "  throughput  ",
-        "  steady      ",
+        "  Throughput  ",
+        "  Load        ",
+        "  PSI         ",
         "  Where the ",
         "  Ruled out  ",
         "  To confirm  ",
@@ -76,7 +77,7 @@ fn the_verdict_has_the_promised_shape() {
             "{label}\n{ended}"
         );
     }
-    for word in [" tps ", " latency ", " pressure ", " mean (from pgbench"] {
+    for word in [" tps ", " Latency ", " Window ", " mean (pgbench"] {
         assert!(text.contains(word), "{word}\n{ended}");
     }
     for line in &lines {
@@ -97,7 +98,7 @@ fn the_verdict_has_the_promised_shape() {
         _ => &first.entity.name,
     };
     ended.says(&format!(
-        "{} of {who}, {}",
+        "{}, {who}; {}",
         first.cause,
         first.confidence.word()
     ));
@@ -229,7 +230,7 @@ fn a_load_far_below_the_limit_is_healthy_and_its_rate_is_named() {
     for seed in ["--random-seed=1", "--random-seed=2", "--random-seed=3"] {
         let place = Place::new();
         let load = ["-R", "1000", "-c", "4", "-S", "-T", "6", seed, "bench"];
-        run(postgres, &place, &[], &load).status(0).says("lag");
+        run(postgres, &place, &[], &load).status(0).says("Lag");
         let report = place.report();
         let rate = signal(&report, "throughput").mean.expect("it has a mean");
         assert!((800.0..1200.0).contains(&rate), "{rate}");
@@ -267,7 +268,7 @@ fn a_bar_that_is_met_or_missed_decides_the_status() {
     let met = ["--fail-if", "latency > 10s", "--fail-if", "throughput < 1"];
     run(postgres, &Place::new(), &met, &load)
         .status(0)
-        .does_not_say("bar missed");
+        .does_not_say("--fail-if");
     run(
         postgres,
         &Place::new(),
@@ -275,12 +276,12 @@ fn a_bar_that_is_met_or_missed_decides_the_status() {
         &load,
     )
     .status(1)
-    .says("bar missed: throughput was")
+    .says("--fail-if holds: throughput was")
     .says("(throughput > 1)");
     let unseen = ["--fail-if", "lag > 1s"];
     run(postgres, &Place::new(), &unseen, &load)
         .status(1)
-        .says("bar missed: lag was not measured");
+        .says("--fail-if cannot be ruled out: lag was not measured");
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn quantiles_of_all_threads_are_reported_and_explained_again() {
         .says("pgbench: added -P 1 (--no-adjust leaves it alone). pgbench: added -l --sampling-rate=0.033 for quantiles.")
         .says(" mean, p99 ")
         .says(" sampled")
-        .says("quantiles   p50 ");
+        .says("Quantiles   p50 ");
     assert!(!leftover(&place), "the log is removed");
 
     let report = place.report();
@@ -123,7 +123,7 @@ fn the_users_own_log_is_left_alone() {
     run(postgres, &place, &load)
         .status(0)
         .says("pgbench writes a log of its own (-l), which is left alone")
-        .says("no percentiles");
+        .says("no p99");
     let names = std::fs::read_dir(place.path()).expect("it is ours");
     let mine = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with("mine.");
     assert!(

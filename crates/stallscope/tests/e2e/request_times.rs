@@ -70,13 +70,16 @@ impl Recorded {
             .sum()
     }
 
-    /// How long nobody was told of requests.
-    fn paused_s(&self) -> f64 {
+    /// How long switches and wake-ups were not traced.
+    fn off_s(&self) -> f64 {
         let mut machines = self.timeline.entities.of_kind(EntityKind::Machine);
         let machine = machines.next().expect("there is one");
-        let paused = self.timeline.series("recorder", machine.id, "paused_ns");
-        let ns = paused.and_then(|it| it.growth(self.timeline.window));
-        ns.expect("it is told") / 1e9
+        let on = self
+            .timeline
+            .series("coverage", machine.id, "thread_time_ns");
+        let on = on.expect("it notes its on-windows");
+        let known = on.known().expect("it has rows");
+        (known.len_ns() as f64 - on.growth(known).expect("it has rows")) / 1e9
     }
 
     /// Transactions by pgbench's closing report.
@@ -118,7 +121,7 @@ fn record_beside<T>(
     load: &str,
     others: impl FnOnce(&Place) -> T,
 ) -> Option<Recorded> {
-    record_with(&["--no-pauses"], postgres, way, load, others)
+    record_with(&["--trace-all"], postgres, way, load, others)
 }
 
 fn record_with<T>(
@@ -238,7 +241,7 @@ fn under_a_duty_cycle_all_requests_are_counted_and_sampled_times_are_pgbenchs() 
         ];
         let times = [calls.mean_ns(), calls.quantile_ns(0.99)];
         let times = times.map(|it| it.expect("some were timed"));
-        let off = recorded.paused_s();
+        let off = recorded.off_s();
         said.push(format!("{times:?} ns of {own:?}, {off:.1} s off"));
         let near = |it: usize, part: f64| (times[it] - own[it]).abs() < part * own[it];
         near(0, 0.05) && near(1, 0.15) && off > 3.0
@@ -407,7 +410,7 @@ fn a_service_that_nobody_speaks_for_has_throughput_and_latency() {
     if let Some(why) = report.cost.programs["requests"].as_deref() {
         return needs::skip(&format!("programs in the kernel: {why}"));
     }
-    ended.says("request times seen in the kernel");
+    ended.says("measured in the kernel");
     let signal = |name: &str| report.signals.iter().find(|it| it.name == name);
     let throughput = signal("throughput").expect("it is known");
     assert_eq!(throughput.provenance, Provenance::Kernel);

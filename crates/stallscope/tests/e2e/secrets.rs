@@ -89,7 +89,7 @@ fn no_secret_is_in_a_recording_its_page_its_json_its_tables_or_a_bundle() {
         let recording = format!("r{index}.stall");
         let words = words.replace("@@", &format!("{MARK}{index}"));
         let mut command = place.stallscope(&["run", "-o", &recording, "--json", JSON]);
-        command.args(["--signal", "throughput=tps ([0-9]+)", "--", &program]);
+        command.args(["--metric", "throughput=tps ([0-9]+)", "--", &program]);
         command.args(words.split('|'));
         command.env("PGPASSWORD", format!("{MARK}p"));
         Running::start(command).end();

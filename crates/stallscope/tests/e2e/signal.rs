@@ -1,4 +1,4 @@
-//! `--signal`: what any command prints becomes its signal.
+//! `--metric`: what any command prints becomes its signal.
 
 use model::{ComplaintKind, PhaseKind, Provenance, Report, Signal, WorkloadRun};
 
@@ -29,9 +29,9 @@ fn a_script_that_prints_numbers_has_a_signal_and_a_server() {
         "run",
         "--json",
         JSON,
-        "--signal",
+        "--metric",
         THROUGHPUT,
-        "--signal",
+        "--metric",
         LATENCY,
         "--",
         "./load.sh",
@@ -42,7 +42,7 @@ fn a_script_that_prints_numbers_has_a_signal_and_a_server() {
         .says("progress: 2.0 s,")
         .says("Target: postgres")
         .says(" per second")
-        .says(" mean (from load.sh; no percentiles)");
+        .says(" mean (load.sh; no p99)");
     assert!(ended.out_text().contains("\ntps = "), "{ended}");
 
     let report = place.report();
@@ -71,7 +71,7 @@ fn an_adapters_own_numbers_stand() {
         "run",
         "--json",
         JSON,
-        "--signal",
+        "--metric",
         "throughput=([0-9]+)",
         "--",
         "pgbench",
@@ -83,7 +83,7 @@ fn an_adapters_own_numbers_stand() {
     Running::start(postgres.stallscope(&place, &words))
         .end()
         .status(0)
-        .says("--signal throughput is not used: pgbench's own throughput is understood")
+        .says("--metric throughput is not used: pgbench's own throughput is understood")
         .does_not_say("progress:");
     assert_eq!(workload(&place).notices.len(), 2);
 }
@@ -99,7 +99,7 @@ fn latency_alone_is_a_signal_and_can_be_a_bar() {
         "run",
         "--json",
         JSON,
-        "--signal",
+        "--metric",
         "latency:us=p50 ([0-9]+)us",
         "--fail-if",
         "latency > 800us",
@@ -109,7 +109,7 @@ fn latency_alone_is_a_signal_and_can_be_a_bar() {
         "./load.sh",
     ];
     let ended = place.run(&words);
-    ended.status(1).says("bar missed: latency was");
+    ended.status(1).says("--fail-if holds: latency was");
     let report = place.report();
     let latency = signal(&report, "latency").and_then(|signal| signal.mean);
     assert_eq!(latency, Some(850_000.0), "{ended}");
@@ -135,7 +135,7 @@ fn what_any_command_complains_of_is_kept_by_kind() {
     assert_eq!(complaints, [(ComplaintKind::TooManyConnections, 2)]);
     assert_eq!(
         outcome.remarks,
-        ["no line matched --signal 'throughput=([0-9]+)'"]
+        ["no line matched --metric 'throughput=([0-9]+)'"]
     );
 }
 
@@ -145,17 +145,17 @@ fn a_wrong_pattern_ends_before_anything_begins() {
     for (option, words) in [
         (
             "throughput=tps [0-9]+",
-            "--signal 'throughput=tps ([0-9]+)'",
+            "--metric 'throughput=tps ([0-9]+)'",
         ),
         ("p99=([0-9]+)", "it is throughput, latency, lag or failed"),
     ] {
         place
-            .run(&["run", "--signal", option, "--", "touch", "started"])
+            .run(&["run", "--metric", option, "--", "touch", "started"])
             .status(125)
             .says(words);
     }
     let twice = [
-        "run", "--signal", "lag=(a)", "--signal", "lag=(b)", "--", "touch", "started",
+        "run", "--metric", "lag=(a)", "--metric", "lag=(b)", "--", "touch", "started",
     ];
     place.run(&twice).status(125).says("is given twice");
     assert!(!place.path().join("started").exists());

@@ -83,7 +83,7 @@ fn a_command_line_without_a_workload_is_refused_before_anything_happens() {
     place
         .run(&["run", "--fail-if", "p99 > 5ms", "--", "touch", "started"])
         .status(125)
-        .says("`p99` is no signal");
+        .says("`p99` is no metric");
     place
         .run(&["record"])
         .status(2)

@@ -67,7 +67,7 @@ fn a_wait_for_a_table_and_an_idle_session_are_told_by_the_server_itself() {
             "Lock:relation" => "postgres_lock_ns",
             _ => "postgres_client_ns",
         };
-        if recording.timeline.table("thread_ledger").is_some() {
+        if recording.timeline.table("thread_time").is_some() {
             let (part, whole) = exact(&recording, column, |of| of == pid);
             println!("{pid}: {part} of {whole} ns in {column}");
             assert!(whole > 1_000_000_000.0 && part > 0.99 * whole);
@@ -108,7 +108,7 @@ fn the_exact_ledger_says_of_waits_for_rows_what_samples_of_the_servers_own_word_
     let backends: BTreeSet<u32> = postgres.backends().into_iter().collect();
     drop(load);
     let recording = place.opened();
-    if recording.timeline.table("thread_ledger").is_none() {
+    if recording.timeline.table("thread_time").is_none() {
         return needs::skip("the scheduler's events cannot be counted here");
     }
     let mut sampled = (0.0, 0.0);
@@ -147,14 +147,14 @@ fn the_exact_ledger_says_of_waits_for_rows_what_samples_of_the_servers_own_word_
 fn exact(recording: &Recording, column: &str, is_one: impl Fn(u32) -> bool) -> (f64, f64) {
     let table = recording
         .timeline
-        .table("thread_ledger")
+        .table("thread_time")
         .expect("it is there");
     let (mut part, mut whole) = (0.0, 0.0);
     for thread in table.entities() {
         if !pid_of(recording, thread).is_some_and(&is_one) {
             continue;
         }
-        let series = recording.timeline.series("thread_ledger", thread, column);
+        let series = recording.timeline.series("thread_time", thread, column);
         let series = series.expect("it is a column");
         let window = recording.timeline.window;
         part += series.growth(window).unwrap_or(0.0);

@@ -27,7 +27,7 @@ pub fn folder(host: &str) -> PathBuf {
         .join(host)
 }
 
-/// Recordings in which the sampler was held up by this machine's other work are made again.
+/// Recordings in which the sampler was delayed by this machine's other work are made again.
 const TRIES: usize = 3;
 
 /// Records the host about a target, and explains it.

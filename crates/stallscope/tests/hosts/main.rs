@@ -14,6 +14,7 @@ mod alike;
 mod fuse;
 mod host;
 mod hosts;
+mod mixed;
 #[path = "../e2e/needs.rs"]
 mod needs;
 #[path = "../e2e/place.rs"]

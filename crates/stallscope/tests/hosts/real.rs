@@ -111,7 +111,7 @@ fn pressure_of_a_badly_named_group_is_switched_off_and_another_group_goes() {
 const CONTAINER: &str = r#"
     mkdir host && mount --rbind / host || exit 99
     exec unshare --pid --fork --cgroup --net --mount-proc \
-        "$0" record -q --root "$PWD/host" --target "pid:$TARGET" --for 3s --json report.json"#;
+        "$0" record -qv --root "$PWD/host" --target "pid:$TARGET" --for 3s --json report.json"#;
 
 #[test]
 fn a_container_with_the_hosts_root_records_the_host() {
@@ -184,7 +184,7 @@ fn a_container_with_the_hosts_root_records_the_host() {
 const WITHOUT_RIGHTS: &str = r#"
     exec setpriv --reuid=65534 --regid=65534 --clear-groups -- \
         unshare --user --map-root-user --pid --fork --mount-proc --cgroup --net sh -c '
-            echo entered >entered; sleep 30 & "$0" record -q --target pid:$! --for 3s --json report.json; s=$?; kill $!; exit $s' "$PWD/copy""#;
+            echo entered >entered; sleep 30 & "$0" record -qv --target pid:$! --for 3s --json report.json; s=$?; kill $!; exit $s' "$PWD/copy""#;
 
 #[test]
 fn a_container_without_rights_records_itself() {

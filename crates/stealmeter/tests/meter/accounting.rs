@@ -2,7 +2,7 @@
 //!
 //! One loop goes through all that can happen to it for ten seconds, two for each kind, while another
 //! thread reads a thousand times a second. No time is asserted here but as a share of what the clocks
-//! of the same run say; a busy machine changes the classes, not whether the books close.
+//! of the same run say; a busy machine changes the classes, not whether the thread_times close.
 
 use std::fs;
 use std::io::Write;
@@ -105,7 +105,7 @@ fn spin(time: Duration) {
     }
 }
 
-/// A thousand times a second, until told to stop: nothing decreases, and the books are closed.
+/// A thousand times a second, until told to stop: nothing decreases, and the thread_times are closed.
 fn read_all_the_time(reader: &Reader, stop: &AtomicBool) -> usize {
     let mut last = reader.read();
     let mut reads = 0;

@@ -1,11 +1,11 @@
-//! What is wrong with a `--signal`, and the option as it should be typed.
+//! What is wrong with a `--metric`, and the option as it should be typed.
 
 use regex::Regex;
 
 use crate::Quantity;
 
 /// For those who see the option for the first time.
-pub(super) const EXAMPLE: &str = "as in --signal 'throughput=([0-9.]+) req/s'";
+pub(super) const EXAMPLE: &str = "as in --metric 'throughput=([0-9.]+) req/s'";
 
 pub(super) fn unit(quantity: Quantity, unit: &str) -> String {
     let name = quantity.word();
@@ -55,7 +55,7 @@ pub(super) fn groups(name: &str, pattern: &str, captured: usize) -> String {
     };
     let fits = Regex::new(&right).is_ok_and(|regex| regex.captures_len() == 2);
     let example = if fits {
-        format!("--signal {}", quoted(&format!("{name}={right}")))
+        format!("--metric {}", quoted(&format!("{name}={right}")))
     } else {
         EXAMPLE.to_owned()
     };

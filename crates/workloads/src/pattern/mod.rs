@@ -1,4 +1,4 @@
-//! The signal of any command that prints numbers: `--signal NAME=REGEX`.
+//! The signal of any command that prints numbers: `--metric NAME=REGEX`.
 //!
 //! Each line of either stream that a pattern matches gives a reading. Beside an adapter, the adapter's
 //! numbers stand and patterns add what it does not give. The bins are the same as an adapter's, so
@@ -43,7 +43,7 @@ impl Patterns {
             let name = rule.quantity.word();
             if rules[..index].iter().any(|it| it.quantity == rule.quantity) {
                 return Err(format!(
-                    "--signal {name} is given twice: write one pattern that matches both, as in '(?:first|second): ([0-9.]+)'"
+                    "--metric {name} is given twice: write one pattern that matches both, as in '(?:first|second): ([0-9.]+)'"
                 ));
             }
         }
@@ -75,7 +75,7 @@ impl Patterns {
             .iter()
             .map(|rule| {
                 let name = rule.quantity.word();
-                format!("--signal {name} is not used: {tool}'s own {name} is understood")
+                format!("--metric {name} is not used: {tool}'s own {name} is understood")
             })
             .collect();
         let latency = rules.iter().any(|rule| rule.quantity == Quantity::Latency);
@@ -131,9 +131,9 @@ impl Heard {
         let text = &self.rule.text;
         match &self.no_number {
             Some(captured) => Some(format!(
-                "--signal '{text}' captured `{captured}`, which is no number"
+                "--metric '{text}' captured `{captured}`, which is no number"
             )),
-            None => (self.matches == 0).then(|| format!("no line matched --signal '{text}'")),
+            None => (self.matches == 0).then(|| format!("no line matched --metric '{text}'")),
         }
     }
 }

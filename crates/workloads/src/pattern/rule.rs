@@ -1,4 +1,4 @@
-//! One `--signal NAME=REGEX`: which of the workload's numbers it is, in which unit, and how to find it
+//! One `--metric NAME=REGEX`: which of the workload's numbers it is, in which unit, and how to find it
 //! in a line.
 
 use std::str::FromStr;
@@ -71,7 +71,7 @@ impl FromStr for Rule {
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, pattern) = text.split_once('=').ok_or_else(|| {
             format!(
-                "`{text}` is no signal: write NAME=REGEX, {}",
+                "`{text}` is no metric: write NAME=REGEX, {}",
                 advice::EXAMPLE
             )
         })?;
@@ -103,7 +103,7 @@ fn named(text: &str) -> Result<(Quantity, Scale), String> {
         .find(|quantity| quantity.word() == name)
         .ok_or_else(|| {
             format!(
-                "`{name}` is no name of a signal: it is throughput, latency, lag or failed, {}",
+                "`{name}` is no metric: it is throughput, latency, lag or failed, {}",
                 advice::EXAMPLE
             )
         })?;
@@ -178,11 +178,11 @@ mod tests {
         for (text, error) in [
             (
                 "throughput",
-                "`throughput` is no signal: write NAME=REGEX, as in --signal 'throughput=([0-9.]+) req/s'",
+                "`throughput` is no metric: write NAME=REGEX, as in --metric 'throughput=([0-9.]+) req/s'",
             ),
             (
                 "tps=([0-9]+)",
-                "`tps` is no name of a signal: it is throughput, latency, lag or failed, as in --signal 'throughput=([0-9.]+) req/s'",
+                "`tps` is no metric: it is throughput, latency, lag or failed, as in --metric 'throughput=([0-9.]+) req/s'",
             ),
             (
                 "latency:min=([0-9]+)",
@@ -206,19 +206,19 @@ mod tests {
             ),
             (
                 "throughput=tps: [0-9.]+ now",
-                "the pattern of throughput captures nothing: put the number in brackets, --signal 'throughput=tps: ([0-9.]+) now'",
+                "the pattern of throughput captures nothing: put the number in brackets, --metric 'throughput=tps: ([0-9.]+) now'",
             ),
             (
                 r"latency:us=it's \d+",
-                r"the pattern of latency:us captures nothing: put the number in brackets, --signal 'latency:us=it'\''s (\d+)'",
+                r"the pattern of latency:us captures nothing: put the number in brackets, --metric 'latency:us=it'\''s (\d+)'",
             ),
             (
                 "throughput=tps:",
-                "the pattern of throughput captures nothing: put the number in brackets, --signal 'throughput=tps: *([0-9.]+)'",
+                "the pattern of throughput captures nothing: put the number in brackets, --metric 'throughput=tps: *([0-9.]+)'",
             ),
             (
                 r"throughput=(tps|qps)[(] ([0-9.]+) (x)\(",
-                r"the pattern of throughput captures 3 texts: only the number may stand in plain brackets, --signal 'throughput=(?:tps|qps)[(] ([0-9.]+) (?:x)\('",
+                r"the pattern of throughput captures 3 texts: only the number may stand in plain brackets, --metric 'throughput=(?:tps|qps)[(] ([0-9.]+) (?:x)\('",
             ),
         ] {
             assert_eq!(text.parse::<Rule>().unwrap_err(), error, "{text}");

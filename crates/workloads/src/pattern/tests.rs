@@ -146,8 +146,8 @@ fn what_gave_nothing_is_said() {
         ],
         &[(1.0, "tps n/a"), (2.0, "lag 3"), (3.0, "tps 7")],
         expect![[r#"
-            --signal 'throughput=tps (.+)' captured `n/a`, which is no number
-            no line matched --signal 'latency=([0-9]+) ms'
+            --metric 'throughput=tps (.+)' captured `n/a`, which is no number
+            no line matched --metric 'latency=([0-9]+) ms'
             only one line said throughput: a signal needs at least two, as it is measured between them"#]],
     );
     check(
@@ -171,7 +171,7 @@ fn the_adapters_numbers_stand_and_patterns_add_the_rest() {
     let mut attached = patterns(&texts).attach("pgbench", Some(adapter.reader), given);
     assert_eq!(
         attached.notices,
-        ["--signal throughput is not used: pgbench's own throughput is understood"]
+        ["--metric throughput is not used: pgbench's own throughput is understood"]
     );
     assert!(!attached.latency);
     let mut bins = Vec::new();
@@ -238,7 +238,7 @@ fn one_pattern_for_each_quantity() {
     let rules = ["lag=(a)", "lag=(b)"].map(|text| text.parse().unwrap());
     assert_eq!(
         Patterns::new(rules.to_vec()).unwrap_err(),
-        "--signal lag is given twice: write one pattern that matches both, as in '(?:first|second): ([0-9.]+)'"
+        "--metric lag is given twice: write one pattern that matches both, as in '(?:first|second): ([0-9.]+)'"
     );
     let attached = patterns(&["lag=(a)"]).attach("pgbench", None, ALL_OF_PGBENCH);
     assert_eq!(attached.notices.len(), 1);

@@ -55,7 +55,7 @@ const FLAGS: &[&str] = &[
     "json",
     "latency",
     "no-adjust",
-    "no-pauses",
+    "trace-all",
     "no-report",
     "no-vacuum",
     "once",

@@ -3,9 +3,9 @@
 import type { Role } from "../../data/page.gen";
 import { growth } from "../../data/series";
 import { BUSY, IDLE, STATES } from "../cpuTime";
-import { type Asked, at, drawn, type Made, notSeen, series } from "../made";
-import { ofKind, servingThreads, threadsOf, treeOf } from "../people";
+import { ofKind, servingThreads, threadsOf, treeOf } from "../entitySets";
 import { type Amount, grown, lasted, orNothing, rest, sum, times } from "../quantity";
+import { type Asked, at, drawn, type Made, notSeen, series } from "../recipe";
 
 /** Of one CPU part of its time, as it is charted; of all of them together of what the hypervisor left. */
 export function cpusBusy({ evidence, recording, tables }: Asked): Made {
@@ -147,14 +147,14 @@ export function behind({ evidence, recording, tables }: Asked): Made {
   // Of what somebody had where it is held against what others had; else of all.
   const all = evidence.what.includes("the generator") ? [...HOLDERS, "queued_nobody_ns"] : HOLDERS;
   const unmet = (columns: readonly string[]) =>
-    orNothing(grown(...series(tables, "thread_ledger", threads, columns)));
-  return drawn(tables, "thread_ledger", {
+    orNothing(grown(...series(tables, "thread_time", threads, columns)));
+  return drawn(tables, "thread_time", {
     quantity: { of: unmet(own), per: unmet(all) },
     how: `(${own.join(" + ")}) / (${all.join(" + ")}) of ${threads.length} serving threads`,
   });
 }
 
-/** Of what others held up the target's waits, the part of one, with those below or in it. */
+/** Of delay that others caused the target's waits, the part of one, with those below or in it. */
 export function heldUp({ evidence, recording, tables }: Asked): Made {
   const place = recording.placeOf(evidence.entity);
   const all = ofKind(recording, "process");
@@ -165,10 +165,10 @@ export function heldUp({ evidence, recording, tables }: Asked): Made {
         ? []
         : treeOf(recording, place);
   const held = (processes: readonly number[]) =>
-    orNothing(grown(...series(tables, "process_ledger", processes, ["held_up_ns"])));
-  return drawn(tables, "process_ledger", {
+    orNothing(grown(...series(tables, "process_time", processes, ["delay_caused_ns"])));
+  return drawn(tables, "process_time", {
     quantity: { of: held(inside), per: held(all) },
-    how: `held_up_ns of ${evidence.entity.name}, ${inside.length} processes / of all others`,
+    how: `delay_caused_ns of ${evidence.entity.name}, ${inside.length} processes / of all others`,
   });
 }
 

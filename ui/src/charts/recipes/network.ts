@@ -2,9 +2,9 @@
 
 import { lastIn } from "../../data/measure";
 import { length, SECOND, type Span } from "../../data/units";
-import { type Asked, at, drawn, type Made, notSeen, per1s, series, signalOf } from "../made";
-import { ofKind } from "../people";
+import { ofKind } from "../entitySets";
 import { edgesOfIntervals, grown, held, ofIntervals, responses, times } from "../quantity";
+import { type Asked, at, drawn, type Made, notSeen, per1s, series, signalOf } from "../recipe";
 
 export function sentAgain({ evidence, recording, tables }: Asked): Made {
   const place = recording.placeOf(evidence.entity);

@@ -5,8 +5,7 @@ import type { LedgerClass } from "../../data/page.gen";
 import { growth } from "../../data/series";
 import type { Interval } from "../../data/signal";
 import { length } from "../../data/units";
-import { type Asked, drawn, type Made, type Recipe, series, signalOf } from "../made";
-import { servingThreads, threadsOf } from "../people";
+import { servingThreads, threadsOf } from "../entitySets";
 import {
   type Amount,
   edgesOfIntervals,
@@ -19,6 +18,7 @@ import {
   times,
   wall,
 } from "../quantity";
+import { type Asked, drawn, type Made, type Recipe, series, signalOf } from "../recipe";
 
 const DISK: readonly LedgerClass[] = [
   "uninterruptible",
@@ -56,7 +56,7 @@ export const CLASSES: Readonly<Record<string, readonly LedgerClass[]>> = {
   "memory.refault waiting for memory or its reads": ["reclaim", "page_fault", "read_write"],
   "waiting for memory or its reads": ["reclaim", "page_fault", "read_write", "uninterruptible"],
   "waiting for swap": ["page_fault"],
-  "making memory free": ["reclaim"],
+  "direct reclaim": ["reclaim"],
   "lock.database waiting for a lock": ["database_lock"],
   "waiting for a lock": ["futex", "internal_lock"],
 };
@@ -100,7 +100,7 @@ const COUNTED: readonly LedgerClass[] = ["on_cpu", "cpu_wait", "throttled"];
 
 /** What to say of classes that are divided anew in each bin. */
 function sampled({ evidence }: Asked, classes: readonly LedgerClass[]): string {
-  const books = evidence.column.startsWith("thread_ledger.");
+  const books = evidence.column.startsWith("thread_time.");
   return books || classes.every((name) => COUNTED.includes(name))
     ? ""
     : "; blocked time is divided by the samples of each bin here, by those of the whole window there, so the two differ a little";

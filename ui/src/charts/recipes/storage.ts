@@ -1,9 +1,9 @@
 // Numbers about memory and disks.
 
 import { PAGE_BYTES, type Span } from "../../data/units";
-import { type Asked, at, drawn, type Made, notSeen, per1s, series } from "../made";
-import { belongingTo, ofKind } from "../people";
+import { belongingTo, ofKind } from "../entitySets";
 import { type Amount, grown, held, type Quantity, times } from "../quantity";
+import { type Asked, at, drawn, type Made, notSeen, per1s, series } from "../recipe";
 import { scaleOfUnit } from "../scale";
 
 export function memoryUsed({ evidence, recording, tables }: Asked): Made {
@@ -34,7 +34,7 @@ export function refaults({ evidence, recording, tables }: Asked): Made {
       of: (window) => Math.min(PAGE_BYTES * pages(window), read(window)),
       per: read,
     },
-    how: `bytes read again soon after they were thrown out (${table}) / bytes read from disks (paging.page_in_bytes)`,
+    how: `bytes read again soon after they were evicted (${table}) / bytes read from disks (paging.page_in_bytes)`,
   });
 }
 

@@ -1,7 +1,7 @@
 //! From lanes to entities and rows.
 
 use model::{Column, EntityId, EntityKind, Table, Timeline, Unit};
-use sensors::ledger::THREAD_LEDGER;
+use sensors::thread_time::THREAD_TIME;
 
 use super::lanes::{Drawing, Lane};
 use super::people::People;
@@ -116,14 +116,14 @@ fn threads(drawing: &Drawing, people: &People, tables: &mut Tables<'_>) {
                 ]
             };
             tables.write(("thread", *thread, 100), |s| run.seen(s), values);
-            books(run, *thread, tables);
+            thread_times(run, *thread, tables);
         }
     }
 }
 
 /// The books of a thread that lanes draw something of: what they leave of its time it waited for input.
-fn books(run: &Lane, thread: EntityId, tables: &mut Tables<'_>) {
-    const BOOKS: &str = "thread_ledger";
+fn thread_times(run: &Lane, thread: EntityId, tables: &mut Tables<'_>) {
+    const BOOKS: &str = "thread_time";
     let drawn: Vec<Vec<Value>> = (0..run.cells.len())
         .map(|second| tables.drawn(BOOKS, thread, second))
         .collect();
@@ -131,12 +131,12 @@ fn books(run: &Lane, thread: EntityId, tables: &mut Tables<'_>) {
         return;
     }
     let values = |second: usize| {
-        let times = THREAD_LEDGER.columns.iter().map(|column| &*column.name);
-        let times = times.filter(|name| sensors::ledger::class(name).is_some());
+        let times = THREAD_TIME.columns.iter().map(|column| &*column.name);
+        let times = times.filter(|name| sensors::thread_time::class(name).is_some());
         let mut values: Vec<Value> = times.map(|name| known(name, 0.0)).collect();
         let spent: f64 = drawn[second]
             .iter()
-            .filter(|value| sensors::ledger::class(value.0).is_some())
+            .filter(|value| sensors::thread_time::class(value.0).is_some())
             .map(|value| value.1 / NS)
             .sum();
         for value in &mut values {
@@ -227,7 +227,7 @@ fn recorder(drawing: &Drawing, people: &People, tables: &mut Tables<'_>) {
             let factor = |name| (own(name, second) * 10.0).round();
             vec![
                 known("period_ns", factor("near_by") / 10.0),
-                Value("rest_stretch", factor("rest_by"), true),
+                Value("background_period_factor", factor("rest_by"), true),
                 Value("lateness_ns", 1e5 + missed * NS, true),
                 known("cpu_ns", own("recorder", second) / 10.0),
                 Value("missed", missed * 100.0, true),

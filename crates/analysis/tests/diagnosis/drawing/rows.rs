@@ -1,4 +1,4 @@
-//! Rows as a sampler writes them: on its period, holes left out, unchanged stretches by their ends.
+//! Rows as a sampler writes them: on its period, holes left out, unchanged segments by their ends.
 
 use model::{ColumnKind, EntityId, MISSING, Table, Timeline, Timestamp};
 

@@ -10,16 +10,16 @@ fn run_queue_delay_may_be_missing_or_off() {
         &schedstat,
         "",
         &expect![[r#"
-        Lacking: /proc/self/schedstat cannot be read (ENOENT): the kernel was built without CONFIG_SCHED_INFO.
-        (another kernel: CONFIG_SCHEDSTATS=y or CONFIG_TASK_DELAY_ACCT=y)
-    "#]],
+            Missing: /proc/self/schedstat cannot be read (ENOENT): the kernel was built without CONFIG_SCHED_INFO.
+            (another kernel: CONFIG_SCHEDSTATS=y or CONFIG_TASK_DELAY_ACCT=y)
+        "#]],
     );
     told(
         "run_queue_delay",
         &schedstat,
         "proc/self/schedstat = 0 0 0\\n",
         &expect![[r#"
-            Lacking: /proc/self/schedstat is all zeros: the kernel can count run-queue delay, and it is switched off.
+            Missing: /proc/self/schedstat is all zeros: the kernel can count run-queue delay, and it is switched off.
             (take nodelayacct out of the kernel's boot parameters and reboot)
         "#]],
     );
@@ -36,17 +36,17 @@ fn a_slow_clock_is_changed_where_a_fast_one_is_offered() {
         &[folder],
         &clocks,
         &expect![[r#"
-        Lacking: The clock source is hpet, which is slow; a reading takes 50 ns.
-        (until the next boot; clocksource=tsc as a boot parameter keeps it)
-        $ echo tsc | tee /sys/devices/system/clocksource/clocksource0/current_clocksource
-    "#]],
+            Missing: The clock source is hpet, which is slow; a reading takes 50 ns.
+            (until the next boot; clocksource=tsc as a boot parameter keeps it)
+            $ echo tsc | tee /sys/devices/system/clocksource/clocksource0/current_clocksource
+        "#]],
     );
     told(
         "clock",
         &[folder],
         &format!("{folder}/current_clocksource = acpi_pm\\n"),
         &expect![[r#"
-            Lacking: The clock source is acpi_pm, which is slow; a reading takes 50 ns.
+            Missing: The clock source is acpi_pm, which is slow; a reading takes 50 ns.
             (the kernel offers no faster one here: `dmesg | grep -i -e tsc -e clocksource` says why)
         "#]],
     );
@@ -99,9 +99,9 @@ fn disks_may_not_be_counted() {
         &[],
         off,
         &expect![[r#"
-        Lacking: The kernel does not count what sdb does: /sys/block/sdb/queue/iostats is 0.
-        (until the next boot)
-        $ echo 1 | tee /sys/block/sdb/queue/iostats
-    "#]],
+            Missing: The kernel does not count what sdb does: /sys/block/sdb/queue/iostats is 0.
+            (until the next boot)
+            $ echo 1 | tee /sys/block/sdb/queue/iostats
+        "#]],
     );
 }

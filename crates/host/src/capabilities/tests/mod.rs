@@ -8,8 +8,8 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use rustix::io::Errno;
 
+use super::probes::testing::{everything, ordinary};
 use super::tree::testing::Drawn;
-use super::trials::testing::{everything, ordinary};
 use super::*;
 
 /// A machine on which nothing lacks: Debian 13 on a host of KVM, with a disk and a group.
@@ -52,28 +52,28 @@ fn redrawn(without: &[&str], with: &str) -> Drawn {
     Drawn::new(&(lines.join("\n") + "\n" + with))
 }
 
-fn survey_of(tree: &Drawn, trials: Option<Trials>) -> Survey {
-    examine(&Patient::new(tree, trials, false), Path::new("/"))
+fn report_of(tree: &Drawn, probes: Option<Probes>) -> DoctorReport {
+    examine(&HostFacts::new(tree, probes, false), Path::new("/"))
 }
 
 /// What was said of one check.
-fn of(tree: &Drawn, trials: Option<Trials>, check: &str) -> String {
-    let survey = survey_of(tree, trials);
-    let found = survey.capabilities.iter().find(|it| it.check == check);
+fn of(tree: &Drawn, probes: Option<Probes>, check: &str) -> String {
+    let report = report_of(tree, probes);
+    let found = report.capabilities.iter().find(|it| it.check == check);
     let found = found.expect("it is a check");
     let mut lines = vec![format!("{:?}: {}", found.availability, found.sentence)];
-    if let Some(mend) = &found.mend {
-        lines.extend((!mend.how.is_empty()).then(|| format!("({})", mend.how)));
-        lines.extend(mend.commands.iter().map(|it| format!("$ {it}")));
+    if let Some(fix) = &found.fix {
+        lines.extend((!fix.how.is_empty()).then(|| format!("({})", fix.how)));
+        lines.extend(fix.commands.iter().map(|it| format!("$ {it}")));
     }
     lines.join("\n") + "\n"
 }
 
 /// What is not fine, in a line each.
-fn wanting(tree: &Drawn, trials: Option<Trials>) -> String {
-    let survey = survey_of(tree, trials);
-    let mut lines = vec![survey.summary, survey.machine];
-    let rest = survey.capabilities.into_iter();
+fn wanting(tree: &Drawn, probes: Option<Probes>) -> String {
+    let report = report_of(tree, probes);
+    let mut lines = vec![report.summary, report.machine];
+    let rest = report.capabilities.into_iter();
     let rest = rest.filter(|it| it.availability != Availability::Fine);
     lines.extend(rest.map(|it| format!("{} {:?}: {}", it.check, it.availability, it.sentence)));
     lines.join("\n") + "\n"
@@ -84,16 +84,16 @@ fn told(check: &str, without: &[&str], with: &str, expected: &Expect) {
     expected.assert_eq(&of(&tree, Some(everything()), check));
 }
 
-fn as_user(check: &str, change: fn(&mut Trials), expected: &Expect) {
-    let mut trials = ordinary();
-    change(&mut trials);
-    expected.assert_eq(&of(&redrawn(&[], ""), Some(trials), check));
+fn as_user(check: &str, change: fn(&mut Probes), expected: &Expect) {
+    let mut probes = ordinary();
+    change(&mut probes);
+    expected.assert_eq(&of(&redrawn(&[], ""), Some(probes), check));
 }
 
 #[test]
 fn on_a_whole_machine_root_lacks_nothing() {
     expect![[r#"
-        Stallscope works here, and nothing that it uses lacks.
+        Stallscope works here: everything that it uses is there.
         Debian GNU/Linux 13 (trixie), Linux 6.12.48+deb13-amd64, 2 CPUs, asked as root
     "#]]
     .assert_eq(&wanting(&redrawn(&[], ""), Some(everything())));
@@ -102,24 +102,24 @@ fn on_a_whole_machine_root_lacks_nothing() {
 #[test]
 fn an_ordinary_user_lacks_rights() {
     expect![[r#"
-        Stallscope works here, with cpu times, pressure, group pressure, run queue delay, control groups, disks; 3 things lack: other users, priority, memory lock.
+        Stallscope works here, with cpu times, pressure, group pressure, run queue delay, control groups, disks; 3 things are missing: other users, priority, memory lock.
         Debian GNU/Linux 13 (trixie), Linux 6.12.48+deb13-amd64, 2 CPUs, asked as user 1000
-        other_users Lacking: This is user 1000, without CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH: only threads of what it starts itself say what they are blocked in (kernel.yama.ptrace_scope is 1).
-        priority Lacking: The sampler stays at normal priority: no CAP_SYS_NICE, and RLIMIT_RTPRIO is 0.
-        memory_lock Lacking: The sampler may not lock its memory: no CAP_IPC_LOCK, and RLIMIT_MEMLOCK is limited.
-        bpf Lacking: bpf(2) takes no map here (EPERM): no CAP_BPF, and kernel.unprivileged_bpf_disabled is 2. No verdict of this version needs it: pressure is read from files instead.
-        bpf_pressure Lacking: The program that reads pressure where the kernel counts it does not load: Operation not permitted (os error 1). Its files are read instead, every 2 s, as every verdict of this version wants it: what is shorter is not seen, and other readers bend it.
-        bpf_ledger Lacking: The programs that count at every switch where the time of threads goes do not load: Operation not permitted (os error 1). Files are read instead, every 100 ms, as every verdict of this version wants it: times on a CPU and waiting for one are exact in them, what blocked threads wait for is a sample, and who had the CPU meanwhile is guessed.
-        bpf_requests Lacking: The programs that time requests at the sockets of servers do not load: Operation not permitted (os error 1). Verdicts of this version can do without: throughput and latency are then known as far as the load generator tells them.
-        bpf_tasks Lacking: The program that reads in one walk what all processes have used does not load: Operation not permitted (os error 1). Two files of each are read instead, which tell as much to 10 ms, and cost more; no verdict of this version needs it.
-        perf Lacking: cpu-clock events can be opened for own processes only (kernel.perf_event_paranoid is 3); hardware counters cannot (ENOENT). No verdict of this version uses them.
+        other_users Missing: This is user 1000, without CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH: only threads of what it starts itself say what they are blocked in (kernel.yama.ptrace_scope is 1).
+        priority Missing: The sampler stays at normal priority: no CAP_SYS_NICE, and RLIMIT_RTPRIO is 0.
+        memory_lock Missing: The sampler may not lock its memory: no CAP_IPC_LOCK, and RLIMIT_MEMLOCK is limited.
+        bpf Missing: bpf(2) takes no map here (EPERM): no CAP_BPF, and kernel.unprivileged_bpf_disabled is 2. No verdict of this version needs it: pressure is read from files instead.
+        bpf_pressure Missing: The program that reads pressure where the kernel counts it does not load: Operation not permitted (os error 1). Its files are read instead, every 2 s, as every verdict of this version wants it: what is shorter is not seen, and other readers bend it.
+        bpf_thread_time Missing: The programs that count at every switch where the time of threads goes do not load: Operation not permitted (os error 1). Files are read instead, every 100 ms, as every verdict of this version wants it: times on a CPU and waiting for one are exact in them, what blocked threads wait for is a sample, and who had the CPU meanwhile is guessed.
+        bpf_requests Missing: The programs that time requests at the sockets of servers do not load: Operation not permitted (os error 1). Verdicts of this version can do without: throughput and latency are then known as far as the load generator tells them.
+        bpf_tasks Missing: The program that reads in one walk what all processes have used does not load: Operation not permitted (os error 1). Two files of each are read instead, which tell as much to 10 ms, and cost more; no verdict of this version needs it.
+        perf Missing: cpu-clock events can be opened for own processes only (kernel.perf_event_paranoid is 3); hardware counters cannot (ENOENT). No verdict of this version uses them.
     "#]].assert_eq(&wanting(&redrawn(&[], ""), Some(ordinary())));
 }
 
 #[test]
 fn files_alone_do_not_tell_what_a_kernel_allows() {
     expect![[r#"
-        Stallscope works here, and nothing that it uses lacks; 11 things cannot be told.
+        Stallscope works here: everything that it uses is there; 11 things not known.
         Debian GNU/Linux 13 (trixie), Linux 6.12.48+deb13-amd64, 2 CPUs, captured files: what its kernel allows was not tried
         other_users CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
         descriptors CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
@@ -128,7 +128,7 @@ fn files_alone_do_not_tell_what_a_kernel_allows() {
         recordings CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
         bpf CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
         bpf_pressure CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
-        bpf_ledger CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
+        bpf_thread_time CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
         bpf_requests CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
         bpf_tasks CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
         perf CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
@@ -137,18 +137,18 @@ fn files_alone_do_not_tell_what_a_kernel_allows() {
 
 #[test]
 fn every_lack_says_what_it_costs_or_that_no_verdict_needs_it() {
-    let nothing = survey_of(&Drawn::new("proc/version = Linux"), Some(ordinary()));
+    let nothing = report_of(&Drawn::new("proc/version = Linux"), Some(ordinary()));
     for it in &nothing.capabilities {
-        let is_lack = it.availability == Availability::Lacking;
+        let is_lack = it.availability == Availability::Missing;
         let unneeded = ["this version", "cpu.softirq knows it"];
         let said = it.hurts()
             || unneeded
                 .iter()
-                .any(|words| it.sentence.to_lowercase().contains(words));
+                .any(|remote_memory| it.sentence.to_lowercase().contains(remote_memory));
         assert!(!is_lack || said, "{it:?}");
         assert!(it.sentence.ends_with('.'), "{it:?}");
     }
-    expect!["Stallscope can say next to nothing here; 9 things lack: cpu times, pressure, group pressure, run queue delay, control groups, other users, priority, memory lock, disks; 5 things cannot be told."].assert_eq(&nothing.summary);
+    expect!["Stallscope can record next to nothing here; 9 things are missing: cpu times, pressure, group pressure, run queue delay, control groups, other users, priority, memory lock, disks; 5 things not known."].assert_eq(&nothing.summary);
 }
 
 #[test]
@@ -178,8 +178,8 @@ proptest! {
         let mut mixed = WHOLE.replace("\\n", "\n").into_bytes();
         let end = (cut + bytes.len()).min(mixed.len());
         mixed.splice(cut.min(end)..end, bytes);
-        let survey = examine(&Patient::new(&Noise(mixed), Some(ordinary()), true), Path::new("/x"));
-        prop_assert_eq!(survey.capabilities.len(), CHECKS.len());
+        let report = examine(&HostFacts::new(&Noise(mixed), Some(ordinary()), true), Path::new("/x"));
+        prop_assert_eq!(report.capabilities.len(), CHECKS.len());
     }
 }
 

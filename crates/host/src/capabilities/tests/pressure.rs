@@ -14,10 +14,10 @@ fn pressure_that_refuses_was_switched_off_at_boot() {
         &without,
         rhel,
         &expect![[r#"
-        Lacking: Pressure is switched off: the kernel has it and was not booted with psi=1 (reading /proc/pressure/cpu gives EOPNOTSUPP).
-        $ grubby --update-kernel=ALL --args=psi=1
-        $ reboot
-    "#]],
+            Missing: Pressure is switched off: the kernel has it and was not booted with psi=1 (reading /proc/pressure/cpu gives EOPNOTSUPP).
+            $ grubby --update-kernel=ALL --args=psi=1
+            $ reboot
+        "#]],
     );
 }
 
@@ -25,7 +25,7 @@ fn pressure_that_refuses_was_switched_off_at_boot() {
 fn a_copy_of_a_file_that_refuses_is_empty() {
     let tree = redrawn(&["proc/pressure/cpu"], "proc/pressure/cpu = ");
     expect![[r#"
-        Lacking: Pressure is switched off: the kernel has it and was not booted with psi=1 (/proc/pressure/cpu is there and could not be read).
+        Missing: Pressure is switched off: the kernel has it and was not booted with psi=1 (/proc/pressure/cpu is there and could not be read).
         $ echo 'GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX psi=1"' | sudo tee -a /etc/default/grub
         $ sudo update-grub
         $ sudo reboot
@@ -56,24 +56,24 @@ fn pressure_without_files_is_off_not_built_or_hidden() {
     let release = "proc/sys/kernel/osrelease = 3.10.0-1160.el7.x86_64\\n";
     text.push_str(&of(&redrawn(&old, release), Some(everything()), "pressure"));
     expect![[r#"
-        Lacking: Pressure is switched off: the kernel has it, but /boot/config-6.12.48+deb13-amd64 has CONFIG_PSI_DEFAULT_DISABLED=y, and it was not booted with psi=1.
+        Missing: Pressure is switched off: the kernel has it, but /boot/config-6.12.48+deb13-amd64 has CONFIG_PSI_DEFAULT_DISABLED=y, and it was not booted with psi=1.
         $ echo 'GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX psi=1"' | tee -a /etc/default/grub
         $ update-grub
         $ reboot
-        Lacking: This kernel was built without pressure: /boot/config-6.12.48+deb13-amd64 has no CONFIG_PSI=y, and there is no /proc/pressure/cpu.
+        Missing: This kernel was built without pressure: /boot/config-6.12.48+deb13-amd64 has no CONFIG_PSI=y, and there is no /proc/pressure/cpu.
         (a kernel built with CONFIG_PSI=y: no boot parameter helps)
-        Lacking: The kernel has pressure and it is on, but there is no /proc/pressure/cpu: a sandbox hides it.
+        Missing: The kernel has pressure and it is on, but there is no /proc/pressure/cpu: a sandbox hides it.
         (run outside of the sandbox (of systemd: a unit without ProcSubset=pid and InaccessiblePaths=))
-        Lacking: There is no /proc/pressure/cpu: pressure is switched off, not built in, or hidden by a sandbox, and no kernel configuration tells which.
+        Missing: There is no /proc/pressure/cpu: pressure is switched off, not built in, or hidden by a sandbox, and no kernel configuration tells which.
         $ echo 'GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX psi=1"' | tee -a /etc/default/grub
         $ update-grub
         $ reboot
-        Lacking: Pressure is switched off: the kernel has it, but it was booted with psi=0.
+        Missing: Pressure is switched off: the kernel has it, but it was booted with psi=0.
         (take psi=0 out where it stands)
         $ echo 'GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX psi=1"' | tee -a /etc/default/grub
         $ update-grub
         $ reboot
-        Lacking: There is no /proc/pressure/cpu: Linux 3.10.0-1160.el7.x86_64 is older than pressure, which came with 4.20 (4.18 on RHEL 8).
+        Missing: There is no /proc/pressure/cpu: Linux 3.10.0-1160.el7.x86_64 is older than pressure, which came with 4.20 (4.18 on RHEL 8).
         (a kernel of 4.20 or later)
     "#]].assert_eq(&text);
 }
@@ -86,7 +86,7 @@ fn a_sandbox_that_forbids_pressure_is_told_from_a_kernel_without() {
         &without,
         "proc/pressure/memory ! EACCES",
         &expect![[r#"
-            Lacking: /proc/pressure/memory may not be read (EACCES): a sandbox or a security policy hides it.
+            Missing: /proc/pressure/memory may not be read (EACCES): a sandbox or a security policy hides it.
             (run outside of the sandbox (of systemd: a unit without ProcSubset=pid and InaccessiblePaths=))
         "#]],
     );
@@ -100,9 +100,9 @@ fn groups_may_have_their_pressure_switched_off() {
         &[],
         off,
         &expect![[r#"
-        Lacking: 1 group has pressure switched off: /sys/fs/cgroup/db.slice/cgroup.pressure is 0.
-        $ echo 1 | tee /sys/fs/cgroup/db.slice/cgroup.pressure
-    "#]],
+            Missing: 1 group has pressure switched off: /sys/fs/cgroup/db.slice/cgroup.pressure is 0.
+            $ echo 1 | tee /sys/fs/cgroup/db.slice/cgroup.pressure
+        "#]],
     );
     let v1 = "proc/self/mountinfo = 30 1 0:30 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\\n";
     told(
@@ -110,7 +110,7 @@ fn groups_may_have_their_pressure_switched_off() {
         &["proc/self/mountinfo"],
         v1,
         &expect![[r#"
-            Lacking: No v2 hierarchy is mounted (layout by /proc/self/mountinfo: v1), and only v2 groups have pressure.
+            Missing: No v2 hierarchy is mounted (layout by /proc/self/mountinfo: v1), and only v2 groups have pressure.
             (with systemd; all groups then are v2, those of containers too)
             $ echo 'GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX systemd.unified_cgroup_hierarchy=1"' | tee -a /etc/default/grub
             $ update-grub
@@ -127,10 +127,10 @@ fn controllers_are_counted_wherever_they_are() {
         &io,
         "",
         &expect![[r#"
-        Lacking: Layout v2, at /sys/fs/cgroup; its groups have cpu, memory, not io (no io.max below /sys/fs/cgroup).
-        (until the next boot; with systemd, MemoryAccounting=yes and IOAccounting=yes of a unit keep it)
-        $ echo +io | tee /sys/fs/cgroup/cgroup.subtree_control
-    "#]],
+            Missing: Layout v2, at /sys/fs/cgroup; its groups have cpu, memory, not io (no io.max below /sys/fs/cgroup).
+            (until the next boot; with systemd, MemoryAccounting=yes and IOAccounting=yes of a unit keep it)
+            $ echo +io | tee /sys/fs/cgroup/cgroup.subtree_control
+        "#]],
     );
     // What a container sees as the root is a group with limits of its own.
     let contained = "sys/fs/cgroup/memory.max = max\\n\nsys/fs/cgroup/io.max = x";
@@ -159,7 +159,7 @@ fn controllers_are_counted_wherever_they_are() {
         &["proc/self/mountinfo"],
         "",
         &expect![[r#"
-            Lacking: No cgroup hierarchy is mounted (/proc/self/mountinfo).
+            Missing: No cgroup hierarchy is mounted (/proc/self/mountinfo).
             $ mount -t cgroup2 none /sys/fs/cgroup
         "#]],
     );

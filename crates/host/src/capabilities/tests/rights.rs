@@ -9,7 +9,7 @@ fn processes_may_be_hidden() {
     let said = [everything(), ordinary()].map(|it| of(&tree, Some(it), "processes"));
     expect![[r#"
         Fine: /proc is mounted with hidepid=2, which hides nothing from CAP_SYS_PTRACE.
-        Lacking: /proc is mounted with hidepid=2: processes of other users are not shown.
+        Missing: /proc is mounted with hidepid=2: processes of other users are not shown.
         (or run as root; an entry of /proc in /etc/fstab may set it again)
         $ sudo mount -o remount,hidepid=0 /proc
     "#]]
@@ -24,7 +24,7 @@ fn nobody_may_look_into_others_under_yama_3() {
         &["proc/sys/kernel/yama/ptrace_scope"],
         scope,
         &expect![[r#"
-            Lacking: kernel.yama.ptrace_scope is 3: nobody may look into another process, root neither.
+            Missing: kernel.yama.ptrace_scope is 3: nobody may look into another process, root neither.
             (it cannot be lowered while the machine runs: set it to 1 where /etc/sysctl.d sets it, then)
             $ reboot
         "#]],
@@ -46,21 +46,21 @@ fn looking_into_others_is_tried_and_not_assumed() {
     let mut confined = everything();
     confined.profile = "docker-default (enforce)".to_owned();
     let mut said = String::new();
-    for (files, trials) in [
+    for (files, probes) in [
         (&open, everything()),
         (&closed, confined),
         (&mixed, without),
         (&closed, ordinary()),
     ] {
-        said.push_str(&of(&redrawn(&[], files), Some(trials), "other_users"));
+        said.push_str(&of(&redrawn(&[], files), Some(probes), "other_users"));
     }
     expect![[r#"
         Fine: What threads of others are blocked in may be read (/proc/PID/syscall of 1 process).
-        Lacking: This is root, and still refused by a security policy (docker-default (enforce)): only its own threads say what they are blocked in.
+        Missing: This is root, and still refused by a security policy (docker-default (enforce)): only its own threads say what they are blocked in.
         (let the policy allow it; a container under Docker's profile of AppArmor is started with --security-opt apparmor=unconfined)
-        Lacking: This is root without CAP_SYS_PTRACE: only threads of what it starts itself say what they are blocked in (kernel.yama.ptrace_scope is 1).
+        Missing: This is root without CAP_SYS_PTRACE: only threads of what it starts itself say what they are blocked in (kernel.yama.ptrace_scope is 1).
         (somebody took rights from this root: CapabilityBoundingSet= of a unit, --cap-add= of a container)
-        Lacking: This is user 1000, without CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH: only threads of what it starts itself say what they are blocked in (kernel.yama.ptrace_scope is 1).
+        Missing: This is user 1000, without CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH: only threads of what it starts itself say what they are blocked in (kernel.yama.ptrace_scope is 1).
         (run Stallscope as root, or give the program the rights once; an ordinary user may then use it)
         $ sudo setcap cap_sys_ptrace,cap_dac_read_search,cap_sys_nice,cap_ipc_lock+ep /usr/local/bin/stallscope
     "#]].assert_eq(&said);
@@ -72,7 +72,7 @@ fn limits_are_held_against_what_is_here() {
         "descriptors",
         |it| it.most_files = Some(512),
         &expect![[r#"
-            Lacking: 806 files would be open for 1 process, 2 groups and 200 threads of a target, and the hard limit is 512 (ulimit -Hn).
+            Missing: 806 files would be open for 1 process, 2 groups and 200 threads of a target, and the hard limit is 512 (ulimit -Hn).
             (for this shell and what it starts)
             $ sudo prlimit --pid $$ --nofile=65536
         "#]],
@@ -81,16 +81,16 @@ fn limits_are_held_against_what_is_here() {
         "recordings",
         |it| it.free = Ok(3 << 20),
         &expect![[r#"
-        Lacking: /home/ada has 3 MB left.
-        (choose another folder with -o, such as)
-        $ stallscope record -o ~/first.stall --for 10s
-    "#]],
+            Missing: /home/ada has 3 MB left.
+            (choose another folder with -o, such as)
+            $ stallscope record -o ~/first.stall --for 10s
+        "#]],
     );
     as_user(
         "recordings",
         |it| it.writable = Err(Errno::ROFS),
         &expect![[r#"
-            Lacking: /home/ada cannot be written (EROFS).
+            Missing: /home/ada cannot be written (EROFS).
             (choose another folder with -o, such as)
             $ stallscope record -o ~/first.stall --for 10s
         "#]],
@@ -100,23 +100,23 @@ fn limits_are_held_against_what_is_here() {
 #[test]
 fn a_container_asks_the_one_who_starts_it() {
     let contained = |sign: &str| {
-        let mut trials = everything();
-        (trials.own_pids, trials.own_groups) = (false, false);
-        trials.profile = "docker-default (enforce)".to_owned();
+        let mut probes = everything();
+        (probes.own_pids, probes.own_groups) = (false, false);
+        probes.profile = "docker-default (enforce)".to_owned();
         let tree = redrawn(&[], sign);
-        of(&tree, Some(trials), "container")
+        of(&tree, Some(probes), "container")
     };
     let docker = contained(".dockerenv = x");
     let kubernetes = contained("run/secrets/kubernetes.io/serviceaccount/namespace = default");
     expect![[r#"
-        Lacking: This process is in a container (Docker's, by /.dockerenv), with namespaces of its own for processes, control groups: of these it sees its own only.
+        Missing: This process is in a container (Docker's, by /.dockerenv), with namespaces of its own for processes, control groups: of these it sees its own only.
         (ask the one who starts it for this, then record from inside)
         $ docker run --pid=host --cgroupns=host --cap-add=SYS_PTRACE --cap-add=DAC_READ_SEARCH --cap-add=SYS_NICE --cap-add=IPC_LOCK -v /:/host:ro --security-opt apparmor=unconfined IMAGE
         $ stallscope record --root /host --for 30s
-        Lacking: This process is in a container (Kubernetes', by /run/secrets/kubernetes.io), with namespaces of its own for processes, control groups: of these it sees its own only.
+        Missing: This process is in a container (Kubernetes', by /run/secrets/kubernetes.io), with namespaces of its own for processes, control groups: of these it sees its own only.
         (ask for this in the pod (hostPID: true; a hostPath volume of / mounted at /host; securityContext: capabilities: add: [SYS_PTRACE, DAC_READ_SEARCH, SYS_NICE, IPC_LOCK]), then record from inside)
         $ stallscope record --root /host --for 30s
-        Lacking: This process is in a container, with namespaces of its own for processes, control groups: of these it sees its own only.
+        Missing: This process is in a container, with namespaces of its own for processes, control groups: of these it sees its own only.
         (run Stallscope outside of it; docs/doctor.md says what Docker, Podman and Kubernetes need)
     "#]].assert_eq(&[docker, kubernetes, contained("")].concat());
 }
@@ -127,14 +127,14 @@ fn bpf_says_why_not() {
         "bpf",
         |it| it.filtered = true,
         &expect![[r#"
-            Lacking: bpf(2) takes no map here (EPERM): a seccomp filter watches over this process. No verdict of this version needs it: pressure is read from files instead.
+            Missing: bpf(2) takes no map here (EPERM): a seccomp filter watches over this process. No verdict of this version needs it: pressure is read from files instead.
         "#]],
     );
     as_user(
         "bpf",
         |it| it.bpf_map = Err(Errno::NOSYS),
         &expect![[r#"
-            Lacking: bpf(2) takes no map here (ENOSYS): the kernel was built without CONFIG_BPF_SYSCALL. No verdict of this version needs it: pressure is read from files instead.
+            Missing: bpf(2) takes no map here (ENOSYS): the kernel was built without CONFIG_BPF_SYSCALL. No verdict of this version needs it: pressure is read from files instead.
         "#]],
     );
     let locked = "sys/kernel/security/lockdown = none integrity [confidentiality]\\n";
@@ -143,14 +143,14 @@ fn bpf_says_why_not() {
         &[],
         locked,
         &expect![[r#"
-            Lacking: Maps and programs are taken, but the kernel is locked down for confidentiality (/sys/kernel/security/lockdown): programs may not read its memory. No verdict of this version needs it: pressure is read from files instead.
+            Missing: Maps and programs are taken, but the kernel is locked down for confidentiality (/sys/kernel/security/lockdown): programs may not read its memory. No verdict of this version needs it: pressure is read from files instead.
         "#]],
     );
     as_user(
         "perf",
         |it| it.cpu_clock = Err(Errno::ACCESS),
         &expect![[r#"
-            Lacking: perf_event_open(2) gives EACCES (kernel.perf_event_paranoid is 3). No verdict of this version uses it.
+            Missing: perf_event_open(2) gives EACCES (kernel.perf_event_paranoid is 3). No verdict of this version uses it.
             (until the next boot; `kernel.perf_event_paranoid=2` in /etc/sysctl.d/90-stallscope.conf keeps it)
             $ sudo sysctl -w kernel.perf_event_paranoid=2
         "#]],

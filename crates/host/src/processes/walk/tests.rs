@@ -1,4 +1,4 @@
-//! What the walk tells of each process is what /proc tells of it just before and just after.
+//! What the walk reports each process is what /proc reports it just before and just after.
 
 mod threads;
 
@@ -345,15 +345,15 @@ fn whoever_is_in_proc_is_known_and_has_rows_whether_the_walk_tells_of_him_or_not
     let mut scratch = Scratch::new(Facts::default());
     let mut cgroups = Cgroups::new(Hierarchies::default(), |_| true);
     let mut registry = Registry::default();
-    let intakes = sensors::all().iter().map(|it| Intake::new(it.table));
-    let mut intakes: Vec<Intake> = intakes.collect();
+    let buffers = sensors::all().iter().map(|it| TableBuffer::new(it.table));
+    let mut buffers: Vec<TableBuffer> = buffers.collect();
     let before = numbers("/proc");
     let now = boottime();
-    processes.scan(now, &mut scratch, &mut cgroups, &mut intakes, &mut registry);
+    processes.scan(now, &mut scratch, &mut cgroups, &mut buffers, &mut registry);
     let mut stamp = boottime;
     let due = |_: &sensors::Sensor, _: bool| true;
-    processes.sample(&mut stamp, &due, &mut scratch, &mut intakes, &mut registry);
-    let rows = &intakes[processes.process_sensor.0].rows;
+    processes.sample(&mut stamp, &due, &mut scratch, &mut buffers, &mut registry);
+    let rows = &buffers[processes.process_sensor.0].rows;
     let told: Vec<EntityId> = rows.iter().map(|(_, entity, _)| entity).collect();
     let after = numbers("/proc");
     let there: Vec<u32> = before

@@ -119,9 +119,9 @@ fn the_kernel_tells_of_our_own_sockets_what_its_table_prints_but_for_remnants() 
         drop(remnant.0);
         let of_port = |namespace: Namespace| {
             let sockets = namespace.sockets.into_iter();
-            let near =
+            let tracked =
                 sockets.filter(|it| [it.local.port(), it.peer.port()].contains(&local.port()));
-            let mut told: Vec<_> = near
+            let mut told: Vec<_> = tracked
                 .map(|it| (it.local, it.peer, it.inode, it.state))
                 .collect();
             told.sort_by_key(|it| (it.0, it.1));

@@ -126,8 +126,8 @@ fn a_container_is_found_through_its_own_table() {
     fs::create_dir_all(container.join("net")).unwrap();
     fs::create_dir_all(container.join("ns")).unwrap();
     std::os::unix::fs::symlink("net:[4026532000]", container.join("ns/net")).unwrap();
-    let within = tcp_line([("172.17.0.2", 5432), CLIENT], ESTABLISHED, 999, 70);
-    fs::write(container.join("net/tcp"), within).unwrap();
+    let membership = tcp_line([("172.17.0.2", 5432), CLIENT], ESTABLISHED, 999, 70);
+    fs::write(container.join("net/tcp"), membership).unwrap();
     for published in ["172.17.0.2", "10.0.0.5"] {
         let found = serve(
             proc.path(),

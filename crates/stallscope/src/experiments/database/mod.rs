@@ -1,7 +1,7 @@
 //! PostgreSQL's own word beside the kernel's: `--postgres`.
 //!
 //! A thread of its own asks (`watch`); here its looks are joined with the processes of this recording
-//! and become rows. A look is held back until the sampler has told of every process that was there
+//! and become rows. A look is held back until the sampler has reported every process that was there
 //! then. Trouble never ends a run: it becomes a gap, and is said once.
 
 mod processes;

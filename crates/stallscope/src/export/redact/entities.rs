@@ -37,7 +37,7 @@ impl Redactor {
         if !self.programs {
             return self.names.of(Class::Program, name);
         }
-        if self.names.is_kept(name) {
+        if self.names.is_preserved(name) {
             return name.to_owned();
         }
         self.sentence(name)

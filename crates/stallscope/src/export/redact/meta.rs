@@ -94,10 +94,10 @@ impl Redactor {
             fast_period_ns,
             typed,
             periods,
-            no_pauses,
+            trace_all,
         } = plan;
         Plan {
-            no_pauses,
+            trace_all,
             targets: targets.iter().map(|text| self.found_by(text)).collect(),
             command: identifier(&command),
             fast_period_ns,

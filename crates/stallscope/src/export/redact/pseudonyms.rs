@@ -92,7 +92,7 @@ impl Pseudonyms {
     }
 
     /// Whether a word may stand as it is.
-    pub(crate) fn is_kept(&self, word: &str) -> bool {
+    pub(crate) fn is_preserved(&self, word: &str) -> bool {
         word.is_empty() || self.public.contains(word) || self.kept.contains(word)
     }
 
@@ -123,7 +123,7 @@ impl Pseudonyms {
 
     /// Another word for what has that pseudonym already.
     pub(crate) fn alias(&mut self, word: &str, pseudonym: &str) {
-        if !word.is_empty() && !self.is_kept(word) && !self.by_word.contains_key(word) {
+        if !word.is_empty() && !self.is_preserved(word) && !self.by_word.contains_key(word) {
             self.by_word.insert(word.to_owned(), pseudonym.to_owned());
             let small = self.by_small.entry(word.to_lowercase());
             small.or_insert_with(|| pseudonym.to_owned());

@@ -119,7 +119,7 @@ fn replaced(names: &mut Pseudonyms, found: &Captures<'_>) -> String {
 /// Whether a word that was replaced elsewhere stays in a sentence. One of a command line may be any
 /// word: `sysbench run` is no reason to lose this one.
 fn stays(names: &Pseudonyms, word: &str, known: &str) -> bool {
-    names.is_kept(word) || (known.starts_with("word-") && is_prose(word))
+    names.is_preserved(word) || (known.starts_with("word-") && is_prose(word))
 }
 
 /// `db7.acme`: a known host with more of its name behind it.
@@ -164,7 +164,7 @@ fn is_domain(word: &str) -> bool {
 /// A value whose meaning is not known: kept when it is a number, a name that is kept, or a path of
 /// parts that are kept.
 pub(super) fn value(names: &mut Pseudonyms, text: &str) -> String {
-    if is_number(text) || names.is_kept(text) {
+    if is_number(text) || names.is_preserved(text) {
         return text.to_owned();
     }
     if let Some(address) = address(names, text) {
@@ -224,12 +224,12 @@ fn part(names: &mut Pseudonyms, class: Class, part: &str) -> String {
         )
     });
     let is_common = |name: &str| PUBLIC_PARTS.contains(&name) || COMMON.is_match(name);
-    if is_common(part) || names.is_kept(part) {
+    if is_common(part) || names.is_preserved(part) {
         return part.to_owned();
     }
     for unit in UNITS {
         if let Some(stem) = part.strip_suffix(unit) {
-            let stem = if is_common(stem) || names.is_kept(stem) {
+            let stem = if is_common(stem) || names.is_preserved(stem) {
                 stem.to_owned()
             } else {
                 names.of(class, stem)

@@ -4,8 +4,8 @@ use model::{
     Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Role, Timeline, Timestamp, Window,
 };
 
-use crate::page::cast::Cast;
 use crate::page::entities::{MOST_ABOVE, Places};
+use crate::page::entity_selection::EntitySelection;
 
 fn timeline(records: impl Iterator<Item = EntityRecord>) -> Timeline {
     let time = Timestamp::from_seconds(1.0);
@@ -84,8 +84,8 @@ fn each_of_many_groups_is_looked_up_and_not_compared_with_all() {
     let lone =
         (GROUPS + 4..2 * GROUPS).map(|id| record(EntityKind::Cgroup, id, format!("/other/g{id}")));
     let timeline = timeline((0..GROUPS).map(of).chain(apart).chain(lone));
-    let cast = Cast::of(&timeline, 1);
-    let near = |id| cast.is_near(EntityId(id));
+    let selection = EntitySelection::of(&timeline, 1);
+    let near = |id| selection.is_near(EntityId(id));
     assert!(near(1) && near(GROUPS) && near(GROUPS + 1));
     assert!(!near(GROUPS + 2) && !near(GROUPS + 3) && !near(2 * GROUPS - 1));
 }

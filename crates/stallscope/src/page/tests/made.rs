@@ -21,7 +21,7 @@ pub(super) fn kept(name: &str) -> Recording {
         .expect("an archive");
     let folder = room.path().join(format!("{name}.stall"));
     let mut recording = Reader::open(&folder).expect("a recording");
-    analysis::without_inherited(&mut recording.timeline);
+    analysis::prepare(&mut recording.timeline);
     recording
 }
 
@@ -154,7 +154,7 @@ pub(super) const HOSTILE: [&str; 8] = [
 ];
 
 /// A small machine on which every name, text and number is as bad as it can be; of `text` in all places.
-pub(super) fn hostile(names: &[&str]) -> Recording {
+pub(super) fn fuzz_targets(names: &[&str]) -> Recording {
     let name = |number: usize| names[number % names.len()].to_owned();
     let mut recording = kept("single-thread");
     let start = Timestamp::from_seconds(100.0);

@@ -19,10 +19,10 @@ fn by_read(server: &mut TcpStream, most: usize) -> usize {
 }
 
 /// Each part with its length before it.
-fn command(parts: &[&str]) -> String {
+fn command(roles: &[&str]) -> String {
     let each = |it: &&str| format!("${}\r\n{it}\r\n", it.len());
-    let text: String = parts.iter().map(each).collect();
-    format!("*{}\r\n{text}", parts.len())
+    let text: String = roles.iter().map(each).collect();
+    format!("*{}\r\n{text}", roles.len())
 }
 
 struct Connection {

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The edges of an on-window: outside of on-windows neither switches nor wake-ups are counted.
+ *
+ * `paused_at` ends an on-window: from then on no program changes anything. When the next one begins, every open
+ * state is closed at that time, and every thread, CPU and PSI group begins anew as it is found. Nothing is
+ * estimated of the time between: the scheduler's own counters of each thread go on through it, and whoever reads
+ * the recording puts the two together.
+ */
+#ifndef STALLSCOPE_ON_WINDOW_BPF_H
+#define STALLSCOPE_ON_WINDOW_BPF_H
+
+#include "exited.bpf.h"
+#include "first_look.bpf.h"
+#include "kfunc.bpf.h"
+#include "psi_group_reading.bpf.h"
+
+/* Adds a state to the account that lasted until the on-window ended: nobody changes the thread or its run queue any
+ * more. */
+static __always_inline void add_until_end(struct thread_time_account *account, __u32 state, __u32 class, __u32 channel,
+					  __u32 cpu, __u64 since, const __u64 *held_ns)
+{
+	__u64 passed = elapsed(since, paused_at), held_then_ns[THREAD_TIME_HOLDERS];
+	struct run_queue *queue = run_queue_of(cpu);
+
+	if (state == THREAD_TIME_RUNNING) {
+		account->ns[THREAD_TIME_ON_CPU] += passed;
+	} else if (state == THREAD_TIME_QUEUED && queue) {
+		holders_at(queue, paused_at, held_then_ns);
+		share_out(account->queued_ns, passed, held_ns, held_then_ns);
+	} else {
+		add_class(account, class, channel, passed);
+	}
+}
+
+/* The on-window has ended, and what the thread was in is counted up to then. */
+static __always_inline void close_at_end(struct thread *thread)
+{
+	struct thread_time_account *account = &thread->account;
+	const struct found *found = &thread->found;
+	struct run_queue *queue;
+
+	if (thread->state == THREAD_TIME_UNSEEN) {
+		if (thread->role == THREAD_TIME_BACKGROUND || !found->at || found->at >= paused_at)
+			return;
+		account->known_since_ns = found->at;
+		add_until_end(account, found->state, found->class, WAIT_SITE_OTHER, found->cpu, found->at,
+			      found->held_ns);
+		return;
+	}
+	add_until_end(account, thread->state, thread->class, thread->channel, thread->cpu, thread->since,
+		      thread->held_ns);
+	queue = run_queue_of(thread->cpu);
+	if (thread->state == THREAD_TIME_RUNNING && queue)
+		account->delay_caused_ns += elapsed(thread->waited_ns, waited_at(queue, queue, paused_at));
+}
+
+/* Between on-windows a thread of target or generator ends, and has its CPU: that is reported here, with what was
+ * counted of it. Of a thread that began there too nothing was. */
+static __always_inline void end_between(struct task_struct *task, struct thread *thread)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct run_queue *queue = run_queue_of(cpu);
+
+	if (!queue || thread->state == ENDED)
+		return;
+	step(thread);
+	close_at_end(thread);
+	thread->since = paused_at;
+	thread->state = ENDED;
+	step(thread);
+	if (thread->account.known_since_ns)
+		tell_ended(task, queue, cpu);
+}
+
+/* How a thread is found, and on which CPU. */
+struct observation {
+	__u64 now;
+	__u64 run_time_ns;
+	__u32 cpu;
+	bool runs;
+	bool is_asleep;
+	bool is_held;
+};
+
+/* Ran since its run time was last added to: at the tick, or at the switch to it. */
+static __always_inline __u64 since_update(struct task_struct *task, __u64 now)
+{
+	struct rq *rq = rq_of(task);
+	__u64 clock = rq->clock_task + elapsed(rq->clock, now);
+	__u64 since = elapsed(task->se.exec_start, clock);
+	__u64 slice = elapsed(task->sched_info.last_arrival, now);
+
+	return since < slice ? since : slice;
+}
+
+static __always_inline struct observation look_at(struct task_struct *task, __u64 now)
+{
+	struct rq *rq = rq_of(task);
+	/* Who leaves a CPU is on it a moment longer (on_cpu), beside who comes. */
+	struct observation seen = { .now = now, .cpu = rq->cpu, .runs = rq->curr == task };
+	__u32 state = task->__state;
+
+	seen.run_time_ns = task->se.sum_exec_runtime;
+	if (seen.runs)
+		seen.run_time_ns += since_update(task, now);
+	seen.is_asleep = !seen.runs && is_asleep(task, state);
+	seen.is_held = !seen.runs && !seen.is_asleep && is_held_by_quota(task);
+	return seen;
+}
+
+/* A thread of target or generator begins the on-window as it is found. */
+static __always_inline void begin_as_found(struct task_struct *task, struct thread *thread, struct run_queue *queue,
+					   const struct observation *seen)
+{
+	__u64 run_delay = delay_at(task, seen->now);
+
+	if (!thread->account.known_since_ns)
+		thread->account.known_since_ns = seen->now;
+	thread->since = seen->now;
+	thread->run_time_ns = seen->run_time_ns;
+	thread->wait_diff_ns = wait_diff(thread, run_delay);
+	thread->slices_diff = task->sched_info.pcount - thread->account.slices;
+	thread->cpu = seen->cpu;
+	thread->counted = thread->unnoted = thread->moved_asleep = 0;
+	thread->waking.by = 0;
+	thread->last.until = 0;
+	thread->wait_event = thread->event_ns = 0;
+	if (seen->runs) {
+		thread->state = THREAD_TIME_RUNNING;
+		thread->waited_ns = waited_on(queue);
+	} else if (seen->is_asleep) {
+		thread->state = THREAD_TIME_BLOCKED;
+		thread->class = reason(task, task->__state, THREAD_TIME_CALL_OTHER);
+		thread->channel = WAIT_SITE_OTHER;
+		thread->wait_event = thread->class == THREAD_TIME_UNKNOWN ? 0 : event_before(task);
+		thread->class = class_of_event(thread->wait_event, thread->class);
+	} else if (seen->is_held) {
+		thread->state = THREAD_TIME_HELD;
+		thread->class = THREAD_TIME_THROTTLED;
+	} else {
+		thread->state = THREAD_TIME_QUEUED;
+		start_waiting(thread, queue, seen->cpu, seen->now);
+	}
+}
+
+/* Who has which CPU and who waits for it begins anew; what was added up stays. */
+static __always_inline void clear_run_queue(struct run_queue *queue, __u64 now)
+{
+	step(queue);
+	count_until(queue, paused_at);
+	queue->until = now;
+	queue->tid = AS_FOUND;
+	queue->holder = THREAD_TIME_NOBODY;
+	queue->groups = 0;
+	queue->waiting = queue->waiting_moved = 0;
+	step(queue);
+}
+
+static __always_inline void clear_set(struct sets_stall *stall, __u64 now)
+{
+	__u64 passed = elapsed(stall->until, paused_at), states;
+	__u32 each;
+
+	step(stall);
+	states = states_of(stall->threads + stall->threads_moved);
+	for (each = 0; each < PRESSURE_STATES; each++)
+		stall->ns[each] += in_state(states, each, passed);
+	stall->until = now;
+	stall->threads = stall->threads_moved = 0;
+	step(stall);
+}
+
+static __always_inline void clear_places(__u64 now)
+{
+	struct run_queue *queue;
+	struct sets_stall *stall;
+	struct bpf_iter_num it;
+	__u32 place;
+	int *next;
+
+	bpf_iter_num_new(&it, 0, cpus);
+	while ((next = bpf_iter_num_next(&it))) {
+		queue = run_queue_of(*next);
+		if (queue)
+			clear_run_queue(queue, now);
+	}
+	bpf_iter_num_destroy(&it);
+	bpf_iter_num_new(&it, 0, cpus * SETS_MOST);
+	while ((next = bpf_iter_num_next(&it))) {
+		place = *next;
+		stall = place % SETS_MOST < groups ? bpf_map_lookup_elem(&set_by_place, &place) : NULL;
+		if (stall)
+			clear_set(stall, now);
+	}
+	bpf_iter_num_destroy(&it);
+}
+
+/* Its share of its groups, which hold nobody any more. */
+static __always_inline void count_again(struct task_struct *task, struct membership *member,
+					const struct observation *seen)
+{
+	__u64 groups = groups_of(member), share;
+
+	member->share = 0;
+	member->counted = groups;
+	member->counted_cpu = seen->cpu;
+	if (!groups)
+		return;
+	share = seen->runs	? share_of_running(member) :
+		seen->is_asleep ? share_of_blocked(task) :
+				  share_of_ready(task);
+	member->share = share;
+	change_from_afar(groups, seen->cpu, seen->now, share + (seen->runs ? HAS_CPU : 0));
+}
+
+static __noinline int end_on_window(struct task_struct *task)
+{
+	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
+
+	if (!thread || thread->state == ENDED)
+		return 0;
+	/* A thread that was found asleep and has had no event yet learns its role here. */
+	if (thread->found.at)
+		thread_of(task, NULL);
+	step(thread);
+	close_at_end(thread);
+	thread->state = THREAD_TIME_UNSEEN;
+	thread->found.at = 0;
+	step(thread);
+	return 0;
+}
+
+static __noinline int begin_on_window(struct task_struct *task, __s64 clock_ahead)
+{
+	__u64 now = bpf_ktime_get_boot_ns() + clock_ahead;
+	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
+	struct observation seen = look_at(task, now);
+	struct run_queue *queue = run_queue_of(seen.cpu);
+
+	if (!queue)
+		return 0;
+	if (seen.runs) {
+		count_until(queue, now);
+		queue->tid = AS_FOUND | (__u32)task->pid;
+		queue->holder = thread ? thread->role & (THREAD_TIME_HOLDERS - 1) : THREAD_TIME_BACKGROUND;
+		queue->groups = thread ? groups_of(&thread->member) : 0;
+	}
+	if (!thread || thread->state == ENDED)
+		return 0;
+	count_again(task, &thread->member, &seen);
+	step(thread);
+	if (thread->role != THREAD_TIME_BACKGROUND) {
+		begin_as_found(task, thread, queue, &seen);
+	} else if (seen.runs) {
+		/* Of the others only who has a CPU is followed. */
+		thread->state = THREAD_TIME_RUNNING;
+		thread->since = now;
+		thread->cpu = seen.cpu;
+		thread->run_time_ns = seen.run_time_ns;
+		thread->waited_ns = waited_on(queue);
+	}
+	step(thread);
+	return 0;
+}
+
+#endif

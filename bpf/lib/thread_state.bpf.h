@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * How an event turns the page of a thread.
+ */
+#ifndef STALLSCOPE_THREAD_PAGE_BPF_H
+#define STALLSCOPE_THREAD_PAGE_BPF_H
+
+#include "reason.bpf.h"
+#include "thread.bpf.h"
+#include "waiting.bpf.h"
+
+/* Where a word is, is looked up anew so often: PostgreSQL's processes change over to shared memory when
+ * they begin. */
+#define SLICES_TO_LOOK 64
+
+/* Time of a class, and of the channel where the class has one. */
+static __always_inline void add_class(struct thread_time_account *account, __u32 class, __u32 channel,
+				      __u64 ns)
+{
+	if (class >= THREAD_TIME_CLASSES)
+		return;
+	account->ns[class] += ns;
+	if (class >= THREAD_TIME_MEMORY && class < THREAD_TIME_FUTEX && channel < WAIT_SITES)
+		account->kernel_wait_ns[channel] += ns;
+}
+
+/* Its first event: the account goes from where it was found, or from here. */
+static __always_inline void begin(struct thread *thread, struct run_queue *queue, __u32 cpu, __u64 now)
+{
+	const volatile __u64 *at = &thread->found.at;
+	const struct found *found = &thread->found;
+	struct thread_time_account *account = &thread->account;
+	__u64 since = *at, passed = elapsed(since, now), held_ns[THREAD_TIME_HOLDERS];
+
+	account->known_since_ns = now;
+	if (!since)
+		return;
+	barrier();
+	account->known_since_ns = since;
+	if (found->state == THREAD_TIME_RUNNING) {
+		/* Its run time was as of the last tick then: what is hidden of this slice is not known. */
+		account->ns[THREAD_TIME_ON_CPU] += passed;
+	} else if (found->state == THREAD_TIME_QUEUED && found->cpu == cpu) {
+		holders_at(queue, now, held_ns);
+		share_out(account->queued_ns, passed, found->held_ns, held_ns);
+	} else if (found->state == THREAD_TIME_QUEUED) {
+		account->queued_ns[THREAD_TIME_BACKGROUND] += passed;
+	} else {
+		add_class(account, found->class, WAIT_SITE_OTHER, passed);
+	}
+}
+
+/* What is in the account is not added once more: it may be found in something just before it is reported that. */
+static __always_inline void go_on_from(struct thread *thread, __u64 now)
+{
+	if (now > thread->since)
+		thread->since = now;
+}
+
+/* Adds the state that ends now to the account. */
+static __always_inline void close(struct thread *thread, struct run_queue *queue, __u32 cpu, __u64 now,
+				  __u64 run_time_ns)
+{
+	__u64 passed = elapsed(thread->since, now);
+	struct thread_time_account *account = &thread->account;
+
+	switch (thread->state) {
+	case THREAD_TIME_UNSEEN:
+		begin(thread, queue, cpu, now);
+		break;
+	case THREAD_TIME_RUNNING:
+		account->ns[THREAD_TIME_ON_CPU] += passed;
+		account->hidden_ns += passed - (run_time_ns - thread->run_time_ns);
+		account->delay_caused_ns += waited_on(queue) - thread->waited_ns;
+		break;
+	case THREAD_TIME_QUEUED:
+		stop_waiting(thread, queue, cpu, now);
+		break;
+	default:
+		add_class(account, thread->class, thread->channel, passed);
+	}
+	go_on_from(thread, now);
+}
+
+/* The scheduler's run-queue delay of it, where that is right, less ours. */
+static __always_inline __u64 wait_diff(const struct thread *thread, __u64 run_delay)
+{
+	const struct thread_time_account *account = &thread->account;
+	int each;
+
+	for (each = 0; each < THREAD_TIME_HOLDERS; each++)
+		run_delay -= account->queued_ns[each];
+	return run_delay - thread->miscounted_ns - account->ns[THREAD_TIME_THROTTLED];
+}
+
+/* Of two such differences, which may be below 0: by how much the second is more. */
+static __always_inline __u64 grown(__u64 before, __u64 after)
+{
+	return (__s64)(after - before) > 0 ? after - before : 0;
+}
+
+/* What the scheduler has counted when it leaves its CPU; `backfill_switch` goes from there. */
+static __always_inline void remember(struct thread *thread, struct task_struct *task)
+{
+	thread->run_time_ns = task->se.sum_exec_runtime;
+	thread->wait_diff_ns = wait_diff(thread, task->sched_info.run_delay);
+	thread->slices_diff = task->sched_info.pcount - thread->account.slices;
+}
+
+/* The word that the current task has in its memory; its first thread keeps one. 0 where it says nothing. */
+static __always_inline __u32 event_of(struct task_struct *task, struct thread *thread)
+{
+	__u64 structure = 0;
+	__u32 wait_event = 0;
+
+	if (!thread->event_pointer || task->pid != task->tgid || !task->mm)
+		return 0;
+	/* A page that is not in memory is left alone: the call tells. */
+	if (thread->event_at && thread->account.slices % SLICES_TO_LOOK &&
+	    !bpf_probe_read_user(&wait_event, sizeof(wait_event), (void *)thread->event_at) && wait_event)
+		return wait_event;
+	thread->event_at = 0;
+	if (bpf_probe_read_user(&structure, sizeof(structure), (void *)thread->event_pointer) || !structure ||
+	    bpf_probe_read_user(&wait_event, sizeof(wait_event), (void *)(structure + thread->event_offset)))
+		return 0;
+	thread->event_at = structure + thread->event_offset;
+	return wait_event;
+}
+
+/* Where it is in a kernel wait (lib/channel.bpf.h), if it is. */
+struct whereabouts {
+	/* enum wait_site */
+	__u32 channel;
+	/* enum thread_time_call */
+	__u32 kind;
+};
+
+static __always_inline void leave(struct task_struct *task, struct run_queue *queue, __u32 cpu,
+				  __u64 now, __u32 blocked_in, struct whereabouts where)
+{
+	struct thread *thread = thread_of(task, queue);
+	__u64 share = 0;
+
+	if (!thread || thread->state == ENDED)
+		return;
+	step(thread);
+	/* Who came to its CPU at the end of a pause was looked at before the scheduler had counted that. */
+	if (thread->state == THREAD_TIME_RUNNING && thread->since <= reconciled_at)
+		thread->account.slices = task->sched_info.pcount - thread->slices_diff;
+	close(thread, queue, cpu, now, task->se.sum_exec_runtime);
+	remember(thread, task);
+	if (blocked_in & TASK_DEAD) {
+		thread->state = ENDED;
+	} else if (thread->role == THREAD_TIME_BACKGROUND) {
+		thread->state = THREAD_TIME_UNSEEN;
+		if (groups_of(&thread->member))
+			share = blocked_in ? share_of_blocked(task) : share_of_ready(task);
+	} else if (blocked_in) {
+		thread->state = THREAD_TIME_BLOCKED;
+		thread->moved_asleep = 0;
+		thread->class = reason(task, blocked_in, where.kind);
+		/* Who was stopped does not wait for what it said. */
+		thread->wait_event = thread->class == THREAD_TIME_UNKNOWN ? 0 : event_of(task, thread);
+		thread->event_ns = 0;
+		thread->class = class_of_event(thread->wait_event, thread->class);
+		thread->channel = where.channel;
+		share = share_of_blocked(task);
+	} else if (is_held_by_quota(task)) {
+		thread->state = THREAD_TIME_HELD;
+		thread->class = THREAD_TIME_THROTTLED;
+		share = share_of_ready(task);
+	} else {
+		thread->state = THREAD_TIME_QUEUED;
+		start_waiting(thread, queue, cpu, now);
+		/* About to sleep and preempted before: sched_info_depart takes it for asleep. */
+		thread->unnoted = task->__state != 0;
+		share = share_of_ready(task);
+	}
+	step(thread);
+	count_as(&thread->member, cpu, now, share);
+}
+
+/* It has left its CPU and nobody told: it ran as long as its run time says, why it left is not known. */
+static __always_inline void close_missed_slice(struct thread *thread, struct run_queue *queue, __u64 now,
+					 __u64 run_time_ns)
+{
+	__u64 left = thread->since + elapsed(thread->run_time_ns, run_time_ns);
+
+	thread->waited_ns = waited_on(queue);
+	close(thread, queue, thread->cpu, left < now ? left : now, run_time_ns);
+	thread->run_time_ns = run_time_ns;
+	thread->state = THREAD_TIME_BLOCKED;
+	thread->class = THREAD_TIME_UNKNOWN;
+}
+
+/* It ran or was woken meanwhile and nobody told; the scheduler has counted how long, if not when. Who had
+ * the CPU that it waited for is not known: others, mostly. */
+static __always_inline void backfill_switch(struct thread *thread, struct run_queue *queue, __u32 cpu, __u64 now,
+				    __u64 ran, __u64 run_delay)
+{
+	__u64 left = elapsed(thread->since, now), waited;
+	struct thread_time_account *account = &thread->account;
+
+	ran = ran < left ? ran : left;
+	account->ns[THREAD_TIME_ON_CPU] += ran;
+	left -= ran;
+	waited = grown(thread->wait_diff_ns, wait_diff(thread, run_delay));
+	waited = waited < left ? waited : left;
+	account->queued_ns[THREAD_TIME_BACKGROUND] += waited;
+	left -= waited;
+	add_class(account, thread->state == THREAD_TIME_QUEUED ? THREAD_TIME_UNKNOWN : thread->class,
+		  thread->channel, left);
+	count_out(thread, queue, cpu, now);
+	thread->state = THREAD_TIME_BLOCKED;
+	go_on_from(thread, now);
+}
+
+/* A slice begins. Those that nobody reported between a pause and the first event are counted with it. */
+static __always_inline void count_slices(struct thread *thread, struct task_struct *task, __u64 now)
+{
+	/* The scheduler counts it in a moment, unless nobody told when it began. */
+	bool is_past = task->sched_info.last_arrival == now;
+	__u64 before = task->sched_info.pcount - (is_past ? 1 : 0);
+
+	if (thread->state == THREAD_TIME_UNSEEN)
+		thread->slices_diff = before - thread->account.slices;
+	else if (thread->since <= reconciled_at)
+		thread->account.slices = before - thread->slices_diff;
+	thread->account.slices++;
+	/* Of who was preempted on the way to sleep sched_info_depart takes no note, and sched_info_arrive neither. */
+	if (!is_past && !task->sched_info.last_queued) {
+		thread->unnoted_slices++;
+		thread->slices_diff--;
+	}
+}
+
+/* Who is moved is for a moment in no run queue, longer where several are moved at a time; it waits, and the
+ * scheduler does not count that (sched_info_dequeue, sched_info_enqueue). */
+static __always_inline void note_move(struct thread *thread, struct task_struct *task)
+{
+	if (thread->state == THREAD_TIME_QUEUED && thread->moved)
+		thread->miscounted_ns -= elapsed(thread->since, task->sched_info.last_queued);
+}
+
+/* With its run time and its run-queue delay as of then. */
+static __always_inline __u32 enter(struct task_struct *task, struct run_queue *queue, __u32 cpu,
+				   __u64 now, __u64 run_time_ns, __u64 run_delay)
+{
+	struct thread *thread = thread_of(task, queue);
+
+	hand_over(queue, cpu, now, thread ? groups_of(&thread->member) : 0);
+	if (!thread || thread->state == ENDED)
+		return THREAD_TIME_BACKGROUND;
+	step(thread);
+	/* First: what is made up for is no longer of before the first event. */
+	count_slices(thread, task, now);
+	if (thread->state == THREAD_TIME_RUNNING)
+		close_missed_slice(thread, queue, now, run_time_ns);
+	if (thread->state != THREAD_TIME_UNSEEN && thread->role != THREAD_TIME_BACKGROUND &&
+		 (thread->state == THREAD_TIME_BLOCKED || run_time_ns > thread->run_time_ns)) {
+		note_missed(queue, thread->since);
+		backfill_switch(thread, queue, cpu, now, elapsed(thread->run_time_ns, run_time_ns),
+			run_delay);
+	}
+	note_move(thread, task);
+	close(thread, queue, cpu, now, run_time_ns);
+	thread->state = THREAD_TIME_RUNNING;
+	thread->cpu = cpu;
+	thread->waited_ns = waited_on(queue);
+	thread->run_time_ns = run_time_ns;
+	step(thread);
+	count_as(&thread->member, cpu, now, share_of_running(&thread->member));
+	return thread->role;
+}
+
+/* Somebody else has the CPU than was put on it when we were last told. The scheduler's own note of when
+ * that was is right to the ns. */
+static __always_inline void open_missed_slice(struct task_struct *task, struct run_queue *queue, __u32 cpu,
+					 __u64 now)
+{
+	__u64 arrival = queue->until;
+
+	if (!(queue->tid & AS_FOUND))
+		queue->missed++;
+	if (task->pid)
+		arrival = task->sched_info.last_arrival;
+	if (arrival > now)
+		arrival = now;
+	/* Somebody may have been woken here since. */
+	if (arrival > queue->until)
+		count_until(queue, arrival);
+	queue->holder = THREAD_TIME_NOBODY;
+	if (task->pid)
+		queue->holder = enter(task, queue, cpu, arrival,
+				      task->se.sum_exec_runtime - (now - arrival),
+				      task->sched_info.run_delay);
+	else
+		hand_over(queue, cpu, arrival, 0);
+}
+
+/* Whether somebody has the CPU that nobody reported; after a pause it may be another slice of who was found there. */
+static __always_inline bool is_another(const struct run_queue *queue, struct task_struct *task)
+{
+	struct thread *thread;
+
+	if ((__u32)queue->tid != (__u32)task->pid)
+		return true;
+	if (!(queue->tid & AS_FOUND) || !task->pid)
+		return false;
+	thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
+	return thread && thread->state == THREAD_TIME_RUNNING && task->sched_info.last_arrival > thread->since;
+}
+
+/* Its run-queue delay, with the wait that ends now and that the kernel is about to count. */
+static __always_inline __u64 delay_at(struct task_struct *task, __u64 now)
+{
+	__u64 queued = task->sched_info.last_queued;
+
+	return task->sched_info.run_delay + (queued ? elapsed(queued, now) : 0);
+}
+
+/* It is woken for the first time after a pause: what it did between the look at it and the first event is made up
+ * for. */
+static __always_inline void reconcile(struct thread *thread, struct task_struct *task, struct run_queue *queue,
+				   __u64 now)
+{
+	__u64 ran = elapsed(thread->run_time_ns, task->se.sum_exec_runtime);
+
+	if (thread->state == THREAD_TIME_UNSEEN)
+		return;
+	thread->account.slices = task->sched_info.pcount - thread->slices_diff;
+	if (thread->state != THREAD_TIME_BLOCKED || !ran)
+		return;
+	backfill_switch(thread, queue, thread->cpu, now, ran, delay_at(task, now));
+	thread->run_time_ns = task->se.sum_exec_runtime;
+}
+
+#endif

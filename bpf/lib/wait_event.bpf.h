@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What applications themselves say that they wait for, each word by itself, and for how long.
+ *
+ * Counted for a thread's pool at the end of each wait, and by each reading of those that go on: a wait for a
+ * lock may last for as long as anybody looks. Who counts first takes that part for itself.
+ */
+#ifndef STALLSCOPE_SAID_BPF_H
+#define STALLSCOPE_SAID_BPF_H
+
+#include "wakeup.bpf.h"
+
+/* The wait is over and counted. */
+#define ALL_COUNTED (~0ULL)
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, THREAD_TIME_MOST_EVENTS);
+	__type(key, struct thread_time_event);
+	__type(value, struct thread_time_event_sum);
+} sum_by_event SEC(".maps");
+
+/* Waits, or parts of them, that there was no room to count. */
+__u64 event_drops;
+
+/* So many more waits, where they are over, and so long. */
+static __always_inline void add_wait_event(struct task_struct *task, struct thread *thread, __u32 wait_event,
+				     __u64 waits, __u64 ns)
+{
+	struct thread_time_event key = { .pool = pool_of(task, thread), .wait_event = wait_event };
+	struct thread_time_event_sum none = {}, *sum;
+
+	sum = key.pool ? bpf_map_lookup_elem(&sum_by_event, &key) : NULL;
+	if (!sum && key.pool) {
+		/* Another CPU may have been faster. */
+		bpf_map_update_elem(&sum_by_event, &key, &none, BPF_NOEXIST);
+		sum = bpf_map_lookup_elem(&sum_by_event, &key);
+	}
+	if (!sum) {
+		__sync_fetch_and_add(&event_drops, 1);
+		return;
+	}
+	if (waits)
+		__sync_fetch_and_add(&sum->waits, waits);
+	__sync_fetch_and_add(&sum->ns, ns);
+}
+
+/* A wait with a word ends that lasted so long. */
+static __always_inline void end_wait_event(struct task_struct *task, struct thread *thread, __u32 wait_event,
+				     __u64 passed)
+{
+	__u64 counted = __sync_lock_test_and_set(&thread->event_ns, ALL_COUNTED);
+
+	if (counted != ALL_COUNTED)
+		add_wait_event(task, thread, wait_event, 1, elapsed(counted, passed));
+}
+
+/* One goes on for so long; from a reading, which may be late. */
+static __always_inline void continue_wait_event(struct task_struct *task, struct thread *thread, __u32 wait_event,
+					 __u64 passed)
+{
+	__u64 counted = *(volatile __u64 *)&thread->event_ns;
+	__u64 more = elapsed(counted, passed);
+
+	if (more && __sync_val_compare_and_swap(&thread->event_ns, counted, passed) == counted)
+		add_wait_event(task, thread, wait_event, 0, more);
+}
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Where in the kernel a thread of target or generator is kept: what for, and in which I/O intent.
+ *
+ * The head of its kernel stack is walked outwards. What a return address tells is in a map: a new one is put
+ * there with nothing to tell, until user space has asked for its name and has written down what that means.
+ * So no list of the kernel's symbols is needed, which few may read (kernel.kptr_restrict).
+ * Cost: some microseconds for a walk, at switches in which a thread blocks for memory, a disk or the kernel's
+ * own only.
+ * Lost: waits at addresses for which there is no room (`places_dropped`) are told by the other frames.
+ */
+#ifndef STALLSCOPE_CHANNEL_BPF_H
+#define STALLSCOPE_CHANNEL_BPF_H
+
+#include "thread_state.bpf.h"
+
+/* From the scheduler's own frames outwards: a write that has to be safe at once is a dozen calls away from
+ * the disk. */
+#define MOST_FRAMES 20
+/* This program, who runs it, the tracepoint. */
+#define FRAMES_BEFORE 3
+
+struct stack_head {
+	__u64 places[MOST_FRAMES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct stack_head);
+} head_by_cpu SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, THREAD_TIME_MOST_PLACES);
+	__type(key, __u64);
+	__type(value, struct kernel_symbol);
+} place_by_address SEC(".maps");
+
+/* How many were met, and how often there was no room for one. */
+__u64 places_met;
+__u64 places_dropped;
+
+/* An address that `name_place` is asked for, and its name. */
+__u64 asked_place;
+char asked_name[THREAD_TIME_PLACE_NAME];
+
+static __always_inline const struct kernel_symbol *place_at(__u64 address)
+{
+	const struct kernel_symbol *place = bpf_map_lookup_elem(&place_by_address, &address);
+	struct kernel_symbol nothing = {};
+
+	if (place || !address)
+		return place;
+	if (bpf_map_update_elem(&place_by_address, &address, &nothing, BPF_NOEXIST))
+		__sync_fetch_and_add(&places_dropped, 1);
+	else
+		__sync_fetch_and_add(&places_met, 1);
+	return NULL;
+}
+
+/* Of a thread that is about to leave its CPU, the current one. What anything may wait in, a page or a lock,
+ * is told by the innermost such function, unless one further out tells what for. */
+static __noinline int look_where(void *ctx, struct task_struct *task, struct whereabouts *where)
+{
+	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
+	const struct kernel_symbol *place;
+	struct stack_head *head;
+	__u32 first = 0;
+	long length;
+	int each;
+
+	if (!where || !thread || thread->role == THREAD_TIME_BACKGROUND)
+		return 0;
+	head = bpf_map_lookup_elem(&head_by_cpu, &first);
+	if (!head)
+		return 0;
+	length = bpf_get_stack(ctx, head->places, sizeof(head->places), FRAMES_BEFORE);
+	for (each = 0; each < MOST_FRAMES && (long)(each * sizeof(__u64)) < length; each++) {
+		place = place_at(head->places[each]);
+		if (!place)
+			continue;
+		if (place->channel > WAIT_SITE_KERNEL_LOCK ? where->channel <= WAIT_SITE_KERNEL_LOCK
+								: !where->channel)
+			where->channel = place->channel;
+		if (where->kind == THREAD_TIME_CALL_OTHER)
+			where->kind = place->kind;
+		if (where->channel > WAIT_SITE_KERNEL_LOCK && where->kind != THREAD_TIME_CALL_OTHER)
+			break;
+	}
+	return 0;
+}
+
+/* The name of the function that an address returns to. */
+SEC("syscall")
+int name_place(void *ctx)
+{
+	static const char format[] = "%pB";
+	__u64 address = asked_place;
+
+	return bpf_snprintf(asked_name, sizeof(asked_name), format, &address, sizeof(address));
+}
+
+#endif

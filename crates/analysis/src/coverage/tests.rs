@@ -1,0 +1,160 @@
+//! What on-windows stand for, of a thread that is known.
+
+use model::{Entity, EntityEvent, EntityKind, EntityRecord};
+use sensors::wakeup::WAKEUP;
+
+use super::*;
+
+const MACHINE: EntityId = EntityId(0);
+const THREAD: EntityId = EntityId(1);
+const WAKER: EntityId = EntityId(2);
+const MS: i64 = 1_000_000;
+const SECONDS: i64 = 20;
+const FUTEX: usize = 14;
+const INPUT: usize = 16;
+
+fn at(ms: i64) -> Timestamp {
+    Timestamp::from_ns(ms * MS)
+}
+
+/// What the thread does in a millisecond: in each ten it runs for 2, waits for the target's CPU for 3, and sleeps for
+/// 5, in futex during the first half of the recording and for input during the second.
+fn column(ms: i64) -> usize {
+    match ms % 10 {
+        0 | 1 => 0,
+        2..=4 => QUEUED.start + 1,
+        _ if ms < SECONDS * 500 => FUTEX,
+        _ => INPUT,
+    }
+}
+
+/// The recording of it with these on-windows, in ms.
+fn recorded(windows: &[(i64, i64)]) -> Timeline {
+    let mut timeline = Timeline::new(Window::new(at(0), at(SECONDS * 1_000)));
+    for (id, kind) in [
+        (MACHINE, EntityKind::Machine),
+        (THREAD, EntityKind::Thread),
+        (WAKER, EntityKind::Waker),
+    ] {
+        let entity = Entity::new(kind, "it", format!("/{}", id.0));
+        let time = at(0);
+        let record = EntityRecord {
+            id,
+            entity,
+            parent: None,
+            group: None,
+            pressure_group: None,
+            memory_group: None,
+            io_group: None,
+            role: model::Role::Target,
+            serving: true,
+            first_seen: time,
+            vanished: None,
+        };
+        timeline.entities.apply(EntityEvent { time, record });
+    }
+    let is_on = |ms: i64| windows.iter().any(|(from, to)| (*from..*to).contains(&ms));
+    let edges: Vec<i64> = windows.iter().flat_map(|(from, to)| [*from, *to]).collect();
+    let (mut covered, mut counted, mut kernel) = (0, [0; 40], [0; 2]);
+    counted[37] = 0;
+    for ms in 0..=SECONDS * 1_000 {
+        if edges.contains(&ms) || ms == 0 || ms == SECONDS * 1_000 {
+            let coverage = timeline.table_mut(&COVERAGE);
+            coverage.push(at(ms), MACHINE, &[covered, MISSING]);
+            timeline
+                .table_mut(&THREAD_TIME)
+                .push(at(ms), THREAD, &counted);
+            let mut wakeups = [0; 21];
+            wakeups[17] = covered / MS;
+            timeline.table_mut(&WAKEUP).push(at(ms), WAKER, &wakeups);
+        }
+        if ms % 100 == 0 {
+            let table = sensors::all()
+                .iter()
+                .map(|it| it.table)
+                .find(|it| it.name == "thread")
+                .expect("there is one");
+            let mut row = vec![MISSING; table.columns.len()];
+            for (name, ns) in ["run_ns", "wait_ns"].iter().zip(kernel) {
+                row[table.position(name).expect("it is a column")] = ns;
+            }
+            timeline.table_mut(table).push(at(ms), THREAD, &row);
+        }
+        let column = column(ms);
+        if is_on(ms) {
+            covered += MS;
+            counted[column] += MS;
+        }
+        match column {
+            0 => kernel[0] += MS,
+            column if QUEUED.contains(&column) => kernel[1] += MS,
+            _ => {}
+        }
+    }
+    timeline
+}
+
+fn growth(timeline: &Timeline, column: &str, window: (i64, i64)) -> f64 {
+    let series = timeline.series("thread_time", THREAD, column);
+    let growth = series.and_then(|it| it.growth(Window::new(at(window.0), at(window.1))));
+    growth.expect("it is known") / 1e6
+}
+
+#[test]
+fn times_of_a_thread_add_up_run_and_wait_are_the_kernels_and_reasons_as_in_on_windows() {
+    let windows: Vec<(i64, i64)> = (0..13).map(|it| (it * 1_537, it * 1_537 + 60)).collect();
+    let mut timeline = recorded(&windows);
+    let all = (0, SECONDS * 1_000);
+    let raw = growth(&timeline, "on_cpu_ns", all);
+    assert!((raw - 0.2 * 13.0 * 60.0).abs() < 5.0, "a part: {raw}");
+    let window = Window::new(at(0), at(SECONDS * 1_000));
+    let off = off_part(&timeline, window).expect("most of it");
+    assert!((off - (1.0 - 0.78 / 20.0)).abs() < 1e-6, "{off}");
+    assert_eq!(on_windows(&timeline, window).len(), 13);
+    estimate(&mut timeline);
+    for (column, expected, within) in [
+        ("on_cpu_ns", 4_000.0, 1.0),
+        ("queued_target_ns", 6_000.0, 1.0),
+        // When one reason goes over into the other is known to half an off-window.
+        ("futex_ns", 5_000.0, 500.0),
+        ("input_ns", 5_000.0, 500.0),
+        ("unknown_ns", 0.0, 1.0),
+    ] {
+        let found = growth(&timeline, column, all);
+        assert!((found - expected).abs() < within, "{column}: {found}");
+    }
+    let sum: f64 = THREAD_TIME.columns[..TIMES]
+        .iter()
+        .map(|column| growth(&timeline, &column.name, all))
+        .sum();
+    assert!((sum - 20_000.0).abs() < 1.0, "{sum}");
+    assert!(growth(&timeline, "futex_ns", (500, 8_500)) > 3_990.0);
+}
+
+#[test]
+fn counts_go_on_as_fast_as_in_on_windows() {
+    let windows: Vec<(i64, i64)> = (0..20).map(|it| (it * 1_000, it * 1_000 + 100)).collect();
+    let mut timeline = recorded(&windows);
+    estimate(&mut timeline);
+    let waits = timeline.series("wakeup", WAKER, "waits").expect("recorded");
+    let growth = waits.growth(Window::new(at(0), at(SECONDS * 1_000)));
+    let growth = growth.expect("it is known");
+    assert!(
+        (growth - 20_000.0).abs() < 100.0,
+        "one in each ms: {growth}"
+    );
+}
+
+#[test]
+fn what_was_counted_all_the_time_stays_as_it_is() {
+    let mut timeline = recorded(&[(0, SECONDS * 1_000)]);
+    let before: Vec<Vec<i64>> = rows(&timeline);
+    estimate(&mut timeline);
+    assert_eq!(rows(&timeline), before);
+    assert_eq!(off_part(&timeline, timeline.window), None);
+}
+
+fn rows(timeline: &Timeline) -> Vec<Vec<i64>> {
+    let data = timeline.table("thread_time").expect("recorded");
+    (0..data.len()).map(|row| data.row(row).collect()).collect()
+}

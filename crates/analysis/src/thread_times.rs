@@ -1,0 +1,293 @@
+//! The books of one thread, where the scheduler's own events were counted: every nanosecond is in one
+//! class, and nothing is guessed.
+//!
+//! Books that do not add up to the time that they cover are not believed: the thread is then told from
+//! samples, as one without books is.
+
+use model::{Counters, EntityId, LedgerClass, Timeline, Timestamp, Window};
+use sensors::thread_time::{CLASSES, HOLDERS, THREAD_TIME, WORDS, class};
+
+/// Columns that are time of the thread's.
+const TIMES: usize = CLASSES + HOLDERS;
+/// What is asked of a row: those, and `hidden_ns`.
+const ASKED: usize = TIMES + 1;
+/// Their first that are waiting for memory, and how many (`bpf/ledger.h`).
+const MEMORY: std::ops::Range<usize> = 2..6;
+
+/// Who had the CPU that a thread waited for, in the order of the table's columns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Holder {
+    Rest,
+    Target,
+    Generator,
+    Nobody,
+}
+
+/// What the books say of a stretch of time.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Counted {
+    pub(crate) window: Window,
+    /// The time of threads in it, ns: the window's length where they are one.
+    pub(crate) wall_ns: f64,
+    /// ns by class; they add up to that.
+    pub(crate) classes: [f64; LedgerClass::ALL.len()],
+    /// The waits for a CPU by `Holder`.
+    pub(crate) queued: [f64; HOLDERS],
+    /// Time waiting for memory, in whatever class.
+    pub(crate) memory_ns: f64,
+    /// Time in the classes that the application's own word decides.
+    pub(crate) told_ns: f64,
+    /// Time on a CPU that the scheduler did not count as its run time; signed.
+    pub(crate) hidden_ns: f64,
+}
+
+/// One thread's rows in the table.
+pub(crate) struct ThreadTimes<'a> {
+    counters: Counters<'a>,
+    classes: [LedgerClass; TIMES],
+    /// What the first row says was counted since when.
+    opened: (Timestamp, Timestamp, [f64; ASKED]),
+    known: Window,
+}
+
+impl<'a> ThreadTimes<'a> {
+    /// Those of a thread; `None` where it has none.
+    pub(crate) fn of(timeline: &'a Timeline, thread: EntityId) -> Option<Self> {
+        let table = &*THREAD_TIME.name;
+        let mut counters = timeline.counters(table, thread, &asked())?;
+        let since = timeline.series(table, thread, "known_since_ns")?;
+        let (first, since) = since.values().next()?;
+        // A damaged recording may say anything.
+        let before_ns = first.as_ns().checked_sub(since).filter(|ns| *ns > 0);
+        let since = Timestamp::from_ns(since);
+        let mut values = [0.0; ASKED];
+        let read = counters.at(first, &mut values);
+        let goes_back =
+            read && before_ns.is_some() && adds_up(&values[..TIMES], Window::new(since, first));
+        let start = if goes_back { since } else { first };
+        Some(Self {
+            known: Window::new(start, counters.known().end),
+            opened: (start, first, values),
+            counters,
+            classes: classes()?,
+        })
+    }
+
+    /// Whether those of a thread are believed over a window; `None` where it has none there.
+    pub(crate) fn hold(timeline: &Timeline, thread: EntityId, window: Window) -> Option<bool> {
+        // Who lived too short to be listed is reported in rows that cover no time of one thread.
+        let since = timeline.series(&THREAD_TIME.name, thread, "known_since_ns")?;
+        since.values().next()?;
+        let Some(mut thread_times) = ThreadTimes::of(timeline, thread) else {
+            return Some(false);
+        };
+        let covered = window
+            .intersect(thread_times.known)
+            .filter(|it| !it.is_empty())?;
+        Some(thread_times.over(covered).is_some())
+    }
+
+    /// What they say of the part of a window that they cover; `None` where they cover none of it.
+    pub(crate) fn over(&mut self, window: Window) -> Option<Counted> {
+        let covered = window.intersect(self.known).filter(|it| !it.is_empty())?;
+        let mut grown = grown(self.at(covered.start)?, self.at(covered.end)?);
+        let times = &mut grown[..TIMES];
+        if !adds_up(times, covered) {
+            return None;
+        }
+        // What two looks at the clock differ by.
+        let exact = covered.len_ns() as f64 / times.iter().sum::<f64>();
+        times.iter_mut().for_each(|own| *own *= exact);
+        Some(Counted::of(&grown, &self.classes, covered))
+    }
+
+    fn at(&mut self, at: Timestamp) -> Option<[f64; ASKED]> {
+        let (start, first, values) = &self.opened;
+        if at < *first {
+            let part = at.ns_since(*start) as f64 / first.ns_since(*start) as f64;
+            return Some(values.map(|value| value * part));
+        }
+        let mut values = [0.0; ASKED];
+        self.counters.at(at, &mut values).then_some(values)
+    }
+}
+
+/// Rows of threads that ended before they were listed, and are reported as one thread of their process: their
+/// times are added up, and are not those of any window.
+pub(crate) struct ShortLived<'a> {
+    counters: Counters<'a>,
+    classes: [LedgerClass; TIMES],
+}
+
+impl<'a> ShortLived<'a> {
+    /// Those of a thread that stands for others; `None` where it is one.
+    pub(crate) fn of(timeline: &'a Timeline, thread: EntityId) -> Option<Self> {
+        let table = &*THREAD_TIME.name;
+        let since = timeline.series(table, thread, "known_since_ns");
+        if since.is_some_and(|since| since.values().next().is_some()) {
+            return None;
+        }
+        Some(Self {
+            counters: timeline.counters(table, thread, &asked())?,
+            classes: classes()?,
+        })
+    }
+
+    /// When there were some.
+    pub(crate) fn known(&self) -> Window {
+        self.counters.known()
+    }
+
+    /// What those had who ended in a window; `None` where none did.
+    pub(crate) fn over(&mut self, window: Window) -> Option<Counted> {
+        let covered = window.intersect(self.known())?;
+        let (mut start, mut end) = ([0.0; ASKED], [0.0; ASKED]);
+        if !self.counters.at(covered.start, &mut start) || !self.counters.at(covered.end, &mut end)
+        {
+            return None;
+        }
+        let grown = grown(start, end);
+        let times = &grown[..TIMES];
+        let some = times.iter().all(|ns| *ns >= 0.0) && times.iter().sum::<f64>() > 0.0;
+        some.then(|| Counted::of(&grown, &self.classes, covered))
+    }
+}
+
+impl Counted {
+    fn of(grown: &[f64; ASKED], classes: &[LedgerClass; TIMES], window: Window) -> Self {
+        let times = &grown[..TIMES];
+        let mut counted = Counted {
+            window,
+            wall_ns: times.iter().sum(),
+            classes: [0.0; LedgerClass::ALL.len()],
+            queued: [0.0; HOLDERS],
+            memory_ns: times[MEMORY].iter().sum(),
+            told_ns: times[CLASSES - WORDS..CLASSES].iter().sum(),
+            hidden_ns: grown[TIMES],
+        };
+        for (class, ns) in classes.iter().zip(times) {
+            counted.classes[*class as usize] += ns;
+        }
+        counted.queued.copy_from_slice(&times[CLASSES..]);
+        counted
+    }
+}
+
+/// The columns that are asked for.
+fn asked() -> Vec<&'static str> {
+    let times = THREAD_TIME.columns[..TIMES].iter();
+    let names = times.map(|column| &*column.name);
+    names.chain(["hidden_ns"]).collect()
+}
+
+/// The class of each of those that are times.
+fn classes() -> Option<[LedgerClass; TIMES]> {
+    let mut classes = [LedgerClass::Unknown; TIMES];
+    for (own, column) in classes.iter_mut().zip(THREAD_TIME.columns.iter()) {
+        *own = class(&column.name)?;
+    }
+    Some(classes)
+}
+
+fn grown(start: [f64; ASKED], end: [f64; ASKED]) -> [f64; ASKED] {
+    let mut grown = end;
+    let both = grown.iter_mut().zip(start);
+    both.for_each(|(own, start)| *own -= start);
+    grown
+}
+
+/// Whether times are those of a window, none of them less than nothing.
+fn adds_up(times: &[f64], window: Window) -> bool {
+    /// The clock is looked at anew every 10 s.
+    const APART_NS: f64 = 20_000.0;
+    let length = window.len_ns() as f64;
+    let sum: f64 = times.iter().sum();
+    times.iter().all(|ns| *ns >= 0.0)
+        && (sum - length).abs() <= APART_NS + length / 1e3
+        && sum > 0.0
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{MISSING, Timestamp};
+
+    use super::*;
+
+    const THREAD: EntityId = EntityId(7);
+
+    fn ms(ms: i64) -> Timestamp {
+        Timestamp::from_ns(ms * 1_000_000)
+    }
+
+    /// Rows of (time, since, on a CPU, futex, queued behind the target), ms.
+    fn thread_times(rows: &[(i64, i64, i64, i64, i64)]) -> Timeline {
+        let mut timeline = Timeline::new(Window::new(ms(0), ms(10_000)));
+        let data = timeline.table_mut(&THREAD_TIME);
+        for (time, since, on_cpu, futex, queued) in rows {
+            let mut row = vec![0; THREAD_TIME.columns.len()];
+            let mut set = |name: &str, value| {
+                row[THREAD_TIME.position(name).expect("it is a column")] = value;
+            };
+            set("known_since_ns", since * 1_000_000);
+            set("on_cpu_ns", on_cpu * 1_000_000);
+            set("futex_ns", futex * 1_000_000);
+            set("queued_target_ns", queued * 1_000_000);
+            data.push(ms(*time), THREAD, &row);
+        }
+        timeline
+    }
+
+    #[test]
+    fn what_was_counted_before_the_first_row_is_known_too() {
+        let timeline = thread_times(&[(200, 100, 50, 30, 20), (300, 100, 70, 90, 40)]);
+        let mut thread_times = ThreadTimes::of(&timeline, THREAD).expect("it has rows");
+        let counted = thread_times
+            .over(Window::new(ms(0), ms(250)))
+            .expect("covered");
+        assert_eq!(counted.window, Window::new(ms(100), ms(250)));
+        let of = |class| (counted.classes[class as usize] / 1e6).round();
+        assert_eq!(of(LedgerClass::OnCpu), 60.0);
+        assert_eq!(of(LedgerClass::Futex), 60.0);
+        assert_eq!(of(LedgerClass::CpuWait), 30.0);
+        assert_eq!(
+            (counted.queued[Holder::Target as usize] / 1e6).round(),
+            30.0
+        );
+        assert!(thread_times.over(Window::new(ms(0), ms(100))).is_none());
+        assert!(thread_times.over(Window::new(ms(300), ms(400))).is_none());
+    }
+
+    #[test]
+    fn books_that_do_not_add_up_are_not_believed() {
+        let timeline = thread_times(&[(200, 100, 50, 30, 20), (300, 100, 70, 90, 140)]);
+        let mut books_of = ThreadTimes::of(&timeline, THREAD).expect("it has rows");
+        assert!(books_of.over(Window::new(ms(200), ms(300))).is_none());
+        assert!(books_of.over(Window::new(ms(100), ms(200))).is_some());
+        let mut short = thread_times(&[(200, 100, 50, 30, 20)]);
+        let data = short.table_mut(&THREAD_TIME);
+        data.push(ms(300), THREAD, &vec![MISSING; THREAD_TIME.columns.len()]);
+        let mut thread_times = ThreadTimes::of(&short, THREAD).expect("it has rows");
+        assert!(thread_times.over(Window::new(ms(200), ms(300))).is_none());
+    }
+
+    #[test]
+    fn the_columns_are_in_the_order_that_is_counted_on() {
+        let place = |name| THREAD_TIME.position(name).expect("it is a column");
+        assert_eq!(MEMORY.start, place("memory_other_ns"));
+        assert_eq!(MEMORY.end, place("io_other_ns"));
+        let holders = [
+            Holder::Rest,
+            Holder::Target,
+            Holder::Generator,
+            Holder::Nobody,
+        ];
+        for (holder, name) in holders
+            .into_iter()
+            .zip(["rest", "target", "generator", "nobody"])
+        {
+            let column = format!("queued_{name}_ns");
+            let at = THREAD_TIME.position(&column).expect("it is a column");
+            assert_eq!(CLASSES + holder as usize, at);
+        }
+    }
+}

@@ -1,0 +1,457 @@
+//! Against clocks of others: known waits by the thread's own, and the kernel's own account under load.
+
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rustix::process::Pid;
+use rustix::thread::{CpuSet, sched_setaffinity};
+
+use super::waits::{self, Group, OnDisk, Own};
+use super::*;
+use crate::requirement::{needed, skipped};
+
+mod asleep;
+mod kernel_wait;
+mod limits;
+mod loops;
+mod moves;
+mod on_windows;
+
+/// One at a time: each wants the CPUs.
+static ALONE: Mutex<()> = Mutex::new(());
+
+pub(crate) fn loaded() -> Option<(ThreadTime, MutexGuard<'static, ()>)> {
+    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let thread_time = needed("the ledger", ThreadTime::load(std::env::consts::ARCH))?;
+    Some((thread_time, alone))
+}
+
+fn read(thread_time: &mut ThreadTime, tid: u32) -> Record {
+    // An account that is just being written is left out.
+    for _ in 0..100 {
+        thread_time.read(false).expect("it can be read");
+        if let Some(found) = thread_time.records().find(|it| it.tid == tid) {
+            return found;
+        }
+    }
+    panic!("{tid} is not among {:?}", thread_time.records().count());
+}
+
+/// What the hypervisor has taken of all CPUs so far, ns: /proc/stat has it in ticks of 10 ms (proc(5)).
+fn stolen_ns() -> i64 {
+    let stat = std::fs::read_to_string("/proc/stat").expect("there is one");
+    let all = stat.lines().next().expect("it begins with all CPUs");
+    let steal = all.split_whitespace().nth(8);
+    steal.map_or(0, |ticks| {
+        ticks.parse::<i64>().expect("a number") * 10_000_000
+    })
+}
+
+/// Each class: enum thread_time_class.
+const NAMES: [&str; 30] = [
+    "on_cpu",
+    "throttled",
+    "memory_other",
+    "memory_sync",
+    "memory_read_write",
+    "memory_fault",
+    "io_other",
+    "io_sync",
+    "io_read_write",
+    "io_fault",
+    "kernel_other",
+    "kernel_sync",
+    "kernel_read_write",
+    "kernel_fault",
+    "futex",
+    "output",
+    "input",
+    "sleep",
+    "other_call",
+    "unknown",
+    "lwlock",
+    "wal_lock",
+    "lock",
+    "buffer_pin",
+    "activity",
+    "client",
+    "extension",
+    "ipc",
+    "timeout",
+    "io",
+];
+
+/// What was counted of a thread between two readings, with its waits for a CPU at the end.
+struct Counted {
+    ns: [i64; 30],
+    kernel_wait_ns: [i64; 11],
+    queued_ns: [i64; 4],
+    /// Of its time on a CPU what the kernel does not call its CPU time: interrupts, steal.
+    hidden_ns: i64,
+    /// A switch that nobody reported was found out between the two: some of the first was another class's.
+    is_corrected: bool,
+}
+
+impl Counted {
+    fn between(before: &Record, after: &Record) -> Self {
+        let (a, b) = (&before.account, &after.account);
+        let grown = |(a, b): (&u64, &u64)| b.cast_signed() - a.cast_signed();
+        let mut counted = Self {
+            ns: [0; 30],
+            kernel_wait_ns: [0; 11],
+            queued_ns: [0; 4],
+            hidden_ns: b.hidden_ns - a.hidden_ns,
+            is_corrected: false,
+        };
+        let classes = a.ns.iter().zip(&b.ns).map(grown);
+        counted
+            .ns
+            .iter_mut()
+            .zip(classes)
+            .for_each(|(to, ns)| *to = ns);
+        let kept = a.kernel_wait_ns.iter().zip(&b.kernel_wait_ns).map(grown);
+        counted
+            .kernel_wait_ns
+            .iter_mut()
+            .zip(kept)
+            .for_each(|(to, ns)| *to = ns);
+        let queued = a.queued_ns.iter().zip(&b.queued_ns).map(grown);
+        counted
+            .queued_ns
+            .iter_mut()
+            .zip(queued)
+            .for_each(|(to, ns)| *to = ns);
+        // The present is added up to the reader's clock, which may be a little ahead of the scheduler's.
+        let mut all = counted.ns.iter().chain(&counted.queued_ns);
+        counted.is_corrected = all.any(|ns| *ns < -20_000);
+        counted
+    }
+
+    fn of(&self, classes: &[&str]) -> i64 {
+        let named = NAMES.iter().zip(self.ns);
+        named
+            .filter(|(name, _)| classes.contains(name))
+            .map(|(_, ns)| ns)
+            .sum()
+    }
+
+    fn all(&self) -> i64 {
+        self.ns.iter().sum::<i64>() + self.queued()
+    }
+
+    /// Neither on a CPU nor waiting for one, nor held by a quota.
+    fn blocked(&self) -> i64 {
+        self.ns[2..].iter().sum()
+    }
+
+    fn queued(&self) -> i64 {
+        self.queued_ns.iter().sum()
+    }
+
+    /// How long it was blocked as far as the thread knows: to its clocks what is hidden is neither CPU time
+    /// nor a wait for a CPU.
+    fn blocked_by(&self, own: &Own) -> i64 {
+        own.blocked_ns() - self.hidden_ns
+    }
+
+    fn shown(&self) -> String {
+        let named = NAMES.iter().zip(self.ns).filter(|(_, ns)| *ns != 0);
+        let named: Vec<_> = named.map(|(name, ns)| format!("{name} {ns}")).collect();
+        format!(
+            "{}, queued {:?}, hidden {}",
+            named.join(", "),
+            self.queued_ns,
+            self.hidden_ns
+        )
+    }
+}
+
+/// Within 2 % or 1 ms.
+fn agree(own: i64, counted: i64) -> bool {
+    (own - counted).abs() <= (own / 50).max(1_000_000)
+}
+
+/// Has a thread do something while it is watched: it spins before and after, so that it waits for
+/// nothing else.
+fn monitored(thread_time: &mut ThreadTime, act: impl FnOnce() -> Own + Send) -> (Own, Counted) {
+    let (tid, step) = (AtomicU32::new(0), AtomicU32::new(0));
+    let until = |wanted: u32| {
+        while step.load(Ordering::SeqCst) != wanted {
+            std::hint::spin_loop();
+        }
+    };
+    std::thread::scope(|scope| {
+        let worker = scope.spawn(|| {
+            // A first event, since which it is known.
+            std::thread::yield_now();
+            std::thread::sleep(Duration::from_millis(1));
+            tid.store(
+                rustix::thread::gettid().as_raw_nonzero().get() as u32,
+                Ordering::SeqCst,
+            );
+            until(1);
+            let own = act();
+            step.store(2, Ordering::SeqCst);
+            until(3);
+            own
+        });
+        let is_over = |over: &dyn Fn() -> bool| {
+            while !over() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        };
+        is_over(&|| tid.load(Ordering::SeqCst) != 0);
+        let tid = tid.load(Ordering::SeqCst);
+        let before = read(thread_time, tid);
+        step.store(1, Ordering::SeqCst);
+        is_over(&|| step.load(Ordering::SeqCst) == 2 || worker.is_finished());
+        let after = read(thread_time, tid);
+        step.store(3, Ordering::SeqCst);
+        let counted = Counted::between(&before, &after);
+        (worker.join().expect("it did what it should"), counted)
+    })
+}
+
+/// Has a thread do something and look at its own books before and after, as it stands in no queue then.
+fn by_itself<T: Send>(
+    thread_time: &mut ThreadTime,
+    act: impl FnOnce() -> T + Send,
+) -> (T, Counted) {
+    std::thread::scope(|scope| {
+        let worker = scope.spawn(|| {
+            // A first event, since which it is known.
+            std::thread::sleep(Duration::from_millis(1));
+            let tid = rustix::thread::gettid().as_raw_nonzero().get() as u32;
+            let before = read(thread_time, tid);
+            let done = act();
+            let after = read(thread_time, tid);
+            (done, Counted::between(&before, &after))
+        });
+        worker.join().expect("it did what it should")
+    })
+}
+
+/// Measures until it is looked at for as long as it measured itself: on a busy machine the looks come late,
+/// and what is waited for between them and its own clocks is in one account only. Nor may the first look
+/// have been mistaken about what it was doing.
+fn in_one_window(mut measure: impl FnMut() -> (Own, Counted)) -> (Own, Counted) {
+    const TRIES: usize = 30;
+    for _ in 0..TRIES {
+        let (own, counted) = measure();
+        let longer_ns = counted.all() - own.wall_ns;
+        if longer_ns.abs() < 2_000_000 && !counted.is_corrected {
+            return (own, counted);
+        }
+        println!(
+            "looked at for {longer_ns} ns longer than it measured, {}",
+            counted.shown()
+        );
+    }
+    panic!("in {TRIES} tries it was never looked at in time");
+}
+
+pub(crate) fn as_target(thread_time: &mut ThreadTime, pid: u32) {
+    as_target_within(thread_time, pid, Membership::default());
+}
+
+pub(crate) fn as_target_within(thread_time: &mut ThreadTime, pid: u32, membership: Membership) {
+    let assigned = Assigned {
+        role: Role::Target,
+        place: None,
+        said: 0,
+        membership,
+    };
+    thread_time.assign(pid, assigned).expect("there is room");
+    thread_time.publish();
+}
+
+#[test]
+fn each_kind_of_wait_is_what_the_waiting_thread_knows_of_it() {
+    let Some((mut thread_time, _alone)) = loaded() else {
+        return;
+    };
+    as_target(&mut thread_time, std::process::id());
+    let file = OnDisk::new("waits", 64);
+    let file = file.path();
+    type Wait<'a> = Box<dyn Fn() + Send + Sync + 'a>;
+    let waits: [(&str, &[&str], Wait<'_>); 8] = [
+        ("futex", &["futex"], Box::new(waits::futex)),
+        ("sleep", &["sleep"], Box::new(waits::sleep)),
+        ("receive", &["input"], Box::new(waits::receive)),
+        ("epoll", &["input"], Box::new(waits::epoll)),
+        ("send", &["output"], Box::new(waits::send)),
+        (
+            "sync",
+            &["io_sync", "kernel_sync"],
+            Box::new(|| waits::sync(file)),
+        ),
+        ("read", &["io_read_write"], Box::new(|| waits::read(file))),
+        ("fault", &["io_fault"], Box::new(|| waits::fault(file))),
+    ];
+    for (name, classes, wait) in waits {
+        let (own, counted) = in_one_window(|| {
+            monitored(&mut thread_time, || {
+                // Whoever else wants the CPUs: it is to wait for what it asks for.
+                crate::limits::raise_priority();
+                waits::measured(&wait)
+            })
+        });
+        let (expected, found) = (counted.blocked_by(&own), counted.of(classes));
+        println!("{name}: {expected} of its own, {}", counted.shown());
+        assert!(expected > 20_000_000, "{name}: it waited: {own:?}");
+        assert!(
+            agree(expected, found),
+            "{name}: {expected}, and {}",
+            counted.shown()
+        );
+        let rest = counted.blocked() - found;
+        assert!(
+            agree(0, rest) || rest * 50 < expected,
+            "{name}: {}",
+            counted.shown()
+        );
+    }
+}
+
+/// Another process, ended when it is dropped.
+pub(crate) struct Started(pub(crate) Child);
+
+impl Started {
+    pub(crate) fn new(command: &mut Command) -> Self {
+        let command = command.stdout(Stdio::null());
+        Self(command.spawn().expect("it can be started"))
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Something that wants a CPU all the time.
+fn hog(cpu: usize) -> Started {
+    let script = format!("taskset -pc {cpu} $$ > /dev/null; while :; do :; done");
+    Started::new(Command::new("sh").args(["-c", &script]))
+}
+
+fn to_cpu(thread: Option<Pid>, cpu: usize) {
+    let mut cpus = CpuSet::new();
+    cpus.set(cpu);
+    sched_setaffinity(thread, &cpus).expect("there are two");
+}
+
+/// Blocked and ready for as long as the thread itself knows.
+fn is_right(own: &Own, counted: &Counted) -> bool {
+    agree(own.delay_ns, counted.queued()) && agree(counted.blocked_by(own), counted.blocked())
+}
+
+#[test]
+fn a_wait_for_a_cpu_is_held_against_who_has_it() {
+    let Some((mut thread_time, _alone)) = loaded() else {
+        return;
+    };
+    let burn = || {
+        waits::measured(|| {
+            to_cpu(None, 1);
+            waits::burn(Duration::from_millis(600));
+            // Until it is looked at it waits no more.
+            crate::limits::raise_priority();
+        })
+    };
+    // What is started later is the target's too.
+    let hog = hog(1);
+    as_target(&mut thread_time, std::process::id());
+    std::thread::sleep(Duration::from_millis(100));
+    let (own, counted) = in_one_window(|| monitored(&mut thread_time, burn));
+    println!("another's: {own:?}, {}", counted.shown());
+    assert!(own.delay_ns > 100_000_000, "they shared: {own:?}");
+    assert!(is_right(&own, &counted), "{own:?}, {}", counted.shown());
+    // Other tests of this process run at times.
+    let others = counted.queued_ns[part(Role::Rest) as usize];
+    assert!(others > counted.queued() / 2, "{}", counted.shown());
+    drop(hog);
+    let (own, counted) = in_one_window(|| {
+        std::thread::scope(|scope| {
+            let hog = scope.spawn(burn);
+            let seen = monitored(&mut thread_time, burn);
+            hog.join().expect("it burned");
+            seen
+        })
+    });
+    println!("its own: {own:?}, {}", counted.shown());
+    assert!(is_right(&own, &counted), "{own:?}, {}", counted.shown());
+}
+
+#[test]
+fn what_the_target_waited_for_others_is_what_they_are_charged_with() {
+    let Some((mut thread_time, _alone)) = loaded() else {
+        return;
+    };
+    let (target, other) = (hog(1), hog(1));
+    as_target(&mut thread_time, target.0.id());
+    let waited_and_charged = |thread_time: &mut ThreadTime| {
+        thread_time.read(true).expect("it can be read");
+        let found = thread_time.records().find(|it| it.tid == target.0.id());
+        let waited = found.expect("it runs").account.queued_ns[part(Role::Rest) as usize];
+        let delay_caused = |it: Other| it.delay_caused_ns as i64;
+        let all: i64 = thread_time.others().map(delay_caused).sum();
+        let mut hog = thread_time.others().filter(|it| it.tgid == other.0.id());
+        [waited as i64, all, hog.next().map_or(0, delay_caused)]
+    };
+    std::thread::sleep(Duration::from_millis(200));
+    let before = waited_and_charged(&mut thread_time);
+    std::thread::sleep(Duration::from_millis(800));
+    let after = waited_and_charged(&mut thread_time);
+    let [waited, charged, hog] = [0, 1, 2].map(|it| after[it] - before[it]);
+    println!("{charged} of {waited} charged, {hog} of it to the hog");
+    assert!(
+        waited > 100_000_000 && hog > charged / 10,
+        "{hog} of {waited}"
+    );
+    // The last moments of those that have ended meanwhile are nobody's.
+    let uncharged = waited - charged;
+    assert!(
+        agree(0, uncharged.min(0)) && uncharged < waited / 5,
+        "{charged} of {waited}"
+    );
+}
+
+/// A process whose first thread ends at once, while its second one burns for so long.
+fn outlived_by_its_second_thread(long: Duration) {
+    // SAFETY: glibc's memory is whole in the child, which needs nothing else that others may hold.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        std::thread::spawn(move || {
+            waits::burn(long);
+            // SAFETY: it ends the child, which has nothing to lose.
+            unsafe { libc::_exit(0) }
+        });
+        // SAFETY: it ends this thread, from which nobody borrows.
+        unsafe { libc::syscall(libc::SYS_exit, 0) };
+    }
+    assert!(child > 0, "one more process is available");
+    // SAFETY: the child is ours, and its status is not asked for.
+    unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) };
+}
+
+#[test]
+fn what_threads_had_that_outlive_their_first_one_goes_to_their_parent() {
+    let Some((mut thread_time, _alone)) = loaded() else {
+        return;
+    };
+    let had = |thread_time: &mut ThreadTime| -> u64 {
+        thread_time.read(true).expect("it can be read");
+        let threads = thread_time.others();
+        let own = threads.filter(|it| it.tgid == std::process::id());
+        own.map(|it| it.on_cpu_ns).sum()
+    };
+    let before = had(&mut thread_time);
+    outlived_by_its_second_thread(Duration::from_millis(300));
+    let after = had(&mut thread_time);
+    println!("{before} and {after} ns");
+    assert!(after > before + 50_000_000, "{before} and {after} ns");
+}

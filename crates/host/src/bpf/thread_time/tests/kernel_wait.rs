@@ -1,0 +1,189 @@
+//! What a thread waits for from running in the kernel, by its stack.
+
+use std::fs::OpenOptions;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use sensors::kernel_wait::CHANNELS;
+use sensors::wait_channel::WaitChannel;
+
+use super::*;
+
+/// What was counted of a channel.
+fn of(counted: &Counted, channel: WaitChannel) -> i64 {
+    let named = CHANNELS.iter().zip(counted.kernel_wait_ns);
+    named.filter(|(it, _)| **it == channel).map(|it| it.1).sum()
+}
+
+fn kept(counted: &Counted) -> String {
+    let named = CHANNELS.iter().zip(counted.kernel_wait_ns);
+    let named: Vec<_> = named
+        .filter(|(_, ns)| *ns != 0)
+        .map(|(channel, ns)| format!("{channel:?} {ns}"))
+        .collect();
+    format!("{}; {}", named.join(", "), counted.shown())
+}
+
+/// Has a thread do something twice, the first time for the places on its stack to be named, and looks at
+/// what it was kept by the second time: all of it is in a channel.
+fn kept_by(thread_time: &mut ThreadTime, act: impl Fn() + Sync) -> Counted {
+    std::thread::scope(|scope| {
+        let first = scope.spawn(&act);
+        while !first.is_finished() {
+            thread_time.read(false).expect("it can be read");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    });
+    let (_, counted) = monitored(thread_time, || waits::measured(&act));
+    let sum: i64 = counted.kernel_wait_ns.iter().sum();
+    let classes: i64 = counted.ns[2..14].iter().sum();
+    assert_eq!(sum, classes, "{}", kept(&counted));
+    counted
+}
+
+/// Does something over and over, for as long as other waits.
+fn for_long(act: impl Fn()) {
+    let end = Instant::now() + waits::LONG;
+    while Instant::now() < end {
+        act();
+    }
+}
+
+fn assert_mostly(name: &str, part: i64, counted: &Counted) {
+    let all: i64 = counted.kernel_wait_ns.iter().sum();
+    println!("{name}: {}", kept(counted));
+    assert!(all > 1_000_000, "{name}: it was kept: {}", kept(counted));
+    assert!(part * 10 > all * 8, "{name}: {}", kept(counted));
+}
+
+#[test]
+fn pages_and_requests_are_told_apart() {
+    let Some((mut thread_time, _alone)) = loaded() else {
+        return;
+    };
+    as_target(&mut thread_time, std::process::id());
+    let file = OnDisk::new("pages", 64);
+    let counted = kept_by(&mut thread_time, || waits::read(file.path()));
+    assert_mostly("direct", of(&counted, WaitChannel::Block), &counted);
+    let counted = kept_by(&mut thread_time, || waits::fault(file.path()));
+    assert_mostly("fault", of(&counted, WaitChannel::Page), &counted);
+}
+
+#[test]
+fn a_write_that_has_to_be_safe_is_a_sync() {
+    let Some((mut thread_time, _alone)) = loaded() else {
+        return;
+    };
+    as_target(&mut thread_time, std::process::id());
+    let file = OnDisk::new("safe", 1);
+    let mut safe = OpenOptions::new();
+    safe.write(true).custom_flags(libc::O_DSYNC);
+    let safe = safe.open(file.path()).expect("it opens");
+    let counted = kept_by(&mut thread_time, || {
+        for_long(|| safe.write_all_at(&[1; 4096], 0).expect("room"));
+    });
+    let both = counted.of(&["io_sync", "kernel_sync"]);
+    assert_mostly("O_DSYNC", both, &counted);
+}
+
+#[test]
+fn a_page_that_a_read_misses_in_its_own_memory_is_a_fault() {
+    let Some((mut thread_time, _alone)) = loaded() else {
+        return;
+    };
+    as_target(&mut thread_time, std::process::id());
+    let (source, file) = (OnDisk::new("source", 1), OnDisk::new("missed", 64));
+    let source = std::fs::File::open(source.path()).expect("it opens");
+    let counted = kept_by(&mut thread_time, || waits::read_into(&source, file.path()));
+    let fault = counted.of(&["io_fault"]);
+    assert_mostly("read into what is not there", fault, &counted);
+}
+
+#[test]
+fn who_waits_behind_a_lock_of_the_kernel_is_told_so() {
+    let Some((mut thread_time, _alone)) = loaded() else {
+        return;
+    };
+    as_target(&mut thread_time, std::process::id());
+    let map_much = || {
+        for_long(waits::map_and_fill);
+    };
+    let counted = kept_by(&mut thread_time, || {
+        std::thread::scope(|scope| {
+            (0..3).for_each(|_| drop(scope.spawn(map_much)));
+            map_much();
+        });
+    });
+    let lock = of(&counted, WaitChannel::KernelLock);
+    assert_mostly("mmap by threads", lock, &counted);
+}
+
+/// A file system with a journal, in a file; gone when it is dropped.
+struct Journalled {
+    point: PathBuf,
+    _file: OnDisk,
+}
+
+impl Journalled {
+    fn new() -> Option<Self> {
+        let file = OnDisk::new("journal", 64);
+        let point = file.path().with_extension("mount");
+        std::fs::create_dir(&point).ok()?;
+        let run = |command: &mut Command| {
+            let command = command.stdout(Stdio::null()).stderr(Stdio::null());
+            command.status().is_ok_and(|it| it.success())
+        };
+        let made = run(Command::new("mkfs.ext4")
+            .args(["-q", "-F"])
+            .arg(file.path()))
+            && run(Command::new("mount")
+                .args(["-t", "ext4", "-o", "loop"])
+                .args([file.path(), &point]));
+        if !made {
+            let _ = std::fs::remove_dir(&point);
+            return None;
+        }
+        let _file = file;
+        Some(Self { point, _file })
+    }
+
+    fn path(&self) -> &Path {
+        &self.point
+    }
+}
+
+impl Drop for Journalled {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.point).status();
+        let _ = std::fs::remove_dir(&self.point);
+    }
+}
+
+#[test]
+fn a_sync_behind_the_journal_is_told_so() {
+    let Some((mut thread_time, _alone)) = loaded() else {
+        return;
+    };
+    let Some(place) = Journalled::new() else {
+        return skipped(
+            "the ledger",
+            "no ext4 with a journal can be made and mounted",
+        );
+    };
+    as_target(&mut thread_time, std::process::id());
+    let sync = || {
+        let name = format!("{:?}", std::thread::current().id());
+        let path = place.path().join(name);
+        let file = std::fs::File::create(path).expect("room");
+        for_long(|| {
+            file.write_all_at(&[1; 4096], 0).expect("room");
+            file.set_len(4096).expect("room");
+            file.sync_all().expect("it reaches the disk");
+        });
+    };
+    let counted = kept_by(&mut thread_time, sync);
+    let journal = of(&counted, WaitChannel::Journal);
+    println!("journal: {}", kept(&counted));
+    assert!(journal > 1_000_000, "{}", kept(&counted));
+}

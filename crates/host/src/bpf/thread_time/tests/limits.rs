@@ -1,0 +1,124 @@
+//! What limits withhold, by the clocks of those that they hold.
+
+use std::sync::atomic::AtomicU64;
+
+use super::*;
+
+/// What a thread is waiting for a CPU for at a time, when it is by a quota and not by others.
+const LEAST_WITHHELD: Duration = Duration::from_millis(12);
+
+#[test]
+fn who_is_held_by_a_quota_is_told_from_who_waits_for_a_cpu() {
+    let Some((mut thread_time, _alone)) = loaded() else {
+        return;
+    };
+    // For a CPU it hardly waits.
+    let limits = [
+        ("cpu.shares", "262144"),
+        ("cpu.cfs_period_us", "100000"),
+        ("cpu.cfs_quota_us", "20000"),
+    ];
+    let Some(group) = Group::new("cpu", &limits) else {
+        return skipped(
+            "the ledger",
+            "there is no v1 hierarchy with the cpu controller that groups can be made in",
+        );
+    };
+    as_target(&mut thread_time, std::process::id());
+    let mut held = || {
+        let kernel_wait_ns = [0, 0].map(AtomicU64::new);
+        let measured = in_one_window(|| {
+            monitored(&mut thread_time, || {
+                waits::measured(|| {
+                    group.enter();
+                    let kept = waits::burn_withheld(Duration::from_millis(600), LEAST_WITHHELD);
+                    for (to, kept) in kernel_wait_ns.iter().zip(kept) {
+                        to.store(kept.as_nanos() as u64, Ordering::SeqCst);
+                    }
+                    group.leave();
+                    // Until it is looked at it waits no more.
+                    crate::limits::raise_priority();
+                })
+            })
+        });
+        let [withheld, unclear] = kernel_wait_ns.map(|it| it.into_inner().cast_signed());
+        println!("quota: {withheld}, quota or others: {unclear}");
+        // What its own clock cannot tell apart says nothing of how it was told apart.
+        (unclear < 2_000_000).then_some((withheld, measured))
+    };
+    let clear = (0..20).find_map(|_| held());
+    let (withheld, (own, counted)) =
+        clear.expect("in some try it is either held for long or hardly");
+    println!("quota: {withheld} of {own:?}, {}", counted.shown());
+    assert!(withheld > 200_000_000, "it was held: {own:?}");
+    let throttled = counted.of(&["throttled"]);
+    assert!(
+        agree(withheld, throttled) && agree(own.delay_ns, throttled + counted.queued()),
+        "{withheld} of {own:?}, {}",
+        counted.shown()
+    );
+    assert!(
+        agree(counted.blocked_by(&own), counted.blocked()),
+        "{}",
+        counted.shown()
+    );
+}
+
+/// Says which file another process of this test is to read over and over.
+const REFAULTS: &str = "STALLSCOPE_TEST_REFAULTS";
+
+/// Has another process read what its limit throws out; how long it waited for memory, as it is counted, ns.
+fn refaulted(thread_time: &mut ThreadTime, group: &Group) -> i64 {
+    let file = OnDisk::new("refaults", 40);
+    let name = std::thread::current()
+        .name()
+        .expect("tests have names")
+        .to_owned();
+    let mut again = Command::new(std::env::current_exe().expect("this is a program"));
+    let child = Started::new(again.args(["--exact", &name]).env(REFAULTS, file.path()));
+    group.take(child.0.id());
+    waits::tell(&file, "limited", &[]);
+    as_target(thread_time, child.0.id());
+    let tid = waits::told(&file, "tid");
+    let before = read(thread_time, tid[0] as u32);
+    waits::tell(&file, "go", &[]);
+    let own = waits::told(&file, "own");
+    let after = read(thread_time, tid[0] as u32);
+    drop(child);
+    let counted = Counted::between(&before, &after);
+    println!("refaults: {own:?} of its own, {}", counted.shown());
+    let (by_read, by_fault) = (
+        counted.of(&["memory_read_write", "io_read_write"]),
+        counted.of(&["memory_fault", "io_fault"]),
+    );
+    assert!(own.iter().all(|it| *it > 20_000_000), "it waited: {own:?}");
+    assert!(
+        agree(own[0], by_read) && agree(own[1], by_fault),
+        "{own:?}, {}",
+        counted.shown()
+    );
+    let rest = counted.blocked() - by_read - by_fault;
+    assert!(agree(0, rest), "{}", counted.shown());
+    counted.of(&["memory_fault", "memory_read_write"])
+}
+
+#[test]
+fn what_a_memory_limit_throws_out_is_waited_for_as_memory() {
+    /// Which page was in use shortly before, and is waited for as memory, the kernel guesses.
+    const TRIES: usize = 5;
+    if let Some(file) = std::env::var_os(REFAULTS) {
+        return waits::refault(file.as_ref());
+    }
+    let Some((mut thread_time, _alone)) = loaded() else {
+        return;
+    };
+    let limits = [("memory.limit_in_bytes", "25165824")];
+    let Some(group) = Group::new("memory", &limits) else {
+        return skipped(
+            "the ledger",
+            "there is no v1 hierarchy with the memory controller that groups can be made in",
+        );
+    };
+    let mut for_memory = (0..TRIES).map(|_| refaulted(&mut thread_time, &group));
+    assert!(for_memory.any(|ns| ns > 1_000_000), "none was waited for");
+}

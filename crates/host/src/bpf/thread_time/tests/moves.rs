@@ -1,0 +1,177 @@
+//! Threads that are moved while they wait, and processes that come in the middle.
+
+use std::sync::atomic::AtomicBool;
+
+use super::*;
+
+/// A CPU clock, ns.
+fn cpu_ns(clock: rustix::time::ClockId) -> i64 {
+    let time = rustix::time::clock_gettime(clock);
+    time.tv_sec * 1_000_000_000 + time.tv_nsec
+}
+
+/// Has a thread do something while it is moved to the other CPU again and again, this far apart. How often
+/// that was, and what was known of it.
+fn moved(
+    thread_time: &mut ThreadTime,
+    diff: Duration,
+    act: impl Fn() + Sync,
+) -> (u32, (Own, Counted)) {
+    let mut moves = 0;
+    let measured = in_one_window(|| {
+        let (thread, is_over) = (AtomicU32::new(0), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            let mover = scope.spawn(|| {
+                let mut moves = 0;
+                while !is_over.load(Ordering::SeqCst) {
+                    if let Some(thread) = Pid::from_raw(thread.load(Ordering::SeqCst) as i32) {
+                        let mut cpu = CpuSet::new();
+                        cpu.set(moves as usize % 2);
+                        // It may have ended since.
+                        moves += u32::from(sched_setaffinity(Some(thread), &cpu).is_ok());
+                    }
+                    std::thread::sleep(diff);
+                }
+                moves
+            });
+            let measured = by_itself(thread_time, || {
+                let own = rustix::thread::gettid().as_raw_nonzero().get() as u32;
+                thread.store(own, Ordering::SeqCst);
+                waits::measured(|| {
+                    act();
+                    is_over.store(true, Ordering::SeqCst);
+                    // Until it is looked at it waits no more.
+                    crate::limits::raise_priority();
+                })
+            });
+            moves = mover.join().expect("it moved it");
+            measured
+        })
+    });
+    (moves, measured)
+}
+
+#[test]
+fn who_is_moved_while_it_waits_goes_on_waiting() {
+    let Some((mut thread_time, _alone)) = loaded() else {
+        return;
+    };
+    // Wherever it is moved to, it waits.
+    let _hogs = [hog(0), hog(0), hog(1), hog(1)];
+    as_target(&mut thread_time, std::process::id());
+    std::thread::sleep(Duration::from_millis(100));
+    let (moves, (own, counted)) = moved(&mut thread_time, Duration::from_millis(2), || {
+        waits::burn(Duration::from_millis(600));
+    });
+    println!("{moves} moves: {own:?}, {}", counted.shown());
+    assert!(moves > 50 && own.delay_ns > 200_000_000, "{moves}: {own:?}");
+    assert!(
+        agree(own.delay_ns, counted.queued()),
+        "{own:?}, {}",
+        counted.shown()
+    );
+    // The kernel counts no delay between the run queues: to the thread's clocks that is time blocked.
+    let off_cpu = own.delay_ns + counted.blocked_by(&own);
+    assert!(
+        agree(off_cpu, counted.queued()) && agree(0, counted.blocked()),
+        "{own:?}, {}",
+        counted.shown()
+    );
+}
+
+/// A process that is forked now, has CPU 1 for so long and ends.
+fn forked(burns: Duration) -> libc::pid_t {
+    // SAFETY: the child calls what needs no lock that another thread may have held.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        to_cpu(None, 1);
+        let own = || cpu_ns(rustix::time::ClockId::ProcessCPUTime);
+        while own() < burns.as_nanos() as i64 {}
+        // SAFETY: it ends the child, which has nothing to lose.
+        unsafe { libc::_exit(0) }
+    }
+    assert!(child > 0, "one more process is available");
+    child
+}
+
+/// The CPU time of a child, by the kernel, once it has ended; ns.
+fn used_ns(child: libc::pid_t) -> i64 {
+    // SAFETY: all zeroes is a usage.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: the child is ours, the usage lives through the call, the status is not asked for.
+    let ended = unsafe { libc::wait4(child, std::ptr::null_mut(), 0, &raw mut usage) };
+    assert_eq!(ended, child);
+    let ns = |time: libc::timeval| (time.tv_sec * 1_000_000 + time.tv_usec) * 1_000;
+    ns(usage.ru_utime) + ns(usage.ru_stime)
+}
+
+#[test]
+fn what_is_forked_in_the_middle_is_told_of_from_its_first_moment_to_its_last() {
+    let Some((mut thread_time, _alone)) = loaded() else {
+        return;
+    };
+    let _equal = hog(1);
+    as_target(&mut thread_time, std::process::id());
+    for _ in 0..8 {
+        let forked_at = crate::clock::boottime();
+        let child = forked(Duration::from_millis(40));
+        let forked_by = crate::clock::boottime();
+        std::thread::sleep(Duration::from_millis(20));
+        let meanwhile = read(&mut thread_time, child as u32);
+        let used = used_ns(child);
+        // It is reaped before it has left its CPU.
+        let last = (0..1_000).find_map(|_| {
+            std::thread::sleep(Duration::from_millis(1));
+            let mut last = None;
+            thread_time.ended(|it| last = (it.tid == child as u32).then_some(*it).or(last));
+            last
+        });
+        let last = last.expect("its end is told");
+        let account = &last.account;
+        let known_since = account.known_since_ns;
+        let known_at = thread_time.time(known_since);
+        let ran = account.ns[0].cast_signed() - account.hidden_ns;
+        let all: u64 = account.ns.iter().chain(&account.queued_ns).sum();
+        println!(
+            "{ran} of {used} ns, forked at {forked_at:?} to {forked_by:?}, known at {known_at:?}"
+        );
+        assert_eq!(meanwhile.account.known_since_ns, known_since);
+        assert_eq!(all, last.until_ns - known_since, "{account:?}");
+        assert!((ran - used).abs() < 100_000, "{ran} of {used}");
+        assert!(
+            forked_at <= known_at && known_at <= forked_by,
+            "{known_at:?}"
+        );
+    }
+}
+
+#[test]
+fn who_is_moved_while_it_sleeps_goes_on_sleeping() {
+    const SLEEPS: u32 = 40;
+    const EACH: Duration = Duration::from_millis(20);
+    let Some((mut thread_time, _alone)) = loaded() else {
+        return;
+    };
+    let _hogs = [hog(0), hog(1)];
+    as_target(&mut thread_time, std::process::id());
+    std::thread::sleep(Duration::from_millis(100));
+    let stolen = stolen_ns();
+    let (moves, (own, counted)) = moved(&mut thread_time, Duration::from_millis(3), || {
+        for _ in 0..SLEEPS {
+            // So long that it is not let go of at once when it sleeps.
+            waits::burn(Duration::from_millis(2));
+            std::thread::sleep(EACH);
+        }
+    });
+    let stolen = stolen_ns() - stolen;
+    assert!(moves > SLEEPS, "{moves}");
+    println!("{own:?}, {}", counted.shown());
+    let asleep = (SLEEPS * EACH).as_nanos() as i64;
+    let slept = counted.of(&["sleep"]);
+    // On a CPU that is stolen the timer that ends a sleep is late: that is sleep.
+    assert!(
+        slept * 50 > asleep * 49 && slept - stolen < asleep + asleep / 50,
+        "{slept} of {asleep}, {stolen} ns were stolen: {own:?}, {}",
+        counted.shown()
+    );
+}

@@ -1,0 +1,109 @@
+//! On-windows, of which alone anything is counted.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use super::*;
+use crate::clock::boottime;
+
+/// All threads are looked at, one after the other, when an on-window begins.
+const LOOK_NS: i64 = 2_000_000;
+const WINDOWS: i64 = 3;
+
+/// What a thread does over and over.
+type Does = fn();
+
+fn hops() {
+    let until = Instant::now() + Duration::from_micros(300);
+    while Instant::now() < until {
+        std::hint::spin_loop();
+    }
+    std::thread::sleep(Duration::from_micros(200));
+}
+
+fn sleeps() {
+    std::thread::sleep(Duration::from_secs(1));
+}
+
+fn runs() {
+    std::hint::spin_loop();
+}
+
+#[test]
+fn what_is_counted_is_of_the_on_windows_and_of_nothing_else() {
+    let Some((mut thread_time, _alone)) = loaded() else {
+        return;
+    };
+    as_target(&mut thread_time, std::process::id());
+    let (tids, over) = ([const { AtomicU32::new(0) }; 3], AtomicBool::new(false));
+    let all: [Does; 3] = [hops, sleeps, runs];
+    std::thread::scope(|scope| {
+        for (tid, does) in tids.iter().zip(all) {
+            let over = &over;
+            scope.spawn(move || {
+                let own = rustix::thread::gettid().as_raw_nonzero().get();
+                std::thread::sleep(Duration::from_millis(1));
+                tid.store(own as u32, Ordering::SeqCst);
+                while !over.load(Ordering::SeqCst) {
+                    does();
+                }
+            });
+        }
+        while tids.iter().any(|it| it.load(Ordering::SeqCst) == 0) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::thread::sleep(Duration::from_millis(50));
+        let read = |thread_time: &mut ThreadTime| {
+            let each = tids
+                .iter()
+                .map(|it| read(thread_time, it.load(Ordering::SeqCst)));
+            each.collect::<Vec<_>>()
+        };
+        let stolen = stolen_ns();
+        let before = read(&mut thread_time);
+        // At least so much is off, and at most.
+        let mut off_ns = [0; 2];
+        for _ in 0..WINDOWS {
+            let paused = thread_time.pause();
+            thread_time.read(false).expect("the accounts stand still");
+            thread_time.detach();
+            std::thread::sleep(Duration::from_millis(150));
+            thread_time.attach().expect("the hooks are there");
+            off_ns[0] += boottime().ns_since(paused);
+            thread_time.resume().expect("it goes on");
+            off_ns[1] += boottime().ns_since(paused);
+            std::thread::sleep(Duration::from_millis(60));
+        }
+        let after = read(&mut thread_time);
+        let stolen = stolen_ns() - stolen;
+        over.store(true, Ordering::SeqCst);
+        for ((name, before), after) in ["hops", "sleeps", "runs"].iter().zip(&before).zip(&after) {
+            let counted = Counted::between(before, after);
+            let passed = (after.until_ns - before.until_ns).cast_signed();
+            let shown = counted.shown();
+            let [most, least] = off_ns.map(|off| passed - off);
+            assert!(
+                (least - LOOK_NS..=most + LOOK_NS).contains(&counted.all()),
+                "{name}: {least} to {most} of {passed} were on: {shown}"
+            );
+            match *name {
+                "hops" => {
+                    let unknown = counted.of(&["unknown"]);
+                    assert!(unknown < WINDOWS * LOOK_NS, "it is traced: {shown}");
+                    assert!(counted.of(&["sleep"]) > 10_000_000, "it sleeps: {shown}");
+                }
+                "sleeps" => {
+                    let slept = counted.of(&["sleep"]);
+                    assert!(counted.all() - slept < LOOK_NS, "throughout: {shown}");
+                }
+                _ => {
+                    let wanted = counted.of(&["on_cpu"]) + counted.queued();
+                    assert!(
+                        wanted > counted.all() - WINDOWS * LOOK_NS - stolen / 2,
+                        "it wanted a CPU throughout, of which {stolen} ns were stolen: {shown}"
+                    );
+                }
+            }
+        }
+    });
+}

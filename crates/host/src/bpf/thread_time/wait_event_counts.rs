@@ -1,0 +1,71 @@
+//! What applications say that they wait for, as the programs count it (`bpf/lib/said.bpf.h`).
+
+use std::os::fd::AsFd as _;
+
+use libbpf_rs::MapCore as _;
+
+use super::batch::read_batch;
+use super::{ThreadTime, no_variables};
+use crate::bpf::Refusal;
+use crate::bpf::skeletons::thread_time::types::{thread_time_event, thread_time_event_sum};
+
+/// Entries that one system call brings.
+const BATCH: usize = 256;
+
+/// Room for what is read.
+pub(crate) struct WaitEventSlot((Vec<thread_time_event>, Vec<thread_time_event_sum>));
+
+/// How often threads of a pool said a word while they waited, and how long, since the programs were loaded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Said {
+    /// As the programs number it.
+    pub(crate) pool: u64,
+    pub(crate) wait_event: u32,
+    pub(crate) waits: u64,
+    pub(crate) ns: u64,
+}
+
+impl WaitEventSlot {
+    pub(crate) fn new() -> Self {
+        let sums = vec![thread_time_event_sum::default(); BATCH];
+        Self((vec![thread_time_event::default(); BATCH], sums))
+    }
+}
+
+impl ThreadTime {
+    /// Hands over every word with its sums; tells how often there was no room for one so far.
+    pub(crate) fn said(
+        &self,
+        room: &mut WaitEventSlot,
+        said: &mut Vec<Said>,
+    ) -> Result<u64, Refusal> {
+        let variables = self.programs.maps.bss_data.as_deref();
+        let drops = variables.ok_or_else(no_variables)?.event_drops;
+        let map = self.programs.maps.sum_by_event.as_fd();
+        let mut place = None;
+        loop {
+            let (count, next) = read_batch(map, place, &mut room.0)?;
+            let (keys, sums) = &room.0;
+            let found = keys.iter().zip(sums).take(count);
+            said.extend(found.map(|(key, sum)| Said {
+                pool: key.pool,
+                wait_event: key.wait_event,
+                waits: sum.waits,
+                ns: sum.ns,
+            }));
+            if next.is_none() {
+                return Ok(drops);
+            }
+            place = next;
+        }
+    }
+
+    /// Forgets what a pool said that is no more.
+    pub(crate) fn forget_wait_event(&self, said: &Said) -> Result<(), Refusal> {
+        let mut key = [0; size_of::<thread_time_event>()];
+        key[..8].copy_from_slice(&said.pool.to_ne_bytes());
+        key[8..12].copy_from_slice(&said.wait_event.to_ne_bytes());
+        self.programs.maps.sum_by_event.delete(&key)?;
+        Ok(())
+    }
+}

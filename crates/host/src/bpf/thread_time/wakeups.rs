@@ -1,0 +1,104 @@
+//! Who woke whom, as the programs count it (`bpf/lib/wakeup.bpf.h`), read by the batch.
+
+use std::os::fd::{AsFd as _, AsRawFd as _};
+
+use libbpf_rs::libbpf_sys::bpf_map_delete_batch;
+use libbpf_rs::{MapCore as _, MapFlags};
+use rustix::io::Errno;
+
+use super::batch::read_batch;
+use super::{ThreadTime, no_variables};
+use crate::bpf::Refusal;
+use crate::bpf::skeletons::thread_time::types::{wakeup_pair, wakeup_sum};
+
+/// Which waits.
+pub(crate) type Pair = wakeup_pair;
+/// How often and how long, and what the waker did.
+pub(crate) type Sum = wakeup_sum;
+
+/// Pairs that one system call brings.
+const BATCH: usize = 1_024;
+/// Length of a thread's name (WAKEUP_NAME).
+const NAME: usize = 16;
+
+/// What was read, and room for it.
+pub(crate) struct Room {
+    batch: (Vec<Pair>, Vec<Sum>),
+    pairs: Vec<Pair>,
+    sums: Vec<Sum>,
+}
+
+impl Room {
+    pub(crate) fn new() -> Self {
+        Self {
+            batch: (vec![Pair::default(); BATCH], vec![Sum::default(); BATCH]),
+            pairs: Vec::with_capacity(BATCH),
+            sums: Vec::with_capacity(BATCH),
+        }
+    }
+
+    /// One of those that were read; `None` beyond the last.
+    pub(crate) fn get(&self, place: usize) -> Option<(Pair, Sum)> {
+        Some((*self.pairs.get(place)?, *self.sums.get(place)?))
+    }
+}
+
+impl ThreadTime {
+    /// Takes what was counted since the last time, and has it forgotten. A wait that ends in the very moment
+    /// may be lost. Tells for how many there was no room so far.
+    pub(crate) fn take_wakeups(&mut self, room: &mut Room) -> Result<u64, Refusal> {
+        let variables = self.programs.maps.bss_data.as_deref_mut();
+        let variables = variables.ok_or_else(no_variables)?;
+        let period = variables.wakeup_period;
+        variables.wakeup_period = period ^ 1;
+        let drops = variables.wakeup_drops;
+        room.pairs.clear();
+        room.sums.clear();
+        let mut place = None;
+        loop {
+            let map = self.programs.maps.sum_by_pair.as_fd();
+            let (count, next) = read_batch(map, place, &mut room.batch)?;
+            let (pairs, sums) = &room.batch;
+            let found = pairs.iter().zip(sums).take(count);
+            for (pair, sum) in found.filter(|(pair, _)| pair.period == period) {
+                room.pairs.push(*pair);
+                room.sums.push(*sum);
+            }
+            if next.is_none() {
+                break;
+            }
+            place = next;
+        }
+        self.forget_pairs(&room.pairs)?;
+        Ok(drops)
+    }
+
+    fn forget_pairs(&self, pairs: &[Pair]) -> Result<(), Refusal> {
+        if pairs.is_empty() {
+            return Ok(());
+        }
+        let map = self.programs.maps.sum_by_pair.as_fd().as_raw_fd();
+        let mut count = pairs.len() as u32;
+        // SAFETY: `count` keys as long as the map's, which are read only.
+        let answer = unsafe {
+            bpf_map_delete_batch(map, pairs.as_ptr().cast(), &raw mut count, std::ptr::null())
+        };
+        if answer < 0 {
+            return Err(Errno::from_raw_os_error(-answer).into());
+        }
+        Ok(())
+    }
+
+    /// The pool of a number: the highest process that it is of, and what its threads are called, each number
+    /// in that as `#`; `None` where nobody is of it.
+    pub(crate) fn pool(&self, number: u64) -> Option<(u32, String)> {
+        let map = &self.programs.maps.pool_by_number;
+        let value = map.lookup(&number.to_ne_bytes(), MapFlags::ANY).ok()??;
+        let name = value.get(4..4 + NAME)?;
+        let mut name = name.split(|byte| *byte == 0).next()?.to_vec();
+        // A number is a number, however long.
+        name.dedup_by(|one, other| *one == b'#' && *other == b'#');
+        let tgid = u32::from_ne_bytes(*value.first_chunk()?);
+        Some((tgid, model::name_of(&name).into_owned()))
+    }
+}

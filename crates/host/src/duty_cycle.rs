@@ -1,0 +1,391 @@
+//! When the BPF programs are at the hooks that events come at often: switches and wake-ups.
+//!
+//! Always, while they take little of the CPUs. Where events are so many that the load would run slower for being
+//! measured, in on-windows of random length at random times, so that nothing periodic hides between them. What
+//! was counted is recorded as it is, with the on-windows beside it (table `coverage`).
+
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+
+use model::Timestamp;
+
+use crate::schedule::TICK_NS;
+
+/// What a saturated load loses by programs at its events, ns (`make bench`, workload): a switch or wake-up of
+/// anybody's, what a slice of a thread of target or generator takes beyond its own, and a request at one of its
+/// ends, beyond what counting it takes.
+const EVENT_NS: f64 = 200.0;
+const SLICE_NS: f64 = 750.0;
+const REQUEST_NS: f64 = 400.0;
+/// As long as they take less of the CPUs they are at their hooks always.
+const MOST_SHARE: f64 = 0.02;
+/// In on-windows they take so much on average.
+const SHARE: f64 = 0.005;
+/// An on-window has this length, ns: uniform between the two. 100 ms, the period of a CPU quota and of many
+/// timers, is between them and nothing special.
+const SHORT_NS: [f64; 2] = [37e6, 163e6];
+/// One in forty is as long as that: what repeats more slowly shows in one piece.
+const LONG_NS: f64 = 1e9;
+const LONG_PART: f64 = 1.0 / 40.0;
+const MEAN_NS: f64 = (SHORT_NS[0] + SHORT_NS[1]) / 2.0 * (1.0 - LONG_PART) + LONG_NS * LONG_PART;
+/// Fewer on-windows than one in so long show too little.
+const MOST_OFF_NS: f64 = 2.5e9;
+/// How likely an on-window of the hooks that time requests is to begin at a tick, and how many ticks it may last:
+/// they are attached in a quarter of the time.
+const TIMING_BEGINS: f64 = 0.12;
+const MOST_TIMING_TICKS: f64 = 4.0;
+/// While always on, the share is looked at over so many ticks, and already over so few whether it is more: a load
+/// that is heavy is so from its start.
+const LOOK_TICKS: u64 = 10;
+const LEAST_TICKS: u64 = 3;
+/// Of the shares of the on-windows before so much is remembered.
+const MEMORY: f64 = 0.7;
+
+/// What the programs have counted so far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct EventCounts {
+    pub(crate) events: u64,
+    pub(crate) slices: u64,
+    pub(crate) requests: u64,
+}
+
+impl EventCounts {
+    fn cost_ns(self, before: Self) -> f64 {
+        let grown = |now: u64, before: u64| now.saturating_sub(before) as f64;
+        EVENT_NS * grown(self.events, before.events)
+            + SLICE_NS * grown(self.slices, before.slices)
+            + REQUEST_NS * grown(self.requests, before.requests)
+    }
+}
+
+/// What is to be done now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Action {
+    /// The programs come to their hooks: an on-window begins.
+    Attach,
+    /// An on-window ends: what was counted is read for the last time.
+    Detach,
+    /// They are at their hooks, and read.
+    Checkpoint,
+    /// They are not.
+    Idle,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    /// So many ticks until the share is looked at again.
+    Always(u64),
+    On {
+        until: Timestamp,
+    },
+    /// The end is known once the on-window has been read.
+    Off {
+        until: Option<Timestamp>,
+    },
+}
+
+/// When on-windows begin and end.
+pub(crate) struct DutyCycle {
+    traces_all: bool,
+    cpus: f64,
+    state: State,
+    /// When the state began.
+    since: Timestamp,
+    /// Whether there was a tick. What was counted before it came while the recording was set up.
+    has_begun: bool,
+    /// What had been counted when the on-window began, or at the last look at the share.
+    counts: EventCounts,
+    /// Part of the CPUs that the programs take while they are at their hooks.
+    share: f64,
+    random: RandomState,
+    draws: u64,
+    /// Ticks that are left of an on-window of the hooks that time requests.
+    timing_ticks: u64,
+    /// Time at the hooks so far, ns, without the on-window that lasts.
+    on_ns: i64,
+}
+
+impl DutyCycle {
+    /// The programs came to their hooks at a time; with `traces_all` they stay there, whatever they take.
+    pub(crate) fn new(since: Timestamp, traces_all: bool) -> Self {
+        Self {
+            traces_all,
+            cpus: std::thread::available_parallelism().map_or(1, usize::from) as f64,
+            state: State::Always(LOOK_TICKS),
+            since,
+            has_begun: false,
+            counts: EventCounts::default(),
+            share: 0.0,
+            random: RandomState::new(),
+            draws: 0,
+            timing_ticks: 0,
+            on_ns: 0,
+        }
+    }
+
+    /// Whether the hooks that only time requests are to be attached until the next tick. Under a heavy load they have
+    /// on-windows of their own, while all else is off: with all of it attached a request takes a seventh longer.
+    pub(crate) fn times_requests(&mut self) -> bool {
+        match self.state {
+            State::Always(_) => return true,
+            State::On { .. } => self.timing_ticks = 0,
+            State::Off { .. } if self.timing_ticks > 0 => self.timing_ticks -= 1,
+            State::Off { .. } => {
+                if self.draw() < TIMING_BEGINS {
+                    self.timing_ticks = 1 + (self.draw() * MOST_TIMING_TICKS) as u64;
+                }
+            }
+        }
+        self.timing_ticks > 0
+    }
+
+    /// When something is to be done between two ticks.
+    pub(crate) fn edge(&self) -> Option<Timestamp> {
+        match self.state {
+            State::Always(_) => None,
+            State::On { until } => Some(until),
+            State::Off { until } => until,
+        }
+    }
+
+    /// What is to be done at a tick, of which there is another unless it is the `last`; `counts` are as of the last
+    /// reading.
+    pub(crate) fn tick(&mut self, now: Timestamp, counts: EventCounts, last: bool) -> Action {
+        if !std::mem::replace(&mut self.has_begun, true) {
+            self.on_ns += now.ns_since(self.since);
+            self.look_again(now, counts);
+            return Action::Checkpoint;
+        }
+        match self.state {
+            State::Always(left) if !last && (left == 0 || self.is_expensive(left, now, counts)) => {
+                self.share = self.taken(now, counts);
+                if !self.traces_all && self.share > MOST_SHARE {
+                    return Action::Detach;
+                }
+                self.on_ns += now.ns_since(self.since);
+                self.look_again(now, counts);
+                Action::Checkpoint
+            }
+            State::Always(left) => {
+                self.state = State::Always(left.saturating_sub(1));
+                Action::Checkpoint
+            }
+            // What began off the tick ends there too; what was to end while the sampler slept ends now.
+            State::On { until } if until <= now && !last => Action::Detach,
+            State::On { .. } => Action::Checkpoint,
+            State::Off { until } if until.is_some_and(|until| until <= now) && !last => {
+                Action::Attach
+            }
+            State::Off { .. } => Action::Idle,
+        }
+    }
+
+    /// The programs stopped counting at a time, and have been read since.
+    pub(crate) fn detached(&mut self, at: Timestamp, counts: EventCounts) {
+        let share = self.taken(at, counts);
+        let is_first = matches!(self.state, State::Always(_));
+        self.share = if is_first {
+            share
+        } else {
+            self.share + (share - self.share) * (1.0 - MEMORY)
+        };
+        self.on_ns += at.ns_since(self.since);
+        // Half as long to half as long again.
+        let off_ns = MEAN_NS * (self.share / SHARE - 1.0).max(0.0) * (0.5 + self.draw());
+        self.state = State::Off {
+            until: Some(at + off_ns.min(MOST_OFF_NS) as i64),
+        };
+        self.since = at;
+    }
+
+    /// They count again from a time on, with what they had counted before.
+    pub(crate) fn attached(&mut self, at: Timestamp, counts: EventCounts) {
+        if self.share > MOST_SHARE {
+            let length_ns = if self.draw() < LONG_PART {
+                LONG_NS
+            } else {
+                SHORT_NS[0] + (SHORT_NS[1] - SHORT_NS[0]) * self.draw()
+            };
+            self.state = State::On {
+                until: at + length_ns as i64,
+            };
+            self.since = at;
+            self.counts = counts;
+        } else {
+            self.look_again(at, counts);
+        }
+    }
+
+    fn look_again(&mut self, now: Timestamp, counts: EventCounts) {
+        self.state = State::Always(LOOK_TICKS);
+        self.since = now;
+        self.counts = counts;
+    }
+
+    /// Whether it is clear before all ticks have passed that there must be off-windows.
+    fn is_expensive(&self, left: u64, now: Timestamp, counts: EventCounts) -> bool {
+        let ticks = LOOK_TICKS - left + 1;
+        ticks >= LEAST_TICKS && self.taken(now, counts) > MOST_SHARE
+    }
+
+    /// Part of the CPUs that the programs took since the state began.
+    fn taken(&self, now: Timestamp, counts: EventCounts) -> f64 {
+        // A reading that comes at once after another tells nothing.
+        let ns = now.ns_since(self.since).max(TICK_NS / 100);
+        counts.cost_ns(self.counts) / (ns as f64 * self.cpus)
+    }
+
+    /// From 0 to 1.
+    fn draw(&mut self) -> f64 {
+        self.draws += 1;
+        let mut hasher = self.random.build_hasher();
+        hasher.write_u64(self.draws);
+        hasher.finish() as f64 / u64::MAX as f64
+    }
+
+    /// Time at the hooks so far, ns.
+    pub(crate) fn on_ns(&self, now: Timestamp) -> i64 {
+        match self.state {
+            State::Off { .. } => self.on_ns,
+            State::Always(_) | State::On { .. } => self.on_ns + now.ns_since(self.since).max(0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TICK: i64 = TICK_NS;
+
+    /// A load at so many events a second, which are counted in on-windows only.
+    struct Load {
+        cycle: DutyCycle,
+        now: Timestamp,
+        counts: EventCounts,
+        is_on: bool,
+        /// The on-windows and off-windows that have ended, ns.
+        windows: [Vec<i64>; 2],
+        changed: Timestamp,
+    }
+
+    impl Load {
+        fn new() -> Self {
+            let now = Timestamp::from_ns(7 * TICK);
+            Self {
+                cycle: DutyCycle {
+                    cpus: 2.0,
+                    ..DutyCycle::new(now, false)
+                },
+                now,
+                counts: EventCounts::default(),
+                is_on: true,
+                windows: [Vec::new(), Vec::new()],
+                changed: now,
+            }
+        }
+
+        /// Up to a tick, with the edges before it.
+        fn tick(&mut self, a_second: f64) -> Action {
+            let tick = Timestamp::from_ns((self.now.as_ns() / TICK + 1) * TICK);
+            while let Some(edge) = self.cycle.edge().filter(|edge| *edge < tick) {
+                self.at(edge, a_second);
+            }
+            self.at(tick, a_second)
+        }
+
+        fn at(&mut self, at: Timestamp, a_second: f64) -> Action {
+            if self.is_on {
+                let seconds = at.ns_since(self.now) as f64 / 1e9;
+                let more = |each: f64| (seconds * a_second * each) as u64;
+                self.counts.events += more(1.0);
+                self.counts.slices += more(0.5);
+                self.counts.requests += more(0.5);
+            }
+            self.now = at;
+            let action = self.cycle.tick(at, self.counts, false);
+            match action {
+                Action::Attach => self.cycle.attached(at, self.counts),
+                Action::Detach => self.cycle.detached(at, self.counts),
+                Action::Checkpoint | Action::Idle => return action,
+            }
+            self.windows[usize::from(!self.is_on)].push(at.ns_since(self.changed));
+            self.changed = at;
+            self.is_on = action == Action::Attach;
+            action
+        }
+
+        fn ticks(&mut self, count: usize, a_second: f64) -> Vec<Action> {
+            (0..count).map(|_| self.tick(a_second)).collect()
+        }
+    }
+
+    #[test]
+    fn a_load_that_programs_hardly_slow_down_is_always_traced() {
+        let mut load = Load::new();
+        let actions = load.ticks(300, 40_000.0);
+        assert!(actions.iter().all(|it| *it == Action::Checkpoint));
+        assert_eq!(load.cycle.on_ns(load.now), 300 * TICK);
+    }
+
+    #[test]
+    fn one_that_they_do_slow_down_is_traced_in_on_windows_that_take_their_share() {
+        let mut load = Load::new();
+        // 7.75 % of two CPUs.
+        load.ticks(20_000, 200_000.0);
+        let part = load.cycle.on_ns(load.now) as f64 / (20_000.0 * TICK as f64);
+        assert!((0.055..0.075).contains(&part), "{part}");
+        let [on, off] = &load.windows;
+        assert!(on.len() > 900, "{}", on.len());
+        let short = on.iter().skip(1).filter(|it| **it < 200_000_000);
+        assert!(
+            short
+                .clone()
+                .all(|it| (37_000_000..=163_000_000).contains(it))
+        );
+        let long = on.len() - 1 - short.count();
+        assert!((8..60).contains(&long), "{long} of {}", on.len());
+        assert!(off.iter().all(|it| *it <= MOST_OFF_NS as i64));
+    }
+
+    #[test]
+    fn on_windows_begin_anywhere_between_two_ticks() {
+        let mut load = Load::new();
+        load.ticks(3_000, 200_000.0);
+        let mut at = 7 * TICK;
+        let [on, off] = &load.windows;
+        let mut quarters = [0; 4];
+        for (on, off) in on.iter().zip(off) {
+            at += on + off;
+            quarters[(at % TICK * 4 / TICK) as usize] += 1;
+        }
+        assert!(quarters.iter().all(|it| *it > 15), "{quarters:?}");
+    }
+
+    #[test]
+    fn a_load_that_begins_heavily_is_not_always_traced_for_long() {
+        for idle in 0..25 {
+            let mut load = Load::new();
+            load.ticks(idle, 0.0);
+            let actions = load.ticks(8, 200_000.0);
+            let first = actions.iter().position(|it| *it == Action::Detach);
+            assert!(first.is_some_and(|it| it <= 5), "{idle}: {actions:?}");
+        }
+    }
+
+    #[test]
+    fn when_the_load_is_over_it_is_always_traced_again() {
+        let mut load = Load::new();
+        load.ticks(100, 200_000.0);
+        let actions = load.ticks(250, 1_000.0);
+        assert!(actions.contains(&Action::Idle), "not at once");
+        assert!(actions[200..].iter().all(|it| *it == Action::Checkpoint));
+    }
+
+    #[test]
+    fn with_trace_all_it_is_always_traced() {
+        let mut load = Load::new();
+        load.cycle.traces_all = true;
+        let actions = load.ticks(300, 2_000_000.0);
+        assert!(actions.iter().all(|it| *it == Action::Checkpoint));
+    }
+}

@@ -1,0 +1,74 @@
+//! The threads of target and generator by a walk in the kernel.
+//!
+//! It stands for two files of each thread; what blocked ones wait for is read where they have moved.
+
+use model::GapReason;
+
+use super::{Processes, is_tracked};
+use crate::gaps::Gaps;
+use crate::probe::Scratch;
+use crate::registry::Registry;
+use crate::table_buffer::TableBuffer;
+
+impl Processes {
+    /// Tells the walk whose threads are wanted.
+    pub(super) fn follow_tracked(&mut self, gaps: &mut Gaps) {
+        let Self { walk, by_pid, .. } = self;
+        let Some(walk) = walk else {
+            return;
+        };
+        walk.release(|pid, slot| {
+            let Some(process) = by_pid.get_mut(&pid) else {
+                return false;
+            };
+            let is_its = process.slot == Some(slot);
+            process.slot = process.slot.filter(|_| is_tracked(process.role));
+            is_its && process.slot.is_some()
+        });
+        let new = by_pid.iter_mut();
+        let new = new.filter(|(_, it)| is_tracked(it.role) && it.slot.is_none() && it.is_walked());
+        for (pid, process) in new {
+            process.slot = walk.follow(*pid);
+            if process.slot.is_none() {
+                let what = "threads of more processes than there is room for";
+                let table = &self.thread_sensor.1.table.name;
+                gaps.say(table, what, GapReason::Dropped(1));
+            }
+        }
+    }
+
+    pub(super) fn sample_threads_by_walk(
+        &mut self,
+        scratch: &mut Scratch,
+        buffers: &mut [TableBuffer],
+        registry: &mut Registry,
+    ) {
+        let (index, sensor) = self.thread_sensor;
+        let buffer = &mut buffers[index];
+        let table = &sensor.table.name;
+        let Some(walk) = &mut self.walk else {
+            return;
+        };
+        let Some(is_whole) = walk.read_threads(table, &mut scratch.gaps) else {
+            return;
+        };
+        let (mut before, mut next, mut last) = (0, 0, None);
+        for (at, counts) in walk.threads() {
+            if counts.pid != before {
+                (before, next) = (counts.pid, 0);
+            }
+            let process = self.by_pid.get_mut(&counts.pid);
+            if let Some(known) = process.and_then(|it| it.threads.as_mut()) {
+                next = known.take((at, &counts), next, scratch, buffer, registry);
+            }
+            last = Some(at);
+        }
+        let (true, Some(now)) = (is_whole, last) else {
+            return;
+        };
+        let followed = self.by_pid.values_mut().filter(|it| it.slot.is_some());
+        for known in followed.filter_map(|it| it.threads.as_mut()) {
+            known.end_untold(now, buffer, registry);
+        }
+    }
+}

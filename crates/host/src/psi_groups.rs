@@ -1,0 +1,356 @@
+//! Pressure and stall density of what the kernel counts none for: of each process that serves the target or
+//! generates the load, with all that it forks, whatever groups those are in; of control groups without
+//! pressure of their own; of pools of threads.
+//!
+//! The ledger's programs count what a set of threads waits for as the kernel does for its own groups;
+//! here it is folded over 2 s, as the kernel does it, and kept at 100 ms as it is.
+
+mod groups;
+mod places;
+
+use std::collections::HashMap;
+
+use model::{EntityId, MISSING, Timestamp, Window};
+use sensors::stall::FOLD;
+
+use crate::bpf::fold::{STALLS, STATES, Stalled};
+use crate::bpf::thread_time::ThreadTime;
+use crate::bpf::thread_time::psi_groups::{Membership, Stall};
+use crate::cgroups::Cgroups;
+use crate::gaps::Gaps;
+use crate::processes::Processes;
+use crate::registry::Registry;
+use crate::table_buffer::TableBuffer;
+use crate::wakeups::Wakeups;
+
+use groups::Groups;
+use places::{Kind, Places};
+
+const FOLD_NS: i64 = FOLD.as_nanos() as i64;
+/// Interrupts are told by no event of the scheduler's (`irq_full`, between the stalls and `nonidle`).
+const TOLD: usize = STALLS - 1;
+/// Memory's among the states.
+const MEMORY: std::ops::Range<usize> = 2..4;
+
+/// A set of threads and what it lost so far.
+pub(crate) struct Set {
+    stalled: Stalled,
+    cpus: Vec<Cpu>,
+    before: Option<Timestamp>,
+    folded: Timestamp,
+}
+
+impl Set {
+    /// A set that begins to be read; what stands in its place is of one that had it before.
+    pub(crate) fn new(programs: &ThreadTime, place: usize) -> Self {
+        let cpus = programs.cpus();
+        let stall = |cpu| programs.stall(place, cpu).unwrap_or_default();
+        Self {
+            stalled: Stalled::new(cpus, [0; STALLS]),
+            cpus: (0..cpus).map(|cpu| Cpu::new(&stall(cpu))).collect(),
+            before: None,
+            folded: Timestamp::default(),
+        }
+    }
+
+    /// Takes what the programs have read now.
+    /// When pressure was folded, if it was.
+    pub(crate) fn take(
+        &mut self,
+        programs: &ThreadTime,
+        place: usize,
+        now: Timestamp,
+    ) -> Option<Timestamp> {
+        let since = Window::new(self.before.unwrap_or(now), now);
+        for (cpu, last) in self.cpus.iter_mut().enumerate() {
+            if let Some(stall) = programs.stall(place, cpu)
+                && let Some(grown) = last.grown(&stall)
+            {
+                self.stalled.take(cpu, grown, programs.online());
+            }
+        }
+        if self.before.replace(now).is_none() {
+            self.folded = now;
+            return None;
+        }
+        let ended = (self.folded + FOLD_NS).max(since.start);
+        let ended = Some(ended).filter(|at| since.contains(*at));
+        let part = ended.map(|at| at.ns_since(since.start) as f64 / since.len_ns() as f64);
+        self.stalled.reconcile(part);
+        self.folded = ended.unwrap_or(self.folded);
+        ended
+    }
+
+    /// Nothing was counted up to a time.
+    pub(crate) fn unchanged(&mut self, at: Timestamp) {
+        if let Some(before) = &mut self.before {
+            *before = at;
+        }
+    }
+
+    /// Ends the interval of pressure with the last reading; when that was, where it is news.
+    pub(crate) fn end(&mut self) -> Option<Timestamp> {
+        let at = self.before.filter(|at| *at > self.folded)?;
+        self.stalled.reconcile(Some(1.0));
+        self.folded = at;
+        Some(at)
+    }
+
+    /// Stalled time so far as pressure counts it, by stall.
+    pub(crate) fn pressure(&self, programs: &ThreadTime) -> [i64; TOLD] {
+        let all = self.stalled.pressure();
+        told(programs, std::array::from_fn(|stall| all[stall]))
+    }
+
+    /// Stalled time so far, mean over the CPUs, by stall, and `nonidle`.
+    pub(crate) fn density(&self, programs: &ThreadTime) -> [i64; TOLD + 1] {
+        let all = self.stalled.density();
+        let place = |state| if state < TOLD { state } else { STATES - 1 };
+        told(programs, std::array::from_fn(|state| all[place(state)]))
+    }
+}
+
+/// What a set's threads lost on one CPU, as it was last read.
+struct Cpu {
+    /// Where it stands still the CPU could not be read.
+    readings: u64,
+    /// `None` before the first reading.
+    last: Option<[i64; STATES]>,
+}
+
+impl Cpu {
+    /// A CPU of a place in which so much stands already.
+    fn new(stall: &Stall) -> Self {
+        Self {
+            readings: stall.readings,
+            last: None,
+        }
+    }
+
+    /// By how much it has grown since the last reading, if this is another.
+    fn grown(&mut self, stall: &Stall) -> Option<[i64; STATES]> {
+        if std::mem::replace(&mut self.readings, stall.readings) == stall.readings {
+            return None;
+        }
+        let ns = stall.ns.map(u64::cast_signed);
+        let last = self.last.replace(ns)?;
+        Some(std::array::from_fn(|it| ns[it] - last[it]))
+    }
+}
+
+/// Without what the kernel does not note.
+fn told<const N: usize>(programs: &ThreadTime, mut row: [i64; N]) -> [i64; N] {
+    if !programs.knows_memory() {
+        row[MEMORY].fill(MISSING);
+    }
+    row
+}
+
+/// Where a process of target or generator is.
+struct Member {
+    entity: EntityId,
+    /// The place of its service's set.
+    service: usize,
+    /// The group that is counted here of those that it is in.
+    group: Option<EntityId>,
+    /// All those, as they were looked at for that.
+    placed: [Option<EntityId>; 3],
+}
+
+/// All sets.
+pub(crate) struct PsiGroups {
+    places: Places,
+    members: HashMap<u32, Member>,
+    newcomers: Vec<(u32, EntityId)>,
+    /// Services: the first process of each, and where its set is.
+    services: HashMap<u32, (EntityId, usize)>,
+    groups: Groups,
+    /// Other processes that are or were in one of these groups, and in which.
+    others: HashMap<u32, (EntityId, Option<EntityId>)>,
+    /// Pools by the programs' numbers, and where their sets are.
+    pools: HashMap<u64, (EntityId, usize)>,
+}
+
+impl PsiGroups {
+    pub(crate) fn new() -> Self {
+        Self {
+            places: Places::new(),
+            members: HashMap::new(),
+            newcomers: Vec::new(),
+            services: HashMap::new(),
+            groups: Groups::default(),
+            others: HashMap::new(),
+            pools: HashMap::new(),
+        }
+    }
+
+    /// Finds out which sets the processes of target and generator belong to.
+    pub(crate) fn follow(
+        &mut self,
+        now: Timestamp,
+        programs: &ThreadTime,
+        processes: &Processes,
+        (cgroups, registry): (&Cgroups, &mut Registry),
+        gaps: &mut Gaps,
+    ) {
+        self.forget(programs, processes);
+        let is_new = |it: &(u32, EntityId)| !self.members.contains_key(&it.0);
+        self.newcomers.extend(processes.tracked().filter(is_new));
+        while let Some((pid, entity)) = self.newcomers.pop() {
+            let root = processes.root_of(pid);
+            let Some(service) = root.and_then(|it| self.service(it, programs, processes, gaps))
+            else {
+                continue;
+            };
+            let member = Member {
+                entity,
+                service,
+                group: None,
+                placed: [None; 3],
+            };
+            self.members.insert(pid, member);
+        }
+        let members = self.members.values_mut();
+        let room = (programs, &mut self.places);
+        self.groups
+            .follow(now, members, room, (cgroups, registry), gaps);
+        let Self {
+            groups,
+            others,
+            members,
+            ..
+        } = self;
+        let group = |entity| groups.of_other(entity, registry);
+        others.retain(|pid, (entity, of)| {
+            *of = group(*entity);
+            processes.entity(*pid) == Some(*entity) && !members.contains_key(pid)
+        });
+        if !groups.is_empty() {
+            let all = processes.all();
+            let all = all.filter(|(pid, _)| !members.contains_key(pid));
+            let found = all.filter_map(|(pid, entity)| Some((pid, (entity, Some(group(entity)?)))));
+            others.extend(found);
+        }
+    }
+
+    /// Processes that are neither the target's nor the generator's, and the sets of the groups that they are
+    /// in with them.
+    pub(crate) fn others(&self) -> impl Iterator<Item = (u32, EntityId, Membership)> {
+        self.others.iter().map(|(pid, (entity, group))| {
+            let (group, around) = self.groups.places(*group);
+            let membership = Membership {
+                service: None,
+                group,
+                around,
+            };
+            (*pid, *entity, membership)
+        })
+    }
+
+    /// The sets of a process.
+    pub(crate) fn membership(&self, pid: u32) -> Membership {
+        let Some(member) = self.members.get(&pid) else {
+            return Membership::default();
+        };
+        let (group, around) = self.groups.places(member.group);
+        Membership {
+            service: Some(member.service),
+            group,
+            around,
+        }
+    }
+
+    fn service(
+        &mut self,
+        root: u32,
+        programs: &ThreadTime,
+        processes: &Processes,
+        gaps: &mut Gaps,
+    ) -> Option<usize> {
+        if let Some((_, place)) = self.services.get(&root) {
+            return Some(*place);
+        }
+        let entity = processes.entity(root)?;
+        let place = self.places.take(Kind::Service, entity, programs, gaps)?;
+        self.services.insert(root, (entity, place));
+        Some(place)
+    }
+
+    /// Lets those go that have ended. What a service leaves behind when its first process ends is of
+    /// another one from then on.
+    fn forget(&mut self, programs: &ThreadTime, processes: &Processes) {
+        let Self {
+            places,
+            members,
+            services,
+            ..
+        } = self;
+        services.retain(|pid, (entity, place)| {
+            let stays = processes.entity(*pid) == Some(*entity);
+            if !stays {
+                places.leave(*place, programs);
+                members.retain(|_, member| member.service != *place);
+            }
+            stays
+        });
+        members.retain(|pid, member| processes.entity(*pid) == Some(member.entity));
+    }
+
+    /// Follows the pools of threads; after those are known.
+    pub(crate) fn follow_pools(
+        &mut self,
+        programs: &mut ThreadTime,
+        wakeups: &Wakeups,
+        gaps: &mut Gaps,
+    ) {
+        let Self { places, pools, .. } = self;
+        pools.retain(|number, (entity, place)| {
+            let stays = wakeups.known_pool(*number) == Some(*entity);
+            if !stays {
+                places.leave(*place, programs);
+                // What is not there any more cannot be forgotten.
+                let _ = programs.put_pool(*number, None);
+            }
+            stays
+        });
+        for (number, entity) in wakeups.pools() {
+            if pools.contains_key(&number) {
+                continue;
+            }
+            let same = pools.values().find(|(pool, _)| *pool == entity);
+            let known = same.map(|(_, place)| *place);
+            let Some(place) = known.or_else(|| places.take(Kind::Pool, entity, programs, gaps))
+            else {
+                continue;
+            };
+            if programs.put_pool(number, Some(place)).is_ok() {
+                pools.insert(number, (entity, place));
+            } else if known.is_none() {
+                places.leave(place, programs);
+            }
+        }
+    }
+
+    /// Takes what the programs have read now.
+    pub(crate) fn sample(&mut self, programs: &ThreadTime, now: Timestamp) {
+        self.places.sample(programs, now);
+    }
+
+    /// Nothing was counted up to a time.
+    pub(crate) fn unchanged(&mut self, at: Timestamp) {
+        self.places.unchanged(at);
+    }
+
+    /// Rows of stall density and of pressure.
+    pub(crate) fn buffers(&mut self) -> impl Iterator<Item = &mut TableBuffer> {
+        self.places.buffers.as_flattened_mut().iter_mut()
+    }
+
+    /// Ends all series.
+    pub(crate) fn finish(&mut self, programs: &ThreadTime) {
+        self.places.finish(programs);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,222 @@
+//! Control groups that the kernel counts no pressure for: those of v1 hierarchies, and all where it counts
+//! none at all. Of a process the group that limits its CPU time is meant, or else its memory, or else its I/O.
+//!
+//! All processes of such a group are counted, whoever they are.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use model::{EntityId, EntityRecord, Timestamp};
+
+use super::Member;
+use super::places::{Kind, Places};
+use crate::bpf::thread_time::ThreadTime;
+use crate::cgroups::Cgroups;
+use crate::gaps::Gaps;
+use crate::registry::Registry;
+
+struct Group {
+    path: String,
+    place: usize,
+    /// The place of the next group around it that has one.
+    around: Option<usize>,
+    /// Whether somebody is in it.
+    is_used: bool,
+}
+
+/// Groups with a set.
+#[derive(Default)]
+pub(super) struct Groups(HashMap<EntityId, Group>);
+
+impl Groups {
+    /// Finds out which groups processes are in, and whose pressure is not told otherwise.
+    pub(super) fn follow<'a>(
+        &mut self,
+        now: Timestamp,
+        members: impl Iterator<Item = &'a mut Member>,
+        (programs, places): (&ThreadTime, &mut Places),
+        (cgroups, registry): (&Cgroups, &mut Registry),
+        gaps: &mut Gaps,
+    ) {
+        self.0.values_mut().for_each(|group| group.is_used = false);
+        let (before, mut changed) = (self.0.len(), false);
+        for member in members {
+            let Some(record) = registry.get(member.entity) else {
+                continue;
+            };
+            let placed = [record.group, record.memory_group, record.io_group];
+            if std::mem::replace(&mut member.placed, placed) != placed {
+                let mut all = placed.into_iter().flatten();
+                let counts = programs.counts_pressure();
+                member.group = all.find(|it| is_meant(*it, counts, cgroups, registry));
+            }
+            let Some(entity) = member.group else { continue };
+            let group = match self.0.entry(entity) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(room) => {
+                    let Some(path) = registry.get(entity).map(|it| it.entity.path.clone()) else {
+                        continue;
+                    };
+                    let Some(place) = places.take(Kind::Group, entity, programs, gaps) else {
+                        continue;
+                    };
+                    changed = true;
+                    room.insert(Group {
+                        path,
+                        place,
+                        around: None,
+                        is_used: true,
+                    })
+                }
+            };
+            group.is_used = true;
+            if is_told_by(entity, &group.path, record, registry) {
+                registry.change(member.entity, now, |it| it.pressure_group = Some(entity));
+            }
+        }
+        self.0.retain(|entity, group| {
+            let stays = group.is_used && registry.get(*entity).is_some();
+            if !stays {
+                places.leave(group.place, programs);
+            }
+            stays
+        });
+        if changed || self.0.len() != before {
+            self.find_around();
+        }
+    }
+
+    fn find_around(&mut self) {
+        let all: Vec<_> = self
+            .0
+            .values()
+            .map(|it| (it.path.clone(), it.place))
+            .collect();
+        for group in self.0.values_mut() {
+            let around = all.iter().filter(|(path, _)| is_below(&group.path, path));
+            let nearest = around.max_by_key(|(path, _)| path.len());
+            group.around = nearest.map(|(_, place)| *place);
+        }
+    }
+
+    /// Which of them another process is in.
+    pub(super) fn of_other(&self, process: EntityId, registry: &Registry) -> Option<EntityId> {
+        let record = registry.get(process)?;
+        let placed = [record.group, record.memory_group, record.io_group];
+        let mut all = placed.into_iter().flatten();
+        all.find(|it| self.0.contains_key(it))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Where the sets of a group, and of the next around it, are.
+    pub(super) fn places(&self, group: Option<EntityId>) -> (Option<usize>, Option<usize>) {
+        let group = group.and_then(|it| self.0.get(&it));
+        (group.map(|it| it.place), group.and_then(|it| it.around))
+    }
+}
+
+/// Whether a group's pressure is to be counted here. The first of all is the machine.
+fn is_meant(group: EntityId, kernel_counts: bool, cgroups: &Cgroups, registry: &Registry) -> bool {
+    let group = registry.get(group).map(|it| it.entity.path.as_str());
+    group.is_some_and(|path| path != "/" && !(kernel_counts && cgroups.is_v2(path)))
+}
+
+/// Whether a group tells more of one of its processes than the group whose pressure stands for it so far:
+/// that of v2 may be one around many containers, or the one below that is meant.
+fn is_told_by(group: EntityId, path: &str, process: &EntityRecord, registry: &Registry) -> bool {
+    let so_far = process.pressure_group.filter(|it| *it != group);
+    let so_far = so_far.and_then(|it| registry.get(it));
+    match so_far {
+        Some(so_far) => !is_below(&so_far.entity.path, path),
+        None => process.pressure_group.is_none(),
+    }
+}
+
+fn is_below(path: &str, above: &str) -> bool {
+    let below = path.strip_prefix(above);
+    below.is_some_and(|it| it.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Entity, EntityKind};
+    use sensors::Facts;
+
+    use super::*;
+    use crate::hierarchies::{Hierarchies, Mount};
+    use crate::probe::Scratch;
+
+    fn at(ns: i64) -> Timestamp {
+        Timestamp::from_ns(ns)
+    }
+
+    fn group(registry: &mut Registry, path: &str) -> EntityId {
+        registry.add(Entity::new(EntityKind::Cgroup, "g", path), None, at(0))
+    }
+
+    #[test]
+    fn the_next_group_around_one_is_the_nearest_of_those_above() {
+        let (mut registry, mut groups) = (Registry::default(), Groups::default());
+        let paths = ["/a", "/a/b", "/a/b/c/d", "/ab", "/a/x"];
+        for (place, path) in paths.into_iter().enumerate() {
+            let of = Group {
+                path: path.to_owned(),
+                place,
+                around: None,
+                is_used: true,
+            };
+            groups.0.insert(group(&mut registry, path), of);
+        }
+        groups.find_around();
+        let mut around: Vec<_> = groups.0.values().map(|it| (it.place, it.around)).collect();
+        around.sort_unstable();
+        let nearest = [None, Some(0), Some(1), None, Some(0)];
+        assert_eq!(around, (0..).zip(nearest).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_group_that_the_kernel_counts_is_left_to_it_and_so_is_the_first() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        std::fs::create_dir(folder.path().join("both")).expect("made");
+        let v2 = Mount {
+            point: folder.path().to_owned(),
+            root: "/".to_owned(),
+        };
+        let hierarchies = Hierarchies {
+            v2: Some(v2),
+            ..Hierarchies::default()
+        };
+        let mut cgroups = Cgroups::new(hierarchies, |_| false);
+        let (mut scratch, mut registry) = (Scratch::new(Facts::default()), Registry::default());
+        let mut ensure = |path: &str| cgroups.ensure(path, at(0), &mut scratch, &mut registry);
+        let all = ["/", "/both", "/v1"].map(&mut ensure);
+        let meant = |counts| all.map(|it| is_meant(it, counts, &cgroups, &registry));
+        assert_eq!(meant(true), [false, false, true]);
+        assert_eq!(meant(false), [false, true, true], "it counts none at all");
+    }
+
+    #[test]
+    fn a_group_of_v2_below_or_none_at_all_decides_whose_pressure_a_process_has() {
+        let mut registry = Registry::default();
+        let process = Entity::new(EntityKind::Process, "p", "pid:1@1");
+        let process = registry.add(process, None, at(0));
+        let own = group(&mut registry, "/docker/x");
+        for (so_far, expected) in [
+            ("/", true),
+            ("/system.slice/docker.service", true),
+            ("/docker", true),
+            ("/docker/x/service", false),
+        ] {
+            let so_far = group(&mut registry, so_far);
+            registry.change(process, at(1), |it| it.pressure_group = Some(so_far));
+            let record = registry.get(process).expect("it is there");
+            assert_eq!(is_told_by(own, "/docker/x", record, &registry), expected);
+        }
+        registry.change(process, at(1), |it| it.pressure_group = Some(own));
+        let record = registry.get(process).expect("it is there");
+        assert!(!is_told_by(own, "/docker/x", record, &registry), "it is");
+    }
+}

@@ -1,0 +1,199 @@
+//! The places of sets: each has the series of what is counted there.
+
+use model::{EntityId, GapReason, Table, Timestamp};
+use sensors::stall::{
+    COUNTED_CGROUP_PRESSURE, COUNTED_CGROUP_STALL, POOL_PRESSURE, POOL_STALL, PROCESS_PRESSURE,
+    PROCESS_STALL,
+};
+
+use super::Set;
+use crate::bpf::thread_time::ThreadTime;
+use crate::bpf::thread_time::psi_groups::MOST_SETS;
+use crate::gaps::Gaps;
+use crate::table_buffer::{RowDeduplicator, TableBuffer};
+
+/// So many places at most are taken by pools: there is always room for services and groups.
+const MOST_POOLS: usize = MOST_SETS / 2;
+
+/// What a set is of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    Service,
+    Group,
+    Pool,
+}
+
+impl Kind {
+    /// The tables of stall density and of pressure.
+    fn tables(self) -> [&'static Table; 2] {
+        match self {
+            Kind::Service => [&PROCESS_STALL, &PROCESS_PRESSURE],
+            Kind::Group => [&COUNTED_CGROUP_STALL, &COUNTED_CGROUP_PRESSURE],
+            Kind::Pool => [&POOL_STALL, &POOL_PRESSURE],
+        }
+    }
+
+    fn beyond(self) -> &'static str {
+        match self {
+            Kind::Service => "services beyond those that there is room for",
+            Kind::Group => "groups beyond those that there is room for",
+            Kind::Pool => "pools of threads beyond those that there is room for",
+        }
+    }
+}
+
+/// What is recorded of one PSI group.
+struct GroupSeries {
+    kind: Kind,
+    set: Set,
+    density: RowDeduplicator,
+    pressure: RowDeduplicator,
+}
+
+impl GroupSeries {
+    fn new(kind: Kind, entity: EntityId, set: Set) -> Self {
+        let last = |table: &Table| RowDeduplicator::new(entity, table.columns.len());
+        let [density, pressure] = kind.tables().map(last);
+        Self {
+            kind,
+            set,
+            density,
+            pressure,
+        }
+    }
+
+    fn take_density(&mut self, at: Timestamp, programs: &ThreadTime, buffer: &mut TableBuffer) {
+        let row = self.set.density(programs);
+        self.density.take(at, &row, buffer);
+    }
+
+    fn take_pressure(&mut self, at: Timestamp, programs: &ThreadTime, buffer: &mut TableBuffer) {
+        let row = self.set.pressure(programs);
+        self.pressure.take(at, &row, buffer);
+    }
+
+    fn finish(&mut self, programs: &ThreadTime, [density, pressure]: &mut [TableBuffer; 2]) {
+        self.density.finish(density);
+        if let Some(at) = self.set.end() {
+            self.take_pressure(at, programs, pressure);
+        }
+        self.pressure.finish(pressure);
+    }
+}
+
+/// Who is counted where.
+pub(super) struct Places {
+    /// A place that was left is used again as late as can be.
+    places: Vec<Option<GroupSeries>>,
+    next: usize,
+    /// Rows of stall density and of pressure, by kind.
+    pub(super) buffers: [[TableBuffer; 2]; 3],
+    full_said: [bool; 3],
+}
+
+impl Places {
+    pub(super) fn new() -> Self {
+        let kinds = [Kind::Service, Kind::Group, Kind::Pool];
+        Self {
+            places: (0..MOST_SETS).map(|_| None).collect(),
+            next: 0,
+            buffers: kinds.map(|kind| kind.tables().map(TableBuffer::new)),
+            full_said: [false; 3],
+        }
+    }
+
+    /// Makes room for somebody; where there is none, that is said once.
+    pub(super) fn take(
+        &mut self,
+        kind: Kind,
+        entity: EntityId,
+        programs: &ThreadTime,
+        gaps: &mut Gaps,
+    ) -> Option<usize> {
+        let free = self.free(kind);
+        let Some(place) = free else {
+            if !std::mem::replace(&mut self.full_said[kind as usize], true) {
+                let [density, _] = kind.tables();
+                gaps.say(&density.name, kind.beyond(), GapReason::Dropped(1));
+            }
+            return None;
+        };
+        self.next = place + 1;
+        let set = Set::new(programs, place);
+        self.places[place] = Some(GroupSeries::new(kind, entity, set));
+        Some(place)
+    }
+
+    fn free(&self, kind: Kind) -> Option<usize> {
+        let taken = self.places.iter().flatten();
+        let pools = taken.filter(|it| it.kind == Kind::Pool).count();
+        if kind == Kind::Pool && pools >= MOST_POOLS {
+            return None;
+        }
+        let mut places = (0..MOST_SETS).map(|it| (self.next + it) % MOST_SETS);
+        places.find(|place| self.places[*place].is_none())
+    }
+
+    /// Ends the series of a place's PSI group.
+    pub(super) fn leave(&mut self, place: usize, programs: &ThreadTime) {
+        if let Some(mut told) = self.places[place].take() {
+            let buffers = &mut self.buffers[told.kind as usize];
+            told.finish(programs, buffers);
+        }
+    }
+
+    /// Takes what the programs have read now.
+    pub(super) fn sample(&mut self, programs: &ThreadTime, now: Timestamp) {
+        for (place, told) in self.places.iter_mut().enumerate() {
+            let Some(told) = told else { continue };
+            let [density, pressure] = &mut self.buffers[told.kind as usize];
+            let folded = told.set.take(programs, place, now);
+            told.take_density(now, programs, density);
+            if let Some(at) = folded {
+                told.take_pressure(at, programs, pressure);
+            }
+        }
+    }
+
+    /// Nothing was counted up to a time.
+    pub(super) fn unchanged(&mut self, at: Timestamp) {
+        for told in self.places.iter_mut().flatten() {
+            told.set.unchanged(at);
+            told.density.unchanged(at);
+        }
+    }
+
+    pub(super) fn finish(&mut self, programs: &ThreadTime) {
+        for told in self.places.iter_mut().flatten() {
+            told.finish(programs, &mut self.buffers[told.kind as usize]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bpf::thread_time::tests::loaded;
+
+    #[test]
+    fn pools_leave_room_for_others_and_what_has_none_is_said_once() {
+        let Some((programs, _alone)) = loaded() else {
+            return;
+        };
+        let (mut places, mut gaps) = (Places::new(), Gaps::default());
+        let mut take = |kind| places.take(kind, EntityId(7), &programs, &mut gaps);
+        let pools: Vec<_> = (0..MOST_SETS).filter_map(|_| take(Kind::Pool)).collect();
+        assert_eq!(pools.len(), MOST_POOLS);
+        let groups = (0..MOST_SETS).filter_map(|_| take(Kind::Group));
+        assert_eq!(groups.count(), MOST_SETS - MOST_POOLS);
+        assert_eq!(take(Kind::Service), None);
+        places.leave(pools[3], &programs);
+        let again = places.take(Kind::Service, EntityId(8), &programs, &mut gaps);
+        assert_eq!(again, Some(pools[3]));
+        let said: Vec<_> = gaps.take_fresh().map(|gap| gap.table).collect();
+        assert_eq!(
+            said,
+            ["pool_stall", "counted_cgroup_stall", "process_stall"]
+        );
+    }
+}

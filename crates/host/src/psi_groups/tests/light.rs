@@ -1,0 +1,133 @@
+//! A load so light that who reads the kernel's file often has most of it lost: a CPU that was busy for
+//! less than a jiffy between two readings has no weight (collect_percpu_times in kernel/sched/psi.c).
+
+use super::*;
+
+/// Says that this process is to be the load.
+const LIGHT: &str = "STALLSCOPE_TEST_LIGHT";
+
+const PERIOD: Duration = Duration::from_millis(50);
+/// How long the one is ahead of the other, has the CPU that both want, and how long the other works then.
+const AHEAD: Duration = Duration::from_micros(100);
+const HOLDS: Duration = Duration::from_micros(1_100);
+const WORKS: Duration = Duration::from_micros(200);
+
+/// Two threads of which the second waits 1 ms for the CPU, 20 times a second.
+fn load() {
+    let rounds = |after: Duration, busy: Duration| {
+        loop {
+            let (now, period) = (boottime().as_ns() as u64, PERIOD.as_nanos() as u64);
+            sleep(Duration::from_nanos(period - now % period) + after);
+            let end = Instant::now() + busy;
+            while Instant::now() < end {}
+        }
+    };
+    // Before all others, where that is allowed, and each other in this order.
+    let come_first = |before: i32| {
+        let first = libc::sched_param {
+            sched_priority: before,
+        };
+        // SAFETY: of this thread, with a parameter that lives through the call.
+        unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const first) };
+    };
+    std::thread::spawn(move || {
+        come_first(2);
+        rounds(AHEAD, WORKS)
+    });
+    come_first(3);
+    rounds(Duration::ZERO, HOLDS)
+}
+
+/// What two threads waited for a CPU: their sum less the time in which both did, of which is known that it
+/// is at most this.
+struct Waited {
+    sum: i64,
+    both_at_most: i64,
+}
+
+fn waited(programs: &ThreadTime, pid: u32) -> Waited {
+    let others = THREAD_TIME_BACKGROUND;
+    let records = programs.records().filter(|it| it.tgid == pid);
+    let mut by_others: Vec<_> = records
+        .map(|it| it.account.queued_ns[others].cast_signed())
+        .collect();
+    by_others.sort_unstable();
+    Waited {
+        sum: queued_ns(programs, |it| it.tgid == pid),
+        // The main thread of a test waits for nothing.
+        both_at_most: by_others.iter().rev().nth(1).copied().unwrap_or(0),
+    }
+}
+
+/// enum thread_time_holder
+const THREAD_TIME_BACKGROUND: usize = 0;
+
+/// Whether the kernel weighs by so long a time that the load is lost.
+fn loses_by_file() -> bool {
+    let jiffy = rustix::time::clock_getres(rustix::time::ClockId::MonotonicCoarse);
+    jiffy.tv_nsec as u128 >= 2 * (HOLDS + WORKS).as_nanos()
+}
+
+#[test]
+fn it_loses_nothing_against_the_ledger_where_files_read_as_often_lose_most() {
+    if std::env::var_os(LIGHT).is_some() {
+        return load();
+    }
+    let Some((mut programs, _alone)) = loaded() else {
+        return;
+    };
+    if !loses_by_file() {
+        return skipped(
+            "sets of threads",
+            "this kernel's jiffies are so short that files lose nothing",
+        );
+    }
+    let name = "it_loses_nothing_against_the_ledger_where_files_read_as_often_lose_most";
+    let program = std::env::current_exe().expect("this is a program");
+    let mut group = Around::new();
+    let pid = group.run(&format!(
+        "{LIGHT}=1 exec taskset -c 1 {} --exact psi_groups::tests::light::{name}",
+        program.display()
+    ));
+    put(&mut programs, &[pid], alone(0));
+    let mut kernels = Kernels::new(&group);
+    sleep(Duration::from_millis(800));
+    crate::limits::raise_priority();
+    let mut set = Set::new(&programs, 0);
+    let mut read = || {
+        programs.read(false).expect("it can be read");
+        let kernels = kernels.read()[0] * kernels.programs.online() as i64;
+        set.take(&programs, 0, boottime());
+        let own = set.stalled.density()[0] * programs.online() as i64;
+        (waited(&programs, pid), [own, kernels, group.totals()[0]])
+    };
+    let mut tries = Vec::new();
+    for _ in 0..TRIES {
+        let (before, stalled_before) = read();
+        for _ in 0..40 {
+            sleep(Duration::from_millis(100));
+            read();
+        }
+        let (after, stalled) = read();
+        let [own, kernels, file] = [0, 1, 2].map(|it| stalled[it] - stalled_before[it]);
+        let waited = after.sum - before.sum;
+        let both_at_most = after.both_at_most - before.both_at_most;
+        let said = format!(
+            "waited {waited} ns by the ledger, {own} as a set, {kernels} as a group, {file} by its file; \
+             {both_at_most} at most both at once"
+        );
+        println!("{said}");
+        assert!(waited > 40_000_000, "it waited: {said}");
+        tries.push(said);
+        // Others on the CPU that both wait for at once.
+        if both_at_most * 200 > waited {
+            continue;
+        }
+        for stalled in [own, kernels] {
+            assert!((stalled - waited).abs() * 100 < waited * 3, "{tries:?}");
+        }
+        assert!(file * 2 < waited, "{tries:?}");
+        return;
+    }
+    panic!("others had the CPU too often: {tries:#?}");
+}

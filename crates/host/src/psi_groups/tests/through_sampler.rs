@@ -1,0 +1,128 @@
+//! A group of v1 as the sampler tells it, against the v2 group of the same processes.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::channel;
+
+use model::{EntityKind, EntityRecord, Role};
+
+use super::*;
+use crate::handle::{Command as GroupSeries, SamplerEvent};
+use crate::sampler::Sampler;
+use crate::sampler::tests::of_this_machine;
+
+const RECORDED: Duration = Duration::from_secs(7);
+
+/// Rows of a table by entity: times and values.
+type Rows = BTreeMap<EntityId, Vec<(i64, Vec<i64>)>>;
+
+/// What the sampler reports a target, by table, and what it knows of entities in the end.
+fn recorded(target: &[u32]) -> (BTreeMap<&'static str, Rows>, Vec<EntityRecord>) {
+    let (settings, environment) = of_this_machine();
+    let (tell, told) = channel();
+    let sink = move |event| drop(tell.send(event));
+    let sampler = Sampler::start(&settings, &environment, sink).expect("it can be started");
+    sampler.tell(GroupSeries::Assign {
+        pids: target.to_vec(),
+        role: Role::Target,
+    });
+    sleep(RECORDED);
+    sampler.tell(GroupSeries::Stop);
+    let (mut tables, mut entities) = (BTreeMap::<_, Rows>::new(), BTreeMap::new());
+    loop {
+        match told.recv_timeout(Duration::from_secs(30)).expect("it ends") {
+            SamplerEvent::Rows(table, rows) => {
+                let series = tables.entry(table.name.as_ref()).or_default();
+                for (time, entity, values) in rows.iter() {
+                    let rows = series.entry(entity).or_default();
+                    rows.push((time.as_ns(), values.to_vec()));
+                }
+            }
+            SamplerEvent::Entities(events) => {
+                let records = events.into_iter().map(|it| (it.record.id, it.record));
+                entities.extend(records);
+            }
+            SamplerEvent::Ended(_) => break,
+            _ => {}
+        }
+    }
+    (tables, entities.into_values().collect())
+}
+
+/// A thread is counted from its first event on: who waits for a CPU then has it by this time.
+const SETTLED_NS: i64 = 1_000_000_000;
+
+/// When all of them were.
+fn settled(rows: &[(i64, Vec<i64>)]) -> i64 {
+    rows[0].0 + SETTLED_NS
+}
+
+/// How much of the time since then a column grew.
+fn share(rows: &[(i64, Vec<i64>)], column: usize, since: i64) -> f64 {
+    assert!(rows.is_sorted_by_key(|(time, _)| *time), "{rows:?}");
+    let begin = rows.partition_point(|(time, _)| *time < since);
+    let [(from, first), .., (to, last)] = &rows[begin..] else {
+        panic!("there are two rows: {rows:?}");
+    };
+    (last[column] - first[column]) as f64 / (to - from) as f64
+}
+
+#[test]
+fn a_group_of_v1_has_pressure_like_any_other_and_is_its_processes_own() {
+    let Some((programs, _alone)) = loaded() else {
+        return;
+    };
+    drop(programs);
+    let Some(limited) = Group::new("cpu", &[]) else {
+        return skipped(
+            "sets of threads",
+            "there is no v1 hierarchy with the cpu controller that groups can be made in",
+        );
+    };
+    let mut around = Around::new();
+    let pids = [0, 0, 1, 1].map(|cpu| around.run(&burn_on(cpu)));
+    pids.iter().for_each(|pid| limited.take(*pid));
+    sleep(Duration::from_millis(300));
+    // The others in it count as they do with the kernel.
+    let (tables, entities) = recorded(&pids[..2]);
+    let group = |path: &str| {
+        let mut found = entities.iter().filter(|it| it.entity.path == path);
+        let found = found.find(|it| it.vanished.is_none());
+        found.expect("it is known").id
+    };
+    let name = |folder: &Path| format!("/{}", folder.file_name().expect("one").display());
+    let [own, kernels] = [limited.folder(), &around.folder].map(|it| group(&name(it)));
+    // Over 2 s both end their intervals at times of their own: with this load some wait at all times.
+    for (table, columns) in [("cgroup_pressure", 0..1), ("cgroup_stall", 0..2)] {
+        for column in columns {
+            let counted = format!("counted_{table}");
+            let [own, kernels] =
+                [(counted.as_str(), own), (table, kernels)].map(|(table, group)| {
+                    let rows = &tables[table][&group];
+                    share(rows, column, settled(rows))
+                });
+            println!("{table} {column}: {own:.4} here, {kernels:.4} the kernel's");
+            assert!((own - kernels).abs() < 0.02, "{table}: {own} and {kernels}");
+        }
+    }
+    let is_target =
+        |it: &&EntityRecord| it.entity.kind == EntityKind::Process && it.role == Role::Target;
+    let targets: Vec<_> = entities.iter().filter(is_target).collect();
+    assert_eq!(targets.len(), 2, "{targets:?}");
+    for process in targets {
+        assert_eq!(process.group, Some(own), "{process:?}");
+        assert_eq!(process.pressure_group, Some(own), "{process:?}");
+        // Its only thread is its pool.
+        let of_it = |it: &&EntityRecord| {
+            it.entity.kind == EntityKind::Pool && it.parent == Some(process.id)
+        };
+        let pool = entities.iter().find(of_it).expect("it is of one").id;
+        let pool = &tables["pool_stall"][&pool];
+        let of_process = &tables["process_stall"][&process.id];
+        for column in 0..2 {
+            let since = settled(pool);
+            let [pool, process] = [pool, of_process].map(|it| share(it, column, since));
+            println!("{column}: {pool:.4} of the pool, {process:.4} of the process");
+            assert!((pool - process).abs() < 0.02, "{pool} and {process}");
+        }
+    }
+}

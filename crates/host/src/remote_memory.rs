@@ -1,0 +1,400 @@
+//! Words in the memory of other processes, read through /proc/PID/mem.
+//!
+//! A backend is a fork of its server, so the place is looked up once per program; a backend costs one
+//! descriptor, two small reads a sample, and no allocation. The descriptor is bound to the memory that
+//! the process had when it was opened: after an exec, or the process's end, it reads nothing, and
+//! never another process's. It is opened for reading only.
+
+use std::fs::File;
+use std::ops::RangeInclusive;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use object::ReadCache;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::{Errno, pread};
+use sensors::Word;
+
+use crate::exports::{bias, exports};
+use crate::limits::{self, Share};
+use crate::local_files;
+use crate::mounts::Mountinfo;
+
+/// Idle processes that are compared to find a word of unknown place; a server has more, but two that
+/// agree are enough.
+const MOST_SIGHTINGS: usize = 64;
+/// Room for the part of a structure that is searched.
+const MOST_SEARCHED: usize = 4_096;
+
+/// What is known of the programs that were met.
+#[derive(Default)]
+pub(crate) struct RemoteMemory {
+    programs: Vec<Program>,
+}
+
+struct Program {
+    file: ProgramFile,
+    word: &'static Word,
+    place: Option<Place>,
+}
+
+/// Which file a program is: device, inode, and when that was last changed, s and ns. An inode is given
+/// to another file when its own is removed, by an upgrade say.
+type ProgramFile = (u64, u64, i64, i64);
+
+/// Where a program keeps its word.
+struct Place {
+    headers: u64,
+    /// Address of the exported pointer, before the bias.
+    pointer: u64,
+    offset: Offset,
+}
+
+/// Where the word is behind the pointer.
+enum Offset {
+    Known(u64),
+    /// Offsets at which the value was seen, each with the address of the structure that held it.
+    Sought(Vec<(u64, u64)>),
+}
+
+/// A word in one process.
+#[derive(Debug)]
+pub(crate) struct MemoryCell {
+    memory: OwnedFd,
+    pointer: u64,
+    program: usize,
+}
+
+/// Where a word is in a process's memory: behind a pointer, so many bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct EventPlace {
+    pub(crate) pointer: u64,
+    pub(crate) offset: u64,
+}
+
+/// Why a word cannot be had.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Refusal {
+    /// The process may not be looked into.
+    Denied(Errno),
+    /// The program has the right name, and does not show the word.
+    Hidden,
+    /// The program has the right name, and its file might not answer.
+    Unasked,
+}
+
+/// What a reading of a word gave.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum RemoteRead {
+    /// Its four bytes, as they stand in memory.
+    Value([u8; 4]),
+    /// Nothing this time: the process has not set its pointer up, or has it elsewhere.
+    Nothing,
+    /// Nothing yet: where it is in its structure is not known.
+    Unplaced,
+    /// The memory is gone.
+    Gone,
+}
+
+impl RemoteMemory {
+    /// The word of the process whose folder of /proc this is; `Ok(None)` when its program has none.
+    ///
+    /// # Errors
+    /// Why it cannot be had of a program that has it; where not even the file may be read, the
+    /// process's name must do.
+    pub(crate) fn open(
+        &mut self,
+        process: &Path,
+        word: &'static Word,
+    ) -> Result<Option<MemoryCell>, Refusal> {
+        let named = || std::fs::read(process.join("comm")).is_ok_and(|name| is_named(&name, word));
+        let refused = |errno| match errno {
+            Errno::ACCESS | Errno::PERM if named() => Err(Refusal::Denied(errno)),
+            Errno::REMOTE if named() => Err(Refusal::Unasked),
+            _ => Ok(None),
+        };
+        let opened = local_files::program(process, &Mountinfo::default());
+        let index = match opened.and_then(|file| self.program(file, word)) {
+            Ok(index) => index,
+            Err(errno) => return refused(errno),
+        };
+        let Some(place) = &self.programs[index].place else {
+            return if named() {
+                Err(Refusal::Hidden)
+            } else {
+                Ok(None)
+            };
+        };
+        let auxv = std::fs::read(process.join("auxv"));
+        let bias = match auxv {
+            Ok(auxv) => bias(&auxv, place.headers),
+            Err(error) => return refused(Errno::from_io_error(&error).unwrap_or(Errno::IO)),
+        };
+        let Some(bias) = bias else { return Ok(None) };
+        let pointer = place.pointer.wrapping_add(bias);
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let opened = rustix::fs::open(process.join("mem"), flags, Mode::empty());
+        match opened.and_then(|memory| limits::keep(memory, Share::Tracked)) {
+            Ok(memory) => Ok(Some(MemoryCell {
+                memory,
+                pointer,
+                program: index,
+            })),
+            Err(Errno::SRCH | Errno::NOENT) => Ok(None),
+            Err(errno) => Err(Refusal::Denied(errno)),
+        }
+    }
+
+    /// Where a word is, as far as that is known.
+    pub(crate) fn place(&self, word: &MemoryCell) -> Option<EventPlace> {
+        let place = self.programs[word.program].place.as_ref()?;
+        let Offset::Known(offset) = place.offset else {
+            return None;
+        };
+        let pointer = word.pointer;
+        Some(EventPlace { pointer, offset })
+    }
+
+    /// Reads a word as it is now.
+    pub(crate) fn read(&mut self, word: &MemoryCell) -> RemoteRead {
+        let mut pointer = [0; 8];
+        match pread(&word.memory, &mut pointer, word.pointer) {
+            Ok(8) => {}
+            Ok(0) => return RemoteRead::Gone,
+            _ => return RemoteRead::Nothing,
+        }
+        let structure = u64::from_ne_bytes(pointer);
+        if structure == 0 {
+            return RemoteRead::Nothing;
+        }
+        let Program {
+            word: sought,
+            place: Some(place),
+            ..
+        } = &mut self.programs[word.program]
+        else {
+            return RemoteRead::Nothing;
+        };
+        if let Offset::Sought(sightings) = &mut place.offset {
+            match search(&word.memory, structure, sought, sightings) {
+                Some(offset) => place.offset = Offset::Known(offset),
+                None => return RemoteRead::Unplaced,
+            }
+        }
+        let Offset::Known(offset) = place.offset else {
+            return RemoteRead::Unplaced;
+        };
+        let mut value = [0; 4];
+        match pread(&word.memory, &mut value, structure.wrapping_add(offset)) {
+            Ok(4) => RemoteRead::Value(value),
+            Ok(0) => RemoteRead::Gone,
+            _ => RemoteRead::Nothing,
+        }
+    }
+
+    /// The words that were read and whose place was never found.
+    pub(crate) fn unplaced(&self) -> impl Iterator<Item = &'static Word> {
+        let sought = |place: &Place| matches!(place.offset, Offset::Sought(_));
+        self.programs
+            .iter()
+            .filter(move |program| program.place.as_ref().is_some_and(sought))
+            .map(|program| program.word)
+    }
+
+    /// The index of a program, looked into when it is met first.
+    fn program(&mut self, file: File, word: &'static Word) -> Result<usize, Errno> {
+        let about = file.metadata();
+        let about = about.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+        let file_id = (about.dev(), about.ino(), about.ctime(), about.ctime_nsec());
+        let known = self
+            .programs
+            .iter()
+            .position(|known| known.file == file_id && std::ptr::eq(known.word, word));
+        Ok(known.unwrap_or_else(|| {
+            let place = place(file, word);
+            self.programs.push(Program {
+                file: file_id,
+                word,
+                place,
+            });
+            self.programs.len() - 1
+        }))
+    }
+}
+
+/// Whether a program's file shows where it keeps the word.
+pub(crate) fn shows(program: File, word: &Word) -> bool {
+    place(program, word).is_some()
+}
+
+fn place(file: File, word: &Word) -> Option<Place> {
+    // Read in pieces: some programs are hundreds of megabytes long.
+    let cache = ReadCache::new(file);
+    let found = exports(&cache, [word.pointer, word.within.pointer])?;
+    let [direct, structure] = found.pointers;
+    let (pointer, offset) = match (direct, structure) {
+        (Some(direct), _) => (direct, Offset::Known(0)),
+        (None, Some(structure)) => (
+            structure,
+            Offset::Sought(Vec::with_capacity(MOST_SIGHTINGS)),
+        ),
+        (None, None) => return None,
+    };
+    Some(Place {
+        headers: found.headers,
+        pointer,
+        offset,
+    })
+}
+
+fn is_named(comm: &[u8], word: &Word) -> bool {
+    comm.trim_ascii() == word.program.as_bytes()
+}
+
+/// Looks for the word's value in one process's structure and notes where it was seen; the offset,
+/// once two structures agree and none disagrees.
+fn search(
+    memory: &OwnedFd,
+    structure: u64,
+    word: &Word,
+    sightings: &mut Vec<(u64, u64)>,
+) -> Option<u64> {
+    let mut bytes = [0; MOST_SEARCHED];
+    let wanted = word.within.bytes.min(MOST_SEARCHED);
+    let read = pread(memory, &mut bytes[..wanted], structure).unwrap_or(0);
+    // What was seen before in this one was perhaps something else.
+    sightings.retain(|(seen, _)| *seen != structure);
+    if let Some(offset) = sole(&bytes[..read], word.within.values)
+        && sightings.len() < MOST_SIGHTINGS
+    {
+        sightings.push((structure, offset));
+    }
+    let (_, offset) = *sightings.first()?;
+    let agree = sightings.iter().all(|(_, other)| *other == offset);
+    (sightings.len() >= 2 && agree).then_some(offset)
+}
+
+/// The offset of the only aligned word that has one of those values.
+fn sole(bytes: &[u8], values: &[RangeInclusive<u32>]) -> Option<u64> {
+    let (remote_memory, _) = bytes.as_chunks::<4>();
+    let is_sought = |word| values.iter().any(|range| range.contains(&word));
+    let mut at = remote_memory
+        .iter()
+        .enumerate()
+        .filter(|(_, word)| is_sought(u32::from_ne_bytes(**word)));
+    let (index, _) = at.next()?;
+    at.next().is_none().then_some(index as u64 * 4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_counts_only_where_it_stands_alone() {
+        let sought = [3..=3, 7..=9];
+        let mut bytes = [0u8; 64];
+        assert_eq!(sole(&bytes, &sought), None);
+        bytes[40..44].copy_from_slice(&8u32.to_ne_bytes());
+        assert_eq!(sole(&bytes, &sought), Some(40));
+        bytes[8..12].copy_from_slice(&3u32.to_ne_bytes());
+        assert_eq!(sole(&bytes, &sought), None);
+        assert_eq!(sole(&bytes[..3], &[0..=0]), None);
+    }
+
+    static WORD: Word = Word {
+        program: "none",
+        pointer: "none",
+        within: sensors::Within {
+            pointer: "none",
+            values: &[],
+            bytes: 0,
+        },
+    };
+
+    /// A word of this process, behind a pointer to it.
+    fn own(pointer: &u64) -> (RemoteMemory, MemoryCell) {
+        let place = Place {
+            headers: 0,
+            pointer: 0,
+            offset: Offset::Known(0),
+        };
+        let remote_memory = RemoteMemory {
+            programs: vec![Program {
+                file: (0, 0, 0, 0),
+                word: &WORD,
+                place: Some(place),
+            }],
+        };
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let word = MemoryCell {
+            memory: rustix::fs::open("/proc/self/mem", flags, Mode::empty()).expect("it is ours"),
+            pointer: std::ptr::from_ref(pointer) as u64,
+            program: 0,
+        };
+        (remote_memory, word)
+    }
+
+    #[test]
+    fn a_file_that_was_changed_is_another_program() {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        let mut remote_memory = RemoteMemory::default();
+        let open = || File::open(file.path()).expect("it is there");
+        let mut program = || {
+            remote_memory
+                .program(open(), &WORD)
+                .expect("it can be read")
+        };
+        let (first, again) = (program(), program());
+        // Times of files move in the kernel's ticks.
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        std::fs::write(file.path(), "another").expect("written");
+        assert_eq!((first, again, program()), (0, 0, 1));
+    }
+
+    #[test]
+    fn a_pointer_to_nowhere_tells_nothing() {
+        let target = 0x0300_0005u32;
+        for (pointer, told) in [
+            (
+                &raw const target as u64,
+                RemoteRead::Value(target.to_ne_bytes()),
+            ),
+            (0, RemoteRead::Nothing),
+            (16, RemoteRead::Nothing),
+            (u64::MAX, RemoteRead::Nothing),
+            (u64::MAX / 2, RemoteRead::Nothing),
+        ] {
+            let (mut remote_memory, word) = own(&pointer);
+            assert_eq!(remote_memory.read(&word), told, "{pointer:#x}");
+        }
+    }
+
+    #[test]
+    #[ignore = "by hand: cargo test --release -p host --lib -- --ignored --nocapture cost_of_a_word"]
+    fn cost_of_a_word() {
+        let target = 1u32;
+        let pointer = &raw const target as u64;
+        let (mut remote_memory, word) = own(&pointer);
+        // This process's first thread, which waits for the tests: its wchan has a name to look up.
+        let file = crate::kept_file::KeptFile::open(Path::new("/proc/self/wchan"), Share::Tracked);
+        let (file, mut buffer) = (file.expect("it is there"), Vec::new());
+        let best = |read: &mut dyn FnMut()| {
+            let batch = || {
+                let since = std::time::Instant::now();
+                (0..1_000).for_each(|_| read());
+                since.elapsed().as_nanos() / 1_000
+            };
+            std::iter::repeat_with(batch).take(500).min()
+        };
+        let word = best(&mut || {
+            std::hint::black_box(remote_memory.read(&word));
+        });
+        let channel = best(&mut || file.read(&mut buffer).expect("it can be read"));
+        println!(
+            "a word {word:?} ns, a wchan ({}) {channel:?} ns",
+            String::from_utf8_lossy(&buffer)
+        );
+    }
+}

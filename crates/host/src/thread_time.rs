@@ -1,0 +1,325 @@
+//! Thread-time accounting: where each thread of target and generator spends its time, counted at the scheduler's
+//! events where these may be traced.
+//!
+//! Accounts are read at ticks and at the end of an on-window, each beside the kernel's own of the same thread. Once
+//! a second the other processes are read: how long each had a CPU, and delayed the target.
+
+mod carried;
+mod kernel_wait;
+mod on_window;
+mod roles;
+mod short_lived;
+mod thread;
+mod untracked;
+
+use std::collections::HashMap;
+
+use model::{Agreement, GapReason, Timestamp};
+use sensors::kernel_wait::KERNEL_WAIT;
+use sensors::thread_time::{PROCESS_TIME, THREAD_TIME};
+
+use crate::bpf::thread_time::ThreadTime;
+use crate::bpf::{Refusal, may_tell_of_processes};
+use crate::gaps::Gaps;
+use crate::processes::Processes;
+use crate::psi_groups::PsiGroups;
+use crate::registry::Registry;
+use crate::table_buffer::TableBuffer;
+use crate::wait_events::WaitEvents;
+use crate::wakeups::{Around, Wakeups};
+
+use kernel_wait::KernelWaits;
+use roles::Part;
+use short_lived::ShortLived;
+use thread::{DIFFERENCE, Thread, account_row, row};
+use untracked::Process;
+
+/// The last that a process's threads had comes up to so many readings after nobody lists it any more.
+const LAST_ROUNDS: u64 = 20;
+
+/// A thread that nobody lists any more may still wait for a CPU to leave it for the last time, and only then
+/// its last is told: over a second has been seen beside compilers. Until then it is known for so many readings,
+/// since what it had would be told twice otherwise, and all of it as that of a short-lived one.
+const MOST_LAST_ROUNDS: u64 = 600;
+
+/// All accounts, and what is derived from the same events.
+pub(crate) struct ThreadTimeCollector {
+    programs: ThreadTime,
+    /// What the programs were told: which process has which part.
+    parts: HashMap<u32, Part>,
+    threads: HashMap<u32, Thread>,
+    others: HashMap<u32, Process>,
+    short_lived: ShortLived,
+    kernel_waits: KernelWaits,
+    psi_groups: PsiGroups,
+    round: u64,
+    /// Rows of threads, and of the other processes.
+    buffers: [TableBuffer; 2],
+    agreement: Agreement,
+    wakeups: Wakeups,
+    events: WaitEvents,
+    /// Slices of target and generator that were counted.
+    slices: u64,
+}
+
+impl ThreadTimeCollector {
+    /// # Errors
+    /// Why it cannot be had here.
+    pub(crate) fn load() -> Result<Self, Refusal> {
+        may_tell_of_processes()?;
+        Ok(Self {
+            programs: ThreadTime::load(std::env::consts::ARCH)?,
+            parts: HashMap::new(),
+            threads: HashMap::new(),
+            others: HashMap::new(),
+            short_lived: ShortLived::default(),
+            kernel_waits: KernelWaits::new(),
+            psi_groups: PsiGroups::new(),
+            round: 0,
+            buffers: [
+                TableBuffer::new(&THREAD_TIME),
+                TableBuffer::new(&PROCESS_TIME),
+            ],
+            agreement: Agreement::default(),
+            wakeups: Wakeups::new(),
+            events: WaitEvents::new(),
+            slices: 0,
+        })
+    }
+
+    /// Reads the threads of target and generator, with `background` the other processes too.
+    pub(crate) fn sample(
+        &mut self,
+        now: Timestamp,
+        background: bool,
+        processes: &Processes,
+        (gaps, registry): (&mut Gaps, &mut Registry),
+    ) {
+        let found = if background {
+            self.programs.find_pools()
+        } else {
+            Ok(())
+        };
+        let missed = match found.and_then(|()| self.programs.read(background)) {
+            Ok(missed) => missed,
+            Err(why) => {
+                let reason = GapReason::Unsupported(format!("the program that reads it: {why}"));
+                gaps.say(&THREAD_TIME.name, "", reason);
+                return;
+            }
+        };
+        let no_room = "more threads than there is room for";
+        let no_name = "places in the kernel that have no name, or that there is no room for";
+        let threads = (&THREAD_TIME, no_room, missed.unplaced);
+        let places = (&KERNEL_WAIT, no_name, missed.unnamed);
+        for (table, what, lost) in [threads, places].into_iter().filter(|it| it.2 > 0) {
+            gaps.say(&table.name, what, GapReason::Dropped(lost));
+        }
+        self.round += 1;
+        self.psi_groups.sample(&self.programs, now);
+        self.take_threads(processes);
+        self.take_ended(now, processes, (gaps, registry));
+        if background {
+            self.take_others(now);
+            self.note_wakeups(now, processes, (gaps, registry));
+        }
+    }
+
+    fn take_threads(&mut self, processes: &Processes) {
+        let Self {
+            programs,
+            threads,
+            kernel_waits,
+            round,
+            buffers: [buffer, _],
+            agreement,
+            slices,
+            ..
+        } = self;
+        processes.each_thread(|tid, entity| {
+            let known = threads.entry(tid);
+            let known = known.or_insert_with(|| Thread::new(entity, *round));
+            if known.last.entity() != entity && known.ended {
+                known.last.finish(buffer);
+                *known = Thread::new(entity, *round);
+            }
+            // Who had its number before is there until its last is told.
+            if known.last.entity() == entity {
+                known.round = *round;
+            }
+        });
+        for record in programs.records() {
+            let Some(thread) = threads.get_mut(&record.tid) else {
+                continue;
+            };
+            let is_own = thread.is_of(&record.account);
+            if is_own || thread.round == *round {
+                let until = programs.time(record.until_ns);
+                let since = programs.time(record.account.known_since_ns);
+                let row = row(&record, since);
+                if !is_own {
+                    thread.follow(&record.account, &row);
+                }
+                *slices += thread.slices_since(&row);
+                thread.take(until, row, buffer);
+                kernel_waits.take(thread.last.entity(), (since, until), &record.account);
+                thread.compare(&record, until, agreement);
+            }
+        }
+    }
+
+    /// Takes what those had who have ended since the last reading.
+    pub(crate) fn take_ended(
+        &mut self,
+        now: Timestamp,
+        processes: &Processes,
+        (gaps, registry): (&mut Gaps, &mut Registry),
+    ) {
+        let Self {
+            programs,
+            threads,
+            short_lived,
+            kernel_waits,
+            round,
+            slices,
+            buffers: [buffer, _],
+            ..
+        } = self;
+        let (mut unplaced, ahead_ns) = (0, programs.ahead_ns());
+        let time = |ns: u64| Timestamp::from_ns(ns.cast_signed() - ahead_ns);
+        let lost = programs.ended(|ended| {
+            let since = time(ended.account.known_since_ns);
+            let mut row = account_row(&ended.account, since);
+            if let Some(thread) = threads.get_mut(&ended.tid)
+                && thread.is_of(&ended.account)
+            {
+                // Of how the accounts agree nothing new is known.
+                row[DIFFERENCE..].copy_from_slice(&thread.last.values()[DIFFERENCE..]);
+                let until = time(ended.until_ns);
+                *slices += thread.slices_since(&row);
+                thread.take(until, row, buffer);
+                kernel_waits.take(thread.last.entity(), (since, until), &ended.account);
+                thread.ended = true;
+                return;
+            }
+            *slices += ended.account.slices;
+            let of = [ended.tgid, ended.parent_tgid];
+            match short_lived.take(of, (since, &row), processes, (registry, buffer)) {
+                Some(threads) => kernel_waits.add(threads, (since, now), &ended.account),
+                None => unplaced += 1,
+            }
+        });
+        short_lived.write_out(now, processes, (registry, buffer));
+        threads.retain(|_, thread| {
+            let rounds = if thread.ended {
+                LAST_ROUNDS
+            } else {
+                MOST_LAST_ROUNDS
+            };
+            let stays = thread.round + rounds > *round;
+            if !stays {
+                thread.last.finish(buffer);
+            }
+            stays
+        });
+        kernel_waits.evict(registry);
+        if lost + unplaced > 0 {
+            let what = "threads that ended, of which there were more than there is room for";
+            gaps.say(&THREAD_TIME.name, what, GapReason::Dropped(lost + unplaced));
+        }
+    }
+
+    fn take_others(&mut self, now: Timestamp) {
+        let Self {
+            programs,
+            others,
+            round,
+            buffers: [_, buffer],
+            ..
+        } = self;
+        others.values_mut().for_each(|it| it.sums = [0; 2]);
+        for other in programs.others() {
+            if let Some(process) = others.get_mut(&other.tgid) {
+                process.round = *round;
+                process.sums[0] += other.on_cpu_ns.cast_signed();
+                process.sums[1] += other.delay_caused_ns.cast_signed();
+            }
+        }
+        let read = others.values_mut().filter(|it| it.round == *round);
+        read.for_each(|process| process.take(now, buffer));
+    }
+
+    /// Reads who woke whom since the last time.
+    fn note_wakeups(
+        &mut self,
+        now: Timestamp,
+        processes: &Processes,
+        (gaps, registry): (&mut Gaps, &mut Registry),
+    ) {
+        let threads = &self.threads;
+        let thread = |tid| threads.get(&tid).map(|it| it.last.entity());
+        let mut around = Around {
+            now,
+            processes,
+            registry,
+            programs: &mut self.programs,
+        };
+        self.wakeups.evict(&mut around);
+        self.wakeups.place(thread, &mut around);
+        self.wakeups.sample(gaps, &mut around);
+        self.events.sample(gaps, &mut self.wakeups, &mut around);
+        self.psi_groups
+            .follow_pools(&mut self.programs, &self.wakeups, gaps);
+    }
+
+    /// Everything that rows are made of here.
+    pub(crate) fn buffers(&mut self) -> impl Iterator<Item = &mut TableBuffer> {
+        let own = self.buffers.iter_mut().chain(self.psi_groups.buffers());
+        own.chain(&mut self.wakeups.buffers)
+            .chain([&mut self.kernel_waits.buffer, &mut self.events.buffer])
+    }
+
+    /// Bytes of the kernel's memory that all of it takes now.
+    pub(crate) fn kernel_bytes(&self) -> Option<u64> {
+        self.programs.kernel_bytes()
+    }
+
+    /// Looks at the scheduler's clock anew.
+    pub(crate) fn calibrate(&mut self) {
+        // Without it the clock drifts by 0.2 us in 10 s: the old offset serves until the next time.
+        let _ = self.programs.calibrate();
+    }
+
+    /// Writes how far those have come who sleep on, before rows are handed on: what is not written by then is
+    /// lost in a crash.
+    pub(crate) fn write_out(&mut self) {
+        let [threads, _] = &mut self.buffers;
+        let sleepers = self.threads.values_mut();
+        sleepers.for_each(|it| it.last.finish(threads));
+    }
+
+    /// Ends all series; how the accounts agreed.
+    pub(crate) fn finish(&mut self, gaps: &mut Gaps) -> Agreement {
+        self.psi_groups.finish(&self.programs);
+        let [threads, others] = &mut self.buffers;
+        self.threads
+            .values_mut()
+            .for_each(|it| it.last.finish(threads));
+        self.others
+            .values_mut()
+            .for_each(|it| it.last.finish(others));
+        self.short_lived.finish(threads);
+        self.kernel_waits.finish();
+        self.wakeups.finish();
+        self.events.finish();
+        let mut agreement = self.agreement.clone();
+        let lost = self.programs.lost();
+        if lost.drops > 0 {
+            let what = "switches and wake-ups of threads that there was no memory to follow";
+            gaps.say(&THREAD_TIME.name, what, GapReason::Dropped(lost.drops));
+        }
+        agreement.drops = lost.drops;
+        agreement.switches_missed = lost.switches;
+        agreement
+    }
+}

@@ -1,0 +1,131 @@
+//! What kept threads in the kernel, as rows of their own: few threads have any.
+
+use std::collections::HashMap;
+
+use model::{EntityId, Timestamp};
+use sensors::kernel_wait::{CHANNELS, KERNEL_WAIT};
+
+use super::carried::carry_over;
+use crate::bpf::thread_time::Account;
+use crate::registry::Registry;
+use crate::table_buffer::{RowDeduplicator, TableBuffer};
+
+const WIDTH: usize = CHANNELS.len();
+
+/// Each thread, from when its account is first read: something may keep it at any time.
+pub(super) struct KernelWaits {
+    by_thread: HashMap<EntityId, Sum>,
+    pub(super) buffer: TableBuffer,
+}
+
+struct Sum {
+    last: RowDeduplicator,
+    /// Whether there are rows of it: as long as nothing kept it there are none.
+    is_written: bool,
+    /// Whose account it is that is read: one thread may take another's place by an exec.
+    known_since_ns: u64,
+    /// What rows have beyond that account.
+    base: [i64; WIDTH],
+}
+
+impl KernelWaits {
+    pub(super) fn new() -> Self {
+        Self {
+            by_thread: HashMap::new(),
+            buffer: TableBuffer::new(&KERNEL_WAIT),
+        }
+    }
+
+    /// Writes what a thread's account says, which begins at the first time and is up to the second.
+    pub(super) fn take(
+        &mut self,
+        thread: EntityId,
+        times: (Timestamp, Timestamp),
+        account: &Account,
+    ) {
+        let sum = of(&mut self.by_thread, thread, account);
+        if sum.known_since_ns != account.known_since_ns {
+            sum.known_since_ns = account.known_since_ns;
+            if sum.is_written {
+                sum.base.copy_from_slice(sum.last.values());
+            }
+        }
+        let mut row = sum.with(account);
+        carry_over(&mut row, sum.last.values());
+        sum.write(times, &row, &mut self.buffer);
+    }
+
+    /// Adds the account of one of several threads that have ended and are reported as one.
+    pub(super) fn add(
+        &mut self,
+        threads: EntityId,
+        times: (Timestamp, Timestamp),
+        account: &Account,
+    ) {
+        let sum = of(&mut self.by_thread, threads, account);
+        sum.base = sum.with(account);
+        let row = sum.base;
+        sum.write(times, &row, &mut self.buffer);
+    }
+
+    /// Lets those go that have vanished.
+    pub(super) fn evict(&mut self, registry: &Registry) {
+        let buffer = &mut self.buffer;
+        self.by_thread.retain(|thread, sum| {
+            let stays = registry.get(*thread).is_some();
+            if !stays {
+                sum.last.finish(buffer);
+            }
+            stays
+        });
+    }
+
+    /// Nothing has changed up to a time.
+    pub(super) fn unchanged(&mut self, at: Timestamp) {
+        let sums = self.by_thread.values_mut();
+        sums.for_each(|sum| sum.last.unchanged(at));
+    }
+
+    /// Writes the ends of unchanged stretches.
+    pub(super) fn finish(&mut self) {
+        let buffer = &mut self.buffer;
+        let sums = self.by_thread.values_mut();
+        sums.for_each(|sum| sum.last.finish(buffer));
+    }
+}
+
+/// What was counted of a thread so far.
+fn of<'a>(
+    by_thread: &'a mut HashMap<EntityId, Sum>,
+    thread: EntityId,
+    account: &Account,
+) -> &'a mut Sum {
+    by_thread.entry(thread).or_insert_with(|| Sum {
+        last: RowDeduplicator::new(thread, WIDTH),
+        is_written: false,
+        known_since_ns: account.known_since_ns,
+        base: [0; WIDTH],
+    })
+}
+
+impl Sum {
+    fn with(&self, account: &Account) -> [i64; WIDTH] {
+        let mut row = self.base;
+        let both = row.iter_mut().zip(account.kernel_wait_ns);
+        both.for_each(|(to, ns)| *to += ns.cast_signed());
+        row
+    }
+
+    fn write(
+        &mut self,
+        (since, until): (Timestamp, Timestamp),
+        row: &[i64; WIDTH],
+        buffer: &mut TableBuffer,
+    ) {
+        self.is_written |= row.iter().any(|ns| *ns != 0);
+        if self.is_written {
+            self.last.begin(since, row, buffer);
+            self.last.take(until, row, buffer);
+        }
+    }
+}

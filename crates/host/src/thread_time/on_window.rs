@@ -1,0 +1,82 @@
+//! The edges of the on-windows in which switches and wake-ups are counted.
+
+use model::{GapReason, Timestamp};
+use sensors::thread_time::THREAD_TIME;
+
+use super::ThreadTimeCollector;
+use crate::bpf::Refusal;
+use crate::bpf::thread_time::Assigned;
+use crate::gaps::Gaps;
+use crate::processes::Processes;
+use crate::remote_memory::{RemoteMemory, RemoteRead};
+
+impl ThreadTimeCollector {
+    /// Events that the programs have counted so far, and slices of target and generator.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        (self.programs.events(), self.slices)
+    }
+
+    /// Ends the on-window; from when on nothing is counted.
+    pub(crate) fn pause(&mut self) -> Timestamp {
+        self.programs.pause()
+    }
+
+    /// In an off-window: the programs leave their hooks.
+    pub(crate) fn detach(&mut self) {
+        self.programs.detach();
+    }
+
+    /// And come back to them.
+    pub(crate) fn attach(&mut self, gaps: &mut Gaps) {
+        if let Err(why) = self.programs.attach() {
+            note_refusal(&why, gaps);
+        }
+    }
+
+    /// The next on-window begins: all counters stand as they did when the last one ended.
+    pub(crate) fn resume(
+        &mut self,
+        at: Timestamp,
+        processes: &Processes,
+        remote_memory: &mut RemoteMemory,
+        gaps: &mut Gaps,
+    ) {
+        for (pid, _, role, word) in processes.parts() {
+            let known = self.parts.get(&pid);
+            if let (Some(word), Some((_, _, Some(place), membership))) = (word, known)
+                && let RemoteRead::Value(said) = remote_memory.read(word)
+            {
+                let assigned = Assigned {
+                    role,
+                    place: Some(*place),
+                    said: u32::from_ne_bytes(said),
+                    membership: *membership,
+                };
+                // Without it, what a thread sleeps in now follows from its system call.
+                let _ = self.programs.assign(pid, assigned);
+            }
+        }
+        if let Err(why) = self.programs.resume() {
+            note_refusal(&why, gaps);
+        }
+        for thread in self.threads.values_mut() {
+            thread.last.unchanged(at);
+            thread.diff = None;
+            thread.suspected = false;
+        }
+        self.short_lived.unchanged(at);
+        self.kernel_waits.unchanged(at);
+        self.others
+            .values_mut()
+            .for_each(|it| it.last.unchanged(at));
+        self.psi_groups.unchanged(at);
+        self.wakeups.unchanged(at);
+        self.events.unchanged(at);
+    }
+}
+
+/// The programs are not at their hooks, or do not go on.
+fn note_refusal(why: &Refusal, gaps: &mut Gaps) {
+    let reason = GapReason::Unsupported(format!("the programs that count: {why}"));
+    gaps.say(&THREAD_TIME.name, "", reason);
+}

@@ -1,0 +1,112 @@
+//! Threads that ended before anybody listed them: their times are added up per process, and told as those of
+//! one thread, so that a server that starts a thread per request costs no entity each.
+//!
+//! A process that itself ended unlisted is its parent's, as its CPU time is (times(2)).
+
+use std::collections::HashMap;
+
+use model::{Entity, EntityId, EntityKind, MISSING, Timestamp};
+use sensors::thread_time::WIDTH;
+
+use super::LAST_ROUNDS;
+use super::thread::KNOWN_SINCE;
+use crate::processes::Processes;
+use crate::registry::Registry;
+use crate::table_buffer::{RowDeduplicator, TableBuffer};
+
+/// The processes of which there were some.
+#[derive(Default)]
+pub(super) struct ShortLived {
+    by_pid: HashMap<u32, Sum>,
+}
+
+struct Sum {
+    process: EntityId,
+    last: RowDeduplicator,
+    row: [i64; WIDTH],
+    /// Readings since its process is gone.
+    alone: u64,
+}
+
+impl ShortLived {
+    /// Adds what a thread had that is counted since a time, to the first of those processes that is known;
+    /// as what it is reported.
+    pub(super) fn take(
+        &mut self,
+        pids: [u32; 2],
+        (since, row): (Timestamp, &[i64; WIDTH]),
+        processes: &Processes,
+        (registry, buffer): (&mut Registry, &mut TableBuffer),
+    ) -> Option<EntityId> {
+        for pid in pids {
+            if !self.by_pid.contains_key(&pid)
+                && let Some(process) = processes.tracked_entity(pid)
+                && let Some(new) = Sum::new(process, since, registry, buffer)
+            {
+                self.by_pid.insert(pid, new);
+            }
+            if let Some(sum) = self.by_pid.get_mut(&pid) {
+                let both = sum.row.iter_mut().zip(row);
+                both.take(KNOWN_SINCE).for_each(|(to, ns)| *to += ns);
+                return Some(sum.last.entity());
+            }
+        }
+        None
+    }
+
+    /// Writes the sums as of a reading, and lets those go whose process has ended.
+    pub(super) fn write_out(
+        &mut self,
+        now: Timestamp,
+        processes: &Processes,
+        (registry, buffer): (&mut Registry, &mut TableBuffer),
+    ) {
+        self.by_pid.retain(|pid, sum| {
+            let is_there = processes.entity(*pid) == Some(sum.process);
+            sum.alone = if is_there { 0 } else { sum.alone + 1 };
+            sum.last.take(now, &sum.row, buffer);
+            let stays = sum.alone < LAST_ROUNDS;
+            if !stays {
+                sum.last.finish(buffer);
+                registry.vanish(sum.last.entity(), now);
+            }
+            stays
+        });
+    }
+
+    /// Nothing has changed up to a time.
+    pub(super) fn unchanged(&mut self, at: Timestamp) {
+        let sums = self.by_pid.values_mut();
+        sums.for_each(|sum| sum.last.unchanged(at));
+    }
+
+    /// Writes the ends of unchanged stretches.
+    pub(super) fn finish(&mut self, buffer: &mut TableBuffer) {
+        let sums = self.by_pid.values_mut();
+        sums.for_each(|sum| sum.last.finish(buffer));
+    }
+}
+
+impl Sum {
+    fn new(
+        process: EntityId,
+        since: Timestamp,
+        registry: &mut Registry,
+        buffer: &mut TableBuffer,
+    ) -> Option<Self> {
+        let path = format!("{}/tid:0", registry.get(process)?.entity.path);
+        let entity = Entity::new(EntityKind::Thread, "(short-lived)", path);
+        let entity = registry.add(entity, Some(process), since);
+        let mut row = [0; WIDTH];
+        // Of several threads there is no one beginning.
+        row[KNOWN_SINCE..].fill(MISSING);
+        let mut last = RowDeduplicator::new(entity, WIDTH);
+        last.begin(since, &row, buffer);
+        Some(Self {
+            process,
+            last,
+            row,
+            alone: 0,
+        })
+    }
+}
