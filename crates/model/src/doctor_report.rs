@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The version of the JSON of `doctor`.
-pub const DOCTOR_SCHEMA: &str = "stallscope.doctor/1";
+pub const DOCTOR_SCHEMA: &str = "stallscope.doctor/2";
 
 /// Whether something that Stallscope could use is available.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -61,7 +61,7 @@ impl Capability {
 /// What a machine allows.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct DoctorReport {
-    /// The version of this format: `stallscope.doctor/1`.
+    /// The version of this format: `stallscope.doctor/2`.
     pub schema: String,
     /// One sentence: what works, and what is missing.
     pub summary: String,
