@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Sets of threads whose waiting the ledger counts as the kernel counts that of a control group: what user
+ * Sets of threads whose waiting thread-time accounting counts as the kernel counts that of a control group: what user
  * space gives and gets. The states are those of pressure.h.
  */
 #ifndef STALLSCOPE_SETS_H
@@ -24,7 +24,7 @@ struct sets_stall {
 	__u64 sequence;
 	/* Up to when `ns` is counted. */
 	__u64 until;
-	/* How many of its threads do what (lib/set.bpf.h): as counted under the run queue's lock, and what
+	/* How many of its threads do what (lib/psi_group.bpf.h): as counted under the run queue's lock, and what
 	 * others have changed of it without. */
 	__u64 threads;
 	__u64 threads_moved;

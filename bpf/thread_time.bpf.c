@@ -3,23 +3,22 @@
  * Where does the time of each thread go?
  *
  * Hooks: sched_switch, sched_waking, sched_wakeup, sched_wakeup_new, sched_migrate_task,
- * sched_process_fork, sched_process_exec, sched_process_exit, task_rename; for the sets, where the kernel
+ * sched_process_fork, sched_process_exec, sched_process_exit, task_rename; for PSI groups, where the kernel
  * has them, mm_vmscan_direct_reclaim_begin and _end, mm_vmscan_memcg_reclaim_begin and _end. User space
- * runs `read` and `find_pools` as often as it likes. Where events are too many it makes pauses: from `paused_at`
- * on nothing is counted, and the first five may leave their hooks, until it runs `resume`.
- * Times are the scheduler's own (rq->clock), which it has just read whenever it tells us of an event:
- * one time for all that an event changes, at no cost, and the clock that run_delay and
- * sum_exec_runtime are counted with.
- * Cost: `make bench` (probes) tells; threads without a part in it cost two additions a switch.
+ * runs `read` and `find_pools` as often as it likes. Under a heavy load there is a duty cycle: from `paused_at`
+ * on nothing is counted, and the first five hooks may be left, until user space attaches them and runs `resume`.
+ * Times are the scheduler's own (rq->clock), which it has just read at every event: one time for all that an
+ * event changes, at no cost, and the clock that run_delay and sum_exec_runtime are counted with.
+ * Cost: `make bench` (probes) measures it; a background thread costs two additions a switch.
  * Kernel: 6.7 for the walk over threads (bpf_iter_task), 6.10 for what is done with preemption off
  * (bpf_preempt_disable), CONFIG_FAIR_GROUP_SCHED.
- * Lost: what happens to a thread of target or generator whose account finds no memory (`drops`); an
- * account that was being written at each of 16 looks is left for the next reading (`torn`); what threads
- * had that end, where more end on a CPU between two readings than find room (turns that are missed). A
- * switch or wake-up that we are not reported (`missed`) is noticed at the next switch of the CPU or thread,
- * and made up for from the scheduler's own notes. When a quota ends is not told: a thread counts as held by
- * it until it runs. A thread that is moved to a CPU within the ns in which that CPU counts what was waited
- * for it is charged to whom it waited for with less, by the time since that CPU's last event at most.
+ * Lost: events of a thread of target or generator whose account finds no memory (`drops`); an account that is
+ * being written at each of 16 looks is left for the next reading (`torn`); accounts of threads that exit, where
+ * more exit on a CPU between two readings than the ring holds (turns that are missed). A switch or wake-up that
+ * raises no event (`missed`) is noticed at the next switch of the CPU or thread, and backfilled from the
+ * scheduler's own counters. The end of a quota's hold raises no event: a thread counts as throttled until it
+ * runs. The wait of a thread that is moved to a CPU within the ns in which that CPU counts its waiters is short
+ * by the time since that CPU's last event at most.
  */
 #include "lib/kernel.bpf.h"
 #include <bpf/bpf_tracing.h>
@@ -183,7 +182,7 @@ int BPF_PROG(on_wakeup_new, struct task_struct *task)
 	return 0;
 }
 
-/* Of its sets, on another CPU: it goes on waiting there, unless it is being woken. */
+/* Of its PSI groups, on another CPU: it goes on waiting there, unless it is being woken. */
 static __always_inline void move_counted(struct thread *thread, struct task_struct *task, __u32 to)
 {
 	struct membership *member = &thread->member;
@@ -246,7 +245,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
-/* Another program keeps its word elsewhere, if it has one; user space will tell. */
+/* Another program keeps its wait event elsewhere, if it has one; user space will tell. */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct *task)
 {
@@ -277,7 +276,7 @@ static __always_inline struct thread *reaper_of(struct task_struct *task)
 	return first && !first->reaped ? first : page_of(task->real_parent);
 }
 
-/* A thread ends. Of target and generator it is told (ended.bpf.h), in a pause here. Of the others, what it had
+/* A thread ends. Of target and generator it is told (exited.bpf.h), in an off-window here. Of the others, what it had
  * goes to its process, and a process's to its parent, as CPU time does (times(2)). Otherwise those that live
  * shorter than a reading would have held up nobody. */
 SEC("tp_btf/sched_process_exit")
@@ -398,7 +397,7 @@ int read(void *ctx)
 	struct thread *thread;
 
 	records = others = unplaced = torn = looks_again = 0;
-	/* In a pause the pages stand as they were when it began. */
+	/* In an off-window the pages stand as they were when it began. */
 	read_at_ns = paused_at ? paused_at : bpf_ktime_get_boot_ns() + clock_ahead_ns;
 	bpf_rcu_read_lock();
 	bpf_iter_task_new(&it, NULL, ALL_THREADS);

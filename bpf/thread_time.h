@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What `ledger.bpf.c` and its reader agree on. Times are ns of the scheduler's clock.
+ * What `thread_time.bpf.c` and its reader agree on. Times are ns of the scheduler's clock.
  */
 #ifndef STALLSCOPE_THREAD_TIME_H
 #define STALLSCOPE_THREAD_TIME_H
@@ -82,10 +82,10 @@ struct thread_time_process {
 	__u32 role;
 	/* Its word as it was when this was written. */
 	__u32 wait_event;
-	/* Where a pointer is, and how far behind what that points to its word is; 0 for none. */
+	/* Where a pointer is, and how far behind what that points to its wait event is; 0 for none. */
 	__u64 pointer;
 	__u64 offset;
-	/* The sets that its threads are in (sets.h), without those of their pools. */
+	/* The sets that its threads are in (psi_group.h), without those of their pools. */
 	__u64 groups;
 };
 _Static_assert(sizeof(struct thread_time_process) == 32, "as the reader has it");
@@ -138,7 +138,7 @@ struct thread_time_event_sum {
 };
 _Static_assert(sizeof(struct thread_time_event_sum) == 16, "as the reader has it");
 
-/* How a thread stands in the books. */
+/* How a thread stands in the accounts. */
 enum thread_time_state {
 	/* No event of it was seen since it has a part in this. */
 	THREAD_TIME_UNSEEN,

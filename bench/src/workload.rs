@@ -20,7 +20,7 @@ const BLOCK_S: usize = 2;
 const SETTLE_S: usize = 5;
 /// A recorder that records nothing for so long has failed.
 const LONGEST_START: Duration = Duration::from_secs(30);
-/// So long a recorder is watched for its pauses, and it is stopped in one.
+/// So long a recorder is watched for its off-windows, and it is stopped in one.
 const LONGEST_SPELL: Duration = Duration::from_secs(5);
 /// And a pgbench that says nothing for so long.
 const LONGEST_SILENCE: Duration = Duration::from_secs(10);
@@ -67,7 +67,7 @@ pub(crate) fn measure() -> Result<()> {
     Ok(())
 }
 
-/// How many programs a recorder has at hooks in its pauses.
+/// How many programs a recorder has at hooks in its off-windows.
 fn least_links(recorder: &Recorder) -> Result<usize> {
     let (mut least, mut most) = (usize::MAX, 0);
     let since = Instant::now();
@@ -83,7 +83,7 @@ fn least_links(recorder: &Recorder) -> Result<usize> {
     Ok(least)
 }
 
-/// Stops it in a pause: programs that are at hooks go on when their recorder does not.
+/// Stops it in an off-window: programs that are at hooks go on when their recorder does not.
 fn stop(recorder: &Recorder, in_pause: usize) -> Result<()> {
     let since = Instant::now();
     loop {

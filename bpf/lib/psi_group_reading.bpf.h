@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a reading takes of the sets: each CPU's times as they stood at one moment, with the present added.
+ * What a reading takes of the PSI groups: each CPU's times as they stood at one moment, with the present added.
  */
 #ifndef STALLSCOPE_SET_READING_BPF_H
 #define STALLSCOPE_SET_READING_BPF_H

@@ -31,7 +31,7 @@ __u32 others;
 __u32 unplaced;
 __u32 torn;
 
-/* What the books say of the present, as it was copied. */
+/* What the accounts say of the present, as it was copied. */
 struct present {
 	__u32 class;
 	__u32 channel;
@@ -76,7 +76,7 @@ static __always_inline bool copy_thread(struct task_struct *task, const struct t
 	return false;
 }
 
-/* Whether the kernel's account has gone on since the pause began in which it is read: it got a CPU, or waits for
+/* Whether the kernel's account has gone on since the off-window began in which it is read: it got a CPU, or waits for
  * one. */
 static __always_inline bool has_stirred(struct task_struct *task)
 {

@@ -56,7 +56,7 @@ struct run_queue {
 	/* Events of target and generator that were not counted: there was no memory for an account. */
 	__u64 drops;
 	/* The thread that has it, and how often it was another when it left: nobody reported a switch. As it was
-	 * found at the end of a pause: AS_FOUND, until the first switch. */
+	 * found at the end of an off-window: AS_FOUND, until the first switch. */
 	__u64 tid;
 	__u64 missed;
 	/* Threads of target and generator that ended on it. */
@@ -74,7 +74,7 @@ struct {
 	__type(value, struct run_queue);
 } run_queue_by_cpu SEC(".maps");
 
-/* When the pause began that lasts, in which nothing is counted; 0 for none (lib/resuming.bpf.h). From when on
+/* When the off-window began that lasts, in which nothing is counted; 0 for none (lib/on_window.bpf.h). From when on
  * everything has been counted again since the last. */
 __u64 paused_at;
 __u64 reconciled_at;
@@ -140,7 +140,7 @@ static __always_inline void count_until(struct run_queue *queue, __u64 now)
 	queue->until = now;
 }
 
-/* Of a switch or a wake-up since a time nobody told; after a pause that is so for a moment. */
+/* Of a switch or a wake-up since a time nobody told; after an off-window that is so for a moment. */
 static __always_inline void note_missed(struct run_queue *queue, __u64 since)
 {
 	if (since > reconciled_at)

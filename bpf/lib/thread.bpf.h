@@ -3,7 +3,7 @@
  * Each thread's account, and what is known of its process.
  *
  * A page is changed by whoever holds the lock of the run queue that its thread is on: at a switch, a
- * wake-up or a move (thread_page.bpf.h). It is read without (reading.bpf.h).
+ * wake-up or a move (thread_state.bpf.h). It is read without (reading.bpf.h).
  */
 #ifndef STALLSCOPE_THREAD_BPF_H
 #define STALLSCOPE_THREAD_BPF_H
@@ -92,20 +92,20 @@ struct thread {
 	__u64 ended_delay_caused_ns;
 	/* While the state is THREAD_TIME_UNSEEN. */
 	struct found found;
-	/* Where its process has its word (struct thread_time_process). */
+	/* Where its process has its wait event (struct thread_time_process). */
 	__u64 event_pointer;
 	__u64 event_offset;
 	/* Where it was last found; 0 where it is to be looked up. */
 	__u64 event_at;
 	/* Once it ends: the process of its parent. */
 	__u64 parent_tgid;
-	/* The sets that it is in (set.bpf.h). */
+	/* The sets that it is in (psi_group.bpf.h). */
 	struct membership member;
 	/* Of target and generator: its pool's number (lib/wakeup.bpf.h), 0 until it is asked for. */
 	__u64 pool;
 	struct last_wait last;
 	struct waking waking;
-	/* Its word as it blocked, and how much of this wait has been counted for that (lib/said.bpf.h). */
+	/* Its word as it blocked, and how much of this wait has been counted for that (lib/wait_event.bpf.h). */
 	__u32 wait_event;
 	__u64 event_ns;
 };
@@ -155,7 +155,7 @@ static __always_inline struct thread *thread_of(struct task_struct *task, struct
 		thread->event_at = 0;
 		thread->member.groups = process->groups;
 	}
-	/* Its books begin anew: of the others less is counted. */
+	/* Its account begin anew: of the others less is counted. */
 	if (before == THREAD_TIME_BACKGROUND && thread->role != THREAD_TIME_BACKGROUND && thread->state != ENDED) {
 		step(thread);
 		thread->state = THREAD_TIME_UNSEEN;

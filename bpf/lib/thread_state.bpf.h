@@ -127,7 +127,7 @@ static __always_inline __u32 event_of(struct task_struct *task, struct thread *t
 	return wait_event;
 }
 
-/* Where it is in a kernel wait (lib/channel.bpf.h), if it is. */
+/* Where it is in a kernel wait (lib/wait_site.bpf.h), if it is. */
 struct whereabouts {
 	/* enum wait_site */
 	__u32 channel;
@@ -144,7 +144,7 @@ static __always_inline void leave(struct task_struct *task, struct run_queue *qu
 	if (!thread || thread->state == ENDED)
 		return;
 	step(thread);
-	/* Who came to its CPU at the end of a pause was looked at before the scheduler had counted that. */
+	/* Who came to its CPU at the end of an off-window was looked at before the scheduler had counted that. */
 	if (thread->state == THREAD_TIME_RUNNING && thread->since <= reconciled_at)
 		thread->account.slices = task->sched_info.pcount - thread->slices_diff;
 	close(thread, queue, cpu, now, task->se.sum_exec_runtime);
@@ -298,7 +298,7 @@ static __always_inline void open_missed_slice(struct task_struct *task, struct r
 		hand_over(queue, cpu, arrival, 0);
 }
 
-/* Whether somebody has the CPU that nobody reported; after a pause it may be another slice of who was found there. */
+/* Whether somebody has the CPU that nobody reported; after an off-window it may be another slice of who was found there. */
 static __always_inline bool is_another(const struct run_queue *queue, struct task_struct *task)
 {
 	struct thread *thread;
@@ -319,7 +319,7 @@ static __always_inline __u64 delay_at(struct task_struct *task, __u64 now)
 	return task->sched_info.run_delay + (queued ? elapsed(queued, now) : 0);
 }
 
-/* It is woken for the first time after a pause: what it did between the look at it and the first event is made up
+/* It is woken for the first time after an off-window: what it did between the look at it and the first event is made up
  * for. */
 static __always_inline void reconcile(struct thread *thread, struct task_struct *task, struct run_queue *queue,
 				   __u64 now)

@@ -190,7 +190,7 @@ static __always_inline void note_waker(struct thread *thread)
 	waking->runs_since = waker->since;
 }
 
-/* A wait ends, as its books say: a waker's turn to look back at it. */
+/* A wait ends, as its account say: a waker's turn to look back at it. */
 static __always_inline void note_wait(struct thread *thread, __u64 from, __u64 until)
 {
 	struct last_wait *last = &thread->last;

@@ -85,7 +85,7 @@ pub(crate) fn of_wait(ledger: &Ledger, total_ns: f64, naming: &Naming<'_>) -> Ve
     };
     // The hypervisor takes CPUs away from whoever has them.
     let left = 1.0 - naming.stolen;
-    let told = match ledger.in_spells {
+    let told = match ledger.is_sampled {
         true => Quality::Sampled,
         false => Quality::Exact,
     };

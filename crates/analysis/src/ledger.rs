@@ -21,7 +21,7 @@ pub(crate) struct Ledger {
     pub(crate) wait_unseen_ns: f64,
     /// Part of `Unknown`: blocked time of threads that no sample met blocked.
     unsampled_ns: f64,
-    /// Part of it that is in books: counted at the scheduler's events.
+    /// Part of it that is in accounts: counted at the scheduler's events.
     pub(crate) counted_ns: f64,
     /// Of that, time waiting for memory, in whatever class.
     pub(crate) memory_ns: f64,
@@ -33,8 +33,8 @@ pub(crate) struct Ledger {
     classes: [f64; LedgerClass::ALL.len()],
     /// How far each of them may be wrong: what was sampled, and what an estimate moved.
     inexact: [f64; LedgerClass::ALL.len()],
-    /// Whether its window has pauses in which nobody reported events (`pauses`).
-    pub(crate) in_spells: bool,
+    /// Whether its window has off-windows in which nobody reported events (`off-windows`).
+    pub(crate) is_sampled: bool,
 }
 
 impl Ledger {
@@ -74,7 +74,7 @@ impl Ledger {
         }
     }
 
-    /// Adds what a thread's books say.
+    /// Adds what a thread's accounts say.
     pub(crate) fn add_counted(&mut self, counted: &Counted) {
         self.wall_ns += counted.wall_ns;
         self.counted_ns += counted.wall_ns;
@@ -100,7 +100,7 @@ impl Ledger {
 
     /// Of the waits for a CPU, the part in which this one had it; `None` where that was not reported most.
     pub(crate) fn held(&self, holder: Holder) -> Option<f64> {
-        /// Who has no books for a moment hides nothing.
+        /// Who has no accounts for a moment hides nothing.
         const MOST: f64 = 0.9;
         let told: f64 = self.queued.iter().sum();
         (told > 0.0 && told >= MOST * self.get(LedgerClass::CpuWait))
@@ -300,22 +300,22 @@ impl Ledger {
 /// run-queue delay is only as good as the estimate that was taken out of it.
 pub(crate) fn quality_in(ledger: &Ledger, class: LedgerClass) -> Quality {
     match class {
-        class if ledger.is_counted(class) => quality_of_counted(class, ledger.in_spells),
+        class if ledger.is_counted(class) => quality_of_counted(class, ledger.is_sampled),
         LedgerClass::CpuWait if ledger.get(LedgerClass::Throttled) > 0.0 => Quality::Estimated,
         class => quality(class),
     }
 }
 
-/// How well a class is known in books: in pauses the scheduler itself counts who runs and who waits for a CPU.
-pub(crate) fn quality_of_counted(class: LedgerClass, in_spells: bool) -> Quality {
+/// How well a class is known in accounts: in off-windows the scheduler itself counts who runs and who waits for a CPU.
+pub(crate) fn quality_of_counted(class: LedgerClass, is_sampled: bool) -> Quality {
     match class {
         LedgerClass::OnCpu | LedgerClass::CpuWait => Quality::Exact,
-        _ if in_spells => Quality::Sampled,
+        _ if is_sampled => Quality::Sampled,
         _ => Quality::Exact,
     }
 }
 
-/// How well a class is known without books.
+/// How well a class is known without accounts.
 pub(crate) fn quality(class: LedgerClass) -> Quality {
     match class {
         LedgerClass::OnCpu | LedgerClass::CpuWait => Quality::Exact,

@@ -1,4 +1,4 @@
-//! What one thread did: as its books have it, and where it has none its time on a CPU and waiting for
+//! What one thread did: as its account has it, and where it has none its time on a CPU and waiting for
 //! one, and what it was met in when blocked.
 //!
 //! Asked about one window after the other in the order of time, it reads each row of the thread once.
@@ -9,7 +9,7 @@ use crate::ledger::Ledger;
 use crate::thread_sample::ThreadSample;
 use crate::thread_times::{Counted, ThreadTimes};
 
-/// A thread that was sampled, and of which books may have been kept.
+/// A thread that was sampled, and of which accounts may have been kept.
 pub(crate) struct Monitored<'a> {
     run: Cursor<'a>,
     wait: Option<Cursor<'a>>,
@@ -23,24 +23,24 @@ pub(crate) struct Monitored<'a> {
     architecture: &'a str,
 }
 
-/// What was counted of a thread over a window. Where it is not from books, the kernel counts a moment
+/// What was counted of a thread over a window. Where it is not from accounts, the kernel counts a moment
 /// late: over a short window it may be more than fits.
 #[derive(Default)]
 pub(crate) struct Measured {
-    /// The part of the window in which it was watched and has no books.
+    /// The part of the window in which it was watched and has no accounts.
     pub(crate) wall_ns: f64,
     pub(crate) run_ns: f64,
     /// `None` where run-queue delay was not recorded.
     pub(crate) wait_ns: Option<f64>,
     /// Blocked time, by what the thread was met in.
     pub(crate) seen: [f64; LedgerClass::ALL.len()],
-    /// The rest of the window, as its books have it.
+    /// The rest of the window, as its account has it.
     pub(crate) counted: Option<Counted>,
     /// What the application itself said meanwhile.
     pub(crate) words: Words,
 }
 
-/// What a thread with books said of its sleep when it was met asleep, for as long as it had been blocked.
+/// What a thread with accounts said of its sleep when it was met asleep, for as long as it had been blocked.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Words {
     /// Time by the class of its call.
@@ -157,7 +157,7 @@ impl<'a> Monitored<'a> {
         Some(measured)
     }
 
-    /// Adds what is known of a stretch without books.
+    /// Adds what is known of a stretch without accounts.
     fn sample(&mut self, segment: Window, measured: &mut Measured) -> Option<()> {
         if segment.is_empty() {
             return Some(());

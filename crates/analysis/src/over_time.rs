@@ -26,8 +26,8 @@ use crate::workload_metrics;
 /// The classes that a thread's time can be in; the others are parts of responses.
 pub const THREAD_CLASSES: usize = LedgerClass::ALL.len() - 2;
 
-/// `counted` is whether the scheduler's events were, and `in_spells` whether not all the time.
-fn table(counted: bool, in_spells: bool) -> Table {
+/// `counted` is whether the scheduler's events were, and `is_sampled` whether not all the time.
+fn table(counted: bool, is_sampled: bool) -> Table {
     let has_books = |class| {
         // Where the server's word cannot be read at its sleeps, samples divide them.
         let mut columns = THREAD_TIME.columns[..CLASSES - WORDS].iter();
@@ -41,7 +41,7 @@ fn table(counted: bool, in_spells: bool) -> Table {
         name: format!("{}_ns", class.word()).into(),
         help: format!("Time {}.", ledger::label(class)).into(),
         ..Column::counter("", Unit::Nanoseconds, "", source).quality(match has_books(class) {
-            true => ledger::quality_of_counted(class, in_spells),
+            true => ledger::quality_of_counted(class, is_sampled),
             false => ledger::quality(class),
         })
     };
@@ -112,8 +112,8 @@ impl<'a> LedgerOverTime<'a> {
     /// The table that this is, when it is written down: one counter per class.
     pub fn table(&self) -> Table {
         let counted = self.timeline.table(&THREAD_TIME.name).is_some();
-        let in_spells = coverage::off_part(self.timeline, self.timeline.window).is_some();
-        table(counted, in_spells)
+        let is_sampled = coverage::off_part(self.timeline, self.timeline.window).is_some();
+        table(counted, is_sampled)
     }
 
     /// What one thread did; `None` where it was not watched.

@@ -206,7 +206,7 @@ fn cpu_ns(timeline: &Timeline, lives: &[Life], window: Window) -> f64 {
     used.sum()
 }
 
-fn gather(subject: &mut Subject, lives: &[Life], in_spells: bool) {
+fn gather(subject: &mut Subject, lives: &[Life], is_sampled: bool) {
     /// On a CPU for more than this part of the busiest thread's time, a thread is as busy.
     const HOT: f64 = 0.75;
     let any_serving = lives.iter().any(|life| life.serving);
@@ -248,7 +248,7 @@ fn gather(subject: &mut Subject, lives: &[Life], in_spells: bool) {
     // Those that serve are alike; the others are alike in being none of them.
     subject.serving_ledger.spread_unsampled();
     others.spread_unsampled();
-    subject.serving_ledger.in_spells = in_spells;
+    subject.serving_ledger.is_sampled = is_sampled;
     subject.ledger = subject.serving_ledger.clone();
     subject.ledger.merge(&others);
     subject.active_threads = active.threads;

@@ -1,8 +1,8 @@
-//! The books of one thread, where the scheduler's own events were counted: every nanosecond is in one
+//! The accounts of one thread, where the scheduler's own events were counted: every nanosecond is in one
 //! class, and nothing is guessed.
 //!
 //! Books that do not add up to the time that they cover are not believed: the thread is then told from
-//! samples, as one without books is.
+//! samples, as one without accounts is.
 
 use model::{Counters, EntityId, LedgerClass, Timeline, Timestamp, Window};
 use sensors::thread_time::{CLASSES, HOLDERS, THREAD_TIME, WORDS, class};
@@ -23,7 +23,7 @@ pub(crate) enum Holder {
     Nobody,
 }
 
-/// What the books say of a stretch of time.
+/// What the accounts say of a stretch of time.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Counted {
     pub(crate) window: Window,

@@ -2,7 +2,7 @@
 //! generates the load, with all that it forks, whatever groups those are in; of control groups without
 //! pressure of their own; of pools of threads.
 //!
-//! The ledger's programs count what a set of threads waits for as the kernel does for its own groups;
+//! The thread-time programs count what a set of threads waits for as the kernel does for its own groups;
 //! here it is folded over 2 s, as the kernel does it, and kept at 100 ms as it is.
 
 mod groups;
@@ -233,7 +233,7 @@ impl PsiGroups {
         }
     }
 
-    /// Processes that are neither the target's nor the generator's, and the sets of the groups that they are
+    /// Processes that are neither the target's nor the generator's, and the PSI groups of the groups that they are
     /// in with them.
     pub(crate) fn others(&self) -> impl Iterator<Item = (u32, EntityId, Membership)> {
         self.others.iter().map(|(pid, (entity, group))| {

@@ -43,7 +43,7 @@ struct Program {
 /// to another file when its own is removed, by an upgrade say.
 type ProgramFile = (u64, u64, i64, i64);
 
-/// Where a program keeps its word.
+/// Where a program keeps its wait event.
 struct Place {
     headers: u64,
     /// Address of the exported pointer, before the bias.

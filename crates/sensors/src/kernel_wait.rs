@@ -1,7 +1,7 @@
 //! What kept threads from running in the kernel: for a disk, for memory, behind a lock of the kernel's own.
 //!
 //! At each such switch the scheduler's event takes the head of the thread's kernel stack
-//! (`bpf/lib/channel.bpf.h`), and `place` says what the functions on it mean. Unlike the one name that wchan
+//! (`bpf/lib/wait_site.bpf.h`), and `place` says what the functions on it mean. Unlike the one name that wchan
 //! shows, callers tell too: a page that is waited for in swap is swap, and a lock's own function is seen. The
 //! columns add up to the `memory_`, `io_` and `kernel_` columns of `thread_time`.
 
@@ -19,7 +19,7 @@ macro_rules! time {
     };
 }
 
-/// Numbered as the program numbers them: `enum ledger_channel`.
+/// Numbered as the program numbers them: `enum wait_site`.
 static COLUMNS: &[Column] = &[
     time!(
         "other_ns",

@@ -1,6 +1,6 @@
-//! The ledger: where every nanosecond of a thread went, exactly.
+//! Thread-time accounting: where every nanosecond of a thread went, exactly.
 //!
-//! The scheduler itself reports every switch and wake-up (`bpf/ledger.bpf.c`), so that a thread is always
+//! The scheduler itself reports every switch and wake-up (`bpf/thread_time.bpf.c`), so that a thread is always
 //! in one of these columns: their growth over a window is the window's length. Reasons by precedence: a
 //! quota, memory, a disk, something else of the kernel's, PostgreSQL's own word, the system call. The
 //! sampler fills the tables where the program loads.
@@ -21,7 +21,7 @@ macro_rules! time {
     };
 }
 
-/// The first are numbered as the program numbers them: `enum ledger_class`, then `enum ledger_holder`.
+/// The first are numbered as the program numbers them: `enum thread_time_class`, then `enum thread_time_holder`.
 static COLUMNS: &[Column] = &[
     time!("on_cpu_ns", "On a CPU.", SWITCH),
     time!(

@@ -190,7 +190,7 @@ pub(super) fn confidence(
     }
 }
 
-/// The columns that say how long the target was in these classes: those of its books where everything of
+/// The columns that say how long the target was in these classes: those of its account where everything of
 /// them was counted, else the one that samples were divided by.
 pub(super) fn told_by(facts: &Facts<'_>, classes: &[LedgerClass], sampled: &str) -> String {
     let ledger = facts.target.as_ref().map(|target| &target.serving_ledger);

@@ -32,7 +32,7 @@ fn runs() -> impl Strategy<Value = Drawn> {
         "ms",
         "lag",
         "throttled",
-        // Where more is drawn than fits into a second the books are not believed.
+        // Where more is drawn than fits into a second the accounts are not believed.
         "thread_time.queued_rest_ns *1e9",
         "thread_time.futex_ns worker1 *1e9",
         "thread_time.throttled_ns *1e9",

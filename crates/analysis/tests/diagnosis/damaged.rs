@@ -34,7 +34,7 @@ fn changed(
     run
 }
 
-/// What is said of the books, and of all.
+/// What is said of the accounts, and of all.
 fn said(run: &Drawn) -> String {
     let report = run.diagnose();
     assert_sane(&report);

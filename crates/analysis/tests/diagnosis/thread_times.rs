@@ -216,7 +216,7 @@ fn the_applications_own_word_divides_what_was_counted() {
     let text = format!("{DATABASE}\n    thread_time.sleep_ns *1e9 11111111111111111111\n");
     let report = drawn(&text).diagnose();
     assert_eq!(headline(&report).cause, "lock.database");
-    // All of the input was a lock's, by its word; the timer was never met with one.
+    // All of the input was a lock's, by its wait event; the timer was never met with one.
     assert!((part(&report, LedgerClass::DatabaseLock) - 0.9).abs() < 0.01);
     assert!((part(&report, LedgerClass::Sleep) - 0.1).abs() < 0.01);
     assert_eq!(

@@ -27,7 +27,7 @@ pub struct Probe {
     pub ns: u64,
 }
 
-/// Runs something while the ledger is kept, of this process where `tracked` says so, and tells what each
+/// Runs something while thread-time accounting is kept, of this process where `tracked` says so, and tells what each
 /// program cost.
 ///
 /// # Errors

@@ -114,7 +114,7 @@ pub(crate) struct ThreadTime {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Assigned {
     pub(crate) role: Role,
-    /// Where it has its word, and what that is now.
+    /// Where it has its wait event, and what that is now.
     pub(crate) place: Option<EventPlace>,
     pub(crate) said: u32,
     pub(crate) membership: Membership,
@@ -214,8 +214,8 @@ impl ThreadTime {
         Ok(())
     }
 
-    /// Gives a process its part, which those that it forks from now on inherit with its sets and the place
-    /// of its word.
+    /// Gives a process its part, which those that it forks from now on inherit with its PSI groups and the place
+    /// of its wait event.
     /// It is heeded after `publish`.
     pub(crate) fn assign(&mut self, pid: u32, assigned: Assigned) -> Result<(), Refusal> {
         let place = assigned.place.unwrap_or(EventPlace {
@@ -254,7 +254,7 @@ impl ThreadTime {
         now
     }
 
-    /// The programs leave their hooks in a pause: they take nothing there.
+    /// The programs leave their hooks in an off-window: they take nothing there.
     pub(crate) fn detach(&mut self) {
         self.hooks.detach();
     }

@@ -77,7 +77,7 @@ pub(super) fn pressure(host: &HostFacts<'_>) -> Answer {
     }
 }
 
-/// Whether the programs that keep the ledger are taken.
+/// Whether the programs that keep thread-time accounting are taken.
 pub(super) fn thread_time(host: &HostFacts<'_>) -> Answer {
     let Some(probes) = &host.probes else {
         return Answer::not_tried();

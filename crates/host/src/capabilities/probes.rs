@@ -65,7 +65,7 @@ pub(crate) struct Probes {
     pub(crate) bpf_program: Result<(), Errno>,
     /// Whether the program that reads pressure loads, or why not.
     pub(crate) pressure_program: Result<Taken, Refusal>,
-    /// The same of those that keep the ledger.
+    /// The same of those that keep thread-time accounting.
     pub(crate) thread_time_programs: Result<Taken, Refusal>,
     /// And of those that time requests.
     pub(crate) request_programs: Result<Taken, Refusal>,

@@ -38,7 +38,7 @@ impl Processes {
         is_tracked(process.role).then_some(process.entity)
     }
 
-    /// Which part each process of target, generator and what they call has, and its word in memory.
+    /// Which part each process of target, generator and what they call has, and its wait event in memory.
     pub(crate) fn parts(&self) -> impl Iterator<Item = (u32, EntityId, Role, Option<&MemoryCell>)> {
         let tracked = self.by_pid.iter();
         let tracked = tracked.filter(|(_, process)| is_tracked(process.role));

@@ -111,7 +111,7 @@ impl Groups {
         self.0.is_empty()
     }
 
-    /// Where the sets of a group, and of the next around it, are.
+    /// Where the PSI groups of a group, and of the next around it, are.
     pub(super) fn places(&self, group: Option<EntityId>) -> (Option<usize>, Option<usize>) {
         let group = group.and_then(|it| self.0.get(&it));
         (group.map(|it| it.place), group.and_then(|it| it.around))

@@ -409,7 +409,7 @@ fn what_was_not_read_since_has_not_grown() {
     assert_eq!(cpu.grown(&reading(9, 700)), None);
 }
 
-/// What a process's threads waited for CPUs so far, by the ledger.
+/// What a process's threads waited for CPUs so far, by thread-time accounting.
 fn queued_ns(programs: &ThreadTime, is_meant: impl Fn(&Record) -> bool) -> i64 {
     let records = programs.records().filter(is_meant);
     let each = records.map(|it| it.account.queued_ns.iter().sum::<u64>());

@@ -101,7 +101,7 @@ fn who_came_after_the_last_look_is_listed_at_the_end() {
     let (settings, environment) = of_this_machine();
     let (mut sampler, tell, _give) = Sampler::new(&settings, &environment).expect("/proc");
     let thread_time = sampler.cost.programs["ledger"].clone();
-    if needed("the ledger", thread_time.map_or(Ok(()), Err)).is_none() {
+    if needed("thread-time accounting", thread_time.map_or(Ok(()), Err)).is_none() {
         return;
     }
     let mut parent = std::process::Command::new("sh");

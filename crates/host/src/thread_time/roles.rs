@@ -14,11 +14,11 @@ use crate::processes::Processes;
 use crate::registry::Registry;
 use crate::remote_memory::{EventPlace, RemoteMemory, RemoteRead};
 
-/// What the programs know of a process: which it is, its part, where it has its word, and its sets.
+/// What the programs know of a process: which it is, its part, where it has its wait event, and its PSI groups.
 pub(super) type Part = (EntityId, Role, Option<EventPlace>, Membership);
 
 impl ThreadTimeCollector {
-    /// Tells the programs who has which part, where its word is, and in which sets it is, where that has
+    /// Tells the programs who has which part, where its wait event is, and in which sets it is, where that has
     /// changed.
     pub(crate) fn follow(
         &mut self,

@@ -68,7 +68,7 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// Records processes as the target while something is done, every event of theirs; `None` where the ledger cannot
+    /// Records processes as the target while something is done, every event of theirs; `None` where thread-time accounting cannot
     /// be had.
     pub fn of(pids: &[u32], act: impl FnOnce()) -> Option<Self> {
         Self::tracing(true, pids, act)
@@ -115,7 +115,7 @@ impl Recorded {
             }
         };
         needed(
-            "the ledger",
+            "thread-time accounting",
             cost.programs["ledger"].as_ref().map_or(Ok(()), Err),
         )?;
         Some(Self {

@@ -121,7 +121,7 @@ fn threads(drawing: &Drawing, people: &People, tables: &mut Tables<'_>) {
     }
 }
 
-/// The books of a thread that lanes draw something of: what they leave of its time it waited for input.
+/// The accounts of a thread that lanes draw something of: what they leave of its time it waited for input.
 fn thread_times(run: &Lane, thread: EntityId, tables: &mut Tables<'_>) {
     const BOOKS: &str = "thread_time";
     let drawn: Vec<Vec<Value>> = (0..run.cells.len())

@@ -30,7 +30,7 @@
 //! | `TABLE.COLUMN WHO *N` | of any sensor's table: a cell times N, per second where the column is a counter |
 //! | `TABLE.COLUMN WHO =OTHER` | the same of a column whose values are entities: above 0 it is OTHER |
 //!
-//! A thread that a lane of `thread_time` draws has books: on a CPU as its `run` says, and waiting for
+//! A thread that a lane of `thread_time` draws has accounts: on a CPU as its `run` says, and waiting for
 //! input in what the lanes leave of its time.
 //!
 //! WHO is a path (`/server`), a device of a group (`/server:254:0`), a disk, filesystem or interface

@@ -1,4 +1,4 @@
-//! What the return addresses mean that the program meets on kernel stacks (`bpf/lib/channel.bpf.h`).
+//! What the return addresses mean that the program meets on kernel stacks (`bpf/lib/wait_site.bpf.h`).
 //!
 //! The kernel itself names them, one by one as they are met: its list of all symbols is long to read, and
 //! shown to few.

@@ -1,4 +1,4 @@
-//! Sets of threads whose waiting the ledger's programs count as the kernel counts that of a control group
+//! Sets of threads whose waiting the thread-time programs count as the kernel counts that of a control group
 //! (`bpf/groups.h`).
 
 use libbpf_rs::btf::Btf;
@@ -67,7 +67,7 @@ pub(super) fn leave_out_absent(open: &mut OpenThreadTimeSkel<'_>) {
 }
 
 impl ThreadTime {
-    /// Has the programs read the sets that somebody was put into.
+    /// Has the programs read the PSI groups that somebody was put into.
     pub(super) fn reach(&mut self, groups: impl IntoIterator<Item = usize>) -> Result<(), Refusal> {
         let variables = self.programs.maps.bss_data.as_deref_mut();
         let variables = variables.ok_or_else(no_variables)?;

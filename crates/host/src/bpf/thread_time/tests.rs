@@ -24,7 +24,7 @@ static ALONE: Mutex<()> = Mutex::new(());
 
 pub(crate) fn loaded() -> Option<(ThreadTime, MutexGuard<'static, ()>)> {
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let thread_time = needed("the ledger", ThreadTime::load(std::env::consts::ARCH))?;
+    let thread_time = needed("thread-time accounting", ThreadTime::load(std::env::consts::ARCH))?;
     Some((thread_time, alone))
 }
 
@@ -214,7 +214,7 @@ fn monitored(thread_time: &mut ThreadTime, act: impl FnOnce() -> Own + Send) -> 
     })
 }
 
-/// Has a thread do something and look at its own books before and after, as it stands in no queue then.
+/// Has a thread do something and look at its own accounts before and after, as it stands in no queue then.
 fn by_itself<T: Send>(
     thread_time: &mut ThreadTime,
     act: impl FnOnce() -> T + Send,

@@ -1,4 +1,4 @@
-//! What applications say that they wait for, as the programs count it (`bpf/lib/said.bpf.h`).
+//! What applications say that they wait for, as the programs count it (`bpf/lib/wait_event.bpf.h`).
 
 use std::os::fd::AsFd as _;
 

@@ -167,7 +167,7 @@ fn a_sync_behind_the_journal_is_told_so() {
     };
     let Some(place) = Journalled::new() else {
         return skipped(
-            "the ledger",
+            "thread-time accounting",
             "no ext4 with a journal can be made and mounted",
         );
     };

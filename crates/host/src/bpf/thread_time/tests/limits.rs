@@ -20,7 +20,7 @@ fn who_is_held_by_a_quota_is_told_from_who_waits_for_a_cpu() {
     ];
     let Some(group) = Group::new("cpu", &limits) else {
         return skipped(
-            "the ledger",
+            "thread-time accounting",
             "there is no v1 hierarchy with the cpu controller that groups can be made in",
         );
     };
@@ -115,7 +115,7 @@ fn what_a_memory_limit_throws_out_is_waited_for_as_memory() {
     let limits = [("memory.limit_in_bytes", "25165824")];
     let Some(group) = Group::new("memory", &limits) else {
         return skipped(
-            "the ledger",
+            "thread-time accounting",
             "there is no v1 hierarchy with the memory controller that groups can be made in",
         );
     };

@@ -50,7 +50,7 @@ fn by_the_loop(counters: &Counters) -> [i64; 4] {
         counters.cpu_ns,
         counters.run_queue_ns,
         counters.sleep_ns,
-        // Neither of the others; the ledger has it on a CPU, and tells it apart there.
+        // Neither of the others; thread-time accounting has it on a CPU, and tells it apart there.
         counters.blocked_ns + counters.hidden_ns,
     ];
     [cpu, queue, sleep, blocked].map(u64::cast_signed)
