@@ -25,6 +25,10 @@ const LATER: Duration = Duration::from_secs(5);
 /// Looks take at most one part in so many of a CPU: in another network namespace the kernel prints each
 /// socket, tens of thousands where connections are short.
 const SHARE: u32 = 100;
+/// In the first moments of a load looks may cost more: with one connection after the other, each for one request, few
+/// looks meet one.
+const BURST: Duration = Duration::from_secs(2);
+const OFTEN: Duration = Duration::from_millis(80);
 /// After this long without a connection the user is told.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -118,6 +122,9 @@ impl Search {
             // A generator that connects anew for each request never stands still, and looking costs.
             let settled = settled || found_at.is_some_and(|at: Instant| at.elapsed() >= PATIENCE);
             wait = if settled { LATER } else { patient(began) }.max(cost * SHARE);
+            if known.serving.is_empty() && began.elapsed() < BURST {
+                wait = OFTEN;
+            }
             if owes_word && known.serving.is_empty() && began.elapsed() >= PATIENCE {
                 told = true;
                 let sentence = self.not_found(&look.servers, &look.connections, began.elapsed());
