@@ -29,6 +29,10 @@ const BLOCKED: std::ops::Range<usize> = 2..CLASSES;
 const UNKNOWN: usize = 19;
 const QUEUED: std::ops::Range<usize> = CLASSES..CLASSES + HOLDERS;
 const TIMES: usize = CLASSES + HOLDERS;
+/// And behind those times.
+const CAUSED: usize = TIMES;
+const HIDDEN: usize = TIMES + 1;
+const SLICES: usize = TIMES + 2;
 
 /// The part of a window in which switches and wake-ups were not counted, where that is worth saying.
 pub(crate) fn off_part(timeline: &Timeline, window: Window) -> Option<f64> {
@@ -107,7 +111,7 @@ fn estimated(timeline: &Timeline, data: &TableData) -> Option<TableData> {
                 values: data.row(*row as usize).collect(),
             })
             .collect();
-        let intervals = intervals(&own, &covered);
+        let mut intervals = intervals(&own, &covered);
         if intervals.iter().any(|it| !it.is_on()) {
             any = true;
             let thread = (*data.table.name == *THREAD_TIME.name)
@@ -115,7 +119,10 @@ fn estimated(timeline: &Timeline, data: &TableData) -> Option<TableData> {
                 .flatten();
             match thread {
                 Some(scheduler) => scheduler.share_out(&mut own, &intervals),
-                None => scale(&mut own, &intervals, &counters),
+                None => {
+                    give_back(&mut intervals, &counters);
+                    scale(&mut own, &intervals, &counters);
+                }
             }
         }
         for row in &own {
@@ -143,8 +150,9 @@ impl Interval {
         self.covered_ns <= OFF * self.window.len_ns() as f64
     }
 
+    /// A damaged recording may go back in time: nothing can be shared out there.
     fn is_on(&self) -> bool {
-        self.covered_ns >= ON * self.window.len_ns() as f64
+        self.window.len_ns() <= 0 || self.covered_ns >= ON * self.window.len_ns() as f64
     }
 }
 
@@ -176,28 +184,48 @@ fn intervals(rows: &[Row], covered: &Series<'_>) -> Vec<Interval> {
         .collect()
 }
 
-/// What is known of an interval that is not covered wholly: the growth of some columns in the covered parts of it or,
-/// where it has none, of the intervals on both sides that have; and how long those are, ns.
-fn known(intervals: &[Interval], at: usize, columns: &[usize]) -> (Vec<f64>, f64) {
-    let own = &intervals[at];
-    let take = |interval: &Interval| {
-        let grown = columns
-            .iter()
-            .map(|column| interval.grown[*column].max(0.0));
-        (grown.collect::<Vec<f64>>(), interval.covered_ns)
+/// The intervals that an interval is estimated from: itself or, where nothing of it is covered, those on both sides
+/// that are.
+fn near(intervals: &[Interval], at: usize) -> impl Iterator<Item = &Interval> {
+    let is_known = |it: &&Interval| !it.is_off();
+    let own = Some(&intervals[at]).filter(is_known);
+    let sides = match own {
+        Some(_) => [None, None],
+        None => [
+            intervals[..at].iter().rev().find(is_known),
+            intervals[at + 1..].iter().find(is_known),
+        ],
     };
-    if !own.is_off() {
-        return take(own);
-    }
-    let before = intervals[..at].iter().rev().find(|it| !it.is_off());
-    let after = intervals[at + 1..].iter().find(|it| !it.is_off());
+    own.into_iter().chain(sides.into_iter().flatten())
+}
+
+/// How much some columns grew in those, and how long of these was covered, ns.
+fn known(intervals: &[Interval], at: usize, columns: &[usize]) -> (Vec<f64>, f64) {
     let mut sum = (vec![0.0; columns.len()], 0.0);
-    for interval in before.into_iter().chain(after) {
-        let (grown, ns) = take(interval);
-        sum.0.iter_mut().zip(grown).for_each(|(to, ns)| *to += ns);
-        sum.1 += ns;
+    for interval in near(intervals, at) {
+        for (to, column) in sum.0.iter_mut().zip(columns) {
+            *to += interval.grown[*column].max(0.0);
+        }
+        sum.1 += interval.covered_ns;
     }
     sum
+}
+
+/// What is counted at the exit of a thread may come in an off-window: it belongs to the on-window before, of which it
+/// was counted.
+fn give_back(intervals: &mut [Interval], counters: &[usize]) {
+    for at in 1..intervals.len() {
+        if !intervals[at].is_off() {
+            continue;
+        }
+        let (before, own) = intervals.split_at_mut(at);
+        let Some(on) = before.iter_mut().rev().find(|it| !it.is_off()) else {
+            continue;
+        };
+        for column in counters {
+            on.grown[*column] += std::mem::take(&mut own[0].grown[*column]);
+        }
+    }
 }
 
 /// Counters go on as fast as in the on-windows on both sides.
@@ -207,18 +235,8 @@ fn scale(rows: &mut [Row], intervals: &[Interval], counters: &[usize]) {
         .map(|column| rows[0].values[*column])
         .map(|value| if value == MISSING { 0.0 } else { value as f64 })
         .collect();
-    // What is counted at the end of a thread may come in an off-window: it belongs to what was counted before.
-    let mut late = vec![0.0; counters.len()];
     for (at, interval) in intervals.iter().enumerate() {
-        let (mut grown, covered_ns) = known(intervals, at, counters);
-        if interval.is_off() {
-            for (late, column) in late.iter_mut().zip(counters) {
-                *late += interval.grown[*column].max(0.0);
-            }
-        } else {
-            let late = late.iter_mut().map(std::mem::take);
-            grown.iter_mut().zip(late).for_each(|(to, ns)| *to += ns);
-        }
+        let (grown, covered_ns) = known(intervals, at, counters);
         let times = match interval.is_on() {
             true => 1.0,
             false if covered_ns > 0.0 => interval.window.len_ns() as f64 / covered_ns,
@@ -250,36 +268,33 @@ impl<'a> Scheduler<'a> {
 
     /// Run time and run-queue delay are the kernel's; reasons and holders as they were in on-windows.
     fn share_out(&self, rows: &mut [Row], intervals: &[Interval]) {
-        let hidden_column = TIMES + 1;
-        let slices = TIMES + 2;
-        let caused = TIMES;
-        let columns: Vec<usize> = (0..=slices).collect();
+        let columns: Vec<usize> = (0..=SLICES).collect();
         let (mut run, mut wait) = (self.run.cursor(), self.wait.cursor());
-        let mut sums: Vec<f64> = rows[0].values[..=slices]
+        let mut sums: Vec<f64> = rows[0].values[..=SLICES]
             .iter()
             .map(|value| *value as f64)
             .collect();
         for (at, interval) in intervals.iter().enumerate() {
             let ns = interval.window.len_ns() as f64;
-            let mut grown = interval.grown[..=slices].to_vec();
+            let mut grown = interval.grown[..=SLICES].to_vec();
             if !interval.is_on() {
                 let (seen, covered_ns) = known(intervals, at, &columns);
                 let all = |cursor: &mut Cursor<'_>| {
                     let covered = cursor.series().covered(interval.window)?;
                     let part = covered.len_ns() as f64 / ns;
-                    Some(cursor.growth(covered)? / part.max(f64::MIN_POSITIVE))
+                    (part > 0.0).then(|| Some(cursor.growth(covered)? / part))?
                 };
                 let (Some(run_ns), Some(wait_ns)) = (all(&mut run), all(&mut wait)) else {
                     self.fill_with(&mut grown, &seen, covered_ns, ns);
                     add(&mut sums, &grown, &mut rows[at + 1]);
                     continue;
                 };
-                let hidden = interval_hidden(intervals, at, hidden_column);
+                let hidden = hidden_part(intervals, at);
                 let on_cpu = (run_ns * (1.0 + hidden)).clamp(0.0, ns);
                 let queued = wait_ns.clamp(0.0, ns - on_cpu);
                 let blocked = ns - on_cpu - queued;
                 grown[0] = on_cpu;
-                grown[hidden_column] = on_cpu - run_ns.min(on_cpu);
+                grown[HIDDEN] = on_cpu - run_ns.min(on_cpu);
                 let waits: Vec<usize> = std::iter::once(THROTTLED).chain(QUEUED).collect();
                 share(&mut grown, &seen, &waits, QUEUED.start, queued);
                 share(
@@ -289,7 +304,7 @@ impl<'a> Scheduler<'a> {
                     UNKNOWN,
                     blocked,
                 );
-                for column in [caused, slices] {
+                for column in [CAUSED, SLICES] {
                     grown[column] = seen[column] * ns / covered_ns.max(1.0);
                 }
             }
@@ -322,19 +337,11 @@ fn add(sums: &mut [f64], grown: &[f64], row: &mut Row) {
     }
 }
 
-/// Time on a CPU that is no run time, as a part of run time.
-fn interval_hidden(intervals: &[Interval], at: usize, column: usize) -> f64 {
-    let own = &intervals[at];
-    let before = intervals[..at].iter().rev().find(|it| !it.is_off());
-    let after = intervals[at + 1..].iter().find(|it| !it.is_off());
-    let near: Vec<&Interval> = match own.is_off() {
-        false => vec![own],
-        true => before.into_iter().chain(after).collect(),
-    };
-    let hidden: f64 = near.iter().map(|it| it.grown[column]).sum();
-    let on_cpu: f64 = near.iter().map(|it| it.grown[0]).sum();
-    let run = on_cpu - hidden;
-    if run > 0.0 { hidden / run } else { 0.0 }
+/// Time on a CPU that is no run time, as a part of run time; signed.
+fn hidden_part(intervals: &[Interval], at: usize) -> f64 {
+    let sum = |column: usize| -> f64 { near(intervals, at).map(|it| it.grown[column]).sum() };
+    let run = sum(0) - sum(HIDDEN);
+    if run > 0.0 { sum(HIDDEN) / run } else { 0.0 }
 }
 
 /// Shares a time out among columns as they were seen; what was seen in none of them goes to one.

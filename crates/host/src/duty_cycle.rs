@@ -157,8 +157,7 @@ impl DutyCycle {
         }
         match self.state {
             State::Always(left) if !last && (left == 0 || self.is_expensive(left, now, counts)) => {
-                self.share = self.taken(now, counts);
-                if !self.traces_all && self.share > MOST_SHARE {
+                if !self.traces_all && self.taken(now, counts) > MOST_SHARE {
                     return Action::Detach;
                 }
                 self.on_ns += now.ns_since(self.since);

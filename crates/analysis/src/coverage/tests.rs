@@ -28,6 +28,11 @@ fn column(ms: i64) -> usize {
     }
 }
 
+fn thread_table() -> &'static Table {
+    let mut tables = sensors::all().iter().map(|it| it.table);
+    tables.find(|it| it.name == "thread").expect("there is one")
+}
+
 /// The recording of it with these on-windows, in ms.
 fn recorded(windows: &[(i64, i64)]) -> Timeline {
     let mut timeline = Timeline::new(Window::new(at(0), at(SECONDS * 1_000)));
@@ -69,11 +74,7 @@ fn recorded(windows: &[(i64, i64)]) -> Timeline {
             timeline.table_mut(&WAKEUP).push(at(ms), WAKER, &wakeups);
         }
         if ms % 100 == 0 {
-            let table = sensors::all()
-                .iter()
-                .map(|it| it.table)
-                .find(|it| it.name == "thread")
-                .expect("there is one");
+            let table = thread_table();
             let mut row = vec![MISSING; table.columns.len()];
             for (name, ns) in ["run_ns", "wait_ns"].iter().zip(kernel) {
                 row[table.position(name).expect("it is a column")] = ns;
@@ -143,6 +144,74 @@ fn counts_go_on_as_fast_as_in_on_windows() {
         (growth - 20_000.0).abs() < 100.0,
         "one in each ms: {growth}"
     );
+}
+
+#[test]
+fn what_is_counted_late_stands_for_its_on_window() {
+    let interval = |from: i64, covered_ms: i64, grown: f64| Interval {
+        window: Window::new(at(from), at(from + 100)),
+        covered_ns: (covered_ms * MS) as f64,
+        grown: vec![grown],
+    };
+    let mut intervals = [
+        interval(0, 100, 5.0),
+        interval(100, 0, 7.0),
+        interval(200, 100, 12.0),
+    ];
+    give_back(&mut intervals, &[0]);
+    assert_eq!(
+        intervals.each_ref().map(|it| it.grown[0]),
+        [12.0, 0.0, 12.0]
+    );
+    let mut rows: Vec<Row> = (0..4)
+        .map(|row| Row {
+            time: at(row * 100),
+            values: vec![0],
+        })
+        .collect();
+    scale(&mut rows, &intervals, &[0]);
+    let last = rows.last().map(|row| row.values[0]);
+    assert_eq!(last, Some(36), "as much in the off-window as on both sides");
+}
+
+#[test]
+fn the_places_are_those_of_the_columns() {
+    for (column, name) in [
+        (THROTTLED, "throttled_ns"),
+        (UNKNOWN, "unknown_ns"),
+        (QUEUED.start, "queued_rest_ns"),
+        (CAUSED, "delay_caused_ns"),
+        (HIDDEN, "hidden_ns"),
+        (SLICES, "slices"),
+    ] {
+        assert_eq!(THREAD_TIME.columns[column].name, name);
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn whatever_a_damaged_recording_says_is_survived(
+        coverage in proptest::collection::vec((proptest::num::i64::ANY, proptest::num::i64::ANY), 0..6),
+        times in proptest::collection::vec((proptest::num::i64::ANY, proptest::num::i64::ANY), 0..6),
+        kernel in proptest::collection::vec((proptest::num::i64::ANY, proptest::num::i64::ANY), 0..6),
+    ) {
+        let mut timeline = recorded(&[]);
+        for (table, entity, rows, width) in [
+            (&COVERAGE, MACHINE, &coverage, 2),
+            (&THREAD_TIME, THREAD, &times, 40),
+            (&WAKEUP, WAKER, &times, 21),
+            (thread_table(), THREAD, &kernel, thread_table().columns.len()),
+        ] {
+            timeline.remove(&table.name);
+            for (time, value) in rows {
+                let row = vec![*value; width];
+                timeline.table_mut(table).push(Timestamp::from_ns(*time), entity, &row);
+            }
+        }
+        estimate(&mut timeline);
+        off_part(&timeline, timeline.window);
+        on_windows(&timeline, timeline.window);
+    }
 }
 
 #[test]

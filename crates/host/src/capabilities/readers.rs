@@ -31,7 +31,7 @@ const KNOWN: [(&str, f64); 9] = [
 /// Stallscope's own period, at which nothing is lost: the kernel's.
 const FOLD_S: f64 = 2.0;
 
-const COSTS: &str = "If it reads more often than every 2 s, pressure of all readers is too low: of a lightly loaded group, \
+const COSTS: &str = "A reader that reads more often than every 2 s makes pressure too low for all readers: of a lightly loaded group, \
     reading every 200 ms lost 5 % and every 100 ms 89 %.";
 
 /// Who else reads pressure here.

@@ -27,15 +27,13 @@ pub(super) fn text(report: &DoctorReport, width: usize, detail: Detail) -> Strin
                 titles.join(", ")
             };
             let unneeded = titles(missing(false).collect());
+            text.push('\n');
             if !unneeded.is_empty() {
                 let line = format!("Missing, and no verdict needs it: {unneeded}");
-                text.push_str(&format!("\n{}\n", wrap(&line, width).join("\n  ")));
+                text.push_str(&format!("{}\n", wrap(&line, width).join("\n  ")));
             }
             let fine = of(Availability::Fine).count() as u32;
-            text.push_str(&format!(
-                "\nFine: {} (-v lists them)\n",
-                count(fine, "check")
-            ));
+            text.push_str(&format!("Fine: {} (-v lists them)\n", count(fine, "check")));
         }
         Detail::Full => {
             text.push_str(&section("Missing", missing(true), width));
@@ -86,10 +84,21 @@ fn costs<'a>(title: &str, items: impl Iterator<Item = &'a Capability>, width: us
             .iter()
             .any(|(.., other)| other.fix == item.fix);
         if let Some(fix) = item.fix.as_ref().filter(|_| !later) {
-            text.push_str(&remedy(fix, item.availability, width));
+            text.push_str(&on_a_line(fix, item.availability, width));
         }
     }
     text
+}
+
+/// A fix of one command on a line, where it fits; else as in the whole list.
+fn on_a_line(fix: &Fix, availability: Availability, width: usize) -> String {
+    let whole = remedy(fix, availability, width);
+    let words = whole.split_whitespace().collect::<Vec<_>>().join(" ");
+    let fits = INDENT + words.chars().count() <= width && fix.commands.len() == 1;
+    match fits {
+        true => format!("{:INDENT$}{words}\n", ""),
+        false => whole,
+    }
 }
 
 fn section<'a>(title: &str, items: impl Iterator<Item = &'a Capability>, width: usize) -> String {

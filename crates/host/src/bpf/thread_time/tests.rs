@@ -24,7 +24,10 @@ static ALONE: Mutex<()> = Mutex::new(());
 
 pub(crate) fn loaded() -> Option<(ThreadTime, MutexGuard<'static, ()>)> {
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let thread_time = needed("thread-time accounting", ThreadTime::load(std::env::consts::ARCH))?;
+    let thread_time = needed(
+        "thread-time accounting",
+        ThreadTime::load(std::env::consts::ARCH),
+    )?;
     Some((thread_time, alone))
 }
 
