@@ -127,20 +127,20 @@ static __always_inline struct connection *create(struct sock *sk, __u32 side)
 
 static __always_inline void note_port(struct sock *sk)
 {
-	__u32 port = sk->__sk_common.skc_num, wait_event = port / 64;
+	__u32 port = sk->__sk_common.skc_num, place = port / 64;
 	__u64 *served;
 
 	if (sk->__sk_common.skc_family == AF_UNIX)
 		return;
-	served = bpf_map_lookup_elem(&served_by_port, &wait_event);
+	served = bpf_map_lookup_elem(&served_by_port, &place);
 	if (served)
 		__sync_fetch_and_or(served, 1ULL << (port % 64));
 }
 
 static __always_inline bool is_served(__u32 port)
 {
-	__u32 wait_event = port / 64;
-	__u64 *served = bpf_map_lookup_elem(&served_by_port, &wait_event);
+	__u32 place = port / 64;
+	__u64 *served = bpf_map_lookup_elem(&served_by_port, &place);
 
 	return served && (*served >> (port % 64)) & 1;
 }
@@ -227,18 +227,18 @@ static __noinline int take_account(struct sock *sk)
 /* The ends of a TCP connection as its client has them; the client's is the first port. */
 static __always_inline void name_ends(struct sock_common *ends, bool is_client, struct under_way *name)
 {
-	__u64 tracked, far, near_port = ends->skc_num, far_port = bpf_ntohs(ends->skc_dport);
+	__u64 near, far, near_port = ends->skc_num, far_port = bpf_ntohs(ends->skc_dport);
 
 	if (ends->skc_family == AF_INET6) {
 		/* Interfaces and hosts differ in the last bytes. */
-		BPF_CORE_READ_INTO(&tracked, ends, skc_v6_rcv_saddr.in6_u.u6_addr8[8]);
+		BPF_CORE_READ_INTO(&near, ends, skc_v6_rcv_saddr.in6_u.u6_addr8[8]);
 		BPF_CORE_READ_INTO(&far, ends, skc_v6_daddr.in6_u.u6_addr8[8]);
 	} else {
-		tracked = ends->skc_rcv_saddr;
+		near = ends->skc_rcv_saddr;
 		far = ends->skc_daddr;
 	}
 	name->ports = is_client ? near_port << 16 | far_port : far_port << 16 | near_port;
-	name->addresses = is_client ? tracked * 31 + far : far * 31 + tracked;
+	name->addresses = is_client ? near * 31 + far : far * 31 + near;
 }
 
 /* A TCP client sends a request to a port that is served here; where it may be a further piece of one, that one

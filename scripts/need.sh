@@ -29,6 +29,7 @@ commands_present() {
         e2fsprogs) has_program mkfs.ext4 ;;
         iproute2) has_program ip ;;
         redis-server) has_program redis-server && has_program redis-benchmark ;;
+        apache2-utils) has_program ab ;;
         nodejs) has_program node ;;
         linux-perf) has_program perf ;;
         python3-venv) has_program python3 && python3 -c 'import ensurepip, venv' 2>/dev/null ;;
@@ -53,6 +54,7 @@ in_other_words() {
         util-linux) echo "setpriv and unshare (util-linux)" ;;
         e2fsprogs) echo "mkfs.ext4 (e2fsprogs)" ;;
         iproute2) echo "ip (iproute2)" ;;
+        apache2-utils) echo "ab (apache2-utils, httpd-tools)" ;;
         nodejs) echo "Node.js 20.19 or newer" ;;
         linux-perf) echo "perf (linux-perf, linux-tools)" ;;
         python3-venv) echo "python3 with its modules venv and ensurepip" ;;

@@ -10,8 +10,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/need.sh "the tests" postgresql compilers sudo util-linux e2fsprogs iproute2 python3-venv
 scripts/need.sh "the tests of stealmeter in C" liburing-dev ||
     echo "No liburing: stealmeter is not tested with what is missing" >&2
-scripts/need.sh "the tests of other servers" redis-server nginx ||
-    echo "No Redis or nginx: requests are counted at PostgreSQL only" >&2
+scripts/need.sh "the tests of other servers" redis-server nginx apache2-utils ||
+    echo "No Redis, nginx or ab: requests are counted at PostgreSQL only" >&2
 scripts/need.sh "the steal experiment" linux-perf ||
     echo "No perf: the steal experiment is not tried" >&2
 scripts/rust.sh

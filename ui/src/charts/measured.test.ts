@@ -23,7 +23,7 @@ describe("how it was measured", () => {
         ["Counters that ran back, held", "none"],
       ]),
     );
-    const ledger = { compared: 2000, apart: 1, worst_ns: 3e6, switches_missed: 12, drops: 0 };
+    const ledger = { compared: 2000, diff: 1, worst_ns: 3e6, switches_missed: 12, drops: 0 };
     const withLedger = Object.fromEntries(
       costFacts({ ...page.report.cost, wall_ns: 1e10, ledger }),
     );

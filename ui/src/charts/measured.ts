@@ -122,12 +122,12 @@ function memoryFacts(cost: Cost): Fact[] {
 /** How the ledger of threads agreed with the scheduler's own counts; nothing where there was none. */
 function agreementFacts({ ledger }: Cost): Fact[] {
   if (!ledger) return [];
-  const apart = ledger.compared > 0 ? ledger.apart / ledger.compared : 0;
+  const apart = ledger.compared > 0 ? ledger.diff / ledger.compared : 0;
   return [
     [
       "Ledger beside the scheduler's own counts",
       `${integer(ledger.compared)} intervals of threads compared, ${
-        ledger.apart === 0 ? "none" : `${integer(ledger.apart)} (${percent(apart)})`
+        ledger.diff === 0 ? "none" : `${integer(ledger.diff)} (${percent(apart)})`
       } further apart than 0.1 %, or 20 us where that is more; the worst ${duration(ledger.worst_ns)}`,
     ],
     [

@@ -399,13 +399,13 @@ export interface Cost {
  */
 export interface Agreement {
   /**
-   * Comparisons in which the two differed by more than that.
-   */
-  apart: number;
-  /**
    * Intervals that were compared.
    */
   compared: number;
+  /**
+   * Comparisons in which the two differed by more than that.
+   */
+  diff: number;
   /**
    * Events of target and generator that were not counted because there was no memory for a thread's
    * record.
@@ -745,10 +745,6 @@ export interface Verdict {
    */
   headroom?: Headroom | null;
   /**
-   * What was ruled out.
-   */
-  ruled_out: RuledOut[];
-  /**
    * The answer for every cause.
    */
   judged: Judged[];
@@ -756,6 +752,10 @@ export interface Verdict {
    * What could not be seen, and what would show it.
    */
   not_collected: string[];
+  /**
+   * What was ruled out.
+   */
+  ruled_out: RuledOut[];
 }
 /**
  * Where the response time went; the shares add up to 1.
@@ -797,19 +797,15 @@ export interface Finding {
    */
   cause: string;
   confidence: Confidence;
-  /**
-   * What is evidence against it, or nothing.
-   */
-  evidence_against: string[];
   entity: Entity;
   /**
    * What it rests on.
    */
   evidence: Evidence[];
   /**
-   * How to to confirm, to be typed.
+   * What is evidence against it, or nothing.
    */
-  to_confirm: string;
+  evidence_against: string[];
   /**
    * One full sentence with the number.
    */
@@ -822,6 +818,10 @@ export interface Finding {
    * 95 % interval of the share by block bootstrap over seconds.
    */
   share_interval?: Interval | null;
+  /**
+   * How to to confirm, to be typed.
+   */
+  to_confirm: string;
   /**
    * What would help, best first.
    */
@@ -910,23 +910,6 @@ export interface Headroom {
   throughput: number;
 }
 /**
- * A cause that was ruled out.
- */
-export interface RuledOut {
-  /**
-   * In words, with the number: `steal 0.1 %`.
-   */
-  sentence: string;
-  /**
-   * The number, as a share of 1.
-   */
-  value: number;
-  /**
-   * What: `steal`.
-   */
-  what: string;
-}
-/**
  * The answer for one cause.
  */
 export interface Judged {
@@ -944,6 +927,23 @@ export interface Judged {
    * Why, one sentence with the number.
    */
   sentence: string;
+}
+/**
+ * A cause that was ruled out.
+ */
+export interface RuledOut {
+  /**
+   * In words, with the number: `steal 0.1 %`.
+   */
+  sentence: string;
+  /**
+   * The number, as a share of 1.
+   */
+  value: number;
+  /**
+   * What: `steal`.
+   */
+  what: string;
 }
 /**
  * The workload that was run, and what it reported.

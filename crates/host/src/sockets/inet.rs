@@ -55,13 +55,13 @@ pub struct TcpSocket {
 
 /// Parses one line of `/proc/net/tcp` or `/proc/net/tcp6`; `None` for the heading or damage.
 pub fn parse_proc_net_tcp(line: &[u8]) -> Option<TcpSocket> {
-    let mut remote_memory = std::str::from_utf8(line).ok()?.split_ascii_whitespace();
-    let local = parse_address(remote_memory.nth(1)?)?;
-    let peer = parse_address(remote_memory.next()?)?;
-    let state = TcpState::of(u8::from_str_radix(remote_memory.next()?, 16).ok()?);
+    let mut fields = std::str::from_utf8(line).ok()?.split_ascii_whitespace();
+    let local = parse_address(fields.nth(1)?)?;
+    let peer = parse_address(fields.next()?)?;
+    let state = TcpState::of(u8::from_str_radix(fields.next()?, 16).ok()?);
     // Between: queues, timer, retransmits; then uid, timeout, inode.
-    let uid = remote_memory.nth(3)?.parse().ok()?;
-    let inode = remote_memory.nth(1)?.parse().ok()?;
+    let uid = fields.nth(3)?.parse().ok()?;
+    let inode = fields.nth(1)?.parse().ok()?;
     Some(TcpSocket {
         local,
         peer,
