@@ -23,6 +23,9 @@ const OFF: f64 = 0.01;
 /// And as covered wholly when at least as much of it is.
 const ON: f64 = 0.99;
 
+/// After so long at most the recorder has noticed that tracing slows the load.
+const NOTICED_NS: i64 = 1_000_000_000;
+
 /// Columns of `thread_time`: where a thread is when it is on no CPU and waits for none.
 const THROTTLED: usize = 1;
 const BLOCKED: std::ops::Range<usize> = 2..CLASSES;
@@ -69,6 +72,18 @@ pub(crate) fn on_windows(timeline: &Timeline, window: Window) -> Vec<Window> {
         }
     }
     windows
+}
+
+/// What of a window came just before tracing gave way to on-windows: what was timed there took longer for it. (Under
+/// on-windows requests are timed while nothing else is traced.)
+pub(crate) fn before_off_windows(timeline: &Timeline, window: Window) -> Vec<Window> {
+    let ends = |it: &Window| it.end < timeline.window.end;
+    on_windows(timeline, timeline.window)
+        .into_iter()
+        .filter(ends)
+        .map(|it| Window::new(it.start.max(it.end - NOTICED_NS), it.end))
+        .filter_map(|it| it.intersect(window))
+        .collect()
 }
 
 fn thread_time(timeline: &Timeline) -> Option<Series<'_>> {

@@ -2,7 +2,7 @@
 //!
 //! For a service whose load generator says nothing of itself, or has none, they are the signal.
 
-use model::{EntityId, LedgerClass, Quality, Quantile, Role, Timeline, Window};
+use model::{Cursor, EntityId, LedgerClass, Quality, Quantile, Role, Timeline, Window};
 use sensors::request::bound_ns;
 
 use crate::coverage;
@@ -19,12 +19,20 @@ const CALLED: &str = "calls";
 const APART: f64 = 0.01;
 /// A mean of fewer timed requests says little.
 const LEAST_TIMED: f64 = 30.0;
+/// Where not all were timed, a window is cut into so many slices at most, none shorter than a second.
+const MOST_SLICES: i64 = 30;
+/// From this part of all requests on those that were timed are no sample.
+const ALL: f64 = 0.98;
 /// Length of a bin.
 const BIN_NS: i64 = 1_000_000_000;
 /// No more bins than these, more than a day of them: a damaged recording may last for centuries.
 const MOST_BINS: i64 = 100_000;
 
 /// What was counted of requests over a window, all connections of a part together.
+///
+/// Where a sample was timed, it was drawn at a rate that changed with the load: each second's times weigh as much as
+/// its requests, which were all counted. Times from just before tracing gave way to on-windows are left out, where
+/// there are others: requests took longer under it.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct RequestTimes {
     /// Requests that were answered.
@@ -44,17 +52,25 @@ impl RequestTimes {
     /// it.
     pub fn over(timeline: &Timeline, table: &str, role: Role, window: Window) -> Option<Self> {
         let connections = connections(timeline, table, role);
-        let data = timeline.table(table).filter(|_| !connections.is_empty())?;
-        let sum = |column: &str| growth(timeline, table, &connections, column, window);
-        let columns = data.table.columns.iter();
-        let bounds = columns.filter_map(|it| Some((bound_ns(&it.name)?, sum(&it.name))));
-        Some(Self {
-            requests: sum("requests"),
-            pipelined: sum("pipelined"),
-            timed: sum("timed"),
-            timed_ns: sum("timed_ns"),
-            buckets: bounds.collect(),
-        })
+        timeline.table(table).filter(|_| !connections.is_empty())?;
+        let mut counted = Counted::of(timeline, table, &connections);
+        let all = counted.in_window(window);
+        if all.timed >= ALL * all.requests {
+            return Some(all);
+        }
+        let traced = coverage::before_off_windows(timeline, window);
+        Some(counted.weighted(window, &traced, &all).unwrap_or(all))
+    }
+
+    /// Adds the times of others so many times; their requests once.
+    fn add(&mut self, other: &Self, times: f64) {
+        self.requests += other.requests;
+        self.timed += times * other.timed;
+        self.timed_ns += times * other.timed_ns;
+        self.buckets.resize(other.buckets.len(), (0.0, 0.0));
+        for (to, (bound, count)) in self.buckets.iter_mut().zip(&other.buckets) {
+            *to = (*bound, (to.1 + times * count).max(0.0));
+        }
     }
 
     /// Mean of those that were timed, ns.
@@ -83,6 +99,89 @@ impl RequestTimes {
             (above, lower) = (above - count, upper);
         }
         None
+    }
+}
+
+/// The counters of some connections, read at rising times.
+struct Counted<'a> {
+    /// Of each column that is wanted: that of each connection. `requests`, `pipelined`, `timed`, `timed_ns`, buckets.
+    columns: Vec<Vec<Cursor<'a>>>,
+    /// What the times in each bucket are below, ns.
+    bounds: Vec<f64>,
+}
+
+impl<'a> Counted<'a> {
+    fn of(timeline: &'a Timeline, table: &'a str, connections: &'a [EntityId]) -> Self {
+        let columns = timeline.table(table).into_iter();
+        let columns = columns.flat_map(|it| it.table.columns.iter());
+        let (names, bounds): (Vec<&str>, Vec<f64>) = columns
+            .filter_map(|it| Some((&*it.name, bound_ns(&it.name)?)))
+            .unzip();
+        let cursors = |column: &str| {
+            let of = connections.iter();
+            let of = of.filter_map(|it| timeline.series(table, *it, column));
+            of.map(|it| it.cursor()).collect()
+        };
+        let counts = ["requests", "pipelined", "timed", "timed_ns"].into_iter();
+        Self {
+            columns: counts.chain(names).map(cursors).collect(),
+            bounds,
+        }
+    }
+
+    fn in_window(&mut self, window: Window) -> RequestTimes {
+        let mut sums = self.columns.iter_mut().map(|of| {
+            let grown = of.iter_mut().filter_map(|it| it.growth(window));
+            // A sum of nothing is -0.
+            grown.fold(0.0, |sum, own| sum + own)
+        });
+        let mut next = || sums.next().unwrap_or_default();
+        RequestTimes {
+            requests: next(),
+            pipelined: next(),
+            timed: next(),
+            timed_ns: next(),
+            buckets: self.bounds.iter().map(|bound| (*bound, next())).collect(),
+        }
+    }
+
+    /// `all` of a window, with the times of each slice weighing as its requests, without those in `traced`; `None`
+    /// where no others are left.
+    fn weighted(
+        &mut self,
+        window: Window,
+        traced: &[Window],
+        all: &RequestTimes,
+    ) -> Option<RequestTimes> {
+        let slices = (window.len_ns() / BIN_NS).clamp(1, MOST_SLICES);
+        let edge = |at: i64| {
+            window.start
+                + (i128::from(window.len_ns()) * i128::from(at) / i128::from(slices)) as i64
+        };
+        // Requests of slices of whose times there are too few count for the next ones.
+        let mut waiting = RequestTimes::default();
+        let mut sum = RequestTimes::default();
+        for at in 0..slices {
+            let slice = Window::new(edge(at), edge(at + 1));
+            waiting.add(&self.in_window(slice), 1.0);
+            for traced in traced.iter().filter_map(|it| it.intersect(slice)) {
+                let mut times = self.in_window(traced);
+                times.requests = 0.0;
+                waiting.add(&times, -1.0);
+            }
+            if waiting.timed >= LEAST_TIMED {
+                let own = std::mem::take(&mut waiting);
+                sum.add(&own, own.requests / own.timed);
+            }
+        }
+        // As many as were timed, distributed as all.
+        let part = all.timed / sum.timed;
+        sum.buckets.iter_mut().for_each(|(_, count)| *count *= part);
+        (sum.timed > 0.0).then(|| RequestTimes {
+            timed_ns: sum.timed_ns * part,
+            buckets: sum.buckets,
+            ..all.clone()
+        })
     }
 }
 
@@ -371,6 +470,92 @@ mod tests {
         assert!(bins.len() <= MOST_BINS as usize + 1, "{}", bins.len());
         let counted: f64 = bins.iter().map(Bin::completed).sum();
         assert!((counted - 1_000.0).abs() < 1.0, "{counted}");
+    }
+
+    /// A recording of 10 s with rows of a target's requests: (seconds, requests, timed, each timed one's ns).
+    fn recorded(rows: &[(f64, i64, i64, i64)]) -> Timeline {
+        let (begin, end) = (Timestamp::from_seconds(0.0), Timestamp::from_seconds(10.0));
+        let mut timeline = Timeline::new(Window::new(begin, end));
+        for (id, kind) in [(0, EntityKind::Machine), (1, EntityKind::Connection)] {
+            let record = EntityRecord {
+                id: EntityId(id),
+                entity: Entity::new(kind, "a", "a"),
+                parent: None,
+                group: None,
+                pressure_group: None,
+                memory_group: None,
+                io_group: None,
+                role: Role::Target,
+                serving: false,
+                first_seen: begin,
+                vanished: None,
+            };
+            timeline.entities.apply(EntityEvent {
+                time: begin,
+                record,
+            });
+        }
+        let table = &sensors::request::REQUESTS;
+        let columns = &table.columns;
+        let at = |name: &str| table.position(name).expect("it is there");
+        let mut sums = vec![0; columns.len()];
+        for &(time, requests, timed, ns) in rows {
+            sums[at("requests")] += requests;
+            sums[at("timed")] += timed;
+            sums[at("timed_ns")] += timed * ns;
+            let bucket = columns
+                .iter()
+                .position(|it| bound_ns(&it.name).is_some_and(|bound| bound > ns as f64));
+            sums[bucket.expect("there is one")] += timed;
+            let time = Timestamp::from_seconds(time);
+            timeline.table_mut(table).push(time, EntityId(1), &sums);
+        }
+        timeline
+    }
+
+    fn told(timeline: &Timeline) -> RequestTimes {
+        let window = timeline.window;
+        RequestTimes::over(timeline, SERVED, Role::Target, window).expect("there are requests")
+    }
+
+    #[test]
+    fn a_second_of_which_few_were_timed_weighs_as_much_as_its_requests() {
+        // Light for five seconds, all timed; then a hundred times as many, of which one in fifty was.
+        let timeline = recorded(&[
+            (0.0, 0, 0, 0),
+            (5.0, 1_000, 1_000, 1_000_000),
+            (10.0, 99_000, 1_980, 3_000_000),
+        ]);
+        let times = told(&timeline);
+        assert_eq!((times.requests, times.timed), (100_000.0, 2_980.0));
+        let mean = times.mean_ns().expect("some were timed");
+        assert!((mean / 2_980_000.0 - 1.0).abs() < 1e-6, "{mean}");
+        let slow = times.quantile_ns(0.02).expect("some were timed");
+        assert!(slow > 2.5e6, "{slow}");
+    }
+
+    #[test]
+    fn what_took_longer_because_it_was_traced_is_left_out_where_there_are_others() {
+        let rows = [
+            (0.0, 0, 0, 0),
+            (1.0, 10_000, 9_000, 2_000_000),
+            (10.0, 90_000, 9_000, 1_000_000),
+        ];
+        // Traced until 1 s, and in no window after it.
+        let mut timeline = recorded(&rows);
+        for (time, on) in [(0.0, 0.0), (1.0, 1e9), (10.0, 1e9)] {
+            let coverage = timeline.table_mut(&sensors::COVERAGE);
+            let time = Timestamp::from_seconds(time);
+            coverage.push(time, EntityId(0), &[on as i64, on as i64]);
+        }
+        let times = told(&timeline);
+        assert_eq!((times.requests, times.timed), (100_000.0, 18_000.0));
+        let mean = times.mean_ns().expect("some were timed");
+        assert!((mean / 1e6 - 1.0).abs() < 1e-6, "{mean}");
+        // All there is of the first second.
+        let first = Window::new(timeline.window.start, Timestamp::from_seconds(1.0));
+        let times = RequestTimes::over(&timeline, SERVED, Role::Target, first);
+        assert_eq!(times.and_then(|it| it.mean_ns()), Some(2e6));
     }
 
     /// Times in buckets as they are recorded.
