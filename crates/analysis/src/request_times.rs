@@ -48,18 +48,23 @@ pub struct RequestTimes {
 }
 
 impl RequestTimes {
-    /// Those of `table` (`requests` or `calls`) that were the part's; `None` without any connection of
-    /// it.
+    /// Those of `table` (`requests` or `calls`) that were the part's, a sample's times weighing as the requests that
+    /// they stand for; `None` without any connection of it.
     pub fn over(timeline: &Timeline, table: &str, role: Role, window: Window) -> Option<Self> {
         let connections = connections(timeline, table, role);
-        timeline.table(table).filter(|_| !connections.is_empty())?;
-        let mut counted = Counted::of(timeline, table, &connections);
+        let mut counted = Counted::of(timeline, table, &connections)?;
         let all = counted.in_window(window);
         if all.timed >= ALL * all.requests {
             return Some(all);
         }
         let traced = coverage::before_off_windows(timeline, window);
         Some(counted.weighted(window, &traced, &all).unwrap_or(all))
+    }
+
+    /// The same as they were counted, without weights.
+    pub fn counted(timeline: &Timeline, table: &str, role: Role, window: Window) -> Option<Self> {
+        let connections = connections(timeline, table, role);
+        Some(Counted::of(timeline, table, &connections)?.in_window(window))
     }
 
     /// Adds the times of others so many times; their requests once.
@@ -111,9 +116,10 @@ struct Counted<'a> {
 }
 
 impl<'a> Counted<'a> {
-    fn of(timeline: &'a Timeline, table: &'a str, connections: &'a [EntityId]) -> Self {
-        let columns = timeline.table(table).into_iter();
-        let columns = columns.flat_map(|it| it.table.columns.iter());
+    /// `None` without any.
+    fn of(timeline: &'a Timeline, table: &'a str, connections: &'a [EntityId]) -> Option<Self> {
+        let data = timeline.table(table).filter(|_| !connections.is_empty())?;
+        let columns = data.table.columns.iter();
         let (names, bounds): (Vec<&str>, Vec<f64>) = columns
             .filter_map(|it| Some((&*it.name, bound_ns(&it.name)?)))
             .unzip();
@@ -123,10 +129,10 @@ impl<'a> Counted<'a> {
             of.map(|it| it.cursor()).collect()
         };
         let counts = ["requests", "pipelined", "timed", "timed_ns"].into_iter();
-        Self {
+        Some(Self {
             columns: counts.chain(names).map(cursors).collect(),
             bounds,
-        }
+        })
     }
 
     fn in_window(&mut self, window: Window) -> RequestTimes {

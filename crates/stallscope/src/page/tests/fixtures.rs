@@ -105,7 +105,7 @@ fn said(recording: &Recording, window: Window) -> Value {
 
 /// What the engine counts of a part's requests; nothing where none were counted.
 fn requests(timeline: &Timeline, table: &str, role: Role, window: Window) -> Value {
-    let Some(times) = analysis::RequestTimes::over(timeline, table, role, window) else {
+    let Some(times) = analysis::RequestTimes::counted(timeline, table, role, window) else {
         return Value::Null;
     };
     json!({

@@ -29,7 +29,7 @@ fn request_times_of_any_window_add_up_to_what_was_recorded() {
         for window in windows {
             for (table, sum, role) in sides {
                 let timeline = &recording.timeline;
-                let right = analysis::RequestTimes::over(timeline, table, role, window);
+                let right = analysis::RequestTimes::counted(timeline, table, role, window);
                 let right = right.expect("they were counted");
                 let told = |column: &str| {
                     let series = found.series(sum, column, |_| true);
