@@ -1,0 +1,186 @@
+//! Times of made-up requests.
+
+use model::{Entity, EntityEvent, EntityKind, EntityRecord, Timestamp};
+use proptest::prelude::*;
+
+use super::*;
+
+#[test]
+fn centuries_of_requests_are_cut_into_no_more_bins_than_a_day() {
+    let (begin, end) = (Timestamp::from_ns(0), Timestamp::from_ns(1 << 60));
+    let mut timeline = Timeline::new(Window::new(begin, end));
+    let id = EntityId(0);
+    let record = EntityRecord {
+        id,
+        entity: Entity::new(EntityKind::Connection, "a", "a"),
+        parent: None,
+        group: None,
+        pressure_group: None,
+        memory_group: None,
+        io_group: None,
+        role: Role::Target,
+        serving: false,
+        first_seen: begin,
+        vanished: None,
+    };
+    timeline.entities.apply(EntityEvent {
+        time: begin,
+        record,
+    });
+    let table = &sensors::request::REQUESTS;
+    for (time, count) in [(begin, 0), (end, 1_000)] {
+        let values = vec![count; table.columns.len()];
+        timeline.table_mut(table).push(time, id, &values);
+    }
+    let bins = bins(&timeline);
+    assert!(bins.len() <= MOST_BINS as usize + 1, "{}", bins.len());
+    let counted: f64 = bins.iter().map(Bin::completed).sum();
+    assert!((counted - 1_000.0).abs() < 1.0, "{counted}");
+}
+
+/// A recording of 10 s with rows of a target's requests: (seconds, requests, timed, each timed one's ns).
+fn recorded(rows: &[(f64, i64, i64, i64)]) -> Timeline {
+    let (begin, end) = (Timestamp::from_seconds(0.0), Timestamp::from_seconds(10.0));
+    let mut timeline = Timeline::new(Window::new(begin, end));
+    for (id, kind) in [(0, EntityKind::Machine), (1, EntityKind::Connection)] {
+        let record = EntityRecord {
+            id: EntityId(id),
+            entity: Entity::new(kind, "a", "a"),
+            parent: None,
+            group: None,
+            pressure_group: None,
+            memory_group: None,
+            io_group: None,
+            role: Role::Target,
+            serving: false,
+            first_seen: begin,
+            vanished: None,
+        };
+        timeline.entities.apply(EntityEvent {
+            time: begin,
+            record,
+        });
+    }
+    let table = &sensors::request::REQUESTS;
+    let columns = &table.columns;
+    let at = |name: &str| table.position(name).expect("it is there");
+    let mut sums = vec![0; columns.len()];
+    for &(time, requests, timed, ns) in rows {
+        sums[at("requests")] += requests;
+        sums[at("timed")] += timed;
+        sums[at("timed_ns")] += timed * ns;
+        let bucket = columns
+            .iter()
+            .position(|it| bound_ns(&it.name).is_some_and(|bound| bound > ns as f64));
+        sums[bucket.expect("there is one")] += timed;
+        let time = Timestamp::from_seconds(time);
+        timeline.table_mut(table).push(time, EntityId(1), &sums);
+    }
+    timeline
+}
+
+fn told(timeline: &Timeline) -> RequestTimes {
+    let window = timeline.window;
+    RequestTimes::over(timeline, SERVED, Role::Target, window).expect("there are requests")
+}
+
+#[test]
+fn a_second_of_which_few_were_timed_weighs_as_much_as_its_requests() {
+    // Light for five seconds, all timed; then a hundred times as many, of which one in fifty was.
+    let timeline = recorded(&[
+        (0.0, 0, 0, 0),
+        (5.0, 1_000, 1_000, 1_000_000),
+        (10.0, 99_000, 1_980, 3_000_000),
+    ]);
+    let times = told(&timeline);
+    assert_eq!((times.requests, times.timed), (100_000.0, 2_980.0));
+    let mean = times.mean_ns().expect("some were timed");
+    assert!((mean / 2_980_000.0 - 1.0).abs() < 1e-6, "{mean}");
+    let slow = times.quantile_ns(0.02).expect("some were timed");
+    assert!(slow > 2.5e6, "{slow}");
+}
+
+#[test]
+fn what_took_longer_because_it_was_traced_is_left_out_where_there_are_others() {
+    let rows = [
+        (0.0, 0, 0, 0),
+        (1.0, 10_000, 9_000, 2_000_000),
+        (10.0, 90_000, 9_000, 1_000_000),
+    ];
+    // Traced until 1 s, and in no window after it.
+    let mut timeline = recorded(&rows);
+    for (time, on) in [(0.0, 0.0), (1.0, 1e9), (10.0, 1e9)] {
+        let coverage = timeline.table_mut(&sensors::COVERAGE);
+        let time = Timestamp::from_seconds(time);
+        coverage.push(time, EntityId(0), &[on as i64, on as i64]);
+    }
+    let times = told(&timeline);
+    assert_eq!((times.requests, times.timed), (100_000.0, 18_000.0));
+    let mean = times.mean_ns().expect("some were timed");
+    assert!((mean / 1e6 - 1.0).abs() < 1e-6, "{mean}");
+    // All there is of the first second.
+    let first = Window::new(timeline.window.start, Timestamp::from_seconds(1.0));
+    let times = RequestTimes::over(&timeline, SERVED, Role::Target, first);
+    assert_eq!(times.and_then(|it| it.mean_ns()), Some(2e6));
+}
+
+/// Times in buckets as they are recorded.
+fn times(all: &[f64]) -> RequestTimes {
+    let columns = sensors::request::REQUESTS.columns.iter();
+    let mut lower = 0.0;
+    let buckets = columns.filter_map(|it| bound_ns(&it.name)).map(|upper| {
+        let inside = all.iter().filter(|ns| (lower..upper).contains(*ns)).count();
+        lower = upper;
+        (upper, inside as f64)
+    });
+    RequestTimes {
+        requests: all.len() as f64,
+        timed: all.len() as f64,
+        timed_ns: all.iter().sum(),
+        buckets: buckets.collect(),
+        ..RequestTimes::default()
+    }
+}
+
+#[test]
+fn nothing_is_said_of_nothing_and_not_of_what_is_beyond_all_bounds() {
+    assert_eq!(times(&[]).quantile_ns(0.5), None);
+    assert_eq!(times(&[]).mean_ns(), None);
+    assert_eq!(times(&[1e12]).quantile_ns(0.5), None);
+}
+
+#[test]
+fn tails_that_fall_evenly_are_told_within_a_hundredth() {
+    // Of an exponential distribution with a mean of 1 ms.
+    let count = 100_000;
+    let at = |rank: i32| -1e6 * (1.0 - (f64::from(rank) + 0.5) / f64::from(count)).ln();
+    let told = times(&(0..count).map(at).collect::<Vec<_>>());
+    for q in WANTED {
+        let (value, right) = (
+            told.quantile_ns(q).expect("it is within"),
+            -1e6 * (1.0 - q).ln(),
+        );
+        assert!(
+            (value / right - 1.0).abs() < 0.01,
+            "{q}: {value} and not {right}"
+        );
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_quantile_is_in_the_bucket_of_the_right_one(
+        all in prop::collection::vec(1f64..1e10, 1..200),
+        q in 0f64..0.999,
+    ) {
+        let mut sorted = all.clone();
+        sorted.sort_by(f64::total_cmp);
+        let rank = (all.len() as f64 * q).floor() as usize;
+        let right = sorted[rank.min(all.len() - 1)];
+        let value = times(&all).quantile_ns(q).expect("none is beyond all bounds");
+        // Buckets are a quarter of their lower bound wide at most, the first one begins at 0.
+        prop_assert!(value <= right.max(8_192.0) * 1.26, "{} {}", value, right);
+        let before = sorted[rank.saturating_sub(1)];
+        prop_assert!(value >= before / 1.26 || value <= 8_192.0, "{} {}", value, before);
+    }
+}
