@@ -70,6 +70,15 @@ struct {
 	__type(value, __u64);
 } served_by_port SEC(".maps");
 
+/* Whom processes with a role send to by TCP: connections may be over before user space can look for their other end.
+ * The value means nothing. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, REQUESTS_MOST_CONTACTS);
+	__type(key, struct requests_contact);
+	__type(value, __u8);
+} contacts SEC(".maps");
+
 /* A request on its way from a TCP client to a server on this machine that was drawn for timing. */
 struct under_way {
 	__u64 since_ns;
@@ -91,6 +100,8 @@ struct {
 __u32 roles = 1;
 /* Connections and processes for which there was no memory. */
 __u64 drops;
+/* Entries of `contacts` so far. */
+__u64 contacts_noted;
 
 /* Which end of a connection a socket is. TCP: whoever was accepted has the backlog of the socket that
  * listened. Unix: it has its address, and whoever connects has none as a rule. */
@@ -145,6 +156,27 @@ static __always_inline bool is_served(__u32 port)
 	return served && (*served >> (port % 64)) & 1;
 }
 
+/* The other end of a client's connection. */
+static __noinline int note_contact(struct sock *sk, __u32 account)
+{
+	struct sock_common *ends = &sk->__sk_common;
+	struct requests_contact contact = {
+		.account = account, .family = ends->skc_family, .port = bpf_ntohs(ends->skc_dport)
+	};
+	__u8 value = 0;
+
+	if (contact.family == AF_INET)
+		__builtin_memcpy(contact.address, &ends->skc_daddr, 4);
+	else if (contact.family == AF_INET6)
+		BPF_CORE_READ_INTO(&contact.address, ends, skc_v6_daddr);
+	else
+		return 0;
+	if (!bpf_map_lookup_elem(&contacts, &contact) &&
+	    !bpf_map_update_elem(&contacts, &contact, &value, BPF_NOEXIST))
+		__sync_fetch_and_add(&contacts_noted, 1);
+	return 0;
+}
+
 /* The connection that the current process reads or writes, if it has a role in this. */
 static __always_inline struct connection *meet(struct sock *sk)
 {
@@ -164,6 +196,9 @@ static __always_inline struct connection *meet(struct sock *sk)
 			return NULL;
 		if (connection->side == REQUESTS_SERVER && role->side == REQUESTS_SERVER)
 			note_port(sk);
+		/* Its role may not be a client's yet: who has none is found by whom it sends to. */
+		if (connection->side == REQUESTS_CLIENT)
+			note_contact(sk, role->account);
 	}
 	connection->roles = in_force;
 	connection->side = side_of(sk);

@@ -15,6 +15,9 @@
 #define REQUESTS_MOST_CONNECTIONS 64
 #define REQUESTS_MOST_ACCOUNTS (REQUESTS_OF_SERVICES + REQUESTS_MOST_CONNECTIONS)
 
+/* Addresses that they connect to, as far as they are noted. */
+#define REQUESTS_MOST_CONTACTS 64
+
 /* Times are put into four buckets per octave, from 2^13 ns (8.2 us) to 2^35 ns (34 s); the first is for
  * what is shorter, the last for what is longer. */
 #define REQUESTS_FIRST_OCTAVE 13
@@ -39,6 +42,18 @@ struct requests_role {
 	__u32 account;
 };
 _Static_assert(sizeof(struct requests_role) == 8, "as the reader has it");
+
+/* An address that processes of a service connected to. */
+struct requests_contact {
+	/* The service's. */
+	__u32 account;
+	/* AF_INET or AF_INET6. */
+	__u16 family;
+	__u16 port;
+	/* The first four bytes of IPv4. */
+	__u8 address[16];
+};
+_Static_assert(sizeof(struct requests_contact) == 24, "as the reader has it");
 
 /* What is counted of a connection or a service; it only grows. */
 struct requests_account {

@@ -1,5 +1,6 @@
 //! How the sampler is spoken to, and what it hands on.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
@@ -51,6 +52,8 @@ pub enum SamplerEvent {
     Entities(Vec<EntityEvent>),
     /// Something that is not seen.
     Gap(Gap),
+    /// A process with this part connected to an address for the first time (TCP).
+    Contact(Role, SocketAddr),
     /// An assignment was carried out: the entity of the first process.
     Assigned(Role, Option<EntityId>),
     /// The end.

@@ -6,7 +6,7 @@
 mod counted;
 mod role;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use model::{Entity, EntityId, EntityKind, GapReason, Role, Timestamp};
@@ -67,6 +67,10 @@ pub(crate) struct RequestCollector {
     timing_ns: i64,
     timed_until: Timestamp,
     drops_said: u64,
+    /// Addresses that were connected to, as far as they were noted, and those that are to be handed on.
+    contacts_noted: u64,
+    known_contacts: HashSet<(usize, SocketAddr)>,
+    contacts: Vec<(Role, SocketAddr)>,
     /// Requests that may be timed in a second.
     most_timed: f64,
 }
@@ -89,6 +93,9 @@ impl RequestCollector {
             timing_ns: 0,
             timed_until: Timestamp::default(),
             drops_said: 0,
+            contacts_noted: 0,
+            known_contacts: HashSet::new(),
+            contacts: Vec::new(),
             most_timed: most_timed(),
         })
     }
@@ -250,6 +257,7 @@ impl RequestCollector {
         }
         self.draw(now, requests);
         self.before = now;
+        self.look_for_contacts(registry);
         let drops = self.programs.drops();
         // Said anew when it has doubled: each gap is kept.
         if drops > 2 * self.drops_said {
@@ -257,6 +265,29 @@ impl RequestCollector {
             let what = "connections or processes for which there was no memory";
             gaps.say(&REQUESTS.name, what, GapReason::Dropped(drops));
         }
+    }
+
+    /// Most ticks there is none.
+    fn look_for_contacts(&mut self, registry: &Registry) {
+        let noted = self.programs.contacts_noted();
+        if std::mem::replace(&mut self.contacts_noted, noted) == noted {
+            return;
+        }
+        for contact in self.programs.contacts() {
+            let place = contact.service;
+            let ip = address(contact.family.into(), contact.address);
+            let peer = SocketAddr::new(ip, contact.port);
+            let service = self.services.get(place).and_then(Option::as_ref);
+            let role = service.and_then(|it| Some(registry.get(it.process)?.role));
+            if let Some(role) = role.filter(|_| self.known_contacts.insert((place, peer))) {
+                self.contacts.push((role, peer));
+            }
+        }
+    }
+
+    /// The addresses that were connected to for the first time since this was asked last, with the part of who did.
+    pub(crate) fn take_contacts(&mut self) -> std::vec::Drain<'_, (Role, SocketAddr)> {
+        self.contacts.drain(..)
     }
 
     fn take(
@@ -369,19 +400,22 @@ fn add(
     id
 }
 
+const AF_INET: u32 = 2;
+const AF_INET6: u32 = 10;
+
+/// An IPv4-mapped IPv6 address is an IPv4 address.
+fn address(family: u32, bytes: [u8; 16]) -> IpAddr {
+    let [a, b, c, d, ..] = bytes;
+    match family {
+        AF_INET => IpAddr::from(Ipv4Addr::from([a, b, c, d])),
+        _ => IpAddr::from(Ipv6Addr::from(bytes)).to_canonical(),
+    }
+}
+
 /// What a person calls a connection: TCP as in the table of connections, a unix socket by who is at the
 /// other end.
 fn name(owner: &Owner) -> String {
-    const AF_INET: u32 = 2;
-    const AF_INET6: u32 = 10;
-    let address = |bytes: [u8; 16], port: u32| {
-        let [a, b, c, d, ..] = bytes;
-        let ip = match owner.family {
-            AF_INET => IpAddr::from(Ipv4Addr::from([a, b, c, d])),
-            _ => IpAddr::from(Ipv6Addr::from(bytes)).to_canonical(),
-        };
-        SocketAddr::new(ip, port as u16)
-    };
+    let address = |bytes, port: u32| SocketAddr::new(address(owner.family, bytes), port as u16);
     match owner.family {
         AF_INET | AF_INET6 => format!(
             "{}-{}",

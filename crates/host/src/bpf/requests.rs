@@ -24,6 +24,32 @@ pub(crate) type Account = requests_account;
 /// Whose an account is.
 pub(crate) type Owner = requests_owner;
 
+/// An address that processes of a service connected to (struct requests_contact).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Contact {
+    /// The service's account.
+    pub(crate) service: usize,
+    /// `AF_INET` or `AF_INET6`.
+    pub(crate) family: u16,
+    pub(crate) port: u16,
+    /// The first four bytes of IPv4.
+    pub(crate) address: [u8; 16],
+}
+
+impl Contact {
+    fn of(key: &[u8]) -> Option<Self> {
+        let (service, rest) = key.split_first_chunk()?;
+        let (family, rest) = rest.split_first_chunk()?;
+        let (port, rest) = rest.split_first_chunk()?;
+        Some(Self {
+            service: u32::from_ne_bytes(*service) as usize,
+            family: u16::from_ne_bytes(*family),
+            port: u16::from_ne_bytes(*port),
+            address: *rest.first_chunk()?,
+        })
+    }
+}
+
 /// Which ends of a process's connections are measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Side {
@@ -141,6 +167,18 @@ impl Requests {
         if let Some(variables) = self.programs.maps.data_data.as_deref_mut() {
             variables.timed_up_to = (share * f64::from(u32::MAX)) as u32;
         }
+    }
+
+    /// How many addresses have been noted that processes with a part connected to.
+    pub(crate) fn contacts_noted(&self) -> u64 {
+        let variables = self.programs.maps.bss_data.as_deref();
+        variables.map_or(0, |it| it.contacts_noted)
+    }
+
+    /// Those addresses.
+    pub(crate) fn contacts(&self) -> impl Iterator<Item = Contact> + '_ {
+        let keys = self.programs.maps.contacts.keys();
+        keys.filter_map(|key| Contact::of(&key))
     }
 
     /// Bytes of the kernel's that they take, without what is kept of each connection.

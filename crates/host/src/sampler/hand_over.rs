@@ -47,6 +47,11 @@ impl Sampler {
         for gap in self.scratch.gaps.take_fresh() {
             sink(SamplerEvent::Gap(gap));
         }
+        if let Some(request_collector) = &mut self.request_collector {
+            for (role, address) in request_collector.take_contacts() {
+                sink(SamplerEvent::Contact(role, address));
+            }
+        }
         let own = own_buffers(
             [&mut self.recorder, &mut self.coverage],
             &mut self.clock,

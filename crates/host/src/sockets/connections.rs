@@ -79,7 +79,6 @@ pub fn connections_of(proc: &Path, pids: &[u32]) -> Connections {
         return found;
     }
     found.unix = UnixTable::read(proc);
-    let own = namespace_link(proc, std::process::id());
     for (link, (pids, mut inodes)) in by_namespace {
         // The TCP tables cost milliseconds: the kernel walks its whole hash table for each.
         inodes.retain(|&inode| found.unix.get(inode).is_none());
@@ -87,11 +86,7 @@ pub fn connections_of(proc: &Path, pids: &[u32]) -> Connections {
             continue;
         }
         let Some(&first) = pids.first() else { continue };
-        let net = net_folder(proc, first);
-        // sock_diag reports the namespace that we are in, whatever `proc` shows.
-        let is_own = link.is_some() && link == own && proc == Path::new("/proc");
-        let asked = is_own.then(|| Namespace::ask(net.clone())).flatten();
-        let namespace = asked.unwrap_or_else(|| Namespace::read(net));
+        let namespace = namespace(proc, link.as_deref(), first);
         let index = found.namespaces.len();
         let mut list = tcp_connections(&namespace, &inodes, index);
         if list.is_empty() {
@@ -110,6 +105,17 @@ pub fn connections_of(proc: &Path, pids: &[u32]) -> Connections {
 pub fn socket_inodes(proc: &Path, pids: &[u32]) -> HashSet<u64> {
     let held = pids.iter().filter_map(|&pid| sockets_of(proc, pid).ok());
     held.flat_map(|held| held.sockets).collect()
+}
+
+/// The TCP sockets of a process's network namespace, which has this link.
+pub(super) fn namespace(proc: &Path, link: Option<&Path>, pid: u32) -> Namespace {
+    let net = net_folder(proc, pid);
+    // sock_diag reports the namespace that we are in, whatever `proc` shows.
+    let is_own = link.is_some()
+        && link == namespace_link(proc, std::process::id()).as_deref()
+        && proc == Path::new("/proc");
+    let asked = is_own.then(|| Namespace::ask(net.clone())).flatten();
+    asked.unwrap_or_else(|| Namespace::read(net))
 }
 
 /// Names the network namespace of a process; `None` where that may not be read.

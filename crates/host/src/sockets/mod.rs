@@ -35,7 +35,7 @@ pub use inet::{TcpSocket, TcpState, parse_proc_net_tcp};
 pub use listeners::{Listener, listeners, listening_here};
 pub use processes::{name_of, start_ticks};
 pub use resolve::resolve;
-pub use servers::{Guess, Hidden, Served, Servers, servers_of};
+pub use servers::{Guess, Hidden, Served, Servers, listening_at, servers_of};
 pub use spec::{NamedTarget, TargetSpec};
 pub use trees::{program_root, tree_of};
 pub use unix::{UnixSocket, parse_proc_net_unix, parse_unix_diag};

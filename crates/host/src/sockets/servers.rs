@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 
 use super::Endpoint;
-use super::connections::Connections;
+use super::connections::{Connections, namespace, namespace_link};
 use super::far_ends::{FarEnd, Search};
+use super::inet::Namespace;
 use super::owners::Owners;
 
 /// How a serving process was recognised.
@@ -77,23 +78,46 @@ pub fn servers_of(proc: &Path, connections: &Connections, exclude: &HashSet<u32>
     }
     let mut servers = tally.into_servers();
     if servers.served.is_empty() && !servers.pending.is_empty() {
-        servers.listening = listening(proc, connections, &servers.pending, exclude);
+        let namespaces = connections.namespaces.iter().map(|(_, it)| it);
+        servers.listening = listening(proc, namespaces, &servers.pending, exclude);
     }
     servers
 }
 
+/// Who listens, in the network namespaces of these processes, at addresses that they connected to: the servers of
+/// connections that end sooner than they can be followed. Never a process in `exclude`.
+pub fn listening_at(
+    proc: &Path,
+    pids: &[u32],
+    addresses: &[Endpoint],
+    exclude: &HashSet<u32>,
+) -> Vec<Served> {
+    if addresses.is_empty() {
+        return Vec::new();
+    }
+    let by_link: BTreeMap<_, u32> = pids
+        .iter()
+        .map(|it| (namespace_link(proc, *it), *it))
+        .collect();
+    let namespaces = by_link
+        .iter()
+        .map(|(link, pid)| namespace(proc, link.as_deref(), *pid));
+    let namespaces: Vec<Namespace> = namespaces.collect();
+    listening(proc, namespaces.iter(), addresses, exclude)
+}
+
 /// The holders of the sockets that listen at these addresses. Never init: it listens for services that
 /// it starts later.
-fn listening(
+fn listening<'a>(
     proc: &Path,
-    connections: &Connections,
+    namespaces: impl Iterator<Item = &'a Namespace> + Clone,
     pending: &[Endpoint],
     exclude: &HashSet<u32>,
 ) -> Vec<Served> {
     let mut inodes: BTreeMap<u64, &Endpoint> = BTreeMap::new();
     for endpoint in pending {
         if let Endpoint::Inet(peer) = endpoint {
-            for (_, namespace) in &connections.namespaces {
+            for namespace in namespaces.clone() {
                 let there = namespace.listening_at(*peer);
                 inodes.extend(there.map(|socket| (socket.inode, endpoint)));
             }

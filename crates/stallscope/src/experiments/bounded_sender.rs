@@ -88,7 +88,10 @@ fn weight(event: &SamplerEvent) -> usize {
     match event {
         SamplerEvent::Rows(_, rows) => rows.len() * (rows.width() + 2) * size_of::<i64>(),
         SamplerEvent::Entities(events) => events.len() * CHANGE_BYTES,
-        SamplerEvent::Gap(_) | SamplerEvent::Assigned(..) | SamplerEvent::Ended(_) => 0,
+        SamplerEvent::Gap(_)
+        | SamplerEvent::Contact(..)
+        | SamplerEvent::Assigned(..)
+        | SamplerEvent::Ended(_) => 0,
     }
 }
 

@@ -1,11 +1,12 @@
 //! `run`: a workload, its server, and the verdict.
 
+use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use host::{Command, Interrupts};
+use host::{Command, Interrupts, SamplerEvent};
 use model::{ExitKind, Outcome, Role, Target};
 use workloads::Ending;
 
@@ -88,13 +89,13 @@ pub(crate) fn run(arguments: &Run) -> Result<u8> {
     };
     running.introduce(&named);
     let search = running.search();
-    let (stop, stopped) = channel();
+    let (contacts, contacted) = channel();
     let tell = events.clone();
     let searching = std::thread::Builder::new()
         .name("search".to_owned())
-        .spawn(move || search.run(&tell, &stopped));
-    let exit = running.watch(&inbox);
-    drop((stop, searching));
+        .spawn(move || search.run(&tell, &contacted));
+    let exit = running.watch(&inbox, &contacts);
+    drop((contacts, searching));
     let ended = running.end(exit, &inbox, stdout);
     let finished = finish(ended.session, json, options, &arguments.fail_if);
     match (exit.status(), finished) {
@@ -175,10 +176,17 @@ impl Running {
         }
     }
 
-    /// Until the workload ends.
-    fn watch(&mut self, inbox: &Receiver<Event>) -> ExitKind {
+    /// Until the workload ends; those who search for its server are told whom it connected to.
+    fn watch(&mut self, inbox: &Receiver<Event>, contacts: &Sender<SocketAddr>) -> ExitKind {
         loop {
             match inbox.recv_timeout(self.session.patience(POLL)) {
+                Ok(Event::SamplerEvent(SamplerEvent::Contact(role, address))) => {
+                    // Nobody else has a part before a server is found.
+                    if role == Role::Generator || self.participants.provisional.is_some() {
+                        // Refused only where the search has ended.
+                        let _ = contacts.send(address);
+                    }
+                }
                 Ok(event) => self.handle(event),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }

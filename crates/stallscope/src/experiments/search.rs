@@ -4,6 +4,7 @@
 //! looked at now and then, since a client may reconnect.
 
 use std::collections::{BTreeSet, HashSet};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
@@ -11,8 +12,8 @@ use std::time::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};
 
 use host::sockets::{
-    Connections, Endpoint, Servers, connections_of, guess_by_owner, listeners, listening_here,
-    program_root, servers_of, socket_inodes, start_ticks, tree_of,
+    Connections, Endpoint, Servers, connections_of, guess_by_owner, listeners, listening_at,
+    listening_here, program_root, servers_of, socket_inodes, start_ticks, tree_of,
 };
 
 use super::plan::PROC;
@@ -25,8 +26,8 @@ const LATER: Duration = Duration::from_secs(5);
 /// Looks take at most one part in so many of a CPU: in another network namespace the kernel prints each
 /// socket, tens of thousands where connections are short.
 const SHARE: u32 = 100;
-/// In the first moments of a load looks may cost more: with one connection after the other, each for one request, few
-/// looks meet one.
+/// In the first moments of a load looks may cost more: where the kernel does not tell whom the generator connects to,
+/// few looks meet a connection for one request.
 const BURST: Duration = Duration::from_secs(2);
 const OFTEN: Duration = Duration::from_millis(80);
 /// After this long without a connection the user is told.
@@ -81,18 +82,25 @@ fn patient(began: Instant) -> Duration {
 }
 
 impl Search {
-    /// Searches until `stop` is closed.
-    pub(super) fn run(self, events: &Sender<Event>, stop: &Receiver<()>) {
+    /// Searches until `contacts` is closed: the addresses that the kernel saw the generator connect to.
+    pub(super) fn run(self, events: &Sender<Event>, contacts: &Receiver<SocketAddr>) {
         let proc = Path::new(PROC);
         let began = Instant::now();
         let (mut known, mut still, mut told) = (Found::default(), 0u32, false);
         let mut found_at = None;
         let mut sockets = HashSet::new();
         let mut wait = Duration::from_millis(100);
-        while let Err(RecvTimeoutError::Timeout) = stop.recv_timeout(wait) {
+        let mut addresses = BTreeSet::new();
+        loop {
+            let is_new = match contacts.recv_timeout(wait) {
+                Ok(address) => addresses.insert(address),
+                Err(RecvTimeoutError::Timeout) => false,
+                Err(RecvTimeoutError::Disconnected) => return,
+            };
+            addresses.extend(contacts.try_iter());
             // Somebody is still to be told that there is nobody.
             let owes_word = self.expected && !self.named && !told && known.serving.is_empty();
-            if wait > SOON && !owes_word {
+            if wait > SOON && !owes_word && !is_new {
                 // The same sockets lead to the same servers: following them again would cost more than
                 // all sampling does.
                 let now = socket_inodes(proc, &tree_of(proc, self.generator));
@@ -103,7 +111,7 @@ impl Search {
                 sockets = now;
             }
             let cpu = cpu_time();
-            let look = self.look(proc);
+            let look = self.look(proc, &addresses);
             let cost = cpu_time().saturating_sub(cpu);
             if !look.found.serving.is_empty() && look.found != known {
                 known = look.found;
@@ -138,7 +146,7 @@ impl Search {
         }
     }
 
-    fn look(&self, proc: &Path) -> Look {
+    fn look(&self, proc: &Path, addresses: &BTreeSet<SocketAddr>) -> Look {
         let generator = tree_of(proc, self.generator);
         let mut connections = connections_of(proc, &generator);
         connections
@@ -150,11 +158,16 @@ impl Search {
             .chain([std::process::id()])
             .collect();
         let servers = servers_of(proc, &connections, &exclude);
-        let serving = if are_brief(proc, &generator, &connections) {
+        let mut serving = if are_brief(proc, &generator, &connections) {
             [&servers.served[..], &servers.listening].concat()
         } else {
             servers.served.clone()
         };
+        if serving.is_empty() {
+            let at = addresses.iter().map(|it| Endpoint::Inet(*it));
+            let at: Vec<Endpoint> = at.filter(|it| !is_of_the_system(it)).collect();
+            serving = listening_at(proc, &generator, &at, &exclude);
+        }
         // Who serves a connection each may have ended since.
         let there = serving.iter().filter_map(|served| {
             let root = program_root(proc, served.pid)?;

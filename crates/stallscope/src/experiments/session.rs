@@ -191,6 +191,8 @@ impl Session {
                 keep(&mut self.meta.gaps, gap);
                 self.unsaved = true;
             }
+            // For who searches for servers.
+            SamplerEvent::Contact(..) => {}
             SamplerEvent::Assigned(_, root) => self.assigned(root),
             SamplerEvent::Ended(ending) => {
                 self.meta.cost = ending.cost;
