@@ -95,7 +95,7 @@ fn a_second_in_steady_state_allocates_nothing() {
         client.write_all(b"x").expect("room");
         let (begun, before) = (boottime(), COUNT.with(Cell::get));
         let mut is_gap = false;
-        let resume_thread = sampler.step(&mut |event| match event {
+        let goes_on = sampler.step(&mut |event| match event {
             SamplerEvent::Rows(table, rows) => {
                 rows_seen += rows.len();
                 connection_rows += if table.name == "connection" {
@@ -104,16 +104,18 @@ fn a_second_in_steady_state_allocates_nothing() {
                     0
                 };
                 if let Some(column) = table.position("wait_event") {
-                    let remote_memory = rows.column(column);
-                    words_seen += remote_memory.filter(|word| *word != model::MISSING).count();
+                    let values = rows.column(column);
+                    words_seen += values.filter(|word| *word != model::MISSING).count();
                 }
                 kept.push((table, rows));
             }
             SamplerEvent::Entities(events) => news.extend(events.iter().map(|event| event.time)),
-            SamplerEvent::Gap(_) | SamplerEvent::Assigned(..) => is_gap = true,
+            SamplerEvent::Gap(_) | SamplerEvent::Contact(..) | SamplerEvent::Assigned(..) => {
+                is_gap = true;
+            }
             SamplerEvent::Ended(_) => {}
         });
-        assert!(resume_thread);
+        assert!(goes_on);
         let counted = COUNT.with(Cell::get) - before;
         ticks.push((tick, Window::new(begun, boottime()), counted));
         for (table, mut rows) in kept.drain(..) {
