@@ -1,4 +1,4 @@
-//! Reading what a process holds, without allocating: a search may come at any second.
+//! Reads which sockets a process holds, without allocating: a search may run every second.
 
 use std::fmt::Write;
 use std::mem::MaybeUninit;
@@ -10,15 +10,15 @@ use rustix::io::Errno;
 
 use crate::folder::each_number_in;
 
-/// The process file system, kept open.
+/// /proc, kept open.
 pub(super) struct Proc(OwnedFd);
 
-/// Why something of a process was not read.
+/// Why a process could not be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Refused {
-    /// It belongs to another user.
+    /// The process belongs to another user.
     Denied,
-    /// It is gone.
+    /// The process has exited.
     Gone,
 }
 
@@ -37,7 +37,7 @@ impl Proc {
         rustix::fs::open(path, flags, Mode::empty()).ok().map(Self)
     }
 
-    /// Hands over the inode of each socket that a process holds.
+    /// Calls `each` with the inode of each socket that a process holds.
     pub(super) fn sockets_of(&self, pid: u32, mut each: impl FnMut(u64)) -> Result<(), Refused> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let place = Place::new(format_args!("{pid}/fd"));
@@ -45,7 +45,7 @@ impl Proc {
         each_number_in(&folder, |number| {
             let mut buffer = [MaybeUninit::<u8>::uninit(); 64];
             let name = Place::new(format_args!("{number}"));
-            // A descriptor may be closed between listing and reading: then it is not of interest.
+            // A descriptor may be closed between listing and reading: then it does not matter.
             if let Ok((link, _)) = readlinkat_raw(&folder, name.text(), &mut buffer)
                 && let Some(inode) = socket_inode(link)
             {
@@ -61,7 +61,7 @@ impl Proc {
         Ok(statat(&self.0, place.text(), AtFlags::empty())?.st_ino)
     }
 
-    /// A process's network namespace, to be entered.
+    /// Opens a process's network namespace, for setns(2).
     pub(super) fn open_namespace(&self, pid: u32) -> Result<OwnedFd, Errno> {
         let place = Place::new(format_args!("{pid}/ns/net"));
         openat(
@@ -79,7 +79,7 @@ fn socket_inode(link: &[u8]) -> Option<u64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// A short path, put together on the stack.
+/// A short path, formatted on the stack.
 struct Place {
     bytes: [u8; 32],
     length: usize,

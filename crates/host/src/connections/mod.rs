@@ -1,12 +1,11 @@
-//! The TCP connections of target, generator and what they call, once a second.
+//! The TCP connections of target, generator and dependencies, once a second.
 //!
-//! One dump per address family tells every TCP socket of a network namespace; which process holds
-//! which is read from the links in `/proc/PID/fd`, for sockets that were not met before. It is done on
-//! the sampler's own thread: 0.26 ms of CPU for two walks of the kernel's table of 262,144 places, one
-//! per family, and 1.2 us per connection (`cargo test --release -p host -- --ignored --nocapture
-//! a_look`). That is less than a tick's other work: a thread of its own would only cost a wake-up.
-//! Looks keep away from each other where sockets are so many that they would cost more than their
-//! share. Nothing is allocated for sockets that are known.
+//! One dump lists every TCP socket of a network namespace. Which process holds a new socket follows from the
+//! links in `/proc/PID/fd`. All of it runs on the sampler's own thread: 0.13 to 1 ms of CPU for the walk of the
+//! kernel's table of 262,144 slots, as much of it is in the CPU's caches, and 1.2 us per connection
+//! (`cargo test --release -p host -- --ignored --nocapture a_look`). That is less than a tick's other work,
+//! and a thread of its own would only cost a wake-up. With very many sockets, dumps are made less often, so
+//! that they stay within their share of a CPU. Known sockets cost no allocation.
 
 mod descriptors;
 mod namespaces;
@@ -27,58 +26,58 @@ use crate::table_buffer::{RowDeduplicator, TableBuffer};
 use descriptors::{Proc, Refused};
 use namespaces::Namespaces;
 
-/// More connections than these are not followed: the first ones speak for the rest.
+/// Connections that are followed, at most: the first ones are representative.
 const MOST: usize = 2_000;
-/// So many sockets of the machine are remembered, whoever holds them: some 10 MB.
+/// Sockets of the machine that are remembered, whatever process holds them: some 10 MB.
 const MOST_MET: usize = 50_000;
-/// Looks take at most one part in so many of a CPU's time, and so do searches for holders.
+/// Dumps take at most one part in this many of a CPU's time, and so do searches for holders.
 const SHARE: i64 = 200;
-/// A socket whose holder was not found so often is somebody else's, until new processes come.
+/// Searches after which a socket without a holder counts as another process's, until new processes start.
 const TRIES: u8 = 3;
-/// A dump that goes on in a second datagram may skip a socket; one that is missed twice has ended.
+/// A dump that continues in a second datagram may skip a socket; one that is missing in two has ended.
 const MISSES: u64 = 2;
-/// Room for the sockets of a usual machine; more is made when more come.
+/// Capacity for the sockets of a usual machine; grows on demand.
 const USUAL_SOCKETS: usize = 4_096;
 
-/// One socket that was met.
+/// One socket of a dump.
 struct Socket {
     cookie: u64,
     namespace: u64,
     local: SocketAddr,
     peer: SocketAddr,
-    /// At which look it was last met.
+    /// Number of the last dump that had it.
     met: u64,
     state: State,
 }
 
 enum State {
-    /// Its holder was looked for that often.
+    /// Number of searches for its holder so far.
     Unknown(u8),
-    /// Of a near process, found in the search under way.
+    /// The present search has found its holder, a tracked process.
     Found(EntityId),
-    /// Followed, and its values last taken at that look.
+    /// Followed; with the number of the dump that its last values are from.
     Followed(RowDeduplicator, u64),
-    /// One of too many.
+    /// Not followed: there are too many.
     Beyond,
 }
 
-/// The connections of near processes.
+/// The connections of tracked processes.
 pub(crate) struct Connections {
-    /// Rows on their way out.
+    /// Rows to be handed over.
     pub(crate) buffer: TableBuffer,
-    /// `None` through another root: the kernel would report our own namespace's sockets.
+    /// `None` with another root: the kernel would report the sockets of our own namespace.
     proc: Option<Proc>,
-    /// Whether that is why.
+    /// Whether another root is the reason for that.
     elsewhere: bool,
     namespaces: Namespaces,
-    /// By inode: that is what descriptors show.
+    /// By inode, as descriptors show it.
     sockets: HashMap<u64, Socket>,
     tracked: Vec<(u32, EntityId)>,
     looks: u64,
-    /// No look, and no search for holders, before then.
+    /// No dump before `rest`, and no search for holders before `search_rest`.
     rest: Timestamp,
     search_rest: Timestamp,
-    /// Which processes were near at the last search.
+    /// Checksum of the tracked processes at the last search.
     searched: u64,
     followed: usize,
     beyond_said: u64,
@@ -104,7 +103,7 @@ impl Connections {
         }
     }
 
-    /// Asks the kernel, takes in what changed, and finds the holders of new sockets.
+    /// Dumps the sockets, takes in changes, and finds the holders of new ones.
     pub(crate) fn look(&mut self, processes: &Processes, gaps: &mut Gaps, registry: &mut Registry) {
         self.look_at(processes.tracked(), gaps, registry);
     }
@@ -137,7 +136,7 @@ impl Connections {
         self.namespaces.follow(proc, &self.tracked, gaps);
         let complete = self.read(now, gaps);
         if self.search(now, gaps, registry) > 0 {
-            // Their first values now, not in a second.
+            // So that their first values are written now, not in a second.
             self.read(now, gaps);
         }
         if complete {
@@ -146,7 +145,7 @@ impl Connections {
         self.rest = now + (thread_cpu_ns() - began) * SHARE;
     }
 
-    /// Writes the ends of unchanged stretches.
+    /// Writes the last rows of unchanged values.
     pub(crate) fn finish(&mut self) {
         for socket in self.sockets.values_mut() {
             if let State::Followed(last, _) = &mut socket.state {
@@ -177,10 +176,11 @@ impl Connections {
         complete
     }
 
-    /// Finds the holders of sockets among near processes; returns how many sockets are new to follow.
+    /// Finds the holders of sockets among tracked processes; returns how many sockets are new to follow.
     fn search(&mut self, now: Timestamp, gaps: &mut Gaps, registry: &mut Registry) -> usize {
         let tracked = self.tracked.iter().fold(0u64, |sum, (pid, id)| {
-            // Any order, any change: two sets of one sum are not met in a machine's life.
+            // Independent of order, sensitive to any change: a collision is not to be expected in a machine's
+            // life.
             sum.wrapping_add(
                 (u64::from(*pid) << 32 | u64::from(id.0)).wrapping_mul(0x9e37_79b9_7f4a_7c15),
             )
@@ -216,7 +216,7 @@ impl Connections {
         found
     }
 
-    /// Makes entities of the sockets that were found; the others have had another try.
+    /// Makes entities of the sockets whose holder was found; counts one more try for the others.
     fn enlist(&mut self, now: Timestamp, gaps: &mut Gaps, registry: &mut Registry) -> usize {
         let (before, mut beyond) = (self.followed, 0);
         for (inode, socket) in &mut self.sockets {
@@ -233,7 +233,7 @@ impl Connections {
             }
             beyond += u64::from(matches!(socket.state, State::Beyond));
         }
-        // Said anew when it has doubled: each gap is kept.
+        // Reported again only when it has doubled, because gaps are never removed.
         if beyond > 2 * self.beyond_said {
             self.beyond_said = beyond;
             let what = format!("beyond the first {MOST} connections");
@@ -242,7 +242,7 @@ impl Connections {
         self.followed - before
     }
 
-    /// Forgets the sockets that are gone.
+    /// Forgets closed sockets.
     fn sweep(&mut self, now: Timestamp, registry: &mut Registry) {
         let Self {
             sockets,
@@ -266,20 +266,20 @@ impl Connections {
 impl Socket {
     fn entity(&self, inode: u64) -> Entity {
         let name = format!("{}-{}", self.local, self.peer);
-        // Addresses come back; the inode tells one connection from the next between the same ends.
+        // Addresses are reused; the inode distinguishes successive connections between the same ends.
         let path = format!("net:{}/{name}@{inode}", self.namespace);
         Entity::new(EntityKind::Connection, name, path)
     }
 }
 
-/// Takes in what a dump reports one socket; false when there was no room for a new one.
+/// Takes in one socket of a dump; false if there was no room for a new one.
 fn take(
     sockets: &mut HashMap<u64, Socket>,
     buffer: &mut TableBuffer,
     (now, look): (Timestamp, u64),
     (namespace, reading): (u64, &TcpReading),
 ) -> bool {
-    // Held by no process: not accepted yet, or closed and only lingering.
+    // No process holds it: not accepted yet, or closed and lingering.
     if reading.inode == 0 {
         return true;
     }
@@ -294,7 +294,7 @@ fn take(
         met: look,
         state: State::Unknown(0),
     });
-    // Another socket under a number that came round again: the old one is swept first.
+    // The inode was reused for another socket: the old one has to be swept first.
     if socket.cookie != reading.cookie {
         return true;
     }
@@ -308,8 +308,8 @@ fn take(
     true
 }
 
-/// Notes a holder. Of several (a socket inherited by fork) it is the one furthest down: a server that
-/// accepts and forks leaves the work to its child.
+/// Notes a holder. If several processes hold the socket (inherited by fork), the lowest descendant counts: a
+/// server that accepts and forks leaves the work to its child.
 fn hold(socket: &mut Socket, entity: EntityId, registry: &Registry) {
     match socket.state {
         State::Unknown(_) => socket.state = State::Found(entity),

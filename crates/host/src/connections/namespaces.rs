@@ -1,7 +1,7 @@
-//! The network namespaces that near processes live in, each with a netlink socket that was made in it:
-//! sock_diag answers for the namespace in which its socket was made.
+//! The network namespaces of tracked processes, each with a netlink socket created in it: sock_diag answers
+//! for the namespace in which its socket was created.
 //!
-//! A socket keeps its namespace alive, so it is closed when no near process lives there any more.
+//! A socket keeps its namespace alive, so it is closed when no tracked process is there any more.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -10,44 +10,46 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use model::{EntityId, GapReason};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use sensors::{CONNECTION, TcpReading, parse_tcp};
 
 use super::descriptors::Proc;
 use crate::gaps::Gaps;
 use crate::privileges::{Duty, give_up_all_but, may_enter};
-use crate::sockets::netlink::{DATAGRAM, TYPE_SOCK_DIAG, diag_socket, each_answer};
+use crate::sockets::netlink::{DATAGRAM, diag_socket, dump_tcp, tcp_request};
 
-/// Where processes live is read at their first looks, since they may enter a namespace after they
-/// were started, and then now and then.
+/// A process may enter a namespace after its start, so its namespace is read at each of its first looks, and
+/// after that at every tenth.
 const FIRST_LOOKS: u8 = 3;
 const LATER_LOOKS: u8 = 10;
-/// Each is a dump of its own.
+/// Namespaces at most: each needs a dump of its own.
 const MOST: usize = 16;
 
-const AF_INET: u8 = 2;
-const AF_INET6: u8 = 10;
+/// Ask for `tcp_info` (`INET_DIAG_INFO`, as a bit).
+const WITH_INFO: u8 = 1 << 1;
+/// Every state that a connection has while a process holds it: all but TIME_WAIT, CLOSE, LISTEN and NEW_SYN_RECV, as
+/// bits of the kernel's numbers.
+const STATES: u32 = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 9 | 1 << 11;
 
 struct Namespace {
     inode: u64,
-    /// `None` where the kernel refused: asking again would not help.
+    /// `None` if the kernel refused: a second attempt would not help.
     socket: Option<OwnedFd>,
     inhabited: bool,
 }
 
-/// Where a process lives.
+/// A process's namespace.
 struct Home {
     inode: u64,
     looks: u8,
     tracked: bool,
 }
 
-/// The namespaces of near processes.
+/// The namespaces of tracked processes.
 pub(super) struct Namespaces {
     list: Vec<Namespace>,
     homes: HashMap<u32, Home>,
-    /// Our own namespace.
+    /// Inode of our own namespace.
     own: Option<u64>,
     buffer: Vec<u8>,
     worker: Option<NetnsWorker>,
@@ -66,7 +68,7 @@ impl Default for Namespaces {
 }
 
 impl Namespaces {
-    /// Opens what near processes live in, and closes what they have left.
+    /// Opens the namespaces of tracked processes, and closes those that they have left.
     pub(super) fn follow(&mut self, proc: &Proc, tracked: &[(u32, EntityId)], gaps: &mut Gaps) {
         let own = *self
             .own
@@ -87,7 +89,7 @@ impl Namespaces {
             home.looks += 1;
             if home.looks <= FIRST_LOOKS || home.looks >= LATER_LOOKS {
                 home.looks = home.looks.min(FIRST_LOOKS);
-                // One that may not be looked at is taken to live where we do, as most do.
+                // If it cannot be read, the process is assumed to be in our namespace, as most are.
                 home.inode = proc.namespace_of(pid).unwrap_or(own);
             }
             let inode = home.inode;
@@ -111,7 +113,7 @@ impl Namespaces {
             diag_socket()
         } else {
             match proc.open_namespace(pid) {
-                // Gone since its namespace was read: whoever else lives there leads there.
+                // The process has exited meanwhile: another one of the same namespace will lead to it.
                 Err(Errno::NOENT | Errno::SRCH | Errno::ACCESS) => return,
                 opened => opened.and_then(|namespace| {
                     let worker = self.worker.as_ref().ok_or(Errno::PERM)?;
@@ -126,8 +128,8 @@ impl Namespaces {
         });
     }
 
-    /// Hands over every TCP socket of the namespaces, with the namespace's inode; returns whether all
-    /// of them answered.
+    /// Calls `each` for every TCP socket with the inode of its namespace; returns whether all namespaces
+    /// answered.
     pub(super) fn dump(&mut self, gaps: &mut Gaps, mut each: impl FnMut(u64, &TcpReading)) -> bool {
         let mut complete = true;
         self.list.retain_mut(|namespace| {
@@ -135,19 +137,18 @@ impl Namespaces {
                 return true;
             };
             let inode = namespace.inode;
-            let answers = [AF_INET, AF_INET6].map(|family| {
-                dump(socket, family, &mut self.buffer, |message| {
-                    if let Some(reading) = parse_tcp(message) {
-                        each(inode, &reading);
-                    }
-                })
+            let request = tcp_request(WITH_INFO, STATES);
+            let answer = dump_tcp(socket, &request, &mut self.buffer, |message| {
+                if let Some(reading) = parse_tcp(message) {
+                    each(inode, &reading);
+                }
             });
-            if let Some(errno) = answers.into_iter().find_map(Result::err) {
+            if let Err(errno) = answer {
                 complete = false;
-                // What is left of the answer would be taken for the next one's.
+                // The rest of this answer would be taken for the next one's, so the socket is closed.
                 namespace.socket = None;
                 say_refusal(errno, gaps);
-                // Made anew at the next look, where only this answer went wrong.
+                // The socket is created again at the next look if only this answer failed.
                 return !matches!(errno, Errno::NOBUFS | Errno::NOMEM | Errno::AGAIN);
             }
             true
@@ -156,15 +157,15 @@ impl Namespaces {
     }
 }
 
-/// A thread that goes to other namespaces and makes sockets there: no other thread leaves its own, and no
-/// other keeps the privilege to.
+/// A thread that enters other namespaces and creates sockets there. No other thread leaves its namespace or
+/// keeps the privilege to do so.
 struct NetnsWorker {
     to: Sender<OwnedFd>,
     back: Receiver<Result<OwnedFd, Errno>>,
 }
 
 impl NetnsWorker {
-    /// `None` where it could go nowhere.
+    /// `None` without the privilege to enter namespaces.
     fn new() -> Option<Self> {
         if !may_enter() {
             return None;
@@ -177,7 +178,7 @@ impl NetnsWorker {
             for namespace in asked {
                 let made = enter(&namespace).and_then(|()| diag_socket());
                 drop(namespace);
-                // To stay would keep the namespace alive.
+                // A thread that stayed there would keep the namespace alive.
                 let is_home = enter(&home).is_ok();
                 if tell.send(made).is_err() || !is_home {
                     return;
@@ -213,51 +214,11 @@ fn say_refusal(errno: Errno, gaps: &mut Gaps) {
                     .to_owned(),
             )
         }
-        // Gone with its process.
+        // The process has exited.
         Errno::SRCH => return,
         errno => GapReason::Malformed(format!("the kernel's answer about TCP connections: {errno}")),
     };
     gaps.say(&CONNECTION.name, "", reason);
-}
-
-/// Asks for all TCP sockets of a family, and hands over each message of the answer. A dump is made
-/// while its reader waits, so this never sleeps.
-fn dump(
-    socket: &OwnedFd,
-    family: u8,
-    buffer: &mut [u8],
-    mut each: impl FnMut(&[u8]),
-) -> Result<(), Errno> {
-    send(socket, &request(family), SendFlags::empty())?;
-    loop {
-        let length = match recv(socket, &mut *buffer, RecvFlags::empty()) {
-            Ok((length, _)) => length,
-            Err(Errno::INTR) => continue,
-            Err(errno) => return Err(errno),
-        };
-        if each_answer(buffer.get(..length).unwrap_or_default(), &mut each)? {
-            return Ok(());
-        }
-    }
-}
-
-const REQUEST: usize = 72;
-
-/// `struct nlmsghdr` and `struct inet_diag_req_v2`, asking for `tcp_info` of sockets in every state
-/// that a connection has while a process holds it.
-fn request(family: u8) -> [u8; REQUEST] {
-    const REQUEST_AND_DUMP: u16 = 0x1 | 0x300;
-    const TCP: u8 = 6;
-    const WITH_INFO: u8 = 1 << 1;
-    /// All but TIME_WAIT, CLOSE, LISTEN and NEW_SYN_RECV, as bits of the kernel's numbers.
-    const STATES: u32 = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 9 | 1 << 11;
-    let mut bytes = [0; REQUEST];
-    bytes[..4].copy_from_slice(&(REQUEST as u32).to_ne_bytes());
-    bytes[4..6].copy_from_slice(&TYPE_SOCK_DIAG.to_ne_bytes());
-    bytes[6..8].copy_from_slice(&REQUEST_AND_DUMP.to_ne_bytes());
-    bytes[16..19].copy_from_slice(&[family, TCP, WITH_INFO]);
-    bytes[20..24].copy_from_slice(&STATES.to_ne_bytes());
-    bytes
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Real connections of this process, through the running kernel.
+//! Real connections of this process, read from the running kernel.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -68,7 +68,7 @@ fn measure(tell: &std::sync::mpsc::Sender<Command>, pid: u32) {
         .expect("the sampler lives");
 }
 
-/// Steps until it has happened: a look may be put off where sockets are many.
+/// Steps until `happened`: with many sockets a look may be put off.
 fn until(sampler: &mut Sampler, seen: &mut Seen, happened: &dyn Fn(&Seen) -> bool) {
     for _ in 0..100 {
         for _ in 0..10 {
@@ -151,7 +151,7 @@ fn more_sockets_than_can_be_remembered_are_left_out() {
     assert_eq!(sockets.len(), MOST_MET);
 }
 
-/// A process in a network namespace of its own, connected to itself there; it ends with the test.
+/// A process in its own network namespace, connected to itself there; killed when this is dropped.
 struct Elsewhere(std::process::Child);
 
 impl Elsewhere {
@@ -163,7 +163,7 @@ impl Elsewhere {
         print "connected\n";
         sleep 60'"#;
 
-    /// `None` where the kernel or the machine cannot make one.
+    /// `None` if the kernel or the machine cannot create one.
     fn start() -> Option<Self> {
         let mut command = std::process::Command::new("unshare");
         command.args(["--net", "sh", "-c", Self::CONNECT]);
@@ -178,7 +178,7 @@ impl Elsewhere {
 
 impl Drop for Elsewhere {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have exited already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -208,7 +208,7 @@ fn connections_in_another_network_namespace_are_seen() {
     until(&mut sampler, &mut seen, &all_gone);
 }
 
-/// What a look costs: `cargo test --release -p host -- --ignored --nocapture a_look`.
+/// Measures the cost of a look: `cargo test --release -p host -- --ignored --nocapture a_look`.
 #[test]
 #[ignore = "prints figures and judges none"]
 fn a_look_at_a_hundred_and_a_thousand_connections() {

@@ -98,23 +98,17 @@ impl Search {
                 Err(RecvTimeoutError::Disconnected) => return,
             };
             addresses.extend(contacts.try_iter());
-            // Somebody is still to be told that there is nobody.
+            // The user is still to learn that there is no server.
             let owes_word = self.expected && !self.named && !told && known.serving.is_empty();
-            if wait > SOON && !owes_word && !is_new {
-                // The same sockets lead to the same servers: following them again would cost more than
-                // all sampling does.
-                let now = socket_inodes(proc, &tree_of(proc, self.generator));
-                if now == sockets {
-                    wait = wait.max(patient(began));
-                    continue;
-                }
-                sockets = now;
-            }
+            // The same sockets lead to the same servers: following them again would cost more than all sampling does.
             let cpu = cpu_time();
-            let look = self.look(proc, &addresses);
+            let is_due = is_new || owes_word || wait <= SOON;
+            let look = (is_due || self.has_other_sockets(&mut sockets))
+                .then(|| self.look(proc, &addresses));
             let cost = cpu_time().saturating_sub(cpu);
-            if !look.found.serving.is_empty() && look.found != known {
-                known = look.found;
+            let found = look.as_ref().map(|it| &it.found);
+            if let Some(found) = found.filter(|it| !it.serving.is_empty() && **it != known) {
+                known = found.clone();
                 still = 0;
                 found_at.get_or_insert_with(Instant::now);
                 if events.send(Event::Found(known.clone())).is_err() {
@@ -133,6 +127,7 @@ impl Search {
             if known.serving.is_empty() && began.elapsed() < BURST {
                 wait = OFTEN;
             }
+            let Some(look) = look else { continue };
             if owes_word && known.serving.is_empty() && began.elapsed() >= PATIENCE {
                 told = true;
                 let sentence = self.not_found(&look.servers, &look.connections, began.elapsed());
@@ -144,6 +139,15 @@ impl Search {
                 }
             }
         }
+    }
+
+    /// Whether the generator has other sockets than at the last look.
+    fn has_other_sockets(&self, sockets: &mut HashSet<u64>) -> bool {
+        let proc = Path::new(PROC);
+        let now = socket_inodes(proc, &tree_of(proc, self.generator));
+        let differ = now != *sockets;
+        *sockets = now;
+        differ
     }
 
     fn look(&self, proc: &Path, addresses: &BTreeSet<SocketAddr>) -> Look {
