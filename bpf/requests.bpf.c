@@ -325,6 +325,7 @@ static __always_inline void begin_as_read(struct sock *sk, struct connection *co
 	connection->is_local |= ns > 0;
 	/* The sends of a client on this machine have drawn already. */
 	connection->began_ns = ns ? ns : connection->is_local ? UNTIMED : stamp(connection);
+	connection->began_jiffies = jiffies_now();
 }
 
 /* Data arrive; this is not its process, as a rule. */
@@ -390,8 +391,10 @@ static __always_inline void arrive(struct connection *connection)
 {
 	reconcile(connection);
 	connection->is_local = 1;
-	if (!connection->began_ns)
+	if (!connection->began_ns) {
 		connection->began_ns = stamp(connection);
+		connection->began_jiffies = jiffies_now();
+	}
 }
 
 /* What a send to a unix socket means to the other end; `own` may be nobody's. The hook is behind the send: the
@@ -412,6 +415,7 @@ static __always_inline void reach_other_end(struct sock *sk, struct connection *
 		}
 	} else if (other) {
 		other->has_input = 1;
+		other->ended_jiffies = jiffies_now();
 	}
 	if (own && has_more)
 		own->has_input = 1;
@@ -438,13 +442,30 @@ static __always_inline bool has_read(struct sock *sk, struct connection *connect
 	return true;
 }
 
-/* A request counts once its answer was read, which the next send shows, or the connection's end. */
-static __always_inline void count_answered(struct connection *connection)
+/* When the last data arrived at a TCP socket, jiffies. */
+static __always_inline __u32 received_jiffies(struct sock *sk)
 {
+	return bpf_core_cast(sk, struct inet_connection_sock)->icsk_ack.lrcvtime;
+}
+
+/* A request counts once its answer was read, which the next send shows, or the connection's end. */
+static __always_inline void count_answered(struct sock *sk, struct connection *connection)
+{
+	struct requests_account *account;
+	__u64 ticks;
+
 	if (!connection->is_open)
 		return;
 	connection->is_open = 0;
 	count_request(connection);
+	if (sk->__sk_common.skc_family != AF_UNIX)
+		connection->ended_jiffies = received_jiffies(sk);
+	ticks = ticks_ns(connection);
+	if (ticks < REQUESTS_LONG_NS)
+		return;
+	account = account_of(connection);
+	if (account)
+		add_long(account, ticks, connection->answers ? exact_ns(connection) : 0);
 }
 
 static __always_inline void send_request(struct sock *sk, struct connection *connection)
@@ -454,12 +475,13 @@ static __always_inline void send_request(struct sock *sk, struct connection *con
 	/* The first is one, whatever was read: a server may speak first, or not. */
 	if (!begins && (connection->is_open || connection->requests))
 		return;
-	reconcile(connection);
 	if (begins)
-		count_answered(connection);
+		count_answered(sk, connection);
+	reconcile(connection);
 	connection->is_open = 1;
 	connection->answers = 0;
 	connection->began_ns = stamp(connection);
+	connection->began_jiffies = jiffies_now();
 	if (connection->began_ns > UNTIMED && sk->__sk_common.skc_family != AF_UNIX &&
 	    is_served(bpf_ntohs(sk->__sk_common.skc_dport)))
 		send_off(sk, connection->began_ns, false);
@@ -476,6 +498,7 @@ static __always_inline void send_reply(struct sock *sk, struct connection *conne
 		reconcile(connection);
 		connection->unread = unread;
 		if (sk->__sk_common.skc_family != AF_UNIX) {
+			connection->began_jiffies = received_jiffies(sk);
 			ns = sent_at(sk);
 			if (ns) {
 				connection->is_local = 1;
@@ -542,9 +565,99 @@ int BPF_PROG(on_state, struct sock *sk, int from, int to)
 	connection = bpf_sk_storage_get(&connection_by_socket, sk, NULL, 0);
 	if (!connection)
 		return 0;
-	reconcile(connection);
 	if (connection->side == REQUESTS_CLIENT && has_read(sk, connection))
-		count_answered(connection);
+		count_answered(sk, connection);
+	reconcile(connection);
+	return 0;
+}
+
+/* The number of the walk; user space raises it before each. */
+__u64 walk_number = 1;
+
+/* Requests under way, by account. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, REQUESTS_MOST_ACCOUNTS);
+	__type(key, __u32);
+	__type(value, struct requests_open);
+} open_by_place SEC(".maps");
+
+/* Since when a request waits for its reply on this connection, jiffies; 0 where none does. */
+static __always_inline __u32 open_since(struct sock *sk, const struct connection *connection)
+{
+	bool is_unix = sk->__sk_common.skc_family == AF_UNIX, is_waiting;
+	struct tcp_sock *tcp;
+	__u32 received;
+
+	if (is_unix && connection->side == REQUESTS_SERVER)
+		return connection->began_ns && !connection->answers ? connection->began_jiffies : 0;
+	if (is_unix)
+		return connection->is_open && !connection->has_input ? connection->began_jiffies : 0;
+	tcp = bpf_core_cast(sk, struct tcp_sock);
+	is_waiting = tcp->rcv_nxt != connection->copied_seq;
+	received = received_jiffies(sk);
+	/* Else the compiler reads it and the connection's value by one instruction, which the verifier refuses. */
+	barrier_var(received);
+	if (connection->side == REQUESTS_CLIENT)
+		return connection->is_open && !is_waiting ? connection->began_jiffies : 0;
+	return is_waiting && sk->__sk_common.skc_state == TCP_ESTABLISHED ? received : 0;
+}
+
+/* Whether a request is under way on a connection, and how old it is. */
+static __always_inline void look_for_open(struct sock *sk)
+{
+	struct connection *connection = bpf_sk_storage_get(&connection_by_socket, sk, NULL, 0);
+	struct requests_open *open;
+	__u32 since, place;
+	__s32 ticks;
+	__u64 age;
+
+	if (!connection || connection->side == REQUESTS_NEITHER)
+		return;
+	place = place_of(connection);
+	open = bpf_map_lookup_elem(&open_by_place, &place);
+	since = open ? open_since(sk, connection) : 0;
+	if (!since)
+		return;
+	ticks = jiffies_now() - since;
+	age = ticks > 0 ? ticks * ns_per_jiffy : 0;
+	if (open->walk != walk_number) {
+		open->walk = walk_number;
+		open->requests = 0;
+		open->longs = 0;
+		open->long_ns = 0;
+	}
+	open->requests++;
+	if (age >= REQUESTS_LONG_NS) {
+		open->longs++;
+		open->long_ns += age;
+	}
+}
+
+/* Walks over all connections. The kernel's own iterator over a map of sockets is missing on some kernels. */
+SEC("iter/tcp")
+int walk_tcp(struct bpf_iter__tcp *walk)
+{
+	struct sock_common *own = walk->sk_common;
+	struct tcp_sock *tcp;
+
+	if (!own)
+		return 0;
+	/* Sockets in TIME_WAIT and half-open ones are no struct sock: nothing is under way on them. */
+	tcp = bpf_skc_to_tcp_sock(own);
+	if (tcp)
+		look_for_open((struct sock *)tcp);
+	return 0;
+}
+
+SEC("iter/unix")
+int walk_unix(struct bpf_iter__unix *walk)
+{
+	struct unix_sock *own = walk->unix_sk;
+
+	if (own)
+		look_for_open((struct sock *)own);
 	return 0;
 }
 

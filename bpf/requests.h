@@ -23,6 +23,9 @@
 #define REQUESTS_FIRST_OCTAVE 13
 #define REQUESTS_OCTAVES 22
 #define REQUESTS_BUCKETS (1 + 4 * REQUESTS_OCTAVES + 1)
+/* Requests of this length and more are all timed, by the kernel's tick: 33.6 ms, a bound of buckets and some
+ * ticks of 1 to 10 ms. A random sample would miss most stalls. */
+#define REQUESTS_LONG_NS (1ULL << 25)
 
 /* Which ends of connections are measured of a process. */
 enum requests_side {
@@ -63,11 +66,25 @@ struct requests_account {
 	__u64 pipelined;
 	/* Sends that no request asked for. */
 	__u64 unsolicited;
-	/* Of requests that were drawn for timing: ns in all, and how many took how long. */
+	/* Of timed requests: ns in all, and how many took how long. In buckets from REQUESTS_LONG_NS on are all
+	 * requests of that length; in those below, the ones drawn at random. */
 	__u64 ns;
+	/* Of long requests alone. */
+	__u64 longs;
+	__u64 long_ns;
 	__u64 timed_by_bucket[REQUESTS_BUCKETS];
 };
-_Static_assert(sizeof(struct requests_account) == 8 * (4 + REQUESTS_BUCKETS), "as the reader has it");
+_Static_assert(sizeof(struct requests_account) == 8 * (6 + REQUESTS_BUCKETS), "as the reader has it");
+
+/* Requests of an account that were under way in the walk of that number: all, those that have lasted for
+ * REQUESTS_LONG_NS or more, and how old the latter were together. */
+struct requests_open {
+	__u64 walk;
+	__u64 requests;
+	__u64 longs;
+	__u64 long_ns;
+};
+_Static_assert(sizeof(struct requests_open) == 32, "as the reader has it");
 
 /* Whose an account is, of those of single connections. */
 struct requests_owner {

@@ -47,6 +47,10 @@ struct connection {
 	__u32 requests;
 	/* The state of the random numbers. */
 	__u32 random;
+	/* When the request began and when the last of its reply was sent (at a client: came), jiffies: of every
+	 * request, drawn for timing or not. 0 for not known. */
+	__u32 began_jiffies;
+	__u32 ended_jiffies;
 	/* The roles that were in force when its process was last asked for its own; 0 for never. */
 	__u32 roles;
 	/* enum protocol */
@@ -101,6 +105,24 @@ struct {
 /* Requests whose random number is not above it are timed. */
 __u32 timed_up_to = 0xffffffff;
 
+/* The kernel's tick, set before loading. */
+const volatile __u64 ns_per_jiffy = 10000000;
+
+static __always_inline __u32 jiffies_now(void)
+{
+	__u32 now = bpf_jiffies64();
+
+	return now ? now : 1;
+}
+
+/* How long the request was by the kernel's tick: exact to one tick more or less. */
+static __always_inline __u64 ticks_ns(const struct connection *connection)
+{
+	__s32 ticks = connection->ended_jiffies - connection->began_jiffies;
+
+	return connection->began_jiffies && ticks > 0 ? ticks * ns_per_jiffy : 0;
+}
+
 static __always_inline bool is_drawn(__u32 random)
 {
 	return random <= timed_up_to;
@@ -121,17 +143,23 @@ static __always_inline bool is_own(const struct connection *connection, __u32 pl
 	return cookie && *cookie == connection->cookie;
 }
 
-static __always_inline struct requests_account *account_of(const struct connection *connection)
+/* Where the connection's account is, its own or its service's; NO_ACCOUNT for none. */
+static __always_inline __u32 place_of(const struct connection *connection)
 {
 	__u32 place = connection->own;
 
 	if (place != NO_ACCOUNT && is_own(connection, place))
-		place += REQUESTS_OF_SERVICES;
-	else if (connection->service < REQUESTS_MOST_SERVICES)
-		place = connection->service * REQUESTS_SIDE_BY_SIDE +
-			bpf_get_smp_processor_id() % REQUESTS_SIDE_BY_SIDE;
-	else
-		return NULL;
+		return place + REQUESTS_OF_SERVICES;
+	if (connection->service >= REQUESTS_MOST_SERVICES)
+		return NO_ACCOUNT;
+	return connection->service * REQUESTS_SIDE_BY_SIDE +
+	       bpf_get_smp_processor_id() % REQUESTS_SIDE_BY_SIDE;
+}
+
+static __always_inline struct requests_account *account_of(const struct connection *connection)
+{
+	__u32 place = place_of(connection);
+
 	return bpf_map_lookup_elem(&account_by_place, &place);
 }
 
@@ -144,12 +172,36 @@ static __always_inline void count_request(struct connection *connection)
 		__sync_fetch_and_add(&account->requests, 1);
 }
 
+static __always_inline void add_time(struct requests_account *account, __u64 ns)
+{
+	__sync_fetch_and_add(&account->ns, ns);
+	__sync_fetch_and_add(&account->timed_by_bucket[bucket_of(ns)], 1);
+}
+
+/* A request is over that took long; `ns` is its exact time, if it was drawn. */
+static __always_inline void add_long(struct requests_account *account, __u64 ticks, __u64 ns)
+{
+	if (ns < REQUESTS_LONG_NS)
+		ns = ticks;
+	add_time(account, ns);
+	__sync_fetch_and_add(&account->longs, 1);
+	__sync_fetch_and_add(&account->long_ns, ns);
+}
+
+/* What the request took that is over, where it was drawn for timing and both its ends were seen; else 0. */
+static __always_inline __u64 exact_ns(const struct connection *connection)
+{
+	if (connection->began_ns <= UNTIMED || connection->answered_ns < connection->began_ns)
+		return 0;
+	return connection->answered_ns - connection->began_ns;
+}
+
 /* An answered request is over. Two CPUs may find that at a time: one of them adds it up. */
 static __always_inline void reconcile(struct connection *connection)
 {
 	__u32 answers = connection->answers;
 	struct requests_account *account;
-	__u64 ns;
+	__u64 ns, ticks;
 
 	if (!answers || __sync_val_compare_and_swap(&connection->answers, answers, 0) != answers)
 		return;
@@ -160,12 +212,18 @@ static __always_inline void reconcile(struct connection *connection)
 		    (connection->side == REQUESTS_SERVER && answers >= MANY_SENDS &&
 		     connection->bytes < answers * SMALL_SEND))
 			__sync_fetch_and_add(&account->pipelined, 1);
-		if (connection->began_ns > UNTIMED && connection->answered_ns >= connection->began_ns) {
-			ns = connection->answered_ns - connection->began_ns;
-			__sync_fetch_and_add(&account->ns, ns);
-			__sync_fetch_and_add(&account->timed_by_bucket[bucket_of(ns)], 1);
-		}
+		ns = exact_ns(connection);
+		ticks = ticks_ns(connection);
+		/* A client's long requests are added up as they are counted, whether their reply was seen or not. */
+		if (ticks >= REQUESTS_LONG_NS && connection->side == REQUESTS_SERVER)
+			add_long(account, ticks, ns);
+		else if (ticks < REQUESTS_LONG_NS && ns >= REQUESTS_LONG_NS)
+			/* It came in pieces, the last of them a short time ago. */
+			add_long(account, ticks, ns);
+		else if (ticks < REQUESTS_LONG_NS && ns)
+			add_time(account, ns);
 	}
+	connection->began_jiffies = 0;
 	connection->bytes = 0;
 	connection->asked = 0;
 	connection->unread = 0;
@@ -191,6 +249,7 @@ static __always_inline void answer(struct connection *connection, int bytes)
 {
 	if (connection->began_ns > UNTIMED)
 		connection->answered_ns = bpf_ktime_get_ns();
+	connection->ended_jiffies = jiffies_now();
 	connection->bytes += bytes;
 	connection->answers++;
 }

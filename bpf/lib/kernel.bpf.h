@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The few kernel types that the programs look into, with the few fields that they read.
+ * The kernel types that the programs use, with only the fields that they read.
  *
- * Fields are found at load time (CO-RE), so neither order nor offsets here mean anything. No
- * vmlinux.h: it is a hundred thousand lines of one kernel's. A bit field must be read by
- * BPF_CORE_READ_BITFIELD: through definitions like these a plain read is silently wrong.
+ * CO-RE finds fields at load time, so neither order nor offsets here mean anything. No vmlinux.h,
+ * which is a hundred thousand lines of one kernel's types. Read a bit field with
+ * BPF_CORE_READ_BITFIELD: with definitions like these a plain read is silently wrong.
  */
 #ifndef STALLSCOPE_KERNEL_BPF_H
 #define STALLSCOPE_KERNEL_BPF_H
@@ -19,9 +19,9 @@ struct task_struct;
 
 struct rq {
 	int cpu;
-	/* sched_clock() when the run queue was last locked for a change. */
+	/* sched_clock() at the last update of the run queue's clock, which follows its locking. */
 	unsigned long long clock;
-	/* The same without what the kernel subtracts of interrupts and steal. */
+	/* The same clock without interrupts and steal, as far as the kernel subtracts them. */
 	unsigned long long clock_task;
 	struct task_struct *curr;
 };
@@ -76,7 +76,7 @@ struct prev_cputime {
 	unsigned long long stime;
 };
 
-/* Without CONFIG_TASK_IO_ACCOUNTING there is nothing in it. */
+/* Empty without CONFIG_TASK_IO_ACCOUNTING. */
 struct task_io_accounting {
 	unsigned long long read_bytes;
 	unsigned long long write_bytes;
@@ -90,7 +90,7 @@ struct mm_struct {
 	struct percpu_counter rss_stat[4]; /* since 6.2 */
 };
 
-/* What the threads of a process share, the times of ended ones included. */
+/* What the threads of a process share; its times are those of exited threads. */
 struct signal_struct {
 	int nr_threads;
 	struct seqlock stats_lock;
@@ -131,7 +131,7 @@ struct task_struct {
 	unsigned long maj_flt;
 };
 
-/* The registers as a thread entered the kernel, by architecture. */
+/* A thread's registers at its entry into the kernel, by architecture. */
 struct pt_regs___x86 {
 	unsigned long si;
 	unsigned long orig_ax;
@@ -146,7 +146,7 @@ struct bpf_iter_task {
 	unsigned long long __opaque[3];
 } __attribute__((aligned(8)));
 
-/* Percpu maps keep a pointer that differs from the elements by the CPU's offset. */
+/* A per-CPU map has a pointer that differs from its elements' addresses by the CPU's offset. */
 struct bpf_array {
 	void *pptrs[1];
 };
@@ -157,7 +157,8 @@ struct psi_group_cpu {
 	unsigned long long state_start;
 };
 
-/* Until 6.16; since 6.17 one count serves all groups of a CPU (commit 570c8efd5eb7). */
+/* Up to 6.16 each group has its own sequence count; since 6.17 there is one per CPU for all groups
+ * (commit 570c8efd5eb7). */
 struct psi_group_cpu___own_sequence {
 	struct seqcount seq;
 };
@@ -167,7 +168,7 @@ struct psi_group {
 	bool enabled; /* since 6.1 */
 	unsigned long long avg_last_update;
 	struct psi_group_cpu *pcpu;
-	/* [2][NR_PSI_STATES - 1]: in the kernel's type information arrays of arrays are flat. */
+	/* [2][NR_PSI_STATES - 1]: BTF flattens arrays of arrays. */
 	unsigned long long total[14];
 };
 
@@ -184,9 +185,10 @@ struct in6_addr {
 struct sock_common {
 	unsigned int skc_daddr;
 	unsigned int skc_rcv_saddr;
-	unsigned short skc_dport; /* big endian, the other of the host */
+	unsigned short skc_dport; /* big endian; skc_num: host order */
 	unsigned short skc_num;
 	unsigned short skc_family;
+	volatile unsigned char skc_state;
 	struct in6_addr skc_v6_daddr;
 	struct in6_addr skc_v6_rcv_saddr;
 };
@@ -212,9 +214,16 @@ struct sock {
 };
 
 struct tcp_sock {
-	/* What arrived in order, and what of it the application has read. */
+	/* Sequence numbers: received in order so far, and read by the application so far. */
 	unsigned int rcv_nxt;
 	unsigned int copied_seq;
+};
+
+struct inet_connection_sock {
+	struct {
+		/* When the last segment with data arrived, jiffies. */
+		__u32 lrcvtime;
+	} icsk_ack;
 };
 
 struct unix_address;
@@ -235,6 +244,16 @@ struct cgroup {
 	struct cgroup_subsys_state self;
 	struct kernfs_node *kn;
 	struct psi_group *psi;
+};
+
+struct bpf_iter__tcp {
+	struct bpf_iter_meta *meta;
+	struct sock_common *sk_common;
+};
+
+struct bpf_iter__unix {
+	struct bpf_iter_meta *meta;
+	struct unix_sock *unix_sk;
 };
 
 struct bpf_iter_num {

@@ -1,8 +1,9 @@
-//! When the BPF programs are at the hooks that events come at often: switches and wake-ups.
+//! Duty cycle of the BPF programs on frequent events: switches and wake-ups.
 //!
-//! Always, while they take little of the CPUs. Where events are so many that the load would run slower for being
-//! measured, in on-windows of random length at random times, so that nothing periodic hides between them. What
-//! was counted is recorded as it is, with the on-windows beside it (table `coverage`).
+//! The programs stay attached as long as they take little of the CPUs. Where events are so frequent that the
+//! measurement would slow the load down, they are attached only in on-windows of random length at random
+//! times, so that nothing periodic hides between them. The counts of the on-windows are recorded unscaled,
+//! with the on-windows beside them (table `coverage`).
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 
@@ -10,37 +11,38 @@ use model::Timestamp;
 
 use crate::schedule::TICK_NS;
 
-/// What a saturated load loses by programs at its events, ns (`make bench`, workload): a switch or wake-up of
-/// anybody's, what a slice of a thread of target or generator takes beyond its own, and a request at one of its
-/// ends, beyond what counting it takes.
+/// Costs of the programs to a saturated load, ns (`make bench`, workload): per switch or wake-up of any
+/// thread; per timeslice of a target or generator thread, on top of that; per request at either end, on top
+/// of counting it.
 const EVENT_NS: f64 = 200.0;
 const SLICE_NS: f64 = 750.0;
 const REQUEST_NS: f64 = 400.0;
-/// As long as they take less of the CPUs they are at their hooks always.
+/// Share of the CPUs up to which the programs stay attached.
 const MOST_SHARE: f64 = 0.02;
-/// In on-windows they take so much on average.
+/// Average share that they take with a duty cycle.
 const SHARE: f64 = 0.005;
-/// An on-window has this length, ns: uniform between the two. 100 ms, the period of a CPU quota and of many
-/// timers, is between them and nothing special.
+/// Length of an on-window, ns: uniform between the two. 100 ms, the period of CPU quotas and of many timers,
+/// lies within the range and has no special role.
 const SHORT_NS: [f64; 2] = [37e6, 163e6];
-/// One in forty is as long as that: what repeats more slowly shows in one piece.
+/// One on-window in forty has this length, so that slower repetitions show in one piece.
 const LONG_NS: f64 = 1e9;
 const LONG_PART: f64 = 1.0 / 40.0;
 const MEAN_NS: f64 = (SHORT_NS[0] + SHORT_NS[1]) / 2.0 * (1.0 - LONG_PART) + LONG_NS * LONG_PART;
-/// Fewer on-windows than one in so long show too little.
+/// Longest off-window on average: with fewer on-windows too little is seen.
 const MOST_OFF_NS: f64 = 2.5e9;
-/// How likely an on-window of the hooks that time requests is to begin at a tick, and how many ticks it may last:
-/// they are attached in a quarter of the time.
-const TIMING_BEGINS: f64 = 0.12;
+/// Probability that an on-window of the programs that time requests begins at a tick, and its longest
+/// duration in ticks: they are attached half of the time. With a quarter, the mean of a saturated load's request
+/// times was off by 9 % in one of three runs of 20 s (`stallscope-lab verify request-times`).
+const TIMING_BEGINS: f64 = 0.4;
 const MOST_TIMING_TICKS: f64 = 4.0;
-/// While always on, the share is looked at over so many ticks, and already over so few whether it is more: a load
-/// that is heavy is so from its start.
+/// While the programs stay attached, their share is checked after this many ticks, and from `LEAST_TICKS` on
+/// whether it is too large already: a heavy load is heavy from its start.
 const LOOK_TICKS: u64 = 10;
 const LEAST_TICKS: u64 = 3;
-/// Of the shares of the on-windows before so much is remembered.
+/// Weight of earlier on-windows in the running mean of the share.
 const MEMORY: f64 = 0.7;
 
-/// What the programs have counted so far.
+/// Counts of the programs so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct EventCounts {
     pub(crate) events: u64,
@@ -57,55 +59,55 @@ impl EventCounts {
     }
 }
 
-/// What is to be done now.
+/// The sampler's next action.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Action {
-    /// The programs come to their hooks: an on-window begins.
+    /// Attach the programs: an on-window begins.
     Attach,
-    /// An on-window ends: what was counted is read for the last time.
+    /// Detach the programs: an on-window ends, and its counts are read for the last time.
     Detach,
-    /// They are at their hooks, and read.
+    /// Read: the programs are attached.
     Checkpoint,
-    /// They are not.
+    /// Nothing: the programs are detached.
     Idle,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
-    /// So many ticks until the share is looked at again.
+    /// Attached throughout, with the number of ticks until the next check of the share.
     Always(u64),
     On {
         until: Timestamp,
     },
-    /// The end is known once the on-window has been read.
+    /// The end is set once the on-window has been read.
     Off {
         until: Option<Timestamp>,
     },
 }
 
-/// When on-windows begin and end.
+/// Decides when on-windows begin and end.
 pub(crate) struct DutyCycle {
     traces_all: bool,
     cpus: f64,
     state: State,
     /// When the state began.
     since: Timestamp,
-    /// Whether there was a tick. What was counted before it came while the recording was set up.
+    /// Whether there was a tick. Counts before the first one belong to the setup of the recording.
     has_begun: bool,
-    /// What had been counted when the on-window began, or at the last look at the share.
+    /// Counts when the on-window began, or at the last check of the share.
     counts: EventCounts,
-    /// Part of the CPUs that the programs take while they are at their hooks.
+    /// Share of the CPUs that the programs take while they are attached.
     share: f64,
     random: RandomState,
     draws: u64,
-    /// Ticks that are left of an on-window of the hooks that time requests.
+    /// Remaining ticks of an on-window of the programs that time requests.
     timing_ticks: u64,
-    /// Time at the hooks so far, ns, without the on-window that lasts.
+    /// Attached time so far, ns, without the present on-window.
     on_ns: i64,
 }
 
 impl DutyCycle {
-    /// The programs came to their hooks at a time; with `traces_all` they stay there, whatever they take.
+    /// The programs are attached since `since`; with `traces_all` they stay attached whatever they take.
     pub(crate) fn new(since: Timestamp, traces_all: bool) -> Self {
         Self {
             traces_all,
@@ -122,8 +124,9 @@ impl DutyCycle {
         }
     }
 
-    /// Whether the hooks that only time requests are to be attached until the next tick. Under a heavy load they have
-    /// on-windows of their own, while all else is off: with all of it attached a request takes a seventh longer.
+    /// Whether the programs that only time requests are to be attached until the next tick. Under a heavy
+    /// load they have on-windows of their own, in the other programs' off-windows: with all of them attached
+    /// a request takes a seventh longer.
     pub(crate) fn times_requests(&mut self) -> bool {
         match self.state {
             State::Always(_) => return true,
@@ -138,7 +141,7 @@ impl DutyCycle {
         self.timing_ticks > 0
     }
 
-    /// When something is to be done between two ticks.
+    /// The next time to act between two ticks.
     pub(crate) fn edge(&self) -> Option<Timestamp> {
         match self.state {
             State::Always(_) => None,
@@ -147,8 +150,7 @@ impl DutyCycle {
         }
     }
 
-    /// What is to be done at a tick, of which there is another unless it is the `last`; `counts` are as of the last
-    /// reading.
+    /// What to do at a tick; `counts` are as of the last reading, `last` marks the last tick.
     pub(crate) fn tick(&mut self, now: Timestamp, counts: EventCounts, last: bool) -> Action {
         if !std::mem::replace(&mut self.has_begun, true) {
             self.on_ns += now.ns_since(self.since);
@@ -168,7 +170,8 @@ impl DutyCycle {
                 self.state = State::Always(left.saturating_sub(1));
                 Action::Checkpoint
             }
-            // What began off the tick ends there too; what was to end while the sampler slept ends now.
+            // An on-window that began between two ticks also ends there; if the sampler overslept the end, it
+            // ends now.
             State::On { until } if until <= now && !last => Action::Detach,
             State::On { .. } => Action::Checkpoint,
             State::Off { until } if until.is_some_and(|until| until <= now) && !last => {
@@ -178,7 +181,7 @@ impl DutyCycle {
         }
     }
 
-    /// The programs stopped counting at a time, and have been read since.
+    /// The programs stopped counting at `at` and have been read since.
     pub(crate) fn detached(&mut self, at: Timestamp, counts: EventCounts) {
         let share = self.taken(at, counts);
         let is_first = matches!(self.state, State::Always(_));
@@ -188,7 +191,7 @@ impl DutyCycle {
             self.share + (share - self.share) * (1.0 - MEMORY)
         };
         self.on_ns += at.ns_since(self.since);
-        // Half as long to half as long again.
+        // Between half and one and a half times the mean.
         let off_ns = MEAN_NS * (self.share / SHARE - 1.0).max(0.0) * (0.5 + self.draw());
         self.state = State::Off {
             until: Some(at + off_ns.min(MOST_OFF_NS) as i64),
@@ -196,7 +199,7 @@ impl DutyCycle {
         self.since = at;
     }
 
-    /// They count again from a time on, with what they had counted before.
+    /// The programs count again since `at`; `counts` are those from before.
     pub(crate) fn attached(&mut self, at: Timestamp, counts: EventCounts) {
         if self.share > MOST_SHARE {
             let length_ns = if self.draw() < LONG_PART {
@@ -220,20 +223,20 @@ impl DutyCycle {
         self.counts = counts;
     }
 
-    /// Whether it is clear before all ticks have passed that there must be off-windows.
+    /// Whether it is clear before `LOOK_TICKS` have passed that off-windows are needed.
     fn is_expensive(&self, left: u64, now: Timestamp, counts: EventCounts) -> bool {
         let ticks = LOOK_TICKS - left + 1;
         ticks >= LEAST_TICKS && self.taken(now, counts) > MOST_SHARE
     }
 
-    /// Part of the CPUs that the programs took since the state began.
+    /// Share of the CPUs that the programs took since the state began.
     fn taken(&self, now: Timestamp, counts: EventCounts) -> f64 {
-        // A reading that comes at once after another tells nothing.
+        // A reading right after another would say nothing, hence the lower bound.
         let ns = now.ns_since(self.since).max(TICK_NS / 100);
         counts.cost_ns(self.counts) / (ns as f64 * self.cpus)
     }
 
-    /// From 0 to 1.
+    /// A random number from 0 to 1.
     fn draw(&mut self) -> f64 {
         self.draws += 1;
         let mut hasher = self.random.build_hasher();
@@ -241,7 +244,7 @@ impl DutyCycle {
         hasher.finish() as f64 / u64::MAX as f64
     }
 
-    /// Time at the hooks so far, ns.
+    /// Attached time so far, ns.
     pub(crate) fn on_ns(&self, now: Timestamp) -> i64 {
         match self.state {
             State::Off { .. } => self.on_ns,
@@ -256,13 +259,13 @@ mod tests {
 
     const TICK: i64 = TICK_NS;
 
-    /// A load at so many events a second, which are counted in on-windows only.
+    /// A simulated load with a given rate of events, counted in on-windows only.
     struct Load {
         cycle: DutyCycle,
         now: Timestamp,
         counts: EventCounts,
         is_on: bool,
-        /// The on-windows and off-windows that have ended, ns.
+        /// Durations of the on-windows and off-windows that have ended, ns.
         windows: [Vec<i64>; 2],
         changed: Timestamp,
     }
@@ -283,7 +286,7 @@ mod tests {
             }
         }
 
-        /// Up to a tick, with the edges before it.
+        /// Advances to the next tick, with the edges before it.
         fn tick(&mut self, a_second: f64) -> Action {
             let tick = Timestamp::from_ns((self.now.as_ns() / TICK + 1) * TICK);
             while let Some(edge) = self.cycle.edge().filter(|edge| *edge < tick) {

@@ -135,6 +135,7 @@ impl RequestCollector {
             let Some(process) = processes.service_of(pid) else {
                 continue;
             };
+            self.change_role(now, process, (side, role), registry);
             let service = self.service(now, process, (side, role), registry);
             let measured = (!replicates).then_some(side);
             let assigned =
@@ -151,6 +152,21 @@ impl RequestCollector {
                 looks: if replicates { 3 } else { 1 },
             };
             self.parts.insert(pid, part);
+        }
+    }
+
+    /// What was counted of a process in another role is no longer of the target: a workload may be taken for that until
+    /// its server is found.
+    fn change_role(
+        &self,
+        now: Timestamp,
+        process: EntityId,
+        (side, role): (Side, Role),
+        registry: &mut Registry,
+    ) {
+        let services = self.services.iter().flatten();
+        for old in services.filter(|it| it.process == process && it.side != side) {
+            registry.change(old.counted.last.entity(), now, |record| record.role = role);
         }
     }
 
@@ -223,6 +239,23 @@ impl RequestCollector {
         match self.is_timing {
             true => self.timing_ns + now.ns_since(self.timed_until).max(0),
             false => self.timing_ns,
+        }
+    }
+
+    /// Looks how many requests are under way; the next reading has it.
+    pub(crate) fn look_at_open(&mut self) {
+        if !self.programs.look_at_open() {
+            return;
+        }
+        for (place, service) in self.services.iter_mut().enumerate() {
+            if let Some(service) = service {
+                service.counted.look(self.programs.open_of_service(place));
+            }
+        }
+        for (place, connection) in self.places.iter_mut().enumerate() {
+            if let Some(counted) = &mut connection.counted {
+                counted.look(self.programs.open_of_connection(place));
+            }
         }
     }
 

@@ -22,7 +22,12 @@ const OCTAVES: u32 = 22;
 /// Buckets: one for what is shorter than all bounds, and one for what is longer.
 pub const BUCKETS: usize = 4 * OCTAVES as usize + 2;
 /// All columns of a server's requests; a generator's has fewer.
-pub const WIDTH: usize = 5 + BUCKETS;
+pub const WIDTH: usize = 10 + BUCKETS;
+/// Requests of this length and more are all timed, by the kernel's tick; a bound of buckets (`REQUESTS_LONG_NS`).
+pub const LONG_NS: u64 = 1 << 25;
+
+/// How often requests under way are looked at: that walks the table of all TCP connections.
+pub const OPEN_PERIOD: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// What the columns of an end say.
 struct End {
@@ -37,7 +42,7 @@ struct End {
 const SERVED: End = End {
     source: "sk_data_ready, sock_recv_length, sock_send_length by BPF",
     requests: "Requests whose reply has begun: all of them, counted at sends. What is asked in one go and answered in one go is one request, whatever it holds: a pipeline, a ping.",
-    timed: "Requests that were timed: a random sample, as large as the cost allows.",
+    timed: "Requests that were timed: a random sample, as large as the cost allows, and all that took 33.6 ms or more.",
     besides: &[
         (
             "pipelined",
@@ -56,7 +61,7 @@ const SERVED: End = End {
 const CALLED: End = End {
     source: "sock_send_length, sock_recv_length by BPF",
     requests: "Requests whose reply was read: all of them, counted at the next send or the connection's end.",
-    timed: "Requests that were timed: a random sample, of those whose reply came in an on-window (table coverage).",
+    timed: "Requests that were timed: a random sample, of those whose reply came in an on-window (table coverage), and all that took 33.6 ms or more.",
     // A pipeline looks like a request that was sent in pieces.
     besides: &[],
     duration: "from its sending to the last byte received",
@@ -108,7 +113,29 @@ fn columns(end: &End) -> std::borrow::Cow<'static, [Column]> {
             (*help).to_owned(),
         )
     }));
+    let gauge = |name: &str, unit, quality, help: &str| Column {
+        kind: ColumnKind::Gauge,
+        ..counter(name.to_owned(), unit, quality, help.to_owned())
+    };
     columns.extend([
+        gauge(
+            "open",
+            Unit::Count,
+            Quality::Exact,
+            "Requests without a reply yet, every 5 s and at the end.",
+        ),
+        gauge(
+            "open_long",
+            Unit::Count,
+            Quality::Exact,
+            "Of these, the ones that have lasted for 33.6 ms or more so far.",
+        ),
+        gauge(
+            "open_long_ns",
+            Unit::Nanoseconds,
+            Quality::Exact,
+            "How long those have lasted so far, together; by the kernel's tick (1 to 10 ms).",
+        ),
         counter(
             "timed".to_owned(),
             Unit::Count,
@@ -121,12 +148,32 @@ fn columns(end: &End) -> std::borrow::Cow<'static, [Column]> {
             Quality::Sampled,
             format!("Time of the timed requests in all, each {}.", end.duration),
         ),
+        counter(
+            "long".to_owned(),
+            Unit::Count,
+            Quality::Exact,
+            "Of the timed requests, those of 33.6 ms and more. All of these are timed, by the kernel's tick (1 to 10 ms) where they were not in the sample.".to_owned(),
+        ),
+        counter(
+            "long_ns".to_owned(),
+            Unit::Nanoseconds,
+            Quality::Exact,
+            "Of timed_ns, the time of those.".to_owned(),
+        ),
     ]);
     let bounds = (0..BUCKETS)
         .map(|bucket| upper_ns(bucket).map_or("longer".to_owned(), |ns| format!("under_{ns}_ns")));
     let help = "Timed requests that took less than this bound, and not less than the bound before.";
-    columns
-        .extend(bounds.map(|name| counter(name, Unit::Count, Quality::Sampled, help.to_owned())));
+    let bounds = bounds.enumerate().map(|(bucket, name)| {
+        // All requests of that length are timed.
+        let quality = if is_long(bucket) {
+            Quality::Exact
+        } else {
+            Quality::Sampled
+        };
+        counter(name, Unit::Count, quality, help.to_owned())
+    });
+    columns.extend(bounds);
     columns.into()
 }
 
@@ -141,6 +188,12 @@ pub fn first_bucket(table: &Table) -> usize {
 pub fn upper_ns(bucket: usize) -> Option<u64> {
     let (octave, quarter) = (bucket as u32 / 4, bucket as u64 % 4);
     (bucket + 1 < BUCKETS).then(|| (4 + quarter) << (FIRST_OCTAVE + octave - 2))
+}
+
+/// Whether all requests of a bucket are timed, and not a sample of them.
+fn is_long(bucket: usize) -> bool {
+    let lower = bucket.checked_sub(1).and_then(upper_ns);
+    lower.is_some_and(|it| it >= LONG_NS)
 }
 
 /// What times in the bucket of a column are below, ns: infinite for the last; `None` for a column that
@@ -170,6 +223,8 @@ mod tests {
         assert_eq!(bounds[BUCKETS - 2..], [34_359_738_368.0, f64::INFINITY]);
         assert!(bounds.is_sorted());
         assert_eq!(bound_ns("requests"), None);
+        let long: Vec<usize> = (0..BUCKETS).filter(|it| is_long(*it)).collect();
+        assert_eq!(upper_ns(long[0] - 1), Some(LONG_NS));
         for table in [&REQUESTS, &CALLS] {
             assert_eq!(first_bucket(table) + BUCKETS, table.columns.len());
         }

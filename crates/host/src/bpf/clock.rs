@@ -1,7 +1,7 @@
 //! How far each CPU's scheduler clock is ahead of CLOCK_BOOTTIME (`bpf/clock.bpf.c`).
 //!
-//! Pressure is counted in sched_clock(), which no program can read; perf events are stamped with it. It
-//! drifts by some 20 ns a second against the boot clock, so it is looked at again every 10 s.
+//! The kernel counts pressure in sched_clock(), which no program can read, but it stamps perf events with it.
+//! The clock drifts by some 20 ns a second against the boot clock, so it is measured again every 10 s.
 
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
@@ -19,17 +19,16 @@ use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
 use super::skeletons::clock::{ClockSkel, ClockSkelBuilder};
 use super::{Refusal, footprint};
 
-/// Runs on each CPU: of so many one is surely not interrupted between its two clocks.
+/// Runs on each CPU: of this many, at least one is not interrupted between its two clock readings.
 const TRIES: usize = 20;
 /// BPF_F_TEST_RUN_ON_CPU
 const ON_CPU: u32 = 1;
 
-/// What was found of one CPU.
+/// The clock of one CPU.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct CpuClock {
     pub(super) is_online: bool,
-    /// The least difference that was seen, ns; `None` for a CPU that came online since the perf events
-    /// were opened.
+    /// The smallest difference seen, ns; `None` for a CPU that came online after the perf events were opened.
     pub(super) ahead_ns: Option<i64>,
 }
 
@@ -37,11 +36,11 @@ pub(super) struct CpuClock {
 pub(super) struct SchedulerClock {
     program: ClockSkel<'static>,
     events: NonNull<perf_buffer>,
-    /// Written by `on_event` too, so it is reached by its address only.
+    /// `on_event` writes here too, so only the address is used.
     clocks: NonNull<Vec<CpuClock>>,
 }
 
-// SAFETY: buffer and clocks are used through `&mut self` only, and libbpf ties it to no thread.
+// SAFETY: buffer and clocks are used only through `&mut self`, and libbpf binds the buffer to no thread.
 unsafe impl Send for SchedulerClock {}
 
 impl SchedulerClock {
@@ -72,7 +71,7 @@ impl SchedulerClock {
         };
         let events = NonNull::new(events).ok_or_else(|| {
             let why = std::io::Error::last_os_error();
-            // SAFETY: leaked above, and no buffer knows of it.
+            // SAFETY: leaked above, and no buffer refers to it.
             drop(unsafe { Box::from_raw(clocks.as_ptr()) });
             Refusal::new(format!(
                 "perf events that tell the scheduler's clock: {why}"
@@ -85,12 +84,12 @@ impl SchedulerClock {
         })
     }
 
-    /// Bytes of the kernel's that it takes.
+    /// Kernel memory in use, bytes.
     pub(super) fn kernel_bytes(&self) -> Option<u64> {
         footprint::of(self.program.object())
     }
 
-    /// The clock of each CPU as of now.
+    /// Measures the clock of each CPU.
     pub(super) fn read(&mut self) -> Result<&[CpuClock], Refusal> {
         // SAFETY: ours until `drop`, and `on_event` is not called before the buffer is consumed.
         let clocks = unsafe { self.clocks.as_mut() };
@@ -104,7 +103,7 @@ impl SchedulerClock {
                     flags: ON_CPU,
                     ..ProgramInput::default()
                 };
-                // Refused (ENXIO) where there is no such CPU, or it is offline.
+                // The kernel refuses this (ENXIO) if the CPU does not exist or is offline.
                 if self.program.progs.tick.test_run(input).is_err() {
                     break;
                 }
@@ -134,8 +133,8 @@ impl Drop for SchedulerClock {
     }
 }
 
-/// A sample: header, time (8 bytes), length (4), the reading (8). An interrupt between the two clocks
-/// makes the difference larger, so the least counts.
+/// A sample: header, time (8 bytes), length (4), the reading (8). An interrupt between the two clocks makes
+/// the difference larger, so the smallest one counts.
 unsafe extern "C" fn on_event(
     clocks: *mut c_void,
     cpu: c_int,
@@ -143,7 +142,7 @@ unsafe extern "C" fn on_event(
 ) -> bpf_perf_event_ret {
     const TIME: usize = size_of::<perf_event_header>();
     const READING: usize = TIME + 8 + 4;
-    // SAFETY: the clocks are what `load` gave; libbpf hands over whole events, of the length they say.
+    // SAFETY: `clocks` is the pointer from `load`; libbpf passes whole events of the length that they state.
     let (clocks, kind, bytes) = unsafe {
         let length = usize::from((*event).size);
         (
@@ -153,7 +152,7 @@ unsafe extern "C" fn on_event(
         )
     };
     let word = |at: usize| Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
-    // That others were lost is told by an event as well.
+    // Lost samples raise an event of another type.
     if kind == PERF_RECORD_SAMPLE
         && let (Some(scheduler), Some(boot)) = (word(TIME), word(READING))
         && let Some(clock) = clocks.get_mut(cpu as usize)

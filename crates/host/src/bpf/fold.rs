@@ -1,35 +1,35 @@
 //! Per-CPU stalled times as pressure and as stall density: pure arithmetic.
 //!
-//! Pressure is the kernel's number (kernel/sched/psi.c: collect_percpu_times): the mean of what each CPU
-//! lost, weighted by how long it was not idle, over 2 s. Density is the plain mean. Both only ever add
-//! differences of absolute times, so no error accumulates: what one reading was too low, the next is
-//! too high.
+//! Pressure is the kernel's number (kernel/sched/psi.c: collect_percpu_times): the mean of the CPUs' stalled
+//! times, weighted by their non-idle times, over 2 s. Density is the unweighted mean. Both add up differences
+//! of absolute times, so no error accumulates: if one reading is too low, the next difference is too high by
+//! as much.
 
-/// Our states (enum pressure_state in `bpf/pressure.h`); the last is `nonidle`.
+/// Number of our states (enum pressure_state in `bpf/pressure.h`); the last is `nonidle`.
 pub(crate) const STATES: usize = 8;
-/// The states that are stalls.
+/// The states other than `nonidle`.
 pub(crate) const STALLS: usize = STATES - 1;
 const NONIDLE: usize = STATES - 1;
 
-/// A difference this close below 2^32 is a step back: clocks of CPUs differ by some ns, and a torn
-/// reading by some us.
+/// A difference this close below 2^32 is a step back: the CPUs' clocks differ by some ns, a torn reading by
+/// some us.
 const MOST_BACK_NS: u32 = 10_000_000;
-/// Times are modulo 2^32 ns: what lies longer apart cannot be told.
+/// Times are modulo 2^32 ns: longer distances between two readings are ambiguous.
 pub(crate) const MOST_APART_NS: i64 = u32::MAX as i64 - MOST_BACK_NS as i64;
 
-/// What one group's CPUs lost, added up from reading to reading.
+/// Stalled times of one group's CPUs, added up over readings.
 #[derive(Clone, Debug)]
 pub(crate) struct Stalled {
-    /// Grown since the last reading, by CPU.
+    /// Growth since the last reading, by CPU.
     fresh: Vec<[f64; STATES]>,
-    /// Grown since the last fold before that.
+    /// Growth from the last fold up to the last reading, by CPU.
     unfolded: Vec<[f64; STATES]>,
     density_ns: [f64; STATES],
     pressure_ns: [f64; STALLS],
 }
 
 impl Stalled {
-    /// Of so many CPUs, pressure having added up to `pressure_ns` before.
+    /// `pressure_ns` is the pressure so far, ns.
     pub(crate) fn new(cpus: usize, pressure_ns: [i64; STALLS]) -> Self {
         Self {
             fresh: vec![[0.0; STATES]; cpus],
@@ -39,7 +39,7 @@ impl Stalled {
         }
     }
 
-    /// Takes by how much the times of one CPU have grown, of so many that are online.
+    /// Adds the growth of one CPU's times; `online` is the number of CPUs online.
     pub(crate) fn take(&mut self, cpu: usize, grown: [i64; STATES], online: usize) {
         let Some(fresh) = self.fresh.get_mut(cpu) else {
             return;
@@ -51,8 +51,8 @@ impl Stalled {
         }
     }
 
-    /// Ends a reading. Where an interval of pressure ended meanwhile, `ended` is the part of the time since
-    /// the reading before that had passed then.
+    /// Ends a reading. If an averaging period of the kernel's ended since the last reading, `ended` is the
+    /// share of the time since then that had passed at that moment.
     pub(crate) fn reconcile(&mut self, ended: Option<f64>) {
         if let Some(part) = ended {
             self.move_fresh(part);
@@ -96,7 +96,7 @@ impl Stalled {
     }
 }
 
-/// The kernel's times of each CPU as they were last read, modulo 2^32; `None` before the first.
+/// The kernel's times of each CPU at the last reading, modulo 2^32; `None` before the first.
 #[derive(Clone, Debug)]
 pub(crate) struct Modulo {
     last: Vec<Option<[u32; STATES]>>,
@@ -109,19 +109,19 @@ impl Modulo {
         }
     }
 
-    /// Forgets the last readings: what happened since is not known.
+    /// Forgets the last readings, because the growth since then is unknown.
     pub(crate) fn skip(&mut self) {
         self.last.fill(None);
     }
 
-    /// By how much a CPU's have grown since its last reading.
+    /// How much the times of a CPU have grown since its last reading; `None` at the first.
     pub(crate) fn grown(&mut self, cpu: usize, ns: [u32; STATES]) -> Option<[i64; STATES]> {
         let last = self.last.get_mut(cpu)?.replace(ns)?;
         Some(std::array::from_fn(|it| growth(last[it], ns[it])))
     }
 }
 
-/// How far a time modulo 2^32 has moved.
+/// Signed distance of two times modulo 2^32.
 fn growth(from: u32, to: u32) -> i64 {
     let grown = to.wrapping_sub(from);
     if grown > u32::MAX - MOST_BACK_NS {
@@ -194,7 +194,7 @@ mod tests {
     }
 
     proptest! {
-        /// However it is read, torn by some us, over any number of wraps: nothing is lost or made up.
+        /// Whatever the readings, torn by some us and over any number of wraps: no time is lost or added.
         #[test]
         fn errors_of_single_readings_never_accumulate(
             steps in prop::collection::vec((0_u64..4_000_000_000, -5_000_i64..5_000), 1..40),
@@ -216,7 +216,7 @@ mod tests {
             prop_assert_eq!(stalled.density()[2], expected);
         }
 
-        /// What the folds add up to lies between the least and the most that a CPU lost.
+        /// A fold lies between the smallest and the largest stalled time of a CPU.
         #[test]
         fn a_fold_is_a_mean(cpus in prop::collection::vec((0_i64..2_000_000_000, 1_i64..2_000_000_000), 1..9)) {
             let mut stalled = Stalled::new(cpus.len(), [0; STALLS]);

@@ -1,7 +1,8 @@
-//! How much of the kernel's memory programs and their maps take, as the kernel itself reckons it.
+//! Kernel memory of programs and their maps, by the kernel's own figures.
 //!
-//! Maps that are filled as they are needed are counted as they stand. What hangs on threads and sockets is not
-//! in the kernel's figure of a map: of threads it is estimated here, of sockets nobody knows how many there are.
+//! A map that grows on demand counts at its present size. The kernel's figure of a map does not include task
+//! and socket storage: task storage is estimated here, socket storage is left out, because the number of
+//! sockets is unknown.
 
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd};
 
@@ -9,23 +10,23 @@ use libbpf_rs::Object;
 use rustix::fs::{Mode, OFlags, open, openat};
 use rustix::path::DecInt;
 
-/// Longer is no map's or program's file in fdinfo.
+/// Bound of the size of a map's or program's file in fdinfo.
 const MOST: usize = 2_048;
 
-/// Bytes that an object's maps and programs take; `None` where that is not told.
+/// Bytes of an object's maps and programs; `None` if the kernel does not report them.
 pub(super) fn of(object: &Object) -> Option<u64> {
     let mut sum = 0;
     for map in object.maps() {
         sum += locked(map.as_fd())?;
     }
-    // Those whose hook this kernel does not have are not there.
+    // Programs whose hook this kernel does not have are not loaded.
     for program in object.progs().filter(|it| it.autoload()) {
         sum += locked(program.as_fd())?;
     }
     Some(sum)
 }
 
-/// What is kept of each thread, of all threads of this machine: so many bytes of each.
+/// Bytes of a task storage map, if every thread of this machine has a value of `bytes`.
 pub(super) fn of_threads(bytes: u32) -> Option<u64> {
     let mut buffer = [0; MOST];
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
@@ -34,8 +35,8 @@ pub(super) fn of_threads(bytes: u32) -> Option<u64> {
     Some(threads(&buffer[..read])? * in_kernel(bytes))
 }
 
-/// Value and links of one thread's storage, in the sizes that the kernel's allocator has
-/// (kernel/bpf/memalloc.c), and the list that they hang on.
+/// A thread's storage, value and links, rounded up to the sizes of the kernel's allocator
+/// (kernel/bpf/memalloc.c), plus its list head.
 fn in_kernel(bytes: u32) -> u64 {
     const LINKS: u64 = 64;
     const LIST: u64 = 256;
@@ -59,7 +60,7 @@ fn locked(descriptor: BorrowedFd<'_>) -> Option<u64> {
     memlock(&buffer[..read])
 }
 
-/// The line that says `memlock:`.
+/// The value of the line `memlock:`.
 fn memlock(fdinfo: &[u8]) -> Option<u64> {
     let mut lines = fdinfo.split(|byte| *byte == b'\n');
     let value = lines.find_map(|line| line.strip_prefix(b"memlock:"))?;

@@ -1,4 +1,4 @@
-//! The values of an array map, read where they are instead of by a system call each.
+//! Array maps mapped into memory, read without a system call per value.
 
 use std::marker::PhantomData;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -8,7 +8,7 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use super::Refusal;
 
-/// The values of an array map that was made to be mapped; for reading.
+/// The values of an array map made with BPF_F_MMAPABLE, read-only.
 pub(crate) struct Mapped<T> {
     first: *const T,
     bytes: usize,
@@ -16,14 +16,14 @@ pub(crate) struct Mapped<T> {
     values: PhantomData<T>,
 }
 
-// SAFETY: it is only read from, and the mapping belongs to nobody else.
+// SAFETY: the memory is only read, and the mapping belongs to this value alone.
 unsafe impl<T: Send> Send for Mapped<T> {}
 
 impl<T: Copy> Mapped<T> {
     /// Maps all values of a map.
     ///
     /// # Errors
-    /// When the kernel refuses, or `T` is not what its values are.
+    /// When the kernel refuses, or the map's values are not as large as `T`.
     pub(crate) fn new(map: &impl MapCore) -> Result<Self, Refusal> {
         check::<T>(map)?;
         Self::first_of(map.as_fd(), map.max_entries() as usize)
@@ -31,7 +31,7 @@ impl<T: Copy> Mapped<T> {
 
     fn first_of(map: BorrowedFd<'_>, count: usize) -> Result<Self, Refusal> {
         let bytes = count * size_of::<T>();
-        // SAFETY: a new mapping anywhere; it is taken back in `drop`.
+        // SAFETY: a new mapping at any address, unmapped in `drop`.
         let first = unsafe {
             mmap(
                 std::ptr::null_mut(),
@@ -50,27 +50,27 @@ impl<T: Copy> Mapped<T> {
         })
     }
 
-    /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.count
     }
 
-    /// A copy of one value as it stands; `None` beyond the last.
+    /// A copy of one value; `None` beyond the last.
     pub(crate) fn get(&self, index: usize) -> Option<T> {
-        // SAFETY: inside of the mapping. Programs write there only while we run them, or word by word.
+        // SAFETY: inside the mapping. Programs write there only while we run them, or one word at a time.
         (index < self.count).then(|| unsafe { self.first.add(index).read_volatile() })
     }
 }
 
 impl<T> Drop for Mapped<T> {
     fn drop(&mut self) {
-        // SAFETY: what `new` mapped, and nothing borrows from it.
+        // SAFETY: mapped by `new`, and nothing borrows from it.
         let _ = unsafe { munmap(self.first.cast_mut().cast(), self.bytes) };
     }
 }
 
-/// The same of a map that a program fills from the front. It has room for the most that there may be, and
-/// each page that is mapped counts as memory of this process: it is mapped as far as it was ever filled.
+/// As `Mapped`, for a map that a program fills from the front. The map has room for the largest number of
+/// values, but each mapped page counts as memory of this process, so only as many are mapped as were ever
+/// filled.
 pub(crate) struct Filled<T> {
     map: OwnedFd,
     count: usize,
@@ -78,13 +78,13 @@ pub(crate) struct Filled<T> {
 }
 
 impl<T: Copy> Filled<T> {
-    /// Values that are mapped at first.
+    /// Values mapped at first.
     const FEW: usize = 64;
 
     /// Maps the first few values of a map.
     ///
     /// # Errors
-    /// When the kernel refuses, or `T` is not what its values are.
+    /// When the kernel refuses, or the map's values are not as large as `T`.
     pub(crate) fn new(map: &impl MapCore) -> Result<Self, Refusal> {
         check::<T>(map)?;
         let count = map.max_entries() as usize;
@@ -95,10 +95,10 @@ impl<T: Copy> Filled<T> {
         })
     }
 
-    /// Maps so many values at the least; when that is too few, twice as many as before, so that it is seldom.
+    /// Maps at least `count` values; at least doubles the mapping, so that this is rare.
     ///
     /// # Errors
-    /// When the kernel refuses; what was mapped before stays.
+    /// When the kernel refuses; the old mapping stays.
     pub(crate) fn reach(&mut self, count: usize) -> Result<(), Refusal> {
         if count > self.mapped.len() {
             let count = count.max(2 * self.mapped.len()).min(self.count);
@@ -107,13 +107,13 @@ impl<T: Copy> Filled<T> {
         Ok(())
     }
 
-    /// A copy of one value as it stands; `None` beyond those that are mapped.
+    /// A copy of one value; `None` beyond the mapped ones.
     pub(crate) fn get(&self, index: usize) -> Option<T> {
         self.mapped.get(index)
     }
 }
 
-/// Values must be as long as a `T`, a multiple of 8 bytes, as array maps round up.
+/// Values must be as large as `T`, and that a multiple of 8 bytes, as array maps round up.
 fn check<T>(map: &impl MapCore) -> Result<(), Refusal> {
     if size_of::<T>() != map.value_size() as usize || !size_of::<T>().is_multiple_of(8) {
         return Err(Refusal::new(

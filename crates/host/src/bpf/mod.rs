@@ -1,7 +1,7 @@
-//! Programs in the kernel (`bpf/`): whether they is available here, and the user's side of each.
+//! BPF programs (`bpf/`): whether they can be loaded here, and the user-space side of each.
 //!
-//! Nothing depends on them: where one cannot be loaded, what it would have told is read from files or is
-//! missing, and `doctor` says why.
+//! Nothing depends on them: where one cannot be loaded, its data is read from files or is missing, and
+//! `doctor` says why.
 
 mod clock;
 pub(crate) mod fold;
@@ -21,12 +21,12 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Mutex;
 
-use libbpf_rs::{ErrorKind, Link, Object, PrintLevel, ProgramType, set_print};
+use libbpf_rs::{ErrorKind, Link, Object, PrintLevel, ProgramAttachType, ProgramType, set_print};
 
 use crate::capabilities::has_first_pids;
 use crate::hierarchies::{Hierarchies, groups_of};
 
-/// The code that loads each program, made from it when this crate is built.
+/// Skeletons, generated from the programs when this crate is built.
 #[allow(
     clippy::all,
     clippy::unwrap_used,
@@ -56,7 +56,7 @@ mod skeletons {
     }
 }
 
-/// Why a program is not used here, for a person.
+/// Why a program is not used here, as a sentence for people.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Refusal(String);
 
@@ -65,7 +65,7 @@ impl Refusal {
         Self(why.into())
     }
 
-    /// What an ordinary user meets: no fault of a program's, and nothing that libbpf has to say is of help.
+    /// The refusal of an ordinary user: no program is at fault, and libbpf's messages would not help.
     fn of_rights() -> Self {
         Self::new(
             "only root, or who has CAP_BPF and CAP_PERFMON, may load programs into the kernel",
@@ -81,7 +81,7 @@ impl fmt::Display for Refusal {
 
 impl From<libbpf_rs::Error> for Refusal {
     fn from(error: libbpf_rs::Error) -> Self {
-        // Root who is refused meets something else, such as a lockdown.
+        // If root is refused, the reason is another one, such as a lockdown.
         if error.kind() == ErrorKind::PermissionDenied && !rustix::process::geteuid().is_root() {
             return Self::of_rights();
         }
@@ -101,16 +101,16 @@ impl From<rustix::io::Errno> for Refusal {
     }
 }
 
-/// The hooks that programs are at which report events.
+/// Attached programs that report events.
 struct Hooks {
     _always: Vec<Link>,
-    /// Of those that events come at by the ten thousand, while they are there.
+    /// Programs on frequent events, while they are attached.
     often: Vec<Link>,
     names: &'static [&'static str],
 }
 
 impl Hooks {
-    /// Puts all programs at theirs; those of these names can be taken off for a while.
+    /// Attaches all programs; those named in `often` can be detached for off-windows.
     fn attach(object: &mut Object, often: &'static [&'static str]) -> Result<Self, Refusal> {
         Ok(Self {
             _always: attached(object, |name| !often.iter().any(|it| name == *it))?,
@@ -132,13 +132,15 @@ impl Hooks {
     }
 }
 
-/// Attaches the programs that report events, of those that are wanted by name. A skeleton's own `attach` leaves
-/// those attached that came before one that is refused (libbpf-rs 0.27).
+/// Attaches the tracing programs whose names are wanted. A skeleton's own `attach` leaves those attached that
+/// came before a refused one (libbpf-rs 0.27).
 fn attached(object: &mut Object, wanted: impl Fn(&OsStr) -> bool) -> Result<Vec<Link>, Refusal> {
     let tracing = object
         .progs_mut()
-        // Those whose hook this kernel does not have were left out.
+        // Programs whose hook this kernel does not have are not loaded.
         .filter(|program| program.prog_type() == ProgramType::Tracing && program.autoload())
+        // Walks run when they are read.
+        .filter(|program| !matches!(program.attach_type(), ProgramAttachType::TraceIter))
         .filter(|program| wanted(program.name()));
     let links: Result<_, libbpf_rs::Error> = tracing.map(|program| program.attach()).collect();
     Ok(links?)
@@ -153,7 +155,7 @@ pub(crate) fn may_tell_of_processes() -> Result<(), Refusal> {
     with_memory(memory_limit(Path::new("/")))
 }
 
-/// They report them by the kernel's own numbers, which must be the ones that are known here.
+/// Such programs report pids of the initial PID namespace, so this process has to be in it.
 fn with_first_pids() -> Result<(), Refusal> {
     if has_first_pids() {
         return Ok(());
@@ -163,8 +165,8 @@ fn with_first_pids() -> Result<(), Refusal> {
     ))
 }
 
-/// To load programs takes memory that is charged to the recorder's control group for a moment, the verifier's
-/// most of all: with a limit of 64 MB the kernel ended the recorder.
+/// Loading programs takes memory, mostly the verifier's, that is charged to the recorder's control group for
+/// a moment: with a limit of 64 MB the OOM killer ended the recorder.
 fn with_memory(limit: Option<u64>) -> Result<(), Refusal> {
     const ENOUGH: u64 = 256 << 20;
     match limit.filter(|limit| *limit < ENOUGH) {
@@ -177,7 +179,7 @@ fn with_memory(limit: Option<u64>) -> Result<(), Refusal> {
     }
 }
 
-/// The lowest limit of this process's group and those above it, bytes.
+/// The lowest memory limit of this process's control group and its ancestors, bytes.
 fn memory_limit(root: &Path) -> Option<u64> {
     let mounts = std::fs::read(root.join("proc/self/mountinfo")).ok()?;
     let mounts = Hierarchies::from_mountinfo(&mounts, root);
@@ -193,27 +195,26 @@ fn memory_limit(root: &Path) -> Option<u64> {
         .take_while(|it| it.starts_with(&mount.point));
     let limits = folders.filter_map(|folder| {
         let text = std::fs::read_to_string(folder.join(file)).ok()?;
-        // `max` is none.
+        // `max` means no limit.
         text.trim().parse().ok()
     });
     limits.min()
 }
 
-/// So many values for threads or processes, or as many as this machine may ever have: a small one has less
-/// memory for them.
+/// `values`, but no more than this machine can have threads: a small machine has less memory for map entries.
 fn at_most_threads(values: u32) -> u32 {
     let most = std::fs::read_to_string("/proc/sys/kernel/threads-max");
     let most = most.ok().and_then(|text| text.trim().parse().ok());
-    // Not told, it is a machine like others.
+    // If the number is unknown, the machine is taken for an ordinary one.
     values.min(most.unwrap_or(values)).max(1)
 }
 
-/// What libbpf has to say while a program is loaded.
+/// libbpf's messages while a program is loaded.
 static SAID: Mutex<String> = Mutex::new(String::new());
-/// Beyond it, the verifier's tale is cut off.
+/// Longer verifier logs are cut off here, bytes.
 const MOST_SAID: usize = 65_536;
 
-/// Loads something; what libbpf says to it goes into the refusal and not to the user's terminal.
+/// Loads something; libbpf's messages go into the refusal, not to the user's terminal.
 fn quietly<T>(load: impl FnOnce() -> Result<T, Refusal>) -> Result<T, Refusal> {
     fn keep(_: PrintLevel, text: String) {
         if let Ok(mut said) = SAID.lock()
@@ -234,7 +235,7 @@ fn quietly<T>(load: impl FnOnce() -> Result<T, Refusal>) -> Result<T, Refusal> {
     })
 }
 
-/// The line of libbpf's report that says most.
+/// The most informative line of libbpf's messages.
 fn first_reason(said: &str) -> Option<&str> {
     let lines = || said.lines().map(|line| line.trim_start_matches("libbpf: "));
     let telling = |line: &&str| line.contains("failed") || line.contains("not supported");

@@ -1,4 +1,4 @@
-//! How far apart the kernel's per-CPU variables are, by its own type information.
+//! Distances between the kernel's per-CPU variables, from its BTF.
 
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::{DataSec, Var};
@@ -13,7 +13,7 @@ pub(crate) struct PerCpu<'a> {
 
 impl<'a> PerCpu<'a> {
     /// # Errors
-    /// When the kernel's type information has no per-CPU variables.
+    /// When the kernel's BTF has no per-CPU variables.
     pub(crate) fn of(kernel: &'a Btf<'a>) -> Result<Self, Refusal> {
         let section = kernel.type_by_name(".data..percpu");
         let section = section.ok_or_else(|| {
@@ -25,7 +25,7 @@ impl<'a> PerCpu<'a> {
     /// Bytes from one variable to another.
     ///
     /// # Errors
-    /// When there is none of the name.
+    /// When there is no variable of either name.
     pub(crate) fn distance(&self, from: &str, to: &str) -> Result<i64, Refusal> {
         Ok(self.offset(to)? - self.offset(from)?)
     }

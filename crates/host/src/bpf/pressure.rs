@@ -1,5 +1,5 @@
-//! Pressure at its source: how long each CPU of a group was stalled, without disturbing the kernel's own
-//! account of it (`bpf/pressure.bpf.c`).
+//! Pressure at its source: how long each CPU of a group was stalled, without triggering the kernel's own fold
+//! (`bpf/pressure.bpf.c`).
 
 use std::mem::MaybeUninit;
 
@@ -19,24 +19,23 @@ use super::skeletons::pressure::types::{
 use super::skeletons::pressure::{PressureSkel, PressureSkelBuilder};
 use super::{Refusal, footprint, quietly};
 
-/// Groups that are read CPU by CPU, the machine among them (PRESSURE_MOST_WATCHED).
+/// Groups that are read CPU by CPU, the machine included (PRESSURE_MOST_MONITORED).
 pub(crate) const MOST_MONITORED: usize = 64;
-/// Machines with more CPUs are read by file: a reading's cost grows with them, and none was tried.
+/// Machines with more CPUs are read by file: the cost of a reading grows with them, and none was tested.
 const MOST_CPUS: usize = 512;
-/// Where the machine stands among the watched.
+/// Slot of the machine.
 pub(crate) const MACHINE: usize = 0;
-/// The root group's id; its account is the machine's.
+/// Id of the root group, whose pressure is the machine's.
 pub(crate) const ROOT_ID: u64 = 1;
 
-/// The number of a state that a kernel does not have.
+/// Number of a state that this kernel does not have.
 const NONE: u32 = u32::MAX;
 
-/// Stalled times of one CPU of a group, as they were read.
+/// Stalled times of one CPU of a group.
 pub(crate) type Stall = pressure_stall;
-/// What the kernel has folded of one group.
+/// The kernel's folded totals of one group.
 pub(crate) type Total = pressure_total;
 
-/// The loaded programs.
 pub(crate) struct Pressure {
     programs: PressureSkel<'static>,
     clock: SchedulerClock,
@@ -44,23 +43,23 @@ pub(crate) struct Pressure {
     monitored: Mapped<pressure_monitored>,
     stalls: Mapped<Stall>,
     totals: Filled<Total>,
-    /// Where the CPUs' times are, and which CPUs are online.
+    /// Per-CPU offset and clock of each CPU, and whether it is online.
     places: Vec<(pressure_cpu, bool)>,
-    /// The kernel's numbers of the states.
+    /// The kernel's number of each state.
     numbers: [u32; STATES],
 }
 
 impl Pressure {
-    /// Loads them and finds the kernel's per-CPU times.
+    /// Loads the programs and finds the kernel's per-CPU times.
     ///
     /// # Errors
-    /// Why they cannot be had here.
+    /// Why the programs are not available here.
     pub(crate) fn load() -> Result<Self, Refusal> {
         quietly(Self::loaded)
     }
 
     fn loaded() -> Result<Self, Refusal> {
-        // Switched off, its times stand still and its files say so.
+        // With PSI switched off the kernel's times do not advance; reading its file then fails.
         std::fs::read("/proc/pressure/cpu")
             .map_err(|cause| Refusal::new(format!("the kernel counts no pressure: {cause}")))?;
         let cpus = num_possible_cpus()?;
@@ -78,7 +77,7 @@ impl Pressure {
         constants.cpus = cpus as u32;
         constants.to_system_group_pcpu = per_cpu.distance("runqueues", "system_group_pcpu")?;
         constants.to_this_cpu_off = per_cpu.distance("runqueues", "this_cpu_off")?;
-        // Before 6.17 each group has its own.
+        // Before 6.17 each group has its own sequence count.
         constants.to_psi_seq = per_cpu.distance("runqueues", "psi_seq").unwrap_or(0);
         let numbers = numbers(&kernel)?;
         constants.number_by_state = numbers;
@@ -107,7 +106,7 @@ impl Pressure {
                 return Err(Refusal::new(why));
             }
         }
-        // Until 6.17 a container with a cgroup namespace of its own cannot walk over all groups.
+        // Before 6.17 a process in a container's own cgroup namespace cannot walk over all groups.
         if run(&pressure.programs.progs.totals)? != 0 {
             return Err(Refusal::new(
                 "the root of all control groups is outside of this cgroup namespace",
@@ -118,22 +117,22 @@ impl Pressure {
         Ok(pressure)
     }
 
-    /// Bytes of the kernel's that they take.
+    /// Kernel memory in use, bytes.
     pub(crate) fn kernel_bytes(&self) -> Option<u64> {
         Some(footprint::of(self.programs.object())? + self.clock.kernel_bytes()?)
     }
 
-    /// CPUs that each group has times on.
+    /// Possible CPUs, for each of which a group has times.
     pub(crate) fn cpus(&self) -> usize {
         self.cpus
     }
 
-    /// Those of them that are online.
+    /// Number of CPUs online.
     pub(crate) fn online(&self) -> usize {
         self.places.iter().filter(|(_, online)| *online).count()
     }
 
-    /// A row of times, without those that this kernel does not count.
+    /// The row with `MISSING` for states that this kernel does not count.
     pub(crate) fn counted<const N: usize>(&self, mut row: [i64; N]) -> [i64; N] {
         for (value, number) in row.iter_mut().zip(self.numbers) {
             if number == NONE {
@@ -143,7 +142,7 @@ impl Pressure {
         row
     }
 
-    /// What `locate` found.
+    /// Copies what `locate` has found.
     fn find_places(&mut self) -> Result<(), Refusal> {
         let map = &self.programs.maps.place_by_cpu;
         for (cpu, (place, _)) in self.places.iter_mut().enumerate() {
@@ -155,7 +154,7 @@ impl Pressure {
         Ok(())
     }
 
-    /// Looks at the scheduler's clocks anew; they drift.
+    /// Measures the scheduler's clocks again, since they drift.
     pub(crate) fn calibrate(&mut self) -> Result<(), Refusal> {
         take_clocks(&mut self.places, self.clock.read()?);
         let map = &self.programs.maps.place_by_cpu;
@@ -171,7 +170,7 @@ impl Pressure {
         Ok(())
     }
 
-    /// Watches the group with this id from now on in a slot other than the machine's.
+    /// Monitors the group with this id from now on, in a slot other than the machine's.
     pub(crate) fn watch(&self, slot: usize, id: u64) -> Result<(), Refusal> {
         let mut value = [0; size_of::<pressure_monitored>()];
         value[..8].copy_from_slice(&id.to_ne_bytes());
@@ -180,13 +179,14 @@ impl Pressure {
         Ok(())
     }
 
-    /// Reads the machine and the watched groups, CPU by CPU.
+    /// Reads the machine and the monitored groups, CPU by CPU.
     pub(crate) fn read_monitored(&self) -> Result<(), Refusal> {
         run(&self.programs.progs.monitored).map(|_| ())
     }
 
-    /// Whether the group in a slot was there at the last reading, its pressure being counted; and when the
-    /// kernel last ended one of its own 2 s, on CLOCK_BOOTTIME, where that is known.
+    /// When the kernel last ended one of its 2 s averaging periods for the group in a slot, on CLOCK_BOOTTIME
+    /// (about 0 if that is unknown). `None` if the group was gone or its pressure not counted at the last
+    /// reading.
     pub(crate) fn state(&self, slot: usize) -> Option<Timestamp> {
         let monitored = self.monitored.get(slot).filter(|it| it.alive != 0)?;
         let ahead = self
@@ -198,18 +198,18 @@ impl Pressure {
         ))
     }
 
-    /// What was last read of a CPU of the group in a slot.
+    /// The last reading of one CPU of the group in a slot.
     pub(crate) fn stall(&self, slot: usize, cpu: usize) -> Option<Stall> {
         (cpu < self.cpus).then(|| self.stalls.get(slot * self.cpus + cpu))?
     }
 
-    /// Reads the kernel's own folds of all groups.
+    /// Reads the kernel's own folded totals of all groups.
     pub(crate) fn read_totals(&mut self) -> Result<(), Refusal> {
         run(&self.programs.progs.totals)?;
         self.totals.reach(self.groups())
     }
 
-    /// Those that were last read.
+    /// The totals as of the last reading.
     pub(crate) fn totals(&self) -> impl Iterator<Item = Total> {
         (0..self.groups()).filter_map(|place| self.totals.get(place))
     }
@@ -241,8 +241,8 @@ fn numbers(kernel: &Btf<'_>) -> Result<[u32; STATES], Refusal> {
     }))
 }
 
-/// Takes the CPUs' clocks. One that is not known, of a CPU that is offline or came online since the perf
-/// events were opened, is taken to be as another's: they differ by less than either does from ours.
+/// Stores the CPUs' clocks. A CPU whose clock is unknown, because it is offline or came online after the perf
+/// events were opened, gets the clock of another: CPUs differ less from each other than from CLOCK_BOOTTIME.
 fn take_clocks(places: &mut [(pressure_cpu, bool)], clocks: &[CpuClock]) {
     let any = clocks.iter().find_map(|it| it.ahead_ns);
     for ((place, is_online), clock) in places.iter_mut().zip(clocks) {

@@ -1,4 +1,4 @@
-//! What the programs that run at events cost, by the kernel's own statistics: for `make bench`.
+//! Cost of the programs that run at events, by the kernel's own statistics: for `make bench`.
 
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
@@ -15,32 +15,31 @@ use super::thread_time::psi_groups::Membership;
 use super::thread_time::{Assigned, ThreadTime};
 use super::{Refusal, quietly};
 
-/// What one program cost meanwhile.
+/// Cost of one program during a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Probe {
-    /// `nothing` and `clock` for the programs at sched_switch that do no more than that; of the others' the
-    /// hook.
+    /// `nothing` and `clock` for the two reference programs at sched_switch; for others, the hook.
     pub name: &'static str,
-    /// How often it ran.
+    /// Number of runs.
     pub runs: u64,
-    /// How long in all, ns; the statistics themselves are in it.
+    /// Total time, ns; includes the overhead of the statistics themselves.
     pub ns: u64,
 }
 
-/// Runs something while thread-time accounting is kept, of this process where `tracked` says so, and tells what each
-/// program cost.
+/// Runs something under thread-time accounting, with this process as the target if `tracked`, and returns the
+/// cost of each program.
 ///
 /// # Errors
-/// Why the programs cannot be had here.
+/// Why the programs are not available here.
 pub fn probe_costs(tracked: bool, run: impl FnOnce()) -> Result<Vec<Probe>, String> {
     of_ledger(tracked, run).map_err(|refusal| refusal.to_string())
 }
 
-/// The same of the programs that count and time requests: of this process as server or generator, or of
-/// nobody; `timed` is the share of requests that is timed.
+/// The same for the programs that count and time requests: this process is the server, the generator or, with
+/// `None`, background; `timed` is the sampled fraction of requests that are timed.
 ///
 /// # Errors
-/// Why the programs cannot be had here.
+/// Why the programs are not available here.
 pub fn request_costs(
     part: Option<Role>,
     timed: f64,
@@ -67,7 +66,7 @@ fn of_ledger(tracked: bool, run: impl FnOnce()) -> Result<Vec<Probe>, Refusal> {
             role: Role::Target,
             place: None,
             said: 0,
-            // As many sets as of a service and of a pool.
+            // As many PSI groups as a thread of a service with a pool has.
             membership: Membership {
                 service: Some(0),
                 group: Some(1),
@@ -101,12 +100,12 @@ fn measured<'a>(
     run: impl FnOnce(),
 ) -> Result<Vec<Probe>, Refusal> {
     let programs: Vec<_> = programs.collect();
-    // SAFETY: a plain system call; it gives a descriptor or an error.
+    // SAFETY: a plain system call, which returns a descriptor or an error.
     let counting = unsafe { bpf_enable_stats(BPF_STATS_RUN_TIME) };
     if counting < 0 {
         return Err(std::io::Error::from_raw_os_error(-counting).into());
     }
-    // SAFETY: the kernel has just given it; while it is open, runs are timed.
+    // SAFETY: the kernel has just returned this descriptor; while it is open, the kernel times runs.
     let counting = unsafe { OwnedFd::from_raw_fd(counting) };
     let look = || -> Result<Vec<Probe>, Refusal> { programs.iter().map(|it| read(*it)).collect() };
     let before = look()?;
@@ -126,7 +125,7 @@ fn measured<'a>(
 fn read((name, program): (&'static str, BorrowedFd<'_>)) -> Result<Probe, Refusal> {
     let mut info = bpf_prog_info::default();
     let mut bytes = size_of::<bpf_prog_info>() as u32;
-    // SAFETY: the kernel writes into `info`, no more than `bytes`.
+    // SAFETY: the kernel writes at most `bytes` bytes into `info`.
     let answer =
         unsafe { bpf_prog_get_info_by_fd(program.as_raw_fd(), &raw mut info, &raw mut bytes) };
     if answer < 0 {

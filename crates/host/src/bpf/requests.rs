@@ -1,14 +1,18 @@
 //! How long requests take, as the sockets of servers and clients tell it (`bpf/requests.bpf.c`).
 
+use std::io::Read as _;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd as _, BorrowedFd};
 
 use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
-use libbpf_rs::{MapCore as _, MapFlags};
+use libbpf_rs::{Iter, Link, MapCore as _, MapFlags};
 use model::Role;
+use rustix::time::{ClockId, clock_getres};
 
 use super::mapped::Mapped;
-use super::skeletons::requests::types::{requests_account, requests_owner, requests_role};
+use super::skeletons::requests::types::{
+    requests_account, requests_open, requests_owner, requests_role,
+};
 use super::skeletons::requests::{RequestsSkel, RequestsSkelBuilder};
 use super::{Hooks, Refusal, footprint, quietly};
 
@@ -21,6 +25,8 @@ pub(crate) const CONNECTIONS: usize = 64;
 
 /// What was counted of a service or a connection.
 pub(crate) type Account = requests_account;
+/// Requests of an account that are under way.
+pub(crate) type Open = requests_open;
 /// Whose an account is.
 pub(crate) type Owner = requests_owner;
 
@@ -78,6 +84,11 @@ pub(crate) struct Requests {
     programs: RequestsSkel<'static>,
     accounts: Mapped<Account>,
     owners: Mapped<Owner>,
+    open: Mapped<Open>,
+    /// Walks over the TCP and the unix sockets; none where this kernel lacks one.
+    walks: Vec<Link>,
+    /// That of the last walk.
+    walk_number: u64,
 }
 
 impl Requests {
@@ -86,14 +97,31 @@ impl Requests {
     /// # Errors
     /// Why they cannot be had here.
     pub(crate) fn load() -> Result<Self, Refusal> {
-        quietly(Self::loaded)
+        // Where unix sockets are a module the kernel has no walk over them.
+        quietly(|| Self::loaded(true)).or_else(|_| quietly(|| Self::loaded(false)))
     }
 
-    fn loaded() -> Result<Self, Refusal> {
+    fn loaded(walks: bool) -> Result<Self, Refusal> {
         let place = Box::leak(Box::new(MaybeUninit::uninit()));
-        let mut programs = RequestsSkelBuilder::default().open(place)?.load()?;
+        let mut open = RequestsSkelBuilder::default().open(place)?;
+        if let Some(constants) = open.maps.rodata_data.as_deref_mut() {
+            constants.ns_per_jiffy = ns_per_jiffy();
+        }
+        open.progs.walk_tcp.set_autoload(walks);
+        open.progs.walk_unix.set_autoload(walks);
+        let mut programs = open.load()?;
         let hooks = Hooks::attach(programs.object_mut(), TIMING)?;
+        let walks = match walks {
+            true => vec![
+                programs.progs.walk_tcp.attach()?,
+                programs.progs.walk_unix.attach()?,
+            ],
+            false => Vec::new(),
+        };
         Ok(Self {
+            open: Mapped::new(&programs.maps.open_by_place)?,
+            walk_number: 0,
+            walks,
             accounts: Mapped::new(&programs.maps.account_by_place)?,
             owners: Mapped::new(&programs.maps.owner_by_place)?,
             hooks,
@@ -142,6 +170,41 @@ impl Requests {
     pub(crate) fn connection(&self, place: usize) -> Option<(Owner, Account)> {
         let owner = self.owners.get(place).filter(|it| it.cookie != 0)?;
         Some((owner, self.accounts.get(SERVICES * SIDE_BY_SIDE + place)?))
+    }
+
+    /// Looks at all connections: how many requests are under way. Whether that is known here.
+    pub(crate) fn look_at_open(&mut self) -> bool {
+        let Some(variables) = self.programs.maps.data_data.as_deref_mut() else {
+            return false;
+        };
+        variables.walk_number += 1;
+        self.walk_number = variables.walk_number;
+        // Walks print nothing: reading each once runs it to its end.
+        let mut walks = self.walks.iter();
+        !self.walks.is_empty()
+            && walks.all(|walk| Iter::new(walk).is_ok_and(|mut it| it.read(&mut [0; 64]).is_ok()))
+    }
+
+    /// Requests of a service that were under way at the last look.
+    pub(crate) fn open_of_service(&self, service: usize) -> Open {
+        let own = (0..SIDE_BY_SIDE).map(|it| self.open_at(service * SIDE_BY_SIDE + it));
+        own.fold(Open::default(), |mut sum, next| {
+            sum.requests += next.requests;
+            sum.longs += next.longs;
+            sum.long_ns += next.long_ns;
+            sum
+        })
+    }
+
+    /// The same of a connection with an account of its own.
+    pub(crate) fn open_of_connection(&self, place: usize) -> Open {
+        self.open_at(SERVICES * SIDE_BY_SIDE + place)
+    }
+
+    fn open_at(&self, place: usize) -> Open {
+        let own = self.open.get(place);
+        own.filter(|it| it.walk == self.walk_number)
+            .unwrap_or_default()
     }
 
     /// Takes an account back from a connection; another may then have it.
@@ -204,11 +267,21 @@ impl Requests {
     }
 }
 
+/// The kernel's tick: the resolution of its coarse clocks (`clock_getres` in kernel/time/posix-timers.c).
+fn ns_per_jiffy() -> u64 {
+    let tick = clock_getres(ClockId::MonotonicCoarse);
+    (tick.tv_sec * 1_000_000_000 + tick.tv_nsec)
+        .max(1)
+        .cast_unsigned()
+}
+
 fn sum(mut one: Account, other: Account) -> Account {
     one.requests += other.requests;
     one.pipelined += other.pipelined;
     one.unsolicited += other.unsolicited;
     one.ns += other.ns;
+    one.longs += other.longs;
+    one.long_ns += other.long_ns;
     let buckets = one.timed_by_bucket.iter_mut();
     buckets
         .zip(other.timed_by_bucket)

@@ -1,4 +1,4 @@
-//! What each process has used so far, by one walk over all threads (`bpf/tasks.bpf.c`).
+//! CPU time, memory and I/O of each process, by one walk over all threads (`bpf/tasks.bpf.c`).
 
 use std::mem::MaybeUninit;
 
@@ -11,19 +11,18 @@ use super::skeletons::tasks::types::{tasks_process, tasks_thread};
 use super::skeletons::tasks::{TasksSkel, TasksSkelBuilder};
 use super::{Refusal, at_most_threads, footprint, quietly};
 
-/// One process as it was read.
+/// One process as of a reading.
 pub(crate) type Counts = tasks_process;
 
-/// One thread as it was read.
+/// One thread as of a reading.
 pub(crate) type ThreadCounts = tasks_thread;
 
 /// Machines with more processes are read by file.
 const MOST_PROCESSES: u32 = 32_768;
-/// Processes that are read thread by thread, and their threads.
+/// Processes that are read thread by thread, and the bound of their threads.
 pub(crate) const MOST_TRACKED: u32 = 8_192;
 const MOST_THREADS: u32 = 32_768;
 
-/// The loaded program.
 pub(crate) struct Tasks {
     programs: TasksSkel<'static>,
     processes: Filled<Counts>,
@@ -31,10 +30,8 @@ pub(crate) struct Tasks {
 }
 
 impl Tasks {
-    /// Loads it.
-    ///
     /// # Errors
-    /// Why it cannot be had here.
+    /// Why the program is not available here.
     pub(crate) fn load() -> Result<Self, Refusal> {
         quietly(Self::loaded)
     }
@@ -56,12 +53,12 @@ impl Tasks {
         })
     }
 
-    /// Bytes of the kernel's that it takes.
+    /// Kernel memory in use, bytes.
     pub(crate) fn kernel_bytes(&self) -> Option<u64> {
         footprint::of(self.programs.object())
     }
 
-    /// Has a process read thread by thread from now on, in a slot below `MOST_TRACKED`; `None` frees it.
+    /// Reads a process thread by thread from now on, in a slot below `MOST_TRACKED`; `None` frees the slot.
     pub(crate) fn follow(&mut self, slot: u32, pid: Option<u32>) -> Result<(), Refusal> {
         let map = &self.programs.maps.tracked_by_slot;
         let pid = pid.unwrap_or(0).to_ne_bytes();
@@ -72,7 +69,7 @@ impl Tasks {
         Ok(())
     }
 
-    /// Reads the threads of those that are followed anew; how many there was no room for.
+    /// Reads the threads of followed processes; returns how many there was no room for.
     pub(crate) fn read_threads(&mut self) -> Result<u32, Refusal> {
         let threads = &self.programs.progs.threads;
         threads.test_run(ProgramInput::default())?;
@@ -82,14 +79,14 @@ impl Tasks {
         Ok(unplaced)
     }
 
-    /// The threads as they were last read, each process's together and the oldest first.
+    /// The threads of the last reading, grouped by process, oldest first.
     pub(crate) fn threads(&self) -> impl Iterator<Item = ThreadCounts> {
         let found = self.programs.maps.bss_data.as_deref();
         let found = found.map_or(0, |it| it.threads_found) as usize;
         (0..found).filter_map(|place| self.threads.get(place))
     }
 
-    /// Reads all processes anew; how many there was no room for.
+    /// Reads all processes; returns how many there was no room for.
     pub(crate) fn read(&mut self) -> Result<u32, Refusal> {
         self.programs.progs.read.test_run(ProgramInput::default())?;
         let found = self.programs.maps.bss_data.as_deref();
@@ -98,7 +95,7 @@ impl Tasks {
         Ok(unplaced)
     }
 
-    /// The processes as they were last read, the oldest first.
+    /// The processes of the last reading, oldest first.
     pub(crate) fn processes(&self) -> impl Iterator<Item = Counts> {
         let found = self.programs.maps.bss_data.as_deref();
         let found = found.map_or(0, |it| it.processes) as usize;
@@ -106,15 +103,15 @@ impl Tasks {
     }
 }
 
-/// What is not counted (TASKS_NOT_COUNTED) is missing.
+/// TASKS_NOT_COUNTED becomes `MISSING`.
 pub(crate) fn or_missing(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(MISSING)
 }
 
-/// The letter by which /proc shows a thread's state (task_state_index in include/linux/sched.h).
+/// The letter with which /proc shows a thread's state (task_state_index in include/linux/sched.h).
 pub(crate) fn state_letter(counts: &ThreadCounts) -> u8 {
     const UNINTERRUPTIBLE: u32 = 0x2;
-    /// Up to TASK_PARKED; TASK_IDLE is shown as the one behind.
+    /// States up to TASK_PARKED; /proc shows TASK_IDLE as the one after that.
     const SHOWN: u32 = 0x7f;
     const IDLE: u32 = 0x402;
     const RTLOCK_WAIT: u32 = 0x1000;

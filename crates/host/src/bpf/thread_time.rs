@@ -1,4 +1,4 @@
-//! Where the time of each thread goes, as the scheduler sees it (`bpf/thread_time.bpf.c`).
+//! Loads and reads thread-time accounting, which runs at the scheduler's events (`bpf/thread_time.bpf.c`).
 
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd as _, BorrowedFd};
@@ -27,27 +27,27 @@ pub(crate) mod psi_groups;
 use kernel_symbols::Places;
 use psi_groups::{MOST_SETS, Membership, Stall};
 
-/// Machines with more CPUs are not followed (MOST_CPUS).
+/// Thread-time accounting is off on machines with more CPUs (MOST_CPUS).
 const MOST_CPUS: usize = 512;
-/// System calls are numbered below this (THREAD_TIME_CALLS).
+/// Bound of system call numbers (THREAD_TIME_CALLS).
 const CALLS: usize = 512;
 
-/// One thread of target or generator as it was read.
+/// One target or generator thread as of a reading.
 pub(crate) type Record = thread_time_record;
-/// One thread of the others.
+/// One background thread as of a reading.
 pub(crate) type Other = thread_time_other;
 
-/// What is counted of a thread.
+/// One thread's times.
 pub(crate) type Account = thread_time_account;
-/// One thread of target or generator that has ended.
+/// One target or generator thread that has exited.
 pub(crate) type Ended = thread_time_ended;
 
-/// Threads that may end on one CPU between two readings: 10,000 a second, and less on machines of many
-/// CPUs, where all of them together have this much room (5.5 MB of the kernel's and of ours).
+/// Threads that may exit on one CPU between two readings without loss: 10,000 a second. Fewer on machines
+/// with many CPUs, because all CPUs share `MOST_ENDED` entries (5.5 MB in the kernel, and mapped here).
 const ENDED_PER_CPU: usize = 1_024;
 const MOST_ENDED: usize = 16_384;
 
-/// Classes of sleeps, as the program numbers them (enum thread_time_class).
+/// Classes of sleeps (enum thread_time_class).
 mod asleep {
     pub(super) const FUTEX: u8 = 14;
     pub(super) const OUTPUT: u8 = 15;
@@ -58,7 +58,7 @@ mod asleep {
 
 /// Classes by PostgreSQL's wait event.
 mod told {
-    /// The system call tells.
+    /// Leaves the class to the system call.
     pub(super) const NOTHING: u8 = 0;
     pub(super) const LWLOCK: u8 = 20;
     pub(super) const LOCK: u8 = 22;
@@ -71,7 +71,7 @@ mod told {
     pub(super) const IO: u8 = 29;
 }
 
-/// What a call asks of a disk (enum thread_time_call).
+/// I/O intents (enum thread_time_call).
 mod kind {
     pub(super) const OTHER: u8 = 0;
     pub(super) const SYNC: u8 = 1;
@@ -79,7 +79,8 @@ mod kind {
     pub(super) const FAULT: u8 = 3;
 }
 
-/// The programs at hooks that events come at often. Forks, ends and names are reported always: parts are inherited.
+/// Programs on frequent events, detached in off-windows. Forks, exits and renames are always reported,
+/// because children inherit roles.
 const OFTEN: &[&str] = &[
     "on_switch",
     "on_waking",
@@ -88,7 +89,6 @@ const OFTEN: &[&str] = &[
     "on_migrate",
 ];
 
-/// The loaded programs.
 pub(crate) struct ThreadTime {
     hooks: Hooks,
     programs: ThreadTimeSkel<'static>,
@@ -99,52 +99,51 @@ pub(crate) struct ThreadTime {
     records: Filled<Record>,
     others: Filled<Other>,
     ended: Mapped<Ended>,
-    /// Of each CPU: the turn up to which it was read who ended there.
+    /// For each CPU, the last `turn` read from its ring of exited threads.
     turns: Vec<u64>,
     stalls: Mapped<Stall>,
     queues: Mapped<run_queue>,
     places: Places,
-    /// CPUs that are online.
     online: usize,
-    /// Whether the kernel counts pressure: it can be without, or be told at boot not to.
+    /// Whether the kernel counts pressure: it may be built without PSI, or have it disabled at boot.
     counts_pressure: bool,
 }
 
-/// What the programs know of a process.
+/// What user space sets for a process.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Assigned {
     pub(crate) role: Role,
-    /// Where it has its wait event, and what that is now.
+    /// Where its wait event is in its memory, and the present value.
     pub(crate) place: Option<EventPlace>,
     pub(crate) said: u32,
     pub(crate) membership: Membership,
 }
 
-/// What a reading could not tell.
+/// What a reading left out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Missed {
     /// Threads for which there was no room.
     pub(crate) unplaced: u64,
-    /// Threads whose account was being written.
+    /// Threads whose account changed during each attempt to read it.
     pub(crate) torn: u64,
-    /// Places in the kernel that have no name, or no room.
+    /// Kernel addresses that have no name or no room.
     pub(crate) unnamed: u64,
 }
 
-/// What was lost since the programs were loaded.
+/// Losses since the programs were loaded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Lost {
-    /// Events of target and generator that found no memory for a thread's account.
+    /// Events of target and generator threads for which the kernel had no memory for an account.
     pub(crate) drops: u64,
-    /// Switches and wake-ups that were not reported.
+    /// Switches and wake-ups without an event.
     pub(crate) switches: u64,
 }
 
 impl ThreadTime {
-    /// Loads them and begins to count; `architecture` as `uname -m` says.
+    /// Loads the programs and begins to count; `architecture` as in `uname -m`.
     ///
     /// # Errors
-    /// Why they cannot be had here.
+    /// Why the programs are not available here.
     pub(crate) fn load(architecture: &str) -> Result<Self, Refusal> {
         quietly(|| Self::loaded(architecture))
     }
@@ -203,7 +202,7 @@ impl ThreadTime {
         Ok(thread_time)
     }
 
-    /// Looks at the scheduler's clock anew; it drifts.
+    /// Measures the scheduler's clock again, since it drifts.
     pub(crate) fn calibrate(&mut self) -> Result<(), Refusal> {
         let clocks = self.clock.read()?;
         self.online = clocks.iter().filter(|it| it.is_online).count();
@@ -214,9 +213,8 @@ impl ThreadTime {
         Ok(())
     }
 
-    /// Gives a process its part, which those that it forks from now on inherit with its PSI groups and the place
-    /// of its wait event.
-    /// It is heeded after `publish`.
+    /// Sets a process's role, PSI groups and wait event address, which processes that it forks from now on
+    /// inherit. Takes effect at `publish`.
     pub(crate) fn assign(&mut self, pid: u32, assigned: Assigned) -> Result<(), Refusal> {
         let place = assigned.place.unwrap_or(EventPlace {
             pointer: 0,
@@ -231,21 +229,21 @@ impl ThreadTime {
         self.reach_within(assigned.membership)
     }
 
-    /// Forgets one that has ended.
+    /// Removes the entry of a process that has exited.
     pub(crate) fn forget(&self, pid: u32) -> Result<(), Refusal> {
         let map = &self.programs.maps.process_by_tgid;
         map.delete(&pid.to_ne_bytes())?;
         Ok(())
     }
 
-    /// Has every thread look for its part at its next event.
+    /// Makes every thread look its role up at its next event.
     pub(crate) fn publish(&mut self) {
         if let Some(variables) = self.programs.maps.bss_data.as_deref_mut() {
             variables.assignment += 1;
         }
     }
 
-    /// From now on switches and wake-ups are not counted; since when.
+    /// Ends the on-window; returns when. From then on switches and wake-ups are not counted.
     pub(crate) fn pause(&mut self) -> Timestamp {
         let now = boottime();
         if let Some(variables) = self.programs.maps.bss_data.as_deref_mut() {
@@ -254,30 +252,30 @@ impl ThreadTime {
         now
     }
 
-    /// The programs leave their hooks in an off-window: they take nothing there.
+    /// Detaches the programs on frequent events, in an off-window: detached programs cost nothing.
     pub(crate) fn detach(&mut self) {
         self.hooks.detach();
     }
 
-    /// And come back to them.
+    /// Attaches them again.
     pub(crate) fn attach(&mut self) -> Result<(), Refusal> {
         self.hooks.attach_again(self.programs.object_mut())
     }
 
-    /// The next on-window begins: each account goes on from what its thread is now.
+    /// Begins the next on-window: each account continues from the thread's present state.
     pub(crate) fn resume(&mut self) -> Result<(), Refusal> {
         let input = ProgramInput::default();
         self.programs.progs.resume.test_run(input)?;
         Ok(())
     }
 
-    /// Switches and wake-ups so far, those that change no thread's account among them.
+    /// Switches and wake-ups so far, including those that change no account.
     pub(crate) fn events(&self) -> u64 {
-        // Each is two steps of the sequence.
+        // Each event advances the sequence count by two.
         self.queues().map(|queue| queue.sequence / 2).sum()
     }
 
-    /// Reads the threads of target and generator, and the others where that is wanted.
+    /// Reads target and generator threads, and with `others` background threads.
     pub(crate) fn read(&mut self, others: bool) -> Result<Missed, Refusal> {
         let variables = self.programs.maps.bss_data.as_deref_mut();
         variables.ok_or_else(no_variables)?.wants_others = u32::from(others);
@@ -295,26 +293,26 @@ impl ThreadTime {
         })
     }
 
-    /// What was read of target and generator.
+    /// The target and generator threads of the last reading.
     pub(crate) fn records(&self) -> impl Iterator<Item = Record> {
         (0..).map_while(|place| self.record(place))
     }
 
-    /// One of those; `None` beyond the last.
+    /// One of them; `None` beyond the last.
     pub(crate) fn record(&self, place: usize) -> Option<Record> {
         let found = self.programs.maps.bss_data.as_deref()?.records;
         (place < found as usize).then(|| self.records.get(place))?
     }
 
-    /// What was read of the others.
+    /// The background threads of the last reading.
     pub(crate) fn others(&self) -> impl Iterator<Item = Other> {
         let found = self.programs.maps.bss_data.as_deref();
         let found = found.map_or(0, |it| it.others);
         (0..found as usize).filter_map(|place| self.others.get(place))
     }
 
-    /// Hands over each thread of target and generator that has ended since the last time; how many are lost,
-    /// since others have taken their places meanwhile.
+    /// Calls `each` for every target or generator thread that has exited since the last call; returns how
+    /// many entries later exits have overwritten.
     pub(crate) fn ended(&mut self, mut each: impl FnMut(&Ended)) -> u64 {
         let per_cpu = self.ended.len() / self.cpus;
         let mut lost = 0;
@@ -324,7 +322,7 @@ impl ThreadTime {
                 let Some(ended) = self.ended.get(place) else {
                     break;
                 };
-                // It is written first and last.
+                // A writer sets `turn` first and last.
                 let again = self.ended.get(place).map(|again| again.turn);
                 if again != Some(ended.turn) || ended.turn <= *turn {
                     break;
@@ -340,7 +338,7 @@ impl ThreadTime {
         lost
     }
 
-    /// A time of the programs' on CLOCK_BOOTTIME.
+    /// Converts a time on the programs' clock to CLOCK_BOOTTIME.
     pub(crate) fn time(&self, scheduler_ns: u64) -> Timestamp {
         Timestamp::from_ns(scheduler_ns.cast_signed() - self.ahead_ns)
     }
@@ -350,7 +348,7 @@ impl ThreadTime {
         self.ahead_ns
     }
 
-    /// The programs that run at events, by their hooks.
+    /// Programs that run at events, by hook.
     pub(crate) fn probes(&self) -> [(&'static str, BorrowedFd<'_>); 9] {
         let programs = &self.programs.progs;
         [
@@ -366,14 +364,13 @@ impl ThreadTime {
         ]
     }
 
-    /// Bytes of the kernel's that they take now; what is kept of each thread is estimated for all there are.
+    /// Kernel memory in use, bytes; per-thread accounts are estimated for all threads of the machine.
     pub(crate) fn kernel_bytes(&self) -> Option<u64> {
         let of_thread = self.programs.maps.thread_by_task.value_size();
         let own = footprint::of(self.programs.object())? + self.clock.kernel_bytes()?;
         Some(own + footprint::of_threads(of_thread)?)
     }
 
-    /// What was lost so far.
     pub(crate) fn lost(&self) -> Lost {
         let mut lost = Lost::default();
         for queue in self.queues() {
@@ -388,7 +385,7 @@ impl ThreadTime {
     }
 }
 
-/// Tells the program what the numbers of system calls mean.
+/// Sets the meaning of system call numbers.
 fn name_calls(open: &mut OpenThreadTimeSkel<'_>, architecture: &str) -> Result<(), Refusal> {
     let constants = open.maps.rodata_data.as_deref_mut();
     let constants = constants.ok_or_else(no_variables)?;
@@ -402,7 +399,7 @@ fn name_calls(open: &mut OpenThreadTimeSkel<'_>, architecture: &str) -> Result<(
         let (asleep, kind) = match class {
             LedgerClass::Futex => (asleep::FUTEX, kind::OTHER),
             LedgerClass::Sync => (asleep::OTHER_CALL, kind::SYNC),
-            // A disk is waited for uninterruptibly: asleep it is a pipe or a socket.
+            // A wait for a disk is uninterruptible, so in an interruptible sleep this is a pipe or a socket.
             LedgerClass::ReadWrite if syscall::gives(architecture, call) => {
                 (asleep::OUTPUT, kind::READ_WRITE)
             }
@@ -418,7 +415,7 @@ fn name_calls(open: &mut OpenThreadTimeSkel<'_>, architecture: &str) -> Result<(
     Ok(())
 }
 
-/// Tells the program what PostgreSQL's words mean.
+/// Sets the meaning of PostgreSQL's wait events.
 fn name_events(open: &mut OpenThreadTimeSkel<'_>) -> Result<(), Refusal> {
     let constants = open.maps.rodata_data.as_deref_mut();
     let constants = constants.ok_or_else(no_variables)?;
@@ -441,8 +438,8 @@ fn name_events(open: &mut OpenThreadTimeSkel<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Where a CPU counts how deep in interrupts it is: bytes from its run queue; 0 where the kernel has it
-/// elsewhere, or does not say.
+/// Offset of a CPU's preempt count from its run queue, bytes; 0 if the kernel keeps the count elsewhere or
+/// its BTF does not say.
 fn count_behind_run_queue() -> Result<i64, Refusal> {
     let kernel = Btf::from_vmlinux()?;
     let Ok(variables) = PerCpu::of(&kernel) else {
@@ -452,7 +449,7 @@ fn count_behind_run_queue() -> Result<i64, Refusal> {
     Ok(places.into_iter().find_map(Result::ok).unwrap_or(0))
 }
 
-/// A process's part as the program numbers it (enum thread_time_holder).
+/// A role as the program numbers it (enum thread_time_holder).
 fn part(role: Role) -> u32 {
     match role {
         Role::Target | Role::Dependency => 1,

@@ -1,8 +1,7 @@
-//! What each program costs the verifier, as a golden file: a change that makes one ten times as dear, or
-//! brings it near the million instructions beyond which none is taken, is seen when it is made.
+//! Verifier costs of each program, as a golden file: a change that makes a program ten times as expensive, or
+//! brings it near the limit of a million instructions, shows when it is made.
 //!
-//! Constants are as they stand in the source; what is found out on a machine before loading is not in
-//! them.
+//! Constants have their values from the source; what user space sets before loading is not in the figures.
 
 use std::collections::BTreeMap;
 use std::ffi::c_char;
@@ -13,9 +12,9 @@ use libbpf_rs::{AsRawLibbpf as _, ObjectBuilder, OpenObject};
 
 /// Every program, compiled.
 static OBJECTS: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/objects.rs"));
-/// The verifier's statistics alone (BPF_LOG_STATS).
+/// Only the verifier's statistics (BPF_LOG_STATS).
 const STATISTICS: u32 = 4;
-/// On another kernel, or compiled by another clang, a program may take so much more.
+/// Allowed ratio to the golden figures: another kernel or clang gives other numbers.
 const SLACK: f64 = 1.5;
 
 const GOLDEN: &str = "../../../../bpf/verifier.txt";
@@ -67,7 +66,6 @@ fn a_program_that_costs_too_much_elsewhere_is_seen() {
     assert_eq!(beyond(&costs(1), &read("\n")).len(), 2, "those that went");
 }
 
-/// Loads all.
 fn measured() -> Result<Costs, String> {
     let mut costs = Costs::new();
     for (file, bytes) in OBJECTS {
@@ -84,7 +82,7 @@ fn load(file: &str, mut object: OpenObject) -> Result<Costs, String> {
         program.set_log_level(STATISTICS);
         let name = program.name().to_string_lossy().into_owned();
         let mut log = vec![0_u8; 65_536];
-        // SAFETY: the program is of `object`, which is loaded and dropped below, before the buffer is.
+        // SAFETY: the program belongs to `object`, which is loaded and dropped below, before the buffer is.
         let set = unsafe {
             libbpf_rs::libbpf_sys::bpf_program__set_log_buf(
                 program.as_libbpf_object().as_ptr(),
@@ -107,7 +105,7 @@ fn load(file: &str, mut object: OpenObject) -> Result<Costs, String> {
     Ok(read.collect())
 }
 
-/// The numbers of "processed 536 insns (limit 1000000) max_states_per_insn 2 total_states 30 ...".
+/// Parses "processed 536 insns (limit 1000000) max_states_per_insn 2 total_states 30 ...".
 fn statistics(log: &str) -> BTreeMap<String, u64> {
     let line = log.lines().find_map(|line| line.strip_prefix("processed "));
     let line = line.unwrap_or_else(|| panic!("no statistics in {log:?}"));
@@ -147,7 +145,7 @@ fn read(text: &str) -> Costs {
         .collect()
 }
 
-/// What is dearer than it may be, came or went.
+/// Programs that cost more than allowed, are new, or are gone.
 fn beyond(kept: &Costs, now: &Costs) -> Vec<String> {
     let mut found = Vec::new();
     for (program, numbers) in now {

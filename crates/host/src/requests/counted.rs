@@ -1,9 +1,9 @@
 //! An account that grows, as rows of its side's table.
 
-use model::{EntityId, Timestamp};
+use model::{EntityId, MISSING, Timestamp};
 use sensors::request::WIDTH;
 
-use crate::bpf::requests::{Account, Side};
+use crate::bpf::requests::{Account, Open, Side};
 use crate::registry::Registry;
 use crate::table_buffer::{RowDeduplicator, TableBuffer};
 
@@ -14,6 +14,16 @@ pub(super) struct Counted {
     before: [i64; WIDTH],
     /// When it was last seen to grow.
     pub(super) grew: Timestamp,
+    /// Requests under way at the last look: all, the long ones, and how old those were together, ns.
+    open: [i64; 3],
+}
+
+/// Where a side's row has requests under way.
+fn open_place(side: Side) -> usize {
+    match side {
+        Side::Server => 3,
+        Side::Client => 1,
+    }
 }
 
 impl Counted {
@@ -25,20 +35,33 @@ impl Counted {
         buffer: &mut TableBuffer,
     ) -> Self {
         let width = buffer.table.columns.len();
-        let mut last = RowDeduplicator::new(entity, width);
-        last.take(since, &[0; WIDTH][..width], buffer);
-        Self {
-            last,
+        let mut counted = Self {
+            last: RowDeduplicator::new(entity, width),
             before,
             grew: since,
-        }
+            open: [MISSING; 3],
+        };
+        counted.take(since, &before, buffer);
+        counted
+    }
+
+    /// A look at the requests under way; the next row has it.
+    pub(super) fn look(&mut self, open: Open) {
+        self.open = [open.requests, open.longs, open.long_ns].map(u64::cast_signed);
     }
 
     pub(super) fn take(&mut self, now: Timestamp, row: &[i64; WIDTH], buffer: &mut TableBuffer) {
         let mut grown = *row;
         let growth = grown.iter_mut().zip(&self.before);
         growth.for_each(|(value, before)| *value -= before);
-        let grown = &grown[..self.last.values().len()];
+        let width = self.last.values().len();
+        let side = match width {
+            WIDTH => Side::Server,
+            _ => Side::Client,
+        };
+        let open = open_place(side);
+        grown[open..open + 3].copy_from_slice(&self.open);
+        let grown = &grown[..width];
         if self.last.values() != grown {
             self.grew = now;
         }
@@ -52,13 +75,21 @@ impl Counted {
     }
 }
 
-/// A row of a side's table; what is beyond its width is nothing.
+/// A row of a side's table; what is beyond its width is nothing. `take` adds the requests under way.
 pub(super) fn row(account: &Account, side: Side) -> [i64; WIDTH] {
     let besides: &[u64] = match side {
         Side::Server => &[account.pipelined, account.unsolicited],
         Side::Client => &[],
     };
-    let timed = [account.timed_by_bucket.iter().sum(), account.ns];
+    let timed = [
+        0,
+        0,
+        0,
+        account.timed_by_bucket.iter().sum(),
+        account.ns,
+        account.longs,
+        account.long_ns,
+    ];
     let counts = [&account.requests].into_iter().chain(besides);
     let counts = counts.chain(&timed).chain(&account.timed_by_bucket);
     let mut row = [0; WIDTH];

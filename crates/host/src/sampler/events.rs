@@ -1,5 +1,4 @@
-//! What the programs at hooks have counted is read at ticks, and where an on-window begins or ends
-//! (`duty_cycle.rs`).
+//! Reads the counts of the programs on events, at ticks and at the edges of on-windows (`duty_cycle.rs`).
 
 use model::Timestamp;
 
@@ -10,11 +9,13 @@ use crate::probe::Scratch;
 use crate::schedule::{Look, ticks_of};
 use crate::thread_time::ThreadTimeCollector;
 
-/// Where there is no edge coverage is written so often, in ticks.
+/// Period of coverage rows without edges, in ticks.
 const COVERAGE_TICKS: u64 = ticks_of(sensors::COVERAGE_PERIOD);
+/// Period of looks at requests under way, in ticks.
+const OPEN_TICKS: u64 = ticks_of(sensors::request::OPEN_PERIOD);
 
 impl Sampler {
-    /// At a tick; `background` wants the other processes read too.
+    /// At a tick; `background` includes the background processes.
     pub(super) fn sample_events(
         &mut self,
         look: Look,
@@ -32,6 +33,9 @@ impl Sampler {
         let now = boottime();
         if let Some(request_collector) = &mut self.request_collector {
             let gaps = &mut self.scratch.gaps;
+            if look == Look::Last || self.due.every(OPEN_TICKS) {
+                request_collector.look_at_open();
+            }
             request_collector.sample(stamp(), &self.processes, gaps, &mut self.registry);
             is_edge = request_collector.time(now, self.duty_cycle.times_requests(), gaps);
         }
@@ -74,7 +78,7 @@ impl Sampler {
         }
     }
 
-    /// In an off-window threads end too.
+    /// Threads exit in off-windows too.
     fn take_ended_threads(&mut self, now: Timestamp) {
         if let Some(thread_times) = &mut self.thread_times {
             let around = (&mut self.scratch.gaps, &mut self.registry);
@@ -83,7 +87,7 @@ impl Sampler {
     }
 
     fn end_on_window(&mut self) {
-        // Accounts of threads that hardly rest can be compared only while everything is counted.
+        // Accounts of threads that rarely block can only be compared while everything is counted.
         self.read_thread_times(boottime());
         let at = match &mut self.thread_times {
             Some(thread_times) => thread_times.pause(),
@@ -104,11 +108,11 @@ impl Sampler {
             gaps,
             ..
         } = &mut self.scratch;
-        // With both kinds of hooks attached a request takes longer.
+        // With both kinds of programs attached a request takes longer.
         if let Some(request_collector) = &mut self.request_collector {
             request_collector.time(boottime(), false, gaps);
         }
-        // To come to the hooks takes a millisecond: they count from when all are there.
+        // Attaching takes a millisecond; counting begins once all programs are attached.
         if let Some(thread_times) = &mut self.thread_times {
             thread_times.attach(gaps);
         }
@@ -121,7 +125,8 @@ impl Sampler {
         self.duty_cycle.attached(at, counts);
     }
 
-    /// A row at each edge of a window, and once a second: between two rows each counter stands or runs with time.
+    /// Writes a row at each edge of a window and once a second: between two rows each counter is constant or
+    /// grows with time.
     fn note_coverage(&mut self, at: Timestamp) {
         let requests = self.request_collector.as_ref();
         let values = [

@@ -1,5 +1,7 @@
 //! A server and its clients in this process, that know by their own clocks how long each request took.
 
+mod contacts;
+mod long;
 mod resp;
 
 use std::io::{ErrorKind, Read as _, Write as _};
@@ -33,6 +35,8 @@ fn total(requests: &Requests) -> Account {
         sum.pipelined += account.pipelined;
         sum.unsolicited += account.unsolicited;
         sum.ns += account.ns;
+        sum.longs += account.longs;
+        sum.long_ns += account.long_ns;
         for (to, count) in sum.timed_by_bucket.iter_mut().zip(account.timed_by_bucket) {
             *to += count;
         }
@@ -378,37 +382,6 @@ fn serve_unevenly(connections: u64, lasts: Duration) {
             });
         }
     });
-}
-
-#[test]
-fn whom_a_process_with_a_part_sends_to_is_noted_once() {
-    let Some((requests, _alone)) = loaded(Side::Server) else {
-        return;
-    };
-    let before = requests.contacts_noted();
-    let mut ports = Vec::new();
-    for address in ["127.0.0.1:0", "[::1]:0"] {
-        let listener = TcpListener::bind(address).expect("a port is free");
-        let at = listener.local_addr().expect("it is bound");
-        ports.push((at.is_ipv6(), at.port()));
-        for _ in 0..3 {
-            let mut stream = TcpStream::connect(at).expect("it listens");
-            stream.write_all(b"x").expect("the other end is there");
-        }
-    }
-    assert_eq!(requests.contacts_noted() - before, 2);
-    let noted: Vec<Contact> = requests.contacts().collect();
-    for (is_v6, port) in ports {
-        let one = noted.iter().find(|it| it.port == port);
-        let one = one.unwrap_or_else(|| panic!("{port} of {noted:?}"));
-        let loopback: &[u8] = if is_v6 {
-            &[0, 0, 0, 0]
-        } else {
-            &[127, 0, 0, 1]
-        };
-        assert_eq!((one.service, &one.address[..4]), (0, loopback));
-        assert_eq!(one.family, if is_v6 { 10 } else { 2 });
-    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Many entries of a hash by one system call.
+//! Reads many entries of a BPF hash map by one system call.
 
 use std::os::fd::{AsRawFd as _, BorrowedFd};
 
@@ -7,8 +7,8 @@ use rustix::io::Errno;
 
 use crate::bpf::Refusal;
 
-/// Reads as many entries of a hash as there is room for in both vectors; how many those were, and where to go
-/// on. `K` and `V` are the map's own types (made from its header), or it is refused.
+/// Reads as many entries as there is room for in both vectors. Returns their number and where to continue;
+/// `None` at the end. The kernel refuses unless `K` and `V` are as large as the map's own types.
 pub(super) fn read_batch<K, V>(
     map: BorrowedFd<'_>,
     place: Option<u32>,
@@ -18,8 +18,8 @@ pub(super) fn read_batch<K, V>(
     let mut count = keys.len().min(values.len()) as u32;
     let first = std::ptr::null_mut();
     let from = place.map_or(first, |_| (&raw mut from).cast());
-    // SAFETY: there is room for `count` keys and values as long as the map's, and a place of the hash is
-    // four bytes long.
+    // SAFETY: there is room for `count` keys and values as large as the map's, and a position in a hash map
+    // is four bytes long.
     let answer = unsafe {
         bpf_map_lookup_batch(
             map.as_raw_fd(),
@@ -35,7 +35,7 @@ pub(super) fn read_batch<K, V>(
         return Ok((count as usize, Some(to)));
     }
     match Errno::from_raw_os_error(-answer) {
-        // That was the last.
+        // The last batch.
         Errno::NOENT => Ok((count as usize, None)),
         errno => Err(errno.into()),
     }

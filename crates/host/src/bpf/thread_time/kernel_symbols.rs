@@ -1,7 +1,6 @@
-//! What the return addresses mean that the program meets on kernel stacks (`bpf/lib/wait_site.bpf.h`).
+//! Names the return addresses that the program finds on kernel stacks (`bpf/lib/wait_site.bpf.h`).
 //!
-//! The kernel itself names them, one by one as they are met: its list of all symbols is long to read, and
-//! shown to few.
+//! The kernel formats each new address. /proc/kallsyms would be long to read, and only few users may read it.
 
 use std::collections::HashSet;
 use std::os::fd::AsFd as _;
@@ -14,21 +13,22 @@ use super::{ThreadTime, no_variables};
 use crate::bpf::Refusal;
 use crate::bpf::skeletons::thread_time::types::kernel_symbol;
 
-/// There is room for so many (THREAD_TIME_MOST_PLACES).
+/// Room in the program's map (THREAD_TIME_MOST_PLACES).
 const MOST: usize = 4_096;
-/// Length of a name (THREAD_TIME_PLACE_NAME).
+/// Longest name, bytes (THREAD_TIME_PLACE_NAME).
 const NAME: usize = 128;
-/// Entries that one system call brings.
+/// Entries per system call.
 const BATCH: usize = 512;
 
-/// What is known of them; a new one is met now and then for as long as threads run, and takes no memory.
+/// Addresses seen so far. New ones keep appearing for as long as threads run; the buffers are reused, so
+/// handling them allocates nothing.
 pub(super) struct Places {
-    /// Those that were asked for.
+    /// Addresses that have been named.
     known: HashSet<u64>,
-    /// Those that are to be.
+    /// Addresses to be named.
     new: Vec<u64>,
     batch: (Vec<u64>, Vec<kernel_symbol>),
-    /// How many the program had met by then, and how often it had no room.
+    /// Addresses that the program had found at the last look, and how often it had no room for one.
     met: u64,
     dropped: u64,
 }
@@ -46,8 +46,8 @@ impl Default for Places {
 }
 
 impl ThreadTime {
-    /// Tells the program what those places mean that it has met since the last time; how many of them have
-    /// no name, and how often there was no room for one.
+    /// Sets the meaning of addresses that the program has found since the last call. Returns how many have no
+    /// name, and adds how often there was no room.
     pub(super) fn name_places(&mut self) -> Result<u64, Refusal> {
         let variables = self.programs.maps.bss_data.as_deref();
         let variables = variables.ok_or_else(no_variables)?;
@@ -85,7 +85,7 @@ impl ThreadTime {
         }
     }
 
-    /// What the function tells that an address returns to; `None` where the kernel has no names
+    /// The meaning of the function that contains an address; `None` if the kernel has no names
     /// (CONFIG_KALLSYMS).
     fn place_at(&mut self, address: u64) -> Result<Option<Place>, Refusal> {
         let variables = self.programs.maps.bss_data.as_deref_mut();

@@ -1,5 +1,5 @@
-//! Sets of threads whose waiting the thread-time programs count as the kernel counts that of a control group
-//! (`bpf/groups.h`).
+//! PSI groups: sets of threads for which the thread-time programs count pressure as the kernel does for a
+//! control group (`bpf/psi_group.h`).
 
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::Typedef;
@@ -9,20 +9,20 @@ use super::{OpenThreadTimeSkel, ThreadTime, no_variables};
 use crate::bpf::Refusal;
 use crate::bpf::skeletons::thread_time::types::sets_reading;
 
-/// Sets at one time (SETS_MOST); they are numbered from 0 here and from 1 by the programs.
+/// Groups at one time (SETS_MOST); numbered from 0 here and from 1 in the programs.
 pub(crate) const MOST_SETS: usize = 128;
-/// Room for each of a thread's sets in the programs' word (SETS_BITS); the lowest is that of its pool.
+/// Bits per group in the programs' packed word (SETS_BITS); the lowest is the group of the thread's pool.
 const BITS: usize = 16;
 
-/// What one CPU lost of a set's time, by our states, and how often that was read.
+/// Stalled times of one CPU of a group, by our states, and the number of readings.
 pub(crate) type Stall = sets_reading;
 
-/// Which sets the threads of a process are in, and those of what it forks, until it is told otherwise.
+/// PSI groups of a process's threads, inherited by processes that it forks.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Membership {
     pub(crate) service: Option<usize>,
     pub(crate) group: Option<usize>,
-    /// Of a group around that one.
+    /// Group of an ancestor of `group`.
     pub(crate) around: Option<usize>,
 }
 
@@ -31,7 +31,7 @@ impl Membership {
         [self.service, self.group, self.around]
     }
 
-    /// As the programs have it.
+    /// The packed word that the programs use.
     pub(super) fn word(self) -> u64 {
         let groups = (1..).zip(self.all());
         let each = groups.filter_map(|(place, set)| Some(number(set?) << (place * BITS)));
@@ -39,13 +39,13 @@ impl Membership {
     }
 }
 
-/// A set as the programs number it.
+/// A group's number in the programs.
 fn number(set: usize) -> u64 {
     set as u64 + 1
 }
 
-/// Does without the hooks of reclaim that this kernel does not have: groups may be configured out, and
-/// tracepoints of memory have come and gone.
+/// Leaves out the programs on reclaim tracepoints that this kernel does not have: control groups may be
+/// configured out, and memory tracepoints come and go between versions.
 pub(super) fn leave_out_absent(open: &mut OpenThreadTimeSkel<'_>) {
     let kernel = Btf::from_vmlinux().ok();
     let has = |name: &str| {
@@ -67,7 +67,7 @@ pub(super) fn leave_out_absent(open: &mut OpenThreadTimeSkel<'_>) {
 }
 
 impl ThreadTime {
-    /// Has the programs read the PSI groups that somebody was put into.
+    /// Extends the range of PSI groups that the programs read to these.
     pub(super) fn reach(&mut self, groups: impl IntoIterator<Item = usize>) -> Result<(), Refusal> {
         let variables = self.programs.maps.bss_data.as_deref_mut();
         let variables = variables.ok_or_else(no_variables)?;
@@ -80,15 +80,15 @@ impl ThreadTime {
         self.reach(membership.all().into_iter().flatten())
     }
 
-    /// Looks which pool each thread is of, and in which set those are.
+    /// Finds each thread's pool, and the PSI group of that pool.
     pub(crate) fn find_pools(&self) -> Result<(), Refusal> {
         let input = ProgramInput::default();
         self.programs.progs.find_pools.test_run(input)?;
         Ok(())
     }
 
-    /// Puts the threads of a pool into a set, by the pool's number, or into none; from their first event
-    /// after they are looked for on.
+    /// Puts the threads of a pool into a group, or into none. Takes effect at a thread's first event after
+    /// `find_pools`.
     pub(crate) fn put_pool(&mut self, pool: u64, set: Option<usize>) -> Result<(), Refusal> {
         let (map, key) = (&self.programs.maps.set_by_pool, pool.to_ne_bytes());
         match set {
@@ -101,29 +101,28 @@ impl ThreadTime {
         Ok(())
     }
 
-    /// What a CPU lost of a set's time, as of the last reading.
+    /// Stalled times of one CPU of a group, as of the last reading.
     pub(crate) fn stall(&self, set: usize, cpu: usize) -> Option<Stall> {
         self.stalls.get(cpu * MOST_SETS + set)
     }
 
-    /// CPUs that there may be.
+    /// Possible CPUs.
     pub(crate) fn cpus(&self) -> usize {
         self.cpus
     }
 
-    /// Those of them that are online.
     pub(crate) fn online(&self) -> usize {
         self.online
     }
 
-    /// Whether this kernel notes who stalls for memory. Where it counts no pressure it does not
+    /// Whether this kernel marks threads that stall for memory. It does not if it counts no pressure
     /// (psi_memstall_enter in kernel/sched/psi.c).
     pub(crate) fn knows_memory(&self) -> bool {
         let variables = self.programs.maps.bss_data.as_deref();
         self.counts_pressure && variables.is_some_and(|it| it.knows_memory != 0)
     }
 
-    /// Whether the kernel counts the pressure of its groups.
+    /// Whether the kernel counts the pressure of its control groups.
     pub(crate) fn counts_pressure(&self) -> bool {
         self.counts_pressure
     }

@@ -1,4 +1,5 @@
-//! Against clocks of others: known waits by the thread's own, and the kernel's own account under load.
+//! Compares with independent clocks: known waits with the thread's own clocks, and under load with the
+//! kernel's counters.
 
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -19,7 +20,7 @@ mod loops;
 mod moves;
 mod on_windows;
 
-/// One at a time: each wants the CPUs.
+/// Only one test at a time: each needs the CPUs.
 static ALONE: Mutex<()> = Mutex::new(());
 
 pub(crate) fn loaded() -> Option<(ThreadTime, MutexGuard<'static, ()>)> {
@@ -32,7 +33,7 @@ pub(crate) fn loaded() -> Option<(ThreadTime, MutexGuard<'static, ()>)> {
 }
 
 fn read(thread_time: &mut ThreadTime, tid: u32) -> Record {
-    // An account that is just being written is left out.
+    // A reading leaves out an account that changes meanwhile.
     for _ in 0..100 {
         thread_time.read(false).expect("it can be read");
         if let Some(found) = thread_time.records().find(|it| it.tid == tid) {
@@ -42,7 +43,7 @@ fn read(thread_time: &mut ThreadTime, tid: u32) -> Record {
     panic!("{tid} is not among {:?}", thread_time.records().count());
 }
 
-/// What the hypervisor has taken of all CPUs so far, ns: /proc/stat has it in ticks of 10 ms (proc(5)).
+/// Steal of all CPUs so far, ns: /proc/stat has it in ticks of 10 ms (proc(5)).
 fn stolen_ns() -> i64 {
     let stat = std::fs::read_to_string("/proc/stat").expect("there is one");
     let all = stat.lines().next().expect("it begins with all CPUs");
@@ -52,7 +53,7 @@ fn stolen_ns() -> i64 {
     })
 }
 
-/// Each class: enum thread_time_class.
+/// Names of the classes (enum thread_time_class).
 const NAMES: [&str; 30] = [
     "on_cpu",
     "throttled",
@@ -86,14 +87,15 @@ const NAMES: [&str; 30] = [
     "io",
 ];
 
-/// What was counted of a thread between two readings, with its waits for a CPU at the end.
+/// Growth of a thread's account between two readings.
 struct Counted {
     ns: [i64; 30],
     kernel_wait_ns: [i64; 11],
     queued_ns: [i64; 4],
-    /// Of its time on a CPU what the kernel does not call its CPU time: interrupts, steal.
+    /// Time on CPU that the kernel does not count as run time: interrupts, steal.
     hidden_ns: i64,
-    /// A switch that nobody reported was found out between the two: some of the first was another class's.
+    /// A missed switch was backfilled between the two readings: some time of the first was in the wrong
+    /// class.
     is_corrected: bool,
 }
 
@@ -126,7 +128,8 @@ impl Counted {
             .iter_mut()
             .zip(queued)
             .for_each(|(to, ns)| *to = ns);
-        // The present is added up to the reader's clock, which may be a little ahead of the scheduler's.
+        // The present state is added up to the reader's clock, which may be slightly ahead of the
+        // scheduler's.
         let mut all = counted.ns.iter().chain(&counted.queued_ns);
         counted.is_corrected = all.any(|ns| *ns < -20_000);
         counted
@@ -144,7 +147,7 @@ impl Counted {
         self.ns.iter().sum::<i64>() + self.queued()
     }
 
-    /// Neither on a CPU nor waiting for one, nor held by a quota.
+    /// Neither on CPU nor waiting for one nor throttled.
     fn blocked(&self) -> i64 {
         self.ns[2..].iter().sum()
     }
@@ -153,8 +156,8 @@ impl Counted {
         self.queued_ns.iter().sum()
     }
 
-    /// How long it was blocked as far as the thread knows: to its clocks what is hidden is neither CPU time
-    /// nor a wait for a CPU.
+    /// How long the thread was blocked by its own clocks: these count hidden time neither as CPU time nor as
+    /// a wait for a CPU, so it is subtracted.
     fn blocked_by(&self, own: &Own) -> i64 {
         own.blocked_ns() - self.hidden_ns
     }
@@ -176,8 +179,7 @@ fn agree(own: i64, counted: i64) -> bool {
     (own - counted).abs() <= (own / 50).max(1_000_000)
 }
 
-/// Has a thread do something while it is watched: it spins before and after, so that it waits for
-/// nothing else.
+/// Runs `act` on a monitored thread, which spins before and after, so that it waits for nothing else.
 fn monitored(thread_time: &mut ThreadTime, act: impl FnOnce() -> Own + Send) -> (Own, Counted) {
     let (tid, step) = (AtomicU32::new(0), AtomicU32::new(0));
     let until = |wanted: u32| {
@@ -187,7 +189,7 @@ fn monitored(thread_time: &mut ThreadTime, act: impl FnOnce() -> Own + Send) -> 
     };
     std::thread::scope(|scope| {
         let worker = scope.spawn(|| {
-            // A first event, since which it is known.
+            // A first event: the account begins.
             std::thread::yield_now();
             std::thread::sleep(Duration::from_millis(1));
             tid.store(
@@ -217,14 +219,14 @@ fn monitored(thread_time: &mut ThreadTime, act: impl FnOnce() -> Own + Send) -> 
     })
 }
 
-/// Has a thread do something and look at its own accounts before and after, as it stands in no queue then.
+/// Runs `act` on a thread that reads its own account before and after, while it waits in no queue.
 fn by_itself<T: Send>(
     thread_time: &mut ThreadTime,
     act: impl FnOnce() -> T + Send,
 ) -> (T, Counted) {
     std::thread::scope(|scope| {
         let worker = scope.spawn(|| {
-            // A first event, since which it is known.
+            // A first event: the account begins.
             std::thread::sleep(Duration::from_millis(1));
             let tid = rustix::thread::gettid().as_raw_nonzero().get() as u32;
             let before = read(thread_time, tid);
@@ -236,9 +238,9 @@ fn by_itself<T: Send>(
     })
 }
 
-/// Measures until it is looked at for as long as it measured itself: on a busy machine the looks come late,
-/// and what is waited for between them and its own clocks is in one account only. Nor may the first look
-/// have been mistaken about what it was doing.
+/// Repeats the measurement until the readings cover the same time as the thread's own clocks: on a busy
+/// machine readings come late, and waits in between are in only one of the two. Also requires that the first
+/// reading had no missed switch.
 fn in_one_window(mut measure: impl FnMut() -> (Own, Counted)) -> (Own, Counted) {
     const TRIES: usize = 30;
     for _ in 0..TRIES {
@@ -296,7 +298,7 @@ fn each_kind_of_wait_is_what_the_waiting_thread_knows_of_it() {
     for (name, classes, wait) in waits {
         let (own, counted) = in_one_window(|| {
             monitored(&mut thread_time, || {
-                // Whoever else wants the CPUs: it is to wait for what it asks for.
+                // Whatever else wants the CPUs: the thread is to wait only for what it asks for.
                 crate::limits::raise_priority();
                 waits::measured(&wait)
             })
@@ -318,7 +320,7 @@ fn each_kind_of_wait_is_what_the_waiting_thread_knows_of_it() {
     }
 }
 
-/// Another process, ended when it is dropped.
+/// A child process, killed when this is dropped.
 pub(crate) struct Started(pub(crate) Child);
 
 impl Started {
@@ -335,7 +337,7 @@ impl Drop for Started {
     }
 }
 
-/// Something that wants a CPU all the time.
+/// A process that wants a CPU all the time.
 fn hog(cpu: usize) -> Started {
     let script = format!("taskset -pc {cpu} $$ > /dev/null; while :; do :; done");
     Started::new(Command::new("sh").args(["-c", &script]))
@@ -347,7 +349,7 @@ fn to_cpu(thread: Option<Pid>, cpu: usize) {
     sched_setaffinity(thread, &cpus).expect("there are two");
 }
 
-/// Blocked and ready for as long as the thread itself knows.
+/// Whether blocked time and run-queue delay agree with the thread's own clocks.
 fn is_right(own: &Own, counted: &Counted) -> bool {
     agree(own.delay_ns, counted.queued()) && agree(counted.blocked_by(own), counted.blocked())
 }
@@ -361,11 +363,11 @@ fn a_wait_for_a_cpu_is_held_against_who_has_it() {
         waits::measured(|| {
             to_cpu(None, 1);
             waits::burn(Duration::from_millis(600));
-            // Until it is looked at it waits no more.
+            // No wait for a CPU between here and the reading.
             crate::limits::raise_priority();
         })
     };
-    // What is started later is the target's too.
+    // The hog has to start first: children that start later inherit the target's role.
     let hog = hog(1);
     as_target(&mut thread_time, std::process::id());
     std::thread::sleep(Duration::from_millis(100));
@@ -415,7 +417,7 @@ fn what_the_target_waited_for_others_is_what_they_are_charged_with() {
         waited > 100_000_000 && hog > charged / 10,
         "{hog} of {waited}"
     );
-    // The last moments of those that have ended meanwhile are nobody's.
+    // The last moments of processes that have exited meanwhile are charged to no process.
     let uncharged = waited - charged;
     assert!(
         agree(0, uncharged.min(0)) && uncharged < waited / 5,
@@ -423,21 +425,21 @@ fn what_the_target_waited_for_others_is_what_they_are_charged_with() {
     );
 }
 
-/// A process whose first thread ends at once, while its second one burns for so long.
+/// A process whose first thread exits at once, while its second one burns CPU for `long`.
 fn outlived_by_its_second_thread(long: Duration) {
-    // SAFETY: glibc's memory is whole in the child, which needs nothing else that others may hold.
+    // SAFETY: glibc's memory is consistent in the child, which needs no lock that another thread may hold.
     let child = unsafe { libc::fork() };
     if child == 0 {
         std::thread::spawn(move || {
             waits::burn(long);
-            // SAFETY: it ends the child, which has nothing to lose.
+            // SAFETY: ends the child, which has nothing to clean up.
             unsafe { libc::_exit(0) }
         });
-        // SAFETY: it ends this thread, from which nobody borrows.
+        // SAFETY: ends only this thread; nothing borrows from its stack.
         unsafe { libc::syscall(libc::SYS_exit, 0) };
     }
     assert!(child > 0, "one more process is available");
-    // SAFETY: the child is ours, and its status is not asked for.
+    // SAFETY: the child is ours, and its status is not requested.
     unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) };
 }
 

@@ -1,4 +1,4 @@
-//! What applications say that they wait for, as the programs count it (`bpf/lib/wait_event.bpf.h`).
+//! Waits by the application's wait event, as the programs count them (`bpf/lib/wait_event.bpf.h`).
 
 use std::os::fd::AsFd as _;
 
@@ -9,16 +9,16 @@ use super::{ThreadTime, no_variables};
 use crate::bpf::Refusal;
 use crate::bpf::skeletons::thread_time::types::{thread_time_event, thread_time_event_sum};
 
-/// Entries that one system call brings.
+/// Entries per system call.
 const BATCH: usize = 256;
 
-/// Room for what is read.
+/// Reusable buffers for a reading.
 pub(crate) struct WaitEventSlot((Vec<thread_time_event>, Vec<thread_time_event_sum>));
 
-/// How often threads of a pool said a word while they waited, and how long, since the programs were loaded.
+/// Waits of one pool in one wait event since the programs were loaded: number and total duration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Said {
-    /// As the programs number it.
+    /// The pool's number in the programs.
     pub(crate) pool: u64,
     pub(crate) wait_event: u32,
     pub(crate) waits: u64,
@@ -33,7 +33,7 @@ impl WaitEventSlot {
 }
 
 impl ThreadTime {
-    /// Hands over every word with its sums; tells how often there was no room for one so far.
+    /// Calls `each` for every wait event with its sums; returns how many additions found no room so far.
     pub(crate) fn said(
         &self,
         room: &mut WaitEventSlot,
@@ -60,7 +60,7 @@ impl ThreadTime {
         }
     }
 
-    /// Forgets what a pool said that is no more.
+    /// Removes the entry of a pool that no longer exists.
     pub(crate) fn forget_wait_event(&self, said: &Said) -> Result<(), Refusal> {
         let mut key = [0; size_of::<thread_time_event>()];
         key[..8].copy_from_slice(&said.pool.to_ne_bytes());

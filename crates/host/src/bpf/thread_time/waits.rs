@@ -1,5 +1,5 @@
-//! Waits of every class, made on purpose by a thread that knows how long they were by its own clock:
-//! wall time less CPU time less run-queue delay of the one kind of wait that it does.
+//! Waits of every class, made on purpose by a thread that knows their duration from its own clocks: wall time
+//! less CPU time less run-queue delay.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
@@ -9,27 +9,27 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long each kind of wait is made.
+/// Duration of each kind of wait.
 pub(super) const LONG: Duration = Duration::from_millis(200);
 
-/// What a thread knows of a stretch of its own time.
+/// A thread's own clocks over an interval.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Own {
     pub(super) wall_ns: i64,
     pub(super) cpu_ns: i64,
-    /// Run-queue delay, time withheld by a quota included.
+    /// Run-queue delay, time throttled by a quota included.
     pub(super) delay_ns: i64,
 }
 
 impl Own {
-    /// Time in which the thread could not have run, and what is hidden of its time on a CPU.
+    /// Time in which the thread could not have run, plus its hidden time on CPU.
     pub(super) fn blocked_ns(self) -> i64 {
         self.wall_ns - self.cpu_ns - self.delay_ns
     }
 
     fn now(clock: Instant) -> Self {
         let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("it is there");
-        // The run time there is as of the last tick.
+        // schedstat's run time is as of the last tick, so the CPU clock is used.
         let cpu = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
         let delay = text.split_whitespace().nth(1).expect("a delay");
         Self {
@@ -40,7 +40,7 @@ impl Own {
     }
 }
 
-/// Measures what is done by the clocks of the thread that does it.
+/// The calling thread's clocks over `act`.
 pub(super) fn measured(act: impl FnOnce()) -> Own {
     let clock = Instant::now();
     let before = Own::now(clock);
@@ -59,7 +59,7 @@ pub(super) fn futex() {
         tv_sec: 0,
         tv_nsec: LONG.as_nanos() as i64,
     };
-    // SAFETY: the word and the time live through the call; nobody wakes it.
+    // SAFETY: the futex word and the timeout live through the call; no thread wakes it.
     unsafe {
         libc::syscall(
             libc::SYS_futex,
@@ -92,7 +92,7 @@ pub(super) fn epoll() {
     epoll::wait(&set, &mut events, Some(&long)).expect("nothing comes");
 }
 
-/// Writes into a pipe that is full, until somebody takes it out.
+/// Writes into a full pipe until another thread reads from it.
 pub(super) fn send() {
     let (read, write) = rustix::pipe::pipe().expect("a pipe");
     let (mut read, mut write) = (File::from(read), File::from(write));
@@ -106,7 +106,7 @@ pub(super) fn send() {
     drop(taker);
 }
 
-/// A file on a disk, gone when it is dropped.
+/// A file on a disk, removed when this is dropped.
 pub(crate) struct OnDisk(PathBuf);
 
 impl OnDisk {
@@ -145,7 +145,7 @@ pub(super) fn sync(file: &Path) {
     }
 }
 
-/// Reads around the page cache.
+/// Reads past the page cache (O_DIRECT).
 pub(super) fn read(file: &Path) {
     let mut direct = OpenOptions::new();
     direct.read(true).custom_flags(libc::O_DIRECT);
@@ -164,7 +164,7 @@ pub(super) fn read(file: &Path) {
     }
 }
 
-/// Leaves numbers for the other process, beside the file that both know.
+/// Leaves numbers for the other process in a file beside the one that both know.
 pub(super) fn tell(file: &OnDisk, what: &str, numbers: &[i64]) {
     leave(file.path(), what, numbers);
 }
@@ -176,7 +176,7 @@ fn leave(file: &Path, what: &str, numbers: &[i64]) {
     std::fs::rename(draft, name).expect("it is there");
 }
 
-/// Waits for what the other process leaves.
+/// Waits for the numbers that the other process leaves.
 pub(super) fn told(file: &OnDisk, what: &str) -> Vec<i64> {
     let name = file.path().with_extension(what);
     let end = Instant::now() + Duration::from_secs(60);
@@ -195,8 +195,8 @@ pub(super) fn told(file: &OnDisk, what: &str) -> Vec<i64> {
     numbers.map(|it| it.parse().expect("a number")).collect()
 }
 
-/// The part of the other process: touches more of a file than may stay in memory, and before and after
-/// waits for nothing.
+/// Runs in the other process: touches more of a file than may stay in memory; before and after, it waits for
+/// nothing.
 pub(super) fn refault(file: &Path) {
     let spin_until = |what| {
         let told = file.with_extension(what);
@@ -207,8 +207,7 @@ pub(super) fn refault(file: &Path) {
     spin_until("limited");
     crate::limits::raise_priority();
     let mapped = Mapping::of(file);
-    // What is evicted counts as memory that lacks once it had been used again and again
-    // (mm/workingset.c).
+    // An evicted page counts as a refault only if it was used again and again before (mm/workingset.c).
     let (again, mut block) = (File::open(file).expect("it opens"), vec![0; 65_536]);
     // Blocked in reads and in faults, ns.
     let mut use_it = |long: Duration| {
@@ -230,14 +229,14 @@ pub(super) fn refault(file: &Path) {
     leave(file, "tid", &[tid.into()]);
     spin_until("go");
     leave(file, "own", &use_it(4 * LONG));
-    // Until it is killed.
+    // Burns CPU until it is killed.
     burn(Duration::from_secs(60));
 }
 
 /// Touches pages of a file that are not in memory.
 pub(super) fn fault(file: &Path) {
     let mapped = Mapping::of(file);
-    // SAFETY: advice changes nothing that is seen in memory.
+    // SAFETY: advice does not change the contents of memory.
     unsafe {
         let random = libc::MADV_RANDOM;
         libc::madvise(mapped.first.cast_mut().cast(), mapped.bytes, random);
@@ -245,12 +244,12 @@ pub(super) fn fault(file: &Path) {
     mapped.touch(37, LONG);
 }
 
-/// Reads into memory that is a file's, which is in no cache.
+/// Reads into memory that maps an uncached file, so that the read faults.
 pub(super) fn read_into(source: &File, file: &Path) {
     let mapped = Mapping::of(file);
     let end = Instant::now() + LONG;
     for page in (0..mapped.bytes as u64 / 4096).map(|it| it * 37 % (mapped.bytes as u64 / 4096)) {
-        // SAFETY: inside of the mapping; a private page of it is the reader's own.
+        // SAFETY: inside the mapping; a private page belongs to this process alone.
         let page = unsafe { mapped.first.add(page as usize * 4096) };
         // SAFETY: there is room for a byte.
         let read = unsafe { libc::pread(source.as_raw_fd(), page.cast_mut().cast(), 1, 0) };
@@ -261,10 +260,10 @@ pub(super) fn read_into(source: &File, file: &Path) {
     }
 }
 
-/// Maps memory, touches it and gives it back.
+/// Maps memory, touches it and unmaps it.
 pub(super) fn map_and_fill() {
     const BYTES: usize = 4 << 20;
-    // SAFETY: a new mapping anywhere, which is given back untouched by others.
+    // SAFETY: a new mapping at any address, unmapped before another thread can use it.
     unsafe {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE;
         let access = libc::PROT_READ | libc::PROT_WRITE;
@@ -274,18 +273,18 @@ pub(super) fn map_and_fill() {
     }
 }
 
-/// A file in memory, to be read.
+/// A mapped file, for reading.
 struct Mapping {
     first: *const u8,
     bytes: usize,
 }
 
 impl Mapping {
-    /// Of a file that is in no cache.
+    /// Drops the file from the page cache before it maps it.
     fn of(file: &Path) -> Self {
         let file = File::open(file).expect("it opens");
         let bytes = file.metadata().expect("it has one").len() as usize;
-        // SAFETY: a new mapping anywhere; the file is not shortened as long as it lasts.
+        // SAFETY: a new mapping at any address; the file is not truncated while it lasts.
         let first = unsafe {
             libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED);
             libc::mmap(
@@ -304,12 +303,12 @@ impl Mapping {
         }
     }
 
-    /// Touches each page once, every so manyth after the other, for so long at most.
+    /// Touches each page once with this stride between two, for at most `long`.
     fn touch(&self, stride: usize, long: Duration) {
         let end = Instant::now() + long;
         let pages = self.bytes / 4096;
         for turn in 0..pages {
-            // SAFETY: inside of the mapping.
+            // SAFETY: inside the mapping.
             let page = unsafe { self.first.add(turn * stride % pages * 4096) };
             // SAFETY: as above.
             std::hint::black_box(unsafe { page.read_volatile() });
@@ -322,7 +321,7 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: what `of` mapped.
+        // SAFETY: mapped by `of`.
         unsafe { libc::munmap(self.first.cast_mut().cast(), self.bytes) };
     }
 }
@@ -332,8 +331,8 @@ pub(crate) fn burn(long: Duration) {
     while Instant::now() < end {}
 }
 
-/// The same; how long it was kept from it by what lasts at least that long at a time, and by what lasts
-/// less than that and still over a millisecond.
+/// As `burn`; returns for how long the thread did not run, in gaps of at least `least`, and in gaps shorter
+/// than that but longer than a millisecond.
 pub(super) fn burn_withheld(long: Duration, least: Duration) -> [Duration; 2] {
     const SHORTEST: Duration = Duration::from_millis(1);
     let (mut last, mut kept) = (Instant::now(), [Duration::ZERO; 2]);
@@ -348,7 +347,7 @@ pub(super) fn burn_withheld(long: Duration, least: Duration) -> [Duration; 2] {
     kept
 }
 
-/// A group of a v1 hierarchy, gone when it is dropped.
+/// A group of a cgroup v1 hierarchy, removed when this is dropped.
 pub(crate) struct Group(PathBuf);
 
 impl Group {
@@ -369,17 +368,17 @@ impl Group {
         &self.0
     }
 
-    /// Puts the calling thread into it.
+    /// Puts the calling thread into the group.
     pub(super) fn enter(&self) {
         std::fs::write(self.0.join("tasks"), "0").expect("root may");
     }
 
-    /// Puts a process into it.
+    /// Puts a process into the group.
     pub(crate) fn take(&self, pid: u32) {
         std::fs::write(self.0.join("cgroup.procs"), pid.to_string()).expect("root may");
     }
 
-    /// Puts the calling thread into the hierarchy's first group.
+    /// Puts the calling thread into the hierarchy's root group.
     pub(super) fn leave(&self) {
         let root = self.0.parent().expect("it stands in one");
         std::fs::write(root.join("tasks"), "0").expect("root may");

@@ -1,4 +1,4 @@
-//! Who woke whom, as the programs count it (`bpf/lib/wakeup.bpf.h`), read by the batch.
+//! Wakers, as the programs count them (`bpf/lib/wakeup.bpf.h`), read in batches.
 
 use std::os::fd::{AsFd as _, AsRawFd as _};
 
@@ -11,17 +11,17 @@ use super::{ThreadTime, no_variables};
 use crate::bpf::Refusal;
 use crate::bpf::skeletons::thread_time::types::{wakeup_pair, wakeup_sum};
 
-/// Which waits.
+/// Key of waits that are counted together.
 pub(crate) type Pair = wakeup_pair;
-/// How often and how long, and what the waker did.
+/// Number and duration of the waits, and the waker's time by state.
 pub(crate) type Sum = wakeup_sum;
 
-/// Pairs that one system call brings.
+/// Pairs per system call.
 const BATCH: usize = 1_024;
 /// Length of a thread's name (WAKEUP_NAME).
 const NAME: usize = 16;
 
-/// What was read, and room for it.
+/// Reusable buffers for a reading.
 pub(crate) struct Room {
     batch: (Vec<Pair>, Vec<Sum>),
     pairs: Vec<Pair>,
@@ -37,15 +37,15 @@ impl Room {
         }
     }
 
-    /// One of those that were read; `None` beyond the last.
+    /// One entry of the last reading; `None` beyond the last.
     pub(crate) fn get(&self, place: usize) -> Option<(Pair, Sum)> {
         Some((*self.pairs.get(place)?, *self.sums.get(place)?))
     }
 }
 
 impl ThreadTime {
-    /// Takes what was counted since the last time, and has it forgotten. A wait that ends in the very moment
-    /// may be lost. Tells for how many there was no room so far.
+    /// Reads the sums since the last call and deletes them. A wait that ends in the same moment may be lost.
+    /// Returns how many waits found no room so far.
     pub(crate) fn take_wakeups(&mut self, room: &mut Room) -> Result<u64, Refusal> {
         let variables = self.programs.maps.bss_data.as_deref_mut();
         let variables = variables.ok_or_else(no_variables)?;
@@ -79,7 +79,7 @@ impl ThreadTime {
         }
         let map = self.programs.maps.sum_by_pair.as_fd().as_raw_fd();
         let mut count = pairs.len() as u32;
-        // SAFETY: `count` keys as long as the map's, which are read only.
+        // SAFETY: `count` keys as large as the map's, which the kernel only reads.
         let answer = unsafe {
             bpf_map_delete_batch(map, pairs.as_ptr().cast(), &raw mut count, std::ptr::null())
         };
@@ -89,14 +89,14 @@ impl ThreadTime {
         Ok(())
     }
 
-    /// The pool of a number: the highest process that it is of, and what its threads are called, each number
-    /// in that as `#`; `None` where nobody is of it.
+    /// The pool of a number: its topmost process, and its threads' name with each number as `#`; `None` if
+    /// the pool was evicted.
     pub(crate) fn pool(&self, number: u64) -> Option<(u32, String)> {
         let map = &self.programs.maps.pool_by_number;
         let value = map.lookup(&number.to_ne_bytes(), MapFlags::ANY).ok()??;
         let name = value.get(4..4 + NAME)?;
         let mut name = name.split(|byte| *byte == 0).next()?.to_vec();
-        // A number is a number, however long.
+        // The program writes one `#` per digit.
         name.dedup_by(|one, other| *one == b'#' && *other == b'#');
         let tgid = u32::from_ne_bytes(*value.first_chunk()?);
         Some((tgid, model::name_of(&name).into_owned()))

@@ -1,4 +1,4 @@
-//! Who woke whom, against threads that know it.
+//! Wakers, compared with threads that know which thread woke them.
 
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
@@ -12,9 +12,9 @@ use std::time::Duration;
 use super::tests::{as_target, loaded};
 use super::*;
 
-/// Numbers of classes (enum thread_time_class).
+/// Classes (enum thread_time_class).
 const ON_CPU: u8 = 0;
-/// Who ends waits (enum wakeup_by).
+/// Kinds of wakers (enum wakeup_by).
 const POOL: u8 = 1;
 const OTHER: u8 = 2;
 const INTERRUPT: u8 = 3;
@@ -22,7 +22,7 @@ const INTERRUPT: u8 = 3;
 const LONG: Duration = Duration::from_millis(60);
 const LONG_NS: u64 = 60_000_000;
 
-/// What was counted of the waits of a pool: (class, by whom, who, what it was blocked in before).
+/// Waits of a pool by class, kind of waker, waker, and the class of the waker's previous wait.
 struct Woken(BTreeMap<(u8, u8, String, u8), Sum>);
 
 impl Woken {
@@ -56,7 +56,7 @@ impl Woken {
         each.collect::<Vec<_>>().join("; ")
     }
 
-    /// All of them together.
+    /// Sum over all keys.
     fn all(&self) -> Sum {
         let mut all = Sum::default();
         for sum in self.0.values() {
@@ -75,7 +75,7 @@ impl Woken {
     }
 }
 
-/// Has one thread wait for a lock that another gives back after it did something.
+/// One thread waits for a lock that another releases after `act`.
 fn behind(thread_time: &mut ThreadTime, act: impl FnOnce() + Send) -> Woken {
     Woken::of(thread_time, "");
     let (lock, is_held) = (Mutex::new(()), AtomicBool::new(false));
@@ -84,7 +84,7 @@ fn behind(thread_time: &mut ThreadTime, act: impl FnOnce() + Send) -> Woken {
         let holds = || {
             let guard = lock.lock().expect("nobody panicked");
             is_held.store(true, Ordering::SeqCst);
-            // What it does next begins with a wait of its own.
+            // So that the holder's next step begins after a wait of its own.
             std::thread::sleep(LONG / 10);
             act();
             drop(guard);
@@ -116,7 +116,7 @@ fn a_wait_for_a_lock_is_told_with_who_held_it_and_what_it_did() {
     let burnt = behind(&mut thread_time, || super::waits::burn(LONG));
     println!("behind work: {}", burnt.shown());
     let sum = burnt.one(asleep::FUTEX, POOL, "holds # #", asleep::SLEEP);
-    // On a busy machine it waits for a CPU while it means to work.
+    // On a busy machine the holder also waits for a CPU.
     let worked = sum.on_cpu_ns + sum.ready_ns;
     assert!(
         sum.on_cpu_ns > 0 && worked * 10 >= LONG_NS * 9,
@@ -129,7 +129,7 @@ fn a_wait_for_a_lock_is_told_with_who_held_it_and_what_it_did() {
     }
 }
 
-/// What one thread's waits are told as while something is done for it.
+/// Counted waits of a thread that receives, while another sends.
 fn received(
     thread_time: &mut ThreadTime,
     mut end: impl std::io::Read + Send,
@@ -178,7 +178,7 @@ fn others_and_interrupts_are_told_from_own_threads() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };
-    // Started before: what is started later is the target's too.
+    // The process has to start first: children that start later inherit the target's role.
     let script = "sleep 0.3; echo; exec sleep 0.2";
     let mut other = Command::new("sh")
         .args(["-c", script])
@@ -217,7 +217,7 @@ fn others_and_interrupts_are_told_from_own_threads() {
     assert!(sum.ns >= LONG_NS, "{}", woken.shown());
 }
 
-/// How often the calling thread has blocked so far, as the kernel counts it.
+/// Voluntary switches of the calling thread so far, by the kernel's count.
 fn blocked() -> u64 {
     let status = std::fs::read_to_string("/proc/thread-self/status").expect("it is there");
     let line = status
@@ -227,7 +227,8 @@ fn blocked() -> u64 {
         .expect("a number")
 }
 
-/// Has a thread receive so many bytes, each so long after the one before; how often it blocked for that.
+/// A thread receives `bytes` bytes, each `after` the one before. Returns how often it blocked for them, and
+/// its counted waits.
 fn awaited(thread_time: &mut ThreadTime, bytes: u64, after: Duration) -> (u64, Sum) {
     Woken::of(thread_time, "");
     let (mut here, mut there) = UnixStream::pair().expect("a pair of sockets");

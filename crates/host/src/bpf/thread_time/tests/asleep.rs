@@ -1,4 +1,4 @@
-//! Threads of which no event was seen since they have their part.
+//! Threads without an event since they got their role.
 
 use std::io::{Read as _, Write as _};
 
@@ -22,7 +22,7 @@ fn who_sleeps_since_before_is_told_of_and_its_account_goes_on_when_it_wakes() {
             waits::burn(Duration::from_millis(50));
             let _ = read_end.read(&mut [0]);
         });
-        // It has long been asleep when it is given its part.
+        // So that the thread has been asleep for long when it gets its role.
         std::thread::sleep(Duration::from_millis(200));
         let tid = tid.load(Ordering::SeqCst);
         as_target(&mut thread_time, std::process::id());
@@ -46,7 +46,7 @@ fn who_sleeps_since_before_is_told_of_and_its_account_goes_on_when_it_wakes() {
         let account = &woken.account;
         let all: u64 = account.ns.iter().chain(&account.queued_ns).sum();
         assert_eq!(all, woken.until_ns - first.until_ns, "{account:?}");
-        // However often others had its CPU meanwhile.
+        // However often other threads had its CPU meanwhile.
         let ran = account.ns[0] + account.queued_ns.iter().sum::<u64>();
         assert!(ran >= 50_000_000 && account.slices > 0, "{account:?}");
     });

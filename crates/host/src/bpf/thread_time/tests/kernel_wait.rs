@@ -1,4 +1,4 @@
-//! What a thread waits for from running in the kernel, by its stack.
+//! Kernel waits: the wait site, from the stack.
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
@@ -10,7 +10,7 @@ use sensors::wait_channel::WaitChannel;
 
 use super::*;
 
-/// What was counted of a channel.
+/// Time at one wait site, ns.
 fn of(counted: &Counted, channel: WaitChannel) -> i64 {
     let named = CHANNELS.iter().zip(counted.kernel_wait_ns);
     named.filter(|(it, _)| **it == channel).map(|it| it.1).sum()
@@ -25,8 +25,8 @@ fn kept(counted: &Counted) -> String {
     format!("{}; {}", named.join(", "), counted.shown())
 }
 
-/// Has a thread do something twice, the first time for the places on its stack to be named, and looks at
-/// what it was kept by the second time: all of it is in a channel.
+/// Runs `act` twice on a thread, the first time to get the addresses on its stack named. Returns the second
+/// run's account, in which all kernel waits must have a wait site.
 fn kept_by(thread_time: &mut ThreadTime, act: impl Fn() + Sync) -> Counted {
     std::thread::scope(|scope| {
         let first = scope.spawn(&act);
@@ -42,7 +42,7 @@ fn kept_by(thread_time: &mut ThreadTime, act: impl Fn() + Sync) -> Counted {
     counted
 }
 
-/// Does something over and over, for as long as other waits.
+/// Repeats `act` for as long as the other waits last.
 fn for_long(act: impl Fn()) {
     let end = Instant::now() + waits::LONG;
     while Instant::now() < end {
@@ -119,7 +119,7 @@ fn who_waits_behind_a_lock_of_the_kernel_is_told_so() {
     assert_mostly("mmap by threads", lock, &counted);
 }
 
-/// A file system with a journal, in a file; gone when it is dropped.
+/// A file system with a journal, in a file; removed when this is dropped.
 struct Journalled {
     point: PathBuf,
     _file: OnDisk,

@@ -1,10 +1,10 @@
-//! What limits withhold, by the clocks of those that they hold.
+//! Throttling by CPU quotas and memory limits, compared with the clocks of the limited threads.
 
 use std::sync::atomic::AtomicU64;
 
 use super::*;
 
-/// What a thread is waiting for a CPU for at a time, when it is by a quota and not by others.
+/// A wait this long is throttling; run-queue delays in this test are shorter.
 const LEAST_WITHHELD: Duration = Duration::from_millis(12);
 
 #[test]
@@ -12,7 +12,7 @@ fn who_is_held_by_a_quota_is_told_from_who_waits_for_a_cpu() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };
-    // For a CPU it hardly waits.
+    // With high shares it hardly waits for a CPU.
     let limits = [
         ("cpu.shares", "262144"),
         ("cpu.cfs_period_us", "100000"),
@@ -36,14 +36,14 @@ fn who_is_held_by_a_quota_is_told_from_who_waits_for_a_cpu() {
                         to.store(kept.as_nanos() as u64, Ordering::SeqCst);
                     }
                     group.leave();
-                    // Until it is looked at it waits no more.
+                    // No wait for a CPU between here and the reading.
                     crate::limits::raise_priority();
                 })
             })
         });
         let [withheld, unclear] = kernel_wait_ns.map(|it| it.into_inner().cast_signed());
         println!("quota: {withheld}, quota or others: {unclear}");
-        // What its own clock cannot tell apart says nothing of how it was told apart.
+        // Where the thread's own clock cannot distinguish the two, this try says nothing.
         (unclear < 2_000_000).then_some((withheld, measured))
     };
     let clear = (0..20).find_map(|_| held());
@@ -64,10 +64,10 @@ fn who_is_held_by_a_quota_is_told_from_who_waits_for_a_cpu() {
     );
 }
 
-/// Says which file another process of this test is to read over and over.
+/// Names the file that the child process of this test reads over and over.
 const REFAULTS: &str = "STALLSCOPE_TEST_REFAULTS";
 
-/// Has another process read what its limit throws out; how long it waited for memory, as it is counted, ns.
+/// A child process reads pages that its memory limit evicts; returns its accounted waits for memory, ns.
 fn refaulted(thread_time: &mut ThreadTime, group: &Group) -> i64 {
     let file = OnDisk::new("refaults", 40);
     let name = std::thread::current()
@@ -104,7 +104,7 @@ fn refaulted(thread_time: &mut ThreadTime, group: &Group) -> i64 {
 
 #[test]
 fn what_a_memory_limit_throws_out_is_waited_for_as_memory() {
-    /// Which page was in use shortly before, and is waited for as memory, the kernel guesses.
+    /// The kernel only estimates whether a page was evicted recently enough to count as a refault.
     const TRIES: usize = 5;
     if let Some(file) = std::env::var_os(REFAULTS) {
         return waits::refault(file.as_ref());

@@ -1,4 +1,5 @@
-//! Against stealmeter: an event loop that counts its own time, beside an equal on its CPU.
+//! Compared with stealmeter: an event loop that accounts for its own time, beside an equal one on the same
+//! CPU.
 
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
@@ -11,7 +12,7 @@ use super::*;
 
 const MEASURED: Duration = Duration::from_millis(1_500);
 
-/// Looks for events, sleeps where there are none, works, and writes to a disk.
+/// An event loop that polls, sleeps if there is nothing to do, works, and writes to a disk.
 fn run(meter: &mut Meter, file: &Path) {
     let set = epoll::create(epoll::CreateFlags::CLOEXEC).expect("a set");
     let file = std::fs::File::options().write(true).open(file);
@@ -42,7 +43,7 @@ fn run(meter: &mut Meter, file: &Path) {
     meter.update();
 }
 
-/// By class: on a CPU, waiting for one, asleep in the loop's wait, asleep elsewhere.
+/// Compared classes: on CPU, waiting for one, asleep in the loop's wait, asleep elsewhere.
 const CLASSES: [&str; 4] = ["cpu", "run queue", "sleep", "blocked"];
 
 fn by_the_loop(counters: &Counters) -> [i64; 4] {
@@ -50,7 +51,8 @@ fn by_the_loop(counters: &Counters) -> [i64; 4] {
         counters.cpu_ns,
         counters.run_queue_ns,
         counters.sleep_ns,
-        // Neither of the others; thread-time accounting has it on a CPU, and tells it apart there.
+        // Blocked or hidden time; thread-time accounting counts the latter as on CPU, with its share in
+        // `hidden_ns`.
         counters.blocked_ns + counters.hidden_ns,
     ];
     [cpu, queue, sleep, blocked].map(u64::cast_signed)
@@ -63,7 +65,7 @@ fn by_the_ledger(counted: &Counted) -> [i64; 4] {
     [on_cpu, queue, sleep, counted.all() - on_cpu - queue - sleep]
 }
 
-/// Each class of one is that of the other within 1 % of the wall time.
+/// Each class agrees within 1 % of the wall time.
 #[test]
 fn what_an_event_loop_counts_of_itself_is_what_the_ledger_counts_of_it() {
     let Some((mut thread_time, _alone)) = loaded() else {

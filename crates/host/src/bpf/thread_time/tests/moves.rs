@@ -1,4 +1,4 @@
-//! Threads that are moved while they wait, and processes that come in the middle.
+//! Threads that migrate while they wait, and processes that start during a measurement.
 
 use std::sync::atomic::AtomicBool;
 
@@ -10,8 +10,8 @@ fn cpu_ns(clock: rustix::time::ClockId) -> i64 {
     time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
-/// Has a thread do something while it is moved to the other CPU again and again, this far apart. How often
-/// that was, and what was known of it.
+/// Runs `act` on a thread while another migrates it to the other CPU every `diff`. Returns the number of
+/// migrations and both accounts.
 fn moved(
     thread_time: &mut ThreadTime,
     diff: Duration,
@@ -27,7 +27,7 @@ fn moved(
                     if let Some(thread) = Pid::from_raw(thread.load(Ordering::SeqCst) as i32) {
                         let mut cpu = CpuSet::new();
                         cpu.set(moves as usize % 2);
-                        // It may have ended since.
+                        // The thread may have exited meanwhile.
                         moves += u32::from(sched_setaffinity(Some(thread), &cpu).is_ok());
                     }
                     std::thread::sleep(diff);
@@ -40,7 +40,7 @@ fn moved(
                 waits::measured(|| {
                     act();
                     is_over.store(true, Ordering::SeqCst);
-                    // Until it is looked at it waits no more.
+                    // No wait for a CPU between here and the reading.
                     crate::limits::raise_priority();
                 })
             });
@@ -56,7 +56,7 @@ fn who_is_moved_while_it_waits_goes_on_waiting() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };
-    // Wherever it is moved to, it waits.
+    // Both CPUs are contended, so it waits on either.
     let _hogs = [hog(0), hog(0), hog(1), hog(1)];
     as_target(&mut thread_time, std::process::id());
     std::thread::sleep(Duration::from_millis(100));
@@ -70,7 +70,7 @@ fn who_is_moved_while_it_waits_goes_on_waiting() {
         "{own:?}, {}",
         counted.shown()
     );
-    // The kernel counts no delay between the run queues: to the thread's clocks that is time blocked.
+    // The kernel counts no delay between two run queues: by the thread's own clocks that is blocked time.
     let off_cpu = own.delay_ns + counted.blocked_by(&own);
     assert!(
         agree(off_cpu, counted.queued()) && agree(0, counted.blocked()),
@@ -79,26 +79,26 @@ fn who_is_moved_while_it_waits_goes_on_waiting() {
     );
 }
 
-/// A process that is forked now, has CPU 1 for so long and ends.
+/// Forks a process that burns CPU 1 for `burns` and exits.
 fn forked(burns: Duration) -> libc::pid_t {
-    // SAFETY: the child calls what needs no lock that another thread may have held.
+    // SAFETY: the child calls only what needs no lock that another thread may have held.
     let child = unsafe { libc::fork() };
     if child == 0 {
         to_cpu(None, 1);
         let own = || cpu_ns(rustix::time::ClockId::ProcessCPUTime);
         while own() < burns.as_nanos() as i64 {}
-        // SAFETY: it ends the child, which has nothing to lose.
+        // SAFETY: ends the child, which has nothing to clean up.
         unsafe { libc::_exit(0) }
     }
     assert!(child > 0, "one more process is available");
     child
 }
 
-/// The CPU time of a child, by the kernel, once it has ended; ns.
+/// CPU time of an exited child by the kernel's count, ns.
 fn used_ns(child: libc::pid_t) -> i64 {
-    // SAFETY: all zeroes is a usage.
+    // SAFETY: all zeroes is a valid `rusage`.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: the child is ours, the usage lives through the call, the status is not asked for.
+    // SAFETY: the child is ours, the usage lives through the call, the status is not requested.
     let ended = unsafe { libc::wait4(child, std::ptr::null_mut(), 0, &raw mut usage) };
     assert_eq!(ended, child);
     let ns = |time: libc::timeval| (time.tv_sec * 1_000_000 + time.tv_usec) * 1_000;
@@ -119,7 +119,7 @@ fn what_is_forked_in_the_middle_is_told_of_from_its_first_moment_to_its_last() {
         std::thread::sleep(Duration::from_millis(20));
         let meanwhile = read(&mut thread_time, child as u32);
         let used = used_ns(child);
-        // It is reaped before it has left its CPU.
+        // `wait4` may return before the child's last switch.
         let last = (0..1_000).find_map(|_| {
             std::thread::sleep(Duration::from_millis(1));
             let mut last = None;
@@ -158,7 +158,7 @@ fn who_is_moved_while_it_sleeps_goes_on_sleeping() {
     let stolen = stolen_ns();
     let (moves, (own, counted)) = moved(&mut thread_time, Duration::from_millis(3), || {
         for _ in 0..SLEEPS {
-            // So long that it is not let go of at once when it sleeps.
+            // Long enough that its dequeue is not delayed when it sleeps.
             waits::burn(Duration::from_millis(2));
             std::thread::sleep(EACH);
         }
@@ -168,7 +168,7 @@ fn who_is_moved_while_it_sleeps_goes_on_sleeping() {
     println!("{own:?}, {}", counted.shown());
     let asleep = (SLEEPS * EACH).as_nanos() as i64;
     let slept = counted.of(&["sleep"]);
-    // On a CPU that is stolen the timer that ends a sleep is late: that is sleep.
+    // If the hypervisor has taken the CPU, the timer that ends a sleep is late: that is sleep.
     assert!(
         slept * 50 > asleep * 49 && slept - stolen < asleep + asleep / 50,
         "{slept} of {asleep}, {stolen} ns were stolen: {own:?}, {}",

@@ -1,4 +1,4 @@
-//! On-windows, of which alone anything is counted.
+//! Duty cycle: only on-windows are counted.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use super::*;
 use crate::clock::boottime;
 
-/// All threads are looked at, one after the other, when an on-window begins.
+/// When an on-window begins, all threads are read one after the other; bound of that time.
 const LOOK_NS: i64 = 2_000_000;
 const WINDOWS: i64 = 3;
 
-/// What a thread does over and over.
+/// The work that a thread repeats.
 type Does = fn();
 
 fn hops() {
@@ -61,7 +61,7 @@ fn what_is_counted_is_of_the_on_windows_and_of_nothing_else() {
         };
         let stolen = stolen_ns();
         let before = read(&mut thread_time);
-        // At least so much is off, and at most.
+        // Lower and upper bound of the time in off-windows.
         let mut off_ns = [0; 2];
         for _ in 0..WINDOWS {
             let paused = thread_time.pause();
