@@ -43,7 +43,26 @@ pub(crate) struct Beside<'a> {
     pub(crate) at_sockets: bool,
     /// What requests took at the sockets of both ends.
     pub(crate) both_ends: Option<BothEnds>,
+    /// Whether the response time was taken there, at the generator's.
+    pub(crate) at_generator: bool,
 }
+
+impl Beside<'_> {
+    /// Of the part of the response time that no thread of the target accounts for: the part in which requests had
+    /// come to its sockets, and waited there.
+    pub(crate) fn queued(self, unaccounted: f64) -> f64 {
+        match self.both_ends {
+            _ if self.at_sockets => unaccounted,
+            Some(ends) if self.at_generator => {
+                (unaccounted - ends.outside()).clamp(0.0, unaccounted)
+            }
+            _ => 0.0,
+        }
+    }
+}
+
+/// Less than this part of the response time in line is not shown beside what was outside.
+const WORTH_SHOWING: f64 = 0.005;
 
 /// The account of a target; `None` when its threads did nothing that could be accounted. `others` had
 /// CPUs that the target waited for, as parts of what the rest had; `stolen` is the part of the CPUs' busy
@@ -122,18 +141,26 @@ pub(crate) fn account(
                 Quality::Exact,
             ));
         }
-        let outside = (total_ns - inside - mean.lag_total_ns).max(0.0);
+        let unaccounted = (total_ns - inside - mean.lag_total_ns).max(0.0);
+        let queued = total_ns * beside.queued(unaccounted / total_ns);
+        let estimated = |label, ns| item(LedgerClass::Outside, label, ns, Quality::Estimated);
         // At the target's own sockets a request is nowhere else: it has come, and no thread works on it.
-        let label = match beside.at_sockets {
-            true => format!("queued at {}'s sockets", target.name),
-            false => "client and network".to_owned(),
-        };
-        let mut outside = item(LedgerClass::Outside, label, outside, Quality::Estimated);
-        outside.note = outside_note(target, beside);
-        if let Some(generator) = generator.filter(|_| !beside.at_sockets) {
-            outside.parts = holders::of_outside(outside.ns as f64, total_ns, generator);
+        if beside.at_sockets || queued >= WORTH_SHOWING * total_ns {
+            items.push(estimated(
+                format!("queued at {}'s sockets", target.name),
+                queued,
+            ));
         }
-        items.push(outside);
+        if !beside.at_sockets {
+            let mut outside = estimated("client and network".to_owned(), unaccounted - queued);
+            if let Some(generator) = generator {
+                outside.parts = holders::of_outside(outside.ns as f64, total_ns, generator);
+            }
+            items.push(outside);
+        }
+        if let Some(last) = items.last_mut() {
+            last.note = outside_note(target, beside);
+        }
     }
     Some(Account {
         basis: if signal.is_some() {

@@ -17,7 +17,7 @@ const EVERYTHING: &str = "*";
 
 /// Every doubt that applies.
 pub(crate) fn caveats(facts: &Facts<'_>, phases: &[Phase], thresholds: &Thresholds) -> Vec<Caveat> {
-    let gates: [(&str, Option<String>); 19] = [
+    let gates: [(&str, Option<String>); 20] = [
         ("gate.no_target", facts.meta.no_target.clone()),
         ("gate.interrupted", interrupted(facts)),
         ("gate.short", short(facts, thresholds)),
@@ -31,6 +31,7 @@ pub(crate) fn caveats(facts: &Facts<'_>, phases: &[Phase], thresholds: &Threshol
         ("gate.own_cost", own_cost(facts, thresholds)),
         ("gate.latency_derived", latency_derived(facts)),
         ("gate.pipelined", pipelined(facts, thresholds)),
+        ("gate.open", open(facts)),
         ("gate.stalled", stalled(facts, phases)),
         ("gate.steal", steal(facts, thresholds)),
         ("gate.oom", killed(facts)),
@@ -289,6 +290,18 @@ fn pipelined(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
             target.name
         )
     })
+}
+
+fn open(facts: &Facts<'_>) -> Option<String> {
+    let (count, age_ns) = request_times::open(facts.timeline, facts.window)?;
+    let requests = match count {
+        1.0 => "1 request".to_owned(),
+        count => format!("{} requests", integer(count)),
+    };
+    Some(format!(
+        "{requests} had no reply when the recording ended, after {} on average: latency counts them at that age at most",
+        duration(age_ns)
+    ))
 }
 
 fn stalled(facts: &Facts<'_>, phases: &[Phase]) -> Option<String> {

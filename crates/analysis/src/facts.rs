@@ -67,6 +67,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) at_sockets: bool,
     /// What requests took at the sockets of both ends.
     both_ends: Option<BothEnds>,
+    /// Part of the response time that is in line at the target's sockets.
+    queued: f64,
     /// Where the response time went; `None` without a target.
     pub(crate) account: Option<Account>,
     /// The same second by second, for intervals.
@@ -171,12 +173,13 @@ pub(crate) fn measure<'a>(
     let both_ends = generator
         .as_ref()
         .and_then(|it| BothEnds::over(timeline, it, window));
+    let beside = Beside {
+        generator: generator.as_ref(),
+        at_sockets,
+        both_ends,
+        at_generator: source.is_at_generator(),
+    };
     let account = target.as_ref().and_then(|target| {
-        let beside = Beside {
-            generator: generator.as_ref(),
-            at_sockets,
-            both_ends,
-        };
         let had = (&*others, stolen);
         account::account(target, beside, signal.as_ref(), window, had)
     });
@@ -184,6 +187,12 @@ pub(crate) fn measure<'a>(
         name_waits(&mut account, timeline, meta, window);
         account
     });
+    let unaccounted = account.as_ref().map_or(0.0, |account| {
+        let outside = account.items.iter();
+        let outside = outside.filter(|it| it.class == LedgerClass::Outside);
+        outside.map(|it| it.share).sum()
+    });
+    let queued = beside.queued(unaccounted);
     let quota_seen = quota_seen(timeline, window);
     let cores = cpus::cores(timeline, window);
     Facts {
@@ -214,6 +223,7 @@ pub(crate) fn measure<'a>(
         signal,
         at_sockets,
         both_ends,
+        queued,
         account,
         ends,
         behind_busiest,

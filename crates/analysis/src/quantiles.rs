@@ -20,6 +20,7 @@ pub(crate) fn of(timeline: &Timeline, window: Window) -> Vec<Quantile> {
         q,
         value: value as f64,
         sampled: Some(sample.len() as u64),
+        at_least: false,
     };
     let known = WANTED
         .into_iter()

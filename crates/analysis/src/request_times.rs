@@ -2,21 +2,21 @@
 //!
 //! For a service whose load generator says nothing of itself, or has none, they are the signal.
 
-use model::{Cursor, EntityId, LedgerClass, Quality, Quantile, Role, Timeline, Window};
-use sensors::request::bound_ns;
+use model::{Cursor, EntityId, Quality, Quantile, Role, Timeline, Timestamp, Window};
+use sensors::request::{LONG_NS, bound_ns};
 
 use crate::coverage;
-use crate::number_format::duration;
 use crate::quantiles::{LEAST_BEYOND, WANTED};
-use crate::subject::Subject;
 use crate::thresholds::Thresholds;
 use crate::workload_metrics::Bin;
+
+mod ends;
+
+pub(crate) use ends::{BothEnds, End, nearest_end};
 
 /// The table of a server's requests, and of the generator's.
 const SERVED: &str = "requests";
 const CALLED: &str = "calls";
-/// Those of both are the same if no more of them are seen at one end only.
-const APART: f64 = 0.01;
 /// A mean of fewer timed requests says little.
 const LEAST_TIMED: f64 = 30.0;
 /// Where not all were timed, a window is cut into so many slices at most, none shorter than a second.
@@ -32,7 +32,8 @@ const MOST_BINS: i64 = 100_000;
 ///
 /// Where a sample was timed, it was drawn at a rate that changed with the load: each second's times weigh as much as
 /// its requests, which were all counted. Times from just before tracing gave way to on-windows are left out, where
-/// there are others: requests took longer under it.
+/// there are others: requests took longer under it. Long requests were all timed, since format 4, and weigh as many
+/// as they are.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct RequestTimes {
     /// Requests that were answered.
@@ -43,6 +44,15 @@ pub struct RequestTimes {
     pub timed: f64,
     /// See `timed`.
     pub timed_ns: f64,
+    /// Of the timed ones, those from `LONG_NS` on, and their time, ns: all that there were.
+    pub long: f64,
+    /// See `long`.
+    pub long_ns: f64,
+    /// Long requests that had no reply yet when the recording ended with the window, and how long they had lasted
+    /// together, ns: censored, in no other field.
+    pub open: f64,
+    /// See `open`.
+    pub open_ns: f64,
     /// What the times in each bucket are below, ns, in rising order, and how many there are.
     pub buckets: Vec<(f64, f64)>,
 }
@@ -53,7 +63,12 @@ impl RequestTimes {
     pub fn over(timeline: &Timeline, table: &str, role: Role, window: Window) -> Option<Self> {
         let connections = connections(timeline, table, role);
         let mut counted = Counted::of(timeline, table, &connections)?;
-        let all = counted.in_window(window);
+        let last = |column| open_at_end(timeline, table, &connections, column, window);
+        let all = Self {
+            open: last("open_long"),
+            open_ns: last("open_long_ns"),
+            ..counted.in_window(window)
+        };
         if all.timed >= ALL * all.requests {
             return Some(all);
         }
@@ -65,6 +80,21 @@ impl RequestTimes {
     pub fn counted(timeline: &Timeline, table: &str, role: Role, window: Window) -> Option<Self> {
         let connections = connections(timeline, table, role);
         Some(Counted::of(timeline, table, &connections)?.in_window(window))
+    }
+
+    /// The same without long requests.
+    fn short(mut self) -> Self {
+        if self.long > 0.0 {
+            let is_short = |bound: f64| bound <= LONG_NS as f64;
+            let buckets = self.buckets.iter_mut();
+            let long = buckets.filter(|(bound, _)| !is_short(*bound));
+            long.for_each(|(_, count)| *count = 0.0);
+        }
+        self.requests = (self.requests - self.long).max(0.0);
+        self.timed = (self.timed - self.long).max(0.0);
+        self.timed_ns = (self.timed_ns - self.long_ns).max(0.0);
+        (self.long, self.long_ns) = (0.0, 0.0);
+        self
     }
 
     /// Adds the times of others so many times; their requests once.
@@ -81,6 +111,25 @@ impl RequestTimes {
     /// Mean of those that were timed, ns.
     pub fn mean_ns(&self) -> Option<f64> {
         (self.timed > 0.0).then(|| self.timed_ns / self.timed)
+    }
+
+    /// How long requests without a reply had lasted on average, ns; `None` without any.
+    pub(crate) fn open_age_ns(&self) -> Option<f64> {
+        (self.open > 0.0).then(|| self.open_ns / self.open)
+    }
+
+    /// Adds those without a reply as if it had come then: what they took in the end was that or more, so every quantile
+    /// is too low or right (the Kaplan-Meier estimate is never below).
+    fn with_open(mut self) -> Self {
+        if let Some(age_ns) = self.open_age_ns() {
+            // Times of a sample weigh less than each request.
+            let weight = (self.timed / self.requests).min(1.0);
+            let mut buckets = self.buckets.iter_mut();
+            if let Some((_, count)) = buckets.find(|(bound, _)| age_ns < *bound) {
+                *count += weight * self.open;
+            }
+        }
+        self
     }
 
     /// The time that a share `q` of those that were timed does not exceed, ns; within a bucket as if the
@@ -109,7 +158,8 @@ impl RequestTimes {
 
 /// The counters of some connections, read at rising times.
 struct Counted<'a> {
-    /// Of each column that is wanted: that of each connection. `requests`, `pipelined`, `timed`, `timed_ns`, buckets.
+    /// Of each column that is wanted: that of each connection. `requests`, `pipelined`, `timed`, `timed_ns`, `long`,
+    /// `long_ns`, buckets.
     columns: Vec<Vec<Cursor<'a>>>,
     /// What the times in each bucket are below, ns.
     bounds: Vec<f64>,
@@ -128,7 +178,15 @@ impl<'a> Counted<'a> {
             let of = of.filter_map(|it| timeline.series(table, *it, column));
             of.map(|it| it.cursor()).collect()
         };
-        let counts = ["requests", "pipelined", "timed", "timed_ns"].into_iter();
+        let counts = [
+            "requests",
+            "pipelined",
+            "timed",
+            "timed_ns",
+            "long",
+            "long_ns",
+        ]
+        .into_iter();
         Some(Self {
             columns: counts.chain(names).map(cursors).collect(),
             bounds,
@@ -147,7 +205,10 @@ impl<'a> Counted<'a> {
             pipelined: next(),
             timed: next(),
             timed_ns: next(),
+            long: next(),
+            long_ns: next(),
             buckets: self.bounds.iter().map(|bound| (*bound, next())).collect(),
+            ..RequestTimes::default()
         }
     }
 
@@ -169,9 +230,9 @@ impl<'a> Counted<'a> {
         let mut sum = RequestTimes::default();
         for at in 0..slices {
             let slice = Window::new(edge(at), edge(at + 1));
-            waiting.add(&self.in_window(slice), 1.0);
+            waiting.add(&self.in_window(slice).short(), 1.0);
             for traced in traced.iter().filter_map(|it| it.intersect(slice)) {
-                let mut times = self.in_window(traced);
+                let mut times = self.in_window(traced).short();
                 times.requests = 0.0;
                 waiting.add(&times, -1.0);
             }
@@ -180,92 +241,27 @@ impl<'a> Counted<'a> {
                 sum.add(&own, own.requests / own.timed);
             }
         }
+        if sum.timed <= 0.0 {
+            return None;
+        }
         // As many as were timed, distributed as all.
-        let part = all.timed / sum.timed;
-        sum.buckets.iter_mut().for_each(|(_, count)| *count *= part);
-        (sum.timed > 0.0).then(|| RequestTimes {
-            timed_ns: sum.timed_ns * part,
-            buckets: sum.buckets,
+        let part = all.timed / all.requests;
+        let short = part * all.clone().short().requests / sum.timed;
+        let buckets = all.buckets.iter().zip(&sum.buckets);
+        let buckets = buckets.map(|((bound, counted), (_, sampled))| {
+            let long = all.long > 0.0 && *bound > LONG_NS as f64;
+            let count = if long {
+                part * counted
+            } else {
+                short * sampled
+            };
+            (*bound, count)
+        });
+        Some(RequestTimes {
+            timed_ns: short * sum.timed_ns + part * all.long_ns,
+            buckets: buckets.collect(),
             ..all.clone()
         })
-    }
-}
-
-/// One end of the connections between target and generator.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum End {
-    /// The target's sockets: from a request's arrival to the last byte of its reply.
-    Target,
-    /// The generator's: network, and lines at both ends, are part of it.
-    Generator,
-}
-
-impl End {
-    fn of(self) -> (&'static str, Role) {
-        match self {
-            Self::Target => (SERVED, Role::Target),
-            Self::Generator => (CALLED, Role::Generator),
-        }
-    }
-
-    /// What was counted at this end.
-    pub(crate) fn over(self, timeline: &Timeline, window: Window) -> Option<RequestTimes> {
-        let (table, role) = self.of();
-        RequestTimes::over(timeline, table, role, window)
-    }
-}
-
-/// The end whose times stand for what the load's user waits: the generator's, where it made all of the target's
-/// requests and some were timed there; `None` where requests were not counted one by one.
-pub(crate) fn nearest_end(timeline: &Timeline) -> Option<End> {
-    if !are_told(timeline) {
-        return None;
-    }
-    let [served, called] =
-        [End::Target, End::Generator].map(|end| end.over(timeline, timeline.window));
-    let same = served.zip(called).is_some_and(|(served, called)| {
-        (served.requests - called.requests).abs() <= APART * called.requests
-            && called.timed >= LEAST_TIMED
-    });
-    Some(if same { End::Generator } else { End::Target })
-}
-
-/// The same requests at both ends: what each took, and how long the generator waited for a CPU for each,
-/// ns.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct BothEnds {
-    served_ns: f64,
-    called_ns: f64,
-    waited_ns: f64,
-}
-
-impl BothEnds {
-    /// `None` where they were not seen at both, or others at one of them: of several generators, of other
-    /// clients, or of other servers.
-    pub(crate) fn over(timeline: &Timeline, generator: &Subject, window: Window) -> Option<Self> {
-        let served = RequestTimes::over(timeline, SERVED, Role::Target, window)?;
-        let called = RequestTimes::over(timeline, CALLED, Role::Generator, window)?;
-        let apart = (served.requests - called.requests).abs();
-        let same = apart <= APART * called.requests;
-        let means = served.mean_ns().zip(called.mean_ns()).filter(|_| same)?;
-        Some(Self {
-            served_ns: means.0,
-            called_ns: means.1,
-            waited_ns: generator.ledger.get(LedgerClass::CpuWait) / called.requests,
-        })
-    }
-
-    /// Part of what requests took at the generator's sockets that they did not take at the target's.
-    pub(crate) fn outside(self) -> f64 {
-        (1.0 - self.served_ns / self.called_ns.max(1.0)).max(0.0)
-    }
-
-    pub(crate) fn in_words(self, target: &str, generator: &str) -> String {
-        let [served, called, waited] =
-            [self.served_ns, self.called_ns, self.waited_ns].map(duration);
-        format!(
-            "a request takes {served} at {target}'s sockets, {called} at {generator}'s; {generator} waits {waited} for a CPU per request"
-        )
     }
 }
 
@@ -283,16 +279,14 @@ pub(crate) fn are_told(timeline: &Timeline) -> bool {
     pipelined(timeline).is_some_and(|it| it <= Thresholds::default().requests.pipelined)
 }
 
-/// Requests of the target by the second.
-pub(crate) fn bins(timeline: &Timeline) -> Vec<Bin> {
+/// Requests of the target by the second, with their times at one end.
+pub(crate) fn bins(timeline: &Timeline, end: End) -> Vec<Bin> {
     let connections = connections(timeline, SERVED, Role::Target);
-    let series = |column| {
-        let of = connections.iter();
-        let of = of.filter_map(move |it| timeline.series(SERVED, *it, column));
-        of.map(|it| it.cursor()).collect::<Vec<_>>()
-    };
-    let mut columns = ["requests", "timed", "timed_ns"].map(series);
-    let known = columns[0].iter().filter_map(|it| it.series().known());
+    let series = connections
+        .iter()
+        .filter_map(|it| timeline.series(SERVED, *it, "requests"));
+    let mut requests: Vec<Cursor<'_>> = series.map(|it| it.cursor()).collect();
+    let known = requests.iter().filter_map(|it| it.series().known());
     let Some(known) =
         known.reduce(|all, next| Window::new(all.start.min(next.start), all.end.max(next.end)))
     else {
@@ -303,14 +297,11 @@ pub(crate) fn bins(timeline: &Timeline) -> Vec<Bin> {
     let mut start = known.start;
     while known.end.ns_since(start) >= length / 2 {
         let window = Window::new(start, (start + length).min(known.end));
-        let [requests, timed, timed_ns] = columns.each_mut().map(|of| {
-            let grown = of.iter_mut().filter_map(|it| it.growth(window));
-            grown.sum::<f64>()
-        });
+        let grown = requests.iter_mut().filter_map(|it| it.growth(window));
         bins.push(Bin {
             window,
-            throughput: requests / window.seconds(),
-            latency_ns: (timed > 0.0).then(|| timed_ns / timed),
+            throughput: grown.sum::<f64>() / window.seconds(),
+            latency_ns: None,
             stddev_ns: None,
             lag_ns: None,
             failed: None,
@@ -320,6 +311,7 @@ pub(crate) fn bins(timeline: &Timeline) -> Vec<Bin> {
         });
         start = window.end;
     }
+    fill_latency(&mut bins, timeline, end);
     mark_stalls(&mut bins, timeline, &connections);
     bins
 }
@@ -334,15 +326,26 @@ pub(crate) fn fill_latency(bins: &mut [Bin], timeline: &Timeline, end: End) {
         let of = of.filter_map(move |it| timeline.series(table, *it, column));
         of.map(|it| it.cursor()).collect::<Vec<_>>()
     };
-    let mut columns = ["requests", "timed", "timed_ns"].map(series);
+    let mut columns = ["requests", "timed", "timed_ns", "long", "long_ns"].map(series);
+    // Of short ones, in the last bin of which some were timed: all long ones are, and a stall may leave no other.
+    let mut mean_ns = None;
     for bin in bins {
-        let [requests, timed, timed_ns] = columns.each_mut().map(|of| {
+        let [requests, timed, timed_ns, long, long_ns] = columns.each_mut().map(|of| {
             let grown = of.iter_mut().filter_map(|it| it.growth(bin.window));
             grown.sum::<f64>()
         });
+        let (sampled, short) = (timed - long, (requests - long).max(0.0));
+        if sampled > 0.0 {
+            mean_ns = Some((timed_ns - long_ns) / sampled);
+        }
+        let short_ns = match mean_ns {
+            Some(mean_ns) => Some(short * mean_ns),
+            None => (short == 0.0).then_some(0.0),
+        };
         let completed = bin.completed();
-        bin.latency_ns =
-            (timed > 0.0 && completed > 0.0).then(|| requests * timed_ns / timed / completed);
+        bin.latency_ns = short_ns
+            .filter(|_| completed > 0.0)
+            .map(|short_ns| (short_ns + long_ns) / completed);
     }
 }
 
@@ -380,9 +383,9 @@ fn longest_ns(timeline: &Timeline, connections: &[EntityId], window: Window) -> 
     below.map_or(0.0, |it| bounds[it].0)
 }
 
-/// Quantiles of the target's requests in a window; their highest is not known.
-pub(crate) fn quantiles(timeline: &Timeline, window: Window) -> Vec<Quantile> {
-    let Some(times) = RequestTimes::over(timeline, SERVED, Role::Target, window) else {
+/// Quantiles of the requests in a window, at one end; their highest is not known.
+pub(crate) fn quantiles(timeline: &Timeline, end: End, window: Window) -> Vec<Quantile> {
+    let Some(times) = end.over(timeline, window) else {
         return Vec::new();
     };
     let timed = times.timed * observed(timeline, window);
@@ -390,14 +393,45 @@ pub(crate) fn quantiles(timeline: &Timeline, window: Window) -> Vec<Quantile> {
     let known = WANTED
         .into_iter()
         .filter(|q| timed * (1.0 - q) >= LEAST_BEYOND - 1e-6);
+    let age_ns = times.open_age_ns();
+    let times = times.with_open();
     let quantile = |q| {
+        let value = times.quantile_ns(q)?;
         Some(Quantile {
             q,
-            value: times.quantile_ns(q)?,
+            value,
             sampled,
+            // From the bucket on in which they are, a quarter of an octave.
+            at_least: age_ns.is_some_and(|age_ns| value > 0.75 * age_ns),
         })
     };
     known.filter_map(quantile).collect()
+}
+
+/// What was open when the recording ended, where the window ends with it.
+fn open_at_end(
+    timeline: &Timeline,
+    table: &str,
+    connections: &[EntityId],
+    column: &str,
+    window: Window,
+) -> f64 {
+    if timeline.window.end.ns_since(window.end) > BIN_NS {
+        return 0.0;
+    }
+    let series = connections
+        .iter()
+        .filter_map(|it| timeline.series(table, *it, column));
+    // A connection that has ended has nothing open.
+    let lasts = |at: Timestamp| timeline.window.end.ns_since(at) <= BIN_NS;
+    let last = series.filter_map(|it| it.values().next_back().filter(|(at, _)| lasts(*at)));
+    last.map(|(_, value)| value as f64).sum()
+}
+
+/// Requests of the target without a reply when the recording ended, and how long they had lasted on average, ns.
+pub(crate) fn open(timeline: &Timeline, window: Window) -> Option<(f64, f64)> {
+    let times = RequestTimes::over(timeline, SERVED, Role::Target, window)?;
+    Some((times.open, times.open_age_ns()?))
 }
 
 /// The part of the timed requests that were observed. Until format 3 the recorder itself had multiplied what it saw in

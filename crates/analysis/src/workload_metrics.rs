@@ -38,14 +38,23 @@ pub(crate) enum Source {
     /// The workload says its throughput; its latency is missing, or derived from that, and is taken where the kernel saw
     /// its requests.
     Latency(End),
-    /// The kernel saw both at the target's sockets: nobody listened to the workload, or there was none.
-    Kernel,
+    /// The kernel counted the target's requests, and saw how long they took at this end: no adapter reads the workload's
+    /// output, or there is no workload.
+    Kernel(End),
 }
 
 impl Source {
     /// Whether response times were taken at the target's own sockets.
     pub(crate) fn is_at_target(self) -> bool {
-        matches!(self, Self::Kernel | Self::Latency(End::Target))
+        matches!(self, Self::Kernel(End::Target) | Self::Latency(End::Target))
+    }
+
+    /// Whether they were taken at the generator's.
+    pub(crate) fn is_at_generator(self) -> bool {
+        matches!(
+            self,
+            Self::Kernel(End::Generator) | Self::Latency(End::Generator)
+        )
     }
 }
 
@@ -56,7 +65,7 @@ pub(crate) fn source(timeline: &Timeline, meta: &Meta) -> Source {
     };
     let workload = meta.workload.as_ref();
     match workload.filter(|it| it.adapter.is_some() || !it.signals.is_empty()) {
-        None => Source::Kernel,
+        None => Source::Kernel(end),
         // What it derives from clients and throughput is no evidence.
         Some(heard) if heard.latency == Provenance::Derived => Source::Latency(end),
         Some(_) if !says_latency(timeline) && timeline.table("signal").is_some() => {
@@ -80,7 +89,7 @@ fn says_latency(timeline: &Timeline) -> bool {
 pub(crate) fn bins(timeline: &Timeline, meta: &Meta) -> Vec<Bin> {
     match source(timeline, meta) {
         Source::Workload => workload_bins(timeline),
-        Source::Kernel => request_times::bins(timeline),
+        Source::Kernel(end) => request_times::bins(timeline, end),
         Source::Latency(end) => {
             let mut bins = workload_bins(timeline);
             request_times::fill_latency(&mut bins, timeline, end);
@@ -221,7 +230,7 @@ pub(crate) fn report(
     let source = source(timeline, meta);
     let said = meta.workload.as_ref().map(|workload| workload.latency);
     let (counted, provenance) = match source {
-        Source::Kernel => (Provenance::Kernel, Provenance::Kernel),
+        Source::Kernel(_) => (Provenance::Kernel, Provenance::Kernel),
         Source::Latency(_) => (Provenance::ToolCount, Provenance::Kernel),
         Source::Workload => (Provenance::ToolCount, said.unwrap_or_default()),
     };
@@ -255,7 +264,7 @@ pub(crate) fn report(
         signals.push(Signal {
             stddev: pooled_stddev(bins, window, &mean),
             quantiles: match source {
-                Source::Kernel => request_times::quantiles(timeline, window),
+                Source::Kernel(end) => request_times::quantiles(timeline, end, window),
                 // Of operations nothing is known but the mean.
                 Source::Latency(_) => Vec::new(),
                 Source::Workload => quantiles::of(timeline, window),

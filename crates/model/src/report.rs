@@ -338,6 +338,9 @@ pub struct Quantile {
     /// Number of operations, taken at random, that it was worked out from; `None` for all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sampled: Option<u64>,
+    /// Whether the true value is this or more: requests that had no reply yet count as if it had come at the end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_least: bool,
 }
 
 /// The resources of pressure-stall information.

@@ -57,6 +57,41 @@ async function opened({ gap }: { readonly gap?: readonly [number, number] } = {}
   return { recording, tables: await recording.load(["request_times", "call_times"]) };
 }
 
+describe("long requests, all of which are timed", () => {
+  it("weigh no more than the sample of the others", async () => {
+    const names = ["requests", "timed", "timed_ns", "long", "long_ns"];
+    const buckets = ["under_1048576_ns", "under_117440512_ns"];
+    // 1 % of 10,000 a second took 100 ms; a tenth of the others was timed, 1 ms each.
+    const values = [10_000, 990 + 100, 0.99e9 + 10e9, 100, 10e9, 990, 100];
+    const recording = await drawn({
+      edges: [0, S, 2 * S],
+      entities: [{ kind: "connection", name: "2 connections", role: "target" }],
+      report: { ...golden("cpu-saturated"), gaps: [] },
+      tables: [
+        {
+          name: "request_times",
+          entity: "connection",
+          columns: [...names, ...buckets].map((name) => ({
+            name,
+            unit: name.endsWith("ed_ns") || name === "long_ns" ? "nanoseconds" : "count",
+          })),
+          series: [...names, ...buckets].map((column, at) => ({
+            entity: 0,
+            column,
+            values: values[at] ?? 0,
+          })),
+        },
+      ],
+    });
+    const tables = await recording.load(["request_times", "call_times"]);
+    const [times] = requestTimes(tables, { from: 0, to: 2 * S });
+    expect(times?.mean).toBeCloseTo(1.99e6, 0);
+    expect(times?.p99).toBeLessThan(120e6);
+    expect(quantile(times?.buckets ?? [], 0.98)).toBeLessThanOrEqual(1_048_576);
+    expect(quantile(times?.buckets ?? [], 0.995)).toBeGreaterThan(50e6);
+  });
+});
+
 describe("request times", () => {
   it("are the engine's, of each window that it was asked about", async () => {
     const recording = await fixture("requests");

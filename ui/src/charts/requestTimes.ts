@@ -56,6 +56,46 @@ function grown(all: readonly Series[], window: Span): number {
   return all.reduce((sum, series) => sum + (growth(series, window) ?? 0), 0);
 }
 
+/** From here on all requests are timed, and below it a sample (LONG_NS in crates/sensors/src/request.rs). */
+const LONG: Nanoseconds = 2 ** 25;
+
+/** The part of the shorter requests that was timed. The long ones, all of which were, weigh no more than that. */
+function sampledPart(requests: number, timed: number, long: number): Share {
+  const [short, sampled] = [requests - long, timed - long];
+  return short > 0 && sampled > 0 ? Math.min(sampled / short, 1) : 1;
+}
+
+/** What is counted over a window: a histogram in which each request weighs the same. */
+interface Times {
+  readonly requests: number;
+  readonly pipelined: number;
+  readonly timed: number;
+  readonly mean: Nanoseconds;
+  readonly buckets: Buckets;
+}
+
+function timesOf(table: BinTable): (window: Span) => Times {
+  const names = ["requests", "pipelined", "timed", "timed_ns", "long", "long_ns"] as const;
+  const columns = names.map((name) => seriesOf(table, [name]));
+  const buckets = bucketsOf(table);
+  return (window) => {
+    const sums = columns.map((series) => grown(series, window));
+    const [requests = 0, pipelined = 0, timed = 0, timedNs = 0, long = 0, longNs = 0] = sums;
+    const part = sampledPart(requests, timed, long);
+    const weight = timed - long + part * long;
+    return {
+      requests,
+      pipelined,
+      timed,
+      mean: weight > 0 ? (timedNs - longNs + part * longNs) / weight : Number.NaN,
+      buckets: buckets.map(({ below, series }) => ({
+        below,
+        count: grown(series, window) * (long > 0 && below > LONG ? part : 1),
+      })),
+    };
+  };
+}
+
 /** Of how many the longest are left to themselves (crates/analysis/src/quantiles.rs). */
 const LEAST_BEYOND = 5;
 /** The same for the lines of a lane, which are looked at for their course. */
@@ -109,22 +149,13 @@ export function requestTimes(tables: Tables, window: Span): RequestTimes[] {
   return SIDES.flatMap(({ table: name, what }) => {
     const table = tables.bins(name);
     if (table === undefined) return [];
-    const sum = (column: string) => grown(seriesOf(table, [column]), window);
-    const buckets = bucketsOf(table).map(({ below, series }) => ({
-      below,
-      count: grown(series, window),
-    }));
-    const timed = sum("timed");
+    const times = timesOf(table)(window);
     return [
       {
         what,
-        requests: sum("requests"),
-        pipelined: sum("pipelined"),
-        timed,
-        mean: timed > 0 ? sum("timed_ns") / timed : Number.NaN,
-        median: steady(buckets, 0.5, LEAST_BEYOND),
-        p99: steady(buckets, 0.99, LEAST_BEYOND),
-        buckets,
+        ...times,
+        median: steady(times.buckets, 0.5, LEAST_BEYOND),
+        p99: steady(times.buckets, 0.99, LEAST_BEYOND),
       },
     ];
   });
@@ -236,9 +267,9 @@ function timesLane(
   const heat = heatOf(table.edges, buckets, gaps);
   if (heat === undefined) return [];
   const seconds = bySecond(table.edges);
+  const times = timesOf(table);
   const bins = [...seconds.slice(1)].map((to, bin): Buckets => {
-    const window = { from: seconds[bin] ?? 0, to };
-    return buckets.map(({ below, series }) => ({ below, count: grown(series, window) }));
+    return times({ from: seconds[bin] ?? 0, to }).buckets;
   });
   const line = (label: string, q: Share, dash?: readonly number[]) => ({
     label,
@@ -248,12 +279,7 @@ function timesLane(
     ...(dash && { dash }),
     nothing: "too few",
     values: Float64Array.from(bins, (bin) => steady(bin, q, LEAST_BEYOND_IN_BIN)),
-    over: (window: Span) =>
-      steady(
-        buckets.map(({ below, series }) => ({ below, count: grown(series, window) })),
-        q,
-        LEAST_BEYOND,
-      ),
+    over: (window: Span) => steady(times(window).buckets, q, LEAST_BEYOND),
   });
   const draft = { id: "request-times", title, format: duration, least: 0, unseen: gaps };
   const lane = completed(draft, seconds, [line("p99", 0.99, [5, 2]), line("p50", 0.5)]);

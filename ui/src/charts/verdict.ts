@@ -131,10 +131,10 @@ export function quantiles(report: Report): {
   of: string;
 } {
   const latency = report.signals.find((it) => it.name === "latency");
-  const all = (latency?.quantiles ?? []).map(({ q, value }) => ({
+  const all = (latency?.quantiles ?? []).map(({ q, value, at_least }) => ({
     // 0.999 is 99.9, and 99.90000000000001 in binary.
     name: q === 1 ? "max" : `p${Math.round(q * 1e5) / 1e3}`,
-    value: duration(value),
+    value: at_least ? `at least ${duration(value)}` : duration(value),
   }));
   const sampled = latency?.quantiles[0]?.sampled;
   return { all, of: typeof sampled === "number" ? `of ${integer(sampled)} sampled` : "" };

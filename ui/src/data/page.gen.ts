@@ -561,6 +561,10 @@ export interface Signal {
  */
 export interface Quantile {
   /**
+   * Whether the true value is this or more: requests that had no reply yet count as if it had come at the end.
+   */
+  at_least?: boolean;
+  /**
    * 0 to 1.
    */
   q: number;

@@ -93,7 +93,7 @@ fn nothing_found(facts: &Facts<'_>, thresholds: &Thresholds) -> String {
         .filter(|item| item.class != LedgerClass::Outside || !enough)
         .max_by(|a, b| a.share.total_cmp(&b.share));
     match largest {
-        Some(item) if item.class == LedgerClass::Outside && facts.at_sockets => format!(
+        Some(item) if item.class == LedgerClass::Outside && facts.is_mostly_queued() => format!(
             "Undetermined: {} of {} was {}, and what its threads did meanwhile explains little of it ({} is explained in all): they \
              slept while requests were there, or take them later than they come.",
             percent(item.share),

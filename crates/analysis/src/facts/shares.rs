@@ -4,6 +4,7 @@ use model::LedgerClass;
 
 use super::Facts;
 use crate::request_times::BothEnds;
+use crate::subject::Subject;
 use crate::thresholds::Thresholds;
 
 impl Facts<'_> {
@@ -27,8 +28,13 @@ impl Facts<'_> {
         if self.at_sockets {
             self.both_ends.map(BothEnds::outside)
         } else {
-            Some(self.share(LedgerClass::Outside))
+            Some(self.share(LedgerClass::Outside) - self.queued)
         }
+    }
+
+    /// Whether most of what no thread of the target accounts for was in line at its sockets.
+    pub(crate) fn is_mostly_queued(&self) -> bool {
+        self.queued > 0.0 && 2.0 * self.queued >= self.share(LedgerClass::Outside)
     }
 
     /// Whether a cause concerns where the time went, by its family.
@@ -53,22 +59,21 @@ impl Facts<'_> {
     /// accounts for, as part of all. What is in line at the target's sockets has come to it: its own threads, busy
     /// with others, account for that, and the generator for nothing.
     pub(crate) fn unexplained(&self) -> f64 {
-        let beside = match self.at_sockets {
-            true => &self.target,
-            false => &self.generator,
+        let idle = |beside: &Option<Subject>| {
+            let beside = beside.as_ref();
+            1.0 - beside.map_or(0.0, |it| (it.active.0 + it.active.1).min(1.0))
         };
-        let busy = beside
-            .as_ref()
-            .map_or(0.0, |beside| (beside.active.0 + beside.active.1).min(1.0));
-        self.share(LedgerClass::Outside) * (1.0 - busy)
+        let outside = self.share(LedgerClass::Outside) - self.queued;
+        self.queued * idle(&self.target) + outside * idle(&self.generator)
     }
 
     /// Part of the response time that is in line for a thread of the target's which has no time left.
     pub(crate) fn in_line(&self) -> f64 {
-        match self.at_sockets {
-            true => self.share(LedgerClass::Outside),
-            false => self.unexplained(),
-        }
+        let idle = self
+            .generator
+            .as_ref()
+            .map_or(1.0, |it| 1.0 - (it.active.0 + it.active.1).min(1.0));
+        self.queued + (self.share(LedgerClass::Outside) - self.queued) * idle
     }
 
     /// Whether the target's threads spent more time in what may be requests than requests took: then
@@ -116,9 +121,9 @@ impl Facts<'_> {
     /// Part of the response time in which the generator's threads waited for a CPU, while the target
     /// waited for them; none of it is in line at the target's sockets.
     pub(crate) fn generator_wait(&self) -> f64 {
-        let generator = self.generator.as_ref().filter(|_| !self.at_sockets);
+        let generator = self.generator.as_ref();
         let waiting = generator.map_or(0.0, |generator| generator.active.1);
-        self.share(LedgerClass::Outside) * waiting
+        (self.share(LedgerClass::Outside) - self.queued) * waiting
     }
 
     /// The part of the response time that was lag, where a rate is met on full CPUs by letting

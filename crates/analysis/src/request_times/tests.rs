@@ -32,7 +32,7 @@ fn centuries_of_requests_are_cut_into_no_more_bins_than_a_day() {
         let values = vec![count; table.columns.len()];
         timeline.table_mut(table).push(time, id, &values);
     }
-    let bins = bins(&timeline);
+    let bins = bins(&timeline, End::Target);
     assert!(bins.len() <= MOST_BINS as usize + 1, "{}", bins.len());
     let counted: f64 = bins.iter().map(Bin::completed).sum();
     assert!((counted - 1_000.0).abs() < 1.0, "{counted}");
@@ -183,4 +183,103 @@ proptest! {
         let before = sorted[rank.saturating_sub(1)];
         prop_assert!(value >= before / 1.26 || value <= 8_192.0, "{} {}", value, before);
     }
+}
+
+/// One connection's counts at the end of ten seconds, by column; all were 0 at their beginning.
+fn counted(columns: &[(&str, i64)]) -> Timeline {
+    let mut timeline = recorded(&[(0.0, 0, 0, 0)]);
+    let table = &sensors::request::REQUESTS;
+    let mut row = vec![0; table.columns.len()];
+    for (name, value) in columns {
+        row[table.position(name).expect("it is there")] = *value;
+    }
+    let end = Timestamp::from_seconds(10.0);
+    timeline.table_mut(table).push(end, EntityId(1), &row);
+    timeline
+}
+
+#[test]
+fn long_requests_weigh_as_many_as_they_are_beside_a_sample_of_the_others() {
+    // 1 % of 100,000 took 100 ms; a tenth of the others was timed, 1 ms each.
+    let timeline = counted(&[
+        ("requests", 100_000),
+        ("timed", 9_900 + 1_000),
+        ("timed_ns", 9_900_000_000 + 100_000_000_000),
+        ("long", 1_000),
+        ("long_ns", 100_000_000_000),
+        ("under_1048576_ns", 9_900),
+        ("under_117440512_ns", 1_000),
+    ]);
+    let times = told(&timeline);
+    let mean = times.mean_ns().expect("some were timed");
+    assert!((mean / 1.99e6 - 1.0).abs() < 1e-6, "{mean}");
+    let p98 = times.quantile_ns(0.98).expect("some were timed");
+    assert!(p98 <= 1_048_576.0, "{p98}");
+    let p995 = times.quantile_ns(0.995).expect("some were timed");
+    assert!((100_663_296.0..117_440_512.0).contains(&p995), "{p995}");
+    let bins = bins(&timeline, End::Target);
+    let latency = bins[3].latency_ns.expect("it has requests");
+    assert!((latency / 1.99e6 - 1.0).abs() < 1e-6, "{latency}");
+}
+
+#[test]
+fn a_second_without_a_sample_takes_the_mean_of_the_one_before_and_its_own_long_requests() {
+    let mut timeline = counted(&[
+        ("requests", 100_000),
+        ("timed", 10_000),
+        ("timed_ns", 10_000_000_000),
+        ("under_1048576_ns", 10_000),
+    ]);
+    let table = &sensors::request::REQUESTS;
+    let data = timeline.table_mut(table);
+    let mut row: Vec<i64> = data.row(data.len() - 1).collect();
+    for (name, more) in [
+        ("requests", 110),
+        ("timed", 10),
+        ("timed_ns", 5_000_000_000),
+        ("long", 10),
+        ("long_ns", 5_000_000_000),
+        ("under_536870912_ns", 10),
+    ] {
+        row[table.position(name).expect("it is there")] += more;
+    }
+    data.push(Timestamp::from_seconds(11.0), EntityId(1), &row);
+    timeline.window = Window::new(timeline.window.start, Timestamp::from_seconds(11.0));
+    let bins = bins(&timeline, End::Target);
+    let stalled = bins[10].latency_ns.expect("it has requests");
+    let expected = (100.0 * 1e6 + 5e9) / 110.0;
+    assert!((stalled / expected - 1.0).abs() < 1e-3, "{stalled}");
+}
+
+#[test]
+fn requests_without_a_reply_make_quantiles_bounds() {
+    let with_open = |open: i64| {
+        counted(&[
+            ("requests", 1_000),
+            ("timed", 1_000),
+            ("timed_ns", 1_000_000_000),
+            ("under_1048576_ns", 1_000),
+            ("open", open),
+            ("open_long", open),
+            ("open_long_ns", open * 4_000_000_000),
+        ])
+    };
+    let quantiles = |open: i64| {
+        let timeline = with_open(open);
+        let all = super::quantiles(&timeline, End::Target, timeline.window);
+        let at = |q: f64| {
+            let it = all.iter().find(|it| it.q == q).expect("there are enough");
+            (it.at_least, it.value > 3e9)
+        };
+        (at(0.5), at(0.99))
+    };
+    assert_eq!(quantiles(0), ((false, false), (false, false)));
+    // 20 of 1,020 had waited for 4 s.
+    assert_eq!(quantiles(20), ((false, false), (true, true)));
+    assert_eq!(quantiles(5), ((false, false), (false, false)));
+    let timeline = with_open(20);
+    assert_eq!(open(&timeline, timeline.window), Some((20.0, 4e9)));
+    // A window that ends before the recording knows nothing of them.
+    let early = Window::new(timeline.window.start, Timestamp::from_seconds(5.0));
+    assert_eq!(open(&timeline, early), None);
 }

@@ -1,7 +1,7 @@
 //! Throughput and latency, the load, the window and pressure, as the answer has them.
 
 use analysis::{duration, integer, percent, rate};
-use model::{EntityKind, PhaseKind, Provenance, Report, Resource, Signal, StallKind};
+use model::{EntityKind, PhaseKind, Provenance, Quantile, Report, Resource, Signal, StallKind};
 
 use super::layout::{labelled, seconds, two_columns};
 
@@ -106,8 +106,17 @@ fn latency_words(latency: &Signal, report: &Report) -> String {
         },
     };
     let p99 = latency.quantiles.iter().find(|it| it.q == 0.99);
-    let p99 = p99.map_or(String::new(), |it| format!(", p99 {}", duration(it.value)));
+    let p99 = p99.map_or(String::new(), |it| format!(", p99 {}", value_words(it)));
     format!("{} mean{p99} ({origin})", duration(mean))
+}
+
+/// A quantile's value; a bound where requests had no reply yet.
+fn value_words(quantile: &Quantile) -> String {
+    let value = duration(quantile.value);
+    match quantile.at_least {
+        true => format!("at least {value}"),
+        false => value,
+    }
 }
 
 fn quantiles_option(report: &Report) -> Option<&str> {
@@ -127,7 +136,7 @@ fn quantile_words(latency: &Signal) -> Option<String> {
         .quantiles
         .iter()
         .filter(|it| it.q != 0.95)
-        .map(|it| format!("{} {}", name(it.q), duration(it.value)));
+        .map(|it| format!("{} {}", name(it.q), value_words(it)));
     let words = words.collect::<Vec<_>>().join(", ");
     let of = latency
         .quantiles

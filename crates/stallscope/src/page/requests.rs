@@ -3,7 +3,7 @@
 //! The recorded tables have a histogram per connection; the page keeps their counts, and of the
 //! histograms the sum.
 
-use model::{EntityId, EntityKind, PageForm, Role, Table, Timeline, Timestamp, Window};
+use model::{ColumnKind, EntityId, EntityKind, PageForm, Role, Table, Timeline, Timestamp, Window};
 use sensors::request::{self, first_bucket};
 
 use super::bins;
@@ -117,7 +117,9 @@ fn met(timeline: &Timeline, table: &Table, connections: &[EntityId]) -> Vec<usiz
     let lowest = buckets.clone().find(grew).unwrap_or(buckets.end);
     let highest = buckets.clone().rfind(grew).map_or(lowest, |it| it + 1);
     let before = lowest.saturating_sub(1).max(buckets.start);
-    (0..buckets.start).chain(before..highest).collect()
+    // Gauges have no growth.
+    let counts = (0..buckets.start).filter(|it| table.columns[*it].kind == ColumnKind::Counter);
+    counts.chain(before..highest).collect()
 }
 
 /// What columns of connections grew by in each bin, added up; `None` where none was known.

@@ -70,6 +70,7 @@ fn quantiles_stand_below_the_mean_and_the_option_for_them_where_there_are_none()
             q,
             value,
             sampled: Some(46_012),
+            at_least: false,
         })
         .to_vec();
     let said = said(&report);

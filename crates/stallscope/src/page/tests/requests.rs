@@ -67,9 +67,16 @@ fn a_page_has_no_histogram_of_each_connection_and_no_bucket_that_was_never_met()
         let columns = table.expect("it is there").columns.iter();
         columns.map(|it| it.name.clone()).collect::<Vec<_>>()
     };
-    let recorded = ["requests", "pipelined", "unsolicited", "timed", "timed_ns"];
-    assert_eq!(columns("requests"), recorded);
-    assert_eq!(columns("calls"), ["requests", "timed", "timed_ns"]);
+    let counts = ["timed", "timed_ns", "long", "long_ns"];
+    let open = ["open", "open_long", "open_long_ns"];
+    let served = ["requests", "pipelined", "unsolicited"];
+    assert_eq!(columns("requests"), [&served[..], &open, &counts].concat());
+    assert_eq!(
+        columns("calls"),
+        [&["requests"][..], &open, &counts].concat()
+    );
+    // A sum of gauges over time is none.
+    let recorded = [&served[..], &counts].concat();
     let together = columns("request_times");
     assert_eq!(together[..recorded.len()], recorded);
     // From the bucket before that of the shortest, 75 us, to that of the longest, a second.

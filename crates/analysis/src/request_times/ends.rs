@@ -1,0 +1,88 @@
+//! Which end of the connections request times are taken at, and what both ends say together.
+
+use model::{LedgerClass, Role, Timeline, Window};
+
+use super::{CALLED, LEAST_TIMED, RequestTimes, SERVED, are_told};
+use crate::number_format::duration;
+use crate::subject::Subject;
+
+/// Requests of both ends are the same if no more of them are seen at one end only.
+const APART: f64 = 0.01;
+
+/// One end of the connections between target and generator.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum End {
+    /// The target's sockets: from a request's arrival to the last byte of its reply.
+    Target,
+    /// The generator's: network, and lines at both ends, are part of it.
+    Generator,
+}
+
+impl End {
+    pub(super) fn of(self) -> (&'static str, Role) {
+        match self {
+            Self::Target => (SERVED, Role::Target),
+            Self::Generator => (CALLED, Role::Generator),
+        }
+    }
+
+    /// What was counted at this end.
+    pub(crate) fn over(self, timeline: &Timeline, window: Window) -> Option<RequestTimes> {
+        let (table, role) = self.of();
+        RequestTimes::over(timeline, table, role, window)
+    }
+}
+
+/// The end whose times stand for what the load's user waits: the generator's, where it made all of the target's
+/// requests and some were timed there; `None` where requests were not counted one by one.
+pub(crate) fn nearest_end(timeline: &Timeline) -> Option<End> {
+    if !are_told(timeline) {
+        return None;
+    }
+    let [served, called] =
+        [End::Target, End::Generator].map(|end| end.over(timeline, timeline.window));
+    let same = served.zip(called).is_some_and(|(served, called)| {
+        (served.requests - called.requests).abs() <= APART * called.requests
+            && called.timed >= LEAST_TIMED
+    });
+    Some(if same { End::Generator } else { End::Target })
+}
+
+/// The same requests at both ends: what each took, and how long the generator waited for a CPU for each,
+/// ns.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct BothEnds {
+    served_ns: f64,
+    called_ns: f64,
+    waited_ns: f64,
+}
+
+impl BothEnds {
+    /// `None` where they were not seen at both, or others at one of them: of several generators, of other
+    /// clients, or of other servers.
+    pub(crate) fn over(timeline: &Timeline, generator: &Subject, window: Window) -> Option<Self> {
+        let served = RequestTimes::over(timeline, SERVED, Role::Target, window)?;
+        let called = RequestTimes::over(timeline, CALLED, Role::Generator, window)?;
+        let apart = (served.requests - called.requests).abs();
+        let same = apart <= APART * called.requests;
+        let means = served.mean_ns().zip(called.mean_ns()).filter(|_| same)?;
+        Some(Self {
+            served_ns: means.0,
+            called_ns: means.1,
+            waited_ns: generator.ledger.get(LedgerClass::CpuWait) / called.requests,
+        })
+    }
+
+    /// Part of what requests took at the generator's sockets that they did not take at the target's.
+    pub(crate) fn outside(self) -> f64 {
+        (1.0 - self.served_ns / self.called_ns.max(1.0)).max(0.0)
+    }
+
+    pub(crate) fn in_words(self, target: &str, generator: &str) -> String {
+        let [served, called, waited] =
+            [self.served_ns, self.called_ns, self.waited_ns].map(duration);
+        format!(
+            "a request takes {served} at {target}'s sockets, {called} at {generator}'s; {generator} waits {waited} for a CPU per request"
+        )
+    }
+}
