@@ -64,17 +64,15 @@ pub fn scenarios() -> [Scenario; 4] {
 }
 
 /// What it would take to run, where programs are missing.
-fn missing(programs: &[&str], packages: &str) -> Option<String> {
+pub fn missing(programs: &[&str], packages: &str) -> Option<String> {
     let absent = programs
         .iter()
         .find(|name| binary::in_path(name).is_none())?;
     Some(format!("there is no {absent}: apt-get install {packages}"))
 }
 
-fn redis_script(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
-    if let Some(why) = missing(&["redis-server", "redis-benchmark"], "redis-server") {
-        return Ok(SetUp::NotHere(why));
-    }
+/// Starts a Redis; its process and its port.
+pub fn redis(stage: &mut Stage) -> Result<(u32, String)> {
     let port = free_port()?.to_string();
     let folder = stage.unprivileged_folder("redis")?;
     let mut redis = stage.unprivileged("redis-server");
@@ -82,6 +80,30 @@ fn redis_script(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
     redis.args(["--logfile", "log", "--dir"]).arg(folder);
     let pid = stage.beside(redis)?;
     wait_for(&port)?;
+    Ok((pid, port))
+}
+
+/// Starts an nginx with two workers that serves `/file`, of 1,000 bytes; its process and its port.
+pub fn nginx(stage: &mut Stage) -> Result<(u32, String)> {
+    let port = free_port()?.to_string();
+    let folder = stage.unprivileged_folder("nginx")?;
+    std::fs::write(folder.join("file"), "x".repeat(1000)).context("cannot write a file")?;
+    let configuration = folder.join("nginx.conf");
+    std::fs::write(&configuration, nginx_configuration(&folder, &port))
+        .context("cannot write nginx's configuration")?;
+    let mut nginx = stage.unprivileged("nginx");
+    nginx.args(["-e", "stderr", "-p"]).arg(&folder);
+    nginx.arg("-c").arg(configuration);
+    let pid = stage.beside(nginx)?;
+    wait_for(&port)?;
+    Ok((pid, port))
+}
+
+fn redis_script(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
+    if let Some(why) = missing(&["redis-server", "redis-benchmark"], "redis-server") {
+        return Ok(SetUp::NotHere(why));
+    }
+    let (pid, port) = redis(stage)?;
     // The first thread of Redis is the one that runs commands.
     stage.cast.insert(Who::Thread, format!("/tid:{pid}"));
     let rounds = match cause {
@@ -103,17 +125,7 @@ fn nginx_quota(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
     if let Some(why) = missing(&["nginx"], "nginx-light") {
         return Ok(SetUp::NotHere(why));
     }
-    let port = free_port()?.to_string();
-    let folder = stage.unprivileged_folder("nginx")?;
-    std::fs::write(folder.join("file"), "x".repeat(1000)).context("cannot write a file")?;
-    let configuration = folder.join("nginx.conf");
-    std::fs::write(&configuration, nginx_configuration(&folder, &port))
-        .context("cannot write nginx's configuration")?;
-    let mut nginx = stage.unprivileged("nginx");
-    nginx.args(["-e", "stderr", "-p"]).arg(&folder);
-    nginx.arg("-c").arg(configuration);
-    let pid = stage.beside(nginx)?;
-    wait_for(&port)?;
+    let (pid, port) = nginx(stage)?;
     if let Some(why) = quota(stage, pid, cause) {
         return Ok(SetUp::NotHere(why));
     }

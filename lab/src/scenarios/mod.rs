@@ -24,6 +24,8 @@ mod row_lock;
 mod single_thread;
 mod step_change;
 
+pub use held_out::{missing, nginx, redis};
+
 use anyhow::{Result, bail};
 
 use crate::scenario::{Kind, Scenario};

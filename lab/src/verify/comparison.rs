@@ -139,7 +139,7 @@ fn throughput(report: &Report, printed: &str) -> Comparison {
 
 /// Mean throughput of all phases, by their lengths; the remainder after the last whole interval has
 /// none.
-fn whole_run(report: &Report) -> Option<f64> {
+pub(super) fn whole_run(report: &Report) -> Option<f64> {
     let phases = report.phases.iter();
     let counted: Vec<(f64, f64)> = phases
         .filter_map(|phase| Some((phase.window.seconds(), phase.throughput?)))

@@ -1,8 +1,11 @@
 //! `verify`: the report's figures against measurements made at the same time without Stallscope's
 //! code: the kernel's own accounting of the server's control group, the scheduler's statistics of
-//! each of its processes, and what pgbench says of itself.
+//! each of its processes, and what load generators say of themselves.
 
 mod comparison;
+mod recorded;
+mod request_times;
+mod requests;
 mod witness;
 
 use std::fs;
@@ -11,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use model::Report;
 
 use crate::demo::{as_a_shell_says, load};
@@ -21,9 +24,29 @@ use crate::print::say;
 use crate::{binary, interrupt, outcome, requirement};
 use witness::{Account, Testimony, Witness};
 
+/// What is verified.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+enum What {
+    /// CPU time, run-queue delay and throughput of a saturated pgbench.
+    Figures,
+    /// Throughput from the kernel's counts, against eleven load generators' own.
+    Requests,
+    /// Request times under the duty cycle, against pgbench's log of each transaction, under five loads.
+    RequestTimes,
+}
+
 /// Arguments of `verify`.
 #[derive(Args)]
 pub struct VerifyArguments {
+    /// What to verify.
+    #[arg(value_enum, default_value = "figures")]
+    what: What,
+    /// How often each load of `requests` and `request-times` is run.
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
+    repeat: u32,
+    /// Only loads whose name holds this.
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    only: String,
     /// The program to check [default: beside this program, in target, or in PATH]
     #[arg(long, value_name = "PATH")]
     stallscope: Option<PathBuf>,
@@ -35,8 +58,16 @@ pub struct VerifyArguments {
     out: PathBuf,
 }
 
-/// Runs the load and compares; the status is 1 when a figure is off.
+/// Runs the loads and compares; the status is 1 when a figure is off.
 pub fn verify(arguments: &VerifyArguments) -> Result<u8> {
+    match arguments.what {
+        What::Figures => figures(arguments),
+        What::Requests => requests::verify(arguments),
+        What::RequestTimes => request_times::verify(arguments),
+    }
+}
+
+fn figures(arguments: &VerifyArguments) -> Result<u8> {
     let stallscope = binary::find(arguments.stallscope.as_deref())?;
     let mut server = Postgres::make()?;
     server.start(&[])?;
@@ -97,22 +128,30 @@ fn prepare(arguments: &VerifyArguments, stallscope: &Path, report: &Path) -> Res
     let out = &arguments.out;
     fs::create_dir_all(out).with_context(|| format!("cannot make the folder {}", out.display()))?;
     let recording = out.join("verify.stall");
-    for removed in [fs::remove_dir_all(&recording), fs::remove_file(report)] {
-        match removed {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                bail!(
-                    "cannot remove the earlier result in {}: {error}",
-                    out.display()
-                );
-            }
-            _ => {}
-        }
-    }
+    remove(&[&recording, report])?;
     let mut command = Command::new(stallscope);
     command.args(["run", "-o"]).arg(recording);
     command.arg("--json").arg(report).arg("--");
     command.args(load(&arguments.seconds.to_string()));
     Ok(command)
+}
+
+/// Removes results of an earlier run.
+fn remove(paths: &[&Path]) -> Result<()> {
+    for path in paths {
+        let removed = if path.is_dir() {
+            fs::remove_dir_all(path)
+        } else {
+            fs::remove_file(path)
+        };
+        match removed {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                bail!("cannot remove the earlier {}: {error}", path.display());
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// Passes the child's output on, and keeps it.

@@ -1,0 +1,217 @@
+//! `verify requests`: throughput from the kernel's counts against what load generators count themselves, from
+//! 1,000 to over 100,000 requests a second, with connections that stay and one for each request.
+
+use anyhow::{Context, Result};
+
+use super::VerifyArguments;
+use super::comparison::whole_run;
+use super::recorded::{Recorded, is_here};
+use crate::print::say;
+use crate::scenarios::{missing, nginx, redis};
+use crate::stage::Stage;
+use crate::{postgres::DATABASE, requirement};
+
+/// Two counts of one thing may differ by this part of it.
+const TOLERANCE: f64 = 0.02;
+
+#[derive(Clone, Copy)]
+enum Server {
+    Nginx,
+    Redis,
+    Postgres,
+}
+
+/// A load generator, and where its own count stands in what it prints.
+struct Case {
+    name: &'static str,
+    server: Server,
+    /// `URL`, `PORT`, `SECONDS` stand for what the run has.
+    line: &'static str,
+    /// The number stands behind the last of these words.
+    label: &'static str,
+    /// Requests for each operation that it counts.
+    requests: f64,
+}
+
+const fn case(name: &'static str, server: Server, line: &'static str, label: &'static str) -> Case {
+    Case {
+        name,
+        server,
+        line,
+        label,
+        requests: 1.0,
+    }
+}
+
+const CASES: [Case; 11] = [
+    case(
+        "wrk",
+        Server::Nginx,
+        "wrk -t1 -c16 -dSECONDSs URL",
+        "Requests/sec:",
+    ),
+    case(
+        "wrk, a connection each",
+        Server::Nginx,
+        "wrk -t1 -c16 -dSECONDSs -H 'Connection: close' URL",
+        "Requests/sec:",
+    ),
+    case(
+        "redis-benchmark",
+        Server::Redis,
+        "redis-benchmark -p PORT -c 30 -n 1500000 -t get -q",
+        "\nGET: ",
+    ),
+    case(
+        "redis-benchmark, a connection each",
+        Server::Redis,
+        "redis-benchmark -p PORT -c 30 -n 250000 -t get -q -k 0",
+        "\nGET: ",
+    ),
+    case(
+        "hey, 1,000/s",
+        Server::Nginx,
+        "hey -z SECONDSs -c 10 -q 100 URL",
+        "Requests/sec:",
+    ),
+    case(
+        "hey",
+        Server::Nginx,
+        "hey -z SECONDSs -c 10 URL",
+        "Requests/sec:",
+    ),
+    case(
+        "hey, a connection each",
+        Server::Nginx,
+        "hey -z SECONDSs -c 10 -disable-keepalive URL",
+        "Requests/sec:",
+    ),
+    case(
+        "ab",
+        Server::Nginx,
+        "ab -q -t SECONDS -n 100000000 -c 8 URL",
+        "Requests per second:",
+    ),
+    case(
+        "pgbench",
+        Server::Postgres,
+        "pgbench -n -S -c 10 -j 2 -T SECONDS DATABASE",
+        "\ntps = ",
+    ),
+    case(
+        "pgbench, 1,000/s",
+        Server::Postgres,
+        "pgbench -n -S -c 10 -j 2 -R 1000 -T SECONDS DATABASE",
+        "\ntps = ",
+    ),
+    Case {
+        // To connect is a request too.
+        requests: 2.0,
+        ..case(
+            "pgbench, a connection each",
+            Server::Postgres,
+            "pgbench -n -S -c 4 -j 2 -C -T SECONDS DATABASE",
+            "\ntps = ",
+        )
+    },
+];
+
+/// Runs all loads; the status is 1 where a count is off.
+pub fn verify(arguments: &VerifyArguments) -> Result<u8> {
+    let (mut within, mut of, mut skipped, mut several) = (0, 0, 0, 0);
+    let mut stage = Stage::new()?;
+    for case in CASES.iter().filter(|it| it.name.contains(&arguments.only)) {
+        let program = case.line.split(' ').next().unwrap_or_default();
+        let programs = match case.server {
+            Server::Nginx => ["nginx", program],
+            Server::Redis => ["redis-server", program],
+            Server::Postgres => ["sh", "sh"],
+        };
+        if !is_here(missing(
+            &programs,
+            "nginx redis-server wrk hey apache2-utils",
+        )) {
+            skipped += 1;
+            continue;
+        }
+        for _ in 0..arguments.repeat {
+            let held = run(arguments, &mut stage, case)?;
+            of += 1;
+            within += u32::from(held.holds);
+            several += u32::from(held.phases > 1);
+            stage.clear()?;
+        }
+    }
+    say!(
+        "{within} of {of} within {:.0} %; more than one phase in {several}",
+        TOLERANCE * 100.0
+    );
+    let all = within == of && (skipped == 0 || !requirement::everything());
+    Ok(u8::from(!all))
+}
+
+struct Held {
+    holds: bool,
+    phases: usize,
+}
+
+fn run(arguments: &VerifyArguments, stage: &mut Stage, case: &Case) -> Result<Held> {
+    let port = match case.server {
+        Server::Nginx => nginx(stage)?.1,
+        Server::Redis => redis(stage)?.1,
+        Server::Postgres => stage.postgres(&[]).map(|_| String::new())?,
+    };
+    let line = case
+        .line
+        .replace("URL", &format!("http://127.0.0.1:{port}/file"))
+        .replace("PORT", &port)
+        .replace("SECONDS", &arguments.seconds.to_string())
+        .replace("DATABASE", DATABASE);
+    let recorded = Recorded::run(arguments, stage, &line)?;
+    let own = number_behind(&recorded.printed, case.label)
+        .with_context(|| format!("{} printed no count:\n{}", case.name, recorded.printed))?;
+    let own = own * case.requests;
+    let counted = whole_run(&recorded.report).unwrap_or(0.0);
+    let difference = counted / own - 1.0;
+    let holds = difference.abs() <= TOLERANCE;
+    let phases = recorded.phases().count();
+    let steady = recorded.signal("throughput").and_then(|it| it.mean);
+    say!(
+        "{} {:34} own {own:.0}/s, counted {counted:.0}/s: {:+.2} % (reported {:.0}/s; {phases} phases; {}; own cost {})",
+        if holds { "ok " } else { "OFF" },
+        case.name,
+        difference * 100.0,
+        steady.unwrap_or(0.0),
+        recorded.verdict(),
+        recorded.cost,
+    );
+    Ok(Held { holds, phases })
+}
+
+/// The first number behind the last `label`.
+fn number_behind(text: &str, label: &str) -> Option<f64> {
+    let text = text.replace('\r', "\n");
+    let numbers = text.match_indices(label).filter_map(|(at, _)| {
+        let rest = text[at + label.len()..].trim_start();
+        rest.split([' ', '\n', '\t']).next()?.parse().ok()
+    });
+    numbers.last()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_counts_are_found_in_what_tools_print() {
+        let redis = "\nGET: rps=0.0 (overall: 0.0)\rGET: rps=7 (overall: 7)\nGET: 70500.25 requests per second, p50=0.2 msec\n";
+        assert_eq!(number_behind(redis, "\nGET: "), Some(70_500.25));
+        let wrk = "  999 requests in 8.00s\nRequests/sec: 111016.21\nTransfer/sec:  1MB\n";
+        assert_eq!(number_behind(wrk, "Requests/sec:"), Some(111_016.21));
+        let ab = "Requests per second:    16859.13 [#/sec] (mean)\n";
+        assert_eq!(number_behind(ab, "Requests per second:"), Some(16_859.13));
+        let pgbench = "latency average = 1 ms\ntps = 42122.5 (without initial connection time)\n";
+        assert_eq!(number_behind(pgbench, "\ntps = "), Some(42_122.5));
+        assert_eq!(number_behind("nothing", "\ntps = "), None);
+    }
+}
