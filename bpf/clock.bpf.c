@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * How far is the scheduler's clock of a CPU ahead of CLOCK_BOOTTIME?
+ * How far is a CPU's scheduler clock ahead of CLOCK_BOOTTIME?
  *
- * Hooks: none. User space runs `tick` on each CPU in turn. A perf event without a clock of its own is
- * stamped with local_clock() (kernel/events/core.c: perf_event_clock), the payload is read just before.
- * Cost: some us a run. Kernel: 5.10 (test runs of raw tracepoints on a CPU).
- * Lost: nothing; of several runs the least difference counts.
+ * Hooks: none. User space runs `tick` on each CPU in turn. The kernel stamps a perf event without a
+ * clock of its own with local_clock() (kernel/events/core.c: perf_event_clock); `tick` reads the
+ * payload just before.
+ * Cost: some us per run. Kernel: 5.10 (test runs of raw tracepoints on a CPU).
+ * Lost: nothing; of several runs the smallest difference counts.
  */
 #include "lib/kernel.bpf.h"
 #include "clock.h"

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * What `clock.bpf.c` and its reader agree on.
- */
+/* Shared by `clock.bpf.c` and its reader. */
 #ifndef STALLSCOPE_CLOCK_H
 #define STALLSCOPE_CLOCK_H
 
-/* The content of one sample; the sample itself carries sched_clock(), ns. */
+/* Payload of one perf sample; the sample's own timestamp is sched_clock(), ns. */
 struct clock_reading {
 	/* CLOCK_BOOTTIME, ns. */
 	__u64 boottime_ns;

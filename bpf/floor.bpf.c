@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What does a program at a switch cost that does nothing, and one that reads the clock?
+ * What does an empty program at a switch cost, and one that only reads the clock?
  *
- * Hooks: sched_switch. For `make bench` only: what other programs cost is told net of these.
- * Cost: that is the question. Kernel: 5.5 (tp_btf). Lost: nothing.
+ * Hooks: sched_switch. For `make bench` only, which subtracts this cost from that of other
+ * programs.
+ * Cost: what it measures. Kernel: 5.5 (tp_btf). Lost: nothing.
  */
 #include "lib/kernel.bpf.h"
 #include <bpf/bpf_tracing.h>

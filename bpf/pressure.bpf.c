@@ -1,43 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * How long was each CPU of a group stalled?
+ * How long was each CPU of a control group stalled?
  *
- * Hooks: none. User space runs the three programs: `locate` once, `monitored` as often as it likes,
- * `totals` every 2 s.
- * Cost: some us for the machine, 0.3-0.5 us for a group and CPU.
+ * Hooks: none. User space runs the three programs: `locate` once, `monitored` at any time, `totals`
+ * every 2 s.
+ * Cost: some us for the machine, 0.3-0.5 us per group and CPU.
  * Kernel: 6.10 for groups in programs that user space runs (commit a8e03b6bbb2c), PSI switched on;
- * x86-64: no other has this_cpu_off, by which what was found is proved.
- * Reading changes nothing: the kernel's own folds, which every reader of the files causes, stay as
- * they are.
- * Lost: nothing. Times are absolute; a reading that an interrupt tore 16 times is left for the next
- * one, and `readings` stands still.
+ * x86-64, because no other architecture has this_cpu_off, with which `locate` checks its result.
+ * Reading changes nothing: it does not trigger the kernel's own fold, as every reader of the files
+ * does.
+ * Lost: nothing. Times are absolute; if an interrupted writer tears a reading 16 times, the next
+ * reading gets the value, and `readings` does not change.
  */
 #include "lib/kernel.bpf.h"
 #include "lib/kfunc.bpf.h"
 #include "pressure.h"
 
-/* A writer may be preempted in the middle of its update: then waiting longer does not help. */
+/* A writer may be preempted in the middle of its update: further attempts do not help then. */
 #define MOST_TRIES 16
-/* From state_mask to behind state_start, with room for states that are to come. */
+/* From state_mask to the end of state_start, with room for more states. */
 #define MOST_STATE_BYTES 96
 
-/* Without a number: a state that this kernel does not have. */
+/* Number of a state that this kernel does not have. */
 #define NONE 0xffffffff
 
-/* The kernel's number of each of our states (enum psi_states); they differ by configuration. */
+/* The kernel's number of each of our states (enum psi_states), which depends on its
+ * configuration. */
 const volatile __u32 number_by_state[PRESSURE_STATES];
 const volatile __u32 cpus = 1;
-/* From `runqueues` to the other per-CPU variables, by the kernel's BTF. */
+/* Offsets from `runqueues` to the other per-CPU variables, from the kernel's BTF. */
 const volatile __s64 to_system_group_pcpu;
 const volatile __s64 to_psi_seq;
 const volatile __s64 to_this_cpu_off;
 
-/* Found by `locate`: per-CPU addresses. */
+/* Set by `locate`: per-CPU addresses. */
 __u64 system_group_pcpu;
 __u64 psi_seq;
-/* Found by `totals`, as soon as there is any group: the machine's own (struct psi_group). */
+/* Set by `totals` once there is any group: the machine's struct psi_group. */
 __u64 psi_system;
-/* Groups that `totals` found. */
+/* Groups that the last run of `totals` found. */
 __u32 groups;
 
 struct {
@@ -62,7 +63,7 @@ struct {
 	__type(value, struct pressure_monitored);
 } monitored_by_slot SEC(".maps");
 
-/* Slot x cpus + CPU. */
+/* Index: slot x cpus + CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -79,14 +80,16 @@ struct {
 	__type(value, struct pressure_total);
 } total_by_place SEC(".maps");
 
-/* Not set in a group that was removed and is still referred to, which may last (include/linux/cgroup-defs.h). */
+/* Cleared in a group that was removed but is still referenced, perhaps for long
+ * (include/linux/cgroup-defs.h). */
 #define CSS_ONLINE 2
 /* BPF_CGROUP_ITER_DESCENDANTS_PRE */
 #define PARENTS_FIRST 2
 /* The root's id (kernfs counts from 1). */
 #define ROOT_ID 1
 
-/* An address as a number: the verifier lets nobody reckon with a pointer, but reads any memory. */
+/* An address as a number: the verifier allows no arithmetic on a pointer, but reads of any
+ * memory. */
 static __always_inline __u64 address(const void *pointer)
 {
 	const void *volatile slot = pointer;
@@ -108,7 +111,8 @@ static long place_cpu(__u32 cpu, __u64 *pptr)
 	return 0;
 }
 
-/* Where per-CPU variables are. Their addresses are not to be had by name without KALLSYMS_ALL. */
+/* Finds the addresses of per-CPU variables. Without KALLSYMS_ALL they cannot be looked up by
+ * name. */
 SEC("syscall")
 int locate(void *ctx)
 {
@@ -128,12 +132,13 @@ int locate(void *ctx)
 	if (!place)
 		return 1;
 	runqueues = (__u64)rq - place->offset;
-	/* Each CPU keeps its own offset: what is found there proves that all of this is right. */
+	/* Each CPU's this_cpu_off holds its own offset: if it matches, all of the above is
+	 * right. */
 	bpf_probe_read_kernel(&check, sizeof(check),
 			      (void *)(runqueues + to_this_cpu_off + place->offset));
 	if (check != place->offset)
 		return 2;
-	/* Without either count nobody knows whether a reading was torn. */
+	/* Without either sequence count a torn reading could not be detected. */
 	if (!to_psi_seq && !bpf_core_field_exists(struct psi_group_cpu___own_sequence, seq))
 		return 3;
 	system_group_pcpu = runqueues + to_system_group_pcpu;
@@ -142,7 +147,7 @@ int locate(void *ctx)
 }
 
 struct reading {
-	/* The group's times on the CPUs, a per-CPU address. */
+	/* The group's per-CPU times, a per-CPU address. */
 	__u64 pcpu;
 	__u32 slot;
 };
@@ -160,7 +165,7 @@ static __u32 sequence(__u64 count)
 	 bpf_core_field_offset(struct psi_group_cpu, state_mask))
 #define STATE_BYTES (STATE_OFFSET(state_start) + sizeof(__u64))
 
-/* A time of the kernel's as of now, with the part of the state that still lasts. */
+/* A time of the kernel's as of `now`, with the present state added. */
 static __u32 time_in(const char *state, __u32 number, __u64 now)
 {
 	__u32 mask = *(__u32 *)state, ns = 0;
@@ -218,7 +223,8 @@ static long read_slot(__u32 slot, void *ctx)
 
 	if (!monitored)
 		return 1;
-	/* The root group has no account of its own: it is the machine's (cgroup_psi in linux/cgroup.h). */
+	/* The root group has no pressure of its own: it is the machine's (cgroup_psi in
+	 * linux/cgroup.h). */
 	if (slot == 0 || monitored->id == ROOT_ID) {
 		reading.pcpu = system_group_pcpu;
 		monitored->alive = 1;
@@ -239,7 +245,7 @@ static long read_slot(__u32 slot, void *ctx)
 	return 0;
 }
 
-/* The machine and the watched groups, CPU by CPU. */
+/* Reads the machine and the monitored groups, CPU by CPU. */
 SEC("syscall")
 int monitored(void *ctx)
 {
@@ -264,7 +270,8 @@ static int take_total(struct cgroup *group)
 		if (parent && !BPF_CORE_READ(parent, parent))
 			psi_system = (__u64)parent;
 	}
-	/* More groups than that are not measured at all, which is said where they are looked for. */
+	/* Further groups are not measured at all; user space reports that where it looks for
+	 * groups. */
 	if (!total)
 		return 0;
 	total->id = BPF_CORE_READ(group, kn, id);
@@ -278,7 +285,7 @@ static int take_total(struct cgroup *group)
 	return 0;
 }
 
-/* The kernel's own folds of every group, as they stand. */
+/* Reads the kernel's own totals of every group, as of its last fold. */
 SEC("syscall")
 int totals(void *ctx)
 {

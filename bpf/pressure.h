@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * What `pressure.bpf.c` and its reader agree on. Times are ns.
- */
+/* Shared by `pressure.bpf.c` and its reader. Times are ns. */
 #ifndef STALLSCOPE_PRESSURE_H
 #define STALLSCOPE_PRESSURE_H
 
-/* Groups that are read CPU by CPU; the machine is the first. */
+/* Groups that are read CPU by CPU; slot 0 is the machine. */
 #define PRESSURE_MOST_MONITORED 64
-/* Groups whose totals are read; as many as are measured at all. */
+/* Groups whose totals are read; no more are measured at all. */
 #define PRESSURE_MOST_GROUPS 10000
 
-/* What a CPU's tasks of a group were kept from, by our numbers: the kernel's differ by configuration. */
+/* Pressure states of a CPU in a group, by our own numbers: the kernel's depend on its
+ * configuration. */
 enum pressure_state {
 	PRESSURE_CPU_SOME,
 	PRESSURE_CPU_FULL,
@@ -23,36 +22,38 @@ enum pressure_state {
 	PRESSURE_STATES
 };
 
-/* Where a CPU's variables are, and its scheduler's clock. */
+/* Where a CPU's per-CPU variables are, and its scheduler's clock. */
 struct pressure_cpu {
-	/* Added to a per-CPU address. */
+	/* To be added to a per-CPU address. */
 	__u64 offset;
 	/* sched_clock() less CLOCK_BOOTTIME. */
 	__s64 clock_ahead_ns;
 };
 _Static_assert(sizeof(struct pressure_cpu) == 16, "as the reader has it");
 
-/* One CPU of one watched group (kernel/sched/psi.c: times[] and the state it is in). */
+/* One CPU of one monitored group (struct psi_group_cpu in kernel/sched/psi.c: times[] and the
+ * present state). */
 struct pressure_stall {
-	/* By enum pressure_state: time in it so far, modulo 2^32. */
+	/* By enum pressure_state: time in the state so far, modulo 2^32. */
 	__u32 ns[PRESSURE_STATES];
-	/* Counts the readings; stands still where one had to be given up. */
+	/* Number of successful readings. */
 	__u64 readings;
 };
 _Static_assert(sizeof(struct pressure_stall) == 40, "as the reader has it");
 
-/* One watched group. */
+/* One monitored group. */
 struct pressure_monitored {
 	/* cgroup id; 0 for the machine. */
 	__u64 id;
-	/* 1 while it is there and its pressure is counted. */
+	/* 1 while the group exists and its pressure is counted. */
 	__u64 alive;
-	/* sched_clock() when the kernel last ended one of its 2 s (avg_last_update); 0 where not known. */
+	/* sched_clock() when the kernel last ended one of its 2 s averaging periods
+	 * (avg_last_update); 0 if unknown. */
 	__u64 folded_at;
 };
 _Static_assert(sizeof(struct pressure_monitored) == 24, "as the reader has it");
 
-/* What the kernel itself has folded (struct psi_group total[PSI_AVGS]). */
+/* The kernel's folded totals of one group (struct psi_group total[PSI_AVGS]). */
 struct pressure_total {
 	__u64 id;
 	/* By enum pressure_state, up to PRESSURE_IRQ_FULL. */

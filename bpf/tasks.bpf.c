@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What has each process used so far, and what each thread of those near the target?
+ * What resources has each process used, and each thread of the tracked processes?
  *
- * Hooks: none. User space runs `read` and `threads` when it wants to know.
- * Cost: `make bench` (tasks) tells: about 0.1 us for a process and as much for a thread.
+ * Hooks: none. User space runs `read` and `threads` for each reading.
+ * Cost: `make bench` (tasks) measures it: about 0.1 us per process and as much per thread.
  * Kernel: 6.7 for the walk over threads (bpf_iter_task).
- * The walk is one RCU reader: on a kernel that does not preempt itself, nobody else has this CPU
- * meanwhile.
- * Lost: processes beyond the most that there is room for (`unplaced`). One of whose threads ended just
- * then is marked, and left for the next reading (`torn`).
+ * The walk is one RCU read-side section: on a kernel without preemption nothing else runs on this
+ * CPU meanwhile.
+ * Lost: processes for which the maps have no room (`unplaced`). A process of which a thread exits
+ * during the walk is marked (`torn`), and the next reading gets it.
  */
 #include "lib/kernel.bpf.h"
 #include "lib/kfunc.bpf.h"
 #include "tasks.h"
 
-/* include/linux/sched.h; what memory such a thread has is borrowed. */
+/* include/linux/sched.h; a kernel thread only borrows its memory. */
 #define PF_KTHREAD 0x00200000
 /* MM_FILEPAGES, MM_ANONPAGES, MM_SHMEMPAGES in include/linux/mm_types_task.h. */
 #define FILE_PAGES 0
 #define ANONYMOUS_PAGES 1
 #define SHARED_PAGES 3
-/* A reading of the clock serves so many processes: it costs as much as they do. */
+/* Processes per reading of the clock, which costs as much as they do. */
 #define PER_CLOCK 32
 
-/* How many entries the maps have, user space says when it loads this. */
+/* User space sets the number of entries of the maps at load time. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -32,7 +32,7 @@ struct {
 	__type(value, struct tasks_process);
 } process_by_place SEC(".maps");
 
-/* Processes that `threads` reports; 0 for a slot that is free. */
+/* Processes whose threads `threads` reads; 0 for a free slot. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -48,9 +48,9 @@ struct {
 	__type(value, struct tasks_thread);
 } thread_by_place SEC(".maps");
 
-/* Slots that were ever used. */
+/* Slots that were ever in use. */
 __u32 slots;
-/* What `read` and `threads` found, and what they had no room for. */
+/* Entries that `read` and `threads` have filled, and entries for which there was no room. */
 __u32 processes;
 __u32 unplaced;
 __u32 threads_found;
@@ -68,15 +68,15 @@ static __always_inline __u64 resident_pages(struct task_struct *leader)
 
 	if (!mm || leader->flags & PF_KTHREAD)
 		return 0;
-	/* How far apart they are is only known at load time, and only by numbers that stand here. */
+	/* Constant indices, because CO-RE resolves the array's stride only at load time. */
 	sum = at_least_none(mm->rss_stat[FILE_PAGES].count) +
 	      at_least_none(mm->rss_stat[ANONYMOUS_PAGES].count) +
 	      at_least_none(mm->rss_stat[SHARED_PAGES].count);
-	/* It ends just now, and its memory may be another's. */
+	/* If the task exits just now, the memory may belong to another process already. */
 	return leader->mm == mm ? sum : 0;
 }
 
-/* What there is of the process itself, to which its threads' parts are added. */
+/* Begins an entry with the process's own values; `add` adds those of each live thread. */
 static __always_inline struct tasks_process *begin(struct task_struct *leader, __u64 now)
 {
 	struct signal_struct *signal = leader->signal;
@@ -139,7 +139,7 @@ int read(void *ctx)
 	bpf_rcu_read_lock();
 	bpf_iter_task_new(&it, NULL, ALL_THREADS);
 	while ((task = bpf_iter_task_next(&it))) {
-		/* The idle task, which is no process (0), is the first. */
+		/* The walk begins with the idle task (tgid 0), which is no process. */
 		if ((__u32)task->tgid != tgid) {
 			tgid = task->tgid;
 			if (processes % PER_CLOCK == 0)

@@ -3,22 +3,27 @@
  * Where does the time of each thread go?
  *
  * Hooks: sched_switch, sched_waking, sched_wakeup, sched_wakeup_new, sched_migrate_task,
- * sched_process_fork, sched_process_exec, sched_process_exit, task_rename; for PSI groups, where the kernel
- * has them, mm_vmscan_direct_reclaim_begin and _end, mm_vmscan_memcg_reclaim_begin and _end. User space
- * runs `read` and `find_pools` as often as it likes. Under a heavy load there is a duty cycle: from `paused_at`
- * on nothing is counted, and the first five hooks may be left, until user space attaches them and runs `resume`.
- * Times are the scheduler's own (rq->clock), which it has just read at every event: one time for all that an
- * event changes, at no cost, and the clock that run_delay and sum_exec_runtime are counted with.
- * Cost: `make bench` (probes) measures it; a background thread costs two additions a switch.
- * Kernel: 6.7 for the walk over threads (bpf_iter_task), 6.10 for what is done with preemption off
+ * sched_process_fork, sched_process_exec, sched_process_exit, task_rename; for PSI groups, where
+ * the kernel has them, mm_vmscan_direct_reclaim_begin and _end, mm_vmscan_memcg_reclaim_begin and
+ * _end.
+ * User space runs `read` and `find_pools` at any time. Under a heavy load it runs a duty cycle: it
+ * sets `paused_at` to end an on-window, from then on the programs count nothing, and it may detach
+ * the first five hooks until it attaches them again and runs `resume`.
+ * Clock: times are the scheduler's own (rq->clock), which the kernel has just updated at every
+ * event. Reading it costs nothing, all changes of one event get the same time, and the kernel
+ * counts run_delay and sum_exec_runtime with it.
+ * Cost: `make bench` (probes) measures it; a background thread costs two additions per switch.
+ * Kernel: 6.7 for the walk over threads (bpf_iter_task), 6.10 for sections with preemption off
  * (bpf_preempt_disable), CONFIG_FAIR_GROUP_SCHED.
- * Lost: events of a thread of target or generator whose account finds no memory (`drops`); an account that is
- * being written at each of 16 looks is left for the next reading (`torn`); accounts of threads that exit, where
- * more exit on a CPU between two readings than the ring holds (turns that are missed). A switch or wake-up that
- * raises no event (`missed`) is noticed at the next switch of the CPU or thread, and backfilled from the
- * scheduler's own counters. The end of a quota's hold raises no event: a thread counts as throttled until it
- * runs. The wait of a thread that is moved to a CPU within the ns in which that CPU counts its waiters is short
- * by the time since that CPU's last event at most.
+ * Lost: events of a target or generator thread for which the kernel has no memory for an account
+ * (`drops`); an account that changes during each of 16 attempts to read it, until the next reading
+ * (`torn`); accounts of threads that exit, where more threads exit on one CPU between two readings
+ * than its ring holds (the reader sees the gap in `turn`). A switch or wake-up that raises no event
+ * (`missed`) is noticed at the next switch of the CPU or the thread, and backfilled from the
+ * scheduler's own counters. The kernel raises no event when a CPU quota releases a thread, so the
+ * thread counts as throttled until it runs. If a waiting thread migrates to a CPU in the same
+ * nanoseconds in which that CPU updates its count of waiting threads, its wait is short by at most
+ * the time since that CPU's last event.
  */
 #include "lib/kernel.bpf.h"
 #include <bpf/bpf_tracing.h>
@@ -33,7 +38,7 @@
 #include "lib/wakeup.bpf.h"
 
 
-/* Whether `read` is to report the others too. */
+/* Set by user space: whether `read` also reports background threads. */
 __u32 wants_others;
 /* sched_clock() less CLOCK_BOOTTIME. */
 __s64 clock_ahead_ns;
@@ -45,14 +50,15 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct run_queue *queue = run_queue_of(cpu);
 	__u64 now = rq_of(prev)->clock;
-	/* With a signal pending it does not block after all; kernels before 6.16 show the state that it was
-	 * about to have (commit 8feb053d5319). */
+	/* A task with a pending signal does not block after all. Kernels before 6.16 pass the state
+	 * that it was about to have (commit 8feb053d5319). */
 	__u32 blocked_in = !prev->pid || preempt || !prev->__state ? 0 : prev_state;
 	struct whereabouts where = {};
 
 	if (!queue || paused_at)
 		return 0;
-	/* It takes long: whoever reads meanwhile would wait for the end of the change. */
+	/* The stack walk takes microseconds. It comes before `step`, because a reader retries for
+	 * as long as a change lasts. */
 	if (is_uninterruptible(prev, blocked_in))
 		look_where(ctx, prev, &where);
 	step(queue);
@@ -74,7 +80,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	return 0;
 }
 
-/* A thread can be run: if it is blocked. Who is woken before it has left its CPU goes on running. */
+/* Makes a blocked thread ready. A thread that is woken before it has left its CPU just goes on
+ * running. */
 static __always_inline void wake(struct task_struct *task)
 {
 	struct run_queue *queue;
@@ -90,7 +97,8 @@ static __always_inline void wake(struct task_struct *task)
 	if (!thread)
 		return;
 	if (thread->role == THREAD_TIME_BACKGROUND) {
-		/* Others in a group of the target's. */
+		/* Background threads are counted only if they share a PSI group with tracked
+		 * ones. */
 		if (groups_of(&thread->member) && !task->on_cpu)
 			count_as(&thread->member, rq_of(task)->cpu, rq_of(task)->clock,
 				 share_of_ready(task));
@@ -120,7 +128,8 @@ static __always_inline void wake(struct task_struct *task)
 			waited = 0;
 		}
 	}
-	/* It may be ready for longer, and woken once more: of the first time nobody told. */
+	/* The thread may have been ready for longer already: then this is a second wake-up, and the
+	 * first raised no event. */
 	waited = waited < elapsed(thread->since, now) ? waited : 0;
 	was_blocked = thread->state == THREAD_TIME_BLOCKED;
 	from = thread->since;
@@ -143,7 +152,7 @@ static __always_inline void wake(struct task_struct *task)
 		end_wait_event(task, thread, wait_event, elapsed(from, now - waited));
 }
 
-/* Here the waker runs; it is told again when the thread can be run. */
+/* Runs on the waker's CPU and in its context; sched_wakeup follows, perhaps on another CPU. */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *task)
 {
@@ -157,7 +166,8 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	return 0;
 }
 
-/* An exec too is told so. */
+/* The kernel also raises this event for an exec. A pool is keyed by the thread's name, so it has to
+ * be found again. */
 SEC("tp_btf/task_rename")
 int BPF_PROG(on_rename, struct task_struct *task)
 {
@@ -182,7 +192,8 @@ int BPF_PROG(on_wakeup_new, struct task_struct *task)
 	return 0;
 }
 
-/* Of its PSI groups, on another CPU: it goes on waiting there, unless it is being woken. */
+/* Moves the thread's share in its PSI groups to another CPU. A thread that is ready keeps waiting
+ * there; a sleeping one migrates only because it is being woken. */
 static __always_inline void move_counted(struct thread *thread, struct task_struct *task, __u32 to)
 {
 	struct membership *member = &thread->member;
@@ -190,12 +201,13 @@ static __always_inline void move_counted(struct thread *thread, struct task_stru
 	if (count_of(member->share, COULD_RUN))
 		move_share(member, member->counted, to, rq_of(task)->clock);
 	else
-		/* Whoever wakes it does not look at the clock of the CPU that it slept on. */
+		/* The waker has not updated the clock of the CPU on which the thread slept. */
 		move_share(member, is_half_asleep(task) ? member->counted : 0, to,
 			   bpf_ktime_get_boot_ns() + clock_ahead_ns);
 }
 
-/* It goes on waiting for another CPU; before, the kernel has not yet noted the new one. */
+/* Moves a waiting thread to another run queue. The event comes before the kernel records the new
+ * CPU, so task's run queue is still the old one. */
 SEC("tp_btf/sched_migrate_task")
 int BPF_PROG(on_migrate, struct task_struct *task, int to)
 {
@@ -245,7 +257,8 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
-/* Another program keeps its wait event elsewhere, if it has one; user space will tell. */
+/* A new program has its wait event at another address, if it has one at all. User space looks for
+ * it and sets it. */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct *task)
 {
@@ -259,7 +272,8 @@ int BPF_PROG(on_exec, struct task_struct *task)
 	return 0;
 }
 
-/* Who waits for its children or threads since before may have no page yet. */
+/* Creates the account if needed: a parent or leader that has been asleep since before the start has
+ * none yet. */
 static __always_inline struct thread *page_of(struct task_struct *task)
 {
 	return task ? bpf_task_storage_get(&thread_by_task, task, NULL,
@@ -267,8 +281,9 @@ static __always_inline struct thread *page_of(struct task_struct *task)
 		    : NULL;
 }
 
-/* The process's first thread; its parent, where that is the one that ends or ended before: at the end of
- * a whole process its other threads are told to end by the first. */
+/* Returns the thread that inherits the background time of an exiting thread: the process's first
+ * thread, or the parent's if the first thread is the one that exits, or has exited before
+ * (exit_group makes the first thread end the others). */
 static __always_inline struct thread *reaper_of(struct task_struct *task)
 {
 	struct thread *first = task->pid == task->tgid ? NULL : page_of(task->group_leader);
@@ -276,9 +291,10 @@ static __always_inline struct thread *reaper_of(struct task_struct *task)
 	return first && !first->reaped ? first : page_of(task->real_parent);
 }
 
-/* A thread ends. Of target and generator it is told (exited.bpf.h), in an off-window here. Of the others, what it had
- * goes to its process, and a process's to its parent, as CPU time does (times(2)). Otherwise those that live
- * shorter than a reading would have held up nobody. */
+/* A thread exits. An exiting target or generator thread is reported at its last switch
+ * (exited.bpf.h), or here if that falls into an off-window. A background thread's times pass to its
+ * process, and a process's to its parent, as the kernel does with CPU time (times(2)). Without
+ * that, processes shorter than a reading interval would appear to have delayed nothing. */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *task)
 {
@@ -312,7 +328,7 @@ static __always_inline int make_free(bool begins)
 
 	if (!thread || !groups_of(&thread->member))
 		return 0;
-	/* Who is told to reclaim memory, by writing to a file, does not stall for it. */
+	/* A task that reclaims because it wrote to memory.reclaim does not stall for memory. */
 	begins = begins && stalls_for_memory(task);
 	bpf_preempt_disable();
 	reclaim(&thread->member, bpf_ktime_get_boot_ns() + clock_ahead_ns, begins);
@@ -344,7 +360,7 @@ int BPF_PROG(on_group_reclaimed)
 	return make_free(false);
 }
 
-/* Looks which pools threads are of that woke nobody yet, and which sets those are. */
+/* Finds the pool of threads that have woken no other thread yet, and the PSI group of each pool. */
 SEC("syscall")
 int find_pools(void *ctx)
 {
@@ -364,7 +380,7 @@ int find_pools(void *ctx)
 	return 0;
 }
 
-/* The next on-window begins: first everything is closed as of the end of the last. */
+/* Begins the next on-window: first closes every open state as of the end of the last one. */
 SEC("syscall")
 int resume(void *ctx)
 {
@@ -388,7 +404,7 @@ int resume(void *ctx)
 	return 0;
 }
 
-/* The threads of target and generator, and the others where that is wanted. */
+/* Reads the target's and generator's threads, and background threads if `wants_others` is set. */
 SEC("syscall")
 int read(void *ctx)
 {
@@ -397,7 +413,7 @@ int read(void *ctx)
 	struct thread *thread;
 
 	records = others = unplaced = torn = looks_again = 0;
-	/* In an off-window the pages stand as they were when it began. */
+	/* In an off-window the accounts stay as they were when it began. */
 	read_at_ns = paused_at ? paused_at : bpf_ktime_get_boot_ns() + clock_ahead_ns;
 	bpf_rcu_read_lock();
 	bpf_iter_task_new(&it, NULL, ALL_THREADS);

@@ -1,69 +1,72 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What `thread_time.bpf.c` and its reader agree on. Times are ns of the scheduler's clock.
+ * Shared by `thread_time.bpf.c` and its reader in user space. Times are ns of the scheduler's
+ * clock.
  */
 #ifndef STALLSCOPE_THREAD_TIME_H
 #define STALLSCOPE_THREAD_TIME_H
 
-/* Threads of target and generator that one reading can hold. */
+/* Target and generator threads that one reading can hold. */
 #define THREAD_TIME_MOST_THREADS 16384
-/* Threads of all others. */
+/* Background threads that one reading can hold. */
 #define THREAD_TIME_MOST_OTHERS 65536
-/* Processes that a part was given to. */
+/* Processes that have a role. */
 #define THREAD_TIME_MOST_PROCESSES 16384
-/* The highest byte of a word is below this. */
+/* Bound of the highest byte of a wait event, which is its class. */
 #define THREAD_TIME_EVENT_CLASSES 16
-/* System calls are numbered below this on x86-64 and where the generic table is used. */
+/* Bound of system call numbers on x86-64, and where the kernel uses the generic table. */
 #define THREAD_TIME_CALLS 512
-/* Return addresses in the kernel that threads were kept at. */
+/* Return addresses in the kernel at which threads were seen in a kernel wait. */
 #define THREAD_TIME_MOST_PLACES 4096
-/* Room for the name of one. */
+/* Room for the name of one such function. */
 #define THREAD_TIME_PLACE_NAME 128
 
-/* Who a process is to the measurement, and who has a CPU. */
+/* A process's role in the measurement; of a CPU, the role of the thread that has it. */
 enum thread_time_holder {
 	THREAD_TIME_BACKGROUND,
 	THREAD_TIME_TARGET,
 	THREAD_TIME_GENERATOR,
-	/* Only of a CPU: it idles. */
+	/* Of a CPU only: idle. */
 	THREAD_TIME_NOBODY,
 	THREAD_TIME_HOLDERS
 };
 
-/* What a thread that is waiting by the kernel asked for, by its system call. */
+/* I/O intent: what a thread in a kernel wait asked for, by its system call. */
 enum thread_time_call {
-	/* Neither of the others. */
 	THREAD_TIME_CALL_OTHER,
-	/* fsync and its family. */
+	/* The fsync family. */
 	THREAD_TIME_CALL_SYNC,
-	/* read, write and theirs. */
+	/* The read and write families. */
 	THREAD_TIME_CALL_READ_WRITE,
-	/* None: a page fault. */
+	/* No call: a page fault. */
 	THREAD_TIME_CALL_NONE,
 	THREAD_TIME_CALL_KINDS
 };
 
-/* Where all of a thread's time is, but for its wait for a CPU: each ns in one. */
+/* Wait classes other than the wait for a CPU (`queued_ns`). Each ns of a thread is in exactly
+ * one. */
 enum thread_time_class {
 	THREAD_TIME_ON_CPU,
-	/* Off its CPU by a quota, until it is on one again. */
+	/* Throttled by a CPU quota, until the thread runs again. */
 	THREAD_TIME_THROTTLED,
-	/* Waiting for memory (in_memstall); THREAD_TIME_CALL_KINDS of them. */
+	/* Waiting for memory (in_memstall); THREAD_TIME_CALL_KINDS classes, one per I/O intent. */
 	THREAD_TIME_MEMORY,
-	/* For a disk (in_iowait). */
+	/* Waiting for a disk (in_iowait), per I/O intent. */
 	THREAD_TIME_IO = THREAD_TIME_MEMORY + THREAD_TIME_CALL_KINDS,
-	/* Uninterruptibly for something else of the kernel's: its journal, its locks. */
+	/* In an uninterruptible sleep for another reason, such as a journal or a kernel lock; per
+	 * I/O intent. */
 	THREAD_TIME_KERNEL = THREAD_TIME_IO + THREAD_TIME_CALL_KINDS,
-	/* Asleep, by the system call. */
+	/* In an interruptible sleep, by system call. */
 	THREAD_TIME_FUTEX = THREAD_TIME_KERNEL + THREAD_TIME_CALL_KINDS,
 	THREAD_TIME_OUTPUT,
 	THREAD_TIME_INPUT,
 	THREAD_TIME_SLEEP,
 	THREAD_TIME_OTHER_CALL,
 	THREAD_TIME_UNKNOWN,
-	/* Asleep, by the application's own word (PostgreSQL's classes of wait events). */
+	/* In an interruptible sleep, by the application's wait event (PostgreSQL's wait event
+	 * classes). */
 	THREAD_TIME_EVENT_LWLOCK,
-	/* One of those before it: what is written of the log waits for who writes it. */
+	/* An LWLock too: the backend waits for another backend's WAL flush. */
 	THREAD_TIME_EVENT_LOG,
 	THREAD_TIME_EVENT_LOCK,
 	THREAD_TIME_EVENT_BUFFER,
@@ -76,31 +79,33 @@ enum thread_time_class {
 	THREAD_TIME_CLASSES
 };
 
-/* What is known of a process. */
+/* What user space sets for a process. */
 struct thread_time_process {
 	/* enum thread_time_holder */
 	__u32 role;
-	/* Its word as it was when this was written. */
+	/* Its wait event at the moment when user space wrote this entry. */
 	__u32 wait_event;
-	/* Where a pointer is, and how far behind what that points to its wait event is; 0 for none. */
+	/* Address of a pointer in the process's memory, and offset of the wait event in what that
+	 * points to; 0 for none. */
 	__u64 pointer;
 	__u64 offset;
-	/* The sets that its threads are in (psi_group.h), without those of their pools. */
+	/* PSI groups of its threads (psi_group.h), without those of their pools. */
 	__u64 groups;
 };
 _Static_assert(sizeof(struct thread_time_process) == 32, "as the reader has it");
 
-/* What a thread waits for in THREAD_TIME_MEMORY, THREAD_TIME_IO or THREAD_TIME_KERNEL, by the functions of the kernel that it
- * waits in. The first few are what anything may wait in: who called counts first. */
+/* What a thread in THREAD_TIME_MEMORY, THREAD_TIME_IO or THREAD_TIME_KERNEL waits for, by the
+ * kernel functions on its stack. The first few are generic: for these a function further out on the
+ * stack decides, if it is specific. */
 enum wait_site {
-	/* In none that is known. */
+	/* No known function. */
 	WAIT_SITE_OTHER,
-	/* A page of a file, or a buffer. */
+	/* A page of a file, or a buffer head. */
 	WAIT_SITE_PAGE,
-	/* A request to a disk. */
+	/* An I/O request to a block device. */
 	WAIT_SITE_BLOCK,
 	WAIT_SITE_KERNEL_LOCK,
-	/* From here on it is told what for. */
+	/* From here on the site says what the thread waits for. */
 	WAIT_SITE_THROTTLE,
 	WAIT_SITE_JOURNAL,
 	WAIT_SITE_DIRTY_THROTTLE,
@@ -111,7 +116,7 @@ enum wait_site {
 	WAIT_SITES
 };
 
-/* What a return address in the kernel tells; 0 for nothing. From user space. */
+/* What a return address in the kernel means; all 0 for nothing. Written by user space. */
 struct kernel_symbol {
 	/* enum wait_site */
 	__u32 channel;
@@ -120,10 +125,10 @@ struct kernel_symbol {
 };
 _Static_assert(sizeof(struct kernel_symbol) == 8, "as the reader has it");
 
-/* Pairs of a pool and a word that can be counted. */
+/* Pairs of pool and wait event that can be counted. */
 #define THREAD_TIME_MOST_EVENTS 2048
 
-/* What threads of a pool (wakeup.h) said that they wait for. */
+/* Key: threads of one pool (wakeup.h) in one wait event. */
 struct thread_time_event {
 	__u64 pool;
 	__u32 wait_event;
@@ -131,75 +136,76 @@ struct thread_time_event {
 };
 _Static_assert(sizeof(struct thread_time_event) == 16, "as the reader has it");
 
-/* How often they have done so to the end, and how long, those who still do included. */
+/* Number of waits that have ended, and total duration, which includes waits in progress. */
 struct thread_time_event_sum {
 	__u64 waits;
 	__u64 ns;
 };
 _Static_assert(sizeof(struct thread_time_event_sum) == 16, "as the reader has it");
 
-/* How a thread stands in the accounts. */
+/* A thread's state in its account. */
 enum thread_time_state {
-	/* No event of it was seen since it has a part in this. */
+	/* No event since the thread got a role. */
 	THREAD_TIME_UNSEEN,
 	THREAD_TIME_RUNNING,
 	THREAD_TIME_QUEUED,
 	THREAD_TIME_BLOCKED,
-	/* By a quota. */
+	/* Throttled by a CPU quota. */
 	THREAD_TIME_HELD
 };
 
-/* What is counted of a thread. */
+/* One thread's times. */
 struct thread_time_account {
-	/* Since when it is. */
+	/* When the account begins. */
 	__u64 known_since_ns;
 	/* By enum thread_time_class. */
 	__u64 ns[THREAD_TIME_CLASSES];
-	/* What of it is in THREAD_TIME_MEMORY, THREAD_TIME_IO and THREAD_TIME_KERNEL, by enum wait_site. */
+	/* By enum wait_site: divides the sum of the THREAD_TIME_MEMORY, THREAD_TIME_IO and
+	 * THREAD_TIME_KERNEL classes. */
 	__u64 kernel_wait_ns[WAIT_SITES];
-	/* Ready and not running, by who had its CPU (enum thread_time_holder). */
+	/* Waiting for a CPU, by the role of the thread that had it (enum thread_time_holder). */
 	__u64 queued_ns[THREAD_TIME_HOLDERS];
-	/* Waiting of the target's threads for the CPUs that this one had meanwhile: thread x ns. */
+	/* Time that target threads waited for the CPUs while this thread had them: threads x ns. */
 	__u64 delay_caused_ns;
-	/* On a CPU and not counted as its run time, up to when it last left one: what this kernel subtracts
-	 * of interrupts and steal. */
+	/* Time on a CPU that the kernel did not count as run time, up to the last switch-out:
+	 * interrupts and steal, as far as this kernel subtracts them. Signed. */
 	__s64 hidden_ns;
-	/* Times it was put on a CPU. */
+	/* Number of times the thread was switched in. */
 	__u64 slices;
 };
 
-/* One thread of target or generator as of a reading. */
+/* One target or generator thread as of a reading. */
 struct thread_time_record {
 	__u32 tid;
 	__u32 tgid;
-	/* Up to when it is counted. */
+	/* End of the time that is counted here. */
 	__u64 until_ns;
 	struct thread_time_account account;
-	/* The kernel's own account beside it: se.sum_exec_runtime and sched_info.run_delay less ours, as of
-	 * when both last stood still. */
+	/* Cross-check: se.sum_exec_runtime and sched_info.run_delay less our sums, as of the last
+	 * time at which neither was in progress. */
 	__s64 run_diff_ns;
 	__s64 wait_diff_ns;
-	/* sched_info.pcount, with the slices that it is known to leave out, less ours; where it moves, events were
-	 * missed. */
+	/* sched_info.pcount, plus the slices that the kernel is known to leave out, less ours. If
+	 * it changes, events were missed. */
 	__s64 slices_diff;
 	/* enum thread_time_state */
 	__u32 state;
-	/* Whether run_diff_ns and wait_diff_ns could be told this time. */
+	/* Whether run_diff_ns and wait_diff_ns could be computed in this reading. */
 	__u32 compared;
-	/* Its pool's number (wakeup.h); 0 until it is asked for. */
+	/* Its pool's number (wakeup.h); 0 until one is computed. */
 	__u64 pool;
 };
 _Static_assert(sizeof(struct thread_time_record) ==
 		       16 + 8 * (1 + THREAD_TIME_CLASSES + WAIT_SITES + THREAD_TIME_HOLDERS + 3) + 40,
 	       "as the reader has it");
 
-/* One thread of target or generator that has ended. */
+/* One target or generator thread that has exited. */
 struct thread_time_ended {
-	/* How many had ended on its CPU, with it; written last. */
+	/* Number of threads exited on this CPU so far, this one included; written last, so that a
+	 * reader can tell a complete entry. */
 	__u64 turn;
 	__u32 tid;
 	__u32 tgid;
-	/* The process of its parent. */
 	__u32 parent_tgid;
 	__u32 unused;
 	__u64 until_ns;
@@ -209,7 +215,7 @@ _Static_assert(sizeof(struct thread_time_ended) ==
 		       32 + 8 * (1 + THREAD_TIME_CLASSES + WAIT_SITES + THREAD_TIME_HOLDERS + 3),
 	       "as the reader has it");
 
-/* One thread of all others. */
+/* One background thread. */
 struct thread_time_other {
 	__u32 tgid;
 	__u32 tid;

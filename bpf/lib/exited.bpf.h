@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What those threads of target and generator had that ended between two readings.
+ * Accounts of target and generator threads that exit between two readings.
  *
- * Each CPU has a ring of its own, written to at the last switch of a thread, when nobody else writes on
- * that CPU. Who reads too late finds a later turn than expected in a place, and so knows what was lost.
+ * Each CPU has its own ring, to which it writes at a thread's last switch, so a ring has one writer
+ * at a time. A reader that comes too late finds a higher `turn` than it expects at a place, and so
+ * knows how many entries were lost.
  */
 #ifndef STALLSCOPE_ENDED_BPF_H
 #define STALLSCOPE_ENDED_BPF_H
 
 #include "thread_state.bpf.h"
 
-/* Places of each CPU; as many as the map was made for. */
+/* Entries per CPU; the map has as many for each CPU. */
 const volatile __u32 ended_per_cpu = 1;
 
 struct {
@@ -21,7 +22,7 @@ struct {
 	__type(value, struct thread_time_ended);
 } ended_by_place SEC(".maps");
 
-/* On `queue`, of `cpu`, after it has left that for the last time. */
+/* Reports an exited thread on `queue`, of `cpu`, after its last switch-out. */
 static __noinline int tell_ended(struct task_struct *task, struct run_queue *queue, __u32 cpu)
 {
 	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);

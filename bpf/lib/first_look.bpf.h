@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Threads of which no event was seen since they have a part in this: they sleep since before, run on
- * undisturbed, or wait for their turn.
+ * Threads that have had no event since they got a role: they have slept since before that, run on
+ * without a switch, or wait for a CPU.
  *
- * A reading finds out what they are and writes that down beside the page, which events alone change; the
- * first event goes from there (`begin`).
+ * A reading finds out their state and writes it to `found` beside the account, which only events
+ * change; the first event continues from there (`begin`).
  */
 #ifndef STALLSCOPE_FIRST_LOOK_BPF_H
 #define STALLSCOPE_FIRST_LOOK_BPF_H
@@ -15,7 +15,8 @@
 #define TASK_WAKING 0x200
 #define TASK_NEW 0x800
 
-/* Who has come since is looked for after each assignment, and again until each was reported. */
+/* Unless `looked_for` equals `assignment`, readings look for threads of newly assigned processes.
+ * `looks_again` makes them repeat that until every such thread has been read. */
 __u32 looked_for;
 __u32 looks_again;
 __u64 read_at_ns;
@@ -32,19 +33,20 @@ static __always_inline bool has_events(const struct thread *thread)
 	return thread->role != THREAD_TIME_BACKGROUND && thread->state != THREAD_TIME_UNSEEN;
 }
 
-/* Whether it is a thread of target or generator; whose page has to be made, if that can be. */
+/* Whether this is a target or generator thread, also if it has no account yet. */
 static __always_inline bool is_tracked(struct task_struct *task, const struct thread *thread)
 {
 	struct thread_time_process *process;
 
 	if (thread && (thread->role != THREAD_TIME_BACKGROUND || thread->found.at))
 		return true;
-	/* Of who has come by fork there was an event. */
+	/* A forked thread has had an event (sched_process_fork), so only an assignment leaves
+	 * threads to be found. */
 	process = looked_for != assignment ? process_of(task) : NULL;
 	return process && process->role != THREAD_TIME_BACKGROUND;
 }
 
-/* It is on its way from one state to another: its next event is a moment away. */
+/* The task is between two states; its next event is a moment away. */
 static __always_inline bool is_on_its_way(__u32 state)
 {
 	return state & (TASK_DEAD | TASK_WAKING | TASK_NEW);
@@ -57,7 +59,7 @@ static __always_inline bool is_asleep(struct task_struct *task, __u32 state)
 	return is_half_asleep(task) || !task->on_rq;
 }
 
-/* The word for a sleep that began before, as user space has read it. */
+/* The wait event of a sleep that began before, as user space read it when it assigned the role. */
 static __always_inline __u32 event_before(struct task_struct *task)
 {
 	struct thread_time_process *process = process_of(task);
@@ -65,7 +67,7 @@ static __always_inline __u32 event_before(struct task_struct *task)
 	return process && task->pid == task->tgid ? process->wait_event : 0;
 }
 
-/* Writes down what the thread is, unless it was; whether that is known. */
+/* Records the thread's state unless that was done before. Returns whether the state is known. */
 static __always_inline bool find(struct task_struct *task, struct thread *thread)
 {
 	struct found *found = &thread->found;
@@ -99,7 +101,7 @@ static __always_inline bool find(struct task_struct *task, struct thread *thread
 	found->run_delay = delay_at(task, read_at_ns);
 	found->slices = task->sched_info.pcount;
 	barrier();
-	/* It was 0; the next look at the page is after it. */
+	/* `at` was 0; the addition makes it visible after the other fields. */
 	__sync_fetch_and_add(&found->at, read_at_ns);
 	return true;
 }

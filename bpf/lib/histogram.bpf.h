@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Which bucket of a histogram a time belongs to: four per octave, the same number for each.
- */
+/* The histogram bucket of a duration: four linear buckets per octave. */
 #ifndef STALLSCOPE_HISTOGRAM_BPF_H
 #define STALLSCOPE_HISTOGRAM_BPF_H
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The kernel's own functions that programs call (kfuncs). A program that names one that a kernel does not
- * have is refused there; those that it does not call are not looked for.
+ * Kernel functions that programs call (kfuncs). A kernel refuses to load a program that calls one
+ * it does not have; declarations that a program does not use are not looked up.
  */
 #ifndef STALLSCOPE_KFUNC_BPF_H
 #define STALLSCOPE_KFUNC_BPF_H
 
 #include "kernel.bpf.h"
 
-/* Processes and threads, one after the other; since 6.7. */
+/* Walk over processes or threads; since 6.7. */
 extern int bpf_iter_task_new(struct bpf_iter_task *it, struct task_struct *task,
 			     unsigned int flags) __ksym;
 extern struct task_struct *bpf_iter_task_next(struct bpf_iter_task *it) __ksym;
@@ -21,7 +21,7 @@ extern void bpf_iter_task_destroy(struct bpf_iter_task *it) __ksym;
 extern struct task_struct *bpf_task_from_pid(int pid) __ksym;
 extern void bpf_task_release(struct task_struct *task) __ksym;
 
-/* Control groups; since 6.7. */
+/* Walk over control groups; since 6.7. */
 extern int bpf_iter_css_new(struct bpf_iter_css *it, struct cgroup_subsys_state *start,
 			    unsigned int flags) __ksym;
 extern struct cgroup_subsys_state *bpf_iter_css_next(struct bpf_iter_css *it) __ksym;

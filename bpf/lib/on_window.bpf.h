@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The edges of an on-window: outside of on-windows neither switches nor wake-ups are counted.
+ * The edges of an on-window: in off-windows neither switches nor wake-ups are counted.
  *
- * `paused_at` ends an on-window: from then on no program changes anything. When the next one begins, every open
- * state is closed at that time, and every thread, CPU and PSI group begins anew as it is found. Nothing is
- * estimated of the time between: the scheduler's own counters of each thread go on through it, and whoever reads
- * the recording puts the two together.
+ * User space sets `paused_at` to end an on-window: from then on no program changes anything.
+ * `resume` closes every open state as of that time, and counts every thread, CPU and PSI group anew
+ * as it finds them. Nothing is estimated for the off-window: the scheduler's own counters of each
+ * thread run through it, and the reader of a recording combines the two.
  */
 #ifndef STALLSCOPE_ON_WINDOW_BPF_H
 #define STALLSCOPE_ON_WINDOW_BPF_H
@@ -15,8 +15,8 @@
 #include "kfunc.bpf.h"
 #include "psi_group_reading.bpf.h"
 
-/* Adds a state to the account that lasted until the on-window ended: nobody changes the thread or its run queue any
- * more. */
+/* Adds a state that lasted until the on-window ended. Needs no lock: no program changes the thread
+ * or its run queue any more. */
 static __always_inline void add_until_end(struct thread_time_account *account, __u32 state, __u32 class, __u32 channel,
 					  __u32 cpu, __u64 since, const __u64 *held_ns)
 {
@@ -33,7 +33,7 @@ static __always_inline void add_until_end(struct thread_time_account *account, _
 	}
 }
 
-/* The on-window has ended, and what the thread was in is counted up to then. */
+/* Closes the thread's state as of the end of the on-window. */
 static __always_inline void close_at_end(struct thread *thread)
 {
 	struct thread_time_account *account = &thread->account;
@@ -55,8 +55,8 @@ static __always_inline void close_at_end(struct thread *thread)
 		account->delay_caused_ns += elapsed(thread->waited_ns, waited_at(queue, queue, paused_at));
 }
 
-/* Between on-windows a thread of target or generator ends, and has its CPU: that is reported here, with what was
- * counted of it. Of a thread that began there too nothing was. */
+/* A target or generator thread exits in an off-window, on the current CPU: reports its account as
+ * of the end of the on-window. A thread that also began in the off-window has none. */
 static __always_inline void end_between(struct task_struct *task, struct thread *thread)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
@@ -73,7 +73,7 @@ static __always_inline void end_between(struct task_struct *task, struct thread 
 		tell_ended(task, queue, cpu);
 }
 
-/* How a thread is found, and on which CPU. */
+/* State of a thread when an on-window begins. */
 struct observation {
 	__u64 now;
 	__u64 run_time_ns;
@@ -83,7 +83,7 @@ struct observation {
 	bool is_held;
 };
 
-/* Ran since its run time was last added to: at the tick, or at the switch to it. */
+/* Run time that sum_exec_runtime does not include yet: since the last tick or the switch-in. */
 static __always_inline __u64 since_update(struct task_struct *task, __u64 now)
 {
 	struct rq *rq = rq_of(task);
@@ -97,7 +97,8 @@ static __always_inline __u64 since_update(struct task_struct *task, __u64 now)
 static __always_inline struct observation look_at(struct task_struct *task, __u64 now)
 {
 	struct rq *rq = rq_of(task);
-	/* Who leaves a CPU is on it a moment longer (on_cpu), beside who comes. */
+	/* Not `on_cpu`: a thread that leaves a CPU still has that set for a moment, beside the next
+	 * one. */
 	struct observation seen = { .now = now, .cpu = rq->cpu, .runs = rq->curr == task };
 	__u32 state = task->__state;
 
@@ -109,7 +110,7 @@ static __always_inline struct observation look_at(struct task_struct *task, __u6
 	return seen;
 }
 
-/* A thread of target or generator begins the on-window as it is found. */
+/* A target or generator thread begins the on-window in the state in which it is found. */
 static __always_inline void begin_as_found(struct task_struct *task, struct thread *thread, struct run_queue *queue,
 					   const struct observation *seen)
 {
@@ -144,7 +145,7 @@ static __always_inline void begin_as_found(struct task_struct *task, struct thre
 	}
 }
 
-/* Who has which CPU and who waits for it begins anew; what was added up stays. */
+/* Clears the CPU's holder and its waiting threads; sums stay. */
 static __always_inline void clear_run_queue(struct run_queue *queue, __u64 now)
 {
 	step(queue);
@@ -196,7 +197,7 @@ static __always_inline void clear_places(__u64 now)
 	bpf_iter_num_destroy(&it);
 }
 
-/* Its share of its groups, which hold nobody any more. */
+/* Adds the thread's share to its PSI groups, which `clear_set` has emptied. */
 static __always_inline void count_again(struct task_struct *task, struct membership *member,
 					const struct observation *seen)
 {
@@ -220,7 +221,7 @@ static __noinline int end_on_window(struct task_struct *task)
 
 	if (!thread || thread->state == ENDED)
 		return 0;
-	/* A thread that was found asleep and has had no event yet learns its role here. */
+	/* A thread found asleep and without an event since then gets its role here. */
 	if (thread->found.at)
 		thread_of(task, NULL);
 	step(thread);
@@ -253,7 +254,7 @@ static __noinline int begin_on_window(struct task_struct *task, __s64 clock_ahea
 	if (thread->role != THREAD_TIME_BACKGROUND) {
 		begin_as_found(task, thread, queue, &seen);
 	} else if (seen.runs) {
-		/* Of the others only who has a CPU is followed. */
+		/* Background threads are only followed while they have a CPU. */
 		thread->state = THREAD_TIME_RUNNING;
 		thread->since = now;
 		thread->cpu = seen.cpu;

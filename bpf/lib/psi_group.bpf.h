@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Some and full waiting of any set of threads, as kernel/sched/psi.c has it for control groups: on each
- * CPU it is counted how many of a set's threads run or could, wait for I/O, stall for memory; from that
- * follows the state of the CPU, and the time in each state is added up.
+ * Some and full pressure of any set of threads, counted as kernel/sched/psi.c counts it for control
+ * groups: for each CPU, the number of a group's threads that run or could run, wait for I/O, stall
+ * for memory. The state of the CPU follows from these numbers, and the time in each state is added
+ * up.
  *
- * Other than the kernel's, by what the scheduler's events do not tell: a thread that stalls for memory
- * does so from when it blocks on, unless it reclaims (psi_memstall_enter tells nobody).
+ * One difference, because psi_memstall_enter raises no event for it: a thread stalls for memory
+ * from when it blocks on, unless it reclaims.
  */
 #ifndef STALLSCOPE_SET_BPF_H
 #define STALLSCOPE_SET_BPF_H
@@ -13,36 +14,38 @@
 #include "run_queue.bpf.h"
 #include "../psi_group.h"
 
-/* What threads do, counted side by side in one word: up to 32,767 of each. */
+/* Counts of threads by what they do, packed into one word: up to 32,767 of each. */
 #define COUNT_BITS 15
 #define COULD_RUN (1ULL << 0)
 #define WAITS_FOR_IO (1ULL << 15)
 #define STALLS (1ULL << 30)
 #define STALLS_RUNNING (1ULL << 45)
-/* One of them has the CPU. That is the CPU's own, and no thread's share: who has left it unseen then does
- * not have it on. */
+/* A thread of the group has the CPU. Kept apart from the threads' shares: a thread that has left
+ * the CPU without an event does not appear to have it. */
 #define HAS_CPU (1ULL << 60)
-/* It has the CPU and stalls for memory: nothing productive can run there. */
+/* The thread that has the CPU stalls for memory: nothing productive can run there. */
 #define STALLS_ON_CPU (1ULL << 62)
 #define count_of(threads, unit) (((threads) / (unit)) & ((1 << COUNT_BITS) - 1))
 #define flag_of(threads, unit) (((threads) / (unit)) & 3)
 
-/* One thread's membership; part of its page. */
+/* One thread's membership, within its account. */
 struct membership {
-	/* Which sets it is in by its process. */
+	/* PSI groups that it is in by its process. */
 	__u64 groups;
-	/* Which it was counted in last, where, and as what. */
+	/* Where it was last counted: groups, share and CPU. */
 	__u64 counted;
 	__u64 share;
 	__u32 counted_cpu;
-	/* Whether it reclaims memory. */
+	/* Set during direct reclaim. */
 	__u32 reclaims;
-	/* The set of its pool, and as of which telling: not looked for at events. */
+	/* The group of its pool, and the value of `pools_told` when it was looked up, which no
+	 * event does. */
 	__u32 pool_group;
 	__u32 pools_told;
 };
 
-/* Sets of pools by their numbers (wakeup.h). Only user space writes it, and counts then. */
+/* PSI groups of pools, by pool number (wakeup.h). Only user space writes the map; it then
+ * increments `pools_told`. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -52,7 +55,7 @@ struct {
 } set_by_pool SEC(".maps");
 __u32 pools_told;
 
-/* CPU by CPU, SETS_MOST of each; as many as there are CPUs. */
+/* Index: CPU x SETS_MOST + group - 1. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, SETS_MOST);
@@ -72,14 +75,14 @@ static __always_inline __u64 groups_of(const struct membership *member)
 	return member->groups | member->pool_group;
 }
 
-/* The lowest in a word of sets. */
+/* The first group in a word of up to SETS_AT_ONCE. */
 static __always_inline __u32 first_of(__u64 groups)
 {
 	return groups & ((1 << SETS_BITS) - 1);
 }
 
-/* 1 where it is less, of numbers below 2^63. No branch: of all that there are the verifier would follow each
- * combination. */
+/* 1 if one < other, for numbers below 2^63. Without a branch: the verifier would follow every
+ * combination of all the branches. */
 static __always_inline __u64 is_less(__u64 one, __u64 other)
 {
 	__u64 apart = one - other;
@@ -88,7 +91,8 @@ static __always_inline __u64 is_less(__u64 one, __u64 other)
 	return apart >> 63;
 }
 
-/* In which states a CPU is (test_states in kernel/sched/psi.c): bits by enum pressure_state. */
+/* The states that a CPU is in (test_states in kernel/sched/psi.c), as bits by enum
+ * pressure_state. */
 static __always_inline __u64 states_of(__u64 threads)
 {
 	__u64 could_run = count_of(threads, COULD_RUN), stalls = count_of(threads, STALLS);
@@ -105,14 +109,14 @@ static __always_inline __u64 states_of(__u64 threads)
 	       (is_less(0, threads >> 1) | (threads & 1)) << PRESSURE_NONIDLE;
 }
 
-/* The time in a state, if it is one of these. */
+/* `passed` if `state` is one of `states`, else 0. */
 static __always_inline __u64 in_state(__u64 states, __u32 state, __u64 passed)
 {
 	return (states >> state & 1) * passed;
 }
 
-/* A change without the lock, or of a moment that is counted already: from `until` on it will be counted,
- * and it was so from `now` on. */
+/* A change without the lock, or at a time that is already counted: `change_set` will count the new
+ * states from `until` on, and they hold from `now` on, so the difference is added to `ns_moved`. */
 static __always_inline void add_to_set(__u32 group, __u32 cpu, __u64 now, __u64 by)
 {
 	struct sets_stall *stall = set_on(group, cpu);
@@ -142,14 +146,14 @@ static __always_inline void add_from_afar(__u64 groups, __u32 cpu, __u64 now, __
 	}
 }
 
-/* No static function, as those below: the verifier looks at it once. */
+/* Not static, as the functions below: so the verifier checks it once, not at each call. */
 int change_from_afar(__u64 groups, __u32 cpu, __u64 now, __u64 by)
 {
 	add_from_afar(groups, cpu, now, by);
 	return 0;
 }
 
-/* Counts up to now, and a change of what the threads do from now on; under the lock. */
+/* Adds the time since `until`, then changes the counts from `now` on; under the lock. */
 int change_set(__u32 group, __u32 cpu, __u64 now, __u64 by)
 {
 	struct sets_stall *stall = set_on(group, cpu);
@@ -182,7 +186,7 @@ int change(__u64 groups, __u32 cpu, __u64 now, __u64 by)
 	return 0;
 }
 
-/* A CPU goes from one thread to another: sets that both are in keep it. */
+/* The CPU passes from one thread to another; nothing changes for groups that both are in. */
 int change_hands(__u64 from, __u64 to, __u32 cpu, __u64 now)
 {
 	__u32 each;
@@ -198,7 +202,7 @@ int change_hands(__u64 from, __u64 to, __u32 cpu, __u64 now)
 	return 0;
 }
 
-/* To another CPU or other sets; with none of them it does nothing any more. */
+/* Moves a thread's share to another CPU or other groups; without groups the share becomes 0. */
 static __always_inline void move_share(struct membership *member, __u64 groups, __u32 cpu, __u64 now)
 {
 	change_from_afar(member->counted, member->counted_cpu, now, -member->share);
@@ -210,7 +214,7 @@ static __always_inline void move_share(struct membership *member, __u64 groups, 
 	member->counted_cpu = cpu;
 }
 
-/* A thread does something else from now on, on a CPU whose run queue's lock is held. */
+/* Changes a thread's share from `now` on; the CPU's run queue is locked. */
 static __always_inline void count_as(struct membership *member, __u32 cpu, __u64 now, __u64 share)
 {
 	__u64 groups = groups_of(member);
@@ -233,7 +237,7 @@ static __always_inline bool stalls_for_memory(struct task_struct *task)
 	return bpf_core_field_exists(task->in_memstall) && BPF_CORE_READ_BITFIELD(task, in_memstall);
 }
 
-/* What a thread counts as that waits for a CPU, or is held by a quota. */
+/* Share of a thread that waits for a CPU or is throttled. */
 static __always_inline __u64 share_of_ready(struct task_struct *task)
 {
 	return COULD_RUN + (stalls_for_memory(task) ? STALLS + STALLS_RUNNING : 0);
@@ -250,7 +254,7 @@ static __always_inline __u64 share_of_running(const struct membership *member)
 	return COULD_RUN + (member->reclaims ? STALLS + STALLS_RUNNING + STALLS_ON_CPU : 0);
 }
 
-/* A CPU is a thread's of other sets from now on, or nobody's. */
+/* From `now` on the CPU belongs to a thread of these groups, or to none. */
 static __always_inline void hand_over(struct run_queue *queue, __u32 cpu, __u64 now, __u64 groups)
 {
 	if (queue->groups == groups)
@@ -259,15 +263,15 @@ static __always_inline void hand_over(struct run_queue *queue, __u32 cpu, __u64 
 	queue->groups = groups;
 }
 
-/* It blocks and stays in the run queue for a while, to be moved with others (since 6.12, DELAY_DEQUEUE,
- * commit 152e11f6df29). */
+/* Whether the thread blocks but stays in the run queue for a while, with its dequeue delayed (since
+ * 6.12, DELAY_DEQUEUE, commit 152e11f6df29). */
 static __always_inline bool is_half_asleep(struct task_struct *task)
 {
 	return bpf_core_field_exists(task->se.sched_delayed) && task->se.sched_delayed;
 }
 
-/* Direct reclaim begins or ends for a thread that has its CPU, of which the scheduler knows nothing;
- * where no lock is held, but preemption is off: then before 6.15 only static functions may be called
+/* Direct reclaim begins or ends for a thread that has its CPU; the scheduler does not know. No lock
+ * is held but preemption is off, in which before 6.15 only static functions may be called
  * (check_func_call in kernel/bpf/verifier.c). */
 static __always_inline void reclaim(struct membership *member, __u64 now, bool begins)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a reading takes of the PSI groups: each CPU's times as they stood at one moment, with the present added.
+ * One reading of the PSI groups: each CPU's times as they stood at one moment, with the present
+ * state added up to now.
  */
 #ifndef STALLSCOPE_SET_READING_BPF_H
 #define STALLSCOPE_SET_READING_BPF_H
@@ -8,7 +9,7 @@
 #include "kfunc.bpf.h"
 #include "psi_group.bpf.h"
 
-/* As many as `set_by_place`. */
+/* As many entries as `set_by_place`. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -17,13 +18,13 @@ struct {
 	__type(value, struct sets_reading);
 } stall_by_place SEC(".maps");
 
-/* The highest number that was given to a set so far, and how many CPUs there are. */
+/* Set by user space: the highest group number in use, and the number of CPUs. */
 __u32 groups;
 __u32 cpus;
-/* Whether this kernel counts what tasks stall for memory at all. */
+/* Whether this kernel marks tasks that stall for memory (in_memstall). */
 __u32 knows_memory;
 
-/* A copy that nobody wrote to meanwhile. */
+/* Returns whether no writer changed the group during the copy. */
 static __always_inline bool copy_stall(const struct sets_stall *stall, struct sets_stall *copy)
 {
 	return copy_whole(&stall->sequence, &copy->sequence, sizeof(*copy));

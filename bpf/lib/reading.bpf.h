@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a reading takes from the pages: each as it stood at one moment, with the present added up to now,
- * beside the kernel's own account of the same thread.
+ * One reading of the accounts: each is copied as it stood at one moment, the present state is added
+ * up to now, and the kernel's own counters of the same thread are taken beside it.
  */
 #ifndef STALLSCOPE_READING_BPF_H
 #define STALLSCOPE_READING_BPF_H
@@ -25,18 +25,19 @@ struct {
 	__type(value, struct thread_time_other);
 } other_by_place SEC(".maps");
 
-/* What `read` found, as of when, and what it could not. */
+/* Entries that `read` has filled, entries for which there was no room, and accounts that changed at
+ * each attempt. */
 __u32 records;
 __u32 others;
 __u32 unplaced;
 __u32 torn;
 
-/* What the accounts say of the present, as it was copied. */
+/* A thread's present state, copied with its account. */
 struct present {
 	__u32 class;
 	__u32 channel;
 	__u32 cpu;
-	/* Of a wait; 0 for none. */
+	/* 0 for none. */
 	__u32 wait_event;
 	__u64 since;
 	__u64 held_ns[THREAD_TIME_HOLDERS];
@@ -44,7 +45,8 @@ struct present {
 	__u64 run_time_ns;
 };
 
-/* Copies the account, and the kernel's own as it stood meanwhile. Whether it stood still. */
+/* Copies the account and, in the same attempt, the kernel's own counters. Returns whether neither
+ * changed meanwhile. */
 static __always_inline bool copy_thread(struct task_struct *task, const struct thread *thread,
 					struct thread_time_record *record, struct present *present)
 {
@@ -76,21 +78,21 @@ static __always_inline bool copy_thread(struct task_struct *task, const struct t
 	return false;
 }
 
-/* Whether the kernel's account has gone on since the off-window began in which it is read: it got a CPU, or waits for
- * one. */
+/* Whether the thread got a CPU or began to wait for one since the present off-window began: then
+ * the kernel's counters include time that ours do not. */
 static __always_inline bool has_stirred(struct task_struct *task)
 {
 	return paused_at && (task->sched_info.last_arrival > paused_at || task->sched_info.last_queued);
 }
 
-/* The kernel's own account less ours, both without the present. */
+/* Fills in the differences: the kernel's counters less ours, both without the present state. */
 static __always_inline void compare(struct task_struct *task, struct thread_time_record *record,
 				    const struct present *present)
 {
 	const struct thread_time_account *account = &record->account;
 	int each;
 
-	/* While it runs, its run time is as of the last tick. */
+	/* While a thread runs, sum_exec_runtime is as of the last tick. */
 	if (record->state == THREAD_TIME_RUNNING)
 		record->run_diff_ns = present->run_time_ns;
 	record->run_diff_ns += account->hidden_ns - account->ns[THREAD_TIME_ON_CPU];
@@ -102,7 +104,7 @@ static __always_inline void compare(struct task_struct *task, struct thread_time
 			   !has_stirred(task);
 }
 
-/* Adds the present state up to now. */
+/* Adds the present state up to `read_at_ns`. */
 static __always_inline void add_present(struct thread_time_record *record, const struct present *present)
 {
 	__u64 now = read_at_ns, passed = elapsed(present->since, now), held_ns[THREAD_TIME_HOLDERS];
@@ -123,7 +125,8 @@ static __always_inline void add_present(struct thread_time_record *record, const
 	}
 }
 
-/* The account of a thread without events is what it was found in. */
+/* Of a thread without events the account is what the first reading found it in. Returns whether
+ * that is known. */
 static __always_inline bool copy_found(struct task_struct *task, struct thread *thread,
 				       struct thread_time_record *record, struct present *present)
 {
@@ -144,7 +147,7 @@ static __always_inline bool copy_found(struct task_struct *task, struct thread *
 	present->since = found->at;
 	for (each = 0; each < THREAD_TIME_HOLDERS; each++)
 		present->held_ns[each] = found->held_ns[each];
-	/* What it held up is not known. */
+	/* The delay that it caused is not known. */
 	present->waited_ns = ~0ULL;
 	return true;
 }
@@ -191,7 +194,7 @@ static __noinline int read_thread(struct task_struct *task)
 	return 0;
 }
 
-/* The same of one of the others, of whom less is counted. */
+/* As `copy_thread`, for a background thread, of which less is counted. */
 static __always_inline bool copy_other(const struct thread *thread, struct thread_time_other *other,
 				       struct present *present)
 {
@@ -215,7 +218,7 @@ static __always_inline bool copy_other(const struct thread *thread, struct threa
 	return false;
 }
 
-/* How long one of the others had a CPU, and what it held up meanwhile, up to now. */
+/* A background thread's time on CPU and the delay it caused, up to `now`. */
 static __always_inline bool take_other(const struct thread *thread, struct thread_time_other *other, __u64 now)
 {
 	struct run_queue *queue, copy;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Why a thread leaves its CPU, as the kernel has it at that moment.
+ * Why a thread leaves its CPU, from the kernel's state at that moment.
  *
- * By precedence: a quota, memory, a disk, something else of the kernel's own, the application's own word
- * (PostgreSQL's wait event), the system call.
+ * In order of precedence: CPU quota, memory, disk, another kernel wait, the application's wait
+ * event (PostgreSQL), the system call.
  */
 #ifndef STALLSCOPE_REASON_BPF_H
 #define STALLSCOPE_REASON_BPF_H
@@ -19,25 +19,26 @@
 #define PF_IO_WORKER 0x10
 #define PF_USER_WORKER 0x4000
 #define PF_KTHREAD 0x200000
-/* arch/x86/include/asm/thread_info.h: a 32-bit call, numbered by another table */
+/* arch/x86/include/asm/thread_info.h: a 32-bit call, which another table numbers. */
 #define TS_COMPAT 0x2
 
-/* No system call, as the kernel writes it. */
+/* The kernel's value for "in no system call". */
 #define NO_CALL (-1)
-/* One that is in no table. */
+/* A call that is in no table. */
 #define OTHER_CALL THREAD_TIME_CALLS
 
-/* By the number of a call: the class of a sleep in it, and what it asks of a disk. From user space. */
+/* By system call number: the class of a sleep in the call, and its I/O intent. Set by user
+ * space. */
 const volatile __u8 asleep_by_call[THREAD_TIME_CALLS];
 const volatile __u8 kind_by_call[THREAD_TIME_CALLS];
 
-/* By the highest byte of an application's word, and for two words of their own: the log's lock, and that of
- * who sends. Class 0 leaves it to the system call. From user space. */
+/* By the highest byte of a wait event: the class of a sleep; 0 leaves it to the system call. Two
+ * events have classes of their own: the WAL flush lock and the wait to send. Set by user space. */
 const volatile __u8 class_by_event[THREAD_TIME_EVENT_CLASSES];
 const volatile __u32 log_event;
 const volatile __u32 output_event;
 
-/* Threads that the kernel has for itself never came out of user space: they are in no call. */
+/* Kernel threads never came from user space: they are in no system call. */
 static __always_inline bool is_kernels_own(struct task_struct *task)
 {
 	return task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER);
@@ -70,7 +71,7 @@ static __always_inline bool is_in_memstall(struct task_struct *task)
 	return bpf_core_field_exists(task->in_memstall) && BPF_CORE_READ_BITFIELD(task, in_memstall);
 }
 
-/* Whether a thread that blocks waits for memory, a disk, or something else of the kernel's own. */
+/* Whether a thread that blocks is in a kernel wait: for memory, a disk or something else. */
 static __always_inline bool is_uninterruptible(struct task_struct *task, __u32 state)
 {
 	if (!state || (state & TASK_DEAD))
@@ -79,9 +80,9 @@ static __always_inline bool is_uninterruptible(struct task_struct *task, __u32 s
 	       BPF_CORE_READ_BITFIELD(task, in_iowait) || is_in_memstall(task);
 }
 
-/* The class of the time of a thread that blocks. `told` is what its functions in the kernel say that it is
- * at (enum thread_time_call), or THREAD_TIME_CALL_OTHER: a write that has to be safe at once is a sync, and a page
- * that is not there may be missed in any call. */
+/* The class of a thread that blocks. `told` is the I/O intent that its kernel stack shows,
+ * THREAD_TIME_CALL_OTHER for none, and overrides the system call's: an O_SYNC write is a sync, and
+ * any call may fault. */
 static __always_inline __u32 reason(struct task_struct *task, __u32 state, __u32 told)
 {
 	__u32 kind = THREAD_TIME_CALL_OTHER, asleep = THREAD_TIME_UNKNOWN;
@@ -106,16 +107,17 @@ static __always_inline __u32 reason(struct task_struct *task, __u32 state, __u32
 		return THREAD_TIME_IO + kind;
 	if ((state & TASK_UNINTERRUPTIBLE) && !(state & TASK_NOLOAD))
 		return THREAD_TIME_KERNEL + kind;
-	/* Stopped, traced, frozen, parked: it waits for nothing that it asked for. */
+	/* Stopped, traced, frozen or parked: the thread does not wait for anything that it asked
+	 * for. */
 	return state & TASK_INTERRUPTIBLE ? asleep : THREAD_TIME_UNKNOWN;
 }
 
-/* What a word makes of a sleep that the system call has another class for. */
+/* The class of a sleep with this wait event; `class` is the class by system call. */
 static __always_inline __u32 class_of_event(__u32 wait_event, __u32 class)
 {
 	__u32 of_word = class_by_event[(wait_event >> 24) % THREAD_TIME_EVENT_CLASSES];
 
-	/* Memory, disk and the kernel's own come first; who was stopped does not wait for what it said. */
+	/* Kernel waits come first; a stopped thread does not wait for what its wait event says. */
 	if (class < THREAD_TIME_FUTEX || class == THREAD_TIME_UNKNOWN || !wait_event || wait_event >> 24 >= THREAD_TIME_EVENT_CLASSES)
 		return class;
 	if (wait_event == log_event)

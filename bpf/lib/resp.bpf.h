@@ -1,55 +1,57 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Whether what a server has just read holds more than one command of Redis's protocol.
+ * Whether the bytes that a server has just read hold more than one command of Redis's protocol.
  *
- * RESP says before each command of how many parts it is (`*2`), and before each part how long that is
- * (`$3`; https://redis.io/docs/latest/develop/reference/protocol-spec/). So where the first command ends is
- * told by these numbers: what stands between them is not looked at, and nothing outlives the look. Found in
- * the memory that the call named: only what read(2) and recv(2) gave is known to be there.
+ * In RESP a number before each command gives its number of elements (`*2`), and a number before
+ * each element its length (`$3`; https://redis.io/docs/latest/develop/reference/protocol-spec/).
+ * These numbers alone say where the first command ends: the contents are not looked at, and no byte
+ * of them is kept. The data is in the memory that the system call names; only for read(2) and
+ * recv(2) is that known.
  */
 #ifndef STALLSCOPE_RESP_BPF_H
 #define STALLSCOPE_RESP_BPF_H
 
 #include "kernel.bpf.h"
 
-/* Commands of more parts are not looked through. */
+/* Commands with more elements are not parsed. */
 #define RESP_MOST_PARTS 64
-/* No part is longer than 512 MB. */
+/* An element has at most 512 MB. */
 #define RESP_MOST_DIGITS 9
 #define RESP_NO_NUMBER 0xffffffff
 
 enum resp_commands {
-	/* Begins with no command. */
+	/* The data does not begin with a command. */
 	RESP_NONE,
-	/* One, or the beginning of one. */
+	/* One command, or the beginning of one. */
 	RESP_ONE,
-	/* One, and something behind it. */
+	/* One command, and more data after it. */
 	RESP_SEVERAL
 };
 
-/* A sign, digits and what ends them. */
+/* A sign, digits and the first byte of their end. */
 #define RESP_LONGEST (1 + RESP_MOST_DIGITS + 1)
-/* Copied at once: a usual command as a whole. */
+/* Bytes copied at once: a usual command fits. */
 #define RESP_WINDOW 64
 
 struct resp {
 	unsigned long bytes;
 	__u32 length;
-	/* How far it was looked through. */
+	/* Offset up to which the data is parsed. */
 	__u32 at;
-	/* Where the copy begins; it may end before the window does. */
+	/* Offset at which the copy begins; the data may end before the window does. */
 	__u32 from;
 	char window[RESP_WINDOW];
 };
 
-/* Where the current thread has what it reads just now; 0 where its call does not say. */
+/* Address of the current thread's read buffer; 0 if its system call is neither read nor
+ * recvfrom. */
 static __always_inline unsigned long read_to(void)
 {
 	void *registers = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
 	struct pt_regs___x86 *x86 = registers;
 	struct pt_regs___arm64 *arm64 = registers;
 
-	/* Calls by their numbers: read and recvfrom. */
+	/* System call numbers of read and recvfrom. */
 	if (bpf_core_field_exists(x86->orig_ax))
 		return x86->orig_ax == 0 || x86->orig_ax == 45 ? x86->si : 0;
 	if (bpf_core_field_exists(arm64->syscallno))
@@ -70,7 +72,8 @@ static __always_inline bool resp_copy(struct resp *resp)
 	return !bpf_probe_read_user(resp->window, left, (void *)(resp->bytes + resp->at));
 }
 
-/* The number behind its sign: `$3\r\n`. One that is not all there ends behind the length. */
+/* Parses a number after its sign: `$3\r\n`. Returns RESP_NO_NUMBER if it is not there as a whole;
+ * `at` may then end beyond `length`. */
 static __always_inline __u32 resp_number(struct resp *resp, char sign)
 {
 	__u32 begin, digits, value = 0;
@@ -93,7 +96,7 @@ static __always_inline __u32 resp_number(struct resp *resp, char sign)
 	return value;
 }
 
-/* Ends where not even the beginning of what follows is there. */
+/* Skips one element. Stops the loop where the data does not even hold the beginning of the next. */
 static long resp_skip_part(__u32 role, struct resp *resp)
 {
 	__u32 bytes = resp_number(resp, '$');
@@ -102,7 +105,7 @@ static long resp_skip_part(__u32 role, struct resp *resp)
 	return resp->at >= resp->length;
 }
 
-/* What the current thread has just read, so many bytes. */
+/* Looks at the `length` bytes that the current thread has just read. */
 static __noinline enum resp_commands resp_commands(__u32 length)
 {
 	struct resp resp = { .bytes = read_to(), .length = length };

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Who had each CPU, and how many of the target's threads waited for it meanwhile.
+ * Which role has each CPU, and how many target threads wait for that CPU meanwhile.
  *
- * A CPU's numbers are changed under its run queue's lock, which the scheduler holds at a switch and at
- * a wake-up. A thread that is moved while it waits is the exception: what changes of its new CPU without the
- * lock is added up apart, atomically, and the others are read without it.
+ * The scheduler holds the run queue's lock at a switch and at a wake-up, and a CPU's numbers are
+ * written under it. A waiting thread that migrates is the exception: the lock of its new CPU is not
+ * held, so those changes go to separate fields with atomic additions, and the other fields are read
+ * without the lock.
  */
 #ifndef STALLSCOPE_RUN_QUEUE_BPF_H
 #define STALLSCOPE_RUN_QUEUE_BPF_H
@@ -12,11 +13,11 @@
 #include "kernel.bpf.h"
 #include "../thread_time.h"
 
-/* More CPUs than that were tried nowhere. */
+/* Not tested on machines with more CPUs. */
 #define MOST_CPUS 512
 
-/* Before and after a change of what others read meanwhile. Stores stay in order on x86; elsewhere an
- * atomic operation that returns a value orders them. */
+/* Stands before and after a change of data that readers copy without a lock (a sequence count). x86
+ * keeps stores in order; elsewhere an atomic operation that returns a value orders them. */
 #ifdef __TARGET_ARCH_x86
 #define step(it)                  \
 	do {                      \
@@ -33,35 +34,37 @@
 		asm volatile("" ::"r"(before_it));                          \
 	} while (0)
 #endif
-/* An event takes less than a microsecond: who writes longer was itself interrupted. */
+/* An event takes less than a microsecond. A writer that takes longer was itself interrupted. */
 #define MOST_TRIES 16
 
 #define AS_FOUND (1ULL << 32)
 
 struct run_queue {
-	/* Odd while it is being changed. */
+	/* Odd while a writer changes the numbers. */
 	__u64 sequence;
-	/* Up to when the rest is counted. */
+	/* End of the time that `held_ns` and `waited_ns` cover. */
 	__u64 until;
-	/* Who has it (enum thread_time_holder). */
+	/* enum thread_time_holder: the role of the thread that has the CPU. */
 	__u64 holder;
-	/* How long each had it. */
+	/* By that role: time for which such a thread had the CPU. */
 	__u64 held_ns[THREAD_TIME_HOLDERS];
-	/* Threads of the target that wait for it, and the integral of that: thread x ns; and what others have
-	 * changed of both without the lock. */
+	/* Number of target threads that wait for this CPU and its integral over time (threads x
+	 * ns); then what was added to both without the lock. */
 	__u64 waiting;
 	__u64 waited_ns;
 	__u64 waiting_moved;
 	__u64 waited_moved_ns;
-	/* Events of target and generator that were not counted: there was no memory for an account. */
+	/* Events of target and generator threads that were not counted: no memory for an
+	 * account. */
 	__u64 drops;
-	/* The thread that has it, and how often it was another when it left: nobody reported a switch. As it was
-	 * found at the end of an off-window: AS_FOUND, until the first switch. */
+	/* The thread that has the CPU, and how often another one was found at a switch, because a
+	 * switch raised no event. AS_FOUND is set from the end of an off-window to the first
+	 * switch. */
 	__u64 tid;
 	__u64 missed;
-	/* Threads of target and generator that ended on it. */
+	/* Target and generator threads that exited on this CPU. */
 	__u64 ended;
-	/* The sets that the thread is in which has it. */
+	/* PSI groups of the thread that has the CPU. */
 	__u64 groups;
 };
 _Static_assert(sizeof(struct run_queue) == 128, "whole cache lines: each CPU has its own");
@@ -74,12 +77,12 @@ struct {
 	__type(value, struct run_queue);
 } run_queue_by_cpu SEC(".maps");
 
-/* When the off-window began that lasts, in which nothing is counted; 0 for none (lib/on_window.bpf.h). From when on
- * everything has been counted again since the last. */
+/* When the present off-window began, in which nothing is counted; 0 for none (lib/on_window.bpf.h).
+ * Then: when `resume` had counted all threads again after the last one. */
 __u64 paused_at;
 __u64 reconciled_at;
 
-/* The run queue of a task: of its CPU also while it sleeps. */
+/* A task's run queue; for a sleeping task, that of the CPU on which it last ran. */
 static __always_inline struct rq *rq_of(struct task_struct *task)
 {
 	return task->se.cfs_rq->rq;
@@ -95,7 +98,7 @@ static __always_inline __u64 elapsed(__u64 from, __u64 to)
 	return to > from ? to - from : 0;
 }
 
-/* Copies what begins with a sequence count; whether nobody wrote to it meanwhile. */
+/* Copies data that begins with a sequence count. Returns whether no writer changed it meanwhile. */
 static __always_inline bool copy_whole(const __u64 *from, __u64 *to, __u64 bytes)
 {
 	const volatile __u64 *sequence = from;
@@ -113,7 +116,8 @@ static __always_inline bool copy_whole(const __u64 *from, __u64 *to, __u64 bytes
 	return false;
 }
 
-/* A copy that nobody wrote to meanwhile, if one is to be had. */
+/* Copies a run queue; the copy may be torn if a writer changed it during each of MOST_TRIES
+ * attempts. */
 static __always_inline void copy_run_queue(const struct run_queue *queue, struct run_queue *copy)
 {
 	copy_whole(&queue->sequence, &copy->sequence, sizeof(*copy));
@@ -124,13 +128,13 @@ static __always_inline __u64 waiting_on(const struct run_queue *queue)
 	return queue->waiting + queue->waiting_moved;
 }
 
-/* Up to `until`. */
+/* Target threads' waiting, threads x ns, up to `until`. */
 static __always_inline __u64 waited_on(const struct run_queue *queue)
 {
 	return queue->waited_ns + queue->waited_moved_ns;
 }
 
-/* Counts up to now; under the lock. */
+/* Adds the time since `until`; under the lock. */
 static __always_inline void count_until(struct run_queue *queue, __u64 now)
 {
 	__u64 passed = queue->until ? elapsed(queue->until, now) : 0;
@@ -140,14 +144,15 @@ static __always_inline void count_until(struct run_queue *queue, __u64 now)
 	queue->until = now;
 }
 
-/* Of a switch or a wake-up since a time nobody told; after an off-window that is so for a moment. */
+/* Counts a switch or wake-up without an event. Up to `reconciled_at`, shortly after an off-window,
+ * that is expected. */
 static __always_inline void note_missed(struct run_queue *queue, __u64 since)
 {
 	if (since > reconciled_at)
 		queue->missed++;
 }
 
-/* How long each had a CPU as of now. */
+/* Time by holder, up to `now`. */
 static __always_inline void holders_at(const struct run_queue *queue, __u64 now, __u64 *held_ns)
 {
 	__u64 holder = queue->holder & (THREAD_TIME_HOLDERS - 1);
@@ -158,22 +163,24 @@ static __always_inline void holders_at(const struct run_queue *queue, __u64 now,
 	held_ns[holder] += elapsed(queue->until, now);
 }
 
-/* Of a run queue and its copy: what others change without the lock is not in what was copied whole. */
+/* Of a run queue and its copy: `waited_moved_ns` and `waiting_moved` change without the lock and
+ * are no part of the consistent copy. */
 static __always_inline __u64 waited_at(const struct run_queue *queue, const struct run_queue *copy, __u64 now)
 {
 	return copy->waited_ns + queue->waited_moved_ns +
 	       (copy->waiting + queue->waiting_moved) * elapsed(copy->until, now);
 }
 
-/* One of the target's threads more or less waits from now on; under the lock. */
+/* `change` more target threads wait from `now` on; under the lock. */
 static __always_inline void add_waiting(struct run_queue *queue, __u64 now, __u64 change)
 {
-	/* It will be counted from `until`, and was not there before now. */
+	/* `count_until` will multiply by the new number from `until` on, so the time before `now`
+	 * is subtracted here. */
 	queue->waited_ns -= change * elapsed(queue->until, now);
 	queue->waiting += change;
 }
 
-/* The same without the lock. */
+/* As `add_waiting`, without the lock. */
 static __always_inline void add_waiting_from_afar(struct run_queue *queue, __u64 now, __u64 change)
 {
 	__sync_fetch_and_add(&queue->waited_moved_ns, -change * elapsed(queue->until, now));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Each thread's account, and what is known of its process.
+ * Each thread's account, and what user space sets for its process.
  *
- * A page is changed by whoever holds the lock of the run queue that its thread is on: at a switch, a
- * wake-up or a move (thread_state.bpf.h). It is read without (reading.bpf.h).
+ * An account is written under the lock of the thread's run queue: at a switch, a wake-up or a
+ * migration (thread_state.bpf.h). Readers take no lock and check `sequence` (reading.bpf.h).
  */
 #ifndef STALLSCOPE_THREAD_BPF_H
 #define STALLSCOPE_THREAD_BPF_H
@@ -12,26 +12,26 @@
 #include "run_queue.bpf.h"
 #include "psi_group.bpf.h"
 
-/* Of a thread that has ended; it is not shown. */
+/* State of a thread that has exited; it never leaves the kernel. */
 #define ENDED (THREAD_TIME_HELD + 1)
 
-/* What a thread was found in by a reading that came before any event of it; only readings write it, and
- * it stands from when `at` is not 0. */
+/* What a reading found a thread in, before any event of it. Only readings write this; it is valid
+ * once `at` is not 0. */
 struct found {
 	__u64 at;
-	/* As a page has them. */
+	/* As in struct thread. */
 	__u32 state;
 	__u32 class;
 	__u32 cpu;
 	__u32 wait_event;
 	__u64 held_ns[THREAD_TIME_HOLDERS];
-	/* The scheduler's numbers then. */
+	/* The scheduler's counters at `at`. */
 	__u64 run_time_ns;
 	__u64 run_delay;
 	__u64 slices;
 };
 
-/* A thread's last wait, and how long it had had a CPU before. */
+/* A thread's last wait, and its CPU time before it. */
 struct last_wait {
 	__u32 class;
 	__u64 from;
@@ -39,8 +39,8 @@ struct last_wait {
 	__u64 on_cpu_ns;
 };
 
-/* Who is about to wake a thread (enum wakeup_by), its last wait, how long it had a CPU since and before the
- * time since which it runs now. */
+/* The waker of a thread that is about to wake (enum wakeup_by): its last wait, its CPU time since
+ * then up to its current slice, and when that slice began. */
 struct waking {
 	__u32 by;
 	__u64 waker;
@@ -49,63 +49,67 @@ struct waking {
 	__u64 runs_since;
 };
 
-/* One thread's account. */
+/* One thread's account and state. */
 struct thread {
-	/* Odd while it is being changed. */
+	/* Odd while a writer changes the account. */
 	__u32 sequence;
-	/* enum thread_time_state, and the class where it is blocked or held. */
+	/* enum thread_time_state, and the class while blocked or throttled. */
 	__u32 state;
 	__u32 class;
-	/* What keeps it, where the class is of the kernel's own (enum wait_site). */
+	/* enum wait_site, if the class is one of a kernel wait. */
 	__u32 channel;
-	/* Its part in this (enum thread_time_holder), and as of which assignment. */
+	/* enum thread_time_holder, and the number of the assignment that set it. */
 	__u32 role;
 	__u32 assignment;
-	/* The CPU that it has or waits for, and whether it is among those counted there. */
+	/* The CPU that the thread has or waits for, and whether it is in that CPU's `waiting`. */
 	__u32 cpu;
 	__u32 counted;
-	/* Whether it has ended, and what is in its account was told, or its heir has it. */
+	/* Set once its account has been reported, or its parent has inherited it. */
 	__u32 reaped;
-	/* When the state began, and what then was: who had had the CPU how long; how long the CPU had been
-	 * waited for; its own run time. */
+	/* When the state began, and as of then: the CPU's time by holder, the CPU's sum of waiting,
+	 * and the thread's run time. */
 	__u64 since;
 	__u64 held_ns[THREAD_TIME_HOLDERS];
 	__u64 waited_ns;
 	__u64 run_time_ns;
-	/* When it last left a CPU: the scheduler's run-queue delay of it less ours, and the scheduler's slices. */
+	/* As of the last switch-out: the scheduler's run-queue delay less ours, and its slice count
+	 * less ours. */
 	__u64 wait_diff_ns;
 	__u64 slices_diff;
-	/* What the scheduler's run-queue delay is too long by, known to be wrong; modulo 2^64. */
+	/* Known error of the scheduler's run-queue delay, to be subtracted; modulo 2^64. */
 	__u64 miscounted_ns;
-	/* Its slices that the scheduler did not count. */
+	/* Slices that the scheduler did not count. */
 	__u64 unnoted_slices;
-	/* It waits for a CPU and the scheduler does not count that. */
+	/* The thread waits for a CPU and the scheduler does not count this wait. */
 	__u32 unnoted;
-	/* It was moved to another CPU while it waits. */
+	/* The thread migrated while it waits. */
 	__u32 moved;
-	/* Moved to another CPU while half asleep: the scheduler counts the rest of its sleep as a wait
-	 * (since 6.12, DELAY_DEQUEUE, commit 152e11f6df29). */
+	/* The thread migrated with its dequeue delayed: the scheduler counts the rest of its sleep
+	 * as a wait (since 6.12, DELAY_DEQUEUE, commit 152e11f6df29). */
 	__u32 moved_asleep;
 	struct thread_time_account account;
-	/* Of the others: what those had who have ended, its process's threads and its children. */
+	/* Background only: times inherited from exited threads of its process and from its exited
+	 * children. */
 	__u64 ended_on_cpu_ns;
 	__u64 ended_delay_caused_ns;
-	/* While the state is THREAD_TIME_UNSEEN. */
+	/* Valid while the state is THREAD_TIME_UNSEEN. */
 	struct found found;
 	/* Where its process has its wait event (struct thread_time_process). */
 	__u64 event_pointer;
 	__u64 event_offset;
-	/* Where it was last found; 0 where it is to be looked up. */
+	/* Address at which the wait event was last found; 0 if it has to be looked up. */
 	__u64 event_at;
-	/* Once it ends: the process of its parent. */
+	/* Set at exit: the parent process. */
 	__u64 parent_tgid;
-	/* The sets that it is in (psi_group.bpf.h). */
+	/* Its PSI groups (psi_group.bpf.h). */
 	struct membership member;
-	/* Of target and generator: its pool's number (lib/wakeup.bpf.h), 0 until it is asked for. */
+	/* Target and generator only: its pool's number (lib/wakeup.bpf.h), 0 until one is
+	 * computed. */
 	__u64 pool;
 	struct last_wait last;
 	struct waking waking;
-	/* Its word as it blocked, and how much of this wait has been counted for that (lib/wait_event.bpf.h). */
+	/* Its wait event when it blocked, and how much of this wait has been added to that event
+	 * (lib/wait_event.bpf.h). */
 	__u32 wait_event;
 	__u64 event_ns;
 };
@@ -117,7 +121,7 @@ struct {
 	__type(value, struct thread);
 } thread_by_task SEC(".maps");
 
-/* What is known of processes that have a part; what they fork inherits it. Only user space writes it. */
+/* Roles by process; children inherit theirs at fork. Only user space writes this map. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -126,7 +130,8 @@ struct {
 	__type(value, struct thread_time_process);
 } process_by_tgid SEC(".maps");
 
-/* Counts the assignments, from 1; at its first event after one, a thread looks for its part. */
+/* Number of the last assignment of roles, from 1. A thread looks its role up at its first event
+ * after one. */
 __u32 assignment;
 
 static __always_inline struct thread *thread_of(struct task_struct *task, struct run_queue *queue)
@@ -138,7 +143,8 @@ static __always_inline struct thread *thread_of(struct task_struct *task, struct
 
 	tgid = task->tgid;
 	if (!thread) {
-		/* What one of the others does before there is room for it is less than one of its slices. */
+		/* Not counted for a background thread, which loses less than one timeslice until
+		 * there is memory. */
 		if (queue && bpf_map_lookup_elem(&process_by_tgid, &tgid))
 			queue->drops++;
 		return NULL;
@@ -155,7 +161,7 @@ static __always_inline struct thread *thread_of(struct task_struct *task, struct
 		thread->event_at = 0;
 		thread->member.groups = process->groups;
 	}
-	/* Its account begin anew: of the others less is counted. */
+	/* Less is counted of background threads, so the account of a former one begins anew. */
 	if (before == THREAD_TIME_BACKGROUND && thread->role != THREAD_TIME_BACKGROUND && thread->state != ENDED) {
 		step(thread);
 		thread->state = THREAD_TIME_UNSEEN;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * How an event turns the page of a thread.
- */
+/* The per-thread state machine: how an event changes a thread's account. */
 #ifndef STALLSCOPE_THREAD_PAGE_BPF_H
 #define STALLSCOPE_THREAD_PAGE_BPF_H
 
@@ -9,11 +7,11 @@
 #include "thread.bpf.h"
 #include "waiting.bpf.h"
 
-/* Where a word is, is looked up anew so often: PostgreSQL's processes change over to shared memory when
- * they begin. */
+/* Slices between two lookups of the wait event's address: a PostgreSQL process moves it to shared
+ * memory early in its life. */
 #define SLICES_TO_LOOK 64
 
-/* Time of a class, and of the channel where the class has one. */
+/* Adds time to a class, and to the wait site if the class has one. */
 static __always_inline void add_class(struct thread_time_account *account, __u32 class, __u32 channel,
 				      __u64 ns)
 {
@@ -24,7 +22,7 @@ static __always_inline void add_class(struct thread_time_account *account, __u32
 		account->kernel_wait_ns[channel] += ns;
 }
 
-/* Its first event: the account goes from where it was found, or from here. */
+/* A thread's first event. The account begins where a reading found the thread, or else now. */
 static __always_inline void begin(struct thread *thread, struct run_queue *queue, __u32 cpu, __u64 now)
 {
 	const volatile __u64 *at = &thread->found.at;
@@ -38,7 +36,8 @@ static __always_inline void begin(struct thread *thread, struct run_queue *queue
 	barrier();
 	account->known_since_ns = since;
 	if (found->state == THREAD_TIME_RUNNING) {
-		/* Its run time was as of the last tick then: what is hidden of this slice is not known. */
+		/* The run time was as of the last tick when the thread was found, so the hidden
+		 * time of this slice is unknown. */
 		account->ns[THREAD_TIME_ON_CPU] += passed;
 	} else if (found->state == THREAD_TIME_QUEUED && found->cpu == cpu) {
 		holders_at(queue, now, held_ns);
@@ -50,7 +49,8 @@ static __always_inline void begin(struct thread *thread, struct run_queue *queue
 	}
 }
 
-/* What is in the account is not added once more: it may be found in something just before it is reported that. */
+/* Prevents double counting: a reading may find a thread in a state just before the event about it
+ * arrives. */
 static __always_inline void go_on_from(struct thread *thread, __u64 now)
 {
 	if (now > thread->since)
@@ -82,7 +82,7 @@ static __always_inline void close(struct thread *thread, struct run_queue *queue
 	go_on_from(thread, now);
 }
 
-/* The scheduler's run-queue delay of it, where that is right, less ours. */
+/* The scheduler's run-queue delay, without what is known to be wrong in it, less ours. */
 static __always_inline __u64 wait_diff(const struct thread *thread, __u64 run_delay)
 {
 	const struct thread_time_account *account = &thread->account;
@@ -93,13 +93,14 @@ static __always_inline __u64 wait_diff(const struct thread *thread, __u64 run_de
 	return run_delay - thread->miscounted_ns - account->ns[THREAD_TIME_THROTTLED];
 }
 
-/* Of two such differences, which may be below 0: by how much the second is more. */
+/* By how much the second of two differences is larger; both may be negative. */
 static __always_inline __u64 grown(__u64 before, __u64 after)
 {
 	return (__s64)(after - before) > 0 ? after - before : 0;
 }
 
-/* What the scheduler has counted when it leaves its CPU; `backfill_switch` goes from there. */
+/* Saves the scheduler's counters as the thread leaves its CPU; `backfill_switch` compares with
+ * them. */
 static __always_inline void remember(struct thread *thread, struct task_struct *task)
 {
 	thread->run_time_ns = task->se.sum_exec_runtime;
@@ -107,7 +108,8 @@ static __always_inline void remember(struct thread *thread, struct task_struct *
 	thread->slices_diff = task->sched_info.pcount - thread->account.slices;
 }
 
-/* The word that the current task has in its memory; its first thread keeps one. 0 where it says nothing. */
+/* The wait event in the current task's memory; only a process's first thread has one. 0 for
+ * none. */
 static __always_inline __u32 event_of(struct task_struct *task, struct thread *thread)
 {
 	__u64 structure = 0;
@@ -115,7 +117,8 @@ static __always_inline __u32 event_of(struct task_struct *task, struct thread *t
 
 	if (!thread->event_pointer || task->pid != task->tgid || !task->mm)
 		return 0;
-	/* A page that is not in memory is left alone: the call tells. */
+	/* The read does not fault pages in; if the page is absent, the system call decides the
+	 * class. */
 	if (thread->event_at && thread->account.slices % SLICES_TO_LOOK &&
 	    !bpf_probe_read_user(&wait_event, sizeof(wait_event), (void *)thread->event_at) && wait_event)
 		return wait_event;
@@ -127,11 +130,12 @@ static __always_inline __u32 event_of(struct task_struct *task, struct thread *t
 	return wait_event;
 }
 
-/* Where it is in a kernel wait (lib/wait_site.bpf.h), if it is. */
+/* What the kernel stack says about a kernel wait (lib/wait_site.bpf.h); zero if the thread is in
+ * none. */
 struct whereabouts {
 	/* enum wait_site */
 	__u32 channel;
-	/* enum thread_time_call */
+	/* enum thread_time_call: the I/O intent */
 	__u32 kind;
 };
 
@@ -144,7 +148,8 @@ static __always_inline void leave(struct task_struct *task, struct run_queue *qu
 	if (!thread || thread->state == ENDED)
 		return;
 	step(thread);
-	/* Who came to its CPU at the end of an off-window was looked at before the scheduler had counted that. */
+	/* A thread switched in at the end of an off-window was read before the scheduler counted
+	 * that slice. */
 	if (thread->state == THREAD_TIME_RUNNING && thread->since <= reconciled_at)
 		thread->account.slices = task->sched_info.pcount - thread->slices_diff;
 	close(thread, queue, cpu, now, task->se.sum_exec_runtime);
@@ -159,7 +164,7 @@ static __always_inline void leave(struct task_struct *task, struct run_queue *qu
 		thread->state = THREAD_TIME_BLOCKED;
 		thread->moved_asleep = 0;
 		thread->class = reason(task, blocked_in, where.kind);
-		/* Who was stopped does not wait for what it said. */
+		/* A stopped thread does not wait for what its wait event says. */
 		thread->wait_event = thread->class == THREAD_TIME_UNKNOWN ? 0 : event_of(task, thread);
 		thread->event_ns = 0;
 		thread->class = class_of_event(thread->wait_event, thread->class);
@@ -172,7 +177,8 @@ static __always_inline void leave(struct task_struct *task, struct run_queue *qu
 	} else {
 		thread->state = THREAD_TIME_QUEUED;
 		start_waiting(thread, queue, cpu, now);
-		/* About to sleep and preempted before: sched_info_depart takes it for asleep. */
+		/* Preempted between setting its state and blocking: sched_info_depart takes the
+		 * task for asleep. */
 		thread->unnoted = task->__state != 0;
 		share = share_of_ready(task);
 	}
@@ -180,7 +186,8 @@ static __always_inline void leave(struct task_struct *task, struct run_queue *qu
 	count_as(&thread->member, cpu, now, share);
 }
 
-/* It has left its CPU and nobody told: it ran as long as its run time says, why it left is not known. */
+/* The thread left its CPU without an event. Its run time says how long it ran; why it left is
+ * unknown. */
 static __always_inline void close_missed_slice(struct thread *thread, struct run_queue *queue, __u64 now,
 					 __u64 run_time_ns)
 {
@@ -193,8 +200,8 @@ static __always_inline void close_missed_slice(struct thread *thread, struct run
 	thread->class = THREAD_TIME_UNKNOWN;
 }
 
-/* It ran or was woken meanwhile and nobody told; the scheduler has counted how long, if not when. Who had
- * the CPU that it waited for is not known: others, mostly. */
+/* The thread ran or was woken without an event. The scheduler has counted for how long, but not
+ * when. The holder of the CPU that it waited for is unknown; mostly it is a background thread. */
 static __always_inline void backfill_switch(struct thread *thread, struct run_queue *queue, __u32 cpu, __u64 now,
 				    __u64 ran, __u64 run_delay)
 {
@@ -215,10 +222,12 @@ static __always_inline void backfill_switch(struct thread *thread, struct run_qu
 	go_on_from(thread, now);
 }
 
-/* A slice begins. Those that nobody reported between a pause and the first event are counted with it. */
+/* A slice begins. Slices without an event, between an off-window and the first event, are counted
+ * with it. */
 static __always_inline void count_slices(struct thread *thread, struct task_struct *task, __u64 now)
 {
-	/* The scheduler counts it in a moment, unless nobody told when it began. */
+	/* sched_info_arrive counts this slice right after the event, unless the event of its
+	 * beginning was missed. */
 	bool is_past = task->sched_info.last_arrival == now;
 	__u64 before = task->sched_info.pcount - (is_past ? 1 : 0);
 
@@ -227,22 +236,23 @@ static __always_inline void count_slices(struct thread *thread, struct task_stru
 	else if (thread->since <= reconciled_at)
 		thread->account.slices = before - thread->slices_diff;
 	thread->account.slices++;
-	/* Of who was preempted on the way to sleep sched_info_depart takes no note, and sched_info_arrive neither. */
+	/* If a task was preempted on its way to sleep, sched_info_depart does not record it, nor
+	 * does sched_info_arrive. */
 	if (!is_past && !task->sched_info.last_queued) {
 		thread->unnoted_slices++;
 		thread->slices_diff--;
 	}
 }
 
-/* Who is moved is for a moment in no run queue, longer where several are moved at a time; it waits, and the
- * scheduler does not count that (sched_info_dequeue, sched_info_enqueue). */
+/* A migrating thread is in no run queue for a moment, longer if several migrate together. It still
+ * waits, but the scheduler does not count that time (sched_info_dequeue, sched_info_enqueue). */
 static __always_inline void note_move(struct thread *thread, struct task_struct *task)
 {
 	if (thread->state == THREAD_TIME_QUEUED && thread->moved)
 		thread->miscounted_ns -= elapsed(thread->since, task->sched_info.last_queued);
 }
 
-/* With its run time and its run-queue delay as of then. */
+/* A thread gets the CPU; `run_time_ns` and `run_delay` are the scheduler's counters at `now`. */
 static __always_inline __u32 enter(struct task_struct *task, struct run_queue *queue, __u32 cpu,
 				   __u64 now, __u64 run_time_ns, __u64 run_delay)
 {
@@ -252,7 +262,7 @@ static __always_inline __u32 enter(struct task_struct *task, struct run_queue *q
 	if (!thread || thread->state == ENDED)
 		return THREAD_TIME_BACKGROUND;
 	step(thread);
-	/* First: what is made up for is no longer of before the first event. */
+	/* Before the backfill, which ends the state THREAD_TIME_UNSEEN. */
 	count_slices(thread, task, now);
 	if (thread->state == THREAD_TIME_RUNNING)
 		close_missed_slice(thread, queue, now, run_time_ns);
@@ -273,8 +283,8 @@ static __always_inline __u32 enter(struct task_struct *task, struct run_queue *q
 	return thread->role;
 }
 
-/* Somebody else has the CPU than was put on it when we were last told. The scheduler's own note of when
- * that was is right to the ns. */
+/* Another thread has the CPU than the one of the last event: a switch was missed. The scheduler's
+ * last_arrival says to the ns when that was. */
 static __always_inline void open_missed_slice(struct task_struct *task, struct run_queue *queue, __u32 cpu,
 					 __u64 now)
 {
@@ -286,7 +296,7 @@ static __always_inline void open_missed_slice(struct task_struct *task, struct r
 		arrival = task->sched_info.last_arrival;
 	if (arrival > now)
 		arrival = now;
-	/* Somebody may have been woken here since. */
+	/* A wake-up on this CPU may have been counted after that time. */
 	if (arrival > queue->until)
 		count_until(queue, arrival);
 	queue->holder = THREAD_TIME_NOBODY;
@@ -298,7 +308,8 @@ static __always_inline void open_missed_slice(struct task_struct *task, struct r
 		hand_over(queue, cpu, arrival, 0);
 }
 
-/* Whether somebody has the CPU that nobody reported; after an off-window it may be another slice of who was found there. */
+/* Whether the CPU's current thread was switched in without an event. After an off-window it may be
+ * a later slice of the thread that was found there. */
 static __always_inline bool is_another(const struct run_queue *queue, struct task_struct *task)
 {
 	struct thread *thread;
@@ -311,7 +322,8 @@ static __always_inline bool is_another(const struct run_queue *queue, struct tas
 	return thread && thread->state == THREAD_TIME_RUNNING && task->sched_info.last_arrival > thread->since;
 }
 
-/* Its run-queue delay, with the wait that ends now and that the kernel is about to count. */
+/* The scheduler's run-queue delay at `now`, with the wait that ends now and that the kernel has not
+ * added yet. */
 static __always_inline __u64 delay_at(struct task_struct *task, __u64 now)
 {
 	__u64 queued = task->sched_info.last_queued;
@@ -319,8 +331,8 @@ static __always_inline __u64 delay_at(struct task_struct *task, __u64 now)
 	return task->sched_info.run_delay + (queued ? elapsed(queued, now) : 0);
 }
 
-/* It is woken for the first time after an off-window: what it did between the look at it and the first event is made up
- * for. */
+/* Backfills, at the first wake-up after an off-window, what the thread did between `begin_as_found`
+ * and this event. */
 static __always_inline void reconcile(struct thread *thread, struct task_struct *task, struct run_queue *queue,
 				   __u64 now)
 {

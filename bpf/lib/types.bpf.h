@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the kernel's and libbpf's interfaces are written in (include/uapi/linux/types.h and bpf.h), as far
- * as it is used here: the system's own headers differ from distribution to distribution.
+ * Types and constants of the kernel's and libbpf's interfaces (include/uapi/linux/types.h and
+ * bpf.h), as far as they are used here: the system's own headers differ between distributions.
  */
 #ifndef STALLSCOPE_TYPES_BPF_H
 #define STALLSCOPE_TYPES_BPF_H
@@ -33,7 +33,7 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
 
-/* Flags of an update: nothing is there yet, or something is and may be replaced. */
+/* Flags of a map update: create or replace; create only. */
 enum {
 	BPF_ANY = 0,
 	BPF_NOEXIST = 1,

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What applications themselves say that they wait for, each word by itself, and for how long.
+ * Waits by the application's own wait event: how many and how long, per pool.
  *
- * Counted for a thread's pool at the end of each wait, and by each reading of those that go on: a wait for a
- * lock may last for as long as anybody looks. Who counts first takes that part for itself.
+ * A wait is added to its pool when it ends, and by each reading while it lasts, since a wait for a
+ * lock may outlast the recording. `event_ns` says how much has been added; an atomic operation on
+ * it decides which of the two adds the rest.
  */
 #ifndef STALLSCOPE_SAID_BPF_H
 #define STALLSCOPE_SAID_BPF_H
 
 #include "wakeup.bpf.h"
 
-/* The wait is over and counted. */
+/* Value of `event_ns` when the wait is over and added. */
 #define ALL_COUNTED (~0ULL)
 
 struct {
@@ -20,10 +21,10 @@ struct {
 	__type(value, struct thread_time_event_sum);
 } sum_by_event SEC(".maps");
 
-/* Waits, or parts of them, that there was no room to count. */
+/* Additions that found no room. */
 __u64 event_drops;
 
-/* So many more waits, where they are over, and so long. */
+/* Adds `waits` waits that have ended, and `ns` of waiting. */
 static __always_inline void add_wait_event(struct task_struct *task, struct thread *thread, __u32 wait_event,
 				     __u64 waits, __u64 ns)
 {
@@ -32,7 +33,7 @@ static __always_inline void add_wait_event(struct task_struct *task, struct thre
 
 	sum = key.pool ? bpf_map_lookup_elem(&sum_by_event, &key) : NULL;
 	if (!sum && key.pool) {
-		/* Another CPU may have been faster. */
+		/* Another CPU may have inserted the key first. */
 		bpf_map_update_elem(&sum_by_event, &key, &none, BPF_NOEXIST);
 		sum = bpf_map_lookup_elem(&sum_by_event, &key);
 	}
@@ -45,7 +46,7 @@ static __always_inline void add_wait_event(struct task_struct *task, struct thre
 	__sync_fetch_and_add(&sum->ns, ns);
 }
 
-/* A wait with a word ends that lasted so long. */
+/* A wait ends that lasted `passed` ns. */
 static __always_inline void end_wait_event(struct task_struct *task, struct thread *thread, __u32 wait_event,
 				     __u64 passed)
 {
@@ -55,7 +56,8 @@ static __always_inline void end_wait_event(struct task_struct *task, struct thre
 		add_wait_event(task, thread, wait_event, 1, elapsed(counted, passed));
 }
 
-/* One goes on for so long; from a reading, which may be late. */
+/* A wait has lasted `passed` ns and goes on. Called by a reading, perhaps after the wait has
+ * ended. */
 static __always_inline void continue_wait_event(struct task_struct *task, struct thread *thread, __u32 wait_event,
 					 __u64 passed)
 {

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Where in the kernel a thread of target or generator is kept: what for, and in which I/O intent.
+ * Wait site and I/O intent: where in the kernel a target or generator thread waits.
  *
- * The head of its kernel stack is walked outwards. What a return address tells is in a map: a new one is put
- * there with nothing to tell, until user space has asked for its name and has written down what that means.
- * So no list of the kernel's symbols is needed, which few may read (kernel.kptr_restrict).
- * Cost: some microseconds for a walk, at switches in which a thread blocks for memory, a disk or the kernel's
- * own only.
- * Lost: waits at addresses for which there is no room (`places_dropped`) are told by the other frames.
+ * The top of the thread's kernel stack is walked from the innermost frame outwards. A map says what
+ * each return address means. A new address is inserted without a meaning, until user space has
+ * asked for its name and written the meaning. So no list of kernel symbols is needed, which few
+ * users may read (kernel.kptr_restrict).
+ * Cost: some microseconds per walk, only at switches in which a thread blocks for memory, a disk or
+ * another kernel wait.
+ * Lost: addresses that do not fit into the map (`places_dropped`); the other frames of the stack
+ * decide then.
  */
 #ifndef STALLSCOPE_CHANNEL_BPF_H
 #define STALLSCOPE_CHANNEL_BPF_H
 
 #include "thread_state.bpf.h"
 
-/* From the scheduler's own frames outwards: a write that has to be safe at once is a dozen calls away from
- * the disk. */
+/* From the scheduler's own frames outwards: an O_SYNC write is a dozen calls away from the disk. */
 #define MOST_FRAMES 20
-/* This program, who runs it, the tracepoint. */
+/* This program, its trampoline, the tracepoint. */
 #define FRAMES_BEFORE 3
 
 struct stack_head {
@@ -38,11 +39,11 @@ struct {
 	__type(value, struct kernel_symbol);
 } place_by_address SEC(".maps");
 
-/* How many were met, and how often there was no room for one. */
+/* Addresses inserted, and insertions that failed. */
 __u64 places_met;
 __u64 places_dropped;
 
-/* An address that `name_place` is asked for, and its name. */
+/* Input of `name_place`, and its output. */
 __u64 asked_place;
 char asked_name[THREAD_TIME_PLACE_NAME];
 
@@ -60,8 +61,8 @@ static __always_inline const struct kernel_symbol *place_at(__u64 address)
 	return NULL;
 }
 
-/* Of a thread that is about to leave its CPU, the current one. What anything may wait in, a page or a lock,
- * is told by the innermost such function, unless one further out tells what for. */
+/* Walks the stack of the current thread, which is about to leave its CPU. The innermost generic
+ * function (a page, a lock) decides the site, unless a function further out has a specific one. */
 static __noinline int look_where(void *ctx, struct task_struct *task, struct whereabouts *where)
 {
 	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
@@ -92,7 +93,7 @@ static __noinline int look_where(void *ctx, struct task_struct *task, struct whe
 	return 0;
 }
 
-/* The name of the function that an address returns to. */
+/* Formats the kernel symbol of a return address. */
 SEC("syscall")
 int name_place(void *ctx)
 {

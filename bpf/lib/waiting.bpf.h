@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * How long a thread waits for a CPU, and who has it meanwhile.
- */
+/* How long a thread waits for a CPU, and the role of the thread that has it meanwhile. */
 #ifndef STALLSCOPE_WAITING_BPF_H
 #define STALLSCOPE_WAITING_BPF_H
 
 #include "thread.bpf.h"
 
-/* A wait for a CPU ends: whose it was meanwhile. Read from another CPU, that may be more than passed. */
+/* Ends a wait for a CPU: divides it by holder. The holders' times may add up to more than `waited`
+ * when they were read from another CPU. */
 static __always_inline void share_out(__u64 *queued_ns, __u64 waited, const __u64 *before,
 				      const __u64 *after)
 {
@@ -23,7 +22,7 @@ static __always_inline void share_out(__u64 *queued_ns, __u64 waited, const __u6
 	queued_ns[THREAD_TIME_NOBODY] += waited;
 }
 
-/* In a run queue whose lock is held. */
+/* Begins a wait; `queue` is locked. */
 static __always_inline void start_waiting(struct thread *thread, struct run_queue *queue, __u32 cpu,
 					  __u64 now)
 {
@@ -36,7 +35,7 @@ static __always_inline void start_waiting(struct thread *thread, struct run_queu
 	}
 }
 
-/* In another, as it was copied. */
+/* Continues a wait on another CPU, whose run queue is not locked; `copy` is a copy of it. */
 static __always_inline void go_on_waiting(struct thread *thread, struct run_queue *queue,
 					  const struct run_queue *copy, __u32 cpu, __u64 now)
 {
@@ -49,7 +48,8 @@ static __always_inline void go_on_waiting(struct thread *thread, struct run_queu
 	}
 }
 
-/* It is no longer among those that wait for the CPU that it was counted on; `queue`, of `cpu`, is locked. */
+/* Removes the thread from `waiting` of the CPU on which it was counted; `queue`, of `cpu`, is
+ * locked. */
 static __always_inline void count_out(struct thread *thread, struct run_queue *queue, __u32 cpu, __u64 now)
 {
 	struct run_queue *other;
@@ -66,7 +66,8 @@ static __always_inline void count_out(struct thread *thread, struct run_queue *q
 	thread->counted = 0;
 }
 
-/* On `queue`, of `cpu`. Where nobody told that it was moved there, it is still counted elsewhere. */
+/* Ends a wait on `queue`, of `cpu`, which is locked. After a migration without an event the thread
+ * is still counted on another CPU. */
 static __always_inline void stop_waiting(struct thread *thread, struct run_queue *queue, __u32 cpu,
 					 __u64 now)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Who ends the waits of target and generator, and what that one did meanwhile.
+ * Wakers: which pool, process or interrupt ends the waits of target and generator threads, and what
+ * a waker did during the wait.
  *
- * sched_waking runs where the waker runs, and notes it on the page of who is woken; how long that one had
- * waited is told by sched_wakeup, which may run on another CPU. Waits for a disk and for a time are left out:
- * it is known who ends them.
+ * sched_waking runs in the waker's context and notes the waker in the woken thread's account.
+ * sched_wakeup, perhaps on another CPU, ends the wait and knows its length. Waits for a disk and
+ * timed waits are left out: what ends those is known.
  */
 #ifndef STALLSCOPE_WAKEUP_BPF_H
 #define STALLSCOPE_WAKEUP_BPF_H
@@ -17,7 +18,7 @@
 #define HARDIRQ_MASK 0x000f0000
 #define NMI_MASK 0x00f00000
 
-/* Processes of one name above each other: a server, its workers, and theirs. */
+/* Ancestors of the same name that count as one program: a server, its workers, their children. */
 #define MOST_ABOVE 4
 #define FNV_START 0xcbf29ce484222325ULL
 #define FNV_PRIME 0x100000001b3ULL
@@ -29,8 +30,9 @@ struct {
 	__type(value, struct wakeup_sum);
 } sum_by_pair SEC(".maps");
 
-/* A pool's number is made from what it is: there is no list to agree on. User space looks it up once, soon
- * after; those that were not used for long make room. */
+/* A pool's number is a hash of its contents, so no list of numbers has to be agreed on. User space
+ * looks a number up once, soon after its first use; the map evicts pools that were not used for
+ * long. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, WAKEUP_MOST_POOLS);
@@ -38,16 +40,17 @@ struct {
 	__type(value, struct wakeup_pool);
 } pool_by_number SEC(".maps");
 
-/* The period that is counted in: 0 or 1. */
+/* The period to which waits are added: 0 or 1. */
 __u8 wakeup_period;
-/* Waits that there was no room to count. */
+/* Waits that were not counted for want of room. */
 __u64 wakeup_drops;
 
-/* From a CPU's run queue to its __preempt_count, or to its pcpu_hot where the kernel has that; 0 where it has
- * neither. From user space: few kernels name their variables (CONFIG_KALLSYMS_ALL). */
+/* Offset from a CPU's run queue to its __preempt_count, or to its pcpu_hot where the kernel has
+ * that; 0 if it is unknown. Set by user space: few kernels name their variables
+ * (CONFIG_KALLSYMS_ALL). */
 const volatile __s64 count_behind_run_queue;
 
-/* How deep in interrupts this CPU is; 0 where that is not told. */
+/* This CPU's preempt_count, which says whether it is in an interrupt; 0 if it is unknown. */
 static __always_inline __u32 preempt_count(struct task_struct *current)
 {
 	__u32 count = 0;
@@ -64,7 +67,7 @@ static __always_inline __u32 preempt_count(struct task_struct *current)
 	return count;
 }
 
-/* Whether a thread is in a call that sends. */
+/* Whether the thread is in a system call that sends. */
 static __always_inline bool sends(struct task_struct *task)
 {
 	long call = is_kernels_own(task) ? NO_CALL : call_of(task);
@@ -72,8 +75,9 @@ static __always_inline bool sends(struct task_struct *task)
 	return call >= 0 && call < THREAD_TIME_CALLS && asleep_by_call[call] == THREAD_TIME_OUTPUT;
 }
 
-/* Whether the thread that has the CPU has nothing to do with what is done on it now. It has, when it sends
- * to its own machine: it does the receiver's part too before it goes on, as an interrupt's leftovers. */
+/* Whether the present work on this CPU is not the current thread's. A softirq is the thread's own
+ * work if the thread sends to its own machine: it then does the receiver's part in a softirq before
+ * it goes on. */
 static __always_inline bool is_interrupt(struct task_struct *current)
 {
 	__u32 count = preempt_count(current);
@@ -83,8 +87,8 @@ static __always_inline bool is_interrupt(struct task_struct *current)
 	return (count & SOFTIRQ_OFFSET) && !sends(current);
 }
 
-/* The name with each digit as `#`, and a number made of it. To write a row of them as one is left to the
- * reader: here the places would be followed one by one, in seconds, before the program may run. */
+/* Copies the name with each digit as `#`, and hashes it. Only the reader collapses runs of `#`:
+ * here the verifier would follow every position, which takes seconds at load time. */
 static __always_inline __u64 call_alike(const char *comm, struct wakeup_pool *pool)
 {
 	__u64 number = (FNV_START ^ pool->tgid) * FNV_PRIME;
@@ -93,7 +97,7 @@ static __always_inline __u64 call_alike(const char *comm, struct wakeup_pool *po
 
 	for (each = 0; each < WAKEUP_NAME; each++) {
 		c = comm[each];
-		/* What stands behind the end is what was there before. */
+		/* Behind the terminator are leftovers of earlier names. */
 		if (!c)
 			break;
 		c = c >= '0' && c <= '9' ? '#' : c;
@@ -136,7 +140,7 @@ static __always_inline __u64 pool_of(struct task_struct *task, struct thread *th
 	return thread->pool;
 }
 
-/* A thread is in the set of its pool, if there is one, from its next event on. */
+/* Puts the thread into its pool's PSI group, if there is one, from its next event on. */
 static __always_inline void join_pool(struct task_struct *task, struct thread *thread)
 {
 	struct membership *member = &thread->member;
@@ -151,7 +155,7 @@ static __always_inline void join_pool(struct task_struct *task, struct thread *t
 	member->pools_told = pools_told;
 }
 
-/* Whether somebody else decides when such a wait ends. */
+/* Whether another thread decides when a wait of this class ends. */
 static __always_inline bool is_for_somebody(__u32 class)
 {
 	return class == THREAD_TIME_FUTEX || class == THREAD_TIME_OUTPUT || class == THREAD_TIME_INPUT ||
@@ -160,7 +164,8 @@ static __always_inline bool is_for_somebody(__u32 class)
 	       (class >= THREAD_TIME_KERNEL && class < THREAD_TIME_KERNEL + THREAD_TIME_CALL_KINDS);
 }
 
-/* Notes on a page who is about to wake its thread. The waker runs, and nobody changes its own page. */
+/* Notes the waker in the account of the thread that it is about to wake. The waker is the current
+ * thread, so its own account does not change meanwhile. */
 static __always_inline void note_waker(struct thread *thread)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
@@ -190,7 +195,7 @@ static __always_inline void note_waker(struct thread *thread)
 	waking->runs_since = waker->since;
 }
 
-/* A wait ends, as its account say: a waker's turn to look back at it. */
+/* Remembers a wait that ends, for when this thread becomes a waker (`look_back`). */
 static __always_inline void note_wait(struct thread *thread, __u64 from, __u64 until)
 {
 	struct last_wait *last = &thread->last;
@@ -201,7 +206,8 @@ static __always_inline void note_wait(struct thread *thread, __u64 from, __u64 u
 	last->on_cpu_ns = thread->account.ns[THREAD_TIME_ON_CPU];
 }
 
-/* What the waker did between two times: since its own last wait it had a CPU or was ready for one. */
+/* Divides the waker's time between `from` and `now`: blocked in its last wait; since then on CPU or
+ * ready. */
 static __always_inline void look_back(const struct waking *waking, __u64 from, __u64 now,
 				      struct wakeup_sum *sum)
 {
@@ -218,7 +224,7 @@ static __always_inline void look_back(const struct waking *waking, __u64 from, _
 	sum->ready_ns = elapsed(start, now) - sum->on_cpu_ns;
 }
 
-/* A thread that waited since `from` is awake; who woke it has been noted, unless that was missed. */
+/* Counts a wait from `from` to `now` that was ended by the waker in `thread->waking`. */
 static __always_inline void count_wakeup(struct task_struct *task, struct thread *thread, __u64 from,
 					 __u64 now)
 {
@@ -240,7 +246,7 @@ static __always_inline void count_wakeup(struct task_struct *task, struct thread
 	}
 	all = bpf_map_lookup_elem(&sum_by_pair, &pair);
 	if (!all) {
-		/* Another CPU may have been faster. */
+		/* Another CPU may have inserted the pair first. */
 		bpf_map_update_elem(&sum_by_pair, &pair, &none, BPF_NOEXIST);
 		all = bpf_map_lookup_elem(&sum_by_pair, &pair);
 	}

@@ -1,27 +1,27 @@
-//! Reading less often when reading costs more than its share.
+//! Lengthens reading periods when reading costs more than its share of a CPU.
 
 use crate::schedule::TICK_NS;
 
-/// The budget is checked over this many ticks.
+/// Ticks between two checks of the cost.
 const BUDGET_TICKS: u64 = 30;
-/// Above this share of one CPU reading is stretched: a margin below the promised 1 %.
+/// Share of one CPU above which periods are lengthened: a margin below the promised 1 %.
 const BUDGET: f64 = 0.009;
-/// What longer periods are expected to save, as a factor: far above its share several steps are taken
-/// at once, instead of one every three seconds.
+/// Expected saving of one step, as a factor: far above the share several steps are taken at once, instead of
+/// one every three seconds.
 const STEP: f64 = 1.5;
 const MOST_REST: u64 = 5;
 const MOST_TRACKED: u64 = 10;
-/// Where that still takes twice the share it is the target's threads, which are thousands: they are looked at less
-/// often yet, as seldom as this.
+/// If reading then still takes twice the share, the target has thousands of threads: only their periods are
+/// lengthened further, up to this factor.
 const TWICE: f64 = 2.0 * BUDGET;
 const MOST_THREADS: u64 = 50;
 
-/// How much longer the periods have become, and since when the cost is added up.
+/// Factors on the periods, and when the present check began.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Budget {
     /// Factor on the periods of target, generator and machine.
     pub(crate) tracked: u64,
-    /// The same of the periods of their threads.
+    /// Factor on the periods of their threads.
     pub(crate) threads: u64,
     /// Factor on the periods of everything else.
     pub(crate) rest: u64,
@@ -29,7 +29,7 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// Periods as asked for; `cpu_ns` is what the process has cost so far.
+    /// Periods as requested; `cpu_ns` is the CPU time of this process so far.
     pub(crate) fn new(cpu_ns: i64) -> Self {
         Self {
             tracked: 1,
@@ -39,16 +39,16 @@ impl Budget {
         }
     }
 
-    /// Whether enough time has passed to judge by.
+    /// Whether enough ticks have passed for a check.
     pub(crate) fn is_due(&self, tick: u64) -> bool {
         tick >= self.since.0 + BUDGET_TICKS
     }
 
-    /// Stretches first the rest of the machine, then target and generator.
+    /// Lengthens the periods of the background first, then those of target and generator.
     pub(crate) fn judge(&mut self, tick: u64, cpu_ns: i64) {
         let (start_tick, start_cpu) = self.since;
         let share = (cpu_ns - start_cpu) as f64 / ((tick - start_tick) as i64 * TICK_NS) as f64;
-        // The first stretch of time holds the opening of everything, which is paid once.
+        // The first check includes opening everything, which is paid once.
         let mut over = if start_tick > 0 { share / BUDGET } else { 0.0 };
         while over > 1.0 && self.stretch() {
             over /= STEP;
@@ -63,7 +63,7 @@ impl Budget {
 }
 
 impl Budget {
-    /// The next longer periods; false where there are none.
+    /// Takes one step; false if all periods have their longest.
     fn stretch(&mut self) -> bool {
         if self.rest < MOST_REST {
             self.rest = (self.rest * 2).min(MOST_REST);

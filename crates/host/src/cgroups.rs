@@ -1,7 +1,7 @@
-//! The control groups: where the hierarchies are mounted, which groups exist, and their sensors.
+//! Control groups: where the hierarchies are mounted, which groups exist, and their sensors.
 //!
-//! Groups of one path in several hierarchies are one entity, and each of its sensors opens its sources
-//! wherever they are.
+//! Groups of the same path in several hierarchies are one entity; each of its sensors opens its files in the
+//! hierarchy that has them.
 
 mod lost;
 
@@ -20,22 +20,22 @@ use crate::registry::Registry;
 use crate::table_buffer::TableBuffer;
 use lost::Lost;
 
-/// Groups beyond this many are not measured; the gap says so.
+/// Groups beyond this many are not measured; a gap reports that.
 pub(crate) const MOST_GROUPS: usize = 10_000;
 
 struct Group {
     entity: EntityId,
-    /// The kernel's number of the v2 group: its folder's inode.
+    /// The kernel's id of the v2 group: the inode of its folder.
     id: Option<u64>,
     probes: Vec<(usize, Probe)>,
     tracked: bool,
-    /// What is not seen of a near group any more.
+    /// Sensors of a tracked group that have stopped working.
     lost: Vec<Lost>,
     generation: u64,
 }
 
 impl Group {
-    /// Opens again what came back.
+    /// Opens lost sensors that work again.
     fn look_for_lost(
         &mut self,
         path: &str,
@@ -63,24 +63,24 @@ impl Group {
     }
 }
 
-/// The groups of the machine with their sensors.
+/// The machine's groups with their sensors.
 pub(crate) struct Cgroups {
     hierarchies: Hierarchies,
-    /// Those of them that some sensor reads.
+    /// Hierarchies that some sensor reads.
     mounts: BTreeSet<Mount>,
     sensors: Vec<(usize, &'static Sensor)>,
     groups: BTreeMap<String, Group>,
-    /// The v2 groups by the kernel's number.
+    /// The v2 groups by the kernel's id.
     by_id: HashMap<u64, EntityId>,
     generation: u64,
-    /// Where a path is put together.
+    /// Reused buffer for paths.
     path: String,
-    /// Groups beyond the most, when that was last said.
+    /// Number of unmeasured groups when that was last reported.
     beyond_said: u64,
 }
 
 impl Cgroups {
-    /// The groups with those of their sensors that `wanted` picks.
+    /// All groups, with the sensors that `wanted` selects.
     pub(crate) fn new(hierarchies: Hierarchies, wanted: impl Fn(&Sensor) -> bool) -> Self {
         let all = sensors::all().iter().copied().enumerate();
         let of_groups = all.filter(|(_, sensor)| sensor.scope == Scope::Cgroup);
@@ -105,7 +105,7 @@ impl Cgroups {
         self.groups.len()
     }
 
-    /// The v2 group that the kernel calls by this number.
+    /// The v2 group with the kernel's id `id`.
     pub(crate) fn entity(&self, id: u64) -> Option<EntityId> {
         self.by_id.get(&id).copied()
     }
@@ -117,18 +117,18 @@ impl Cgroups {
             .is_some_and(|group| group.id.is_some())
     }
 
-    /// The v2 groups of target and generator, and those above them: the kernel's numbers, and paths.
+    /// Id, path and entity of the v2 groups of target and generator, and of their ancestors.
     pub(crate) fn tracked(&self) -> impl Iterator<Item = (u64, &str, EntityId)> {
         let tracked = self.groups.iter().filter(|(_, group)| group.tracked);
         tracked.filter_map(|(path, group)| Some((group.id?, path.as_str(), group.entity)))
     }
 
-    /// Says so where the pressure of the group at `path` is switched off.
+    /// Reports a gap if the pressure of the group at `path` is disabled.
     pub(crate) fn say_pressure_off(&self, path: &str, gaps: &mut Gaps) {
         say_pressure_off(&self.hierarchies, path, gaps);
     }
 
-    /// Looks for groups that came and went; allocates only for those that came.
+    /// Looks for new and removed groups; allocates only for new ones.
     pub(crate) fn scan(
         &mut self,
         now: Timestamp,
@@ -158,7 +158,7 @@ impl Cgroups {
                 }
             });
         }
-        // Said anew when it has doubled: each gap is kept.
+        // Reported again only when it has doubled, because gaps are never removed.
         if beyond > 2 * self.beyond_said {
             self.beyond_said = beyond;
             let reason = GapReason::Dropped(beyond);
@@ -170,7 +170,8 @@ impl Cgroups {
         let (generation, hierarchies) = (self.generation, &self.hierarchies);
         let by_id = &mut self.by_id;
         self.groups.retain(|path, group| {
-            // The walk passes over what lies too deep; a process may have led there.
+            // The walk leaves out groups that are nested too deeply; one may be known because a process is in
+            // it.
             let alive = group.generation == generation || hierarchies.have(path);
             if !alive {
                 group.tell_lost(path, now, &mut scratch.gaps);
@@ -182,15 +183,15 @@ impl Cgroups {
         });
     }
 
-    /// Looks for what target and generator showed and show no more. However many groups there are,
-    /// few of them are near: this need not wait for a scan.
+    /// Looks whether lost sensors of tracked groups work again. However many groups there are, few are
+    /// tracked, so this need not wait for a scan.
     pub(crate) fn look_for_lost(&mut self, now: Timestamp, gaps: &mut Gaps) {
         for (path, group) in &mut self.groups {
             group.look_for_lost(path, &self.hierarchies, now, gaps);
         }
     }
 
-    /// The entity of the group at `path`, with its sensors opened if this is the first time.
+    /// The entity of the group at `path`; opens its sensors the first time.
     pub(crate) fn ensure(
         &mut self,
         path: &str,
@@ -232,7 +233,7 @@ impl Cgroups {
         entity
     }
 
-    /// Marks the groups that hold target or generator, and all groups above them: read more often.
+    /// Marks the groups of target and generator and their ancestors, which are read more often.
     pub(crate) fn mark_tracked(
         &mut self,
         paths: impl Iterator<Item = impl AsRef<str>>,
@@ -246,7 +247,8 @@ impl Cgroups {
                         say_pressure_off(&self.hierarchies, path, gaps);
                     }
                     group.tracked = true;
-                    // What decides for most groups lets a little slip: too much for these.
+                    // The rule for most groups lets small changes pass unnoticed, which is not precise enough
+                    // for these.
                     group
                         .probes
                         .iter_mut()
@@ -270,7 +272,7 @@ impl Cgroups {
         buffers: &mut [TableBuffer],
         registry: &mut Registry,
     ) {
-        // Nothing of the many groups is due at nine ticks of ten: they are not even walked over.
+        // At nine ticks of ten no untracked group is due: then they are not even iterated over.
         let any_rest = self.sensors.iter().any(|(_, sensor)| due(sensor, false));
         let (hierarchies, by_id) = (&self.hierarchies, &mut self.by_id);
         self.groups.retain(|path, group| {
@@ -289,7 +291,7 @@ impl Cgroups {
                 };
                 if gone {
                     probe.finish(&mut buffers[*sensor]);
-                    // Of a group that is gone its end says enough.
+                    // For an untracked group the end of its series says enough.
                     if tracked {
                         lost.push(Lost::new(*sensor, probe, now));
                         say_pressure_off(hierarchies, path, &mut scratch.gaps);
@@ -297,7 +299,7 @@ impl Cgroups {
                 }
                 !gone
             });
-            // Nothing of it is left: it is gone, whenever groups are next looked for.
+            // Without sensors the group is gone; it is added again if a scan finds it.
             let alive = !group.probes.is_empty();
             if !alive {
                 group.tell_lost(path, now, &mut scratch.gaps);
@@ -322,15 +324,15 @@ impl Cgroups {
     }
 }
 
-/// Says so where a group's pressure is switched off (since 6.1): its files are then not there, and those
-/// that are held open read nothing any more.
+/// Reports a gap if a group's pressure is disabled (since 6.1): then its files do not exist, and descriptors
+/// that were open before return nothing.
 fn say_pressure_off(hierarchies: &Hierarchies, path: &str, gaps: &mut Gaps) {
     let Some(folder) = hierarchies.v2.as_ref().and_then(|it| it.folder(path)) else {
         return;
     };
     let switch = std::fs::read(folder.join("cgroup.pressure"));
     if switch.is_ok_and(|state| state.trim_ascii() == b"0") {
-        // No command to copy: the name is its owner's to choose.
+        // No command to copy: the group's owner chose its name, so it must not reach a shell.
         let sentence =
             format!("pressure of {path} is switched off: write 1 into its cgroup.pressure");
         gaps.say("cgroup_pressure", path, GapReason::Unsupported(sentence));

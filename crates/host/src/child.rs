@@ -10,7 +10,7 @@ use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, setrlimit};
 
 use crate::Error;
 
-/// Signals that do something else in the recorder; a workload finds them as it would without one.
+/// Signals that the recorder handles or ignores; the workload gets their default dispositions.
 const CHANGED: [i32; 5] = [
     libc::SIGINT,
     libc::SIGQUIT,
@@ -22,7 +22,7 @@ const CHANGED: [i32; 5] = [
 /// Which of the workload's streams are read on their way to the user.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Streams {
-    /// None: they are the recorder's own.
+    /// None: the workload writes to the recorder's own streams.
     Inherited,
     /// Standard output and standard error.
     Captured,
@@ -30,15 +30,15 @@ pub enum Streams {
     OutputToError,
 }
 
-/// The workload, running.
+/// The running workload.
 pub struct Child {
     inner: std::process::Child,
 }
 
-/// Starts `argv`. `descriptors` is the limit of open files to give back to it.
+/// Starts `argv`. `descriptors` is the limit of open files to give back to the workload.
 ///
-/// Ignored signals are inherited through exec, and a workload below a background shell would ignore
-/// the interrupt that is meant to end it: INT, QUIT, TERM and PIPE are set to their defaults.
+/// Ignored signals are inherited through exec, so a workload under a background shell would ignore the
+/// interrupt that is meant to end it: INT, QUIT, TERM and PIPE are set to their defaults.
 ///
 /// # Errors
 /// When the program does not exist or cannot be run.
@@ -64,7 +64,7 @@ pub fn spawn(argv: &[OsString], streams: Streams, descriptors: Rlimit) -> Result
             for signal in CHANGED {
                 libc::signal(signal, libc::SIG_DFL);
             }
-            // Raised for the recorder's own descriptors; the workload must not see another limit.
+            // The limit was raised for the recorder's own descriptors; the workload gets the user's.
             let _ = setrlimit(Resource::Nofile, descriptors);
             Ok(())
         });
@@ -86,22 +86,22 @@ fn duplicate_of_stderr() -> Result<Stdio, Error> {
 }
 
 impl Child {
-    /// Its process id.
+    /// The workload's process id.
     pub fn pid(&self) -> u32 {
         self.inner.id()
     }
 
-    /// Its standard output, once, where captured.
+    /// The workload's standard output, if captured; only the first call returns it.
     pub fn take_stdout(&mut self) -> Option<ChildStdout> {
         self.inner.stdout.take()
     }
 
-    /// Its standard error, once, where captured.
+    /// The workload's standard error, if captured; only the first call returns it.
     pub fn take_stderr(&mut self) -> Option<ChildStderr> {
         self.inner.stderr.take()
     }
 
-    /// Whether it has ended, and how. Never blocks.
+    /// How the workload ended; `None` while it runs. Never blocks.
     pub fn ended(&mut self) -> Option<ExitKind> {
         let status = self.inner.try_wait().ok().flatten()?;
         Some(match status.code() {
@@ -110,16 +110,17 @@ impl Child {
         })
     }
 
-    /// Sends it and all its descendants a signal by number, as a terminal would: a shell waits for what it
-    /// runs and passes nothing on.
+    /// Sends a signal to the workload and all its descendants, as a terminal would: a shell waits for what it
+    /// runs and does not forward signals.
     pub fn signal(&self, number: i32) {
         let Some(signal) = Signal::from_named_raw(number) else {
             return;
         };
-        // It is not yet waited for, so the pid is still its own.
+        // The workload has not been waited for, so the pid cannot have been reused.
         for pid in crate::sockets::tree_of(Path::new("/proc"), self.pid()) {
             if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-                // Refused only when it has just ended, or changed its user: the grace period then runs on.
+                // Fails only if the process has just exited or changed its user; the grace period then runs
+                // on.
                 let _ = kill_process(pid, signal);
             }
         }

@@ -23,7 +23,7 @@ fn nanoseconds(clock: ClockId) -> i64 {
     time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
-/// The clocks side by side.
+/// Readings of the clocks at one moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Clocks {
     /// Middle of the reading, on `CLOCK_BOOTTIME`.
@@ -32,13 +32,13 @@ pub struct Clocks {
     pub realtime_ns: i64,
     /// Hardware clock without slew, ns.
     pub monotonic_raw_ns: i64,
-    /// How long the reading took, ns: the pair is no better known than that.
+    /// Duration of the reading, ns: the clocks' difference is known only to this precision.
     pub uncertainty_ns: i64,
 }
 
 impl Clocks {
-    /// Reads the clocks three times and keeps the tightest reading: a preemption in between would
-    /// otherwise look like a clock step.
+    /// Reads the clocks three times and returns the fastest reading: a preemption in between would otherwise
+    /// look like a clock step.
     pub fn read() -> Self {
         let once = || {
             let before = boottime();

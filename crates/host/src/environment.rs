@@ -1,4 +1,4 @@
-//! The machine as it is at the start of a recording.
+//! The machine at the start of a recording.
 
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use crate::hierarchies::Hierarchies;
 use crate::root;
 
-/// What is known of the machine once and for all.
+/// Facts about the machine that do not change.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Environment {
-    /// Where the kernel's files are read: `/`, or another root that shows them.
+    /// Root of the kernel's files: `/`, or another folder that has them.
     pub root: PathBuf,
     /// Facts by name.
     pub facts: BTreeMap<String, String>,
@@ -18,15 +18,15 @@ pub struct Environment {
     pub cpus: u32,
     /// `/etc/machine-id`, or empty.
     pub machine_id: String,
-    /// Random per boot, or empty.
+    /// The kernel's boot id, random per boot, or empty.
     pub boot_id: String,
     /// Host name.
     pub node: String,
-    /// Where the cgroup hierarchies are.
+    /// Mount points of the cgroup hierarchies.
     pub hierarchies: Hierarchies,
 }
 
-/// Reads the environment below `root`: `/`, or another root that shows the kernel's files.
+/// Reads the environment below `root`: `/`, or another folder with the kernel's files.
 pub fn environment(root: &Path) -> Environment {
     let read = |path: &str| std::fs::read(root::place(root, path)).ok();
     let text = |path: &str| {
@@ -64,7 +64,8 @@ pub fn environment(root: &Path) -> Environment {
         facts.insert("recorder.root".to_owned(), shown);
     }
     let cpus = sensors::cpus_online(&read("proc/stat").unwrap_or_default()).count();
-    // The kernel tells the name that the looker's own container has.
+    // /proc/sys/kernel/hostname gives the reader's own UTS namespace, so another root's name is read from its
+    // /etc.
     let host = (!root::is_own(root)).then(|| text("etc/hostname"));
     let host = host.filter(|name| !name.is_empty());
     let node = host.unwrap_or_else(|| text("proc/sys/kernel/hostname"));
@@ -79,10 +80,9 @@ pub fn environment(root: &Path) -> Environment {
     }
 }
 
-/// How many of the CPUs that are online the affinity of a process allows, its cpuset included; `None`
-/// when it is gone.
+/// Number of online CPUs that a process's affinity and cpuset allow; `None` if the process has exited.
 ///
-/// The mask may name CPUs that are not there (of all that the machine could have): those count nothing.
+/// The mask may include CPUs that do not exist but could be added; those do not count.
 pub fn cpus_allowed(root: &Path, pid: u32) -> Option<u32> {
     let status = std::fs::read(root.join(format!("proc/{pid}/status"))).ok()?;
     let allowed = sensors::cpus_allowed(&status)?;

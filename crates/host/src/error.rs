@@ -1,4 +1,4 @@
-//! What can go wrong between the program and the kernel, with what it went wrong on.
+//! Errors between the program and the kernel, with the file or object they concern.
 
 use std::path::PathBuf;
 
@@ -6,53 +6,53 @@ use rustix::io::Errno;
 
 use crate::limits::{refusal, too_many_files};
 
-/// Something that the kernel refused. Its sentence holds the cause: none has a `source` that would be
-/// printed a second time.
+/// Something that the kernel refused. The message includes the cause, so no variant has a `source`, which
+/// would be printed a second time.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file or folder could not be read.
     #[error("cannot read {path}: {}", refusal(cause), path = path.display())]
     Read {
-        /// Which.
+        /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The kernel's error.
         cause: std::io::Error,
     },
-    /// No machine's files stand below a root.
+    /// No machine's files were found below a root.
     #[error(
         "no machine's files stand in {root}: cannot read {root}/proc: {cause}. Name the folder that holds proc and sys with --root",
         root = root.display().to_string().trim_end_matches('/')
     )]
     Root {
-        /// Which.
+        /// The folder given as root.
         root: PathBuf,
-        /// Why.
+        /// The kernel's error.
         cause: std::io::Error,
     },
-    /// The timer that wakes the sampler could not be made.
+    /// The timer that wakes the sampler could not be created.
     #[error("cannot make a timer on the boot-time clock: {}", timer_refusal(*.0))]
     Timer(Errno),
     /// The workload could not be started.
     #[error("{}", start_sentence(program, cause))]
     Start {
-        /// The program as it was named.
+        /// The program as the user named it.
         program: String,
-        /// Why.
+        /// The kernel's error.
         cause: std::io::Error,
     },
-    /// A thread or a signal handler could not be made.
+    /// A thread or a signal handler could not be created.
     #[error("cannot {what}: {}", refusal(cause))]
     Setup {
-        /// What was tried.
+        /// What was attempted, as an infinitive.
         what: &'static str,
-        /// Why.
+        /// The kernel's error.
         cause: std::io::Error,
     },
 }
 
 impl Error {
-    /// The exit status that env(1) gives for a command that could not be started: 127 when it does
-    /// not exist, 126 when it cannot be run. `None` for anything else.
+    /// The exit status that env(1) gives for a command that could not be started: 127 if it does not exist,
+    /// 126 if it cannot be run. `None` for other errors.
     pub fn exit_status(&self) -> Option<u8> {
         match self {
             Error::Start { cause, .. } if cause.kind() == std::io::ErrorKind::NotFound => Some(127),
@@ -68,13 +68,13 @@ fn timer_refusal(errno: Errno) -> String {
 }
 
 fn start_sentence(program: &str, cause: &std::io::Error) -> String {
-    // Whatever was typed, a terminal must not obey it.
+    // The user may have typed control characters, which a terminal must not interpret.
     let program = program.replace(char::is_control, "\u{fffd}");
     match cause.kind() {
         std::io::ErrorKind::NotFound => {
             format!("no such command: {program}. Check the name, or give its path")
         }
-        // A folder of PATH that may not be searched gives the same answer as a file that may not be run.
+        // A folder of PATH that may not be searched gives the same error as a file that may not be executed.
         std::io::ErrorKind::PermissionDenied if !program.contains('/') => {
             format!(
                 "cannot run {program}: no folder of PATH has it as a program, or one of them may not be searched. Check the name, or give its path"

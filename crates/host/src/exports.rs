@@ -1,27 +1,27 @@
-//! Which words a program shows: its exported symbols, and where its memory begins.
+//! A program's exported variables, and where its memory begins.
 //!
-//! Pure: bytes in, addresses out, and no bytes make it panic. Programs of others are read here, so
-//! nothing in them is believed beyond being an address to read at.
+//! Pure: bytes in, addresses out, and no input makes it panic. The files belong to other users, so nothing in
+//! them is trusted; a result is only an address to read at.
 
 use object::elf::{self, FileHeader64, Sym64};
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, Sym};
 use object::{Endianness, ReadRef, SectionIndex};
 
-/// Longer tables of symbols or names are not read: a file may be hostile, and is read as root. The
-/// longest honest ones are some ten megabytes.
+/// Longer symbol or string tables are not read: a file may be hostile, and is read as root. The longest
+/// honest ones are some ten megabytes.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Addresses in a program as its file states them: where it is loaded is added by `bias`.
+/// Addresses as stated in a program's file; `bias` gives the offset at which it is loaded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Exports<const N: usize> {
-    /// The program headers.
+    /// Address of the program headers.
     pub(crate) headers: u64,
-    /// The exported pointers that were asked for, in order.
+    /// Addresses of the requested exported pointers, in the order of the request.
     pub(crate) pointers: [Option<u64>; N],
 }
 
-/// Looks for exported variables of the size of a pointer in a program's file; `None` when it is no
-/// 64-bit ELF program.
+/// Looks up exported variables of the size of a pointer in a program's file; `None` if it is no 64-bit ELF
+/// program.
 pub(crate) fn exports<'data, const N: usize>(
     file: impl ReadRef<'data>,
     names: [&str; N],
@@ -29,7 +29,7 @@ pub(crate) fn exports<'data, const N: usize>(
     let program = FileHeader64::<Endianness>::parse(file).ok()?;
     let endian = program.endian().ok()?;
     let headers = headers(program, endian, file)?;
-    // 0 says that the number stands elsewhere and may be anything.
+    // 0 means that the number of sections is in the first section header and may have any value.
     if program.e_shnum(endian) == 0 {
         return None;
     }
@@ -80,7 +80,7 @@ fn headers<'data>(
     })
 }
 
-/// Whether the text that ends with a 0 at `start` is `name`.
+/// Whether the NUL-terminated string at `start` is `name`.
 fn is_called(strings: &[u8], start: u32, name: &str) -> bool {
     strings
         .get(start as usize..)
@@ -88,11 +88,11 @@ fn is_called(strings: &[u8], start: u32, name: &str) -> bool {
         .is_some_and(|rest| rest.first() == Some(&0))
 }
 
-/// What to add to a program's addresses in a process, from the process's /proc/PID/auxv: the kernel
-/// states there where the program headers are (AT_PHDR, fs/binfmt_elf.c).
+/// Offset of a program's addresses in a process, from the process's /proc/PID/auxv, in which the kernel gives
+/// the address of the program headers (AT_PHDR, fs/binfmt_elf.c).
 ///
-/// The mappings of /proc/PID/maps would tell it too, but name the file by a device number that stat
-/// does not give on btrfs and overlay file systems, and are a hundred times as long.
+/// /proc/PID/maps would also tell, but identifies the file by a device number that stat does not return on
+/// btrfs and overlayfs, and is a hundred times as long.
 pub(crate) fn bias(auxv: &[u8], headers: u64) -> Option<u64> {
     const AT_PHDR: u64 = 3;
     let (pairs, _) = auxv.as_chunks::<16>();

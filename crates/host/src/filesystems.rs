@@ -1,12 +1,11 @@
-//! The filesystems that the target's processes have their working directories and open files on, and
-//! how full they are.
+//! The filesystems of the target's working directories and open files, and how full they are.
 //!
-//! Nobody is asked who might not answer: a network filesystem whose server is away, or a program's,
-//! blocks whoever looks at a file of it. Which mount a file is on is read from /proc alone, and only a
-//! mount of a kind that is known to be local is touched.
+//! No call may go to a filesystem that might not answer: a network or FUSE filesystem whose server is away
+//! blocks whatever touches one of its files. So the mount of a file is found from /proc alone, and only
+//! mounts of types that are known to be local are touched.
 //!
-//! What is kept open is the mount's own folder, and for looking only (O_PATH): an open file would keep
-//! its space taken after it is deleted.
+//! Only the mount's root folder is kept open, with O_PATH: an open file would keep its space allocated after
+//! it is deleted.
 
 use std::collections::HashSet;
 use std::mem::MaybeUninit;
@@ -24,29 +23,30 @@ use crate::mounts::{self, Mount, Mountinfo};
 use crate::registry::Registry;
 use crate::table_buffer::{RowDeduplicator, TableBuffer};
 
-/// At most so many files are asked for their filesystem at one look, which costs 2 to 3 us each; the
-/// next look goes on with the process after the last one asked.
+/// Files whose mount is looked up in one look, at most, at 2 to 3 us each; the next look continues with the
+/// process after the last one.
 const MOST_FILES: usize = 500;
-/// And so many where the look before found no filesystem that was not known.
+/// The same after a look that found no new filesystem.
 const FEW_FILES: usize = 100;
 
-/// More working directories than these are not told apart.
+/// Working directories that are remembered, at most.
 const MOST_FOLDERS: usize = 1_000;
-/// The filesystems known to hold something of the target's.
+/// Filesystems that hold files of the target.
 pub(crate) struct Filesystems {
     proc: PathBuf,
     pub(crate) buffer: TableBuffer,
     measured: Vec<(OwnedFd, RowDeduplicator)>,
-    /// Every mount that a file was met on, by the kernel's number, and their devices, measured or not.
+    /// The mount id of every mount that a file was found on, and their devices, measured or not.
     met: Vec<u64>,
     devices: Vec<Box<str>>,
-    /// Every working directory met, after its mount namespace: paths mean nothing without one.
+    /// Every working directory found so far, prefixed by its mount namespace, without which a path means
+    /// nothing.
     folders: HashSet<Vec<u8>>,
-    /// The process that was last asked for its open files.
+    /// The process whose open files were examined last.
     cursor: u32,
-    /// How many files are asked at the next look.
+    /// Number of files to look at next time.
     patience: usize,
-    /// Kept for their memory.
+    /// Reused buffers.
     pids: Vec<u32>,
     path: PathBuf,
     text: Vec<u8>,
@@ -69,7 +69,7 @@ impl Filesystems {
         }
     }
 
-    /// Looks where the processes of the target have their files.
+    /// Looks for filesystems of the target's files.
     pub(crate) fn look(
         &mut self,
         targets: impl Iterator<Item = u32>,
@@ -99,7 +99,7 @@ impl Filesystems {
         };
     }
 
-    /// Asks every filesystem how full it is.
+    /// Reads how full every filesystem is.
     pub(crate) fn sample(&mut self, now: Timestamp) {
         let Self {
             measured, buffer, ..
@@ -112,7 +112,7 @@ impl Filesystems {
                 i64::try_from(blocks.saturating_mul(full.f_frsize)).unwrap_or(i64::MAX)
             };
             let count = |files: u64| i64::try_from(files).unwrap_or(i64::MAX);
-            // Filesystems that make inodes as they are needed say 0 of both.
+            // Filesystems that create inodes on demand report 0 for both.
             let limited = full.f_files > 0;
             let inodes = |files| {
                 if limited {
@@ -131,7 +131,7 @@ impl Filesystems {
         }
     }
 
-    /// Writes the ends of unchanged stretches.
+    /// Writes the last rows of unchanged values.
     pub(crate) fn finish(&mut self) {
         let Self {
             measured, buffer, ..
@@ -179,7 +179,7 @@ impl Filesystems {
         self.path = path;
     }
 
-    /// Takes in the filesystem of a process's working directory, `process` being its folder of /proc.
+    /// Takes in the filesystem of a process's working directory; `process` is its folder in /proc.
     fn meet_folder(
         &mut self,
         sight: (u32, &Mountinfo),
@@ -208,7 +208,7 @@ impl Filesystems {
         );
     }
 
-    /// Takes in the filesystem that `on` picks of the mounts that a process sees.
+    /// Takes in the filesystem that `on` selects from a process's mounts.
     fn track(
         &mut self,
         (pid, info): (u32, &Mountinfo),
@@ -242,7 +242,7 @@ impl Filesystems {
         let Ok(folder) = rustix::fs::open(&folder, flags, Mode::empty()) else {
             return;
         };
-        // Another mount may hide this one.
+        // Another mount may cover this one.
         if mount_of(&own("fdinfo", &folder)) != Some(mount.number) {
             return;
         }
@@ -257,7 +257,7 @@ impl Filesystems {
     }
 }
 
-/// Adds where a link leads to, and a 0.
+/// Appends the target of a link, and a 0.
 fn append_link(link: &Path, text: &mut Vec<u8>) {
     let mut place = [MaybeUninit::<u8>::uninit(); 4_096];
     let read = readlinkat_raw(CWD, link, &mut place);
@@ -265,7 +265,7 @@ fn append_link(link: &Path, text: &mut Vec<u8>) {
     text.push(0);
 }
 
-/// Whether a descriptor, of those in `list`, leads to a file: sockets and pipes have no place.
+/// Whether a descriptor in `list` is a file: links of sockets and pipes are no paths.
 fn is_file(list: &OwnedFd, number: u32) -> bool {
     let mut place = [MaybeUninit::<u8>::uninit(); 16];
     let read = readlinkat_raw(list, DecInt::new(number), &mut place);

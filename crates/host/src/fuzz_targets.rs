@@ -1,7 +1,6 @@
-//! The parsers of this crate that nobody outside needs, for the fuzzer (folder `fuzz/`).
+//! Parsers of this crate that only the fuzzer (folder `fuzz/`) uses from outside.
 //!
-//! It opens nothing. What a parser promises beyond "no panic" is asserted here, next to what it
-//! promises it of.
+//! They open no file. What a parser promises beyond "no panic" is asserted here.
 
 use std::path::Path;
 
@@ -10,7 +9,7 @@ use crate::hierarchies::{Hierarchies, groups_of};
 use crate::server::version;
 use crate::sockets::{inet, netlink, processes};
 
-/// One datagram of an answer of sock_diag.
+/// One datagram of a sock_diag answer.
 pub fn datagram(bytes: &[u8]) {
     let _ = netlink::take_datagram(bytes, &mut Vec::new());
     let _ = inet::parse_inet_diag(bytes);
@@ -19,7 +18,7 @@ pub fn datagram(bytes: &[u8]) {
 /// Files of `/proc`: `net/fib_trie`, `net/if_inet6`, a process's `stat`.
 ///
 /// # Panics
-/// When a name that may stand in a sentence could command a terminal.
+/// When a name for use in a sentence has a control character, which could command a terminal.
 pub fn tables(bytes: &[u8]) {
     inet::parse_fib_trie(bytes);
     inet::parse_if_inet6(bytes);
@@ -31,14 +30,14 @@ pub fn tables(bytes: &[u8]) {
 /// The file in which PostgreSQL states its version.
 ///
 /// # Panics
-/// When anything but digits and dots comes out.
+/// When the result has anything but digits and dots.
 pub fn stated_version(text: &str) {
     if let Some(version) = version(text) {
         assert!(version.bytes().all(|it| it.is_ascii_digit() || it == b'.'));
     }
 }
 
-/// A program's file, and the vector that the kernel gave a process of it; whether it shows a word.
+/// A program's file, and a process's auxv; returns whether the program exports a wait event.
 pub fn program(file: &[u8], auxv: &[u8]) -> bool {
     let found = exports(file, ["my_wait_event_info", "MyProc"]);
     bias(auxv, found.map_or(0, |found| found.headers));

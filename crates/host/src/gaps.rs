@@ -1,15 +1,15 @@
-//! What was not seen, on its way to the recording, which keeps the list of all.
+//! Gaps on their way to the recording, which has the list of all.
 
 use model::{Gap, GapReason, Window};
 
-/// More that concerns the whole recording than this is not said: each group may have something.
+/// Gaps over the whole recording, at most: every group may cause one.
 const MOST_SAID: usize = 1_000;
 
-/// What was not seen. What concerns the whole recording is said once.
+/// Gaps; one that concerns the whole recording is reported once.
 #[derive(Default)]
 pub(crate) struct Gaps {
     said: Vec<Gap>,
-    /// Not yet handed on.
+    /// Not handed over yet.
     fresh: Vec<Gap>,
 }
 
@@ -22,7 +22,7 @@ impl Gaps {
         }
     }
 
-    /// Says that something was not seen for a time that is over.
+    /// Reports a gap whose interval is over.
     pub(crate) fn say_of(&mut self, table: &str, what: &str, window: Window, reason: GapReason) {
         self.add(table, what, Some(window), reason);
     }
@@ -36,7 +36,7 @@ impl Gaps {
         });
     }
 
-    /// The gaps not yet handed on.
+    /// Removes and returns the gaps that were not handed over yet.
     pub(crate) fn take_fresh(&mut self) -> impl Iterator<Item = Gap> {
         self.fresh.drain(..)
     }

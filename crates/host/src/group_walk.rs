@@ -1,4 +1,4 @@
-//! All groups of a mounted hierarchy, found without allocating: most walks meet only known ones.
+//! Walks over all groups of a mounted hierarchy without allocating: most walks find only known ones.
 
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
@@ -11,11 +11,12 @@ use rustix::path::Arg;
 
 use crate::cgroups::MOST_GROUPS;
 
-/// Groups nested deeper than this are not looked for.
+/// Deepest nesting that is walked.
 const MOST_DEPTH: usize = 16;
-/// Room for some entries of one folder; each level has its own.
+/// Buffer for the entries of one folder; each level has its own.
 const ENTRIES_BYTES: usize = 4_096;
-/// At least so many folders are walked for each that can be measured; what is beyond stays uncounted.
+/// Folders that are walked, at most, with a margin above those that can be measured; the others are not even
+/// counted.
 const MOST_WALKED: usize = 2 * MOST_GROUPS;
 
 /// Calls `each` with the path of the group at `folder`, which is `path`, and of every group below it.
@@ -56,7 +57,7 @@ impl Walk<'_> {
             }
             self.path.push_str(&name_of(name.to_bytes()));
             (self.each)(self.path);
-            // kernfs counts folders as links: most groups have none below, and need no list read.
+            // kernfs counts subfolders as links: most groups have none, so their folder need not be listed.
             let about = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
             let leaf = about.is_ok_and(|about| about.st_nlink == 2);
             if !leaf

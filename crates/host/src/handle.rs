@@ -1,4 +1,4 @@
-//! How the sampler is spoken to, and what it hands on.
+//! The handle of a running sampler: commands to it, events from it.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -8,71 +8,71 @@ use std::time::{Duration, Instant};
 
 use model::{Cost, Entity, EntityEvent, EntityId, Gap, Role, Rows, Table, Timestamp};
 
-/// How long the end of a sampler is waited for.
+/// Longest wait for the end of a sampler.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What a sampler is to do.
+/// Options of a sampler.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// `/`, or another root that shows the kernel's files.
+    /// `/`, or another folder with the kernel's files.
     pub root: PathBuf,
     /// Lock memory and raise the priority where allowed.
     pub harden: bool,
-    /// Trace switches and wake-ups all the time, also where the load runs slower for it.
+    /// Keep the BPF programs attached all the time, even if that slows the load down.
     pub traces_all: bool,
-    /// The workload, so that its signal has an entity: it is `Sampler::WORKLOAD`.
+    /// The workload, so that its metrics have an entity: `Sampler::WORKLOAD`.
     pub workload: Option<Entity>,
 }
 
-/// What the sampler is told while it runs.
+/// Commands to a running sampler.
 #[derive(Clone, Debug)]
 pub enum Command {
-    /// Gives a part to processes and their descendants; the entity of the first is answered.
+    /// Gives a role to processes and their descendants; answered with the entity of the first.
     Assign {
-        /// The roots.
+        /// Roots of the process trees.
         pids: Vec<u32>,
-        /// Their part.
+        /// The role that all of them get.
         role: Role,
     },
     /// Marks processes that hold a connection of the generator.
     Serving(Vec<u32>),
-    /// Has everything written at its next reading, changed or not: rows were lost, and what changed in
-    /// them would else be taken for unchanged.
+    /// Writes every row at the next reading, changed or not: rows were lost, and without this the changes in
+    /// them would be taken for unchanged values.
     ForceFullRows,
-    /// Ends the sampling after a last look at everything.
+    /// Ends the sampling after a last reading of everything.
     Stop,
 }
 
-/// What the sampler hands on.
+/// Output of a sampler.
 #[derive(Debug)]
 pub enum SamplerEvent {
-    /// Rows of one table; give the buffer back through `SamplerHandle::give_back`.
+    /// Rows of one table; return the buffer through `SamplerHandle::give_back`.
     Rows(&'static Table, Rows),
     /// Changes of the entity list.
     Entities(Vec<EntityEvent>),
-    /// Something that is not seen.
+    /// Something that is not recorded, and why.
     Gap(Gap),
-    /// A process with this part connected to an address for the first time (TCP).
+    /// A process with this role connected to an address for the first time (TCP).
     Contact(Role, SocketAddr),
-    /// An assignment was carried out: the entity of the first process.
+    /// An assignment was carried out; with the entity of the first process, if it exists.
     Assigned(Role, Option<EntityId>),
-    /// The end.
+    /// The sampler has ended.
     Ended(Ending),
 }
 
-/// What is known when sampling is over.
+/// Summary at the end of sampling.
 #[derive(Clone, Debug)]
 pub struct Ending {
-    /// What it cost.
+    /// Cost of the sampling itself.
     pub cost: Cost,
-    /// When the last row was taken.
+    /// Time of the last row.
     pub at: Timestamp,
 }
 
-/// An emptied buffer on its way back to the table that filled it.
+/// An emptied buffer that returns to the table that filled it.
 pub type Spare = (&'static Table, Rows);
 
-/// A sampler on its own thread.
+/// A sampler on a thread of its own.
 pub struct SamplerHandle {
     pub(crate) commands: Sender<Command>,
     pub(crate) spare: Sender<Spare>,
@@ -80,13 +80,13 @@ pub struct SamplerHandle {
 }
 
 impl SamplerHandle {
-    /// Tells the sampler something; it hears it at its next tick.
+    /// Sends a command; the sampler handles it at its next tick.
     pub fn tell(&self, command: Command) {
-        // Refused only when the sampler has ended, and then it has said so itself.
+        // Fails only if the sampler has ended, which it has reported itself.
         let _ = self.commands.send(command);
     }
 
-    /// Gives a buffer back to be filled again.
+    /// Returns a buffer to be filled again.
     pub fn give_back(&self, table: &'static Table, mut rows: Rows) {
         rows.clear();
         let _ = self.spare.send((table, rows));
@@ -96,7 +96,7 @@ impl SamplerHandle {
 impl Drop for SamplerHandle {
     fn drop(&mut self) {
         self.tell(Command::Stop);
-        // The sampler answers within a tick. One that hangs in the kernel must not hang the program.
+        // The sampler answers within a tick. If it hangs in the kernel, the program must not hang with it.
         let deadline = Instant::now() + PATIENCE;
         let running = |thread: &JoinHandle<()>| !thread.is_finished();
         while self.thread.as_ref().is_some_and(running) && Instant::now() < deadline {

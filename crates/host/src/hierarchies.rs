@@ -1,4 +1,4 @@
-//! Where the cgroup hierarchies are mounted, and where a process is in them.
+//! Where the cgroup hierarchies are mounted, and a process's group in each.
 //!
 //! The v2 root is found from mountinfo, since hybrid layouts mount it anywhere.
 
@@ -13,16 +13,16 @@ use sensors::{Hierarchy, Source};
 /// A mounted hierarchy.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Mount {
-    /// Where it is mounted.
+    /// The mount point.
     pub point: PathBuf,
-    /// The group that stands there: `/`, or a container's own, whose processes still name their
-    /// groups from the true root.
+    /// The group at the mount point: `/`, or in a container its own group, while its processes still name
+    /// their groups from the true root.
     pub root: String,
 }
 
 impl Mount {
-    /// The folder of the group at `path`; `None` for a group that is not below this mount: a process
-    /// outside of our own cgroup namespace is shown at `/../...` (cgroup_namespaces(7)).
+    /// The folder of the group at `path`; `None` for a group that is not below this mount: the kernel shows a
+    /// process outside our own cgroup namespace at `/../...` (cgroup_namespaces(7)).
     pub(crate) fn folder(&self, path: &str) -> Option<PathBuf> {
         let inside = path.strip_prefix(self.root.trim_end_matches('/'))?;
         if inside.split('/').any(|part| part == "..") {
@@ -33,7 +33,7 @@ impl Mount {
     }
 }
 
-/// Where the cgroup hierarchies are mounted.
+/// The mounted cgroup hierarchies.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Hierarchies {
     /// The unified hierarchy.
@@ -57,8 +57,8 @@ impl Hierarchies {
                 right.nth(1).unwrap_or_default(),
             );
             let left: Vec<&str> = left.split(' ').collect();
-            // A bind mount of a sub-tree is not the hierarchy's root, unless we are in a container,
-            // where it is all that there is: the first mount of each kind wins.
+            // A bind mount of a subtree is not the hierarchy's root, unless it is all that a container has:
+            // the first mount of each kind counts.
             let (Some(group), Some(point)) = (left.get(3), left.get(4)) else {
                 continue;
             };
@@ -111,7 +111,7 @@ impl Hierarchies {
         }
     }
 
-    /// Whether a group is there, in any of them.
+    /// Whether a group exists in any hierarchy.
     pub(crate) fn have(&self, group: &str) -> bool {
         let mut mounts = self.v2.iter().chain(self.v1.values());
         mounts.any(|mount| mount.folder(group).is_some_and(|folder| folder.is_dir()))
@@ -124,25 +124,24 @@ impl Hierarchies {
     }
 }
 
-/// The v1 controllers that some sensor reads, now or in a verdict.
+/// The v1 controllers that some sensor or verdict uses.
 const CONTROLLERS: [&str; 6] = ["cpu", "cpuacct", "cpuset", "memory", "blkio", "pids"];
 
-/// Where a process is in each hierarchy that some sensor reads; a controller that has no v1
-/// hierarchy lives in v2.
+/// A process's group in each hierarchy that some sensor reads; a controller without a v1 hierarchy is in v2.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Placement<T> {
-    /// In v1 cpu.
+    /// Group in the v1 hierarchy of cpu.
     pub cpu: Option<T>,
-    /// In v1 memory.
+    /// Group in the v1 hierarchy of memory.
     pub memory: Option<T>,
-    /// In v1 blkio.
+    /// Group in the v1 hierarchy of blkio.
     pub io: Option<T>,
-    /// In v2.
+    /// Group in v2.
     pub v2: Option<T>,
 }
 
 impl<T> Placement<T> {
-    /// The same places by another name.
+    /// Converts the group of every hierarchy.
     pub fn map<U>(self, mut to: impl FnMut(T) -> U) -> Placement<U> {
         Placement {
             cpu: self.cpu.map(&mut to),
@@ -153,8 +152,8 @@ impl<T> Placement<T> {
     }
 }
 
-/// The groups of a process, from the text of its /proc/PID/cgroup. A group's name may hold any byte but
-/// a line's end, which the kernel refuses (cgroup_mkdir).
+/// The groups of a process, from the text of its /proc/PID/cgroup. A group's name may have any byte but a
+/// newline, which the kernel refuses (cgroup_mkdir).
 pub fn groups_of(text: &[u8]) -> Placement<&[u8]> {
     let mut found = Placement::default();
     for line in text.split(|byte| *byte == b'\n') {
@@ -185,7 +184,7 @@ fn below(root: &Path, path: &[u8]) -> PathBuf {
     root.join(OsStr::from_bytes(&path[inside.unwrap_or(path.len())..]))
 }
 
-/// mountinfo writes space, tab, line end and backslash as octal.
+/// mountinfo writes space, tab, newline and backslash as octal escapes.
 pub(crate) fn unescape(text: &str) -> String {
     text.replace("\\040", " ")
         .replace("\\011", "\t")

@@ -1,7 +1,7 @@
 //! A file of /proc, /sys or a cgroup that is opened once and read at offset 0 again and again.
 //!
-//! A kept descriptor costs a third of open-read-close, and it can never show another process's data:
-//! the kernel binds it to the task, not to the pid.
+//! An open descriptor costs a third of open-read-close, and never shows another process's data: the kernel
+//! binds it to the task, not to the pid.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
@@ -12,31 +12,29 @@ use rustix::io::{Errno, pread};
 
 use crate::limits::{self, Share};
 
-/// One read of /proc gives at most about a page; less than half of one means the end was reached
-/// (no record of the files read here is longer than the other half).
+/// One read of /proc returns at most about a page; less than half a page means that the end was reached (no
+/// record in these files is longer than the other half).
 const SURELY_WHOLE: usize = 2_048;
 
-/// Files are read to their end, but none honest is longer than this.
+/// Files are read to their end; a longer one is not what it claims to be.
 const MOST_BYTES: usize = 16 << 20;
 
-/// A file kept open.
+/// A file that stays open.
 #[derive(Debug)]
 pub(crate) struct KeptFile(OwnedFd);
 
 impl KeptFile {
-    /// Opens for reading, where its share has room for another kept descriptor.
+    /// Opens for reading, if the share has room for another descriptor.
     pub(crate) fn open(path: &Path, share: Share) -> Result<Self, Errno> {
         let opened = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
         opened.and_then(|file| limits::keep(file, share)).map(Self)
     }
 
-    /// The descriptor.
     pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
 
-    /// Reads the whole file as it is now into `buffer`, which is cleared first and grows only when
-    /// the file has outgrown it.
+    /// Reads the whole file into `buffer`, which is cleared first and grows only if the file has outgrown it.
     pub(crate) fn read(&self, buffer: &mut Vec<u8>) -> Result<(), Errno> {
         buffer.clear();
         buffer.reserve(SURELY_WHOLE * 2);

@@ -1,9 +1,8 @@
 //! The only crate that touches the kernel.
 //!
-//! It opens the files that sensors name and keeps them open, wakes on absolute deadlines, follows
-//! processes and control groups as they come and go, starts and stops the workload, and hands rows
-//! on. It knows neither recordings nor analysis. `unsafe` is allowed here and nowhere else, each use
-//! with its reason.
+//! This crate opens the files that sensors name and keeps them open, wakes on absolute deadlines, follows
+//! processes and control groups as they come and go, starts and stops the workload, and hands rows over. It
+//! knows nothing of recordings or analysis. `unsafe` is allowed only here, each use with its reason.
 #![warn(missing_docs)]
 #![allow(unsafe_code)]
 

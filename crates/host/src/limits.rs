@@ -1,4 +1,4 @@
-//! What a recorder needs when the machine is starved, each taken only where it is allowed.
+//! Resources that a recorder needs on a starved machine, each taken only if it is allowed.
 
 use std::fs::File;
 use std::io;
@@ -11,28 +11,28 @@ use rustix::thread::CapabilitySet;
 use crate::Error;
 use crate::privileges::has;
 
-/// So many descriptors are left to the recording's own files, and to what is read once and closed.
+/// Descriptors that are reserved for the recording's own files and for files that are read once and closed.
 const RESERVE: u64 = 64;
 
-/// What a recording opens at the least beside its standard streams: the interrupts, the sampler's timer
-/// and the machine's first files, the recording's own, and the pipes of a workload while it is started.
+/// The fewest descriptors that a recording needs besides its standard streams: the interrupts, the sampler's
+/// timer and the machine's first files, the recording's own, and the pipes of a workload at its start.
 const LEAST: usize = 20;
 
-/// What gives a shell, and all that it starts, more descriptors. The soft limit was raised already, and
-/// only root may go beyond the hard one.
+/// Command that gives a shell and its children more descriptors. The soft limit has been raised already, and
+/// only root may exceed the hard one.
 pub(crate) const MORE_FILES: &str =
     "allow this shell more with: sudo prlimit --pid $$ --nofile=65536";
-/// What gives a machine more open files (fs.file-max, proc_sys_fs(5)).
+/// Command that allows a machine more open files (fs.file-max, proc_sys_fs(5)).
 pub(crate) const MORE_FILES_OF_ALL: &str = "allow more with: sudo sysctl fs.file-max=1000000";
 
-/// Raises the soft limit of open files to the hard one and returns the limit as it was, so that the
-/// workload can be given it back.
+/// Raises the soft limit of open files to the hard one and returns the earlier limit, so that the workload
+/// can get it back.
 ///
 /// # Errors
-/// Where even so, or on the whole machine, there are too few for any recording.
+/// When this process or the machine has too few descriptors for any recording.
 pub fn raise_descriptor_limit() -> Result<Rlimit, Error> {
     let before = getrlimit(Resource::Nofile);
-    // Refused only under a security policy; then the limit stays and gaps say what was not opened.
+    // Fails only under a security policy; then the limit stays, and gaps report what was not opened.
     let _ = setrlimit(
         Resource::Nofile,
         Rlimit {
@@ -47,7 +47,7 @@ pub fn raise_descriptor_limit() -> Result<Rlimit, Error> {
     Ok(before)
 }
 
-/// Whose limit it is that no more files may be open, and what raises it; `None` for another cause.
+/// Which limit of open files was reached, as a sentence with the remedy; `None` for another error.
 pub fn too_many_files(cause: &io::Error) -> Option<String> {
     match Errno::from_io_error(cause)? {
         Errno::MFILE => {
@@ -64,29 +64,28 @@ pub fn too_many_files(cause: &io::Error) -> Option<String> {
     }
 }
 
-/// What was refused, in words that say what to do where that is known.
+/// The error as a sentence, with the remedy if one is known.
 pub(crate) fn refusal(cause: &io::Error) -> String {
     too_many_files(cause).unwrap_or_else(|| cause.to_string())
 }
 
-/// Who a kept descriptor is for. Where there are not enough for all, the groups and processes of a whole
-/// machine must not take those that the threads of target and generator need.
+/// The purpose of a descriptor that stays open. If there are too few for all, the groups and processes of the
+/// whole machine must not take those that target and generator threads need.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Share {
-    /// Any group.
+    /// A control group.
     Group,
-    /// Any process.
+    /// A process.
     Process,
-    /// The machine, and threads of target and generator.
+    /// The machine's files, and those of target and generator threads.
     Tracked,
 }
 
-/// Keeps a descriptor for the length of a recording, unless it is one of the last that its share has.
-/// The kernel gives out the lowest free number, so one near the limit says that those below it are
-/// taken.
+/// Keeps a descriptor for the length of a recording, unless it is among the last that its share may use. The
+/// kernel hands out the lowest free number, so a number near the limit means that those below are taken.
 ///
 /// # Errors
-/// The one that the kernel gives where there is none left.
+/// `MFILE`, as the kernel gives without a free descriptor.
 pub(crate) fn keep(descriptor: OwnedFd, share: Share) -> Result<OwnedFd, Errno> {
     let limit = getrlimit(Resource::Nofile).current;
     if is_among_the_last(descriptor.as_raw_fd(), limit, share) {
@@ -95,19 +94,19 @@ pub(crate) fn keep(descriptor: OwnedFd, share: Share) -> Result<OwnedFd, Errno> 
     Ok(descriptor)
 }
 
-/// Whether half of the descriptors are free yet, and what a recording opens at the least: what is read at a
-/// tick needs them more than what can be done without.
+/// Whether half of the descriptors, and the fewest that a recording needs, are still free: files that every
+/// tick reads have precedence over optional programs.
 pub(crate) fn is_half_free() -> bool {
     File::open("/dev/null").is_ok_and(|next| keep(next.into(), Share::Group).is_ok())
         && open_least().is_ok()
 }
 
-/// Opens as many files as a recording does at the least: how many are free, nobody tells.
+/// Opens as many files as a recording needs at least: there is no other way to learn how many are free.
 fn open_least() -> io::Result<Vec<File>> {
     (0..LEAST).map(|_| File::open("/dev/null")).collect()
 }
 
-/// The last ones are left to the recording itself, which could not be written any more without them.
+/// The last descriptors are reserved for the recording, which could not be written without them.
 fn is_among_the_last(number: RawFd, limit: Option<u64>, share: Share) -> bool {
     let number = u64::from(number.unsigned_abs());
     limit.is_some_and(|limit| {
@@ -120,11 +119,11 @@ fn is_among_the_last(number: RawFd, limit: Option<u64>, share: Share) -> bool {
     })
 }
 
-/// Locks memory as it is touched, so that sampling does not wait for the page-ins of a machine that
-/// thrashes. Returns whether it was allowed.
+/// Locks memory as it is touched, so that on a thrashing machine sampling does not wait for page faults.
+/// Returns whether it was allowed.
 ///
-/// Only with CAP_IPC_LOCK or an unlimited RLIMIT_MEMLOCK: under a limit, locking future pages would
-/// make later allocations fail.
+/// Only with CAP_IPC_LOCK or an unlimited RLIMIT_MEMLOCK: under a limit, locking future pages would make
+/// later allocations fail.
 pub fn lock_memory() -> bool {
     let unlimited = getrlimit(Resource::Memlock).current.is_none();
     let may = unlimited || has(CapabilitySet::IPC_LOCK);
@@ -134,8 +133,8 @@ pub fn lock_memory() -> bool {
     may && rustix::mm::mlockall(flags).is_ok()
 }
 
-/// Raises the calling thread above the workload: the lowest real-time priority, else nice -10, else
-/// nothing. Returns what it got.
+/// Raises the calling thread above the workload: the lowest real-time priority, else nice -10, else nothing.
+/// Returns the priority it got.
 pub fn raise_priority() -> &'static str {
     let parameters = libc::sched_param { sched_priority: 1 };
     let policy = libc::SCHED_RR | libc::SCHED_RESET_ON_FORK;
@@ -146,8 +145,8 @@ pub fn raise_priority() -> &'static str {
     if raise_nice() { "nice -10" } else { "normal" }
 }
 
-/// Gives the calling thread nine times the CPU time of another that wants as much (nice -10); whether it got
-/// that.
+/// Gives the calling thread nice -10, nine times the CPU time of another one that wants as much; returns
+/// whether that succeeded.
 pub(crate) fn raise_nice() -> bool {
     const NICE: i32 = -10;
     // SAFETY: a plain system call; on Linux `0` names the calling thread only.

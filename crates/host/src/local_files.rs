@@ -1,10 +1,10 @@
-//! Programs, folders and sockets of other processes, looked at only where they surely answer.
+//! Programs, folders and sockets of other processes, opened only where the filesystem is sure to answer.
 //!
-//! A program may have been started from a network filesystem whose server is away, and whoever opens it
-//! then waits, unkillable, with all that is sampled. So its place is told from links and mounts in
-//! /proc first. That alone may err: a mount may be hidden by another, or detached from the tree (umount
-//! -l). So it is then taken hold of without being opened (O_PATH asks no filesystem where a link of
-//! /proc leads right to it), and only on the very mount that was found local it is opened.
+//! A program may come from a network filesystem whose server is away; opening it would block, unkillably, and
+//! stop the sampling. So its mount is found from links and mounts in /proc first. That alone may be wrong: a
+//! mount may be covered by another, or detached from the tree (umount -l). So the file is then held without
+//! being opened (O_PATH does not ask the filesystem that a /proc link leads to), and opened only if it is on
+//! the very mount that was found to be local.
 
 use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -15,15 +15,15 @@ use rustix::io::Errno;
 
 use crate::mounts::{self, Mountinfo};
 
-/// The `mnt_id` line stands among the first of a fdinfo; some go on for thousands of lines.
+/// The `mnt_id` line is among the first of a fdinfo file; some go on for thousands of lines.
 const MOST_INFO: usize = 256;
 /// As many as the kernel follows (MAXSYMLINKS in include/linux/namei.h).
 const MOST_LINKS: usize = 40;
 
-/// Where a link of a process's folder of /proc leads, `exe` or `cwd`, held without being opened.
+/// Holds the target of a link in a process's /proc folder, `exe` or `cwd`, without opening it.
 ///
 /// # Errors
-/// `REMOTE` where it might not answer; else what the kernel said.
+/// `REMOTE` if its filesystem might not answer; else the kernel's error.
 pub(crate) fn hold(process: &Path, info: &Mountinfo, link: &str) -> Result<OwnedFd, Errno> {
     let target = text_of(&process.join(link))?;
     let root = text_of(&process.join("root"))?;
@@ -38,20 +38,21 @@ pub(crate) fn hold(process: &Path, info: &Mountinfo, link: &str) -> Result<Owned
     Ok(held)
 }
 
-/// The program that a process runs.
+/// Opens the program that a process runs.
 ///
 /// # Errors
-/// `REMOTE` where it might not answer; else what the kernel said.
+/// `REMOTE` if its filesystem might not answer; else the kernel's error.
 pub(crate) fn program(process: &Path, info: &Mountinfo) -> Result<File, Errno> {
     let held = hold(process, info, "exe")?;
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     rustix::fs::open(own("fd", &held), flags, Mode::empty()).map(File::from)
 }
 
-/// Whose a file of our own is, by its absolute path; `None` where it might not answer, or nobody is known.
+/// The owner of a file, by its absolute path in our own mount namespace; `None` if its filesystem might not
+/// answer or there is no such file.
 ///
-/// The kernel would follow links on the way to anywhere, so that is done here: each step is looked at when
-/// its mount is known to be local, and not before.
+/// The kernel would follow links to any filesystem, so links are resolved here: each step is looked at only
+/// after its mount is known to be local.
 pub(crate) fn owner(info: &str, path: &str) -> Option<u32> {
     let mut left: Vec<String> = names_of(path);
     let mut links = 0;
@@ -75,7 +76,7 @@ pub(crate) fn owner(info: &str, path: &str) -> Option<u32> {
                 }
                 left.extend(names_of(&target));
             }
-            // It is no link.
+            // Not a link.
             Err(Errno::INVAL) => {}
             Err(_) => return None,
         }
@@ -83,18 +84,18 @@ pub(crate) fn owner(info: &str, path: &str) -> Option<u32> {
     Some(rustix::fs::lstat(&place).ok()?.st_uid)
 }
 
-/// The steps of a path, the first one last.
+/// The steps of a path in reverse order.
 fn names_of(path: &str) -> Vec<String> {
     let names = path.split('/').filter(|name| !matches!(*name, "" | "."));
     names.rev().map(str::to_owned).collect()
 }
 
-/// The mount that a path is on, where it surely answers.
+/// The mount of a path, if it is sure to answer.
 fn local_mount(info: &str, path: &str) -> Option<mounts::Mount> {
     mounts::of_path(info, path).filter(|mount| mounts::is_reached_locally(info, mount))
 }
 
-/// The number of the mount that an open file is on, from its fdinfo.
+/// The id of the mount that an open file is on, from its fdinfo.
 pub(crate) fn mount_of(info: &Path) -> Option<u64> {
     let file = rustix::fs::open(info, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let mut text = [0; MOST_INFO];
@@ -104,7 +105,7 @@ pub(crate) fn mount_of(info: &Path) -> Option<u64> {
     std::str::from_utf8(number).ok()?.trim().parse().ok()
 }
 
-/// What /proc reports an own descriptor.
+/// The path of one of our descriptors in a folder of /proc/self, `fd` or `fdinfo`.
 pub(crate) fn own(folder: &str, descriptor: &OwnedFd) -> PathBuf {
     let number = descriptor.as_raw_fd().to_string();
     Path::new("/proc/self").join(folder).join(number)
@@ -115,7 +116,7 @@ fn text_of(link: &Path) -> Result<String, Errno> {
     target.into_string().map_err(|_| Errno::ILSEQ)
 }
 
-/// A path as the process sees it, whose mounts are told by their places below its root.
+/// The path relative to the process's root, as its mountinfo has it.
 fn membership<'path>(path: &'path str, root: &str) -> Option<&'path str> {
     let below = path.strip_prefix(root.trim_end_matches('/'))?;
     below.starts_with('/').then_some(below)
@@ -129,14 +130,14 @@ mod tests {
     fn a_path_is_told_from_the_root_of_its_process() {
         assert_eq!(membership("/bin/a", "/"), Some("/bin/a"));
         assert_eq!(membership("/srv/root/bin/a", "/srv/root"), Some("/bin/a"));
-        // Outside of its root: by a descriptor that it got from elsewhere.
+        // Outside its root, through a descriptor that it got from elsewhere.
         assert_eq!(membership("/bin/a", "/srv/root"), None);
         assert_eq!(membership("/srv/rooted/a", "/srv/root"), None);
     }
 
     #[test]
     fn what_is_a_file_of_the_kernel_itself_is_not_opened() {
-        // Neither local nor remote: what is not known is not asked.
+        // Neither local nor remote: an unknown filesystem is not asked.
         let process = tempfile::tempdir().expect("a folder");
         for (link, target) in [("exe", "/proc/version"), ("root", "/")] {
             std::os::unix::fs::symlink(target, process.path().join(link)).expect("made");

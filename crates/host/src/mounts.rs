@@ -1,9 +1,9 @@
-//! The mounts that a process sees, from the text of its mountinfo (proc(5)); no mount is touched here.
+//! The mounts that a process sees, from the text of its mountinfo (proc(5)); this module touches no mount.
 
 use std::cell::OnceCell;
 use std::path::Path;
 
-/// Kinds that live in this machine. FUSE is none of them: it is a program that answers, or does not.
+/// Local filesystem types. FUSE is not one: a program answers for it, or does not.
 const LOCAL: [&str; 23] = [
     "ext2",
     "ext3",
@@ -30,7 +30,7 @@ const LOCAL: [&str; 23] = [
     "rootfs",
 ];
 
-/// The kernel's own: they answer from its memory, and how full they are says nothing.
+/// The kernel's own filesystems: they answer from memory, and how full they are means nothing.
 const OF_KERNEL: [&str; 13] = [
     "devtmpfs",
     "devpts",
@@ -47,27 +47,26 @@ const OF_KERNEL: [&str; 13] = [
     "pstore",
 ];
 
-/// The text of a process's mountinfo, read when it is first needed, and once: where there are many
-/// containers it is long.
+/// The text of a process's mountinfo, read once when it is first needed: with many containers it is long.
 #[derive(Default)]
 pub(crate) struct Mountinfo(OnceCell<String>);
 
 impl Mountinfo {
-    /// It, of the process whose folder of /proc this is; empty where it may not be read.
+    /// The text for the process whose /proc folder this is; empty if it may not be read.
     pub(crate) fn of(&self, process: &Path) -> &str {
         let read = || std::fs::read_to_string(process.join("mountinfo")).unwrap_or_default();
         self.0.get_or_init(read)
     }
 }
 
-/// One line.
+/// One mount, from one line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Mount {
-    /// The kernel's number of the mount.
+    /// The kernel's mount id.
     pub(crate) number: u64,
     /// Device as `major:minor`.
     pub(crate) device: Box<str>,
-    /// Where it is.
+    /// The mount point.
     pub(crate) point: String,
     /// The filesystem's type.
     kind: String,
@@ -89,25 +88,25 @@ impl Mount {
         LOCAL.contains(&self.kind.as_str())
     }
 
-    /// Whether it is one of the kernel's own, which holds no data.
+    /// Whether this is one of the kernel's own filesystems, without data.
     pub(crate) fn is_of_kernel(&self) -> bool {
         OF_KERNEL.contains(&self.kind.as_str())
     }
 
-    /// Whether a path leads through here.
+    /// Whether a path is at or below the mount point.
     fn holds(&self, path: &str) -> bool {
         let inside = path.strip_prefix(self.point.trim_end_matches('/'));
         inside.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 }
 
-/// The mount of that number.
+/// The mount with that id.
 pub(crate) fn by_number(text: &str, number: u64) -> Option<Mount> {
     let mut mounts = text.lines().filter_map(Mount::parse);
     mounts.find(|mount| mount.number == number)
 }
 
-/// The mount that a path is on. Of several on one place the last is seen.
+/// The mount that a path is on. Of several at one place the last one covers the others.
 pub(crate) fn of_path(text: &str, path: &str) -> Option<Mount> {
     let mounts = text.lines().filter_map(Mount::parse);
     mounts
@@ -115,8 +114,8 @@ pub(crate) fn of_path(text: &str, path: &str) -> Option<Mount> {
         .max_by_key(|mount| mount.point.len())
 }
 
-/// Whether it, and all that lies on the way to it, is on this machine. The root is not asked for: where
-/// that does not answer, nothing does.
+/// Whether this mount, and every mount on the way to it, is local. The root is not checked: if that does not
+/// answer, nothing does.
 pub(crate) fn is_reached_locally(text: &str, mount: &Mount) -> bool {
     let mut way = text.lines().filter_map(Mount::parse);
     let answers = |other: &Mount| other.is_local() || other.is_of_kernel();

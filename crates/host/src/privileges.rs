@@ -1,28 +1,27 @@
-//! What each thread of the recorder may still do once it has what it needs.
+//! Drops privileges of the recorder's threads once each has what it needs.
 //!
-//! The programs in the kernel are loaded and priority is raised before sampling begins; from then on a
-//! recorder that root started gives up what root may do, but for reading. Capabilities belong to threads
-//! (capabilities(7)): each gives up its own, and what it starts has no more than it. The workload is
-//! started before, and has all that its user has.
+//! BPF programs are loaded and the priority is raised before sampling begins; from then on a recorder started
+//! by root gives up root's capabilities except those for reading. Capabilities belong to threads
+//! (capabilities(7)): each thread gives up its own, and threads that it starts have no more. The workload is
+//! started before that, and has all that its user has.
 
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
-/// What a thread does from now on.
+/// The task of a thread from now on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Duty {
-    /// Works on what it was handed: pipes, sockets, descriptors.
+    /// Works on open pipes, sockets and descriptors.
     Handed,
-    /// Reads of processes and groups, whoever's they are.
+    /// Reads processes and groups of any user.
     Sampling,
-    /// Makes sockets in other network namespaces (setns(2)).
+    /// Creates sockets in other network namespaces (setns(2)).
     Entering,
-    /// Writes into folders and files that were opened before, and passes signals on to the workload.
+    /// Writes into folders and files that are open already, and sends signals to the workload.
     Recording,
 }
 
 impl Duty {
-    /// Memory that is locked as it is touched stays so: without CAP_IPC_LOCK the next mapping would be
-    /// refused.
+    /// CAP_IPC_LOCK stays where memory is locked: without it the next mapping would be refused.
     fn keeps(self) -> CapabilitySet {
         let reading = CapabilitySet::DAC_READ_SEARCH | CapabilitySet::SYS_PTRACE;
         let needed = match self {
@@ -35,8 +34,8 @@ impl Duty {
     }
 }
 
-/// Gives up all that the calling thread does not need for its duty, for good: a program that it would
-/// start gains nothing either. Without privileges there is nothing to give up.
+/// Drops all capabilities that the calling thread does not need for its duty, for good: a program that it
+/// executes cannot regain them. Without privileges this does nothing.
 pub fn give_up_all_but(duty: Duty) {
     let Ok(before) = rustix::thread::capabilities(None) else {
         return;
@@ -46,12 +45,12 @@ pub fn give_up_all_but(duty: Duty) {
         permitted: before.permitted & duty.keeps(),
         inheritable: before.inheritable & duty.keeps(),
     };
-    // Less is never refused but by a security policy, and then the thread goes on as it was.
+    // Fails only under a security policy; then the thread continues as it was.
     let _ = rustix::thread::set_capabilities(None, less);
     let _ = rustix::thread::set_no_new_privs(true);
 }
 
-/// Whether the calling thread may enter the namespaces of others.
+/// Whether the calling thread may enter other processes' namespaces.
 pub(crate) fn may_enter() -> bool {
     has(CapabilitySet::SYS_ADMIN)
 }
@@ -83,7 +82,7 @@ mod tests {
         ] {
             let after = std::thread::spawn(move || {
                 give_up_all_but(duty);
-                // For good: what it starts has no more, and more is not to be had again.
+                // For good: programs it executes have no more, and it cannot regain them.
                 let regained = CapabilitySets {
                     effective: before,
                     permitted: before,

@@ -1,4 +1,4 @@
-//! One sensor pointed at one thing: its files kept open, its last values remembered.
+//! One sensor on one entity: its open files, its last values.
 
 mod remote_memory;
 mod scratch;
@@ -20,75 +20,74 @@ use crate::table_buffer::{RowDeduplicator, TableBuffer};
 
 pub(crate) use scratch::Scratch;
 
-/// The most sources that a sensor has.
+/// The largest number of sources of a sensor.
 const MOST_SOURCES: usize = 12;
 
-/// Parts may come back, a disk or an interface, and are waited for; of more than these only those that
-/// are there are kept: each container that starts makes an interface of a new name.
+/// A disk or interface that has gone may come back, so it stays known. Beyond this many only those present
+/// stay: each container that starts creates an interface with a new name.
 const MOST_PARTS: usize = 1_000;
 
-/// Numbers in a file get more digits, up to 20 each: three do at once in a thread's schedstat.
+/// Numbers in a file get more digits, up to 20 each; in a thread's schedstat three grow at once.
 const ROOM_TO_GROW: usize = 64;
 
-/// Whether the thing still exists.
+/// Whether the entity still exists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Presence {
     Alive,
     Gone,
 }
 
-/// What a source is read from.
+/// Where a source's bytes come from.
 enum KernelWaits {
     File(KeptFile),
     Word(MemoryCell),
 }
 
-/// What reading a source left to do.
+/// Next step after reading a source.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Nothing.
+    /// Parse it as usual.
     Parse,
-    /// It is to be read again even if the first source stands still.
+    /// Read it again next time even if the first source has not changed.
     Again,
-    /// It will give nothing any more.
+    /// Close it: it will return nothing any more.
     Drop,
 }
 
-/// From sources to rows, as a sensor's parser does it.
+/// A sensor's parser: from sources to rows.
 type Parse<'a> =
     &'a dyn Fn(&Reading<'_>, &mut dyn FnMut(Subject<'_>, &[i64])) -> Result<(), Malformed>;
 
-/// What stands for sources that are not read.
+/// Replaces sources that are not read from files.
 pub(crate) struct RemoteRead<'a> {
-    /// The others are read where this has changed.
+    /// The other sources are read only if this has changed.
     pub(crate) decides: &'a [u8],
-    /// To a row with them.
+    /// Makes a row from these and the other sources.
     pub(crate) parse: Parse<'a>,
 }
 
-/// One sensor pointed at one thing.
 pub(crate) struct Probe {
     sensor: &'static Sensor,
     kept: Vec<Option<KernelWaits>>,
-    /// Whether one source decides if the others are worth reading.
+    /// Whether an unchanged first source means that the others need not be read.
     pub(crate) first_decides: bool,
-    /// Bytes of the deciding source at the last parsing, for sensors where they decide.
+    /// Bytes of the deciding source when it was last parsed; only if `first_decides`.
     first: Option<Vec<u8>>,
-    /// When it was last read.
+    /// Time of the last reading.
     sampled: Timestamp,
-    /// Up to which restatement.
+    /// Number of the last `force_full_rows` that was carried out.
     restated: u32,
-    /// Readings in a row that brought nothing new.
+    /// Readings in a row without a change.
     still: u32,
-    /// How often it was asked whether it rests; begins anywhere, so that they do not all rest at once.
+    /// Deadlines so far; starts anywhere, so that not all probes skip the same ones.
     asked: u32,
     own: RowDeduplicator,
     parts: Vec<(Box<[u8]>, RowDeduplicator)>,
 }
 
 impl Probe {
-    /// Opens the sensor's sources; `place` says where source `index` is, or `None` when it cannot
-    /// exist here. `None` is returned when no source could be opened.
+    /// Opens the sensor's sources; `place` gives the path of source `index`, or `None` if it cannot exist
+    /// here. Returns `None` if no source could be opened.
     pub(crate) fn open(
         sensor: &'static Sensor,
         entity: EntityId,
@@ -106,7 +105,7 @@ impl Probe {
         Some(Self::of(sensor, entity, kept))
     }
 
-    /// The same without the files of which it will be told otherwise: the first `told` of the sensor's.
+    /// The same without the sensor's first `told` sources, which BPF programs replace.
     pub(crate) fn open_others(
         sensor: &'static Sensor,
         entity: EntityId,
@@ -142,8 +141,8 @@ impl Probe {
         }
     }
 
-    /// Whether it is left alone this time: most processes and groups of a machine stand still for
-    /// minutes, and those are read at every second, then at every fourth deadline, until they move.
+    /// Whether this deadline is skipped. Most processes and groups of a machine are unchanged for minutes;
+    /// those are read at every second, then at every fourth deadline, until they change.
     pub(crate) fn rests(&mut self, look: Look) -> bool {
         let every = match self.still {
             0..4 => 1,
@@ -154,12 +153,12 @@ impl Probe {
         look == Look::Due && !self.asked.is_multiple_of(every)
     }
 
-    /// When it was last read.
+    /// Time of the last reading.
     pub(crate) fn sampled(&self) -> Timestamp {
         self.sampled
     }
 
-    /// Reads the sources and takes in what changed.
+    /// Reads the sources and takes in changes.
     pub(crate) fn sample(
         &mut self,
         now: Timestamp,
@@ -177,7 +176,7 @@ impl Probe {
         presence
     }
 
-    /// Takes in what it was told, with what the other sources say where that has changed.
+    /// Takes in values from BPF programs, and reads the other sources if `decides` has changed.
     pub(crate) fn sample_told(
         &mut self,
         (now, told): (Timestamp, RemoteRead<'_>),
@@ -235,7 +234,7 @@ impl Probe {
         Presence::Alive
     }
 
-    /// Whether what decides is other than at the last parsing, or everything is to be written anew.
+    /// Whether the deciding bytes have changed since they were last parsed, or all rows have to be written.
     fn has_changed(&mut self, decides: &[u8], restates: bool) -> bool {
         if self.first.as_deref() == Some(decides) && !restates {
             return false;
@@ -247,7 +246,7 @@ impl Probe {
         true
     }
 
-    /// The files that it keeps open.
+    /// The files that are kept open.
     pub(crate) fn files(&self) -> impl Iterator<Item = &KeptFile> {
         self.kept.iter().flatten().filter_map(|kept| match kept {
             KernelWaits::File(file) => Some(file),
@@ -255,8 +254,8 @@ impl Probe {
         })
     }
 
-    /// The source whose unchanged bytes make the others not worth reading. Which files a group has
-    /// depends on the layout: there it is the first that exists.
+    /// Index of the source that decides whether the others are read. Which files a group has depends on the
+    /// layout: there it is the first that exists.
     fn deciding(&self) -> Option<usize> {
         match (self.first_decides, self.sensor.scope) {
             (false, _) => None,
@@ -265,7 +264,7 @@ impl Probe {
         }
     }
 
-    /// Notes that nothing changed: of the whole, and of the parts that the last reading reported.
+    /// Notes that nothing changed, for the entity and for the parts in the last reading.
     fn unchanged(&mut self, now: Timestamp) {
         self.own.unchanged(now);
         for (_, part) in &mut self.parts {
@@ -276,7 +275,7 @@ impl Probe {
         self.sampled = now;
     }
 
-    /// Writes the ends of unchanged stretches.
+    /// Writes the last rows of unchanged values.
     pub(crate) fn finish(&mut self, buffer: &mut TableBuffer) {
         self.own.finish(buffer);
         for (_, part) in &mut self.parts {
@@ -284,7 +283,7 @@ impl Probe {
         }
     }
 
-    /// Lets those parts go that the last reading did not report.
+    /// Forgets parts that the last reading did not have.
     fn forget_parts(&mut self, buffer: &mut TableBuffer, registry: &mut Registry) {
         let sampled = self.sampled;
         self.parts.retain_mut(|(_, part)| {
@@ -297,7 +296,7 @@ impl Probe {
         });
     }
 
-    /// Notes the end of those parts of the machine that the last reading no longer reported.
+    /// Notes the end of parts of the machine that the last reading did not have.
     pub(crate) fn end_parts(&self, registry: &mut Registry) {
         for (_, part) in &self.parts {
             if part.time() != self.sampled {
@@ -306,7 +305,7 @@ impl Probe {
         }
     }
 
-    /// Reads source `index` alone, without taking it in.
+    /// Reads source `index` alone, without parsing it.
     pub(crate) fn read_source(&self, index: usize, scratch: &mut Scratch) -> Result<Next, Errno> {
         let buffer = &mut scratch.buffers[index];
         match &self.kept[index] {
@@ -356,7 +355,7 @@ impl Probe {
             bytes: &bytes[..kept.len()],
             facts: *facts,
         };
-        // A group's disks are reported while they are used; what the machine has is always reported.
+        // A group has rows for a disk once it uses it; the machine has rows for all its disks.
         let tells_all = sensor.scope == Scope::Machine;
         let result = parse(&reading, &mut |subject, values| match subject {
             Subject::Own => own.take(now, values, buffer),
@@ -417,11 +416,11 @@ fn share_of(sensor: &Sensor) -> Share {
     }
 }
 
-/// Turns a refused source into a gap with what would mend it.
+/// Turns a source that cannot be read into a gap, with the remedy.
 fn say_lack(sensor: &'static Sensor, index: usize, errno: Errno, gaps: &mut Gaps) {
     let source = &sensor.sources[index];
     let reason = match (source.lack, errno) {
-        // Gone between two looks: the entity's own end says so.
+        // The process exited between two looks: the end of its entity says so.
         (_, Errno::SRCH) => return,
         (_, Errno::MFILE) => GapReason::Denied(format!("too many open files: {MORE_FILES}")),
         (_, Errno::NFILE) => GapReason::Denied(format!(

@@ -1,7 +1,7 @@
-//! Every process of the machine: who it is, whose child, which part it plays, and its sensors.
+//! Every process of the machine: identity, parent, role and sensors.
 //!
-//! Target and generator are trees: a part given to a process goes to its descendants, those yet to
-//! be born included, and stays with them when they are orphaned.
+//! Target and generator are process trees: a role given to a process goes to its descendants, future ones
+//! included, and stays with them when they are orphaned.
 
 mod known;
 mod meter;
@@ -34,36 +34,36 @@ pub(crate) use walk::Walk;
 struct Process {
     entity: EntityId,
     folder: PathBuf,
-    /// Its parent's number when it was met, and which process that was: numbers come round again.
+    /// The parent's pid when the process was first seen, and that parent's entity, because pids are reused.
     parent: u32,
     parent_entity: Option<EntityId>,
     role: Role,
     meter: Meter,
     threads: Option<Threads>,
-    /// Where the walk over threads has it.
+    /// The process's slot in the walk over threads.
     slot: Option<u32>,
-    /// The text of its groups when it was last put into them, as one of target or generator.
+    /// The text of its /proc/PID/cgroup when its groups were last set; only for tracked processes.
     placed: Vec<u8>,
-    /// The look that found it, and the last one that did.
+    /// Number of the scan that found it, and of the last one that did.
     born: u64,
     generation: u64,
 }
 
-/// A sensor with its position in `sensors::all()`, which is also its intake's.
+/// A sensor with its index in `sensors::all()`, which is also the index of its buffer.
 type Placed = (usize, &'static Sensor);
 
 /// The processes of the machine.
 pub(crate) struct Processes {
     proc: PathBuf,
-    /// The recorder itself, if it is among them.
+    /// The recorder's own pid, if it is visible here.
     own: Option<u32>,
     folder: OwnedFd,
-    /// Instead of files, where it is available.
+    /// Replaces files where BPF programs are available.
     walk: Option<Walk>,
     process_sensor: Placed,
     thread_sensor: Placed,
     by_pid: HashMap<u32, Process>,
-    /// Their numbers, and how the walk knows them.
+    /// Pids of new processes, with their identity if the walk found them.
     newcomers: Vec<(u32, Option<Identity>)>,
     generation: u64,
     pulse: Pulse,
@@ -104,7 +104,7 @@ impl Processes {
         })
     }
 
-    /// Looks for processes that came and went.
+    /// Looks for new and exited processes.
     pub(crate) fn scan(
         &mut self,
         now: Timestamp,
@@ -125,7 +125,7 @@ impl Processes {
             self.add_hidden(hidden);
         }
         self.look_again(now, scratch, registry);
-        // The lowest number first: most children have a higher one than their parent.
+        // Lowest pid first: most children have a higher pid than their parent.
         self.newcomers.reverse();
         while let Some(newcomer) = self.newcomers.pop() {
             self.add(newcomer, now, scratch, cgroups, registry);
@@ -136,7 +136,7 @@ impl Processes {
         self.scan_threads(now, scratch, registry);
     }
 
-    /// Lists the processes: notes the newcomers, and lets those go that have ended.
+    /// Lists the processes, notes new ones and removes exited ones.
     fn list(&mut self, now: Timestamp, buffers: &mut [TableBuffer], registry: &mut Registry) {
         let generation = self.generation;
         let Self {
@@ -162,8 +162,8 @@ impl Processes {
         });
     }
 
-    /// Gives a part to processes and to all their descendants, whatever part those had. Only what
-    /// belongs to the recorder stays its own: the process by which a server answers it, say.
+    /// Gives a role to processes and all their descendants, whatever role those had. The recorder's own keep
+    /// theirs, such as the server process that answers it.
     pub(crate) fn assign(
         &mut self,
         pids: &[u32],
@@ -200,7 +200,7 @@ impl Processes {
         }
     }
 
-    /// Position of the thread sensor among all sensors.
+    /// Index of the thread sensor among all sensors.
     pub(crate) fn thread_sensor_index(&self) -> usize {
         self.thread_sensor.0
     }
@@ -210,7 +210,7 @@ impl Processes {
         self.by_pid.get(&pid).map(|process| process.entity)
     }
 
-    /// Reads the process sensor, of target and generator or of all.
+    /// Reads the process sensor of tracked processes, or of all.
     pub(crate) fn sample(
         &mut self,
         stamp: &mut dyn FnMut() -> Timestamp,
@@ -247,7 +247,7 @@ impl Processes {
         });
     }
 
-    /// Reads the thread sensor of target and generator.
+    /// Reads the thread sensor of tracked processes.
     pub(crate) fn sample_threads(
         &mut self,
         stamp: &mut dyn FnMut() -> Timestamp,
@@ -283,7 +283,7 @@ impl Processes {
         cgroups: &mut Cgroups,
         registry: &mut Registry,
     ) {
-        // Gone between the listing and here: it costs no error and no row.
+        // If it has exited since the listing, that costs no error and no row.
         let Some(text) = scratch.first_look(self.process_sensor.1, &self.proc, pid) else {
             return;
         };
@@ -337,8 +337,8 @@ impl Processes {
         }
     }
 
-    /// Most processes are found between fork and exec or soon after: the look after that finds the
-    /// name that they go by, also of those that end before their sensor is read again.
+    /// Most processes are found between fork and exec or soon after. The next scan finds the name that they
+    /// go by then, even of those that exit before their sensor is read again.
     fn look_again(&mut self, now: Timestamp, scratch: &mut Scratch, registry: &mut Registry) {
         let young = self
             .by_pid
@@ -358,7 +358,7 @@ impl Processes {
         all.any(|it| it.is_young(self.generation))
     }
 
-    /// Newcomers whose parent was met after them: numbers begin again at the highest.
+    /// Finds the parents of new processes whose parent was seen later: pids wrap around at the highest.
     fn find_parents(&mut self, now: Timestamp, registry: &mut Registry) {
         let orphans = self.by_pid.iter().filter(|(_, process)| {
             process.born == self.generation && process.parent_entity.is_none()
@@ -374,8 +374,8 @@ impl Processes {
         }
     }
 
-    /// A child of target or generator plays its parent's part. Repeated until nothing changes: each
-    /// time one generation inherits.
+    /// Children of tracked processes inherit the role. Repeated until nothing changes: each pass covers one
+    /// generation.
     fn inherit_roles(&mut self, now: Timestamp, registry: &mut Registry) {
         loop {
             let heirs = self.by_pid.iter().filter_map(|(pid, process)| {
@@ -421,23 +421,23 @@ impl Processes {
 }
 
 impl Process {
-    /// Whether the walk reports it.
+    /// Whether its rows come from the walk.
     fn is_walked(&self) -> bool {
         matches!(self.meter, Meter::Walk(_))
     }
 
-    /// Whether it was met at the look before.
+    /// Whether the scan before the present one found it.
     fn is_young(&self, generation: u64) -> bool {
         self.born + 1 == generation
     }
 }
 
-/// Whether one of this part is to be read, when those near the target and the rest are.
+/// Whether a process with this role is to be read, given whether tracked and background ones are.
 fn is_due(role: Role, (tracked, rest): (bool, bool)) -> bool {
     if is_tracked(role) { tracked } else { rest }
 }
 
-/// Whether a part is measured thread by thread.
+/// Whether processes with this role are measured thread by thread.
 fn is_tracked(role: Role) -> bool {
     matches!(role, Role::Target | Role::Generator | Role::Dependency)
 }
@@ -456,7 +456,7 @@ fn end(
     registry.vanish(process.entity, now);
 }
 
-/// An exec changes a process's name.
+/// Takes over the new name after an exec.
 fn rename(id: EntityId, stat: &[u8], now: Timestamp, registry: &mut Registry) {
     if let Ok(stat) = sensors::parse_stat(stat)
         && registry

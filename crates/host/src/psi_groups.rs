@@ -1,9 +1,9 @@
-//! Pressure and stall density of what the kernel counts none for: of each process that serves the target or
-//! generates the load, with all that it forks, whatever groups those are in; of control groups without
-//! pressure of their own; of pools of threads.
+//! Pressure and stall density of sets for which the kernel counts none: each service, that is a process of
+//! target or generator with its descendants, whatever control groups they are in; control groups without
+//! pressure of their own; pools of threads.
 //!
-//! The thread-time programs count what a set of threads waits for as the kernel does for its own groups;
-//! here it is folded over 2 s, as the kernel does it, and kept at 100 ms as it is.
+//! The thread-time programs count pressure of these PSI groups as the kernel does for its own; here it is
+//! folded over 2 s, as in the kernel, and density is recorded per 100 ms.
 
 mod groups;
 mod places;
@@ -27,12 +27,13 @@ use groups::Groups;
 use places::{Kind, Places};
 
 const FOLD_NS: i64 = FOLD.as_nanos() as i64;
-/// Interrupts are told by no event of the scheduler's (`irq_full`, between the stalls and `nonidle`).
+/// States that are counted here: all stalls but `irq_full` (between the other stalls and `nonidle`), because
+/// the scheduler raises no event for interrupts.
 const TOLD: usize = STALLS - 1;
-/// Memory's among the states.
+/// The states of memory.
 const MEMORY: std::ops::Range<usize> = 2..4;
 
-/// A set of threads and what it lost so far.
+/// A PSI group and its stalled times so far.
 pub(crate) struct Set {
     stalled: Stalled,
     cpus: Vec<Cpu>,
@@ -41,7 +42,7 @@ pub(crate) struct Set {
 }
 
 impl Set {
-    /// A set that begins to be read; what stands in its place is of one that had it before.
+    /// Begins to read a group; sums in its place that an earlier group left are not counted.
     pub(crate) fn new(programs: &ThreadTime, place: usize) -> Self {
         let cpus = programs.cpus();
         let stall = |cpu| programs.stall(place, cpu).unwrap_or_default();
@@ -53,8 +54,7 @@ impl Set {
         }
     }
 
-    /// Takes what the programs have read now.
-    /// When pressure was folded, if it was.
+    /// Takes in the programs' last reading. Returns the time at which pressure was folded, if it was.
     pub(crate) fn take(
         &mut self,
         programs: &ThreadTime,
@@ -81,14 +81,15 @@ impl Set {
         ended
     }
 
-    /// Nothing was counted up to a time.
+    /// Notes that nothing was counted up to `at`.
     pub(crate) fn unchanged(&mut self, at: Timestamp) {
         if let Some(before) = &mut self.before {
             *before = at;
         }
     }
 
-    /// Ends the interval of pressure with the last reading; when that was, where it is news.
+    /// Ends the present interval of pressure with the last reading; returns when that was, if it is later
+    /// than the last fold.
     pub(crate) fn end(&mut self) -> Option<Timestamp> {
         let at = self.before.filter(|at| *at > self.folded)?;
         self.stalled.reconcile(Some(1.0));
@@ -96,13 +97,13 @@ impl Set {
         Some(at)
     }
 
-    /// Stalled time so far as pressure counts it, by stall.
+    /// Pressure so far, ns, by stall; up to the last fold.
     pub(crate) fn pressure(&self, programs: &ThreadTime) -> [i64; TOLD] {
         let all = self.stalled.pressure();
         told(programs, std::array::from_fn(|stall| all[stall]))
     }
 
-    /// Stalled time so far, mean over the CPUs, by stall, and `nonidle`.
+    /// Stalled time so far, mean over the CPUs, ns, by stall, and `nonidle`.
     pub(crate) fn density(&self, programs: &ThreadTime) -> [i64; TOLD + 1] {
         let all = self.stalled.density();
         let place = |state| if state < TOLD { state } else { STATES - 1 };
@@ -110,16 +111,16 @@ impl Set {
     }
 }
 
-/// What a set's threads lost on one CPU, as it was last read.
+/// Stalled times of one CPU in a group as of the last reading.
 struct Cpu {
-    /// Where it stands still the CPU could not be read.
+    /// Number of successful readings; unchanged if the CPU could not be read.
     readings: u64,
     /// `None` before the first reading.
     last: Option<[i64; STATES]>,
 }
 
 impl Cpu {
-    /// A CPU of a place in which so much stands already.
+    /// A CPU whose sums so far belong to an earlier group.
     fn new(stall: &Stall) -> Self {
         Self {
             readings: stall.readings,
@@ -127,7 +128,7 @@ impl Cpu {
         }
     }
 
-    /// By how much it has grown since the last reading, if this is another.
+    /// Growth since the last reading; `None` without a new reading.
     fn grown(&mut self, stall: &Stall) -> Option<[i64; STATES]> {
         if std::mem::replace(&mut self.readings, stall.readings) == stall.readings {
             return None;
@@ -138,7 +139,7 @@ impl Cpu {
     }
 }
 
-/// Without what the kernel does not note.
+/// The row with `MISSING` for what the kernel does not mark.
 fn told<const N: usize>(programs: &ThreadTime, mut row: [i64; N]) -> [i64; N] {
     if !programs.knows_memory() {
         row[MEMORY].fill(MISSING);
@@ -146,28 +147,28 @@ fn told<const N: usize>(programs: &ThreadTime, mut row: [i64; N]) -> [i64; N] {
     row
 }
 
-/// Where a process of target or generator is.
+/// The PSI groups of a tracked process.
 struct Member {
     entity: EntityId,
-    /// The place of its service's set.
+    /// Place of its service's group.
     service: usize,
-    /// The group that is counted here of those that it is in.
+    /// The control group of these that is counted here.
     group: Option<EntityId>,
-    /// All those, as they were looked at for that.
+    /// All its control groups when that was decided.
     placed: [Option<EntityId>; 3],
 }
 
-/// All sets.
+/// All PSI groups.
 pub(crate) struct PsiGroups {
     places: Places,
     members: HashMap<u32, Member>,
     newcomers: Vec<(u32, EntityId)>,
-    /// Services: the first process of each, and where its set is.
+    /// Services by the pid of their first process: its entity, and the place of the group.
     services: HashMap<u32, (EntityId, usize)>,
     groups: Groups,
-    /// Other processes that are or were in one of these groups, and in which.
+    /// Background processes that are or were in one of these control groups, and in which.
     others: HashMap<u32, (EntityId, Option<EntityId>)>,
-    /// Pools by the programs' numbers, and where their sets are.
+    /// Pools by the programs' numbers: entity, and the place of the group.
     pools: HashMap<u64, (EntityId, usize)>,
 }
 
@@ -184,7 +185,7 @@ impl PsiGroups {
         }
     }
 
-    /// Finds out which sets the processes of target and generator belong to.
+    /// Finds the PSI groups of tracked processes.
     pub(crate) fn follow(
         &mut self,
         now: Timestamp,
@@ -233,8 +234,7 @@ impl PsiGroups {
         }
     }
 
-    /// Processes that are neither the target's nor the generator's, and the PSI groups of the groups that they are
-    /// in with them.
+    /// Background processes in these control groups, with the PSI groups that they share.
     pub(crate) fn others(&self) -> impl Iterator<Item = (u32, EntityId, Membership)> {
         self.others.iter().map(|(pid, (entity, group))| {
             let (group, around) = self.groups.places(*group);
@@ -247,7 +247,7 @@ impl PsiGroups {
         })
     }
 
-    /// The sets of a process.
+    /// The PSI groups of a process.
     pub(crate) fn membership(&self, pid: u32) -> Membership {
         let Some(member) = self.members.get(&pid) else {
             return Membership::default();
@@ -276,8 +276,8 @@ impl PsiGroups {
         Some(place)
     }
 
-    /// Lets those go that have ended. What a service leaves behind when its first process ends is of
-    /// another one from then on.
+    /// Removes exited processes. If a service's first process exits, its remaining processes belong to
+    /// another service from then on.
     fn forget(&mut self, programs: &ThreadTime, processes: &Processes) {
         let Self {
             places,
@@ -296,7 +296,7 @@ impl PsiGroups {
         members.retain(|pid, member| processes.entity(*pid) == Some(member.entity));
     }
 
-    /// Follows the pools of threads; after those are known.
+    /// Gives PSI groups to the pools of threads; call after the pools are known.
     pub(crate) fn follow_pools(
         &mut self,
         programs: &mut ThreadTime,
@@ -308,7 +308,7 @@ impl PsiGroups {
             let stays = wakeups.known_pool(*number) == Some(*entity);
             if !stays {
                 places.leave(*place, programs);
-                // What is not there any more cannot be forgotten.
+                // Fails if the pool is unknown to the programs, which does not matter then.
                 let _ = programs.put_pool(*number, None);
             }
             stays
@@ -331,12 +331,12 @@ impl PsiGroups {
         }
     }
 
-    /// Takes what the programs have read now.
+    /// Takes in the programs' last reading.
     pub(crate) fn sample(&mut self, programs: &ThreadTime, now: Timestamp) {
         self.places.sample(programs, now);
     }
 
-    /// Nothing was counted up to a time.
+    /// Notes that nothing was counted up to `at`.
     pub(crate) fn unchanged(&mut self, at: Timestamp) {
         self.places.unchanged(at);
     }

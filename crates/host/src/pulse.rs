@@ -1,44 +1,44 @@
-//! Whether a task was born or has died, told without listing the processes.
+//! Detects whether a task was created or has exited, without listing the processes.
 
 use std::path::Path;
 
 use crate::kept_file::KeptFile;
 use crate::limits::Share;
 
-/// /proc/loadavg as a sign of births and deaths.
+/// Uses /proc/loadavg as the sign of a change.
 #[derive(Default)]
 pub(crate) struct Pulse {
     file: Option<KeptFile>,
-    /// What it said of tasks: how many there are, and the number of the newest.
+    /// Its task fields at the last look: number of tasks, and the newest pid.
     seen: Vec<u8>,
     text: Vec<u8>,
-    /// Looks since the processes were listed.
+    /// Looks since the processes were last listed.
     quiet: u32,
 }
 
 impl Pulse {
-    /// So many looks at most pass without a list: what loadavg says may be another's word, that of a
-    /// container's file system (lxcfs) or of another pid namespace.
+    /// Looks without a list, at most: loadavg may belong to a container's file system (lxcfs) or another PID
+    /// namespace.
     const MOST_QUIET: u32 = 5;
 
     pub(crate) fn new(proc: &Path) -> Self {
         Self {
             file: KeptFile::open(&proc.join("loadavg"), Share::Tracked).ok(),
-            // Both numbers get more digits.
+            // Both numbers may get more digits.
             seen: Vec::with_capacity(64),
             ..Self::default()
         }
     }
 
-    /// Whether a task was born or has died since the last call. A list of processes costs 1 us for each;
-    /// this costs 2 us.
+    /// Whether a task was created or has exited since the last call. Costs 2 us; a list of processes costs 1
+    /// us for each.
     pub(crate) fn moved(&mut self) -> bool {
         let Self {
             file, seen, text, ..
         } = self;
         let read = file.as_ref().map(|file| file.read(text));
         let tasks = text.splitn(4, |byte| *byte == b' ').nth(3);
-        // "running/all newest": who runs is no news.
+        // "running/all newest": the number of running tasks does not matter.
         let tasks = tasks.and_then(|tasks| tasks.splitn(2, |byte| *byte == b'/').nth(1));
         let (Some(Ok(())), Some(tasks)) = (read, tasks) else {
             return true;

@@ -1,23 +1,23 @@
-//! The entities of one recording: numbers are given out here, and every change becomes an event. What
-//! has vanished is forgotten: a machine makes millions of processes while it is recorded.
+//! The entities of one recording: assigns their numbers, and turns every change into an event. Vanished
+//! entities are forgotten: a machine creates millions of processes during a recording.
 
 use std::collections::HashMap;
 
 use model::{Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Role, Timestamp};
 
-/// Gives out numbers and notes changes.
+/// Assigns numbers and collects events.
 #[derive(Default)]
 pub(crate) struct Registry {
     next: u32,
-    /// Of what is there now.
+    /// Entities that exist now.
     records: HashMap<EntityId, EntityRecord>,
-    /// The parts of a whole.
+    /// Parts (disks, CPUs, interfaces) by the entity that they belong to.
     parts: HashMap<EntityId, Vec<EntityId>>,
     events: Vec<EntityEvent>,
 }
 
 impl Registry {
-    /// A new entity of no role.
+    /// Adds an entity without a role.
     pub(crate) fn add(
         &mut self,
         entity: Entity,
@@ -47,8 +47,8 @@ impl Registry {
         id
     }
 
-    /// The part of `whole` that the kernel calls `name`. Several sensors may report the same part (a
-    /// CPU, say), which stays one entity.
+    /// The part of `whole` that the kernel calls `name`. Several sensors may report the same part, such as a
+    /// CPU, which stays one entity.
     pub(crate) fn part(
         &mut self,
         kind: EntityKind,
@@ -74,8 +74,8 @@ impl Registry {
         })
     }
 
-    /// A new filesystem. Two containers may each have one at the same place: the second is told from the
-    /// first by its device.
+    /// Adds a filesystem. Two containers may each have one at the same mount point: the device distinguishes
+    /// the second.
     pub(crate) fn add_filesystem(
         &mut self,
         mut entity: Entity,
@@ -91,12 +91,12 @@ impl Registry {
         self.add(entity, None, now)
     }
 
-    /// What is known of an entity, as long as it is there.
+    /// The record of an entity, as long as it exists.
     pub(crate) fn get(&self, id: EntityId) -> Option<&EntityRecord> {
         self.records.get(&id)
     }
 
-    /// Changes an entity, if it is there and `change` does change it.
+    /// Applies `change` to an entity, if it exists; an event follows only if something changed.
     pub(crate) fn change(
         &mut self,
         id: EntityId,
@@ -135,7 +135,7 @@ impl Registry {
         }
     }
 
-    /// The events since the last call.
+    /// The events since the last call; `None` if there are none.
     pub(crate) fn take_events(&mut self) -> Option<Vec<EntityEvent>> {
         (!self.events.is_empty()).then(|| std::mem::take(&mut self.events))
     }

@@ -1,9 +1,9 @@
-//! Words in the memory of other processes, read through /proc/PID/mem.
+//! 32-bit values in the memory of other processes, read through /proc/PID/mem.
 //!
-//! A backend is a fork of its server, so the place is looked up once per program; a backend costs one
-//! descriptor, two small reads a sample, and no allocation. The descriptor is bound to the memory that
-//! the process had when it was opened: after an exec, or the process's end, it reads nothing, and
-//! never another process's. It is opened for reading only.
+//! A PostgreSQL backend is a fork of its server, so the place is looked up once per program; a backend costs
+//! one descriptor, two small reads per sample, and no allocation. The descriptor is bound to the memory that
+//! the process had when it was opened: after an exec or exit it reads nothing, and never another process's
+//! memory. It is opened only for reading.
 
 use std::fs::File;
 use std::ops::RangeInclusive;
@@ -21,13 +21,13 @@ use crate::limits::{self, Share};
 use crate::local_files;
 use crate::mounts::Mountinfo;
 
-/// Idle processes that are compared to find a word of unknown place; a server has more, but two that
-/// agree are enough.
+/// Idle processes that are compared to find a value of unknown offset; a server has more, but two that agree
+/// are enough.
 const MOST_SIGHTINGS: usize = 64;
-/// Room for the part of a structure that is searched.
+/// Bytes of a structure that are searched, at most.
 const MOST_SEARCHED: usize = 4_096;
 
-/// What is known of the programs that were met.
+/// Programs that were seen, and what is known of their memory.
 #[derive(Default)]
 pub(crate) struct RemoteMemory {
     programs: Vec<Program>,
@@ -39,26 +39,26 @@ struct Program {
     place: Option<Place>,
 }
 
-/// Which file a program is: device, inode, and when that was last changed, s and ns. An inode is given
-/// to another file when its own is removed, by an upgrade say.
+/// Identity of a program's file: device, inode, and time of last change, s and ns. The inode may be reused
+/// when the file is removed, for example by an upgrade.
 type ProgramFile = (u64, u64, i64, i64);
 
-/// Where a program keeps its wait event.
+/// Where a program has its wait event.
 struct Place {
     headers: u64,
-    /// Address of the exported pointer, before the bias.
+    /// Address of the exported pointer, without the bias.
     pointer: u64,
     offset: Offset,
 }
 
-/// Where the word is behind the pointer.
+/// Offset of the value behind the pointer.
 enum Offset {
     Known(u64),
-    /// Offsets at which the value was seen, each with the address of the structure that held it.
+    /// Candidates: offsets at which the value was seen, each with the address of the structure.
     Sought(Vec<(u64, u64)>),
 }
 
-/// A word in one process.
+/// A value in one process's memory.
 #[derive(Debug)]
 pub(crate) struct MemoryCell {
     memory: OwnedFd,
@@ -66,43 +66,43 @@ pub(crate) struct MemoryCell {
     program: usize,
 }
 
-/// Where a word is in a process's memory: behind a pointer, so many bytes.
+/// Address of a value in a process: a pointer, and an offset in what that points to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct EventPlace {
     pub(crate) pointer: u64,
     pub(crate) offset: u64,
 }
 
-/// Why a word cannot be had.
+/// Why a value is not available.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Refusal {
-    /// The process may not be looked into.
+    /// This process may not read the memory.
     Denied(Errno),
-    /// The program has the right name, and does not show the word.
+    /// The program has the right name, but does not export the value.
     Hidden,
-    /// The program has the right name, and its file might not answer.
+    /// The program has the right name, but its filesystem might not answer.
     Unasked,
 }
 
-/// What a reading of a word gave.
+/// Result of reading a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum RemoteRead {
-    /// Its four bytes, as they stand in memory.
+    /// The value's four bytes, in the order of memory.
     Value([u8; 4]),
-    /// Nothing this time: the process has not set its pointer up, or has it elsewhere.
+    /// Not this time: the process has not set its pointer up, or has it elsewhere.
     Nothing,
-    /// Nothing yet: where it is in its structure is not known.
+    /// Not yet: the offset in the structure is unknown.
     Unplaced,
-    /// The memory is gone.
+    /// The process's memory no longer exists.
     Gone,
 }
 
 impl RemoteMemory {
-    /// The word of the process whose folder of /proc this is; `Ok(None)` when its program has none.
+    /// Opens the value of the process with this /proc folder; `Ok(None)` if its program has none.
     ///
     /// # Errors
-    /// Why it cannot be had of a program that has it; where not even the file may be read, the
-    /// process's name must do.
+    /// Why the value of a program that has one is not available; if not even the file may be read, the
+    /// process's name decides whether it has one.
     pub(crate) fn open(
         &mut self,
         process: &Path,
@@ -146,7 +146,7 @@ impl RemoteMemory {
         }
     }
 
-    /// Where a word is, as far as that is known.
+    /// Address of a value, if it is known.
     pub(crate) fn place(&self, word: &MemoryCell) -> Option<EventPlace> {
         let place = self.programs[word.program].place.as_ref()?;
         let Offset::Known(offset) = place.offset else {
@@ -156,7 +156,7 @@ impl RemoteMemory {
         Some(EventPlace { pointer, offset })
     }
 
-    /// Reads a word as it is now.
+    /// Reads the present value.
     pub(crate) fn read(&mut self, word: &MemoryCell) -> RemoteRead {
         let mut pointer = [0; 8];
         match pread(&word.memory, &mut pointer, word.pointer) {
@@ -193,7 +193,7 @@ impl RemoteMemory {
         }
     }
 
-    /// The words that were read and whose place was never found.
+    /// Values that were read and whose offset was never found.
     pub(crate) fn unplaced(&self) -> impl Iterator<Item = &'static Word> {
         let sought = |place: &Place| matches!(place.offset, Offset::Sought(_));
         self.programs
@@ -202,7 +202,7 @@ impl RemoteMemory {
             .map(|program| program.word)
     }
 
-    /// The index of a program, looked into when it is met first.
+    /// The index of a program; examines the file the first time.
     fn program(&mut self, file: File, word: &'static Word) -> Result<usize, Errno> {
         let about = file.metadata();
         let about = about.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
@@ -223,13 +223,13 @@ impl RemoteMemory {
     }
 }
 
-/// Whether a program's file shows where it keeps the word.
+/// Whether a program's file exports where it has the value.
 pub(crate) fn shows(program: File, word: &Word) -> bool {
     place(program, word).is_some()
 }
 
 fn place(file: File, word: &Word) -> Option<Place> {
-    // Read in pieces: some programs are hundreds of megabytes long.
+    // Read in pieces: some programs have hundreds of megabytes.
     let cache = ReadCache::new(file);
     let found = exports(&cache, [word.pointer, word.within.pointer])?;
     let [direct, structure] = found.pointers;
@@ -252,8 +252,8 @@ fn is_named(comm: &[u8], word: &Word) -> bool {
     comm.trim_ascii() == word.program.as_bytes()
 }
 
-/// Looks for the word's value in one process's structure and notes where it was seen; the offset,
-/// once two structures agree and none disagrees.
+/// Looks for the value in one process's structure and notes the offset. Returns the offset once two
+/// structures agree and none disagrees.
 fn search(
     memory: &OwnedFd,
     structure: u64,
@@ -263,7 +263,7 @@ fn search(
     let mut bytes = [0; MOST_SEARCHED];
     let wanted = word.within.bytes.min(MOST_SEARCHED);
     let read = pread(memory, &mut bytes[..wanted], structure).unwrap_or(0);
-    // What was seen before in this one was perhaps something else.
+    // An earlier match in this structure may have been something else.
     sightings.retain(|(seen, _)| *seen != structure);
     if let Some(offset) = sole(&bytes[..read], word.within.values)
         && sightings.len() < MOST_SIGHTINGS
@@ -275,7 +275,7 @@ fn search(
     (sightings.len() >= 2 && agree).then_some(offset)
 }
 
-/// The offset of the only aligned word that has one of those values.
+/// The offset of the only aligned 32-bit word with one of these values.
 fn sole(bytes: &[u8], values: &[RangeInclusive<u32>]) -> Option<u64> {
     let (remote_memory, _) = bytes.as_chunks::<4>();
     let is_sought = |word| values.iter().any(|range| range.contains(&word));
@@ -313,7 +313,7 @@ mod tests {
         },
     };
 
-    /// A word of this process, behind a pointer to it.
+    /// A value of this process, behind a pointer to it.
     fn own(pointer: &u64) -> (RemoteMemory, MemoryCell) {
         let place = Place {
             headers: 0,
@@ -347,7 +347,7 @@ mod tests {
                 .expect("it can be read")
         };
         let (first, again) = (program(), program());
-        // Times of files move in the kernel's ticks.
+        // File times advance in the kernel's ticks.
         std::thread::sleep(std::time::Duration::from_millis(30));
         std::fs::write(file.path(), "another").expect("written");
         assert_eq!((first, again, program()), (0, 0, 1));
@@ -377,7 +377,8 @@ mod tests {
         let target = 1u32;
         let pointer = &raw const target as u64;
         let (mut remote_memory, word) = own(&pointer);
-        // This process's first thread, which waits for the tests: its wchan has a name to look up.
+        // This process's first thread, which waits for the tests: its wchan is a name that the kernel looks
+        // up.
         let file = crate::kept_file::KeptFile::open(Path::new("/proc/self/wchan"), Share::Tracked);
         let (file, mut buffer) = (file.expect("it is there"), Vec::new());
         let best = |read: &mut dyn FnMut()| {

@@ -1,20 +1,20 @@
-//! Where the kernel's files are read: `/`, or another root that shows them: the host's, mounted in a
-//! container, or a tree of captured files.
+//! The root of the kernel's files: `/`, or another folder that has them: the host's, mounted in a container,
+//! or a tree of captured files.
 //!
-//! Two places of /proc belong to whoever looks: `/proc/self`, and with it `/proc/net` and the list of
-//! mounts. Through another root they would report the recorder's own container. There they are read
-//! of process 1, whose machine it is.
+//! Two places of /proc depend on the reader: `/proc/self`, and with it `/proc/net` and the list of mounts.
+//! Below another root they would describe the recorder's own container, so there they are read from process
+//! 1.
 
 use std::path::{Path, PathBuf};
 
 use crate::Error;
 
-/// Whether the root is our own.
+/// Whether the root is `/`.
 pub(crate) fn is_own(root: &Path) -> bool {
     root == Path::new("/")
 }
 
-/// Whether a machine's files stand below the root.
+/// Whether the root has a machine's files.
 ///
 /// # Errors
 /// When its /proc cannot be read.
@@ -26,7 +26,7 @@ pub fn check_root(root: &Path) -> Result<(), Error> {
     })
 }
 
-/// The file that a sensor names, below the root.
+/// The path of a sensor's file below the root.
 pub(crate) fn place(root: &Path, file: &str) -> PathBuf {
     let own = ["proc/self/", "proc/net/"].map(|start| file.strip_prefix(start));
     match own {
@@ -37,7 +37,7 @@ pub(crate) fn place(root: &Path, file: &str) -> PathBuf {
     }
 }
 
-/// The recorder's own number among the processes shown there: another PID namespace has another one,
+/// The recorder's pid in the processes visible below the root: in another PID namespace it has another one,
 /// or none.
 pub fn own_pid(root: &Path) -> Option<u32> {
     if is_own(root) {

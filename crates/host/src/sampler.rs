@@ -1,8 +1,8 @@
 //! The thread that wakes on absolute deadlines and reads what is due.
 //!
-//! In steady state it allocates nothing: buffers are kept, rows go out once a second in exchange for
-//! emptied ones. It records how late it woke and what it cost, and reads less often where reading
-//! costs too much.
+//! In steady state it allocates nothing: buffers are reused, and rows go out once a second in exchange for
+//! emptied ones. It records how late it woke and what it cost, and reads less often if reading costs too
+//! much.
 
 mod events;
 mod hand_over;
@@ -40,25 +40,25 @@ use crate::stalls::{self, Stalls};
 use crate::table_buffer::{RowDeduplicator, TableBuffer};
 use crate::thread_time::ThreadTimeCollector;
 
-/// New processes are looked for this often, in ticks.
+/// Period of the scan for new processes, in ticks.
 const SCAN_TICKS: u64 = 2;
-/// Rows go out this often, in ticks: at most a second is lost in a crash.
+/// Period of handing rows over, in ticks: a crash loses at most a second.
 const FLUSH_TICKS: u64 = 10;
-/// Deadlines that pass unserved in a row before the interval is a gap: over three periods.
+/// Missed deadlines in a row from which on the interval is a gap.
 const OVERRUN_TICKS: u64 = 3;
-/// Groups are looked for, clocks compared and memberships read this often, in ticks.
+/// Period of the scan for groups, of clock comparison and of reading memberships, in ticks.
 const SLOW_TICKS: u64 = ticks_of(sensors::CLOCK_PERIOD);
-/// Filesystems are asked how full they are this often, in ticks.
+/// Period of reading filesystem usage, in ticks.
 const FILESYSTEM_TICKS: u64 = ticks_of(sensors::FILESYSTEM_PERIOD);
-/// Connections are looked at this often, in ticks.
+/// Period of reading connections, in ticks.
 const CONNECTION_TICKS: u64 = ticks_of(sensors::CONNECTION_PERIOD);
-/// How long each process of the rest kept the target from a CPU is read this often, in ticks.
+/// Period of reading the delay caused by each background process, in ticks.
 const BACKGROUND_TICKS: u64 = ticks_of(sensors::thread_time::REST_PERIOD);
-/// The scheduler's clocks are compared with ours this often, in ticks: they drift by 20 ns a second.
+/// Period of measuring the scheduler's clocks, in ticks: they drift by 20 ns a second.
 const CALIBRATION_TICKS: u64 = 100;
-/// How much memory recording takes is looked at this often, in ticks.
+/// Period of measuring the recorder's memory, in ticks.
 const MEMORY_TICKS: u64 = 100;
-/// A clock reading serves for rows read within this time of it.
+/// A reading of the clock serves for all rows within this time of it.
 const STAMP_NS: i64 = 500_000;
 
 /// Reads what is due at each tick.
@@ -73,7 +73,7 @@ pub struct Sampler {
     thread_times: Option<ThreadTimeCollector>,
     request_collector: Option<RequestCollector>,
     duty_cycle: DutyCycle,
-    /// Whether the next reading is to be of the other processes too.
+    /// Whether the next reading includes background processes.
     wants_background: bool,
     filesystems: Filesystems,
     connections: Connections,
@@ -83,24 +83,24 @@ pub struct Sampler {
     clock: (TableBuffer, RowDeduplicator),
     commands: Receiver<Command>,
     spare: Receiver<Spare>,
-    /// Which tick this is, and which the one before was.
+    /// Numbers of this tick and of the one before.
     due: Due,
     budget: Budget,
     started: Timestamp,
     start_cpu_ns: i64,
     missed: i64,
-    /// Bytes that this process has resident, and that programs take of the kernel's.
+    /// Resident memory of this process, and kernel memory of the BPF programs, bytes.
     memory: (i64, i64),
     cost: Cost,
 }
 
 impl Sampler {
-    /// The number of the machine's entity.
+    /// The machine's entity.
     pub const MACHINE: EntityId = EntityId(0);
-    /// The number of the workload's entity, where the settings name one.
+    /// The workload's entity, if the settings name one.
     pub const WORKLOAD: EntityId = EntityId(1);
 
-    /// A sampler ready for its first tick, with the ends of its command and spare channels.
+    /// Creates a sampler that is ready for its first tick, with the ends of its command and spare channels.
     ///
     /// # Errors
     /// When /proc cannot be opened.
@@ -203,7 +203,7 @@ impl Sampler {
     /// Runs a sampler on a thread of its own; everything that it finds goes to `sink`.
     ///
     /// # Errors
-    /// When /proc, the timer or the thread cannot be had.
+    /// When /proc cannot be opened, or the timer or the thread cannot be created.
     pub fn start(
         settings: &Settings,
         environment: &Environment,
@@ -240,11 +240,11 @@ impl Sampler {
         if begun.ns_since(self.started) > OVERRUN_TICKS as i64 * TICK_NS {
             sink(own::overrun(Window::new(self.started, begun)));
         }
-        // A workload may end before the first tick does: its stop must not be lost.
+        // A workload may end before the first tick: the stop command must not be lost.
         let mut goes_on = self.tick(0, sink);
         let mut expirations = 0;
         while goes_on && let Ok(passed) = self.wait(timer) {
-            // Late since the first deadline that passed unserved, however many followed it.
+            // Lateness counts from the first missed deadline, however many followed it.
             let deadline = timer.first + expirations as i64 * TICK_NS;
             let now = boottime();
             let lateness = now.ns_since(deadline);
@@ -259,7 +259,7 @@ impl Sampler {
         self.end(timer.first + expirations as i64 * TICK_NS, sink);
     }
 
-    /// Waits for the next deadline, and meanwhile does what comes between two.
+    /// Waits for the next deadline, and handles duty-cycle edges before it.
     fn wait(&mut self, timer: &Timer) -> Result<u64, rustix::io::Errno> {
         while let Some(edge) = self.duty_cycle.edge()
             && !timer.comes_before(edge)?
@@ -271,7 +271,7 @@ impl Sampler {
         timer.wait()
     }
 
-    /// One wake-up: reads what is due, hands on once a second. Returns false once told to stop.
+    /// One wake-up: reads what is due, and hands rows over once a second. Returns false after a stop command.
     pub fn tick(&mut self, lateness_ns: i64, sink: &mut dyn FnMut(SamplerEvent)) -> bool {
         let now = boottime();
         if self.due.every(SLOW_TICKS) {
@@ -299,12 +299,12 @@ impl Sampler {
         goes_on
     }
 
-    /// Steps to the next tick without waiting for it; for tests that count what a tick does.
+    /// Runs the next tick without waiting; for tests that count what a tick does.
     pub fn step(&mut self, sink: &mut dyn FnMut(SamplerEvent)) -> bool {
         self.advance(1, sink)
     }
 
-    /// Steps over so many ticks, as a sampler does that woke late: all that came due is done once.
+    /// Advances by `ticks` at once, as a sampler that woke late does: everything due in between is done once.
     pub fn advance(&mut self, ticks: u64, sink: &mut dyn FnMut(SamplerEvent)) -> bool {
         self.due = Due {
             before: Some(self.due.tick),
@@ -313,8 +313,8 @@ impl Sampler {
         self.tick(0, sink)
     }
 
-    /// Hands over each file that is kept open: to read them and nothing else is the least that
-    /// sampling can cost.
+    /// Calls `each` for every file that is kept open: reading these and nothing else is the lower bound of
+    /// what sampling can cost.
     pub fn each_file(&self, mut each: impl FnMut(BorrowedFd<'_>)) {
         let machine = self.machine.iter().flat_map(|(_, probe)| probe.files());
         let files = machine
@@ -327,7 +327,7 @@ impl Sampler {
         while let Ok(command) = self.commands.try_recv() {
             match command {
                 Command::Assign { pids, role } => {
-                    // It may have been started since the last look.
+                    // The process may have been started since the last scan.
                     self.scan_processes(now);
                     self.processes.assign(&pids, role, now, &mut self.registry);
                     self.scan_processes(now);
@@ -368,7 +368,7 @@ impl Sampler {
             }
             last
         };
-        // Threads first: their times are compared with each other and with the CPUs' next to them.
+        // Threads first: their times are compared with each other, and then with those of the CPUs.
         if due(sensors::all()[self.processes.thread_sensor_index()], true) {
             self.processes.sample_threads(
                 &mut stamp,

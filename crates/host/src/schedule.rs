@@ -9,19 +9,19 @@ use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, 
 use crate::Error;
 use crate::clock::boottime;
 
-/// The shortest period, and the length of a tick.
+/// The shortest period, which is the length of a tick, ns.
 pub(crate) const TICK_NS: i64 = sensors::TICK.as_nanos() as i64;
 
-/// Why everything is looked at.
+/// Why a reading takes place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Look {
-    /// A deadline has come.
+    /// A deadline has passed.
     Due,
     /// The recording ends.
     Last,
 }
 
-/// Which deadlines lie between the wake-up before and this one: a late wake-up may pass several.
+/// The ticks between the previous wake-up and this one: a late wake-up may pass several.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Due {
     pub(crate) before: Option<u64>,
@@ -29,7 +29,7 @@ pub(crate) struct Due {
 }
 
 impl Due {
-    /// Whether a multiple of `ticks` was passed; everything is due at the first wake-up.
+    /// Whether a multiple of `ticks` was passed; at the first wake-up everything is due.
     pub(crate) fn every(self, ticks: u64) -> bool {
         let ticks = ticks.max(1);
         self.before
@@ -43,7 +43,7 @@ pub(crate) const fn ticks_of(period: Duration) -> u64 {
     if ticks == 0 { 1 } else { ticks }
 }
 
-/// Wakes at `first + n x TICK_NS`, wherever the machine has been in between.
+/// Expires at `first + n x TICK_NS` on the boot clock, even over a suspend.
 pub(crate) struct Timer {
     descriptor: std::os::fd::OwnedFd,
     pub(crate) first: Timestamp,
@@ -68,7 +68,7 @@ impl Timer {
         Ok(Self { descriptor, first })
     }
 
-    /// Waits for the next deadline, but not longer than until a time; whether the deadline was first.
+    /// Waits for the next deadline, but not beyond `until`; returns whether the deadline came first.
     pub(crate) fn comes_before(&self, until: Timestamp) -> Result<bool, rustix::io::Errno> {
         let left = until.ns_since(boottime()).max(0);
         let timeout = Timespec {

@@ -1,4 +1,4 @@
-//! What is to be known of a server from its processes.
+//! Facts about a server, from its processes.
 
 use std::fs::File;
 use std::io::Read;
@@ -11,14 +11,14 @@ use crate::local_files;
 use crate::mounts::Mountinfo;
 use crate::remote_memory::shows;
 
-/// The version of the PostgreSQL server that a process belongs to, as its data folder states it:
-/// `15`, before 10 `9.6`. `None` for other programs, and where it may not be looked at or might not answer.
+/// The version of the PostgreSQL server that a process belongs to, as in its data folder: `15`, before 10
+/// `9.6`. `None` for other programs, or if the folder may not be read or its filesystem might not answer.
 ///
-/// Every process of a server works in its data folder, and so may a shell: the program must export
-/// the server's words too.
+/// Every process of a server has its data folder as the working directory, but so may a shell: the program
+/// must also export the server's wait event.
 pub fn postgres_version(proc: &Path, pid: u32) -> Option<String> {
     let folder = proc.join(pid.to_string());
-    // Not a link, and not waited for: it is another's folder.
+    // No links and no blocking: the folder belongs to another user.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let info = Mountinfo::default();
     let data = local_files::hold(&folder, &info, "cwd").ok()?;

@@ -1,7 +1,7 @@
 //! Interrupts of the recorder itself: Ctrl-C, TERM, HUP, QUIT.
 //!
-//! A Ctrl-C at the terminal reaches the whole foreground group, the workload included; a signal from
-//! `kill` reaches only the recorder and must be passed on. The sender tells the two apart.
+//! A Ctrl-C at the terminal reaches the whole foreground group, the workload included; a signal from `kill`
+//! reaches only the recorder and must be passed on. The sender distinguishes the two.
 //!
 //! A HUP that was ignored from the start stays ignored: nohup(1) asked for that.
 
@@ -16,21 +16,21 @@ use crate::privileges::{Duty, give_up_all_but};
 /// A signal that asked the recorder to end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Interrupt {
-    /// Its number.
+    /// The signal's number.
     pub signal: i32,
-    /// Whether the terminal sent it, so that the workload has it too.
+    /// Whether the terminal sent it, so that the workload got it too.
     pub from_terminal: bool,
 }
 
-/// Waits for interrupts on a thread of its own.
+/// Handles interrupts on a thread of its own.
 pub struct Interrupts(signal_hook::iterator::Handle);
 
 impl Interrupts {
-    /// Calls `on` for each interrupt from now on, in place of dying of it. A file that may not grow any
-    /// more (`ulimit -f`) becomes an error of the write, in place of the recorder's death.
+    /// Calls `on` for each interrupt from now on, instead of the default action. A file that may not grow any
+    /// more (`ulimit -f`) becomes a write error instead of ending the recorder.
     ///
     /// # Errors
-    /// When the handlers or the thread cannot be made.
+    /// When the handlers or the thread cannot be created.
     pub fn watch(mut on: impl FnMut(Interrupt) + Send + 'static) -> Result<Self, Error> {
         let setup = |cause| Error::Setup {
             what: "watch for interrupts",

@@ -1,7 +1,7 @@
-//! User and system time, from the exact time on a CPU and what ticks found.
+//! User and system time, from the exact time on CPU and the counts of ticks.
 
-/// How a process's or a thread's exact time on a CPU is split into user and system time: in the proportion of what ticks
-/// found, and neither ever runs back. As the kernel does it for /proc (cputime_adjust in
+/// How a process's or thread's exact time on CPU is divided into user and system time: in proportion to the
+/// ticks, and neither ever decreases. The same as the kernel does for /proc (cputime_adjust in
 /// kernel/sched/cputime.c), so that the columns mean the same from either source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Split {
@@ -10,12 +10,12 @@ pub(crate) struct Split {
 }
 
 impl Split {
-    /// As it was last shown in /proc.
+    /// As /proc last showed it.
     pub(crate) fn shown((user_ns, system_ns): (u64, u64)) -> Self {
         Self { user_ns, system_ns }
     }
 
-    /// As of a later time on a CPU, where ticks found it so long in user code and in the kernel.
+    /// Advances to a later time on CPU; `ticks` are user and system time by ticks.
     pub(crate) fn advance(&mut self, ticks: (u64, u64), run_ns: u64) {
         if self.user_ns.saturating_add(self.system_ns) >= run_ns {
             return;
@@ -28,7 +28,7 @@ impl Split {
                 (system * u128::from(run_ns) / (user + system)) as u64
             }
         };
-        // Their sum was less than the time on a CPU, so there is room for both.
+        // Their sum was less than the time on CPU, so there is room for both.
         self.system_ns = system_ns.clamp(self.system_ns, run_ns - self.user_ns);
         self.user_ns = run_ns - self.system_ns;
     }
@@ -58,12 +58,12 @@ mod tests {
 
     #[test]
     fn neither_part_runs_back_when_ticks_find_something_else() {
-        // All system time until the first tick finds it in user code.
+        // All system time until the first tick in user code.
         assert_eq!(
             splits(&[(0, 4, 100), (4, 4, 110), (400, 4, 300)]),
             [(0, 100), (10, 100), (200, 100)]
         );
-        // All user time until the first finds it in the kernel.
+        // All user time until the first tick in the kernel.
         assert_eq!(splits(&[(4, 0, 100), (4, 400, 110)]), [(100, 0), (100, 10)]);
     }
 

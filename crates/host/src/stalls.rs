@@ -1,8 +1,8 @@
-//! Pressure and stall density from the kernel's per-CPU times, where a program may read them.
+//! Pressure and stall density from the kernel's per-CPU times, if a BPF program may read them.
 //!
-//! The machine and the groups of target and generator are read CPU by CPU at every tick: their density is
-//! kept as it is, their pressure folded over 2 s here. Of the other groups the kernel's own folds are
-//! taken as they stand. No file is read, so that nobody's folds are disturbed.
+//! The machine and the groups of target and generator are read CPU by CPU at every tick: density is recorded
+//! per tick, pressure is folded over 2 s here. For other groups the kernel's own totals are taken, as of its
+//! last fold. No file is read, so no reader's fold is disturbed.
 
 use std::collections::HashMap;
 
@@ -17,10 +17,11 @@ use crate::cgroups::Cgroups;
 use crate::gaps::Gaps;
 use crate::table_buffer::{RowDeduplicator, TableBuffer};
 
-/// The kernel folds every 2 s (PSI_FREQ), a little late; without it we do.
+/// The kernel folds every 2 s (PSI_FREQ), slightly late; if it does not, pressure is folded here after this
+/// time.
 const PATIENCE_NS: i64 = 2_200_000_000;
 
-/// Whether a sensor is one that this takes the place of.
+/// Whether this replaces a sensor.
 pub(crate) fn stands_for(sensor: &Sensor) -> bool {
     [&sensors::pressure::MACHINE, &sensors::pressure::CGROUP]
         .iter()
@@ -35,16 +36,16 @@ struct Monitored {
     stalled: Stalled,
     density: RowDeduplicator,
     pressure: RowDeduplicator,
-    /// Readings of each CPU so far; where it stands still the CPU could not be read.
+    /// Number of readings of each CPU; unchanged if the CPU could not be read.
     readings: Vec<u64>,
     /// When pressure was last folded.
     folded: Timestamp,
-    /// Since when it is gone or its pressure is switched off.
+    /// Since when the group is gone or its pressure disabled.
     lost: Option<Timestamp>,
 }
 
 impl Monitored {
-    /// A group whose pressure was `pressure` so far.
+    /// A group whose last pressure row is `pressure`.
     fn new((id, path): (u64, &str), pressure: RowDeduplicator, readings: Vec<u64>) -> Self {
         let known = |index| match pressure.values().get(index) {
             Some(ns) if *ns != MISSING => *ns,
@@ -63,7 +64,7 @@ impl Monitored {
         }
     }
 
-    /// Takes what the CPUs lost since the last reading.
+    /// Takes in the CPUs' stalled times since the last reading.
     fn read(&mut self, programs: &Pressure, slot: usize, since: Window) {
         if since.len_ns() > MOST_APART_NS {
             self.last.skip();
@@ -81,10 +82,11 @@ impl Monitored {
         }
     }
 
-    /// Folds where the kernel has ended one of its intervals since the last reading, so that both
-    /// have the same; of a group that rests, or where that is not known, after as long. Whether it did.
+    /// Folds if the kernel has ended one of its intervals since the last reading, so that both have the same
+    /// intervals; if the group is idle or the kernel's interval unknown, after the same time. Returns whether
+    /// it did.
     fn reconcile(&mut self, since: Window, kernels: Timestamp) -> bool {
-        // It may have passed long ago: at the first reading, or where the last one is.
+        // At the first reading, or after a late one, that time may be long past.
         let own = (self.folded + PATIENCE_NS).max(since.start);
         let is_fresh = |at: &Timestamp| *at > self.folded && since.contains(*at);
         let ended = [kernels, own].into_iter().find(is_fresh);
@@ -94,7 +96,7 @@ impl Monitored {
         ended.is_some()
     }
 
-    /// Writes the ends of its series, as of the last reading; the interval of pressure ends with them.
+    /// Writes the ends of its series as of the last reading; the interval of pressure ends there too.
     fn write_ends(
         &mut self,
         at: Timestamp,
@@ -116,7 +118,7 @@ impl Monitored {
         self.density.time() != Timestamp::default()
     }
 
-    /// Tells what was not seen since it was lost. What was never seen is no news.
+    /// Reports the gap since the group was lost; none if it never had values.
     fn tell_lost(&self, until: Timestamp, gaps: &mut Gaps) {
         if let Some(since) = self.lost.filter(|_| self.was_seen()) {
             let window = Window::new(since, until);
@@ -126,7 +128,7 @@ impl Monitored {
         }
     }
 
-    /// A row of times, without those that mean nothing: the root group's account is the machine's.
+    /// A row of times without those that mean nothing; the root group's values are the machine's.
     fn row<const N: usize>(&self, programs: &Pressure, slot: usize, ns: [i64; N]) -> [i64; N] {
         let row = programs.counted(ns);
         if slot == MACHINE || self.id == ROOT_ID {
@@ -137,40 +139,40 @@ impl Monitored {
     }
 }
 
-/// How often each CPU was read in a slot: what stands there is of a group that had it before.
+/// Readings of each CPU in a slot so far: its values belong to the group that had the slot before.
 fn readings(programs: &Pressure, slot: usize) -> Vec<u64> {
     let stalls = (0..programs.cpus()).map(|cpu| programs.stall(slot, cpu));
     stalls.map(|it| it.map_or(0, |it| it.readings)).collect()
 }
 
-/// Says that reading failed.
+/// Reports a failed reading.
 fn say_failed(table: &Table, refusal: &Refusal, gaps: &mut Gaps) {
     let why = format!("a program in the kernel was not run: {refusal}");
     gaps.say(&table.name, "", GapReason::Unsupported(why));
 }
 
-/// Pressure of everything.
+/// Pressure of the machine and all groups.
 pub(crate) struct Stalls {
     programs: Pressure,
-    /// By slot; the machine is the first. `None` for a slot to be used again.
+    /// By slot; the machine is the first. `None` for a free slot.
     monitored: Vec<Option<Monitored>>,
-    /// Pressure of the groups that are not watched, by their ids.
+    /// Pressure of the other groups, by their ids.
     others: HashMap<u64, RowDeduplicator>,
-    /// Which of all sensors are pressure: the machine's and the groups'.
+    /// Indices of the pressure sensors among all sensors: the machine's and the groups'.
     pressure: [usize; 2],
     before: Timestamp,
-    /// Whether it was said that not all could be watched.
+    /// Whether it was reported that not all groups could be monitored.
     is_full_said: bool,
 }
 
-/// Where rows of stall density go: the machine's and the groups'.
+/// Buffers for rows of stall density: the machine's and the groups'.
 pub(crate) fn buffers() -> [TableBuffer; 2] {
     [TableBuffer::new(&STALL), TableBuffer::new(&CGROUP_STALL)]
 }
 
 impl Stalls {
     /// # Errors
-    /// Why it cannot be had here.
+    /// Why the programs are not available here.
     pub(crate) fn load(machine: EntityId) -> Result<Self, Refusal> {
         let programs = Pressure::load()?;
         let machine = RowDeduplicator::new(machine, STALLS);
@@ -191,7 +193,7 @@ impl Stalls {
         })
     }
 
-    /// Follows the groups of target and generator, and forgets those that are gone.
+    /// Monitors the groups of target and generator, and forgets removed ones.
     pub(crate) fn follow(&mut self, now: Timestamp, cgroups: &Cgroups, gaps: &mut Gaps) {
         for place in &mut self.monitored {
             let is_gone = |it: &mut Monitored| it.lost.is_some() && cgroups.entity(it.id).is_none();
@@ -224,7 +226,7 @@ impl Stalls {
         }
     }
 
-    /// Reads the machine and the watched groups.
+    /// Reads the machine and the monitored groups.
     pub(crate) fn sample(
         &mut self,
         now: Timestamp,
@@ -235,7 +237,7 @@ impl Stalls {
         let is_first = self.before == Timestamp::default();
         let since = Window::new(if is_first { now } else { self.before }, now);
         if since.len_ns() > MOST_APART_NS {
-            // The machine may have been suspended, which stops the scheduler's clocks and not ours.
+            // The machine may have been suspended, which stops the scheduler's clocks but not ours.
             self.calibrate();
         }
         if let Err(refusal) = self.programs.read_monitored() {
@@ -269,7 +271,7 @@ impl Stalls {
         }
     }
 
-    /// Takes the kernel's own folds of the groups that are not watched.
+    /// Takes the kernel's own totals of the other groups.
     pub(crate) fn take_folds(
         &mut self,
         now: Timestamp,
@@ -304,18 +306,18 @@ impl Stalls {
         }
     }
 
-    /// Bytes of the kernel's memory that its programs take.
+    /// Kernel memory in use, bytes.
     pub(crate) fn kernel_bytes(&self) -> Option<u64> {
         self.programs.kernel_bytes()
     }
 
-    /// Looks at the scheduler's clocks anew.
+    /// Measures the scheduler's clocks again.
     pub(crate) fn calibrate(&mut self) {
-        // Without it the clocks drift by 0.2 us in 10 s: the old ones serve until the next time.
+        // If this fails, the old offsets serve until the next time: the clocks drift by 0.2 us in 10 s.
         let _ = self.programs.calibrate();
     }
 
-    /// Ends all series.
+    /// Ends all series, and reports gaps of groups that are still lost.
     pub(crate) fn finish(
         &mut self,
         gaps: &mut Gaps,
@@ -338,7 +340,7 @@ impl Stalls {
     }
 }
 
-/// The machine's intake is the first, that of groups the second.
+/// Index of a buffer: the machine's is the first, the groups' the second.
 fn whose(slot: usize) -> usize {
     usize::from(slot != MACHINE)
 }

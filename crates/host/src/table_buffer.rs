@@ -1,28 +1,26 @@
-//! Where rows are made fit for keeping: counters held monotone, unchanged rows left out.
+//! Prepares rows for recording: counters are made monotonic, unchanged rows are left out.
 //!
-//! A stretch without change is bounded by a row at each end: when a value moves after rows were left
-//! out, the last unchanged one is written first, at the time at which it was last seen. So a straight
-//! line between two rows is always what happened, and one along which a counter grows as time does can be
-//! left out as well.
+//! A row bounds an interval without change at each end: if a value changes after rows were left out, the last
+//! unchanged one is written first, at the time of its last reading. So a straight line between two rows is
+//! always what happened, and rows on a line along which one counter grows with time can be left out as well.
 
 use model::{ColumnKind, EntityId, MISSING, Monotone, Rollback, Rows, Table, Timestamp};
 
-/// Room for a second of rows of some hundred threads; more is made when more come.
+/// Capacity for a second of rows of some hundred threads; grows on demand.
 const USUAL_ROWS: usize = 1_024;
 
-/// The rows of one table on their way out.
+/// The rows of one table, until they are handed over.
 pub(crate) struct TableBuffer {
-    /// The table's description.
     pub(crate) table: &'static Table,
     /// Rows since the last flush.
     pub(crate) rows: Rows,
-    /// The other buffer, when it has come back: the two take turns.
+    /// The other buffer, once it has come back: the two alternate.
     pub(crate) spare: Option<Rows>,
-    /// Readings that ran back and were held, per column.
+    /// Decreases of counters that were corrected, per column.
     pub(crate) corrections: Vec<u64>,
-    /// Room for a row in the making.
+    /// Buffer for a row under construction.
     held: Vec<i64>,
-    /// How often everything was to be written anew.
+    /// Number of `force_full_rows` calls.
     pub(crate) restated: u32,
 }
 
@@ -39,12 +37,12 @@ impl TableBuffer {
         }
     }
 
-    /// The next reading of everything is written, changed or not.
+    /// Writes the next reading of everything, changed or not.
     pub(crate) fn force_full_rows(&mut self) {
         self.restated += 1;
     }
 
-    /// Takes the rows out and goes on with the other buffer.
+    /// Takes the rows out and continues with the other buffer.
     pub(crate) fn take_rows(&mut self) -> Option<Rows> {
         if self.rows.is_empty() {
             return None;
@@ -57,17 +55,17 @@ impl TableBuffer {
     }
 }
 
-/// What was last seen of one entity in one table.
+/// Leaves out unchanged rows of one entity in one table.
 pub(crate) struct RowDeduplicator {
     entity: EntityId,
     time: Timestamp,
     values: Vec<i64>,
     counters: Vec<Option<Monotone>>,
-    /// Whether `values` at `time` still stands unwritten.
+    /// Whether `values` at `time` were left out so far.
     unwritten: bool,
-    /// The counter that has grown as time did since the row before, and nothing else.
+    /// The only counter that changed since the row before, if it grew exactly with time.
     along: Option<usize>,
-    /// Up to which restatement it was written.
+    /// Number of the last `force_full_rows` that was carried out.
     restated: u32,
 }
 
@@ -88,18 +86,18 @@ impl RowDeduplicator {
         self.entity
     }
 
-    /// What was last seen.
+    /// The values of the last reading.
     pub(crate) fn values(&self) -> &[i64] {
         &self.values
     }
 
-    /// When it was last seen.
+    /// The time of the last reading.
     pub(crate) fn time(&self) -> Timestamp {
         self.time
     }
 
-    /// Has the counters begin at 0 at a time before the first reading, which is to come: what they have
-    /// then counted was counted since.
+    /// Starts the counters at 0 at a time before the first reading, so that this reading's counts belong to
+    /// the time since then.
     pub(crate) fn begin<const WIDTH: usize>(
         &mut self,
         time: Timestamp,
@@ -118,7 +116,7 @@ impl RowDeduplicator {
         self.take(time, &row, buffer);
     }
 
-    /// Takes a reading; writes a row when something changed.
+    /// Takes in a reading; writes a row if something changed.
     pub(crate) fn take(&mut self, time: Timestamp, values: &[i64], buffer: &mut TableBuffer) {
         let before = std::mem::replace(&mut self.restated, buffer.restated);
         let mut changed = before != buffer.restated;
@@ -147,8 +145,8 @@ impl RowDeduplicator {
         buffer.held = held;
     }
 
-    /// The same of a reading of times, in ns: one counter of which may be all of the time since the reading
-    /// before. Then it is on a straight line, and is written when that ends.
+    /// As `take`, for counters of time in ns: if one counter took all of the time since the last reading, the
+    /// row is on a straight line, and is written only when the line ends.
     pub(crate) fn take_times(&mut self, time: Timestamp, values: &[i64], buffer: &mut TableBuffer) {
         let grown = self
             .grown_as_time(time, values)
@@ -180,7 +178,7 @@ impl RowDeduplicator {
         self.unwritten = true;
     }
 
-    /// Writes the end of an unchanged stretch, if there is one.
+    /// Writes the last unchanged row, if one was left out.
     pub(crate) fn finish(&mut self, buffer: &mut TableBuffer) {
         if std::mem::take(&mut self.unwritten) && self.values.iter().any(|value| *value != MISSING)
         {

@@ -1,4 +1,4 @@
-//! The threads of one process of target or generator, with their sensors.
+//! The threads of one tracked process, with their sensors.
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -22,8 +22,7 @@ struct Thread {
     entity: EntityId,
     probe: Probe,
     alive: bool,
-    /// Where a walk reports it: when it was made, whether the last walk reported it, and how its time was
-    /// split.
+    /// For threads in the walk: start time, whether the last walk had it, and the division of its time.
     start_ns: Option<u64>,
     is_told: bool,
     split: Option<Split>,
@@ -33,16 +32,16 @@ struct Thread {
 pub(crate) struct Threads {
     path: PathBuf,
     folder: OwnedFd,
-    /// Whether a walk in the kernel tells what their first files would.
+    /// Whether the walk replaces the sensor's first files.
     by_walk: bool,
     threads: Vec<Thread>,
 }
 
-/// Of the sensor's sources those that a walk stands for, schedstat and stat, are the first.
+/// Number of the sensor's sources that the walk replaces: schedstat and stat, which come first.
 const TOLD: usize = 2;
 
 impl Threads {
-    /// Opens /proc/PID/task; `None` when the process is gone.
+    /// Opens /proc/PID/task; `None` if the process has exited.
     pub(crate) fn open(process: &Path, by_walk: bool) -> Option<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let path = process.join("task");
@@ -58,7 +57,7 @@ impl Threads {
         })
     }
 
-    /// Looks for threads that came and went.
+    /// Looks for new and exited threads.
     pub(crate) fn scan(
         &mut self,
         process: (&Path, EntityId),
@@ -95,15 +94,15 @@ impl Threads {
         });
     }
 
-    /// Whether there are as many threads as are known: the folder's links are its two own and one per
-    /// thread (proc_task_getattr). One that was replaced is found out when its old file is read; a list
-    /// costs ten times as much.
+    /// Whether the number of threads is unchanged: the folder's link count is two plus one per thread
+    /// (proc_task_getattr). A replaced thread is noticed when its old file is read; a list costs ten times as
+    /// much.
     fn are_all(&self) -> bool {
         rustix::fs::fstat(&self.folder)
             .is_ok_and(|folder| folder.st_nlink as usize == self.threads.len() + 2)
     }
 
-    /// Reads every thread; those found gone are let go.
+    /// Reads every thread; forgets those that have exited.
     pub(crate) fn sample(
         &mut self,
         stamp: &mut dyn FnMut() -> Timestamp,
@@ -124,8 +123,8 @@ impl Threads {
         });
     }
 
-    /// Takes what a walk reports one; those of a process come together, and `next` is where the one before
-    /// stood. Where the next is to be looked for.
+    /// Takes in one thread of the walk. Threads of a process come together: `next` is the index after the one
+    /// before, and the new one is returned.
     pub(crate) fn take(
         &mut self,
         (at, counts): (Timestamp, &ThreadCounts),
@@ -134,7 +133,7 @@ impl Threads {
         buffer: &mut TableBuffer,
         registry: &mut Registry,
     ) -> usize {
-        // One that is not known yet is met at the next look.
+        // An unknown thread will be found by the next scan.
         let Some(index) = position(&self.threads, counts.tid, next) else {
             return next;
         };
@@ -146,7 +145,7 @@ impl Threads {
         index + 1
     }
 
-    /// Lets those go that the last walk did not report.
+    /// Forgets threads that the last walk did not have.
     pub(crate) fn end_untold(
         &mut self,
         now: Timestamp,
@@ -163,13 +162,13 @@ impl Threads {
         });
     }
 
-    /// Hands over each thread's number and entity.
+    /// Calls `each` with every thread's tid and entity.
     pub(crate) fn each(&self, each: &mut impl FnMut(u32, EntityId)) {
         let threads = self.threads.iter();
         threads.for_each(|thread| each(thread.tid, thread.entity));
     }
 
-    /// The word that the process has in its memory.
+    /// The wait event in the process's memory, if it has one.
     pub(crate) fn word(&self) -> Option<&MemoryCell> {
         self.threads.iter().find_map(|thread| thread.probe.word())
     }
@@ -179,14 +178,14 @@ impl Threads {
         self.threads.iter().flat_map(|thread| thread.probe.files())
     }
 
-    /// Writes the ends of unchanged stretches.
+    /// Writes the last rows of unchanged values.
     pub(crate) fn finish(&mut self, buffer: &mut TableBuffer) {
         self.threads
             .iter_mut()
             .for_each(|thread| thread.probe.finish(buffer));
     }
 
-    /// Lets all threads go: their process has ended.
+    /// Forgets all threads: their process has exited.
     pub(crate) fn vanish(
         &mut self,
         now: Timestamp,
@@ -222,7 +221,7 @@ impl Thread {
         registry: &mut Registry,
     ) -> Presence {
         let usage = usage(counts, &mut self.split);
-        // What schedstat says: it moves whenever the thread does.
+        // The values of schedstat: they change whenever the thread runs.
         let decides = [counts.run_ns, counts.wait_ns, counts.slices].map(u64::to_ne_bytes);
         let told = RemoteRead {
             decides: decides.as_flattened(),
@@ -236,7 +235,7 @@ impl Thread {
     }
 }
 
-/// What a walk reports a thread.
+/// A thread's usage from the walk.
 pub(crate) fn usage(counts: &ThreadCounts, split: &mut Option<Split>) -> ThreadUsage {
     let shown = (counts.shown_user_ns, counts.shown_system_ns);
     let split = split.get_or_insert(Split::shown(shown));
@@ -254,8 +253,8 @@ pub(crate) fn usage(counts: &ThreadCounts, split: &mut Option<Split>) -> ThreadU
     }
 }
 
-/// Where a thread is. The kernel lists threads in the order of their birth, which is that of ours: one
-/// behind the last is looked for first, or thousands would be compared with thousands at each look.
+/// Index of a thread. The kernel lists threads in order of creation, as this list does, so the one after the
+/// last match is tried first; otherwise thousands would be compared with thousands at each look.
 fn position(threads: &[Thread], tid: u32, next: usize) -> Option<usize> {
     let is_it = |thread: &Thread| thread.tid == tid;
     let behind = threads.get(next..)?.iter().position(is_it);
@@ -272,7 +271,7 @@ fn open_thread(
     scratch: &mut Scratch,
     registry: &mut Registry,
 ) -> Option<Thread> {
-    // The name first: without it there is nobody to open files for.
+    // The name first: without it the thread has exited, and no files need to be opened.
     let stat = scratch.first_look(sensor, tasks, tid)?;
     let stat = sensors::parse_stat(stat).ok()?;
     let name = name_of(stat.name).into_owned();
@@ -296,7 +295,7 @@ fn open_thread(
     };
     match probe {
         Some(mut probe) => {
-            // A word in memory belongs to the process's first thread.
+            // The value in memory belongs to the process's first thread.
             if process.0.ends_with(tid.to_string()) {
                 probe.open_words(process.0, scratch);
             }

@@ -1,8 +1,9 @@
-//! Thread-time accounting: where each thread of target and generator spends its time, counted at the scheduler's
-//! events where these may be traced.
+//! Thread-time accounting: where target and generator threads spend their time, counted at the scheduler's
+//! events if these may be traced.
 //!
-//! Accounts are read at ticks and at the end of an on-window, each beside the kernel's own of the same thread. Once
-//! a second the other processes are read: how long each had a CPU, and delayed the target.
+//! Accounts are read at ticks and at the end of an on-window, each with the kernel's own counters of the same
+//! thread. Background processes are read once a second: how long each was on CPU, and the delay it caused the
+//! target.
 
 mod carried;
 mod kernel_wait;
@@ -34,18 +35,19 @@ use short_lived::ShortLived;
 use thread::{DIFFERENCE, Thread, account_row, row};
 use untracked::Process;
 
-/// The last that a process's threads had comes up to so many readings after nobody lists it any more.
+/// Readings after a process is gone from the list in which its threads' last accounts still arrive.
 const LAST_ROUNDS: u64 = 20;
 
-/// A thread that nobody lists any more may still wait for a CPU to leave it for the last time, and only then
-/// its last is told: over a second has been seen beside compilers. Until then it is known for so many readings,
-/// since what it had would be told twice otherwise, and all of it as that of a short-lived one.
+/// A thread that is gone from the list may still wait for a CPU for its last switch, and only then its
+/// account is reported: over a second has been seen beside compilers. Until then, up to this number of
+/// readings, the thread stays known; otherwise its whole account would be counted a second time, as a
+/// short-lived thread's.
 const MOST_LAST_ROUNDS: u64 = 600;
 
-/// All accounts, and what is derived from the same events.
+/// Collects all accounts and what follows from the same events.
 pub(crate) struct ThreadTimeCollector {
     programs: ThreadTime,
-    /// What the programs were told: which process has which part.
+    /// Roles that were set in the programs.
     parts: HashMap<u32, Part>,
     threads: HashMap<u32, Thread>,
     others: HashMap<u32, Process>,
@@ -53,18 +55,18 @@ pub(crate) struct ThreadTimeCollector {
     kernel_waits: KernelWaits,
     psi_groups: PsiGroups,
     round: u64,
-    /// Rows of threads, and of the other processes.
+    /// Rows of threads, and of background processes.
     buffers: [TableBuffer; 2],
     agreement: Agreement,
     wakeups: Wakeups,
     events: WaitEvents,
-    /// Slices of target and generator that were counted.
+    /// Timeslices of target and generator threads so far.
     slices: u64,
 }
 
 impl ThreadTimeCollector {
     /// # Errors
-    /// Why it cannot be had here.
+    /// Why the programs are not available here.
     pub(crate) fn load() -> Result<Self, Refusal> {
         may_tell_of_processes()?;
         Ok(Self {
@@ -87,7 +89,7 @@ impl ThreadTimeCollector {
         })
     }
 
-    /// Reads the threads of target and generator, with `background` the other processes too.
+    /// Reads target and generator threads, and with `background` the background processes too.
     pub(crate) fn sample(
         &mut self,
         now: Timestamp,
@@ -143,7 +145,7 @@ impl ThreadTimeCollector {
                 known.last.finish(buffer);
                 *known = Thread::new(entity, *round);
             }
-            // Who had its number before is there until its last is told.
+            // The previous thread with this tid stays known until its last account has arrived.
             if known.last.entity() == entity {
                 known.round = *round;
             }
@@ -168,7 +170,7 @@ impl ThreadTimeCollector {
         }
     }
 
-    /// Takes what those had who have ended since the last reading.
+    /// Takes the accounts of threads that have exited since the last reading.
     pub(crate) fn take_ended(
         &mut self,
         now: Timestamp,
@@ -193,7 +195,7 @@ impl ThreadTimeCollector {
             if let Some(thread) = threads.get_mut(&ended.tid)
                 && thread.is_of(&ended.account)
             {
-                // Of how the accounts agree nothing new is known.
+                // An exited thread has no new cross-check with the kernel's counters.
                 row[DIFFERENCE..].copy_from_slice(&thread.last.values()[DIFFERENCE..]);
                 let until = time(ended.until_ns);
                 *slices += thread.slices_since(&row);
@@ -249,7 +251,7 @@ impl ThreadTimeCollector {
         read.for_each(|process| process.take(now, buffer));
     }
 
-    /// Reads who woke whom since the last time.
+    /// Reads the wakers since the last time.
     fn note_wakeups(
         &mut self,
         now: Timestamp,
@@ -272,33 +274,32 @@ impl ThreadTimeCollector {
             .follow_pools(&mut self.programs, &self.wakeups, gaps);
     }
 
-    /// Everything that rows are made of here.
     pub(crate) fn buffers(&mut self) -> impl Iterator<Item = &mut TableBuffer> {
         let own = self.buffers.iter_mut().chain(self.psi_groups.buffers());
         own.chain(&mut self.wakeups.buffers)
             .chain([&mut self.kernel_waits.buffer, &mut self.events.buffer])
     }
 
-    /// Bytes of the kernel's memory that all of it takes now.
+    /// Kernel memory in use, bytes.
     pub(crate) fn kernel_bytes(&self) -> Option<u64> {
         self.programs.kernel_bytes()
     }
 
-    /// Looks at the scheduler's clock anew.
+    /// Measures the scheduler's clock again.
     pub(crate) fn calibrate(&mut self) {
-        // Without it the clock drifts by 0.2 us in 10 s: the old offset serves until the next time.
+        // If this fails, the old offset serves until the next time: the clock drifts by 0.2 us in 10 s.
         let _ = self.programs.calibrate();
     }
 
-    /// Writes how far those have come who sleep on, before rows are handed on: what is not written by then is
-    /// lost in a crash.
+    /// Writes rows for threads that sleep on, before rows are passed to the writer: rows not written by then
+    /// are lost in a crash.
     pub(crate) fn write_out(&mut self) {
         let [threads, _] = &mut self.buffers;
         let sleepers = self.threads.values_mut();
         sleepers.for_each(|it| it.last.finish(threads));
     }
 
-    /// Ends all series; how the accounts agreed.
+    /// Ends all series; returns how well the accounts agreed with the kernel's.
     pub(crate) fn finish(&mut self, gaps: &mut Gaps) -> Agreement {
         self.psi_groups.finish(&self.programs);
         let [threads, others] = &mut self.buffers;

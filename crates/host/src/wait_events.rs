@@ -1,4 +1,4 @@
-//! What applications themselves say that they wait for, as rows: one entity for each word of a pool.
+//! Waits by the application's wait event, as rows: one entity per wait event of a pool.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -14,22 +14,22 @@ use crate::wakeups::{Around, Wakeups};
 /// Columns of the table.
 const WIDTH: usize = 3;
 
-/// What was counted of one word of a pool.
+/// Waits of one pool in one wait event.
 struct Counted {
     last: RowDeduplicator,
-    /// Time and waits, at this reading.
+    /// Time, ns, and number of waits, as of this reading.
     sums: [i64; 2],
     wait_event: i64,
 }
 
-/// The words of all pools.
+/// The wait events of all pools.
 pub(crate) struct WaitEvents {
     room: WaitEventSlot,
     said: Vec<Said>,
     counted: HashMap<(EntityId, u32), Counted>,
-    /// Pools that were met, as the programs number them.
+    /// Known pools, by the programs' numbers.
     met: HashSet<u64>,
-    /// How often there was no room so far.
+    /// Additions that found no room so far.
     drops: u64,
     pub(crate) buffer: TableBuffer,
 }
@@ -46,7 +46,7 @@ impl WaitEvents {
         }
     }
 
-    /// Reads all sums; after those pools have been let go that are no more.
+    /// Reads all sums, after removing those of pools that are gone.
     pub(crate) fn sample(&mut self, gaps: &mut Gaps, pools: &mut Wakeups, around: &mut Around<'_>) {
         self.evict(around);
         self.said.clear();
@@ -68,7 +68,7 @@ impl WaitEvents {
             let said = self.said[place];
             match pools.pool(said.pool, around) {
                 Some(pool) => self.add(pool, &said, around),
-                // A pool that is not known yet will be.
+                // An unknown pool will be found later, a known one is gone.
                 None if self.met.contains(&said.pool) => {
                     let _ = around.programs.forget_wait_event(&said);
                 }
@@ -82,7 +82,7 @@ impl WaitEvents {
         }
     }
 
-    /// Adds to what a pool said; several of the programs' numbers may be one.
+    /// Adds to a pool's wait event; several of the programs' numbers may belong to one pool.
     fn add(&mut self, pool: EntityId, said: &Said, around: &mut Around<'_>) {
         self.met.insert(said.pool);
         let counted = match self.counted.entry((pool, said.wait_event)) {
@@ -108,7 +108,7 @@ impl WaitEvents {
         });
     }
 
-    /// Nothing has changed up to a time.
+    /// Notes that nothing has changed up to `at`.
     pub(crate) fn unchanged(&mut self, at: Timestamp) {
         let counted = self.counted.values_mut();
         counted.for_each(|it| it.last.unchanged(at));
@@ -124,7 +124,7 @@ impl WaitEvents {
 }
 
 impl Counted {
-    /// `None` for what is no wait of a version that is known.
+    /// `None` for a value that is no wait event of a known PostgreSQL version.
     fn new(pool: EntityId, wait_event: u32, around: &mut Around<'_>) -> Option<Self> {
         let name = wait_event::title(VERSIONS, wait_event)?;
         let path = format!(

@@ -1,4 +1,4 @@
-//! Who woke whom, as rows: which pool each thread is of, and who ended the waits of each pool.
+//! Wakers, as rows: the pool of each thread, and which pools or processes ended the waits of each pool.
 
 use std::collections::HashMap;
 
@@ -12,13 +12,13 @@ use crate::processes::Processes;
 use crate::registry::Registry;
 use crate::table_buffer::{RowDeduplicator, TableBuffer};
 
-/// Places of the columns behind the classes.
+/// Indices of the columns after the classes.
 const WAIT: usize = CLASSES.len();
 const WAITS: usize = WAIT + 1;
 const ON_CPU: usize = 0;
 const READY: usize = 1;
 
-/// Who ended waits, as the programs say it (enum wakeup_by).
+/// Kinds of wakers (enum wakeup_by).
 mod by {
     pub(super) const POOL: u8 = 1;
     pub(super) const OTHER: u8 = 2;
@@ -31,34 +31,34 @@ struct Pool {
     tgid: u32,
     process: EntityId,
     name: String,
-    /// How many there were who ended its waits.
+    /// Number of wakers of its waits so far.
     wakers: u32,
 }
 
-/// Which waits are told as one: those of a pool, in a class, by whom.
+/// Key of waits that are reported together: woken pool, class, waker.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Between {
     woken: EntityId,
     class: usize,
     by: u8,
-    /// A pool or a process; `None` where it is neither, and where the process ended before it was looked for.
+    /// A pool or a process; `None` for other kinds, and for a process that exited before it was looked up.
     waker: Option<EntityId>,
 }
 
-/// What was counted of them so far.
+/// Sums of these waits so far.
 struct Counted {
     last: RowDeduplicator,
     sums: [i64; WIDTH],
     changed: bool,
 }
 
-/// A thread's place.
+/// A thread's pool, as rows.
 struct Member {
     last: RowDeduplicator,
     seen: Timestamp,
 }
 
-/// What is needed to tell who somebody is.
+/// Context for resolving pools and processes.
 pub(crate) struct Around<'a> {
     pub(crate) now: Timestamp,
     pub(crate) processes: &'a Processes,
@@ -66,17 +66,17 @@ pub(crate) struct Around<'a> {
     pub(crate) programs: &'a mut ThreadTime,
 }
 
-/// Who woke whom.
+/// All wakers.
 pub(crate) struct Wakeups {
     room: Room,
-    /// By the programs' numbers; `w9` and `w10` are one, of two numbers.
+    /// Pools by the programs' numbers; `w9` and `w10` are the same pool with two numbers.
     numbers: HashMap<u64, EntityId>,
     pools: HashMap<EntityId, Pool>,
-    /// How many pools were met; they are numbered.
+    /// Number of pools so far; they are numbered.
     met: u32,
     counted: HashMap<Between, Counted>,
     members: HashMap<u32, Member>,
-    /// For how many there was no room so far.
+    /// Waits that found no room so far.
     drops: u64,
     pub(crate) buffers: [TableBuffer; 2],
 }
@@ -95,7 +95,7 @@ impl Wakeups {
         }
     }
 
-    /// Lets those go whose process has ended.
+    /// Forgets pools and threads whose process has exited.
     pub(crate) fn evict(&mut self, around: &mut Around<'_>) {
         let Around {
             now,
@@ -119,7 +119,7 @@ impl Wakeups {
         });
         numbers.retain(|_, pool| pools.contains_key(pool));
         counted.retain(|between, counted| {
-            // What has vanished is forgotten there.
+            // Vanished entities are not in the registry.
             let is_there = |who| registry.get(who).is_some();
             let stays = is_there(between.woken) && between.waker.is_none_or(is_there);
             if !stays {
@@ -130,17 +130,17 @@ impl Wakeups {
         });
     }
 
-    /// The pools that are known: the programs' numbers, of which a pool may have several.
+    /// The known pools by the programs' numbers, of which a pool may have several.
     pub(crate) fn pools(&self) -> impl Iterator<Item = (u64, EntityId)> {
         self.numbers.iter().map(|(number, pool)| (*number, *pool))
     }
 
-    /// The pool of a number, if it is known and there.
+    /// The pool of a number, if it is known and exists.
     pub(crate) fn known_pool(&self, number: u64) -> Option<EntityId> {
         self.numbers.get(&number).copied()
     }
 
-    /// Notes which pool each thread is of that was read; `thread` knows their entities.
+    /// Notes the pool of each thread in the last reading; `thread` returns the entity of a tid.
     pub(crate) fn place(
         &mut self,
         thread: impl Fn(u32) -> Option<EntityId>,
@@ -174,7 +174,7 @@ impl Wakeups {
         });
     }
 
-    /// Reads what was counted since the last time.
+    /// Reads the sums since the last time.
     pub(crate) fn sample(&mut self, gaps: &mut Gaps, around: &mut Around<'_>) {
         match around.programs.take_wakeups(&mut self.room) {
             Ok(drops) => {
@@ -209,7 +209,7 @@ impl Wakeups {
         let (Some(class), Some(before)) = (column(pair.class), column(pair.before)) else {
             return;
         };
-        // Of a process that has ended nobody knows any more.
+        // If the process has exited, the pool is unknown.
         let Some(woken) = self.pool(pair.woken, around) else {
             return;
         };
@@ -274,12 +274,13 @@ impl Wakeups {
         self.counted.insert(between, counted);
     }
 
-    /// The pool of a number; `None` for 0, and where its process has ended.
+    /// The pool of a number; `None` for 0, and if its process has exited.
     pub(crate) fn pool(&mut self, number: u64, around: &mut Around<'_>) -> Option<EntityId> {
         if let Some(known) = self.numbers.get(&number) {
             return Some(*known);
         }
-        // To look in the map would be to allocate, at each reading of each thread for which there was no room.
+        // A lookup in the map allocates, which must not happen for each thread without a pool at each
+        // reading.
         if number == 0 {
             return None;
         }
@@ -309,7 +310,7 @@ impl Wakeups {
         Some(entity)
     }
 
-    /// Nothing has changed up to a time.
+    /// Notes that nothing has changed up to `at`.
     pub(crate) fn unchanged(&mut self, at: Timestamp) {
         let counted = self.counted.values_mut();
         counted.for_each(|it| it.last.unchanged(at));
@@ -336,7 +337,7 @@ impl Member {
     }
 }
 
-/// The column of a class of the programs' (enum thread_time_class).
+/// The column of a class (enum thread_time_class).
 fn column(class: u8) -> Option<usize> {
     let column = THREAD_TIME.columns.get(usize::from(class))?;
     wakeup::place(sensors::thread_time::class(&column.name)?)

@@ -1,8 +1,7 @@
-//! What a check says, before it is given the check's name.
+//! The answer of a check, before it gets the check's name.
 
 use model::{Availability, Capability, Fix};
 
-/// The answer of one check.
 pub(super) struct Answer(Capability);
 
 impl Answer {
@@ -16,27 +15,27 @@ impl Answer {
         })
     }
 
-    /// It is there.
+    /// The answer for something that is available.
     pub(super) fn fine(sentence: impl Into<String>) -> Self {
         Self::new(Availability::Fine, sentence)
     }
 
-    /// It is not there.
+    /// The answer for something that is missing.
     pub(super) fn missing(sentence: impl Into<String>) -> Self {
         Self::new(Availability::Missing, sentence)
     }
 
-    /// Nothing tells.
+    /// The files do not tell.
     pub(super) fn untold(sentence: impl Into<String>) -> Self {
         Self::new(Availability::CannotTell, sentence)
     }
 
-    /// For what only the running kernel tells, asked of files of another machine.
+    /// For what only the running kernel can tell, when the files are another machine's.
     pub(super) fn not_tried() -> Self {
         Self::untold("Captured files do not tell: run `stallscope doctor` on that machine.")
     }
 
-    /// What the lack costs, or would.
+    /// Adds what the lack of it costs, or would cost.
     pub(super) fn costs(mut self, costs: impl Into<String>) -> Self {
         self.0.costs = costs.into();
         self

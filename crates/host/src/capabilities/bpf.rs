@@ -1,4 +1,4 @@
-//! BPF: types of the kernel, and whether programs are taken.
+//! BPF: the kernel's BTF, and whether it accepts programs.
 
 use rustix::io::Errno;
 
@@ -7,10 +7,10 @@ use super::host_facts::HostFacts;
 use super::probes::{Privilege, Probes, Taken};
 use super::tree::name_of;
 
-/// What is done without it.
+/// What happens without BPF.
 const OTHERWISE: &str = "No verdict of this version needs it: pressure is read from files instead.";
 
-/// BTF: the kernel's own description of its types.
+/// Whether the kernel has BTF, the description of its types.
 pub(super) fn types(host: &HostFacts<'_>) -> Answer {
     let file = "/sys/kernel/btf/vmlinux";
     match host.tree.entries("sys/kernel/btf") {
@@ -26,7 +26,7 @@ pub(super) fn types(host: &HostFacts<'_>) -> Answer {
     }
 }
 
-/// Whether a map and a program that does nothing were taken.
+/// Whether the kernel accepts a map and a program that does nothing.
 pub(super) fn programs(host: &HostFacts<'_>) -> Answer {
     let Some(probes) = &host.probes else {
         return Answer::not_tried();
@@ -59,7 +59,7 @@ pub(super) fn programs(host: &HostFacts<'_>) -> Answer {
     answer
 }
 
-/// Whether the program that reads pressure is taken.
+/// Whether the program that reads pressure loads.
 pub(super) fn pressure(host: &HostFacts<'_>) -> Answer {
     let Some(probes) = &host.probes else {
         return Answer::not_tried();
@@ -77,7 +77,7 @@ pub(super) fn pressure(host: &HostFacts<'_>) -> Answer {
     }
 }
 
-/// Whether the programs that keep thread-time accounting are taken.
+/// Whether the thread-time programs load.
 pub(super) fn thread_time(host: &HostFacts<'_>) -> Answer {
     let Some(probes) = &host.probes else {
         return Answer::not_tried();
@@ -96,7 +96,7 @@ pub(super) fn thread_time(host: &HostFacts<'_>) -> Answer {
     }
 }
 
-/// Whether the programs that time requests are taken.
+/// Whether the programs that time requests load.
 pub(super) fn requests(host: &HostFacts<'_>) -> Answer {
     let Some(probes) = &host.probes else {
         return Answer::not_tried();
@@ -115,7 +115,7 @@ pub(super) fn requests(host: &HostFacts<'_>) -> Answer {
     }
 }
 
-/// Whether the program that walks over all threads is taken.
+/// Whether the program that walks over all threads loads.
 pub(super) fn tasks(host: &HostFacts<'_>) -> Answer {
     let Some(probes) = &host.probes else {
         return Answer::not_tried();
@@ -133,7 +133,7 @@ pub(super) fn tasks(host: &HostFacts<'_>) -> Answer {
     }
 }
 
-/// How it went, and what it takes while something is recorded.
+/// How the attempt went, and the kernel memory that the programs take during a recording.
 fn tried(taken: Taken) -> String {
     let tried = "tried, and given back";
     taken.map_or(tried.to_owned(), |bytes| {

@@ -1,4 +1,4 @@
-//! The clock that every row is stamped with.
+//! The clock source behind every row's timestamp.
 
 use model::Fix;
 
@@ -16,12 +16,12 @@ const SLOW: [&str; 7] = [
     "clocksource_msr",
 ];
 
-/// A reading that takes so long went into the kernel and further, ns.
+/// A reading that takes this long made a system call or more, ns.
 const SLOW_NS: i64 = 500;
 
 const FOLDER: &str = "sys/devices/system/clocksource/clocksource0";
 
-/// Which clock it is, and what reading it takes.
+/// Which clock source is in use, and how long a reading takes.
 pub(super) fn check(host: &HostFacts<'_>) -> Answer {
     let current = host.line(&format!("{FOLDER}/current_clocksource"));
     let cost = host.probes.as_ref().map(|it| it.clock_ns);

@@ -1,4 +1,4 @@
-//! Whether this is a container, and what to ask of the one who starts it.
+//! Whether this is a container, and how it would have to be started instead.
 
 use super::answer::Answer;
 use super::host_facts::HostFacts;
@@ -7,7 +7,7 @@ use super::probes::Probes;
 const COSTS: &str = "Whatever runs outside: cpu.neighbour and io.neighbour have no name, and a server has to run in the same \
     container to be found.";
 
-/// Whether all of the machine is seen from here.
+/// Whether all of the machine is visible from here.
 pub(super) fn check(host: &HostFacts<'_>) -> Answer {
     let Some(probes) = &host.probes else {
         return match engine(host) {
@@ -57,12 +57,12 @@ pub(super) fn check(host: &HostFacts<'_>) -> Answer {
     answer.costs(COSTS).fixed_by(fix)
 }
 
-/// Whether AppArmor keeps processes of other containers, and of the host, from being looked into.
+/// Whether AppArmor forbids a look into processes of other containers and of the host.
 fn is_confined(probes: &Probes) -> bool {
     probes.profile.ends_with("(enforce)")
 }
 
-/// What runs containers.
+/// A container engine.
 #[derive(Clone, Copy)]
 pub(super) struct Engine {
     sign: &'static str,
@@ -72,7 +72,8 @@ pub(super) struct Engine {
 
 const RECORD: &str = "stallscope record --root /host --for 30s";
 
-/// The sign of each engine; the first that is there counts. A pod's containers may have another's too.
+/// The file that marks each engine. With several, the last present one counts: a pod's container may have
+/// another engine's file too.
 static ENGINES: [(&str, Engine); 3] = [
     (
         ".dockerenv",
@@ -106,10 +107,10 @@ static ENGINES: [(&str, Engine); 3] = [
     ),
 ];
 
-/// Whose container these files are, by the signs that engines leave.
+/// The engine that runs this container, by the files that engines leave.
 pub(super) fn engine(host: &HostFacts<'_>) -> Option<Engine> {
     let is_there = |path: &str| host.tree.read(path).is_ok();
-    // Kubernetes stands on top of others.
+    // Kubernetes runs on top of other engines.
     let found = ENGINES.iter().rev().find(|(sign, _)| is_there(sign));
     found.map(|(_, engine)| *engine)
 }

@@ -1,16 +1,16 @@
-//! CPUs and the threads of their cores.
+//! CPUs, and hardware threads of a core.
 
 use super::answer::{Answer, counted};
 use super::host_facts::HostFacts;
 
-/// How many CPUs are online, by /proc/stat.
+/// Number of CPUs online, from /proc/stat.
 pub(super) fn online(host: &HostFacts<'_>) -> Option<usize> {
     let text = host.text("proc/stat").ok()?;
     let is_cpu = |line: &&str| line.starts_with("cpu") && !line.starts_with("cpu ");
     Some(text.lines().filter(is_cpu).count()).filter(|count| *count > 0)
 }
 
-/// What the CPUs did: without it there is next to nothing to say.
+/// Whether CPU times are available; without them there is next to no verdict.
 pub(super) fn times(host: &HostFacts<'_>) -> Answer {
     match online(host) {
         Some(count) => Answer::fine(format!(
@@ -23,7 +23,7 @@ pub(super) fn times(host: &HostFacts<'_>) -> Answer {
     }
 }
 
-/// Whether what counts as a CPU is one.
+/// Whether each CPU is a core of its own.
 pub(super) fn smt(host: &HostFacts<'_>) -> Answer {
     let file = "/sys/devices/system/cpu/smt/active";
     match host.line("sys/devices/system/cpu/smt/active").as_deref() {

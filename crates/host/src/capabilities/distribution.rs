@@ -1,6 +1,6 @@
-//! Which distribution it is, and how one sets a boot parameter there.
+//! The distribution, and how to set a boot parameter on it.
 //!
-//! `{sudo}` in a command becomes what gives root's rights here, `{word}` the parameter.
+//! In a command, `{sudo}` becomes what gives root's rights here, `{word}` the parameter.
 
 use model::Fix;
 
@@ -8,17 +8,17 @@ use super::tree::Tree;
 
 /// How a family of distributions sets a boot parameter.
 struct Family {
-    /// `ID` or a word of `ID_LIKE` in os-release, or one of the signs that `keys` adds.
+    /// `ID` or a word of `ID_LIKE` in os-release, or one of the keys that `keys` adds.
     ids: &'static [&'static str],
-    /// A file without which it is done otherwise on this machine.
+    /// A file that must exist for these commands to apply.
     needs: Option<&'static str>,
-    /// What to type before the reboot.
+    /// Commands to run before the reboot.
     commands: &'static [&'static str],
-    /// What to know, or all that can be said.
+    /// What to know about the commands, or a description where there are none.
     how: &'static str,
 }
 
-/// Every family; the first that fits is taken.
+/// Every family; the first match is used.
 static FAMILIES: &[Family] = &[
     Family {
         ids: &["wsl"],
@@ -33,8 +33,9 @@ static FAMILIES: &[Family] = &[
         commands: &["{sudo}rpm-ostree kargs --append={word}"],
         how: "",
     },
-    // Newer openSUSE with systemd-boot or grub2-bls, which do not read /etc/default/grub: update-bootloader(8)
-    // writes /etc/kernel/cmdline, and `sdbootutil --help` says that this brings it into the entries.
+    // Newer openSUSE with systemd-boot or grub2-bls, which do not read /etc/default/grub:
+    // update-bootloader(8) writes /etc/kernel/cmdline, and according to `sdbootutil --help` that brings it
+    // into the entries.
     Family {
         ids: &["sdbootutil"],
         needs: None,
@@ -99,8 +100,9 @@ static FAMILIES: &[Family] = &[
         ],
         how: "",
     },
-    // RHEL 8 to 10, its clones, Fedora: grubby(8). Amazon Linux 2023: "Option to disable SELinux" of its
-    // user guide adds a parameter so, and for Amazon Linux 2 AWS's "Enabling FIPS mode in Amazon Linux 2".
+    // RHEL 8 to 10, its clones, Fedora: grubby(8). For Amazon Linux 2023, "Option to disable SELinux" in its
+    // user guide adds a parameter like this; for Amazon Linux 2, AWS's "Enabling FIPS mode in Amazon Linux
+    // 2".
     Family {
         ids: &["rhel", "fedora", "centos", "amzn"],
         needs: None,
@@ -108,8 +110,8 @@ static FAMILIES: &[Family] = &[
         how: "",
     },
     // update-grub(8): grub-mkconfig(8), which reads /etc/default/grub as a shell does. Files in
-    // /etc/default/grub.d are read after it: those of cloud images set GRUB_CMDLINE_LINUX_DEFAULT, which is
-    // why it is the other variable here.
+    // /etc/default/grub.d are read after it. Cloud images set GRUB_CMDLINE_LINUX_DEFAULT there, so the other
+    // variable is used here.
     Family {
         ids: &["debian", "ubuntu"],
         needs: Some("etc/default/grub"),
@@ -119,7 +121,7 @@ static FAMILIES: &[Family] = &[
         ],
         how: "",
     },
-    // grub-mkconfig(8), with the place of Arch's package.
+    // grub-mkconfig(8), with the path of Arch's package.
     Family {
         ids: &["arch"],
         needs: Some("etc/default/grub"),
@@ -129,15 +131,15 @@ static FAMILIES: &[Family] = &[
         ],
         how: "",
     },
-    // systemd-boot reads the entries of the Boot Loader Specification, whose key `options` this is.
+    // systemd-boot reads the entries of the Boot Loader Specification, which has this key `options`.
     Family {
         ids: &["arch"],
         needs: Some("boot/loader/loader.conf"),
         commands: &["{sudo}sed -i '/^options/ s/$/ {word}/' /boot/loader/entries/*.conf"],
         how: "",
     },
-    // update-extlinux reads its settings as a shell does. In the file as it is packaged the options stand
-    // without quotes, as setup-disk writes them with: adding a line is right for both.
+    // update-extlinux reads its settings as a shell does. The packaged file has the options without quotes,
+    // setup-disk writes them with quotes: an added line is right for both.
     Family {
         ids: &["alpine"],
         needs: Some("etc/update-extlinux.conf"),
@@ -147,7 +149,7 @@ static FAMILIES: &[Family] = &[
         ],
         how: "",
     },
-    // setup-disk writes /etc/default/grub where it installs GRUB; Alpine wiki, "Bootloaders".
+    // setup-disk writes /etc/default/grub if it installs GRUB; Alpine wiki, "Bootloaders".
     Family {
         ids: &["alpine"],
         needs: Some("etc/default/grub"),
@@ -159,15 +161,14 @@ static FAMILIES: &[Family] = &[
     },
 ];
 
-/// A distribution.
 pub(super) struct Distribution {
-    /// As it calls itself: `Debian GNU/Linux 12 (bookworm)`; empty where nothing tells.
+    /// Its own name for itself: `Debian GNU/Linux 12 (bookworm)`; empty if unknown.
     pub(super) name: String,
     keys: Vec<String>,
 }
 
 impl Distribution {
-    /// From os-release(5) and the signs of systems that do things in a way of their own.
+    /// From os-release(5), and from files that mark systems with their own way of setting parameters.
     pub(super) fn read(tree: &dyn Tree, release: &str) -> Self {
         let places = ["etc/os-release", "usr/lib/os-release"];
         let text = places.iter().find_map(|place| tree.read(place).ok());
@@ -199,7 +200,7 @@ impl Distribution {
         }
     }
 
-    /// How to set a boot parameter, `key=value`. `lacks` says which files are known not to be there.
+    /// How to set a boot parameter, `key=value`. `lacks` says which files are known to be absent.
     pub(super) fn boot_parameter(&self, word: &str, lacks: &dyn Fn(&str) -> bool) -> Fix {
         let has = |family: &&Family| !family.needs.is_some_and(lacks);
         let family = self.keys.iter().find_map(|key| {
@@ -230,7 +231,7 @@ impl Distribution {
         }
     }
 
-    /// What gives root's rights to an ordinary user.
+    /// The command that gives an ordinary user root's rights.
     pub(super) fn elevation(&self) -> &'static str {
         if self.keys.iter().any(|key| key == "alpine") {
             "doas "
@@ -385,7 +386,7 @@ mod tests {
             {sudo}sdbootutil update-all-entries
             {sudo}reboot"#]]
         .assert_eq(&said(suse, "", &[]));
-        // No boot loader of its own: a micro-VM, whose kernel somebody else starts.
+        // No boot loader of its own: a micro-VM, whose kernel is started from outside.
         let debian = "etc/os-release = ID=debian";
         expect!["add psi=1 to the kernel's boot parameters (in the boot loader's configuration, or where this machine is started from) and reboot"].assert_eq(&said(debian, "", &["etc/default/grub"]));
         let arch = "etc/os-release = ID=arch";

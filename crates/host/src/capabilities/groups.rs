@@ -1,4 +1,4 @@
-//! Control groups: which layout, which controllers, and how much of it is seen from here.
+//! Control groups: layout, controllers, and how much of the hierarchy is visible from here.
 
 use std::path::Path;
 
@@ -9,12 +9,12 @@ use super::answer::Answer;
 use super::host_facts::HostFacts;
 use crate::hierarchies::Mount;
 
-/// Groups beyond this many are not looked at: the first ones tell.
+/// Most groups that are examined: the first ones are representative.
 const MOST_GROUPS: usize = 1_000;
-/// Nor are those nested deeper than this.
+/// Deepest nesting that is examined.
 const MOST_DEPTH: usize = 16;
 
-/// A group's folder and the files in it.
+/// A group's folder and the names of its files.
 pub(super) struct Group {
     pub(super) folder: String,
     files: Vec<String>,
@@ -26,14 +26,14 @@ impl Group {
     }
 }
 
-/// Groups that were looked at, the one that stands at the mount first.
+/// Groups found, the one at the mount point first.
 pub(super) struct Found {
     pub(super) groups: Vec<Group>,
     cut: bool,
 }
 
 impl Found {
-    /// What to add where there are more.
+    /// Addition to a sentence if there are more groups.
     pub(super) fn beyond(&self) -> String {
         match self.cut {
             true => format!(" (only {MOST_GROUPS} were looked at)"),
@@ -69,12 +69,12 @@ pub(super) fn below(host: &HostFacts<'_>, point: &Path) -> Found {
 /// A controller of v2.
 struct Controller {
     name: &'static str,
-    /// What it is called in v1.
+    /// Its name in v1.
     v1: &'static str,
-    /// A file that a group has with this controller, and the root never has.
+    /// A file that a group has with this controller; the root never has it.
     file: &'static str,
-    /// What is not seen without it. A group without cpu can have no quota, and its use is counted all
-    /// the same.
+    /// What cannot be seen without it. A group without cpu can have no quota, and its CPU time is counted
+    /// anyway.
     lost: &'static str,
 }
 
@@ -99,7 +99,7 @@ const CONTROLLERS: [Controller; 3] = [
     },
 ];
 
-/// Layout and controllers.
+/// Checks layout and controllers.
 pub(super) fn check(host: &HostFacts<'_>) -> Answer {
     let found = &host.hierarchies;
     if found.layout() == "none" {
@@ -110,7 +110,7 @@ pub(super) fn check(host: &HostFacts<'_>) -> Answer {
     let layout = layout(host);
     let v2 = found.v2.as_ref().map(|mount| below(host, &mount.point));
     let groups = v2.map_or(Vec::new(), |found| found.groups);
-    // What a container sees as the root is a group like any other.
+    // A container's visible root is a group like any other.
     let has = |it: &&Controller| {
         found.v1.contains_key(it.v1) || groups.iter().any(|group| group.has(it.file))
     };
@@ -193,7 +193,7 @@ fn layout(host: &HostFacts<'_>) -> String {
     parts.join(", ")
 }
 
-/// Groups, and the files of theirs that a recording keeps open, over every hierarchy.
+/// Number of groups, and of their files that a recording keeps open, over all hierarchies.
 pub(super) fn kept(host: &HostFacts<'_>) -> (usize, usize) {
     let of_groups = sensors::all().iter().filter(|it| it.scope == Scope::Cgroup);
     let sources: Vec<_> = of_groups.flat_map(|sensor| sensor.sources).collect();

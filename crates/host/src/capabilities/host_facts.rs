@@ -1,4 +1,4 @@
-//! The machine that is examined: its files, what it allowed, and how things are mended on it.
+//! The machine that is examined: its files, what the kernel allowed, and how problems are fixed on it.
 
 use std::path::Path;
 
@@ -11,19 +11,19 @@ use super::probes::Probes;
 use super::tree::Tree;
 use crate::hierarchies::Hierarchies;
 
-/// What every check is given.
+/// Input of every check.
 pub(crate) struct HostFacts<'a> {
     pub(super) tree: &'a dyn Tree,
     /// `None` for files of another machine: they do not tell what its kernel allows.
     pub(super) probes: Option<Probes>,
-    /// Whether another root than our own is looked at: the files are not those of a container that this
-    /// process may be in.
+    /// Whether `--root` names another root than our own: then the files are not those of a container that
+    /// this process may be in.
     pub(super) is_elsewhere: bool,
     pub(super) config: KernelConfig,
     pub(super) distribution: Distribution,
-    /// Where the cgroup hierarchies are; paths below the tree.
+    /// Mount points of the cgroup hierarchies; paths below the tree.
     pub(super) hierarchies: Hierarchies,
-    /// `6.1.0-18-amd64`; empty where nothing tells.
+    /// `6.1.0-18-amd64`; empty if unknown.
     pub(super) release: String,
 }
 
@@ -52,7 +52,7 @@ impl<'a> HostFacts<'a> {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// A file's first line, trimmed; `None` where it cannot be read.
+    /// A file's first line, trimmed; `None` if it cannot be read.
     pub(super) fn line(&self, path: &str) -> Option<String> {
         let text = self.text(path).ok()?;
         Some(text.lines().next().unwrap_or_default().trim().to_owned())
@@ -64,13 +64,13 @@ impl<'a> HostFacts<'a> {
         line.split_ascii_whitespace().any(|it| it == word)
     }
 
-    /// (major, minor) of the kernel.
+    /// The kernel's (major, minor) version.
     pub(super) fn kernel(&self) -> Option<(u32, u32)> {
         let mut numbers = self.release.split(|c: char| !c.is_ascii_digit());
         Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
     }
 
-    /// Whether this process lives in a container, so that the kernel and its settings are another's.
+    /// Whether this process runs in a container, so that kernel and settings belong to the host.
     pub(super) fn is_shut_in(&self) -> bool {
         let probes = self.probes.as_ref();
         probes.is_some_and(|it| !it.own_pids || !it.own_users)
@@ -84,7 +84,7 @@ impl<'a> HostFacts<'a> {
         }
     }
 
-    /// A command with root's rights spelt as this user needs them.
+    /// The command with root's rights as this user gets them.
     fn command(&self, template: &str) -> String {
         let is_root = self.probes.as_ref().is_some_and(|it| it.euid == 0);
         let elevation = if is_root {
@@ -95,7 +95,7 @@ impl<'a> HostFacts<'a> {
         template.replace("{sudo}", elevation)
     }
 
-    /// What to type; `{sudo}` stands where root's rights are needed.
+    /// A fix by commands; `{sudo}` marks those that need root's rights.
     pub(super) fn type_in(&self, how: &str, templates: &[&str]) -> Fix {
         Fix {
             how: how.to_owned(),
@@ -103,7 +103,7 @@ impl<'a> HostFacts<'a> {
         }
     }
 
-    /// How to start the kernel with a parameter.
+    /// A fix by a boot parameter.
     pub(super) fn boot_parameter(&self, word: &str) -> Fix {
         if self.is_of_container() {
             return Fix {
@@ -113,7 +113,7 @@ impl<'a> HostFacts<'a> {
                 commands: Vec::new(),
             };
         }
-        // Of another machine we have the files that somebody chose to keep.
+        // Captured files of another machine are incomplete, so absence means nothing there.
         let lacks = |path: &str| self.probes.is_some() && self.tree.read(path).is_err();
         let mut fix = self.distribution.boot_parameter(word, &lacks);
         if self.is_shut_in() {
@@ -126,7 +126,7 @@ impl<'a> HostFacts<'a> {
         fix
     }
 
-    /// How to change a setting of the kernel.
+    /// A fix by a sysctl.
     pub(super) fn setting(&self, word: &str) -> Fix {
         let place = if self.is_shut_in() {
             "on the host; "

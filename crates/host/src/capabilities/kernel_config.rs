@@ -1,19 +1,19 @@
-//! How the kernel was built, where it says so.
+//! The kernel's build configuration, where it is available.
 
 use std::io::Read;
 
 use super::tree::Tree;
 
-/// A configuration is about 300 KB; an archive that unpacks to more is none.
+/// A configuration is about 300 KB; a file that unpacks to more than this is not one.
 const MOST_BYTES: u64 = 4 << 20;
 
-/// The text of the kernel's configuration with where it stands; `None` where it is nowhere.
+/// Path and text of the kernel's configuration; `None` if there is none.
 pub(super) struct KernelConfig {
     text: Option<(String, String)>,
 }
 
 impl KernelConfig {
-    /// Looks where kernels and distributions put it.
+    /// Looks in the places that kernels and distributions use.
     pub(super) fn read(tree: &dyn Tree, release: &str) -> Self {
         let packed = "proc/config.gz";
         let from_kernel = tree.read(packed).ok().and_then(|bytes| {
@@ -37,7 +37,7 @@ impl KernelConfig {
         }
     }
 
-    /// Whether an option is on (`y` or `m`); `None` where nothing tells.
+    /// Whether an option is set (`y` or `m`); `None` if the configuration is not available.
     pub(super) fn has(&self, option: &str) -> Option<bool> {
         let (_, text) = self.text.as_ref()?;
         let is_on = |line: &str| {
@@ -49,7 +49,7 @@ impl KernelConfig {
         Some(text.lines().any(is_on))
     }
 
-    /// Where it stands: `/proc/config.gz`.
+    /// Path for people, such as `/proc/config.gz`.
     pub(super) fn place(&self) -> String {
         let place = self.text.as_ref().map(|(place, _)| place.as_str());
         format!("/{}", place.unwrap_or_default())

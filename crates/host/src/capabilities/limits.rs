@@ -1,4 +1,4 @@
-//! What a recorder may take of the machine: open files, priority, locked memory.
+//! Resource limits of the recorder: open files, priority, locked memory.
 
 use sensors::{Place, Scope};
 
@@ -7,10 +7,10 @@ use super::host_facts::HostFacts;
 use super::probes::{Privilege, Probes};
 use super::rights::with_rights;
 
-/// Threads of target and generator, where nothing is known of them yet.
+/// Assumed number of target and generator threads: before a recording it is unknown.
 const THREADS: usize = 200;
 
-/// How many files may be open, against what a recording of this machine keeps open.
+/// Whether the limit of open files is enough for what a recording of this machine keeps open.
 pub(super) fn descriptors(host: &HostFacts<'_>) -> Answer {
     let Some(probes) = &host.probes else {
         return Answer::not_tried();
@@ -50,14 +50,14 @@ pub(super) fn descriptors(host: &HostFacts<'_>) -> Answer {
     }
 }
 
-/// Files that sensors of a scope keep open for each thing.
+/// Files that the sensors of a scope keep open per entity.
 fn files_of(scope: Scope) -> usize {
     let of_scope = sensors::all().iter().filter(|it| it.scope == scope);
     let sources = of_scope.flat_map(|sensor| sensor.sources);
     sources.filter(|it| it.place == Place::File).count()
 }
 
-/// Whether the sampler may be put above the load.
+/// Whether the sampler may run at a higher priority than the load.
 pub(super) fn priority(host: &HostFacts<'_>) -> Answer {
     let costs = "On a machine without a free CPU samples come late; reports say how late.";
     right(
@@ -69,7 +69,7 @@ pub(super) fn priority(host: &HostFacts<'_>) -> Answer {
     )
 }
 
-/// Whether the sampler's memory may be kept from being swapped out.
+/// Whether the sampler's memory may be locked against swapping.
 pub(super) fn memory_lock(host: &HostFacts<'_>) -> Answer {
     let costs = "On a machine that thrashes samples come late; reports say how late.";
     right(

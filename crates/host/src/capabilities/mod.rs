@@ -1,8 +1,7 @@
-//! What this machine allows, what each lack costs, and what fixes it.
+//! What this machine allows, what each missing capability costs, and what fixes it.
 //!
-//! Facts are probed when asked, never assumed: each check is a judgement over files of the machine and
-//! over what this process was allowed (`probes`), and has one line in `CHECKS`. Nothing is changed,
-//! no privilege is needed.
+//! Facts are probed, never assumed: each check is a pure function over files of the machine and over the
+//! results of `probes`, and has one line in `CHECKS`. Checks change nothing and need no privilege.
 
 mod answer;
 mod bpf;
@@ -37,10 +36,10 @@ use tree::{Below, Tree};
 pub(crate) use pressure::lack as pressure_lack;
 pub(crate) use probes::has_first_pids;
 
-/// Looks at one thing.
+/// One check.
 type Check = fn(&HostFacts<'_>) -> Answer;
 
-/// Every check by its name, the most important first: in this order people read them.
+/// Every check by name, the most important first; reports keep this order.
 const CHECKS: &[(&str, Check)] = &[
     ("kernel", scheduler::kernel),
     ("cpu_times", cpus::times),
@@ -72,7 +71,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("perf", perf::check),
 ];
 
-/// Examines the machine whose files stand below `root`; recordings would go to `folder`.
+/// Examines the machine whose files are below `root`; recordings would go to `folder`.
 ///
 /// # Errors
 /// When there is no machine below `root`.
@@ -87,7 +86,7 @@ pub fn doctor_report(root: &Path, folder: &Path) -> Result<DoctorReport, Error> 
     Ok(examine(&HostFacts::new(&tree, probes, is_elsewhere), root))
 }
 
-/// A /proc that the kernel makes is this kernel's own, wherever it is mounted.
+/// A /proc made by the kernel is this kernel's own, wherever it is mounted.
 fn is_this_kernel(root: &Path) -> bool {
     /// linux/magic.h
     const PROC_SUPER_MAGIC: u64 = 0x9fa0;
@@ -108,7 +107,7 @@ fn examine(host: &HostFacts<'_>, root: &Path) -> DoctorReport {
     }
 }
 
-/// What verdicts rest on.
+/// Checks that verdicts depend on.
 const SIGHTS: [&str; 6] = [
     "cpu_times",
     "pressure",

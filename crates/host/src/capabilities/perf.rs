@@ -1,11 +1,11 @@
-//! perf events: samples of stacks, and counters of the hardware.
+//! perf events: stack samples and hardware counters.
 
 use super::answer::Answer;
 use super::host_facts::HostFacts;
 use super::probes::Privilege;
 use super::tree::name_of;
 
-/// Whether a cpu-clock event is available, and the hardware's cycles.
+/// Whether the cpu-clock event and the hardware's cycle counter are available.
 pub(super) fn check(host: &HostFacts<'_>) -> Answer {
     let Some(probes) = &host.probes else {
         return Answer::not_tried();

@@ -1,4 +1,4 @@
-//! Pressure-stall information: of the machine and of control groups.
+//! Pressure stall information of the machine and of control groups.
 
 use model::{Fix, GapReason};
 use rustix::io::Errno;
@@ -8,13 +8,13 @@ use super::groups;
 use super::host_facts::HostFacts;
 use super::tree::name_of;
 
-/// Why a pressure file cannot be read, as a recording says it.
+/// Why a pressure file cannot be read, as the reason of a gap.
 pub(crate) fn lack(errno: Errno) -> GapReason {
     match errno {
         Errno::OPNOTSUPP => GapReason::Unsupported(
             "pressure is switched off: add psi=1 to the kernel's boot parameters and reboot".to_owned(),
         ),
-        // Off at boot: newer kernels then do not even make the files (psi_proc_init).
+        // Disabled at boot: newer kernels then do not even create the files (psi_proc_init).
         Errno::NOENT => GapReason::Unsupported(
             "this kernel shows no pressure: add psi=1 to its boot parameters and reboot (it needs Linux 4.20 or \
              later with CONFIG_PSI, and no sandbox that hides /proc/pressure)"
@@ -29,13 +29,13 @@ const FILES: [&str; 3] = ["cpu", "memory", "io"];
 const COSTS: &str = "The pressure lines of every report; memory.refault loses a witness, and where the kernel function of a \
     wait is hidden too, memory.reclaim cannot be ruled out. Verdicts still come, from run-queue delay, CPU times and disks.";
 
-/// The machine's pressure.
+/// Whether the machine's pressure is available.
 pub(super) fn machine(host: &HostFacts<'_>) -> Answer {
     for file in FILES {
         let read = host.text(&format!("proc/pressure/{file}"));
         match read {
             Ok(text) if text.contains("total=") => {}
-            // A copy of a file that refuses to be read is empty.
+            // In captured files, a file that could not be read is empty.
             Ok(text) if text.is_empty() && host.probes.is_none() => {
                 return switched_off(host, file).costs(COSTS);
             }
@@ -83,7 +83,7 @@ fn switched_off(host: &HostFacts<'_>, file: &str) -> Answer {
     .fixed_by(host.boot_parameter("psi=1"))
 }
 
-/// No file: not built, switched off on a newer kernel, or hidden.
+/// The answer when there is no file: PSI not built, disabled on a newer kernel, or the file hidden.
 fn absent(host: &HostFacts<'_>, file: &str) -> Answer {
     let place = host.config.place();
     let built = host.config.has("CONFIG_PSI");
@@ -136,7 +136,7 @@ fn only_words(how: &str) -> Fix {
     }
 }
 
-/// For what a sandbox hides.
+/// The fix for a file that a sandbox hides.
 fn in_the_open(host: &HostFacts<'_>) -> Fix {
     let how = match host.is_of_container() {
         true => {
@@ -152,7 +152,7 @@ fn in_the_open(host: &HostFacts<'_>) -> Fix {
 const COSTS_OF_GROUPS: &str = "The pressure of the target's own group, which tells its waits from its neighbours'; the \
     machine's stays, and quotas and limits are seen all the same.";
 
-/// The pressure of control groups: v2 only.
+/// Whether control groups have pressure: cgroup v2 only.
 pub(super) fn groups(host: &HostFacts<'_>) -> Answer {
     let Some(mount) = &host.hierarchies.v2 else {
         return unmounted(host);
@@ -179,7 +179,7 @@ pub(super) fn groups(host: &HostFacts<'_>) -> Answer {
             .costs(COSTS_OF_GROUPS)
             .fixed_by(fix);
     }
-    // Older kernels make the files where pressure is off; reading one tells.
+    // Older kernels create the files although PSI is disabled; only reading one shows it.
     let refused = with.first().and_then(|group| {
         let read = host.text(&format!("{}/cpu.pressure", group.folder));
         read.err()

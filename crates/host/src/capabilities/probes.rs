@@ -1,7 +1,7 @@
-//! What the running kernel lets this process do: found by trying, never by assuming.
+//! What the running kernel lets this process do, found out by trying, never by assuming.
 //!
-//! Each trial is undone at once, and none changes anything for anybody else. They are made only where
-//! the tree that is examined is this kernel's own.
+//! Each probe is undone at once and changes nothing for other processes. Probes run only if the tree that is
+//! examined belongs to this kernel.
 
 use std::ffi::c_long;
 use std::os::fd::{FromRawFd, OwnedFd};
@@ -31,59 +31,59 @@ pub(crate) enum Privilege {
     Bpf = 39,
 }
 
-/// Bytes of the kernel's memory that programs took while they were loaded, where that was told.
+/// Kernel memory that programs took while they were loaded, bytes, if known.
 pub(crate) type Taken = Option<u64>;
 
-/// What this process is, and what it was allowed.
+/// Identity and permissions of this process.
 #[derive(Clone, Debug)]
 pub(crate) struct Probes {
     pub(crate) euid: u32,
-    /// Effective capabilities, a bit each.
+    /// Effective capabilities, one bit each.
     pub(crate) privileges: u64,
-    /// Whether a seccomp filter watches over it.
+    /// Whether a seccomp filter is in force.
     pub(crate) filtered: bool,
-    /// Its profile of AppArmor or SELinux, or empty.
+    /// Its AppArmor or SELinux profile; empty if none.
     pub(crate) profile: String,
-    /// Whether its PID namespace is the machine's first.
+    /// Whether it is in the initial PID namespace.
     pub(crate) own_pids: bool,
-    /// Whether its cgroup namespace is the machine's first.
+    /// Whether it is in the initial cgroup namespace.
     pub(crate) own_groups: bool,
-    /// Whether its user namespace is the machine's first: otherwise its capabilities reach nothing
-    /// outside.
+    /// Whether it is in the initial user namespace: otherwise its capabilities have no effect outside its
+    /// own.
     pub(crate) own_users: bool,
-    /// Files that it may have open at most: `None` is no limit.
+    /// Limit of open files; `None` for no limit.
     pub(crate) most_files: Option<u64>,
-    /// Bytes that it may lock: `None` is no limit.
+    /// Limit of locked memory, bytes; `None` for no limit.
     pub(crate) lockable: Option<u64>,
-    /// Whether it may take a real-time priority by its limit.
+    /// Whether its limit allows a real-time priority.
     pub(crate) may_rise: bool,
-    /// Length of the kernel's own tick (1 s / HZ), ns.
+    /// The kernel's tick (1 s / HZ), ns.
     pub(crate) tick_ns: i64,
-    /// One reading of the clock, ns.
+    /// Duration of one reading of the clock, ns.
     pub(crate) clock_ns: i64,
     pub(crate) bpf_map: Result<(), Errno>,
     pub(crate) bpf_program: Result<(), Errno>,
     /// Whether the program that reads pressure loads, or why not.
     pub(crate) pressure_program: Result<Taken, Refusal>,
-    /// The same of those that keep thread-time accounting.
+    /// The same for the thread-time programs.
     pub(crate) thread_time_programs: Result<Taken, Refusal>,
-    /// And of those that time requests.
+    /// The same for the programs that time requests.
     pub(crate) request_programs: Result<Taken, Refusal>,
-    /// The same of the one that walks over all threads.
+    /// The same for the program that walks over all threads.
     pub(crate) tasks_program: Result<Taken, Refusal>,
     pub(crate) cpu_clock: Result<(), Errno>,
     pub(crate) cycles: Result<(), Errno>,
-    /// Where recordings go.
+    /// The folder of recordings.
     pub(crate) folder: PathBuf,
     pub(crate) writable: Result<(), Errno>,
-    /// Bytes free there.
+    /// Free space there, bytes.
     pub(crate) free: Result<u64, Errno>,
-    /// This program.
+    /// Path of this program.
     pub(crate) program: PathBuf,
 }
 
 impl Probes {
-    /// Tries everything; recordings would go to `folder`.
+    /// Runs all probes; recordings would go to `folder`.
     pub(crate) fn make(folder: &Path) -> Self {
         let status = std::fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
         let field = |name: &str| {
@@ -121,19 +121,19 @@ impl Probes {
         }
     }
 
-    /// Whether it has a capability that reaches the machine: those of another user namespace do not.
+    /// Whether it has a capability over the machine: those of another user namespace do not count.
     pub(crate) fn may(&self, privilege: Privilege) -> bool {
         self.own_users && self.privileges >> (privilege as u32) & 1 == 1
     }
 }
 
-/// Whether processes are numbered here as the kernel numbers them.
+/// Whether pids here are those of the initial PID namespace.
 pub(crate) fn has_first_pids() -> bool {
     is_first("pid", 0xEFFF_FFFC)
 }
 
-/// The machine's first namespaces have numbers of their own (include/linux/proc_ns.h, since 3.8).
-/// Without namespaces of a kind there is only the first.
+/// The initial namespaces have fixed inode numbers (include/linux/proc_ns.h, since 3.8). A kernel without
+/// namespaces of a kind has only the initial one.
 fn is_first(kind: &str, number: u32) -> bool {
     let link = std::fs::read_link(format!("/proc/self/ns/{kind}"));
     link.map_or(true, |link| {
@@ -141,7 +141,7 @@ fn is_first(kind: &str, number: u32) -> bool {
     })
 }
 
-/// The shortest of several series: the others were interrupted.
+/// Mean duration of a reading, of the shortest of several series: the others were interrupted.
 fn clock_cost_ns() -> i64 {
     const READINGS: i64 = 100;
     let series = (0..10).map(|_| {
@@ -154,7 +154,7 @@ fn clock_cost_ns() -> i64 {
     series.min().unwrap_or(0)
 }
 
-/// What bpf(2) is asked: the first fields of the kernel's union, the rest 0 (include/uapi/linux/bpf.h).
+/// Argument of bpf(2): the first fields of the kernel's union, the others 0 (include/uapi/linux/bpf.h).
 #[repr(C, align(8))]
 struct Question([u32; 32]);
 
@@ -164,12 +164,12 @@ const BPF_PROG_LOAD: c_long = 5;
 fn bpf_map() -> Result<(), Errno> {
     const ARRAY: u32 = 2;
     let mut question = Question([0; 32]);
-    // Type, size of a key, size of a value, entries.
+    // Type, key size, value size, entries.
     question.0[..4].copy_from_slice(&[ARRAY, 4, 8, 1]);
     ask_bpf(BPF_MAP_CREATE, &question)
 }
 
-/// A program for a tracepoint that does nothing, attached to nothing.
+/// A tracepoint program that does nothing, not attached.
 fn bpf_program() -> Result<(), Errno> {
     const TRACEPOINT: u32 = 5;
     /// `r0 = 0; exit`.
@@ -190,8 +190,8 @@ fn bpf_program() -> Result<(), Errno> {
 }
 
 fn ask_bpf(command: c_long, question: &Question) -> Result<(), Errno> {
-    // SAFETY: the kernel reads `question` for its whole size, and the statics that it points to; it
-    // writes nothing there, and gives a new descriptor or an error.
+    // SAFETY: the kernel reads the whole of `question` and the statics that it points to; it writes nothing
+    // there, and returns a new descriptor or an error.
     let answer = unsafe {
         libc::syscall(
             libc::SYS_bpf,
@@ -206,9 +206,9 @@ fn ask_bpf(command: c_long, question: &Question) -> Result<(), Errno> {
 const PERF_TYPE_HARDWARE: u32 = 0;
 const PERF_TYPE_SOFTWARE: u32 = 1;
 
-/// Event 0 of a type (cycles, cpu-clock) on this thread in user space, never switched on.
+/// Opens event 0 of a type (cycles, cpu-clock) on this thread in user space; it is never enabled.
 fn perf_event(kind: u32) -> Result<(), Errno> {
-    /// The oldest layout of perf_event_attr, which every kernel takes (PERF_ATTR_SIZE_VER0).
+    /// The oldest layout of perf_event_attr, which every kernel accepts (PERF_ATTR_SIZE_VER0).
     #[repr(C)]
     struct Attributes {
         kind: u32,
@@ -231,8 +231,8 @@ fn perf_event(kind: u32) -> Result<(), Errno> {
         rest: [0; 2],
     };
     let (this_thread, any_cpu, no_group): (c_long, c_long, c_long) = (0, -1, -1);
-    // SAFETY: the kernel reads `attributes` for the size that stands in it, and gives a new
-    // descriptor or an error.
+    // SAFETY: the kernel reads `attributes` up to the size stated in it, and returns a new descriptor or an
+    // error.
     let answer = unsafe {
         libc::syscall(
             libc::SYS_perf_event_open,
@@ -246,11 +246,11 @@ fn perf_event(kind: u32) -> Result<(), Errno> {
     closed(answer)
 }
 
-/// Closes the descriptor that a system call gave.
+/// Closes the descriptor that a system call returned.
 fn closed(answer: c_long) -> Result<(), Errno> {
     match i32::try_from(answer) {
         Ok(number) if number >= 0 => {
-            // SAFETY: the kernel has just given this descriptor, and nobody else has it.
+            // SAFETY: the kernel has just returned this descriptor, and no other code has it.
             drop(unsafe { OwnedFd::from_raw_fd(number) });
             Ok(())
         }
@@ -321,7 +321,7 @@ mod tests {
     #[test]
     fn trials_leave_no_descriptor_behind() {
         let open = || std::fs::read_dir("/proc/self/fd").expect("listed").count();
-        // Other tests of this process open files as well: one of many rounds is quiet.
+        // Other tests of this process open files too, so one quiet round out of many suffices.
         let quiet = (0..100).any(|_| {
             let before = open();
             let probes = Probes::make(Path::new("."));

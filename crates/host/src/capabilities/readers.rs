@@ -1,21 +1,23 @@
-//! Other programs that read pressure: each reading folds the kernel's per-CPU times for everybody.
+//! Other programs that read pressure: each reading triggers the kernel's fold of per-CPU times for all
+//! readers.
 //!
-//! A descriptor that is open for writing holds a trigger, which the kernel keeps apart from what
-//! readers see (PSI_POLL in kernel/sched/psi.c): it costs nothing. One that is open for reading only is
-//! a reader's, and how often it reads stands nowhere. Programs that open and close the file each time
-//! are known by their name only.
+//! A descriptor open for writing holds a trigger, which the kernel keeps apart from what readers see
+//! (PSI_POLL in kernel/sched/psi.c): it costs nothing. One that is open only for reading belongs to a reader,
+//! and how often that reads is recorded nowhere. Programs that open and close the file each time are known
+//! only by name.
 
 use std::collections::BTreeMap;
 
 use super::answer::{Answer, counted};
 use super::host_facts::HostFacts;
 
-/// No more processes are looked at, the oldest first: who reads pressure was started with the machine.
+/// Most processes that are examined, the oldest first: programs that read pressure start with the
+/// machine.
 const MOST_PROCESSES: usize = 4_000;
-/// Nor more descriptors.
+/// Most descriptors that are examined.
 const MOST_DESCRIPTORS: usize = 40_000;
 
-/// Programs that read pressure by themselves, and how often they do as they come.
+/// Programs that are known to read pressure, and their default period, s.
 const KNOWN: [(&str, f64); 9] = [
     ("systemd-oomd", 1.0),
     ("netdata", 1.0),
@@ -28,16 +30,16 @@ const KNOWN: [(&str, f64); 9] = [
     ("node_exporter", 15.0),
 ];
 
-/// Stallscope's own period, at which nothing is lost: the kernel's.
+/// The kernel's own averaging period, at which Stallscope reads and nothing is lost.
 const FOLD_S: f64 = 2.0;
 
 const COSTS: &str = "A reader that reads more often than every 2 s makes pressure too low for all readers: of a lightly loaded group, \
     reading every 200 ms lost 5 % and every 100 ms 89 %.";
 
-/// Who else reads pressure here.
+/// Which other programs read pressure here.
 pub(super) fn check(host: &HostFacts<'_>) -> Answer {
     let found = Found::look(host);
-    // Captured files seldom hold descriptors.
+    // Captured files rarely include descriptors.
     if host.probes.is_none() && found.denied == found.looked {
         return Answer::not_tried();
     }
@@ -46,7 +48,7 @@ pub(super) fn check(host: &HostFacts<'_>) -> Answer {
         counted(found.looked, "process", "processes"),
         found.limits()
     );
-    // Ours reads at the kernel's own period.
+    // Another Stallscope reads at the kernel's own period.
     let strangers: Vec<_> = found
         .holders
         .iter()
@@ -102,12 +104,12 @@ fn period(name: &str) -> Option<f64> {
     known.map(|(_, every)| *every)
 }
 
-/// What a look at all processes gave.
+/// Result of a look at all processes.
 #[derive(Default)]
 struct Found {
-    /// Who holds a pressure file open for reading, by pid.
+    /// Processes with a pressure file open for reading, by pid.
     holders: BTreeMap<u32, String>,
-    /// A pid of every name.
+    /// One pid per name.
     names: BTreeMap<String, u32>,
     looked: usize,
     denied: usize,
@@ -145,7 +147,7 @@ impl Found {
         found
     }
 
-    /// What to add where not all was looked at.
+    /// Addition to the sentence if not everything was examined.
     fn limits(&self) -> String {
         match self.left {
             0 => String::new(),
@@ -154,7 +156,7 @@ impl Found {
     }
 }
 
-/// Whether a descriptor is a pressure file that can be read only.
+/// Whether a descriptor is a pressure file open only for reading.
 fn reads(host: &HostFacts<'_>, pid: u32, descriptor: &str) -> bool {
     let link = host.tree.link(&format!("proc/{pid}/fd/{descriptor}"));
     let is_pressure =

@@ -1,4 +1,4 @@
-//! What other users' processes show to this one.
+//! How much of other users' processes this process may see.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use super::answer::{Answer, counted};
 use super::host_facts::HostFacts;
 use super::probes::{Privilege, Probes};
 
-/// What a recorder is given to see and to hold everything: no more than it uses.
+/// The capabilities that a recorder uses, and no others.
 const WANTED: &str = "cap_sys_ptrace,cap_dac_read_search,cap_sys_nice,cap_ipc_lock";
 
 /// Whether /proc shows every process.
@@ -56,14 +56,14 @@ pub(super) fn processes(host: &HostFacts<'_>) -> Answer {
     }
 }
 
-/// The options of the mount at /proc: the last one, which lies on top.
+/// Options of the topmost mount at /proc, the last in the list.
 fn proc_options(mounts: &str) -> Option<&str> {
     let of_proc = |line: &str| line.split(' ').nth(4) == Some("/proc");
     let line = mounts.lines().rfind(|line| of_proc(line))?;
     line.split_once(" - ")?.1.split(' ').nth(2)
 }
 
-/// Whether what other users' threads wait for may be read.
+/// Whether this process may read what other users' threads wait for.
 pub(super) fn other_users(host: &HostFacts<'_>) -> Answer {
     const COSTS: &str = "What threads of other users are blocked in: lock.futex, lock.database, io.sync and memory.reclaim cannot be \
         judged for them; who moved bytes on a disk, for io.neighbour; which process serves a socket is guessed from its owner.";
@@ -101,7 +101,7 @@ pub(super) fn other_users(host: &HostFacts<'_>) -> Answer {
         ),
     };
     let has_capability = has_capabilities(probes);
-    // /proc/PID/syscall asks for the right to attach, which Yama keeps from a user's own processes too.
+    // /proc/PID/syscall needs ptrace permission, which Yama denies even for a user's own processes.
     let whose = match scope.as_deref() {
         Some("1") if !has_capability => {
             "only threads of what it starts itself say what they are blocked in (kernel.yama.ptrace_scope is 1)"
@@ -123,14 +123,14 @@ pub(super) fn other_users(host: &HostFacts<'_>) -> Answer {
         .fixed_by(fix)
 }
 
-/// What was read of other processes, or what capabilities promise where there is none to try.
+/// The answer from reading other processes, or from capabilities if there is none to try.
 fn allowed(probes: &Probes, looked: &Looked) -> Option<Answer> {
     match (looked.open, looked.closed.first()) {
         (0, None) if has_capabilities(probes) => Some(Answer::fine(
             "Threads of all users may be looked into (CAP_SYS_PTRACE); there is no process to try it on.",
         )),
         (0, _) => None,
-        // Those of the same user are open to it, and others' are not.
+        // Processes of the same user are readable, others' are not.
         (_, Some(_)) if !has_capabilities(probes) => None,
         (open, None) => Some(Answer::fine(format!(
             "What threads of others are blocked in may be read (/proc/PID/syscall of {}).",
@@ -144,7 +144,7 @@ fn allowed(probes: &Probes, looked: &Looked) -> Option<Answer> {
     }
 }
 
-/// To open what only its owner may, and to look at what only a tracer may.
+/// Whether this process may open what only the owner may, and read what only a tracer may.
 fn has_capabilities(probes: &Probes) -> bool {
     let opens = probes.may(Privilege::DacReadSearch) || probes.euid == 0;
     probes.may(Privilege::SysPtrace) && opens
@@ -158,18 +158,18 @@ fn confinement(probes: &Probes) -> String {
     }
 }
 
-/// Whose threads said what they are blocked in.
+/// Processes whose /proc/PID/syscall could be read.
 #[derive(Default)]
 struct Looked {
     open: usize,
-    /// Names of processes that were refused.
+    /// Names of processes that refused.
     closed: Vec<String>,
 }
 
 impl Looked {
-    /// Tries it on processes of other users; on those of all, as root.
+    /// Tries processes of other users; as root, those of all users.
     fn into_others(host: &HostFacts<'_>, probes: &Probes) -> Self {
-        /// So many tell enough.
+        /// Enough for an answer.
         const MOST: usize = 100;
         let entries = host.tree.entries("proc").unwrap_or_default();
         let mut pids: Vec<u32> = entries
@@ -189,7 +189,7 @@ impl Looked {
                     let name = host.line(&format!("proc/{pid}/comm")).unwrap_or_default();
                     looked.closed.push(format!("{name} ({pid})"));
                 }
-                // Gone meanwhile, or a kernel without this file.
+                // The process has exited, or the kernel lacks this file.
                 Err(_) => {}
             }
         }
@@ -197,8 +197,8 @@ impl Looked {
     }
 }
 
-/// A process with memory of its own (threads of the kernel have no command line) that is not this
-/// user's; root looks at everybody's.
+/// Whether a process is another user's and has memory of its own (kernel threads have no command line); for
+/// root, every user's process counts.
 fn is_others(host: &HostFacts<'_>, probes: &Probes, pid: u32) -> bool {
     let command = host.tree.read(&format!("proc/{pid}/cmdline"));
     command.is_ok_and(|it| !it.is_empty())
@@ -210,7 +210,7 @@ fn is_others(host: &HostFacts<'_>, probes: &Probes, pid: u32) -> bool {
         })
 }
 
-/// How this program gets the rights that it lacks.
+/// How this program gets the rights that it is missing.
 pub(super) fn with_rights(host: &HostFacts<'_>, probes: &Probes) -> model::Fix {
     if host.is_shut_in() {
         return host.type_in(
@@ -231,7 +231,7 @@ pub(super) fn with_rights(host: &HostFacts<'_>, probes: &Probes) -> model::Fix {
     )
 }
 
-/// A path as a shell takes it.
+/// A path, quoted for a shell.
 pub(super) fn shell_word(path: &Path) -> String {
     let text = path.display().to_string();
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);

@@ -1,4 +1,4 @@
-//! The kernel and what its scheduler keeps account of.
+//! The kernel version, and the scheduler's accounting.
 
 use model::Fix;
 use rustix::io::Errno;
@@ -7,10 +7,10 @@ use super::answer::Answer;
 use super::host_facts::HostFacts;
 use super::tree::name_of;
 
-/// The oldest kernel that Stallscope is made for: RHEL 8's.
+/// The oldest supported kernel: RHEL 8's.
 const OLDEST: (u32, u32) = (4, 18);
 
-/// The kernel's version.
+/// Checks the kernel's version.
 pub(super) fn kernel(host: &HostFacts<'_>) -> Answer {
     let release = &host.release;
     match host.kernel() {
@@ -26,7 +26,7 @@ pub(super) fn kernel(host: &HostFacts<'_>) -> Answer {
     }
 }
 
-/// Time that threads wait for a CPU: /proc/PID/schedstat.
+/// Whether run-queue delay is available: /proc/PID/schedstat.
 pub(super) fn run_queue_delay(host: &HostFacts<'_>) -> Answer {
     const COSTS: &str = "How long threads wait for a CPU, in every report; cpu.saturated, cpu.neighbour, cpu.quota and load.client \
         rest on it.";
@@ -38,7 +38,7 @@ pub(super) fn run_queue_delay(host: &HostFacts<'_>) -> Answer {
             ))
             .costs(COSTS)
             .fixed_by(Fix {
-                // Before 5.14 it follows delay accounting, which is on unless this is said.
+                // Before 5.14 it follows delay accounting, which is on without this parameter.
                 how: "take nodelayacct out of the kernel's boot parameters and reboot".to_owned(),
                 commands: Vec::new(),
             })
@@ -58,7 +58,7 @@ pub(super) fn run_queue_delay(host: &HostFacts<'_>) -> Answer {
     }
 }
 
-/// This process's own account; among captured files, the first that somebody kept.
+/// schedstat of this process; of captured files, the first that there is.
 fn schedstat(host: &HostFacts<'_>) -> (String, Result<String, Errno>) {
     let own = "proc/self/schedstat".to_owned();
     if host.probes.is_some() {
@@ -73,7 +73,7 @@ fn schedstat(host: &HostFacts<'_>) -> (String, Result<String, Errno>) {
     found.map_or((own, Err(Errno::NOENT)), |(text, file)| (file, Ok(text)))
 }
 
-/// The kernel's tick, below which it is blind.
+/// The kernel's tick: times by ticks say nothing about shorter intervals.
 pub(super) fn tick(host: &HostFacts<'_>) -> Answer {
     let of_probes = host.probes.as_ref().map(|it| it.tick_ns);
     let by_clock = of_probes.filter(|ns| *ns > 0).map(|ns| {
@@ -99,7 +99,7 @@ pub(super) fn tick(host: &HostFacts<'_>) -> Answer {
     }
 }
 
-/// Whether interrupts are timed, or guessed from ticks.
+/// Whether the kernel times interrupts, or estimates them from ticks.
 pub(super) fn interrupts(host: &HostFacts<'_>) -> Answer {
     let sampled = "time in interrupts is taken from ticks, and short ones count as time of the thread that they \
         interrupt; cpu.softirq knows it so";
@@ -123,7 +123,7 @@ pub(super) fn interrupts(host: &HostFacts<'_>) -> Answer {
     }
 }
 
-/// Delays by kind, per task.
+/// Whether delay accounting is on: delays by kind and task.
 pub(super) fn delay_accounting(host: &HostFacts<'_>) -> Answer {
     match host.line("proc/sys/kernel/task_delayacct").as_deref() {
         Some("1") => Answer::fine("Delay accounting is on (kernel.task_delayacct = 1)."),
@@ -132,7 +132,7 @@ pub(super) fn delay_accounting(host: &HostFacts<'_>) -> Answer {
              reads it.",
         )
         .fixed_by(host.setting("kernel.task_delayacct=1")),
-        // The setting came with 5.14, and with it being off.
+        // Since 5.14 there is a sysctl, and delay accounting is off by default.
         None if host.kernel().is_some_and(|it| it >= (5, 14))
             || host.config.has("CONFIG_TASK_DELAY_ACCT") == Some(false) =>
         {

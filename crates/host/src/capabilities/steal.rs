@@ -1,11 +1,11 @@
-//! Whether a hypervisor is below, and whether it says what it takes.
+//! Whether the machine is a guest, and whether its hypervisor reports steal.
 
 use model::Fix;
 
 use super::answer::Answer;
 use super::host_facts::HostFacts;
 
-/// Names in DMI by which hypervisors are known, as systemd-detect-virt knows them.
+/// DMI names of hypervisors, as in systemd-detect-virt.
 const VENDORS: [(&str, &str); 14] = [
     ("Amazon EC2", "Amazon EC2"),
     ("Google", "Google Compute Engine"),
@@ -23,7 +23,7 @@ const VENDORS: [(&str, &str); 14] = [
     ("Apple Virtualization", "Apple Virtualization"),
 ];
 
-/// Whether stolen time is counted.
+/// Whether steal is counted.
 pub(super) fn check(host: &HostFacts<'_>) -> Answer {
     let guest = hypervisor(host);
     let steal = steal(host);
@@ -77,11 +77,11 @@ fn percent(share: f64) -> String {
     }
 }
 
-/// Steal as a part of all CPU time since boot; `None` where the column is not there.
+/// Steal as a share of all CPU time since boot; `None` if the column is missing.
 fn steal(host: &HostFacts<'_>) -> Option<f64> {
     let text = host.text("proc/stat").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
-    // user nice system idle iowait irq softirq steal; what follows is in user and nice already.
+    // user nice system idle iowait irq softirq steal; the columns after these are included in user and nice.
     let times: Vec<f64> = line
         .split_ascii_whitespace()
         .take(8)
@@ -92,9 +92,9 @@ fn steal(host: &HostFacts<'_>) -> Option<f64> {
 }
 
 enum Guest {
-    /// Of whom.
+    /// With the hypervisor's name.
     Yes(String),
-    /// By what is it known that there is none.
+    /// With the reason why there is no hypervisor.
     No(&'static str),
     Unknown,
 }
@@ -108,7 +108,8 @@ fn hypervisor(host: &HostFacts<'_>) -> Guest {
         _ => {}
     }
     let named = named(host);
-    // On x86 a guest is told by a flag (CPUID leaf 1, ecx bit 31). EC2's metal has the name without it.
+    // On x86 a flag marks a guest (CPUID leaf 1, ecx bit 31). EC2's metal instances have the vendor's name
+    // without the flag.
     let cpuinfo = host.text("proc/cpuinfo").unwrap_or_default();
     let flags = cpuinfo.lines().find(|line| line.starts_with("flags"));
     let flagged = flags.map(|line| line.split(' ').any(|flag| flag == "hypervisor"));
@@ -129,7 +130,7 @@ fn named(host: &HostFacts<'_>) -> Option<String> {
     if texts.first().is_some_and(|it| it.contains(".metal")) {
         return None;
     }
-    // Microsoft makes machines as well as hypervisors.
+    // Microsoft makes physical machines as well.
     if texts.iter().any(|it| it == "Virtual Machine")
         && texts.iter().any(|it| it.contains("Microsoft"))
     {
@@ -141,7 +142,7 @@ fn named(host: &HostFacts<'_>) -> Option<String> {
     if let Some((_, name)) = known {
         return Some((*name).to_owned());
     }
-    // Micro-VMs have no DMI; the clocks that a hypervisor offers name it.
+    // Micro-VMs have no DMI; the clock sources that a hypervisor offers name it.
     let clocks = "sys/devices/system/clocksource/clocksource0/available_clocksource";
     let clocks = host.line(clocks).unwrap_or_default();
     let offers = |clock: &str| clocks.split(' ').any(|it| it.starts_with(clock));

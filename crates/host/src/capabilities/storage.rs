@@ -1,11 +1,11 @@
-//! Disks that keep account, and room for recordings.
+//! Disk statistics, and space for recordings.
 
 use super::answer::{Answer, counted};
 use super::host_facts::HostFacts;
 use super::rights::shell_word;
 use super::tree::name_of;
 
-/// Not disks that anybody waits for.
+/// Block devices on which no workload waits.
 const NO_DISKS: [&str; 4] = ["loop", "ram", "zram", "sr"];
 
 /// Whether /proc/diskstats counts.
@@ -46,7 +46,7 @@ pub(super) fn disks(host: &HostFacts<'_>) -> Answer {
     .fixed_by(host.type_in("until the next boot", &commands))
 }
 
-/// So much room is left to hours of recording; half a minute takes under a megabyte.
+/// Enough for hours of recording, bytes; half a minute takes less than a megabyte.
 const ROOM: u64 = 100 << 20;
 
 /// Whether recordings can be written here.
@@ -75,7 +75,7 @@ pub(super) fn recordings(host: &HostFacts<'_>) -> Answer {
     }
 }
 
-/// Gigabytes with one decimal.
+/// Gigabytes, rounded down to one decimal.
 fn tenths(bytes: u64) -> f64 {
     (bytes as f64 / 1e8).floor() / 10.0
 }

@@ -1,7 +1,6 @@
-//! The files of a machine, wherever they stand: its own, a container host's, or captured ones.
+//! The files of a machine: this one, a container's host, or captured ones.
 //!
-//! Checks ask for paths and get bytes or the kernel's errno, so that each can be tested on a tree that
-//! is drawn in text.
+//! A check asks for paths and gets bytes or the kernel's errno, so tests can run it on a tree given as text.
 
 use std::fs::File;
 use std::io::Read;
@@ -11,20 +10,20 @@ use crate::root;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-/// No file that is looked at is longer; a kernel's configuration is about 300 KB.
+/// No file that a check reads is longer; a kernel's configuration is about 300 KB.
 const MOST_BYTES: u64 = 4 << 20;
 
-/// Where checks read. Paths are relative to the root: `proc/stat`.
+/// What checks read from. Paths are relative to the root: `proc/stat`.
 pub(crate) trait Tree {
-    /// The whole of a file.
+    /// The whole content of a file.
     fn read(&self, path: &str) -> Result<Vec<u8>, Errno>;
-    /// What is in a folder, by name.
+    /// The entries of a folder, by name.
     fn entries(&self, path: &str) -> Result<Vec<Entry>, Errno>;
-    /// Where a link points to.
+    /// The target of a link.
     fn link(&self, path: &str) -> Result<String, Errno>;
 }
 
-/// Something in a folder.
+/// One entry of a folder.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Entry {
     pub(crate) name: String,
@@ -35,10 +34,10 @@ pub(crate) struct Entry {
 pub(crate) struct Below<'a>(pub(crate) &'a Path);
 
 impl Below<'_> {
-    /// What belongs to whoever looks is read of process 1 where another machine is looked at.
+    /// Of another machine, what `/proc/self` would show is read from process 1.
     fn place(&self, path: &str) -> PathBuf {
         let of_first = root::place(self.0, path);
-        // Captured trees may hold one or the other.
+        // Captured trees may have one or the other.
         if of_first.exists() {
             of_first
         } else {
@@ -49,7 +48,7 @@ impl Below<'_> {
 
 impl Tree for Below<'_> {
     fn read(&self, path: &str) -> Result<Vec<u8>, Errno> {
-        // A captured tree may hold anything, a pipe without a writer too.
+        // A captured tree may contain anything, even a pipe without a writer.
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
         let file = rustix::fs::open(self.place(path), flags, Mode::empty())?;
         let mut bytes = Vec::new();
@@ -60,7 +59,7 @@ impl Tree for Below<'_> {
 
     fn entries(&self, path: &str) -> Result<Vec<Entry>, Errno> {
         let found = std::fs::read_dir(self.place(path)).map_err(|error| errno(&error))?;
-        // A name that is not UTF-8 is none that a check asks for.
+        // No check asks for a name that is not UTF-8.
         let mut entries: Vec<_> = found
             .flatten()
             .filter_map(|entry| {
@@ -83,7 +82,7 @@ fn errno(error: &std::io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::IO)
 }
 
-/// The name by which manuals know an errno.
+/// An errno's name in manuals.
 pub(crate) fn name_of(errno: Errno) -> String {
     let known = [
         (Errno::NOENT, "ENOENT"),
@@ -105,8 +104,8 @@ pub(crate) mod testing {
 
     use super::*;
 
-    /// A tree drawn in text: a line `PATH = CONTENT` each, `\n` for a line end and `\t` for a tab in the content,
-    /// `PATH ! ERRNO` for a file that refuses, `PATH -> TARGET` for a link.
+    /// A tree given as text, one file per line: `PATH = CONTENT`, with `\n` for a line end and `\t` for a tab
+    /// in the content; `PATH ! ERRNO` for a file that cannot be read; `PATH -> TARGET` for a link.
     pub(crate) struct Drawn {
         files: BTreeMap<String, Result<Vec<u8>, Errno>>,
         links: BTreeMap<String, String>,

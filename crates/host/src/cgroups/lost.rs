@@ -1,5 +1,6 @@
-//! What a group of the target showed and shows no more: the group was removed, or its pressure was
-//! turned off (`cgroup.pressure`). The gap is told when its end is known; what comes back is read on.
+//! Sensors of a tracked group that have stopped working, because the group was removed or its pressure
+//! disabled (`cgroup.pressure`). The gap is reported when its end is known; a sensor that works again is read
+//! on.
 
 use model::{EntityId, GapReason, Timestamp, Window};
 use sensors::Sensor;
@@ -25,7 +26,7 @@ impl Lost {
         }
     }
 
-    /// Opens the files anew, and tells the gap where they are there.
+    /// Opens the files again, and reports the gap if they exist.
     pub(super) fn find(
         &self,
         hierarchies: &Hierarchies,
@@ -34,15 +35,15 @@ impl Lost {
         gaps: &mut Gaps,
     ) -> Option<(usize, Probe)> {
         let place = |source: usize| hierarchies.place(&self.sensor.sources[source], path);
-        // That they are not there is no news.
+        // The gaps are dropped: it is known already that the files do not exist.
         let mut probe = Probe::open(self.sensor, group, place, &mut Gaps::default())?;
-        // As with everything that is read of a near group.
+        // As for all sensors of a tracked group.
         probe.first_decides = false;
         self.tell(path, now, gaps);
         Some((self.index, probe))
     }
 
-    /// Tells the gap, which ends now.
+    /// Reports the gap, which ends now.
     pub(super) fn tell(&self, path: &str, now: Timestamp, gaps: &mut Gaps) {
         let window = Window::new(self.since, now);
         let table = &self.sensor.table.name;

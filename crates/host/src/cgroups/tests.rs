@@ -1,4 +1,4 @@
-//! Mounts found in text, and groups in folders that the test makes.
+//! Mounts parsed from text, and groups in folders that the test creates.
 
 use std::path::{Path, PathBuf};
 

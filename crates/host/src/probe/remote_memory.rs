@@ -1,4 +1,4 @@
-//! The words of a sensor that stand in a process's memory.
+//! Sensor sources that are 32-bit values in a process's memory.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use super::{KernelWaits, Probe, Scratch, say_lack};
 use crate::remote_memory::{MemoryCell, Refusal};
 
 impl Scratch {
-    /// Says which of a sensor's words were never found.
+    /// Reports values of a sensor whose place in memory was never found.
     pub(crate) fn say_unplaced(&mut self, sensor: &Sensor) {
         for source in sensor.sources {
             let Place::Memory(word) = source.place else {
@@ -31,7 +31,7 @@ impl Scratch {
 }
 
 impl Probe {
-    /// Opens the sensor's words in the memory of the process whose folder this is.
+    /// Opens the sensor's values in the memory of the process with this /proc folder.
     pub(crate) fn open_words(&mut self, process: &Path, scratch: &mut Scratch) {
         for (index, source) in self.sensor.sources.iter().enumerate() {
             let Place::Memory(word) = source.place else {
@@ -61,7 +61,7 @@ impl Probe {
         }
     }
 
-    /// The word that it has in the process's memory.
+    /// The value in the process's memory, if it has one.
     pub(crate) fn word(&self) -> Option<&MemoryCell> {
         self.kept.iter().flatten().find_map(|kept| match kept {
             KernelWaits::File(_) => None,

@@ -1,4 +1,4 @@
-//! What all probes share while they are read.
+//! Buffers and facts that all probes share during a reading.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -13,15 +13,15 @@ use crate::limits::Share;
 use crate::remote_memory::RemoteMemory;
 use crate::schedule::Look;
 
-/// Buffers and what was found out, for one reading after the other.
+/// Reusable buffers, and facts that were found out once.
 pub(crate) struct Scratch {
     /// One buffer per source.
     pub(super) buffers: [Vec<u8>; MOST_SOURCES],
-    /// Where a path is put together, and what is read there once.
+    /// Buffers for a path, and for a file that is read once.
     path: PathBuf,
     text: Vec<u8>,
     pub(crate) facts: Facts,
-    /// Why it is looked now.
+    /// Why this reading takes place.
     pub(crate) look: Look,
     pub(crate) gaps: Gaps,
     pub(crate) remote_memory: RemoteMemory,
@@ -40,9 +40,9 @@ impl Scratch {
         }
     }
 
-    /// Reads the stat file of a process or thread that a sensor will be pointed at, by its number in a
-    /// folder of many. `None` where it is gone, which costs nothing: on a busy machine many end before
-    /// they are looked at. Where no descriptor is left for it, that is said.
+    /// Reads the stat file of a process or thread before a sensor is opened on it, by its number in a folder.
+    /// `None` if it has exited, which costs nothing: on a busy machine many exit before they are looked at. A
+    /// lack of descriptors is reported as a gap.
     pub(crate) fn first_look(
         &mut self,
         sensor: &'static Sensor,
@@ -63,7 +63,7 @@ impl Scratch {
         None
     }
 
-    /// Reads a file that is not kept open; nothing where it cannot be read.
+    /// Reads a file that is not kept open; empty if it cannot be read.
     pub(crate) fn read_once(&mut self, folder: &Path, name: &str) -> &[u8] {
         let Self { path, text, .. } = self;
         path.clear();
@@ -78,7 +78,7 @@ impl Scratch {
         text
     }
 
-    /// The bytes last read of a source.
+    /// The bytes of a source as last read.
     pub(crate) fn source(&self, index: usize) -> &[u8] {
         &self.buffers[index]
     }

@@ -1,4 +1,4 @@
-//! What others want to know of the processes that are followed.
+//! Queries about known processes.
 
 use std::io::Write as _;
 
@@ -10,11 +10,12 @@ use crate::kept_file::KeptFile;
 use crate::remote_memory::MemoryCell;
 use crate::thread::Threads;
 
-/// So much of a title is looked at: a cluster's name stands in it before what the process does.
+/// Bytes of a process title that are read: the name of a PostgreSQL cluster comes before what the
+/// process does.
 pub(crate) const TITLE_BYTES: usize = 256;
 
 impl Processes {
-    /// The processes that are looked at for the target's sake, by number.
+    /// Pids of target and dependency processes.
     pub(crate) fn targets(&self) -> impl Iterator<Item = u32> {
         let serves = |role| matches!(role, Role::Target | Role::Dependency);
         self.by_pid
@@ -23,7 +24,7 @@ impl Processes {
             .map(|(pid, _)| *pid)
     }
 
-    /// The processes of target, generator and what they call: pid and entity.
+    /// The tracked processes, pid and entity: target, generator, dependencies.
     pub(crate) fn tracked(&self) -> impl Iterator<Item = (u32, EntityId)> {
         let tracked = self
             .by_pid
@@ -32,13 +33,13 @@ impl Processes {
         tracked.map(|(pid, process)| (*pid, process.entity))
     }
 
-    /// The entity of a process of target, generator or what they call.
+    /// The entity of a tracked process.
     pub(crate) fn tracked_entity(&self, pid: u32) -> Option<EntityId> {
         let process = self.by_pid.get(&pid)?;
         is_tracked(process.role).then_some(process.entity)
     }
 
-    /// Which part each process of target, generator and what they call has, and its wait event in memory.
+    /// Pid, entity, role and wait event of every tracked process.
     pub(crate) fn parts(&self) -> impl Iterator<Item = (u32, EntityId, Role, Option<&MemoryCell>)> {
         let tracked = self.by_pid.iter();
         let tracked = tracked.filter(|(_, process)| is_tracked(process.role));
@@ -48,7 +49,7 @@ impl Processes {
         })
     }
 
-    /// The beginning of what a process shows as its command line: a server's may have made a title of it.
+    /// The beginning of a process's command line, which a server may have replaced by a title.
     pub(crate) fn title<'a>(&self, pid: u32, room: &'a mut [u8; TITLE_BYTES]) -> Option<&'a str> {
         let mut path = [0; 32];
         let mut rest = &mut path[..];
@@ -58,16 +59,16 @@ impl Processes {
         let file = openat(&self.folder, &path[..length], flags, Mode::empty()).ok()?;
         let length = rustix::io::read(&file, &mut room[..]).ok()?;
         let title = room[..length].split(|byte| *byte == 0).next()?;
-        // It may end within a letter.
+        // The text may be cut within a character.
         title.utf8_chunks().next().map(|it| it.valid())
     }
 
-    /// The topmost process above one, itself included, that has the same part: the service's.
+    /// The topmost ancestor with the same role, or the process itself: the service's entity.
     pub(crate) fn service_of(&self, pid: u32) -> Option<EntityId> {
         self.entity(self.root_of(pid)?)
     }
 
-    /// The number of that process.
+    /// The pid of that process.
     pub(crate) fn root_of(&self, pid: u32) -> Option<u32> {
         let (mut root, mut top) = (pid, self.by_pid.get(&pid)?);
         while let Some(parent) = self.by_pid.get(&top.parent)
@@ -79,7 +80,7 @@ impl Processes {
         Some(root)
     }
 
-    /// The walk in the kernel, where there is one.
+    /// The walk by BPF programs, if available.
     pub(crate) fn walk(&self) -> Option<&Walk> {
         self.walk.as_ref()
     }
@@ -90,7 +91,7 @@ impl Processes {
         all.map(|(pid, process)| (*pid, process.entity))
     }
 
-    /// Hands over each thread of target and generator.
+    /// Calls `each` for every thread of tracked processes.
     pub(crate) fn each_thread(&self, mut each: impl FnMut(u32, EntityId)) {
         let threads = self.by_pid.values().filter_map(|it| it.threads.as_ref());
         threads.for_each(|threads| threads.each(&mut each));

@@ -1,4 +1,4 @@
-//! What tells how much a process has used: its own files, or a walk over all of them in the kernel.
+//! Source of a process's resource usage: its own files, or the walk over all processes by BPF programs.
 
 use model::EntityId;
 use sensors::{Facts, ProcessUsage};
@@ -16,7 +16,7 @@ pub(super) enum Meter {
 }
 
 impl Meter {
-    /// The files that it keeps open.
+    /// The files that are kept open.
     pub(super) fn files(&self) -> impl Iterator<Item = &KeptFile> {
         let probe = match self {
             Self::Files(probe) => Some(probe),
@@ -25,7 +25,7 @@ impl Meter {
         probe.into_iter().flat_map(Probe::files)
     }
 
-    /// Writes the ends of unchanged stretches.
+    /// Writes the last rows of unchanged values.
     pub(super) fn finish(&mut self, buffer: &mut TableBuffer) {
         match self {
             Self::Files(probe) => probe.finish(buffer),
@@ -34,7 +34,7 @@ impl Meter {
     }
 }
 
-/// By what the walk tells a process from another of the same number, and its name from the one before.
+/// Distinguishes a process in the walk from another with the same pid, and shows a change of name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Identity {
     pub(super) start_ns: u64,
@@ -50,11 +50,11 @@ impl Identity {
     }
 }
 
-/// A process that the walk reports.
+/// A process in the walk.
 pub(super) struct Counted {
     pub(super) identity: Identity,
     pub(super) last: RowDeduplicator,
-    /// The walk that reported it last.
+    /// Number of the last walk that had it.
     pub(super) round: u64,
     split: Option<Split>,
 }

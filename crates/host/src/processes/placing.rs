@@ -1,4 +1,4 @@
-//! Which groups processes are in.
+//! Membership of processes in control groups.
 
 use std::path::Path;
 
@@ -10,11 +10,11 @@ use crate::hierarchies::{Placement, groups_of};
 use crate::probe::Scratch;
 use crate::registry::Registry;
 
-/// Of more processes than these the groups are read in turns: a move is rare, and a reading costs 10 us.
+/// With more processes their groups are read in turns: a move is rare, and a reading costs 10 us.
 const MOST_PLACED: usize = 64;
 
 impl Processes {
-    /// Reads which groups the processes of target and generator are in; they may have moved.
+    /// Reads the groups of tracked processes, which may have moved.
     pub(crate) fn place_in_groups(
         &mut self,
         now: Timestamp,
@@ -61,7 +61,7 @@ pub(super) fn groups(
     groups_of(&text).map(|path| cgroups.ensure(&name_of(path), now, scratch, registry))
 }
 
-/// Writes down where a process is; what could not be read stays as it was.
+/// Sets a process's groups; those that could not be read stay as they were.
 pub(super) fn place(record: &mut EntityRecord, groups: Placement<EntityId>) {
     record.group = groups.cpu.or(groups.v2).or(record.group);
     record.memory_group = groups.memory.or(groups.v2).or(record.memory_group);

@@ -1,4 +1,4 @@
-//! Whose child a process is, from a tree of files that stands for /proc.
+//! Parents and roles of processes, from a folder that imitates /proc.
 
 use tempfile::TempDir;
 
@@ -108,7 +108,7 @@ fn a_number_that_comes_round_again_is_no_parent() {
     machine.scan();
     machine.end(50);
     machine.scan();
-    // The new 50 is a child of the one that was the old one's.
+    // The pid 50 is reused by a process whose parent is the former child.
     machine.begin(50, 100);
     machine.scan();
     machine.assign(50, Role::Target);

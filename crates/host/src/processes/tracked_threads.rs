@@ -1,6 +1,7 @@
-//! The threads of target and generator by a walk in the kernel.
+//! Threads of tracked processes, by the walk of BPF programs.
 //!
-//! It stands for two files of each thread; what blocked ones wait for is read where they have moved.
+//! The walk replaces two files per thread; wait sites of blocked threads are still read from files, if the
+//! thread has run since.
 
 use model::GapReason;
 
@@ -11,7 +12,7 @@ use crate::registry::Registry;
 use crate::table_buffer::TableBuffer;
 
 impl Processes {
-    /// Tells the walk whose threads are wanted.
+    /// Sets the processes whose threads the walk reads.
     pub(super) fn follow_tracked(&mut self, gaps: &mut Gaps) {
         let Self { walk, by_pid, .. } = self;
         let Some(walk) = walk else {

@@ -1,6 +1,6 @@
-//! All processes by one walk in the kernel, instead of by a list of /proc and two files of each.
+//! All processes by one walk of a BPF program, instead of a list of /proc and two files of each.
 //!
-//! Who is new is looked up in /proc once, for its name and its groups; so is one that has changed its name.
+//! A new process is looked up in /proc once, for its name and its groups; so is one whose name has changed.
 
 use std::collections::HashSet;
 
@@ -18,26 +18,25 @@ use crate::registry::Registry;
 use crate::schedule::TICK_NS;
 use crate::table_buffer::TableBuffer;
 
-/// A walk that was made to find newcomers serves for their rows too, in the same tick.
+/// A walk for finding new processes also serves for their rows, in the same tick.
 const FRESH_NS: i64 = TICK_NS / 10;
 
-/// The walk over all processes.
 pub(crate) struct Walk {
     programs: Tasks,
-    /// When it was last made.
+    /// Time of the last walk.
     at: Option<Timestamp>,
-    /// Whether it had room for everybody.
+    /// Whether the last walk had room for every process.
     is_whole: bool,
-    /// Walks so far.
+    /// Number of walks so far.
     round: u64,
     threads_at: Timestamp,
-    /// By slot the process that is read thread by thread there, 0 for none.
+    /// By slot: the pid of the process that is read thread by thread, 0 for none.
     followed: Vec<u32>,
 }
 
 impl Walk {
     /// # Errors
-    /// Why it cannot be had here.
+    /// Why the program is not available here.
     pub(crate) fn load() -> Result<Self, Refusal> {
         may_tell_of_processes()?;
         let mut programs = Tasks::load()?;
@@ -56,7 +55,7 @@ impl Walk {
         }
     }
 
-    /// Bytes of the kernel's memory that it takes.
+    /// Kernel memory in use, bytes.
     pub(crate) fn kernel_bytes(&self) -> Option<u64> {
         self.programs.kernel_bytes()
     }
@@ -65,7 +64,7 @@ impl Walk {
         self.at.is_some_and(|at| now.ns_since(at) < FRESH_NS)
     }
 
-    /// Reads all processes. Whether it could.
+    /// Reads all processes; returns whether that succeeded.
     fn read(&mut self, table: &str, gaps: &mut Gaps) -> bool {
         let now = boottime();
         match self.programs.read() {
@@ -86,14 +85,14 @@ impl Walk {
         }
     }
 
-    /// The processes as last read, each with when that was.
+    /// The processes of the last walk, each with its time.
     fn processes(&self) -> impl Iterator<Item = (Timestamp, Counts)> {
         let mut time = times(self.at.unwrap_or_default());
         let processes = self.programs.processes();
         processes.map(move |counts| (time(counts.at_ns), counts))
     }
 
-    /// Reads the threads of those that are followed; whether it had room for all, `None` where it could not.
+    /// Reads the threads of followed processes; returns whether there was room for all, `None` if it failed.
     pub(super) fn read_threads(&mut self, table: &str, gaps: &mut Gaps) -> Option<bool> {
         self.threads_at = boottime();
         let unplaced = self.programs.read_threads();
@@ -106,14 +105,14 @@ impl Walk {
         Some(is_whole)
     }
 
-    /// The threads as last read, each with when that was.
+    /// The threads of the last reading, each with its time.
     pub(super) fn threads(&self) -> impl Iterator<Item = (Timestamp, ThreadCounts)> {
         let mut time = times(self.threads_at);
         let threads = self.programs.threads();
         threads.map(move |counts| (time(counts.at_ns), counts))
     }
 
-    /// Has a process read thread by thread; in which slot, if there is one left.
+    /// Follows a process's threads; returns the slot, if there is one left.
     pub(super) fn follow(&mut self, pid: u32) -> Option<u32> {
         let free = self.followed.iter().position(|it| *it == 0);
         let slot = free.unwrap_or(self.followed.len());
@@ -128,7 +127,7 @@ impl Walk {
         Some(slot as u32)
     }
 
-    /// Frees the slots of those that are to be followed no more.
+    /// Frees the slots for which `stays` is false.
     pub(super) fn release(&mut self, mut stays: impl FnMut(u32, u32) -> bool) {
         for (slot, place) in (0..).zip(&mut self.followed) {
             if *place != 0 && !stays(*place, slot) && self.programs.follow(slot, None).is_ok() {
@@ -138,8 +137,8 @@ impl Walk {
     }
 }
 
-/// What the kernel's clock says as ours does, which may be another (time namespaces) and goes as fast: the first
-/// time that is asked for is `at`.
+/// Converts times of the kernel's boot clock to ours. In a time namespace ours may have an offset, but runs
+/// at the same rate: the first time that is converted becomes `at`.
 fn times(at: Timestamp) -> impl FnMut(u64) -> Timestamp {
     let mut first = None;
     move |ns| {
@@ -154,7 +153,7 @@ fn say_failed(table: &str, refusal: &Refusal, gaps: &mut Gaps) {
 }
 
 impl Processes {
-    /// Notes newcomers and new names, and lets those go that have ended.
+    /// Notes new processes and changed names, and removes exited processes.
     pub(super) fn list_by_walk(
         &mut self,
         now: Timestamp,
@@ -184,7 +183,7 @@ impl Processes {
                 known.note_name(&counts, now, scratch, registry);
                 continue;
             }
-            // The number may have come round again.
+            // The pid may have been reused.
             if let Some(mut former) = by_pid.remove(&counts.pid) {
                 end(&mut former, now, buffers, sensors, registry);
             }
@@ -202,8 +201,8 @@ impl Processes {
         });
     }
 
-    /// At the first look the numbers in /proc: before the walk, so that those of which it then does not tell are
-    /// hidden from it or have ended, and are not new.
+    /// Pids in /proc before the first walk: those that the walk then does not have are hidden from it or have
+    /// exited, and are not new.
     pub(super) fn list_first(&self) -> HashSet<u32> {
         let mut pids = HashSet::new();
         if self.generation == 1 {
@@ -214,7 +213,7 @@ impl Processes {
         pids
     }
 
-    /// Some machines keep their first process from programs. What /proc reports it is read there.
+    /// Some machines hide their first process from BPF programs. Such processes are read from /proc.
     pub(super) fn add_hidden(&mut self, mut pids: HashSet<u32>) {
         for (told, _) in &self.newcomers {
             pids.remove(told);
@@ -223,8 +222,8 @@ impl Processes {
             .extend(pids.into_iter().map(|pid| (pid, None)));
     }
 
-    /// Takes what the walk reports those that are due, and lets those go of which it does not tell any more:
-    /// that one has ended moves no count that a look would heed.
+    /// Takes in the walk's processes that are due, and removes those that it no longer has: an exit changes
+    /// no counter by which a scan would be started.
     pub(super) fn sample_by_walk(
         &mut self,
         now: Timestamp,
@@ -242,7 +241,7 @@ impl Processes {
             return;
         }
         for (at, counts) in walk.processes() {
-            // One that is not known yet is met at the next look.
+            // An unknown process will be found by the next scan.
             let Some(process) = self.by_pid.get_mut(&counts.pid) else {
                 continue;
             };
@@ -275,12 +274,12 @@ impl Processes {
 }
 
 impl Process {
-    /// Whether it is this one that the walk reports.
+    /// Whether an entry of the walk is this process.
     fn is(&self, counts: &Counts) -> bool {
         matches!(&self.meter, Meter::Walk(it) if it.identity.start_ns == counts.start_ns)
     }
 
-    /// Looks what it is called where that has changed: /proc shows more of some names than the walk.
+    /// Reads the name again if it has changed: /proc shows more of some names than the walk.
     fn note_name(
         &mut self,
         counts: &Counts,

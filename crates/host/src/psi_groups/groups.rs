@@ -1,7 +1,7 @@
-//! Control groups that the kernel counts no pressure for: those of v1 hierarchies, and all where it counts
-//! none at all. Of a process the group that limits its CPU time is meant, or else its memory, or else its I/O.
+//! Control groups for which the kernel counts no pressure: those of v1 hierarchies, and all if it counts
+//! none. For a process, the group that limits its CPU time counts; without one, its memory's, else its I/O's.
 //!
-//! All processes of such a group are counted, whoever they are.
+//! All processes of such a group are counted, background ones too.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -18,18 +18,18 @@ use crate::registry::Registry;
 struct Group {
     path: String,
     place: usize,
-    /// The place of the next group around it that has one.
+    /// Place of the nearest ancestor that has one.
     around: Option<usize>,
-    /// Whether somebody is in it.
+    /// Whether a tracked process is in it.
     is_used: bool,
 }
 
-/// Groups with a set.
+/// Control groups with a PSI group of their own.
 #[derive(Default)]
 pub(super) struct Groups(HashMap<EntityId, Group>);
 
 impl Groups {
-    /// Finds out which groups processes are in, and whose pressure is not told otherwise.
+    /// Finds the groups of processes, and which of these have no pressure from elsewhere.
     pub(super) fn follow<'a>(
         &mut self,
         now: Timestamp,
@@ -99,7 +99,7 @@ impl Groups {
         }
     }
 
-    /// Which of them another process is in.
+    /// Which of these groups a background process is in.
     pub(super) fn of_other(&self, process: EntityId, registry: &Registry) -> Option<EntityId> {
         let record = registry.get(process)?;
         let placed = [record.group, record.memory_group, record.io_group];
@@ -111,21 +111,21 @@ impl Groups {
         self.0.is_empty()
     }
 
-    /// Where the PSI groups of a group, and of the next around it, are.
+    /// Places of the PSI groups of a control group and of its nearest ancestor.
     pub(super) fn places(&self, group: Option<EntityId>) -> (Option<usize>, Option<usize>) {
         let group = group.and_then(|it| self.0.get(&it));
         (group.map(|it| it.place), group.and_then(|it| it.around))
     }
 }
 
-/// Whether a group's pressure is to be counted here. The first of all is the machine.
+/// Whether a group's pressure is to be counted here. The root group is the machine, which has its own.
 fn is_meant(group: EntityId, kernel_counts: bool, cgroups: &Cgroups, registry: &Registry) -> bool {
     let group = registry.get(group).map(|it| it.entity.path.as_str());
     group.is_some_and(|path| path != "/" && !(kernel_counts && cgroups.is_v2(path)))
 }
 
-/// Whether a group tells more of one of its processes than the group whose pressure stands for it so far:
-/// that of v2 may be one around many containers, or the one below that is meant.
+/// Whether a group describes a process better than the one that supplies its pressure so far: the v2 group
+/// may contain many containers, while a v1 group is the container's own.
 fn is_told_by(group: EntityId, path: &str, process: &EntityRecord, registry: &Registry) -> bool {
     let so_far = process.pressure_group.filter(|it| *it != group);
     let so_far = so_far.and_then(|it| registry.get(it));

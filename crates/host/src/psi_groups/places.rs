@@ -1,4 +1,4 @@
-//! The places of sets: each has the series of what is counted there.
+//! Places of PSI groups in the programs, each with the series recorded for it.
 
 use model::{EntityId, GapReason, Table, Timestamp};
 use sensors::stall::{
@@ -12,10 +12,10 @@ use crate::bpf::thread_time::psi_groups::MOST_SETS;
 use crate::gaps::Gaps;
 use crate::table_buffer::{RowDeduplicator, TableBuffer};
 
-/// So many places at most are taken by pools: there is always room for services and groups.
+/// Places that pools may take, at most, so that there is always room for services and control groups.
 const MOST_POOLS: usize = MOST_SETS / 2;
 
-/// What a set is of.
+/// Kinds of PSI groups.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     Service,
@@ -42,7 +42,7 @@ impl Kind {
     }
 }
 
-/// What is recorded of one PSI group.
+/// Series of one PSI group.
 struct GroupSeries {
     kind: Kind,
     set: Set,
@@ -81,9 +81,9 @@ impl GroupSeries {
     }
 }
 
-/// Who is counted where.
+/// All places.
 pub(super) struct Places {
-    /// A place that was left is used again as late as can be.
+    /// Indexed by place. A free place is reused as late as possible.
     places: Vec<Option<GroupSeries>>,
     next: usize,
     /// Rows of stall density and of pressure, by kind.
@@ -102,7 +102,7 @@ impl Places {
         }
     }
 
-    /// Makes room for somebody; where there is none, that is said once.
+    /// Assigns a place; if there is none, that is reported once per kind.
     pub(super) fn take(
         &mut self,
         kind: Kind,
@@ -134,7 +134,7 @@ impl Places {
         places.find(|place| self.places[*place].is_none())
     }
 
-    /// Ends the series of a place's PSI group.
+    /// Frees a place and ends its series.
     pub(super) fn leave(&mut self, place: usize, programs: &ThreadTime) {
         if let Some(mut told) = self.places[place].take() {
             let buffers = &mut self.buffers[told.kind as usize];
@@ -142,7 +142,7 @@ impl Places {
         }
     }
 
-    /// Takes what the programs have read now.
+    /// Takes in the programs' last reading.
     pub(super) fn sample(&mut self, programs: &ThreadTime, now: Timestamp) {
         for (place, told) in self.places.iter_mut().enumerate() {
             let Some(told) = told else { continue };
@@ -155,7 +155,7 @@ impl Places {
         }
     }
 
-    /// Nothing was counted up to a time.
+    /// Notes that nothing was counted up to `at`.
     pub(super) fn unchanged(&mut self, at: Timestamp) {
         for told in self.places.iter_mut().flatten() {
             told.set.unchanged(at);

@@ -1,5 +1,5 @@
-//! Against the kernel's own number of a control group with the same threads and no others, of which a
-//! file is read only at start and end.
+//! Compared with the kernel's pressure of a control group with exactly the same threads; its file is read
+//! only at start and end.
 
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
@@ -22,9 +22,9 @@ mod several;
 mod through_sampler;
 
 const MEASURED: Duration = Duration::from_secs(7);
-/// Kernel and programs are read within this.
+/// Longest time between the reading of the kernel's values and of the programs'.
 const AT_ONCE: Duration = Duration::from_millis(2);
-/// Names of what is compared, in the order of our states.
+/// Names of the compared stalls, in the order of our states.
 const NAMES: [&str; TOLD] = [
     "cpu some",
     "cpu full",
@@ -34,11 +34,11 @@ const NAMES: [&str; TOLD] = [
     "io full",
 ];
 
-/// A group of v2, gone when it is dropped, after those in it.
+/// A v2 group, removed when this is dropped, after the processes in it.
 struct Around {
     processes: Vec<Started>,
     folder: PathBuf,
-    /// Of those in it that are meant, if it is not all of them.
+    /// Folder of the subgroup with the compared threads, if these are not all.
     threads: Option<PathBuf>,
 }
 
@@ -56,7 +56,7 @@ impl Around {
         }
     }
 
-    /// Starts a shell that is in it from its first command on.
+    /// Starts a shell that is in the group from its first command on.
     fn run(&mut self, script: &str) -> u32 {
         let script = format!("echo $$ > {}/cgroup.procs; {script}", self.folder.display());
         let process = Started::new(Command::new("sh").args(["-c", &script]));
@@ -65,7 +65,7 @@ impl Around {
         pid
     }
 
-    /// Makes a group below it for the threads that are meant; its folder.
+    /// Creates a threaded subgroup for the compared threads; returns its folder.
     fn of_threads(&mut self) -> PathBuf {
         let folder = self.folder.join("threads");
         std::fs::create_dir(&folder).expect("root may make groups");
@@ -73,12 +73,12 @@ impl Around {
         self.threads.insert(folder).clone()
     }
 
-    /// The folder of those that are meant.
+    /// The folder of the compared threads' group.
     fn meant(&self) -> &Path {
         self.threads.as_ref().unwrap_or(&self.folder)
     }
 
-    /// What the kernel has counted of it so far, ns.
+    /// The kernel's pressure totals so far, ns.
     fn totals(&self) -> [i64; TOLD] {
         let resources = ["cpu", "memory", "io"].into_iter();
         let mut all = resources.flat_map(|resource| {
@@ -105,7 +105,7 @@ impl Drop for Around {
     }
 }
 
-/// Those of the set at a place, and no other.
+/// Membership in the group at a place, and in no other.
 fn alone(place: usize) -> Membership {
     Membership {
         service: Some(place),
@@ -118,7 +118,7 @@ fn put(programs: &mut ThreadTime, pids: &[u32], membership: Membership) {
     each.for_each(|pid| as_target_within(programs, *pid, membership));
 }
 
-/// What the kernel's CPUs lost of a group's time, read by the program that does it for the groups.
+/// The kernel's per-CPU stalled times of a group, read by the program for control groups.
 struct Kernels {
     programs: Pressure,
     last: Modulo,
@@ -151,18 +151,18 @@ impl Kernels {
     }
 }
 
-/// Pressure of a group by the kernel and of the set at a place by us over the same time, as shares of it; and
-/// the same of stall density.
+/// Pressure of a group by the kernel, and of the PSI group at a place by our programs, over the same time and
+/// as shares of it; then the same for stall density.
 fn compared(programs: &mut ThreadTime, group: &Around, place: usize) -> [[(f64, f64); TOLD]; 2] {
     let mut kernels = Kernels::new(group);
-    // File and programs are to be read at one time, whoever else wants the CPU.
+    // File and programs have to be read at the same time, whatever else wants the CPU.
     crate::limits::raise_priority();
     let (mut set, mut last_ended) = (Set::new(programs, place), Timestamp::default());
     let read = |programs: &mut ThreadTime,
                 set: &mut Set,
                 kernels: &mut Kernels,
                 last_ended: &mut Timestamp| {
-        // Both at one time: between them another may have had the CPU.
+        // Repeated until no other thread had the CPU between the two readings.
         let density = (0..100).find_map(|_| {
             let before = Instant::now();
             let density = kernels.read();
@@ -171,7 +171,8 @@ fn compared(programs: &mut ThreadTime, group: &Around, place: usize) -> [[(f64, 
         });
         let density = density.expect("they can be read at one time");
         let (now, ended) = (boottime(), kernels.programs.state(1).expect("it is there"));
-        // Both are to end their intervals at one time: how a load is spread over the CPUs changes.
+        // Both have to end their intervals at the same time, because the distribution of a load over the CPUs
+        // changes.
         let is_fresh = std::mem::replace(last_ended, ended) != ended;
         let own = set.before.unwrap_or(now);
         set.folded = if is_fresh { ended + -FOLD_NS } else { own };
@@ -181,7 +182,7 @@ fn compared(programs: &mut ThreadTime, group: &Around, place: usize) -> [[(f64, 
     read(programs, &mut set, &mut kernels, &mut last_ended);
     let (begin, kernels_before) = (Instant::now(), group.totals());
     let kernels_density = read(programs, &mut set, &mut kernels, &mut last_ended);
-    // Whoever reads the file has the kernel end an interval then.
+    // Reading the file makes the kernel end an interval at that moment.
     set.end();
     let (before, density_before) = (set.stalled.pressure(), set.stalled.density());
     while begin.elapsed() < MEASURED {
@@ -221,10 +222,10 @@ fn shown(both: &[(f64, f64); TOLD]) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-/// Says that this process is to be a load: busy for so many ms out of so many.
+/// Makes this process a load: the milliseconds that it is busy, and their period.
 const BURSTS: &str = "STALLSCOPE_TEST_BURSTS";
 
-/// The load: at the same moments in every process.
+/// The load: busy at the same moments in every process.
 fn burst(times: &str) {
     let mut times = times.split(' ').map(|ms| ms.parse().expect("a number"));
     let (busy, period) = (times.next().expect("two"), times.next().expect("two"));
@@ -237,7 +238,7 @@ fn burst(times: &str) {
     }
 }
 
-/// A script that is such a load.
+/// A script that runs such a load.
 fn bursts(cpu: u32, busy_ms: u64, period_ms: u64, test: &str) -> String {
     let program = std::env::current_exe().expect("this is a program");
     format!(
@@ -252,12 +253,12 @@ fn burn_on(cpu: u32) -> String {
     format!("taskset -pc {cpu} $$; {BURN}")
 }
 
-/// Others may read the group's files, which has the kernel end an interval earlier than it would; and a
-/// switch that nobody reports is made up for only at the next.
+/// Another process may read the group's files, which makes the kernel end an interval early; and a missed
+/// switch is backfilled only at the next one.
 const TRIES: usize = 3;
 
-/// Whether some and full of a group's processes are the kernel's, in one of some tries. `begin` gets the
-/// group to fill it, and gives back those in the set.
+/// Whether some and full of a group's processes agree with the kernel's, in at least one of several tries.
+/// `begin` fills the group; it returns the processes to put into the PSI group, and what must live as long.
 fn agree<T>(
     programs: &mut ThreadTime,
     name: &str,
@@ -272,7 +273,7 @@ fn agree<T>(
     })
 }
 
-/// The same of the set at a place; `begin` puts those into it that are in the group.
+/// The same for the PSI group at a place; `begin` puts the group's processes into it.
 fn agree_at<T>(
     programs: &mut ThreadTime,
     (name, place): (&str, usize),
@@ -350,14 +351,14 @@ fn a_v1_group_has_the_pressure_of_the_v2_group_around_it() {
     });
 }
 
-/// Says that this process is to read a file over and over.
+/// Makes this process read a file over and over.
 const AGAIN: &str = "STALLSCOPE_TEST_AGAIN";
 
 #[test]
 fn who_makes_memory_free_stalls_for_it_while_it_runs_too() {
     if let Some(file) = std::env::var_os(AGAIN) {
         let (file, mut block) = (std::fs::File::open(file).expect("it opens"), [0; 65_536]);
-        // What is used more than once counts as memory that lacks when it was evicted.
+        // An evicted page counts as a refault only if it was used more than once.
         for place in (0..40_u64 << 20).step_by(block.len()).cycle() {
             (0..3).for_each(|_| drop(file.read_at(&mut block, place)));
         }
@@ -382,7 +383,7 @@ fn who_makes_memory_free_stalls_for_it_while_it_runs_too() {
         )
     };
     let pressure = agree(&mut programs, "memory", 0.01, |group| {
-        // A limit does not bite on what is in memory for others.
+        // A limit has no effect on pages that are charged to another group.
         let path = format!("if={}", file.path().display());
         let mut out_of_memory = Command::new("dd");
         let out_of_memory = out_of_memory.args([&path, "iflag=nocache", "count=0", "status=none"]);
@@ -409,7 +410,7 @@ fn what_was_not_read_since_has_not_grown() {
     assert_eq!(cpu.grown(&reading(9, 700)), None);
 }
 
-/// What a process's threads waited for CPUs so far, by thread-time accounting.
+/// Run-queue delay of some threads so far, ns, by thread-time accounting.
 fn queued_ns(programs: &ThreadTime, is_meant: impl Fn(&Record) -> bool) -> i64 {
     let records = programs.records().filter(is_meant);
     let each = records.map(|it| it.account.queued_ns.iter().sum::<u64>());

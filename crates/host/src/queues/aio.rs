@@ -1,12 +1,12 @@
-//! linux-aio by its system calls: glibc has none of them, and libaio is one more library.
+//! linux-aio through its system calls: glibc has no wrappers, and libaio would be another dependency.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 use super::{DEPTH, Done};
 
-/// The kernel's `struct iocb` for little-endian machines (include/uapi/linux/aio_abi.h). It is copied
-/// when it is handed in.
+/// The kernel's `struct iocb` on little-endian machines (include/uapi/linux/aio_abi.h). The kernel copies it
+/// at submission.
 #[repr(C)]
 #[derive(Default)]
 struct Iocb {
@@ -52,13 +52,13 @@ pub struct Aio {
 }
 
 impl Aio {
-    /// A context with nothing in it.
+    /// Creates an empty context.
     ///
     /// # Errors
-    /// As io_setup(2): EAGAIN when fs.aio-max-nr is used up, ENOSYS where the kernel has none.
+    /// As io_setup(2): EAGAIN if fs.aio-max-nr is used up, ENOSYS if the kernel has no linux-aio.
     pub fn new() -> io::Result<Self> {
         let mut context: libc::c_ulong = 0;
-        // SAFETY: the kernel writes one word there.
+        // SAFETY: the kernel writes one word to `context`.
         checked(unsafe { libc::syscall(libc::SYS_io_setup, DEPTH, &raw mut context) })?;
         Ok(Self { context })
     }
@@ -66,7 +66,7 @@ impl Aio {
     /// Begins to write bytes to a file at an offset.
     ///
     /// # Errors
-    /// As io_submit(2). What fails later comes back as a result.
+    /// As io_submit(2). Later failures come back as a result.
     pub fn write(
         &mut self,
         file: BorrowedFd<'_>,
@@ -85,7 +85,7 @@ impl Aio {
         })
     }
 
-    /// Wants to be told once when a descriptor has something to read.
+    /// Requests one notification when a descriptor has something to read.
     ///
     /// # Errors
     /// As io_submit(2).
@@ -99,7 +99,7 @@ impl Aio {
         })
     }
 
-    /// Appends what is done, without waiting.
+    /// Appends completed requests, without waiting.
     ///
     /// # Errors
     /// As io_getevents(2).
@@ -111,7 +111,7 @@ impl Aio {
         self.events(0, &raw const now, done)
     }
 
-    /// Waits until something is done, and appends it.
+    /// Waits until a request completes, and appends it.
     ///
     /// # Errors
     /// As io_getevents(2).
@@ -121,8 +121,8 @@ impl Aio {
 
     fn submit(&mut self, iocb: Iocb) -> io::Result<()> {
         let list = [&raw const iocb];
-        // SAFETY: one iocb, copied before the call returns. What it points at is never freed nor
-        // written to, and the kernel takes a reference to the file.
+        // SAFETY: one iocb, copied before the call returns. Its buffer is never freed nor written to, and the
+        // kernel takes a reference to the file.
         checked(unsafe { libc::syscall(libc::SYS_io_submit, self.context, 1, list.as_ptr()) })?;
         Ok(())
     }
@@ -149,7 +149,7 @@ impl Aio {
 
 impl Drop for Aio {
     fn drop(&mut self) {
-        // SAFETY: the context is this one's own, and it is not used again.
+        // SAFETY: the context belongs to this value, and is not used again.
         let _ = unsafe { libc::syscall(libc::SYS_io_destroy, self.context) };
     }
 }

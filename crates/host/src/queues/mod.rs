@@ -1,8 +1,7 @@
-//! The kernel's queues for what is done while a thread goes on: linux-aio and io_uring.
+//! The kernel's queues for asynchronous work: linux-aio and io_uring.
 //!
-//! Only as much of them as an event loop of the bench needs: writes of memory that never goes away,
-//! and being told when a descriptor has something to read. What is handed in carries a tag, and what
-//! is done comes back as tags.
+//! Only as much of them as an event loop of the bench needs: writes from memory that is never freed, and
+//! notification when a descriptor has something to read. Requests carry a tag, and completions return it.
 
 mod aio;
 mod ring;
@@ -10,16 +9,16 @@ mod ring;
 pub use aio::Aio;
 pub use ring::Ring;
 
-/// Something handed in is done.
+/// A completed request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Done {
-    /// What it was handed in with.
+    /// The tag of the request.
     pub tag: u64,
-    /// What the system call would have returned: bytes, ready events, or an errno below 0.
+    /// What the system call would have returned: bytes, ready events, or a negative errno.
     pub result: i64,
 }
 
-/// How many may be handed in and not yet be done.
+/// Requests in progress, at most.
 const DEPTH: u32 = 8;
 
 #[cfg(test)]
@@ -50,7 +49,7 @@ mod tests {
         assert_eq!(&bytes[..length], expected);
     }
 
-    /// A timer that is over in a moment.
+    /// A timer that expires after a moment.
     fn timer() -> std::os::fd::OwnedFd {
         let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK);
         let timer = timer.expect("a timer can be made");
@@ -70,7 +69,7 @@ mod tests {
         timer
     }
 
-    /// What comes back of a timer that is over.
+    /// The completion of a poll on an expired timer.
     const OVER: Done = Done {
         tag: 9,
         result: libc::POLLIN as i64,

@@ -14,16 +14,16 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// A ring with nothing in it.
+    /// Creates an empty ring.
     ///
     /// # Errors
-    /// As io_uring_setup(2): EPERM where kernel.io_uring_disabled forbids it.
+    /// As io_uring_setup(2): EPERM if kernel.io_uring_disabled forbids it.
     pub fn new() -> io::Result<Self> {
         let ring = IoUring::new(DEPTH)?;
         Ok(Self { ring })
     }
 
-    /// Puts a write of bytes to a file at an offset on the ring.
+    /// Queues a write of bytes to a file at an offset.
     ///
     /// # Errors
     /// When the ring is full.
@@ -39,7 +39,7 @@ impl Ring {
         self.push(&write.offset(offset).build().user_data(tag))
     }
 
-    /// Puts on the ring that it is to be told once when a descriptor has something to read.
+    /// Queues a request for one notification when a descriptor has something to read.
     ///
     /// # Errors
     /// When the ring is full.
@@ -50,11 +50,11 @@ impl Ring {
     }
 
     fn push(&mut self, entry: &Entry) -> io::Result<()> {
-        // SAFETY: the entry points at nothing, or at bytes that are never freed nor written to.
+        // SAFETY: the entry points to nothing, or to bytes that are never freed nor written to.
         unsafe { self.ring.submission().push(entry) }.map_err(io::Error::other)
     }
 
-    /// Hands in what was put on the ring; how many.
+    /// Submits queued requests; returns how many.
     ///
     /// # Errors
     /// As io_uring_enter(2).
@@ -65,7 +65,7 @@ impl Ring {
         self.ring.submit()
     }
 
-    /// Waits until something is done that was handed in.
+    /// Waits until a submitted request completes.
     ///
     /// # Errors
     /// As io_uring_enter(2).
@@ -76,7 +76,7 @@ impl Ring {
         Ok(())
     }
 
-    /// Appends what is done, without a system call.
+    /// Appends completed requests, without a system call.
     pub fn reap(&mut self, done: &mut Vec<Done>) {
         done.extend(self.ring.completion().map(|entry| Done {
             tag: entry.user_data(),

@@ -1,4 +1,4 @@
-//! What the sampler hands on: rows in exchange for emptied buffers, and the end.
+//! The sampler's output: rows in exchange for emptied buffers, and its end.
 
 use model::{Timestamp, Window};
 
@@ -28,7 +28,7 @@ impl Sampler {
                 .buffers
                 .iter_mut()
                 .chain(own)
-                // Several may fill one table.
+                // Several buffers may belong to the same table.
                 .find(|buffer| std::ptr::eq(buffer.table, table) && buffer.spare.is_none());
             if let Some(buffer) = buffer {
                 buffer.spare = Some(rows);
@@ -68,7 +68,7 @@ impl Sampler {
         }
     }
 
-    /// Rows were lost on their way: those that are left out for being as before are written once.
+    /// Rows were lost on their way, so rows that would be left out as unchanged are written once.
     pub(super) fn force_full_rows(&mut self) {
         let own = own_buffers(
             [&mut self.recorder, &mut self.coverage],
@@ -83,16 +83,16 @@ impl Sampler {
         buffers.for_each(TableBuffer::force_full_rows);
     }
 
-    /// `deadline` is the first that was not served.
+    /// `deadline` is the first one that was missed.
     pub(super) fn end(&mut self, deadline: Timestamp, sink: &mut dyn FnMut(SamplerEvent)) {
-        // Who has come since the last look and is still there would be reported by nobody.
+        // Processes that have started since the last scan and still run would not be reported at all.
         self.scan_processes(boottime());
-        // A last look, so that series reach the end. Reading pressure early folds it once more for
-        // everybody, as the kernel itself does every 2 s at times of its own: of the total's growth, which
-        // is what is judged, nothing is lost but what a jiffy hides.
+        // A last reading, so that series reach the end. Reading pressure early triggers the kernel's fold for
+        // all readers, as the kernel does itself every 2 s. The growth of the totals, which verdicts use,
+        // loses only what is shorter than a jiffy.
         self.sample(Look::Last);
         self.filesystems.sample(boottime());
-        // The tick that was told to stop, or this look, may have taken long.
+        // The tick with the stop command, or this reading, may have taken long.
         let late = Window::new(deadline, boottime());
         if let passed @ 1.. = late.len_ns() / TICK_NS {
             self.note_missed(passed as u64 + 1, late, sink);
@@ -141,7 +141,7 @@ impl Sampler {
     }
 }
 
-/// The intakes of the tables that the sampler fills itself.
+/// The buffers of the tables that the sampler fills itself.
 fn own_buffers<'a>(
     [recorder, coverage]: [&'a mut (TableBuffer, RowDeduplicator); 2],
     clock: &'a mut (TableBuffer, RowDeduplicator),

@@ -1,4 +1,4 @@
-//! What the sampler notes of itself: how late it woke, and what it cost.
+//! The sampler's own figures: how late it woke, and what it cost.
 
 use model::{Gap, GapReason, MISSING, Timestamp, Window};
 use rustix::fs::{Mode, OFlags, open};
@@ -30,7 +30,7 @@ impl Sampler {
         self.cost.fast_period_ns = TICK_NS * self.budget.threads as i64;
     }
 
-    /// Looks how much memory recording takes: this process's, and of the kernel's what programs take.
+    /// Measures the recorder's memory: this process's, and the kernel memory of its programs.
     pub(super) fn measure_memory(&mut self) {
         let mut buffer = [0; 4_096];
         let status = status(&mut buffer);
@@ -69,7 +69,8 @@ impl Sampler {
         self.memory.1 = sum.unwrap_or(MISSING);
     }
 
-    /// Deadlines passed, of which at most the last is served: how late that is, and a gap if it is.
+    /// Handles passed deadlines, of which at most the last is served: records the lateness, and a gap if
+    /// there is one.
     pub(super) fn note_missed(
         &mut self,
         passed: u64,
@@ -85,7 +86,7 @@ impl Sampler {
     }
 }
 
-/// What the kernel says of this process.
+/// The text of /proc/self/status.
 fn status(buffer: &mut [u8]) -> &[u8] {
     let file = open(
         "/proc/self/status",
@@ -96,7 +97,7 @@ fn status(buffer: &mut [u8]) -> &[u8] {
     &buffer[..read.unwrap_or(0)]
 }
 
-/// The number behind a name, as in "VmRSS:\t  1234 kB".
+/// The number after a name, as in "VmRSS:\t  1234 kB".
 fn line_of(status: &[u8], name: &[u8]) -> Option<i64> {
     let mut lines = status.split(|byte| *byte == b'\n');
     let line = lines.find_map(|line| line.strip_prefix(name))?;

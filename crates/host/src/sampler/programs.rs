@@ -1,4 +1,4 @@
-//! The kernel's programs that a sampler reads, loaded before it begins.
+//! The BPF programs that a sampler reads, loaded before it begins.
 
 use model::Cost;
 
@@ -11,7 +11,7 @@ use crate::stalls::Stalls;
 use crate::thread_time::ThreadTimeCollector;
 use crate::{limits, root};
 
-/// Those that was available.
+/// The programs that are available here.
 pub(super) struct Programs {
     pub(super) stalls: Option<Stalls>,
     pub(super) thread_times: Option<ThreadTimeCollector>,
@@ -20,9 +20,9 @@ pub(super) struct Programs {
 }
 
 impl Programs {
-    /// Loads them, and notes what was refused. Where it is allowed that goes before the workload: the kernel
-    /// checks programs for most of a second of CPU time, and behind ten threads that want the same CPU
-    /// nothing would be recorded for ten times as long.
+    /// Loads the programs, and notes refusals. Runs at a raised priority if that is allowed: the verifier
+    /// takes most of a second of CPU time, and behind ten threads that want the same CPU nothing would be
+    /// recorded for ten times as long.
     pub(super) fn load(settings: &Settings, cost: &mut Cost) -> Self {
         let load = || {
             if settings.harden {
@@ -40,13 +40,13 @@ impl Programs {
                 walk: had(settings, "tasks", Walk::load, cost),
             }
         };
-        // A thread of its own: not everybody may lower a priority that was raised.
+        // On a thread of its own: not every user may lower a priority again.
         let loaded = std::thread::scope(|scope| scope.spawn(load).join());
         loaded.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }
 
-/// One of them and what reads it; through another root it would report this machine.
+/// Loads one program and its reader; not with another root, because it would report this machine.
 fn had<T>(
     settings: &Settings,
     name: &str,
@@ -58,7 +58,7 @@ fn had<T>(
             return Err(Refusal::new("the files of another root are read"));
         }
         let loaded = load()?;
-        // They take many files: maps, programs, links; with many CPUs a perf event for each.
+        // Programs take many descriptors: maps, programs, links; with many CPUs a perf event for each.
         if !limits::is_half_free() {
             let why = format!(
                 "too few files may be open (ulimit -n); {}",

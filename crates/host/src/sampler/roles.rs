@@ -1,4 +1,4 @@
-//! A part of a sample, for `make bench`.
+//! A partial sample, for `make bench`.
 
 use sensors::{Scope, Sensor};
 
@@ -9,8 +9,8 @@ use crate::schedule::Look;
 use crate::stalls;
 
 impl Sampler {
-    /// Reads what all processes have used and the pressure of all groups, and nothing else: by programs in
-    /// the kernel, or by files where the settings' root is another.
+    /// Reads resource usage of all processes and pressure of all groups, and nothing else: by BPF programs,
+    /// or from files if the settings have another root.
     pub fn sample_tasks_and_pressure(&mut self) {
         let Self {
             scratch,
@@ -23,7 +23,7 @@ impl Sampler {
             registry,
             ..
         } = self;
-        // As at the last look nobody rests.
+        // No probe skips the last reading.
         scratch.look = Look::Last;
         let wanted = |sensor: &Sensor| sensor.scope == Scope::Process || stalls::stands_for(sensor);
         if let Some(stalls) = stalls {

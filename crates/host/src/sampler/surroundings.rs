@@ -1,4 +1,4 @@
-//! Who and what there is to read: groups, processes, filesystems; all come and go.
+//! Finds what there is to read: groups, processes, filesystems; all come and go.
 
 use model::Timestamp;
 
@@ -8,7 +8,8 @@ use crate::probe::Scratch;
 
 impl Sampler {
     pub(super) fn look_for_groups(&mut self, now: Timestamp) {
-        // Walking thousands of groups takes tens of milliseconds: the more there are, the less often.
+        // Walking thousands of groups takes tens of milliseconds: the more there are, the less often it is
+        // done.
         let patience = 1 + self.cgroups.len() as u64 / 200;
         if self.due.every(SLOW_TICKS * patience) {
             self.cgroups.scan(
@@ -64,7 +65,7 @@ impl Sampler {
         }
     }
 
-    /// Looks which groups and filesystems target and generator are on; they may have moved.
+    /// Reads the groups and filesystems of tracked processes, which may have moved.
     pub(super) fn place(&mut self, now: Timestamp) {
         self.processes.place_in_groups(
             now,

@@ -1,4 +1,4 @@
-//! The life of a sampler: how it ends.
+//! A sampler from start to end.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use super::*;
 use crate::handle::Ending;
 use crate::requirement::{needed, skipped};
 
-/// What a sampler of this machine is made of.
+/// Settings and environment for a sampler of this machine.
 pub(crate) fn of_this_machine() -> (Settings, Environment) {
     let settings = Settings {
         root: PathBuf::from("/"),
@@ -23,7 +23,7 @@ pub(crate) fn of_this_machine() -> (Settings, Environment) {
     (settings, environment)
 }
 
-/// Starts a sampler of this machine, and gives what it hands over, and when it was told to stop.
+/// Runs a sampler of this machine; returns its events, and when it was told to stop.
 fn recorded_for(length: Duration) -> (Vec<SamplerEvent>, Timestamp) {
     let (settings, environment) = of_this_machine();
     let (tell, told) = channel();

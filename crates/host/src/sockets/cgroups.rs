@@ -1,6 +1,6 @@
-//! The processes of a named cgroup, in whichever hierarchies know it.
+//! The processes of a named cgroup, in all hierarchies that have it.
 //!
-//! On hybrid machines a group may exist in several hierarchies and be filled in only one of them.
+//! On hybrid machines a group may exist in several hierarchies and have processes in only one of them.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -12,10 +12,10 @@ use model::bytes_of;
 
 use super::error::Error;
 
-/// Deeper groups than this are not looked into: systemd's user sessions reach six.
+/// Deepest nesting that is searched: systemd's user sessions reach six.
 const DEEPEST: usize = 8;
 
-/// The processes of the group at that path below each mount, and of the groups within it.
+/// The processes of the group at that path below each mount, and of its subgroups.
 pub(super) fn pids_at(mounts: &[PathBuf], path: &str) -> Result<BTreeSet<u32>, Error> {
     let relative = path.trim_start_matches('/');
     let climbs = relative.split('/').any(|part| part == "..");
@@ -43,7 +43,7 @@ pub(super) fn pids_at(mounts: &[PathBuf], path: &str) -> Result<BTreeSet<u32>, E
     pids_in(&groups, path)
 }
 
-/// The processes of the unit: of the groups named `name` or `name.service`.
+/// The processes of a unit: of the groups named `name` or `name.service`.
 pub(super) fn pids_of_unit(mounts: &[PathBuf], name: &str) -> Result<BTreeSet<u32>, Error> {
     let service = format!("{name}.service");
     let mut groups = Vec::new();
@@ -54,7 +54,7 @@ pub(super) fn pids_of_unit(mounts: &[PathBuf], name: &str) -> Result<BTreeSet<u3
             if found {
                 groups.push(group.to_owned());
             }
-            // What is within the unit belongs to it already.
+            // Subgroups of the unit have been taken in already.
             !found
         });
     }
@@ -69,9 +69,9 @@ pub(super) fn pids_of_unit(mounts: &[PathBuf], name: &str) -> Result<BTreeSet<u3
 fn pids_in(groups: &[PathBuf], path: &str) -> Result<BTreeSet<u32>, Error> {
     let mut pids = BTreeSet::new();
     let mut take = |group: &Path| {
-        // Absent or refused for threaded groups; those within may still tell.
+        // Absent or refused for threaded groups; their subgroups may still be readable.
         let text = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
-        // 0 stands for a process that this pid namespace cannot name.
+        // 0 is a process that this PID namespace cannot name.
         pids.extend(
             text.lines()
                 .filter_map(|line| line.parse::<u32>().ok())
@@ -92,7 +92,7 @@ fn pids_in(groups: &[PathBuf], path: &str) -> Result<BTreeSet<u32>, Error> {
     }
 }
 
-/// Visits the folders within `folder`; into those for which `visit` is true it goes deeper.
+/// Visits the folders in `folder`; descends into those for which `visit` is true.
 fn walk(folder: &Path, depth: usize, visit: &mut dyn FnMut(&Path) -> bool) {
     let Some(deeper) = depth.checked_sub(1) else {
         return;
@@ -101,7 +101,7 @@ fn walk(folder: &Path, depth: usize, visit: &mut dyn FnMut(&Path) -> bool) {
         return;
     };
     for entry in entries.flatten() {
-        // Links are not followed: `file_type` does not look through them.
+        // Links are not followed: `file_type` does not resolve them.
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) && visit(&entry.path()) {
             walk(&entry.path(), deeper, visit);
         }

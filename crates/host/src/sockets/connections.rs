@@ -1,8 +1,8 @@
 //! The connections that some processes have made.
 //!
-//! Connections that they accepted are left out: whoever connects to a load generator does not serve
-//! it. So are unix sockets without a name at either end (socketpairs) and unix sockets that are a
-//! standard stream (a log daemon behind stdout): nothing was connected to.
+//! Connections that they accepted are left out: a client of a load generator does not serve it. So are unix
+//! sockets without a name at either end (socketpairs), and unix sockets that are a standard stream (a log
+//! daemon behind stdout): those were not connected to a server.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
@@ -15,7 +15,7 @@ use super::inet::{Namespace, TcpState, listens_at};
 use super::owners::{Held, sockets_of};
 use super::unix::{UnixSocket, UnixTable};
 
-/// What carries a connection.
+/// The kind of socket.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Transport {
     /// TCP over IPv4 or IPv6.
@@ -24,29 +24,29 @@ pub enum Transport {
     Unix,
 }
 
-/// One connection, seen from the end that made it.
+/// One connection, from the end that made it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Connection {
     /// The end that the given processes hold.
     pub local: Endpoint,
-    /// What they connected to.
+    /// The end that they connected to.
     pub peer: Endpoint,
     /// The inode of the local end.
     pub inode: u64,
-    /// The inode of a unix socket's other end: 0 while it waits to be accepted, `None` when the
-    /// kernel does not tell (always for TCP).
+    /// The inode of a unix socket's other end: 0 until it is accepted, `None` if the kernel does not report
+    /// it (always for TCP).
     pub peer_inode: Option<u64>,
-    /// What carries it.
+    /// TCP or unix socket.
     pub transport: Transport,
-    /// The namespace it lives in, by its place in `Connections::namespaces`.
+    /// The connection's network namespace, as an index into `Connections::namespaces`.
     pub(super) namespace: usize,
 }
 
-/// The connections made by a set of processes, with the tables they were found in: both ends of a
-/// connection must come from the same moment.
+/// The connections made by a set of processes, with the tables they were found in: both ends of a connection
+/// must be from the same moment.
 #[derive(Clone, Debug, Default)]
 pub struct Connections {
-    /// Every connection once, also when several processes hold it.
+    /// Every connection once, even if several processes hold it.
     pub list: Vec<Connection>,
     /// Processes whose descriptors this user may not read.
     pub unreadable: Vec<u32>,
@@ -54,7 +54,7 @@ pub struct Connections {
     pub(super) unix: UnixTable,
 }
 
-/// The stream connections that these processes have made and hold open, or are just making.
+/// The stream connections that these processes have made and hold open, or are making now.
 pub fn connections_of(proc: &Path, pids: &[u32]) -> Connections {
     let mut found = Connections::default();
     let mut held = Held::default();
@@ -71,7 +71,7 @@ pub fn connections_of(proc: &Path, pids: &[u32]) -> Connections {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 found.unreadable.push(pid)
             }
-            // Gone: it holds nothing any more.
+            // The process has exited, and holds nothing any more.
             Err(_) => {}
         }
     }
@@ -80,7 +80,7 @@ pub fn connections_of(proc: &Path, pids: &[u32]) -> Connections {
     }
     found.unix = UnixTable::read(proc);
     for (link, (pids, mut inodes)) in by_namespace {
-        // The TCP tables cost milliseconds: the kernel walks its whole hash table for each.
+        // The TCP tables cost milliseconds: for each the kernel walks its whole hash table.
         inodes.retain(|&inode| found.unix.get(inode).is_none());
         if inodes.is_empty() {
             continue;
@@ -90,7 +90,7 @@ pub fn connections_of(proc: &Path, pids: &[u32]) -> Connections {
         let index = found.namespaces.len();
         let mut list = tcp_connections(&namespace, &inodes, index);
         if list.is_empty() {
-            // Connections shorter than a look: those that are held now may be in the tables.
+            // The connections may be shorter than a look: those that are held now may be in the tables.
             list = tcp_connections(&namespace, &socket_inodes(proc, &pids), index);
         }
         found.list.extend(list);
@@ -100,17 +100,17 @@ pub fn connections_of(proc: &Path, pids: &[u32]) -> Connections {
     found
 }
 
-/// The sockets that these processes hold, by inode: while they stay the same, so do the connections.
-/// Costs a hundredth of following them.
+/// Inodes of the sockets that these processes hold: as long as they stay the same, so do the connections.
+/// Costs a hundredth of following the connections.
 pub fn socket_inodes(proc: &Path, pids: &[u32]) -> HashSet<u64> {
     let held = pids.iter().filter_map(|&pid| sockets_of(proc, pid).ok());
     held.flat_map(|held| held.sockets).collect()
 }
 
-/// The TCP sockets of a process's network namespace, which has this link.
+/// The TCP sockets of a process's network namespace, whose link is `link`.
 pub(super) fn namespace(proc: &Path, link: Option<&Path>, pid: u32) -> Namespace {
     let net = net_folder(proc, pid);
-    // sock_diag reports the namespace that we are in, whatever `proc` shows.
+    // sock_diag reports our own namespace, whatever `proc` shows.
     let is_own = link.is_some()
         && link == namespace_link(proc, std::process::id()).as_deref()
         && proc == Path::new("/proc");
@@ -118,7 +118,7 @@ pub(super) fn namespace(proc: &Path, link: Option<&Path>, pid: u32) -> Namespace
     asked.unwrap_or_else(|| Namespace::read(net))
 }
 
-/// Names the network namespace of a process; `None` where that may not be read.
+/// Identifies a process's network namespace; `None` if it may not be read.
 pub(super) fn namespace_link(proc: &Path, pid: u32) -> Option<PathBuf> {
     fs::read_link(proc.join(pid.to_string()).join("ns/net")).ok()
 }
@@ -133,8 +133,8 @@ pub(super) fn net_folder(proc: &Path, pid: u32) -> PathBuf {
     }
 }
 
-/// The folder with the tables of the network namespace that is looked at: our own, or through another
-/// root that of the first process there, where `net` would still be our own.
+/// The folder with the tables of the network namespace that is examined: our own, or with another root that
+/// of its first process, because `net` would still be our own there.
 pub(super) fn here(proc: &Path) -> PathBuf {
     if proc == Path::new("/proc") {
         proc.join("net")
@@ -184,7 +184,7 @@ fn unix_connection(table: &UnixTable, socket: &UnixSocket) -> Option<Connection>
         Some(peer) => match table.get(peer) {
             // An accepted socket has a name: this pair was made by socketpair(2).
             Some(other) => Some(other.name.clone()?),
-            // The other end is in another network namespace, which keeps its name.
+            // The other end is in another network namespace, whose names are not visible here.
             None => None,
         },
         None if table.tells_peers => return None,

@@ -1,45 +1,45 @@
-//! What can go wrong when a target is named or looked for, as sentences: what, on what, what to do.
+//! Errors in finding a target, as sentences: what failed, on what, and what to do.
 
-/// Why a target is not known.
+/// Why a target could not be found.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Error {
-    /// The argument has no form that is known.
+    /// The argument has no known form.
     #[error("{problem} {FORMS}")]
     Form {
-        /// What is wrong with which argument, as a sentence.
+        /// The mistake in the argument, as a sentence.
         problem: String,
     },
     /// Nothing listens on the port.
     #[error("no process listens on port {port} (listening here: {listening}). {}", .other.map_or(START_IT.to_owned(), name_other))]
     NobodyListens {
-        /// The port asked for.
+        /// The requested port.
         port: u16,
-        /// What does listen, as `listening_here` says it.
+        /// The listening sockets, from `listening_here`.
         listening: String,
         /// A port on which something does listen.
         other: Option<u16>,
     },
-    /// Something listens, but this user may not see who.
+    /// Something listens, but this user may not see which process.
     #[error("cannot see who listens on port {port}: run as root, or name it: --target pid:N")]
     HiddenListener {
-        /// The port asked for.
+        /// The requested port.
         port: u16,
-        /// The user it belongs to.
+        /// The socket's owner.
         uid: u32,
     },
-    /// Something listens that is no process in sight.
+    /// Something listens that is no visible process.
     #[error(
         "no process that can be seen from here listens on port {port}, although the port is taken: \
          its server is the kernel or in another container. Name it: --target pid:N, or cgroup:PATH"
     )]
     ListenerOutOfSight {
-        /// The port asked for.
+        /// The requested port.
         port: u16,
     },
-    /// This user may not see who serves, and the socket's owner does not tell.
+    /// This user may not see which process serves, and the socket's owner does not decide it.
     #[error("cannot see who serves {endpoint}: run as root, or name it: --target pid:N")]
     HiddenServer {
-        /// What was connected to.
+        /// The end that a client connects to.
         endpoint: String,
     },
     /// The socket's owner runs several programs.
@@ -48,17 +48,17 @@ pub enum Error {
          Name one: --target pid:{}, or run as root", listed(.candidates), .candidates.first().map_or(0, |first| first.0)
     )]
     Candidates {
-        /// What was connected to.
+        /// The end that a client connects to.
         endpoint: String,
         /// The owner.
         uid: u32,
-        /// The programs: pid and name.
+        /// The owner's programs: pid and name.
         candidates: Vec<(u32, String)>,
     },
     /// No such process.
     #[error("no process {pid} is alive. Name one that is: --target pid:N, or name:REGEX")]
     NotAlive {
-        /// The pid asked for.
+        /// The requested pid.
         pid: u32,
     },
     /// No process has such a name.
@@ -66,13 +66,13 @@ pub enum Error {
         "no process matches name:{pattern}. Names are those that `ps -e` shows; or say --target port:N"
     )]
     NoMatch {
-        /// The pattern asked for.
+        /// The requested pattern.
         pattern: String,
     },
-    /// The target is a part of the measurement itself.
+    /// The target is part of the measurement itself.
     #[error("{spec} is Stallscope or its load generator: name the program that serves the load")]
     Measuring {
-        /// The target asked for.
+        /// The requested target.
         spec: String,
     },
     /// There is no such cgroup.
@@ -80,9 +80,9 @@ pub enum Error {
         "there is no cgroup {path} ({mounts}). `cat /proc/PID/cgroup` shows the path of a process"
     )]
     NoCgroup {
-        /// The path asked for.
+        /// The requested path.
         path: String,
-        /// Where it was looked for.
+        /// The mounts that were searched.
         mounts: String,
     },
     /// The cgroup is empty.
@@ -90,15 +90,15 @@ pub enum Error {
         "the cgroup {path} has no process: start the program first, or name another: --target pid:N"
     )]
     EmptyCgroup {
-        /// The path asked for.
+        /// The requested path.
         path: String,
     },
-    /// There is no cgroup of such a unit.
+    /// No cgroup belongs to such a unit.
     #[error(
         "no unit {name} is running: no cgroup has that name. `systemctl status {name}` tells more"
     )]
     NoUnit {
-        /// The name asked for.
+        /// The requested name.
         name: String,
     },
 }

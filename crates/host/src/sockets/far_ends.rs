@@ -1,6 +1,6 @@
-//! Where the other ends of connections are, by the socket tables alone.
+//! Where the other ends of connections are, from the socket tables alone.
 //!
-//! The tables are those of the connections themselves; costly ones (other namespaces, this machine's
+//! The tables are those in which the connections were found; expensive ones (other namespaces, this machine's
 //! addresses) are read when first needed.
 
 use std::collections::{HashMap, HashSet};
@@ -13,16 +13,16 @@ use super::{Endpoint, processes};
 use crate::local_files;
 use crate::mounts::Mountinfo;
 
-/// Where the other end of one connection is.
+/// Where the other end of a connection is.
 #[derive(Clone, Copy)]
 pub(super) enum FarEnd {
-    /// A socket that some process holds, and whose it is.
+    /// A socket that some process holds, with the socket's owner.
     Socket { inode: u64, uid: Option<u32> },
-    /// On this machine, and not accepted yet.
+    /// On this machine, not accepted yet.
     Pending,
     /// On another machine.
     Remote,
-    /// The kernel does not tell.
+    /// The kernel does not report it.
     Unknown,
 }
 
@@ -115,11 +115,11 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Who owns the file of a unix socket: before Linux 5.3 the only trace of the server.
+    /// Owner of a unix socket's file: before Linux 5.3 the only trace of the server.
     fn file_owner(&self, endpoint: &Endpoint) -> Option<u32> {
         let own = self.proc.join("self");
         match endpoint {
-            // A relative path was relative to the folder of the server, which is not known.
+            // A relative path was relative to the server's working directory, which is unknown.
             Endpoint::Unix(path) if path.starts_with('/') => {
                 local_files::owner(self.mounts.of(&own), path)
             }
@@ -138,8 +138,8 @@ impl<'a> Search<'a> {
         addresses.contains(peer.ip())
     }
 
-    /// A container's end of the connection. An address of this machine that is forwarded into a
-    /// container has another destination there, so then the client's address alone must do.
+    /// A container's end of the connection. If an address of this machine is forwarded into a container, the
+    /// destination is another one there, so then only the client's address is compared.
     fn in_other_namespace(
         &mut self,
         local: SocketAddr,
@@ -163,8 +163,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The tables of every network namespace but the generator's. Without privilege there are none:
-/// the namespaces of other users' processes may not be read.
+/// The tables of every network namespace but the generator's. Without privilege there are none: the
+/// namespaces of other users' processes may not be read.
 fn other_namespaces(proc: &Path, connections: &Connections) -> Vec<Namespace> {
     let mut seen: HashSet<PathBuf> = connections
         .namespaces

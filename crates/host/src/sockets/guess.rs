@@ -1,5 +1,5 @@
-//! Who serves, judged by the socket's owner alone: for users who may not look into other users'
-//! processes. The answer is a guess and says so.
+//! Guesses the serving process from the socket's owner alone: for users who may not read other users'
+//! processes. The answer is marked as a guess.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
@@ -8,22 +8,22 @@ use super::error::Error;
 use super::processes::{self, Process};
 use super::{Guess, Hidden};
 
-/// A tree of processes that belongs to the owner of a socket.
+/// A process tree that belongs to the owner of a socket.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OwnerGuess {
-    /// Where the tree begins; several when they are children of one other user's process (workers
-    /// of a master that runs as root).
+    /// Roots of the tree; several if they are children of one process of another user (workers of a master
+    /// that runs as root).
     pub roots: Vec<u32>,
-    /// Those that probably serve: what the roots started after the generator did, else all.
+    /// Processes that probably serve: those that the roots started after the generator started, else all.
     pub serving: Vec<u32>,
-    /// On what it rests: always `Guess::Owner`.
+    /// Basis of the guess: always `Guess::Owner`.
     pub by: Guess,
 }
 
-/// Guesses who is behind a hidden end: the only tree of processes that belongs to its owner.
+/// Guesses the process of a hidden end: the only process tree that belongs to its owner.
 ///
-/// `generator_started` is in clock ticks since boot, as `start_ticks` tells: servers that fork for
-/// each connection have children younger than that.
+/// `generator_started` is in clock ticks since boot, as `start_ticks` returns: servers that fork for each
+/// connection have children younger than that.
 pub fn guess_by_owner(
     proc: &Path,
     hidden: &Hidden,
@@ -33,7 +33,7 @@ pub fn guess_by_owner(
     let unseen = || Error::HiddenServer {
         endpoint: hidden.endpoint.clone(),
     };
-    // To root belongs most of a machine: its trees tell nothing.
+    // Most of a machine's processes belong to root: its trees say nothing.
     let uid = hidden.uid.filter(|&uid| uid != 0).ok_or_else(unseen)?;
     let all = processes::all(proc);
     let belongs = |pid: &u32| !exclude.contains(pid) && processes::uid_of(proc, *pid) == Some(uid);
@@ -66,7 +66,7 @@ pub fn guess_by_owner(
     })
 }
 
-/// Whether they were started by one process that is not init, the parent of every daemon.
+/// Whether one process started all of them that is not init, the parent of every daemon.
 fn are_siblings(roots: &[&Process]) -> bool {
     let parents: BTreeSet<u32> = roots.iter().map(|root| root.parent).collect();
     parents.len() == 1 && parents.iter().all(|&parent| parent > 1)

@@ -1,7 +1,7 @@
-//! TCP sockets and local addresses as `/proc/PID/net` tells them.
+//! TCP sockets and local addresses, from `/proc/PID/net`.
 //!
-//! A network namespace is seen through a process that lives in it; its table is read once, so that
-//! both ends of a connection come from the same moment.
+//! A network namespace is read through a process in it; its table is read once, so that both ends of a
+//! connection are from the same moment.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -10,23 +10,23 @@ use std::path::PathBuf;
 
 use sensors::netlink::u32_at;
 
-/// The state of a TCP socket, as far as it matters here.
+/// The state of a TCP socket, as far as it is needed here.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum TcpState {
-    /// Connected as far as this end knows; it may still wait in the other's accept queue.
+    /// Established at this end; it may still wait in the other end's accept queue.
     Established,
     /// Connecting.
     SynSent,
     /// The other end has closed the connection, this one has not yet.
     CloseWait,
-    /// Waiting for connections.
+    /// Listening.
     Listen,
     /// Any other state, by the kernel's number.
     Other(u8),
 }
 
 impl TcpState {
-    /// By the kernel's number.
+    /// The state with the kernel's number.
     fn of(number: u8) -> Self {
         match number {
             1 => Self::Established,
@@ -38,28 +38,28 @@ impl TcpState {
     }
 }
 
-/// A TCP socket, as a line of `/proc/net/tcp` or `tcp6` tells it, or sock_diag.
+/// A TCP socket, from a line of `/proc/net/tcp` or `tcp6`, or from sock_diag.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TcpSocket {
     /// The address of this end.
     pub local: SocketAddr,
-    /// The address of the other end; port 0 when listening.
+    /// The address of the other end; port 0 for a listening socket.
     pub peer: SocketAddr,
-    /// Its state.
+    /// TCP state, by the kernel's number in the tables.
     pub state: TcpState,
     /// The user of the process that created or accepted it.
     pub uid: u32,
-    /// The inode of its descriptor; 0 while no process has accepted it.
+    /// The inode of its descriptor; 0 until a process accepts it.
     pub inode: u64,
 }
 
-/// Parses one line of `/proc/net/tcp` or `/proc/net/tcp6`; `None` for the heading or damage.
+/// Parses one line of `/proc/net/tcp` or `/proc/net/tcp6`; `None` for the heading or a malformed line.
 pub fn parse_proc_net_tcp(line: &[u8]) -> Option<TcpSocket> {
     let mut fields = std::str::from_utf8(line).ok()?.split_ascii_whitespace();
     let local = parse_address(fields.nth(1)?)?;
     let peer = parse_address(fields.next()?)?;
     let state = TcpState::of(u8::from_str_radix(fields.next()?, 16).ok()?);
-    // Between: queues, timer, retransmits; then uid, timeout, inode.
+    // Skipped: queues, timer, retransmits; then uid, timeout, inode.
     let uid = fields.nth(3)?.parse().ok()?;
     let inode = fields.nth(1)?.parse().ok()?;
     Some(TcpSocket {
@@ -71,7 +71,7 @@ pub fn parse_proc_net_tcp(line: &[u8]) -> Option<TcpSocket> {
     })
 }
 
-/// Parses `struct inet_diag_msg`; `None` for damage.
+/// Parses `struct inet_diag_msg`; `None` if it is malformed.
 pub(crate) fn parse_inet_diag(message: &[u8]) -> Option<TcpSocket> {
     const AF_INET: u8 = 2;
     const AF_INET6: u8 = 10;
@@ -96,7 +96,7 @@ pub(crate) fn parse_inet_diag(message: &[u8]) -> Option<TcpSocket> {
     })
 }
 
-/// The kernel prints each 32-bit word of an address as a number of its own byte order.
+/// The kernel prints each 32-bit word of an address as a number in host byte order.
 fn parse_address(text: &str) -> Option<SocketAddr> {
     let (hex, port) = text.split_once(':')?;
     let word = |index: usize| {
@@ -117,7 +117,7 @@ fn parse_address(text: &str) -> Option<SocketAddr> {
     Some(SocketAddr::new(ip, u16::from_str_radix(port, 16).ok()?))
 }
 
-/// The IPv4 networks that `/proc/net/fib_trie` calls local, with their prefix lengths.
+/// The IPv4 networks that `/proc/net/fib_trie` marks as local, with their prefix lengths.
 pub(crate) fn parse_fib_trie(text: &[u8]) -> HashSet<(Ipv4Addr, u32)> {
     let mut found = HashSet::new();
     let mut address: Option<Ipv4Addr> = None;
@@ -156,7 +156,7 @@ pub(super) struct Namespace {
 }
 
 impl Namespace {
-    /// Reads the tables under `net`, the folder `net` of some process; absent ones are empty.
+    /// Reads the tables in `net`, a process's folder `net`; absent ones are empty.
     pub(super) fn read(net: PathBuf) -> Self {
         let mut sockets = Vec::new();
         for table in ["tcp", "tcp6"] {
@@ -169,15 +169,15 @@ impl Namespace {
         Self { net, sockets }
     }
 
-    /// Asks the kernel for the sockets of our own namespace, whose folder `net` is; `None` where it does
-    /// not answer. Sockets in TIME_WAIT are left out: where connections are short there are tens of
-    /// thousands, and the kernel takes 3 us to print each of them.
+    /// Requests the sockets of our own namespace, whose folder is `net`, from the kernel; `None` if it does
+    /// not answer. Sockets in TIME_WAIT are left out: with short connections there are tens of thousands, and
+    /// the kernel takes 3 us to report each.
     pub(super) fn ask(net: PathBuf) -> Option<Self> {
         let sockets = super::netlink::tcp_sockets().ok()?;
         Some(Self { net, sockets })
     }
 
-    /// The sockets by (local, peer). An accepted one is preferred to a remnant in TIME_WAIT.
+    /// The sockets by (local, peer). An accepted one takes precedence over a remnant in TIME_WAIT.
     pub(super) fn by_pair(&self) -> HashMap<(SocketAddr, SocketAddr), &TcpSocket> {
         let mut pairs: HashMap<_, &TcpSocket> = HashMap::with_capacity(self.sockets.len());
         for socket in &self.sockets {
@@ -189,27 +189,27 @@ impl Namespace {
         pairs
     }
 
-    /// The addresses at which something listens.
+    /// The addresses of listening sockets.
     pub(super) fn listening(&self) -> HashSet<SocketAddr> {
         self.listening_sockets()
             .map(|socket| socket.local)
             .collect()
     }
 
-    /// The sockets that listen.
+    /// The listening sockets.
     pub(super) fn listening_sockets(&self) -> impl Iterator<Item = &TcpSocket> {
         self.sockets
             .iter()
             .filter(|socket| socket.state == TcpState::Listen)
     }
 
-    /// The sockets that accept what is connected to an address.
+    /// The listening sockets that accept connections to an address.
     pub(super) fn listening_at(&self, address: SocketAddr) -> impl Iterator<Item = &TcpSocket> {
         self.listening_sockets()
             .filter(move |socket| listens_at(&HashSet::from([socket.local]), address))
     }
 
-    /// The addresses of this namespace. Read only when asked: `fib_trie` is long on a router.
+    /// The addresses of this namespace. Read only on demand: `fib_trie` is long on a router.
     pub(super) fn addresses(&self) -> LocalAddresses {
         LocalAddresses {
             v4: parse_fib_trie(&fs::read(self.net.join("fib_trie")).unwrap_or_default()),
@@ -230,7 +230,7 @@ pub(super) fn listens_at(listening: &HashSet<SocketAddr>, local: SocketAddr) -> 
             .any(|&ip| listening.contains(&SocketAddr::new(ip, local.port())))
 }
 
-/// What a machine calls itself.
+/// A machine's own addresses.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LocalAddresses {
     v4: HashSet<(Ipv4Addr, u32)>,
@@ -238,7 +238,7 @@ pub(super) struct LocalAddresses {
 }
 
 impl LocalAddresses {
-    /// Whether packets to that address stay here.
+    /// Whether packets to that address stay on this machine.
     pub(super) fn contains(&self, ip: IpAddr) -> bool {
         if ip.is_loopback() {
             return true;

@@ -1,4 +1,4 @@
-//! What listens on this machine, to be offered when a target cannot be found.
+//! Listening sockets of this machine, as a suggestion when a target cannot be found.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -9,16 +9,16 @@ use super::owners::Owners;
 use super::processes;
 use super::unix::UnixTable;
 
-/// Something that waits for connections: on a port or at a path.
+/// A listening socket: on a port or at a path.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Listener {
-    /// The TCP port, if it is one.
+    /// The TCP port, if it has one.
     pub port: Option<u16>,
-    /// The name of the unix socket, if it is one.
+    /// The name of the unix socket, if it has one.
     pub path: Option<String>,
-    /// The topmost process that holds it; `None` when that may not be seen.
+    /// The topmost process that holds it; `None` if this user may not see it.
     pub pid: Option<u32>,
-    /// That process's name, `?` when unknown.
+    /// That process's name, `?` if unknown.
     pub name: String,
 }
 
@@ -84,9 +84,9 @@ impl Holders {
     }
 }
 
-/// What listens, for use in a sentence: `5432 postgres, 6379 redis-server`, or `nothing`.
+/// The listening sockets as part of a sentence: `5432 postgres, 6379 redis-server`, or `nothing`.
 ///
-/// Unix sockets are named only where no port is: a machine has dozens that nobody would mean.
+/// Unix sockets are named only if there is no port: a machine has dozens that no user would mean.
 pub fn listening_here(listeners: &[Listener]) -> String {
     const MOST: usize = 8;
     let on_ports: Vec<&Listener> = listeners

@@ -1,13 +1,12 @@
-//! Who serves a load generator, and who is meant by `--target`.
+//! Finds the processes that serve a load generator, and those that `--target` names.
 //!
-//! Connections are followed from the generator's descriptors through the kernel's socket tables to
-//! the processes that hold the other ends. Only `/proc` and netlink sock_diag are asked, so most of
-//! it works without privilege; where descriptors of other users are out of reach, the owner's user
-//! id is all there is, and the answer is marked as a guess. Every function that reads files takes
-//! the root of the process file system, so that tests can use made-up trees.
+//! Connections are followed from the generator's descriptors through the kernel's socket tables to the
+//! processes that hold the other ends. Only `/proc` and netlink sock_diag are used, so most of it works
+//! without privilege; if descriptors of other users cannot be read, only the socket owner's user id is known,
+//! and the answer is marked as a guess. Every function that reads files takes the root of /proc as an
+//! argument, so that tests can use a made-up tree.
 //!
-//! Nothing here is meant to be called in a sampling loop: a scan looks at every descriptor of the
-//! machine.
+//! Nothing here is meant for a sampling loop: a scan reads every descriptor of the machine.
 
 mod cgroups;
 mod connections;
@@ -47,12 +46,12 @@ pub enum Endpoint {
     Inet(SocketAddr),
     /// The name of a unix socket: a path, or `@name` for an abstract one.
     Unix(String),
-    /// A unix socket without a name, or one whose name another network namespace keeps.
+    /// A unix socket without a name, or one whose name is in another network namespace.
     UnnamedUnix,
 }
 
 impl Endpoint {
-    /// What a client connects to, as a person says it: `port 5432`, `unix socket /run/x.sock`.
+    /// What a client connects to, for people: `port 5432`, `unix socket /run/x.sock`.
     pub fn service(&self) -> String {
         match self {
             Endpoint::Inet(address) => format!("port {}", address.port()),

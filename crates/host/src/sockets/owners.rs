@@ -1,4 +1,4 @@
-//! Which processes hold which sockets: the links in `/proc/PID/fd`.
+//! Which processes hold which sockets, from the links in `/proc/PID/fd`.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
@@ -12,7 +12,7 @@ use super::processes;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Held {
     pub(super) sockets: HashSet<u64>,
-    /// Those among them that are its standard input, output or error.
+    /// Sockets that are its standard input, output or error.
     pub(super) standard: HashSet<u64>,
 }
 
@@ -20,7 +20,7 @@ pub(super) struct Held {
 pub(super) fn sockets_of(proc: &Path, pid: u32) -> io::Result<Held> {
     let mut held = Held::default();
     for entry in fs::read_dir(proc.join(pid.to_string()).join("fd"))? {
-        // A descriptor may be closed between listing and reading: then it is not of interest.
+        // A descriptor may be closed between listing and reading: then it does not matter.
         let Ok(entry) = entry else { continue };
         let Ok(link) = fs::read_link(entry.path()) else {
             continue;
@@ -42,16 +42,16 @@ fn socket_inode(link: &[u8]) -> Option<u64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// Who holds the wanted sockets.
+/// Holders of the wanted sockets.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Owners {
     pub(super) pids_by_inode: HashMap<u64, BTreeSet<u32>>,
-    /// Whether some process's descriptors could not be read: an absent owner may be one of those.
+    /// Whether some process's descriptors could not be read: it may hold a socket without a known holder.
     pub(super) some_denied: bool,
 }
 
 impl Owners {
-    /// One pass over all processes, keeping only what is wanted.
+    /// One pass over all processes; remembers only wanted sockets.
     pub(super) fn find(proc: &Path, wanted: &HashSet<u64>) -> Self {
         let mut owners = Self::default();
         if wanted.is_empty() {
@@ -67,7 +67,7 @@ impl Owners {
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                     owners.some_denied = true;
                 }
-                // Gone since the listing.
+                // The process has exited since the listing.
                 Err(_) => {}
             }
         }

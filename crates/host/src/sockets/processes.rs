@@ -1,6 +1,6 @@
-//! The little that must be known about processes here: parent, user, name, start.
+//! The few facts about processes that are needed here: parent, user, name, start.
 //!
-//! All of it is readable by everyone, unless `/proc` is mounted with `hidepid`.
+//! Every user may read them, unless `/proc` is mounted with `hidepid`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -17,7 +17,7 @@ pub(crate) struct Process {
     pub(super) started: u64,
 }
 
-/// The pids listed under `proc`, in ascending order.
+/// The pids in `proc`, in ascending order.
 pub(super) fn pids(proc: &Path) -> Vec<u32> {
     let Ok(entries) = fs::read_dir(proc) else {
         return Vec::new();
@@ -28,7 +28,7 @@ pub(super) fn pids(proc: &Path) -> Vec<u32> {
     pids
 }
 
-/// Reads one process; `None` when it is gone.
+/// Reads one process; `None` if it has exited.
 pub(super) fn read(proc: &Path, pid: u32) -> Option<Process> {
     parse_stat(&fs::read(proc.join(pid.to_string()).join("stat")).ok()?)
 }
@@ -41,12 +41,12 @@ pub(super) fn all(proc: &Path) -> BTreeMap<u32, Process> {
     processes.collect()
 }
 
-/// When a process started, in clock ticks since boot; `None` when it is gone.
+/// When a process started, in clock ticks since boot; `None` if it has exited.
 pub fn start_ticks(proc: &Path, pid: u32) -> Option<u64> {
     read(proc, pid).map(|process| process.started)
 }
 
-/// The name of a process, as the kernel keeps it; `None` when it is gone.
+/// The kernel's name of a process (comm); `None` if it has exited.
 pub fn name_of(proc: &Path, pid: u32) -> Option<String> {
     read(proc, pid).map(|process| process.comm)
 }
@@ -63,8 +63,8 @@ pub(crate) fn parse_stat(bytes: &[u8]) -> Option<Process> {
     })
 }
 
-/// The effective user of a process, from its `status`: the folder's owner would be root for a
-/// process that changed its user and so may not be dumped.
+/// The effective user of a process, from its `status`: the folder's owner would be root for a process that is
+/// not dumpable because it changed its user.
 pub(super) fn uid_of(proc: &Path, pid: u32) -> Option<u32> {
     status_field(proc, pid, "Uid:")?
         .split_ascii_whitespace()
@@ -73,7 +73,7 @@ pub(super) fn uid_of(proc: &Path, pid: u32) -> Option<u32> {
         .ok()
 }
 
-/// The process that a thread belongs to (a process belongs to itself).
+/// The process that a thread belongs to; for a pid, that process.
 pub(super) fn process_of(proc: &Path, tid: u32) -> Option<u32> {
     status_field(proc, tid, "Tgid:")?.trim().parse().ok()
 }
@@ -86,7 +86,7 @@ fn status_field(proc: &Path, pid: u32, name: &str) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// The name a person knows a program by in `argv[0]`: without folder, title words and colon.
+/// The program's name from `argv[0]`, without folder, further title words and colon.
 pub(super) fn program_name(proc: &Path, pid: u32) -> Option<String> {
     let line = fs::read(proc.join(pid.to_string()).join("cmdline")).ok()?;
     let first = line.split(|&byte| byte == 0).next()?;
@@ -96,13 +96,13 @@ pub(super) fn program_name(proc: &Path, pid: u32) -> Option<String> {
     Some(name.to_owned()).filter(|name| !name.is_empty())
 }
 
-/// Those of `chosen` that have no ancestor among `chosen`.
+/// The members of `chosen` without an ancestor in `chosen`.
 pub(super) fn topmost(all: &BTreeMap<u32, Process>, chosen: &BTreeSet<u32>) -> Vec<u32> {
     let below = |pid: u32| ancestors(all, pid).any(|ancestor| chosen.contains(&ancestor));
     chosen.iter().copied().filter(|&pid| !below(pid)).collect()
 }
 
-/// Parent, grandparent and so on. A list read while processes come and go may hold a circle.
+/// Parent, grandparent and so on. A list read while processes come and go may have a cycle, hence the limit.
 pub(super) fn ancestors(all: &BTreeMap<u32, Process>, pid: u32) -> impl Iterator<Item = u32> {
     const DEEPEST: usize = 1000;
     let parent = |&pid: &u32| {

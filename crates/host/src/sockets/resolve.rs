@@ -1,4 +1,4 @@
-//! From a named target to the processes it means.
+//! From a target specification to the processes that it means.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
@@ -13,9 +13,9 @@ use super::owners::Owners;
 use super::spec::TargetSpec;
 use super::{cgroups, processes};
 
-/// The processes that a target means: where its trees of processes begin.
+/// The roots of the process trees that a target specification means.
 ///
-/// Never one in `exclude`: the recorder itself, the load generator.
+/// Never a process in `exclude`: the recorder itself, the load generator.
 pub fn resolve(
     proc: &Path,
     cgroup_mounts: &[PathBuf],
@@ -70,7 +70,7 @@ fn holders_of_port(proc: &Path, port: u16) -> Result<BTreeSet<u32>, Error> {
     }
 }
 
-/// The process, or that of the thread, with this number. A zombie does not live.
+/// The process with this pid, or that of the thread with this tid. A zombie does not count as alive.
 fn alive(proc: &Path, pid: u32) -> Result<u32, Error> {
     let process = processes::process_of(proc, pid).and_then(|pid| processes::read(proc, pid));
     process
@@ -79,8 +79,8 @@ fn alive(proc: &Path, pid: u32) -> Result<u32, Error> {
         .ok_or(Error::NotAlive { pid })
 }
 
-/// The processes in whose name the pattern is found. The kernel's name is cut at 15 bytes and
-/// threads rename it; `argv[0]` is rewritten by servers that show a title: either may match.
+/// The processes whose name matches the pattern. The kernel's name is cut at 15 bytes, and threads rename it;
+/// servers that show a title rewrite `argv[0]`: either may match.
 fn named(
     proc: &Path,
     pattern: &Regex,

@@ -9,12 +9,12 @@ use super::far_ends::{FarEnd, Search};
 use super::inet::Namespace;
 use super::owners::Owners;
 
-/// How a serving process was recognised.
+/// How a serving process was identified.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Guess {
-    /// Not a guess: it holds the socket.
+    /// Not a guess: the process holds the socket.
     Holds,
-    /// It belongs to the user with this id, who owns the socket.
+    /// The user with this id owns both the process and the socket.
     Owner(u32),
 }
 
@@ -23,46 +23,46 @@ pub enum Guess {
 pub struct Served {
     /// The process that holds the other end.
     pub pid: u32,
-    /// What was connected to: `port 5432`, `unix socket /tmp/.s.PGSQL.5432`.
+    /// The end that a client connects to: `port 5432`, `unix socket /tmp/.s.PGSQL.5432`.
     pub endpoint: String,
-    /// How many of the connections it holds.
+    /// Number of the connections that it holds.
     pub connections: usize,
-    /// How it was recognised.
+    /// How it was identified.
     pub by: Guess,
 }
 
-/// Connections whose other end is on this machine, held by a process that may not be looked into.
+/// Connections whose other end is on this machine, held by a process that this user may not read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Hidden {
-    /// What was connected to.
+    /// The end that a client connects to.
     pub endpoint: String,
-    /// The user who accepted the connections, where the kernel tells.
+    /// The user who accepted the connections, if the kernel reports it.
     pub uid: Option<u32>,
-    /// How many connections.
+    /// Number of connections.
     pub connections: usize,
 }
 
-/// What is known about the other ends.
+/// The other ends of a set of connections.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Servers {
     /// The serving processes, the one with most connections first.
     pub served: Vec<Served>,
-    /// Other ends that are not on this machine.
+    /// Other ends on other machines.
     pub remote: Vec<Endpoint>,
-    /// Not accepted yet, or just closed: ask again soon.
+    /// Not accepted yet, or just closed: worth another look soon.
     pub pending: Vec<Endpoint>,
-    /// Who holds the sockets that listen where connections were pending, sought when nobody was found
-    /// to serve. Of connections that end sooner than they can be followed, these are the servers.
+    /// Holders of the listening sockets to which pending connections go, only if no serving process was
+    /// found. For connections too short to be followed, these are the servers.
     pub listening: Vec<Served>,
-    /// See `guess_by_owner`.
+    /// Other ends for `guess_by_owner`.
     pub hidden: Vec<Hidden>,
-    /// How many connections the kernel gives no other end for (no sock_diag).
+    /// Number of connections for which the kernel reports no other end (no sock_diag).
     pub unfollowed: usize,
 }
 
-/// Finds who serves the connections, never naming a process in `exclude`.
+/// Finds the processes that serve the connections, never one in `exclude`.
 ///
-/// A socket that several processes hold (inherited by fork) names them all.
+/// If several processes hold a socket (inherited by fork), all are named.
 pub fn servers_of(proc: &Path, connections: &Connections, exclude: &HashSet<u32>) -> Servers {
     let mut search = Search::new(proc, connections);
     let ends: Vec<FarEnd> = connections
@@ -84,8 +84,8 @@ pub fn servers_of(proc: &Path, connections: &Connections, exclude: &HashSet<u32>
     servers
 }
 
-/// Who listens, in the network namespaces of these processes, at addresses that they connected to: the servers of
-/// connections that end sooner than they can be followed. Never a process in `exclude`.
+/// The processes that listen, in the network namespaces of these processes, at addresses that they connected
+/// to: the servers of connections too short to be followed. Never a process in `exclude`.
 pub fn listening_at(
     proc: &Path,
     pids: &[u32],
@@ -106,8 +106,8 @@ pub fn listening_at(
     listening(proc, namespaces.iter(), addresses, exclude)
 }
 
-/// The holders of the sockets that listen at these addresses. Never init: it listens for services that
-/// it starts later.
+/// The holders of the sockets that listen at these addresses. Never init: it listens for services that it
+/// starts later.
 fn listening<'a>(
     proc: &Path,
     namespaces: impl Iterator<Item = &'a Namespace> + Clone,
@@ -135,7 +135,7 @@ fn listening<'a>(
     tally.into_servers().served
 }
 
-/// Counts per process and endpoint.
+/// Connections per process and endpoint.
 #[derive(Default)]
 struct Tally {
     served: BTreeMap<(u32, String), usize>,
@@ -162,7 +162,8 @@ impl Tally {
                 if !held && may_be_hidden(uid, owners) {
                     *self.hidden.entry((peer.service(), uid)).or_default() += 1;
                 } else if !held {
-                    // All could be read: it was closed, or handed over, between the two looks.
+                    // All descriptors could be read: the socket was closed or passed on between the two
+                    // looks.
                     self.pending.insert(peer.clone());
                 }
             }
@@ -188,8 +189,8 @@ impl Tally {
     }
 }
 
-/// Whether a holder may exist that this user cannot see. A `/proc` mounted with `hidepid` denies
-/// nothing: it just does not list the processes of others.
+/// Whether there may be a holder that this user cannot see. A `/proc` mounted with `hidepid` denies nothing:
+/// it just does not list other users' processes.
 fn may_be_hidden(uid: Option<u32>, owners: &Owners) -> bool {
     let me = rustix::process::geteuid();
     owners.some_denied || (!me.is_root() && uid.is_some_and(|uid| uid != me.as_raw()))

@@ -1,4 +1,4 @@
-//! The words of `--target`: `[role=]port:5432 | cgroup:PATH | unit:NAME | pid:N | name:REGEX`.
+//! The syntax of `--target`: `[role=]port:5432 | cgroup:PATH | unit:NAME | pid:N | name:REGEX`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,18 +8,18 @@ use regex::Regex;
 
 use super::error::Error;
 
-/// What a target is named by.
+/// How a target is named.
 #[derive(Clone, Debug)]
 pub enum TargetSpec {
-    /// Whoever listens on this TCP port.
+    /// The process that listens on this TCP port.
     Port(u16),
-    /// The processes of a cgroup, by its path below the mount, bytes that are no UTF-8 as `\xNN`.
+    /// The processes of a cgroup, by its path below the mount; bytes that are no UTF-8 as `\xNN`.
     Cgroup(String),
     /// The processes of a systemd unit, with or without `.service`.
     Unit(String),
-    /// One process and what it starts.
+    /// One process and its descendants.
     Pid(u32),
-    /// The processes in whose name this is found.
+    /// The processes whose name matches.
     Name(Regex),
 }
 
@@ -78,12 +78,12 @@ impl FromStr for TargetSpec {
     }
 }
 
-/// A target as written on the command line: what it is named by, and its part.
+/// A target as given on the command line.
 #[derive(Clone, Debug)]
 pub struct NamedTarget {
-    /// The part it plays; `target` unless said.
+    /// Its role; `target` by default.
     pub role: Role,
-    /// What it is named by.
+    /// How it is named.
     pub spec: TargetSpec,
     /// The argument as it was given.
     pub text: String,
@@ -123,7 +123,7 @@ fn form_error(mut problem: String) -> Error {
     Error::Form { problem }
 }
 
-/// What a bare word may have been meant as.
+/// Suggests the form that an argument without one may have meant.
 fn advice(text: &str) -> String {
     if text.is_empty() {
         "it is empty".to_owned()
@@ -136,7 +136,7 @@ fn advice(text: &str) -> String {
     }
 }
 
-/// The regex crate draws the place of the error over several lines; the last one says it.
+/// The regex crate marks the place of the error over several lines; the last one has the message.
 fn last_line(error: &regex::Error) -> String {
     let text = error.to_string();
     let line = text.lines().last().unwrap_or_default();

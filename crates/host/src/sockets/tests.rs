@@ -11,7 +11,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-/// Writes a process into a made-up tree: its stat, status, cmdline and sockets.
+/// A process in a made-up tree: its stat, status, cmdline and sockets.
 struct Fake<'a> {
     pid: u32,
     parent: u32,
@@ -68,7 +68,7 @@ impl Fake<'_> {
     }
 }
 
-/// Writes a file of `/proc/net` of a made-up tree.
+/// Writes a file of `/proc/net` into a made-up tree.
 fn write_net(proc: &Path, name: &str, text: &str) {
     fs::create_dir_all(proc.join("net")).unwrap();
     fs::write(proc.join("net").join(name), text).unwrap();

@@ -1,11 +1,11 @@
-//! Trees of processes: all below one, and the top of the program that one belongs to.
+//! Process trees: all descendants of a process, and the topmost process of the same program.
 
 use std::fs;
 use std::path::Path;
 
 use super::processes;
 
-/// A process and all its descendants alive; empty when it is gone.
+/// A process and all its live descendants; empty if it has exited.
 pub fn tree_of(proc: &Path, root: u32) -> Vec<u32> {
     let all = processes::all(proc);
     if !all.contains_key(&root) {
@@ -25,9 +25,9 @@ pub fn tree_of(proc: &Path, root: u32) -> Vec<u32> {
     tree
 }
 
-/// The highest process above `pid` that runs the same program: the postmaster of a backend, the
-/// master of a worker. The program is told by its file, and by its name where the file may not be seen.
-/// `None` where one of them ends meanwhile: what is above it cannot be told.
+/// The topmost ancestor of `pid` that runs the same program: the postmaster of a backend, the master of a
+/// worker. Programs are compared by file, or by name if the file may not be seen. `None` if one of them exits
+/// meanwhile, because its ancestors are then unknown.
 pub fn program_root(proc: &Path, pid: u32) -> Option<u32> {
     let mut root = pid;
     while let Some(parent) = processes::read(proc, root).map(|process| process.parent) {

@@ -1,7 +1,7 @@
 //! Unix sockets: names, peers and users from sock_diag; names alone from `/proc/net/unix`.
 //!
-//! sock_diag answers any user, but only for the asker's own network namespace. `/proc/net/unix`
-//! knows no peers: with it a connection is seen and cannot be followed.
+//! sock_diag answers any user, but only for the caller's own network namespace. `/proc/net/unix` has no
+//! peers: with it a connection is visible but cannot be followed.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -19,15 +19,15 @@ pub struct UnixSocket {
     pub inode: u64,
     /// Whether it is a stream socket.
     pub stream: bool,
-    /// Whether it waits for connections.
+    /// Whether it listens.
     pub listening: bool,
     /// Whether it is connected.
     pub connected: bool,
     /// Its path, or `@name`. An accepted socket has the name of the listening one.
     pub name: Option<String>,
-    /// The inode of the other end: 0 while that waits to be accepted, `None` when not told.
+    /// The inode of the other end: 0 until that is accepted, `None` if unknown.
     pub peer: Option<u64>,
-    /// The user of the process that created or accepted it; told since Linux 5.3.
+    /// The user of the process that created or accepted it; reported since Linux 5.3.
     pub uid: Option<u32>,
     /// The inodes of the clients that wait for this listening socket to accept them.
     pub waiting: Vec<u64>,
@@ -80,7 +80,7 @@ fn clients_in(array: &[u8]) -> Vec<u64> {
         .collect()
 }
 
-/// Abstract names begin with a zero byte, which is shown as `@`; paths end with one, which is not.
+/// Abstract names begin with a NUL, which is shown as `@`; paths end with one, which is left out.
 fn name_of(bytes: &[u8]) -> Option<String> {
     let text = match bytes {
         [] => return None,
@@ -92,7 +92,7 @@ fn name_of(bytes: &[u8]) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-/// Parses one line of `/proc/net/unix`; `None` for the heading or damage.
+/// Parses one line of `/proc/net/unix`; `None` for the heading or a malformed line.
 pub fn parse_proc_net_unix(line: &[u8]) -> Option<UnixSocket> {
     const ACCEPTS: u32 = 1 << 16;
     const CONNECTED: u8 = 3;
@@ -102,7 +102,7 @@ pub fn parse_proc_net_unix(line: &[u8]) -> Option<UnixSocket> {
     let kind = u8::from_str_radix(remote_memory.next()?, 16).ok()?;
     let state = u8::from_str_radix(remote_memory.next()?, 16).ok()?;
     let inode = remote_memory.next()?.parse().ok()?;
-    // A path may hold spaces: it is the rest of the line, found by where the next word begins.
+    // A path may have spaces: it is the rest of the line, from where the next field begins.
     let name = remote_memory.next().and_then(|word| {
         let start = word.as_ptr() as usize - text.as_ptr() as usize;
         Some(text.get(start..)?.trim_end().to_owned())
@@ -123,18 +123,19 @@ pub fn parse_proc_net_unix(line: &[u8]) -> Option<UnixSocket> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct UnixTable {
     by_inode: HashMap<u64, UnixSocket>,
-    /// The other end of a client that waits is not in the table: the listening socket knows it.
+    /// By client: the other end of a client that waits is not in the table, only in the listening socket's
+    /// entry.
     awaited_by_client: HashMap<u64, String>,
     listening: HashSet<String>,
-    /// Whether peers are told.
+    /// Whether the table has peers.
     pub(super) tells_peers: bool,
 }
 
 impl UnixTable {
-    /// Asks the kernel, or reads `/proc/net/unix` where it does not answer.
+    /// Asks the kernel, or reads `/proc/net/unix` if it does not answer.
     pub(super) fn read(proc: &Path) -> Self {
-        // Through another root (the host's, seen from a container; captured files) the sockets are others
-        // than those that the kernel tells us of.
+        // With another root (the host's, mounted in a container; captured files) the sockets are not those of
+        // our own namespace, which sock_diag reports.
         let told = if proc == Path::new("/proc") {
             netlink::unix_sockets().ok()
         } else {
@@ -179,7 +180,7 @@ impl UnixTable {
         self.awaited_by_client.get(&client).map(String::as_str)
     }
 
-    /// The stream sockets that listen.
+    /// The listening stream sockets.
     pub(super) fn listening_sockets(&self) -> impl Iterator<Item = &UnixSocket> {
         self.by_inode
             .values()

@@ -1,4 +1,4 @@
-//! Against the kernel's own account, under real load: a file is read only at start and end.
+//! Compared with the kernel's own pressure under real load; its file is read only at start and end.
 
 use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
@@ -14,7 +14,7 @@ use crate::probe::Scratch;
 use crate::registry::Registry;
 use crate::requirement::needed;
 
-/// A group of v2 with processes in it; both are gone when it is dropped.
+/// A v2 group with processes in it; both are removed when this is dropped.
 struct Loaded {
     folder: PathBuf,
     children: Vec<Child>,
@@ -69,10 +69,10 @@ fn total(file: &Path) -> i64 {
         * 1_000
 }
 
-/// Pressure of the machine and of a group under a load: (by file, by BPF), share of the time.
+/// Pressure of the machine and of a group under a load: (by file, by BPF), as shares of the time.
 fn compared(load: impl FnOnce(&mut Loaded), name: &str) -> Option<[(f64, f64); 2]> {
     let mut stalls = loaded()?;
-    // File and programs are to be read at one time, whoever else wants the CPU.
+    // File and programs have to be read at the same time, whatever else wants the CPU.
     crate::limits::raise_priority();
     let mounts = std::fs::read("/proc/self/mountinfo").expect("it can be read");
     let hierarchies = Hierarchies::from_mountinfo(&mounts, Path::new("/"));
@@ -112,7 +112,7 @@ fn compared(load: impl FnOnce(&mut Loaded), name: &str) -> Option<[(f64, f64); 2
     read(&mut stalls);
     let (begin, files_before) = (Instant::now(), files.each_ref().map(|it| total(it)));
     read(&mut stalls);
-    // Whoever reads the file has the kernel end an interval then.
+    // Reading the file makes the kernel end an interval at that moment.
     let folded = |stalls: &mut Stalls| {
         [0, 1].map(|slot| {
             let monitored = stalls.monitored[slot].as_mut().expect("both are watched");
@@ -137,13 +137,13 @@ fn compared(load: impl FnOnce(&mut Loaded), name: &str) -> Option<[(f64, f64); 2
 }
 
 const BURN: &str = "while :; do :; done";
-/// Two of it on one CPU: each waits for the other ten times a second, for a moment.
+/// Two of these on one CPU: each waits for the other ten times a second, for a moment.
 const LIGHT: &str = "taskset -pc 0 $$; while :; do sleep 0.1; done";
 
-/// The kernel's share and ours differ by this much at most, of the machine and of a group.
+/// Largest difference between the kernel's share and ours, of the machine and of a group.
 const MOST_APART: [f64; 2] = [0.003, 0.001];
-/// When exactly the kernel ended an interval is known; how a load was spread over the 100 ms around it is
-/// not, and with others on the same CPUs it is uneven at times.
+/// The end of the kernel's interval is known exactly, but not how the load was spread over the 100 ms
+/// around that time, and with other threads on the same CPUs it is sometimes uneven.
 const TRIES: usize = 3;
 
 #[test]
@@ -243,7 +243,7 @@ fn where_the_kernels_own_intervals_are_not_known_pressure_is_folded_every_2_s_of
     let mut monitored = Monitored::new((0, ""), RowDeduplicator::new(EntityId(0), STALLS), vec![0]);
     let mut folds = Vec::new();
     let at = |s: f64| Timestamp::from_ns((s * 1e9) as i64);
-    // The first reading, ticks of 100 ms, a sampler that was kept from it for 5 s, ticks again.
+    // The first reading, ticks of 100 ms, a sampler that was delayed by 5 s, ticks again.
     let readings = std::iter::once(1_000.0)
         .chain((1..60).map(|tick| 1_000.0 + f64::from(tick) / 10.0))
         .chain((110..160).map(|tick| 1_000.0 + f64::from(tick) / 10.0));
@@ -270,7 +270,7 @@ fn a_group_that_was_removed_and_is_still_referred_to_takes_no_room_from_others()
         stalls.programs.totals().any(|it| it.id == id)
     };
     assert!(is_read());
-    // A socket refers to the group that it was made in.
+    // A socket refers to the group in which it was created.
     let script = format!(
         "echo $$ > {0}/cgroup.procs; exec 3<>/dev/udp/127.0.0.1/9; echo $$ > {1}/cgroup.procs; \
          rmdir {0} && echo removed; read",

@@ -1,17 +1,18 @@
-//! Time that turns out to be of another class than it was written for.
+//! Keeps written times monotonic when time turns out to belong to another class.
 
 use model::MISSING;
 
-/// Has no time run back, nor the sum of all run ahead. The present is taken as it looks at a reading; of a
-/// switch that was missed the programs learn later, and then some of it was another class's. What
-/// was written there too much stays written until the class has caught up, and the others wait for it.
+/// No class may decrease, nor the sum of all grow ahead of the clock. A reading takes a thread's present
+/// state at face value; when the programs later find a missed switch, some of that time moves to another
+/// class. What was written too much stays written until its class has caught up, and the other classes wait
+/// for it.
 pub(super) fn carry_over(times: &mut [i64], written: &[i64]) {
     if written.contains(&MISSING) {
         return;
     }
     let both = times.iter().zip(written);
     let mut over: i64 = both.map(|(ns, written)| (written - ns).max(0)).sum();
-    // Time on a CPU stands first and is known best: waits for one wait rather.
+    // Time on CPU comes first and is the most reliable, so waits are held back first.
     for (ns, written) in times.iter_mut().zip(written).rev() {
         let held = over.min(*ns - written);
         *ns -= held;
@@ -28,12 +29,12 @@ mod tests {
         let mut written = [0, 0, 0];
         for (times, expected) in [
             ([10, 0, 0], [10, 0, 0]),
-            // 42 waited for nobody, as it looks.
+            // 42 idle, as it appears.
             ([10, 0, 42], [10, 0, 42]),
-            // It was another; 8 ran since.
+            // In fact waiting for background; 8 on CPU since.
             ([18, 40, 2], [18, 0, 42]),
             ([28, 41, 2], [28, 1, 42]),
-            // Nobody catches up.
+            // No class catches up.
             ([28, 41, 32], [28, 31, 42]),
             ([28, 41, 45], [28, 41, 45]),
         ] {

@@ -1,4 +1,4 @@
-//! What kept threads in the kernel, as rows of their own: few threads have any.
+//! Kernel waits of threads by wait site, in rows of their own: few threads have any.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::table_buffer::{RowDeduplicator, TableBuffer};
 
 const WIDTH: usize = CHANNELS.len();
 
-/// Each thread, from when its account is first read: something may keep it at any time.
+/// All threads from the first reading of their accounts: a kernel wait may come at any time.
 pub(super) struct KernelWaits {
     by_thread: HashMap<EntityId, Sum>,
     pub(super) buffer: TableBuffer,
@@ -20,11 +20,11 @@ pub(super) struct KernelWaits {
 
 struct Sum {
     last: RowDeduplicator,
-    /// Whether there are rows of it: as long as nothing kept it there are none.
+    /// False as long as the thread has had no kernel wait; then it has no rows.
     is_written: bool,
-    /// Whose account it is that is read: one thread may take another's place by an exec.
+    /// Identifies the account: after an exec the tid may belong to another thread.
     known_since_ns: u64,
-    /// What rows have beyond that account.
+    /// Sums of earlier accounts under this tid, which rows include.
     base: [i64; WIDTH],
 }
 
@@ -36,7 +36,7 @@ impl KernelWaits {
         }
     }
 
-    /// Writes what a thread's account says, which begins at the first time and is up to the second.
+    /// Writes a thread's account; `times` are when it begins and when it ends.
     pub(super) fn take(
         &mut self,
         thread: EntityId,
@@ -55,7 +55,7 @@ impl KernelWaits {
         sum.write(times, &row, &mut self.buffer);
     }
 
-    /// Adds the account of one of several threads that have ended and are reported as one.
+    /// Adds the account of one of several exited threads that are reported as one.
     pub(super) fn add(
         &mut self,
         threads: EntityId,
@@ -68,7 +68,7 @@ impl KernelWaits {
         sum.write(times, &row, &mut self.buffer);
     }
 
-    /// Lets those go that have vanished.
+    /// Forgets entities that have vanished from the registry.
     pub(super) fn evict(&mut self, registry: &Registry) {
         let buffer = &mut self.buffer;
         self.by_thread.retain(|thread, sum| {
@@ -80,13 +80,13 @@ impl KernelWaits {
         });
     }
 
-    /// Nothing has changed up to a time.
+    /// Notes that nothing has changed up to `at`.
     pub(super) fn unchanged(&mut self, at: Timestamp) {
         let sums = self.by_thread.values_mut();
         sums.for_each(|sum| sum.last.unchanged(at));
     }
 
-    /// Writes the ends of unchanged stretches.
+    /// Writes the last rows of unchanged values.
     pub(super) fn finish(&mut self) {
         let buffer = &mut self.buffer;
         let sums = self.by_thread.values_mut();
@@ -94,7 +94,7 @@ impl KernelWaits {
     }
 }
 
-/// What was counted of a thread so far.
+/// The sums of a thread so far.
 fn of<'a>(
     by_thread: &'a mut HashMap<EntityId, Sum>,
     thread: EntityId,

@@ -11,29 +11,29 @@ use crate::processes::Processes;
 use crate::remote_memory::{RemoteMemory, RemoteRead};
 
 impl ThreadTimeCollector {
-    /// Events that the programs have counted so far, and slices of target and generator.
+    /// Events that the programs have counted so far, and timeslices of target and generator threads.
     pub(crate) fn counts(&self) -> (u64, u64) {
         (self.programs.events(), self.slices)
     }
 
-    /// Ends the on-window; from when on nothing is counted.
+    /// Ends the on-window; returns when counting stopped.
     pub(crate) fn pause(&mut self) -> Timestamp {
         self.programs.pause()
     }
 
-    /// In an off-window: the programs leave their hooks.
+    /// Detaches the programs, in an off-window.
     pub(crate) fn detach(&mut self) {
         self.programs.detach();
     }
 
-    /// And come back to them.
+    /// Attaches the programs again; a refusal becomes a gap.
     pub(crate) fn attach(&mut self, gaps: &mut Gaps) {
         if let Err(why) = self.programs.attach() {
             note_refusal(&why, gaps);
         }
     }
 
-    /// The next on-window begins: all counters stand as they did when the last one ended.
+    /// Begins the next on-window: all counters continue from the end of the last one.
     pub(crate) fn resume(
         &mut self,
         at: Timestamp,
@@ -52,7 +52,7 @@ impl ThreadTimeCollector {
                     said: u32::from_ne_bytes(said),
                     membership: *membership,
                 };
-                // Without it, what a thread sleeps in now follows from its system call.
+                // If this fails, the class of a present sleep follows from the system call.
                 let _ = self.programs.assign(pid, assigned);
             }
         }
@@ -75,7 +75,7 @@ impl ThreadTimeCollector {
     }
 }
 
-/// The programs are not at their hooks, or do not go on.
+/// Records that the programs could not be attached or resumed.
 fn note_refusal(why: &Refusal, gaps: &mut Gaps) {
     let reason = GapReason::Unsupported(format!("the programs that count: {why}"));
     gaps.say(&THREAD_TIME.name, "", reason);

@@ -1,4 +1,4 @@
-//! Who has which part, as the programs are told.
+//! Sets the roles of processes in the programs.
 
 use model::{EntityId, GapReason, Role, Timestamp};
 use sensors::thread_time::THREAD_TIME;
@@ -14,12 +14,11 @@ use crate::processes::Processes;
 use crate::registry::Registry;
 use crate::remote_memory::{EventPlace, RemoteMemory, RemoteRead};
 
-/// What the programs know of a process: which it is, its part, where it has its wait event, and its PSI groups.
+/// Settings of a process: entity, role, where its wait event is, PSI groups.
 pub(super) type Part = (EntityId, Role, Option<EventPlace>, Membership);
 
 impl ThreadTimeCollector {
-    /// Tells the programs who has which part, where its wait event is, and in which sets it is, where that has
-    /// changed.
+    /// Sets role, wait event address and PSI groups of the processes for which they have changed.
     pub(crate) fn follow(
         &mut self,
         now: Timestamp,
@@ -75,7 +74,7 @@ impl ThreadTimeCollector {
         let programs = &self.programs;
         self.parts.retain(|pid, (entity, ..)| {
             let is_there = processes.entity(*pid) == Some(*entity);
-            // Its number may come round again, and to somebody else.
+            // The kernel may give the pid to another process.
             is_there || programs.forget(*pid).is_err()
         });
         if changed {
@@ -84,7 +83,7 @@ impl ThreadTimeCollector {
         self.track(processes);
     }
 
-    /// Makes room for processes that have come, and lets those go that have ended.
+    /// Makes room for new processes and evicts exited ones.
     fn track(&mut self, processes: &Processes) {
         let buffer = &mut self.buffers[1];
         self.others.retain(|pid, process| {

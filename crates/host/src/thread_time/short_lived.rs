@@ -1,7 +1,7 @@
-//! Threads that ended before anybody listed them: their times are added up per process, and told as those of
-//! one thread, so that a server that starts a thread per request costs no entity each.
+//! Threads that exited before they were listed: their times are added up per process and reported as one
+//! thread's, so that a server with a thread per request does not cost an entity for each.
 //!
-//! A process that itself ended unlisted is its parent's, as its CPU time is (times(2)).
+//! The times of a process that was never listed itself go to its parent, as its CPU time does (times(2)).
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use crate::processes::Processes;
 use crate::registry::Registry;
 use crate::table_buffer::{RowDeduplicator, TableBuffer};
 
-/// The processes of which there were some.
+/// Processes with short-lived threads, by pid.
 #[derive(Default)]
 pub(super) struct ShortLived {
     by_pid: HashMap<u32, Sum>,
@@ -24,13 +24,13 @@ struct Sum {
     process: EntityId,
     last: RowDeduplicator,
     row: [i64; WIDTH],
-    /// Readings since its process is gone.
+    /// Readings since its process has gone.
     alone: u64,
 }
 
 impl ShortLived {
-    /// Adds what a thread had that is counted since a time, to the first of those processes that is known;
-    /// as what it is reported.
+    /// Adds the account of a thread, whose account begins at `since`, to the first of these processes that is
+    /// known. Returns the entity under which it is reported.
     pub(super) fn take(
         &mut self,
         pids: [u32; 2],
@@ -54,7 +54,7 @@ impl ShortLived {
         None
     }
 
-    /// Writes the sums as of a reading, and lets those go whose process has ended.
+    /// Writes the sums as of a reading, and evicts those of exited processes.
     pub(super) fn write_out(
         &mut self,
         now: Timestamp,
@@ -74,13 +74,13 @@ impl ShortLived {
         });
     }
 
-    /// Nothing has changed up to a time.
+    /// Notes that nothing has changed up to `at`.
     pub(super) fn unchanged(&mut self, at: Timestamp) {
         let sums = self.by_pid.values_mut();
         sums.for_each(|sum| sum.last.unchanged(at));
     }
 
-    /// Writes the ends of unchanged stretches.
+    /// Writes the last rows of unchanged values.
     pub(super) fn finish(&mut self, buffer: &mut TableBuffer) {
         let sums = self.by_pid.values_mut();
         sums.for_each(|sum| sum.last.finish(buffer));
@@ -98,7 +98,7 @@ impl Sum {
         let entity = Entity::new(EntityKind::Thread, "(short-lived)", path);
         let entity = registry.add(entity, Some(process), since);
         let mut row = [0; WIDTH];
-        // Of several threads there is no one beginning.
+        // Several threads have no common beginning.
         row[KNOWN_SINCE..].fill(MISSING);
         let mut last = RowDeduplicator::new(entity, WIDTH);
         last.begin(since, &row, buffer);

@@ -1,4 +1,4 @@
-//! One thread of target or generator: its rows, and how its account and the kernel's agree.
+//! One target or generator thread: its rows, and the cross-check of its account with the kernel's counters.
 
 use model::{Agreement, EntityId, MISSING, Timestamp};
 use sensors::thread_time::{CLASSES, HOLDERS, WIDTH};
@@ -8,11 +8,10 @@ use crate::table_buffer::{RowDeduplicator, TableBuffer};
 
 use super::carried::carry_over;
 
-/// The two accounts of a thread may differ by so much between two readings, or by a thousandth of the
-/// time between.
+/// Tolerance of the cross-check between two readings: this, or a thousandth of the time between them.
 const APART_NS: i64 = 20_000;
 
-/// The kernel's account less ours at a reading.
+/// The kernel's counters less ours as of a reading.
 #[derive(Clone, Copy)]
 pub(super) struct Difference {
     until: Timestamp,
@@ -21,20 +20,19 @@ pub(super) struct Difference {
     slices: i64,
 }
 
-/// One thread of target or generator.
 pub(super) struct Thread {
     pub(super) last: RowDeduplicator,
-    /// Since when it is counted, ns as the programs have it: numbers of threads come round again.
+    /// When the account begins, ns of the programs' clock; distinguishes threads with the same tid.
     pub(super) known_since_ns: Option<u64>,
-    /// What rows have beyond its account: who had its number before it by an exec.
+    /// Sums of an earlier thread that had the tid before an exec; rows include them.
     pub(super) base: [i64; KNOWN_SINCE + 1],
-    /// Its account as it was read last.
+    /// The account as of the last reading.
     read: [i64; WIDTH],
-    /// Whether its last was told.
+    /// Whether its last account has arrived.
     pub(super) ended: bool,
     pub(super) diff: Option<Difference>,
-    /// Whether its slices were seen to be other than the kernel's. Once is nothing: a switch is reported
-    /// just before the kernel counts it.
+    /// Whether its slice count differed from the kernel's at the last reading. Once means nothing: the event
+    /// comes just before the kernel counts the slice.
     pub(super) suspected: bool,
     pub(super) round: u64,
 }
@@ -53,14 +51,14 @@ impl Thread {
         }
     }
 
-    /// Whether the account is of this thread; the first is.
+    /// Whether the account belongs to this thread; the first one always does.
     pub(super) fn is_of(&mut self, account: &Account) -> bool {
         let known = *self.known_since_ns.get_or_insert(account.known_since_ns);
         known == account.known_since_ns
     }
 
-    /// Another thread has its number, and is listed as the same one: it did an exec beside the first thread of
-    /// its process. What it had before is in rows of its own.
+    /// The tid now belongs to another thread of the same entity: a thread other than the first did an exec.
+    /// The earlier thread's times stay in the rows as `base`.
     pub(super) fn follow(&mut self, account: &Account, row: &[i64; WIDTH]) {
         self.known_since_ns = Some(account.known_since_ns);
         for (base, (written, own)) in self.base.iter_mut().zip(self.last.values().iter().zip(row)) {
@@ -70,7 +68,7 @@ impl Thread {
         self.diff = None;
     }
 
-    /// How often it got a CPU since the last reading.
+    /// Timeslices since the last reading.
     pub(super) fn slices_since(&self, row: &[i64; WIDTH]) -> u64 {
         (row[SLICES] - self.read[SLICES]).max(0).cast_unsigned()
     }
@@ -92,7 +90,7 @@ impl Thread {
         self.last.take_times(until, &row, buffer);
     }
 
-    /// Compares how both accounts have grown since they last stood still.
+    /// Compares the growth of both accounts since the last reading at which neither had a state in progress.
     pub(super) fn compare(&mut self, record: &Record, until: Timestamp, agreement: &mut Agreement) {
         if record.compared == 0 {
             return;
@@ -128,9 +126,9 @@ impl Thread {
     }
 }
 
-/// Where a row has how often its thread got a CPU.
+/// Column: timeslices.
 const SLICES: usize = CLASSES + HOLDERS + 2;
-/// Where a row has since when its thread is counted, and behind it how the accounts agree.
+/// Column: when the account begins; the cross-check columns follow.
 pub(super) const KNOWN_SINCE: usize = WIDTH - 3;
 pub(super) const DIFFERENCE: usize = WIDTH - 2;
 
@@ -141,7 +139,7 @@ pub(super) fn row(record: &Record, known_since: Timestamp) -> [i64; WIDTH] {
     row
 }
 
-/// The same without how the accounts agree.
+/// The same without the cross-check columns.
 pub(super) fn account_row(account: &Account, known_since: Timestamp) -> [i64; WIDTH] {
     let mut row = [MISSING; WIDTH];
     let (times, rest) = row.split_at_mut(CLASSES + HOLDERS);

@@ -1,15 +1,13 @@
-//! Processes that are neither the target's nor the generator's: how long each had a CPU, and kept the target from
-//! one.
+//! Background processes: how long each was on CPU, and the delay it caused the target.
 
 use model::{EntityId, Timestamp};
 use sensors::thread_time::PROCESS_TIME;
 
 use crate::table_buffer::{RowDeduplicator, TableBuffer};
 
-/// One process of the others.
 pub(super) struct Process {
     pub(super) last: RowDeduplicator,
-    /// On a CPU, and what it held up: of its threads so far, at this reading.
+    /// Time on CPU and delay caused, ns: sums over its threads as of this reading.
     pub(super) sums: [i64; 2],
     pub(super) round: u64,
 }
@@ -23,7 +21,7 @@ impl Process {
         }
     }
 
-    /// A reading of its sums.
+    /// Writes a row as of a reading.
     pub(super) fn take(&mut self, now: Timestamp, buffer: &mut TableBuffer) {
         self.last.take(now, &self.sums, buffer);
     }

@@ -1,4 +1,4 @@
-//! What the kernel counts, and what it stands on.
+//! What the kernel counts, and the hardware or hypervisor below it.
 
 use super::*;
 

@@ -1,4 +1,5 @@
-//! Whole machines, drawn: what each is told. Texts are those of the kernels and distributions named.
+//! Whole machines as text, and what the report says about each. Their files have the texts of the kernels and
+//! distributions that are named.
 
 mod hardware;
 mod pressure;
@@ -12,7 +13,7 @@ use super::probes::testing::{everything, ordinary};
 use super::tree::testing::Drawn;
 use super::*;
 
-/// A machine on which nothing lacks: Debian 13 on a host of KVM, with a disk and a group.
+/// A machine on which nothing is missing: Debian 13 on a KVM host, with a disk and a group.
 const WHOLE: &str = r#"
     etc/os-release = PRETTY_NAME="Debian GNU/Linux 13 (trixie)"\nID=debian\n
     etc/default/grub = GRUB_CMDLINE_LINUX=""\n
@@ -45,7 +46,7 @@ const WHOLE: &str = r#"
     sys/kernel/btf/vmlinux = x
 "#;
 
-/// The drawing without the lines that begin with one of `without`, and with others.
+/// `WHOLE` without the lines that begin with one of `without`, plus the lines of `with`.
 fn redrawn(without: &[&str], with: &str) -> Drawn {
     let stays = |line: &&str| !without.iter().any(|path| line.trim().starts_with(path));
     let lines: Vec<_> = WHOLE.lines().filter(stays).collect();
@@ -56,7 +57,7 @@ fn report_of(tree: &Drawn, probes: Option<Probes>) -> DoctorReport {
     examine(&HostFacts::new(tree, probes, false), Path::new("/"))
 }
 
-/// What was said of one check.
+/// The answer of one check.
 fn of(tree: &Drawn, probes: Option<Probes>, check: &str) -> String {
     let report = report_of(tree, probes);
     let found = report.capabilities.iter().find(|it| it.check == check);
@@ -69,7 +70,7 @@ fn of(tree: &Drawn, probes: Option<Probes>, check: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-/// What is not fine, in a line each.
+/// Everything that is not fine, one line each.
 fn wanting(tree: &Drawn, probes: Option<Probes>) -> String {
     let report = report_of(tree, probes);
     let mut lines = vec![report.summary, report.machine];
@@ -163,7 +164,7 @@ fn names_of_checks_are_short_and_told_apart() {
 }
 
 proptest! {
-    /// Files of another machine may hold anything.
+    /// Another machine's files may have any content.
     #[test]
     fn any_bytes_are_survived(bytes in proptest::collection::vec(any::<u8>(), 0..200), cut in 0..WHOLE.len()) {
         struct Noise(Vec<u8>);

@@ -1,4 +1,4 @@
-//! Pressure, control groups, and who else reads.
+//! Pressure, control groups, and other readers.
 
 use super::*;
 
@@ -132,7 +132,7 @@ fn controllers_are_counted_wherever_they_are() {
             $ echo +io | tee /sys/fs/cgroup/cgroup.subtree_control
         "#]],
     );
-    // What a container sees as the root is a group with limits of its own.
+    // A container's visible root is a group with limits of its own.
     let contained = "sys/fs/cgroup/memory.max = max\\n\nsys/fs/cgroup/io.max = x";
     told(
         "control_groups",
@@ -180,7 +180,7 @@ fn other_readers_of_pressure_are_named() {
         $ timeout 10 strace -f -y -e trace=read,pread64 -p 77
     "#]],
     );
-    // A trigger is held open for writing: it costs nobody anything.
+    // A trigger is held open for writing: it costs other readers nothing.
     let trigger = "proc/77/comm = waiter\n\
         proc/77/fd/4 -> /proc/pressure/memory\n\
         proc/77/fdinfo/4 = pos:\\t0\\nflags:\\t0100002\\n";

@@ -1,4 +1,4 @@
-//! What this process may do, alone and in a container.
+//! What this process may do, on the host and in a container.
 
 use super::*;
 
@@ -37,7 +37,7 @@ fn looking_into_others_is_tried_and_not_assumed() {
         proc/70/status = Uid:\\t26\\t26\\t26\\t26\\n\n";
     let open = format!("{of_postgres}proc/70/syscall = 232 0x4\\n");
     let closed = format!("{of_postgres}proc/70/syscall ! EACCES");
-    // Root of a container as Docker starts it.
+    // Root in a container as Docker starts it.
     let mixed = format!(
         "{closed}\nproc/80/comm = sshd\nproc/80/cmdline = sshd\nproc/80/syscall = 7 0x4\\n"
     );

@@ -1,4 +1,4 @@
-//! What the walk reports each process is what /proc reports it just before and just after.
+//! The walk's values of each process lie between those of /proc just before and just after.
 
 mod threads;
 
@@ -20,7 +20,7 @@ use crate::requirement::needed;
 
 const ROUNDS: usize = 20;
 
-/// Processes and threads that compute, write, come and go, until this is dropped.
+/// Processes and threads that compute, write, start and exit, until this is dropped.
 struct Load {
     goes_on: Arc<AtomicBool>,
     threads: Vec<std::thread::JoinHandle<()>>,
@@ -34,13 +34,13 @@ impl Load {
             || {
                 std::hint::black_box((0..1_000_000u64).sum::<u64>());
             },
-            // Threads that end, whose times pass to the process.
+            // Threads that exit, so that their times pass to the process.
             || {
                 let ended =
                     std::thread::spawn(|| std::hint::black_box((0..50_000u64).sum::<u64>()));
                 let _ = ended.join();
             },
-            // System time, and bytes for storage.
+            // System time, and bytes to storage.
             || {
                 let mut file = tempfile::tempfile().expect("a file");
                 file.write_all(&[7; 65_536]).expect("room");
@@ -87,12 +87,12 @@ impl Drop for Load {
     }
 }
 
-/// What /proc says of one process.
+/// Values of one process in /proc.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Shown {
     stat: Vec<u8>,
     io: Vec<u8>,
-    /// Its first thread's exact time on a CPU.
+    /// Exact time on CPU of its first thread, ns.
     first_run_ns: u64,
 }
 
@@ -117,7 +117,7 @@ impl Shown {
     }
 }
 
-/// The processes in /proc, or the threads in one's folder.
+/// Pids in /proc, or tids in one process's folder.
 fn numbers(folder: &str) -> Vec<u32> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let numbers = entries.filter_map(|it| it.file_name().to_str()?.parse().ok());
@@ -137,7 +137,8 @@ struct Compared {
     torn: usize,
 }
 
-/// Whether a value is between what was shown in ticks before and after; of several parts each was cut off.
+/// Whether a value lies between those in ticks from before and after; each of `parts` summands was rounded
+/// down.
 #[track_caller]
 fn between(what: &str, pid: u32, ns: i64, shown: (i64, i64), parts: i64) {
     let tick = Facts::default().tick_ns;
@@ -183,7 +184,7 @@ fn compare(counts: &Counts, before: &Shown, after: &Shown, compared: &mut Compar
         (sum(ended[0]), sum(ended[1])),
         2,
     );
-    // How /proc splits what was added since it was last read, nobody can foretell.
+    // How /proc will split the time that was added since its last reading cannot be predicted.
     let added = sum(times[1]) - sum(times[0]) + 2;
     between("user time", pid, user, (times[0].0, times[0].0 + added), 1);
     between(
@@ -228,7 +229,7 @@ fn compare(counts: &Counts, before: &Shown, after: &Shown, compared: &mut Compar
     );
     let name = counts.name.map(u64::to_ne_bytes);
     let name = name.as_flattened().split(|byte| *byte == 0).next();
-    // Of a kernel thread /proc shows more than its name.
+    // /proc shows more than the name of a kernel thread.
     const KERNELS: u32 = 2;
     assert!(
         name == Some(last.name) || counts.parent == KERNELS,
@@ -236,7 +237,7 @@ fn compare(counts: &Counts, before: &Shown, after: &Shown, compared: &mut Compar
     );
 }
 
-/// The walk, or nothing where it cannot be had.
+/// The walk, or `None` if it is not available.
 fn loaded() -> Option<Walk> {
     needed("the walk over all threads", Walk::load())
 }
@@ -270,7 +271,7 @@ fn of_every_process_it_tells_what_proc_tells() {
     assert!(compared.still > ROUNDS * 10, "{compared:?}");
     assert!(compared.moved > ROUNDS * 3, "{compared:?}");
     assert!(compared.torn < compared.moved / 10, "{compared:?}");
-    // What ticks have found is not shown in /proc: of one that never leaves its own code it is user time.
+    // /proc does not show the ticks themselves; a process that never leaves its own code has only user time.
     let pid = load.children[1].id();
     for _ in 0..1_000 {
         assert!(walk.read("process", &mut Gaps::default()));
@@ -365,7 +366,7 @@ fn whoever_is_in_proc_is_known_and_has_rows_whether_the_walk_tells_of_him_or_not
         entity.is_none_or(|it| !told.contains(&it))
     });
     let missing: Vec<&u32> = missing.collect();
-    // A thread of one may have ended in the middle of it.
+    // A thread of one of them may have exited during the walk.
     assert!(
         there.len() > 10 && missing.len() <= 1,
         "{missing:?} of {there:?}"

@@ -1,13 +1,14 @@
-//! A load so light that who reads the kernel's file often has most of it lost: a CPU that was busy for
-//! less than a jiffy between two readings has no weight (collect_percpu_times in kernel/sched/psi.c).
+//! A load so light that most of it is lost if the kernel's file is read often: a CPU that was busy for less
+//! than a jiffy between two readings has no weight (collect_percpu_times in kernel/sched/psi.c).
 
 use super::*;
 
-/// Says that this process is to be the load.
+/// Makes this process the load.
 const LIGHT: &str = "STALLSCOPE_TEST_LIGHT";
 
 const PERIOD: Duration = Duration::from_millis(50);
-/// How long the one is ahead of the other, has the CPU that both want, and how long the other works then.
+/// How much earlier the first thread begins, how long it has the CPU that both want, and how long the second
+/// one works then.
 const AHEAD: Duration = Duration::from_micros(100);
 const HOLDS: Duration = Duration::from_micros(1_100);
 const WORKS: Duration = Duration::from_micros(200);
@@ -22,12 +23,12 @@ fn load() {
             while Instant::now() < end {}
         }
     };
-    // Before all others, where that is allowed, and each other in this order.
+    // Above all other threads, if allowed, and in this order.
     let come_first = |before: i32| {
         let first = libc::sched_param {
             sched_priority: before,
         };
-        // SAFETY: of this thread, with a parameter that lives through the call.
+        // SAFETY: concerns this thread, with a parameter that lives through the call.
         unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const first) };
     };
     std::thread::spawn(move || {
@@ -38,8 +39,7 @@ fn load() {
     rounds(Duration::ZERO, HOLDS)
 }
 
-/// What two threads waited for a CPU: their sum less the time in which both did, of which is known that it
-/// is at most this.
+/// Run-queue delay of two threads: their sum, and an upper bound of the time in which both waited.
 struct Waited {
     sum: i64,
     both_at_most: i64,
@@ -62,7 +62,7 @@ fn waited(programs: &ThreadTime, pid: u32) -> Waited {
 /// enum thread_time_holder
 const THREAD_TIME_BACKGROUND: usize = 0;
 
-/// Whether the kernel weighs by so long a time that the load is lost.
+/// Whether the kernel's jiffy is so long that the load is lost.
 fn loses_by_file() -> bool {
     let jiffy = rustix::time::clock_getres(rustix::time::ClockId::MonotonicCoarse);
     jiffy.tv_nsec as u128 >= 2 * (HOLDS + WORKS).as_nanos()
@@ -119,7 +119,7 @@ fn it_loses_nothing_against_the_ledger_where_files_read_as_often_lose_most() {
         println!("{said}");
         assert!(waited > 40_000_000, "it waited: {said}");
         tries.push(said);
-        // Others on the CPU that both wait for at once.
+        // Other threads on the CPU, for which both wait at once.
         if both_at_most * 200 > waited {
             continue;
         }

@@ -1,8 +1,8 @@
-//! A thread in several sets at once: of its pool, its service and its groups.
+//! A thread in several PSI groups at once: of its pool, its service and its control groups.
 
 use super::*;
 
-/// Places of what is told apart.
+/// Places of the groups.
 const ONE: usize = 1;
 const OTHER: usize = 2;
 const BOTH: usize = 5;
@@ -62,7 +62,7 @@ fn a_set_of_several_waits_no_less_than_each_and_is_kept_from_all_no_more_than_th
     let mut psi_groups = [ONE, OTHER, BOTH].map(|place| (place, Set::new(&programs, place)));
     let mut last = [[0; STATES]; 3];
     for round in 0..20 {
-        // From one to the other and back: that it is in both stays as it is.
+        // From one group to the other and back; its membership in `BOTH` does not change.
         put(&mut programs, &[mover], in_both([ONE, OTHER][round % 2]));
         sleep(Duration::from_millis(100));
         programs.read(false).expect("it can be read");
@@ -80,12 +80,12 @@ fn a_set_of_several_waits_no_less_than_each_and_is_kept_from_all_no_more_than_th
     }
 }
 
-/// Says that this process is to have a pool of threads, and where its group is.
+/// Makes this process have a pool of threads; its value is the folder of their control group.
 const POOL: &str = "STALLSCOPE_TEST_POOL";
 const TOGETHER: usize = 3;
 const NAME: &str = "several::a_pool_of_threads_is_a_set_whatever_the_rest_of_its_process_does";
 
-/// Threads called alike, in a group of their own, and one that is not, all of one CPU.
+/// Threads of the same name, in a control group of their own, and one other thread, all on one CPU.
 fn pool(group: &Path) {
     for number in 9..=11 {
         let group = group.to_owned();
@@ -129,7 +129,7 @@ fn a_pool_of_threads_is_a_set_whatever_the_rest_of_its_process_does() {
                 .pool(*number)
                 .is_some_and(|(_, name)| name == "worker#")
         });
-        // `worker9`, and those of two digits.
+        // `worker9`, and those with two digits.
         assert_eq!(pools.len(), 2);
         for number in pools {
             programs

@@ -1,4 +1,4 @@
-//! A group of v1 as the sampler tells it, against the v2 group of the same processes.
+//! A v1 group as the sampler records it, compared with a v2 group of the same processes.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::channel;
@@ -15,7 +15,7 @@ const RECORDED: Duration = Duration::from_secs(7);
 /// Rows of a table by entity: times and values.
 type Rows = BTreeMap<EntityId, Vec<(i64, Vec<i64>)>>;
 
-/// What the sampler reports a target, by table, and what it knows of entities in the end.
+/// The sampler's rows for a target, by table, and all entities at the end.
 fn recorded(target: &[u32]) -> (BTreeMap<&'static str, Rows>, Vec<EntityRecord>) {
     let (settings, environment) = of_this_machine();
     let (tell, told) = channel();
@@ -48,15 +48,15 @@ fn recorded(target: &[u32]) -> (BTreeMap<&'static str, Rows>, Vec<EntityRecord>)
     (tables, entities.into_values().collect())
 }
 
-/// A thread is counted from its first event on: who waits for a CPU then has it by this time.
+/// A thread is counted from its first event on; by this time a thread that waits for a CPU has had one.
 const SETTLED_NS: i64 = 1_000_000_000;
 
-/// When all of them were.
+/// When all threads have had a first event.
 fn settled(rows: &[(i64, Vec<i64>)]) -> i64 {
     rows[0].0 + SETTLED_NS
 }
 
-/// How much of the time since then a column grew.
+/// Growth of a column as a share of the time since `since`.
 fn share(rows: &[(i64, Vec<i64>)], column: usize, since: i64) -> f64 {
     assert!(rows.is_sorted_by_key(|(time, _)| *time), "{rows:?}");
     let begin = rows.partition_point(|(time, _)| *time < since);
@@ -82,7 +82,7 @@ fn a_group_of_v1_has_pressure_like_any_other_and_is_its_processes_own() {
     let pids = [0, 0, 1, 1].map(|cpu| around.run(&burn_on(cpu)));
     pids.iter().for_each(|pid| limited.take(*pid));
     sleep(Duration::from_millis(300));
-    // The others in it count as they do with the kernel.
+    // Background processes in the group count as they do in the kernel.
     let (tables, entities) = recorded(&pids[..2]);
     let group = |path: &str| {
         let mut found = entities.iter().filter(|it| it.entity.path == path);
@@ -91,7 +91,7 @@ fn a_group_of_v1_has_pressure_like_any_other_and_is_its_processes_own() {
     };
     let name = |folder: &Path| format!("/{}", folder.file_name().expect("one").display());
     let [own, kernels] = [limited.folder(), &around.folder].map(|it| group(&name(it)));
-    // Over 2 s both end their intervals at times of their own: with this load some wait at all times.
+    // Both end their 2 s intervals at different times; with this load some threads wait at all times.
     for (table, columns) in [("cgroup_pressure", 0..1), ("cgroup_stall", 0..2)] {
         for column in columns {
             let counted = format!("counted_{table}");
@@ -111,7 +111,7 @@ fn a_group_of_v1_has_pressure_like_any_other_and_is_its_processes_own() {
     for process in targets {
         assert_eq!(process.group, Some(own), "{process:?}");
         assert_eq!(process.pressure_group, Some(own), "{process:?}");
-        // Its only thread is its pool.
+        // The process's only thread is a pool by itself.
         let of_it = |it: &&EntityRecord| {
             it.entity.kind == EntityKind::Pool && it.parent == Some(process.id)
         };

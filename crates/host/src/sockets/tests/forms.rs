@@ -1,4 +1,4 @@
-//! The words of `--target`.
+//! The syntax of `--target`.
 
 use model::Role;
 

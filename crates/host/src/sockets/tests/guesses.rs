@@ -1,4 +1,4 @@
-//! Who serves by the socket's owner alone, on made-up trees: it needs other users.
+//! Guesses by the socket's owner, on made-up trees, because real ones would need other users.
 
 use std::collections::HashSet;
 use std::path::Path;

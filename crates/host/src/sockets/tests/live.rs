@@ -16,17 +16,17 @@ use super::super::{
 };
 
 const PROC: &str = "/proc";
-/// The kernel's number.
+/// The kernel's number of the state.
 const TIME_WAIT: u8 = 6;
 
-/// A child holds copies of all descriptors from fork to exec: a scan must not see another test's.
+/// A child has copies of all descriptors from fork to exec: a scan must not see another test's.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 fn alone() -> MutexGuard<'static, ()> {
     ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A child that holds a socket and does nothing; it ends with the test.
+/// A child that holds a socket and does nothing; killed when this is dropped.
 struct Holder(Child);
 
 impl Holder {
@@ -43,7 +43,7 @@ impl Holder {
 
 impl Drop for Holder {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The child may have exited already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -114,7 +114,7 @@ fn the_kernel_tells_of_our_own_sockets_what_its_table_prints_but_for_remnants() 
         let (listener, local) = listen(address);
         let (_client, accepted) = pair(&listener, local);
         let remnant = pair(&listener, local);
-        // Whoever closes first keeps the remnant.
+        // The end that closes first keeps the remnant.
         drop(remnant.1);
         drop(remnant.0);
         let of_port = |namespace: Namespace| {
@@ -140,7 +140,7 @@ fn the_kernel_tells_of_our_own_sockets_what_its_table_prints_but_for_remnants() 
     }
 }
 
-/// Both ends of a connection: who made it and who accepted it.
+/// Both ends of a connection: the client's and the accepted one.
 fn pair(listener: &TcpListener, local: SocketAddr) -> (TcpStream, TcpStream) {
     let client = TcpStream::connect(local).unwrap();
     (client, listener.accept().unwrap().0)
@@ -220,7 +220,7 @@ fn the_dead_are_not_alive() {
     assert_eq!(error, Err(Error::NotAlive { pid: child.id() }));
 }
 
-/// A user that this test hopes nobody else is.
+/// A user id that is hopefully unused on the machine.
 const STRANGER: u32 = 54_321;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Every parser on text and bytes captured from Linux 6.18, and on anything at all.
+//! Every parser on text and bytes captured from Linux 6.18, and on arbitrary input.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -21,7 +21,7 @@ const TCP6: &str = "\
    3: 0000000000000000FFFF00000100007F:DABF 0000000000000000FFFF00000100007F:84B0 01 00000000:00000000 00:00000000 00000000     0        0 22648 1 000000004115f40c 20 0 0 10 -1
 ";
 
-/// A datagram: two ends of a pgbench connection, the listening socket; its heading, name, peer, uid.
+/// A datagram: two ends of a pgbench connection, the listening socket; each with header, name, peer, uid.
 const DIAG: &str = "\
 380000001400020000000000fa2f000001010100cd530000091000000000000008000200ce53000005000600000000000800070000000000\
 580000001400020000000000fa2f000001010100ce5300000a100000000000001f0000002f746d702f7067736f636b2f2e732e504753514c2e3535343337000008000200cd53000005000600000000000800070065000000\

@@ -1,4 +1,4 @@
-//! What the words of `--target` mean on made-up trees.
+//! What `--target` arguments mean on made-up trees.
 
 use std::collections::HashSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Following connections to another machine, container or moment, on made-up trees.
+//! Connections to another machine, container or moment, on made-up trees.
 
 use std::collections::HashSet;
 use std::fs;
@@ -14,7 +14,7 @@ const GENERATOR: u32 = 500;
 const CLIENT: (&str, u16) = ("10.0.0.5", 40000);
 
 fn serve(proc: &Path, lines: &[String]) -> Servers {
-    // Each table is a new machine.
+    // Each table describes a new machine.
     let _ = fs::remove_dir_all(proc.join(GENERATOR.to_string()));
     Fake {
         pid: GENERATOR,

@@ -1,8 +1,8 @@
-//! The same of threads.
+//! The same for threads.
 
 use super::*;
 
-/// What /proc says of one thread.
+/// Values of one thread in /proc.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct ThreadShown {
     schedstat: [i64; 3],
@@ -99,7 +99,7 @@ fn of_every_thread_it_tells_what_proc_tells() {
     for _ in 0..ROUNDS {
         let mut gaps = Gaps::default();
         walk.release(|_, _| false);
-        // Not of those in /proc: some machines keep their first process from programs.
+        // Pids of the walk, not of /proc: some machines hide their first process from BPF programs.
         assert!(walk.read("process", &mut gaps));
         let pids: Vec<u32> = walk.processes().map(|(_, counts)| counts.pid).collect();
         for pid in &pids {
