@@ -51,6 +51,8 @@ struct connection {
 	 * request, drawn for timing or not. 0 for not known. */
 	__u32 began_jiffies;
 	__u32 ended_jiffies;
+	/* The last walk that came by. */
+	__u32 walk;
 	/* The roles that were in force when its process was last asked for its own; 0 for never. */
 	__u32 roles;
 	/* enum protocol */
@@ -172,7 +174,7 @@ static __always_inline void count_request(struct connection *connection)
 		__sync_fetch_and_add(&account->requests, 1);
 }
 
-static __always_inline void add_time(struct requests_account *account, __u64 ns)
+static __always_inline void add_short(struct requests_account *account, __u64 ns)
 {
 	__sync_fetch_and_add(&account->ns, ns);
 	__sync_fetch_and_add(&account->timed_by_bucket[bucket_of(ns)], 1);
@@ -183,9 +185,8 @@ static __always_inline void add_long(struct requests_account *account, __u64 tic
 {
 	if (ns < REQUESTS_LONG_NS)
 		ns = ticks;
-	add_time(account, ns);
-	__sync_fetch_and_add(&account->longs, 1);
 	__sync_fetch_and_add(&account->long_ns, ns);
+	__sync_fetch_and_add(&account->timed_by_bucket[bucket_of(ns)], 1);
 }
 
 /* What the request took that is over, where it was drawn for timing and both its ends were seen; else 0. */
@@ -221,7 +222,7 @@ static __always_inline void reconcile(struct connection *connection)
 			/* It came in pieces, the last of them a short time ago. */
 			add_long(account, ticks, ns);
 		else if (ticks < REQUESTS_LONG_NS && ns)
-			add_time(account, ns);
+			add_short(account, ns);
 	}
 	connection->began_jiffies = 0;
 	connection->bytes = 0;

@@ -246,14 +246,15 @@ struct cgroup {
 	struct psi_group *psi;
 };
 
-struct bpf_iter__tcp {
-	struct bpf_iter_meta *meta;
-	struct sock_common *sk_common;
+struct socket {
+	struct sock *sk;
 };
 
-struct bpf_iter__unix {
+struct bpf_iter__task_file {
 	struct bpf_iter_meta *meta;
-	struct unix_sock *unix_sk;
+	struct task_struct *task;
+	__u32 fd;
+	struct file *file;
 };
 
 struct bpf_iter_num {

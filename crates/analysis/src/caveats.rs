@@ -60,7 +60,7 @@ pub(crate) fn not_collected(facts: &Facts<'_>) -> Vec<String> {
     let mut all = vec![format!(
         "stacks, {locks}, single waits: this version records none"
     )];
-    if let Some(Some(why)) = facts.meta.cost.programs.get("ledger") {
+    if let Some(Some(why)) = facts.meta.cost.programs.get("thread_time") {
         all.push(format!(
             "who had the CPUs that were waited for, and every wait of every thread: {why}"
         ));
@@ -342,7 +342,7 @@ fn steal(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
 
 /// Two accounts of the same threads, one of them the kernel's own, that do not agree.
 fn ledger_apart(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
-    let agreement = facts.meta.cost.ledger.as_ref()?;
+    let agreement = facts.meta.cost.cross_check.as_ref()?;
     facts.timeline.table(&THREAD_TIME.name)?;
     let apart = agreement.diff as f64 / agreement.compared.max(1) as f64;
     let differ = (apart > thresholds.gates.apart).then(|| {

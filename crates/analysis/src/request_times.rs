@@ -329,14 +329,20 @@ pub(crate) fn fill_latency(bins: &mut [Bin], timeline: &Timeline, end: End) {
     let mut columns = ["requests", "timed", "timed_ns", "long", "long_ns"].map(series);
     // Of short ones, in the last bin of which some were timed: all long ones are, and a stall may leave no other.
     let mut mean_ns = None;
+    // Those timed since then, and their time.
+    let mut waiting = (0.0, 0.0);
     for bin in bins {
         let [requests, timed, timed_ns, long, long_ns] = columns.each_mut().map(|of| {
             let grown = of.iter_mut().filter_map(|it| it.growth(bin.window));
             grown.sum::<f64>()
         });
         let (sampled, short) = (timed - long, (requests - long).max(0.0));
-        if sampled > 0.0 {
-            mean_ns = Some((timed_ns - long_ns) / sampled);
+        waiting = (waiting.0 + sampled, waiting.1 + timed_ns - long_ns);
+        // A few of tens of thousands, timed just after a stall, would stand for all of them.
+        let is_enough = waiting.0 >= LEAST_TIMED || timed >= ALL * requests;
+        if sampled > 0.0 && is_enough {
+            mean_ns = Some(waiting.1 / waiting.0);
+            waiting = (0.0, 0.0);
         }
         let short_ns = match mean_ns {
             Some(mean_ns) => Some(short * mean_ns),

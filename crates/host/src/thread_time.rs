@@ -15,7 +15,7 @@ mod untracked;
 
 use std::collections::HashMap;
 
-use model::{Agreement, GapReason, Timestamp};
+use model::{CrossCheck, GapReason, Timestamp};
 use sensors::kernel_wait::KERNEL_WAIT;
 use sensors::thread_time::{PROCESS_TIME, THREAD_TIME};
 
@@ -57,7 +57,7 @@ pub(crate) struct ThreadTimeCollector {
     round: u64,
     /// Rows of threads, and of background processes.
     buffers: [TableBuffer; 2],
-    agreement: Agreement,
+    agreement: CrossCheck,
     wakeups: Wakeups,
     events: WaitEvents,
     /// Timeslices of target and generator threads so far.
@@ -82,7 +82,7 @@ impl ThreadTimeCollector {
                 TableBuffer::new(&THREAD_TIME),
                 TableBuffer::new(&PROCESS_TIME),
             ],
-            agreement: Agreement::default(),
+            agreement: CrossCheck::default(),
             wakeups: Wakeups::new(),
             events: WaitEvents::new(),
             slices: 0,
@@ -300,7 +300,7 @@ impl ThreadTimeCollector {
     }
 
     /// Ends all series; returns how well the accounts agreed with the kernel's.
-    pub(crate) fn finish(&mut self, gaps: &mut Gaps) -> Agreement {
+    pub(crate) fn finish(&mut self, gaps: &mut Gaps) -> CrossCheck {
         self.psi_groups.finish(&self.programs);
         let [threads, others] = &mut self.buffers;
         self.threads

@@ -118,7 +118,7 @@ fn under_a_duty_cycle_accounts_are_those_of_the_on_windows() {
     println!("{off} ns off");
     assert!(off > 1_000_000_000, "there were too many events: {off}");
     assert_accounts_are_of_on_windows(&recorded);
-    let agreement = recorded.cost.ledger.as_ref().expect("it was compared");
+    let agreement = recorded.cost.cross_check.as_ref().expect("it was compared");
     println!("{agreement:?}");
     assert!(agreement.compared > 10, "{agreement:?}");
     // A switch that nobody reported, at the begin of a spell, is one slice less.

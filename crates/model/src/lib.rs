@@ -44,7 +44,7 @@ pub use report::{
 };
 pub use rows::{MISSING, Rows};
 pub use run::{
-    Agreement, Complaint, ComplaintKind, Cost, ExitKind, FORMAT_VERSION, Identity, Load, Meta,
+    Complaint, ComplaintKind, Cost, CrossCheck, ExitKind, FORMAT_VERSION, Identity, Load, Meta,
     Outcome, Plan, ReadEvery, ScriptSummary, Summary, Target, WorkloadRun,
 };
 pub use series::{Cursor, Series};

@@ -317,22 +317,35 @@ pub struct Cost {
     #[serde(default)]
     pub resident_bytes: i64,
     /// The most of the kernel's memory that programs took, by name, bytes.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "by_program")]
     pub kernel_bytes: BTreeMap<String, i64>,
     /// Readings that decreased and were held, by `table.column`.
     pub corrections: BTreeMap<String, u64>,
     /// BPF programs by name, and why those that were not used could not be.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "by_program")]
     pub programs: BTreeMap<String, Option<String>>,
     /// How thread-time accounting agreed with the kernel's own counts of the same threads.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ledger: Option<Agreement>,
+    #[serde(default, alias = "ledger", skip_serializing_if = "Option::is_none")]
+    pub cross_check: Option<CrossCheck>,
 }
 
-/// How the ledger of threads agreed with the scheduler's own run times and run-queue delays: per
+/// Values by the name of a program. Until 2026-11-24 `thread_time` was called `ledger`.
+fn by_program<'de, D, V>(from: D) -> Result<BTreeMap<String, V>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    V: Deserialize<'de>,
+{
+    let mut values = BTreeMap::<String, V>::deserialize(from)?;
+    if let Some(value) = values.remove("ledger") {
+        values.insert("thread_time".to_owned(), value);
+    }
+    Ok(values)
+}
+
+/// How thread-time accounting agreed with the scheduler's own run times and run-queue delays: per
 /// thread and interval between two readings they may differ by 20 us, or 0.1 % of the interval.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct Agreement {
+pub struct CrossCheck {
     /// Intervals that were compared.
     pub compared: u64,
     /// Comparisons in which the two differed by more than that.

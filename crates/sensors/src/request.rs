@@ -26,9 +26,6 @@ pub const WIDTH: usize = 10 + BUCKETS;
 /// Requests of this length and more are all timed, by the kernel's tick; a bound of buckets (`REQUESTS_LONG_NS`).
 pub const LONG_NS: u64 = 1 << 25;
 
-/// How often requests under way are looked at: that walks the table of all TCP connections.
-pub const OPEN_PERIOD: std::time::Duration = std::time::Duration::from_secs(5);
-
 /// What the columns of an end say.
 struct End {
     source: &'static str,
@@ -122,7 +119,7 @@ fn columns(end: &End) -> std::borrow::Cow<'static, [Column]> {
             "open",
             Unit::Count,
             Quality::Exact,
-            "Requests without a reply yet, every 5 s and at the end.",
+            "Requests without a reply yet; looked at when the recording ends.",
         ),
         gauge(
             "open_long",
@@ -166,7 +163,7 @@ fn columns(end: &End) -> std::borrow::Cow<'static, [Column]> {
     let help = "Timed requests that took less than this bound, and not less than the bound before.";
     let bounds = bounds.enumerate().map(|(bucket, name)| {
         // All requests of that length are timed.
-        let quality = if is_long(bucket) {
+        let quality = if bucket >= FIRST_LONG {
             Quality::Exact
         } else {
             Quality::Sampled
@@ -190,11 +187,8 @@ pub fn upper_ns(bucket: usize) -> Option<u64> {
     (bucket + 1 < BUCKETS).then(|| (4 + quarter) << (FIRST_OCTAVE + octave - 2))
 }
 
-/// Whether all requests of a bucket are timed, and not a sample of them.
-fn is_long(bucket: usize) -> bool {
-    let lower = bucket.checked_sub(1).and_then(upper_ns);
-    lower.is_some_and(|it| it >= LONG_NS)
-}
+/// The first bucket of which all requests are timed, and not a sample of them.
+pub const FIRST_LONG: usize = 1 + 4 * (LONG_NS.ilog2() - FIRST_OCTAVE) as usize;
 
 /// What times in the bucket of a column are below, ns: infinite for the last; `None` for a column that
 /// is no bucket.
@@ -223,8 +217,7 @@ mod tests {
         assert_eq!(bounds[BUCKETS - 2..], [34_359_738_368.0, f64::INFINITY]);
         assert!(bounds.is_sorted());
         assert_eq!(bound_ns("requests"), None);
-        let long: Vec<usize> = (0..BUCKETS).filter(|it| is_long(*it)).collect();
-        assert_eq!(upper_ns(long[0] - 1), Some(LONG_NS));
+        assert_eq!(upper_ns(FIRST_LONG - 1), Some(LONG_NS));
         for table in [&REQUESTS, &CALLS] {
             assert_eq!(first_bucket(table) + BUCKETS, table.columns.len());
         }

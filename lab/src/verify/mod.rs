@@ -6,6 +6,7 @@ mod comparison;
 mod recorded;
 mod request_times;
 mod requests;
+mod thread_times;
 mod witness;
 
 use std::fs;
@@ -33,6 +34,8 @@ enum What {
     Requests,
     /// Request times under the duty cycle, against pgbench's log of each transaction, under five loads.
     RequestTimes,
+    /// Run time and wait for a CPU against perf, and the duty cycle against --trace-all, under the same loads.
+    ThreadTimes,
 }
 
 /// Arguments of `verify`.
@@ -64,6 +67,7 @@ pub fn verify(arguments: &VerifyArguments) -> Result<u8> {
         What::Figures => figures(arguments),
         What::Requests => requests::verify(arguments),
         What::RequestTimes => request_times::verify(arguments),
+        What::ThreadTimes => thread_times::verify(arguments),
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
-use model::{Phase, PhaseKind, Report, Signal};
+use model::{Phase, PhaseKind, Report, Signal, Timestamp, Window};
 
 use super::{VerifyArguments, remove};
 use crate::stage::Stage;
@@ -27,11 +27,28 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// Runs a shell's line under `stallscope run`.
+    /// Runs a shell's line under `stallscope run` with these options.
     ///
     /// # Errors
     /// When the line or `stallscope` does not end well.
-    pub fn run(arguments: &VerifyArguments, stage: &Stage, line: &str) -> Result<Self> {
+    pub fn run(
+        arguments: &VerifyArguments,
+        stage: &Stage,
+        options_and_line: (&[&str], &str),
+    ) -> Result<Self> {
+        Self::beside(arguments, stage, options_and_line, || Ok(())).map(|it| it.0)
+    }
+
+    /// The same while something else is done, whose result is the second.
+    ///
+    /// # Errors
+    /// Those, and what else was done.
+    pub fn beside<T>(
+        arguments: &VerifyArguments,
+        stage: &Stage,
+        (options, line): (&[&str], &str),
+        work: impl FnOnce() -> Result<T>,
+    ) -> Result<(Self, T)> {
         let stallscope = binary::find(arguments.stallscope.as_deref())?;
         let out = &arguments.out;
         fs::create_dir_all(out)
@@ -44,6 +61,7 @@ impl Recorded {
             .args(["run", "-q", "--no-report", "-o"])
             .arg(&recording);
         command.arg("--json").arg(&json);
+        command.args(options);
         command.args(["--", "sh", "-c", line]);
         stage.serve_command(&mut command);
         let child = command
@@ -53,6 +71,7 @@ impl Recorded {
             .stderr(Stdio::piped())
             .spawn()
             .with_context(|| format!("cannot start {}", stallscope.display()))?;
+        let result = work();
         let output = child.wait_with_output().context("it has ended")?;
         interrupt::check()?;
         let [printed, said] =
@@ -61,14 +80,32 @@ impl Recorded {
             bail!("{line}: {}\n{printed}{said}", output.status);
         }
         let report = outcome::read_json::<Report>(&json)?;
-        Ok(Self {
+        let recorded = Self {
             cost: own_cost(&said).to_owned(),
             // A tool's summary may be on its standard error.
             printed: printed + &said,
             report: report.with_context(|| format!("no report in {}", json.display()))?,
             stallscope,
             recording,
-        })
+        };
+        Ok((recorded, result?))
+    }
+
+    /// The report over another window.
+    ///
+    /// # Errors
+    /// When `stallscope explain` does not write it.
+    pub fn explained(&self, window: Window) -> Result<Report> {
+        let json = self.recording.with_extension("window.json");
+        remove(&[&json])?;
+        let since = |at: Timestamp| format!("{:.3}s", at.ns_since(self.report.origin) as f64 / 1e9);
+        let mut explain = Command::new(&self.stallscope);
+        explain.arg("explain").arg(&self.recording);
+        explain.args(["--from", &since(window.start), "--to", &since(window.end)]);
+        let output = explain.arg("--json").arg(&json).output();
+        let output = output.context("cannot start stallscope explain")?;
+        let report = outcome::read_json::<Report>(&json)?;
+        report.with_context(|| String::from_utf8_lossy(&output.stderr).into_owned())
     }
 
     /// One of the report's signals.

@@ -28,18 +28,18 @@ const BUSY: f64 = 100.0;
 const QUOTA_US: u32 = 30_000;
 
 /// A load, each of whose transactions is one request.
-struct Case {
-    name: &'static str,
+pub(super) struct Case {
+    pub(super) name: &'static str,
     clients: &'static str,
-    script: &'static str,
-    set_up: fn(&mut Stage) -> Result<Option<String>>,
+    pub(super) script: &'static str,
+    pub(super) set_up: fn(&mut Stage) -> Result<Option<String>>,
 }
 
 /// What pgbench's own `-S` asks.
 const SELECT: &str = "\\set aid random(1, 100000 * :scale)\n\
                       SELECT abalance FROM pgbench_accounts WHERE aid = :aid;\n";
 
-const CASES: [Case; 5] = [
+pub(super) const CASES: [Case; 5] = [
     Case {
         name: "saturated",
         clients: "10",
@@ -132,11 +132,8 @@ pub fn verify(arguments: &VerifyArguments) -> Result<u8> {
 
 fn run(arguments: &VerifyArguments, stage: &Stage, case: &Case) -> Result<bool> {
     stage.script("load.sql", case.script)?;
-    let line = format!(
-        "pgbench -n -c {} -j 2 -T {} -f load.sql -l --log-prefix=each {DATABASE}",
-        case.clients, arguments.seconds
-    );
-    let recorded = Recorded::run(arguments, stage, &line)?;
+    let line = line_of(case, arguments.seconds, "-l --log-prefix=each");
+    let recorded = Recorded::run(arguments, stage, (&[], &line))?;
     let log = logged(stage, recorded.report.window)?;
     let (count, own) = (log.len(), mean_and_p99(&log));
     let latency = recorded
@@ -166,14 +163,27 @@ fn run(arguments: &VerifyArguments, stage: &Stage, case: &Case) -> Result<bool> 
     Ok(holds)
 }
 
-/// The latencies of transactions that ended in the window, ns, in rising order; the logs are removed.
-fn logged(stage: &Stage, window: Window) -> Result<Vec<f64>> {
-    // The log has the wall clock.
+/// The shell's line of a load, with further options of pgbench.
+pub(super) fn line_of(case: &Case, seconds: u32, options: &str) -> String {
+    format!(
+        "pgbench -n -c {} -j 2 -T {seconds} -f load.sql {options} {DATABASE}",
+        case.clients
+    )
+}
+
+/// What is to be added to a clock's time to have the report's, ns.
+pub(super) fn to_boot_ns(clock: ClockId) -> i64 {
     let ns = |id| {
         let time = clock_gettime(id);
         time.tv_sec * 1_000_000_000 + time.tv_nsec
     };
-    let to_boot = ns(ClockId::Boottime) - ns(ClockId::Realtime);
+    ns(ClockId::Boottime) - ns(clock)
+}
+
+/// The latencies of transactions that ended in the window, ns, in rising order; the logs are removed.
+fn logged(stage: &Stage, window: Window) -> Result<Vec<f64>> {
+    // The log has the wall clock.
+    let to_boot = to_boot_ns(ClockId::Realtime);
     let mut all = Vec::new();
     for entry in fs::read_dir(stage.folder()).context("the stage's folder is there")? {
         let path = entry?.path();

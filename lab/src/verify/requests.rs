@@ -2,6 +2,7 @@
 //! 1,000 to over 100,000 requests a second, with connections that stay and one for each request.
 
 use anyhow::{Context, Result};
+use model::Timestamp;
 
 use super::VerifyArguments;
 use super::comparison::whole_run;
@@ -95,7 +96,7 @@ const CASES: [Case; 11] = [
     case(
         "pgbench",
         Server::Postgres,
-        "pgbench -n -S -c 10 -j 2 -T SECONDS DATABASE",
+        "pgbench -n -S -c 10 -j 2 -P 1 -T SECONDS DATABASE",
         "\ntps = ",
     ),
     case(
@@ -167,7 +168,7 @@ fn run(arguments: &VerifyArguments, stage: &mut Stage, case: &Case) -> Result<He
         .replace("PORT", &port)
         .replace("SECONDS", &arguments.seconds.to_string())
         .replace("DATABASE", DATABASE);
-    let recorded = Recorded::run(arguments, stage, &line)?;
+    let recorded = Recorded::run(arguments, stage, (&[], &line))?;
     let own = number_behind(&recorded.printed, case.label)
         .with_context(|| format!("{} printed no count:\n{}", case.name, recorded.printed))?;
     let own = own * case.requests;
@@ -185,7 +186,39 @@ fn run(arguments: &VerifyArguments, stage: &mut Stage, case: &Case) -> Result<He
         recorded.verdict(),
         recorded.cost,
     );
+    for line in own_phases(&recorded) {
+        say!("    {line}");
+    }
     Ok(Held { holds, phases })
+}
+
+/// Where there are several phases: what a tool that says its throughput every second said of each.
+fn own_phases(recorded: &Recorded) -> Vec<String> {
+    let seconds: Vec<(f64, f64)> = recorded.printed.lines().filter_map(progress).collect();
+    if seconds.is_empty() || recorded.phases().count() < 2 {
+        return Vec::new();
+    }
+    let since = |at: Timestamp| at.ns_since(recorded.report.origin) as f64 / 1e9;
+    let said = recorded.phases().map(|phase| {
+        let (start, end) = (since(phase.window.start), since(phase.window.end));
+        let inside = seconds
+            .iter()
+            .filter(|it| it.0 - 1.0 >= start - 0.5 && it.0 <= end + 0.5);
+        let own: Vec<f64> = inside.map(|it| it.1).collect();
+        format!(
+            "{start:.0} to {end:.0} s: counted {:.0}/s, own {:.0}/s",
+            phase.throughput.unwrap_or(0.0),
+            own.iter().sum::<f64>() / own.len() as f64
+        )
+    });
+    said.collect()
+}
+
+/// Of `progress: 5.0 s, 75000.1 tps, lat 0.133 ms stddev 0.020, 0 failed`: the end of the second, and the rate.
+fn progress(line: &str) -> Option<(f64, f64)> {
+    let (end, rest) = line.strip_prefix("progress: ")?.split_once(" s, ")?;
+    let (rate, _) = rest.split_once(" tps")?;
+    Some((end.parse().ok()?, rate.parse().ok()?))
 }
 
 /// The first number behind the last `label`.
@@ -213,5 +246,7 @@ mod tests {
         let pgbench = "latency average = 1 ms\ntps = 42122.5 (without initial connection time)\n";
         assert_eq!(number_behind(pgbench, "\ntps = "), Some(42_122.5));
         assert_eq!(number_behind("nothing", "\ntps = "), None);
+        let line = "progress: 5.0 s, 75000.1 tps, lat 0.133 ms stddev 0.020, 0 failed";
+        assert_eq!(progress(line), Some((5.0, 75_000.1)));
     }
 }

@@ -23,21 +23,21 @@ describe("how it was measured", () => {
         ["Counters that ran back, held", "none"],
       ]),
     );
-    const ledger = { compared: 2000, diff: 1, worst_ns: 3e6, switches_missed: 12, drops: 0 };
-    const withLedger = Object.fromEntries(
-      costFacts({ ...page.report.cost, wall_ns: 1e10, ledger }),
+    const cross_check = { compared: 2000, diff: 1, worst_ns: 3e6, switches_missed: 12, drops: 0 };
+    const checked = Object.fromEntries(
+      costFacts({ ...page.report.cost, wall_ns: 1e10, cross_check }),
     );
-    expect(withLedger["Ledger beside the scheduler's own counts"]).toBe(
+    expect(checked["Thread times against the scheduler's own counts"]).toBe(
       "2,000 intervals of threads compared, 1 (0.1 %) further apart than 0.1 %, or 20 us where that is more; the worst 3.00 ms",
     );
-    expect(withLedger["Switches and wake-ups made up for"]).toMatch(/^12; /);
-    const kernel_bytes = { ledger: 12 * 2 ** 20, tasks: 8 * 2 ** 20 };
+    expect(checked["Missed switches and wake-ups, backfilled"]).toMatch(/^12; /);
+    const kernel_bytes = { thread_time: 12 * 2 ** 20, tasks: 8 * 2 ** 20 };
     const withMemory = Object.fromEntries(
       costFacts({ ...page.report.cost, wall_ns: 1e10, resident_bytes: 31 * 2 ** 20, kernel_bytes }),
     );
     expect(withMemory["Memory resident"]).toBe("31.0 MiB at most");
     expect(withMemory["Memory of programs in the kernel"]).toBe(
-      "20.0 MiB at most: ledger 12.0 MiB, tasks 8.00 MiB",
+      "20.0 MiB at most: thread_time 12.0 MiB, tasks 8.00 MiB",
     );
     const unclosed = costFacts({ ...page.report.cost, cpu_ns: 0, wall_ns: 0, ticks: 0 });
     expect(unclosed, "nothing that is not known stands as zero").toHaveLength(1);

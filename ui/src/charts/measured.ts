@@ -119,20 +119,20 @@ function memoryFacts(cost: Cost): Fact[] {
   return facts;
 }
 
-/** How the ledger of threads agreed with the scheduler's own counts; nothing where there was none. */
-function agreementFacts({ ledger }: Cost): Fact[] {
-  if (!ledger) return [];
-  const apart = ledger.compared > 0 ? ledger.diff / ledger.compared : 0;
+/** How thread-time accounting agreed with the scheduler's own counts; nothing where there was none. */
+function agreementFacts({ cross_check: check }: Cost): Fact[] {
+  if (!check) return [];
+  const apart = check.compared > 0 ? check.diff / check.compared : 0;
   return [
     [
-      "Ledger beside the scheduler's own counts",
-      `${integer(ledger.compared)} intervals of threads compared, ${
-        ledger.diff === 0 ? "none" : `${integer(ledger.diff)} (${percent(apart)})`
-      } further apart than 0.1 %, or 20 us where that is more; the worst ${duration(ledger.worst_ns)}`,
+      "Thread times against the scheduler's own counts",
+      `${integer(check.compared)} intervals of threads compared, ${
+        check.diff === 0 ? "none" : `${integer(check.diff)} (${percent(apart)})`
+      } further apart than 0.1 %, or 20 us where that is more; the worst ${duration(check.worst_ns)}`,
     ],
     [
-      "Switches and wake-ups made up for",
-      `${integer(ledger.switches_missed)}; not counted for want of memory: ${integer(ledger.drops)}`,
+      "Missed switches and wake-ups, backfilled",
+      `${integer(check.switches_missed)}; not counted for want of memory: ${integer(check.drops)}`,
     ],
   ];
 }

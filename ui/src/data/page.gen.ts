@@ -345,6 +345,10 @@ export interface Cost {
    */
   cpu_ns: number;
   /**
+   * How thread-time accounting agreed with the kernel's own counts of the same threads.
+   */
+  cross_check?: CrossCheck | null;
+  /**
    * Period of the target's threads at the end, ns: longer where sampling cost too much.
    */
   fast_period_ns: number;
@@ -362,10 +366,6 @@ export interface Cost {
    * The latest wake-up, ns after its deadline.
    */
   lateness_max_ns: number;
-  /**
-   * How thread-time accounting agreed with the kernel's own counts of the same threads.
-   */
-  ledger?: Agreement | null;
   /**
    * Whether memory was locked.
    */
@@ -394,10 +394,10 @@ export interface Cost {
   wall_ns: number;
 }
 /**
- * How the ledger of threads agreed with the scheduler's own run times and run-queue delays: per
+ * How thread-time accounting agreed with the scheduler's own run times and run-queue delays: per
  * thread and interval between two readings they may differ by 20 us, or 0.1 % of the interval.
  */
-export interface Agreement {
+export interface CrossCheck {
   /**
    * Intervals that were compared.
    */

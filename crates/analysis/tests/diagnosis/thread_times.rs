@@ -3,7 +3,7 @@
 
 use expect_test::expect;
 use model::{
-    Agreement, Confidence, EntityEvent, EntityId, EntityKind, LedgerClass, PartKind, Quality,
+    Confidence, CrossCheck, EntityEvent, EntityId, EntityKind, LedgerClass, PartKind, Quality,
     Report, ThreadsAccount,
 };
 
@@ -242,7 +242,7 @@ fn what_the_application_says_at_each_sleep_is_not_divided_once_more() {
 fn accounts_that_do_not_agree_are_a_doubt() {
     let mut run = drawn(&saturated());
     let mut doubts = |agreement| {
-        run.meta.cost.ledger = Some(agreement);
+        run.meta.cost.cross_check = Some(agreement);
         let report = run.diagnose();
         let caveats = report.verdict.caveats.iter();
         let of_it = caveats.filter(|caveat| caveat.gate == "gate.ledger");
@@ -251,7 +251,7 @@ fn accounts_that_do_not_agree_are_a_doubt() {
             .collect::<Vec<_>>()
             .join("\n")
     };
-    let fine = Agreement {
+    let fine = CrossCheck {
         compared: 10_000,
         diff: 10,
         worst_ns: 2_000_000,
@@ -259,12 +259,12 @@ fn accounts_that_do_not_agree_are_a_doubt() {
         drops: 0,
     };
     assert_eq!(doubts(fine.clone()), "");
-    let apart = Agreement {
+    let apart = CrossCheck {
         diff: 11,
         ..fine.clone()
     };
     expect!["the ledger of threads and the scheduler's own counts were apart in 0.1 % of 10,000 comparisons, by up to 2.00 ms"].assert_eq(&doubts(apart));
-    let dropped = Agreement { drops: 1, ..fine };
+    let dropped = CrossCheck { drops: 1, ..fine };
     expect!["1 of 1 events of the scheduler's were not counted, for want of memory"]
         .assert_eq(&doubts(dropped));
 }
@@ -274,7 +274,7 @@ fn a_ledger_that_was_refused_is_not_seen() {
     let mut run = drawn(SATURATED);
     let programs = &mut run.meta.cost.programs;
     programs.insert(
-        "ledger".to_owned(),
+        "thread_time".to_owned(),
         Some("not permitted: run as root".to_owned()),
     );
     let report = run.diagnose();

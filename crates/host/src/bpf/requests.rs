@@ -85,10 +85,10 @@ pub(crate) struct Requests {
     accounts: Mapped<Account>,
     owners: Mapped<Owner>,
     open: Mapped<Open>,
-    /// Walks over the TCP and the unix sockets; none where this kernel lacks one.
-    walks: Vec<Link>,
+    /// The walk over the open files of all processes; `None` where this kernel refuses it.
+    walk: Option<Link>,
     /// That of the last walk.
-    walk_number: u64,
+    walk_number: u32,
 }
 
 impl Requests {
@@ -97,7 +97,7 @@ impl Requests {
     /// # Errors
     /// Why they cannot be had here.
     pub(crate) fn load() -> Result<Self, Refusal> {
-        // Where unix sockets are a module the kernel has no walk over them.
+        // The walk is no more than a supplement: a kernel that refuses it counts requests all the same.
         quietly(|| Self::loaded(true)).or_else(|_| quietly(|| Self::loaded(false)))
     }
 
@@ -107,21 +107,17 @@ impl Requests {
         if let Some(constants) = open.maps.rodata_data.as_deref_mut() {
             constants.ns_per_jiffy = ns_per_jiffy();
         }
-        open.progs.walk_tcp.set_autoload(walks);
-        open.progs.walk_unix.set_autoload(walks);
+        open.progs.walk_files.set_autoload(walks);
         let mut programs = open.load()?;
         let hooks = Hooks::attach(programs.object_mut(), TIMING)?;
-        let walks = match walks {
-            true => vec![
-                programs.progs.walk_tcp.attach()?,
-                programs.progs.walk_unix.attach()?,
-            ],
-            false => Vec::new(),
+        let walk = match walks {
+            true => Some(programs.progs.walk_files.attach()?),
+            false => None,
         };
         Ok(Self {
             open: Mapped::new(&programs.maps.open_by_place)?,
             walk_number: 0,
-            walks,
+            walk,
             accounts: Mapped::new(&programs.maps.account_by_place)?,
             owners: Mapped::new(&programs.maps.owner_by_place)?,
             hooks,
@@ -179,10 +175,9 @@ impl Requests {
         };
         variables.walk_number += 1;
         self.walk_number = variables.walk_number;
-        // Walks print nothing: reading each once runs it to its end.
-        let mut walks = self.walks.iter();
-        !self.walks.is_empty()
-            && walks.all(|walk| Iter::new(walk).is_ok_and(|mut it| it.read(&mut [0; 64]).is_ok()))
+        // The walk prints nothing: reading it once runs it to its end.
+        let walk = self.walk.as_ref().and_then(|it| Iter::new(it).ok());
+        walk.is_some_and(|mut it| it.read(&mut [0; 64]).is_ok())
     }
 
     /// Requests of a service that were under way at the last look.
@@ -203,7 +198,7 @@ impl Requests {
 
     fn open_at(&self, place: usize) -> Open {
         let own = self.open.get(place);
-        own.filter(|it| it.walk == self.walk_number)
+        own.filter(|it| it.walk == u64::from(self.walk_number))
             .unwrap_or_default()
     }
 
@@ -280,7 +275,6 @@ fn sum(mut one: Account, other: Account) -> Account {
     one.pipelined += other.pipelined;
     one.unsolicited += other.unsolicited;
     one.ns += other.ns;
-    one.longs += other.longs;
     one.long_ns += other.long_ns;
     let buckets = one.timed_by_bucket.iter_mut();
     buckets

@@ -1,7 +1,7 @@
 //! An account that grows, as rows of its side's table.
 
 use model::{EntityId, MISSING, Timestamp};
-use sensors::request::WIDTH;
+use sensors::request::{FIRST_LONG, WIDTH};
 
 use crate::bpf::requests::{Account, Open, Side};
 use crate::registry::Registry;
@@ -86,8 +86,8 @@ pub(super) fn row(account: &Account, side: Side) -> [i64; WIDTH] {
         0,
         0,
         account.timed_by_bucket.iter().sum(),
-        account.ns,
-        account.longs,
+        account.ns + account.long_ns,
+        account.timed_by_bucket[FIRST_LONG..].iter().sum(),
         account.long_ns,
     ];
     let counts = [&account.requests].into_iter().chain(besides);

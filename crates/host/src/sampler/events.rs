@@ -11,8 +11,6 @@ use crate::thread_time::ThreadTimeCollector;
 
 /// Period of coverage rows without edges, in ticks.
 const COVERAGE_TICKS: u64 = ticks_of(sensors::COVERAGE_PERIOD);
-/// Period of looks at requests under way, in ticks.
-const OPEN_TICKS: u64 = ticks_of(sensors::request::OPEN_PERIOD);
 
 impl Sampler {
     /// At a tick; `background` includes the background processes.
@@ -33,7 +31,7 @@ impl Sampler {
         let now = boottime();
         if let Some(request_collector) = &mut self.request_collector {
             let gaps = &mut self.scratch.gaps;
-            if look == Look::Last || self.due.every(OPEN_TICKS) {
+            if look == Look::Last {
                 request_collector.look_at_open();
             }
             request_collector.sample(stamp(), &self.processes, gaps, &mut self.registry);

@@ -113,7 +113,7 @@ impl Sampler {
             request_collector.finish();
         }
         let thread_times = self.thread_times.as_mut();
-        self.cost.ledger =
+        self.cost.cross_check =
             thread_times.map(|thread_times| thread_times.finish(&mut self.scratch.gaps));
         self.recorder.1.finish(&mut self.recorder.0);
         self.coverage.1.finish(&mut self.coverage.0);

@@ -40,7 +40,7 @@ impl Sampler {
         let programs = [
             ("pressure", self.stalls.as_ref().map(Stalls::kernel_bytes)),
             (
-                "ledger",
+                "thread_time",
                 self.thread_times
                     .as_ref()
                     .map(ThreadTimeCollector::kernel_bytes),

@@ -35,7 +35,7 @@ impl Programs {
                     || Stalls::load(Sampler::MACHINE),
                     cost,
                 ),
-                thread_times: had(settings, "ledger", ThreadTimeCollector::load, cost),
+                thread_times: had(settings, "thread_time", ThreadTimeCollector::load, cost),
                 request_collector: had(settings, "requests", RequestCollector::load, cost),
                 walk: had(settings, "tasks", Walk::load, cost),
             }

@@ -100,7 +100,7 @@ fn what_it_takes_of_memory_is_told_for_itself_and_for_each_program() {
 fn who_came_after_the_last_look_is_listed_at_the_end() {
     let (settings, environment) = of_this_machine();
     let (mut sampler, tell, _give) = Sampler::new(&settings, &environment).expect("/proc");
-    let thread_time = sampler.cost.programs["ledger"].clone();
+    let thread_time = sampler.cost.programs["thread_time"].clone();
     if needed("thread-time accounting", thread_time.map_or(Ok(()), Err)).is_none() {
         return;
     }

@@ -1,6 +1,6 @@
 //! One target or generator thread: its rows, and the cross-check of its account with the kernel's counters.
 
-use model::{Agreement, EntityId, MISSING, Timestamp};
+use model::{CrossCheck, EntityId, MISSING, Timestamp};
 use sensors::thread_time::{CLASSES, HOLDERS, WIDTH};
 
 use crate::bpf::thread_time::{Account, Record};
@@ -91,7 +91,12 @@ impl Thread {
     }
 
     /// Compares the growth of both accounts since the last reading at which neither had a state in progress.
-    pub(super) fn compare(&mut self, record: &Record, until: Timestamp, agreement: &mut Agreement) {
+    pub(super) fn compare(
+        &mut self,
+        record: &Record,
+        until: Timestamp,
+        agreement: &mut CrossCheck,
+    ) {
         if record.compared == 0 {
             return;
         }

@@ -116,7 +116,7 @@ impl Recorded {
         };
         needed(
             "thread-time accounting",
-            cost.programs["ledger"].as_ref().map_or(Ok(()), Err),
+            cost.programs["thread_time"].as_ref().map_or(Ok(()), Err),
         )?;
         Some(Self {
             tables,
@@ -146,7 +146,7 @@ impl Recorded {
 
     /// Both accounts of every thread were compared, and were the same.
     pub fn assert_the_kernel_says_the_same(&self) {
-        let agreement = self.cost.ledger.as_ref().expect("it was compared");
+        let agreement = self.cost.cross_check.as_ref().expect("it was compared");
         println!("{agreement:?}");
         let each = agreement.compared / self.series("thread_time").len() as u64;
         assert!(each >= 1, "each thread was compared: {agreement:?}");
