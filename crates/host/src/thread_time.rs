@@ -226,7 +226,7 @@ impl ThreadTimeCollector {
         });
         kernel_waits.evict(registry);
         if lost + unplaced > 0 {
-            let what = "threads that ended, of which there were more than there is room for";
+            let what = "threads that exited while the table of exited threads was full";
             gaps.say(&THREAD_TIME.name, what, GapReason::Dropped(lost + unplaced));
         }
     }

@@ -90,7 +90,7 @@ const CASES: [Case; 11] = [
     case(
         "ab",
         Server::Nginx,
-        "ab -q -t SECONDS -n 100000000 -c 8 URL",
+        "ab -q -t SECONDS -n 2000000 -c 8 URL",
         "Requests per second:",
     ),
     case(

@@ -31,7 +31,7 @@ const MOST: usize = 2_000;
 /// Sockets of the machine that are remembered, whatever process holds them: some 10 MB.
 const MOST_MET: usize = 50_000;
 /// Dumps take at most one part in this many of a CPU's time, and so do searches for holders.
-const SHARE: i64 = 200;
+const SHARE: i64 = 400;
 /// Searches after which a socket without a holder counts as another process's, until new processes start.
 const TRIES: u8 = 3;
 /// A dump that continues in a second datagram may skip a socket; one that is missing in two has ended.

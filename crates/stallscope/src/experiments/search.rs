@@ -25,7 +25,7 @@ const SOON: Duration = Duration::from_millis(250);
 const LATER: Duration = Duration::from_secs(5);
 /// Looks take at most one part in so many of a CPU: in another network namespace the kernel prints each
 /// socket, tens of thousands where connections are short.
-const SHARE: u32 = 100;
+const SHARE: u32 = 400;
 /// In the first moments of a load looks may cost more: where the kernel does not tell whom the generator connects to,
 /// few looks meet a connection for one request.
 const BURST: Duration = Duration::from_secs(2);
