@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use crate::kept_file::KeptFile;
 use crate::limits::Share;
+use crate::open_file::OpenFile;
 
 /// Uses /proc/loadavg as the sign of a change.
 #[derive(Default)]
 pub(crate) struct Pulse {
-    file: Option<KeptFile>,
+    file: Option<OpenFile>,
     /// Its task fields at the last look: number of tasks, and the newest pid.
     seen: Vec<u8>,
     text: Vec<u8>,
@@ -23,7 +23,7 @@ impl Pulse {
 
     pub(crate) fn new(proc: &Path) -> Self {
         Self {
-            file: KeptFile::open(&proc.join("loadavg"), Share::Tracked).ok(),
+            file: OpenFile::open(&proc.join("loadavg"), Share::Tracked).ok(),
             // Both numbers may get more digits.
             seen: Vec::with_capacity(64),
             ..Self::default()

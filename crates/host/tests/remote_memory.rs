@@ -28,10 +28,11 @@ fn sampled(pids: &[u32]) -> (BTreeMap<u32, Vec<i64>>, Vec<String>) {
         workload: None,
     };
     let environment = environment(&settings.root);
-    let (mut sampler, tell, _give) =
+    let (mut sampler, commands, _spare) =
         Sampler::new(&settings, &environment).expect("/proc is readable");
     let (pids, role) = (pids.to_vec(), Role::Target);
-    tell.send(Command::Assign { pids, role })
+    commands
+        .send(Command::Assign { pids, role })
         .expect("the sampler lives");
     let (mut of, mut found, mut gaps) = (BTreeMap::<EntityId, u32>::new(), BTreeMap::new(), vec![]);
     for _ in 0..31 {

@@ -1,24 +1,25 @@
-//! Who is asked whether what arrives are requests: which part a process has, and what its title says.
+//! The role of each process whose requests are counted, and what its title says.
 
 use model::{EntityId, Role, Timestamp};
 
 /// So old a process has its title.
 const LATE_TITLE_NS: i64 = 2_000_000_000;
 
-/// Which part a process has.
-pub(super) struct Part {
+/// The role that a process was given.
+pub(super) struct Assignment {
     pub(super) process: EntityId,
     pub(super) role: Role,
-    pub(super) met: Timestamp,
+    pub(super) assigned: Timestamp,
     /// How often its title was looked at.
     pub(super) looks: u32,
 }
 
-impl Part {
+impl Assignment {
     /// Whether its title is to be looked at again: who is new may have none yet, on a busy machine for
     /// longer.
     pub(super) fn look_again(&mut self, now: Timestamp) -> bool {
-        let again = self.looks == 1 || self.looks == 2 && now.ns_since(self.met) > LATE_TITLE_NS;
+        let again =
+            self.looks == 1 || self.looks == 2 && now.ns_since(self.assigned) > LATE_TITLE_NS;
         self.looks += u32::from(again);
         again
     }

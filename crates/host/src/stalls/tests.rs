@@ -206,16 +206,17 @@ fn pressure_that_is_switched_off_is_a_gap_that_says_so_and_goes_on_as_it_was() {
         }
     }
     stalls.finish(&mut scratch.gaps, &mut density, &mut pressure);
-    let said: Vec<_> = scratch.gaps.take_fresh().collect();
-    let (off, said): (Vec<_>, Vec<_>) = said.into_iter().partition(|gap| gap.what == off_path);
+    let reported: Vec<_> = scratch.gaps.take_fresh().collect();
+    let (off, reported): (Vec<_>, Vec<_>) =
+        reported.into_iter().partition(|gap| gap.what == off_path);
     assert!(matches!(&off[..], [gap] if gap.window.is_none()), "{off:?}");
-    let reasons: Vec<_> = said.iter().map(|gap| &gap.reason).collect();
+    let reasons: Vec<_> = reported.iter().map(|gap| &gap.reason).collect();
     assert!(
         matches!(reasons[..], [GapReason::Unsupported(why), GapReason::Vanished, GapReason::Vanished]
             if why.contains("switched off")),
-        "{said:?}"
+        "{reported:?}"
     );
-    let window = said[1].window.expect("it is over");
+    let window = reported[1].window.expect("it is over");
     let rows: Vec<_> = density[1].rows.iter().collect();
     assert!(rows.iter().any(|(time, ..)| *time >= window.end));
     assert!(
@@ -283,9 +284,9 @@ fn a_group_that_was_removed_and_is_still_referred_to_takes_no_room_from_others()
         .stdin(Stdio::piped())
         .stdout(Stdio::piped());
     let mut bash = bash.spawn().expect("bash is there");
-    let mut said = [0; 8];
+    let mut reported = [0; 8];
     let out = bash.stdout.as_mut().expect("it is piped");
-    out.read_exact(&mut said).expect("it is removed");
+    out.read_exact(&mut reported).expect("it is removed");
     let is_read = is_read();
     drop(bash.stdin.take());
     let _ = bash.wait();

@@ -80,7 +80,7 @@ fn wanting(tree: &Drawn, probes: Option<Probes>) -> String {
     lines.join("\n") + "\n"
 }
 
-fn told(check: &str, without: &[&str], with: &str, expected: &Expect) {
+fn assert_answer(check: &str, without: &[&str], with: &str, expected: &Expect) {
     let tree = redrawn(without, with);
     expected.assert_eq(&of(&tree, Some(everything()), check));
 }
@@ -140,13 +140,13 @@ fn files_alone_do_not_tell_what_a_kernel_allows() {
 fn every_lack_says_what_it_costs_or_that_no_verdict_needs_it() {
     let nothing = report_of(&Drawn::new("proc/version = Linux"), Some(ordinary()));
     for it in &nothing.capabilities {
-        let is_lack = it.availability == Availability::Missing;
+        let is_missing = it.availability == Availability::Missing;
         let unneeded = ["this version", "cpu.softirq knows it"];
-        let said = it.hurts()
+        let is_stated = it.hurts()
             || unneeded
                 .iter()
-                .any(|remote_memory| it.sentence.to_lowercase().contains(remote_memory));
-        assert!(!is_lack || said, "{it:?}");
+                .any(|words| it.sentence.to_lowercase().contains(words));
+        assert!(!is_missing || is_stated, "{it:?}");
         assert!(it.sentence.ends_with('.'), "{it:?}");
     }
     expect!["Stallscope can record next to nothing here; 9 things are missing: cpu times, pressure, group pressure, run queue delay, control groups, other users, priority, memory lock, disks; 5 things not known."].assert_eq(&nothing.summary);

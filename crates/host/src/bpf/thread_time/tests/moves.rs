@@ -123,7 +123,7 @@ fn what_is_forked_in_the_middle_is_told_of_from_its_first_moment_to_its_last() {
         let last = (0..1_000).find_map(|_| {
             std::thread::sleep(Duration::from_millis(1));
             let mut last = None;
-            thread_time.ended(|it| last = (it.tid == child as u32).then_some(*it).or(last));
+            thread_time.exited(|it| last = (it.tid == child as u32).then_some(*it).or(last));
             last
         });
         let last = last.expect("its end is told");
