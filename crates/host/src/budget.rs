@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rest_gives_way_before_the_target_does_and_the_opening_is_free() {
+    fn background_periods_are_lengthened_first_and_setup_is_not_counted() {
         let mut budget = Budget::new(0);
         let mut seen = Vec::new();
         for step in 1..=7 {

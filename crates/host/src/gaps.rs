@@ -54,7 +54,7 @@ mod tests {
     use model::Timestamp;
 
     #[test]
-    fn gaps_of_a_time_are_each_told_and_those_of_the_whole_once_and_not_without_end() {
+    fn interval_gaps_are_all_reported_and_others_once_up_to_a_limit() {
         let mut gaps = Gaps::default();
         let window = Window::new(Timestamp::from_ns(1), Timestamp::from_ns(2));
         for number in 0..2 * MOST_REPORTED {

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_folder_is_met_by_its_path_and_the_deepest_are_left_out() {
+    fn every_folder_is_visited_and_the_deepest_are_left_out() {
         let top = tempfile::tempdir().expect("a temporary folder");
         let inside = |path: &str| top.path().join(path);
         std::fs::create_dir_all(inside("a/b b")).expect("a folder");

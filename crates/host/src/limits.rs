@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lacks_a_descriptor_says_whose_limit_it_is() {
+    fn errors_for_lack_of_descriptors_name_the_limit() {
         let text = |errno: Errno| refusal(&errno.into());
         let limit = getrlimit(Resource::Nofile).current;
         let limit = limit.expect("a kernel limits them always");

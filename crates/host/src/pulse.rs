@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_is_due_when_a_task_was_born_or_died_and_now_and_then() {
+    fn a_list_is_due_after_a_fork_or_exit_and_periodically() {
         let proc = tempfile::tempdir().expect("a temporary folder");
         let say = |tasks: &str| {
             let text = format!("0.10 0.20 0.30 {tasks}\n");

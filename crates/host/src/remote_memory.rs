@@ -292,7 +292,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_counts_only_where_it_stands_alone() {
+    fn only_a_unique_match_is_a_candidate() {
         let sought = [3..=3, 7..=9];
         let mut bytes = [0u8; 64];
         assert_eq!(sole(&bytes, &sought), None);
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pointer_to_nowhere_tells_nothing() {
+    fn an_invalid_pointer_reads_as_nothing() {
         let target = 0x0300_0005u32;
         for (pointer, expected) in [
             (

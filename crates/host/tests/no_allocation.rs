@@ -171,7 +171,7 @@ fn boottime() -> Timestamp {
 }
 
 #[test]
-fn who_is_gone_before_the_first_look_and_numbers_that_grow_cost_nothing() {
+fn exits_before_the_first_look_and_growing_numbers_allocate_nothing() {
     let root = tempfile::tempdir().expect("a temporary folder can be made");
     let process = root.path().join("proc/7");
     let task = process.join("task/7");

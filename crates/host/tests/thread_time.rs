@@ -25,7 +25,7 @@ fn alone() -> MutexGuard<'static, ()> {
 }
 
 #[test]
-fn every_nanosecond_is_in_one_class_and_the_kernel_says_the_same() {
+fn every_nanosecond_is_in_one_class_and_agrees_with_the_kernel() {
     let _alone = alone();
     let load = Load::start();
     let recorded = Recorded::of(&[std::process::id()], || {
@@ -128,7 +128,7 @@ fn under_a_duty_cycle_accounts_are_those_of_the_on_windows() {
 }
 
 #[test]
-fn what_keeps_threads_in_the_kernel_adds_up_to_their_ledger() {
+fn kernel_waits_add_up_to_the_wait_classes() {
     let _alone = alone();
     let recorded = Recorded::of(&[std::process::id()], || {
         let mut file = tempfile::tempfile_in(".").expect("room");
@@ -171,7 +171,7 @@ fn what_keeps_threads_in_the_kernel_adds_up_to_their_ledger() {
 }
 
 #[test]
-fn what_a_backend_says_it_waits_for_stands_before_the_call_that_it_waits_in() {
+fn a_wait_event_takes_precedence_over_the_system_call() {
     let _alone = alone();
     const LOCK: u32 = 0x0300_0005;
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
@@ -253,12 +253,12 @@ fn churn() {
 }
 
 #[test]
-fn what_threads_had_that_nobody_ever_listed_is_told() {
+fn times_of_threads_that_were_never_listed_are_reported() {
     if std::env::var_os(CHURN).is_some() {
         return churn();
     }
     let _alone = alone();
-    let name = "what_threads_had_that_nobody_ever_listed_is_told";
+    let name = "times_of_threads_that_were_never_listed_are_reported";
     let mut child = std::process::Command::new(std::env::current_exe().expect("this is a program"));
     child.args(["--exact", name, "--nocapture"]).env(CHURN, "");
     child.stdin(Stdio::piped()).stdout(Stdio::piped());

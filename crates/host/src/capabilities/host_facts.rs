@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn root_needs_no_sudo_and_a_container_is_told_where_to_go() {
+    fn root_needs_no_sudo_and_fixes_in_a_container_name_the_host() {
         let tree = Drawn::new("etc/os-release = ID=rhel\\n");
         let first = |probes| {
             let fix = HostFacts::new(&tree, Some(probes), false).boot_parameter("psi=1");

@@ -319,7 +319,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn trials_leave_no_descriptor_behind() {
+    fn probes_leave_no_descriptor_open() {
         let open = || std::fs::read_dir("/proc/self/fd").expect("listed").count();
         // Other tests of this process open files too, so one quiet round out of many suffices.
         let quiet = (0..100).any(|_| {

@@ -227,7 +227,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn a_process_that_is_gone_closes_no_namespace_to_those_who_live_there() {
+    fn an_exited_process_does_not_block_its_namespace_for_others() {
         let mut child = std::process::Command::new("true")
             .spawn()
             .expect("true runs");

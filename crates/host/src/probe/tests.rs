@@ -43,7 +43,7 @@ fn interfaces_of_ever_new_names_take_no_more_and_more_memory() {
 }
 
 #[test]
-fn what_stands_still_is_read_less_often_until_it_moves() {
+fn unchanged_probes_are_read_less_often_until_they_change() {
     let file = tempfile::NamedTempFile::new().expect("a temporary file");
     let is_load = |sensor: &&&Sensor| sensor.table.name == "load";
     let sensor = sensors::all().iter().find(is_load).expect("it is listed");

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_group_around_one_is_the_nearest_of_those_above() {
+    fn the_enclosing_group_is_the_nearest_ancestor() {
         let (mut registry, mut groups) = (Registry::default(), Groups::default());
         let paths = ["/a", "/a/b", "/a/b/c/d", "/ab", "/a/x"];
         for (place, path) in paths.into_iter().enumerate() {
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_that_the_kernel_counts_is_left_to_it_and_so_is_the_first() {
+    fn groups_that_the_kernel_counts_and_the_root_are_not_counted_here() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         std::fs::create_dir(folder.path().join("both")).expect("made");
         let v2 = Mount {
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_of_v2_below_or_none_at_all_decides_whose_pressure_a_process_has() {
+    fn only_a_deeper_v2_group_supplies_pressure_instead_of_a_v1_group() {
         let mut registry = Registry::default();
         let process = Entity::new(EntityKind::Process, "p", "pid:1@1");
         let process = registry.add(process, None, at(0));

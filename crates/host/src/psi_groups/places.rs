@@ -176,7 +176,7 @@ mod tests {
     use crate::bpf::thread_time::tests::loaded;
 
     #[test]
-    fn pools_leave_room_for_others_and_what_has_none_is_said_once() {
+    fn pools_leave_places_for_others_and_a_lack_is_reported_once() {
         let Some((programs, _alone)) = loaded() else {
             return;
         };

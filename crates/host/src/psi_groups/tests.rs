@@ -302,14 +302,14 @@ fn agree_at<T>(
 }
 
 #[test]
-fn what_processes_wait_for_is_the_kernels_number_of_a_group_of_them() {
+fn pressure_of_processes_agrees_with_the_kernels_for_their_group() {
     if let Ok(times) = std::env::var(BURSTS) {
         return burst(&times);
     }
     let Some((mut programs, _alone)) = loaded() else {
         return;
     };
-    let name = "what_processes_wait_for_is_the_kernels_number_of_a_group_of_them";
+    let name = "pressure_of_processes_agrees_with_the_kernels_for_their_group";
     let file = std::env::temp_dir().join(format!("stallscope-psi-groups-{}", std::process::id()));
     let written = format!(
         "while :; do dd if=/dev/zero of={} bs=4k count=64 conv=fsync 2> /dev/null; sleep 0.02; done",
@@ -359,7 +359,7 @@ fn a_v1_group_has_the_pressure_of_the_v2_group_around_it() {
 const AGAIN: &str = "STALLSCOPE_TEST_AGAIN";
 
 #[test]
-fn who_makes_memory_free_stalls_for_it_while_it_runs_too() {
+fn direct_reclaim_on_cpu_counts_as_a_memory_stall() {
     if let Some(file) = std::env::var_os(AGAIN) {
         let (file, mut block) = (std::fs::File::open(file).expect("it opens"), [0; 65_536]);
         // An evicted page counts as a refault only if it was used more than once.
@@ -381,7 +381,7 @@ fn who_makes_memory_free_stalls_for_it_while_it_runs_too() {
     let program = std::env::current_exe().expect("this is a program");
     let script = |cpu| {
         format!(
-            "sleep 0.3; {AGAIN}={} exec taskset -c {cpu} {} --exact psi_groups::tests::who_makes_memory_free_stalls_for_it_while_it_runs_too",
+            "sleep 0.3; {AGAIN}={} exec taskset -c {cpu} {} --exact psi_groups::tests::direct_reclaim_on_cpu_counts_as_a_memory_stall",
             file.path().display(),
             program.display()
         )
@@ -401,7 +401,7 @@ fn who_makes_memory_free_stalls_for_it_while_it_runs_too() {
 }
 
 #[test]
-fn what_was_not_read_since_has_not_grown() {
+fn cpus_without_a_new_reading_do_not_grow() {
     let reading = |readings, ns| Stall {
         ns: [ns; STATES],
         readings,

@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_sends_a_replica_what_was_written_is_told_by_its_title() {
+    fn walsenders_are_recognised_by_their_title() {
         for title in [
             "postgres: walsender repl 10.0.0.7(41822) streaming 0/3000148",
             "postgres: main: walsender postgres [local] streaming 16/B374D848",

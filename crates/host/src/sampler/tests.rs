@@ -65,7 +65,7 @@ fn pressure_is_known_up_to_the_end() {
 }
 
 #[test]
-fn what_it_takes_of_memory_is_told_for_itself_and_for_each_program() {
+fn memory_use_is_reported_for_the_recorder_and_each_program() {
     let (all, _) = recorded_for(Duration::ZERO);
     let Some(SamplerEvent::Ended(Ending { cost, .. })) = all.last() else {
         panic!("it ends");
@@ -97,7 +97,7 @@ fn what_it_takes_of_memory_is_told_for_itself_and_for_each_program() {
 }
 
 #[test]
-fn who_came_after_the_last_look_is_listed_at_the_end() {
+fn processes_started_after_the_last_scan_are_listed_at_the_end() {
     let (settings, environment) = of_this_machine();
     let (mut sampler, commands, _spare) = Sampler::new(&settings, &environment).expect("/proc");
     let thread_time = sampler.cost.programs["ledger"].clone();

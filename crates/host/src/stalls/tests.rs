@@ -147,7 +147,7 @@ const MOST_APART: [f64; 2] = [0.003, 0.001];
 const TRIES: usize = 3;
 
 #[test]
-fn it_is_the_kernels_number_whatever_the_load() {
+fn pressure_agrees_with_the_kernels_under_any_load() {
     type Load = fn(&mut Loaded);
     let full: Load = |it| (0..4).for_each(|_| it.run(BURN));
     let light: Load = |it| (0..2).for_each(|_| it.run(LIGHT));
@@ -172,7 +172,7 @@ fn it_is_the_kernels_number_whatever_the_load() {
 }
 
 #[test]
-fn pressure_that_is_switched_off_is_a_gap_that_says_so_and_goes_on_as_it_was() {
+fn disabled_pressure_is_a_gap_and_resumes_afterwards() {
     let Some(mut stalls) = loaded() else { return };
     let mounts = std::fs::read("/proc/self/mountinfo").expect("it can be read");
     let hierarchies = Hierarchies::from_mountinfo(&mounts, Path::new("/"));
@@ -240,7 +240,7 @@ fn pressure_that_is_switched_off_is_a_gap_that_says_so_and_goes_on_as_it_was() {
 }
 
 #[test]
-fn where_the_kernels_own_intervals_are_not_known_pressure_is_folded_every_2_s_of_ours() {
+fn without_the_kernels_fold_times_pressure_is_folded_every_2_s() {
     let mut monitored = Monitored::new((0, ""), RowDeduplicator::new(EntityId(0), STALLS), vec![0]);
     let mut folds = Vec::new();
     let at = |s: f64| Timestamp::from_ns((s * 1e9) as i64);
@@ -259,7 +259,7 @@ fn where_the_kernels_own_intervals_are_not_known_pressure_is_folded_every_2_s_of
 }
 
 #[test]
-fn a_group_that_was_removed_and_is_still_referred_to_takes_no_room_from_others() {
+fn a_removed_but_referenced_group_frees_its_slot() {
     let Some(mut stalls) = loaded() else { return };
     let mounts = std::fs::read("/proc/self/mountinfo").expect("it can be read");
     let hierarchies = Hierarchies::from_mountinfo(&mounts, Path::new("/"));

@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_kind_has_its_place_in_the_word_above_that_of_the_pool() {
+    fn membership_is_packed_by_kind_above_the_pool() {
         let membership = Membership {
             service: Some(0),
             group: None,

@@ -273,7 +273,7 @@ pub(crate) fn as_target_within(thread_time: &mut ThreadTime, pid: u32, membershi
 }
 
 #[test]
-fn each_kind_of_wait_is_what_the_waiting_thread_knows_of_it() {
+fn each_wait_class_agrees_with_the_threads_own_clocks() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };
@@ -355,7 +355,7 @@ fn is_right(own: &Own, counted: &Counted) -> bool {
 }
 
 #[test]
-fn a_wait_for_a_cpu_is_held_against_who_has_it() {
+fn run_queue_delay_is_divided_by_the_role_on_cpu() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };
@@ -392,7 +392,7 @@ fn a_wait_for_a_cpu_is_held_against_who_has_it() {
 }
 
 #[test]
-fn what_the_target_waited_for_others_is_what_they_are_charged_with() {
+fn delay_caused_by_background_threads_adds_up_to_the_targets_delay() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };
@@ -446,7 +446,7 @@ fn outlived_by_its_second_thread(long: Duration) {
 }
 
 #[test]
-fn what_threads_had_that_outlive_their_first_one_goes_to_their_parent() {
+fn times_of_threads_that_outlive_the_first_are_inherited_by_the_parent() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };

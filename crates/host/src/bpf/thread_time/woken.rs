@@ -105,7 +105,7 @@ fn behind(thread_time: &mut ThreadTime, act: impl FnOnce() + Send) -> Woken {
 }
 
 #[test]
-fn a_wait_for_a_lock_is_told_with_who_held_it_and_what_it_did() {
+fn a_wait_for_a_lock_names_the_holder_and_its_last_wait() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };
@@ -150,7 +150,7 @@ fn received(
 }
 
 #[test]
-fn who_sends_wakes_who_receives_through_a_socket_too() {
+fn a_sender_on_a_socket_is_the_receivers_waker() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };
@@ -176,7 +176,7 @@ fn who_sends_wakes_who_receives_through_a_socket_too() {
 }
 
 #[test]
-fn others_and_interrupts_are_told_from_own_threads() {
+fn background_and_interrupt_wakers_are_distinct_from_tracked_ones() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };
@@ -257,7 +257,7 @@ fn awaited(thread_time: &mut ThreadTime, bytes: u64, after: Duration) -> (u64, S
 }
 
 #[test]
-fn of_many_short_waits_and_of_long_ones_each_is_told() {
+fn short_and_long_waits_are_all_counted() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };

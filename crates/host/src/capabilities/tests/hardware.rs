@@ -53,7 +53,7 @@ fn a_slow_clock_is_changed_where_a_fast_one_is_offered() {
 }
 
 #[test]
-fn steal_is_told_or_not() {
+fn steal_is_available_or_not() {
     let quiet = "proc/stat = cpu  900 0 50 9000 10 0 4 0 0 0\\ncpu0 900 0 50 9000 10 0 4 0 0 0\\n";
     assert_answer(
         "steal",

@@ -79,7 +79,7 @@ fn pressure_without_files_is_off_not_built_or_hidden() {
 }
 
 #[test]
-fn a_sandbox_that_forbids_pressure_is_told_from_a_kernel_without() {
+fn a_sandbox_that_hides_pressure_differs_from_a_kernel_without_it() {
     let without = ["proc/pressure/memory"];
     assert_answer(
         "pressure",

@@ -32,7 +32,7 @@ fn nobody_may_look_into_others_under_yama_3() {
 }
 
 #[test]
-fn looking_into_others_is_tried_and_not_assumed() {
+fn access_to_other_users_processes_is_probed_not_assumed() {
     let of_postgres = "proc/70/comm = postgres\nproc/70/cmdline = postgres -D /data\n\
         proc/70/status = Uid:\\t26\\t26\\t26\\t26\\n\n";
     let open = format!("{of_postgres}proc/70/syscall = 232 0x4\\n");
@@ -67,7 +67,7 @@ fn looking_into_others_is_tried_and_not_assumed() {
 }
 
 #[test]
-fn limits_are_held_against_what_is_here() {
+fn limits_are_compared_with_the_machine() {
     as_user(
         "descriptors",
         |it| it.most_files = Some(512),

@@ -243,7 +243,7 @@ fn loaded() -> Option<Walk> {
 }
 
 #[test]
-fn of_every_process_it_tells_what_proc_tells() {
+fn walked_processes_agree_with_proc() {
     let Some(mut walk) = loaded() else {
         return;
     };
@@ -292,7 +292,7 @@ fn of_every_process_it_tells_what_proc_tells() {
 }
 
 #[test]
-fn where_a_thread_ends_in_the_middle_of_a_walk_the_sums_are_marked_and_else_never_run_back() {
+fn sums_torn_by_an_exit_are_marked_and_others_never_decrease() {
     const MANY: usize = 200;
     const ENOUGH: usize = 5;
     let Some(mut walk) = loaded() else {
@@ -337,7 +337,7 @@ fn where_a_thread_ends_in_the_middle_of_a_walk_the_sums_are_marked_and_else_neve
 }
 
 #[test]
-fn whoever_is_in_proc_is_known_and_has_rows_whether_the_walk_tells_of_him_or_not() {
+fn every_process_in_proc_has_rows_even_if_the_walk_hides_it() {
     let Some(walk) = loaded() else {
         return;
     };

@@ -69,7 +69,7 @@ fn loses_by_file() -> bool {
 }
 
 #[test]
-fn it_loses_nothing_against_the_ledger_where_files_read_as_often_lose_most() {
+fn counted_pressure_agrees_with_thread_time_where_files_lose_most() {
     if std::env::var_os(LIGHT).is_some() {
         return load();
     }
@@ -82,7 +82,7 @@ fn it_loses_nothing_against_the_ledger_where_files_read_as_often_lose_most() {
             "this kernel's jiffies are so short that files lose nothing",
         );
     }
-    let name = "it_loses_nothing_against_the_ledger_where_files_read_as_often_lose_most";
+    let name = "counted_pressure_agrees_with_thread_time_where_files_lose_most";
     let program = std::env::current_exe().expect("this is a program");
     let mut group = Around::new();
     let pid = group.run(&format!(

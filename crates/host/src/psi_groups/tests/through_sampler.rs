@@ -70,7 +70,7 @@ fn share(rows: &[(i64, Vec<i64>)], column: usize, since: i64) -> f64 {
 }
 
 #[test]
-fn a_group_of_v1_has_pressure_like_any_other_and_is_its_processes_own() {
+fn a_v1_group_has_pressure_and_supplies_that_of_its_processes() {
     let Some((programs, _alone)) = loaded() else {
         return;
     };

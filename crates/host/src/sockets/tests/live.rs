@@ -108,7 +108,7 @@ fn tcp_is_followed_to_the_process_that_accepted() {
 }
 
 #[test]
-fn the_kernel_tells_of_our_own_sockets_what_its_table_prints_but_for_remnants() {
+fn sock_diag_and_proc_net_agree_except_for_time_wait() {
     let _alone = alone();
     for address in ["127.0.0.1:0", "[::1]:0", "[::]:0"] {
         let (listener, local) = listen(address);

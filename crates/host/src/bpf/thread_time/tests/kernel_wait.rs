@@ -61,7 +61,7 @@ fn assert_mostly(name: &str, expected: i64, counted: &Counted) {
 }
 
 #[test]
-fn pages_and_requests_are_told_apart() {
+fn page_waits_and_block_io_have_distinct_wait_sites() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };
@@ -74,7 +74,7 @@ fn pages_and_requests_are_told_apart() {
 }
 
 #[test]
-fn a_write_that_has_to_be_safe_is_a_sync() {
+fn an_o_dsync_write_is_a_sync() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };
@@ -91,7 +91,7 @@ fn a_write_that_has_to_be_safe_is_a_sync() {
 }
 
 #[test]
-fn a_page_that_a_read_misses_in_its_own_memory_is_a_fault() {
+fn a_fault_on_the_buffer_of_a_read_is_a_fault() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };
@@ -104,7 +104,7 @@ fn a_page_that_a_read_misses_in_its_own_memory_is_a_fault() {
 }
 
 #[test]
-fn who_waits_behind_a_lock_of_the_kernel_is_told_so() {
+fn waits_for_a_kernel_lock_have_its_wait_site() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };
@@ -164,7 +164,7 @@ impl Drop for Journalled {
 }
 
 #[test]
-fn a_sync_behind_the_journal_is_told_so() {
+fn a_sync_behind_the_journal_has_its_wait_site() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };

@@ -8,7 +8,7 @@ use super::*;
 const LEAST_WITHHELD: Duration = Duration::from_millis(12);
 
 #[test]
-fn who_is_held_by_a_quota_is_told_from_who_waits_for_a_cpu() {
+fn throttling_is_distinct_from_run_queue_delay() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };
@@ -103,7 +103,7 @@ fn refaulted(thread_time: &mut ThreadTime, group: &Group) -> i64 {
 }
 
 #[test]
-fn what_a_memory_limit_throws_out_is_waited_for_as_memory() {
+fn refaults_under_a_memory_limit_are_waits_for_memory() {
     /// The kernel only estimates whether a page was evicted recently enough to count as a refault.
     const TRIES: usize = 5;
     if let Some(file) = std::env::var_os(REFAULTS) {

@@ -67,7 +67,7 @@ fn by_thread_time(counted: &Counted) -> [i64; 4] {
 
 /// Each class agrees within 1 % of the wall time.
 #[test]
-fn what_an_event_loop_counts_of_itself_is_what_the_ledger_counts_of_it() {
+fn an_event_loops_own_accounting_agrees_with_thread_time() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };

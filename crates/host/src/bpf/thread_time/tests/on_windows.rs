@@ -30,7 +30,7 @@ fn runs() {
 }
 
 #[test]
-fn what_is_counted_is_of_the_on_windows_and_of_nothing_else() {
+fn only_on_windows_are_counted() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };

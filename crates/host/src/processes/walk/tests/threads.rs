@@ -90,7 +90,7 @@ fn compare_thread(
 }
 
 #[test]
-fn of_every_thread_it_tells_what_proc_tells() {
+fn walked_threads_agree_with_proc() {
     let Some(mut walk) = loaded() else {
         return;
     };
