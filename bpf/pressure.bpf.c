@@ -78,7 +78,7 @@ struct {
 	__uint(max_entries, PRESSURE_MOST_GROUPS);
 	__type(key, __u32);
 	__type(value, struct pressure_total);
-} total_by_place SEC(".maps");
+} total_by_index SEC(".maps");
 
 /* Cleared in a group that was removed but is still referenced, perhaps for long
  * (include/linux/cgroup-defs.h). */
@@ -257,8 +257,8 @@ static int take_total(struct cgroup *group)
 {
 	struct psi_group *psi = BPF_CORE_READ(group, psi);
 	__u64 folded = (__u64)psi + bpf_core_field_offset(struct psi_group, total);
-	__u32 place = groups;
-	struct pressure_total *total = bpf_map_lookup_elem(&total_by_place, &place);
+	__u32 index = groups;
+	struct pressure_total *total = bpf_map_lookup_elem(&total_by_index, &index);
 	__u32 number;
 	int ours;
 
@@ -281,7 +281,7 @@ static int take_total(struct cgroup *group)
 			bpf_probe_read_kernel(&total->ns[ours], sizeof(__u64),
 					      (void *)(folded + number * sizeof(__u64)));
 	}
-	groups = place + 1;
+	groups = index + 1;
 	return 0;
 }
 

@@ -3,24 +3,24 @@
  * PSI groups: sets of threads for which thread-time accounting counts pressure as the kernel does
  * for a control group. Shared with user space. The states are those of pressure.h.
  */
-#ifndef STALLSCOPE_SETS_H
-#define STALLSCOPE_SETS_H
+#ifndef STALLSCOPE_PSI_GROUP_H
+#define STALLSCOPE_PSI_GROUP_H
 
 #include "pressure.h"
 
 /* Groups at one time, numbered from 1; 0 is none. */
-#define SETS_MOST 128
+#define PSI_GROUP_MOST 128
 /* Pools (wakeup.h) that belong to a group; several may belong to the same one. */
-#define SETS_MOST_POOLS 1024
+#define PSI_GROUP_MOST_POOLS 1024
 
 /* Groups that a thread can be in; they need not be nested. Their numbers are packed into one word,
  * each kind of group at its own place: the lowest is the group of the thread's pool, the others are
  * its process's. */
-#define SETS_AT_ONCE 4
-#define SETS_BITS 16
+#define PSI_GROUP_PER_THREAD 4
+#define PSI_GROUP_BITS 16
 
 /* One CPU of one group. Times are ns of the scheduler's clock. */
-struct sets_stall {
+struct psi_group_stall {
 	/* Odd while a writer changes the entry. */
 	__u64 sequence;
 	/* End of the time that `ns` covers. */
@@ -28,22 +28,22 @@ struct sets_stall {
 	/* Threads by what they do (lib/psi_group.bpf.h): counted under the run queue's lock, and
 	 * changes made without it. */
 	__u64 threads;
-	__u64 threads_moved;
+	__u64 threads_unlocked;
 	/* By enum pressure_state: time in the state so far, and changes made without the lock. */
 	__u64 ns[PRESSURE_STATES];
-	__u64 ns_moved[PRESSURE_STATES];
+	__u64 ns_unlocked[PRESSURE_STATES];
 	/* Pads to whole cache lines, so that CPUs share none. */
 	__u64 unused[4];
 };
-_Static_assert(sizeof(struct sets_stall) == 192, "whole cache lines");
+_Static_assert(sizeof(struct psi_group_stall) == 192, "whole cache lines");
 
 /* One CPU of one group as of a reading. */
-struct sets_reading {
+struct psi_group_reading {
 	/* By enum pressure_state: time in the state so far. */
 	__u64 ns[PRESSURE_STATES];
 	/* Number of successful readings. */
 	__u64 readings;
 };
-_Static_assert(sizeof(struct sets_reading) == 72, "as the reader has it");
+_Static_assert(sizeof(struct psi_group_reading) == 72, "as the reader has it");
 
 #endif

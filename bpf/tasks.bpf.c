@@ -30,7 +30,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct tasks_process);
-} process_by_place SEC(".maps");
+} process_by_index SEC(".maps");
 
 /* Processes whose threads `threads` reads; 0 for a free slot. */
 struct {
@@ -46,7 +46,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct tasks_thread);
-} thread_by_place SEC(".maps");
+} thread_by_index SEC(".maps");
 
 /* Slots that were ever in use. */
 __u32 slots;
@@ -80,14 +80,14 @@ static __always_inline __u64 resident_pages(struct task_struct *leader)
 static __always_inline struct tasks_process *begin(struct task_struct *leader, __u64 now)
 {
 	struct signal_struct *signal = leader->signal;
-	__u32 place = processes;
-	struct tasks_process *process = bpf_map_lookup_elem(&process_by_place, &place);
+	__u32 index = processes;
+	struct tasks_process *process = bpf_map_lookup_elem(&process_by_index, &index);
 
 	if (!process) {
 		unplaced++;
 		return NULL;
 	}
-	processes = place + 1;
+	processes = index + 1;
 	process->at_ns = now;
 	process->start_ns = leader->start_boottime;
 	process->name[0] = *(__u64 *)leader->comm;
@@ -156,14 +156,14 @@ int read(void *ctx)
 
 static __always_inline void take(struct task_struct *task, __u64 now)
 {
-	__u32 place = threads_found;
-	struct tasks_thread *thread = bpf_map_lookup_elem(&thread_by_place, &place);
+	__u32 index = threads_found;
+	struct tasks_thread *thread = bpf_map_lookup_elem(&thread_by_index, &index);
 
 	if (!thread) {
 		threads_unplaced++;
 		return;
 	}
-	threads_found = place + 1;
+	threads_found = index + 1;
 	thread->at_ns = now;
 	thread->start_ns = task->start_boottime;
 	thread->pid = task->tgid;

@@ -7,8 +7,8 @@
  * the kernel has them, mm_vmscan_direct_reclaim_begin and _end, mm_vmscan_memcg_reclaim_begin and
  * _end.
  * User space runs `read` and `find_pools` at any time. Under a heavy load it runs a duty cycle: it
- * sets `paused_at` to end an on-window, from then on the programs count nothing, and it may detach
- * the first five hooks until it attaches them again and runs `resume`.
+ * sets `off_window_since` to end an on-window, from then on the programs count nothing, and it may
+ * detach the first five hooks until it attaches them again and runs `resume`.
  * Clock: times are the scheduler's own (rq->clock), which the kernel has just updated at every
  * event. Reading it costs nothing, all changes of one event get the same time, and the kernel
  * counts run_delay and sum_exec_runtime with it.
@@ -18,8 +18,8 @@
  * Lost: events of a target or generator thread for which the kernel has no memory for an account
  * (`drops`); an account that changes during each of 16 attempts to read it, until the next reading
  * (`torn`); accounts of threads that exit, where more threads exit on one CPU between two readings
- * than its ring holds (the reader sees the gap in `turn`). A switch or wake-up that raises no event
- * (`missed`) is noticed at the next switch of the CPU or the thread, and backfilled from the
+ * than its ring holds (the reader sees the gap in `number`). A switch or wake-up that raises no
+ * event (`missed`) is noticed at the next switch of the CPU or the thread, and backfilled from the
  * scheduler's own counters. The kernel raises no event when a CPU quota releases a thread, so the
  * thread counts as throttled until it runs. If a waiting thread migrates to a CPU in the same
  * nanoseconds in which that CPU updates its count of waiting threads, its wait is short by at most
@@ -39,7 +39,7 @@
 
 
 /* Set by user space: whether `read` also reports background threads. */
-__u32 wants_others;
+__u32 wants_background;
 /* sched_clock() less CLOCK_BOOTTIME. */
 __s64 clock_ahead_ns;
 
@@ -53,26 +53,26 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	/* A task with a pending signal does not block after all. Kernels before 6.16 pass the state
 	 * that it was about to have (commit 8feb053d5319). */
 	__u32 blocked_in = !prev->pid || preempt || !prev->__state ? 0 : prev_state;
-	struct whereabouts where = {};
+	struct wait_context context = {};
 
-	if (!queue || paused_at)
+	if (!queue || off_window_since)
 		return 0;
 	/* The stack walk takes microseconds. It comes before `step`, because a reader retries for
 	 * as long as a change lasts. */
 	if (is_uninterruptible(prev, blocked_in))
-		look_where(ctx, prev, &where);
+		walk_stack(ctx, prev, &context);
 	step(queue);
 	if (queue->until && is_another(queue, prev))
 		open_missed_slice(prev, queue, cpu, now);
 	count_until(queue, now);
 	if (prev->pid)
-		leave(prev, queue, cpu, now, blocked_in, where);
+		switch_out(prev, queue, cpu, now, blocked_in, context);
 	if (prev_state & TASK_DEAD)
-		tell_ended(prev, queue, cpu);
+		report_exited(prev, queue, cpu);
 	queue->tid = (__u32)next->pid;
-	queue->holder = THREAD_TIME_NOBODY;
+	queue->holder = THREAD_TIME_IDLE;
 	if (next->pid)
-		queue->holder = enter(next, queue, cpu, now, next->se.sum_exec_runtime,
+		queue->holder = switch_in(next, queue, cpu, now, next->se.sum_exec_runtime,
 				      delay_at(next, now));
 	else
 		hand_over(queue, cpu, now, 0);
@@ -91,7 +91,7 @@ static __always_inline void wake(struct task_struct *task)
 	bool was_blocked;
 	__u32 wait_event;
 
-	if (paused_at)
+	if (off_window_since)
 		return;
 	thread = thread_of(task, run_queue_of(bpf_get_smp_processor_id()));
 	if (!thread)
@@ -123,7 +123,7 @@ static __always_inline void wake(struct task_struct *task)
 		remember(thread, task);
 	if (thread->state == THREAD_TIME_BLOCKED) {
 		waited = grown(thread->wait_diff_ns, wait_diff(thread, delay_at(task, now)));
-		if (thread->moved_asleep) {
+		if (thread->migrated_delayed) {
 			thread->miscounted_ns += waited;
 			waited = 0;
 		}
@@ -158,10 +158,10 @@ int BPF_PROG(on_waking, struct task_struct *task)
 {
 	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
 
-	if (!thread || thread->state != THREAD_TIME_BLOCKED || paused_at)
+	if (!thread || thread->state != THREAD_TIME_BLOCKED || off_window_since)
 		return 0;
 	thread->waking.by = WAKEUP_BY_UNKNOWN;
-	if (is_for_somebody(thread->class))
+	if (has_waker(thread->class))
 		note_waker(thread);
 	return 0;
 }
@@ -202,7 +202,7 @@ static __always_inline void move_counted(struct thread *thread, struct task_stru
 		move_share(member, member->counted, to, rq_of(task)->clock);
 	else
 		/* The waker has not updated the clock of the CPU on which the thread slept. */
-		move_share(member, is_half_asleep(task) ? member->counted : 0, to,
+		move_share(member, is_dequeue_delayed(task) ? member->counted : 0, to,
 			   bpf_ktime_get_boot_ns() + clock_ahead_ns);
 }
 
@@ -215,12 +215,12 @@ int BPF_PROG(on_migrate, struct task_struct *task, int to)
 	struct run_queue *old, *new, copy;
 	__u64 now;
 
-	if (!thread || paused_at)
+	if (!thread || off_window_since)
 		return 0;
 	if (thread->member.share)
 		move_counted(thread, task, to);
-	if (thread->state == THREAD_TIME_BLOCKED && is_half_asleep(task))
-		thread->moved_asleep = 1;
+	if (thread->state == THREAD_TIME_BLOCKED && is_dequeue_delayed(task))
+		thread->migrated_delayed = 1;
 	if (thread->state != THREAD_TIME_QUEUED)
 		return 0;
 	old = run_queue_of(thread->cpu);
@@ -231,7 +231,7 @@ int BPF_PROG(on_migrate, struct task_struct *task, int to)
 	copy_run_queue(new, &copy);
 	step(thread);
 	close(thread, old, thread->cpu, now, 0);
-	go_on_waiting(thread, new, &copy, to, now);
+	continue_waiting(thread, new, &copy, to, now);
 	step(thread);
 	return 0;
 }
@@ -274,7 +274,7 @@ int BPF_PROG(on_exec, struct task_struct *task)
 
 /* Creates the account if needed: a parent or leader that has been asleep since before the start has
  * none yet. */
-static __always_inline struct thread *page_of(struct task_struct *task)
+static __always_inline struct thread *account_of(struct task_struct *task)
 {
 	return task ? bpf_task_storage_get(&thread_by_task, task, NULL,
 					   BPF_LOCAL_STORAGE_GET_F_CREATE)
@@ -286,9 +286,9 @@ static __always_inline struct thread *page_of(struct task_struct *task)
  * (exit_group makes the first thread end the others). */
 static __always_inline struct thread *reaper_of(struct task_struct *task)
 {
-	struct thread *first = task->pid == task->tgid ? NULL : page_of(task->group_leader);
+	struct thread *first = task->pid == task->tgid ? NULL : account_of(task->group_leader);
 
-	return first && !first->reaped ? first : page_of(task->real_parent);
+	return first && !first->reaped ? first : account_of(task->real_parent);
 }
 
 /* A thread exits. An exiting target or generator thread is reported at its last switch
@@ -299,29 +299,30 @@ SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *task)
 {
 	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0), *reaper;
-	struct thread_time_other last;
+	struct thread_time_background last;
 
 	if (!thread)
 		return 0;
 	if (thread->role != THREAD_TIME_BACKGROUND) {
 		thread->parent_tgid = (__u32)task->real_parent->tgid;
-		if (paused_at) {
+		if (off_window_since) {
 			bpf_preempt_disable();
-			end_between(task, thread);
+			exit_in_off_window(task, thread);
 			bpf_preempt_enable();
 		}
 		return 0;
 	}
 	reaper = reaper_of(task);
-	if (!reaper || !take_other(thread, &last, bpf_ktime_get_boot_ns() + clock_ahead_ns))
+	if (!reaper || !take_background(thread, &last, bpf_ktime_get_boot_ns() + clock_ahead_ns))
 		return 0;
 	thread->reaped = 1;
-	__sync_fetch_and_add(&reaper->ended_on_cpu_ns, last.on_cpu_ns + thread->ended_on_cpu_ns);
-	__sync_fetch_and_add(&reaper->ended_delay_caused_ns, last.delay_caused_ns + thread->ended_delay_caused_ns);
+	__sync_fetch_and_add(&reaper->inherited_on_cpu_ns, last.on_cpu_ns + thread->inherited_on_cpu_ns);
+	__sync_fetch_and_add(&reaper->inherited_delay_caused_ns,
+			     last.delay_caused_ns + thread->inherited_delay_caused_ns);
 	return 0;
 }
 
-static __always_inline int make_free(bool begins)
+static __always_inline int note_reclaim(bool begins)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
@@ -339,25 +340,25 @@ static __always_inline int make_free(bool begins)
 SEC("tp_btf/mm_vmscan_direct_reclaim_begin")
 int BPF_PROG(on_reclaim)
 {
-	return make_free(true);
+	return note_reclaim(true);
 }
 
 SEC("tp_btf/mm_vmscan_direct_reclaim_end")
 int BPF_PROG(on_reclaimed)
 {
-	return make_free(false);
+	return note_reclaim(false);
 }
 
 SEC("tp_btf/mm_vmscan_memcg_reclaim_begin")
 int BPF_PROG(on_group_reclaim)
 {
-	return make_free(true);
+	return note_reclaim(true);
 }
 
 SEC("tp_btf/mm_vmscan_memcg_reclaim_end")
 int BPF_PROG(on_group_reclaimed)
 {
-	return make_free(false);
+	return note_reclaim(false);
 }
 
 /* Finds the pool of threads that have woken no other thread yet, and the PSI group of each pool. */
@@ -372,7 +373,7 @@ int find_pools(void *ctx)
 	bpf_iter_task_new(&it, NULL, ALL_THREADS);
 	while ((task = bpf_iter_task_next(&it))) {
 		thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
-		if (thread && thread->role != THREAD_TIME_BACKGROUND && thread->state != ENDED)
+		if (thread && thread->role != THREAD_TIME_BACKGROUND && thread->state != EXITED)
 			join_pool(task, thread);
 	}
 	bpf_iter_task_destroy(&it);
@@ -392,7 +393,7 @@ int resume(void *ctx)
 	while ((task = bpf_iter_task_next(&it)))
 		end_on_window(task);
 	bpf_iter_task_destroy(&it);
-	clear_places(bpf_ktime_get_boot_ns() + clock_ahead_ns);
+	clear_queues_and_groups(bpf_ktime_get_boot_ns() + clock_ahead_ns);
 	bpf_iter_task_new(&it, NULL, ALL_THREADS);
 	while ((task = bpf_iter_task_next(&it)))
 		begin_on_window(task, clock_ahead_ns);
@@ -400,11 +401,12 @@ int resume(void *ctx)
 	bpf_rcu_read_unlock();
 	reconciled_at = bpf_ktime_get_boot_ns() + clock_ahead_ns;
 	barrier();
-	*(volatile __u64 *)&paused_at = 0;
+	*(volatile __u64 *)&off_window_since = 0;
 	return 0;
 }
 
-/* Reads the target's and generator's threads, and background threads if `wants_others` is set. */
+/* Reads the target's and generator's threads, and background threads if `wants_background` is
+ * set. */
 SEC("syscall")
 int read(void *ctx)
 {
@@ -412,23 +414,23 @@ int read(void *ctx)
 	struct task_struct *task;
 	struct thread *thread;
 
-	records = others = unplaced = torn = looks_again = 0;
+	records = background_threads = unplaced = torn = looks_again = 0;
 	/* In an off-window the accounts stay as they were when it began. */
-	read_at_ns = paused_at ? paused_at : bpf_ktime_get_boot_ns() + clock_ahead_ns;
+	read_at_ns = off_window_since ? off_window_since : bpf_ktime_get_boot_ns() + clock_ahead_ns;
 	bpf_rcu_read_lock();
 	bpf_iter_task_new(&it, NULL, ALL_THREADS);
 	while ((task = bpf_iter_task_next(&it))) {
 		thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
 		if (is_tracked(task, thread))
 			read_thread(task);
-		else if (thread && wants_others)
-			read_other(task);
+		else if (thread && wants_background)
+			read_background(task);
 	}
 	bpf_iter_task_destroy(&it);
 	bpf_rcu_read_unlock();
 	if (!looks_again)
 		looked_for = assignment;
-	read_sets(read_at_ns);
+	read_psi_groups(read_at_ns);
 	return 0;
 }
 

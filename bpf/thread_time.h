@@ -9,7 +9,7 @@
 /* Target and generator threads that one reading can hold. */
 #define THREAD_TIME_MOST_THREADS 16384
 /* Background threads that one reading can hold. */
-#define THREAD_TIME_MOST_OTHERS 65536
+#define THREAD_TIME_MOST_BACKGROUND 65536
 /* Processes that have a role. */
 #define THREAD_TIME_MOST_PROCESSES 16384
 /* Bound of the highest byte of a wait event, which is its class. */
@@ -17,18 +17,18 @@
 /* Bound of system call numbers on x86-64, and where the kernel uses the generic table. */
 #define THREAD_TIME_CALLS 512
 /* Return addresses in the kernel at which threads were seen in a kernel wait. */
-#define THREAD_TIME_MOST_PLACES 4096
+#define THREAD_TIME_MOST_SYMBOLS 4096
 /* Room for the name of one such function. */
-#define THREAD_TIME_PLACE_NAME 128
+#define THREAD_TIME_SYMBOL_NAME 128
 
 /* A process's role in the measurement; of a CPU, the role of the thread that has it. */
-enum thread_time_holder {
+enum thread_time_role {
 	THREAD_TIME_BACKGROUND,
 	THREAD_TIME_TARGET,
 	THREAD_TIME_GENERATOR,
 	/* Of a CPU only: idle. */
-	THREAD_TIME_NOBODY,
-	THREAD_TIME_HOLDERS
+	THREAD_TIME_IDLE,
+	THREAD_TIME_ROLES
 };
 
 /* I/O intent: what a thread in a kernel wait asked for, by its system call. */
@@ -81,7 +81,7 @@ enum thread_time_class {
 
 /* What user space sets for a process. */
 struct thread_time_process {
-	/* enum thread_time_holder */
+	/* enum thread_time_role */
 	__u32 role;
 	/* Its wait event at the moment when user space wrote this entry. */
 	__u32 wait_event;
@@ -119,9 +119,9 @@ enum wait_site {
 /* What a return address in the kernel means; all 0 for nothing. Written by user space. */
 struct kernel_symbol {
 	/* enum wait_site */
-	__u32 channel;
+	__u32 wait_site;
 	/* enum thread_time_call */
-	__u32 kind;
+	__u32 io_intent;
 };
 _Static_assert(sizeof(struct kernel_symbol) == 8, "as the reader has it");
 
@@ -151,7 +151,7 @@ enum thread_time_state {
 	THREAD_TIME_QUEUED,
 	THREAD_TIME_BLOCKED,
 	/* Throttled by a CPU quota. */
-	THREAD_TIME_HELD
+	THREAD_TIME_THROTTLED_STATE
 };
 
 /* One thread's times. */
@@ -163,8 +163,8 @@ struct thread_time_account {
 	/* By enum wait_site: divides the sum of the THREAD_TIME_MEMORY, THREAD_TIME_IO and
 	 * THREAD_TIME_KERNEL classes. */
 	__u64 kernel_wait_ns[WAIT_SITES];
-	/* Waiting for a CPU, by the role of the thread that had it (enum thread_time_holder). */
-	__u64 queued_ns[THREAD_TIME_HOLDERS];
+	/* Waiting for a CPU, by the role of the thread that had it (enum thread_time_role). */
+	__u64 queued_ns[THREAD_TIME_ROLES];
 	/* Time that target threads waited for the CPUs while this thread had them: threads x ns. */
 	__u64 delay_caused_ns;
 	/* Time on a CPU that the kernel did not count as run time, up to the last switch-out:
@@ -196,14 +196,14 @@ struct thread_time_record {
 	__u64 pool;
 };
 _Static_assert(sizeof(struct thread_time_record) ==
-		       16 + 8 * (1 + THREAD_TIME_CLASSES + WAIT_SITES + THREAD_TIME_HOLDERS + 3) + 40,
+		       16 + 8 * (1 + THREAD_TIME_CLASSES + WAIT_SITES + THREAD_TIME_ROLES + 3) + 40,
 	       "as the reader has it");
 
 /* One target or generator thread that has exited. */
-struct thread_time_ended {
+struct thread_time_exited {
 	/* Number of threads exited on this CPU so far, this one included; written last, so that a
 	 * reader can tell a complete entry. */
-	__u64 turn;
+	__u64 number;
 	__u32 tid;
 	__u32 tgid;
 	__u32 parent_tgid;
@@ -211,17 +211,17 @@ struct thread_time_ended {
 	__u64 until_ns;
 	struct thread_time_account account;
 };
-_Static_assert(sizeof(struct thread_time_ended) ==
-		       32 + 8 * (1 + THREAD_TIME_CLASSES + WAIT_SITES + THREAD_TIME_HOLDERS + 3),
+_Static_assert(sizeof(struct thread_time_exited) ==
+		       32 + 8 * (1 + THREAD_TIME_CLASSES + WAIT_SITES + THREAD_TIME_ROLES + 3),
 	       "as the reader has it");
 
 /* One background thread. */
-struct thread_time_other {
+struct thread_time_background {
 	__u32 tgid;
 	__u32 tid;
 	__u64 on_cpu_ns;
 	__u64 delay_caused_ns;
 };
-_Static_assert(sizeof(struct thread_time_other) == 24, "as the reader has it");
+_Static_assert(sizeof(struct thread_time_background) == 24, "as the reader has it");
 
 #endif

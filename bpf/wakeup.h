@@ -22,7 +22,7 @@ enum wakeup_by {
 	/* A target or generator thread; `waker` is its pool. */
 	WAKEUP_BY_POOL,
 	/* A thread of a background process; `waker` is the process. */
-	WAKEUP_BY_OTHER,
+	WAKEUP_BY_BACKGROUND,
 	/* An interrupt or softirq: a timer, a packet, a disk. */
 	WAKEUP_BY_INTERRUPT,
 	/* A kernel thread. */

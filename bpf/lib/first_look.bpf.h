@@ -47,7 +47,7 @@ static __always_inline bool is_tracked(struct task_struct *task, const struct th
 }
 
 /* The task is between two states; its next event is a moment away. */
-static __always_inline bool is_on_its_way(__u32 state)
+static __always_inline bool is_in_transition(__u32 state)
 {
 	return state & (TASK_DEAD | TASK_WAKING | TASK_NEW);
 }
@@ -56,7 +56,7 @@ static __always_inline bool is_asleep(struct task_struct *task, __u32 state)
 {
 	if (!state)
 		return false;
-	return is_half_asleep(task) || !task->on_rq;
+	return is_dequeue_delayed(task) || !task->on_rq;
 }
 
 /* The wait event of a sleep that began before, as user space read it when it assigned the role. */
@@ -76,7 +76,7 @@ static __always_inline bool find(struct task_struct *task, struct thread *thread
 
 	if (found->at)
 		return true;
-	if (is_on_its_way(state))
+	if (is_in_transition(state))
 		return false;
 	found->cpu = rq_of(task)->cpu;
 	if (task->on_cpu) {
@@ -86,8 +86,8 @@ static __always_inline bool find(struct task_struct *task, struct thread *thread
 		found->class = reason(task, state, THREAD_TIME_CALL_OTHER);
 		found->wait_event = found->class == THREAD_TIME_UNKNOWN ? 0 : event_before(task);
 		found->class = class_of_event(found->wait_event, found->class);
-	} else if (is_held_by_quota(task)) {
-		found->state = THREAD_TIME_HELD;
+	} else if (is_throttled(task)) {
+		found->state = THREAD_TIME_THROTTLED_STATE;
 		found->class = THREAD_TIME_THROTTLED;
 	} else {
 		queue = run_queue_of(found->cpu);

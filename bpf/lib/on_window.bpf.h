@@ -2,7 +2,7 @@
 /*
  * The edges of an on-window: in off-windows neither switches nor wake-ups are counted.
  *
- * User space sets `paused_at` to end an on-window: from then on no program changes anything.
+ * User space sets `off_window_since` to end an on-window: from then on no program changes anything.
  * `resume` closes every open state as of that time, and counts every thread, CPU and PSI group anew
  * as it finds them. Nothing is estimated for the off-window: the scheduler's own counters of each
  * thread run through it, and the reader of a recording combines the two.
@@ -17,19 +17,19 @@
 
 /* Adds a state that lasted until the on-window ended. Needs no lock: no program changes the thread
  * or its run queue any more. */
-static __always_inline void add_until_end(struct thread_time_account *account, __u32 state, __u32 class, __u32 channel,
-					  __u32 cpu, __u64 since, const __u64 *held_ns)
+static __always_inline void add_until_end(struct thread_time_account *account, __u32 state, __u32 class,
+					  __u32 wait_site, __u32 cpu, __u64 since, const __u64 *held_ns)
 {
-	__u64 passed = elapsed(since, paused_at), held_then_ns[THREAD_TIME_HOLDERS];
+	__u64 passed = elapsed(since, off_window_since), held_then_ns[THREAD_TIME_ROLES];
 	struct run_queue *queue = run_queue_of(cpu);
 
 	if (state == THREAD_TIME_RUNNING) {
 		account->ns[THREAD_TIME_ON_CPU] += passed;
 	} else if (state == THREAD_TIME_QUEUED && queue) {
-		holders_at(queue, paused_at, held_then_ns);
+		holders_at(queue, off_window_since, held_then_ns);
 		share_out(account->queued_ns, passed, held_ns, held_then_ns);
 	} else {
-		add_class(account, class, channel, passed);
+		add_class(account, class, wait_site, passed);
 	}
 }
 
@@ -41,36 +41,36 @@ static __always_inline void close_at_end(struct thread *thread)
 	struct run_queue *queue;
 
 	if (thread->state == THREAD_TIME_UNSEEN) {
-		if (thread->role == THREAD_TIME_BACKGROUND || !found->at || found->at >= paused_at)
+		if (thread->role == THREAD_TIME_BACKGROUND || !found->at || found->at >= off_window_since)
 			return;
 		account->known_since_ns = found->at;
 		add_until_end(account, found->state, found->class, WAIT_SITE_OTHER, found->cpu, found->at,
 			      found->held_ns);
 		return;
 	}
-	add_until_end(account, thread->state, thread->class, thread->channel, thread->cpu, thread->since,
+	add_until_end(account, thread->state, thread->class, thread->wait_site, thread->cpu, thread->since,
 		      thread->held_ns);
 	queue = run_queue_of(thread->cpu);
 	if (thread->state == THREAD_TIME_RUNNING && queue)
-		account->delay_caused_ns += elapsed(thread->waited_ns, waited_at(queue, queue, paused_at));
+		account->delay_caused_ns += elapsed(thread->waited_ns, waited_at(queue, queue, off_window_since));
 }
 
 /* A target or generator thread exits in an off-window, on the current CPU: reports its account as
  * of the end of the on-window. A thread that also began in the off-window has none. */
-static __always_inline void end_between(struct task_struct *task, struct thread *thread)
+static __always_inline void exit_in_off_window(struct task_struct *task, struct thread *thread)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct run_queue *queue = run_queue_of(cpu);
 
-	if (!queue || thread->state == ENDED)
+	if (!queue || thread->state == EXITED)
 		return;
 	step(thread);
 	close_at_end(thread);
-	thread->since = paused_at;
-	thread->state = ENDED;
+	thread->since = off_window_since;
+	thread->state = EXITED;
 	step(thread);
 	if (thread->account.known_since_ns)
-		tell_ended(task, queue, cpu);
+		report_exited(task, queue, cpu);
 }
 
 /* State of a thread when an on-window begins. */
@@ -80,7 +80,7 @@ struct observation {
 	__u32 cpu;
 	bool runs;
 	bool is_asleep;
-	bool is_held;
+	bool is_throttled;
 };
 
 /* Run time that sum_exec_runtime does not include yet: since the last tick or the switch-in. */
@@ -106,7 +106,7 @@ static __always_inline struct observation look_at(struct task_struct *task, __u6
 	if (seen.runs)
 		seen.run_time_ns += since_update(task, now);
 	seen.is_asleep = !seen.runs && is_asleep(task, state);
-	seen.is_held = !seen.runs && !seen.is_asleep && is_held_by_quota(task);
+	seen.is_throttled = !seen.runs && !seen.is_asleep && is_throttled(task);
 	return seen;
 }
 
@@ -123,7 +123,7 @@ static __always_inline void begin_as_found(struct task_struct *task, struct thre
 	thread->wait_diff_ns = wait_diff(thread, run_delay);
 	thread->slices_diff = task->sched_info.pcount - thread->account.slices;
 	thread->cpu = seen->cpu;
-	thread->counted = thread->unnoted = thread->moved_asleep = 0;
+	thread->counted = thread->unnoted = thread->migrated_delayed = 0;
 	thread->waking.by = 0;
 	thread->last.until = 0;
 	thread->wait_event = thread->event_ns = 0;
@@ -133,11 +133,11 @@ static __always_inline void begin_as_found(struct task_struct *task, struct thre
 	} else if (seen->is_asleep) {
 		thread->state = THREAD_TIME_BLOCKED;
 		thread->class = reason(task, task->__state, THREAD_TIME_CALL_OTHER);
-		thread->channel = WAIT_SITE_OTHER;
+		thread->wait_site = WAIT_SITE_OTHER;
 		thread->wait_event = thread->class == THREAD_TIME_UNKNOWN ? 0 : event_before(task);
 		thread->class = class_of_event(thread->wait_event, thread->class);
-	} else if (seen->is_held) {
-		thread->state = THREAD_TIME_HELD;
+	} else if (seen->is_throttled) {
+		thread->state = THREAD_TIME_THROTTLED_STATE;
 		thread->class = THREAD_TIME_THROTTLED;
 	} else {
 		thread->state = THREAD_TIME_QUEUED;
@@ -149,35 +149,35 @@ static __always_inline void begin_as_found(struct task_struct *task, struct thre
 static __always_inline void clear_run_queue(struct run_queue *queue, __u64 now)
 {
 	step(queue);
-	count_until(queue, paused_at);
+	count_until(queue, off_window_since);
 	queue->until = now;
 	queue->tid = AS_FOUND;
-	queue->holder = THREAD_TIME_NOBODY;
+	queue->holder = THREAD_TIME_IDLE;
 	queue->groups = 0;
-	queue->waiting = queue->waiting_moved = 0;
+	queue->waiting = queue->waiting_unlocked = 0;
 	step(queue);
 }
 
-static __always_inline void clear_set(struct sets_stall *stall, __u64 now)
+static __always_inline void clear_psi_group(struct psi_group_stall *stall, __u64 now)
 {
-	__u64 passed = elapsed(stall->until, paused_at), states;
+	__u64 passed = elapsed(stall->until, off_window_since), states;
 	__u32 each;
 
 	step(stall);
-	states = states_of(stall->threads + stall->threads_moved);
+	states = states_of(stall->threads + stall->threads_unlocked);
 	for (each = 0; each < PRESSURE_STATES; each++)
 		stall->ns[each] += in_state(states, each, passed);
 	stall->until = now;
-	stall->threads = stall->threads_moved = 0;
+	stall->threads = stall->threads_unlocked = 0;
 	step(stall);
 }
 
-static __always_inline void clear_places(__u64 now)
+static __always_inline void clear_queues_and_groups(__u64 now)
 {
 	struct run_queue *queue;
-	struct sets_stall *stall;
+	struct psi_group_stall *stall;
 	struct bpf_iter_num it;
-	__u32 place;
+	__u32 index;
 	int *next;
 
 	bpf_iter_num_new(&it, 0, cpus);
@@ -187,17 +187,17 @@ static __always_inline void clear_places(__u64 now)
 			clear_run_queue(queue, now);
 	}
 	bpf_iter_num_destroy(&it);
-	bpf_iter_num_new(&it, 0, cpus * SETS_MOST);
+	bpf_iter_num_new(&it, 0, cpus * PSI_GROUP_MOST);
 	while ((next = bpf_iter_num_next(&it))) {
-		place = *next;
-		stall = place % SETS_MOST < groups ? bpf_map_lookup_elem(&set_by_place, &place) : NULL;
+		index = *next;
+		stall = index % PSI_GROUP_MOST < groups ? bpf_map_lookup_elem(&psi_group_by_index, &index) : NULL;
 		if (stall)
-			clear_set(stall, now);
+			clear_psi_group(stall, now);
 	}
 	bpf_iter_num_destroy(&it);
 }
 
-/* Adds the thread's share to its PSI groups, which `clear_set` has emptied. */
+/* Adds the thread's share to its PSI groups, which `clear_psi_group` has emptied. */
 static __always_inline void count_again(struct task_struct *task, struct membership *member,
 					const struct observation *seen)
 {
@@ -212,14 +212,14 @@ static __always_inline void count_again(struct task_struct *task, struct members
 		seen->is_asleep ? share_of_blocked(task) :
 				  share_of_ready(task);
 	member->share = share;
-	change_from_afar(groups, seen->cpu, seen->now, share + (seen->runs ? HAS_CPU : 0));
+	change_unlocked(groups, seen->cpu, seen->now, share + (seen->runs ? HAS_CPU : 0));
 }
 
 static __noinline int end_on_window(struct task_struct *task)
 {
 	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
 
-	if (!thread || thread->state == ENDED)
+	if (!thread || thread->state == EXITED)
 		return 0;
 	/* A thread found asleep and without an event since then gets its role here. */
 	if (thread->found.at)
@@ -244,10 +244,10 @@ static __noinline int begin_on_window(struct task_struct *task, __s64 clock_ahea
 	if (seen.runs) {
 		count_until(queue, now);
 		queue->tid = AS_FOUND | (__u32)task->pid;
-		queue->holder = thread ? thread->role & (THREAD_TIME_HOLDERS - 1) : THREAD_TIME_BACKGROUND;
+		queue->holder = thread ? thread->role & (THREAD_TIME_ROLES - 1) : THREAD_TIME_BACKGROUND;
 		queue->groups = thread ? groups_of(&thread->member) : 0;
 	}
-	if (!thread || thread->state == ENDED)
+	if (!thread || thread->state == EXITED)
 		return 0;
 	count_again(task, &thread->member, &seen);
 	step(thread);

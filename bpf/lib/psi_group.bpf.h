@@ -8,8 +8,8 @@
  * One difference, because psi_memstall_enter raises no event for it: a thread stalls for memory
  * from when it blocks on, unless it reclaims.
  */
-#ifndef STALLSCOPE_SET_BPF_H
-#define STALLSCOPE_SET_BPF_H
+#ifndef STALLSCOPE_PSI_GROUP_BPF_H
+#define STALLSCOPE_PSI_GROUP_BPF_H
 
 #include "run_queue.bpf.h"
 #include "../psi_group.h"
@@ -38,36 +38,36 @@ struct membership {
 	__u32 counted_cpu;
 	/* Set during direct reclaim. */
 	__u32 reclaims;
-	/* The group of its pool, and the value of `pools_told` when it was looked up, which no
+	/* The group of its pool, and the value of `pools_version` when it was looked up, which no
 	 * event does. */
 	__u32 pool_group;
-	__u32 pools_told;
+	__u32 pools_version;
 };
 
 /* PSI groups of pools, by pool number (wakeup.h). Only user space writes the map; it then
- * increments `pools_told`. */
+ * increments `pools_version`. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, SETS_MOST_POOLS);
+	__uint(max_entries, PSI_GROUP_MOST_POOLS);
 	__type(key, __u64);
 	__type(value, __u32);
-} set_by_pool SEC(".maps");
-__u32 pools_told;
+} psi_group_by_pool SEC(".maps");
+__u32 pools_version;
 
-/* Index: CPU x SETS_MOST + group - 1. */
+/* Index: CPU x PSI_GROUP_MOST + group - 1. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, SETS_MOST);
+	__uint(max_entries, PSI_GROUP_MOST);
 	__type(key, __u32);
-	__type(value, struct sets_stall);
-} set_by_place SEC(".maps");
+	__type(value, struct psi_group_stall);
+} psi_group_by_index SEC(".maps");
 
-static __always_inline struct sets_stall *set_on(__u32 group, __u32 cpu)
+static __always_inline struct psi_group_stall *psi_group_on(__u32 group, __u32 cpu)
 {
-	__u32 place = cpu * SETS_MOST + group - 1;
+	__u32 index = cpu * PSI_GROUP_MOST + group - 1;
 
-	return group ? bpf_map_lookup_elem(&set_by_place, &place) : NULL;
+	return group ? bpf_map_lookup_elem(&psi_group_by_index, &index) : NULL;
 }
 
 static __always_inline __u64 groups_of(const struct membership *member)
@@ -75,10 +75,10 @@ static __always_inline __u64 groups_of(const struct membership *member)
 	return member->groups | member->pool_group;
 }
 
-/* The first group in a word of up to SETS_AT_ONCE. */
+/* The first group in a word of up to PSI_GROUP_PER_THREAD. */
 static __always_inline __u32 first_of(__u64 groups)
 {
-	return groups & ((1 << SETS_BITS) - 1);
+	return groups & ((1 << PSI_GROUP_BITS) - 1);
 }
 
 /* 1 if one < other, for numbers below 2^63. Without a branch: the verifier would follow every
@@ -115,58 +115,59 @@ static __always_inline __u64 in_state(__u64 states, __u32 state, __u64 passed)
 	return (states >> state & 1) * passed;
 }
 
-/* A change without the lock, or at a time that is already counted: `change_set` will count the new
- * states from `until` on, and they hold from `now` on, so the difference is added to `ns_moved`. */
-static __always_inline void add_to_set(__u32 group, __u32 cpu, __u64 now, __u64 by)
+/* A change without the lock, or at a time that is already counted: `change_psi_group` will count
+ * the new states from `until` on, and they hold from `now` on, so the difference is added to
+ * `ns_unlocked`. */
+static __always_inline void add_to_psi_group(__u32 group, __u32 cpu, __u64 now, __u64 by)
 {
-	struct sets_stall *stall = set_on(group, cpu);
+	struct psi_group_stall *stall = psi_group_on(group, cpu);
 	__u64 before, passed, old, new;
 	__u32 each;
 
 	if (!stall)
 		return;
-	before = stall->threads + __sync_fetch_and_add(&stall->threads_moved, by);
+	before = stall->threads + __sync_fetch_and_add(&stall->threads_unlocked, by);
 	old = states_of(before);
 	new = states_of(before + by);
 	passed = now - stall->until;
 	for (each = 0; each < PRESSURE_STATES; each++) {
 		if ((old ^ new) >> each & 1)
-			__sync_fetch_and_add(&stall->ns_moved[each],
+			__sync_fetch_and_add(&stall->ns_unlocked[each],
 					     in_state(old, each, passed) - in_state(new, each, passed));
 	}
 }
 
-static __always_inline void add_from_afar(__u64 groups, __u32 cpu, __u64 now, __u64 by)
+static __always_inline void add_unlocked(__u64 groups, __u32 cpu, __u64 now, __u64 by)
 {
 	__u32 each;
 
-	for (each = 0; each < SETS_AT_ONCE; each++, groups >>= SETS_BITS) {
+	for (each = 0; each < PSI_GROUP_PER_THREAD; each++, groups >>= PSI_GROUP_BITS) {
 		if (first_of(groups))
-			add_to_set(first_of(groups), cpu, now, by);
+			add_to_psi_group(first_of(groups), cpu, now, by);
 	}
 }
 
 /* Not static, as the functions below: so the verifier checks it once, not at each call. */
-int change_from_afar(__u64 groups, __u32 cpu, __u64 now, __u64 by)
+int change_unlocked(__u64 groups, __u32 cpu, __u64 now, __u64 by)
 {
-	add_from_afar(groups, cpu, now, by);
+	add_unlocked(groups, cpu, now, by);
 	return 0;
 }
 
 /* Adds the time since `until`, then changes the counts from `now` on; under the lock. */
-int change_set(__u32 group, __u32 cpu, __u64 now, __u64 by)
+int change_psi_group(__u32 group, __u32 cpu, __u64 now, __u64 by)
 {
-	struct sets_stall *stall = set_on(group, cpu);
+	struct psi_group_stall *stall = psi_group_on(group, cpu);
 	__u64 passed, states;
 	__u32 each;
 
 	if (!stall)
 		return 0;
 	if (now < stall->until)
-		return change_from_afar(group, cpu, now, by);
+		return change_unlocked(group, cpu, now, by);
 	passed = now - stall->until;
 	step(stall);
-	states = states_of(stall->threads + stall->threads_moved);
+	states = states_of(stall->threads + stall->threads_unlocked);
 	for (each = 0; each < PRESSURE_STATES; each++)
 		stall->ns[each] += in_state(states, each, passed);
 	stall->until = now;
@@ -179,9 +180,9 @@ int change(__u64 groups, __u32 cpu, __u64 now, __u64 by)
 {
 	__u32 each;
 
-	for (each = 0; each < SETS_AT_ONCE; each++, groups >>= SETS_BITS) {
+	for (each = 0; each < PSI_GROUP_PER_THREAD; each++, groups >>= PSI_GROUP_BITS) {
 		if (first_of(groups))
-			change_set(first_of(groups), cpu, now, by);
+			change_psi_group(first_of(groups), cpu, now, by);
 	}
 	return 0;
 }
@@ -191,13 +192,13 @@ int change_hands(__u64 from, __u64 to, __u32 cpu, __u64 now)
 {
 	__u32 each;
 
-	for (each = 0; each < SETS_AT_ONCE; each++, from >>= SETS_BITS, to >>= SETS_BITS) {
+	for (each = 0; each < PSI_GROUP_PER_THREAD; each++, from >>= PSI_GROUP_BITS, to >>= PSI_GROUP_BITS) {
 		if (first_of(from) == first_of(to))
 			continue;
 		if (first_of(from))
-			change_set(first_of(from), cpu, now, -HAS_CPU);
+			change_psi_group(first_of(from), cpu, now, -HAS_CPU);
 		if (first_of(to))
-			change_set(first_of(to), cpu, now, HAS_CPU);
+			change_psi_group(first_of(to), cpu, now, HAS_CPU);
 	}
 	return 0;
 }
@@ -205,9 +206,9 @@ int change_hands(__u64 from, __u64 to, __u32 cpu, __u64 now)
 /* Moves a thread's share to another CPU or other groups; without groups the share becomes 0. */
 static __always_inline void move_share(struct membership *member, __u64 groups, __u32 cpu, __u64 now)
 {
-	change_from_afar(member->counted, member->counted_cpu, now, -member->share);
+	change_unlocked(member->counted, member->counted_cpu, now, -member->share);
 	if (groups)
-		change_from_afar(groups, cpu, now, member->share);
+		change_unlocked(groups, cpu, now, member->share);
 	else
 		member->share = 0;
 	member->counted = groups;
@@ -265,7 +266,7 @@ static __always_inline void hand_over(struct run_queue *queue, __u32 cpu, __u64 
 
 /* Whether the thread blocks but stays in the run queue for a while, with its dequeue delayed (since
  * 6.12, DELAY_DEQUEUE, commit 152e11f6df29). */
-static __always_inline bool is_half_asleep(struct task_struct *task)
+static __always_inline bool is_dequeue_delayed(struct task_struct *task)
 {
 	return bpf_core_field_exists(task->se.sched_delayed) && task->se.sched_delayed;
 }
@@ -281,7 +282,7 @@ static __always_inline void reclaim(struct membership *member, __u64 now, bool b
 	if (!member->share)
 		return;
 	share = share_of_running(member);
-	add_from_afar(member->counted, member->counted_cpu, now, share - member->share);
+	add_unlocked(member->counted, member->counted_cpu, now, share - member->share);
 	member->share = share;
 }
 

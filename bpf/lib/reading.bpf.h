@@ -15,32 +15,32 @@ struct {
 	__uint(max_entries, THREAD_TIME_MOST_THREADS);
 	__type(key, __u32);
 	__type(value, struct thread_time_record);
-} record_by_place SEC(".maps");
+} record_by_index SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, THREAD_TIME_MOST_OTHERS);
+	__uint(max_entries, THREAD_TIME_MOST_BACKGROUND);
 	__type(key, __u32);
-	__type(value, struct thread_time_other);
-} other_by_place SEC(".maps");
+	__type(value, struct thread_time_background);
+} background_by_index SEC(".maps");
 
 /* Entries that `read` has filled, entries for which there was no room, and accounts that changed at
  * each attempt. */
 __u32 records;
-__u32 others;
+__u32 background_threads;
 __u32 unplaced;
 __u32 torn;
 
 /* A thread's present state, copied with its account. */
 struct present {
 	__u32 class;
-	__u32 channel;
+	__u32 wait_site;
 	__u32 cpu;
 	/* 0 for none. */
 	__u32 wait_event;
 	__u64 since;
-	__u64 held_ns[THREAD_TIME_HOLDERS];
+	__u64 held_ns[THREAD_TIME_ROLES];
 	__u64 waited_ns;
 	__u64 run_time_ns;
 };
@@ -60,11 +60,11 @@ static __always_inline bool copy_thread(struct task_struct *task, const struct t
 		record->state = thread->state;
 		record->account = thread->account;
 		present->class = thread->class;
-		present->channel = thread->channel;
+		present->wait_site = thread->wait_site;
 		present->wait_event = thread->state == THREAD_TIME_BLOCKED ? thread->wait_event : 0;
 		present->cpu = thread->cpu;
 		present->since = thread->since;
-		for (each = 0; each < THREAD_TIME_HOLDERS; each++)
+		for (each = 0; each < THREAD_TIME_ROLES; each++)
 			present->held_ns[each] = thread->held_ns[each];
 		present->waited_ns = thread->waited_ns;
 		present->run_time_ns = thread->run_time_ns;
@@ -80,9 +80,9 @@ static __always_inline bool copy_thread(struct task_struct *task, const struct t
 
 /* Whether the thread got a CPU or began to wait for one since the present off-window began: then
  * the kernel's counters include time that ours do not. */
-static __always_inline bool has_stirred(struct task_struct *task)
+static __always_inline bool has_run_since(struct task_struct *task)
 {
-	return paused_at && (task->sched_info.last_arrival > paused_at || task->sched_info.last_queued);
+	return off_window_since && (task->sched_info.last_arrival > off_window_since || task->sched_info.last_queued);
 }
 
 /* Fills in the differences: the kernel's counters less ours, both without the present state. */
@@ -96,18 +96,18 @@ static __always_inline void compare(struct task_struct *task, struct thread_time
 	if (record->state == THREAD_TIME_RUNNING)
 		record->run_diff_ns = present->run_time_ns;
 	record->run_diff_ns += account->hidden_ns - account->ns[THREAD_TIME_ON_CPU];
-	for (each = 0; each < THREAD_TIME_HOLDERS; each++)
+	for (each = 0; each < THREAD_TIME_ROLES; each++)
 		record->wait_diff_ns -= account->queued_ns[each];
 	record->wait_diff_ns -= account->ns[THREAD_TIME_THROTTLED];
 	record->slices_diff -= account->slices;
 	record->compared = (record->state == THREAD_TIME_RUNNING || record->state == THREAD_TIME_BLOCKED) &&
-			   !has_stirred(task);
+			   !has_run_since(task);
 }
 
 /* Adds the present state up to `read_at_ns`. */
 static __always_inline void add_present(struct thread_time_record *record, const struct present *present)
 {
-	__u64 now = read_at_ns, passed = elapsed(present->since, now), held_ns[THREAD_TIME_HOLDERS];
+	__u64 now = read_at_ns, passed = elapsed(present->since, now), held_ns[THREAD_TIME_ROLES];
 	struct thread_time_account *account = &record->account;
 	struct run_queue *queue = run_queue_of(present->cpu), copy;
 
@@ -121,7 +121,7 @@ static __always_inline void add_present(struct thread_time_record *record, const
 		holders_at(&copy, now, held_ns);
 		share_out(account->queued_ns, passed, present->held_ns, held_ns);
 	} else {
-		add_class(account, present->class, present->channel, passed);
+		add_class(account, present->class, present->wait_site, passed);
 	}
 }
 
@@ -141,11 +141,11 @@ static __always_inline bool copy_found(struct task_struct *task, struct thread *
 	record->state = found->state;
 	record->run_diff_ns = record->wait_diff_ns = record->slices_diff = record->compared = 0;
 	present->class = found->class;
-	present->channel = WAIT_SITE_OTHER;
+	present->wait_site = WAIT_SITE_OTHER;
 	present->wait_event = found->wait_event;
 	present->cpu = found->cpu;
 	present->since = found->at;
-	for (each = 0; each < THREAD_TIME_HOLDERS; each++)
+	for (each = 0; each < THREAD_TIME_ROLES; each++)
 		present->held_ns[each] = found->held_ns[each];
 	/* The delay that it caused is not known. */
 	present->waited_ns = ~0ULL;
@@ -156,7 +156,7 @@ static __noinline int read_thread(struct task_struct *task)
 {
 	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL,
 						     BPF_LOCAL_STORAGE_GET_F_CREATE);
-	__u32 place = records;
+	__u32 index = records;
 	struct thread_time_record *record;
 	struct present present;
 
@@ -164,9 +164,9 @@ static __noinline int read_thread(struct task_struct *task)
 		looks_again = 1;
 		return 0;
 	}
-	if (thread->state == ENDED)
+	if (thread->state == EXITED)
 		return 0;
-	record = bpf_map_lookup_elem(&record_by_place, &place);
+	record = bpf_map_lookup_elem(&record_by_index, &index);
 	if (!record) {
 		unplaced++;
 		looks_again = 1;
@@ -180,7 +180,7 @@ static __noinline int read_thread(struct task_struct *task)
 			torn++;
 			return 0;
 		}
-		if (record->state == ENDED)
+		if (record->state == EXITED)
 			return 0;
 		compare(task, record, &present);
 	} else if (!copy_found(task, thread, record, &present)) {
@@ -190,13 +190,14 @@ static __noinline int read_thread(struct task_struct *task)
 	add_present(record, &present);
 	if (present.wait_event)
 		continue_wait_event(task, thread, present.wait_event, elapsed(present.since, read_at_ns));
-	records = place + 1;
+	records = index + 1;
 	return 0;
 }
 
 /* As `copy_thread`, for a background thread, of which less is counted. */
-static __always_inline bool copy_other(const struct thread *thread, struct thread_time_other *other,
-				       struct present *present)
+static __always_inline bool copy_background(const struct thread *thread,
+					    struct thread_time_background *background,
+					    struct present *present)
 {
 	const volatile __u32 *sequence = &thread->sequence;
 	__u32 before;
@@ -209,8 +210,8 @@ static __always_inline bool copy_other(const struct thread *thread, struct threa
 		present->cpu = thread->cpu;
 		present->since = thread->since;
 		present->waited_ns = thread->waited_ns;
-		other->on_cpu_ns = thread->account.ns[THREAD_TIME_ON_CPU];
-		other->delay_caused_ns = thread->account.delay_caused_ns;
+		background->on_cpu_ns = thread->account.ns[THREAD_TIME_ON_CPU];
+		background->delay_caused_ns = thread->account.delay_caused_ns;
 		barrier();
 		if (!(before & 1) && *sequence == before)
 			return true;
@@ -219,44 +220,45 @@ static __always_inline bool copy_other(const struct thread *thread, struct threa
 }
 
 /* A background thread's time on CPU and the delay it caused, up to `now`. */
-static __always_inline bool take_other(const struct thread *thread, struct thread_time_other *other, __u64 now)
+static __always_inline bool take_background(const struct thread *thread,
+					    struct thread_time_background *background, __u64 now)
 {
 	struct run_queue *queue, copy;
 	struct present present;
 
-	if (!copy_other(thread, other, &present))
+	if (!copy_background(thread, background, &present))
 		return false;
 	queue = run_queue_of(present.cpu);
 	if (present.class == THREAD_TIME_RUNNING && queue) {
 		copy_run_queue(queue, &copy);
-		other->on_cpu_ns += elapsed(present.since, now);
-		other->delay_caused_ns += elapsed(present.waited_ns, waited_at(queue, &copy, now));
+		background->on_cpu_ns += elapsed(present.since, now);
+		background->delay_caused_ns += elapsed(present.waited_ns, waited_at(queue, &copy, now));
 	}
 	return true;
 }
 
-static __noinline int read_other(struct task_struct *task)
+static __noinline int read_background(struct task_struct *task)
 {
 	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
-	struct thread_time_other *other;
-	__u32 place = others;
+	struct thread_time_background *background;
+	__u32 index = background_threads;
 
 	if (!thread || thread->reaped)
 		return 0;
-	other = bpf_map_lookup_elem(&other_by_place, &place);
-	if (!other) {
+	background = bpf_map_lookup_elem(&background_by_index, &index);
+	if (!background) {
 		unplaced++;
 		return 0;
 	}
-	if (!take_other(thread, other, read_at_ns)) {
+	if (!take_background(thread, background, read_at_ns)) {
 		torn++;
 		return 0;
 	}
-	other->tid = task->pid;
-	other->tgid = task->tgid;
-	other->on_cpu_ns += thread->ended_on_cpu_ns;
-	other->delay_caused_ns += thread->ended_delay_caused_ns;
-	others = place + 1;
+	background->tid = task->pid;
+	background->tgid = task->tgid;
+	background->on_cpu_ns += thread->inherited_on_cpu_ns;
+	background->delay_caused_ns += thread->inherited_delay_caused_ns;
+	background_threads = index + 1;
 	return 0;
 }
 

@@ -29,8 +29,8 @@
 
 /* By system call number: the class of a sleep in the call, and its I/O intent. Set by user
  * space. */
-const volatile __u8 asleep_by_call[THREAD_TIME_CALLS];
-const volatile __u8 kind_by_call[THREAD_TIME_CALLS];
+const volatile __u8 sleep_class_by_call[THREAD_TIME_CALLS];
+const volatile __u8 intent_by_call[THREAD_TIME_CALLS];
 
 /* By the highest byte of a wait event: the class of a sleep; 0 leaves it to the system call. Two
  * events have classes of their own: the WAL flush lock and the wait to send. Set by user space. */
@@ -39,7 +39,7 @@ const volatile __u32 log_event;
 const volatile __u32 output_event;
 
 /* Kernel threads never came from user space: they are in no system call. */
-static __always_inline bool is_kernels_own(struct task_struct *task)
+static __always_inline bool is_kernel_thread(struct task_struct *task)
 {
 	return task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER);
 }
@@ -61,7 +61,7 @@ static __always_inline long call_of(struct task_struct *task)
 	return OTHER_CALL;
 }
 
-static __always_inline bool is_held_by_quota(struct task_struct *task)
+static __always_inline bool is_throttled(struct task_struct *task)
 {
 	return bpf_core_field_exists(task->throttled) && BPF_CORE_READ_BITFIELD(task, throttled);
 }
@@ -80,42 +80,42 @@ static __always_inline bool is_uninterruptible(struct task_struct *task, __u32 s
 	       BPF_CORE_READ_BITFIELD(task, in_iowait) || is_in_memstall(task);
 }
 
-/* The class of a thread that blocks. `told` is the I/O intent that its kernel stack shows,
+/* The class of a thread that blocks. `stack_intent` is the I/O intent that its kernel stack shows,
  * THREAD_TIME_CALL_OTHER for none, and overrides the system call's: an O_SYNC write is a sync, and
  * any call may fault. */
-static __always_inline __u32 reason(struct task_struct *task, __u32 state, __u32 told)
+static __always_inline __u32 reason(struct task_struct *task, __u32 state, __u32 stack_intent)
 {
-	__u32 kind = THREAD_TIME_CALL_OTHER, asleep = THREAD_TIME_UNKNOWN;
+	__u32 io_intent = THREAD_TIME_CALL_OTHER, sleep_class = THREAD_TIME_UNKNOWN;
 	long call;
 
-	if (!is_kernels_own(task)) {
+	if (!is_kernel_thread(task)) {
 		call = call_of(task);
 		if (call == NO_CALL) {
-			kind = THREAD_TIME_CALL_NONE;
+			io_intent = THREAD_TIME_CALL_NONE;
 		} else if (call >= 0 && call < THREAD_TIME_CALLS) {
-			kind = kind_by_call[call];
-			asleep = asleep_by_call[call];
+			io_intent = intent_by_call[call];
+			sleep_class = sleep_class_by_call[call];
 		} else {
-			asleep = THREAD_TIME_OTHER_CALL;
+			sleep_class = THREAD_TIME_OTHER_CALL;
 		}
 	}
-	if (told != THREAD_TIME_CALL_OTHER)
-		kind = told;
+	if (stack_intent != THREAD_TIME_CALL_OTHER)
+		io_intent = stack_intent;
 	if (is_in_memstall(task))
-		return THREAD_TIME_MEMORY + kind;
+		return THREAD_TIME_MEMORY + io_intent;
 	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
-		return THREAD_TIME_IO + kind;
+		return THREAD_TIME_IO + io_intent;
 	if ((state & TASK_UNINTERRUPTIBLE) && !(state & TASK_NOLOAD))
-		return THREAD_TIME_KERNEL + kind;
+		return THREAD_TIME_KERNEL + io_intent;
 	/* Stopped, traced, frozen or parked: the thread does not wait for anything that it asked
 	 * for. */
-	return state & TASK_INTERRUPTIBLE ? asleep : THREAD_TIME_UNKNOWN;
+	return state & TASK_INTERRUPTIBLE ? sleep_class : THREAD_TIME_UNKNOWN;
 }
 
 /* The class of a sleep with this wait event; `class` is the class by system call. */
 static __always_inline __u32 class_of_event(__u32 wait_event, __u32 class)
 {
-	__u32 of_word = class_by_event[(wait_event >> 24) % THREAD_TIME_EVENT_CLASSES];
+	__u32 of_event = class_by_event[(wait_event >> 24) % THREAD_TIME_EVENT_CLASSES];
 
 	/* Kernel waits come first; a stopped thread does not wait for what its wait event says. */
 	if (class < THREAD_TIME_FUTEX || class == THREAD_TIME_UNKNOWN || !wait_event || wait_event >> 24 >= THREAD_TIME_EVENT_CLASSES)
@@ -124,7 +124,7 @@ static __always_inline __u32 class_of_event(__u32 wait_event, __u32 class)
 		return THREAD_TIME_EVENT_LOG;
 	if (wait_event == output_event)
 		return THREAD_TIME_OUTPUT;
-	return of_word ? of_word : class;
+	return of_event ? of_event : class;
 }
 
 #endif

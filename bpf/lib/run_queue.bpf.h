@@ -44,16 +44,16 @@ struct run_queue {
 	__u64 sequence;
 	/* End of the time that `held_ns` and `waited_ns` cover. */
 	__u64 until;
-	/* enum thread_time_holder: the role of the thread that has the CPU. */
+	/* enum thread_time_role: the role of the thread that has the CPU. */
 	__u64 holder;
 	/* By that role: time for which such a thread had the CPU. */
-	__u64 held_ns[THREAD_TIME_HOLDERS];
+	__u64 held_ns[THREAD_TIME_ROLES];
 	/* Number of target threads that wait for this CPU and its integral over time (threads x
 	 * ns); then what was added to both without the lock. */
 	__u64 waiting;
 	__u64 waited_ns;
-	__u64 waiting_moved;
-	__u64 waited_moved_ns;
+	__u64 waiting_unlocked;
+	__u64 waited_unlocked_ns;
 	/* Events of target and generator threads that were not counted: no memory for an
 	 * account. */
 	__u64 drops;
@@ -63,7 +63,7 @@ struct run_queue {
 	__u64 tid;
 	__u64 missed;
 	/* Target and generator threads that exited on this CPU. */
-	__u64 ended;
+	__u64 exited;
 	/* PSI groups of the thread that has the CPU. */
 	__u64 groups;
 };
@@ -79,7 +79,7 @@ struct {
 
 /* When the present off-window began, in which nothing is counted; 0 for none (lib/on_window.bpf.h).
  * Then: when `resume` had counted all threads again after the last one. */
-__u64 paused_at;
+__u64 off_window_since;
 __u64 reconciled_at;
 
 /* A task's run queue; for a sleeping task, that of the CPU on which it last ran. */
@@ -125,13 +125,13 @@ static __always_inline void copy_run_queue(const struct run_queue *queue, struct
 
 static __always_inline __u64 waiting_on(const struct run_queue *queue)
 {
-	return queue->waiting + queue->waiting_moved;
+	return queue->waiting + queue->waiting_unlocked;
 }
 
 /* Target threads' waiting, threads x ns, up to `until`. */
 static __always_inline __u64 waited_on(const struct run_queue *queue)
 {
-	return queue->waited_ns + queue->waited_moved_ns;
+	return queue->waited_ns + queue->waited_unlocked_ns;
 }
 
 /* Adds the time since `until`; under the lock. */
@@ -139,7 +139,7 @@ static __always_inline void count_until(struct run_queue *queue, __u64 now)
 {
 	__u64 passed = queue->until ? elapsed(queue->until, now) : 0;
 
-	queue->held_ns[queue->holder & (THREAD_TIME_HOLDERS - 1)] += passed;
+	queue->held_ns[queue->holder & (THREAD_TIME_ROLES - 1)] += passed;
 	queue->waited_ns += waiting_on(queue) * passed;
 	queue->until = now;
 }
@@ -155,20 +155,20 @@ static __always_inline void note_missed(struct run_queue *queue, __u64 since)
 /* Time by holder, up to `now`. */
 static __always_inline void holders_at(const struct run_queue *queue, __u64 now, __u64 *held_ns)
 {
-	__u64 holder = queue->holder & (THREAD_TIME_HOLDERS - 1);
+	__u64 holder = queue->holder & (THREAD_TIME_ROLES - 1);
 	int each;
 
-	for (each = 0; each < THREAD_TIME_HOLDERS; each++)
+	for (each = 0; each < THREAD_TIME_ROLES; each++)
 		held_ns[each] = queue->held_ns[each];
 	held_ns[holder] += elapsed(queue->until, now);
 }
 
-/* Of a run queue and its copy: `waited_moved_ns` and `waiting_moved` change without the lock and
- * are no part of the consistent copy. */
+/* Of a run queue and its copy: `waited_unlocked_ns` and `waiting_unlocked` change without the lock
+ * and are no part of the consistent copy. */
 static __always_inline __u64 waited_at(const struct run_queue *queue, const struct run_queue *copy, __u64 now)
 {
-	return copy->waited_ns + queue->waited_moved_ns +
-	       (copy->waiting + queue->waiting_moved) * elapsed(copy->until, now);
+	return copy->waited_ns + queue->waited_unlocked_ns +
+	       (copy->waiting + queue->waiting_unlocked) * elapsed(copy->until, now);
 }
 
 /* `change` more target threads wait from `now` on; under the lock. */
@@ -181,10 +181,10 @@ static __always_inline void add_waiting(struct run_queue *queue, __u64 now, __u6
 }
 
 /* As `add_waiting`, without the lock. */
-static __always_inline void add_waiting_from_afar(struct run_queue *queue, __u64 now, __u64 change)
+static __always_inline void add_waiting_unlocked(struct run_queue *queue, __u64 now, __u64 change)
 {
-	__sync_fetch_and_add(&queue->waited_moved_ns, -change * elapsed(queue->until, now));
-	__sync_fetch_and_add(&queue->waiting_moved, change);
+	__sync_fetch_and_add(&queue->waited_unlocked_ns, -change * elapsed(queue->until, now));
+	__sync_fetch_and_add(&queue->waiting_unlocked, change);
 }
 
 #endif

@@ -13,7 +13,7 @@
 #include "psi_group.bpf.h"
 
 /* State of a thread that has exited; it never leaves the kernel. */
-#define ENDED (THREAD_TIME_HELD + 1)
+#define EXITED (THREAD_TIME_THROTTLED_STATE + 1)
 
 /* What a reading found a thread in, before any event of it. Only readings write this; it is valid
  * once `at` is not 0. */
@@ -24,7 +24,7 @@ struct found {
 	__u32 class;
 	__u32 cpu;
 	__u32 wait_event;
-	__u64 held_ns[THREAD_TIME_HOLDERS];
+	__u64 held_ns[THREAD_TIME_ROLES];
 	/* The scheduler's counters at `at`. */
 	__u64 run_time_ns;
 	__u64 run_delay;
@@ -57,8 +57,8 @@ struct thread {
 	__u32 state;
 	__u32 class;
 	/* enum wait_site, if the class is one of a kernel wait. */
-	__u32 channel;
-	/* enum thread_time_holder, and the number of the assignment that set it. */
+	__u32 wait_site;
+	/* enum thread_time_role, and the number of the assignment that set it. */
 	__u32 role;
 	__u32 assignment;
 	/* The CPU that the thread has or waits for, and whether it is in that CPU's `waiting`. */
@@ -69,7 +69,7 @@ struct thread {
 	/* When the state began, and as of then: the CPU's time by holder, the CPU's sum of waiting,
 	 * and the thread's run time. */
 	__u64 since;
-	__u64 held_ns[THREAD_TIME_HOLDERS];
+	__u64 held_ns[THREAD_TIME_ROLES];
 	__u64 waited_ns;
 	__u64 run_time_ns;
 	/* As of the last switch-out: the scheduler's run-queue delay less ours, and its slice count
@@ -83,15 +83,15 @@ struct thread {
 	/* The thread waits for a CPU and the scheduler does not count this wait. */
 	__u32 unnoted;
 	/* The thread migrated while it waits. */
-	__u32 moved;
+	__u32 migrated;
 	/* The thread migrated with its dequeue delayed: the scheduler counts the rest of its sleep
 	 * as a wait (since 6.12, DELAY_DEQUEUE, commit 152e11f6df29). */
-	__u32 moved_asleep;
+	__u32 migrated_delayed;
 	struct thread_time_account account;
 	/* Background only: times inherited from exited threads of its process and from its exited
 	 * children. */
-	__u64 ended_on_cpu_ns;
-	__u64 ended_delay_caused_ns;
+	__u64 inherited_on_cpu_ns;
+	__u64 inherited_delay_caused_ns;
 	/* Valid while the state is THREAD_TIME_UNSEEN. */
 	struct found found;
 	/* Where its process has its wait event (struct thread_time_process). */
@@ -162,7 +162,7 @@ static __always_inline struct thread *thread_of(struct task_struct *task, struct
 		thread->member.groups = process->groups;
 	}
 	/* Less is counted of background threads, so the account of a former one begins anew. */
-	if (before == THREAD_TIME_BACKGROUND && thread->role != THREAD_TIME_BACKGROUND && thread->state != ENDED) {
+	if (before == THREAD_TIME_BACKGROUND && thread->role != THREAD_TIME_BACKGROUND && thread->state != EXITED) {
 		step(thread);
 		thread->state = THREAD_TIME_UNSEEN;
 		__builtin_memset(&thread->account, 0, sizeof(thread->account));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The per-thread state machine: how an event changes a thread's account. */
-#ifndef STALLSCOPE_THREAD_PAGE_BPF_H
-#define STALLSCOPE_THREAD_PAGE_BPF_H
+#ifndef STALLSCOPE_THREAD_STATE_BPF_H
+#define STALLSCOPE_THREAD_STATE_BPF_H
 
 #include "reason.bpf.h"
 #include "thread.bpf.h"
@@ -12,14 +12,14 @@
 #define SLICES_TO_LOOK 64
 
 /* Adds time to a class, and to the wait site if the class has one. */
-static __always_inline void add_class(struct thread_time_account *account, __u32 class, __u32 channel,
+static __always_inline void add_class(struct thread_time_account *account, __u32 class, __u32 wait_site,
 				      __u64 ns)
 {
 	if (class >= THREAD_TIME_CLASSES)
 		return;
 	account->ns[class] += ns;
-	if (class >= THREAD_TIME_MEMORY && class < THREAD_TIME_FUTEX && channel < WAIT_SITES)
-		account->kernel_wait_ns[channel] += ns;
+	if (class >= THREAD_TIME_MEMORY && class < THREAD_TIME_FUTEX && wait_site < WAIT_SITES)
+		account->kernel_wait_ns[wait_site] += ns;
 }
 
 /* A thread's first event. The account begins where a reading found the thread, or else now. */
@@ -28,7 +28,7 @@ static __always_inline void begin(struct thread *thread, struct run_queue *queue
 	const volatile __u64 *at = &thread->found.at;
 	const struct found *found = &thread->found;
 	struct thread_time_account *account = &thread->account;
-	__u64 since = *at, passed = elapsed(since, now), held_ns[THREAD_TIME_HOLDERS];
+	__u64 since = *at, passed = elapsed(since, now), held_ns[THREAD_TIME_ROLES];
 
 	account->known_since_ns = now;
 	if (!since)
@@ -51,7 +51,7 @@ static __always_inline void begin(struct thread *thread, struct run_queue *queue
 
 /* Prevents double counting: a reading may find a thread in a state just before the event about it
  * arrives. */
-static __always_inline void go_on_from(struct thread *thread, __u64 now)
+static __always_inline void continue_from(struct thread *thread, __u64 now)
 {
 	if (now > thread->since)
 		thread->since = now;
@@ -77,9 +77,9 @@ static __always_inline void close(struct thread *thread, struct run_queue *queue
 		stop_waiting(thread, queue, cpu, now);
 		break;
 	default:
-		add_class(account, thread->class, thread->channel, passed);
+		add_class(account, thread->class, thread->wait_site, passed);
 	}
-	go_on_from(thread, now);
+	continue_from(thread, now);
 }
 
 /* The scheduler's run-queue delay, without what is known to be wrong in it, less ours. */
@@ -88,7 +88,7 @@ static __always_inline __u64 wait_diff(const struct thread *thread, __u64 run_de
 	const struct thread_time_account *account = &thread->account;
 	int each;
 
-	for (each = 0; each < THREAD_TIME_HOLDERS; each++)
+	for (each = 0; each < THREAD_TIME_ROLES; each++)
 		run_delay -= account->queued_ns[each];
 	return run_delay - thread->miscounted_ns - account->ns[THREAD_TIME_THROTTLED];
 }
@@ -132,20 +132,20 @@ static __always_inline __u32 event_of(struct task_struct *task, struct thread *t
 
 /* What the kernel stack says about a kernel wait (lib/wait_site.bpf.h); zero if the thread is in
  * none. */
-struct whereabouts {
+struct wait_context {
 	/* enum wait_site */
-	__u32 channel;
+	__u32 wait_site;
 	/* enum thread_time_call: the I/O intent */
-	__u32 kind;
+	__u32 io_intent;
 };
 
-static __always_inline void leave(struct task_struct *task, struct run_queue *queue, __u32 cpu,
-				  __u64 now, __u32 blocked_in, struct whereabouts where)
+static __always_inline void switch_out(struct task_struct *task, struct run_queue *queue, __u32 cpu,
+				       __u64 now, __u32 blocked_in, struct wait_context context)
 {
 	struct thread *thread = thread_of(task, queue);
 	__u64 share = 0;
 
-	if (!thread || thread->state == ENDED)
+	if (!thread || thread->state == EXITED)
 		return;
 	step(thread);
 	/* A thread switched in at the end of an off-window was read before the scheduler counted
@@ -155,23 +155,23 @@ static __always_inline void leave(struct task_struct *task, struct run_queue *qu
 	close(thread, queue, cpu, now, task->se.sum_exec_runtime);
 	remember(thread, task);
 	if (blocked_in & TASK_DEAD) {
-		thread->state = ENDED;
+		thread->state = EXITED;
 	} else if (thread->role == THREAD_TIME_BACKGROUND) {
 		thread->state = THREAD_TIME_UNSEEN;
 		if (groups_of(&thread->member))
 			share = blocked_in ? share_of_blocked(task) : share_of_ready(task);
 	} else if (blocked_in) {
 		thread->state = THREAD_TIME_BLOCKED;
-		thread->moved_asleep = 0;
-		thread->class = reason(task, blocked_in, where.kind);
+		thread->migrated_delayed = 0;
+		thread->class = reason(task, blocked_in, context.io_intent);
 		/* A stopped thread does not wait for what its wait event says. */
 		thread->wait_event = thread->class == THREAD_TIME_UNKNOWN ? 0 : event_of(task, thread);
 		thread->event_ns = 0;
 		thread->class = class_of_event(thread->wait_event, thread->class);
-		thread->channel = where.channel;
+		thread->wait_site = context.wait_site;
 		share = share_of_blocked(task);
-	} else if (is_held_by_quota(task)) {
-		thread->state = THREAD_TIME_HELD;
+	} else if (is_throttled(task)) {
+		thread->state = THREAD_TIME_THROTTLED_STATE;
 		thread->class = THREAD_TIME_THROTTLED;
 		share = share_of_ready(task);
 	} else {
@@ -216,10 +216,10 @@ static __always_inline void backfill_switch(struct thread *thread, struct run_qu
 	account->queued_ns[THREAD_TIME_BACKGROUND] += waited;
 	left -= waited;
 	add_class(account, thread->state == THREAD_TIME_QUEUED ? THREAD_TIME_UNKNOWN : thread->class,
-		  thread->channel, left);
+		  thread->wait_site, left);
 	count_out(thread, queue, cpu, now);
 	thread->state = THREAD_TIME_BLOCKED;
-	go_on_from(thread, now);
+	continue_from(thread, now);
 }
 
 /* A slice begins. Slices without an event, between an off-window and the first event, are counted
@@ -248,18 +248,18 @@ static __always_inline void count_slices(struct thread *thread, struct task_stru
  * waits, but the scheduler does not count that time (sched_info_dequeue, sched_info_enqueue). */
 static __always_inline void note_move(struct thread *thread, struct task_struct *task)
 {
-	if (thread->state == THREAD_TIME_QUEUED && thread->moved)
+	if (thread->state == THREAD_TIME_QUEUED && thread->migrated)
 		thread->miscounted_ns -= elapsed(thread->since, task->sched_info.last_queued);
 }
 
 /* A thread gets the CPU; `run_time_ns` and `run_delay` are the scheduler's counters at `now`. */
-static __always_inline __u32 enter(struct task_struct *task, struct run_queue *queue, __u32 cpu,
+static __always_inline __u32 switch_in(struct task_struct *task, struct run_queue *queue, __u32 cpu,
 				   __u64 now, __u64 run_time_ns, __u64 run_delay)
 {
 	struct thread *thread = thread_of(task, queue);
 
 	hand_over(queue, cpu, now, thread ? groups_of(&thread->member) : 0);
-	if (!thread || thread->state == ENDED)
+	if (!thread || thread->state == EXITED)
 		return THREAD_TIME_BACKGROUND;
 	step(thread);
 	/* Before the backfill, which ends the state THREAD_TIME_UNSEEN. */
@@ -299,9 +299,9 @@ static __always_inline void open_missed_slice(struct task_struct *task, struct r
 	/* A wake-up on this CPU may have been counted after that time. */
 	if (arrival > queue->until)
 		count_until(queue, arrival);
-	queue->holder = THREAD_TIME_NOBODY;
+	queue->holder = THREAD_TIME_IDLE;
 	if (task->pid)
-		queue->holder = enter(task, queue, cpu, arrival,
+		queue->holder = switch_in(task, queue, cpu, arrival,
 				      task->se.sum_exec_runtime - (now - arrival),
 				      task->sched_info.run_delay);
 	else

@@ -6,8 +6,8 @@
  * lock may outlast the recording. `event_ns` says how much has been added; an atomic operation on
  * it decides which of the two adds the rest.
  */
-#ifndef STALLSCOPE_SAID_BPF_H
-#define STALLSCOPE_SAID_BPF_H
+#ifndef STALLSCOPE_WAIT_EVENT_BPF_H
+#define STALLSCOPE_WAIT_EVENT_BPF_H
 
 #include "wakeup.bpf.h"
 

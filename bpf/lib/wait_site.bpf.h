@@ -8,11 +8,11 @@
  * users may read (kernel.kptr_restrict).
  * Cost: some microseconds per walk, only at switches in which a thread blocks for memory, a disk or
  * another kernel wait.
- * Lost: addresses that do not fit into the map (`places_dropped`); the other frames of the stack
+ * Lost: addresses that do not fit into the map (`symbols_dropped`); the other frames of the stack
  * decide then.
  */
-#ifndef STALLSCOPE_CHANNEL_BPF_H
-#define STALLSCOPE_CHANNEL_BPF_H
+#ifndef STALLSCOPE_WAIT_SITE_BPF_H
+#define STALLSCOPE_WAIT_SITE_BPF_H
 
 #include "thread_state.bpf.h"
 
@@ -22,7 +22,7 @@
 #define FRAMES_BEFORE 3
 
 struct stack_head {
-	__u64 places[MOST_FRAMES];
+	__u64 addresses[MOST_FRAMES];
 };
 
 struct {
@@ -34,60 +34,60 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, THREAD_TIME_MOST_PLACES);
+	__uint(max_entries, THREAD_TIME_MOST_SYMBOLS);
 	__type(key, __u64);
 	__type(value, struct kernel_symbol);
-} place_by_address SEC(".maps");
+} symbol_by_address SEC(".maps");
 
 /* Addresses inserted, and insertions that failed. */
-__u64 places_met;
-__u64 places_dropped;
+__u64 symbols_found;
+__u64 symbols_dropped;
 
-/* Input of `name_place`, and its output. */
-__u64 asked_place;
-char asked_name[THREAD_TIME_PLACE_NAME];
+/* Input of `name_symbol`, and its output. */
+__u64 requested_address;
+char symbol_name[THREAD_TIME_SYMBOL_NAME];
 
-static __always_inline const struct kernel_symbol *place_at(__u64 address)
+static __always_inline const struct kernel_symbol *symbol_at(__u64 address)
 {
-	const struct kernel_symbol *place = bpf_map_lookup_elem(&place_by_address, &address);
+	const struct kernel_symbol *symbol = bpf_map_lookup_elem(&symbol_by_address, &address);
 	struct kernel_symbol nothing = {};
 
-	if (place || !address)
-		return place;
-	if (bpf_map_update_elem(&place_by_address, &address, &nothing, BPF_NOEXIST))
-		__sync_fetch_and_add(&places_dropped, 1);
+	if (symbol || !address)
+		return symbol;
+	if (bpf_map_update_elem(&symbol_by_address, &address, &nothing, BPF_NOEXIST))
+		__sync_fetch_and_add(&symbols_dropped, 1);
 	else
-		__sync_fetch_and_add(&places_met, 1);
+		__sync_fetch_and_add(&symbols_found, 1);
 	return NULL;
 }
 
 /* Walks the stack of the current thread, which is about to leave its CPU. The innermost generic
  * function (a page, a lock) decides the site, unless a function further out has a specific one. */
-static __noinline int look_where(void *ctx, struct task_struct *task, struct whereabouts *where)
+static __noinline int walk_stack(void *ctx, struct task_struct *task, struct wait_context *context)
 {
 	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
-	const struct kernel_symbol *place;
+	const struct kernel_symbol *symbol;
 	struct stack_head *head;
 	__u32 first = 0;
 	long length;
 	int each;
 
-	if (!where || !thread || thread->role == THREAD_TIME_BACKGROUND)
+	if (!context || !thread || thread->role == THREAD_TIME_BACKGROUND)
 		return 0;
 	head = bpf_map_lookup_elem(&head_by_cpu, &first);
 	if (!head)
 		return 0;
-	length = bpf_get_stack(ctx, head->places, sizeof(head->places), FRAMES_BEFORE);
+	length = bpf_get_stack(ctx, head->addresses, sizeof(head->addresses), FRAMES_BEFORE);
 	for (each = 0; each < MOST_FRAMES && (long)(each * sizeof(__u64)) < length; each++) {
-		place = place_at(head->places[each]);
-		if (!place)
+		symbol = symbol_at(head->addresses[each]);
+		if (!symbol)
 			continue;
-		if (place->channel > WAIT_SITE_KERNEL_LOCK ? where->channel <= WAIT_SITE_KERNEL_LOCK
-								: !where->channel)
-			where->channel = place->channel;
-		if (where->kind == THREAD_TIME_CALL_OTHER)
-			where->kind = place->kind;
-		if (where->channel > WAIT_SITE_KERNEL_LOCK && where->kind != THREAD_TIME_CALL_OTHER)
+		if (symbol->wait_site > WAIT_SITE_KERNEL_LOCK ? context->wait_site <= WAIT_SITE_KERNEL_LOCK
+								: !context->wait_site)
+			context->wait_site = symbol->wait_site;
+		if (context->io_intent == THREAD_TIME_CALL_OTHER)
+			context->io_intent = symbol->io_intent;
+		if (context->wait_site > WAIT_SITE_KERNEL_LOCK && context->io_intent != THREAD_TIME_CALL_OTHER)
 			break;
 	}
 	return 0;
@@ -95,12 +95,12 @@ static __noinline int look_where(void *ctx, struct task_struct *task, struct whe
 
 /* Formats the kernel symbol of a return address. */
 SEC("syscall")
-int name_place(void *ctx)
+int name_symbol(void *ctx)
 {
 	static const char format[] = "%pB";
-	__u64 address = asked_place;
+	__u64 address = requested_address;
 
-	return bpf_snprintf(asked_name, sizeof(asked_name), format, &address, sizeof(address));
+	return bpf_snprintf(symbol_name, sizeof(symbol_name), format, &address, sizeof(address));
 }
 
 #endif

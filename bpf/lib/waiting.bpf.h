@@ -13,13 +13,13 @@ static __always_inline void share_out(__u64 *queued_ns, __u64 waited, const __u6
 	__u64 role;
 	int each;
 
-	for (each = THREAD_TIME_BACKGROUND; each < THREAD_TIME_NOBODY; each++) {
+	for (each = THREAD_TIME_BACKGROUND; each < THREAD_TIME_IDLE; each++) {
 		role = elapsed(before[each], after[each]);
 		role = role < waited ? role : waited;
 		queued_ns[each] += role;
 		waited -= role;
 	}
-	queued_ns[THREAD_TIME_NOBODY] += waited;
+	queued_ns[THREAD_TIME_IDLE] += waited;
 }
 
 /* Begins a wait; `queue` is locked. */
@@ -27,7 +27,7 @@ static __always_inline void start_waiting(struct thread *thread, struct run_queu
 					  __u64 now)
 {
 	thread->cpu = cpu;
-	thread->moved = 0;
+	thread->migrated = 0;
 	holders_at(queue, now, thread->held_ns);
 	if (thread->role == THREAD_TIME_TARGET) {
 		thread->counted = 1;
@@ -36,15 +36,15 @@ static __always_inline void start_waiting(struct thread *thread, struct run_queu
 }
 
 /* Continues a wait on another CPU, whose run queue is not locked; `copy` is a copy of it. */
-static __always_inline void go_on_waiting(struct thread *thread, struct run_queue *queue,
+static __always_inline void continue_waiting(struct thread *thread, struct run_queue *queue,
 					  const struct run_queue *copy, __u32 cpu, __u64 now)
 {
 	thread->cpu = cpu;
-	thread->moved = 1;
+	thread->migrated = 1;
 	holders_at(copy, now, thread->held_ns);
 	if (thread->role == THREAD_TIME_TARGET) {
 		thread->counted = 1;
-		add_waiting_from_afar(queue, now, 1);
+		add_waiting_unlocked(queue, now, 1);
 	}
 }
 
@@ -61,7 +61,7 @@ static __always_inline void count_out(struct thread *thread, struct run_queue *q
 	} else {
 		other = run_queue_of(thread->cpu);
 		if (other)
-			add_waiting_from_afar(other, now, -1);
+			add_waiting_unlocked(other, now, -1);
 	}
 	thread->counted = 0;
 }
@@ -71,7 +71,7 @@ static __always_inline void count_out(struct thread *thread, struct run_queue *q
 static __always_inline void stop_waiting(struct thread *thread, struct run_queue *queue, __u32 cpu,
 					 __u64 now)
 {
-	__u64 held_ns[THREAD_TIME_HOLDERS];
+	__u64 held_ns[THREAD_TIME_ROLES];
 
 	holders_at(queue, now, held_ns);
 	if (cpu == thread->cpu)

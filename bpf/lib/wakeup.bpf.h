@@ -70,9 +70,9 @@ static __always_inline __u32 preempt_count(struct task_struct *current)
 /* Whether the thread is in a system call that sends. */
 static __always_inline bool sends(struct task_struct *task)
 {
-	long call = is_kernels_own(task) ? NO_CALL : call_of(task);
+	long call = is_kernel_thread(task) ? NO_CALL : call_of(task);
 
-	return call >= 0 && call < THREAD_TIME_CALLS && asleep_by_call[call] == THREAD_TIME_OUTPUT;
+	return call >= 0 && call < THREAD_TIME_CALLS && sleep_class_by_call[call] == THREAD_TIME_OUTPUT;
 }
 
 /* Whether the present work on this CPU is not the current thread's. A softirq is the thread's own
@@ -89,7 +89,7 @@ static __always_inline bool is_interrupt(struct task_struct *current)
 
 /* Copies the name with each digit as `#`, and hashes it. Only the reader collapses runs of `#`:
  * here the verifier would follow every position, which takes seconds at load time. */
-static __always_inline __u64 call_alike(const char *comm, struct wakeup_pool *pool)
+static __always_inline __u64 mask_digits(const char *comm, struct wakeup_pool *pool)
 {
 	__u64 number = (FNV_START ^ pool->tgid) * FNV_PRIME;
 	int each;
@@ -126,7 +126,7 @@ static __noinline __u64 find_pool(struct task_struct *task)
 		leader = above;
 	}
 	pool.tgid = leader->pid;
-	number = call_alike(comm, &pool);
+	number = mask_digits(comm, &pool);
 	if (!bpf_map_lookup_elem(&pool_by_number, &number) &&
 	    bpf_map_update_elem(&pool_by_number, &number, &pool, BPF_ANY))
 		return 0;
@@ -147,16 +147,16 @@ static __always_inline void join_pool(struct task_struct *task, struct thread *t
 	__u64 pool;
 	__u32 *group;
 
-	if (thread->pool && member->pools_told == pools_told)
+	if (thread->pool && member->pools_version == pools_version)
 		return;
 	pool = pool_of(task, thread);
-	group = bpf_map_lookup_elem(&set_by_pool, &pool);
+	group = bpf_map_lookup_elem(&psi_group_by_pool, &pool);
 	member->pool_group = group ? *group : 0;
-	member->pools_told = pools_told;
+	member->pools_version = pools_version;
 }
 
 /* Whether another thread decides when a wait of this class ends. */
-static __always_inline bool is_for_somebody(__u32 class)
+static __always_inline bool has_waker(__u32 class)
 {
 	return class == THREAD_TIME_FUTEX || class == THREAD_TIME_OUTPUT || class == THREAD_TIME_INPUT ||
 	       class == THREAD_TIME_OTHER_CALL ||
@@ -184,7 +184,7 @@ static __always_inline void note_waker(struct thread *thread)
 	}
 	waker = bpf_task_storage_get(&thread_by_task, current, NULL, 0);
 	if (!waker || waker->role == THREAD_TIME_BACKGROUND) {
-		waking->by = WAKEUP_BY_OTHER;
+		waking->by = WAKEUP_BY_BACKGROUND;
 		waking->waker = current->tgid;
 		return;
 	}
@@ -195,7 +195,7 @@ static __always_inline void note_waker(struct thread *thread)
 	waking->runs_since = waker->since;
 }
 
-/* Remembers a wait that ends, for when this thread becomes a waker (`look_back`). */
+/* Remembers a wait that ends, for when this thread becomes a waker (`divide_waker_time`). */
 static __always_inline void note_wait(struct thread *thread, __u64 from, __u64 until)
 {
 	struct last_wait *last = &thread->last;
@@ -208,7 +208,7 @@ static __always_inline void note_wait(struct thread *thread, __u64 from, __u64 u
 
 /* Divides the waker's time between `from` and `now`: blocked in its last wait; since then on CPU or
  * ready. */
-static __always_inline void look_back(const struct waking *waking, __u64 from, __u64 now,
+static __always_inline void divide_waker_time(const struct waking *waking, __u64 from, __u64 now,
 				      struct wakeup_sum *sum)
 {
 	const struct last_wait *last = &waking->last;
@@ -232,7 +232,7 @@ static __always_inline void count_wakeup(struct task_struct *task, struct thread
 	struct wakeup_sum sum = { .ns = elapsed(from, now) }, none = {}, *all;
 	struct wakeup_pair pair = {};
 
-	look_back(waking, from, now, &sum);
+	divide_waker_time(waking, from, now, &sum);
 	pair.woken = pool_of(task, thread);
 	pair.waker = waking->waker;
 	pair.by = waking->by;

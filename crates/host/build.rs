@@ -54,10 +54,10 @@ fn main() {
 
 /// As the first number in "Debian clang version 14.0.6".
 fn clang_major() -> String {
-    let asked = Command::new("clang").arg("--version").output();
-    let said = asked.map_or(String::new(), |it| {
+    let output = Command::new("clang").arg("--version").output();
+    let text = output.map_or(String::new(), |it| {
         String::from_utf8_lossy(&it.stdout).into()
     });
-    let version = said.split_once("clang version ").map_or("", |(_, it)| it);
+    let version = text.split_once("clang version ").map_or("", |(_, it)| it);
     version.split('.').next().unwrap_or_default().to_owned()
 }

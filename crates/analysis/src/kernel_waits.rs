@@ -2,7 +2,7 @@
 //! journal, a lock, a limit.
 
 use model::{Role, Timeline, Window};
-use sensors::kernel_wait::{CHANNELS, KERNEL_WAIT};
+use sensors::kernel_wait::{KERNEL_WAIT, WAIT_SITES};
 use sensors::wait_channel::WaitChannel;
 
 use crate::number_format::percent;
@@ -11,7 +11,7 @@ use crate::subject::serving_threads;
 /// Parts of the time that the kernel kept the target's serving threads from running, the largest first; empty
 /// where nothing did, or it was not recorded.
 pub(crate) fn kept(timeline: &Timeline, window: Window) -> Vec<(WaitChannel, f64)> {
-    let mut parts: Vec<(WaitChannel, f64)> = CHANNELS.into_iter().map(|it| (it, 0.0)).collect();
+    let mut parts: Vec<(WaitChannel, f64)> = WAIT_SITES.into_iter().map(|it| (it, 0.0)).collect();
     for thread in serving_threads(timeline, Role::Target) {
         for (part, column) in parts.iter_mut().zip(KERNEL_WAIT.columns.iter()) {
             let series = timeline.series(&KERNEL_WAIT.name, thread, &column.name);
@@ -27,7 +27,7 @@ pub(crate) fn kept(timeline: &Timeline, window: Window) -> Vec<(WaitChannel, f64
 
 /// The column that a channel's time is in.
 pub(crate) fn column(channel: WaitChannel) -> String {
-    let place = CHANNELS.iter().position(|it| *it == channel).unwrap_or(0);
+    let place = WAIT_SITES.iter().position(|it| *it == channel).unwrap_or(0);
     let (table, column) = (&KERNEL_WAIT.name, &KERNEL_WAIT.columns[place].name);
     format!("{table}.{column}")
 }

@@ -21,9 +21,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     host::raise_descriptor_limit()?;
     let seen = Arc::new(Mutex::new((BTreeMap::<String, usize>::new(), 0, 0, 0)));
-    let told = Arc::clone(&seen);
+    let in_sink = Arc::clone(&seen);
     let sampler = Sampler::start(&settings, &environment(&settings.root), move |event| {
-        let Ok(mut seen) = told.lock() else { return };
+        let Ok(mut seen) = in_sink.lock() else { return };
         match event {
             SamplerEvent::Rows(table, rows) => {
                 *seen.0.entry(table.name.to_string()).or_default() += rows.len();

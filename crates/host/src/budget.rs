@@ -9,7 +9,7 @@ const BUDGET: f64 = 0.009;
 /// Expected saving of one step, as a factor: far above the share several steps are taken at once, instead of
 /// one every three seconds.
 const STEP: f64 = 1.5;
-const MOST_REST: u64 = 5;
+const MOST_BACKGROUND: u64 = 5;
 const MOST_TRACKED: u64 = 10;
 /// If reading then still takes twice the share, the target has thousands of threads: only their periods are
 /// lengthened further, up to this factor.
@@ -24,7 +24,7 @@ pub(crate) struct Budget {
     /// Factor on the periods of their threads.
     pub(crate) threads: u64,
     /// Factor on the periods of everything else.
-    pub(crate) rest: u64,
+    pub(crate) background: u64,
     since: (u64, i64),
 }
 
@@ -34,7 +34,7 @@ impl Budget {
         Self {
             tracked: 1,
             threads: 1,
-            rest: 1,
+            background: 1,
             since: (0, cpu_ns),
         }
     }
@@ -65,8 +65,8 @@ impl Budget {
 impl Budget {
     /// Takes one step; false if all periods have their longest.
     fn stretch(&mut self) -> bool {
-        if self.rest < MOST_REST {
-            self.rest = (self.rest * 2).min(MOST_REST);
+        if self.background < MOST_BACKGROUND {
+            self.background = (self.background * 2).min(MOST_BACKGROUND);
         } else if self.tracked < MOST_TRACKED {
             self.tracked = if self.tracked == 2 {
                 5
@@ -85,14 +85,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rest_gives_way_before_the_target_does_and_the_opening_is_free() {
+    fn background_periods_are_lengthened_first_and_setup_is_not_counted() {
         let mut budget = Budget::new(0);
         let mut seen = Vec::new();
         for step in 1..=7 {
             let tick = step * BUDGET_TICKS;
             assert!(budget.is_due(tick) && !budget.is_due(tick - 1));
             budget.judge(tick, step as i64 * 40_000_000);
-            seen.push((budget.rest, budget.tracked));
+            seen.push((budget.background, budget.tracked));
         }
         assert_eq!(
             seen,
@@ -101,7 +101,11 @@ mod tests {
         let mut dear = Budget::new(0);
         dear.judge(30, 0);
         dear.judge(60, 120_000_000);
-        assert_eq!((dear.rest, dear.tracked), (5, 2), "4 % are four steps");
+        assert_eq!(
+            (dear.background, dear.tracked),
+            (5, 2),
+            "4 % are four steps"
+        );
         dear.judge(90, 195_000_000);
         assert_eq!((dear.tracked, dear.threads), (10, 10));
         dear.judge(120, 295_000_000);
@@ -117,6 +121,6 @@ mod tests {
         let mut cheap = Budget::new(0);
         cheap.judge(30, 500_000_000);
         cheap.judge(60, 510_000_000);
-        assert_eq!((cheap.rest, cheap.tracked), (1, 1));
+        assert_eq!((cheap.background, cheap.tracked), (1, 1));
     }
 }

@@ -3,7 +3,7 @@
 //! Groups of the same path in several hierarchies are one entity; each of its sensors opens its files in the
 //! hierarchy that has them.
 
-mod lost;
+mod lost_sensors;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::os::unix::fs::MetadataExt;
@@ -14,11 +14,11 @@ use sensors::{Scope, Sensor};
 use crate::gaps::Gaps;
 use crate::group_walk::walk;
 use crate::hierarchies::{Hierarchies, Mount};
-use crate::kept_file::KeptFile;
+use crate::open_file::OpenFile;
 use crate::probe::{Presence, Probe, Scratch};
 use crate::registry::Registry;
 use crate::table_buffer::TableBuffer;
-use lost::Lost;
+use lost_sensors::Lost;
 
 /// Groups beyond this many are not measured; a gap reports that.
 pub(crate) const MOST_GROUPS: usize = 10_000;
@@ -52,9 +52,9 @@ impl Group {
         });
     }
 
-    fn tell_lost(&self, path: &str, now: Timestamp, gaps: &mut Gaps) {
+    fn report_lost(&self, path: &str, now: Timestamp, gaps: &mut Gaps) {
         let lost = self.lost.iter();
-        lost.for_each(|lost| lost.tell(path, now, gaps));
+        lost.for_each(|lost| lost.report(path, now, gaps));
     }
 
     fn finish(&mut self, buffers: &mut [TableBuffer]) {
@@ -76,7 +76,7 @@ pub(crate) struct Cgroups {
     /// Reused buffer for paths.
     path: String,
     /// Number of unmeasured groups when that was last reported.
-    beyond_said: u64,
+    beyond_reported: u64,
 }
 
 impl Cgroups {
@@ -97,7 +97,7 @@ impl Cgroups {
             by_id: HashMap::new(),
             generation: 0,
             path: String::with_capacity(256),
-            beyond_said: 0,
+            beyond_reported: 0,
         }
     }
 
@@ -124,8 +124,8 @@ impl Cgroups {
     }
 
     /// Reports a gap if the pressure of the group at `path` is disabled.
-    pub(crate) fn say_pressure_off(&self, path: &str, gaps: &mut Gaps) {
-        say_pressure_off(&self.hierarchies, path, gaps);
+    pub(crate) fn report_pressure_off(&self, path: &str, gaps: &mut Gaps) {
+        report_pressure_off(&self.hierarchies, path, gaps);
     }
 
     /// Looks for new and removed groups; allocates only for new ones.
@@ -159,10 +159,10 @@ impl Cgroups {
             });
         }
         // Reported again only when it has doubled, because gaps are never removed.
-        if beyond > 2 * self.beyond_said {
-            self.beyond_said = beyond;
+        if beyond > 2 * self.beyond_reported {
+            self.beyond_reported = beyond;
             let reason = GapReason::Dropped(beyond);
-            scratch.gaps.say("cgroup_cpu", "groups", reason);
+            scratch.gaps.report("cgroup_cpu", "groups", reason);
         }
         for path in newcomers {
             self.ensure(&path, now, scratch, registry);
@@ -174,7 +174,7 @@ impl Cgroups {
             // it.
             let alive = group.generation == generation || hierarchies.have(path);
             if !alive {
-                group.tell_lost(path, now, &mut scratch.gaps);
+                group.report_lost(path, now, &mut scratch.gaps);
                 group.finish(buffers);
                 registry.vanish_with_parts(group.entity, now);
                 group.id.and_then(|id| by_id.remove(&id));
@@ -244,7 +244,7 @@ impl Cgroups {
             loop {
                 if let Some(group) = self.groups.get_mut(path) {
                     if !group.tracked {
-                        say_pressure_off(&self.hierarchies, path, gaps);
+                        report_pressure_off(&self.hierarchies, path, gaps);
                     }
                     group.tracked = true;
                     // The rule for most groups lets small changes pass unnoticed, which is not precise enough
@@ -273,18 +273,18 @@ impl Cgroups {
         registry: &mut Registry,
     ) {
         // At nine ticks of ten no untracked group is due: then they are not even iterated over.
-        let any_rest = self.sensors.iter().any(|(_, sensor)| due(sensor, false));
+        let any_background = self.sensors.iter().any(|(_, sensor)| due(sensor, false));
         let (hierarchies, by_id) = (&self.hierarchies, &mut self.by_id);
         self.groups.retain(|path, group| {
             let tracked = group.tracked;
-            if group.probes.is_empty() || (!tracked && !any_rest) {
+            if group.probes.is_empty() || (!tracked && !any_background) {
                 return true;
             }
             let Group { probes, lost, .. } = group;
             let mut now = Timestamp::default();
             probes.retain_mut(|(sensor, probe)| {
                 let due = due(sensors::all()[*sensor], tracked)
-                    && (tracked || !probe.rests(scratch.look));
+                    && (tracked || !probe.skips_deadline(scratch.look));
                 let gone = due && {
                     now = stamp();
                     probe.sample(now, scratch, &mut buffers[*sensor], registry) == Presence::Gone
@@ -294,7 +294,7 @@ impl Cgroups {
                     // For an untracked group the end of its series says enough.
                     if tracked {
                         lost.push(Lost::new(*sensor, probe, now));
-                        say_pressure_off(hierarchies, path, &mut scratch.gaps);
+                        report_pressure_off(hierarchies, path, &mut scratch.gaps);
                     }
                 }
                 !gone
@@ -302,7 +302,7 @@ impl Cgroups {
             // Without sensors the group is gone; it is added again if a scan finds it.
             let alive = !group.probes.is_empty();
             if !alive {
-                group.tell_lost(path, now, &mut scratch.gaps);
+                group.report_lost(path, now, &mut scratch.gaps);
                 registry.vanish_with_parts(group.entity, now);
                 group.id.and_then(|id| by_id.remove(&id));
             }
@@ -311,14 +311,14 @@ impl Cgroups {
     }
 
     /// The files that are kept open.
-    pub(crate) fn files(&self) -> impl Iterator<Item = &KeptFile> {
+    pub(crate) fn files(&self) -> impl Iterator<Item = &OpenFile> {
         let probes = self.groups.values().flat_map(|group| &group.probes);
         probes.flat_map(|(_, probe)| probe.files())
     }
 
     pub(crate) fn finish(&mut self, now: Timestamp, gaps: &mut Gaps, buffers: &mut [TableBuffer]) {
         for (path, group) in &mut self.groups {
-            group.tell_lost(path, now, gaps);
+            group.report_lost(path, now, gaps);
             group.finish(buffers);
         }
     }
@@ -326,7 +326,7 @@ impl Cgroups {
 
 /// Reports a gap if a group's pressure is disabled (since 6.1): then its files do not exist, and descriptors
 /// that were open before return nothing.
-fn say_pressure_off(hierarchies: &Hierarchies, path: &str, gaps: &mut Gaps) {
+fn report_pressure_off(hierarchies: &Hierarchies, path: &str, gaps: &mut Gaps) {
     let Some(folder) = hierarchies.v2.as_ref().and_then(|it| it.folder(path)) else {
         return;
     };
@@ -335,7 +335,7 @@ fn say_pressure_off(hierarchies: &Hierarchies, path: &str, gaps: &mut Gaps) {
         // No command to copy: the group's owner chose its name, so it must not reach a shell.
         let sentence =
             format!("pressure of {path} is switched off: write 1 into its cgroup.pressure");
-        gaps.say("cgroup_pressure", path, GapReason::Unsupported(sentence));
+        gaps.report("cgroup_pressure", path, GapReason::Unsupported(sentence));
     }
 }
 

@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_they_do_slow_down_is_traced_in_on_windows_that_take_their_share() {
+    fn a_load_that_programs_slow_down_is_traced_in_on_windows_within_the_share() {
         let mut load = Load::new();
         // 7.75 % of two CPUs.
         load.ticks(20_000, 200_000.0);

@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_lacks_a_descriptor_is_sent_after_nothing_else() {
+    fn an_error_for_lack_of_descriptors_suggests_no_other_cause() {
         let many = Error::Timer(Errno::NFILE).to_string();
         assert!(many.ends_with("sudo sysctl fs.file-max=1000000"), "{many}");
         let old = Error::Timer(Errno::INVAL).to_string();

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_program_has_none() {
+    fn a_file_that_is_no_program_has_no_exports() {
         assert_eq!(exports(b"#!/bin/sh\n".as_slice(), ["a"]), None);
         assert_eq!(bias(b"", 0), None);
     }

@@ -37,7 +37,7 @@ pub(crate) struct Filesystems {
     pub(crate) buffer: TableBuffer,
     measured: Vec<(OwnedFd, RowDeduplicator)>,
     /// The mount id of every mount that a file was found on, and their devices, measured or not.
-    met: Vec<u64>,
+    known_mounts: Vec<u64>,
     devices: Vec<Box<str>>,
     /// Every working directory found so far, prefixed by its mount namespace, without which a path means
     /// nothing.
@@ -45,7 +45,7 @@ pub(crate) struct Filesystems {
     /// The process whose open files were examined last.
     cursor: u32,
     /// Number of files to look at next time.
-    patience: usize,
+    files_per_look: usize,
     /// Reused buffers.
     pids: Vec<u32>,
     path: PathBuf,
@@ -58,12 +58,12 @@ impl Filesystems {
             proc: root.join("proc"),
             buffer: TableBuffer::new(&sensors::FILESYSTEM),
             measured: Vec::new(),
-            met: Vec::new(),
+            known_mounts: Vec::new(),
             devices: Vec::new(),
             folders: HashSet::new(),
             text: Vec::with_capacity(1_024),
             cursor: 0,
-            patience: MOST_FILES,
+            files_per_look: MOST_FILES,
             pids: Vec::new(),
             path: PathBuf::new(),
         }
@@ -84,15 +84,15 @@ impl Filesystems {
         let next = pids.partition_point(|pid| *pid <= *cursor);
         pids.rotate_left(next);
         let known = self.devices.len();
-        let mut left = self.patience;
+        let mut left = self.files_per_look;
         for index in 0..self.pids.len() {
             if left == 0 {
                 break;
             }
             self.cursor = self.pids[index];
-            self.meet_files(self.cursor, &mut left, now, (gaps, registry));
+            self.track_files(self.cursor, &mut left, now, (gaps, registry));
         }
-        self.patience = if self.devices.len() > known {
+        self.files_per_look = if self.devices.len() > known {
             MOST_FILES
         } else {
             FEW_FILES
@@ -142,7 +142,7 @@ impl Filesystems {
     }
 
     /// Takes in the filesystems of a process's working directory and open files.
-    fn meet_files(
+    fn track_files(
         &mut self,
         pid: u32,
         left: &mut usize,
@@ -155,7 +155,7 @@ impl Filesystems {
         path.push(DecInt::new(pid));
         *left -= 1;
         let info = Mountinfo::default();
-        self.meet_folder((pid, &info), &mut path, now, (gaps, registry));
+        self.track_working_directory((pid, &info), &mut path, now, (gaps, registry));
         path.push("fd");
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         if let Ok(list) = rustix::fs::open(&path, flags, Mode::empty()) {
@@ -166,9 +166,9 @@ impl Filesystems {
                     path.push(DecInt::new(number));
                     if is_file(&list, number)
                         && let Some(mount) = mount_of(&path)
-                        && !self.met.contains(&mount)
+                        && !self.known_mounts.contains(&mount)
                     {
-                        self.met.push(mount);
+                        self.known_mounts.push(mount);
                         let on = |text: &str| mounts::by_number(text, mount);
                         self.track((pid, &info), on, now, (&mut *gaps, &mut *registry));
                     }
@@ -180,9 +180,9 @@ impl Filesystems {
     }
 
     /// Takes in the filesystem of a process's working directory; `process` is its folder in /proc.
-    fn meet_folder(
+    fn track_working_directory(
         &mut self,
-        sight: (u32, &Mountinfo),
+        process_mounts: (u32, &Mountinfo),
         process: &mut PathBuf,
         now: Timestamp,
         (gaps, registry): (&mut Gaps, &mut Registry),
@@ -201,7 +201,7 @@ impl Filesystems {
         let cwd = self.text.split(|byte| *byte == 0).nth(1);
         let cwd = String::from_utf8_lossy(cwd.unwrap_or_default()).into_owned();
         self.track(
-            sight,
+            process_mounts,
             |text| mounts::of_path(text, &cwd),
             now,
             (gaps, registry),
@@ -228,7 +228,7 @@ impl Filesystems {
         }
         if !mounts::is_reached_locally(text, &mount) {
             let what = "room on filesystems of other machines and of programs (FUSE) is not looked at, since asking could block";
-            gaps.say(
+            gaps.report(
                 &sensors::FILESYSTEM.name,
                 &mount.point,
                 GapReason::Unsupported(what.to_owned()),

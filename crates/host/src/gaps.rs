@@ -3,27 +3,33 @@
 use model::{Gap, GapReason, Window};
 
 /// Gaps over the whole recording, at most: every group may cause one.
-const MOST_SAID: usize = 1_000;
+const MOST_REPORTED: usize = 1_000;
 
 /// Gaps; one that concerns the whole recording is reported once.
 #[derive(Default)]
 pub(crate) struct Gaps {
-    said: Vec<Gap>,
+    reported: Vec<Gap>,
     /// Not handed over yet.
     fresh: Vec<Gap>,
 }
 
 impl Gaps {
-    pub(crate) fn say(&mut self, table: &str, what: &str, reason: GapReason) {
+    pub(crate) fn report(&mut self, table: &str, what: &str, reason: GapReason) {
         let known = |gap: &Gap| gap.table == table && gap.what == what && gap.reason == reason;
-        if self.said.len() < MOST_SAID && !self.said.iter().any(known) {
+        if self.reported.len() < MOST_REPORTED && !self.reported.iter().any(known) {
             self.add(table, what, None, reason);
-            self.said.extend(self.fresh.last().cloned());
+            self.reported.extend(self.fresh.last().cloned());
         }
     }
 
     /// Reports a gap whose interval is over.
-    pub(crate) fn say_of(&mut self, table: &str, what: &str, window: Window, reason: GapReason) {
+    pub(crate) fn report_interval(
+        &mut self,
+        table: &str,
+        what: &str,
+        window: Window,
+        reason: GapReason,
+    ) {
         self.add(table, what, Some(window), reason);
     }
 
@@ -48,20 +54,20 @@ mod tests {
     use model::Timestamp;
 
     #[test]
-    fn gaps_of_a_time_are_each_told_and_those_of_the_whole_once_and_not_without_end() {
+    fn interval_gaps_are_all_reported_and_others_once_up_to_a_limit() {
         let mut gaps = Gaps::default();
         let window = Window::new(Timestamp::from_ns(1), Timestamp::from_ns(2));
-        for number in 0..2 * MOST_SAID {
-            gaps.say_of("disk", "sda", window, GapReason::Vanished);
-            gaps.say("disk", &format!("{}", number / 2), GapReason::Vanished);
+        for number in 0..2 * MOST_REPORTED {
+            gaps.report_interval("disk", "sda", window, GapReason::Vanished);
+            gaps.report("disk", &format!("{}", number / 2), GapReason::Vanished);
         }
         let count = |gaps: &mut Gaps, whole| {
             let fresh = gaps.take_fresh();
             fresh.filter(|gap| gap.window.is_none() == whole).count()
         };
-        gaps.say("disk", "one more", GapReason::Vanished);
-        assert_eq!(count(&mut gaps, true), MOST_SAID);
-        gaps.say_of("disk", "sda", window, GapReason::Vanished);
+        gaps.report("disk", "one more", GapReason::Vanished);
+        assert_eq!(count(&mut gaps, true), MOST_REPORTED);
+        gaps.report_interval("disk", "sda", window, GapReason::Vanished);
         assert_eq!(count(&mut gaps, false), 1, "a later one is told as well");
     }
 }

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_folder_is_met_by_its_path_and_the_deepest_are_left_out() {
+    fn every_folder_is_visited_and_the_deepest_are_left_out() {
         let top = tempfile::tempdir().expect("a temporary folder");
         let inside = |path: &str| top.path().join(path);
         std::fs::create_dir_all(inside("a/b b")).expect("a folder");
@@ -89,15 +89,17 @@ mod tests {
         std::fs::write(inside("file"), "").expect("written");
         std::os::unix::fs::symlink("a", inside("link")).expect("a link");
         let walked = |root: &str| {
-            let (mut met, mut path) = (Vec::new(), root.to_owned());
-            walk(top.path(), &mut path, &mut |path| met.push(path.to_owned()));
+            let (mut visited, mut path) = (Vec::new(), root.to_owned());
+            walk(top.path(), &mut path, &mut |path| {
+                visited.push(path.to_owned())
+            });
             assert_eq!(path, root);
-            met.sort();
-            met
+            visited.sort();
+            visited
         };
-        let met = walked("/");
-        assert_eq!(met[..4], ["/", "/a", "/a/b b", "/d"]);
-        assert_eq!(met.len(), 3 + MOST_DEPTH + 1);
+        let visited = walked("/");
+        assert_eq!(visited[..4], ["/", "/a", "/a/b b", "/d"]);
+        assert_eq!(visited.len(), 3 + MOST_DEPTH + 1);
         assert_eq!(walked("/docker/ab")[..2], ["/docker/ab", "/docker/ab/a"]);
     }
 }

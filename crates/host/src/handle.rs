@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use model::{Cost, Entity, EntityEvent, EntityId, Gap, Role, Rows, Table, Timestamp};
 
 /// Longest wait for the end of a sampler.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Options of a sampler.
 #[derive(Clone, Debug)]
@@ -97,7 +97,7 @@ impl Drop for SamplerHandle {
     fn drop(&mut self) {
         self.tell(Command::Stop);
         // The sampler answers within a tick. If it hangs in the kernel, the program must not hang with it.
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let running = |thread: &JoinHandle<()>| !thread.is_finished();
         while self.thread.as_ref().is_some_and(running) && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(5));

@@ -86,7 +86,7 @@ pub(crate) enum Share {
 ///
 /// # Errors
 /// `MFILE`, as the kernel gives without a free descriptor.
-pub(crate) fn keep(descriptor: OwnedFd, share: Share) -> Result<OwnedFd, Errno> {
+pub(crate) fn reserve(descriptor: OwnedFd, share: Share) -> Result<OwnedFd, Errno> {
     let limit = getrlimit(Resource::Nofile).current;
     if is_among_the_last(descriptor.as_raw_fd(), limit, share) {
         return Err(Errno::MFILE);
@@ -97,7 +97,7 @@ pub(crate) fn keep(descriptor: OwnedFd, share: Share) -> Result<OwnedFd, Errno> 
 /// Whether half of the descriptors, and the fewest that a recording needs, are still free: files that every
 /// tick reads have precedence over optional programs.
 pub(crate) fn is_half_free() -> bool {
-    File::open("/dev/null").is_ok_and(|next| keep(next.into(), Share::Group).is_ok())
+    File::open("/dev/null").is_ok_and(|next| reserve(next.into(), Share::Group).is_ok())
         && open_least().is_ok()
 }
 
@@ -177,21 +177,21 @@ mod tests {
     }
 
     #[test]
-    fn what_lacks_a_descriptor_says_whose_limit_it_is() {
-        let said = |errno: Errno| refusal(&errno.into());
+    fn errors_for_lack_of_descriptors_name_the_limit() {
+        let text = |errno: Errno| refusal(&errno.into());
         let limit = getrlimit(Resource::Nofile).current;
         let limit = limit.expect("a kernel limits them always");
         assert_eq!(
-            said(Errno::MFILE),
+            text(Errno::MFILE),
             format!(
                 "this process may open no more files than {limit} (ulimit -n); allow this shell more with: sudo prlimit --pid $$ --nofile=65536"
             )
         );
         assert_eq!(
-            said(Errno::NFILE),
+            text(Errno::NFILE),
             "too many files are open on this machine; allow more with: sudo sysctl fs.file-max=1000000"
         );
-        assert_eq!(said(Errno::IO), "Input/output error (os error 5)");
+        assert_eq!(text(Errno::IO), "Input/output error (os error 5)");
     }
 
     #[test]

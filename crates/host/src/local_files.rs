@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_told_from_the_root_of_its_process() {
+    fn paths_are_relative_to_the_root_of_their_process() {
         assert_eq!(membership("/bin/a", "/"), Some("/bin/a"));
         assert_eq!(membership("/srv/root/bin/a", "/srv/root"), Some("/bin/a"));
         // Outside its root, through a descriptor that it got from elsewhere.
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_a_file_of_the_kernel_itself_is_not_opened() {
+    fn files_of_kernel_filesystems_are_not_opened() {
         // Neither local nor remote: an unknown filesystem is not asked.
         let process = tempfile::tempdir().expect("a folder");
         for (link, target) in [("exe", "/proc/version"), ("root", "/")] {
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn whose_a_file_is_is_asked_only_on_mounts_that_answer() {
+    fn file_owners_are_read_only_on_local_mounts() {
         use std::os::unix::fs::{MetadataExt as _, symlink};
         let home = tempfile::tempdir().expect("a folder");
         let home = home.path().canonicalize().expect("it is there");

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn who_might_not_answer_is_not_asked_nor_passed_through() {
+    fn unresponsive_mounts_are_neither_touched_nor_crossed() {
         let is_asked = |number| {
             let mount = by_number(TEXT, number).expect("it is there");
             is_reached_locally(TEXT, &mount)

@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_keeps_what_its_duty_needs_and_others_keep_theirs() {
+    fn a_thread_keeps_only_the_capabilities_of_its_duty() {
         let before = effective();
         for duty in [
             Duty::Handed,

@@ -9,10 +9,10 @@ use model::{EntityId, GapReason, Timestamp, Window, name_of};
 use rustix::io::Errno;
 use sensors::{Malformed, Missing, Place, Reading, Scope, Sensor, Subject};
 
-use crate::capabilities::pressure_lack;
+use crate::capabilities::pressure_missing_reason;
 use crate::gaps::Gaps;
-use crate::kept_file::KeptFile;
 use crate::limits::{MORE_FILES, MORE_FILES_OF_ALL, Share};
+use crate::open_file::OpenFile;
 use crate::registry::Registry;
 use crate::remote_memory::{self as memory, MemoryCell};
 use crate::schedule::Look;
@@ -38,9 +38,9 @@ pub(crate) enum Presence {
 }
 
 /// Where a source's bytes come from.
-enum KernelWaits {
-    File(KeptFile),
-    Word(MemoryCell),
+enum Source {
+    File(OpenFile),
+    Memory(MemoryCell),
 }
 
 /// Next step after reading a source.
@@ -59,7 +59,7 @@ type Parse<'a> =
     &'a dyn Fn(&Reading<'_>, &mut dyn FnMut(Subject<'_>, &[i64])) -> Result<(), Malformed>;
 
 /// Replaces sources that are not read from files.
-pub(crate) struct RemoteRead<'a> {
+pub(crate) struct ReplacedSources<'a> {
     /// The other sources are read only if this has changed.
     pub(crate) decides: &'a [u8],
     /// Makes a row from these and the other sources.
@@ -68,7 +68,7 @@ pub(crate) struct RemoteRead<'a> {
 
 pub(crate) struct Probe {
     sensor: &'static Sensor,
-    kept: Vec<Option<KernelWaits>>,
+    sources: Vec<Option<Source>>,
     /// Whether an unchanged first source means that the others need not be read.
     pub(crate) first_decides: bool,
     /// Bytes of the deciding source when it was last parsed; only if `first_decides`.
@@ -76,11 +76,11 @@ pub(crate) struct Probe {
     /// Time of the last reading.
     sampled: Timestamp,
     /// Number of the last `force_full_rows` that was carried out.
-    restated: u32,
+    full_rows_done: u32,
     /// Readings in a row without a change.
-    still: u32,
+    unchanged_readings: u32,
     /// Deadlines so far; starts anywhere, so that not all probes skip the same ones.
-    asked: u32,
+    deadlines: u32,
     own: RowDeduplicator,
     parts: Vec<(Box<[u8]>, RowDeduplicator)>,
 }
@@ -98,22 +98,22 @@ impl Probe {
             Place::File => open_source(sensor, index, &place(index)?, gaps),
             Place::Memory(_) => None,
         };
-        let kept: Vec<_> = (0..sensor.sources.len()).map(file).collect();
-        if kept.iter().all(Option::is_none) {
+        let sources: Vec<_> = (0..sensor.sources.len()).map(file).collect();
+        if sources.iter().all(Option::is_none) {
             return None;
         }
-        Some(Self::of(sensor, entity, kept))
+        Some(Self::of(sensor, entity, sources))
     }
 
-    /// The same without the sensor's first `told` sources, which BPF programs replace.
-    pub(crate) fn open_others(
+    /// The same without the sensor's first `replaced` sources, which BPF programs replace.
+    pub(crate) fn open_remaining(
         sensor: &'static Sensor,
         entity: EntityId,
-        (folder, told): (&Path, usize),
+        (folder, replaced): (&Path, usize),
         gaps: &mut Gaps,
     ) -> Self {
         let file = |index: usize| match sensor.sources[index].place {
-            Place::File if index >= told => open_source(
+            Place::File if index >= replaced => open_source(
                 sensor,
                 index,
                 &folder.join(sensor.sources[index].path),
@@ -121,21 +121,21 @@ impl Probe {
             ),
             _ => None,
         };
-        let kept = (0..sensor.sources.len()).map(file).collect();
-        Self::of(sensor, entity, kept)
+        let sources = (0..sensor.sources.len()).map(file).collect();
+        Self::of(sensor, entity, sources)
     }
 
-    fn of(sensor: &'static Sensor, entity: EntityId, kept: Vec<Option<KernelWaits>>) -> Self {
+    fn of(sensor: &'static Sensor, entity: EntityId, sources: Vec<Option<Source>>) -> Self {
         let own = RowDeduplicator::new(entity, sensor.table.columns.len());
         Self {
             sensor,
-            kept,
+            sources,
             first_decides: sensor.first_decides,
             first: None,
             sampled: Timestamp::default(),
-            restated: 0,
-            still: 0,
-            asked: entity.0,
+            full_rows_done: 0,
+            unchanged_readings: 0,
+            deadlines: entity.0,
             own,
             parts: Vec::new(),
         }
@@ -143,14 +143,14 @@ impl Probe {
 
     /// Whether this deadline is skipped. Most processes and groups of a machine are unchanged for minutes;
     /// those are read at every second, then at every fourth deadline, until they change.
-    pub(crate) fn rests(&mut self, look: Look) -> bool {
-        let every = match self.still {
+    pub(crate) fn skips_deadline(&mut self, look: Look) -> bool {
+        let every = match self.unchanged_readings {
             0..4 => 1,
             4..8 => 2,
             _ => 4,
         };
-        self.asked = self.asked.wrapping_add(1);
-        look == Look::Due && !self.asked.is_multiple_of(every)
+        self.deadlines = self.deadlines.wrapping_add(1);
+        look == Look::Due && !self.deadlines.is_multiple_of(every)
     }
 
     /// Time of the last reading.
@@ -168,8 +168,8 @@ impl Probe {
     ) -> Presence {
         let rows = buffer.rows.len();
         let presence = self.read((now, None), scratch, buffer, registry);
-        self.still = if buffer.rows.len() == rows {
-            self.still.saturating_add(1)
+        self.unchanged_readings = if buffer.rows.len() == rows {
+            self.unchanged_readings.saturating_add(1)
         } else {
             0
         };
@@ -177,46 +177,47 @@ impl Probe {
     }
 
     /// Takes in values from BPF programs, and reads the other sources if `decides` has changed.
-    pub(crate) fn sample_told(
+    pub(crate) fn sample_replaced(
         &mut self,
-        (now, told): (Timestamp, RemoteRead<'_>),
+        (now, replaced): (Timestamp, ReplacedSources<'_>),
         scratch: &mut Scratch,
         buffer: &mut TableBuffer,
         registry: &mut Registry,
     ) -> Presence {
-        self.read((now, Some(told)), scratch, buffer, registry)
+        self.read((now, Some(replaced)), scratch, buffer, registry)
     }
 
     fn read(
         &mut self,
-        (now, told): (Timestamp, Option<RemoteRead<'_>>),
+        (now, replaced): (Timestamp, Option<ReplacedSources<'_>>),
         scratch: &mut Scratch,
         buffer: &mut TableBuffer,
         registry: &mut Registry,
     ) -> Presence {
         let decides = self.deciding();
-        let restates = std::mem::replace(&mut self.restated, buffer.restated) != buffer.restated;
+        let full_rows = std::mem::replace(&mut self.full_rows_done, buffer.full_rows_requested)
+            != buffer.full_rows_requested;
         let mut again = false;
-        if let Some(told) = &told
-            && !self.has_changed(told.decides, restates)
+        if let Some(replaced) = &replaced
+            && !self.has_changed(replaced.decides, full_rows)
         {
             self.unchanged(now);
             return Presence::Alive;
         }
-        for index in 0..self.kept.len() {
+        for index in 0..self.sources.len() {
             match self.read_source(index, scratch) {
                 Ok(Next::Parse) => {}
                 Ok(Next::Again) => again = true,
-                Ok(Next::Drop) => self.kept[index] = None,
+                Ok(Next::Drop) => self.sources[index] = None,
                 Err(Errno::SRCH | Errno::NODEV | Errno::NOENT) => return Presence::Gone,
                 Err(errno) => {
-                    self.kept[index] = None;
-                    say_lack(self.sensor, index, errno, &mut scratch.gaps);
+                    self.sources[index] = None;
+                    report_missing(self.sensor, index, errno, &mut scratch.gaps);
                 }
             }
             if decides == Some(index)
-                && self.kept[index].is_some()
-                && !self.has_changed(&scratch.buffers[index], restates)
+                && self.sources[index].is_some()
+                && !self.has_changed(&scratch.buffers[index], full_rows)
             {
                 self.unchanged(now);
                 return Presence::Alive;
@@ -225,7 +226,7 @@ impl Probe {
         if again && let Some(first) = &mut self.first {
             first.clear();
         }
-        let parse = told.map_or(&self.sensor.parse as Parse<'_>, |told| told.parse);
+        let parse = replaced.map_or(&self.sensor.parse as Parse<'_>, |replaced| replaced.parse);
         self.parse((now, parse), scratch, buffer, registry);
         self.sampled = now;
         if self.parts.len() > MOST_PARTS {
@@ -235,8 +236,8 @@ impl Probe {
     }
 
     /// Whether the deciding bytes have changed since they were last parsed, or all rows have to be written.
-    fn has_changed(&mut self, decides: &[u8], restates: bool) -> bool {
-        if self.first.as_deref() == Some(decides) && !restates {
+    fn has_changed(&mut self, decides: &[u8], full_rows: bool) -> bool {
+        if self.first.as_deref() == Some(decides) && !full_rows {
             return false;
         }
         let room = 2 * decides.len() + ROOM_TO_GROW;
@@ -246,12 +247,15 @@ impl Probe {
         true
     }
 
-    /// The files that are kept open.
-    pub(crate) fn files(&self) -> impl Iterator<Item = &KeptFile> {
-        self.kept.iter().flatten().filter_map(|kept| match kept {
-            KernelWaits::File(file) => Some(file),
-            KernelWaits::Word(_) => None,
-        })
+    /// The files that stay open.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &OpenFile> {
+        self.sources
+            .iter()
+            .flatten()
+            .filter_map(|source| match source {
+                Source::File(file) => Some(file),
+                Source::Memory(_) => None,
+            })
     }
 
     /// Index of the source that decides whether the others are read. Which files a group has depends on the
@@ -259,7 +263,7 @@ impl Probe {
     fn deciding(&self) -> Option<usize> {
         match (self.first_decides, self.sensor.scope) {
             (false, _) => None,
-            (true, Scope::Cgroup) => self.kept.iter().position(Option::is_some),
+            (true, Scope::Cgroup) => self.sources.iter().position(Option::is_some),
             (true, _) => Some(0),
         }
     }
@@ -287,12 +291,12 @@ impl Probe {
     fn forget_parts(&mut self, buffer: &mut TableBuffer, registry: &mut Registry) {
         let sampled = self.sampled;
         self.parts.retain_mut(|(_, part)| {
-            let told = part.time() == sampled;
-            if !told {
+            let is_present = part.time() == sampled;
+            if !is_present {
                 part.finish(buffer);
                 registry.vanish(part.entity(), part.time());
             }
-            told
+            is_present
         });
     }
 
@@ -308,16 +312,16 @@ impl Probe {
     /// Reads source `index` alone, without parsing it.
     pub(crate) fn read_source(&self, index: usize, scratch: &mut Scratch) -> Result<Next, Errno> {
         let buffer = &mut scratch.buffers[index];
-        match &self.kept[index] {
+        match &self.sources[index] {
             None => Ok(Next::Parse),
-            Some(KernelWaits::File(file)) => file.read(buffer).map(|()| Next::Parse),
-            Some(KernelWaits::Word(word)) => {
-                let told = scratch.remote_memory.read(word);
+            Some(Source::File(file)) => file.read(buffer).map(|()| Next::Parse),
+            Some(Source::Memory(cell)) => {
+                let read = scratch.remote_memory.read(cell);
                 buffer.clear();
-                if let memory::RemoteRead::Value(value) = told {
+                if let memory::RemoteRead::Value(value) = read {
                     buffer.extend_from_slice(&value);
                 }
-                Ok(match told {
+                Ok(match read {
                     memory::RemoteRead::Value(_) | memory::RemoteRead::Nothing => Next::Parse,
                     memory::RemoteRead::Unplaced => Next::Again,
                     memory::RemoteRead::Gone => Next::Drop,
@@ -335,7 +339,7 @@ impl Probe {
     ) {
         let Self {
             sensor,
-            kept,
+            sources,
             own,
             parts,
             sampled,
@@ -348,11 +352,11 @@ impl Probe {
             ..
         } = scratch;
         let mut bytes: [Option<&[u8]>; MOST_SOURCES] = [None; MOST_SOURCES];
-        for (index, kept) in kept.iter().enumerate() {
-            bytes[index] = kept.is_some().then_some(buffers[index].as_slice());
+        for (index, source) in sources.iter().enumerate() {
+            bytes[index] = source.is_some().then_some(buffers[index].as_slice());
         }
         let reading = Reading {
-            bytes: &bytes[..kept.len()],
+            bytes: &bytes[..sources.len()],
             facts: *facts,
         };
         // A group has rows for a disk once it uses it; the machine has rows for all its disks.
@@ -377,13 +381,13 @@ impl Probe {
                 {
                     let window = Window::new(seen, now);
                     let (table, what) = (&sensor.table.name, &record.entity.name);
-                    gaps.say_of(table, what, window, GapReason::Vanished);
+                    gaps.report_interval(table, what, window, GapReason::Vanished);
                 }
                 part.take(now, values, buffer);
             }
         });
         if let Err(malformed) = result {
-            gaps.say(
+            gaps.report(
                 &sensor.table.name,
                 "",
                 GapReason::Malformed(malformed.to_string()),
@@ -397,12 +401,12 @@ fn open_source(
     index: usize,
     path: &Path,
     gaps: &mut Gaps,
-) -> Option<KernelWaits> {
+) -> Option<Source> {
     let share = share_of(sensor);
-    match KeptFile::open(path, share) {
-        Ok(file) => Some(KernelWaits::File(file)),
+    match OpenFile::open(path, share) {
+        Ok(file) => Some(Source::File(file)),
         Err(errno) => {
-            say_lack(sensor, index, errno, gaps);
+            report_missing(sensor, index, errno, gaps);
             None
         }
     }
@@ -417,7 +421,7 @@ fn share_of(sensor: &Sensor) -> Share {
 }
 
 /// Turns a source that cannot be read into a gap, with the remedy.
-fn say_lack(sensor: &'static Sensor, index: usize, errno: Errno, gaps: &mut Gaps) {
+fn report_missing(sensor: &'static Sensor, index: usize, errno: Errno, gaps: &mut Gaps) {
     let source = &sensor.sources[index];
     let reason = match (source.lack, errno) {
         // The process exited between two looks: the end of its entity says so.
@@ -434,9 +438,9 @@ fn say_lack(sensor: &'static Sensor, index: usize, errno: Errno, gaps: &mut Gaps
             GapReason::Denied(sentence.to_owned())
         }
         (Missing::Say(sentence), _) => GapReason::Unsupported(sentence.to_owned()),
-        (Missing::Pressure, errno) => pressure_lack(errno),
+        (Missing::Pressure, errno) => pressure_missing_reason(errno),
     };
-    gaps.say(&sensor.table.name, source.path, reason);
+    gaps.report(&sensor.table.name, source.path, reason);
 }
 
 #[cfg(test)]

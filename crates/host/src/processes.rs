@@ -220,20 +220,26 @@ impl Processes {
         registry: &mut Registry,
     ) {
         let (index, sensor) = self.process_sensor;
-        let (tracked_due, rest_due) = (due(sensor, true), due(sensor, false));
-        if !tracked_due && !rest_due {
+        let (tracked_due, background_due) = (due(sensor, true), due(sensor, false));
+        if !tracked_due && !background_due {
             return;
         }
         if self.walk.is_some() {
-            self.sample_by_walk(stamp(), (tracked_due, rest_due), scratch, buffers, registry);
+            self.sample_by_walk(
+                stamp(),
+                (tracked_due, background_due),
+                scratch,
+                buffers,
+                registry,
+            );
         }
         let thread_index = self.thread_sensor.0;
         self.by_pid.retain(|_, process| {
             let Meter::Files(probe) = &mut process.meter else {
                 return true;
             };
-            if !is_due(process.role, (tracked_due, rest_due))
-                || (!is_tracked(process.role) && probe.rests(scratch.look))
+            if !is_due(process.role, (tracked_due, background_due))
+                || (!is_tracked(process.role) && probe.skips_deadline(scratch.look))
             {
                 return true;
             }
@@ -266,7 +272,7 @@ impl Processes {
     }
 
     pub(crate) fn finish(&mut self, scratch: &mut Scratch, buffers: &mut [TableBuffer]) {
-        scratch.say_unplaced(self.thread_sensor.1);
+        scratch.report_unplaced(self.thread_sensor.1);
         for process in self.by_pid.values_mut() {
             process.meter.finish(&mut buffers[self.process_sensor.0]);
             if let Some(threads) = &mut process.threads {
@@ -433,8 +439,12 @@ impl Process {
 }
 
 /// Whether a process with this role is to be read, given whether tracked and background ones are.
-fn is_due(role: Role, (tracked, rest): (bool, bool)) -> bool {
-    if is_tracked(role) { tracked } else { rest }
+fn is_due(role: Role, (tracked, background): (bool, bool)) -> bool {
+    if is_tracked(role) {
+        tracked
+    } else {
+        background
+    }
 }
 
 /// Whether processes with this role are measured thread by thread.

@@ -29,19 +29,19 @@ use places::{Kind, Places};
 const FOLD_NS: i64 = FOLD.as_nanos() as i64;
 /// States that are counted here: all stalls but `irq_full` (between the other stalls and `nonidle`), because
 /// the scheduler raises no event for interrupts.
-const TOLD: usize = STALLS - 1;
+const COUNTED_STATES: usize = STALLS - 1;
 /// The states of memory.
 const MEMORY: std::ops::Range<usize> = 2..4;
 
 /// A PSI group and its stalled times so far.
-pub(crate) struct Set {
+pub(crate) struct PsiGroup {
     stalled: Stalled,
     cpus: Vec<Cpu>,
     before: Option<Timestamp>,
     folded: Timestamp,
 }
 
-impl Set {
+impl PsiGroup {
     /// Begins to read a group; sums in its place that an earlier group left are not counted.
     pub(crate) fn new(programs: &ThreadTime, place: usize) -> Self {
         let cpus = programs.cpus();
@@ -98,16 +98,22 @@ impl Set {
     }
 
     /// Pressure so far, ns, by stall; up to the last fold.
-    pub(crate) fn pressure(&self, programs: &ThreadTime) -> [i64; TOLD] {
+    pub(crate) fn pressure(&self, programs: &ThreadTime) -> [i64; COUNTED_STATES] {
         let all = self.stalled.pressure();
-        told(programs, std::array::from_fn(|stall| all[stall]))
+        counted(programs, std::array::from_fn(|stall| all[stall]))
     }
 
     /// Stalled time so far, mean over the CPUs, ns, by stall, and `nonidle`.
-    pub(crate) fn density(&self, programs: &ThreadTime) -> [i64; TOLD + 1] {
+    pub(crate) fn density(&self, programs: &ThreadTime) -> [i64; COUNTED_STATES + 1] {
         let all = self.stalled.density();
-        let place = |state| if state < TOLD { state } else { STATES - 1 };
-        told(programs, std::array::from_fn(|state| all[place(state)]))
+        let place = |state| {
+            if state < COUNTED_STATES {
+                state
+            } else {
+                STATES - 1
+            }
+        };
+        counted(programs, std::array::from_fn(|state| all[place(state)]))
     }
 }
 
@@ -140,7 +146,7 @@ impl Cpu {
 }
 
 /// The row with `MISSING` for what the kernel does not mark.
-fn told<const N: usize>(programs: &ThreadTime, mut row: [i64; N]) -> [i64; N] {
+fn counted<const N: usize>(programs: &ThreadTime, mut row: [i64; N]) -> [i64; N] {
     if !programs.knows_memory() {
         row[MEMORY].fill(MISSING);
     }
@@ -167,7 +173,7 @@ pub(crate) struct PsiGroups {
     services: HashMap<u32, (EntityId, usize)>,
     groups: Groups,
     /// Background processes that are or were in one of these control groups, and in which.
-    others: HashMap<u32, (EntityId, Option<EntityId>)>,
+    background: HashMap<u32, (EntityId, Option<EntityId>)>,
     /// Pools by the programs' numbers: entity, and the place of the group.
     pools: HashMap<u64, (EntityId, usize)>,
 }
@@ -180,7 +186,7 @@ impl PsiGroups {
             newcomers: Vec::new(),
             services: HashMap::new(),
             groups: Groups::default(),
-            others: HashMap::new(),
+            background: HashMap::new(),
             pools: HashMap::new(),
         }
     }
@@ -212,17 +218,17 @@ impl PsiGroups {
             self.members.insert(pid, member);
         }
         let members = self.members.values_mut();
-        let room = (programs, &mut self.places);
+        let places = (programs, &mut self.places);
         self.groups
-            .follow(now, members, room, (cgroups, registry), gaps);
+            .follow(now, members, places, (cgroups, registry), gaps);
         let Self {
             groups,
-            others,
+            background,
             members,
             ..
         } = self;
-        let group = |entity| groups.of_other(entity, registry);
-        others.retain(|pid, (entity, of)| {
+        let group = |entity| groups.of_background(entity, registry);
+        background.retain(|pid, (entity, of)| {
             *of = group(*entity);
             processes.entity(*pid) == Some(*entity) && !members.contains_key(pid)
         });
@@ -230,13 +236,13 @@ impl PsiGroups {
             let all = processes.all();
             let all = all.filter(|(pid, _)| !members.contains_key(pid));
             let found = all.filter_map(|(pid, entity)| Some((pid, (entity, Some(group(entity)?)))));
-            others.extend(found);
+            background.extend(found);
         }
     }
 
     /// Background processes in these control groups, with the PSI groups that they share.
-    pub(crate) fn others(&self) -> impl Iterator<Item = (u32, EntityId, Membership)> {
-        self.others.iter().map(|(pid, (entity, group))| {
+    pub(crate) fn background(&self) -> impl Iterator<Item = (u32, EntityId, Membership)> {
+        self.background.iter().map(|(pid, (entity, group))| {
             let (group, around) = self.groups.places(*group);
             let membership = Membership {
                 service: None,

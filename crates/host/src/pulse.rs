@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use crate::kept_file::KeptFile;
 use crate::limits::Share;
+use crate::open_file::OpenFile;
 
 /// Uses /proc/loadavg as the sign of a change.
 #[derive(Default)]
 pub(crate) struct Pulse {
-    file: Option<KeptFile>,
+    file: Option<OpenFile>,
     /// Its task fields at the last look: number of tasks, and the newest pid.
     seen: Vec<u8>,
     text: Vec<u8>,
@@ -23,7 +23,7 @@ impl Pulse {
 
     pub(crate) fn new(proc: &Path) -> Self {
         Self {
-            file: KeptFile::open(&proc.join("loadavg"), Share::Tracked).ok(),
+            file: OpenFile::open(&proc.join("loadavg"), Share::Tracked).ok(),
             // Both numbers may get more digits.
             seen: Vec::with_capacity(64),
             ..Self::default()
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_is_due_when_a_task_was_born_or_died_and_now_and_then() {
+    fn a_list_is_due_after_a_fork_or_exit_and_periodically() {
         let proc = tempfile::tempdir().expect("a temporary folder");
         let say = |tasks: &str| {
             let text = format!("0.10 0.20 0.30 {tasks}\n");

@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_is_one_entity_whoever_tells_of_it_and_ends_with_its_whole() {
+    fn a_part_is_one_entity_for_all_sensors_and_vanishes_with_its_parent() {
         let mut registry = Registry::default();
         let now = Timestamp::from_ns(1);
         let machine = registry.add(Entity::new(EntityKind::Machine, "m", "/"), None, now);
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_vanished_is_forgotten_and_its_number_not_given_again() {
+    fn vanished_entities_are_forgotten_and_their_ids_not_reused() {
         let mut registry = Registry::default();
         let at = Timestamp::from_ns;
         let machine = registry.add(Entity::new(EntityKind::Machine, "m", "/"), None, at(0));

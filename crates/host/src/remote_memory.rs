@@ -23,7 +23,7 @@ use crate::mounts::Mountinfo;
 
 /// Idle processes that are compared to find a value of unknown offset; a server has more, but two that agree
 /// are enough.
-const MOST_SIGHTINGS: usize = 64;
+const MOST_CANDIDATES: usize = 64;
 /// Bytes of a structure that are searched, at most.
 const MOST_SEARCHED: usize = 4_096;
 
@@ -35,7 +35,7 @@ pub(crate) struct RemoteMemory {
 
 struct Program {
     file: ProgramFile,
-    word: &'static Word,
+    value: &'static Word,
     place: Option<Place>,
 }
 
@@ -106,16 +106,16 @@ impl RemoteMemory {
     pub(crate) fn open(
         &mut self,
         process: &Path,
-        word: &'static Word,
+        value: &'static Word,
     ) -> Result<Option<MemoryCell>, Refusal> {
-        let named = || std::fs::read(process.join("comm")).is_ok_and(|name| is_named(&name, word));
+        let named = || std::fs::read(process.join("comm")).is_ok_and(|name| is_named(&name, value));
         let refused = |errno| match errno {
             Errno::ACCESS | Errno::PERM if named() => Err(Refusal::Denied(errno)),
             Errno::REMOTE if named() => Err(Refusal::Unasked),
             _ => Ok(None),
         };
         let opened = local_files::program(process, &Mountinfo::default());
-        let index = match opened.and_then(|file| self.program(file, word)) {
+        let index = match opened.and_then(|file| self.program(file, value)) {
             Ok(index) => index,
             Err(errno) => return refused(errno),
         };
@@ -135,7 +135,7 @@ impl RemoteMemory {
         let pointer = place.pointer.wrapping_add(bias);
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let opened = rustix::fs::open(process.join("mem"), flags, Mode::empty());
-        match opened.and_then(|memory| limits::keep(memory, Share::Tracked)) {
+        match opened.and_then(|memory| limits::reserve(memory, Share::Tracked)) {
             Ok(memory) => Ok(Some(MemoryCell {
                 memory,
                 pointer,
@@ -147,19 +147,19 @@ impl RemoteMemory {
     }
 
     /// Address of a value, if it is known.
-    pub(crate) fn place(&self, word: &MemoryCell) -> Option<EventPlace> {
-        let place = self.programs[word.program].place.as_ref()?;
+    pub(crate) fn place(&self, cell: &MemoryCell) -> Option<EventPlace> {
+        let place = self.programs[cell.program].place.as_ref()?;
         let Offset::Known(offset) = place.offset else {
             return None;
         };
-        let pointer = word.pointer;
+        let pointer = cell.pointer;
         Some(EventPlace { pointer, offset })
     }
 
     /// Reads the present value.
-    pub(crate) fn read(&mut self, word: &MemoryCell) -> RemoteRead {
+    pub(crate) fn read(&mut self, cell: &MemoryCell) -> RemoteRead {
         let mut pointer = [0; 8];
-        match pread(&word.memory, &mut pointer, word.pointer) {
+        match pread(&cell.memory, &mut pointer, cell.pointer) {
             Ok(8) => {}
             Ok(0) => return RemoteRead::Gone,
             _ => return RemoteRead::Nothing,
@@ -169,15 +169,15 @@ impl RemoteMemory {
             return RemoteRead::Nothing;
         }
         let Program {
-            word: sought,
+            value: sought,
             place: Some(place),
             ..
-        } = &mut self.programs[word.program]
+        } = &mut self.programs[cell.program]
         else {
             return RemoteRead::Nothing;
         };
-        if let Offset::Sought(sightings) = &mut place.offset {
-            match search(&word.memory, structure, sought, sightings) {
+        if let Offset::Sought(candidates) = &mut place.offset {
+            match search(&cell.memory, structure, sought, candidates) {
                 Some(offset) => place.offset = Offset::Known(offset),
                 None => return RemoteRead::Unplaced,
             }
@@ -186,7 +186,7 @@ impl RemoteMemory {
             return RemoteRead::Unplaced;
         };
         let mut value = [0; 4];
-        match pread(&word.memory, &mut value, structure.wrapping_add(offset)) {
+        match pread(&cell.memory, &mut value, structure.wrapping_add(offset)) {
             Ok(4) => RemoteRead::Value(value),
             Ok(0) => RemoteRead::Gone,
             _ => RemoteRead::Nothing,
@@ -199,23 +199,23 @@ impl RemoteMemory {
         self.programs
             .iter()
             .filter(move |program| program.place.as_ref().is_some_and(sought))
-            .map(|program| program.word)
+            .map(|program| program.value)
     }
 
     /// The index of a program; examines the file the first time.
-    fn program(&mut self, file: File, word: &'static Word) -> Result<usize, Errno> {
+    fn program(&mut self, file: File, value: &'static Word) -> Result<usize, Errno> {
         let about = file.metadata();
         let about = about.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
         let file_id = (about.dev(), about.ino(), about.ctime(), about.ctime_nsec());
         let known = self
             .programs
             .iter()
-            .position(|known| known.file == file_id && std::ptr::eq(known.word, word));
+            .position(|known| known.file == file_id && std::ptr::eq(known.value, value));
         Ok(known.unwrap_or_else(|| {
-            let place = place(file, word);
+            let place = place(file, value);
             self.programs.push(Program {
                 file: file_id,
-                word,
+                value,
                 place,
             });
             self.programs.len() - 1
@@ -224,20 +224,20 @@ impl RemoteMemory {
 }
 
 /// Whether a program's file exports where it has the value.
-pub(crate) fn shows(program: File, word: &Word) -> bool {
-    place(program, word).is_some()
+pub(crate) fn shows(program: File, value: &Word) -> bool {
+    place(program, value).is_some()
 }
 
-fn place(file: File, word: &Word) -> Option<Place> {
+fn place(file: File, value: &Word) -> Option<Place> {
     // Read in pieces: some programs have hundreds of megabytes.
     let cache = ReadCache::new(file);
-    let found = exports(&cache, [word.pointer, word.within.pointer])?;
+    let found = exports(&cache, [value.pointer, value.within.pointer])?;
     let [direct, structure] = found.pointers;
     let (pointer, offset) = match (direct, structure) {
         (Some(direct), _) => (direct, Offset::Known(0)),
         (None, Some(structure)) => (
             structure,
-            Offset::Sought(Vec::with_capacity(MOST_SIGHTINGS)),
+            Offset::Sought(Vec::with_capacity(MOST_CANDIDATES)),
         ),
         (None, None) => return None,
     };
@@ -248,8 +248,8 @@ fn place(file: File, word: &Word) -> Option<Place> {
     })
 }
 
-fn is_named(comm: &[u8], word: &Word) -> bool {
-    comm.trim_ascii() == word.program.as_bytes()
+fn is_named(comm: &[u8], value: &Word) -> bool {
+    comm.trim_ascii() == value.program.as_bytes()
 }
 
 /// Looks for the value in one process's structure and notes the offset. Returns the offset once two
@@ -257,29 +257,29 @@ fn is_named(comm: &[u8], word: &Word) -> bool {
 fn search(
     memory: &OwnedFd,
     structure: u64,
-    word: &Word,
-    sightings: &mut Vec<(u64, u64)>,
+    value: &Word,
+    candidates: &mut Vec<(u64, u64)>,
 ) -> Option<u64> {
     let mut bytes = [0; MOST_SEARCHED];
-    let wanted = word.within.bytes.min(MOST_SEARCHED);
+    let wanted = value.within.bytes.min(MOST_SEARCHED);
     let read = pread(memory, &mut bytes[..wanted], structure).unwrap_or(0);
     // An earlier match in this structure may have been something else.
-    sightings.retain(|(seen, _)| *seen != structure);
-    if let Some(offset) = sole(&bytes[..read], word.within.values)
-        && sightings.len() < MOST_SIGHTINGS
+    candidates.retain(|(seen, _)| *seen != structure);
+    if let Some(offset) = sole(&bytes[..read], value.within.values)
+        && candidates.len() < MOST_CANDIDATES
     {
-        sightings.push((structure, offset));
+        candidates.push((structure, offset));
     }
-    let (_, offset) = *sightings.first()?;
-    let agree = sightings.iter().all(|(_, other)| *other == offset);
-    (sightings.len() >= 2 && agree).then_some(offset)
+    let (_, offset) = *candidates.first()?;
+    let agree = candidates.iter().all(|(_, other)| *other == offset);
+    (candidates.len() >= 2 && agree).then_some(offset)
 }
 
 /// The offset of the only aligned 32-bit word with one of these values.
 fn sole(bytes: &[u8], values: &[RangeInclusive<u32>]) -> Option<u64> {
-    let (remote_memory, _) = bytes.as_chunks::<4>();
+    let (words, _) = bytes.as_chunks::<4>();
     let is_sought = |word| values.iter().any(|range| range.contains(&word));
-    let mut at = remote_memory
+    let mut at = words
         .iter()
         .enumerate()
         .filter(|(_, word)| is_sought(u32::from_ne_bytes(**word)));
@@ -292,7 +292,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_counts_only_where_it_stands_alone() {
+    fn only_a_unique_match_is_a_candidate() {
         let sought = [3..=3, 7..=9];
         let mut bytes = [0u8; 64];
         assert_eq!(sole(&bytes, &sought), None);
@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(sole(&bytes[..3], &[0..=0]), None);
     }
 
-    static WORD: Word = Word {
+    static VALUE: Word = Word {
         program: "none",
         pointer: "none",
         within: sensors::Within {
@@ -323,17 +323,17 @@ mod tests {
         let remote_memory = RemoteMemory {
             programs: vec![Program {
                 file: (0, 0, 0, 0),
-                word: &WORD,
+                value: &VALUE,
                 place: Some(place),
             }],
         };
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-        let word = MemoryCell {
+        let cell = MemoryCell {
             memory: rustix::fs::open("/proc/self/mem", flags, Mode::empty()).expect("it is ours"),
             pointer: std::ptr::from_ref(pointer) as u64,
             program: 0,
         };
-        (remote_memory, word)
+        (remote_memory, cell)
     }
 
     #[test]
@@ -343,7 +343,7 @@ mod tests {
         let open = || File::open(file.path()).expect("it is there");
         let mut program = || {
             remote_memory
-                .program(open(), &WORD)
+                .program(open(), &VALUE)
                 .expect("it can be read")
         };
         let (first, again) = (program(), program());
@@ -354,9 +354,9 @@ mod tests {
     }
 
     #[test]
-    fn a_pointer_to_nowhere_tells_nothing() {
+    fn an_invalid_pointer_reads_as_nothing() {
         let target = 0x0300_0005u32;
-        for (pointer, told) in [
+        for (pointer, expected) in [
             (
                 &raw const target as u64,
                 RemoteRead::Value(target.to_ne_bytes()),
@@ -366,20 +366,20 @@ mod tests {
             (u64::MAX, RemoteRead::Nothing),
             (u64::MAX / 2, RemoteRead::Nothing),
         ] {
-            let (mut remote_memory, word) = own(&pointer);
-            assert_eq!(remote_memory.read(&word), told, "{pointer:#x}");
+            let (mut remote_memory, cell) = own(&pointer);
+            assert_eq!(remote_memory.read(&cell), expected, "{pointer:#x}");
         }
     }
 
     #[test]
-    #[ignore = "by hand: cargo test --release -p host --lib -- --ignored --nocapture cost_of_a_word"]
-    fn cost_of_a_word() {
+    #[ignore = "by hand: cargo test --release -p host --lib -- --ignored --nocapture cost_of_reading_a_value"]
+    fn cost_of_reading_a_value() {
         let target = 1u32;
         let pointer = &raw const target as u64;
-        let (mut remote_memory, word) = own(&pointer);
+        let (mut remote_memory, cell) = own(&pointer);
         // This process's first thread, which waits for the tests: its wchan is a name that the kernel looks
         // up.
-        let file = crate::kept_file::KeptFile::open(Path::new("/proc/self/wchan"), Share::Tracked);
+        let file = crate::open_file::OpenFile::open(Path::new("/proc/self/wchan"), Share::Tracked);
         let (file, mut buffer) = (file.expect("it is there"), Vec::new());
         let best = |read: &mut dyn FnMut()| {
             let batch = || {
@@ -389,12 +389,12 @@ mod tests {
             };
             std::iter::repeat_with(batch).take(500).min()
         };
-        let word = best(&mut || {
-            std::hint::black_box(remote_memory.read(&word));
+        let value = best(&mut || {
+            std::hint::black_box(remote_memory.read(&cell));
         });
-        let channel = best(&mut || file.read(&mut buffer).expect("it can be read"));
+        let wchan = best(&mut || file.read(&mut buffer).expect("it can be read"));
         println!(
-            "a word {word:?} ns, a wchan ({}) {channel:?} ns",
+            "a value {value:?} ns, a wchan ({}) {wchan:?} ns",
             String::from_utf8_lossy(&buffer)
         );
     }

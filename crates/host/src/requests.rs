@@ -13,7 +13,7 @@ use model::{Entity, EntityId, EntityKind, GapReason, Role, Timestamp};
 use sensors::request::{CALLS, REQUESTS, WIDTH};
 
 use crate::bpf::requests::{CONNECTIONS, Owner, Requests, SERVICES, Side};
-use crate::bpf::{Refusal, may_tell_of_processes};
+use crate::bpf::{Refusal, may_report_processes};
 use crate::clock::boottime;
 use crate::gaps::Gaps;
 use crate::processes::{Processes, TITLE_BYTES};
@@ -21,7 +21,7 @@ use crate::registry::Registry;
 use crate::table_buffer::TableBuffer;
 
 use counted::Counted;
-use role::{Part, replicates};
+use role::{Assignment, replicates};
 
 /// A connection without requests for so long may have to give up its account.
 const IDLE_NS: i64 = 10_000_000_000;
@@ -52,7 +52,7 @@ struct Place {
 pub(crate) struct RequestCollector {
     programs: Requests,
     /// What the programs know of each process.
-    parts: HashMap<u32, Part>,
+    assignments: HashMap<u32, Assignment>,
     services: Vec<Option<Service>>,
     places: Vec<Place>,
     /// Rows of servers, and of the generator.
@@ -79,10 +79,10 @@ impl RequestCollector {
     /// # Errors
     /// Why they cannot be had here.
     pub(crate) fn load() -> Result<Self, Refusal> {
-        may_tell_of_processes()?;
+        may_report_processes()?;
         Ok(Self {
             programs: Requests::load()?,
-            parts: HashMap::new(),
+            assignments: HashMap::new(),
             services: (0..SERVICES).map(|_| None).collect(),
             places: (0..CONNECTIONS).map(|_| Place::default()).collect(),
             buffers: [TableBuffer::new(&REQUESTS), TableBuffer::new(&CALLS)],
@@ -113,14 +113,14 @@ impl RequestCollector {
         gaps: &mut Gaps,
         registry: &mut Registry,
     ) {
-        self.parts
+        self.assignments
             .retain(|pid, part| processes.entity(*pid) == Some(part.process));
-        for (pid, entity, role, _) in processes.parts() {
+        for (pid, entity, role, _) in processes.tracked_roles() {
             // A workload is the recorder's child for a moment, and serves nobody then.
             if role == Role::Recorder {
                 continue;
             }
-            let known = self.parts.get_mut(&pid).filter(|it| it.role == role);
+            let known = self.assignments.get_mut(&pid).filter(|it| it.role == role);
             let is_new = known.is_none();
             if known.is_some_and(|it| !it.look_again(now)) {
                 continue;
@@ -142,16 +142,16 @@ impl RequestCollector {
                 service.is_some_and(|it| self.programs.assign(pid, measured, it).is_ok());
             if !assigned {
                 let what = "requests of more services or processes than there is room for";
-                gaps.say(&REQUESTS.name, what, GapReason::Dropped(1));
+                gaps.report(&REQUESTS.name, what, GapReason::Dropped(1));
             }
-            let part = Part {
+            let assignment = Assignment {
                 process: entity,
                 role,
-                met: now,
+                assigned: now,
                 // Titles do not change back.
                 looks: if replicates { 3 } else { 1 },
             };
-            self.parts.insert(pid, part);
+            self.assignments.insert(pid, assignment);
         }
     }
 
@@ -224,7 +224,7 @@ impl RequestCollector {
             self.programs.detach_timing();
         } else if let Err(why) = self.programs.attach_timing() {
             let reason = GapReason::Unsupported(format!("the programs that time: {why}"));
-            gaps.say(&REQUESTS.name, "", reason);
+            gaps.report(&REQUESTS.name, "", reason);
         }
         true
     }
@@ -296,7 +296,7 @@ impl RequestCollector {
         if drops > 2 * self.drops_said {
             self.drops_said = drops;
             let what = "connections or processes for which there was no memory";
-            gaps.say(&REQUESTS.name, what, GapReason::Dropped(drops));
+            gaps.report(&REQUESTS.name, what, GapReason::Dropped(drops));
         }
     }
 
@@ -333,7 +333,7 @@ impl RequestCollector {
         let buffer = &mut self.buffers[Side::Server as usize];
         let place = &mut self.places[number];
         if place.cookie != owner.cookie
-            && let Some(&Part { process, role, .. }) = self.parts.get(&owner.tgid)
+            && let Some(&Assignment { process, role, .. }) = self.assignments.get(&owner.tgid)
             && processes.entity(owner.tgid) == Some(process)
         {
             if let Some(counted) = place.counted.take() {

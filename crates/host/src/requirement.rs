@@ -11,6 +11,6 @@ pub(crate) fn skipped(what: &str, why: impl Display) {
 }
 
 /// What a test needs; `None` skips the test.
-pub(crate) fn needed<T, E: Display>(what: &str, had: Result<T, E>) -> Option<T> {
-    had.inspect_err(|why| skipped(what, why)).ok()
+pub(crate) fn needed<T, E: Display>(what: &str, result: Result<T, E>) -> Option<T> {
+    result.inspect_err(|why| skipped(what, why)).ok()
 }

@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn through_another_root_what_belongs_to_the_looker_is_read_of_the_first_process() {
+    fn with_another_root_proc_self_is_read_from_process_1() {
         let place = |root: &str, file| place(Path::new(root), file);
         for file in ["proc/net/dev", "proc/self/mountinfo", "proc/stat"] {
             assert_eq!(place("/", file), Path::new("/").join(file));
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn its_own_number_is_the_one_that_is_shown_there() {
+    fn own_pid_is_the_one_shown_below_that_root() {
         let tree = tempfile::tempdir().expect("a folder");
         assert_eq!(own_pid(Path::new("/")), Some(std::process::id()));
         assert_eq!(own_pid(tree.path()), None);

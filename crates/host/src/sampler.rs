@@ -4,12 +4,12 @@
 //! emptied ones. It records how late it woke and what it cost, and reads less often if reading costs too
 //! much.
 
+mod discovery;
 mod events;
 mod hand_over;
 mod own;
+mod partial_sample;
 mod programs;
-mod roles;
-mod surroundings;
 
 use std::os::fd::BorrowedFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -53,7 +53,7 @@ const FILESYSTEM_TICKS: u64 = ticks_of(sensors::FILESYSTEM_PERIOD);
 /// Period of reading connections, in ticks.
 const CONNECTION_TICKS: u64 = ticks_of(sensors::CONNECTION_PERIOD);
 /// Period of reading the delay caused by each background process, in ticks.
-const BACKGROUND_TICKS: u64 = ticks_of(sensors::thread_time::REST_PERIOD);
+const BACKGROUND_TICKS: u64 = ticks_of(sensors::thread_time::BACKGROUND_PERIOD);
 /// Period of measuring the scheduler's clocks, in ticks: they drift by 20 ns a second.
 const CALIBRATION_TICKS: u64 = 100;
 /// Period of measuring the recorder's memory, in ticks.
@@ -141,7 +141,7 @@ impl Sampler {
         let place = |sensor: &'static Sensor| {
             move |source: usize| Some(root::place(&settings.root, sensor.sources[source].path))
         };
-        let read = |sensor: &Sensor| stalls.is_none() || !stalls::stands_for(sensor);
+        let read = |sensor: &Sensor| stalls.is_none() || !stalls::replaces(sensor);
         let machine_probes = sensors::all()
             .iter()
             .enumerate()
@@ -154,8 +154,8 @@ impl Sampler {
                 ))
             })
             .collect();
-        let (tell, commands) = channel();
-        let (give, spare) = channel();
+        let (command_sender, commands) = channel();
+        let (spare_sender, spare) = channel();
         let own = |table: &'static Table| {
             (
                 TableBuffer::new(table),
@@ -197,7 +197,7 @@ impl Sampler {
             memory: (MISSING, MISSING),
             cost,
         };
-        Ok((sampler, tell, give))
+        Ok((sampler, command_sender, spare_sender))
     }
 
     /// Runs a sampler on a thread of its own; everything that it finds goes to `sink`.
@@ -353,7 +353,7 @@ impl Sampler {
             let (period, factor) = match (tracked, sensor.scope) {
                 (true, Scope::Thread) => (sensor.period.tracked, budget.threads),
                 (true, _) => (sensor.period.tracked, budget.tracked),
-                (false, _) => (sensor.period.rest, budget.rest),
+                (false, _) => (sensor.period.rest, budget.background),
             };
             match look {
                 Look::Due => now_due.every(ticks_of(period) * factor),
@@ -378,7 +378,8 @@ impl Sampler {
             );
         }
         if look == Look::Last || now_due.every(budget.threads) {
-            let background = look == Look::Last || now_due.every(BACKGROUND_TICKS * budget.rest);
+            let background =
+                look == Look::Last || now_due.every(BACKGROUND_TICKS * budget.background);
             self.sample_events(look, background, &mut stamp);
         }
         let Self {

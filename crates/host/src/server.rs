@@ -25,14 +25,14 @@ pub fn postgres_version(proc: &Path, pid: u32) -> Option<String> {
     let stated = rustix::fs::openat(data, "PG_VERSION", flags, Mode::empty()).ok()?;
     let mut text = String::new();
     File::from(stated).take(32).read_to_string(&mut text).ok()?;
-    let remote_memory = sensors::all().iter().flat_map(|sensor| sensor.sources);
-    let mut remote_memory = remote_memory.filter_map(|source| match source.place {
+    let values = sensors::all().iter().flat_map(|sensor| sensor.sources);
+    let mut values = values.filter_map(|source| match source.place {
         Place::Memory(word) => Some(word),
         Place::File => None,
     });
     let program = || local_files::program(&folder, &info);
     let shown = |word| program().is_ok_and(|program| shows(program, word));
-    let server = remote_memory.any(shown);
+    let server = values.any(shown);
     version(&text).filter(|_| server)
 }
 

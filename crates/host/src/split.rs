@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn neither_part_runs_back_when_ticks_find_something_else() {
+    fn neither_part_decreases_when_ticks_disagree() {
         // All system time until the first tick in user code.
         assert_eq!(
             splits(&[(0, 4, 100), (4, 4, 110), (400, 4, 300)]),

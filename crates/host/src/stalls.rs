@@ -19,10 +19,10 @@ use crate::table_buffer::{RowDeduplicator, TableBuffer};
 
 /// The kernel folds every 2 s (PSI_FREQ), slightly late; if it does not, pressure is folded here after this
 /// time.
-const PATIENCE_NS: i64 = 2_200_000_000;
+const FOLD_TIMEOUT_NS: i64 = 2_200_000_000;
 
 /// Whether this replaces a sensor.
-pub(crate) fn stands_for(sensor: &Sensor) -> bool {
+pub(crate) fn replaces(sensor: &Sensor) -> bool {
     [&sensors::pressure::MACHINE, &sensors::pressure::CGROUP]
         .iter()
         .any(|it| std::ptr::eq(it.table, sensor.table))
@@ -87,7 +87,7 @@ impl Monitored {
     /// it did.
     fn reconcile(&mut self, since: Window, kernels: Timestamp) -> bool {
         // At the first reading, or after a late one, that time may be long past.
-        let own = (self.folded + PATIENCE_NS).max(since.start);
+        let own = (self.folded + FOLD_TIMEOUT_NS).max(since.start);
         let is_fresh = |at: &Timestamp| *at > self.folded && since.contains(*at);
         let ended = [kernels, own].into_iter().find(is_fresh);
         let part = ended.map(|at| at.ns_since(since.start) as f64 / since.len_ns() as f64);
@@ -119,11 +119,11 @@ impl Monitored {
     }
 
     /// Reports the gap since the group was lost; none if it never had values.
-    fn tell_lost(&self, until: Timestamp, gaps: &mut Gaps) {
+    fn report_lost(&self, until: Timestamp, gaps: &mut Gaps) {
         if let Some(since) = self.lost.filter(|_| self.was_seen()) {
             let window = Window::new(since, until);
             for table in [&CGROUP_STALL, sensors::pressure::CGROUP.table] {
-                gaps.say_of(&table.name, &self.path, window, GapReason::Vanished);
+                gaps.report_interval(&table.name, &self.path, window, GapReason::Vanished);
             }
         }
     }
@@ -146,9 +146,9 @@ fn readings(programs: &Pressure, slot: usize) -> Vec<u64> {
 }
 
 /// Reports a failed reading.
-fn say_failed(table: &Table, refusal: &Refusal, gaps: &mut Gaps) {
+fn report_failed(table: &Table, refusal: &Refusal, gaps: &mut Gaps) {
     let why = format!("a program in the kernel was not run: {refusal}");
-    gaps.say(&table.name, "", GapReason::Unsupported(why));
+    gaps.report(&table.name, "", GapReason::Unsupported(why));
 }
 
 /// Pressure of the machine and all groups.
@@ -157,12 +157,12 @@ pub(crate) struct Stalls {
     /// By slot; the machine is the first. `None` for a free slot.
     monitored: Vec<Option<Monitored>>,
     /// Pressure of the other groups, by their ids.
-    others: HashMap<u64, RowDeduplicator>,
+    unmonitored: HashMap<u64, RowDeduplicator>,
     /// Indices of the pressure sensors among all sensors: the machine's and the groups'.
     pressure: [usize; 2],
     before: Timestamp,
     /// Whether it was reported that not all groups could be monitored.
-    is_full_said: bool,
+    is_full_reported: bool,
 }
 
 /// Buffers for rows of stall density: the machine's and the groups'.
@@ -182,14 +182,14 @@ impl Stalls {
         Ok(Self {
             programs,
             monitored,
-            others: HashMap::new(),
+            unmonitored: HashMap::new(),
             pressure: [&sensors::pressure::MACHINE, &sensors::pressure::CGROUP].map(|sensor| {
                 let mut all = sensors::all().iter();
                 let place = all.position(|it| std::ptr::eq(it.table, sensor.table));
                 place.expect("pressure is one of the sensors")
             }),
             before: Timestamp::default(),
-            is_full_said: false,
+            is_full_reported: false,
         })
     }
 
@@ -198,7 +198,7 @@ impl Stalls {
         for place in &mut self.monitored {
             let is_gone = |it: &mut Monitored| it.lost.is_some() && cgroups.entity(it.id).is_none();
             if let Some(gone) = place.take_if(is_gone) {
-                gone.tell_lost(now, gaps);
+                gone.report_lost(now, gaps);
             }
         }
         for (id, path, entity) in cgroups.tracked() {
@@ -209,13 +209,13 @@ impl Stalls {
             let free = self.monitored.iter().position(Option::is_none);
             let slot = free.unwrap_or(self.monitored.len());
             if slot >= MOST_MONITORED || self.programs.watch(slot, id).is_err() {
-                if !std::mem::replace(&mut self.is_full_said, true) {
+                if !std::mem::replace(&mut self.is_full_reported, true) {
                     let what = "groups beyond those that are watched";
-                    gaps.say(&CGROUP_STALL.name, what, GapReason::Dropped(1));
+                    gaps.report(&CGROUP_STALL.name, what, GapReason::Dropped(1));
                 }
                 continue;
             }
-            let before = self.others.remove(&id);
+            let before = self.unmonitored.remove(&id);
             let before = before.unwrap_or_else(|| RowDeduplicator::new(entity, STALLS));
             let readings = readings(&self.programs, slot);
             let monitored = Some(Monitored::new((id, path), before, readings));
@@ -241,7 +241,7 @@ impl Stalls {
             self.calibrate();
         }
         if let Err(refusal) = self.programs.read_monitored() {
-            say_failed(&STALL, &refusal, gaps);
+            report_failed(&STALL, &refusal, gaps);
             return;
         }
         self.before = now;
@@ -255,11 +255,11 @@ impl Stalls {
                     monitored.write_ends(since.start, slot, programs, (density, pressure));
                     monitored.last.skip();
                     monitored.lost = Some(since.start);
-                    cgroups.say_pressure_off(&monitored.path, gaps);
+                    cgroups.report_pressure_off(&monitored.path, gaps);
                 }
                 continue;
             };
-            monitored.tell_lost(now, gaps);
+            monitored.report_lost(now, gaps);
             monitored.lost = None;
             monitored.read(programs, slot, since);
             let row = monitored.row(programs, slot, monitored.stalled.density());
@@ -280,7 +280,7 @@ impl Stalls {
         buffers: &mut [TableBuffer],
     ) {
         let buffer = &mut buffers[self.pressure[1]];
-        self.others.retain(|id, seen| {
+        self.unmonitored.retain(|id, seen| {
             let is_there = cgroups.entity(*id).is_some();
             if !is_there {
                 seen.finish(buffer);
@@ -288,7 +288,7 @@ impl Stalls {
             is_there
         });
         if let Err(refusal) = self.programs.read_totals() {
-            say_failed(sensors::pressure::CGROUP.table, &refusal, gaps);
+            report_failed(sensors::pressure::CGROUP.table, &refusal, gaps);
             return;
         }
         for total in self.programs.totals() {
@@ -297,7 +297,7 @@ impl Stalls {
             if let Some(entity) = cgroups.entity(total.id)
                 && !self.monitored.iter().any(is_monitored)
             {
-                let seen = self.others.entry(total.id);
+                let seen = self.unmonitored.entry(total.id);
                 let seen = seen.or_insert_with(|| RowDeduplicator::new(entity, STALLS));
                 let row = total.ns.map(|ns| i64::try_from(ns).unwrap_or(MISSING));
                 let row = self.programs.counted(row);
@@ -327,7 +327,7 @@ impl Stalls {
         let programs = &self.programs;
         for (slot, monitored) in self.monitored.iter_mut().enumerate() {
             if let Some(monitored) = monitored {
-                monitored.tell_lost(self.before, gaps);
+                monitored.report_lost(self.before, gaps);
                 if monitored.lost.is_none() {
                     let density = &mut density[whose(slot)];
                     let pressure = &mut buffers[self.pressure[whose(slot)]];
@@ -336,7 +336,9 @@ impl Stalls {
             }
         }
         let groups = &mut buffers[self.pressure[1]];
-        self.others.values_mut().for_each(|it| it.finish(groups));
+        self.unmonitored
+            .values_mut()
+            .for_each(|it| it.finish(groups));
     }
 }
 

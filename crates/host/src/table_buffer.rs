@@ -21,7 +21,7 @@ pub(crate) struct TableBuffer {
     /// Buffer for a row under construction.
     held: Vec<i64>,
     /// Number of `force_full_rows` calls.
-    pub(crate) restated: u32,
+    pub(crate) full_rows_requested: u32,
 }
 
 impl TableBuffer {
@@ -33,13 +33,13 @@ impl TableBuffer {
             spare: Some(Rows::with_capacity(width, USUAL_ROWS)),
             corrections: vec![0; width],
             held: vec![MISSING; width],
-            restated: 0,
+            full_rows_requested: 0,
         }
     }
 
     /// Writes the next reading of everything, changed or not.
     pub(crate) fn force_full_rows(&mut self) {
-        self.restated += 1;
+        self.full_rows_requested += 1;
     }
 
     /// Takes the rows out and continues with the other buffer.
@@ -66,7 +66,7 @@ pub(crate) struct RowDeduplicator {
     /// The only counter that changed since the row before, if it grew exactly with time.
     along: Option<usize>,
     /// Number of the last `force_full_rows` that was carried out.
-    restated: u32,
+    full_rows_done: u32,
 }
 
 impl RowDeduplicator {
@@ -78,7 +78,7 @@ impl RowDeduplicator {
             counters: vec![None; width],
             unwritten: false,
             along: None,
-            restated: 0,
+            full_rows_done: 0,
         }
     }
 
@@ -118,8 +118,8 @@ impl RowDeduplicator {
 
     /// Takes in a reading; writes a row if something changed.
     pub(crate) fn take(&mut self, time: Timestamp, values: &[i64], buffer: &mut TableBuffer) {
-        let before = std::mem::replace(&mut self.restated, buffer.restated);
-        let mut changed = before != buffer.restated;
+        let before = std::mem::replace(&mut self.full_rows_done, buffer.full_rows_requested);
+        let mut changed = before != buffer.full_rows_requested;
         let mut held = std::mem::take(&mut buffer.held);
         for (index, column) in buffer.table.columns.iter().enumerate() {
             held[index] = match column.kind {
@@ -150,7 +150,7 @@ impl RowDeduplicator {
     pub(crate) fn take_times(&mut self, time: Timestamp, values: &[i64], buffer: &mut TableBuffer) {
         let grown = self
             .grown_as_time(time, values)
-            .filter(|_| self.restated == buffer.restated);
+            .filter(|_| self.full_rows_done == buffer.full_rows_requested);
         let Some(index) = grown else {
             self.take(time, values, buffer);
             return;

@@ -9,9 +9,9 @@ use sensors::{Sensor, Subject, ThreadUsage};
 
 use crate::bpf::tasks::{ThreadCounts, or_missing, state_letter};
 use crate::folder::each_number_in;
-use crate::kept_file::KeptFile;
 use crate::limits::{self, Share};
-use crate::probe::{Presence, Probe, RemoteRead, Scratch};
+use crate::open_file::OpenFile;
+use crate::probe::{Presence, Probe, ReplacedSources, Scratch};
 use crate::registry::Registry;
 use crate::remote_memory::MemoryCell;
 use crate::split::Split;
@@ -24,7 +24,7 @@ struct Thread {
     alive: bool,
     /// For threads in the walk: start time, whether the last walk had it, and the division of its time.
     start_ns: Option<u64>,
-    is_told: bool,
+    in_last_walk: bool,
     split: Option<Split>,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Threads {
 }
 
 /// Number of the sensor's sources that the walk replaces: schedstat and stat, which come first.
-const TOLD: usize = 2;
+const REPLACED_SOURCES: usize = 2;
 
 impl Threads {
     /// Opens /proc/PID/task; `None` if the process has exited.
@@ -47,7 +47,7 @@ impl Threads {
         let path = process.join("task");
         let folder = rustix::fs::open(&path, flags, Mode::empty());
         let folder = folder
-            .and_then(|folder| limits::keep(folder, Share::Tracked))
+            .and_then(|folder| limits::reserve(folder, Share::Tracked))
             .ok()?;
         Some(Self {
             path,
@@ -140,20 +140,20 @@ impl Threads {
         let thread = &mut self.threads[index];
         if *thread.start_ns.get_or_insert(counts.start_ns) == counts.start_ns {
             let presence = thread.take((at, counts), scratch, buffer, registry);
-            thread.is_told = presence == Presence::Alive;
+            thread.in_last_walk = presence == Presence::Alive;
         }
         index + 1
     }
 
     /// Forgets threads that the last walk did not have.
-    pub(crate) fn end_untold(
+    pub(crate) fn end_missing(
         &mut self,
         now: Timestamp,
         buffer: &mut TableBuffer,
         registry: &mut Registry,
     ) {
         self.threads.retain_mut(|thread| {
-            let stays = std::mem::take(&mut thread.is_told);
+            let stays = std::mem::take(&mut thread.in_last_walk);
             if !stays {
                 thread.probe.finish(buffer);
                 registry.vanish(thread.entity, now);
@@ -169,12 +169,14 @@ impl Threads {
     }
 
     /// The wait event in the process's memory, if it has one.
-    pub(crate) fn word(&self) -> Option<&MemoryCell> {
-        self.threads.iter().find_map(|thread| thread.probe.word())
+    pub(crate) fn memory_cell(&self) -> Option<&MemoryCell> {
+        self.threads
+            .iter()
+            .find_map(|thread| thread.probe.memory_cell())
     }
 
     /// The files that are kept open.
-    pub(crate) fn files(&self) -> impl Iterator<Item = &KeptFile> {
+    pub(crate) fn files(&self) -> impl Iterator<Item = &OpenFile> {
         self.threads.iter().flat_map(|thread| thread.probe.files())
     }
 
@@ -208,7 +210,7 @@ impl Thread {
             probe,
             alive: true,
             start_ns: None,
-            is_told: false,
+            in_last_walk: false,
             split: None,
         }
     }
@@ -223,7 +225,7 @@ impl Thread {
         let usage = usage(counts, &mut self.split);
         // The values of schedstat: they change whenever the thread runs.
         let decides = [counts.run_ns, counts.wait_ns, counts.slices].map(u64::to_ne_bytes);
-        let told = RemoteRead {
+        let replaced = ReplacedSources {
             decides: decides.as_flattened(),
             parse: &|reading, emit| {
                 emit(Subject::Own, &usage.row(reading));
@@ -231,7 +233,7 @@ impl Thread {
             },
         };
         self.probe
-            .sample_told((at, told), scratch, buffer, registry)
+            .sample_replaced((at, replaced), scratch, buffer, registry)
     }
 }
 
@@ -284,10 +286,10 @@ fn open_thread(
     );
     let place = |source: usize| Some(folder.join(sensor.sources[source].path));
     let probe = if by_walk {
-        Some(Probe::open_others(
+        Some(Probe::open_remaining(
             sensor,
             entity,
-            (&folder, TOLD),
+            (&folder, REPLACED_SOURCES),
             &mut scratch.gaps,
         ))
     } else {
@@ -297,7 +299,7 @@ fn open_thread(
         Some(mut probe) => {
             // The value in memory belongs to the process's first thread.
             if process.0.ends_with(tid.to_string()) {
-                probe.open_words(process.0, scratch);
+                probe.open_values(process.0, scratch);
             }
             Some(Thread::new(tid, entity, probe))
         }

@@ -5,8 +5,8 @@
 //! thread. Background processes are read once a second: how long each was on CPU, and the delay it caused the
 //! target.
 
-mod carried;
 mod kernel_wait;
+mod monotonic;
 mod on_window;
 mod roles;
 mod short_lived;
@@ -20,7 +20,7 @@ use sensors::kernel_wait::KERNEL_WAIT;
 use sensors::thread_time::{PROCESS_TIME, THREAD_TIME};
 
 use crate::bpf::thread_time::ThreadTime;
-use crate::bpf::{Refusal, may_tell_of_processes};
+use crate::bpf::{Refusal, may_report_processes};
 use crate::gaps::Gaps;
 use crate::processes::Processes;
 use crate::psi_groups::PsiGroups;
@@ -30,7 +30,7 @@ use crate::wait_events::WaitEvents;
 use crate::wakeups::{Around, Wakeups};
 
 use kernel_wait::KernelWaits;
-use roles::Part;
+use roles::Assignment;
 use short_lived::ShortLived;
 use thread::{DIFFERENCE, Thread, account_row, row};
 use untracked::Process;
@@ -48,9 +48,9 @@ const MOST_LAST_ROUNDS: u64 = 600;
 pub(crate) struct ThreadTimeCollector {
     programs: ThreadTime,
     /// Roles that were set in the programs.
-    parts: HashMap<u32, Part>,
+    assignments: HashMap<u32, Assignment>,
     threads: HashMap<u32, Thread>,
-    others: HashMap<u32, Process>,
+    background: HashMap<u32, Process>,
     short_lived: ShortLived,
     kernel_waits: KernelWaits,
     psi_groups: PsiGroups,
@@ -68,12 +68,12 @@ impl ThreadTimeCollector {
     /// # Errors
     /// Why the programs are not available here.
     pub(crate) fn load() -> Result<Self, Refusal> {
-        may_tell_of_processes()?;
+        may_report_processes()?;
         Ok(Self {
             programs: ThreadTime::load(std::env::consts::ARCH)?,
-            parts: HashMap::new(),
+            assignments: HashMap::new(),
             threads: HashMap::new(),
-            others: HashMap::new(),
+            background: HashMap::new(),
             short_lived: ShortLived::default(),
             kernel_waits: KernelWaits::new(),
             psi_groups: PsiGroups::new(),
@@ -106,7 +106,7 @@ impl ThreadTimeCollector {
             Ok(missed) => missed,
             Err(why) => {
                 let reason = GapReason::Unsupported(format!("the program that reads it: {why}"));
-                gaps.say(&THREAD_TIME.name, "", reason);
+                gaps.report(&THREAD_TIME.name, "", reason);
                 return;
             }
         };
@@ -115,14 +115,14 @@ impl ThreadTimeCollector {
         let threads = (&THREAD_TIME, no_room, missed.unplaced);
         let places = (&KERNEL_WAIT, no_name, missed.unnamed);
         for (table, what, lost) in [threads, places].into_iter().filter(|it| it.2 > 0) {
-            gaps.say(&table.name, what, GapReason::Dropped(lost));
+            gaps.report(&table.name, what, GapReason::Dropped(lost));
         }
         self.round += 1;
         self.psi_groups.sample(&self.programs, now);
         self.take_threads(processes);
-        self.take_ended(now, processes, (gaps, registry));
+        self.take_exited(now, processes, (gaps, registry));
         if background {
-            self.take_others(now);
+            self.take_background(now);
             self.note_wakeups(now, processes, (gaps, registry));
         }
     }
@@ -141,7 +141,7 @@ impl ThreadTimeCollector {
         processes.each_thread(|tid, entity| {
             let known = threads.entry(tid);
             let known = known.or_insert_with(|| Thread::new(entity, *round));
-            if known.last.entity() != entity && known.ended {
+            if known.last.entity() != entity && known.exited {
                 known.last.finish(buffer);
                 *known = Thread::new(entity, *round);
             }
@@ -171,7 +171,7 @@ impl ThreadTimeCollector {
     }
 
     /// Takes the accounts of threads that have exited since the last reading.
-    pub(crate) fn take_ended(
+    pub(crate) fn take_exited(
         &mut self,
         now: Timestamp,
         processes: &Processes,
@@ -189,31 +189,31 @@ impl ThreadTimeCollector {
         } = self;
         let (mut unplaced, ahead_ns) = (0, programs.ahead_ns());
         let time = |ns: u64| Timestamp::from_ns(ns.cast_signed() - ahead_ns);
-        let lost = programs.ended(|ended| {
-            let since = time(ended.account.known_since_ns);
-            let mut row = account_row(&ended.account, since);
-            if let Some(thread) = threads.get_mut(&ended.tid)
-                && thread.is_of(&ended.account)
+        let lost = programs.exited(|exited| {
+            let since = time(exited.account.known_since_ns);
+            let mut row = account_row(&exited.account, since);
+            if let Some(thread) = threads.get_mut(&exited.tid)
+                && thread.is_of(&exited.account)
             {
                 // An exited thread has no new cross-check with the kernel's counters.
                 row[DIFFERENCE..].copy_from_slice(&thread.last.values()[DIFFERENCE..]);
-                let until = time(ended.until_ns);
+                let until = time(exited.until_ns);
                 *slices += thread.slices_since(&row);
                 thread.take(until, row, buffer);
-                kernel_waits.take(thread.last.entity(), (since, until), &ended.account);
-                thread.ended = true;
+                kernel_waits.take(thread.last.entity(), (since, until), &exited.account);
+                thread.exited = true;
                 return;
             }
-            *slices += ended.account.slices;
-            let of = [ended.tgid, ended.parent_tgid];
+            *slices += exited.account.slices;
+            let of = [exited.tgid, exited.parent_tgid];
             match short_lived.take(of, (since, &row), processes, (registry, buffer)) {
-                Some(threads) => kernel_waits.add(threads, (since, now), &ended.account),
+                Some(threads) => kernel_waits.add(threads, (since, now), &exited.account),
                 None => unplaced += 1,
             }
         });
         short_lived.write_out(now, processes, (registry, buffer));
         threads.retain(|_, thread| {
-            let rounds = if thread.ended {
+            let rounds = if thread.exited {
                 LAST_ROUNDS
             } else {
                 MOST_LAST_ROUNDS
@@ -227,27 +227,27 @@ impl ThreadTimeCollector {
         kernel_waits.evict(registry);
         if lost + unplaced > 0 {
             let what = "threads that exited while the table of exited threads was full";
-            gaps.say(&THREAD_TIME.name, what, GapReason::Dropped(lost + unplaced));
+            gaps.report(&THREAD_TIME.name, what, GapReason::Dropped(lost + unplaced));
         }
     }
 
-    fn take_others(&mut self, now: Timestamp) {
+    fn take_background(&mut self, now: Timestamp) {
         let Self {
             programs,
-            others,
+            background,
             round,
             buffers: [_, buffer],
             ..
         } = self;
-        others.values_mut().for_each(|it| it.sums = [0; 2]);
-        for other in programs.others() {
-            if let Some(process) = others.get_mut(&other.tgid) {
+        background.values_mut().for_each(|it| it.sums = [0; 2]);
+        for thread in programs.background() {
+            if let Some(process) = background.get_mut(&thread.tgid) {
                 process.round = *round;
-                process.sums[0] += other.on_cpu_ns.cast_signed();
-                process.sums[1] += other.delay_caused_ns.cast_signed();
+                process.sums[0] += thread.on_cpu_ns.cast_signed();
+                process.sums[1] += thread.delay_caused_ns.cast_signed();
             }
         }
-        let read = others.values_mut().filter(|it| it.round == *round);
+        let read = background.values_mut().filter(|it| it.round == *round);
         read.for_each(|process| process.take(now, buffer));
     }
 
@@ -302,13 +302,13 @@ impl ThreadTimeCollector {
     /// Ends all series; returns how well the accounts agreed with the kernel's.
     pub(crate) fn finish(&mut self, gaps: &mut Gaps) -> CrossCheck {
         self.psi_groups.finish(&self.programs);
-        let [threads, others] = &mut self.buffers;
+        let [threads, background] = &mut self.buffers;
         self.threads
             .values_mut()
             .for_each(|it| it.last.finish(threads));
-        self.others
+        self.background
             .values_mut()
-            .for_each(|it| it.last.finish(others));
+            .for_each(|it| it.last.finish(background));
         self.short_lived.finish(threads);
         self.kernel_waits.finish();
         self.wakeups.finish();
@@ -317,7 +317,7 @@ impl ThreadTimeCollector {
         let lost = self.programs.lost();
         if lost.drops > 0 {
             let what = "switches and wake-ups of threads that there was no memory to follow";
-            gaps.say(&THREAD_TIME.name, what, GapReason::Dropped(lost.drops));
+            gaps.report(&THREAD_TIME.name, what, GapReason::Dropped(lost.drops));
         }
         agreement.drops = lost.drops;
         agreement.switches_missed = lost.switches;

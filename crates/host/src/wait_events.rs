@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use model::{Entity, EntityId, EntityKind, GapReason, Timestamp};
 use sensors::wait_event::{self, VERSIONS, WAIT_EVENT};
 
-use crate::bpf::thread_time::{Said, WaitEventSlot};
+use crate::bpf::thread_time::{WaitEventBuffer, WaitEventSum};
 use crate::gaps::Gaps;
 use crate::table_buffer::{RowDeduplicator, TableBuffer};
 use crate::wakeups::{Around, Wakeups};
@@ -24,11 +24,11 @@ struct Counted {
 
 /// The wait events of all pools.
 pub(crate) struct WaitEvents {
-    room: WaitEventSlot,
-    said: Vec<Said>,
+    batch: WaitEventBuffer,
+    sums: Vec<WaitEventSum>,
     counted: HashMap<(EntityId, u32), Counted>,
     /// Known pools, by the programs' numbers.
-    met: HashSet<u64>,
+    known_pools: HashSet<u64>,
     /// Additions that found no room so far.
     drops: u64,
     pub(crate) buffer: TableBuffer,
@@ -37,10 +37,10 @@ pub(crate) struct WaitEvents {
 impl WaitEvents {
     pub(crate) fn new() -> Self {
         Self {
-            room: WaitEventSlot::new(),
-            said: Vec::new(),
+            batch: WaitEventBuffer::new(),
+            sums: Vec::new(),
             counted: HashMap::new(),
-            met: HashSet::new(),
+            known_pools: HashSet::new(),
             drops: 0,
             buffer: TableBuffer::new(&WAIT_EVENT),
         }
@@ -49,28 +49,28 @@ impl WaitEvents {
     /// Reads all sums, after removing those of pools that are gone.
     pub(crate) fn sample(&mut self, gaps: &mut Gaps, pools: &mut Wakeups, around: &mut Around<'_>) {
         self.evict(around);
-        self.said.clear();
-        match around.programs.said(&mut self.room, &mut self.said) {
+        self.sums.clear();
+        match around.programs.wait_events(&mut self.batch, &mut self.sums) {
             Ok(drops) => {
                 let lost = drops - std::mem::replace(&mut self.drops, drops);
                 if lost > 0 {
                     let what = "waits with more different names than there is room for";
-                    gaps.say(&WAIT_EVENT.name, what, GapReason::Dropped(lost));
+                    gaps.report(&WAIT_EVENT.name, what, GapReason::Dropped(lost));
                 }
             }
             Err(why) => {
                 let reason = GapReason::Unsupported(format!("the map that counts them: {why}"));
-                gaps.say(&WAIT_EVENT.name, "", reason);
+                gaps.report(&WAIT_EVENT.name, "", reason);
                 return;
             }
         }
-        for place in 0..self.said.len() {
-            let said = self.said[place];
-            match pools.pool(said.pool, around) {
-                Some(pool) => self.add(pool, &said, around),
+        for place in 0..self.sums.len() {
+            let sum = self.sums[place];
+            match pools.pool(sum.pool, around) {
+                Some(pool) => self.add(pool, &sum, around),
                 // An unknown pool will be found later, a known one is gone.
-                None if self.met.contains(&said.pool) => {
-                    let _ = around.programs.forget_wait_event(&said);
+                None if self.known_pools.contains(&sum.pool) => {
+                    let _ = around.programs.forget_wait_event(&sum);
                 }
                 None => {}
             }
@@ -83,17 +83,17 @@ impl WaitEvents {
     }
 
     /// Adds to a pool's wait event; several of the programs' numbers may belong to one pool.
-    fn add(&mut self, pool: EntityId, said: &Said, around: &mut Around<'_>) {
-        self.met.insert(said.pool);
-        let counted = match self.counted.entry((pool, said.wait_event)) {
+    fn add(&mut self, pool: EntityId, sum: &WaitEventSum, around: &mut Around<'_>) {
+        self.known_pools.insert(sum.pool);
+        let counted = match self.counted.entry((pool, sum.wait_event)) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(place) => match Counted::new(pool, said.wait_event, around) {
+            Entry::Vacant(place) => match Counted::new(pool, sum.wait_event, around) {
                 Some(new) => place.insert(new),
                 None => return,
             },
         };
-        counted.sums[0] += said.ns.cast_signed();
-        counted.sums[1] += said.waits.cast_signed();
+        counted.sums[0] += sum.ns.cast_signed();
+        counted.sums[1] += sum.waits.cast_signed();
     }
 
     fn evict(&mut self, around: &mut Around<'_>) {

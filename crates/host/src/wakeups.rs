@@ -6,7 +6,7 @@ use model::{Entity, EntityId, EntityKind, GapReason, MISSING, Timestamp};
 use sensors::thread_time::THREAD_TIME;
 use sensors::wakeup::{self, CLASSES, THREAD_POOL, WAKEUP, WIDTH};
 
-use crate::bpf::thread_time::{Pair, Room, Sum, ThreadTime};
+use crate::bpf::thread_time::{Pair, Sum, ThreadTime, WakeupBuffer};
 use crate::gaps::Gaps;
 use crate::processes::Processes;
 use crate::registry::Registry;
@@ -21,7 +21,7 @@ const READY: usize = 1;
 /// Kinds of wakers (enum wakeup_by).
 mod by {
     pub(super) const POOL: u8 = 1;
-    pub(super) const OTHER: u8 = 2;
+    pub(super) const BACKGROUND: u8 = 2;
     pub(super) const INTERRUPT: u8 = 3;
     pub(super) const KERNEL: u8 = 4;
 }
@@ -68,12 +68,12 @@ pub(crate) struct Around<'a> {
 
 /// All wakers.
 pub(crate) struct Wakeups {
-    room: Room,
+    batch: WakeupBuffer,
     /// Pools by the programs' numbers; `w9` and `w10` are the same pool with two numbers.
     numbers: HashMap<u64, EntityId>,
     pools: HashMap<EntityId, Pool>,
     /// Number of pools so far; they are numbered.
-    met: u32,
+    pool_count: u32,
     counted: HashMap<Between, Counted>,
     members: HashMap<u32, Member>,
     /// Waits that found no room so far.
@@ -84,10 +84,10 @@ pub(crate) struct Wakeups {
 impl Wakeups {
     pub(crate) fn new() -> Self {
         Self {
-            room: Room::new(),
+            batch: WakeupBuffer::new(),
             numbers: HashMap::new(),
             pools: HashMap::new(),
-            met: 0,
+            pool_count: 0,
             counted: HashMap::new(),
             members: HashMap::new(),
             drops: 0,
@@ -176,21 +176,21 @@ impl Wakeups {
 
     /// Reads the sums since the last time.
     pub(crate) fn sample(&mut self, gaps: &mut Gaps, around: &mut Around<'_>) {
-        match around.programs.take_wakeups(&mut self.room) {
+        match around.programs.take_wakeups(&mut self.batch) {
             Ok(drops) => {
                 let lost = drops - std::mem::replace(&mut self.drops, drops);
                 if lost > 0 {
                     let what = "wake-ups between more pools than there is room for";
-                    gaps.say(&WAKEUP.name, what, GapReason::Dropped(lost));
+                    gaps.report(&WAKEUP.name, what, GapReason::Dropped(lost));
                 }
             }
             Err(why) => {
                 let reason = GapReason::Unsupported(format!("the map that counts them: {why}"));
-                gaps.say(&WAKEUP.name, "", reason);
+                gaps.report(&WAKEUP.name, "", reason);
             }
         }
         for place in 0.. {
-            let Some((pair, sum)) = self.room.get(place) else {
+            let Some((pair, sum)) = self.batch.get(place) else {
                 break;
             };
             self.add(&pair, &sum, around);
@@ -215,7 +215,7 @@ impl Wakeups {
         };
         let waker = match pair.by {
             by::POOL => self.pool(pair.waker, around),
-            by::OTHER => around.processes.entity(pair.waker as u32),
+            by::BACKGROUND => around.processes.entity(pair.waker as u32),
             _ => None,
         };
         let between = Between {
@@ -291,9 +291,9 @@ impl Wakeups {
         let entity = match same {
             Some((same, _)) => *same,
             None => {
-                self.met += 1;
+                self.pool_count += 1;
                 let of = around.registry.get(process)?;
-                let path = format!("{}/pool:{}", of.entity.path, self.met);
+                let path = format!("{}/pool:{}", of.entity.path, self.pool_count);
                 let entity = Entity::new(EntityKind::Pool, &*name, path);
                 let entity = around.registry.add(entity, Some(process), around.now);
                 let new = Pool {

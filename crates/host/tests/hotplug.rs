@@ -31,7 +31,7 @@ impl Drop for Offline {
 }
 
 #[test]
-fn books_add_up_and_nothing_runs_backwards_when_a_cpu_goes_and_comes_back() {
+fn times_add_up_and_counters_stay_monotonic_across_cpu_hotplug() {
     // What is written stands there already.
     if !Path::new(SWITCH).exists() || std::fs::write(SWITCH, "1").is_err() {
         return skipped("the second CPU", "it cannot be taken offline");

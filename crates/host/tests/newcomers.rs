@@ -74,8 +74,8 @@ fn a_process_is_seen_at_the_next_look_renamed_at_the_one_after_and_gone_at_the_t
         .expect("sh");
     let pid = child.id();
     look(&mut sampler, &mut entities);
-    let mut told = child.stdin.take().expect("a pipe");
-    writeln!(told, "go").expect("it reads");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    writeln!(stdin, "go").expect("it reads");
     let name = || std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
     while name() != "sleep\n" {
         std::thread::sleep(Duration::from_millis(2));

@@ -72,16 +72,17 @@ fn a_second_in_steady_state_allocates_nothing() {
         workload: None,
     };
     let environment = environment(&settings.root);
-    let (mut sampler, tell, give) =
+    let (mut sampler, commands, spare) =
         Sampler::new(&settings, &environment).expect("/proc is readable");
-    tell.send(Command::Assign {
-        pids: std::iter::once(std::process::id())
-            .chain(backends.iter().map(backend::Backend::pid))
-            .collect(),
-        role: Role::Target,
-    })
-    .expect("the sampler lives");
-    let mut kept: Vec<(&'static Table, Rows)> = Vec::with_capacity(64);
+    commands
+        .send(Command::Assign {
+            pids: std::iter::once(std::process::id())
+                .chain(backends.iter().map(backend::Backend::pid))
+                .collect(),
+            role: Role::Target,
+        })
+        .expect("the sampler lives");
+    let mut handed_over: Vec<(&'static Table, Rows)> = Vec::with_capacity(64);
     let mut rows_seen = 0;
     let mut tables = BTreeSet::new();
     let (mut connection_rows, mut words_seen) = (0, 0);
@@ -107,7 +108,7 @@ fn a_second_in_steady_state_allocates_nothing() {
                     let values = rows.column(column);
                     words_seen += values.filter(|word| *word != model::MISSING).count();
                 }
-                kept.push((table, rows));
+                handed_over.push((table, rows));
             }
             SamplerEvent::Entities(events) => news.extend(events.iter().map(|event| event.time)),
             SamplerEvent::Gap(_) | SamplerEvent::Contact(..) | SamplerEvent::Assigned(..) => {
@@ -118,10 +119,10 @@ fn a_second_in_steady_state_allocates_nothing() {
         assert!(goes_on);
         let counted = COUNT.with(Cell::get) - before;
         ticks.push((tick, Window::new(begun, boottime()), counted));
-        for (table, mut rows) in kept.drain(..) {
+        for (table, mut rows) in handed_over.drain(..) {
             tables.insert(table.name.as_ref());
             rows.clear();
-            give.send((table, rows)).expect("the sampler lives");
+            spare.send((table, rows)).expect("the sampler lives");
         }
         if tick % 10 == 0 {
             // Processes come and go on a shared machine, and a newcomer is rightly worth an allocation: what
@@ -170,7 +171,7 @@ fn boottime() -> Timestamp {
 }
 
 #[test]
-fn who_is_gone_before_the_first_look_and_numbers_that_grow_cost_nothing() {
+fn exits_before_the_first_look_and_growing_numbers_allocate_nothing() {
     let root = tempfile::tempdir().expect("a temporary folder can be made");
     let process = root.path().join("proc/7");
     let task = process.join("task/7");
@@ -193,14 +194,15 @@ fn who_is_gone_before_the_first_look_and_numbers_that_grow_cost_nothing() {
         workload: None,
     };
     let environment = environment(&settings.root);
-    let (mut sampler, tell, _give) =
+    let (mut sampler, commands, _spare) =
         Sampler::new(&settings, &environment).expect("the folder is readable");
     let role = Role::Target;
-    tell.send(Command::Assign {
-        pids: vec![7],
-        role,
-    })
-    .expect("the sampler lives");
+    commands
+        .send(Command::Assign {
+            pids: vec![7],
+            role,
+        })
+        .expect("the sampler lives");
     let mut rows = 0;
     let mut step = || {
         let before = COUNT.with(Cell::get);

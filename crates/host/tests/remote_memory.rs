@@ -28,10 +28,11 @@ fn sampled(pids: &[u32]) -> (BTreeMap<u32, Vec<i64>>, Vec<String>) {
         workload: None,
     };
     let environment = environment(&settings.root);
-    let (mut sampler, tell, _give) =
+    let (mut sampler, commands, _spare) =
         Sampler::new(&settings, &environment).expect("/proc is readable");
     let (pids, role) = (pids.to_vec(), Role::Target);
-    tell.send(Command::Assign { pids, role })
+    commands
+        .send(Command::Assign { pids, role })
         .expect("the sampler lives");
     let (mut of, mut found, mut gaps) = (BTreeMap::<EntityId, u32>::new(), BTreeMap::new(), vec![]);
     for _ in 0..31 {
@@ -68,7 +69,7 @@ fn backend(before_14: bool, value: u32) -> Option<(Backend, tempfile::TempDir)> 
 }
 
 #[test]
-fn a_word_that_is_shown_is_in_the_first_row_and_in_all() {
+fn an_exported_wait_event_is_in_every_row() {
     let Some((backend, _folder)) = backend(false, LOCK) else {
         return;
     };
@@ -79,7 +80,7 @@ fn a_word_that_is_shown_is_in_the_first_row_and_in_all() {
 }
 
 #[test]
-fn a_word_within_a_structure_is_found_by_two_that_are_idle() {
+fn an_unexported_wait_event_is_located_from_two_idle_backends() {
     let Some((waiting, folder)) = backend(true, LOCK) else {
         return;
     };
@@ -98,7 +99,7 @@ fn a_word_within_a_structure_is_found_by_two_that_are_idle() {
 }
 
 #[test]
-fn other_programs_have_no_word_and_that_is_no_news() {
+fn other_programs_have_no_wait_event_and_no_gap() {
     let own = std::process::id();
     let (found, gaps) = sampled(&[own]);
     let remote_memory = &found[&own];

@@ -25,7 +25,7 @@ fn alone() -> MutexGuard<'static, ()> {
 }
 
 #[test]
-fn every_nanosecond_is_in_one_class_and_the_kernel_says_the_same() {
+fn every_nanosecond_is_in_one_class_and_agrees_with_the_kernel() {
     let _alone = alone();
     let load = Load::start();
     let recorded = Recorded::of(&[std::process::id()], || {
@@ -36,10 +36,10 @@ fn every_nanosecond_is_in_one_class_and_the_kernel_says_the_same() {
         return;
     };
     let threads = recorded.series("thread_time").len();
-    assert!(threads >= 6, "every thread has its books: {threads}");
+    assert!(threads >= 6, "every thread has an account: {threads}");
     recorded.assert_every_ns_is_in_one_class();
-    let others = recorded.series("process_time");
-    assert!(!others.is_empty(), "somebody else was there");
+    let background = recorded.series("process_time");
+    assert!(!background.is_empty(), "somebody else was there");
     recorded.assert_the_kernel_says_the_same();
     recorded.assert_no_counter_runs_backwards();
 }
@@ -128,7 +128,7 @@ fn under_a_duty_cycle_accounts_are_those_of_the_on_windows() {
 }
 
 #[test]
-fn what_keeps_threads_in_the_kernel_adds_up_to_their_ledger() {
+fn kernel_waits_add_up_to_the_wait_classes() {
     let _alone = alone();
     let recorded = Recorded::of(&[std::process::id()], || {
         let mut file = tempfile::tempfile_in(".").expect("room");
@@ -147,7 +147,7 @@ fn what_keeps_threads_in_the_kernel_adds_up_to_their_ledger() {
         return;
     };
     let threads = recorded.series("thread_time");
-    let kept = recorded.series("kernel_wait");
+    let kernel_waits = recorded.series("kernel_wait");
     let table = &sensors::thread_time::THREAD_TIME;
     let place = |name| table.position(name).expect("it is a column");
     let columns = place("memory_other_ns")..place("futex_ns");
@@ -155,19 +155,23 @@ fn what_keeps_threads_in_the_kernel_adds_up_to_their_ledger() {
     for (thread, rows) in threads {
         let (_, last) = rows.last().expect("it has rows");
         let classes: i64 = last[columns.clone()].iter().sum();
-        let sum = kept.get(thread).map_or(0, |rows| {
+        let sum = kernel_waits.get(thread).map_or(0, |rows| {
             let (_, last) = rows.last().expect("it has rows");
             last.iter().sum()
         });
         assert_eq!(sum, classes, "{last:?}");
         all += sum;
     }
-    println!("{all} ns of {} threads of {}", kept.len(), threads.len());
+    println!(
+        "{all} ns of {} threads of {}",
+        kernel_waits.len(),
+        threads.len()
+    );
     assert!(all > 10_000_000, "it waited for its disk: {all}");
 }
 
 #[test]
-fn what_a_backend_says_it_waits_for_stands_before_the_call_that_it_waits_in() {
+fn a_wait_event_takes_precedence_over_the_system_call() {
     let _alone = alone();
     const LOCK: u32 = 0x0300_0005;
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
@@ -195,9 +199,12 @@ fn what_a_backend_says_it_waits_for_stands_before_the_call_that_it_waits_in() {
             let column = table.position(name).expect("it is a column");
             half[half.len() - 1].1[column] - half[0].1[column]
         };
-        let (told, asleep) = (grown("postgres_lock_ns"), grown("sleep_ns"));
-        println!("{told} ns in Lock, {asleep} ns in its call");
-        assert!(told > 100_000_000 && asleep == 0, "{told} and {asleep}");
+        let (in_lock, asleep) = (grown("postgres_lock_ns"), grown("sleep_ns"));
+        println!("{in_lock} ns in Lock, {asleep} ns in its call");
+        assert!(
+            in_lock > 100_000_000 && asleep == 0,
+            "{in_lock} and {asleep}"
+        );
         // The same by the very event, of as many waits as there were.
         let last = |word: u32| {
             let end = format!("/event:{word}");
@@ -210,7 +217,7 @@ fn what_a_backend_says_it_waits_for_stands_before_the_call_that_it_waits_in() {
         println!("{lock:?}");
         let word = sensors::wait_event::WAIT_EVENT.position("wait_event");
         let word = lock[word.expect("it is a column")];
-        assert!(lock[0] >= told && word == i64::from(LOCK), "{lock:?}");
+        assert!(lock[0] >= in_lock && word == i64::from(LOCK), "{lock:?}");
         assert!(last(0x0600_0000).is_some_and(|idle| idle[0] > 0));
     }
 }
@@ -246,12 +253,12 @@ fn churn() {
 }
 
 #[test]
-fn what_threads_had_that_nobody_ever_listed_is_told() {
+fn times_of_threads_that_were_never_listed_are_reported() {
     if std::env::var_os(CHURN).is_some() {
         return churn();
     }
     let _alone = alone();
-    let name = "what_threads_had_that_nobody_ever_listed_is_told";
+    let name = "times_of_threads_that_were_never_listed_are_reported";
     let mut child = std::process::Command::new(std::env::current_exe().expect("this is a program"));
     child.args(["--exact", name, "--nocapture"]).env(CHURN, "");
     child.stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -262,9 +269,9 @@ fn what_threads_had_that_nobody_ever_listed_is_told() {
     let _load = Load::start();
     let recorded = Recorded::of(&[child.id()], || {
         to.write_all(b"go\n").expect("it reads");
-        let mut told = lines.by_ref().map_while(Result::ok);
-        let told = told.find_map(|line| line.strip_prefix("burned ")?.parse().ok());
-        burned = told.expect("it tells");
+        let mut printed = lines.by_ref().map_while(Result::ok);
+        let printed = printed.find_map(|line| line.strip_prefix("burned ")?.parse().ok());
+        burned = printed.expect("it prints a number");
         // Beside a load, who has been joined may still wait for a CPU to leave it for good, seen by nobody.
         std::thread::sleep(Duration::from_secs(4));
     });

@@ -60,8 +60,8 @@ static COLUMNS: &[Column] = &[
     ),
 ];
 
-/// The channels by their columns.
-pub const CHANNELS: [WaitChannel; 11] = [
+/// The wait sites in the order of their columns.
+pub const WAIT_SITES: [WaitChannel; 11] = [
     WaitChannel::Other,
     WaitChannel::Page,
     WaitChannel::Block,
@@ -98,8 +98,8 @@ pub enum IoIntent {
 /// What a function on a kernel stack tells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
-    /// Its place in `CHANNELS`; 0 where it tells nothing.
-    pub channel: usize,
+    /// Its place in `WAIT_SITES`; 0 where it tells nothing.
+    pub wait_site: usize,
     /// `None` where it tells nothing.
     pub intent: Option<IoIntent>,
 }
@@ -123,7 +123,7 @@ pub fn place(name: &str) -> Place {
     ];
     let intent = errands.into_iter().find(|(names, _)| is_in(names, name));
     Place {
-        channel: CHANNELS.iter().position(|it| *it == channel).unwrap_or(0),
+        wait_site: WAIT_SITES.iter().position(|it| *it == channel).unwrap_or(0),
         intent: intent.map(|(_, intent)| intent),
     }
 }
@@ -199,8 +199,8 @@ mod tests {
 
     #[test]
     fn each_channel_has_the_column_that_is_named_after_it() {
-        assert_eq!(KERNEL_WAIT.columns.len(), CHANNELS.len());
-        for (channel, column) in CHANNELS.into_iter().zip(COLUMNS) {
+        assert_eq!(KERNEL_WAIT.columns.len(), WAIT_SITES.len());
+        for (channel, column) in WAIT_SITES.into_iter().zip(COLUMNS) {
             let name = column.name.trim_end_matches("_ns").replace('_', "");
             assert_eq!(format!("{channel:?}").to_lowercase(), name);
         }
@@ -210,10 +210,10 @@ mod tests {
     fn told(stack: &[&str]) -> (WaitChannel, Option<IoIntent>) {
         let places: Vec<Place> = stack.iter().map(|name| place(name)).collect();
         let is_general = |channel: usize| channel <= 3;
-        let special = places.iter().find(|it| !is_general(it.channel));
-        let channel = special.or_else(|| places.iter().find(|it| it.channel > 0));
+        let special = places.iter().find(|it| !is_general(it.wait_site));
+        let channel = special.or_else(|| places.iter().find(|it| it.wait_site > 0));
         let intent = places.iter().find_map(|it| it.intent);
-        (CHANNELS[channel.map_or(0, |it| it.channel)], intent)
+        (WAIT_SITES[channel.map_or(0, |it| it.wait_site)], intent)
     }
 
     #[test]
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn who_calls_a_lock_is_not_taken_for_one() {
-        assert_eq!(place("path_openat").channel, 0);
+        assert_eq!(place("path_openat").wait_site, 0);
         assert_eq!(place("mutex_lock_io"), place("__mutex_lock.constprop.0"));
         assert_eq!(place("down_read"), place("rwsem_down_read_slowpath"));
     }
@@ -241,7 +241,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_name_is_survived(name in ".{0,60}") {
-            prop_assert!(place(&name).channel < CHANNELS.len());
+            prop_assert!(place(&name).wait_site < WAIT_SITES.len());
         }
     }
 }

@@ -114,7 +114,7 @@ pub fn periods() -> impl Iterator<Item = (&'static str, Period)> {
         (&stall::POOL_PRESSURE, stall::FOLD),
         (&stall::POOL_STALL, TICK),
         (&thread_time::THREAD_TIME, TICK),
-        (&thread_time::PROCESS_TIME, thread_time::REST_PERIOD),
+        (&thread_time::PROCESS_TIME, thread_time::BACKGROUND_PERIOD),
         (&kernel_wait::KERNEL_WAIT, TICK),
         (&wakeup::WAKEUP, wakeup::PERIOD),
         (&wakeup::THREAD_POOL, wakeup::PERIOD),

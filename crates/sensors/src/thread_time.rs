@@ -21,7 +21,7 @@ macro_rules! time {
     };
 }
 
-/// The first are numbered as the program numbers them: `enum thread_time_class`, then `enum thread_time_holder`.
+/// The first are numbered as the program numbers them: `enum thread_time_class`, then `enum thread_time_role`.
 static COLUMNS: &[Column] = &[
     time!("on_cpu_ns", "On a CPU.", SWITCH),
     time!(
@@ -229,7 +229,7 @@ static COLUMNS: &[Column] = &[
 ];
 
 /// The processes of the rest are read this often.
-pub const REST_PERIOD: Duration = Duration::from_secs(1);
+pub const BACKGROUND_PERIOD: Duration = Duration::from_secs(1);
 /// Classes that are counted, before the waits for a CPU.
 pub const CLASSES: usize = 30;
 /// The last of them: those that PostgreSQL's own word decides.

@@ -170,7 +170,7 @@ impl Trace {
         let text = self.script()?;
         let mut events = text.lines().filter_map(Event::of);
         let first = events.next().context("perf traced nothing")?.at();
-        let last = events.last().context("perf traced nothing")?.at();
+        let last = events.next_back().context("perf traced nothing")?.at();
         Ok((first, last))
     }
 

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_reading_is_no_growth_and_what_was_skipped_is_not_made_up() {
+    fn the_first_reading_and_skipped_ones_add_no_growth() {
         let mut modulo = Modulo::new(1);
         assert_eq!(modulo.grown(0, grown(4, 700, 700)), None);
         assert_eq!(

@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kernels_words_are_understood() {
+    fn fdinfo_and_loadavg_are_parsed() {
         let map = b"pos:\t0\nflags:\t02000002\nmap_type:\t2\nmax_entries:\t64\nmemlock:\t8192\nmap_id:\t7\n";
         assert_eq!(memlock(map), Some(8_192));
         assert_eq!(memlock(b"pos:\t0\nflags:\t02\n"), None, "a plain file");

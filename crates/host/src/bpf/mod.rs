@@ -23,7 +23,7 @@ use std::sync::Mutex;
 
 use libbpf_rs::{ErrorKind, Link, Object, PrintLevel, ProgramAttachType, ProgramType, set_print};
 
-use crate::capabilities::has_first_pids;
+use crate::capabilities::in_initial_pid_namespace;
 use crate::hierarchies::{Hierarchies, groups_of};
 
 /// Skeletons, generated from the programs when this crate is built.
@@ -150,14 +150,14 @@ fn attached(object: &mut Object, wanted: impl Fn(&OsStr) -> bool) -> Result<Vec<
 ///
 /// # Errors
 /// Why not.
-pub(crate) fn may_tell_of_processes() -> Result<(), Refusal> {
-    with_first_pids()?;
+pub(crate) fn may_report_processes() -> Result<(), Refusal> {
+    require_initial_pid_namespace()?;
     with_memory(memory_limit(Path::new("/")))
 }
 
 /// Such programs report pids of the initial PID namespace, so this process has to be in it.
-fn with_first_pids() -> Result<(), Refusal> {
-    if has_first_pids() {
+fn require_initial_pid_namespace() -> Result<(), Refusal> {
+    if in_initial_pid_namespace() {
         return Ok(());
     }
     Err(Refusal::new(
@@ -210,24 +210,26 @@ fn at_most_threads(values: u32) -> u32 {
 }
 
 /// libbpf's messages while a program is loaded.
-static SAID: Mutex<String> = Mutex::new(String::new());
+static MESSAGES: Mutex<String> = Mutex::new(String::new());
 /// Longer verifier logs are cut off here, bytes.
-const MOST_SAID: usize = 65_536;
+const MOST_MESSAGES: usize = 65_536;
 
 /// Loads something; libbpf's messages go into the refusal, not to the user's terminal.
 fn quietly<T>(load: impl FnOnce() -> Result<T, Refusal>) -> Result<T, Refusal> {
-    fn keep(_: PrintLevel, text: String) {
-        if let Ok(mut said) = SAID.lock()
-            && said.len() < MOST_SAID
+    fn append(_: PrintLevel, text: String) {
+        if let Ok(mut messages) = MESSAGES.lock()
+            && messages.len() < MOST_MESSAGES
         {
-            said.push_str(&text);
+            messages.push_str(&text);
         }
     }
-    let before = set_print(Some((PrintLevel::Warn, keep)));
+    let before = set_print(Some((PrintLevel::Warn, append)));
     let loaded = load();
     set_print(before);
-    let said = SAID.lock().map(|mut said| std::mem::take(&mut *said));
-    loaded.map_err(|refusal| match said.as_deref().map(first_reason) {
+    let messages = MESSAGES
+        .lock()
+        .map(|mut messages| std::mem::take(&mut *messages));
+    loaded.map_err(|refusal| match messages.as_deref().map(first_reason) {
         Ok(Some(reason)) if refusal != Refusal::of_rights() => {
             Refusal(format!("{refusal} ({reason})"))
         }
@@ -236,10 +238,14 @@ fn quietly<T>(load: impl FnOnce() -> Result<T, Refusal>) -> Result<T, Refusal> {
 }
 
 /// The most informative line of libbpf's messages.
-fn first_reason(said: &str) -> Option<&str> {
-    let lines = || said.lines().map(|line| line.trim_start_matches("libbpf: "));
-    let telling = |line: &&str| line.contains("failed") || line.contains("not supported");
-    lines().find(telling).or_else(|| lines().next())
+fn first_reason(messages: &str) -> Option<&str> {
+    let lines = || {
+        messages
+            .lines()
+            .map(|line| line.trim_start_matches("libbpf: "))
+    };
+    let has_reason = |line: &&str| line.contains("failed") || line.contains("not supported");
+    lines().find(has_reason).or_else(|| lines().next())
 }
 
 #[cfg(test)]

@@ -90,7 +90,7 @@ impl Pressure {
         let mut pressure = Self {
             monitored: Mapped::new(&maps.monitored_by_slot)?,
             stalls: Mapped::new(&maps.stall_by_slot_and_cpu)?,
-            totals: Filled::new(&maps.total_by_place)?,
+            totals: Filled::new(&maps.total_by_index)?,
             clock: SchedulerClock::load(cpus)?,
             places: vec![(pressure_cpu::default(), true); cpus],
             cpus,

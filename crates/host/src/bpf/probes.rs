@@ -32,7 +32,7 @@ pub struct Probe {
 /// # Errors
 /// Why the programs are not available here.
 pub fn probe_costs(tracked: bool, run: impl FnOnce()) -> Result<Vec<Probe>, String> {
-    of_ledger(tracked, run).map_err(|refusal| refusal.to_string())
+    thread_time_costs(tracked, run).map_err(|refusal| refusal.to_string())
 }
 
 /// The same for the programs that count and time requests: this process is the server, the generator or, with
@@ -41,7 +41,7 @@ pub fn probe_costs(tracked: bool, run: impl FnOnce()) -> Result<Vec<Probe>, Stri
 /// # Errors
 /// Why the programs are not available here.
 pub fn request_costs(
-    part: Option<Role>,
+    role: Option<Role>,
     timed: f64,
     run: impl FnOnce(),
 ) -> Result<Vec<Probe>, String> {
@@ -49,7 +49,7 @@ pub fn request_costs(
         let floor = floor()?;
         let mut requests = Requests::load()?;
         requests.time(timed);
-        if let Some(role) = part {
+        if let Some(role) = role {
             requests.assign(std::process::id(), Some(Side::of(role)), 0)?;
         }
         measured(floors(&floor).into_iter().chain(requests.probes()), run)
@@ -57,7 +57,7 @@ pub fn request_costs(
     measured().map_err(|refusal| refusal.to_string())
 }
 
-fn of_ledger(tracked: bool, run: impl FnOnce()) -> Result<Vec<Probe>, Refusal> {
+fn thread_time_costs(tracked: bool, run: impl FnOnce()) -> Result<Vec<Probe>, Refusal> {
     let floor = floor()?;
     let mut thread_time = ThreadTime::load(std::env::consts::ARCH)?;
     if tracked {
@@ -65,7 +65,7 @@ fn of_ledger(tracked: bool, run: impl FnOnce()) -> Result<Vec<Probe>, Refusal> {
         let assigned = Assigned {
             role: Role::Target,
             place: None,
-            said: 0,
+            wait_event: 0,
             // As many PSI groups as a thread of a service with a pool has.
             membership: Membership {
                 service: Some(0),

@@ -134,7 +134,7 @@ impl Requests {
         side: Option<Side>,
         service: usize,
     ) -> Result<(), Refusal> {
-        let part = requests_role {
+        let role = requests_role {
             side: match side {
                 None => 0,
                 Some(Side::Server) => 1,
@@ -143,8 +143,8 @@ impl Requests {
             account: service as u32,
         };
         let mut value = [0; size_of::<requests_role>()];
-        value[..4].copy_from_slice(&part.side.to_ne_bytes());
-        value[4..].copy_from_slice(&part.account.to_ne_bytes());
+        value[..4].copy_from_slice(&role.side.to_ne_bytes());
+        value[4..].copy_from_slice(&role.account.to_ne_bytes());
         let roles = &self.programs.maps.role_by_tgid;
         roles.update(&pid.to_ne_bytes(), &value, MapFlags::ANY)?;
         // Connections that it has already look for the new part; 0 is for those that never did.

@@ -41,14 +41,14 @@ impl Tasks {
         let mut open = TasksSkelBuilder::default().open(place)?;
         let maps = &mut open.maps;
         let processes = at_most_threads(MOST_PROCESSES);
-        maps.process_by_place.set_max_entries(processes)?;
+        maps.process_by_index.set_max_entries(processes)?;
         maps.tracked_by_slot.set_max_entries(MOST_TRACKED)?;
         let threads = at_most_threads(MOST_THREADS);
-        maps.thread_by_place.set_max_entries(threads)?;
+        maps.thread_by_index.set_max_entries(threads)?;
         let programs = open.load()?;
         Ok(Self {
-            processes: Filled::new(&programs.maps.process_by_place)?,
-            threads: Filled::new(&programs.maps.thread_by_place)?,
+            processes: Filled::new(&programs.maps.process_by_index)?,
+            threads: Filled::new(&programs.maps.thread_by_index)?,
             programs,
         })
     }

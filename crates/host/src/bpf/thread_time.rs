@@ -15,7 +15,7 @@ use super::clock::SchedulerClock;
 use super::mapped::{Filled, Mapped};
 use super::per_cpu::PerCpu;
 use super::skeletons::thread_time::types::{
-    run_queue, thread_time_account, thread_time_ended, thread_time_other, thread_time_record,
+    run_queue, thread_time_account, thread_time_background, thread_time_exited, thread_time_record,
 };
 use super::skeletons::thread_time::{OpenThreadTimeSkel, ThreadTimeSkel, ThreadTimeSkelBuilder};
 use super::{Hooks, Refusal, at_most_threads, footprint, quietly};
@@ -24,8 +24,8 @@ use crate::remote_memory::EventPlace;
 
 mod kernel_symbols;
 pub(crate) mod psi_groups;
-use kernel_symbols::Places;
-use psi_groups::{MOST_SETS, Membership, Stall};
+use kernel_symbols::KernelSymbols;
+use psi_groups::{MOST_PSI_GROUPS, Membership, Stall};
 
 /// Thread-time accounting is off on machines with more CPUs (MOST_CPUS).
 const MOST_CPUS: usize = 512;
@@ -35,20 +35,20 @@ const CALLS: usize = 512;
 /// One target or generator thread as of a reading.
 pub(crate) type Record = thread_time_record;
 /// One background thread as of a reading.
-pub(crate) type Other = thread_time_other;
+pub(crate) type BackgroundThread = thread_time_background;
 
 /// One thread's times.
 pub(crate) type Account = thread_time_account;
 /// One target or generator thread that has exited.
-pub(crate) type Ended = thread_time_ended;
+pub(crate) type ExitedThread = thread_time_exited;
 
 /// Threads that may exit on one CPU between two readings without loss: 10,000 a second. Fewer on machines
-/// with many CPUs, because all CPUs share `MOST_ENDED` entries (5.5 MB in the kernel, and mapped here).
-const ENDED_PER_CPU: usize = 1_024;
-const MOST_ENDED: usize = 16_384;
+/// with many CPUs, because all CPUs share `MOST_EXITED` entries (5.5 MB in the kernel, and mapped here).
+const EXITED_PER_CPU: usize = 1_024;
+const MOST_EXITED: usize = 16_384;
 
 /// Classes of sleeps (enum thread_time_class).
-mod asleep {
+mod sleep_class {
     pub(super) const FUTEX: u8 = 14;
     pub(super) const OUTPUT: u8 = 15;
     pub(super) const INPUT: u8 = 16;
@@ -57,7 +57,7 @@ mod asleep {
 }
 
 /// Classes by PostgreSQL's wait event.
-mod told {
+mod event_class {
     /// Leaves the class to the system call.
     pub(super) const NOTHING: u8 = 0;
     pub(super) const LWLOCK: u8 = 20;
@@ -72,7 +72,7 @@ mod told {
 }
 
 /// I/O intents (enum thread_time_call).
-mod kind {
+mod io_intent {
     pub(super) const OTHER: u8 = 0;
     pub(super) const SYNC: u8 = 1;
     pub(super) const READ_WRITE: u8 = 2;
@@ -97,13 +97,13 @@ pub(crate) struct ThreadTime {
     /// The scheduler's clock less CLOCK_BOOTTIME, ns.
     ahead_ns: i64,
     records: Filled<Record>,
-    others: Filled<Other>,
-    ended: Mapped<Ended>,
-    /// For each CPU, the last `turn` read from its ring of exited threads.
-    turns: Vec<u64>,
+    background: Filled<BackgroundThread>,
+    exited: Mapped<ExitedThread>,
+    /// For each CPU, the number of the last entry read from its ring of exited threads.
+    exits_read: Vec<u64>,
     stalls: Mapped<Stall>,
     queues: Mapped<run_queue>,
-    places: Places,
+    symbols: KernelSymbols,
     online: usize,
     /// Whether the kernel counts pressure: it may be built without PSI, or have it disabled at boot.
     counts_pressure: bool,
@@ -115,7 +115,7 @@ pub(crate) struct Assigned {
     pub(crate) role: Role,
     /// Where its wait event is in its memory, and the present value.
     pub(crate) place: Option<EventPlace>,
-    pub(crate) said: u32,
+    pub(crate) wait_event: u32,
     pub(crate) membership: Membership,
 }
 
@@ -159,37 +159,37 @@ impl ThreadTime {
         name_calls(&mut open, architecture)?;
         psi_groups::leave_out_absent(&mut open);
         name_events(&mut open)?;
-        let per_cpu = ENDED_PER_CPU.min(MOST_ENDED / cpus);
-        let ended_by_place = &mut open.maps.ended_by_place;
-        ended_by_place.set_max_entries((per_cpu * cpus) as u32)?;
+        let per_cpu = EXITED_PER_CPU.min(MOST_EXITED / cpus);
+        let exited_by_index = &mut open.maps.exited_by_index;
+        exited_by_index.set_max_entries((per_cpu * cpus) as u32)?;
         let constants = open.maps.rodata_data.as_deref_mut();
         let constants = constants.ok_or_else(no_variables)?;
-        constants.ended_per_cpu = per_cpu as u32;
+        constants.exited_per_cpu = per_cpu as u32;
         constants.count_behind_run_queue = count_behind_run_queue()?;
         let first = open.maps.bss_data.as_deref_mut();
         let first = first.ok_or_else(no_variables)?;
         first.assignment = 1;
         first.cpus = cpus as u32;
-        let places = (cpus * MOST_SETS) as u32;
-        open.maps.set_by_place.set_max_entries(places)?;
-        open.maps.stall_by_place.set_max_entries(places)?;
+        let entries = (cpus * MOST_PSI_GROUPS) as u32;
+        open.maps.psi_group_by_index.set_max_entries(entries)?;
+        open.maps.stall_by_index.set_max_entries(entries)?;
         let maps = &mut open.maps;
-        let tracked = at_most_threads(maps.record_by_place.max_entries());
-        maps.record_by_place.set_max_entries(tracked)?;
-        let others = at_most_threads(maps.other_by_place.max_entries());
-        maps.other_by_place.set_max_entries(others)?;
+        let tracked = at_most_threads(maps.record_by_index.max_entries());
+        maps.record_by_index.set_max_entries(tracked)?;
+        let background = at_most_threads(maps.background_by_index.max_entries());
+        maps.background_by_index.set_max_entries(background)?;
         let mut programs = open.load()?;
         let clock = SchedulerClock::load(cpus)?;
         let hooks = Hooks::attach(programs.object_mut(), OFTEN)?;
         let maps = &programs.maps;
         let mut thread_time = Self {
-            records: Filled::new(&maps.record_by_place)?,
-            others: Filled::new(&maps.other_by_place)?,
-            ended: Mapped::new(&maps.ended_by_place)?,
-            turns: vec![0; cpus],
-            stalls: Mapped::new(&maps.stall_by_place)?,
+            records: Filled::new(&maps.record_by_index)?,
+            background: Filled::new(&maps.background_by_index)?,
+            exited: Mapped::new(&maps.exited_by_index)?,
+            exits_read: vec![0; cpus],
+            stalls: Mapped::new(&maps.stall_by_index)?,
             queues: Mapped::new(&maps.run_queue_by_cpu)?,
-            places: Places::default(),
+            symbols: KernelSymbols::default(),
             online: cpus,
             counts_pressure: Path::new("/proc/pressure/cpu").exists(),
             hooks,
@@ -220,13 +220,14 @@ impl ThreadTime {
             pointer: 0,
             offset: 0,
         });
-        let [part, said] = [part(assigned.role), assigned.said].map(u32::to_ne_bytes);
-        let groups = assigned.membership.word();
-        let remote_memory = [place.pointer, place.offset, groups].map(u64::to_ne_bytes);
-        let process = [part.as_slice(), &said, remote_memory.as_flattened()].concat();
+        let [role, wait_event] =
+            [role_number(assigned.role), assigned.wait_event].map(u32::to_ne_bytes);
+        let groups = assigned.membership.packed();
+        let numbers = [place.pointer, place.offset, groups].map(u64::to_ne_bytes);
+        let process = [role.as_slice(), &wait_event, numbers.as_flattened()].concat();
         let map = &self.programs.maps.process_by_tgid;
         map.update(&pid.to_ne_bytes(), &process, MapFlags::ANY)?;
-        self.reach_within(assigned.membership)
+        self.reach_membership(assigned.membership)
     }
 
     /// Removes the entry of a process that has exited.
@@ -244,10 +245,10 @@ impl ThreadTime {
     }
 
     /// Ends the on-window; returns when. From then on switches and wake-ups are not counted.
-    pub(crate) fn pause(&mut self) -> Timestamp {
+    pub(crate) fn end_on_window(&mut self) -> Timestamp {
         let now = boottime();
         if let Some(variables) = self.programs.maps.bss_data.as_deref_mut() {
-            variables.paused_at = (now.as_ns() + self.ahead_ns).cast_unsigned();
+            variables.off_window_since = (now.as_ns() + self.ahead_ns).cast_unsigned();
         }
         now
     }
@@ -275,17 +276,17 @@ impl ThreadTime {
         self.queues().map(|queue| queue.sequence / 2).sum()
     }
 
-    /// Reads target and generator threads, and with `others` background threads.
-    pub(crate) fn read(&mut self, others: bool) -> Result<Missed, Refusal> {
+    /// Reads target and generator threads, and with `background` background threads.
+    pub(crate) fn read(&mut self, background: bool) -> Result<Missed, Refusal> {
         let variables = self.programs.maps.bss_data.as_deref_mut();
-        variables.ok_or_else(no_variables)?.wants_others = u32::from(others);
+        variables.ok_or_else(no_variables)?.wants_background = u32::from(background);
         let input = ProgramInput::default();
         self.programs.progs.read.test_run(input)?;
-        let unnamed = self.name_places()?;
+        let unnamed = self.name_symbols()?;
         let variables = self.programs.maps.bss_data.as_deref();
         let found = variables.ok_or_else(no_variables)?;
         self.records.reach(found.records as usize)?;
-        self.others.reach(found.others as usize)?;
+        self.background.reach(found.background_threads as usize)?;
         Ok(Missed {
             unplaced: found.unplaced.into(),
             torn: found.torn.into(),
@@ -305,34 +306,34 @@ impl ThreadTime {
     }
 
     /// The background threads of the last reading.
-    pub(crate) fn others(&self) -> impl Iterator<Item = Other> {
+    pub(crate) fn background(&self) -> impl Iterator<Item = BackgroundThread> {
         let found = self.programs.maps.bss_data.as_deref();
-        let found = found.map_or(0, |it| it.others);
-        (0..found as usize).filter_map(|place| self.others.get(place))
+        let found = found.map_or(0, |it| it.background_threads);
+        (0..found as usize).filter_map(|place| self.background.get(place))
     }
 
     /// Calls `each` for every target or generator thread that has exited since the last call; returns how
     /// many entries later exits have overwritten.
-    pub(crate) fn ended(&mut self, mut each: impl FnMut(&Ended)) -> u64 {
-        let per_cpu = self.ended.len() / self.cpus;
+    pub(crate) fn exited(&mut self, mut each: impl FnMut(&ExitedThread)) -> u64 {
+        let per_cpu = self.exited.len() / self.cpus;
         let mut lost = 0;
-        for (cpu, turn) in self.turns.iter_mut().enumerate() {
+        for (cpu, read) in self.exits_read.iter_mut().enumerate() {
             loop {
-                let place = cpu * per_cpu + *turn as usize % per_cpu;
-                let Some(ended) = self.ended.get(place) else {
+                let place = cpu * per_cpu + *read as usize % per_cpu;
+                let Some(exited) = self.exited.get(place) else {
                     break;
                 };
-                // A writer sets `turn` first and last.
-                let again = self.ended.get(place).map(|again| again.turn);
-                if again != Some(ended.turn) || ended.turn <= *turn {
+                // A writer sets `number` first and last.
+                let again = self.exited.get(place).map(|again| again.number);
+                if again != Some(exited.number) || exited.number <= *read {
                     break;
                 }
-                if ended.turn == *turn + 1 {
-                    each(&ended);
+                if exited.number == *read + 1 {
+                    each(&exited);
                 } else {
                     lost += 1;
                 }
-                *turn += 1;
+                *read += 1;
             }
         }
         lost
@@ -396,21 +397,21 @@ fn name_calls(open: &mut OpenThreadTimeSkel<'_>, architecture: &str) -> Result<(
                 "the system calls of {architecture} are not known here"
             ))
         })?;
-        let (asleep, kind) = match class {
-            LedgerClass::Futex => (asleep::FUTEX, kind::OTHER),
-            LedgerClass::Sync => (asleep::OTHER_CALL, kind::SYNC),
+        let (sleep_class, io_intent) = match class {
+            LedgerClass::Futex => (sleep_class::FUTEX, io_intent::OTHER),
+            LedgerClass::Sync => (sleep_class::OTHER_CALL, io_intent::SYNC),
             // A wait for a disk is uninterruptible, so in an interruptible sleep this is a pipe or a socket.
             LedgerClass::ReadWrite if syscall::gives(architecture, call) => {
-                (asleep::OUTPUT, kind::READ_WRITE)
+                (sleep_class::OUTPUT, io_intent::READ_WRITE)
             }
-            LedgerClass::ReadWrite => (asleep::INPUT, kind::READ_WRITE),
-            LedgerClass::Output => (asleep::OUTPUT, kind::OTHER),
-            LedgerClass::Input => (asleep::INPUT, kind::OTHER),
-            LedgerClass::Sleep => (asleep::SLEEP, kind::OTHER),
-            _ => (asleep::OTHER_CALL, kind::OTHER),
+            LedgerClass::ReadWrite => (sleep_class::INPUT, io_intent::READ_WRITE),
+            LedgerClass::Output => (sleep_class::OUTPUT, io_intent::OTHER),
+            LedgerClass::Input => (sleep_class::INPUT, io_intent::OTHER),
+            LedgerClass::Sleep => (sleep_class::SLEEP, io_intent::OTHER),
+            _ => (sleep_class::OTHER_CALL, io_intent::OTHER),
         };
-        constants.asleep_by_call[number] = asleep;
-        constants.kind_by_call[number] = kind;
+        constants.sleep_class_by_call[number] = sleep_class;
+        constants.intent_by_call[number] = io_intent;
     }
     Ok(())
 }
@@ -422,17 +423,17 @@ fn name_events(open: &mut OpenThreadTimeSkel<'_>) -> Result<(), Refusal> {
     constants.log_event = wait_event::WAL_WRITE;
     constants.output_event = wait_event::CLIENT_WRITE;
     for (class, to) in (0..).zip(&mut constants.class_by_event) {
-        *to = wait_event::class(class << 24).map_or(told::NOTHING, |class| match class {
-            WaitClass::LwLock => told::LWLOCK,
-            WaitClass::Lock => told::LOCK,
-            WaitClass::BufferPin => told::BUFFER,
-            WaitClass::Activity => told::ACTIVITY,
-            WaitClass::Client => told::CLIENT,
-            WaitClass::Extension => told::EXTENSION,
-            WaitClass::Ipc => told::IPC,
-            WaitClass::Timeout => told::TIMEOUT,
-            WaitClass::Io => told::IO,
-            WaitClass::InjectionPoint => told::NOTHING,
+        *to = wait_event::class(class << 24).map_or(event_class::NOTHING, |class| match class {
+            WaitClass::LwLock => event_class::LWLOCK,
+            WaitClass::Lock => event_class::LOCK,
+            WaitClass::BufferPin => event_class::BUFFER,
+            WaitClass::Activity => event_class::ACTIVITY,
+            WaitClass::Client => event_class::CLIENT,
+            WaitClass::Extension => event_class::EXTENSION,
+            WaitClass::Ipc => event_class::IPC,
+            WaitClass::Timeout => event_class::TIMEOUT,
+            WaitClass::Io => event_class::IO,
+            WaitClass::InjectionPoint => event_class::NOTHING,
         });
     }
     Ok(())
@@ -445,12 +446,12 @@ fn count_behind_run_queue() -> Result<i64, Refusal> {
     let Ok(variables) = PerCpu::of(&kernel) else {
         return Ok(0);
     };
-    let places = ["__preempt_count", "pcpu_hot"].map(|it| variables.distance("runqueues", it));
-    Ok(places.into_iter().find_map(Result::ok).unwrap_or(0))
+    let offsets = ["__preempt_count", "pcpu_hot"].map(|it| variables.distance("runqueues", it));
+    Ok(offsets.into_iter().find_map(Result::ok).unwrap_or(0))
 }
 
-/// A role as the program numbers it (enum thread_time_holder).
-fn part(role: Role) -> u32 {
+/// A role as the program numbers it (enum thread_time_role).
+fn role_number(role: Role) -> u32 {
     match role {
         Role::Target | Role::Dependency => 1,
         Role::Generator => 2,
@@ -466,8 +467,8 @@ mod batch;
 mod wait_event_counts;
 mod wakeups;
 
-pub(crate) use wait_event_counts::{Said, WaitEventSlot};
-pub(crate) use wakeups::{Pair, Room, Sum};
+pub(crate) use wait_event_counts::{WaitEventBuffer, WaitEventSum};
+pub(crate) use wakeups::{Pair, Sum, WakeupBuffer};
 
 #[cfg(test)]
 pub(crate) mod tests;

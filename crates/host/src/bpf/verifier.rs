@@ -31,17 +31,17 @@ fn no_program_costs_the_verifier_more_than_it_did() {
     let release = release.release().to_string_lossy().into_owned();
     let head = format!("Linux {release}, clang {}", env!("CLANG_MAJOR"));
     let golden = expect_file![GOLDEN];
-    let kept = golden.data();
-    let kept_head = kept.lines().next().unwrap_or_default();
+    let before = golden.data();
+    let before_head = before.lines().next().unwrap_or_default();
     let updates = std::env::var_os("UPDATE_EXPECT").is_some();
-    if kept_head == head || updates {
+    if before_head == head || updates {
         golden.assert_eq(&written(&head, &costs));
         return;
     }
     println!(
-        "The golden file is of {kept_head}, this is {head}: at most {SLACK} times as much is allowed."
+        "The golden file is of {before_head}, this is {head}: at most {SLACK} times as much is allowed."
     );
-    assert_eq!(beyond(&read(&kept), &costs), Vec::<String>::new());
+    assert_eq!(beyond(&read(&before), &costs), Vec::<String>::new());
 }
 
 #[test]
@@ -112,8 +112,8 @@ fn statistics(log: &str) -> BTreeMap<String, u64> {
     let (insns, states) = line
         .split_once(" insns (limit 1000000) ")
         .expect("as in 6.18");
-    let remote_memory: Vec<&str> = states.split_whitespace().collect();
-    let named = remote_memory.chunks_exact(2).map(|it| (it[0], it[1]));
+    let fields: Vec<&str> = states.split_whitespace().collect();
+    let named = fields.chunks_exact(2).map(|it| (it[0], it[1]));
     let all = std::iter::once(("insns", insns)).chain(named);
     all.map(|(name, value)| (name.to_owned(), value.parse().expect("a number")))
         .collect()
@@ -135,9 +135,9 @@ fn read(text: &str) -> Costs {
     let lines = text.lines().skip(1);
     lines
         .map(|line| {
-            let mut remote_memory = line.split(' ');
-            let program = remote_memory.next().expect("a line has words").to_owned();
-            let numbers = remote_memory.filter_map(|word| word.split_once('='));
+            let mut fields = line.split(' ');
+            let program = fields.next().expect("a line has words").to_owned();
+            let numbers = fields.filter_map(|word| word.split_once('='));
             let numbers =
                 numbers.map(|(name, value)| (name.to_owned(), value.parse().expect("a number")));
             (program, numbers.collect())
@@ -146,10 +146,10 @@ fn read(text: &str) -> Costs {
 }
 
 /// Programs that cost more than allowed, are new, or are gone.
-fn beyond(kept: &Costs, now: &Costs) -> Vec<String> {
+fn beyond(before: &Costs, now: &Costs) -> Vec<String> {
     let mut found = Vec::new();
     for (program, numbers) in now {
-        let Some(before) = kept.get(program) else {
+        let Some(before) = before.get(program) else {
             found.push(format!("{program}: not in the golden file"));
             continue;
         };
@@ -160,7 +160,7 @@ fn beyond(kept: &Costs, now: &Costs) -> Vec<String> {
             ));
         }
     }
-    let gone = kept.keys().filter(|program| !now.contains_key(*program));
+    let gone = before.keys().filter(|program| !now.contains_key(*program));
     found.extend(gone.map(|program| format!("{program}: is no more")));
     found
 }

@@ -26,13 +26,13 @@ impl Answer {
     }
 
     /// The files do not tell.
-    pub(super) fn untold(sentence: impl Into<String>) -> Self {
+    pub(super) fn unknown(sentence: impl Into<String>) -> Self {
         Self::new(Availability::CannotTell, sentence)
     }
 
     /// For what only the running kernel can tell, when the files are another machine's.
-    pub(super) fn not_tried() -> Self {
-        Self::untold("Captured files do not tell: run `stallscope doctor` on that machine.")
+    pub(super) fn not_probed() -> Self {
+        Self::unknown("Captured files do not tell: run `stallscope doctor` on that machine.")
     }
 
     /// Adds what the lack of it costs, or would cost.

@@ -18,7 +18,7 @@ pub(super) fn types(host: &HostFacts<'_>) -> Answer {
             Answer::fine(format!("The kernel describes its types ({file})."))
         }
         _ if host.probes.is_none() && host.tree.entries("sys/kernel").is_err() => {
-            Answer::not_tried()
+            Answer::not_probed()
         }
         _ => Answer::missing(format!(
             "There is no {file}: the kernel was built without CONFIG_DEBUG_INFO_BTF. {OTHERWISE}"
@@ -29,7 +29,7 @@ pub(super) fn types(host: &HostFacts<'_>) -> Answer {
 /// Whether the kernel accepts a map and a program that does nothing.
 pub(super) fn programs(host: &HostFacts<'_>) -> Answer {
     let Some(probes) = &host.probes else {
-        return Answer::not_tried();
+        return Answer::not_probed();
     };
     let lockdown = host.line("sys/kernel/security/lockdown");
     let locked = lockdown
@@ -62,7 +62,7 @@ pub(super) fn programs(host: &HostFacts<'_>) -> Answer {
 /// Whether the program that reads pressure loads.
 pub(super) fn pressure(host: &HostFacts<'_>) -> Answer {
     let Some(probes) = &host.probes else {
-        return Answer::not_tried();
+        return Answer::not_probed();
     };
     match &probes.pressure_program {
         Ok(taken) => Answer::fine(format!(
@@ -80,7 +80,7 @@ pub(super) fn pressure(host: &HostFacts<'_>) -> Answer {
 /// Whether the thread-time programs load.
 pub(super) fn thread_time(host: &HostFacts<'_>) -> Answer {
     let Some(probes) = &host.probes else {
-        return Answer::not_tried();
+        return Answer::not_probed();
     };
     match &probes.thread_time_programs {
         Ok(taken) => Answer::fine(format!(
@@ -99,7 +99,7 @@ pub(super) fn thread_time(host: &HostFacts<'_>) -> Answer {
 /// Whether the programs that time requests load.
 pub(super) fn requests(host: &HostFacts<'_>) -> Answer {
     let Some(probes) = &host.probes else {
-        return Answer::not_tried();
+        return Answer::not_probed();
     };
     match &probes.request_programs {
         Ok(taken) => Answer::fine(format!(
@@ -118,7 +118,7 @@ pub(super) fn requests(host: &HostFacts<'_>) -> Answer {
 /// Whether the program that walks over all threads loads.
 pub(super) fn tasks(host: &HostFacts<'_>) -> Answer {
     let Some(probes) = &host.probes else {
-        return Answer::not_tried();
+        return Answer::not_probed();
     };
     match &probes.tasks_program {
         Ok(taken) => Answer::fine(format!(
@@ -148,7 +148,7 @@ fn reason(host: &HostFacts<'_>, probes: &Probes, errno: Errno) -> String {
     match errno {
         Errno::NOSYS => "the kernel was built without CONFIG_BPF_SYSCALL".to_owned(),
         _ if probes.filtered => "a seccomp filter watches over this process".to_owned(),
-        _ if !probes.own_users => {
+        _ if !probes.initial_user_ns => {
             "this is a user namespace, whose root is nobody to the kernel".to_owned()
         }
         _ if !privileged => match closed.as_deref() {

@@ -31,8 +31,8 @@ pub(super) fn check(host: &HostFacts<'_>) -> Answer {
             Some(ns) if ns < SLOW_NS => {
                 Answer::fine(format!("A reading of the clock takes {ns} ns."))
             }
-            None => Answer::not_tried(),
-            _ => Answer::untold(format!("/{FOLDER} does not name the clock source{taking}.")),
+            None => Answer::not_probed(),
+            _ => Answer::unknown(format!("/{FOLDER} does not name the clock source{taking}.")),
         };
     };
     let slow = SLOW.contains(&current.as_str()) || cost.is_some_and(|ns| ns >= SLOW_NS);

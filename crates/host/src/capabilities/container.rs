@@ -21,9 +21,9 @@ pub(super) fn check(host: &HostFacts<'_>) -> Answer {
         };
     };
     let namespaces = [
-        (probes.own_pids, "processes"),
-        (probes.own_groups, "control groups"),
-        (probes.own_users, "users"),
+        (probes.initial_pid_ns, "processes"),
+        (probes.initial_cgroup_ns, "control groups"),
+        (probes.initial_user_ns, "users"),
     ];
     let hidden: Vec<_> = namespaces
         .into_iter()

@@ -34,8 +34,8 @@ pub(super) fn smt(host: &HostFacts<'_>) -> Answer {
         Some("0") => Answer::fine(format!(
             "Every CPU is a core of its own, as far as is seen from here ({file} is 0)."
         )),
-        _ if host.probes.is_none() => Answer::not_tried(),
-        _ => Answer::untold(format!(
+        _ if host.probes.is_none() => Answer::not_probed(),
+        _ => Answer::unknown(format!(
             "{file} is not there: whether CPUs share a core is not known."
         )),
     }

@@ -200,9 +200,9 @@ impl Distribution {
         }
     }
 
-    /// How to set a boot parameter, `key=value`. `lacks` says which files are known to be absent.
-    pub(super) fn boot_parameter(&self, word: &str, lacks: &dyn Fn(&str) -> bool) -> Fix {
-        let has = |family: &&Family| !family.needs.is_some_and(lacks);
+    /// How to set a boot parameter, `key=value`. `is_missing` says which files are known to be absent.
+    pub(super) fn boot_parameter(&self, word: &str, is_missing: &dyn Fn(&str) -> bool) -> Fix {
+        let has = |family: &&Family| !family.needs.is_some_and(is_missing);
         let family = self.keys.iter().find_map(|key| {
             let of = |family: &&Family| family.ids.contains(&key.as_str());
             FAMILIES.iter().filter(has).find(of)
@@ -247,9 +247,9 @@ mod tests {
     use super::*;
     use expect_test::expect;
 
-    fn said(tree: &str, release: &str, lacks: &[&str]) -> String {
+    fn fix_of(tree: &str, release: &str, missing: &[&str]) -> String {
         let distribution = Distribution::read(&Drawn::new(tree), release);
-        let fix = distribution.boot_parameter("psi=1", &|path| lacks.contains(&path));
+        let fix = distribution.boot_parameter("psi=1", &|path| missing.contains(&path));
         let lines = [vec![fix.how], fix.commands].concat();
         lines.join("\n")
     }
@@ -278,7 +278,7 @@ mod tests {
             let tree = format!("etc/os-release = {id}\\n");
             text.push_str(&format!(
                 "{id} {release}\n{}\n\n",
-                said(&tree, release, &[])
+                fix_of(&tree, release, &[])
             ));
         }
         expect![[r#"
@@ -372,28 +372,28 @@ mod tests {
 
             {sudo}sed -i 's/$/ psi=1/' /boot/firmware/cmdline.txt
             {sudo}reboot"#]]
-        .assert_eq(&said(pi, "", &[]));
+        .assert_eq(&fix_of(pi, "", &[]));
         let core = "etc/os-release = ID=fedora\nproc/cmdline = ostree=/ostree/boot.1/x";
         expect![[r#"
 
             {sudo}rpm-ostree kargs --append=psi=1
             {sudo}reboot"#]]
-        .assert_eq(&said(core, "", &[]));
+        .assert_eq(&fix_of(core, "", &[]));
         let suse = "etc/os-release = ID=opensuse-tumbleweed\\nID_LIKE=\"opensuse suse\"\netc/kernel/cmdline = quiet\nusr/bin/sdbootutil = x";
         expect![[r#"
 
             {sudo}update-bootloader --add-option psi=1
             {sudo}sdbootutil update-all-entries
             {sudo}reboot"#]]
-        .assert_eq(&said(suse, "", &[]));
+        .assert_eq(&fix_of(suse, "", &[]));
         // No boot loader of its own: a micro-VM, whose kernel is started from outside.
         let debian = "etc/os-release = ID=debian";
-        expect!["add psi=1 to the kernel's boot parameters (in the boot loader's configuration, or where this machine is started from) and reboot"].assert_eq(&said(debian, "", &["etc/default/grub"]));
+        expect!["add psi=1 to the kernel's boot parameters (in the boot loader's configuration, or where this machine is started from) and reboot"].assert_eq(&fix_of(debian, "", &["etc/default/grub"]));
         let arch = "etc/os-release = ID=arch";
         expect![[r#"
 
             {sudo}sed -i '/^options/ s/$/ psi=1/' /boot/loader/entries/*.conf
             {sudo}reboot"#]]
-        .assert_eq(&said(arch, "", &["etc/default/grub"]));
+        .assert_eq(&fix_of(arch, "", &["etc/default/grub"]));
     }
 }

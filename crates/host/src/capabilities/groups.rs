@@ -194,7 +194,7 @@ fn layout(host: &HostFacts<'_>) -> String {
 }
 
 /// Number of groups, and of their files that a recording keeps open, over all hierarchies.
-pub(super) fn kept(host: &HostFacts<'_>) -> (usize, usize) {
+pub(super) fn group_files(host: &HostFacts<'_>) -> (usize, usize) {
     let of_groups = sensors::all().iter().filter(|it| it.scope == Scope::Cgroup);
     let sources: Vec<_> = of_groups.flat_map(|sensor| sensor.sources).collect();
     let (mut groups, mut files) = (0, 0);

@@ -71,15 +71,15 @@ impl<'a> HostFacts<'a> {
     }
 
     /// Whether this process runs in a container, so that kernel and settings belong to the host.
-    pub(super) fn is_shut_in(&self) -> bool {
+    pub(super) fn is_in_container(&self) -> bool {
         let probes = self.probes.as_ref();
-        probes.is_some_and(|it| !it.own_pids || !it.own_users)
+        probes.is_some_and(|it| !it.initial_pid_ns || !it.initial_user_ns)
     }
 
     /// Whether the files are a container's, so that the distribution is not the kernel's.
-    pub(super) fn is_of_container(&self) -> bool {
+    pub(super) fn has_container_files(&self) -> bool {
         match &self.probes {
-            Some(_) => self.is_shut_in() && !self.is_elsewhere,
+            Some(_) => self.is_in_container() && !self.is_elsewhere,
             None => super::container::engine(self).is_some(),
         }
     }
@@ -105,7 +105,7 @@ impl<'a> HostFacts<'a> {
 
     /// A fix by a boot parameter.
     pub(super) fn boot_parameter(&self, word: &str) -> Fix {
-        if self.is_of_container() {
+        if self.has_container_files() {
             return Fix {
                 how: format!(
                     "on the host, not in this container: add {word} to the kernel's boot parameters and reboot; `stallscope doctor` names the command there"
@@ -114,9 +114,9 @@ impl<'a> HostFacts<'a> {
             };
         }
         // Captured files of another machine are incomplete, so absence means nothing there.
-        let lacks = |path: &str| self.probes.is_some() && self.tree.read(path).is_err();
-        let mut fix = self.distribution.boot_parameter(word, &lacks);
-        if self.is_shut_in() {
+        let is_missing = |path: &str| self.probes.is_some() && self.tree.read(path).is_err();
+        let mut fix = self.distribution.boot_parameter(word, &is_missing);
+        if self.is_in_container() {
             fix.how = ["on the host", &fix.how]
                 .join("; ")
                 .trim_end_matches("; ")
@@ -128,7 +128,7 @@ impl<'a> HostFacts<'a> {
 
     /// A fix by a sysctl.
     pub(super) fn setting(&self, word: &str) -> Fix {
-        let place = if self.is_shut_in() {
+        let place = if self.is_in_container() {
             "on the host; "
         } else {
             ""
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn root_needs_no_sudo_and_a_container_is_told_where_to_go() {
+    fn root_needs_no_sudo_and_fixes_in_a_container_name_the_host() {
         let tree = Drawn::new("etc/os-release = ID=rhel\\n");
         let first = |probes| {
             let fix = HostFacts::new(&tree, Some(probes), false).boot_parameter("psi=1");
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(first(everything()), command);
         assert_eq!(first(ordinary()), format!("sudo {command}"));
         let mut contained = everything();
-        contained.own_pids = false;
+        contained.initial_pid_ns = false;
         assert!(first(contained).starts_with("on the host, not in this container"));
     }
 }

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_archive_tells_nothing() {
+    fn a_corrupt_config_archive_gives_no_option() {
         let tree = Drawn::new("proc/config.gz = CONFIG_PSI=y");
         assert_eq!(KernelConfig::read(&tree, "6.1").has("CONFIG_PSI"), None);
     }

@@ -13,12 +13,12 @@ const THREADS: usize = 200;
 /// Whether the limit of open files is enough for what a recording of this machine keeps open.
 pub(super) fn descriptors(host: &HostFacts<'_>) -> Answer {
     let Some(probes) = &host.probes else {
-        return Answer::not_tried();
+        return Answer::not_probed();
     };
     let entries = host.tree.entries("proc").unwrap_or_default();
     let numbered = |name: &str| name.bytes().all(|byte| byte.is_ascii_digit());
     let processes = entries.iter().filter(|it| numbered(&it.name)).count();
-    let (groups, of_groups) = super::groups::kept(host);
+    let (groups, of_groups) = super::groups::group_files(host);
     let needed =
         processes * files_of(Scope::Process) + of_groups + THREADS * files_of(Scope::Thread);
     let what = format!(
@@ -29,12 +29,16 @@ pub(super) fn descriptors(host: &HostFacts<'_>) -> Answer {
     match probes.most_files {
         Some(most) if most < needed as u64 => {
             let raised = needed.next_power_of_two().max(65_536);
-            let how = match host.is_shut_in() {
+            let how = match host.is_in_container() {
                 true => format!("start the container with --ulimit nofile={raised}"),
                 false => "for this shell and what it starts".to_owned(),
             };
             let command = format!("{{sudo}}prlimit --pid $$ --nofile={raised}");
-            let commands: &[&str] = if host.is_shut_in() { &[] } else { &[&command] };
+            let commands: &[&str] = if host.is_in_container() {
+                &[]
+            } else {
+                &[&command]
+            };
             Answer::missing(format!(
                 "{needed} files would be open for {what}, and the hard limit is {most} (ulimit -Hn)."
             ))
@@ -89,7 +93,7 @@ fn right(
     costs: &str,
 ) -> Answer {
     match &host.probes {
-        None => Answer::not_tried(),
+        None => Answer::not_probed(),
         Some(probes) if has(probes) => Answer::fine(with),
         Some(probes) => Answer::missing(without)
             .costs(costs)

@@ -33,8 +33,8 @@ use host_facts::HostFacts;
 use probes::Probes;
 use tree::{Below, Tree};
 
-pub(crate) use pressure::lack as pressure_lack;
-pub(crate) use probes::has_first_pids;
+pub(crate) use pressure::missing_reason as pressure_missing_reason;
+pub(crate) use probes::in_initial_pid_namespace;
 
 /// One check.
 type Check = fn(&HostFacts<'_>) -> Answer;
@@ -108,7 +108,7 @@ fn examine(host: &HostFacts<'_>, root: &Path) -> DoctorReport {
 }
 
 /// Checks that verdicts depend on.
-const SIGHTS: [&str; 6] = [
+const BASIC_CHECKS: [&str; 6] = [
     "cpu_times",
     "pressure",
     "group_pressure",
@@ -123,9 +123,9 @@ fn summary(capabilities: &[Capability]) -> String {
         which.map(Capability::title).collect::<Vec<_>>()
     };
     let is_fine = |it: &Capability| it.availability == Availability::Fine;
-    let seen = titles(&|it| is_fine(it) && SIGHTS.contains(&it.check.as_str()));
+    let seen = titles(&|it| is_fine(it) && BASIC_CHECKS.contains(&it.check.as_str()));
     let missing = titles(&Capability::hurts);
-    let untold = titles(&|it| it.availability == Availability::CannotTell);
+    let unknown = titles(&|it| it.availability == Availability::CannotTell);
     let mut parts = vec![match seen.is_empty() {
         true => "Stallscope can record next to nothing here".to_owned(),
         false if missing.is_empty() => {
@@ -137,8 +137,8 @@ fn summary(capabilities: &[Capability]) -> String {
         let count = counted(missing.len(), "thing is missing", "things are missing");
         parts.push(format!("{count}: {}", missing.join(", ")));
     }
-    if !untold.is_empty() {
-        let count = counted(untold.len(), "thing", "things");
+    if !unknown.is_empty() {
+        let count = counted(unknown.len(), "thing", "things");
         parts.push(format!("{count} not known"));
     }
     parts.join("; ") + "."
@@ -146,7 +146,7 @@ fn summary(capabilities: &[Capability]) -> String {
 
 fn machine(host: &HostFacts<'_>) -> String {
     let mut parts = Vec::new();
-    let of_image = host.is_of_container();
+    let of_image = host.has_container_files();
     let name = &host.distribution.name;
     if !name.is_empty() && of_image {
         parts.push(format!("a container of {name}"));

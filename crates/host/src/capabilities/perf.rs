@@ -8,7 +8,7 @@ use super::tree::name_of;
 /// Whether the cpu-clock event and the hardware's cycle counter are available.
 pub(super) fn check(host: &HostFacts<'_>) -> Answer {
     let Some(probes) = &host.probes else {
-        return Answer::not_tried();
+        return Answer::not_probed();
     };
     let paranoid = host.line("proc/sys/kernel/perf_event_paranoid");
     let setting = paranoid.as_ref().map_or(String::new(), |level| {

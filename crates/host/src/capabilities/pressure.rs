@@ -9,7 +9,7 @@ use super::host_facts::HostFacts;
 use super::tree::name_of;
 
 /// Why a pressure file cannot be read, as the reason of a gap.
-pub(crate) fn lack(errno: Errno) -> GapReason {
+pub(crate) fn missing_reason(errno: Errno) -> GapReason {
     match errno {
         Errno::OPNOTSUPP => GapReason::Unsupported(
             "pressure is switched off: add psi=1 to the kernel's boot parameters and reboot".to_owned(),
@@ -54,7 +54,7 @@ pub(super) fn machine(host: &HostFacts<'_>) -> Answer {
                 );
                 return Answer::missing(what)
                     .costs(COSTS)
-                    .fixed_by(in_the_open(host));
+                    .fixed_by(without_sandbox(host));
             }
         }
     }
@@ -121,7 +121,7 @@ fn absent(host: &HostFacts<'_>, file: &str) -> Answer {
         Some(true) => Answer::missing(format!(
             "The kernel has pressure and it is on, but there is no /proc/pressure/{file}: a sandbox hides it."
         ))
-        .fixed_by(in_the_open(host)),
+        .fixed_by(without_sandbox(host)),
         None => Answer::missing(format!(
             "There is no /proc/pressure/{file}: pressure is switched off, not built in, or hidden by a sandbox, and no kernel configuration tells which."
         ))
@@ -137,8 +137,8 @@ fn only_words(how: &str) -> Fix {
 }
 
 /// The fix for a file that a sandbox hides.
-fn in_the_open(host: &HostFacts<'_>) -> Fix {
-    let how = match host.is_of_container() {
+fn without_sandbox(host: &HostFacts<'_>) -> Fix {
+    let how = match host.has_container_files() {
         true => {
             "start the container with the host's tree at /host, and give --root /host (see: container)"
         }

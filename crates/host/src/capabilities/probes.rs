@@ -45,12 +45,12 @@ pub(crate) struct Probes {
     /// Its AppArmor or SELinux profile; empty if none.
     pub(crate) profile: String,
     /// Whether it is in the initial PID namespace.
-    pub(crate) own_pids: bool,
+    pub(crate) initial_pid_ns: bool,
     /// Whether it is in the initial cgroup namespace.
-    pub(crate) own_groups: bool,
+    pub(crate) initial_cgroup_ns: bool,
     /// Whether it is in the initial user namespace: otherwise its capabilities have no effect outside its
     /// own.
-    pub(crate) own_users: bool,
+    pub(crate) initial_user_ns: bool,
     /// Limit of open files; `None` for no limit.
     pub(crate) most_files: Option<u64>,
     /// Limit of locked memory, bytes; `None` for no limit.
@@ -98,9 +98,9 @@ impl Probes {
             privileges: u64::from_str_radix(field("CapEff:"), 16).unwrap_or(0),
             filtered: field("Seccomp:") == "2",
             profile: profile.trim_end_matches(['\0', '\n']).to_owned(),
-            own_pids: has_first_pids(),
-            own_groups: is_first("cgroup", 0xEFFF_FFFB),
-            own_users: is_first("user", 0xEFFF_FFFD),
+            initial_pid_ns: in_initial_pid_namespace(),
+            initial_cgroup_ns: is_initial("cgroup", 0xEFFF_FFFB),
+            initial_user_ns: is_initial("user", 0xEFFF_FFFD),
             most_files: getrlimit(Resource::Nofile).maximum,
             lockable: getrlimit(Resource::Memlock).current,
             may_rise: getrlimit(Resource::Rtprio).current != Some(0),
@@ -123,18 +123,18 @@ impl Probes {
 
     /// Whether it has a capability over the machine: those of another user namespace do not count.
     pub(crate) fn may(&self, privilege: Privilege) -> bool {
-        self.own_users && self.privileges >> (privilege as u32) & 1 == 1
+        self.initial_user_ns && self.privileges >> (privilege as u32) & 1 == 1
     }
 }
 
 /// Whether pids here are those of the initial PID namespace.
-pub(crate) fn has_first_pids() -> bool {
-    is_first("pid", 0xEFFF_FFFC)
+pub(crate) fn in_initial_pid_namespace() -> bool {
+    is_initial("pid", 0xEFFF_FFFC)
 }
 
 /// The initial namespaces have fixed inode numbers (include/linux/proc_ns.h, since 3.8). A kernel without
 /// namespaces of a kind has only the initial one.
-fn is_first(kind: &str, number: u32) -> bool {
+fn is_initial(kind: &str, number: u32) -> bool {
     let link = std::fs::read_link(format!("/proc/self/ns/{kind}"));
     link.map_or(true, |link| {
         link == Path::new(&format!("{kind}:[{number}]"))
@@ -272,9 +272,9 @@ pub(crate) mod testing {
             privileges: u64::MAX,
             filtered: false,
             profile: String::new(),
-            own_pids: true,
-            own_groups: true,
-            own_users: true,
+            initial_pid_ns: true,
+            initial_cgroup_ns: true,
+            initial_user_ns: true,
             most_files: Some(1_048_576),
             lockable: None,
             may_rise: true,
@@ -319,7 +319,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn trials_leave_no_descriptor_behind() {
+    fn probes_leave_no_descriptor_open() {
         let open = || std::fs::read_dir("/proc/self/fd").expect("listed").count();
         // Other tests of this process open files too, so one quiet round out of many suffices.
         let quiet = (0..100).any(|_| {

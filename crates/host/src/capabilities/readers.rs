@@ -41,7 +41,7 @@ pub(super) fn check(host: &HostFacts<'_>) -> Answer {
     let found = Found::look(host);
     // Captured files rarely include descriptors.
     if host.probes.is_none() && found.denied == found.looked {
-        return Answer::not_tried();
+        return Answer::not_probed();
     }
     let seen = format!(
         "{}{}",
@@ -60,7 +60,7 @@ pub(super) fn check(host: &HostFacts<'_>) -> Answer {
             .map(|(pid, name)| format!("{name} ({pid})"))
             .collect();
         let command = format!("{{sudo}}timeout 10 strace -f -y -e trace=read,pread64 -p {pid}");
-        return Answer::untold(format!(
+        return Answer::unknown(format!(
             "Pressure files are held open by {}: how often they are read is not told.",
             names.join(", ")
         ))
@@ -89,7 +89,7 @@ pub(super) fn check(host: &HostFacts<'_>) -> Answer {
             "Pressure is also read by {}, as it comes: too seldom to cost anything. ({seen} looked at.)",
             list(&slow)
         )),
-        (true, true) if found.denied * 2 > found.looked => Answer::untold(format!(
+        (true, true) if found.denied * 2 > found.looked => Answer::unknown(format!(
             "No other reader of pressure was met, but only {} of {seen} could be looked into.",
             found.looked - found.denied
         ))

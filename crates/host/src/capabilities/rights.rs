@@ -18,9 +18,9 @@ pub(super) fn processes(host: &HostFacts<'_>) -> Answer {
     let mounts = host.text("proc/self/mountinfo").unwrap_or_default();
     let Some(options) = proc_options(&mounts) else {
         if host.probes.is_none() {
-            return Answer::not_tried();
+            return Answer::not_probed();
         }
-        return Answer::untold("/proc/self/mountinfo does not name the mount of /proc.");
+        return Answer::unknown("/proc/self/mountinfo does not name the mount of /proc.");
     };
     let value = |key: &str| {
         let option = options.split(',').find_map(|it| it.strip_prefix(key));
@@ -68,7 +68,7 @@ pub(super) fn other_users(host: &HostFacts<'_>) -> Answer {
     const COSTS: &str = "What threads of other users are blocked in: lock.futex, lock.database, io.sync and memory.reclaim cannot be \
         judged for them; who moved bytes on a disk, for io.neighbour; which process serves a socket is guessed from its owner.";
     let Some(probes) = &host.probes else {
-        return Answer::not_tried();
+        return Answer::not_probed();
     };
     let scope = host.line("proc/sys/kernel/yama/ptrace_scope");
     if scope.as_deref() == Some("3") {
@@ -84,7 +84,7 @@ pub(super) fn other_users(host: &HostFacts<'_>) -> Answer {
         return answer;
     }
     let who = match probes.euid {
-        0 if !probes.own_users => {
+        0 if !probes.initial_user_ns => {
             "root of a user namespace, which is nobody outside of it".to_owned()
         }
         0 if !has_capabilities(probes) => "root without CAP_SYS_PTRACE".to_owned(),
@@ -212,7 +212,7 @@ fn is_others(host: &HostFacts<'_>, probes: &Probes, pid: u32) -> bool {
 
 /// How this program gets the rights that it is missing.
 pub(super) fn with_rights(host: &HostFacts<'_>, probes: &Probes) -> model::Fix {
-    if host.is_shut_in() {
+    if host.is_in_container() {
         return host.type_in(
             "`container` says what to ask of the one who starts this container",
             &[],

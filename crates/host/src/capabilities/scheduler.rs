@@ -14,7 +14,7 @@ const OLDEST: (u32, u32) = (4, 18);
 pub(super) fn kernel(host: &HostFacts<'_>) -> Answer {
     let release = &host.release;
     match host.kernel() {
-        None => Answer::untold(
+        None => Answer::unknown(
             "/proc/sys/kernel/osrelease does not tell which version of Linux this is.",
         ),
         Some(version) if version < OLDEST => Answer::missing(format!(
@@ -46,7 +46,7 @@ pub(super) fn run_queue_delay(host: &HostFacts<'_>) -> Answer {
         Ok(_) => Answer::fine(format!(
             "/{file} counts it (kernel.sched_schedstats is another thing, and may stay 0)."
         )),
-        Err(_) if host.probes.is_none() => Answer::not_tried(),
+        Err(_) if host.probes.is_none() => Answer::not_probed(),
         Err(errno) => Answer::missing(format!(
             "/{file} cannot be read ({}): the kernel was built without CONFIG_SCHED_INFO.",
             name_of(errno)
@@ -67,8 +67,8 @@ fn schedstat(host: &HostFacts<'_>) -> (String, Result<String, Errno>) {
     }
     let entries = host.tree.entries("proc").unwrap_or_default();
     let pids = entries.iter().filter_map(|it| it.name.parse::<u32>().ok());
-    let kept = pids.map(|pid| format!("proc/{pid}/task/{pid}/schedstat"));
-    let mut files = std::iter::once(own.clone()).chain(kept);
+    let schedstats = pids.map(|pid| format!("proc/{pid}/task/{pid}/schedstat"));
+    let mut files = std::iter::once(own.clone()).chain(schedstats);
     let found = files.find_map(|file| Some((host.text(&file).ok()?, file)));
     found.map_or((own, Err(Errno::NOENT)), |(text, file)| (file, Ok(text)))
 }
@@ -93,7 +93,7 @@ pub(super) fn tick(host: &HostFacts<'_>) -> Answer {
              for every reader.",
             1_000 / hz.max(1)
         )),
-        None => Answer::untold(
+        None => Answer::unknown(
             "HZ is not known: captured files without a kernel configuration do not tell.",
         ),
     }
@@ -117,7 +117,7 @@ pub(super) fn interrupts(host: &HostFacts<'_>) -> Answer {
         None if host.kernel().is_some_and(|it| it >= (6, 1)) => Answer::missing(format!(
             "Interrupts are not timed, or pressure is off (no /proc/pressure/irq): {sampled}."
         )),
-        None => Answer::untold(
+        None => Answer::unknown(
             "No kernel configuration tells whether interrupts are timed, and before 6.1 no file does.",
         ),
     }

@@ -28,16 +28,16 @@ pub(super) fn check(host: &HostFacts<'_>) -> Answer {
     let guest = hypervisor(host);
     let steal = steal(host);
     match (&guest, steal) {
-        (_, None) => Answer::untold("/proc/stat has no steal column."),
+        (_, None) => Answer::unknown("/proc/stat has no steal column."),
         (Guest::No(how), _) => {
             Answer::fine(format!("No hypervisor is below ({how}): nobody steals."))
         }
-        (Guest::Unknown, Some(0.0)) => Answer::untold(
+        (Guest::Unknown, Some(0.0)) => Answer::unknown(
             "Nothing tells whether a hypervisor is below, and steal in /proc/stat is 0 since boot.",
         )
         .costs(COSTS),
         (Guest::Yes(name), Some(0.0)) => {
-            let answer = Answer::untold(format!(
+            let answer = Answer::unknown(format!(
                 "This is a guest of {name}, and steal in /proc/stat is 0 since boot: nothing was taken, or it is not told."
             ))
             .costs(COSTS);

@@ -52,7 +52,7 @@ const ROOM: u64 = 100 << 20;
 /// Whether recordings can be written here.
 pub(super) fn recordings(host: &HostFacts<'_>) -> Answer {
     let Some(probes) = &host.probes else {
-        return Answer::not_tried();
+        return Answer::not_probed();
     };
     let folder = shell_word(&probes.folder);
     let elsewhere = "choose another folder with -o, such as";
@@ -63,7 +63,7 @@ pub(super) fn recordings(host: &HostFacts<'_>) -> Answer {
     };
     match (probes.writable, probes.free) {
         (Err(errno), _) => missing(format!("{folder} cannot be written ({}).", name_of(errno))),
-        (_, Err(errno)) => Answer::untold(format!(
+        (_, Err(errno)) => Answer::unknown(format!(
             "How much room {folder} has is not told ({}).",
             name_of(errno)
         )),

@@ -40,7 +40,7 @@ fn a_container_that_sees_only_its_own_group_finds_it() {
 }
 
 #[test]
-fn what_a_near_group_lost_and_shows_again_is_read_as_before_and_a_deep_group_stays() {
+fn sensors_lost_by_a_tracked_group_are_reopened_and_deep_groups_stay() {
     let top = tempfile::tempdir().expect("a temporary folder");
     let deep = "/d".repeat(30);
     for path in ["/g", &deep] {

@@ -29,7 +29,7 @@ use namespaces::Namespaces;
 /// Connections that are followed, at most: the first ones are representative.
 const MOST: usize = 2_000;
 /// Sockets of the machine that are remembered, whatever process holds them: some 10 MB.
-const MOST_MET: usize = 50_000;
+const MOST_SOCKETS: usize = 50_000;
 /// Dumps take at most one part in this many of a CPU's time, and so do searches for holders.
 const SHARE: i64 = 400;
 /// Searches after which a socket without a holder counts as another process's, until new processes start.
@@ -46,7 +46,7 @@ struct Socket {
     local: SocketAddr,
     peer: SocketAddr,
     /// Number of the last dump that had it.
-    met: u64,
+    last_dump: u64,
     state: State,
 }
 
@@ -74,13 +74,13 @@ pub(crate) struct Connections {
     sockets: HashMap<u64, Socket>,
     tracked: Vec<(u32, EntityId)>,
     looks: u64,
-    /// No dump before `rest`, and no search for holders before `search_rest`.
-    rest: Timestamp,
-    search_rest: Timestamp,
+    /// No dump before `next_dump`, and no search for holders before `next_search`.
+    next_dump: Timestamp,
+    next_search: Timestamp,
     /// Checksum of the tracked processes at the last search.
     searched: u64,
     followed: usize,
-    beyond_said: u64,
+    beyond_reported: u64,
 }
 
 impl Connections {
@@ -95,11 +95,11 @@ impl Connections {
             sockets: HashMap::with_capacity(USUAL_SOCKETS),
             tracked: Vec::with_capacity(1_024),
             looks: 0,
-            rest: Timestamp::default(),
-            search_rest: Timestamp::default(),
+            next_dump: Timestamp::default(),
+            next_search: Timestamp::default(),
             searched: 0,
             followed: 0,
-            beyond_said: 0,
+            beyond_reported: 0,
         }
     }
 
@@ -120,13 +120,13 @@ impl Connections {
         if self.elsewhere {
             let sentence =
                 "connections are not seen through another root: record on the machine itself";
-            gaps.say(
+            gaps.report(
                 &CONNECTION.name,
                 "",
                 GapReason::Unsupported(sentence.to_owned()),
             );
         }
-        let Some(proc) = self.proc.as_ref().filter(|_| now >= self.rest) else {
+        let Some(proc) = self.proc.as_ref().filter(|_| now >= self.next_dump) else {
             return;
         };
         if self.tracked.is_empty() && self.sockets.is_empty() {
@@ -142,7 +142,7 @@ impl Connections {
         if complete {
             self.sweep(now, registry);
         }
-        self.rest = now + (thread_cpu_ns() - began) * SHARE;
+        self.next_dump = now + (thread_cpu_ns() - began) * SHARE;
     }
 
     /// Writes the last rows of unchanged values.
@@ -169,9 +169,9 @@ impl Connections {
         });
         if !room {
             let sentence = format!(
-                "of more than {MOST_MET} TCP sockets the later ones are not looked at, and connections among them not seen"
+                "of more than {MOST_SOCKETS} TCP sockets the later ones are not looked at, and connections among them not seen"
             );
-            gaps.say(&CONNECTION.name, "", GapReason::Unsupported(sentence));
+            gaps.report(&CONNECTION.name, "", GapReason::Unsupported(sentence));
         }
         complete
     }
@@ -193,7 +193,7 @@ impl Connections {
         let wanted =
             |socket: &Socket| matches!(socket.state, State::Unknown(tries) if tries < limit);
         let Some(proc) = &self.proc else { return 0 };
-        if now < self.search_rest || !self.sockets.values().any(wanted) {
+        if now < self.next_search || !self.sockets.values().any(wanted) {
             return 0;
         }
         let began = thread_cpu_ns();
@@ -207,12 +207,12 @@ impl Connections {
             if seen == Err(Refused::Denied) {
                 let sentence = "connections of measured processes are not seen: run as root, or as \
                                 the user who owns them";
-                gaps.say(&CONNECTION.name, "", GapReason::Denied(sentence.to_owned()));
+                gaps.report(&CONNECTION.name, "", GapReason::Denied(sentence.to_owned()));
             }
         }
         self.searched = tracked;
         let found = self.enlist(now, gaps, registry);
-        self.search_rest = now + (thread_cpu_ns() - began) * SHARE;
+        self.next_search = now + (thread_cpu_ns() - began) * SHARE;
         found
     }
 
@@ -234,10 +234,10 @@ impl Connections {
             beyond += u64::from(matches!(socket.state, State::Beyond));
         }
         // Reported again only when it has doubled, because gaps are never removed.
-        if beyond > 2 * self.beyond_said {
-            self.beyond_said = beyond;
+        if beyond > 2 * self.beyond_reported {
+            self.beyond_reported = beyond;
             let what = format!("beyond the first {MOST} connections");
-            gaps.say(&CONNECTION.name, &what, GapReason::Dropped(beyond));
+            gaps.report(&CONNECTION.name, &what, GapReason::Dropped(beyond));
         }
         self.followed - before
     }
@@ -252,7 +252,7 @@ impl Connections {
             ..
         } = self;
         sockets.retain(|_, socket| {
-            let alive = socket.met + MISSES > *looks;
+            let alive = socket.last_dump + MISSES > *looks;
             if let (false, State::Followed(last, _)) = (alive, &mut socket.state) {
                 last.finish(buffer);
                 registry.vanish(last.entity(), now);
@@ -283,7 +283,7 @@ fn take(
     if reading.inode == 0 {
         return true;
     }
-    if sockets.len() >= MOST_MET && !sockets.contains_key(&reading.inode) {
+    if sockets.len() >= MOST_SOCKETS && !sockets.contains_key(&reading.inode) {
         return false;
     }
     let socket = sockets.entry(reading.inode).or_insert_with(|| Socket {
@@ -291,14 +291,14 @@ fn take(
         namespace,
         local: reading.local,
         peer: reading.peer,
-        met: look,
+        last_dump: look,
         state: State::Unknown(0),
     });
     // The inode was reused for another socket: the old one has to be swept first.
     if socket.cookie != reading.cookie {
         return true;
     }
-    socket.met = look;
+    socket.last_dump = look;
     if let State::Followed(last, taken) = &mut socket.state
         && *taken != look
     {

@@ -106,7 +106,7 @@ impl Namespaces {
         }
         if self.list.len() >= MOST {
             let sentence = format!("only the first {MOST} network namespaces are looked into");
-            gaps.say(&CONNECTION.name, "", GapReason::Unsupported(sentence));
+            gaps.report(&CONNECTION.name, "", GapReason::Unsupported(sentence));
             return;
         }
         let socket = if inode == own {
@@ -123,7 +123,7 @@ impl Namespaces {
         };
         self.list.push(Namespace {
             inode,
-            socket: socket.map_err(|errno| say_refusal(errno, gaps)).ok(),
+            socket: socket.map_err(|errno| report_refusal(errno, gaps)).ok(),
             inhabited: true,
         });
     }
@@ -147,7 +147,7 @@ impl Namespaces {
                 complete = false;
                 // The rest of this answer would be taken for the next one's, so the socket is closed.
                 namespace.socket = None;
-                say_refusal(errno, gaps);
+                report_refusal(errno, gaps);
                 // The socket is created again at the next look if only this answer failed.
                 return !matches!(errno, Errno::NOBUFS | Errno::NOMEM | Errno::AGAIN);
             }
@@ -202,7 +202,7 @@ fn enter(namespace: &impl AsFd) -> Result<(), Errno> {
     move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))
 }
 
-fn say_refusal(errno: Errno, gaps: &mut Gaps) {
+fn report_refusal(errno: Errno, gaps: &mut Gaps) {
     let reason = match errno {
         Errno::PERM | Errno::ACCESS => GapReason::Denied(
             "connections in another network namespace are not seen: run as root".to_owned(),
@@ -218,7 +218,7 @@ fn say_refusal(errno: Errno, gaps: &mut Gaps) {
         Errno::SRCH => return,
         errno => GapReason::Malformed(format!("the kernel's answer about TCP connections: {errno}")),
     };
-    gaps.say(&CONNECTION.name, "", reason);
+    gaps.report(&CONNECTION.name, "", reason);
 }
 
 #[cfg(test)]
@@ -227,7 +227,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn a_process_that_is_gone_closes_no_namespace_to_those_who_live_there() {
+    fn an_exited_process_does_not_block_its_namespace_for_others() {
         let mut child = std::process::Command::new("true")
             .spawn()
             .expect("true runs");

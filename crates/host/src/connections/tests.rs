@@ -19,16 +19,16 @@ struct Seen {
 impl Seen {
     fn take(&mut self, event: SamplerEvent) {
         match event {
-            SamplerEvent::Rows(table, rows) if table.name == "connection" => self.keep(&rows),
+            SamplerEvent::Rows(table, rows) if table.name == "connection" => self.add_rows(&rows),
             SamplerEvent::Entities(events) => self.entities.extend(events),
             _ => {}
         }
     }
 
-    fn keep(&mut self, rows: &Rows) {
-        let kept = rows.iter();
+    fn add_rows(&mut self, rows: &Rows) {
+        let new = rows.iter();
         self.rows
-            .extend(kept.map(|(_, entity, values)| (entity.0, values.to_vec())));
+            .extend(new.map(|(_, entity, values)| (entity.0, values.to_vec())));
     }
 
     fn newest(&self, name: &str) -> Option<&EntityEvent> {
@@ -57,14 +57,15 @@ fn sampler() -> (Sampler, std::sync::mpsc::Sender<Command>) {
         workload: None,
     };
     let environment = crate::environment(&settings.root);
-    let (sampler, tell, _) = Sampler::new(&settings, &environment).expect("/proc is readable");
-    (sampler, tell)
+    let (sampler, commands, _) = Sampler::new(&settings, &environment).expect("/proc is readable");
+    (sampler, commands)
 }
 
-fn measure(tell: &std::sync::mpsc::Sender<Command>, pid: u32) {
+fn measure(commands: &std::sync::mpsc::Sender<Command>, pid: u32) {
     let pids = vec![pid];
     let role = Role::Target;
-    tell.send(Command::Assign { pids, role })
+    commands
+        .send(Command::Assign { pids, role })
         .expect("the sampler lives");
 }
 
@@ -84,14 +85,14 @@ fn until(sampler: &mut Sampler, seen: &mut Seen, happened: &dyn Fn(&Seen) -> boo
 
 #[test]
 fn a_loopback_connection_has_its_round_trip_and_its_bytes() {
-    let (mut sampler, tell) = sampler();
+    let (mut sampler, commands) = sampler();
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let local = listener.local_addr().expect("an address");
     let mut client = TcpStream::connect(local).expect("a connection");
     let (mut server, _) = listener.accept().expect("its other end");
     client.write_all(&[7; 10_000]).expect("room");
     server.read_exact(&mut [0; 10_000]).expect("all of it");
-    measure(&tell, std::process::id());
+    measure(&commands, std::process::id());
     let mut seen = Seen::default();
     let end = client.local_addr().expect("an address");
     let (out, back) = (format!("{end}-{local}"), format!("{local}-{end}"));
@@ -144,11 +145,11 @@ fn more_sockets_than_can_be_remembered_are_left_out() {
             (0, &reading),
         )
     };
-    let most = MOST_MET as u64;
+    let most = MOST_SOCKETS as u64;
     assert!((1..=most).all(&mut room));
     assert!(!room(most + 1));
     assert!(room(most), "it is known");
-    assert_eq!(sockets.len(), MOST_MET);
+    assert_eq!(sockets.len(), MOST_SOCKETS);
 }
 
 /// A process in its own network namespace, connected to itself there; killed when this is dropped.
@@ -169,10 +170,10 @@ impl Elsewhere {
         command.args(["--net", "sh", "-c", Self::CONNECT]);
         command.stdout(std::process::Stdio::piped());
         let mut child = command.spawn().ok()?;
-        let mut said = [0; 9];
-        let told = child.stdout.as_mut().map(|out| out.read_exact(&mut said));
+        let mut answer = [0; 9];
+        let result = child.stdout.as_mut().map(|out| out.read_exact(&mut answer));
         let started = Self(child);
-        matches!(told, Some(Ok(()))).then_some(started)
+        matches!(result, Some(Ok(()))).then_some(started)
     }
 }
 
@@ -190,9 +191,9 @@ fn connections_in_another_network_namespace_are_seen() {
         let why = "it needs root, unshare, ip and perl";
         return crate::requirement::skipped("another network namespace", why);
     };
-    let (mut sampler, tell) = sampler();
+    let (mut sampler, commands) = sampler();
     let mut seen = Seen::default();
-    measure(&tell, elsewhere.0.id());
+    measure(&commands, elsewhere.0.id());
     let ends = |seen: &Seen| {
         let named = |event: &&EntityEvent| event.record.entity.name.contains("127.0.0.1:5432");
         seen.entities.iter().filter(named).count()
@@ -234,7 +235,7 @@ fn a_look_at_a_hundred_and_a_thousand_connections() {
             for end in ends.iter_mut().step_by(2) {
                 end.write_all(b"x").expect("room");
             }
-            connections.rest = Timestamp::default();
+            connections.next_dump = Timestamp::default();
             connections.look_at(tracked.into_iter(), &mut gaps, &mut registry);
         }
         let spent = thread_cpu_ns() - began;

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 use sensors::{Facts, Sensor};
 
-use super::{MOST_SOURCES, say_lack, share_of};
+use super::{MOST_SOURCES, report_missing, share_of};
 use crate::gaps::Gaps;
-use crate::kept_file::KeptFile;
 use crate::limits::Share;
+use crate::open_file::OpenFile;
 use crate::remote_memory::RemoteMemory;
 use crate::schedule::Look;
 
@@ -55,9 +55,9 @@ impl Scratch {
         path.clear();
         path.push(folder);
         write!(path.as_mut_os_string(), "/{number}/stat").ok()?;
-        match KeptFile::open(path, share_of(sensor)).and_then(|file| file.read(text)) {
+        match OpenFile::open(path, share_of(sensor)).and_then(|file| file.read(text)) {
             Ok(()) => return Some(text),
-            Err(errno @ (Errno::MFILE | Errno::NFILE)) => say_lack(sensor, 0, errno, gaps),
+            Err(errno @ (Errno::MFILE | Errno::NFILE)) => report_missing(sensor, 0, errno, gaps),
             Err(_) => {}
         }
         None
@@ -69,7 +69,7 @@ impl Scratch {
         path.clear();
         path.push(folder);
         path.push(name);
-        if KeptFile::open(path, Share::Tracked)
+        if OpenFile::open(path, Share::Tracked)
             .and_then(|file| file.read(text))
             .is_err()
         {

@@ -43,7 +43,7 @@ fn interfaces_of_ever_new_names_take_no_more_and_more_memory() {
 }
 
 #[test]
-fn what_stands_still_is_read_less_often_until_it_moves() {
+fn unchanged_probes_are_read_less_often_until_they_change() {
     let file = tempfile::NamedTempFile::new().expect("a temporary file");
     let is_load = |sensor: &&&Sensor| sensor.table.name == "load";
     let sensor = sensors::all().iter().find(is_load).expect("it is listed");
@@ -68,7 +68,7 @@ fn what_stands_still_is_read_less_often_until_it_moves() {
         let mut read = 0;
         for _ in 0..deadlines {
             times += 1;
-            if !probe.rests(Look::Due) {
+            if !probe.skips_deadline(Look::Due) {
                 probe.sample(
                     Timestamp::from_ns(times),
                     &mut scratch,
@@ -83,7 +83,7 @@ fn what_stands_still_is_read_less_often_until_it_moves() {
     assert_eq!(reads(&mut probe, 5), 5);
     assert_eq!(reads(&mut probe, 8), 4);
     assert_eq!(reads(&mut probe, 40), 10);
-    assert!(!probe.rests(Look::Last), "series reach the end");
+    assert!(!probe.skips_deadline(Look::Last), "series reach the end");
     write("1.00");
     let found = (1..=4).find(|_| reads(&mut probe, 1) == 1);
     assert!(found.is_some());

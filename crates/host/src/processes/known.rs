@@ -6,7 +6,7 @@ use model::{EntityId, Role};
 use rustix::fs::{Mode, OFlags, openat};
 
 use super::{Processes, Walk, is_tracked};
-use crate::kept_file::KeptFile;
+use crate::open_file::OpenFile;
 use crate::remote_memory::MemoryCell;
 use crate::thread::Threads;
 
@@ -40,25 +40,27 @@ impl Processes {
     }
 
     /// Pid, entity, role and wait event of every tracked process.
-    pub(crate) fn parts(&self) -> impl Iterator<Item = (u32, EntityId, Role, Option<&MemoryCell>)> {
+    pub(crate) fn tracked_roles(
+        &self,
+    ) -> impl Iterator<Item = (u32, EntityId, Role, Option<&MemoryCell>)> {
         let tracked = self.by_pid.iter();
         let tracked = tracked.filter(|(_, process)| is_tracked(process.role));
         tracked.map(|(pid, process)| {
-            let word = process.threads.as_ref().and_then(Threads::word);
-            (*pid, process.entity, process.role, word)
+            let cell = process.threads.as_ref().and_then(Threads::memory_cell);
+            (*pid, process.entity, process.role, cell)
         })
     }
 
     /// The beginning of a process's command line, which a server may have replaced by a title.
-    pub(crate) fn title<'a>(&self, pid: u32, room: &'a mut [u8; TITLE_BYTES]) -> Option<&'a str> {
+    pub(crate) fn title<'a>(&self, pid: u32, buffer: &'a mut [u8; TITLE_BYTES]) -> Option<&'a str> {
         let mut path = [0; 32];
         let mut rest = &mut path[..];
         write!(rest, "{pid}/cmdline").ok()?;
         let length = path.iter().position(|byte| *byte == 0)?;
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let file = openat(&self.folder, &path[..length], flags, Mode::empty()).ok()?;
-        let length = rustix::io::read(&file, &mut room[..]).ok()?;
-        let title = room[..length].split(|byte| *byte == 0).next()?;
+        let length = rustix::io::read(&file, &mut buffer[..]).ok()?;
+        let title = buffer[..length].split(|byte| *byte == 0).next()?;
         // The text may be cut within a character.
         title.utf8_chunks().next().map(|it| it.valid())
     }
@@ -98,7 +100,7 @@ impl Processes {
     }
 
     /// The files that are kept open.
-    pub(crate) fn files(&self) -> impl Iterator<Item = &KeptFile> {
+    pub(crate) fn files(&self) -> impl Iterator<Item = &OpenFile> {
         self.by_pid.values().flat_map(|process| {
             let threads = process.threads.iter().flat_map(Threads::files);
             process.meter.files().chain(threads)

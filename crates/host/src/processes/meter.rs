@@ -4,7 +4,7 @@ use model::EntityId;
 use sensors::{Facts, ProcessUsage};
 
 use crate::bpf::tasks::{Counts, or_missing};
-use crate::kept_file::KeptFile;
+use crate::open_file::OpenFile;
 use crate::probe::Probe;
 use crate::split::Split;
 use crate::table_buffer::{RowDeduplicator, TableBuffer};
@@ -17,7 +17,7 @@ pub(super) enum Meter {
 
 impl Meter {
     /// The files that are kept open.
-    pub(super) fn files(&self) -> impl Iterator<Item = &KeptFile> {
+    pub(super) fn files(&self) -> impl Iterator<Item = &OpenFile> {
         let probe = match self {
             Self::Files(probe) => Some(probe),
             Self::Walk(_) => None,

@@ -75,7 +75,7 @@ impl Machine {
 }
 
 #[test]
-fn whoever_is_met_first_a_child_has_its_parent() {
+fn a_child_has_its_parent_in_any_order_of_discovery() {
     let mut machine = Machine::new();
     for (pid, parent) in [(20, 0), (30, 20), (31, 30), (7, 31), (8, 7)] {
         machine.begin(pid, parent);
@@ -101,7 +101,7 @@ fn whoever_is_met_first_a_child_has_its_parent() {
 }
 
 #[test]
-fn a_number_that_comes_round_again_is_no_parent() {
+fn a_reused_pid_is_no_parent() {
     let mut machine = Machine::new();
     machine.begin(50, 0);
     machine.begin(100, 50);

@@ -33,7 +33,7 @@ impl Processes {
             if process.slot.is_none() {
                 let what = "threads of more processes than there is room for";
                 let table = &self.thread_sensor.1.table.name;
-                gaps.say(table, what, GapReason::Dropped(1));
+                gaps.report(table, what, GapReason::Dropped(1));
             }
         }
     }
@@ -69,7 +69,7 @@ impl Processes {
         };
         let followed = self.by_pid.values_mut().filter(|it| it.slot.is_some());
         for known in followed.filter_map(|it| it.threads.as_mut()) {
-            known.end_untold(now, buffer, registry);
+            known.end_missing(now, buffer, registry);
         }
     }
 }

@@ -9,7 +9,7 @@ use model::{GapReason, Timestamp};
 use super::meter::{Identity, Meter};
 use super::{Process, Processes, end, is_due, rename};
 use crate::bpf::tasks::{Counts, MOST_TRACKED, Tasks, ThreadCounts};
-use crate::bpf::{Refusal, may_tell_of_processes};
+use crate::bpf::{Refusal, may_report_processes};
 use crate::clock::boottime;
 use crate::folder::each_number_in;
 use crate::gaps::Gaps;
@@ -38,7 +38,7 @@ impl Walk {
     /// # Errors
     /// Why the program is not available here.
     pub(crate) fn load() -> Result<Self, Refusal> {
-        may_tell_of_processes()?;
+        may_report_processes()?;
         let mut programs = Tasks::load()?;
         match programs.read()? {
             0 => Ok(Self {
@@ -74,12 +74,12 @@ impl Walk {
                 self.is_whole = unplaced == 0;
                 if !self.is_whole {
                     let what = "processes beyond those that a walk has room for";
-                    gaps.say(table, what, GapReason::Dropped(1));
+                    gaps.report(table, what, GapReason::Dropped(1));
                 }
                 true
             }
             Err(refusal) => {
-                say_failed(table, &refusal, gaps);
+                report_failed(table, &refusal, gaps);
                 false
             }
         }
@@ -96,11 +96,11 @@ impl Walk {
     pub(super) fn read_threads(&mut self, table: &str, gaps: &mut Gaps) -> Option<bool> {
         self.threads_at = boottime();
         let unplaced = self.programs.read_threads();
-        let unplaced = unplaced.inspect_err(|refusal| say_failed(table, refusal, gaps));
+        let unplaced = unplaced.inspect_err(|refusal| report_failed(table, refusal, gaps));
         let is_whole = unplaced.ok()? == 0;
         if !is_whole {
             let what = "threads beyond those that a walk has room for";
-            gaps.say(table, what, GapReason::Dropped(1));
+            gaps.report(table, what, GapReason::Dropped(1));
         }
         Some(is_whole)
     }
@@ -147,9 +147,9 @@ fn times(at: Timestamp) -> impl FnMut(u64) -> Timestamp {
     }
 }
 
-fn say_failed(table: &str, refusal: &Refusal, gaps: &mut Gaps) {
+fn report_failed(table: &str, refusal: &Refusal, gaps: &mut Gaps) {
     let why = format!("a program in the kernel was not run: {refusal}");
-    gaps.say(table, "", GapReason::Unsupported(why));
+    gaps.report(table, "", GapReason::Unsupported(why));
 }
 
 impl Processes {
@@ -215,8 +215,8 @@ impl Processes {
 
     /// Some machines hide their first process from BPF programs. Such processes are read from /proc.
     pub(super) fn add_hidden(&mut self, mut pids: HashSet<u32>) {
-        for (told, _) in &self.newcomers {
-            pids.remove(told);
+        for (walked, _) in &self.newcomers {
+            pids.remove(walked);
         }
         self.newcomers
             .extend(pids.into_iter().map(|pid| (pid, None)));

@@ -48,12 +48,12 @@ impl Groups {
             if std::mem::replace(&mut member.placed, placed) != placed {
                 let mut all = placed.into_iter().flatten();
                 let counts = programs.counts_pressure();
-                member.group = all.find(|it| is_meant(*it, counts, cgroups, registry));
+                member.group = all.find(|it| counts_here(*it, counts, cgroups, registry));
             }
             let Some(entity) = member.group else { continue };
             let group = match self.0.entry(entity) {
                 Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(room) => {
+                Entry::Vacant(free) => {
                     let Some(path) = registry.get(entity).map(|it| it.entity.path.clone()) else {
                         continue;
                     };
@@ -61,7 +61,7 @@ impl Groups {
                         continue;
                     };
                     changed = true;
-                    room.insert(Group {
+                    free.insert(Group {
                         path,
                         place,
                         around: None,
@@ -70,7 +70,7 @@ impl Groups {
                 }
             };
             group.is_used = true;
-            if is_told_by(entity, &group.path, record, registry) {
+            if is_better_source(entity, &group.path, record, registry) {
                 registry.change(member.entity, now, |it| it.pressure_group = Some(entity));
             }
         }
@@ -100,7 +100,7 @@ impl Groups {
     }
 
     /// Which of these groups a background process is in.
-    pub(super) fn of_other(&self, process: EntityId, registry: &Registry) -> Option<EntityId> {
+    pub(super) fn of_background(&self, process: EntityId, registry: &Registry) -> Option<EntityId> {
         let record = registry.get(process)?;
         let placed = [record.group, record.memory_group, record.io_group];
         let mut all = placed.into_iter().flatten();
@@ -119,14 +119,24 @@ impl Groups {
 }
 
 /// Whether a group's pressure is to be counted here. The root group is the machine, which has its own.
-fn is_meant(group: EntityId, kernel_counts: bool, cgroups: &Cgroups, registry: &Registry) -> bool {
+fn counts_here(
+    group: EntityId,
+    kernel_counts: bool,
+    cgroups: &Cgroups,
+    registry: &Registry,
+) -> bool {
     let group = registry.get(group).map(|it| it.entity.path.as_str());
     group.is_some_and(|path| path != "/" && !(kernel_counts && cgroups.is_v2(path)))
 }
 
 /// Whether a group describes a process better than the one that supplies its pressure so far: the v2 group
 /// may contain many containers, while a v1 group is the container's own.
-fn is_told_by(group: EntityId, path: &str, process: &EntityRecord, registry: &Registry) -> bool {
+fn is_better_source(
+    group: EntityId,
+    path: &str,
+    process: &EntityRecord,
+    registry: &Registry,
+) -> bool {
     let so_far = process.pressure_group.filter(|it| *it != group);
     let so_far = so_far.and_then(|it| registry.get(it));
     match so_far {
@@ -158,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_group_around_one_is_the_nearest_of_those_above() {
+    fn the_enclosing_group_is_the_nearest_ancestor() {
         let (mut registry, mut groups) = (Registry::default(), Groups::default());
         let paths = ["/a", "/a/b", "/a/b/c/d", "/ab", "/a/x"];
         for (place, path) in paths.into_iter().enumerate() {
@@ -178,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_that_the_kernel_counts_is_left_to_it_and_so_is_the_first() {
+    fn groups_that_the_kernel_counts_and_the_root_are_not_counted_here() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         std::fs::create_dir(folder.path().join("both")).expect("made");
         let v2 = Mount {
@@ -193,13 +203,17 @@ mod tests {
         let (mut scratch, mut registry) = (Scratch::new(Facts::default()), Registry::default());
         let mut ensure = |path: &str| cgroups.ensure(path, at(0), &mut scratch, &mut registry);
         let all = ["/", "/both", "/v1"].map(&mut ensure);
-        let meant = |counts| all.map(|it| is_meant(it, counts, &cgroups, &registry));
-        assert_eq!(meant(true), [false, false, true]);
-        assert_eq!(meant(false), [false, true, true], "it counts none at all");
+        let counted_here = |counts| all.map(|it| counts_here(it, counts, &cgroups, &registry));
+        assert_eq!(counted_here(true), [false, false, true]);
+        assert_eq!(
+            counted_here(false),
+            [false, true, true],
+            "it counts none at all"
+        );
     }
 
     #[test]
-    fn a_group_of_v2_below_or_none_at_all_decides_whose_pressure_a_process_has() {
+    fn only_a_deeper_v2_group_supplies_pressure_instead_of_a_v1_group() {
         let mut registry = Registry::default();
         let process = Entity::new(EntityKind::Process, "p", "pid:1@1");
         let process = registry.add(process, None, at(0));
@@ -213,10 +227,16 @@ mod tests {
             let so_far = group(&mut registry, so_far);
             registry.change(process, at(1), |it| it.pressure_group = Some(so_far));
             let record = registry.get(process).expect("it is there");
-            assert_eq!(is_told_by(own, "/docker/x", record, &registry), expected);
+            assert_eq!(
+                is_better_source(own, "/docker/x", record, &registry),
+                expected
+            );
         }
         registry.change(process, at(1), |it| it.pressure_group = Some(own));
         let record = registry.get(process).expect("it is there");
-        assert!(!is_told_by(own, "/docker/x", record, &registry), "it is");
+        assert!(
+            !is_better_source(own, "/docker/x", record, &registry),
+            "it is"
+        );
     }
 }

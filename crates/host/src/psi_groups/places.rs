@@ -6,14 +6,14 @@ use sensors::stall::{
     PROCESS_STALL,
 };
 
-use super::Set;
+use super::PsiGroup;
 use crate::bpf::thread_time::ThreadTime;
-use crate::bpf::thread_time::psi_groups::MOST_SETS;
+use crate::bpf::thread_time::psi_groups::MOST_PSI_GROUPS;
 use crate::gaps::Gaps;
 use crate::table_buffer::{RowDeduplicator, TableBuffer};
 
 /// Places that pools may take, at most, so that there is always room for services and control groups.
-const MOST_POOLS: usize = MOST_SETS / 2;
+const MOST_POOLS: usize = MOST_PSI_GROUPS / 2;
 
 /// Kinds of PSI groups.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,36 +45,36 @@ impl Kind {
 /// Series of one PSI group.
 struct GroupSeries {
     kind: Kind,
-    set: Set,
+    group: PsiGroup,
     density: RowDeduplicator,
     pressure: RowDeduplicator,
 }
 
 impl GroupSeries {
-    fn new(kind: Kind, entity: EntityId, set: Set) -> Self {
+    fn new(kind: Kind, entity: EntityId, group: PsiGroup) -> Self {
         let last = |table: &Table| RowDeduplicator::new(entity, table.columns.len());
         let [density, pressure] = kind.tables().map(last);
         Self {
             kind,
-            set,
+            group,
             density,
             pressure,
         }
     }
 
     fn take_density(&mut self, at: Timestamp, programs: &ThreadTime, buffer: &mut TableBuffer) {
-        let row = self.set.density(programs);
+        let row = self.group.density(programs);
         self.density.take(at, &row, buffer);
     }
 
     fn take_pressure(&mut self, at: Timestamp, programs: &ThreadTime, buffer: &mut TableBuffer) {
-        let row = self.set.pressure(programs);
+        let row = self.group.pressure(programs);
         self.pressure.take(at, &row, buffer);
     }
 
     fn finish(&mut self, programs: &ThreadTime, [density, pressure]: &mut [TableBuffer; 2]) {
         self.density.finish(density);
-        if let Some(at) = self.set.end() {
+        if let Some(at) = self.group.end() {
             self.take_pressure(at, programs, pressure);
         }
         self.pressure.finish(pressure);
@@ -88,17 +88,17 @@ pub(super) struct Places {
     next: usize,
     /// Rows of stall density and of pressure, by kind.
     pub(super) buffers: [[TableBuffer; 2]; 3],
-    full_said: [bool; 3],
+    full_reported: [bool; 3],
 }
 
 impl Places {
     pub(super) fn new() -> Self {
         let kinds = [Kind::Service, Kind::Group, Kind::Pool];
         Self {
-            places: (0..MOST_SETS).map(|_| None).collect(),
+            places: (0..MOST_PSI_GROUPS).map(|_| None).collect(),
             next: 0,
             buffers: kinds.map(|kind| kind.tables().map(TableBuffer::new)),
-            full_said: [false; 3],
+            full_reported: [false; 3],
         }
     }
 
@@ -112,15 +112,15 @@ impl Places {
     ) -> Option<usize> {
         let free = self.free(kind);
         let Some(place) = free else {
-            if !std::mem::replace(&mut self.full_said[kind as usize], true) {
+            if !std::mem::replace(&mut self.full_reported[kind as usize], true) {
                 let [density, _] = kind.tables();
-                gaps.say(&density.name, kind.beyond(), GapReason::Dropped(1));
+                gaps.report(&density.name, kind.beyond(), GapReason::Dropped(1));
             }
             return None;
         };
         self.next = place + 1;
-        let set = Set::new(programs, place);
-        self.places[place] = Some(GroupSeries::new(kind, entity, set));
+        let group = PsiGroup::new(programs, place);
+        self.places[place] = Some(GroupSeries::new(kind, entity, group));
         Some(place)
     }
 
@@ -130,42 +130,42 @@ impl Places {
         if kind == Kind::Pool && pools >= MOST_POOLS {
             return None;
         }
-        let mut places = (0..MOST_SETS).map(|it| (self.next + it) % MOST_SETS);
+        let mut places = (0..MOST_PSI_GROUPS).map(|it| (self.next + it) % MOST_PSI_GROUPS);
         places.find(|place| self.places[*place].is_none())
     }
 
     /// Frees a place and ends its series.
     pub(super) fn leave(&mut self, place: usize, programs: &ThreadTime) {
-        if let Some(mut told) = self.places[place].take() {
-            let buffers = &mut self.buffers[told.kind as usize];
-            told.finish(programs, buffers);
+        if let Some(mut series) = self.places[place].take() {
+            let buffers = &mut self.buffers[series.kind as usize];
+            series.finish(programs, buffers);
         }
     }
 
     /// Takes in the programs' last reading.
     pub(super) fn sample(&mut self, programs: &ThreadTime, now: Timestamp) {
-        for (place, told) in self.places.iter_mut().enumerate() {
-            let Some(told) = told else { continue };
-            let [density, pressure] = &mut self.buffers[told.kind as usize];
-            let folded = told.set.take(programs, place, now);
-            told.take_density(now, programs, density);
+        for (place, series) in self.places.iter_mut().enumerate() {
+            let Some(series) = series else { continue };
+            let [density, pressure] = &mut self.buffers[series.kind as usize];
+            let folded = series.group.take(programs, place, now);
+            series.take_density(now, programs, density);
             if let Some(at) = folded {
-                told.take_pressure(at, programs, pressure);
+                series.take_pressure(at, programs, pressure);
             }
         }
     }
 
     /// Notes that nothing was counted up to `at`.
     pub(super) fn unchanged(&mut self, at: Timestamp) {
-        for told in self.places.iter_mut().flatten() {
-            told.set.unchanged(at);
-            told.density.unchanged(at);
+        for series in self.places.iter_mut().flatten() {
+            series.group.unchanged(at);
+            series.density.unchanged(at);
         }
     }
 
     pub(super) fn finish(&mut self, programs: &ThreadTime) {
-        for told in self.places.iter_mut().flatten() {
-            told.finish(programs, &mut self.buffers[told.kind as usize]);
+        for series in self.places.iter_mut().flatten() {
+            series.finish(programs, &mut self.buffers[series.kind as usize]);
         }
     }
 }
@@ -176,23 +176,25 @@ mod tests {
     use crate::bpf::thread_time::tests::loaded;
 
     #[test]
-    fn pools_leave_room_for_others_and_what_has_none_is_said_once() {
+    fn pools_leave_places_for_others_and_a_lack_is_reported_once() {
         let Some((programs, _alone)) = loaded() else {
             return;
         };
         let (mut places, mut gaps) = (Places::new(), Gaps::default());
         let mut take = |kind| places.take(kind, EntityId(7), &programs, &mut gaps);
-        let pools: Vec<_> = (0..MOST_SETS).filter_map(|_| take(Kind::Pool)).collect();
+        let pools: Vec<_> = (0..MOST_PSI_GROUPS)
+            .filter_map(|_| take(Kind::Pool))
+            .collect();
         assert_eq!(pools.len(), MOST_POOLS);
-        let groups = (0..MOST_SETS).filter_map(|_| take(Kind::Group));
-        assert_eq!(groups.count(), MOST_SETS - MOST_POOLS);
+        let groups = (0..MOST_PSI_GROUPS).filter_map(|_| take(Kind::Group));
+        assert_eq!(groups.count(), MOST_PSI_GROUPS - MOST_POOLS);
         assert_eq!(take(Kind::Service), None);
         places.leave(pools[3], &programs);
         let again = places.take(Kind::Service, EntityId(8), &programs, &mut gaps);
         assert_eq!(again, Some(pools[3]));
-        let said: Vec<_> = gaps.take_fresh().map(|gap| gap.table).collect();
+        let reported: Vec<_> = gaps.take_fresh().map(|gap| gap.table).collect();
         assert_eq!(
-            said,
+            reported,
             ["pool_stall", "counted_cgroup_stall", "process_stall"]
         );
     }

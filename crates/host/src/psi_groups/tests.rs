@@ -25,7 +25,7 @@ const MEASURED: Duration = Duration::from_secs(7);
 /// Longest time between the reading of the kernel's values and of the programs'.
 const AT_ONCE: Duration = Duration::from_millis(2);
 /// Names of the compared stalls, in the order of our states.
-const NAMES: [&str; TOLD] = [
+const NAMES: [&str; COUNTED_STATES] = [
     "cpu some",
     "cpu full",
     "memory some",
@@ -47,7 +47,7 @@ impl Around {
         let mounts = std::fs::read("/proc/self/mountinfo").expect("it can be read");
         let hierarchies = Hierarchies::from_mountinfo(&mounts, Path::new("/"));
         let mount = hierarchies.v2.expect("there is a v2 hierarchy").point;
-        let folder = mount.join(format!("stallscope-sets-{}", std::process::id()));
+        let folder = mount.join(format!("stallscope-psi-groups-{}", std::process::id()));
         std::fs::create_dir(&folder).expect("root may make groups");
         Self {
             processes: Vec::new(),
@@ -79,7 +79,7 @@ impl Around {
     }
 
     /// The kernel's pressure totals so far, ns.
-    fn totals(&self) -> [i64; TOLD] {
+    fn totals(&self) -> [i64; COUNTED_STATES] {
         let resources = ["cpu", "memory", "io"].into_iter();
         let mut all = resources.flat_map(|resource| {
             let file = self.meant().join(format!("{resource}.pressure"));
@@ -127,7 +127,7 @@ struct Kernels {
 
 impl Kernels {
     fn new(group: &Around) -> Self {
-        let programs = Pressure::load().expect("where the ledger loads, this does");
+        let programs = Pressure::load().expect("where thread-time accounting loads, this does");
         let id = group.meant().metadata().expect("it is there").ino();
         programs.watch(1, id).expect("there is room");
         Self {
@@ -153,13 +153,17 @@ impl Kernels {
 
 /// Pressure of a group by the kernel, and of the PSI group at a place by our programs, over the same time and
 /// as shares of it; then the same for stall density.
-fn compared(programs: &mut ThreadTime, group: &Around, place: usize) -> [[(f64, f64); TOLD]; 2] {
+fn compared(
+    programs: &mut ThreadTime,
+    group: &Around,
+    place: usize,
+) -> [[(f64, f64); COUNTED_STATES]; 2] {
     let mut kernels = Kernels::new(group);
     // File and programs have to be read at the same time, whatever else wants the CPU.
     crate::limits::raise_priority();
-    let (mut set, mut last_ended) = (Set::new(programs, place), Timestamp::default());
+    let (mut psi_group, mut last_ended) = (PsiGroup::new(programs, place), Timestamp::default());
     let read = |programs: &mut ThreadTime,
-                set: &mut Set,
+                psi_group: &mut PsiGroup,
                 kernels: &mut Kernels,
                 last_ended: &mut Timestamp| {
         // Repeated until no other thread had the CPU between the two readings.
@@ -174,25 +178,25 @@ fn compared(programs: &mut ThreadTime, group: &Around, place: usize) -> [[(f64, 
         // Both have to end their intervals at the same time, because the distribution of a load over the CPUs
         // changes.
         let is_fresh = std::mem::replace(last_ended, ended) != ended;
-        let own = set.before.unwrap_or(now);
-        set.folded = if is_fresh { ended + -FOLD_NS } else { own };
-        set.take(programs, place, now);
+        let own = psi_group.before.unwrap_or(now);
+        psi_group.folded = if is_fresh { ended + -FOLD_NS } else { own };
+        psi_group.take(programs, place, now);
         density
     };
-    read(programs, &mut set, &mut kernels, &mut last_ended);
+    read(programs, &mut psi_group, &mut kernels, &mut last_ended);
     let (begin, kernels_before) = (Instant::now(), group.totals());
-    let kernels_density = read(programs, &mut set, &mut kernels, &mut last_ended);
+    let kernels_density = read(programs, &mut psi_group, &mut kernels, &mut last_ended);
     // Reading the file makes the kernel end an interval at that moment.
-    set.end();
-    let (before, density_before) = (set.stalled.pressure(), set.stalled.density());
+    psi_group.end();
+    let (before, density_before) = (psi_group.stalled.pressure(), psi_group.stalled.density());
     while begin.elapsed() < MEASURED {
         sleep(Duration::from_millis(100));
-        read(programs, &mut set, &mut kernels, &mut last_ended);
+        read(programs, &mut psi_group, &mut kernels, &mut last_ended);
     }
     let (kernels_after, wall) = (group.totals(), begin.elapsed());
-    let kernels_after_density = read(programs, &mut set, &mut kernels, &mut last_ended);
-    set.end();
-    let (after, density) = (set.stalled.pressure(), set.stalled.density());
+    let kernels_after_density = read(programs, &mut psi_group, &mut kernels, &mut last_ended);
+    psi_group.end();
+    let (after, density) = (psi_group.stalled.pressure(), psi_group.stalled.density());
     let share = |after: i64, before: i64| (after - before) as f64 / wall.as_nanos() as f64;
     let pressure = std::array::from_fn(|it| {
         (
@@ -214,7 +218,7 @@ fn worst(both: &[(f64, f64)]) -> f64 {
     diff.fold(0.0, f64::max)
 }
 
-fn shown(both: &[(f64, f64); TOLD]) -> String {
+fn shown(both: &[(f64, f64); COUNTED_STATES]) -> String {
     let each = NAMES
         .iter()
         .zip(both)
@@ -264,7 +268,7 @@ fn agree<T>(
     name: &str,
     most_apart: f64,
     begin: impl Fn(&mut Around) -> (Vec<u32>, T),
-) -> [f64; TOLD] {
+) -> [f64; COUNTED_STATES] {
     agree_at(programs, (name, 0), most_apart, |programs| {
         let mut group = Around::new();
         let (pids, limits) = begin(&mut group);
@@ -279,17 +283,17 @@ fn agree_at<T>(
     (name, place): (&str, usize),
     most_apart: f64,
     begin: impl Fn(&mut ThreadTime) -> (Around, T),
-) -> [f64; TOLD] {
+) -> [f64; COUNTED_STATES] {
     let mut tries = Vec::new();
     for _ in 0..TRIES {
         let (group, _with_it) = begin(programs);
         sleep(Duration::from_millis(800));
         let [pressure, density] = compared(programs, &group, place);
         drop(group);
-        let said = format!("{}; of density: {}", shown(&pressure), shown(&density));
-        println!("{name}: kernel's and ours: {said}");
-        assert!(pressure[0].0 > 0.01, "{name}: it waited: {said}");
-        tries.push(said);
+        let summary = format!("{}; of density: {}", shown(&pressure), shown(&density));
+        println!("{name}: kernel's and ours: {summary}");
+        assert!(pressure[0].0 > 0.01, "{name}: it waited: {summary}");
+        tries.push(summary);
         if worst(&pressure) < most_apart && worst(&density) < most_apart {
             return pressure.map(|(_, own)| own);
         }
@@ -298,15 +302,15 @@ fn agree_at<T>(
 }
 
 #[test]
-fn what_processes_wait_for_is_the_kernels_number_of_a_group_of_them() {
+fn pressure_of_processes_agrees_with_the_kernels_for_their_group() {
     if let Ok(times) = std::env::var(BURSTS) {
         return burst(&times);
     }
     let Some((mut programs, _alone)) = loaded() else {
         return;
     };
-    let name = "what_processes_wait_for_is_the_kernels_number_of_a_group_of_them";
-    let file = std::env::temp_dir().join(format!("stallscope-sets-{}", std::process::id()));
+    let name = "pressure_of_processes_agrees_with_the_kernels_for_their_group";
+    let file = std::env::temp_dir().join(format!("stallscope-psi-groups-{}", std::process::id()));
     let written = format!(
         "while :; do dd if=/dev/zero of={} bs=4k count=64 conv=fsync 2> /dev/null; sleep 0.02; done",
         file.display()
@@ -339,7 +343,7 @@ fn a_v1_group_has_the_pressure_of_the_v2_group_around_it() {
     ];
     if Group::new("cpu", &limits).is_none() {
         return skipped(
-            "sets of threads",
+            "PSI groups",
             "there is no v1 hierarchy with the cpu controller that groups can be made in",
         );
     }
@@ -355,7 +359,7 @@ fn a_v1_group_has_the_pressure_of_the_v2_group_around_it() {
 const AGAIN: &str = "STALLSCOPE_TEST_AGAIN";
 
 #[test]
-fn who_makes_memory_free_stalls_for_it_while_it_runs_too() {
+fn direct_reclaim_on_cpu_counts_as_a_memory_stall() {
     if let Some(file) = std::env::var_os(AGAIN) {
         let (file, mut block) = (std::fs::File::open(file).expect("it opens"), [0; 65_536]);
         // An evicted page counts as a refault only if it was used more than once.
@@ -369,15 +373,15 @@ fn who_makes_memory_free_stalls_for_it_while_it_runs_too() {
     let limits = [("memory.limit_in_bytes", "25165824")];
     if Group::new("memory", &limits).is_none() {
         return skipped(
-            "sets of threads",
+            "PSI groups",
             "there is no v1 hierarchy with the memory controller that groups can be made in",
         );
     }
-    let file = OnDisk::new("sets", 40);
+    let file = OnDisk::new("psi-groups", 40);
     let program = std::env::current_exe().expect("this is a program");
     let script = |cpu| {
         format!(
-            "sleep 0.3; {AGAIN}={} exec taskset -c {cpu} {} --exact psi_groups::tests::who_makes_memory_free_stalls_for_it_while_it_runs_too",
+            "sleep 0.3; {AGAIN}={} exec taskset -c {cpu} {} --exact psi_groups::tests::direct_reclaim_on_cpu_counts_as_a_memory_stall",
             file.path().display(),
             program.display()
         )
@@ -397,7 +401,7 @@ fn who_makes_memory_free_stalls_for_it_while_it_runs_too() {
 }
 
 #[test]
-fn what_was_not_read_since_has_not_grown() {
+fn cpus_without_a_new_reading_do_not_grow() {
     let reading = |readings, ns| Stall {
         ns: [ns; STATES],
         readings,
@@ -411,8 +415,8 @@ fn what_was_not_read_since_has_not_grown() {
 }
 
 /// Run-queue delay of some threads so far, ns, by thread-time accounting.
-fn queued_ns(programs: &ThreadTime, is_meant: impl Fn(&Record) -> bool) -> i64 {
-    let records = programs.records().filter(is_meant);
+fn queued_ns(programs: &ThreadTime, is_wanted: impl Fn(&Record) -> bool) -> i64 {
+    let records = programs.records().filter(is_wanted);
     let each = records.map(|it| it.account.queued_ns.iter().sum::<u64>());
     each.sum::<u64>().cast_signed()
 }

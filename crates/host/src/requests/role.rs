@@ -1,24 +1,25 @@
-//! Who is asked whether what arrives are requests: which part a process has, and what its title says.
+//! The role of each process whose requests are counted, and what its title says.
 
 use model::{EntityId, Role, Timestamp};
 
 /// So old a process has its title.
 const LATE_TITLE_NS: i64 = 2_000_000_000;
 
-/// Which part a process has.
-pub(super) struct Part {
+/// The role that a process was given.
+pub(super) struct Assignment {
     pub(super) process: EntityId,
     pub(super) role: Role,
-    pub(super) met: Timestamp,
+    pub(super) assigned: Timestamp,
     /// How often its title was looked at.
     pub(super) looks: u32,
 }
 
-impl Part {
+impl Assignment {
     /// Whether its title is to be looked at again: who is new may have none yet, on a busy machine for
     /// longer.
     pub(super) fn look_again(&mut self, now: Timestamp) -> bool {
-        let again = self.looks == 1 || self.looks == 2 && now.ns_since(self.met) > LATE_TITLE_NS;
+        let again =
+            self.looks == 1 || self.looks == 2 && now.ns_since(self.assigned) > LATE_TITLE_NS;
         self.looks += u32::from(again);
         again
     }
@@ -38,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_sends_a_replica_what_was_written_is_told_by_its_title() {
+    fn walsenders_are_recognised_by_their_title() {
         for title in [
             "postgres: walsender repl 10.0.0.7(41822) streaming 0/3000148",
             "postgres: main: walsender postgres [local] streaming 16/B374D848",

@@ -24,7 +24,7 @@ impl Sampler {
         let counts = self.event_counts();
         match self.duty_cycle.tick(boottime(), counts, look == Look::Last) {
             Action::Checkpoint => self.read_thread_times(stamp()),
-            Action::Idle => self.take_ended_threads(stamp()),
+            Action::Idle => self.take_exited_threads(stamp()),
             action => self.change_hooks(action),
         }
         let mut is_edge = false;
@@ -77,10 +77,10 @@ impl Sampler {
     }
 
     /// Threads exit in off-windows too.
-    fn take_ended_threads(&mut self, now: Timestamp) {
+    fn take_exited_threads(&mut self, now: Timestamp) {
         if let Some(thread_times) = &mut self.thread_times {
             let around = (&mut self.scratch.gaps, &mut self.registry);
-            thread_times.take_ended(now, &self.processes, around);
+            thread_times.take_exited(now, &self.processes, around);
         }
     }
 
@@ -88,7 +88,7 @@ impl Sampler {
         // Accounts of threads that rarely block can only be compared while everything is counted.
         self.read_thread_times(boottime());
         let at = match &mut self.thread_times {
-            Some(thread_times) => thread_times.pause(),
+            Some(thread_times) => thread_times.end_on_window(),
             None => boottime(),
         };
         self.note_coverage(at);

@@ -20,7 +20,7 @@ impl Sampler {
             cpu_ns,
             TICK_NS * self.budget.threads as i64,
             self.missed,
-            self.budget.rest as i64,
+            self.budget.background as i64,
             self.memory.0,
             self.memory.1,
         ];

@@ -29,15 +29,15 @@ impl Programs {
                 limits::raise_nice();
             }
             Self {
-                stalls: had(
+                stalls: load_one(
                     settings,
                     "pressure",
                     || Stalls::load(Sampler::MACHINE),
                     cost,
                 ),
-                thread_times: had(settings, "thread_time", ThreadTimeCollector::load, cost),
-                request_collector: had(settings, "requests", RequestCollector::load, cost),
-                walk: had(settings, "tasks", Walk::load, cost),
+                thread_times: load_one(settings, "thread_time", ThreadTimeCollector::load, cost),
+                request_collector: load_one(settings, "requests", RequestCollector::load, cost),
+                walk: load_one(settings, "tasks", Walk::load, cost),
             }
         };
         // On a thread of its own: not every user may lower a priority again.
@@ -47,7 +47,7 @@ impl Programs {
 }
 
 /// Loads one program and its reader; not with another root, because it would report this machine.
-fn had<T>(
+fn load_one<T>(
     settings: &Settings,
     name: &str,
     load: impl FnOnce() -> Result<T, Refusal>,

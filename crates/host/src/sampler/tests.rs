@@ -26,14 +26,14 @@ pub(crate) fn of_this_machine() -> (Settings, Environment) {
 /// Runs a sampler of this machine; returns its events, and when it was told to stop.
 fn recorded_for(length: Duration) -> (Vec<SamplerEvent>, Timestamp) {
     let (settings, environment) = of_this_machine();
-    let (tell, told) = channel();
-    let sink = move |event| drop(tell.send(event));
+    let (sender, inbox) = channel();
+    let sink = move |event| drop(sender.send(event));
     let sampler = Sampler::start(&settings, &environment, sink).expect("it can be started");
     std::thread::sleep(length);
     let stopped = boottime();
     sampler.tell(Command::Stop);
     let mut all = Vec::new();
-    while let Ok(event) = told.recv_timeout(Duration::from_secs(30)) {
+    while let Ok(event) = inbox.recv_timeout(Duration::from_secs(30)) {
         let ended = matches!(event, SamplerEvent::Ended(_));
         all.push(event);
         if ended {
@@ -65,7 +65,7 @@ fn pressure_is_known_up_to_the_end() {
 }
 
 #[test]
-fn what_it_takes_of_memory_is_told_for_itself_and_for_each_program() {
+fn memory_use_is_reported_for_the_recorder_and_each_program() {
     let (all, _) = recorded_for(Duration::ZERO);
     let Some(SamplerEvent::Ended(Ending { cost, .. })) = all.last() else {
         panic!("it ends");
@@ -97,9 +97,9 @@ fn what_it_takes_of_memory_is_told_for_itself_and_for_each_program() {
 }
 
 #[test]
-fn who_came_after_the_last_look_is_listed_at_the_end() {
+fn processes_started_after_the_last_scan_are_listed_at_the_end() {
     let (settings, environment) = of_this_machine();
-    let (mut sampler, tell, _give) = Sampler::new(&settings, &environment).expect("/proc");
+    let (mut sampler, commands, _spare) = Sampler::new(&settings, &environment).expect("/proc");
     let thread_time = sampler.cost.programs["thread_time"].clone();
     if needed("thread-time accounting", thread_time.map_or(Ok(()), Err)).is_none() {
         return;
@@ -113,7 +113,8 @@ fn who_came_after_the_last_look_is_listed_at_the_end() {
     let mut parent = parent.spawn().expect("it can be started");
     let mut to = parent.stdin.take().expect("a pipe");
     let (pids, role) = (vec![parent.id()], Role::Target);
-    tell.send(Command::Assign { pids, role })
+    commands
+        .send(Command::Assign { pids, role })
         .expect("the sampler lives");
     let mut all = Vec::new();
     let mut sink = |event| all.push(event);

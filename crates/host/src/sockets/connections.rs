@@ -114,8 +114,8 @@ pub(super) fn namespace(proc: &Path, link: Option<&Path>, pid: u32) -> Namespace
     let is_own = link.is_some()
         && link == namespace_link(proc, std::process::id()).as_deref()
         && proc == Path::new("/proc");
-    let asked = is_own.then(|| Namespace::ask(net.clone())).flatten();
-    asked.unwrap_or_else(|| Namespace::read(net))
+    let from_diag = is_own.then(|| Namespace::ask(net.clone())).flatten();
+    from_diag.unwrap_or_else(|| Namespace::read(net))
 }
 
 /// Identifies a process's network namespace; `None` if it may not be read.
@@ -187,7 +187,7 @@ fn unix_connection(table: &UnixTable, socket: &UnixSocket) -> Option<Connection>
             // The other end is in another network namespace, whose names are not visible here.
             None => None,
         },
-        None if table.tells_peers => return None,
+        None if table.has_peers => return None,
         None => None,
     };
     Some(Connection {

@@ -11,7 +11,7 @@ pub enum Error {
     },
     /// Nothing listens on the port.
     #[error("no process listens on port {port} (listening here: {listening}). {}", .other.map_or(START_IT.to_owned(), name_other))]
-    NobodyListens {
+    NoListener {
         /// The requested port.
         port: u16,
         /// The listening sockets, from `listening_here`.
@@ -32,7 +32,7 @@ pub enum Error {
         "no process that can be seen from here listens on port {port}, although the port is taken: \
          its server is the kernel or in another container. Name it: --target pid:N, or cgroup:PATH"
     )]
-    ListenerOutOfSight {
+    InvisibleListener {
         /// The requested port.
         port: u16,
     },

@@ -106,10 +106,10 @@ impl<'a> Search<'a> {
             Some(0) => FarEnd::Pending,
             Some(inode) => {
                 let socket = self.connections.unix.get(inode);
-                let told = socket.and_then(|socket| socket.uid);
+                let owner = socket.and_then(|socket| socket.uid);
                 FarEnd::Socket {
                     inode,
-                    uid: told.or_else(|| self.file_owner(&made.peer)),
+                    uid: owner.or_else(|| self.file_owner(&made.peer)),
                 }
             }
         }

@@ -181,9 +181,9 @@ impl Namespace {
     pub(super) fn by_pair(&self) -> HashMap<(SocketAddr, SocketAddr), &TcpSocket> {
         let mut pairs: HashMap<_, &TcpSocket> = HashMap::with_capacity(self.sockets.len());
         for socket in &self.sockets {
-            let kept = pairs.entry((socket.local, socket.peer)).or_insert(socket);
-            if kept.inode == 0 {
-                *kept = socket;
+            let known = pairs.entry((socket.local, socket.peer)).or_insert(socket);
+            if known.inode == 0 {
+                *known = socket;
             }
         }
         pairs

@@ -25,7 +25,7 @@ const TYPE_SOCK_DIAG: u16 = 20;
 pub(crate) const DATAGRAM: usize = 32 * 1024;
 
 /// The kernel makes a dump while the caller waits in `recv`; after a second no answer will come.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A socket for the network namespace that the calling thread is in now, wherever the thread goes later.
 pub(crate) fn diag_socket() -> Result<OwnedFd, Errno> {
@@ -35,7 +35,7 @@ pub(crate) fn diag_socket() -> Result<OwnedFd, Errno> {
         SocketFlags::CLOEXEC,
         Some(netlink::SOCK_DIAG),
     )?;
-    sockopt::set_socket_timeout(&socket, sockopt::Timeout::Recv, Some(PATIENCE))?;
+    sockopt::set_socket_timeout(&socket, sockopt::Timeout::Recv, Some(TIMEOUT))?;
     Ok(socket)
 }
 

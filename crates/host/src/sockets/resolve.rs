@@ -52,7 +52,7 @@ fn holders_of_port(proc: &Path, port: u16) -> Result<BTreeSet<u32>, Error> {
     let Some(first) = listening.first() else {
         let others = listeners(proc);
         let other = others.iter().find_map(|listener| listener.port);
-        return Err(Error::NobodyListens {
+        return Err(Error::NoListener {
             port,
             listening: listening_here(&others),
             other,
@@ -66,7 +66,7 @@ fn holders_of_port(proc: &Path, port: u16) -> Result<BTreeSet<u32>, Error> {
             port,
             uid: first.uid,
         }),
-        (true, false) => Err(Error::ListenerOutOfSight { port }),
+        (true, false) => Err(Error::InvisibleListener { port }),
     }
 }
 

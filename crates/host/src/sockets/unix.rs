@@ -71,13 +71,10 @@ pub fn parse_unix_diag(message: &[u8]) -> Option<UnixSocket> {
 
 /// An array of inodes; 0 for a client that gave up.
 fn clients_in(array: &[u8]) -> Vec<u64> {
-    let remote_memory = (0..array.len())
+    let words = (0..array.len())
         .step_by(4)
         .map_while(|at| u32_at(array, at));
-    remote_memory
-        .filter(|&inode| inode != 0)
-        .map(u64::from)
-        .collect()
+    words.filter(|&inode| inode != 0).map(u64::from).collect()
 }
 
 /// Abstract names begin with a NUL, which is shown as `@`; paths end with one, which is left out.
@@ -97,13 +94,13 @@ pub fn parse_proc_net_unix(line: &[u8]) -> Option<UnixSocket> {
     const ACCEPTS: u32 = 1 << 16;
     const CONNECTED: u8 = 3;
     let text = String::from_utf8_lossy(line);
-    let mut remote_memory = text.split_ascii_whitespace();
-    let flags = u32::from_str_radix(remote_memory.nth(3)?, 16).ok()?;
-    let kind = u8::from_str_radix(remote_memory.next()?, 16).ok()?;
-    let state = u8::from_str_radix(remote_memory.next()?, 16).ok()?;
-    let inode = remote_memory.next()?.parse().ok()?;
+    let mut fields = text.split_ascii_whitespace();
+    let flags = u32::from_str_radix(fields.nth(3)?, 16).ok()?;
+    let kind = u8::from_str_radix(fields.next()?, 16).ok()?;
+    let state = u8::from_str_radix(fields.next()?, 16).ok()?;
+    let inode = fields.next()?.parse().ok()?;
     // A path may have spaces: it is the rest of the line, from where the next field begins.
-    let name = remote_memory.next().and_then(|word| {
+    let name = fields.next().and_then(|word| {
         let start = word.as_ptr() as usize - text.as_ptr() as usize;
         Some(text.get(start..)?.trim_end().to_owned())
     });
@@ -128,7 +125,7 @@ pub(super) struct UnixTable {
     awaited_by_client: HashMap<u64, String>,
     listening: HashSet<String>,
     /// Whether the table has peers.
-    pub(super) tells_peers: bool,
+    pub(super) has_peers: bool,
 }
 
 impl UnixTable {
@@ -136,20 +133,20 @@ impl UnixTable {
     pub(super) fn read(proc: &Path) -> Self {
         // With another root (the host's, mounted in a container; captured files) the sockets are not those of
         // our own namespace, which sock_diag reports.
-        let told = if proc == Path::new("/proc") {
+        let from_diag = if proc == Path::new("/proc") {
             netlink::unix_sockets().ok()
         } else {
             None
         };
-        let tells_peers = told.is_some();
-        let sockets = told.unwrap_or_else(|| {
+        let has_peers = from_diag.is_some();
+        let sockets = from_diag.unwrap_or_else(|| {
             let text = fs::read(here(proc).join("unix")).unwrap_or_default();
             text.split(|&byte| byte == b'\n')
                 .filter_map(parse_proc_net_unix)
                 .collect()
         });
         Self {
-            tells_peers,
+            has_peers,
             ..Self::from_sockets(sockets)
         }
     }

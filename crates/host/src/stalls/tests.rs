@@ -147,7 +147,7 @@ const MOST_APART: [f64; 2] = [0.003, 0.001];
 const TRIES: usize = 3;
 
 #[test]
-fn it_is_the_kernels_number_whatever_the_load() {
+fn pressure_agrees_with_the_kernels_under_any_load() {
     type Load = fn(&mut Loaded);
     let full: Load = |it| (0..4).for_each(|_| it.run(BURN));
     let light: Load = |it| (0..2).for_each(|_| it.run(LIGHT));
@@ -172,7 +172,7 @@ fn it_is_the_kernels_number_whatever_the_load() {
 }
 
 #[test]
-fn pressure_that_is_switched_off_is_a_gap_that_says_so_and_goes_on_as_it_was() {
+fn disabled_pressure_is_a_gap_and_resumes_afterwards() {
     let Some(mut stalls) = loaded() else { return };
     let mounts = std::fs::read("/proc/self/mountinfo").expect("it can be read");
     let hierarchies = Hierarchies::from_mountinfo(&mounts, Path::new("/"));
@@ -206,16 +206,17 @@ fn pressure_that_is_switched_off_is_a_gap_that_says_so_and_goes_on_as_it_was() {
         }
     }
     stalls.finish(&mut scratch.gaps, &mut density, &mut pressure);
-    let said: Vec<_> = scratch.gaps.take_fresh().collect();
-    let (off, said): (Vec<_>, Vec<_>) = said.into_iter().partition(|gap| gap.what == off_path);
+    let reported: Vec<_> = scratch.gaps.take_fresh().collect();
+    let (off, reported): (Vec<_>, Vec<_>) =
+        reported.into_iter().partition(|gap| gap.what == off_path);
     assert!(matches!(&off[..], [gap] if gap.window.is_none()), "{off:?}");
-    let reasons: Vec<_> = said.iter().map(|gap| &gap.reason).collect();
+    let reasons: Vec<_> = reported.iter().map(|gap| &gap.reason).collect();
     assert!(
         matches!(reasons[..], [GapReason::Unsupported(why), GapReason::Vanished, GapReason::Vanished]
             if why.contains("switched off")),
-        "{said:?}"
+        "{reported:?}"
     );
-    let window = said[1].window.expect("it is over");
+    let window = reported[1].window.expect("it is over");
     let rows: Vec<_> = density[1].rows.iter().collect();
     assert!(rows.iter().any(|(time, ..)| *time >= window.end));
     assert!(
@@ -239,7 +240,7 @@ fn pressure_that_is_switched_off_is_a_gap_that_says_so_and_goes_on_as_it_was() {
 }
 
 #[test]
-fn where_the_kernels_own_intervals_are_not_known_pressure_is_folded_every_2_s_of_ours() {
+fn without_the_kernels_fold_times_pressure_is_folded_every_2_s() {
     let mut monitored = Monitored::new((0, ""), RowDeduplicator::new(EntityId(0), STALLS), vec![0]);
     let mut folds = Vec::new();
     let at = |s: f64| Timestamp::from_ns((s * 1e9) as i64);
@@ -258,7 +259,7 @@ fn where_the_kernels_own_intervals_are_not_known_pressure_is_folded_every_2_s_of
 }
 
 #[test]
-fn a_group_that_was_removed_and_is_still_referred_to_takes_no_room_from_others() {
+fn a_removed_but_referenced_group_frees_its_slot() {
     let Some(mut stalls) = loaded() else { return };
     let mounts = std::fs::read("/proc/self/mountinfo").expect("it can be read");
     let hierarchies = Hierarchies::from_mountinfo(&mounts, Path::new("/"));
@@ -283,9 +284,9 @@ fn a_group_that_was_removed_and_is_still_referred_to_takes_no_room_from_others()
         .stdin(Stdio::piped())
         .stdout(Stdio::piped());
     let mut bash = bash.spawn().expect("bash is there");
-    let mut said = [0; 8];
+    let mut reported = [0; 8];
     let out = bash.stdout.as_mut().expect("it is piped");
-    out.read_exact(&mut said).expect("it is removed");
+    out.read_exact(&mut reported).expect("it is removed");
     let is_read = is_read();
     drop(bash.stdin.take());
     let _ = bash.wait();

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 use model::{EntityId, Timestamp};
-use sensors::kernel_wait::{CHANNELS, KERNEL_WAIT};
+use sensors::kernel_wait::{KERNEL_WAIT, WAIT_SITES};
 
-use super::carried::carry_over;
+use super::monotonic::carry_over;
 use crate::bpf::thread_time::Account;
 use crate::registry::Registry;
 use crate::table_buffer::{RowDeduplicator, TableBuffer};
 
-const WIDTH: usize = CHANNELS.len();
+const WIDTH: usize = WAIT_SITES.len();
 
 /// All threads from the first reading of their accounts: a kernel wait may come at any time.
 pub(super) struct KernelWaits {

@@ -17,8 +17,8 @@ impl ThreadTimeCollector {
     }
 
     /// Ends the on-window; returns when counting stopped.
-    pub(crate) fn pause(&mut self) -> Timestamp {
-        self.programs.pause()
+    pub(crate) fn end_on_window(&mut self) -> Timestamp {
+        self.programs.end_on_window()
     }
 
     /// Detaches the programs, in an off-window.
@@ -41,15 +41,15 @@ impl ThreadTimeCollector {
         remote_memory: &mut RemoteMemory,
         gaps: &mut Gaps,
     ) {
-        for (pid, _, role, word) in processes.parts() {
-            let known = self.parts.get(&pid);
-            if let (Some(word), Some((_, _, Some(place), membership))) = (word, known)
-                && let RemoteRead::Value(said) = remote_memory.read(word)
+        for (pid, _, role, cell) in processes.tracked_roles() {
+            let known = self.assignments.get(&pid);
+            if let (Some(cell), Some((_, _, Some(place), membership))) = (cell, known)
+                && let RemoteRead::Value(wait_event) = remote_memory.read(cell)
             {
                 let assigned = Assigned {
                     role,
                     place: Some(*place),
-                    said: u32::from_ne_bytes(said),
+                    wait_event: u32::from_ne_bytes(wait_event),
                     membership: *membership,
                 };
                 // If this fails, the class of a present sleep follows from the system call.
@@ -66,7 +66,7 @@ impl ThreadTimeCollector {
         }
         self.short_lived.unchanged(at);
         self.kernel_waits.unchanged(at);
-        self.others
+        self.background
             .values_mut()
             .for_each(|it| it.last.unchanged(at));
         self.psi_groups.unchanged(at);
@@ -78,5 +78,5 @@ impl ThreadTimeCollector {
 /// Records that the programs could not be attached or resumed.
 fn note_refusal(why: &Refusal, gaps: &mut Gaps) {
     let reason = GapReason::Unsupported(format!("the programs that count: {why}"));
-    gaps.say(&THREAD_TIME.name, "", reason);
+    gaps.report(&THREAD_TIME.name, "", reason);
 }

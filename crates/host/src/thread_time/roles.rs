@@ -15,7 +15,7 @@ use crate::registry::Registry;
 use crate::remote_memory::{EventPlace, RemoteMemory, RemoteRead};
 
 /// Settings of a process: entity, role, where its wait event is, PSI groups.
-pub(super) type Part = (EntityId, Role, Option<EventPlace>, Membership);
+pub(super) type Assignment = (EntityId, Role, Option<EventPlace>, Membership);
 
 impl ThreadTimeCollector {
     /// Sets role, wait event address and PSI groups of the processes for which they have changed.
@@ -30,49 +30,49 @@ impl ThreadTimeCollector {
         let mut changed = false;
         self.psi_groups
             .follow(now, &self.programs, processes, around, gaps);
-        for (pid, entity, role, word) in processes.parts() {
-            let place = word.and_then(|word| remote_memory.place(word));
+        for (pid, entity, role, cell) in processes.tracked_roles() {
+            let place = cell.and_then(|cell| remote_memory.place(cell));
             let membership = self.psi_groups.membership(pid);
-            let part = (entity, role, place, membership);
-            if self.parts.get(&pid) == Some(&part) {
+            let assignment = (entity, role, place, membership);
+            if self.assignments.get(&pid) == Some(&assignment) {
                 continue;
             }
-            let said = match word.map(|word| remote_memory.read(word)) {
-                Some(RemoteRead::Value(said)) => u32::from_ne_bytes(said),
+            let wait_event = match cell.map(|cell| remote_memory.read(cell)) {
+                Some(RemoteRead::Value(wait_event)) => u32::from_ne_bytes(wait_event),
                 _ => wait_event::NOT_WAITING,
             };
             let assigned = Assigned {
                 role,
                 place,
-                said,
+                wait_event,
                 membership,
             };
             if self.programs.assign(pid, assigned).is_err() {
                 let what = "threads of more processes than there is room for";
-                gaps.say(&THREAD_TIME.name, what, GapReason::Dropped(1));
+                gaps.report(&THREAD_TIME.name, what, GapReason::Dropped(1));
                 continue;
             }
-            self.parts.insert(pid, part);
+            self.assignments.insert(pid, assignment);
             changed = true;
         }
-        for (pid, entity, membership) in self.psi_groups.others() {
-            let part = (entity, Role::Rest, None, membership);
-            if self.parts.get(&pid) == Some(&part) {
+        for (pid, entity, membership) in self.psi_groups.background() {
+            let assignment = (entity, Role::Rest, None, membership);
+            if self.assignments.get(&pid) == Some(&assignment) {
                 continue;
             }
             let assigned = Assigned {
                 role: Role::Rest,
                 place: None,
-                said: 0,
+                wait_event: 0,
                 membership,
             };
             if self.programs.assign(pid, assigned).is_ok() {
-                self.parts.insert(pid, part);
+                self.assignments.insert(pid, assignment);
                 changed = true;
             }
         }
         let programs = &self.programs;
-        self.parts.retain(|pid, (entity, ..)| {
+        self.assignments.retain(|pid, (entity, ..)| {
             let is_there = processes.entity(*pid) == Some(*entity);
             // The kernel may give the pid to another process.
             is_there || programs.forget(*pid).is_err()
@@ -86,7 +86,7 @@ impl ThreadTimeCollector {
     /// Makes room for new processes and evicts exited ones.
     fn track(&mut self, processes: &Processes) {
         let buffer = &mut self.buffers[1];
-        self.others.retain(|pid, process| {
+        self.background.retain(|pid, process| {
             let is_there = processes.entity(*pid) == Some(process.last.entity());
             if !is_there {
                 process.last.finish(buffer);
@@ -94,8 +94,8 @@ impl ThreadTimeCollector {
             is_there
         });
         for (pid, entity) in processes.all() {
-            let others = self.others.entry(pid);
-            others.or_insert_with(|| Process::new(entity));
+            let known = self.background.entry(pid);
+            known.or_insert_with(|| Process::new(entity));
         }
     }
 }

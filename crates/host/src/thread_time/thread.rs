@@ -6,7 +6,7 @@ use sensors::thread_time::{CLASSES, HOLDERS, WIDTH};
 use crate::bpf::thread_time::{Account, Record};
 use crate::table_buffer::{RowDeduplicator, TableBuffer};
 
-use super::carried::carry_over;
+use super::monotonic::carry_over;
 
 /// Tolerance of the cross-check between two readings: this, or a thousandth of the time between them.
 const APART_NS: i64 = 20_000;
@@ -29,7 +29,7 @@ pub(super) struct Thread {
     /// The account as of the last reading.
     read: [i64; WIDTH],
     /// Whether its last account has arrived.
-    pub(super) ended: bool,
+    pub(super) exited: bool,
     pub(super) diff: Option<Difference>,
     /// Whether its slice count differed from the kernel's at the last reading. Once means nothing: the event
     /// comes just before the kernel counts the slice.
@@ -44,7 +44,7 @@ impl Thread {
             known_since_ns: None,
             base: [0; KNOWN_SINCE + 1],
             read: [0; WIDTH],
-            ended: false,
+            exited: false,
             diff: None,
             suspected: false,
             round,
@@ -64,7 +64,7 @@ impl Thread {
         for (base, (written, own)) in self.base.iter_mut().zip(self.last.values().iter().zip(row)) {
             *base = written - own;
         }
-        self.ended = false;
+        self.exited = false;
         self.diff = None;
     }
 

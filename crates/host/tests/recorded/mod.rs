@@ -82,25 +82,28 @@ impl Recorded {
             traces_all: all,
             workload: None,
         };
-        let (tell, told) = channel();
-        let sink = move |event| drop(tell.send(event));
+        let (sender, inbox) = channel();
+        let sink = move |event| drop(sender.send(event));
         let environment = environment(&settings.root);
         let sampler = Sampler::start(&settings, &environment, sink).expect("/proc is readable");
         sampler.tell(Command::Assign {
             pids: pids.to_vec(),
             role: Role::Target,
         });
-        while !matches!(told.recv().expect("it goes on"), SamplerEvent::Assigned(..)) {}
+        while !matches!(
+            inbox.recv().expect("it goes on"),
+            SamplerEvent::Assigned(..)
+        ) {}
         act();
         sampler.tell(Command::Stop);
         let mut tables = BTreeMap::new();
         let mut names = BTreeMap::new();
         let cost = loop {
-            match told.recv().expect("it ends") {
+            match inbox.recv().expect("it ends") {
                 SamplerEvent::Rows(table, rows) => {
-                    let kept = tables.entry(table.name.to_string());
+                    let series = tables.entry(table.name.to_string());
                     let (_, series): &mut (_, Series) =
-                        kept.or_insert_with(|| (table, Series::new()));
+                        series.or_insert_with(|| (table, Series::new()));
                     for (time, entity, values) in rows.iter() {
                         let rows = series.entry(entity).or_default();
                         rows.push((time.as_ns(), values.to_vec()));

@@ -310,7 +310,7 @@ fn what_keeps_an_idle_connection_alive_is_no_request() {
 }
 
 #[test]
-fn a_process_that_loses_its_part_is_not_counted_further_on_connections_that_it_has() {
+fn a_process_that_loses_its_role_is_no_longer_counted_on_its_connections() {
     let Some((mut requests, _alone)) = loaded(Side::Server) else {
         return;
     };
@@ -385,7 +385,7 @@ fn serve_unevenly(connections: u64, lasts: Duration) {
 }
 
 #[test]
-fn to_time_some_requests_drawn_by_lot_does_not_bend_their_distribution() {
+fn timing_a_random_sample_keeps_the_distribution_of_requests() {
     let Some((all, _alone)) = loaded(Side::Server) else {
         return;
     };

@@ -13,33 +13,33 @@ use super::{ThreadTime, no_variables};
 use crate::bpf::Refusal;
 use crate::bpf::skeletons::thread_time::types::kernel_symbol;
 
-/// Room in the program's map (THREAD_TIME_MOST_PLACES).
+/// Room in the program's map (THREAD_TIME_MOST_SYMBOLS).
 const MOST: usize = 4_096;
-/// Longest name, bytes (THREAD_TIME_PLACE_NAME).
+/// Longest name, bytes (THREAD_TIME_SYMBOL_NAME).
 const NAME: usize = 128;
 /// Entries per system call.
 const BATCH: usize = 512;
 
 /// Addresses seen so far. New ones keep appearing for as long as threads run; the buffers are reused, so
 /// handling them allocates nothing.
-pub(super) struct Places {
+pub(super) struct KernelSymbols {
     /// Addresses that have been named.
     known: HashSet<u64>,
     /// Addresses to be named.
     new: Vec<u64>,
     batch: (Vec<u64>, Vec<kernel_symbol>),
     /// Addresses that the program had found at the last look, and how often it had no room for one.
-    met: u64,
+    found: u64,
     dropped: u64,
 }
 
-impl Default for Places {
+impl Default for KernelSymbols {
     fn default() -> Self {
         Self {
             known: HashSet::with_capacity(MOST),
             new: Vec::with_capacity(MOST),
             batch: (vec![0; BATCH], vec![kernel_symbol::default(); BATCH]),
-            met: 0,
+            found: 0,
             dropped: 0,
         }
     }
@@ -48,31 +48,31 @@ impl Default for Places {
 impl ThreadTime {
     /// Sets the meaning of addresses that the program has found since the last call. Returns how many have no
     /// name, and adds how often there was no room.
-    pub(super) fn name_places(&mut self) -> Result<u64, Refusal> {
+    pub(super) fn name_symbols(&mut self) -> Result<u64, Refusal> {
         let variables = self.programs.maps.bss_data.as_deref();
         let variables = variables.ok_or_else(no_variables)?;
-        let (met, dropped) = (variables.places_met, variables.places_dropped);
-        let mut unnamed = dropped - std::mem::replace(&mut self.places.dropped, dropped);
-        if std::mem::replace(&mut self.places.met, met) == met {
+        let (found, dropped) = (variables.symbols_found, variables.symbols_dropped);
+        let mut unnamed = dropped - std::mem::replace(&mut self.symbols.dropped, dropped);
+        if std::mem::replace(&mut self.symbols.found, found) == found {
             return Ok(unnamed);
         }
-        self.find_new_places()?;
-        while let Some(address) = self.places.new.pop() {
-            match self.place_at(address)? {
+        self.find_new_addresses()?;
+        while let Some(address) = self.symbols.new.pop() {
+            match self.meaning_of(address)? {
                 None => unnamed += 1,
-                Some(place) => self.tell_place(address, place)?,
+                Some(symbol) => self.set_meaning(address, symbol)?,
             }
-            self.places.known.insert(address);
+            self.symbols.known.insert(address);
         }
         Ok(unnamed)
     }
 
-    fn find_new_places(&mut self) -> Result<(), Refusal> {
-        let Places {
+    fn find_new_addresses(&mut self) -> Result<(), Refusal> {
+        let KernelSymbols {
             known, new, batch, ..
-        } = &mut self.places;
+        } = &mut self.symbols;
         new.clear();
-        let map = self.programs.maps.place_by_address.as_fd();
+        let map = self.programs.maps.symbol_by_address.as_fd();
         let mut place = None;
         loop {
             let (count, next) = read_batch(map, place, batch)?;
@@ -87,13 +87,13 @@ impl ThreadTime {
 
     /// The meaning of the function that contains an address; `None` if the kernel has no names
     /// (CONFIG_KALLSYMS).
-    fn place_at(&mut self, address: u64) -> Result<Option<Place>, Refusal> {
+    fn meaning_of(&mut self, address: u64) -> Result<Option<Place>, Refusal> {
         let variables = self.programs.maps.bss_data.as_deref_mut();
-        variables.ok_or_else(no_variables)?.asked_place = address;
+        variables.ok_or_else(no_variables)?.requested_address = address;
         let input = ProgramInput::default();
-        self.programs.progs.name_place.test_run(input)?;
+        self.programs.progs.name_symbol.test_run(input)?;
         let variables = self.programs.maps.bss_data.as_deref();
-        let answer: [_; NAME] = variables.ok_or_else(no_variables)?.asked_name;
+        let answer: [_; NAME] = variables.ok_or_else(no_variables)?.symbol_name;
         let answer = answer.map(|it| it.cast_unsigned());
         // `name+0x1a/0x30 [module]`
         let name = answer.split(|byte| matches!(byte, b'+' | 0)).next();
@@ -102,15 +102,15 @@ impl ThreadTime {
         Ok(name.map(kernel_wait::place))
     }
 
-    fn tell_place(&self, address: u64, place: Place) -> Result<(), Refusal> {
-        let kind = match place.intent {
-            None => super::kind::OTHER,
-            Some(IoIntent::Sync) => super::kind::SYNC,
-            Some(IoIntent::ReadWrite) => super::kind::READ_WRITE,
-            Some(IoIntent::Fault) => super::kind::FAULT,
+    fn set_meaning(&self, address: u64, symbol: Place) -> Result<(), Refusal> {
+        let io_intent = match symbol.intent {
+            None => super::io_intent::OTHER,
+            Some(IoIntent::Sync) => super::io_intent::SYNC,
+            Some(IoIntent::ReadWrite) => super::io_intent::READ_WRITE,
+            Some(IoIntent::Fault) => super::io_intent::FAULT,
         };
-        let value = [place.channel as u32, kind.into()].map(u32::to_ne_bytes);
-        let map = &self.programs.maps.place_by_address;
+        let value = [symbol.wait_site as u32, io_intent.into()].map(u32::to_ne_bytes);
+        let map = &self.programs.maps.symbol_by_address;
         map.update(&address.to_ne_bytes(), value.as_flattened(), MapFlags::ANY)?;
         Ok(())
     }

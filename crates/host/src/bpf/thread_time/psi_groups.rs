@@ -7,15 +7,15 @@ use libbpf_rs::{MapCore as _, MapFlags, ProgramInput};
 
 use super::{OpenThreadTimeSkel, ThreadTime, no_variables};
 use crate::bpf::Refusal;
-use crate::bpf::skeletons::thread_time::types::sets_reading;
+use crate::bpf::skeletons::thread_time::types::psi_group_reading;
 
-/// Groups at one time (SETS_MOST); numbered from 0 here and from 1 in the programs.
-pub(crate) const MOST_SETS: usize = 128;
-/// Bits per group in the programs' packed word (SETS_BITS); the lowest is the group of the thread's pool.
+/// Groups at one time (PSI_GROUP_MOST); numbered from 0 here and from 1 in the programs.
+pub(crate) const MOST_PSI_GROUPS: usize = 128;
+/// Bits per group in the programs' packed word (PSI_GROUP_BITS); the lowest is the group of the thread's pool.
 const BITS: usize = 16;
 
 /// Stalled times of one CPU of a group, by our states, and the number of readings.
-pub(crate) type Stall = sets_reading;
+pub(crate) type Stall = psi_group_reading;
 
 /// PSI groups of a process's threads, inherited by processes that it forks.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -32,16 +32,16 @@ impl Membership {
     }
 
     /// The packed word that the programs use.
-    pub(super) fn word(self) -> u64 {
+    pub(super) fn packed(self) -> u64 {
         let groups = (1..).zip(self.all());
-        let each = groups.filter_map(|(place, set)| Some(number(set?) << (place * BITS)));
+        let each = groups.filter_map(|(place, group)| Some(number(group?) << (place * BITS)));
         each.sum()
     }
 }
 
 /// A group's number in the programs.
-fn number(set: usize) -> u64 {
-    set as u64 + 1
+fn number(group: usize) -> u64 {
+    group as u64 + 1
 }
 
 /// Leaves out the programs on reclaim tracepoints that this kernel does not have: control groups may be
@@ -71,12 +71,12 @@ impl ThreadTime {
     pub(super) fn reach(&mut self, groups: impl IntoIterator<Item = usize>) -> Result<(), Refusal> {
         let variables = self.programs.maps.bss_data.as_deref_mut();
         let variables = variables.ok_or_else(no_variables)?;
-        let highest = groups.into_iter().max().map_or(0, |set| set as u32 + 1);
+        let highest = groups.into_iter().max().map_or(0, |group| group as u32 + 1);
         variables.groups = variables.groups.max(highest);
         Ok(())
     }
 
-    pub(super) fn reach_within(&mut self, membership: Membership) -> Result<(), Refusal> {
+    pub(super) fn reach_membership(&mut self, membership: Membership) -> Result<(), Refusal> {
         self.reach(membership.all().into_iter().flatten())
     }
 
@@ -89,21 +89,21 @@ impl ThreadTime {
 
     /// Puts the threads of a pool into a group, or into none. Takes effect at a thread's first event after
     /// `find_pools`.
-    pub(crate) fn put_pool(&mut self, pool: u64, set: Option<usize>) -> Result<(), Refusal> {
-        let (map, key) = (&self.programs.maps.set_by_pool, pool.to_ne_bytes());
-        match set {
-            Some(set) => map.update(&key, &(set as u32 + 1).to_ne_bytes(), MapFlags::ANY)?,
+    pub(crate) fn put_pool(&mut self, pool: u64, group: Option<usize>) -> Result<(), Refusal> {
+        let (map, key) = (&self.programs.maps.psi_group_by_pool, pool.to_ne_bytes());
+        match group {
+            Some(group) => map.update(&key, &(group as u32 + 1).to_ne_bytes(), MapFlags::ANY)?,
             None => map.delete(&key)?,
         }
-        self.reach(set)?;
+        self.reach(group)?;
         let variables = self.programs.maps.bss_data.as_deref_mut();
-        variables.ok_or_else(no_variables)?.pools_told += 1;
+        variables.ok_or_else(no_variables)?.pools_version += 1;
         Ok(())
     }
 
     /// Stalled times of one CPU of a group, as of the last reading.
-    pub(crate) fn stall(&self, set: usize, cpu: usize) -> Option<Stall> {
-        self.stalls.get(cpu * MOST_SETS + set)
+    pub(crate) fn stall(&self, group: usize, cpu: usize) -> Option<Stall> {
+        self.stalls.get(cpu * MOST_PSI_GROUPS + group)
     }
 
     /// Possible CPUs.
@@ -133,13 +133,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_kind_has_its_place_in_the_word_above_that_of_the_pool() {
+    fn membership_is_packed_by_kind_above_the_pool() {
         let membership = Membership {
             service: Some(0),
             group: None,
             around: Some(127),
         };
-        assert_eq!(membership.word(), 0x0080_0000_0001_0000);
-        assert_eq!(Membership::default().word(), 0);
+        assert_eq!(membership.packed(), 0x0080_0000_0001_0000);
+        assert_eq!(Membership::default().packed(), 0);
     }
 }

@@ -116,11 +116,11 @@ impl Counted {
             .iter_mut()
             .zip(classes)
             .for_each(|(to, ns)| *to = ns);
-        let kept = a.kernel_wait_ns.iter().zip(&b.kernel_wait_ns).map(grown);
+        let kernel_waits = a.kernel_wait_ns.iter().zip(&b.kernel_wait_ns).map(grown);
         counted
             .kernel_wait_ns
             .iter_mut()
-            .zip(kept)
+            .zip(kernel_waits)
             .for_each(|(to, ns)| *to = ns);
         let queued = a.queued_ns.iter().zip(&b.queued_ns).map(grown);
         counted
@@ -265,7 +265,7 @@ pub(crate) fn as_target_within(thread_time: &mut ThreadTime, pid: u32, membershi
     let assigned = Assigned {
         role: Role::Target,
         place: None,
-        said: 0,
+        wait_event: 0,
         membership,
     };
     thread_time.assign(pid, assigned).expect("there is room");
@@ -273,7 +273,7 @@ pub(crate) fn as_target_within(thread_time: &mut ThreadTime, pid: u32, membershi
 }
 
 #[test]
-fn each_kind_of_wait_is_what_the_waiting_thread_knows_of_it() {
+fn each_wait_class_agrees_with_the_threads_own_clocks() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };
@@ -311,9 +311,9 @@ fn each_kind_of_wait_is_what_the_waiting_thread_knows_of_it() {
             "{name}: {expected}, and {}",
             counted.shown()
         );
-        let rest = counted.blocked() - found;
+        let elsewhere = counted.blocked() - found;
         assert!(
-            agree(0, rest) || rest * 50 < expected,
+            agree(0, elsewhere) || elsewhere * 50 < expected,
             "{name}: {}",
             counted.shown()
         );
@@ -355,7 +355,7 @@ fn is_right(own: &Own, counted: &Counted) -> bool {
 }
 
 #[test]
-fn a_wait_for_a_cpu_is_held_against_who_has_it() {
+fn run_queue_delay_is_divided_by_the_role_on_cpu() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };
@@ -376,8 +376,8 @@ fn a_wait_for_a_cpu_is_held_against_who_has_it() {
     assert!(own.delay_ns > 100_000_000, "they shared: {own:?}");
     assert!(is_right(&own, &counted), "{own:?}, {}", counted.shown());
     // Other tests of this process run at times.
-    let others = counted.queued_ns[part(Role::Rest) as usize];
-    assert!(others > counted.queued() / 2, "{}", counted.shown());
+    let background = counted.queued_ns[role_number(Role::Rest) as usize];
+    assert!(background > counted.queued() / 2, "{}", counted.shown());
     drop(hog);
     let (own, counted) = in_one_window(|| {
         std::thread::scope(|scope| {
@@ -392,7 +392,7 @@ fn a_wait_for_a_cpu_is_held_against_who_has_it() {
 }
 
 #[test]
-fn what_the_target_waited_for_others_is_what_they_are_charged_with() {
+fn delay_caused_by_background_threads_adds_up_to_the_targets_delay() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };
@@ -401,10 +401,12 @@ fn what_the_target_waited_for_others_is_what_they_are_charged_with() {
     let waited_and_charged = |thread_time: &mut ThreadTime| {
         thread_time.read(true).expect("it can be read");
         let found = thread_time.records().find(|it| it.tid == target.0.id());
-        let waited = found.expect("it runs").account.queued_ns[part(Role::Rest) as usize];
-        let delay_caused = |it: Other| it.delay_caused_ns as i64;
-        let all: i64 = thread_time.others().map(delay_caused).sum();
-        let mut hog = thread_time.others().filter(|it| it.tgid == other.0.id());
+        let waited = found.expect("it runs").account.queued_ns[role_number(Role::Rest) as usize];
+        let delay_caused = |it: BackgroundThread| it.delay_caused_ns as i64;
+        let all: i64 = thread_time.background().map(delay_caused).sum();
+        let mut hog = thread_time
+            .background()
+            .filter(|it| it.tgid == other.0.id());
         [waited as i64, all, hog.next().map_or(0, delay_caused)]
     };
     std::thread::sleep(Duration::from_millis(200));
@@ -444,19 +446,19 @@ fn outlived_by_its_second_thread(long: Duration) {
 }
 
 #[test]
-fn what_threads_had_that_outlive_their_first_one_goes_to_their_parent() {
+fn times_of_threads_that_outlive_the_first_are_inherited_by_the_parent() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };
-    let had = |thread_time: &mut ThreadTime| -> u64 {
+    let on_cpu_ns = |thread_time: &mut ThreadTime| -> u64 {
         thread_time.read(true).expect("it can be read");
-        let threads = thread_time.others();
+        let threads = thread_time.background();
         let own = threads.filter(|it| it.tgid == std::process::id());
         own.map(|it| it.on_cpu_ns).sum()
     };
-    let before = had(&mut thread_time);
+    let before = on_cpu_ns(&mut thread_time);
     outlived_by_its_second_thread(Duration::from_millis(300));
-    let after = had(&mut thread_time);
+    let after = on_cpu_ns(&mut thread_time);
     println!("{before} and {after} ns");
     assert!(after > before + 50_000_000, "{before} and {after} ns");
 }

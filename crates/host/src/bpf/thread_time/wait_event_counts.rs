@@ -13,11 +13,11 @@ use crate::bpf::skeletons::thread_time::types::{thread_time_event, thread_time_e
 const BATCH: usize = 256;
 
 /// Reusable buffers for a reading.
-pub(crate) struct WaitEventSlot((Vec<thread_time_event>, Vec<thread_time_event_sum>));
+pub(crate) struct WaitEventBuffer((Vec<thread_time_event>, Vec<thread_time_event_sum>));
 
 /// Waits of one pool in one wait event since the programs were loaded: number and total duration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Said {
+pub(crate) struct WaitEventSum {
     /// The pool's number in the programs.
     pub(crate) pool: u64,
     pub(crate) wait_event: u32,
@@ -25,7 +25,7 @@ pub(crate) struct Said {
     pub(crate) ns: u64,
 }
 
-impl WaitEventSlot {
+impl WaitEventBuffer {
     pub(crate) fn new() -> Self {
         let sums = vec![thread_time_event_sum::default(); BATCH];
         Self((vec![thread_time_event::default(); BATCH], sums))
@@ -34,20 +34,20 @@ impl WaitEventSlot {
 
 impl ThreadTime {
     /// Calls `each` for every wait event with its sums; returns how many additions found no room so far.
-    pub(crate) fn said(
+    pub(crate) fn wait_events(
         &self,
-        room: &mut WaitEventSlot,
-        said: &mut Vec<Said>,
+        buffer: &mut WaitEventBuffer,
+        found: &mut Vec<WaitEventSum>,
     ) -> Result<u64, Refusal> {
         let variables = self.programs.maps.bss_data.as_deref();
         let drops = variables.ok_or_else(no_variables)?.event_drops;
         let map = self.programs.maps.sum_by_event.as_fd();
         let mut place = None;
         loop {
-            let (count, next) = read_batch(map, place, &mut room.0)?;
-            let (keys, sums) = &room.0;
-            let found = keys.iter().zip(sums).take(count);
-            said.extend(found.map(|(key, sum)| Said {
+            let (count, next) = read_batch(map, place, &mut buffer.0)?;
+            let (keys, sums) = &buffer.0;
+            let batch = keys.iter().zip(sums).take(count);
+            found.extend(batch.map(|(key, sum)| WaitEventSum {
                 pool: key.pool,
                 wait_event: key.wait_event,
                 waits: sum.waits,
@@ -61,10 +61,10 @@ impl ThreadTime {
     }
 
     /// Removes the entry of a pool that no longer exists.
-    pub(crate) fn forget_wait_event(&self, said: &Said) -> Result<(), Refusal> {
+    pub(crate) fn forget_wait_event(&self, sum: &WaitEventSum) -> Result<(), Refusal> {
         let mut key = [0; size_of::<thread_time_event>()];
-        key[..8].copy_from_slice(&said.pool.to_ne_bytes());
-        key[8..12].copy_from_slice(&said.wait_event.to_ne_bytes());
+        key[..8].copy_from_slice(&sum.pool.to_ne_bytes());
+        key[8..12].copy_from_slice(&sum.wait_event.to_ne_bytes());
         self.programs.maps.sum_by_event.delete(&key)?;
         Ok(())
     }

@@ -113,7 +113,7 @@ impl OnDisk {
     pub(crate) fn new(name: &str, megabytes: usize) -> Self {
         let program = std::env::current_exe().expect("this is a program");
         let folder = program.parent().expect("in a folder");
-        let path = folder.join(format!("ledger-{name}-{}", std::process::id()));
+        let path = folder.join(format!("thread-time-{name}-{}", std::process::id()));
         let mut file = File::create(&path).expect("it can be written");
         for _ in 0..megabytes {
             file.write_all(&vec![7; 1 << 20]).expect("room");
@@ -130,8 +130,8 @@ impl OnDisk {
 impl Drop for OnDisk {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.0);
-        for told in ["limited", "go"] {
-            let _ = std::fs::remove_file(self.0.with_extension(told));
+        for what in ["limited", "go"] {
+            let _ = std::fs::remove_file(self.0.with_extension(what));
         }
     }
 }
@@ -165,7 +165,7 @@ pub(super) fn read(file: &Path) {
 }
 
 /// Leaves numbers for the other process in a file beside the one that both know.
-pub(super) fn tell(file: &OnDisk, what: &str, numbers: &[i64]) {
+pub(super) fn post(file: &OnDisk, what: &str, numbers: &[i64]) {
     leave(file.path(), what, numbers);
 }
 
@@ -177,7 +177,7 @@ fn leave(file: &Path, what: &str, numbers: &[i64]) {
 }
 
 /// Waits for the numbers that the other process leaves.
-pub(super) fn told(file: &OnDisk, what: &str) -> Vec<i64> {
+pub(super) fn await_numbers(file: &OnDisk, what: &str) -> Vec<i64> {
     let name = file.path().with_extension(what);
     let end = Instant::now() + Duration::from_secs(60);
     let text = loop {
@@ -199,8 +199,8 @@ pub(super) fn told(file: &OnDisk, what: &str) -> Vec<i64> {
 /// nothing.
 pub(super) fn refault(file: &Path) {
     let spin_until = |what| {
-        let told = file.with_extension(what);
-        while !told.exists() {
+        let flag = file.with_extension(what);
+        while !flag.exists() {
             std::hint::spin_loop();
         }
     };
@@ -335,16 +335,16 @@ pub(crate) fn burn(long: Duration) {
 /// than that but longer than a millisecond.
 pub(super) fn burn_withheld(long: Duration, least: Duration) -> [Duration; 2] {
     const SHORTEST: Duration = Duration::from_millis(1);
-    let (mut last, mut kept) = (Instant::now(), [Duration::ZERO; 2]);
+    let (mut last, mut withheld) = (Instant::now(), [Duration::ZERO; 2]);
     let end = last + long;
     while last < end {
         let now = Instant::now();
         if now - last >= SHORTEST {
-            kept[usize::from(now - last < least)] += now - last;
+            withheld[usize::from(now - last < least)] += now - last;
         }
         last = now;
     }
-    kept
+    withheld
 }
 
 /// A group of a cgroup v1 hierarchy, removed when this is dropped.
@@ -355,7 +355,7 @@ impl Group {
         let mounts = std::fs::read("/proc/self/mountinfo").ok()?;
         let found = crate::hierarchies::Hierarchies::from_mountinfo(&mounts, Path::new("/"));
         let folder = &found.v1.get(controller)?.point;
-        let folder = folder.join(format!("stallscope-ledger-{}", std::process::id()));
+        let folder = folder.join(format!("stallscope-thread-time-{}", std::process::id()));
         std::fs::create_dir(&folder).ok()?;
         let group = Self(folder);
         for (file, limit) in limits {

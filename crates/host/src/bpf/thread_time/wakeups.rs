@@ -22,13 +22,13 @@ const BATCH: usize = 1_024;
 const NAME: usize = 16;
 
 /// Reusable buffers for a reading.
-pub(crate) struct Room {
+pub(crate) struct WakeupBuffer {
     batch: (Vec<Pair>, Vec<Sum>),
     pairs: Vec<Pair>,
     sums: Vec<Sum>,
 }
 
-impl Room {
+impl WakeupBuffer {
     pub(crate) fn new() -> Self {
         Self {
             batch: (vec![Pair::default(); BATCH], vec![Sum::default(); BATCH]),
@@ -46,30 +46,30 @@ impl Room {
 impl ThreadTime {
     /// Reads the sums since the last call and deletes them. A wait that ends in the same moment may be lost.
     /// Returns how many waits found no room so far.
-    pub(crate) fn take_wakeups(&mut self, room: &mut Room) -> Result<u64, Refusal> {
+    pub(crate) fn take_wakeups(&mut self, buffer: &mut WakeupBuffer) -> Result<u64, Refusal> {
         let variables = self.programs.maps.bss_data.as_deref_mut();
         let variables = variables.ok_or_else(no_variables)?;
         let period = variables.wakeup_period;
         variables.wakeup_period = period ^ 1;
         let drops = variables.wakeup_drops;
-        room.pairs.clear();
-        room.sums.clear();
+        buffer.pairs.clear();
+        buffer.sums.clear();
         let mut place = None;
         loop {
             let map = self.programs.maps.sum_by_pair.as_fd();
-            let (count, next) = read_batch(map, place, &mut room.batch)?;
-            let (pairs, sums) = &room.batch;
+            let (count, next) = read_batch(map, place, &mut buffer.batch)?;
+            let (pairs, sums) = &buffer.batch;
             let found = pairs.iter().zip(sums).take(count);
             for (pair, sum) in found.filter(|(pair, _)| pair.period == period) {
-                room.pairs.push(*pair);
-                room.sums.push(*sum);
+                buffer.pairs.push(*pair);
+                buffer.sums.push(*sum);
             }
             if next.is_none() {
                 break;
             }
             place = next;
         }
-        self.forget_pairs(&room.pairs)?;
+        self.forget_pairs(&buffer.pairs)?;
         Ok(drops)
     }
 

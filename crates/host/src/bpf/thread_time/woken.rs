@@ -16,7 +16,7 @@ use super::*;
 const ON_CPU: u8 = 0;
 /// Kinds of wakers (enum wakeup_by).
 const POOL: u8 = 1;
-const OTHER: u8 = 2;
+const BACKGROUND: u8 = 2;
 const INTERRUPT: u8 = 3;
 
 const LONG: Duration = Duration::from_millis(60);
@@ -27,11 +27,13 @@ struct Woken(BTreeMap<(u8, u8, String, u8), Sum>);
 
 impl Woken {
     fn of(thread_time: &mut ThreadTime, pool: &str) -> Self {
-        let mut room = Room::new();
-        let drops = thread_time.take_wakeups(&mut room).expect("it can be read");
+        let mut buffer = WakeupBuffer::new();
+        let drops = thread_time
+            .take_wakeups(&mut buffer)
+            .expect("it can be read");
         assert_eq!(drops, 0);
         let name = |number| thread_time.pool(number).map(|it| it.1).unwrap_or_default();
-        let found = (0..).map_while(|place| room.get(place));
+        let found = (0..).map_while(|place| buffer.get(place));
         let found = found.filter(|(pair, _)| name(pair.woken) == pool);
         Self(
             found
@@ -103,19 +105,19 @@ fn behind(thread_time: &mut ThreadTime, act: impl FnOnce() + Send) -> Woken {
 }
 
 #[test]
-fn a_wait_for_a_lock_is_told_with_who_held_it_and_what_it_did() {
+fn a_wait_for_a_lock_names_the_holder_and_its_last_wait() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };
     as_target(&mut thread_time, std::process::id());
     let slept = behind(&mut thread_time, || std::thread::sleep(LONG));
     println!("behind a sleep: {}", slept.shown());
-    let sum = slept.one(asleep::FUTEX, POOL, "holds # #", asleep::SLEEP);
+    let sum = slept.one(sleep_class::FUTEX, POOL, "holds # #", sleep_class::SLEEP);
     assert!(sum.blocked_ns > LONG_NS / 2, "{}", slept.shown());
     assert_eq!(sum.waits, 1);
     let burnt = behind(&mut thread_time, || super::waits::burn(LONG));
     println!("behind work: {}", burnt.shown());
-    let sum = burnt.one(asleep::FUTEX, POOL, "holds # #", asleep::SLEEP);
+    let sum = burnt.one(sleep_class::FUTEX, POOL, "holds # #", sleep_class::SLEEP);
     // On a busy machine the holder also waits for a CPU.
     let worked = sum.on_cpu_ns + sum.ready_ns;
     assert!(
@@ -148,7 +150,7 @@ fn received(
 }
 
 #[test]
-fn who_sends_wakes_who_receives_through_a_socket_too() {
+fn a_sender_on_a_socket_is_the_receivers_waker() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };
@@ -168,13 +170,13 @@ fn who_sends_wakes_who_receives_through_a_socket_too() {
     });
     for woken in [through_pipe, through_tcp] {
         println!("{}", woken.shown());
-        let sum = woken.one(asleep::INPUT, POOL, &own[..15], asleep::SLEEP);
+        let sum = woken.one(sleep_class::INPUT, POOL, &own[..15], sleep_class::SLEEP);
         assert!(sum.blocked_ns * 2 > LONG_NS, "{}", woken.shown());
     }
 }
 
 #[test]
-fn others_and_interrupts_are_told_from_own_threads() {
+fn background_and_interrupt_wakers_are_distinct_from_tracked_ones() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };
@@ -190,7 +192,7 @@ fn others_and_interrupts_are_told_from_own_threads() {
     let woken = received(&mut thread_time, &mut output, || ());
     println!("by another: {}", woken.shown());
     let number = other.id().to_string();
-    let sum = woken.one(asleep::INPUT, OTHER, &number, ON_CPU);
+    let sum = woken.one(sleep_class::INPUT, BACKGROUND, &number, ON_CPU);
     assert!(
         sum.ns > LONG_NS && sum.blocked_ns + sum.on_cpu_ns == 0,
         "{}",
@@ -213,7 +215,7 @@ fn others_and_interrupts_are_told_from_own_threads() {
         .expect("it timed out");
     let woken = Woken::of(&mut thread_time, "times out");
     println!("by a timer: {}", woken.shown());
-    let sum = woken.one(asleep::INPUT, INTERRUPT, "0", ON_CPU);
+    let sum = woken.one(sleep_class::INPUT, INTERRUPT, "0", ON_CPU);
     assert!(sum.ns >= LONG_NS, "{}", woken.shown());
 }
 
@@ -255,7 +257,7 @@ fn awaited(thread_time: &mut ThreadTime, bytes: u64, after: Duration) -> (u64, S
 }
 
 #[test]
-fn of_many_short_waits_and_of_long_ones_each_is_told() {
+fn short_and_long_waits_are_all_counted() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };

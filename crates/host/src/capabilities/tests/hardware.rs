@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn run_queue_delay_may_be_missing_or_off() {
     let schedstat = ["proc/self/schedstat"];
-    told(
+    assert_answer(
         "run_queue_delay",
         &schedstat,
         "",
@@ -14,7 +14,7 @@ fn run_queue_delay_may_be_missing_or_off() {
             (another kernel: CONFIG_SCHEDSTATS=y or CONFIG_TASK_DELAY_ACCT=y)
         "#]],
     );
-    told(
+    assert_answer(
         "run_queue_delay",
         &schedstat,
         "proc/self/schedstat = 0 0 0\\n",
@@ -31,7 +31,7 @@ fn a_slow_clock_is_changed_where_a_fast_one_is_offered() {
     let clocks = format!(
         "{folder}/current_clocksource = hpet\\n\n{folder}/available_clocksource = tsc hpet acpi_pm\\n"
     );
-    told(
+    assert_answer(
         "clock",
         &[folder],
         &clocks,
@@ -41,7 +41,7 @@ fn a_slow_clock_is_changed_where_a_fast_one_is_offered() {
             $ echo tsc | tee /sys/devices/system/clocksource/clocksource0/current_clocksource
         "#]],
     );
-    told(
+    assert_answer(
         "clock",
         &[folder],
         &format!("{folder}/current_clocksource = acpi_pm\\n"),
@@ -53,9 +53,9 @@ fn a_slow_clock_is_changed_where_a_fast_one_is_offered() {
 }
 
 #[test]
-fn steal_is_told_or_not() {
+fn steal_is_available_or_not() {
     let quiet = "proc/stat = cpu  900 0 50 9000 10 0 4 0 0 0\\ncpu0 900 0 50 9000 10 0 4 0 0 0\\n";
-    told(
+    assert_answer(
         "steal",
         &["proc/stat"],
         quiet,
@@ -64,7 +64,7 @@ fn steal_is_told_or_not() {
     "#]],
     );
     let vmware = format!("{quiet}\nsys/class/dmi/id/sys_vendor = VMware, Inc.\\n");
-    told(
+    assert_answer(
         "steal",
         &["proc/stat", "sys/class/dmi"],
         &vmware,
@@ -73,7 +73,7 @@ fn steal_is_told_or_not() {
             (VMware tells it to guests whose configuration has stealclock.enable = "TRUE" (hardware version 13 or newer, Linux 5.8 or later))
         "#]],
     );
-    told(
+    assert_answer(
         "steal",
         &["proc/cpuinfo"],
         "proc/cpuinfo = flags\\t: fpu vme\\n",
@@ -81,7 +81,7 @@ fn steal_is_told_or_not() {
             Fine: No hypervisor is below (no `hypervisor` among the flags of /proc/cpuinfo): nobody steals.
         "#]],
     );
-    told(
+    assert_answer(
         "steal",
         &["sys/class/dmi"],
         "",
@@ -94,7 +94,7 @@ fn steal_is_told_or_not() {
 #[test]
 fn disks_may_not_be_counted() {
     let off = "sys/block/sdb/queue/iostats = 0\\n";
-    told(
+    assert_answer(
         "disks",
         &[],
         off,

@@ -80,7 +80,7 @@ fn wanting(tree: &Drawn, probes: Option<Probes>) -> String {
     lines.join("\n") + "\n"
 }
 
-fn told(check: &str, without: &[&str], with: &str, expected: &Expect) {
+fn assert_answer(check: &str, without: &[&str], with: &str, expected: &Expect) {
     let tree = redrawn(without, with);
     expected.assert_eq(&of(&tree, Some(everything()), check));
 }
@@ -92,7 +92,7 @@ fn as_user(check: &str, change: fn(&mut Probes), expected: &Expect) {
 }
 
 #[test]
-fn on_a_whole_machine_root_lacks_nothing() {
+fn root_on_a_full_machine_misses_nothing() {
     expect![[r#"
         Stallscope works here: everything that it uses is there.
         Debian GNU/Linux 13 (trixie), Linux 6.12.48+deb13-amd64, 2 CPUs, asked as root
@@ -101,7 +101,7 @@ fn on_a_whole_machine_root_lacks_nothing() {
 }
 
 #[test]
-fn an_ordinary_user_lacks_rights() {
+fn an_ordinary_user_misses_rights() {
     expect![[r#"
         Stallscope works here, with cpu times, pressure, group pressure, run queue delay, control groups, disks; 3 things are missing: other users, priority, memory lock.
         Debian GNU/Linux 13 (trixie), Linux 6.12.48+deb13-amd64, 2 CPUs, asked as user 1000
@@ -118,7 +118,7 @@ fn an_ordinary_user_lacks_rights() {
 }
 
 #[test]
-fn files_alone_do_not_tell_what_a_kernel_allows() {
+fn captured_files_do_not_show_what_a_kernel_allows() {
     expect![[r#"
         Stallscope works here: everything that it uses is there; 11 things not known.
         Debian GNU/Linux 13 (trixie), Linux 6.12.48+deb13-amd64, 2 CPUs, captured files: what its kernel allows was not tried
@@ -137,23 +137,23 @@ fn files_alone_do_not_tell_what_a_kernel_allows() {
 }
 
 #[test]
-fn every_lack_says_what_it_costs_or_that_no_verdict_needs_it() {
+fn every_missing_capability_states_its_cost_or_that_no_verdict_needs_it() {
     let nothing = report_of(&Drawn::new("proc/version = Linux"), Some(ordinary()));
     for it in &nothing.capabilities {
-        let is_lack = it.availability == Availability::Missing;
+        let is_missing = it.availability == Availability::Missing;
         let unneeded = ["this version", "cpu.softirq knows it"];
-        let said = it.hurts()
+        let is_stated = it.hurts()
             || unneeded
                 .iter()
-                .any(|remote_memory| it.sentence.to_lowercase().contains(remote_memory));
-        assert!(!is_lack || said, "{it:?}");
+                .any(|words| it.sentence.to_lowercase().contains(words));
+        assert!(!is_missing || is_stated, "{it:?}");
         assert!(it.sentence.ends_with('.'), "{it:?}");
     }
     expect!["Stallscope can record next to nothing here; 9 things are missing: cpu times, pressure, group pressure, run queue delay, control groups, other users, priority, memory lock, disks; 5 things not known."].assert_eq(&nothing.summary);
 }
 
 #[test]
-fn names_of_checks_are_short_and_told_apart() {
+fn names_of_checks_are_short_and_distinct() {
     for (index, (name, _)) in CHECKS.iter().enumerate() {
         assert!(name.len() <= 16, "{name} leaves its text no room");
         assert!(

@@ -6,20 +6,20 @@ use super::*;
 fn processes_may_be_hidden() {
     let hidden = "proc/self/mountinfo = 22 1 0:20 / /proc rw - proc proc rw,hidepid=2\\n";
     let tree = redrawn(&["proc/self/mountinfo"], hidden);
-    let said = [everything(), ordinary()].map(|it| of(&tree, Some(it), "processes"));
+    let answers = [everything(), ordinary()].map(|it| of(&tree, Some(it), "processes"));
     expect![[r#"
         Fine: /proc is mounted with hidepid=2, which hides nothing from CAP_SYS_PTRACE.
         Missing: /proc is mounted with hidepid=2: processes of other users are not shown.
         (or run as root; an entry of /proc in /etc/fstab may set it again)
         $ sudo mount -o remount,hidepid=0 /proc
     "#]]
-    .assert_eq(&said.concat());
+    .assert_eq(&answers.concat());
 }
 
 #[test]
 fn nobody_may_look_into_others_under_yama_3() {
     let scope = "proc/sys/kernel/yama/ptrace_scope = 3\\n";
-    told(
+    assert_answer(
         "other_users",
         &["proc/sys/kernel/yama/ptrace_scope"],
         scope,
@@ -32,7 +32,7 @@ fn nobody_may_look_into_others_under_yama_3() {
 }
 
 #[test]
-fn looking_into_others_is_tried_and_not_assumed() {
+fn access_to_other_users_processes_is_probed_not_assumed() {
     let of_postgres = "proc/70/comm = postgres\nproc/70/cmdline = postgres -D /data\n\
         proc/70/status = Uid:\\t26\\t26\\t26\\t26\\n\n";
     let open = format!("{of_postgres}proc/70/syscall = 232 0x4\\n");
@@ -45,14 +45,14 @@ fn looking_into_others_is_tried_and_not_assumed() {
     without.privileges = 0;
     let mut confined = everything();
     confined.profile = "docker-default (enforce)".to_owned();
-    let mut said = String::new();
+    let mut answers = String::new();
     for (files, probes) in [
         (&open, everything()),
         (&closed, confined),
         (&mixed, without),
         (&closed, ordinary()),
     ] {
-        said.push_str(&of(&redrawn(&[], files), Some(probes), "other_users"));
+        answers.push_str(&of(&redrawn(&[], files), Some(probes), "other_users"));
     }
     expect![[r#"
         Fine: What threads of others are blocked in may be read (/proc/PID/syscall of 1 process).
@@ -63,11 +63,11 @@ fn looking_into_others_is_tried_and_not_assumed() {
         Missing: This is user 1000, without CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH: only threads of what it starts itself say what they are blocked in (kernel.yama.ptrace_scope is 1).
         (run Stallscope as root, or give the program the rights once; an ordinary user may then use it)
         $ sudo setcap cap_sys_ptrace,cap_dac_read_search,cap_sys_nice,cap_ipc_lock+ep /usr/local/bin/stallscope
-    "#]].assert_eq(&said);
+    "#]].assert_eq(&answers);
 }
 
 #[test]
-fn limits_are_held_against_what_is_here() {
+fn limits_are_compared_with_the_machine() {
     as_user(
         "descriptors",
         |it| it.most_files = Some(512),
@@ -101,7 +101,7 @@ fn limits_are_held_against_what_is_here() {
 fn a_container_asks_the_one_who_starts_it() {
     let contained = |sign: &str| {
         let mut probes = everything();
-        (probes.own_pids, probes.own_groups) = (false, false);
+        (probes.initial_pid_ns, probes.initial_cgroup_ns) = (false, false);
         probes.profile = "docker-default (enforce)".to_owned();
         let tree = redrawn(&[], sign);
         of(&tree, Some(probes), "container")
@@ -138,7 +138,7 @@ fn bpf_says_why_not() {
         "#]],
     );
     let locked = "sys/kernel/security/lockdown = none integrity [confidentiality]\\n";
-    told(
+    assert_answer(
         "bpf",
         &[],
         locked,

@@ -243,7 +243,7 @@ fn loaded() -> Option<Walk> {
 }
 
 #[test]
-fn of_every_process_it_tells_what_proc_tells() {
+fn walked_processes_agree_with_proc() {
     let Some(mut walk) = loaded() else {
         return;
     };
@@ -252,7 +252,7 @@ fn of_every_process_it_tells_what_proc_tells() {
     let mut before = all_shown();
     for _ in 0..ROUNDS {
         assert!(walk.read("process", &mut Gaps::default()));
-        let told: HashMap<u32, Counts> = walk
+        let walked: HashMap<u32, Counts> = walk
             .processes()
             .map(|(_, counts)| (counts.pid, counts))
             .collect();
@@ -261,7 +261,7 @@ fn of_every_process_it_tells_what_proc_tells() {
             let Some(first) = before.get(pid) else {
                 continue;
             };
-            let counts = told.get(pid);
+            let counts = walked.get(pid);
             let counts = counts.unwrap_or_else(|| panic!("{pid} was left out: {last:?}"));
             compare(counts, first, last, &mut compared);
         }
@@ -292,7 +292,7 @@ fn of_every_process_it_tells_what_proc_tells() {
 }
 
 #[test]
-fn where_a_thread_ends_in_the_middle_of_a_walk_the_sums_are_marked_and_else_never_run_back() {
+fn sums_torn_by_an_exit_are_marked_and_others_never_decrease() {
     const MANY: usize = 200;
     const ENOUGH: usize = 5;
     let Some(mut walk) = loaded() else {
@@ -337,7 +337,7 @@ fn where_a_thread_ends_in_the_middle_of_a_walk_the_sums_are_marked_and_else_neve
 }
 
 #[test]
-fn whoever_is_in_proc_is_known_and_has_rows_whether_the_walk_tells_of_him_or_not() {
+fn every_process_in_proc_has_rows_even_if_the_walk_hides_it() {
     let Some(walk) = loaded() else {
         return;
     };
@@ -355,7 +355,7 @@ fn whoever_is_in_proc_is_known_and_has_rows_whether_the_walk_tells_of_him_or_not
     let due = |_: &sensors::Sensor, _: bool| true;
     processes.sample(&mut stamp, &due, &mut scratch, &mut buffers, &mut registry);
     let rows = &buffers[processes.process_sensor.0].rows;
-    let told: Vec<EntityId> = rows.iter().map(|(_, entity, _)| entity).collect();
+    let walked: Vec<EntityId> = rows.iter().map(|(_, entity, _)| entity).collect();
     let after = numbers("/proc");
     let there: Vec<u32> = before
         .into_iter()
@@ -363,7 +363,7 @@ fn whoever_is_in_proc_is_known_and_has_rows_whether_the_walk_tells_of_him_or_not
         .collect();
     let missing = there.iter().filter(|pid| {
         let entity = processes.entity(**pid);
-        entity.is_none_or(|it| !told.contains(&it))
+        entity.is_none_or(|it| !walked.contains(&it))
     });
     let missing: Vec<&u32> = missing.collect();
     // A thread of one of them may have exited during the walk.

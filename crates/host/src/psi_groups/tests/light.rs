@@ -46,20 +46,20 @@ struct Waited {
 }
 
 fn waited(programs: &ThreadTime, pid: u32) -> Waited {
-    let others = THREAD_TIME_BACKGROUND;
+    let background = THREAD_TIME_BACKGROUND;
     let records = programs.records().filter(|it| it.tgid == pid);
-    let mut by_others: Vec<_> = records
-        .map(|it| it.account.queued_ns[others].cast_signed())
+    let mut by_background: Vec<_> = records
+        .map(|it| it.account.queued_ns[background].cast_signed())
         .collect();
-    by_others.sort_unstable();
+    by_background.sort_unstable();
     Waited {
         sum: queued_ns(programs, |it| it.tgid == pid),
         // The main thread of a test waits for nothing.
-        both_at_most: by_others.iter().rev().nth(1).copied().unwrap_or(0),
+        both_at_most: by_background.iter().rev().nth(1).copied().unwrap_or(0),
     }
 }
 
-/// enum thread_time_holder
+/// enum thread_time_role
 const THREAD_TIME_BACKGROUND: usize = 0;
 
 /// Whether the kernel's jiffy is so long that the load is lost.
@@ -69,7 +69,7 @@ fn loses_by_file() -> bool {
 }
 
 #[test]
-fn it_loses_nothing_against_the_ledger_where_files_read_as_often_lose_most() {
+fn counted_pressure_agrees_with_thread_time_where_files_lose_most() {
     if std::env::var_os(LIGHT).is_some() {
         return load();
     }
@@ -78,11 +78,11 @@ fn it_loses_nothing_against_the_ledger_where_files_read_as_often_lose_most() {
     };
     if !loses_by_file() {
         return skipped(
-            "sets of threads",
+            "PSI groups",
             "this kernel's jiffies are so short that files lose nothing",
         );
     }
-    let name = "it_loses_nothing_against_the_ledger_where_files_read_as_often_lose_most";
+    let name = "counted_pressure_agrees_with_thread_time_where_files_lose_most";
     let program = std::env::current_exe().expect("this is a program");
     let mut group = Around::new();
     let pid = group.run(&format!(
@@ -93,12 +93,12 @@ fn it_loses_nothing_against_the_ledger_where_files_read_as_often_lose_most() {
     let mut kernels = Kernels::new(&group);
     sleep(Duration::from_millis(800));
     crate::limits::raise_priority();
-    let mut set = Set::new(&programs, 0);
+    let mut psi_group = PsiGroup::new(&programs, 0);
     let mut read = || {
         programs.read(false).expect("it can be read");
         let kernels = kernels.read()[0] * kernels.programs.online() as i64;
-        set.take(&programs, 0, boottime());
-        let own = set.stalled.density()[0] * programs.online() as i64;
+        psi_group.take(&programs, 0, boottime());
+        let own = psi_group.stalled.density()[0] * programs.online() as i64;
         (waited(&programs, pid), [own, kernels, group.totals()[0]])
     };
     let mut tries = Vec::new();
@@ -112,13 +112,13 @@ fn it_loses_nothing_against_the_ledger_where_files_read_as_often_lose_most() {
         let [own, kernels, file] = [0, 1, 2].map(|it| stalled[it] - stalled_before[it]);
         let waited = after.sum - before.sum;
         let both_at_most = after.both_at_most - before.both_at_most;
-        let said = format!(
-            "waited {waited} ns by the ledger, {own} as a set, {kernels} as a group, {file} by its file; \
+        let summary = format!(
+            "waited {waited} ns by thread-time accounting, {own} as a PSI group, {kernels} as a control group, {file} by its file; \
              {both_at_most} at most both at once"
         );
-        println!("{said}");
-        assert!(waited > 40_000_000, "it waited: {said}");
-        tries.push(said);
+        println!("{summary}");
+        assert!(waited > 40_000_000, "it waited: {summary}");
+        tries.push(summary);
         // Other threads on the CPU, for which both wait at once.
         if both_at_most * 200 > waited {
             continue;

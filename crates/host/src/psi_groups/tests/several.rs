@@ -46,7 +46,7 @@ fn a_group_of_two_services_has_the_kernels_number_of_both() {
 }
 
 #[test]
-fn a_set_of_several_waits_no_less_than_each_and_is_kept_from_all_no_more_than_they_are() {
+fn some_of_a_group_is_at_least_and_full_at_most_that_of_its_members() {
     if let Ok(times) = std::env::var(BURSTS) {
         return burst(&times);
     }
@@ -54,27 +54,27 @@ fn a_set_of_several_waits_no_less_than_each_and_is_kept_from_all_no_more_than_th
         return;
     };
     let mut group = Around::new();
-    let name = "several::a_set_of_several_waits_no_less_than_each_and_is_kept_from_all_no_more_than_they_are";
+    let name = "several::some_of_a_group_is_at_least_and_full_at_most_that_of_its_members";
     two_services(&mut group, &mut programs, name);
     let mover = group.run(&burn_on(0));
     put(&mut programs, &[mover], in_both(ONE));
     sleep(Duration::from_millis(300));
-    let mut psi_groups = [ONE, OTHER, BOTH].map(|place| (place, Set::new(&programs, place)));
+    let mut psi_groups = [ONE, OTHER, BOTH].map(|place| (place, PsiGroup::new(&programs, place)));
     let mut last = [[0; STATES]; 3];
     for round in 0..20 {
         // From one group to the other and back; its membership in `BOTH` does not change.
         put(&mut programs, &[mover], in_both([ONE, OTHER][round % 2]));
         sleep(Duration::from_millis(100));
         programs.read(false).expect("it can be read");
-        for ((place, set), last) in psi_groups.iter_mut().zip(&mut last) {
-            set.take(&programs, *place, boottime());
-            *last = set.stalled.density();
+        for ((place, psi_group), last) in psi_groups.iter_mut().zip(&mut last) {
+            psi_group.take(&programs, *place, boottime());
+            *last = psi_group.stalled.density();
         }
     }
     let [one, other, both] = last;
     println!("one {one:?}, the other {other:?}, both {both:?}");
     assert!(one[0] > 100_000_000 && other[0] > 100_000_000, "they wait");
-    for state in (0..TOLD).step_by(2) {
+    for state in (0..COUNTED_STATES).step_by(2) {
         assert!(both[state] + 1_000 >= one[state].max(other[state]));
         assert!(both[state + 1] <= one[state + 1] + other[state + 1] + 1_000);
     }
@@ -83,7 +83,7 @@ fn a_set_of_several_waits_no_less_than_each_and_is_kept_from_all_no_more_than_th
 /// Makes this process have a pool of threads; its value is the folder of their control group.
 const POOL: &str = "STALLSCOPE_TEST_POOL";
 const TOGETHER: usize = 3;
-const NAME: &str = "several::a_pool_of_threads_is_a_set_whatever_the_rest_of_its_process_does";
+const NAME: &str = "several::a_pool_has_its_own_pressure_within_its_process";
 
 /// Threads of the same name, in a control group of their own, and one other thread, all on one CPU.
 fn pool(group: &Path) {
@@ -101,7 +101,7 @@ fn pool(group: &Path) {
 }
 
 #[test]
-fn a_pool_of_threads_is_a_set_whatever_the_rest_of_its_process_does() {
+fn a_pool_has_its_own_pressure_within_its_process() {
     if let Some(group) = std::env::var_os(POOL) {
         return pool(Path::new(&group));
     }

@@ -6,7 +6,7 @@ use std::sync::mpsc::channel;
 use model::{EntityKind, EntityRecord, Role};
 
 use super::*;
-use crate::handle::{Command as GroupSeries, SamplerEvent};
+use crate::handle::{Command, SamplerEvent};
 use crate::sampler::Sampler;
 use crate::sampler::tests::of_this_machine;
 
@@ -18,18 +18,21 @@ type Rows = BTreeMap<EntityId, Vec<(i64, Vec<i64>)>>;
 /// The sampler's rows for a target, by table, and all entities at the end.
 fn recorded(target: &[u32]) -> (BTreeMap<&'static str, Rows>, Vec<EntityRecord>) {
     let (settings, environment) = of_this_machine();
-    let (tell, told) = channel();
-    let sink = move |event| drop(tell.send(event));
+    let (sender, inbox) = channel();
+    let sink = move |event| drop(sender.send(event));
     let sampler = Sampler::start(&settings, &environment, sink).expect("it can be started");
-    sampler.tell(GroupSeries::Assign {
+    sampler.tell(Command::Assign {
         pids: target.to_vec(),
         role: Role::Target,
     });
     sleep(RECORDED);
-    sampler.tell(GroupSeries::Stop);
+    sampler.tell(Command::Stop);
     let (mut tables, mut entities) = (BTreeMap::<_, Rows>::new(), BTreeMap::new());
     loop {
-        match told.recv_timeout(Duration::from_secs(30)).expect("it ends") {
+        match inbox
+            .recv_timeout(Duration::from_secs(30))
+            .expect("it ends")
+        {
             SamplerEvent::Rows(table, rows) => {
                 let series = tables.entry(table.name.as_ref()).or_default();
                 for (time, entity, values) in rows.iter() {
@@ -67,14 +70,14 @@ fn share(rows: &[(i64, Vec<i64>)], column: usize, since: i64) -> f64 {
 }
 
 #[test]
-fn a_group_of_v1_has_pressure_like_any_other_and_is_its_processes_own() {
+fn a_v1_group_has_pressure_and_supplies_that_of_its_processes() {
     let Some((programs, _alone)) = loaded() else {
         return;
     };
     drop(programs);
     let Some(limited) = Group::new("cpu", &[]) else {
         return skipped(
-            "sets of threads",
+            "PSI groups",
             "there is no v1 hierarchy with the cpu controller that groups can be made in",
         );
     };

@@ -34,7 +34,7 @@ fn family(proc: &Path, members: &[(u32, u32, u32, u64)]) {
 }
 
 #[test]
-fn the_owner_tells_when_one_tree_is_his() {
+fn a_single_process_tree_of_the_socket_owner_is_the_server() {
     let proc = tempfile::tempdir().unwrap();
     family(
         proc.path(),
@@ -68,7 +68,7 @@ fn the_owner_tells_when_one_tree_is_his() {
 }
 
 #[test]
-fn the_owner_does_not_tell_when_several_trees_are_his() {
+fn several_process_trees_of_the_socket_owner_are_ambiguous() {
     let proc = tempfile::tempdir().unwrap();
     family(
         proc.path(),

@@ -108,7 +108,7 @@ fn tcp_is_followed_to_the_process_that_accepted() {
 }
 
 #[test]
-fn the_kernel_tells_of_our_own_sockets_what_its_table_prints_but_for_remnants() {
+fn sock_diag_and_proc_net_agree_except_for_time_wait() {
     let _alone = alone();
     for address in ["127.0.0.1:0", "[::1]:0", "[::]:0"] {
         let (listener, local) = listen(address);
@@ -121,21 +121,21 @@ fn the_kernel_tells_of_our_own_sockets_what_its_table_prints_but_for_remnants() 
             let sockets = namespace.sockets.into_iter();
             let tracked =
                 sockets.filter(|it| [it.local.port(), it.peer.port()].contains(&local.port()));
-            let mut told: Vec<_> = tracked
+            let mut reported: Vec<_> = tracked
                 .map(|it| (it.local, it.peer, it.inode, it.state))
                 .collect();
-            told.sort_by_key(|it| (it.0, it.1));
-            told
+            reported.sort_by_key(|it| (it.0, it.1));
+            reported
         };
         let net = Path::new(PROC).join("net");
         let mut printed = of_port(Namespace::read(net.clone()));
         assert_eq!(printed.len(), 4, "{printed:?}");
         printed.retain(|it| it.3 != TcpState::Other(TIME_WAIT));
-        let Some(asked) = Namespace::ask(net) else {
+        let Some(from_diag) = Namespace::ask(net) else {
             println!("skipped: this kernel has no sock_diag for TCP");
             return;
         };
-        assert_eq!(of_port(asked), printed, "{address}");
+        assert_eq!(of_port(from_diag), printed, "{address}");
         drop(accepted);
     }
 }

@@ -36,7 +36,7 @@ fn bytes(hex: &str) -> Vec<u8> {
         .collect()
 }
 
-fn told(table: &str) -> Vec<String> {
+fn parsed(table: &str) -> Vec<String> {
     let sockets = table
         .lines()
         .filter_map(|line| parse_proc_net_tcp(line.as_bytes()));
@@ -54,7 +54,7 @@ fn told(table: &str) -> Vec<String> {
 #[cfg(target_endian = "little")]
 fn tcp_tables_as_captured() {
     assert_eq!(
-        told(TCP),
+        parsed(TCP),
         [
             "127.0.0.1:55437 0.0.0.0:0 Listen uid 101 inode 20514",
             "127.0.0.1:55437 127.0.0.1:48948 Other(6) uid 0 inode 0",
@@ -62,7 +62,7 @@ fn tcp_tables_as_captured() {
         ]
     );
     assert_eq!(
-        told(TCP6),
+        parsed(TCP6),
         [
             "[::1]:55999 [::1]:56228 Established uid 0 inode 0",
             "127.0.0.1:55999 127.0.0.1:33968 Established uid 0 inode 22648",

@@ -110,7 +110,7 @@ fn a_target_means_its_topmost_processes() {
 }
 
 #[test]
-fn what_is_not_found_is_said_in_a_sentence() {
+fn missing_targets_are_errors_in_full_sentences() {
     let tree = machine();
     for (text, sentence) in [
         (
@@ -163,7 +163,7 @@ fn what_is_not_found_is_said_in_a_sentence() {
 }
 
 #[test]
-fn what_listens_is_told_shortly() {
+fn listening_sockets_are_listed_briefly() {
     let tree = machine();
     assert_eq!(
         listening_here(&listeners(tree.path())),

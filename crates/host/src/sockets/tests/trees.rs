@@ -191,11 +191,11 @@ fn unix_sockets_that_were_not_connected_are_left_out() {
     };
     let peer = Endpoint::Unix("/run/x".to_owned());
     let made = unix_connections(&table, &held);
-    let told: Vec<_> = made
+    let found: Vec<_> = made
         .iter()
         .map(|made| (made.inode, made.peer_inode, &made.peer))
         .collect();
-    assert_eq!(told, [(10, Some(11), &peer), (30, Some(0), &peer)]);
+    assert_eq!(found, [(10, Some(11), &peer), (30, Some(0), &peer)]);
 }
 
 #[test]

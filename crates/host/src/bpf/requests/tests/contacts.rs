@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn whom_a_process_with_a_part_sends_to_is_noted_once() {
+fn an_address_that_a_process_with_a_role_sends_to_is_noted_once() {
     let Some((requests, _alone)) = loaded(Side::Server) else {
         return;
     };

@@ -5,7 +5,7 @@ use std::io::{Read as _, Write as _};
 use super::*;
 
 #[test]
-fn who_sleeps_since_before_is_told_of_and_its_account_goes_on_when_it_wakes() {
+fn a_thread_asleep_since_before_is_counted_and_continues_when_it_wakes() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };

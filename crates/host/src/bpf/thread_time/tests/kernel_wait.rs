@@ -5,29 +5,32 @@ use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use sensors::kernel_wait::CHANNELS;
+use sensors::kernel_wait::WAIT_SITES;
 use sensors::wait_channel::WaitChannel;
 
 use super::*;
 
 /// Time at one wait site, ns.
-fn of(counted: &Counted, channel: WaitChannel) -> i64 {
-    let named = CHANNELS.iter().zip(counted.kernel_wait_ns);
-    named.filter(|(it, _)| **it == channel).map(|it| it.1).sum()
+fn of(counted: &Counted, wait_site: WaitChannel) -> i64 {
+    let named = WAIT_SITES.iter().zip(counted.kernel_wait_ns);
+    named
+        .filter(|(it, _)| **it == wait_site)
+        .map(|it| it.1)
+        .sum()
 }
 
-fn kept(counted: &Counted) -> String {
-    let named = CHANNELS.iter().zip(counted.kernel_wait_ns);
+fn shown(counted: &Counted) -> String {
+    let named = WAIT_SITES.iter().zip(counted.kernel_wait_ns);
     let named: Vec<_> = named
         .filter(|(_, ns)| *ns != 0)
-        .map(|(channel, ns)| format!("{channel:?} {ns}"))
+        .map(|(wait_site, ns)| format!("{wait_site:?} {ns}"))
         .collect();
     format!("{}; {}", named.join(", "), counted.shown())
 }
 
 /// Runs `act` twice on a thread, the first time to get the addresses on its stack named. Returns the second
 /// run's account, in which all kernel waits must have a wait site.
-fn kept_by(thread_time: &mut ThreadTime, act: impl Fn() + Sync) -> Counted {
+fn kernel_waits_of(thread_time: &mut ThreadTime, act: impl Fn() + Sync) -> Counted {
     std::thread::scope(|scope| {
         let first = scope.spawn(&act);
         while !first.is_finished() {
@@ -38,7 +41,7 @@ fn kept_by(thread_time: &mut ThreadTime, act: impl Fn() + Sync) -> Counted {
     let (_, counted) = monitored(thread_time, || waits::measured(&act));
     let sum: i64 = counted.kernel_wait_ns.iter().sum();
     let classes: i64 = counted.ns[2..14].iter().sum();
-    assert_eq!(sum, classes, "{}", kept(&counted));
+    assert_eq!(sum, classes, "{}", shown(&counted));
     counted
 }
 
@@ -50,28 +53,28 @@ fn for_long(act: impl Fn()) {
     }
 }
 
-fn assert_mostly(name: &str, part: i64, counted: &Counted) {
+fn assert_mostly(name: &str, expected: i64, counted: &Counted) {
     let all: i64 = counted.kernel_wait_ns.iter().sum();
-    println!("{name}: {}", kept(counted));
-    assert!(all > 1_000_000, "{name}: it was kept: {}", kept(counted));
-    assert!(part * 10 > all * 8, "{name}: {}", kept(counted));
+    println!("{name}: {}", shown(counted));
+    assert!(all > 1_000_000, "{name}: it waited: {}", shown(counted));
+    assert!(expected * 10 > all * 8, "{name}: {}", shown(counted));
 }
 
 #[test]
-fn pages_and_requests_are_told_apart() {
+fn page_waits_and_block_io_have_distinct_wait_sites() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };
     as_target(&mut thread_time, std::process::id());
     let file = OnDisk::new("pages", 64);
-    let counted = kept_by(&mut thread_time, || waits::read(file.path()));
+    let counted = kernel_waits_of(&mut thread_time, || waits::read(file.path()));
     assert_mostly("direct", of(&counted, WaitChannel::Block), &counted);
-    let counted = kept_by(&mut thread_time, || waits::fault(file.path()));
+    let counted = kernel_waits_of(&mut thread_time, || waits::fault(file.path()));
     assert_mostly("fault", of(&counted, WaitChannel::Page), &counted);
 }
 
 #[test]
-fn a_write_that_has_to_be_safe_is_a_sync() {
+fn an_o_dsync_write_is_a_sync() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };
@@ -80,7 +83,7 @@ fn a_write_that_has_to_be_safe_is_a_sync() {
     let mut safe = OpenOptions::new();
     safe.write(true).custom_flags(libc::O_DSYNC);
     let safe = safe.open(file.path()).expect("it opens");
-    let counted = kept_by(&mut thread_time, || {
+    let counted = kernel_waits_of(&mut thread_time, || {
         for_long(|| safe.write_all_at(&[1; 4096], 0).expect("room"));
     });
     let both = counted.of(&["io_sync", "kernel_sync"]);
@@ -88,20 +91,20 @@ fn a_write_that_has_to_be_safe_is_a_sync() {
 }
 
 #[test]
-fn a_page_that_a_read_misses_in_its_own_memory_is_a_fault() {
+fn a_fault_on_the_buffer_of_a_read_is_a_fault() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };
     as_target(&mut thread_time, std::process::id());
     let (source, file) = (OnDisk::new("source", 1), OnDisk::new("missed", 64));
     let source = std::fs::File::open(source.path()).expect("it opens");
-    let counted = kept_by(&mut thread_time, || waits::read_into(&source, file.path()));
+    let counted = kernel_waits_of(&mut thread_time, || waits::read_into(&source, file.path()));
     let fault = counted.of(&["io_fault"]);
     assert_mostly("read into what is not there", fault, &counted);
 }
 
 #[test]
-fn who_waits_behind_a_lock_of_the_kernel_is_told_so() {
+fn waits_for_a_kernel_lock_have_its_wait_site() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };
@@ -109,7 +112,7 @@ fn who_waits_behind_a_lock_of_the_kernel_is_told_so() {
     let map_much = || {
         for_long(waits::map_and_fill);
     };
-    let counted = kept_by(&mut thread_time, || {
+    let counted = kernel_waits_of(&mut thread_time, || {
         std::thread::scope(|scope| {
             (0..3).for_each(|_| drop(scope.spawn(map_much)));
             map_much();
@@ -161,7 +164,7 @@ impl Drop for Journalled {
 }
 
 #[test]
-fn a_sync_behind_the_journal_is_told_so() {
+fn a_sync_behind_the_journal_has_its_wait_site() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };
@@ -182,8 +185,8 @@ fn a_sync_behind_the_journal_is_told_so() {
             file.sync_all().expect("it reaches the disk");
         });
     };
-    let counted = kept_by(&mut thread_time, sync);
+    let counted = kernel_waits_of(&mut thread_time, sync);
     let journal = of(&counted, WaitChannel::Journal);
-    println!("journal: {}", kept(&counted));
-    assert!(journal > 1_000_000, "{}", kept(&counted));
+    println!("journal: {}", shown(&counted));
+    assert!(journal > 1_000_000, "{}", shown(&counted));
 }

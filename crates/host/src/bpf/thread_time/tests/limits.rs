@@ -8,7 +8,7 @@ use super::*;
 const LEAST_WITHHELD: Duration = Duration::from_millis(12);
 
 #[test]
-fn who_is_held_by_a_quota_is_told_from_who_waits_for_a_cpu() {
+fn throttling_is_distinct_from_run_queue_delay() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };
@@ -26,14 +26,14 @@ fn who_is_held_by_a_quota_is_told_from_who_waits_for_a_cpu() {
     };
     as_target(&mut thread_time, std::process::id());
     let mut held = || {
-        let kernel_wait_ns = [0, 0].map(AtomicU64::new);
+        let withheld_ns = [0, 0].map(AtomicU64::new);
         let measured = in_one_window(|| {
             monitored(&mut thread_time, || {
                 waits::measured(|| {
                     group.enter();
-                    let kept = waits::burn_withheld(Duration::from_millis(600), LEAST_WITHHELD);
-                    for (to, kept) in kernel_wait_ns.iter().zip(kept) {
-                        to.store(kept.as_nanos() as u64, Ordering::SeqCst);
+                    let gaps = waits::burn_withheld(Duration::from_millis(600), LEAST_WITHHELD);
+                    for (to, gap) in withheld_ns.iter().zip(gaps) {
+                        to.store(gap.as_nanos() as u64, Ordering::SeqCst);
                     }
                     group.leave();
                     // No wait for a CPU between here and the reading.
@@ -41,7 +41,7 @@ fn who_is_held_by_a_quota_is_told_from_who_waits_for_a_cpu() {
                 })
             })
         });
-        let [withheld, unclear] = kernel_wait_ns.map(|it| it.into_inner().cast_signed());
+        let [withheld, unclear] = withheld_ns.map(|it| it.into_inner().cast_signed());
         println!("quota: {withheld}, quota or others: {unclear}");
         // Where the thread's own clock cannot distinguish the two, this try says nothing.
         (unclear < 2_000_000).then_some((withheld, measured))
@@ -77,12 +77,12 @@ fn refaulted(thread_time: &mut ThreadTime, group: &Group) -> i64 {
     let mut again = Command::new(std::env::current_exe().expect("this is a program"));
     let child = Started::new(again.args(["--exact", &name]).env(REFAULTS, file.path()));
     group.take(child.0.id());
-    waits::tell(&file, "limited", &[]);
+    waits::post(&file, "limited", &[]);
     as_target(thread_time, child.0.id());
-    let tid = waits::told(&file, "tid");
+    let tid = waits::await_numbers(&file, "tid");
     let before = read(thread_time, tid[0] as u32);
-    waits::tell(&file, "go", &[]);
-    let own = waits::told(&file, "own");
+    waits::post(&file, "go", &[]);
+    let own = waits::await_numbers(&file, "own");
     let after = read(thread_time, tid[0] as u32);
     drop(child);
     let counted = Counted::between(&before, &after);
@@ -97,13 +97,13 @@ fn refaulted(thread_time: &mut ThreadTime, group: &Group) -> i64 {
         "{own:?}, {}",
         counted.shown()
     );
-    let rest = counted.blocked() - by_read - by_fault;
-    assert!(agree(0, rest), "{}", counted.shown());
+    let elsewhere = counted.blocked() - by_read - by_fault;
+    assert!(agree(0, elsewhere), "{}", counted.shown());
     counted.of(&["memory_fault", "memory_read_write"])
 }
 
 #[test]
-fn what_a_memory_limit_throws_out_is_waited_for_as_memory() {
+fn refaults_under_a_memory_limit_are_waits_for_memory() {
     /// The kernel only estimates whether a page was evicted recently enough to count as a refault.
     const TRIES: usize = 5;
     if let Some(file) = std::env::var_os(REFAULTS) {

@@ -58,7 +58,7 @@ fn by_the_loop(counters: &Counters) -> [i64; 4] {
     [cpu, queue, sleep, blocked].map(u64::cast_signed)
 }
 
-fn by_the_ledger(counted: &Counted) -> [i64; 4] {
+fn by_thread_time(counted: &Counted) -> [i64; 4] {
     let on_cpu = counted.of(&["on_cpu"]);
     let queue = counted.queued() + counted.of(&["throttled"]);
     let sleep = counted.of(&["input"]);
@@ -67,7 +67,7 @@ fn by_the_ledger(counted: &Counted) -> [i64; 4] {
 
 /// Each class agrees within 1 % of the wall time.
 #[test]
-fn what_an_event_loop_counts_of_itself_is_what_the_ledger_counts_of_it() {
+fn an_event_loops_own_accounting_agrees_with_thread_time() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };
@@ -89,15 +89,15 @@ fn what_an_event_loop_counts_of_itself_is_what_the_ledger_counts_of_it() {
         })
     });
     let counters = metered.into_inner().expect("nobody holds it");
-    let (own, found) = (by_the_loop(&counters), by_the_ledger(&counted));
-    println!("{CLASSES:?}: {own:?} by the loop, {found:?} by the ledger");
+    let (own, found) = (by_the_loop(&counters), by_thread_time(&counted));
+    println!("{CLASSES:?}: {own:?} by the loop, {found:?} by thread-time accounting");
     println!("{}", counted.shown());
     let wall = counters.wall_ns().cast_signed();
     for (class, (own, found)) in CLASSES.iter().zip(own.into_iter().zip(found)) {
         assert!(own * 100 > wall, "{class}: there was some: {own} of {wall}");
         assert!(
             (own - found).abs() * 100 < wall,
-            "{class}: {own} by the loop, {found} by the ledger, of {wall}"
+            "{class}: {own} by the loop, {found} by thread-time accounting, of {wall}"
         );
     }
 }

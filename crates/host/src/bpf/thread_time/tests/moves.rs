@@ -52,7 +52,7 @@ fn moved(
 }
 
 #[test]
-fn who_is_moved_while_it_waits_goes_on_waiting() {
+fn a_thread_that_migrates_while_ready_keeps_waiting() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };
@@ -106,7 +106,7 @@ fn used_ns(child: libc::pid_t) -> i64 {
 }
 
 #[test]
-fn what_is_forked_in_the_middle_is_told_of_from_its_first_moment_to_its_last() {
+fn a_forked_process_is_counted_from_fork_to_exit() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };
@@ -123,7 +123,7 @@ fn what_is_forked_in_the_middle_is_told_of_from_its_first_moment_to_its_last() {
         let last = (0..1_000).find_map(|_| {
             std::thread::sleep(Duration::from_millis(1));
             let mut last = None;
-            thread_time.ended(|it| last = (it.tid == child as u32).then_some(*it).or(last));
+            thread_time.exited(|it| last = (it.tid == child as u32).then_some(*it).or(last));
             last
         });
         let last = last.expect("its end is told");
@@ -146,7 +146,7 @@ fn what_is_forked_in_the_middle_is_told_of_from_its_first_moment_to_its_last() {
 }
 
 #[test]
-fn who_is_moved_while_it_sleeps_goes_on_sleeping() {
+fn a_thread_that_migrates_while_asleep_keeps_sleeping() {
     const SLEEPS: u32 = 40;
     const EACH: Duration = Duration::from_millis(20);
     let Some((mut thread_time, _alone)) = loaded() else {

@@ -30,7 +30,7 @@ fn runs() {
 }
 
 #[test]
-fn what_is_counted_is_of_the_on_windows_and_of_nothing_else() {
+fn only_on_windows_are_counted() {
     let Some((mut thread_time, _alone)) = loaded() else {
         return;
     };
@@ -64,14 +64,14 @@ fn what_is_counted_is_of_the_on_windows_and_of_nothing_else() {
         // Lower and upper bound of the time in off-windows.
         let mut off_ns = [0; 2];
         for _ in 0..WINDOWS {
-            let paused = thread_time.pause();
+            let ended = thread_time.end_on_window();
             thread_time.read(false).expect("the accounts stand still");
             thread_time.detach();
             std::thread::sleep(Duration::from_millis(150));
             thread_time.attach().expect("the hooks are there");
-            off_ns[0] += boottime().ns_since(paused);
+            off_ns[0] += boottime().ns_since(ended);
             thread_time.resume().expect("it goes on");
-            off_ns[1] += boottime().ns_since(paused);
+            off_ns[1] += boottime().ns_since(ended);
             std::thread::sleep(Duration::from_millis(60));
         }
         let after = read(&mut thread_time);

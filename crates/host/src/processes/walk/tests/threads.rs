@@ -42,20 +42,20 @@ fn compare_thread(
     }
     let usage = crate::thread::usage(counts, &mut None);
     let times = [usage.run_ns, usage.wait_ns, usage.slices];
-    for (index, told) in times.into_iter().enumerate() {
+    for (index, walked) in times.into_iter().enumerate() {
         let shown = before.schedstat[index]..=after.schedstat[index];
         assert!(
-            shown.contains(&told),
-            "{told} of {tid}, not {shown:?}: {index}"
+            shown.contains(&walked),
+            "{walked} of {tid}, not {shown:?}: {index}"
         );
     }
-    for (told, shown) in [
+    for (walked, shown) in [
         (usage.minor_faults, first.faults.0..=last.faults.0),
         (usage.major_faults, first.faults.1..=last.faults.1),
     ] {
         assert!(
-            shown.contains(&told),
-            "{told} faults of {tid}, not {shown:?}"
+            shown.contains(&walked),
+            "{walked} faults of {tid}, not {shown:?}"
         );
     }
     let sum = |it: (i64, i64)| it.0 + it.1;
@@ -90,7 +90,7 @@ fn compare_thread(
 }
 
 #[test]
-fn of_every_thread_it_tells_what_proc_tells() {
+fn walked_threads_agree_with_proc() {
     let Some(mut walk) = loaded() else {
         return;
     };
@@ -107,7 +107,7 @@ fn of_every_thread_it_tells_what_proc_tells() {
         }
         let before = threads_shown(&pids);
         assert_eq!(walk.read_threads("thread", &mut gaps), Some(true));
-        let told: HashMap<u32, ThreadCounts> = walk
+        let walked: HashMap<u32, ThreadCounts> = walk
             .threads()
             .map(|(_, counts)| (counts.tid, counts))
             .collect();
@@ -115,7 +115,7 @@ fn of_every_thread_it_tells_what_proc_tells() {
             let Some(first) = before.get(&tid) else {
                 continue;
             };
-            let counts = told.get(&tid);
+            let counts = walked.get(&tid);
             let counts = counts.unwrap_or_else(|| panic!("{tid} was left out: {last:?}"));
             compare_thread(counts, first, &last, &mut compared);
         }

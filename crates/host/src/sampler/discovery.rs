@@ -10,8 +10,8 @@ impl Sampler {
     pub(super) fn look_for_groups(&mut self, now: Timestamp) {
         // Walking thousands of groups takes tens of milliseconds: the more there are, the less often it is
         // done.
-        let patience = 1 + self.cgroups.len() as u64 / 200;
-        if self.due.every(SLOW_TICKS * patience) {
+        let period_factor = 1 + self.cgroups.len() as u64 / 200;
+        if self.due.every(SLOW_TICKS * period_factor) {
             self.cgroups.scan(
                 now,
                 &mut self.scratch,

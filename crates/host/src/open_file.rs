@@ -21,13 +21,15 @@ const MOST_BYTES: usize = 16 << 20;
 
 /// A file that stays open.
 #[derive(Debug)]
-pub(crate) struct KeptFile(OwnedFd);
+pub(crate) struct OpenFile(OwnedFd);
 
-impl KeptFile {
+impl OpenFile {
     /// Opens for reading, if the share has room for another descriptor.
     pub(crate) fn open(path: &Path, share: Share) -> Result<Self, Errno> {
         let opened = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
-        opened.and_then(|file| limits::keep(file, share)).map(Self)
+        opened
+            .and_then(|file| limits::reserve(file, share))
+            .map(Self)
     }
 
     pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
@@ -62,20 +64,20 @@ mod tests {
     #[test]
     fn reads_the_whole_of_small_and_large_files_afresh() {
         let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
-        let kept = KeptFile::open(file.path(), Share::Tracked).expect("it exists");
+        let opened = OpenFile::open(file.path(), Share::Tracked).expect("it exists");
         let mut buffer = Vec::new();
-        kept.read(&mut buffer).expect("readable");
+        opened.read(&mut buffer).expect("readable");
         assert!(buffer.is_empty());
         for length in [1, 5_000, 200_000] {
             file.as_file().set_len(0).expect("truncated");
             file.as_file_mut()
                 .write_all(&vec![b'x'; length])
                 .expect("written");
-            kept.read(&mut buffer).expect("readable");
+            opened.read(&mut buffer).expect("readable");
             assert!(buffer.iter().filter(|byte| **byte == b'x').count() <= length);
             assert!(buffer.ends_with(b"x"));
         }
-        kept.read(&mut buffer).expect("readable");
+        opened.read(&mut buffer).expect("readable");
         assert!(buffer.len() >= 200_000);
     }
 }

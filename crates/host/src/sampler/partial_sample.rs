@@ -25,7 +25,7 @@ impl Sampler {
         } = self;
         // No probe skips the last reading.
         scratch.look = Look::Last;
-        let wanted = |sensor: &Sensor| sensor.scope == Scope::Process || stalls::stands_for(sensor);
+        let wanted = |sensor: &Sensor| sensor.scope == Scope::Process || stalls::replaces(sensor);
         if let Some(stalls) = stalls {
             stalls.sample(boottime(), cgroups, &mut scratch.gaps, (density, buffers));
             stalls.take_folds(boottime(), cgroups, &mut scratch.gaps, buffers);

@@ -39,14 +39,14 @@ impl Lost {
         let mut probe = Probe::open(self.sensor, group, place, &mut Gaps::default())?;
         // As for all sensors of a tracked group.
         probe.first_decides = false;
-        self.tell(path, now, gaps);
+        self.report(path, now, gaps);
         Some((self.index, probe))
     }
 
     /// Reports the gap, which ends now.
-    pub(super) fn tell(&self, path: &str, now: Timestamp, gaps: &mut Gaps) {
+    pub(super) fn report(&self, path: &str, now: Timestamp, gaps: &mut Gaps) {
         let window = Window::new(self.since, now);
         let table = &self.sensor.table.name;
-        gaps.say_of(table, path, window, GapReason::Vanished);
+        gaps.report_interval(table, path, window, GapReason::Vanished);
     }
 }

@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_turns_out_to_be_of_another_class_is_carried_over_and_the_sum_stays() {
+    fn time_moved_between_classes_keeps_each_class_monotonic_and_the_sum() {
         let mut written = [0, 0, 0];
         for (times, expected) in [
             ([10, 0, 0], [10, 0, 0]),
