@@ -127,6 +127,10 @@ impl Search {
             if known.serving.is_empty() && began.elapsed() < BURST {
                 wait = OFTEN;
             }
+            if owes_word {
+                // Looks may be dear here: the user is told in time all the same.
+                wait = wait.min(PATIENCE.saturating_sub(began.elapsed()).max(SOON));
+            }
             let Some(look) = look else { continue };
             if owes_word && known.serving.is_empty() && began.elapsed() >= PATIENCE {
                 told = true;
