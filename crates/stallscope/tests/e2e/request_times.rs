@@ -298,8 +298,11 @@ fn what_takes_longer_at_the_generators_end_is_its_own_wait_for_a_cpu() {
                 mean(&calls) / 1e3,
                 waited / 1e3
             ));
-            // Sending and receiving takes some time too, and not all of the wait is for a reply.
-            between > 0.0 && (between - waited).abs() <= 10e3 + 0.05 * mean(&calls)
+            // Sending and receiving takes some of its time on a CPU too, however slow that is, and not all of the wait
+            // is for a reply.
+            let ran = recorded.of_the_generator("run_ns") / calls.requests;
+            let near = 10e3 + 0.05 * mean(&calls);
+            between > 0.0 && between >= waited - near && between <= waited + ran + near
         });
         println!("{clients}: {said:?}");
         assert!(is_so, "{clients}: {said:#?}");
