@@ -299,7 +299,7 @@ fn open(facts: &Facts<'_>) -> Option<String> {
         count => format!("{} requests", integer(count)),
     };
     Some(format!(
-        "{requests} had no reply when the recording ended, after {} on average: latency counts them at that age at most",
+        "{requests} had no reply when the recording ended, after {} on average: quantiles count them as if it had come then, the mean leaves them out",
         duration(age_ns)
     ))
 }
