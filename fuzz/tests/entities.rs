@@ -27,7 +27,7 @@ fn event(id: u32) -> EntityEvent {
             pressure_group: None,
             memory_group: None,
             io_group: None,
-            role: Role::Rest,
+            role: Role::Background,
             serving: false,
             first_seen: time,
             vanished: None,

@@ -67,7 +67,7 @@ impl EntitySelection {
         cast.groups = cast.several(EntityKind::Cgroup, "/system.slice/unit", size.groups);
         // One group in ten does I/O.
         for group in cast.groups.clone().into_iter().step_by(10) {
-            let part = cast.add(EntityKind::GroupDisk, "vd0", Role::Rest, |record| {
+            let part = cast.add(EntityKind::GroupDisk, "vd0", Role::Background, |record| {
                 record.parent = Some(group);
             });
             cast.group_disks.push(part);
@@ -107,7 +107,7 @@ impl EntitySelection {
 
     fn strangers(&mut self, size: &Size) {
         for _ in 0..size.strangers {
-            let process = self.process("stranger", Role::Rest, None);
+            let process = self.process("stranger", Role::Background, None);
             self.strangers.push(process);
             for _ in 0..size.threads_of_stranger {
                 let thread = self.thread(process);
@@ -130,7 +130,7 @@ impl EntitySelection {
             self.serves(process);
             (process, Some(self.thread(process)))
         } else {
-            (self.process("sh", Role::Rest, None), None)
+            (self.process("sh", Role::Background, None), None)
         };
         let came = self.events[first..].to_vec();
         for mut event in came {
@@ -143,7 +143,7 @@ impl EntitySelection {
 
     fn several(&mut self, kind: EntityKind, name: &str, count: u32) -> Vec<EntityId> {
         (0..count)
-            .map(|number| self.add(kind, &format!("{name}{number}"), Role::Rest, |_| {}))
+            .map(|number| self.add(kind, &format!("{name}{number}"), Role::Background, |_| {}))
             .collect()
     }
 
@@ -165,7 +165,7 @@ impl EntitySelection {
     }
 
     fn thread(&mut self, process: EntityId) -> EntityId {
-        self.add(EntityKind::Thread, "thread", Role::Rest, |record| {
+        self.add(EntityKind::Thread, "thread", Role::Background, |record| {
             record.parent = Some(process);
         })
     }

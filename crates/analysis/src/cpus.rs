@@ -171,7 +171,7 @@ pub(crate) fn cpu_use(
     let known = target_ns + generator_ns + recorder_ns + dependency_ns(timeline, window);
     // What no process shows (interrupts, processes that lived between two looks) is of the rest.
     let unnamed = machine.map_or(0.0, |machine| machine.busy_ns - known);
-    let rest_ns = neighbours::rest_cpu_ns(timeline, window).max(unnamed);
+    let rest_ns = neighbours::background_cpu_ns(timeline, window).max(unnamed);
     CpuUse {
         target_ns,
         generator_ns,

@@ -164,9 +164,9 @@ pub(crate) fn measure<'a>(
         target.as_ref(),
         generator.as_ref(),
     );
-    let queued_ns = target
-        .as_ref()
-        .map_or(0.0, |target| target.ledger.queued_behind(Holder::Rest));
+    let queued_ns = target.as_ref().map_or(0.0, |target| {
+        target.ledger.queued_behind(Holder::Background)
+    });
     let others = neighbours::holders(timeline, window, queued_ns);
     let stolen = stolen(machine, thresholds);
     let at_sockets = source.is_at_target();

@@ -15,7 +15,7 @@ use crate::thread_times::Holder;
 pub(crate) struct Holders {
     pub(crate) target: f64,
     pub(crate) generator: f64,
-    pub(crate) rest: f64,
+    pub(crate) background: f64,
     pub(crate) nobody: f64,
 }
 
@@ -32,7 +32,7 @@ impl Holders {
             told += share;
             sum.target += share * target;
             sum.generator += share * part(Holder::Generator).unwrap_or(0.0);
-            sum.rest += share * part(Holder::Rest).unwrap_or(0.0);
+            sum.background += share * part(Holder::Background).unwrap_or(0.0);
             sum.nobody += share * part(Holder::Nobody).unwrap_or(0.0);
         }
         let all: f64 = waits.iter().map(|(_, share)| share).sum();
@@ -46,12 +46,12 @@ impl Holders {
 
     /// Waits for CPUs that somebody had.
     fn held(&self) -> f64 {
-        self.target + self.generator + self.rest
+        self.target + self.generator + self.background
     }
 
     /// The part of these that others had.
     pub(crate) fn others_part(&self) -> f64 {
-        ratio(self.rest, self.held()).unwrap_or(0.0)
+        ratio(self.background, self.held()).unwrap_or(0.0)
     }
 
     /// The part of all that the generator had.
@@ -80,7 +80,7 @@ const LEAST_NAMED: f64 = 0.02;
 pub(crate) fn of_wait(ledger: &Ledger, total_ns: f64, naming: &Naming<'_>) -> Vec<AccountPart> {
     let wait_ns = ledger.get(LedgerClass::CpuWait);
     let held = |holder| ledger.held(holder).map(|part| part * wait_ns);
-    let (Some(rest_ns), Some(nobody_ns)) = (held(Holder::Rest), held(Holder::Nobody)) else {
+    let (Some(rest_ns), Some(nobody_ns)) = (held(Holder::Background), held(Holder::Nobody)) else {
         return Vec::new();
     };
     // The hypervisor takes CPUs away from whoever has them.

@@ -257,7 +257,7 @@ mod tests {
                 pressure_group: None,
                 memory_group: None,
                 io_group: None,
-                role: model::Role::Rest,
+                role: model::Role::Background,
                 serving: false,
                 first_seen: at(first_seen),
                 vanished: vanished.map(at),

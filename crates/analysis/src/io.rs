@@ -255,7 +255,7 @@ fn others(timeline: &Timeline, window: Window) -> Option<Others> {
     let rest = timeline
         .entities
         .of_kind(EntityKind::Process)
-        .filter(|process| process.role == Role::Rest);
+        .filter(|process| process.role == Role::Background);
     for process in rest {
         let Some(own_bytes) = moved(timeline, process.id, window) else {
             continue;

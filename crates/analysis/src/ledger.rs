@@ -182,7 +182,7 @@ impl Ledger {
 
     /// Takes what a thread without anything to do sat in for waiting for work. A disk is waited for in
     /// earnest whoever does it.
-    pub(crate) fn rest(&mut self) {
+    pub(crate) fn reclassify_idle(&mut self) {
         for class in [
             LedgerClass::Futex,
             LedgerClass::Sleep,

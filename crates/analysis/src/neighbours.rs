@@ -31,8 +31,11 @@ struct Used<'a> {
 }
 
 /// CPU time of processes that are neither target, generator, dependency nor the recorder, ns.
-pub(crate) fn rest_cpu_ns(timeline: &Timeline, window: Window) -> f64 {
-    rest(timeline, window).iter().map(|used| used.cpu_ns).sum()
+pub(crate) fn background_cpu_ns(timeline: &Timeline, window: Window) -> f64 {
+    background(timeline, window)
+        .iter()
+        .map(|used| used.cpu_ns)
+        .sum()
 }
 
 /// The smallest thing that holds at least the demanded part of what the rest did: a control group that
@@ -49,7 +52,7 @@ pub(crate) fn culprit(
     let sum = |used: &[Used<'_>]| used.iter().map(|it| it.weight).sum::<f64>();
     let (used, all) = match sum(&held) {
         sum if sum > 0.0 && queued_ns > 0.0 => (held, sum.max(queued_ns)),
-        _ => (rest(timeline, window), rest_ns.max(1.0)),
+        _ => (background(timeline, window), rest_ns.max(1.0)),
     };
     let busiest = used
         .iter()
@@ -112,11 +115,11 @@ pub(crate) fn holders(timeline: &Timeline, window: Window, queued_ns: f64) -> Ve
 }
 
 /// By CPU time.
-fn rest(timeline: &Timeline, window: Window) -> Vec<Used<'_>> {
+fn background(timeline: &Timeline, window: Window) -> Vec<Used<'_>> {
     let processes = timeline
         .entities
         .of_kind(EntityKind::Process)
-        .filter(|process| process.role == Role::Rest);
+        .filter(|process| process.role == Role::Background);
     processes
         .filter_map(|process| {
             let cpu_ns = cpu_ns(timeline, process.id, window)?;
@@ -139,7 +142,7 @@ fn holding(timeline: &Timeline, window: Window) -> Vec<Used<'_>> {
         .filter_map(|id| timeline.entities.get(id));
     processes
         // Who became target or generator later was nobody's neighbour.
-        .filter(|process| process.role == Role::Rest)
+        .filter(|process| process.role == Role::Background)
         .filter_map(|process| {
             let held_up = timeline.series("process_time", process.id, "delay_caused_ns")?;
             Some(Used {
@@ -204,7 +207,7 @@ fn tree_with(timeline: &Timeline, used: &[Used<'_>], enough: f64) -> Option<Chos
         let mut height = 0;
         while let Some(record) = above
             .and_then(|id| timeline.entities.get(id))
-            .filter(|record| record.role == Role::Rest)
+            .filter(|record| record.role == Role::Background)
         {
             let sum = &mut sums.entry(record.id).or_default().0;
             *sum = (sum.0 + own.cpu_ns, sum.1 + own.weight);

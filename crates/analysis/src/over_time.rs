@@ -15,10 +15,10 @@ use sensors::thread_time::{CLASSES, THREAD_TIME, WORDS};
 
 use crate::coverage;
 use crate::cpus::effective_cpus;
+use crate::idle::idle_threads;
 use crate::ledger::{self, Ledger};
 use crate::monitored::{Measured, Monitored};
 use crate::quota::target_groups;
-use crate::rest::at_rest;
 use crate::subject::serving_threads;
 use crate::thresholds::Thresholds;
 use crate::workload_metrics;
@@ -65,7 +65,7 @@ pub struct LedgerOverTime<'a> {
     timeline: &'a Timeline,
     meta: &'a Meta,
     edges: &'a [Timestamp],
-    resting: BTreeSet<EntityId>,
+    idle: BTreeSet<EntityId>,
     /// The threads that answer requests.
     serving: BTreeSet<EntityId>,
     /// Made when the first of them is asked for.
@@ -96,13 +96,13 @@ impl<'a> LedgerOverTime<'a> {
         let bins = workload_metrics::bins(timeline, meta);
         let serving = serving_threads(timeline, Role::Target);
         let generating = serving_threads(timeline, Role::Generator);
-        let mut resting = at_rest(timeline, &serving, timeline.window);
-        resting.extend(at_rest(timeline, &generating, timeline.window));
+        let mut idle = idle_threads(timeline, &serving, timeline.window);
+        idle.extend(idle_threads(timeline, &generating, timeline.window));
         Self {
             timeline,
             meta,
             edges,
-            resting,
+            idle,
             serving: serving.into_iter().collect(),
             pool: OnceCell::new(),
             bins,
@@ -150,11 +150,11 @@ impl<'a> LedgerOverTime<'a> {
         }
         move_back(&mut measured);
         see_everywhere(&mut measured);
-        let rests = self.resting.contains(&thread);
+        let rests = self.idle.contains(&thread);
         let ledgers = measured.iter().map(|measured| {
             let mut ledger = measured.ledger();
             if rests {
-                ledger.rest();
+                ledger.reclassify_idle();
             }
             ledger
         });

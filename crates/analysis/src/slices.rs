@@ -2,9 +2,9 @@
 
 use model::{EntityId, LedgerClass, Meta, Role, Timeline, Window};
 
+use crate::idle::idle_threads;
 use crate::ledger::{self, Ledger};
 use crate::monitored::Monitored;
-use crate::rest::at_rest;
 use crate::subject::serving_threads;
 use crate::thread_times::ShortLived;
 use crate::waits_for::Ends;
@@ -60,7 +60,7 @@ impl Slicing<'_> {
     /// The slices: the bins of the signal, or seconds.
     pub(crate) fn slices(&self) -> Vec<Slice> {
         let serving = serving_threads(self.timeline, Role::Target);
-        let resting = at_rest(self.timeline, &serving, self.window);
+        let idle = idle_threads(self.timeline, &serving, self.window);
         let pieces = self.pieces();
         let mut ledgers = vec![Ledger::default(); pieces.len()];
         let longest = pieces.iter().map(|(piece, _)| piece.len_ns()).max();
@@ -82,8 +82,8 @@ impl Slicing<'_> {
             let lived = first..up_to(known.end + longest).max(first);
             for ((piece, _), ledger) in pieces[lived.clone()].iter().zip(&mut ledgers[lived]) {
                 if let Some(mut own) = monitored.ledger(*piece) {
-                    if resting.contains(thread) {
-                        own.rest();
+                    if idle.contains(thread) {
+                        own.reclassify_idle();
                     }
                     ledger.merge(&own);
                 }

@@ -6,9 +6,9 @@
 
 use model::{LedgerClass, Meta, Role, ThreadTimes, Timeline, Window};
 
+use crate::idle::idle_threads;
 use crate::ledger::Ledger;
 use crate::monitored::Monitored;
-use crate::rest::at_rest;
 use crate::subject::{serving_threads, threads_of};
 
 /// More threads than a person goes through.
@@ -22,13 +22,13 @@ const QUEUED: [LedgerClass; 2] = [LedgerClass::CpuWait, LedgerClass::Throttled];
 
 /// The target's threads that were watched in the window, those that wanted a CPU for longest first.
 pub(crate) fn of_threads(timeline: &Timeline, meta: &Meta, window: Window) -> Vec<ThreadTimes> {
-    let resting = at_rest(timeline, &serving_threads(timeline, Role::Target), window);
+    let idle = idle_threads(timeline, &serving_threads(timeline, Role::Target), window);
     let threads = threads_of(timeline, Role::Target).into_iter();
     let mut times: Vec<ThreadTimes> = threads
         .filter_map(|(thread, _)| {
             let mut ledger = Monitored::new(timeline, meta, thread)?.ledger(window)?;
-            if resting.contains(&thread) {
-                ledger.rest();
+            if idle.contains(&thread) {
+                ledger.reclassify_idle();
             }
             let entity = timeline.entities.get(thread)?.entity.clone();
             Some(times(entity, &ledger))

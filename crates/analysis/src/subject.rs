@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use model::{Entity, EntityId, EntityKind, LedgerClass, Meta, Role, Timeline, Window};
 
 use crate::coverage;
+use crate::idle::idle_threads;
 use crate::ledger::Ledger;
 use crate::monitored::Monitored;
-use crate::rest::at_rest;
 use crate::thread_times::ShortLived;
 
 /// Target or generator.
@@ -110,7 +110,7 @@ pub(crate) fn subject(
         active: (0.0, 0.0),
         active_input: None,
     };
-    let resting = at_rest(timeline, &serving_threads(timeline, role), window);
+    let idle = idle_threads(timeline, &serving_threads(timeline, role), window);
     let ledgers: Vec<Life> = threads_of(timeline, role)
         .into_iter()
         .filter_map(|(thread, serving)| {
@@ -124,8 +124,8 @@ pub(crate) fn subject(
                 });
             };
             let mut ledger = monitored.ledger(window)?;
-            if resting.contains(&thread) {
-                ledger.rest();
+            if idle.contains(&thread) {
+                ledger.reclassify_idle();
             }
             Some(Life {
                 thread,

@@ -17,7 +17,7 @@ const MEMORY: std::ops::Range<usize> = 2..6;
 /// Who had the CPU that a thread waited for, in the order of the table's columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Holder {
-    Rest,
+    Background,
     Target,
     Generator,
     Nobody,
@@ -276,7 +276,7 @@ mod tests {
         assert_eq!(MEMORY.start, place("memory_other_ns"));
         assert_eq!(MEMORY.end, place("io_other_ns"));
         let holders = [
-            Holder::Rest,
+            Holder::Background,
             Holder::Target,
             Holder::Generator,
             Holder::Nobody,

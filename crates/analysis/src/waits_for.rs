@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{EntityId, LedgerClass, Role, Timeline, Window};
 use sensors::wakeup::{By, CLASSES, THREAD_POOL, WAKEUP};
 
-use crate::rest::at_rest;
+use crate::idle::idle_threads;
 use crate::subject::{serving_threads, threads_of};
 
 /// What is passed along: the others are known by what they are.
@@ -118,10 +118,10 @@ impl WaitsFor {
         if pools.iter().filter(|it| **it == Some(own)).count() != 1 {
             return None;
         }
-        let resting = at_rest(timeline, &threads, window);
+        let idle = idle_threads(timeline, &threads, window);
         let rests = |pool| {
             let mut members = threads.iter().zip(&pools);
-            members.any(|(thread, of)| *of == pool && resting.contains(thread))
+            members.any(|(thread, of)| *of == pool && idle.contains(thread))
         };
         let waits = |edge: &&Edge| {
             let (by, woken) = ((edge.by, edge.waker), Some(edge.woken));

@@ -310,7 +310,7 @@ impl Processes {
         let role = if Some(pid) == self.own {
             Role::Recorder
         } else {
-            Role::Rest
+            Role::Background
         };
         registry.change(id, now, |record| {
             place(record, groups);
@@ -386,7 +386,7 @@ impl Processes {
         loop {
             let heirs = self.by_pid.iter().filter_map(|(pid, process)| {
                 let parent = self.by_pid.get(&process.parent)?;
-                let inherits = process.role == Role::Rest
+                let inherits = process.role == Role::Background
                     && is_tracked(parent.role)
                     && process.parent_entity == Some(parent.entity);
                 inherits.then_some((*pid, parent.role))

@@ -34,7 +34,7 @@ impl Registry {
             pressure_group: None,
             memory_group: None,
             io_group: None,
-            role: Role::Rest,
+            role: Role::Background,
             serving: false,
             first_seen: now,
             vanished: None,

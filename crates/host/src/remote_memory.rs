@@ -14,7 +14,7 @@ use std::path::Path;
 use object::ReadCache;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, pread};
-use sensors::Word;
+use sensors::MemoryWord;
 
 use crate::exports::{bias, exports};
 use crate::limits::{self, Share};
@@ -35,7 +35,7 @@ pub(crate) struct RemoteMemory {
 
 struct Program {
     file: ProgramFile,
-    value: &'static Word,
+    value: &'static MemoryWord,
     place: Option<Place>,
 }
 
@@ -106,7 +106,7 @@ impl RemoteMemory {
     pub(crate) fn open(
         &mut self,
         process: &Path,
-        value: &'static Word,
+        value: &'static MemoryWord,
     ) -> Result<Option<MemoryCell>, Refusal> {
         let named = || std::fs::read(process.join("comm")).is_ok_and(|name| is_named(&name, value));
         let refused = |errno| match errno {
@@ -194,7 +194,7 @@ impl RemoteMemory {
     }
 
     /// Values that were read and whose offset was never found.
-    pub(crate) fn unplaced(&self) -> impl Iterator<Item = &'static Word> {
+    pub(crate) fn unplaced(&self) -> impl Iterator<Item = &'static MemoryWord> {
         let sought = |place: &Place| matches!(place.offset, Offset::Sought(_));
         self.programs
             .iter()
@@ -203,7 +203,7 @@ impl RemoteMemory {
     }
 
     /// The index of a program; examines the file the first time.
-    fn program(&mut self, file: File, value: &'static Word) -> Result<usize, Errno> {
+    fn program(&mut self, file: File, value: &'static MemoryWord) -> Result<usize, Errno> {
         let about = file.metadata();
         let about = about.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
         let file_id = (about.dev(), about.ino(), about.ctime(), about.ctime_nsec());
@@ -224,11 +224,11 @@ impl RemoteMemory {
 }
 
 /// Whether a program's file exports where it has the value.
-pub(crate) fn shows(program: File, value: &Word) -> bool {
+pub(crate) fn shows(program: File, value: &MemoryWord) -> bool {
     place(program, value).is_some()
 }
 
-fn place(file: File, value: &Word) -> Option<Place> {
+fn place(file: File, value: &MemoryWord) -> Option<Place> {
     // Read in pieces: some programs have hundreds of megabytes.
     let cache = ReadCache::new(file);
     let found = exports(&cache, [value.pointer, value.within.pointer])?;
@@ -248,7 +248,7 @@ fn place(file: File, value: &Word) -> Option<Place> {
     })
 }
 
-fn is_named(comm: &[u8], value: &Word) -> bool {
+fn is_named(comm: &[u8], value: &MemoryWord) -> bool {
     comm.trim_ascii() == value.program.as_bytes()
 }
 
@@ -257,7 +257,7 @@ fn is_named(comm: &[u8], value: &Word) -> bool {
 fn search(
     memory: &OwnedFd,
     structure: u64,
-    value: &Word,
+    value: &MemoryWord,
     candidates: &mut Vec<(u64, u64)>,
 ) -> Option<u64> {
     let mut bytes = [0; MOST_SEARCHED];
@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(sole(&bytes[..3], &[0..=0]), None);
     }
 
-    static VALUE: Word = Word {
+    static VALUE: MemoryWord = MemoryWord {
         program: "none",
         pointer: "none",
         within: sensors::Within {

@@ -353,7 +353,7 @@ impl Sampler {
             let (period, factor) = match (tracked, sensor.scope) {
                 (true, Scope::Thread) => (sensor.period.tracked, budget.threads),
                 (true, _) => (sensor.period.tracked, budget.tracked),
-                (false, _) => (sensor.period.rest, budget.background),
+                (false, _) => (sensor.period.background, budget.background),
             };
             match look {
                 Look::Due => now_due.every(ticks_of(period) * factor),

@@ -177,7 +177,7 @@ pub enum Role {
     Recorder,
     /// Everything else on the machine.
     #[default]
-    Rest,
+    Background,
 }
 
 impl Role {
@@ -187,7 +187,7 @@ impl Role {
         Role::Generator,
         Role::Dependency,
         Role::Recorder,
-        Role::Rest,
+        Role::Background,
     ];
 
     /// The word used in recordings and in JSON.
@@ -197,7 +197,7 @@ impl Role {
             Role::Generator => "generator",
             Role::Dependency => "dependency",
             Role::Recorder => "recorder",
-            Role::Rest => "rest",
+            Role::Background => "rest",
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What kept threads from running in the kernel: for a disk, for memory, behind a lock of the kernel's own.
 //!
 //! At each such switch the scheduler's event takes the head of the thread's kernel stack
-//! (`bpf/lib/wait_site.bpf.h`), and `place` says what the functions on it mean. Unlike the one name that wchan
+//! (`bpf/lib/wait_site.bpf.h`), and `kernel_symbol` says what the functions on it mean. Unlike the one name that wchan
 //! shows, callers tell too: a page that is waited for in swap is swap, and a lock's own function is seen. The
 //! columns add up to the `memory_`, `io_` and `kernel_` columns of `thread_time`.
 
@@ -97,15 +97,15 @@ pub enum IoIntent {
 
 /// What a function on a kernel stack tells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
-    /// Its place in `WAIT_SITES`; 0 where it tells nothing.
+pub struct KernelSymbol {
+    /// The index in `WAIT_SITES`; 0 where it tells nothing.
     pub wait_site: usize,
     /// `None` where it tells nothing.
     pub intent: Option<IoIntent>,
 }
 
 /// What the function tells whose name this is, compilers' suffixes included.
-pub fn place(name: &str) -> Place {
+pub fn kernel_symbol(name: &str) -> KernelSymbol {
     let name = name.split('.').next().unwrap_or(name);
     let listed = wait_channel::class(wait_channel::code(name.as_bytes()));
     let channel = match listed {
@@ -122,7 +122,7 @@ pub fn place(name: &str) -> Place {
         (FAULTS, IoIntent::Fault),
     ];
     let intent = errands.into_iter().find(|(names, _)| is_in(names, name));
-    Place {
+    KernelSymbol {
         wait_site: WAIT_SITES.iter().position(|it| *it == channel).unwrap_or(0),
         intent: intent.map(|(_, intent)| intent),
     }
@@ -208,11 +208,11 @@ mod tests {
 
     /// A stack from the inside out, as the program goes through it.
     fn told(stack: &[&str]) -> (WaitChannel, Option<IoIntent>) {
-        let places: Vec<Place> = stack.iter().map(|name| place(name)).collect();
+        let symbols: Vec<KernelSymbol> = stack.iter().map(|name| kernel_symbol(name)).collect();
         let is_general = |channel: usize| channel <= 3;
-        let special = places.iter().find(|it| !is_general(it.wait_site));
-        let channel = special.or_else(|| places.iter().find(|it| it.wait_site > 0));
-        let intent = places.iter().find_map(|it| it.intent);
+        let special = symbols.iter().find(|it| !is_general(it.wait_site));
+        let channel = special.or_else(|| symbols.iter().find(|it| it.wait_site > 0));
+        let intent = symbols.iter().find_map(|it| it.intent);
         (WAIT_SITES[channel.map_or(0, |it| it.wait_site)], intent)
     }
 
@@ -233,15 +233,21 @@ mod tests {
 
     #[test]
     fn who_calls_a_lock_is_not_taken_for_one() {
-        assert_eq!(place("path_openat").wait_site, 0);
-        assert_eq!(place("mutex_lock_io"), place("__mutex_lock.constprop.0"));
-        assert_eq!(place("down_read"), place("rwsem_down_read_slowpath"));
+        assert_eq!(kernel_symbol("path_openat").wait_site, 0);
+        assert_eq!(
+            kernel_symbol("mutex_lock_io"),
+            kernel_symbol("__mutex_lock.constprop.0")
+        );
+        assert_eq!(
+            kernel_symbol("down_read"),
+            kernel_symbol("rwsem_down_read_slowpath")
+        );
     }
 
     proptest! {
         #[test]
         fn any_name_is_survived(name in ".{0,60}") {
-            prop_assert!(place(&name).wait_site < WAIT_SITES.len());
+            prop_assert!(kernel_symbol(&name).wait_site < WAIT_SITES.len());
         }
     }
 }

@@ -42,8 +42,8 @@ pub use recorder::{
     CLOCK, CLOCK_PERIOD, COVERAGE, COVERAGE_PERIOD, RECORDER, THREAD_TIME_COVERAGE, TICK,
 };
 pub use sensor::{
-    Facts, Hierarchy, Malformed, Missing, Parse, Period, Place, Reading, Scope, Sensor, Source,
-    Subject, Within, Word,
+    Facts, Hierarchy, Malformed, MemoryWord, Missing, Parse, Period, Place, Reading, Scope, Sensor,
+    Source, Subject, Within,
 };
 pub use thread::{ThreadUsage, syscall};
 
@@ -132,7 +132,7 @@ pub fn periods() -> impl Iterator<Item = (&'static str, Period)> {
     of_sensors.chain(asked.into_iter().map(|(table, period)| {
         let same = Period {
             tracked: period,
-            rest: period,
+            background: period,
         };
         (&*table.name, same)
     }))

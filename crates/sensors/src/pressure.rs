@@ -272,7 +272,7 @@ mod tests {
         for sensor in [&MACHINE, &CGROUP] {
             assert!(
                 sensor.period.tracked.as_millis() >= 2_000
-                    && sensor.period.rest.as_millis() >= 2_000
+                    && sensor.period.background.as_millis() >= 2_000
             );
         }
     }

@@ -78,7 +78,7 @@ impl Source {
     }
 
     /// A word in the process's memory; its reading is the word's four bytes as they stand there.
-    pub const fn memory(name: &'static str, word: &'static Word, lack: Missing) -> Self {
+    pub const fn memory(name: &'static str, word: &'static MemoryWord, lack: Missing) -> Self {
         Self {
             path: name,
             place: Place::Memory(word),
@@ -105,7 +105,7 @@ pub enum Place {
     File,
     /// A word in the memory of a process whose program exports where it is. It belongs to the
     /// process's first thread.
-    Memory(&'static Word),
+    Memory(&'static MemoryWord),
 }
 
 /// A 32-bit word that a program keeps in its memory and shows by an exported symbol.
@@ -113,7 +113,7 @@ pub enum Place {
 /// `host` finds it by name in the program's dynamic symbols; programs without either symbol have no
 /// such word, which is no news.
 #[derive(PartialEq, Eq, Debug)]
-pub struct Word {
+pub struct MemoryWord {
     /// What the program's file is called: it alone is worth a gap when the word cannot be had.
     pub program: &'static str,
     /// The exported pointer to the word.
@@ -150,15 +150,15 @@ pub struct Period {
     /// For the machine, and for what belongs to target and generator.
     pub tracked: Duration,
     /// For everything else.
-    pub rest: Duration,
+    pub background: Duration,
 }
 
 impl Period {
     /// Another period for what is near than for the rest, in milliseconds.
-    pub const fn of_ms(tracked: u64, rest: u64) -> Self {
+    pub const fn of_ms(tracked: u64, background: u64) -> Self {
         Self {
             tracked: Duration::from_millis(tracked),
-            rest: Duration::from_millis(rest),
+            background: Duration::from_millis(background),
         }
     }
 }

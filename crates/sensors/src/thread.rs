@@ -11,7 +11,7 @@ use model::{Column, EntityKind, MISSING, Quality, Table, Unit};
 use crate::bytes::{number, scaled, sum, times, whole, words};
 use crate::process::parse_stat;
 use crate::sensor::{
-    Malformed, Missing, Period, Reading, Scope, Sensor, Source, Subject, Within, Word,
+    Malformed, MemoryWord, Missing, Period, Reading, Scope, Sensor, Source, Subject, Within,
 };
 use crate::wait_channel;
 
@@ -42,7 +42,7 @@ static COLUMNS: &[Column] = &[
 /// the Activity of the server's own processes, which every server has, and Client:ClientRead. It is
 /// at 684 in the build that was looked into (npm's 13.23), a PGPROC is longer than 832 bytes, and the
 /// next process's lies behind it.
-static POSTGRES: Word = Word {
+static POSTGRES: MemoryWord = MemoryWord {
     program: "postgres",
     pointer: "my_wait_event_info",
     within: Within {

@@ -84,12 +84,12 @@ pub fn redis(stage: &mut Stage) -> Result<(u32, String)> {
 }
 
 /// Starts an nginx with two workers that serves `/file`, of 1,000 bytes; its process and its port.
-pub fn nginx(stage: &mut Stage) -> Result<(u32, String)> {
+pub fn nginx(stage: &mut Stage, workers: u32) -> Result<(u32, String)> {
     let port = free_port()?.to_string();
     let folder = stage.unprivileged_folder("nginx")?;
     std::fs::write(folder.join("file"), "x".repeat(1000)).context("cannot write a file")?;
     let configuration = folder.join("nginx.conf");
-    std::fs::write(&configuration, nginx_configuration(&folder, &port))
+    std::fs::write(&configuration, nginx_configuration(&folder, &port, workers))
         .context("cannot write nginx's configuration")?;
     let mut nginx = stage.unprivileged("nginx");
     nginx.args(["-e", "stderr", "-p"]).arg(&folder);
@@ -125,7 +125,7 @@ fn nginx_quota(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
     if let Some(why) = missing(&["nginx"], "nginx-light") {
         return Ok(SetUp::NotHere(why));
     }
-    let (pid, port) = nginx(stage)?;
+    let (pid, port) = nginx(stage, 2)?;
     if let Some(why) = quota(stage, pid, cause) {
         return Ok(SetUp::NotHere(why));
     }
@@ -137,7 +137,7 @@ fn nginx_quota(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
     .ready()
 }
 
-fn nginx_configuration(folder: &Path, port: &str) -> String {
+fn nginx_configuration(folder: &Path, port: &str, workers: u32) -> String {
     let folder = folder.display();
     let places = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
     let places: String = places
@@ -145,9 +145,9 @@ fn nginx_configuration(folder: &Path, port: &str) -> String {
         .map(|place| format!("{place}_temp_path {folder}/{place};\n"))
         .collect();
     format!(
-        "daemon off;\nworker_processes 2;\npid {folder}/pid;\nevents {{}}\nhttp {{\n\
+        "daemon off;\nworker_processes {workers};\npid {folder}/pid;\nevents {{}}\nhttp {{\n\
          access_log off;\nkeepalive_requests 100000000;\n{places}\
-         server {{ listen 127.0.0.1:{port}; root {folder}; }}\n}}\n"
+         server {{ listen 127.0.0.1:{port}; root {folder}; location /ok {{ return 200 ok; }} }}\n}}\n"
     )
 }
 

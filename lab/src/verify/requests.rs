@@ -18,6 +18,8 @@ const TOLERANCE: f64 = 0.02;
 #[derive(Clone, Copy)]
 enum Server {
     Nginx,
+    /// With one worker, asked for a reply from memory: the most requests a second.
+    NginxOneWorker,
     Redis,
     Postgres,
 }
@@ -44,7 +46,7 @@ const fn case(name: &'static str, server: Server, line: &'static str, label: &'s
     }
 }
 
-const CASES: [Case; 11] = [
+const CASES: [Case; 12] = [
     case(
         "wrk",
         Server::Nginx,
@@ -55,6 +57,12 @@ const CASES: [Case; 11] = [
         "wrk, a connection each",
         Server::Nginx,
         "wrk -t1 -c16 -dSECONDSs -H 'Connection: close' URL",
+        "Requests/sec:",
+    ),
+    case(
+        "wrk, short replies",
+        Server::NginxOneWorker,
+        "wrk -t1 -c16 -dSECONDSs URL",
         "Requests/sec:",
     ),
     case(
@@ -124,7 +132,7 @@ pub fn verify(arguments: &VerifyArguments) -> Result<u8> {
     for case in CASES.iter().filter(|it| it.name.contains(&arguments.only)) {
         let program = case.line.split(' ').next().unwrap_or_default();
         let programs = match case.server {
-            Server::Nginx => ["nginx", program],
+            Server::Nginx | Server::NginxOneWorker => ["nginx", program],
             Server::Redis => ["redis-server", program],
             Server::Postgres => ["sh", "sh"],
         };
@@ -158,13 +166,18 @@ struct Held {
 
 fn run(arguments: &VerifyArguments, stage: &mut Stage, case: &Case) -> Result<Held> {
     let port = match case.server {
-        Server::Nginx => nginx(stage)?.1,
+        Server::Nginx => nginx(stage, 2)?.1,
+        Server::NginxOneWorker => nginx(stage, 1)?.1,
         Server::Redis => redis(stage)?.1,
         Server::Postgres => stage.postgres(&[]).map(|_| String::new())?,
     };
+    let path = match case.server {
+        Server::NginxOneWorker => "ok",
+        _ => "file",
+    };
     let line = case
         .line
-        .replace("URL", &format!("http://127.0.0.1:{port}/file"))
+        .replace("URL", &format!("http://127.0.0.1:{port}/{path}"))
         .replace("PORT", &port)
         .replace("SECONDS", &arguments.seconds.to_string())
         .replace("DATABASE", DATABASE);

@@ -121,7 +121,7 @@ fn measured(
     let limits = &thresholds.cpu_neighbour;
     let (wait, waited) = super::cpu_wait(facts, limits.wait);
     let who = &culprit.entity;
-    let held = holders.rest / holders.all() * culprit.part;
+    let held = holders.background / holders.all() * culprit.part;
     let foremost = culprit.foremost.as_ref();
     let foremost = foremost.map_or(String::new(), |process| {
         format!(" (above all its process {})", process.name)
@@ -132,7 +132,7 @@ fn measured(
         percent(held),
         super::who_waited(facts, target)
     );
-    let behind = |slice: &Slice| slice.ledger.queued_behind(Holder::Rest);
+    let behind = |slice: &Slice| slice.ledger.queued_behind(Holder::Background);
     // Where the generator waits instead of the target, seconds of the target say nothing.
     let share_interval = waited.and_then(|_| interval(facts, behind, |slice| slice.total_ns));
     let of_others = waited.and_then(|_| interval(facts, behind, behind_somebody));
@@ -168,7 +168,7 @@ fn measured(
             "thread_time.queued_rest_ns",
         ),
     ];
-    let share = (holders.rest, share_interval);
+    let share = (holders.background, share_interval);
     present(
         facts,
         culprit,
@@ -179,7 +179,7 @@ fn measured(
 
 /// Waits for CPUs that somebody had.
 fn behind_somebody(slice: &Slice) -> f64 {
-    let holders = [Holder::Rest, Holder::Target, Holder::Generator];
+    let holders = [Holder::Background, Holder::Target, Holder::Generator];
     holders
         .map(|holder| slice.ledger.queued_behind(holder))
         .iter()

@@ -97,7 +97,7 @@ fn a_child_has_its_parent_in_any_order_of_discovery() {
         (machine.role(9), machine.role(3)),
         (Role::Target, Role::Target)
     );
-    assert_eq!(machine.role(20), Role::Rest);
+    assert_eq!(machine.role(20), Role::Background);
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_reused_pid_is_no_parent() {
     machine.scan();
     assert_eq!(
         (machine.role(50), machine.role(100)),
-        (Role::Target, Role::Rest)
+        (Role::Target, Role::Background)
     );
     machine.assign(100, Role::Generator);
     assert_eq!(machine.role(50), Role::Generator);

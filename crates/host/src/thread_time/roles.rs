@@ -56,12 +56,12 @@ impl ThreadTimeCollector {
             changed = true;
         }
         for (pid, entity, membership) in self.psi_groups.background() {
-            let assignment = (entity, Role::Rest, None, membership);
+            let assignment = (entity, Role::Background, None, membership);
             if self.assignments.get(&pid) == Some(&assignment) {
                 continue;
             }
             let assigned = Assigned {
-                role: Role::Rest,
+                role: Role::Background,
                 place: None,
                 wait_event: 0,
                 membership,

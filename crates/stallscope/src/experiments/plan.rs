@@ -77,7 +77,7 @@ fn periods() -> BTreeMap<String, ReadEvery> {
     let periods = sensors::periods().map(|(table, period)| {
         let every = ReadEvery {
             near_ns: ns(period.tracked),
-            rest_ns: ns(period.rest),
+            rest_ns: ns(period.background),
         };
         (table.to_owned(), every)
     });

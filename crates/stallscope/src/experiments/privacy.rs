@@ -142,7 +142,7 @@ mod tests {
                 pressure_group: None,
                 memory_group: None,
                 io_group: None,
-                role: Role::Rest,
+                role: Role::Background,
                 serving: false,
                 first_seen: Timestamp::default(),
                 vanished: None,

@@ -73,7 +73,7 @@ The list of entities and the gaps are described in [recording.md](recording.md).
             ms if ms % 1000 == 0 => format!("{} s", ms / 1000),
             ms => format!("{ms} ms"),
         };
-        match (ms(period.tracked), ms(period.rest)) {
+        match (ms(period.tracked), ms(period.background)) {
             (near, rest) if near == rest => format!("every {near}"),
             (near, rest) => format!("every {near} near, every {rest} for the rest"),
         }

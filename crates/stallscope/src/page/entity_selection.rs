@@ -94,7 +94,7 @@ fn done(timeline: &Timeline, data: &TableData, entity: EntityId) -> f64 {
 /// The machine and its parts, all that plays a part in what is measured, and the groups that hold it.
 fn near(timeline: &Timeline) -> BTreeSet<EntityId> {
     let entities = &timeline.entities;
-    let plays = |record: &EntityRecord| record.role != Role::Rest;
+    let plays = |record: &EntityRecord| record.role != Role::Background;
     let mut groups = BTreeSet::new();
     for process in entities.of_kind(EntityKind::Process) {
         if plays(process) {

@@ -155,7 +155,7 @@ impl PageWriter<'_> {
         let entities = &self.timeline.entities;
         let record = entities.get(thread);
         let process = record.and_then(|record| entities.get(record.parent?));
-        process.map_or((Role::Rest, false), |it| (it.role, it.serving))
+        process.map_or((Role::Background, false), |it| (it.role, it.serving))
     }
 
     fn write_time(

@@ -51,7 +51,11 @@ fn record(id: usize, name: &str) -> EntityRecord {
         pressure_group: None,
         memory_group: None,
         io_group: None,
-        role: if id == 0 { Role::Target } else { Role::Rest },
+        role: if id == 0 {
+            Role::Target
+        } else {
+            Role::Background
+        },
         serving: id == 1,
         first_seen: Timestamp::from_ns(1),
         vanished: (id == 2).then_some(Timestamp::from_ns(5)),

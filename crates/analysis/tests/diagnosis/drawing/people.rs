@@ -274,7 +274,7 @@ impl Register<'_> {
             pressure_group: None,
             memory_group: None,
             io_group: None,
-            role: Role::Rest,
+            role: Role::Background,
             serving: false,
             first_seen: time,
             vanished: None,

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::os::fd::AsFd as _;
 
 use libbpf_rs::{MapCore as _, MapFlags, ProgramInput};
-use sensors::kernel_wait::{self, IoIntent, Place};
+use sensors::kernel_wait::{self, IoIntent, KernelSymbol};
 
 use super::batch::read_batch;
 use super::{ThreadTime, no_variables};
@@ -87,7 +87,7 @@ impl ThreadTime {
 
     /// The meaning of the function that contains an address; `None` if the kernel has no names
     /// (CONFIG_KALLSYMS).
-    fn meaning_of(&mut self, address: u64) -> Result<Option<Place>, Refusal> {
+    fn meaning_of(&mut self, address: u64) -> Result<Option<KernelSymbol>, Refusal> {
         let variables = self.programs.maps.bss_data.as_deref_mut();
         variables.ok_or_else(no_variables)?.requested_address = address;
         let input = ProgramInput::default();
@@ -99,10 +99,10 @@ impl ThreadTime {
         let name = answer.split(|byte| matches!(byte, b'+' | 0)).next();
         let name = name.and_then(|name| std::str::from_utf8(name).ok());
         let name = name.filter(|name| !name.is_empty() && !name.starts_with("0x"));
-        Ok(name.map(kernel_wait::place))
+        Ok(name.map(kernel_wait::kernel_symbol))
     }
 
-    fn set_meaning(&self, address: u64, symbol: Place) -> Result<(), Refusal> {
+    fn set_meaning(&self, address: u64, symbol: KernelSymbol) -> Result<(), Refusal> {
         let io_intent = match symbol.intent {
             None => super::io_intent::OTHER,
             Some(IoIntent::Sync) => super::io_intent::SYNC,

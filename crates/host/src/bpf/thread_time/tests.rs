@@ -376,7 +376,7 @@ fn run_queue_delay_is_divided_by_the_role_on_cpu() {
     assert!(own.delay_ns > 100_000_000, "they shared: {own:?}");
     assert!(is_right(&own, &counted), "{own:?}, {}", counted.shown());
     // Other tests of this process run at times.
-    let background = counted.queued_ns[role_number(Role::Rest) as usize];
+    let background = counted.queued_ns[role_number(Role::Background) as usize];
     assert!(background > counted.queued() / 2, "{}", counted.shown());
     drop(hog);
     let (own, counted) = in_one_window(|| {
@@ -401,7 +401,8 @@ fn delay_caused_by_background_threads_adds_up_to_the_targets_delay() {
     let waited_and_charged = |thread_time: &mut ThreadTime| {
         thread_time.read(true).expect("it can be read");
         let found = thread_time.records().find(|it| it.tid == target.0.id());
-        let waited = found.expect("it runs").account.queued_ns[role_number(Role::Rest) as usize];
+        let waited =
+            found.expect("it runs").account.queued_ns[role_number(Role::Background) as usize];
         let delay_caused = |it: BackgroundThread| it.delay_caused_ns as i64;
         let all: i64 = thread_time.background().map(delay_caused).sum();
         let mut hog = thread_time

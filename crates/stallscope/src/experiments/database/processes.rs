@@ -80,7 +80,7 @@ mod tests {
                 pressure_group: None,
                 memory_group: None,
                 io_group: None,
-                role: Role::Rest,
+                role: Role::Background,
                 serving: false,
                 first_seen: Timestamp::from_ns(0),
                 vanished: vanished.map(Timestamp::from_ns),

@@ -106,7 +106,7 @@ fn connection(id: EntityId, process: EntityId, first_seen: Timestamp) -> EntityR
         pressure_group: None,
         memory_group: None,
         io_group: None,
-        role: Role::Rest,
+        role: Role::Background,
         serving: false,
         first_seen,
         vanished: None,
@@ -162,7 +162,7 @@ pub(super) fn fuzz_targets(names: &[&str]) -> Recording {
     let kinds = [
         (EntityKind::Machine, None),
         (EntityKind::Process, Some(Role::Target)),
-        (EntityKind::Process, Some(Role::Rest)),
+        (EntityKind::Process, Some(Role::Background)),
         (EntityKind::Thread, None),
         (EntityKind::Thread, None),
         (EntityKind::Cgroup, None),

@@ -228,7 +228,7 @@ fn those_that_are_left_out_are_counted_and_their_time_is_kept() {
     assert!(left_out(&cut) > 0);
     assert!(cut.page.entities.len() < whole.page.entities.len());
     let window = recording.timeline.window;
-    for role in [Role::Target, Role::Generator, Role::Rest] {
+    for role in [Role::Target, Role::Generator, Role::Background] {
         let sum = |found: &Found| time(found, role, LedgerClass::OnCpu, window);
         let (cut, whole) = (sum(&cut), sum(&whole));
         assert!(

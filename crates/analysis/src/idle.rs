@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 
 use model::{EntityId, Timeline, Window};
 
-/// A thread that ran for less than this part of what the busiest did was at rest.
+/// A thread that ran for less than this part of what the busiest did was idle.
 const HARDLY: f64 = 0.01;
 
-/// Those of the threads that were at rest over the window; none where none ran at all.
-pub(crate) fn at_rest(
+/// Those of the threads that were idle over the window; none where none ran at all.
+pub(crate) fn idle_threads(
     timeline: &Timeline,
     threads: &[EntityId],
     window: Window,
