@@ -177,7 +177,7 @@ fn timed<T>(read: impl FnOnce() -> T) -> (Timestamp, T) {
     (before + now().ns_since(before) / 2, value)
 }
 
-fn now() -> Timestamp {
+pub(super) fn now() -> Timestamp {
     let time = clock_gettime(ClockId::Boottime);
     Timestamp::from_ns(time.tv_sec * 1_000_000_000 + time.tv_nsec)
 }
