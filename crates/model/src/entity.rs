@@ -177,6 +177,7 @@ pub enum Role {
     Recorder,
     /// Everything else on the machine.
     #[default]
+    #[serde(rename = "rest")]
     Background,
 }
 
