@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{leftovers, processes};
+use crate::{names, processes};
 
 /// A group of the lab's own. Dropped, it gives its processes back and is removed.
 pub struct Group {
@@ -22,7 +22,7 @@ pub struct Group {
 impl Group {
     /// Makes a group of this run below the hierarchy's root.
     pub fn create(hierarchy: &Hierarchy, name: &str) -> Result<Self> {
-        let own = leftovers::own_name();
+        let own = names::own_name();
         let folder = hierarchy.mount.join(format!("{own}-{name}"));
         fs::create_dir(&folder)
             .with_context(|| format!("cannot make the cgroup {}", folder.display()))?;

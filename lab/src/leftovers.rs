@@ -1,35 +1,16 @@
 //! What a killed run could not clean up: folders, servers and cgroups. Their names carry the pid of
 //! the run that made them; when that pid is gone, they are removed before the next run.
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
-use tempfile::TempDir;
+use anyhow::Result;
 
 use crate::groups::{self, Hierarchies};
-use crate::{interrupt, processes, stage};
-
-/// Where temporary folders are made: short enough for a unix socket, whose path ends at 107 bytes.
-pub const FOLDERS: &str = "/tmp";
-const PREFIX: &str = "stallscope-lab-";
-
-/// The name of everything that this run makes.
-pub fn own_name() -> String {
-    format!("{PREFIX}{}", std::process::id())
-}
-
-/// A folder of this run, that removes itself.
-pub fn own_folder() -> Result<TempDir> {
-    tempfile::Builder::new()
-        .prefix(&format!("{}-", own_name()))
-        // Servers run as other users, and must reach their own folder below it.
-        .permissions(Permissions::from_mode(0o755))
-        .tempdir_in(FOLDERS)
-        .with_context(|| format!("cannot make a folder in {FOLDERS}"))
-}
+use crate::mounts::unmount;
+use crate::names::{FOLDERS, maker};
+use crate::{interrupt, processes};
 
 /// Removes what dead runs left behind, and says what. What belongs to another user stays, and is
 /// said too: it cannot disturb this run, only waste room.
@@ -74,20 +55,12 @@ fn dead_in(parent: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The pid in a name of ours: `stallscope-lab-17` or `stallscope-lab-17-x7Yz`.
-fn maker(name: &str) -> Option<u32> {
-    let rest = name.strip_prefix(PREFIX)?;
-    let digits = rest.split('-').next()?;
-    let canonical = digits.bytes().all(|byte| byte.is_ascii_digit());
-    digits.parse().ok().filter(|_| canonical)
-}
-
 /// Removing a folder must not reach into a disk that is mounted there.
 fn unmount_below(folder: &Path) {
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let points = mounts.lines().filter_map(|line| line.split(' ').nth(4));
     for point in points.filter(|point| Path::new(point).starts_with(folder)) {
-        if let Err(error) = stage::unmount(Path::new(point)) {
+        if let Err(error) = unmount(Path::new(point)) {
             eprintln!("stallscope-lab: {error:#}");
         }
     }
@@ -125,6 +98,7 @@ fn working_in(folder: &Path) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::names::own_name;
     use std::process::Command;
 
     #[test]

@@ -15,6 +15,8 @@ mod hold;
 mod interrupt;
 mod kept_recordings;
 mod leftovers;
+mod mounts;
+mod names;
 mod outcome;
 mod postgres;
 mod print;
@@ -31,6 +33,7 @@ mod step;
 mod trials;
 mod validate;
 mod verify;
+mod who;
 mod wilson;
 mod witness;
 

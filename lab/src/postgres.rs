@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use tempfile::TempDir;
 
-use crate::{interrupt, leftovers};
+use crate::{interrupt, names};
 use programs::{Owner, Programs, forget_other_servers};
 
 /// The database that the load runs in.
@@ -46,7 +46,7 @@ impl Postgres {
     pub fn make() -> Result<Self> {
         let programs = Programs::find()?;
         let owner = Owner::find()?;
-        let folder = leftovers::own_folder()?;
+        let folder = names::own_folder()?;
         if let Some((user, group)) = owner.ids {
             chown(folder.path(), Some(user), Some(group))
                 .with_context(|| format!("cannot give {} to postgres", folder.path().display()))?;

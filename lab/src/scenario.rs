@@ -3,13 +3,12 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::path::PathBuf;
-use std::time::Duration;
 
 use anyhow::Result;
-use serde::{Deserialize, Serialize};
 
 use crate::stage::Stage;
+pub use crate::step::Later;
+pub use crate::who::Who;
 
 /// A situation with a known cause.
 pub struct Scenario {
@@ -130,46 +129,6 @@ impl fmt::Display for Expect {
     }
 }
 
-/// Whom a finding is about, by part and never by name: names are the verdict's own choice.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Who {
-    /// A subject with the role of the target.
-    Target,
-    /// A subject with the role of the generator.
-    Generator,
-    /// The control group that the scenario limited.
-    LimitedGroup,
-    /// The control group of the culprit beside the server.
-    NeighbourGroup,
-    /// The process that holds what the others wait for.
-    Holder,
-    /// The one thread that everything goes through.
-    Thread,
-    /// The CPU that everything is pinned to.
-    Cpu,
-    /// The file system that is full.
-    Filesystem,
-    /// Whoever is named: the cause is what counts.
-    Anyone,
-}
-
-impl fmt::Display for Who {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Who::Target => "the target",
-            Who::Generator => "the generator",
-            Who::LimitedGroup => "the limited group",
-            Who::NeighbourGroup => "the neighbour's group",
-            Who::Holder => "the holder",
-            Who::Thread => "the one thread",
-            Who::Cpu => "the one CPU",
-            Who::Filesystem => "the full file system",
-            Who::Anyone => "anyone",
-        })
-    }
-}
-
 /// What setting up came to.
 pub enum SetUp {
     /// What loads the situation.
@@ -187,16 +146,6 @@ pub struct Load {
     pub options: Vec<(&'static str, OsString)>,
     /// What changes while it runs.
     pub later: Option<Later>,
-}
-
-/// A value written to a file some time after the start of the load: a step in the middle of a run.
-pub struct Later {
-    /// How long after.
-    pub after: Duration,
-    /// Which file.
-    pub file: PathBuf,
-    /// What is written.
-    pub value: String,
 }
 
 impl Load {

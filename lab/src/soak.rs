@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::print::say;
 use crate::trials::{self, Round, Trial};
-use crate::{binary, interrupt, leftovers, requirement};
+use crate::{binary, interrupt, names, requirement};
 
 /// Arguments of `soak`.
 #[derive(Args)]
@@ -106,7 +106,7 @@ fn make(
             before += 1;
             continue;
         }
-        let folder = leftovers::own_folder()?;
+        let folder = names::own_folder()?;
         let round = Round {
             number,
             short: arguments.short,

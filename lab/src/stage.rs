@@ -19,7 +19,7 @@ use anyhow::{Context, Result};
 use tempfile::TempDir;
 
 use crate::groups::Group;
-use crate::leftovers;
+use crate::names;
 use crate::postgres::Postgres;
 use crate::scenario::Who;
 
@@ -27,7 +27,7 @@ pub use devices::{device_of, forget_cached};
 pub use limits::Limit;
 pub use network::SERVER as DELAYED_SERVER;
 pub use programs::Beside;
-pub use slow_disk::{SlowDisk, unmount};
+pub use slow_disk::SlowDisk;
 
 /// What a scenario is made on.
 pub struct Stage {
@@ -52,7 +52,7 @@ impl Stage {
             beside: Vec::new(),
             disks: Vec::new(),
             postgres: None,
-            folder: leftovers::own_folder()?,
+            folder: names::own_folder()?,
         })
     }
 

@@ -1,11 +1,21 @@
 //! A change in the middle of a run, made by a thread that waits for its time.
 
+use std::path::PathBuf;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use crate::scenario::Later;
+/// A value written to a file some time after the start of the load: a step in the middle of a run.
+pub struct Later {
+    /// How long after.
+    pub after: Duration,
+    /// Which file.
+    pub file: PathBuf,
+    /// What is written.
+    pub value: String,
+}
 
 /// A step that waits to be made.
 pub struct Step {

@@ -39,13 +39,13 @@ pub use page::{
 };
 pub use report::{
     Answer, Caveat, Confidence, Evidence, Finding, Headroom, Interval, Judged, Phase, PhaseKind,
-    PhaseVerdict, Pressure, Provenance, Quantile, REPORT_SCHEMA, Remedy, Report, ReportSubject,
-    Resource, RuledOut, Signal, StallKind, Verdict,
+    PhaseVerdict, Pressure, Quantile, REPORT_SCHEMA, Remedy, Report, ReportSubject, Resource,
+    RuledOut, Signal, StallKind, Verdict,
 };
 pub use rows::{MISSING, Rows};
 pub use run::{
     Complaint, ComplaintKind, Cost, CrossCheck, ExitKind, FORMAT_VERSION, Identity, Load, Meta,
-    Outcome, Plan, ReadEvery, ScriptSummary, Summary, Target, WorkloadRun,
+    Outcome, Plan, Provenance, ReadEvery, ScriptSummary, Summary, Target, WorkloadRun,
 };
 pub use series::{Cursor, Series};
 pub use table::{Column, ColumnKind, Quality, Table, Unit};

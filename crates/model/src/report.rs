@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::account::{Account, ThreadTimes, ThreadsAccount};
-use crate::{Cost, Entity, Gap, Identity, Role, Window, WorkloadRun};
+use crate::{Cost, Entity, Gap, Identity, Provenance, Role, Window, WorkloadRun};
 
 /// Name and version of the JSON form of `Report`. Fields are added within a version; none changes
 /// its meaning or goes away.
@@ -288,25 +288,6 @@ pub struct PhaseVerdict {
     pub confidence: Confidence,
     /// One full sentence with the number.
     pub sentence: String,
-}
-
-/// Where the numbers of a workload metric come from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Provenance {
-    /// Measured by the tool at each operation, given as the mean of an interval.
-    ToolMean,
-    /// Counted by the tool.
-    ToolCount,
-    /// Request times measured in the kernel, at the sockets of the server: from a request's arrival to
-    /// the last byte of its reply. What arrives in one piece and is answered in one piece is one
-    /// request.
-    Kernel,
-    /// Worked out from other numbers (clients / tps): never evidence.
-    Derived,
-    /// The tool does not say.
-    #[default]
-    None,
 }
 
 /// One metric of the workload over the window.

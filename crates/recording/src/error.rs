@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use model::FORMAT_VERSION;
 use rustix::io::Errno;
 
-use crate::place::Exposed;
+use crate::exposed::Exposed;
 
 /// The result of working on a recording.
 pub type Result<T> = std::result::Result<T, Error>;

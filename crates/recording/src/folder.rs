@@ -15,8 +15,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
+use crate::exposed::Blocked;
 use crate::member::Refused;
-use crate::place;
+use crate::place::{self, file_mode};
 use crate::{Error, Result};
 
 /// Only the folder itself: nothing is read through this descriptor, so search permission is enough.
@@ -236,20 +237,22 @@ impl FolderHandle {
 const LINK: &str = "it is a symbolic link, and none is followed out of a recording. Put the file itself in its place";
 const NO_FILE: &str = "it is not a regular file";
 
-/// What root writes is for root: it holds command lines and names from the whole machine. What another
-/// user writes is as his umask says.
-pub fn file_mode() -> Mode {
-    match place::is_root() {
-        true => Mode::RUSR | Mode::WUSR,
-        false => Mode::from_raw_mode(0o666),
-    }
-}
-
+/// As [`place::file_mode`], of a folder.
 fn folder_mode() -> Mode {
     match place::is_root() {
         true => Mode::RWXU,
         false => Mode::from_raw_mode(0o777),
     }
+}
+
+/// The folder in which a new file is to be made, and its name there.
+///
+/// # Errors
+/// [`Blocked`] when this is root and another user may write in a folder on the way, and where the kernel refuses.
+pub fn for_new_file(path: &Path) -> std::result::Result<(FolderHandle, OsString), Blocked> {
+    let (fd, name) = place::unexposed(path)?;
+    let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+    Ok((FolderHandle::of(fd, folder), name))
 }
 
 /// A folder right in another, and no link to one.

@@ -13,10 +13,12 @@
 mod arrow_file;
 pub mod bundle;
 mod checksum;
+mod damage;
 mod delta;
 mod ended;
 mod entity_file;
 mod error;
+mod exposed;
 mod folder;
 mod frames;
 mod journal;
@@ -42,12 +44,14 @@ extern crate self as recording;
 #[path = "../tests/recording/sample.rs"]
 mod sample;
 
+pub use damage::Damage;
 pub use error::{Error, Result};
-pub use folder::FolderHandle;
+pub use exposed::{Blocked, Exposed};
+pub use folder::{FolderHandle, for_new_file};
 pub use member::Refused;
 pub use naming::{newest, next_name};
-pub use place::{Blocked, Exposed, elsewhere, for_new_file, open_named};
-pub use reader::{Damage, Reader, Recording};
+pub use place::{elsewhere, open_named};
+pub use reader::{Reader, Recording};
 pub use writer::Writer;
 
 use model::Timestamp;

@@ -7,9 +7,7 @@
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
-use std::fmt;
 use std::fs::File;
-use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Component, Path, PathBuf};
@@ -17,7 +15,7 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, PROC_SUPER_MAGIC, Stat};
 use rustix::io::Errno;
 
-use crate::folder::{FolderHandle, file_mode};
+use crate::exposed::{Blocked, Exposed};
 use crate::{Error, Result};
 
 /// As many as the kernel follows (path_resolution(7)).
@@ -33,52 +31,20 @@ pub(crate) fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// A folder on the way where another user may write.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Exposed {
-    folder: PathBuf,
-    who: String,
-}
-
-impl fmt::Display for Exposed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { folder, who } = self;
-        let folder = folder.display();
-        write!(
-            f,
-            "{who} may write in {folder}, and could lead there what root writes to another file"
-        )
-    }
-}
-
-/// Why a path was not walked to its end.
-#[derive(Debug)]
-pub enum Blocked {
-    /// Another user may write on the way.
-    Exposed(Exposed),
-    /// The kernel refused.
-    Io(io::Error),
-}
-
-impl From<Errno> for Blocked {
-    fn from(errno: Errno) -> Self {
-        Blocked::Io(errno.into())
-    }
-}
-
-impl From<io::Error> for Blocked {
-    fn from(error: io::Error) -> Self {
-        Blocked::Io(error)
+/// The folder of a path whose last part need not exist, and the name there.
+///
+/// # Errors
+/// As the walk's.
+pub(crate) fn unexposed(path: &Path) -> std::result::Result<Parent, Blocked> {
+    match is_root() {
+        true => Walk::new()?.parent_of(path),
+        false => as_user(path),
     }
 }
 
 /// Where a recording's folder is to be made.
 pub(crate) fn parent_of(path: &Path) -> Result<Parent> {
-    let found = match is_root() {
-        true => Walk::new().and_then(|walk| walk.parent_of(path)),
-        false => as_user(path),
-    };
-    found.map_err(|blocked| match blocked {
+    unexposed(path).map_err(|blocked| match blocked {
         Blocked::Exposed(exposed) => Error::Exposed {
             folder: path.to_owned(),
             elsewhere: elsewhere(path),
@@ -93,17 +59,13 @@ pub fn elsewhere(path: &Path) -> PathBuf {
     Path::new("/var/tmp").join(path.file_name().unwrap_or(OsStr::new("x.stall")))
 }
 
-/// The folder in which a new file is to be made, and its name there.
-///
-/// # Errors
-/// As the walk's.
-pub fn for_new_file(path: &Path) -> std::result::Result<(FolderHandle, OsString), Blocked> {
-    let (fd, name) = match is_root() {
-        true => Walk::new()?.parent_of(path)?,
-        false => as_user(path)?,
-    };
-    let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-    Ok((FolderHandle::of(fd, folder), name))
+/// What root writes is for root: it holds command lines and names from the whole machine. What another
+/// user writes is as his umask says.
+pub(crate) fn file_mode() -> Mode {
+    match is_root() {
+        true => Mode::RUSR | Mode::WUSR,
+        false => Mode::from_raw_mode(0o666),
+    }
 }
 
 /// Opens a file that a user named for writing, without emptying it; makes it where there is none. It may

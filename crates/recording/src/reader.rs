@@ -1,6 +1,5 @@
 //! A recording opened for reading: all tables into a timeline, damage said and survived.
 
-use std::fmt;
 use std::fs;
 use std::io::{ErrorKind, Read as _};
 use std::path::Path;
@@ -9,15 +8,13 @@ use model::{
     Entities, FORMAT_VERSION, Gap, GapReason, Meta, TableData, Timeline, Timestamp, Window,
 };
 
+use crate::damage::Damage;
 use crate::meta_file::{self, Seal};
 use crate::tables::Tables;
 use crate::{
     Error, FolderHandle, META_FILE, Refused, Result, TABLE_EXTENSION, entity_file, journal,
     plausible, recovery, schema, upgrade,
 };
-
-/// For a gap: every table.
-const ALL_TABLES: &str = "*";
 
 /// Far above any `meta.json`, and little enough to be read into memory.
 const MAX_META_BYTES: u64 = 64 << 20;
@@ -34,52 +31,6 @@ pub struct Recording {
     pub timeline: Timeline,
     /// What could not be read.
     pub damage: Vec<Damage>,
-}
-
-/// The part of one file that could not be read: everything from an offset on.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Damage {
-    /// The file's name in the folder.
-    pub file: String,
-    /// The table, or `entities`; `*` where all are concerned.
-    pub table: String,
-    /// Bytes of the file that were read and are in the timeline.
-    pub offset: u64,
-    /// What was found there.
-    pub what: String,
-}
-
-impl Damage {
-    pub(crate) fn of_table(table: &str, offset: u64, what: String) -> Self {
-        Self {
-            file: format!("{table}.{TABLE_EXTENSION}"),
-            table: table.to_owned(),
-            offset,
-            what,
-        }
-    }
-
-    fn of_all(file: &str, offset: u64, what: String) -> Self {
-        Self {
-            file: file.to_owned(),
-            table: ALL_TABLES.to_owned(),
-            offset,
-            what,
-        }
-    }
-}
-
-impl fmt::Display for Damage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            file, offset, what, ..
-        } = self;
-        match &**file {
-            // It is read as a whole or not at all.
-            META_FILE => write!(f, "{file}: {what}"),
-            _ => write!(f, "{file} was read up to byte {offset}: {what}"),
-        }
-    }
 }
 
 impl Reader {

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use arrow_array::RecordBatch;
 
 use crate::FolderHandle;
+use crate::damage::Damage;
 use crate::entity_file::{self, EntityRows};
 use crate::frames::Frames;
 use crate::journal::Record;
-use crate::reader::Damage;
 use crate::schema;
 use crate::schema::SINCE_CHECKSUMS;
 use crate::table_file::{self, TableRows};

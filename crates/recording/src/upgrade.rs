@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use model::{Gap, TableData};
 
-use crate::Damage;
+use crate::damage::Damage;
 
 /// The first format with today's names.
 const SINCE_NAMES: u32 = 4;

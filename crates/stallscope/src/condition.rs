@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use model::Report;
 
-use crate::arguments::parse_duration;
+use crate::duration::parse_duration;
 
 /// A condition on a signal's mean over the judged window.
 #[derive(Clone, PartialEq, Debug)]

@@ -12,7 +12,8 @@ use clap::Parser as _;
 use model::Report;
 use recording::Recording;
 
-use crate::arguments::{Arguments, Command, RecordingOptions, Run, parse_duration};
+use crate::arguments::{Arguments, Command, RecordingOptions, Run};
+use crate::duration::parse_duration;
 use crate::{explain, export, outputs, page};
 
 /// The longest message about a command line, less what it quotes of it: the help of `run` is the longest.

@@ -7,6 +7,7 @@
 mod arguments;
 mod condition;
 mod doctor;
+mod duration;
 mod experiments;
 mod explain;
 mod export;

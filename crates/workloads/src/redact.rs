@@ -9,10 +9,8 @@ mod command;
 mod options;
 mod plain;
 mod programs;
-mod script;
 mod secrets;
 mod sql;
-mod text;
 mod url;
 
 #[cfg(test)]
@@ -37,5 +35,5 @@ pub fn redact(argv: &[OsString]) -> Vec<String> {
 
 /// A text that is quoted from a tool, with its secrets replaced.
 pub fn redact_text(quoted: &str) -> String {
-    text::text(quoted)
+    command::text::text(quoted)
 }

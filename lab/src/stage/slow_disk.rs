@@ -5,11 +5,12 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
 
 use super::Stage;
+use crate::mounts::unmount;
 
 /// Room for PostgreSQL's log of some runs; blocks that are not written take no place.
 const BYTES: u64 = 768 << 20;
@@ -73,19 +74,4 @@ impl Stage {
         }
         Ok(())
     }
-}
-
-/// Unmounts, whatever still uses it: nothing that does is worth keeping.
-pub fn unmount(mount: &Path) -> Result<()> {
-    for lazily in [false, true] {
-        let mut command = Command::new("umount");
-        if lazily {
-            command.arg("-l");
-        }
-        let output = command.arg(mount).output().context("cannot run umount")?;
-        if output.status.success() {
-            return Ok(());
-        }
-    }
-    bail!("cannot unmount {0}: umount {0}", mount.display())
 }

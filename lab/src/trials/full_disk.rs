@@ -11,7 +11,8 @@ use fastrand::Rng;
 
 use super::recorder::{self, Ended, Recorder};
 use super::{Round, Trial, claims};
-use crate::stage::{Stage, unmount};
+use crate::mounts::unmount;
+use crate::stage::Stage;
 
 pub(super) static TRIAL: Trial = Trial {
     name: "full-disk",

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
 
 use super::*;
+use crate::for_new_file;
 
 const OTHER: u32 = 65_534;
 

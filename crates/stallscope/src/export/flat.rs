@@ -117,8 +117,8 @@ fn described(field: Field, help: &str) -> Field {
 
 fn about(column: &Column) -> HashMap<String, String> {
     let words = [
-        ("unit", super::word(&column.unit)),
-        ("kind", super::word(&column.kind)),
+        ("unit", crate::outputs::json_word(&column.unit)),
+        ("kind", crate::outputs::json_word(&column.kind)),
         ("quality", column.quality.word().to_owned()),
         ("help", column.help.to_string()),
         ("source", column.source.to_string()),

@@ -14,7 +14,6 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use recording::{Blocked, FolderHandle};
-use serde::Serialize;
 
 use crate::arguments::{Export, ExportFormat};
 use crate::{open_recording, temporary_output};
@@ -93,14 +92,6 @@ fn size(bytes: u64) -> String {
         0..1_000 => format!("{bytes} B"),
         1_000..1_000_000 => format!("{:.0} kB", bytes as f64 / 1e3),
         _ => format!("{:.1} MB", bytes as f64 / 1e6),
-    }
-}
-
-/// The word that a value of an enumeration has in JSON.
-pub(crate) fn word(value: &impl Serialize) -> String {
-    match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(word)) => word,
-        _ => String::new(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use model::{Column, Table};
 
-use crate::export::word;
+use super::json::word;
 
 /// A table's section. `when` says how often it gets rows.
 pub(crate) fn section(table: &Table, when: &str) -> String {

@@ -85,6 +85,14 @@ pub(crate) fn harmless(json: &str) -> String {
     text
 }
 
+/// The word that a value of an enumeration has in JSON.
+pub(crate) fn word(value: &impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word,
+        _ => String::new(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::harmless;

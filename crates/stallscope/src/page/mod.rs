@@ -12,6 +12,7 @@ mod entity_selection;
 mod events;
 mod file;
 mod html;
+mod request_tables;
 mod requests;
 mod rows;
 mod size_estimate;

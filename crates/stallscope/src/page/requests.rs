@@ -4,11 +4,12 @@
 //! histograms the sum.
 
 use model::{ColumnKind, EntityId, EntityKind, PageForm, Role, Table, Timeline, Timestamp, Window};
-use sensors::request::{self, first_bucket};
+use sensors::request::first_bucket;
 
 use super::bins;
 use super::edges::strided;
 use super::entities::{Others, Places};
+use super::request_tables::sum_of;
 use super::size_estimate::{self, SizeEstimate};
 use super::tables::{PageWriter, Written, described, scale};
 
@@ -19,35 +20,6 @@ struct Together {
     first_bin: usize,
     /// For each bin from there on the growth of each column that grew.
     growth: Vec<Vec<i64>>,
-}
-
-/// What the page has of a recorded table for each entity: of request times their counts, not the buckets.
-pub(super) fn without_buckets(table: &Table) -> Table {
-    let mut table = table.clone();
-    if sum_of(&table.name).is_some() {
-        let counts = first_bucket(&table);
-        table.columns.to_mut().truncate(counts);
-    }
-    table
-}
-
-/// The name of the sum of a recorded table, what it says, and whose connections are in it.
-pub(super) fn sum_of(table: &str) -> Option<(&'static str, &'static str, Role)> {
-    let served = (
-        "request_times",
-        "Requests that the target answered, over all its connections together.",
-        Role::Target,
-    );
-    let called = (
-        "call_times",
-        "Requests that the generator sent and was answered, over all its connections together.",
-        Role::Generator,
-    );
-    if table == request::REQUESTS.name {
-        Some(served)
-    } else {
-        (table == request::CALLS.name).then_some(called)
-    }
 }
 
 impl PageWriter<'_> {

@@ -13,7 +13,7 @@ use super::code_names;
 use super::edges::strided;
 use super::entities::{Others, Places};
 use super::entity_selection::EntitySelection;
-use super::requests::without_buckets;
+use super::request_tables::without_buckets;
 use super::size_estimate::{self, SizeEstimate};
 
 /// Steps of numbers in nanoseconds: microseconds tell enough, in less room.

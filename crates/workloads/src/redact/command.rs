@@ -1,13 +1,16 @@
 //! One command: its program, its options with their values, and the words between them, one after the other.
 
+pub(super) mod script;
+pub(super) mod text;
+
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::options::{self, Kind, is_secret_name, kind_of};
+use super::options::{self, is_secret_name, kind_of};
 use super::plain::{self, is_identifier, is_name, is_path, is_plain};
-use super::programs::{Program, Words};
-use super::{HIDDEN, script, sql, text, url};
+use super::programs::{Kind, Program, Words};
+use super::{HIDDEN, sql, url};
 
 /// Words after which credentials follow, besides the names of secrets.
 const ANNOUNCE: &[&str] = &["hello", "requirepass", "masterauth", "using", "setuser"];
@@ -328,9 +331,4 @@ fn positional(word: &str) -> String {
         _ if word.split(',').all(is_name) => word.to_owned(),
         _ => HIDDEN.to_owned(),
     }
-}
-
-/// One pair of a connection string.
-pub(super) fn connection_pair(name: &str, value: &str) -> String {
-    pair(name, value)
 }

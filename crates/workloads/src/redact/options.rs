@@ -5,36 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::plain::pattern;
-use super::programs::Program;
-
-/// What an option takes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
-    /// Nothing.
-    Flag,
-    /// A name, a host, or several.
-    Name,
-    /// A file.
-    Path,
-    /// `NAME=value`.
-    Pair,
-    /// `Name: value`.
-    Header,
-    /// A database by name, pairs or URL.
-    Place,
-    /// Statements.
-    Sql,
-    /// A shell's script.
-    Script,
-    /// A sentence or an expression of one's own.
-    Text,
-    /// Something that is never stored.
-    Secret,
-    /// The same, and only where it is attached: `mysql -p` alone asks for one.
-    Attached,
-    /// It is not known; perhaps nothing.
-    Unknown,
-}
+use super::programs::{Kind, Program};
 
 /// Options that ask for nothing, by names that mean the same nearly everywhere.
 const FLAGS: &[&str] = &[

@@ -1,15 +1,15 @@
 //! A shell's script: each of its commands is read like a command line of its own, and everything between
 //! the words stays as it was typed.
 
-use super::HIDDEN;
-use super::command::Command;
-use super::plain;
+use super::Command;
+use crate::redact::HIDDEN;
+use crate::redact::plain;
 
 /// Scripts in scripts in scripts: nobody writes more, and the stack has an end.
 const DEEPEST: usize = 8;
 
 /// A script without its secrets, `depth` scripts below a command line.
-pub(super) fn script(text: &str, depth: usize) -> String {
+pub(in crate::redact) fn script(text: &str, depth: usize) -> String {
     if depth > DEEPEST {
         return HIDDEN.to_owned();
     }

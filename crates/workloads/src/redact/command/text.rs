@@ -5,16 +5,16 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use super::command::connection_pair;
-use super::options::{NAME, names_file};
-use super::plain::{is_identifier, pattern};
-use super::{HIDDEN, url};
+use super::pair;
+use crate::redact::options::{NAME, names_file};
+use crate::redact::plain::{is_identifier, pattern};
+use crate::redact::{HIDDEN, url};
 
 /// Headers that are secret besides.
 const HEADER: &str = r"[\w-]*(?:authorization|cookie)";
 
 /// A text with its secrets replaced.
-pub(super) fn text(text: &str) -> String {
+pub(in crate::redact) fn text(text: &str) -> String {
     // Up to what ends a URL in a sentence.
     static URL: LazyLock<Regex> =
         LazyLock::new(|| pattern(r#"\b(?:jdbc:[a-z0-9]+:|[a-z][a-z0-9+.-]*://)[^\s"'`<>]+"#));
@@ -75,7 +75,7 @@ pub(super) fn text(text: &str) -> String {
 }
 
 /// A connection string of pairs, `host=h password='x y'`; `None` for anything else.
-pub(super) fn pairs(text: &str) -> Option<String> {
+pub(in crate::redact) fn pairs(text: &str) -> Option<String> {
     static PAIR: LazyLock<Regex> = LazyLock::new(|| {
         pattern(
             r"(?P<name>[a-z_]\w*)(?P<sign>\s*=\s*)(?P<value>'(?:\\.|[^'\\])*'?|(?:\\.|[^\s\\'])*)(?P<end>\s*|$)",
@@ -91,7 +91,7 @@ pub(super) fn pairs(text: &str) -> Option<String> {
         at = whole.end();
         let value = &found["value"];
         let bare = value.trim_matches('\'');
-        let pair = connection_pair(&found["name"], bare);
+        let pair = pair(&found["name"], bare);
         let shown_value = pair.split_once('=').map_or(HIDDEN, |(_, value)| value);
         let value = if shown_value == bare {
             value
