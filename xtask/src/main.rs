@@ -34,8 +34,10 @@ fn main() -> ExitCode {
 }
 
 fn run_tidy() -> Result<ExitCode> {
-    // Of the checkout that this was compiled from, wherever it is called.
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+    // Of the checkout that cargo runs this from; started without cargo, of the one that it was compiled from.
+    let folder = std::env::var_os("CARGO_MANIFEST_DIR");
+    let folder = folder.unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+    let root = Path::new(&folder)
         .parent()
         .context("xtask is not in a folder of the repository")?;
     let tree = read_tree(root)?;

@@ -3,6 +3,7 @@
 //! A complaint says where, what, why and what to do, on one line. A rule that needs an exception gets
 //! it here, by name and with its reason, not by a comment in the file that breaks it.
 
+mod circles;
 mod code;
 mod crates;
 mod edges;
@@ -71,6 +72,7 @@ pub fn complaints(tree: &Tree) -> Vec<Complaint> {
     let (workspace, mut found) = crates::read(tree);
     let (rows, unread) = table::rows(tree.get(ARCHITECTURE).map_or("", String::as_str));
     found.extend(unread);
+    found.extend(circles::complaints(tree, &workspace));
     found.extend(edges::complaints(&rows, &workspace));
     found.extend(inheritance::complaints(&workspace));
     found.extend(names::complaints(tree));
