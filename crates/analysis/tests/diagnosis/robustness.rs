@@ -8,6 +8,7 @@ use proptest::prelude::*;
 
 use crate::drawing::{Drawn, SIGNAL, drawn};
 use crate::every;
+use crate::thread_times::saturated;
 
 /// Entities of every timeline here; more than that are named by rows and do not exist.
 const ENTITIES: u32 = 14;
@@ -252,4 +253,21 @@ proptest! {
         let report = analysis::diagnose(&run.timeline, &run.meta, asked);
         assert_sane(&report);
     }
+}
+
+/// A recording from elsewhere may have a thread end before it began.
+#[test]
+fn threads_whose_rows_run_backwards_have_a_sane_answer() {
+    let mut run = drawn(&saturated());
+    for name in ["thread", "thread_time"] {
+        let data = run.timeline.table(name).expect("it was drawn");
+        let mut backwards = TableData::new(data.table.clone());
+        for index in (0..data.len()).rev() {
+            let (time, entity) = data.key(index);
+            let row: Vec<i64> = data.row(index).collect();
+            backwards.push(time, entity, &row);
+        }
+        run.timeline.insert(backwards);
+    }
+    assert_sane(&run.diagnose());
 }
