@@ -9,6 +9,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, openat, readlinkat_raw, statat};
 use rustix::io::Errno;
 
 use crate::folder::each_number_in;
+use crate::sockets::owners::socket_inode;
 
 /// /proc, kept open.
 pub(super) struct Proc(OwnedFd);
@@ -73,12 +74,6 @@ impl Proc {
     }
 }
 
-/// The inode in a link such as `socket:[4711]`.
-fn socket_inode(link: &[u8]) -> Option<u64> {
-    let digits = link.strip_prefix(b"socket:[")?.strip_suffix(b"]")?;
-    std::str::from_utf8(digits).ok()?.parse().ok()
-}
-
 /// A short path, formatted on the stack.
 struct Place {
     bytes: [u8; 32],
@@ -118,19 +113,6 @@ impl Write for Place {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_sockets_have_inodes_that_count() {
-        assert_eq!(socket_inode(b"socket:[4711]"), Some(4711));
-        for other in [
-            &b"pipe:[4711]"[..],
-            b"socket:[",
-            b"socket:[x]",
-            b"/dev/null",
-        ] {
-            assert_eq!(socket_inode(other), None);
-        }
-    }
 
     #[test]
     fn the_longest_pid_has_room() {

@@ -16,7 +16,7 @@ mod guess;
 pub(crate) mod inet;
 mod listeners;
 pub(crate) mod netlink;
-mod owners;
+pub(crate) mod owners;
 pub(crate) mod processes;
 mod resolve;
 mod servers;

@@ -37,7 +37,7 @@ pub(super) fn sockets_of(proc: &Path, pid: u32) -> io::Result<Held> {
 }
 
 /// The inode in a link such as `socket:[4711]`.
-fn socket_inode(link: &[u8]) -> Option<u64> {
+pub(crate) fn socket_inode(link: &[u8]) -> Option<u64> {
     let digits = link.strip_prefix(b"socket:[")?.strip_suffix(b"]")?;
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
@@ -81,5 +81,23 @@ impl Owners {
             .into_iter()
             .flatten()
             .copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_sockets_have_inodes_that_count() {
+        assert_eq!(socket_inode(b"socket:[4711]"), Some(4711));
+        for other in [
+            &b"pipe:[4711]"[..],
+            b"socket:[",
+            b"socket:[x]",
+            b"/dev/null",
+        ] {
+            assert_eq!(socket_inode(other), None);
+        }
     }
 }
