@@ -18,6 +18,11 @@ struct Family {
     how: &'static str,
 }
 
+/// GRUB's settings, which grub-mkconfig(8) reads as a shell does: an added line counts.
+const GRUB: Option<&str> = Some("etc/default/grub");
+const ADD_TO_GRUB: &str =
+    "echo 'GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX {word}\"' | {sudo}tee -a /etc/default/grub";
+
 /// Every family; the first match is used.
 static FAMILIES: &[Family] = &[
     Family {
@@ -83,21 +88,15 @@ static FAMILIES: &[Family] = &[
     // transactional-update(8): the next snapshot gets a grub.cfg made from the present /etc/default/grub.
     Family {
         ids: &["opensuse-microos", "sle-micro", "sl-micro"],
-        needs: Some("etc/default/grub"),
-        commands: &[
-            "echo 'GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX {word}\"' | {sudo}tee -a /etc/default/grub",
-            "{sudo}transactional-update grub.cfg",
-        ],
+        needs: GRUB,
+        commands: &[ADD_TO_GRUB, "{sudo}transactional-update grub.cfg"],
         how: "",
     },
     // "The boot loader GRUB 2" in SUSE's guides to administration, also for UEFI.
     Family {
         ids: &["suse", "opensuse", "sles", "azurelinux", "mariner"],
-        needs: Some("etc/default/grub"),
-        commands: &[
-            "echo 'GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX {word}\"' | {sudo}tee -a /etc/default/grub",
-            "{sudo}grub2-mkconfig -o /boot/grub2/grub.cfg",
-        ],
+        needs: GRUB,
+        commands: &[ADD_TO_GRUB, "{sudo}grub2-mkconfig -o /boot/grub2/grub.cfg"],
         how: "",
     },
     // RHEL 8 to 10, its clones, Fedora: grubby(8). For Amazon Linux 2023, "Option to disable SELinux" in its
@@ -114,21 +113,15 @@ static FAMILIES: &[Family] = &[
     // variable is used here.
     Family {
         ids: &["debian", "ubuntu"],
-        needs: Some("etc/default/grub"),
-        commands: &[
-            "echo 'GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX {word}\"' | {sudo}tee -a /etc/default/grub",
-            "{sudo}update-grub",
-        ],
+        needs: GRUB,
+        commands: &[ADD_TO_GRUB, "{sudo}update-grub"],
         how: "",
     },
     // grub-mkconfig(8), with the path of Arch's package.
     Family {
         ids: &["arch"],
-        needs: Some("etc/default/grub"),
-        commands: &[
-            "echo 'GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX {word}\"' | {sudo}tee -a /etc/default/grub",
-            "{sudo}grub-mkconfig -o /boot/grub/grub.cfg",
-        ],
+        needs: GRUB,
+        commands: &[ADD_TO_GRUB, "{sudo}grub-mkconfig -o /boot/grub/grub.cfg"],
         how: "",
     },
     // systemd-boot reads the entries of the Boot Loader Specification, which has this key `options`.
@@ -152,11 +145,8 @@ static FAMILIES: &[Family] = &[
     // setup-disk writes /etc/default/grub if it installs GRUB; Alpine wiki, "Bootloaders".
     Family {
         ids: &["alpine"],
-        needs: Some("etc/default/grub"),
-        commands: &[
-            "echo 'GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX {word}\"' | {sudo}tee -a /etc/default/grub",
-            "{sudo}grub-mkconfig -o /boot/grub/grub.cfg",
-        ],
+        needs: GRUB,
+        commands: &[ADD_TO_GRUB, "{sudo}grub-mkconfig -o /boot/grub/grub.cfg"],
         how: "",
     },
 ];
