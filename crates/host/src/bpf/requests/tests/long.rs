@@ -39,23 +39,11 @@ fn long_ones<T: Ends>(side: Side) {
 }
 
 #[test]
-fn long_requests_are_timed_that_were_not_drawn_at_a_tcp_server() {
-    long_ones::<TcpStream>(Side::Server);
-}
-
-#[test]
-fn long_requests_are_timed_that_were_not_drawn_at_a_tcp_client() {
-    long_ones::<TcpStream>(Side::Client);
-}
-
-#[test]
-fn long_requests_are_timed_that_were_not_drawn_at_a_server_of_a_unix_socket() {
-    long_ones::<UnixStream>(Side::Server);
-}
-
-#[test]
-fn long_requests_are_timed_that_were_not_drawn_at_a_client_of_a_unix_socket() {
-    long_ones::<UnixStream>(Side::Client);
+fn long_requests_are_timed_that_were_not_drawn() {
+    for side in [Side::Server, Side::Client] {
+        long_ones::<TcpStream>(side);
+        long_ones::<UnixStream>(side);
+    }
 }
 
 fn under_way<T: Ends>(side: Side) {
@@ -92,21 +80,9 @@ fn under_way<T: Ends>(side: Side) {
 }
 
 #[test]
-fn a_request_under_way_is_seen_at_a_tcp_server() {
-    under_way::<TcpStream>(Side::Server);
-}
-
-#[test]
-fn a_request_under_way_is_seen_at_a_tcp_client() {
-    under_way::<TcpStream>(Side::Client);
-}
-
-#[test]
-fn a_request_under_way_is_seen_at_a_server_of_a_unix_socket() {
-    under_way::<UnixStream>(Side::Server);
-}
-
-#[test]
-fn a_request_under_way_is_seen_at_a_client_of_a_unix_socket() {
-    under_way::<UnixStream>(Side::Client);
+fn requests_under_way_are_seen() {
+    for side in [Side::Server, Side::Client] {
+        under_way::<TcpStream>(side);
+        under_way::<UnixStream>(side);
+    }
 }
