@@ -2,7 +2,7 @@
 //!
 //! For a service whose load generator says nothing of itself, or has none, they are the signal.
 
-use model::{Cursor, EntityId, Quality, Quantile, Role, Timeline, Timestamp, Window};
+use model::{Cursor, EntityId, Quality, Quantile, Role, Series, Timeline, Timestamp, Window};
 use sensors::request::{LONG_NS, bound_ns};
 
 use crate::coverage;
@@ -425,12 +425,10 @@ fn open_at_end(
     if timeline.window.end.ns_since(window.end) > BIN_NS {
         return 0.0;
     }
-    let series = connections
-        .iter()
-        .filter_map(|it| timeline.series(table, *it, column));
     // A connection that has ended has nothing open.
     let lasts = |at: Timestamp| timeline.window.end.ns_since(at) <= BIN_NS;
-    let last = series.filter_map(|it| it.values().next_back().filter(|(at, _)| lasts(*at)));
+    let last = series_of(timeline, table, connections, column)
+        .filter_map(|it| it.values().next_back().filter(|(at, _)| lasts(*at)));
     last.map(|(_, value)| value as f64).sum()
 }
 
@@ -463,6 +461,18 @@ fn connections(timeline: &Timeline, table: &str, role: Role) -> Vec<EntityId> {
     all.filter(plays).collect()
 }
 
+/// A column of each of these connections that has it.
+fn series_of<'a>(
+    timeline: &'a Timeline,
+    table: &str,
+    connections: &[EntityId],
+    column: &str,
+) -> impl Iterator<Item = Series<'a>> {
+    connections
+        .iter()
+        .filter_map(move |it| timeline.series(table, *it, column))
+}
+
 fn growth(
     timeline: &Timeline,
     table: &str,
@@ -470,9 +480,7 @@ fn growth(
     column: &str,
     window: Window,
 ) -> f64 {
-    let series = connections
-        .iter()
-        .filter_map(|it| timeline.series(table, *it, column));
+    let series = series_of(timeline, table, connections, column);
     let grown = series.filter_map(|it| it.growth(window));
     // A sum of nothing is -0.
     grown.fold(0.0, |sum, own| sum + own)

@@ -28,7 +28,7 @@ impl Facts<'_> {
         if self.at_sockets {
             self.both_ends.map(BothEnds::outside)
         } else {
-            Some(self.share(LedgerClass::Outside) - self.queued)
+            Some(self.elsewhere())
         }
     }
 
@@ -59,40 +59,37 @@ impl Facts<'_> {
     /// accounts for, as part of all. What is in line at the target's sockets has come to it: its own threads, busy
     /// with others, account for that, and the generator for nothing.
     pub(crate) fn unexplained(&self) -> f64 {
-        let idle = |beside: &Option<Subject>| {
-            let beside = beside.as_ref();
-            1.0 - beside.map_or(0.0, |it| (it.active.0 + it.active.1).min(1.0))
-        };
-        let outside = self.share(LedgerClass::Outside) - self.queued;
-        self.queued * idle(&self.target) + outside * idle(&self.generator)
+        self.queued * idle(self.target.as_ref()) + self.elsewhere() * idle(self.generator.as_ref())
     }
 
     /// Part of the response time that is in line for a thread of the target's which has no time left.
     pub(crate) fn in_line(&self) -> f64 {
-        let idle = self
-            .generator
-            .as_ref()
-            .map_or(1.0, |it| 1.0 - (it.active.0 + it.active.1).min(1.0));
-        self.queued + (self.share(LedgerClass::Outside) - self.queued) * idle
+        self.queued + self.elsewhere() * idle(self.generator.as_ref())
+    }
+
+    /// Part of the response time that is outside of the target and not in line at its sockets.
+    fn elsewhere(&self) -> f64 {
+        self.share(LedgerClass::Outside) - self.queued
     }
 
     /// Whether the target's threads spent more time in what may be requests than requests took: then
     /// some of them were idle there.
     pub(crate) fn is_partly_idle(&self, thresholds: &Thresholds) -> bool {
-        let items = self.account.iter().flat_map(|account| &account.items);
-        let inside: f64 = items
-            .filter(|item| !matches!(item.class, LedgerClass::Outside | LedgerClass::Lag))
-            .map(|item| item.share)
-            .sum();
-        self.signal.is_some() && inside > 1.0 + thresholds.gates.excess
+        self.signal.is_some() && self.inside() > 1.0 + thresholds.gates.excess
     }
 
     /// Whether some of the target's threads were idle in futex, so that a wait for a lock there cannot be told.
     pub(crate) fn is_partly_idle_of_futex(&self) -> bool {
+        self.share(LedgerClass::Futex) > 0.0 && self.inside() > 1.0
+    }
+
+    /// What the target's own threads account for, as part of the response time (or busy time).
+    fn inside(&self) -> f64 {
         let items = self.account.iter().flat_map(|account| &account.items);
-        let inside =
-            items.filter(|it| !matches!(it.class, LedgerClass::Outside | LedgerClass::Lag));
-        self.share(LedgerClass::Futex) > 0.0 && inside.map(|it| it.share).sum::<f64>() > 1.0
+        items
+            .filter(|it| !matches!(it.class, LedgerClass::Outside | LedgerClass::Lag))
+            .map(|item| item.share)
+            .sum()
     }
 
     /// Threads that were in these classes at a time, on average, by their share.
@@ -123,7 +120,7 @@ impl Facts<'_> {
     pub(crate) fn generator_wait(&self) -> f64 {
         let generator = self.generator.as_ref();
         let waiting = generator.map_or(0.0, |generator| generator.active.1);
-        (self.share(LedgerClass::Outside) - self.queued) * waiting
+        self.elsewhere() * waiting
     }
 
     /// The part of the response time that was lag, where a rate is met on full CPUs by letting
@@ -135,4 +132,9 @@ impl Facts<'_> {
         let lag = self.share(LedgerClass::Lag);
         (full && lag >= thresholds.load_rate.lag).then_some(lag)
     }
+}
+
+/// Part of the time in which threads of a subject neither ran nor waited for a CPU; all of it where there is none.
+fn idle(subject: Option<&Subject>) -> f64 {
+    1.0 - subject.map_or(0.0, |it| (it.active.0 + it.active.1).min(1.0))
 }
