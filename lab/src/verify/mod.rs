@@ -6,6 +6,7 @@ mod comparison;
 mod recorded;
 mod request_times;
 mod requests;
+mod tally;
 mod thread_times;
 mod witness;
 

@@ -154,14 +154,6 @@ fn own_cost(said: &str) -> &str {
     cost.split(". ").next().unwrap_or_default().trim()
 }
 
-/// Whether a program that a load needs is here; says what to install otherwise.
-pub fn is_here(why: Option<String>) -> bool {
-    if let Some(why) = &why {
-        crate::print::say!("skipped: {why}");
-    }
-    why.is_none()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

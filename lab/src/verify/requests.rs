@@ -6,11 +6,12 @@ use model::Timestamp;
 
 use super::VerifyArguments;
 use super::comparison::whole_run;
-use super::recorded::{Recorded, is_here};
+use super::recorded::Recorded;
+use super::tally::Tally;
+use crate::postgres::DATABASE;
 use crate::print::say;
 use crate::scenarios::{missing, nginx, redis};
 use crate::stage::Stage;
-use crate::{postgres::DATABASE, requirement};
 
 /// Two counts of one thing may differ by this part of it.
 const TOLERANCE: f64 = 0.02;
@@ -127,7 +128,7 @@ const CASES: [Case; 12] = [
 
 /// Runs all loads; the status is 1 where a count is off.
 pub fn verify(arguments: &VerifyArguments) -> Result<u8> {
-    let (mut within, mut of, mut skipped, mut several) = (0, 0, 0, 0);
+    let (mut tally, mut several) = (Tally::default(), 0);
     let mut stage = Stage::new()?;
     for case in CASES.iter().filter(|it| it.name.contains(&arguments.only)) {
         let program = case.line.split(' ').next().unwrap_or_default();
@@ -136,27 +137,24 @@ pub fn verify(arguments: &VerifyArguments) -> Result<u8> {
             Server::Redis => ["redis-server", program],
             Server::Postgres => ["sh", "sh"],
         };
-        if !is_here(missing(
+        if !tally.can_run(missing(
             &programs,
             "nginx redis-server wrk hey apache2-utils",
         )) {
-            skipped += 1;
             continue;
         }
         for _ in 0..arguments.repeat {
             let held = run(arguments, &mut stage, case)?;
-            of += 1;
-            within += u32::from(held.holds);
+            tally.count(held.holds);
             several += u32::from(held.phases > 1);
             stage.clear()?;
         }
     }
     say!(
-        "{within} of {of} within {:.0} %; more than one phase in {several}",
+        "{tally} within {:.0} %; more than one phase in {several}",
         TOLERANCE * 100.0
     );
-    let all = within == of && (skipped == 0 || !requirement::everything());
-    Ok(u8::from(!all))
+    Ok(tally.status())
 }
 
 struct Held {

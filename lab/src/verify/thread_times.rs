@@ -9,12 +9,12 @@ use anyhow::{Context, Result, ensure};
 use model::{LedgerClass, Report, ReportSubject, Role, Timestamp, Window};
 
 use super::VerifyArguments;
-use super::recorded::{Recorded, is_here};
-use super::request_times::{CASES, Case, line_of};
+use super::recorded::Recorded;
+use super::request_times::{Case, each_case, line_of};
+use super::tally::Tally;
 use super::witness::now;
 use crate::print::say;
 use crate::processes::{self, Process};
-use crate::requirement;
 use crate::stage::Stage;
 
 /// Two counts of one time may differ by this part of it, and by this part of all the threads' time.
@@ -32,25 +32,15 @@ const TRACER: &str = "/sys/kernel/tracing/instances";
 
 /// Runs all loads; the status is 1 where a figure is off.
 pub fn verify(arguments: &VerifyArguments) -> Result<u8> {
-    let (mut within, mut of, mut skipped) = (0, 0, 0);
-    if !Path::new(TRACER).is_dir() {
-        say!("skipped: no {TRACER}; mount it: mount -t tracefs tracefs /sys/kernel/tracing");
-        return Ok(u8::from(requirement::everything()));
+    let mut tally = Tally::default();
+    let mount = format!("no {TRACER}; mount it: mount -t tracefs tracefs /sys/kernel/tracing");
+    if tally.can_run((!Path::new(TRACER).is_dir()).then_some(mount)) {
+        each_case(&arguments.only, 1, &mut tally, |stage, case| {
+            run(arguments, stage, case)
+        })?;
+        say!("{tally} agree");
     }
-    let mut stage = Stage::new()?;
-    for case in CASES.iter().filter(|it| it.name.contains(&arguments.only)) {
-        let why = (case.set_up)(&mut stage)?;
-        if !is_here(why) {
-            skipped += 1;
-            continue;
-        }
-        within += u32::from(run(arguments, &stage, case)?);
-        of += 1;
-        stage.clear()?;
-    }
-    say!("{within} of {of} agree");
-    let all = within == of && (skipped == 0 || !requirement::everything());
-    Ok(u8::from(!all))
+    Ok(tally.status())
 }
 
 fn run(arguments: &VerifyArguments, stage: &Stage, case: &Case) -> Result<bool> {
