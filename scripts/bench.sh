@@ -26,8 +26,10 @@ page() {
 
 case "${1:-}" in
     page) page ;;
+    steal) exec "$built/stealmeter-experiment" "${@:2}" ;;
     "")
         "$built/stallscope-bench"
+        "$built/stealmeter-experiment"
         page
         ;;
     *) exec "$built/stallscope-bench" "$@" ;;

@@ -12,7 +12,6 @@ mod recorder;
 mod replay;
 mod sampling;
 mod size;
-mod steal;
 mod tasks;
 mod workload;
 
@@ -52,12 +51,6 @@ enum Figure {
     Probes,
     /// Throughput of a saturated pgbench with and without `stallscope record`.
     Workload,
-    /// Steal time of event loops by three meters, beside what the scheduler did.
-    Steal(steal::Options),
-    #[command(hide = true)]
-    StealLoops(steal::Loops),
-    #[command(hide = true)]
-    StealHog(steal::Hog),
     /// Copies a recording without its names, to be kept here; measures nothing.
     Keep {
         /// The recording.
@@ -78,7 +71,6 @@ impl Figure {
             Figure::Memory,
             Figure::Probes,
             Figure::Workload,
-            Figure::Steal(steal::Options::default()),
         ]
     }
 
@@ -92,9 +84,6 @@ impl Figure {
             Figure::Memory => memory::measure(),
             Figure::Probes => probes::measure(),
             Figure::Workload => workload::measure(),
-            Figure::Steal(options) => steal::measure(options),
-            Figure::StealLoops(loops) => steal::loops(loops),
-            Figure::StealHog(hog) => steal::hog(hog),
             Figure::Keep { from, to } => replay::keep(from, to),
         }
     }

@@ -34,8 +34,6 @@ mod probe;
 mod processes;
 mod psi_groups;
 mod pulse;
-#[cfg(feature = "queues")]
-pub mod queues;
 mod registry;
 mod remote_memory;
 mod requests;

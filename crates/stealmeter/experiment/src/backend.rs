@@ -9,15 +9,15 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
+use crate::queues::{self, Aio, Ring};
 use clap::ValueEnum;
-use host::queues::{self, Aio, Ring};
 use rustix::event::epoll;
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
     timerfd_settime,
 };
 
-use super::meters::StealMeters;
+use crate::meters::StealMeters;
 
 /// What one write writes, as in the published experiment; aligned, for direct I/O.
 static BLOCK: Aligned = Aligned([0x5a; 1024]);
@@ -26,14 +26,14 @@ static BLOCK: Aligned = Aligned([0x5a; 1024]);
 struct Aligned([u8; 1024]);
 
 /// Written over and over.
-pub(super) const FILE_BYTES: u64 = 1 << 20;
+pub(crate) const FILE_BYTES: u64 = 1 << 20;
 
 const WRITE: u64 = 1;
 const TIMER: u64 = 2;
 
 /// Which of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// epoll for descriptors, linux-aio for files.
     Epoll,
     /// linux-aio for both.
@@ -45,9 +45,9 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) const ALL: [Kind; 3] = [Kind::Epoll, Kind::Aio, Kind::IoUring];
+    pub(crate) const ALL: [Kind; 3] = [Kind::Epoll, Kind::Aio, Kind::IoUring];
 
-    pub(super) fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Kind::Epoll => "epoll",
             Kind::Aio => "linux-aio",
@@ -58,19 +58,19 @@ impl Kind {
 
 /// What has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(super) struct Ended {
-    pub(super) write: bool,
-    pub(super) timer: bool,
+pub(crate) struct Ended {
+    pub(crate) write: bool,
+    pub(crate) timer: bool,
 }
 
 impl Ended {
-    pub(super) fn any(self) -> bool {
+    pub(crate) fn any(self) -> bool {
         self.write || self.timer
     }
 }
 
 /// One loop's way to the kernel: at most one write and one timer under way.
-pub(super) struct Backend {
+pub(crate) struct Backend {
     way: Way,
     file: File,
     offset: u64,
@@ -87,7 +87,7 @@ enum Way {
 }
 
 impl Backend {
-    pub(super) fn open(kind: Kind, file: File) -> io::Result<Self> {
+    pub(crate) fn open(kind: Kind, file: File) -> io::Result<Self> {
         let timer = Timer::new()?;
         let way = match kind {
             Kind::Epoll => {
@@ -115,7 +115,7 @@ impl Backend {
     }
 
     /// Begins to write the next block.
-    pub(super) fn write(&mut self) -> io::Result<()> {
+    pub(crate) fn write(&mut self) -> io::Result<()> {
         let (file, bytes) = (self.file.as_fd(), &BLOCK.0);
         match &mut self.way {
             Way::Epoll { files, .. } | Way::Aio { files, .. } => {
@@ -129,7 +129,7 @@ impl Backend {
     }
 
     /// Begins to wait for so long.
-    pub(super) fn think(&mut self, how_long: Duration) -> io::Result<()> {
+    pub(crate) fn think(&mut self, how_long: Duration) -> io::Result<()> {
         self.timer.set(how_long)?;
         let timer = self.timer.descriptor.as_fd();
         match &mut self.way {
@@ -142,7 +142,7 @@ impl Backend {
     }
 
     /// Hands in what was begun, and says what has ended by now.
-    pub(super) fn poll(&mut self) -> io::Result<Ended> {
+    pub(crate) fn poll(&mut self) -> io::Result<Ended> {
         match &mut self.way {
             Way::Epoll { files, epoll } => {
                 files.reap(&mut self.done)?;
@@ -164,12 +164,12 @@ impl Backend {
     }
 
     /// Whether a wait would end when anything does.
-    pub(super) fn may_sleep(&self) -> bool {
+    pub(crate) fn may_sleep(&self) -> bool {
         !self.writing || matches!(self.way, Way::IoUring(_))
     }
 
     /// Waits until something has ended, and says what.
-    pub(super) fn wait(&mut self, meters: &mut StealMeters) -> io::Result<Ended> {
+    pub(crate) fn wait(&mut self, meters: &mut StealMeters) -> io::Result<Ended> {
         meters.before_wait();
         let waited = match &mut self.way {
             Way::Epoll { epoll, .. } => expired(epoll, None, &mut self.done),
@@ -222,19 +222,19 @@ fn expired(
 }
 
 /// A timer that is waited for like any descriptor.
-pub(super) struct Timer {
+pub(crate) struct Timer {
     descriptor: OwnedFd,
 }
 
 impl Timer {
-    pub(super) fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> io::Result<Self> {
         let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
         let descriptor = timerfd_create(TimerfdClockId::Monotonic, flags)?;
         Ok(Self { descriptor })
     }
 
     /// Lets it end once, after so long; never, after zero.
-    pub(super) fn set(&self, after: Duration) -> io::Result<()> {
+    pub(crate) fn set(&self, after: Duration) -> io::Result<()> {
         let once = Itimerspec {
             it_interval: Timespec::default(),
             it_value: Timespec::try_from(after).map_err(io::Error::other)?,

@@ -1,4 +1,4 @@
-//! The two loops of the experiment, in a process of their own: `stallscope-bench steal-loops`.
+//! The two loops of the experiment, in a process of their own: `stealmeter-experiment loops`.
 //!
 //! A round of the loop is Seastar's, with fewer kinds of work to look for: run what is ready, look
 //! what has ended; twice nothing in a row, and it tries to sleep. To try means to stop the timers
@@ -17,8 +17,8 @@ use clap::Args;
 use rustix::fs::{Mode, OFlags};
 use rustix::thread::{CpuSet, gettid, sched_setaffinity};
 
-use super::backend::{Backend, Ended, FILE_BYTES, Kind, Timer};
-use super::meters::{Reading, StealMeters, cpu_ns, now_ns};
+use crate::backend::{Backend, Ended, FILE_BYTES, Kind, Timer};
+use crate::meters::{Reading, StealMeters, cpu_ns, now_ns};
 
 /// How long the published experiment's lighter job waited between its requests.
 const THINK: Duration = Duration::from_millis(10);
@@ -31,7 +31,7 @@ const STALL: Duration = Duration::from_millis(25);
 
 /// What a loop does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Task {
+pub(crate) enum Task {
     /// Computes for half a millisecond, then thinks for 10 ms.
     Thinker,
     /// Writes without a pause.
@@ -39,9 +39,9 @@ pub(super) enum Task {
 }
 
 impl Task {
-    pub(super) const BOTH: [Task; 2] = [Task::Thinker, Task::Writer];
+    pub(crate) const BOTH: [Task; 2] = [Task::Thinker, Task::Writer];
 
-    pub(super) fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Task::Thinker => "thinker",
             Task::Writer => "writer",
@@ -49,7 +49,7 @@ impl Task {
     }
 
     /// The name of its thread.
-    pub(super) fn thread(self) -> &'static str {
+    pub(crate) fn thread(self) -> &'static str {
         match self {
             Task::Thinker => "loop-thinker",
             Task::Writer => "loop-writer",
@@ -57,19 +57,19 @@ impl Task {
     }
 }
 
-/// The two loops, for the figure `steal`; no figure by itself.
+/// The two loops.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Loops {
     #[arg(long)]
-    pub(super) backend: Kind,
+    pub(crate) backend: Kind,
     /// The thinker's and the writer's.
     #[arg(long, num_args = 2)]
-    pub(super) cpus: Vec<usize>,
+    pub(crate) cpus: Vec<usize>,
     #[arg(long)]
-    pub(super) seconds: f64,
+    pub(crate) seconds: f64,
     /// Where they write to.
     #[arg(long)]
-    pub(super) folder: PathBuf,
+    pub(crate) folder: PathBuf,
 }
 
 /// Runs both loops: says their threads' ids, goes on when told to, and says what was read.
@@ -120,7 +120,7 @@ fn open(folder: &Path, task: Task) -> Result<File> {
 }
 
 /// Keeps the calling thread on a CPU.
-pub(super) fn pin(cpu: usize) -> Result<()> {
+pub(crate) fn pin(cpu: usize) -> Result<()> {
     let mut cpus = CpuSet::new();
     cpus.set(cpu);
     sched_setaffinity(None, &cpus).with_context(|| format!("cannot stay on CPU {cpu}"))
@@ -183,7 +183,7 @@ fn compute(how_long: Duration) {
     }
 }
 
-/// A hog: has a CPU for as long as it can get it, until its input ends; for the figure `steal`.
+/// A hog: has a CPU for as long as it can get it, until its input ends.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Hog {
     #[arg(long)]

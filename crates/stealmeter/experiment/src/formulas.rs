@@ -7,20 +7,20 @@
 //! its rises from reading to reading.
 
 /// Time awake less time on a CPU, ns: below 0 where more was timed as sleep than was slept.
-pub(super) fn difference_ns(wall_ns: u64, sleep_ns: u64, cpu_ns: u64) -> i64 {
+pub(crate) fn difference_ns(wall_ns: u64, sleep_ns: u64, cpu_ns: u64) -> i64 {
     wall_ns.cast_signed() - sleep_ns.cast_signed() - cpu_ns.cast_signed()
 }
 
 /// The sum of a value's rises, as seen by one who reads it now and then.
 #[derive(Default, Debug)]
-pub(super) struct Rises {
+pub(crate) struct Rises {
     last_ns: i64,
     sum_ns: i64,
 }
 
 impl Rises {
     /// The sum with this reading, ns.
-    pub(super) fn read(&mut self, value_ns: i64) -> i64 {
+    pub(crate) fn read(&mut self, value_ns: i64) -> i64 {
         self.sum_ns += (value_ns - self.last_ns).max(0);
         self.last_ns = value_ns;
         self.sum_ns

@@ -3,6 +3,7 @@
 //!
 //! Its source is Seastar's pull request 2390 (github.com/scylladb/seastar, merged October 2024). The
 //! truth is a trace of the scheduler's switches and wakeups (`trace`), used here and nowhere else.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod backend;
 mod event_loop;
@@ -10,6 +11,7 @@ mod formulas;
 mod meters;
 mod outcome;
 mod outside;
+mod queues;
 mod run;
 mod script;
 mod stage;
@@ -18,15 +20,15 @@ mod trace;
 mod truth;
 
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use clap::Args;
+use clap::{Args, Parser, Subcommand};
 use rustix::thread::{CpuSet, sched_getaffinity};
 
-use crate::held::beside;
 use backend::Kind;
-pub(crate) use event_loop::{Hog, Loops, hog, run as loops};
+use event_loop::{Hog, Loops};
 use outcome::Outcome;
 use run::{Run, Setting, Situation};
 use stage::Group;
@@ -36,12 +38,31 @@ const ATTEMPTS: usize = 3;
 /// After so long no run is repeated: all of it is to take under three minutes.
 const NO_REPEATS_AFTER: Duration = Duration::from_secs(100);
 /// Between these lines stands what `--markdown` writes.
-const BEGIN: &str = "<!-- stallscope-bench steal -->";
-const END: &str = "<!-- end of stallscope-bench steal -->";
+const BEGIN: &str = "<!-- stealmeter-experiment -->";
+const END: &str = "<!-- end of stealmeter-experiment -->";
+
+/// Steal time of event loops by three meters, beside what the scheduler did.
+#[derive(Parser)]
+#[command(version, args_conflicts_with_subcommands = true)]
+struct Arguments {
+    #[command(flatten)]
+    options: Options,
+    #[command(subcommand)]
+    role: Option<Role>,
+}
+
+/// What this program is in processes that it starts itself.
+#[derive(Subcommand)]
+enum Role {
+    #[command(hide = true)]
+    Loops(Loops),
+    #[command(hide = true)]
+    Hog(Hog),
+}
 
 /// What is asked for.
 #[derive(Args, Clone, Debug)]
-pub(crate) struct Options {
+struct Options {
     /// How long each run is watched, s.
     #[arg(long, default_value_t = SECONDS)]
     seconds: f64,
@@ -58,26 +79,29 @@ pub(crate) struct Options {
     #[arg(long)]
     stallscope: Option<PathBuf>,
     /// Writes the result into this file as well, between its two lines that begin with
-    /// `<!-- stallscope-bench steal`.
+    /// `<!-- stealmeter-experiment`.
     #[arg(long)]
     markdown: Option<PathBuf>,
 }
 
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            seconds: SECONDS,
-            attempts: ATTEMPTS,
-            backends: Vec::new(),
-            folder: None,
-            stallscope: None,
-            markdown: None,
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let done = match &arguments.role {
+        None => measure(&arguments.options),
+        Some(Role::Loops(loops)) => event_loop::run(loops),
+        Some(Role::Hog(hog)) => event_loop::hog(hog),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("stealmeter-experiment: {error:#}");
+            ExitCode::from(2)
         }
     }
 }
 
 /// Makes all runs, and says what came of them.
-pub(crate) fn measure(options: &Options) -> Result<()> {
+fn measure(options: &Options) -> Result<()> {
     let began = Instant::now();
     let folder = match &options.folder {
         Some(folder) => folder.clone(),
@@ -106,7 +130,7 @@ pub(crate) fn measure(options: &Options) -> Result<()> {
     }
     let program = match &options.stallscope {
         Some(program) => Ok(program.clone()),
-        None => beside("stallscope"),
+        None => beside(),
     };
     let outside = program.and_then(|program| outside::compare(&setting, &program));
     let outcome = Outcome::of(&runs, outside);
@@ -138,6 +162,15 @@ fn counted(
         }
         attempt += 1;
     }
+}
+
+/// The program that was built beside this one.
+fn beside() -> Result<PathBuf> {
+    let path = own_folder()?.join("stallscope");
+    if !path.is_file() {
+        bail!("{} is not there: scripts/build.sh", path.display());
+    }
+    Ok(path)
 }
 
 /// Where this program lies: the folder of what was built, which is on a disk.

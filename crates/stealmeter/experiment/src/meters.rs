@@ -9,31 +9,31 @@ use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use stealmeter::{Counters, Meter, Reader};
 
-use super::formulas::{Rises, difference_ns};
+use crate::formulas::{Rises, difference_ns};
 
 /// The published experiment printed ten times a second.
-pub(super) const READ_EVERY_NS: u64 = 100_000_000;
+pub(crate) const READ_EVERY_NS: u64 = 100_000_000;
 /// The same metric, for someone who looks a hundred times as often.
 const READ_OFTEN_NS: u64 = 1_000_000;
 
 /// What the meters show at one moment, ns each, since the loop began.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
-pub(super) struct Reading {
+pub(crate) struct Reading {
     /// On CLOCK_MONOTONIC, when `classes` are of.
-    pub(super) at_ns: u64,
-    pub(super) old_ns: i64,
+    pub(crate) at_ns: u64,
+    pub(crate) old_ns: i64,
     /// Read at these readings and at no other time.
-    pub(super) fixed_ns: i64,
+    pub(crate) fixed_ns: i64,
     /// Read about a thousand times a second.
-    pub(super) fixed_often_ns: i64,
+    pub(crate) fixed_often_ns: i64,
     /// Ours, in the order of [`Counters::classes`].
-    pub(super) classes: [u64; 5],
+    pub(crate) classes: [u64; 5],
     /// Boundaries that ours could not read.
-    pub(super) torn: u64,
+    pub(crate) torn: u64,
 }
 
 /// Of a class of ours by its place in `classes`.
-pub(super) mod class {
+pub(crate) mod class {
     pub(crate) const CPU: usize = 0;
     pub(crate) const RUN_QUEUE: usize = 1;
     pub(crate) const SLEEP: usize = 2;
@@ -42,7 +42,7 @@ pub(super) mod class {
 }
 
 /// The meters of the calling thread.
-pub(super) struct StealMeters {
+pub(crate) struct StealMeters {
     meter: Meter,
     reader: Reader,
     began_ns: u64,
@@ -59,7 +59,7 @@ pub(super) struct StealMeters {
 
 impl StealMeters {
     /// Of the calling thread, which will be read for so long, and now.
-    pub(super) fn begin(how_long: Duration) -> Self {
+    pub(crate) fn begin(how_long: Duration) -> Self {
         let meter = Meter::new();
         let began_ns = now_ns();
         let readings = how_long.as_nanos() as u64 / READ_EVERY_NS + 3;
@@ -83,23 +83,23 @@ impl StealMeters {
     }
 
     /// The loop begins what may end in sleep: here the old formula looks at the clock.
-    pub(super) fn before_attempt(&mut self) {
+    pub(crate) fn before_attempt(&mut self) {
         self.attempt_at_ns = now_ns();
     }
 
     /// It is over, whether the loop slept or not.
-    pub(super) fn after_attempt(&mut self) {
+    pub(crate) fn after_attempt(&mut self) {
         self.attempts_ns += now_ns() - self.attempt_at_ns;
     }
 
     /// The call that waits comes next: here ours has its mark, and the fixed formula looks at the clock.
-    pub(super) fn before_wait(&mut self) {
+    pub(crate) fn before_wait(&mut self) {
         self.mark(Meter::before_wait);
         self.wait_at_ns = now_ns();
     }
 
     /// That call has returned.
-    pub(super) fn after_wait(&mut self) {
+    pub(crate) fn after_wait(&mut self) {
         self.waits_ns += now_ns() - self.wait_at_ns;
         self.mark(Meter::after_wait);
     }
@@ -113,7 +113,7 @@ impl StealMeters {
     }
 
     /// Once a round; takes the readings that are due.
-    pub(super) fn look(&mut self, now_ns: u64) {
+    pub(crate) fn look(&mut self, now_ns: u64) {
         self.meter.tick();
         if now_ns >= self.next_often_ns {
             self.next_often_ns = now_ns + READ_OFTEN_NS;
@@ -144,7 +144,7 @@ impl StealMeters {
     }
 
     /// All readings, with one of now.
-    pub(super) fn end(mut self) -> Vec<Reading> {
+    pub(crate) fn end(mut self) -> Vec<Reading> {
         self.read();
         self.readings
     }
@@ -155,17 +155,17 @@ fn classes(counters: &Counters) -> [u64; 5] {
 }
 
 /// CLOCK_MONOTONIC, ns.
-pub(super) fn now_ns() -> u64 {
+pub(crate) fn now_ns() -> u64 {
     clock_ns(ClockId::Monotonic)
 }
 
 /// CLOCK_THREAD_CPUTIME_ID of the calling thread, ns.
-pub(super) fn cpu_ns() -> u64 {
+pub(crate) fn cpu_ns() -> u64 {
     clock_ns(ClockId::ThreadCPUTime)
 }
 
 /// A clock, ns.
-pub(super) fn clock_ns(clock: ClockId) -> u64 {
+pub(crate) fn clock_ns(clock: ClockId) -> u64 {
     let time = clock_gettime(clock);
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }

@@ -4,14 +4,14 @@ use std::fmt::Write;
 
 use anyhow::{Result, bail};
 
-use super::meters::class;
-use super::run::{Run, Seen};
-use super::table::{
+use crate::meters::class;
+use crate::run::{Run, Seen};
+use crate::table::{
     Check, checks, counters, falls_of_old, is_busy_beside_a_hog, per_wakeup_us, table,
 };
 
 /// Everything that is said at the end.
-pub(super) struct Outcome {
+pub(crate) struct Outcome {
     seen: Vec<Seen>,
     checks: Vec<Check>,
     /// Runs that do not count, and what could not be compared.
@@ -19,7 +19,7 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    pub(super) fn of(runs: &[Run], outside: Result<Check>) -> Self {
+    pub(crate) fn of(runs: &[Run], outside: Result<Check>) -> Self {
         let mut outcome = Self {
             seen: runs.iter().flat_map(|run| run.loops.clone()).collect(),
             checks: Vec::new(),
@@ -50,7 +50,7 @@ impl Outcome {
     }
 
     /// The result as Markdown: of runs of so many seconds, on a machine that had so much load before.
-    pub(super) fn text(&self, seconds: f64, load: &str) -> String {
+    pub(crate) fn text(&self, seconds: f64, load: &str) -> String {
         let mut text = String::new();
         let mut line = |words: &str| {
             let _ = writeln!(text, "{words}");
@@ -123,7 +123,7 @@ impl Outcome {
     }
 
     /// An error where something does not hold, or was not judged.
-    pub(super) fn verdict(&self) -> Result<()> {
+    pub(crate) fn verdict(&self) -> Result<()> {
         let broken = self.checks.iter().filter(|check| !check.holds).count();
         let missing = self.missing.len();
         if broken > 0 || missing > 0 {

@@ -1,19 +1,19 @@
 //! The same loop seen from outside: what `stallscope record` says of its thread, beside ours.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use model::{Report, ThreadTimes, Timestamp};
+use rustix::process::{Pid, Signal, kill_process};
 use rustix::time::ClockId;
 
-use super::backend::Kind;
-use super::event_loop::Task;
-use super::meters::{Reading, class, clock_ns};
-use super::run::{Setting, Situation};
-use super::table::Check;
-use crate::recorder::Recorder;
+use crate::backend::Kind;
+use crate::event_loop::Task;
+use crate::meters::{Reading, class, clock_ns};
+use crate::run::{Setting, Situation};
+use crate::table::Check;
 
 /// Until the recorder has found the process and settled down.
 const SETTLE: Duration = Duration::from_secs(2);
@@ -23,7 +23,7 @@ const MARGIN_NS: u64 = 400_000_000;
 const MOST_APART: f64 = 0.01;
 
 /// The busy loop beside a hog, with the recorder on it.
-pub(super) fn compare(setting: &Setting<'_>, program: &Path) -> Result<Check> {
+pub(crate) fn compare(setting: &Setting<'_>, program: &Path) -> Result<Check> {
     let situation = Situation {
         backend: Kind::Aio,
         hog: Some(Task::Writer),
@@ -76,6 +76,37 @@ pub(super) fn compare(setting: &Setting<'_>, program: &Path) -> Result<Check> {
             ours * 100.0
         ),
     })
+}
+
+/// A recorder that runs until it is dropped.
+struct Recorder(Child);
+
+impl Recorder {
+    fn start(command: &mut Command) -> Result<Self> {
+        let child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .with_context(|| format!("cannot start {}", command.get_program().display()))?;
+        Ok(Self(child))
+    }
+
+    /// Ends it as Ctrl-C does, and waits.
+    fn end(mut self) -> Result<()> {
+        kill_process(Pid::from_child(&self.0), Signal::INT)
+            .context("it runs until it is interrupted")?;
+        self.0.wait()?;
+        Ok(())
+    }
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 fn explain(program: &Path, folder: &Path, from_to: Option<[f64; 2]>) -> Result<Report> {

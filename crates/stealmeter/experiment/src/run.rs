@@ -6,14 +6,14 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
-use super::backend::Kind;
-use super::event_loop::Task;
-use super::meters::{Reading, class};
-use super::script::Event;
-use super::stage::{Actor, Group, stolen_ticks};
-use super::table::is_busy;
-use super::trace::Trace;
-use super::truth::{Holder, Monitored, Times, Window};
+use crate::backend::Kind;
+use crate::event_loop::Task;
+use crate::meters::{Reading, class};
+use crate::script::Event;
+use crate::stage::{Actor, Group, stolen_ticks};
+use crate::table::is_busy;
+use crate::trace::Trace;
+use crate::truth::{Holder, Monitored, Times, Window};
 
 /// Share of the loops' CPUs that a hypervisor may have taken.
 const MOST_STOLEN: f64 = 0.005;
@@ -27,49 +27,49 @@ const TICKS_PER_S: f64 = 100.0;
 
 /// What is run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Situation {
-    pub(super) backend: Kind,
+pub(crate) struct Situation {
+    pub(crate) backend: Kind,
     /// Beside which loop a hog runs.
-    pub(super) hog: Option<Task>,
+    pub(crate) hog: Option<Task>,
 }
 
 /// What runs are made with.
-pub(super) struct Setting<'a> {
+pub(crate) struct Setting<'a> {
     /// The thinker's and the writer's.
-    pub(super) cpus: [usize; 2],
-    pub(super) seconds: f64,
-    pub(super) folder: &'a Path,
-    pub(super) group: Option<&'a Group>,
+    pub(crate) cpus: [usize; 2],
+    pub(crate) seconds: f64,
+    pub(crate) folder: &'a Path,
+    pub(crate) group: Option<&'a Group>,
 }
 
 /// A loop of a run.
 #[derive(Clone, Debug)]
-pub(super) struct Seen {
-    pub(super) situation: Situation,
-    pub(super) task: Task,
-    pub(super) readings: Vec<Reading>,
-    pub(super) truth: Times,
+pub(crate) struct Seen {
+    pub(crate) situation: Situation,
+    pub(crate) task: Task,
+    pub(crate) readings: Vec<Reading>,
+    pub(crate) truth: Times,
     /// Whom else it waited for, the hog aside, the longest first.
-    pub(super) strangers: Vec<Holder>,
+    pub(crate) strangers: Vec<Holder>,
 }
 
 /// A run.
-pub(super) struct Run {
-    pub(super) loops: Vec<Seen>,
+pub(crate) struct Run {
+    pub(crate) loops: Vec<Seen>,
     /// Why it does not count.
-    pub(super) void: Option<String>,
+    pub(crate) void: Option<String>,
 }
 
 impl Situation {
     /// Every backend, alone, beside a hog on the thinker's CPU and beside one on the writer's.
-    pub(super) fn all(backends: &[Kind]) -> Vec<Self> {
+    pub(crate) fn all(backends: &[Kind]) -> Vec<Self> {
         let hogs = [None, Some(Task::Thinker), Some(Task::Writer)];
         let of = |&backend: &Kind| hogs.map(|hog| Self { backend, hog });
         backends.iter().flat_map(of).collect()
     }
 
     /// In words.
-    pub(super) fn words(self) -> String {
+    pub(crate) fn words(self) -> String {
         let backend = self.backend.word();
         match self.hog {
             None => format!("{backend}, alone"),
@@ -78,11 +78,11 @@ impl Situation {
     }
 
     /// Everybody in their places, nobody at work yet but the hog.
-    pub(super) fn prepare(self, setting: &Setting<'_>) -> Result<Scene> {
+    pub(crate) fn prepare(self, setting: &Setting<'_>) -> Result<Scene> {
         let [thinker, writer] = setting.cpus.map(|cpu| cpu.to_string());
         let loops = Actor::start(
             Command::new(own()?)
-                .args(["steal-loops", "--backend", self.backend.word()])
+                .args(["loops", "--backend", self.backend.word()])
                 .args(["--seconds", &setting.seconds.to_string()])
                 .args(["--cpus", &thinker, &writer, "--folder"])
                 .arg(setting.folder),
@@ -94,7 +94,7 @@ impl Situation {
                 Task::Writer => &writer,
             };
             let mut hog = Command::new(own()?);
-            Actor::start(hog.args(["steal-hog", "--cpu", cpu]), setting.group)
+            Actor::start(hog.args(["hog", "--cpu", cpu]), setting.group)
         });
         Ok(Scene {
             loops,
@@ -103,7 +103,7 @@ impl Situation {
     }
 
     /// Runs it.
-    pub(super) fn run(self, setting: &Setting<'_>) -> Result<Run> {
+    pub(crate) fn run(self, setting: &Setting<'_>) -> Result<Run> {
         let mut scene = self.prepare(setting)?;
         let threads = scene.loops.threads.clone();
         let own = scene.threads();
@@ -145,8 +145,8 @@ impl Situation {
 }
 
 /// A run that can begin.
-pub(super) struct Scene {
-    pub(super) loops: Actor,
+pub(crate) struct Scene {
+    pub(crate) loops: Actor,
     hog: Option<Actor>,
 }
 
@@ -158,7 +158,7 @@ impl Scene {
     }
 
     /// Lets the loops run to their end; what the thinker read, and the writer.
-    pub(super) fn play(&mut self) -> Result<[Vec<Reading>; 2]> {
+    pub(crate) fn play(&mut self) -> Result<[Vec<Reading>; 2]> {
         self.loops.proceed()?;
         let mut readings = || -> Result<Vec<Reading>> {
             let line = self.loops.line()?;
@@ -170,14 +170,14 @@ impl Scene {
 
 impl Seen {
     /// The first and the last reading.
-    pub(super) fn ends(&self) -> (&Reading, &Reading) {
+    pub(crate) fn ends(&self) -> (&Reading, &Reading) {
         let first = self.readings.first();
         let last = self.readings.last();
         first.zip(last).expect("a window was made of them")
     }
 
     /// From the first reading to the last.
-    pub(super) fn window(&self) -> Window {
+    pub(crate) fn window(&self) -> Window {
         let (first, last) = self.ends();
         Window {
             from_ns: first.at_ns,
@@ -186,13 +186,13 @@ impl Seen {
     }
 
     /// What came of a class of ours in the window, ns.
-    pub(super) fn class_ns(&self, class: usize) -> u64 {
+    pub(crate) fn class_ns(&self, class: usize) -> u64 {
         let (first, last) = self.ends();
         last.classes[class].saturating_sub(first.classes[class])
     }
 
     /// All but sleep by our meter, ns.
-    pub(super) fn awake_ns(&self) -> u64 {
+    pub(crate) fn awake_ns(&self) -> u64 {
         self.window()
             .length_ns()
             .saturating_sub(self.class_ns(class::SLEEP))

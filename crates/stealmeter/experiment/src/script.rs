@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 
 /// What the scheduler did.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Event {
+pub(crate) enum Event {
     /// One thread left a CPU and another got it.
     Switch {
         cpu: usize,
@@ -26,7 +26,7 @@ pub(super) enum Event {
 
 /// The state in which a thread left its CPU.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Left {
+pub(crate) enum Left {
     /// Still runnable.
     Runnable,
     /// In an interruptible sleep, as all three backends wait.
@@ -47,7 +47,7 @@ impl Left {
 }
 
 /// The event of a line; `None` for events that say nothing here.
-pub(super) fn parse(line: &str) -> Result<Option<Event>> {
+pub(crate) fn parse(line: &str) -> Result<Option<Event>> {
     if line.contains("PERF_RECORD_LOST") {
         let count = line
             .rsplit_once("lost ")

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use host::Hierarchies;
 
 /// And the process id.
-const NAME: &str = "stallscope-bench-";
+const NAME: &str = "stealmeter-experiment-";
 /// Most that the kernel takes (cpu.shares, cgroup v1), where a process outside of any group has 1,024
 /// and a group 1,024 unless told otherwise.
 const SHARES: &str = "262144";
@@ -18,13 +18,13 @@ const WEIGHT: &str = "10000";
 
 /// A control group for the loops and the hog together: between them all weigh the same, against the
 /// rest of the machine they weigh as much as the kernel allows.
-pub(super) struct Group {
+pub(crate) struct Group {
     folder: PathBuf,
 }
 
 impl Group {
     /// A new group, or why there can be none here.
-    pub(super) fn make() -> Result<Self> {
+    pub(crate) fn make() -> Result<Self> {
         let text = fs::read("/proc/self/mountinfo").context("/proc/self/mountinfo")?;
         let hierarchies = Hierarchies::from_mountinfo(&text, Path::new("/"));
         let name = format!("{NAME}{}", std::process::id());
@@ -57,7 +57,7 @@ impl Drop for Group {
     fn drop(&mut self) {
         // Its processes have ended: whoever made it ended them.
         if let Err(error) = fs::remove_dir(&self.folder) {
-            eprintln!("stallscope-bench: {}: {error}", self.folder.display());
+            eprintln!("stealmeter-experiment: {}: {error}", self.folder.display());
         }
     }
 }
@@ -76,15 +76,15 @@ fn remove_left_behind(hierarchy: &Path) {
 
 /// This program as another process, in the group where there is one: one line says the ids of its
 /// threads, and it goes on when a line comes or its input ends.
-pub(super) struct Actor {
+pub(crate) struct Actor {
     child: Child,
     input: Option<ChildStdin>,
     said: BufReader<ChildStdout>,
-    pub(super) threads: Vec<i32>,
+    pub(crate) threads: Vec<i32>,
 }
 
 impl Actor {
-    pub(super) fn start(command: &mut Command, group: Option<&Group>) -> Result<Self> {
+    pub(crate) fn start(command: &mut Command, group: Option<&Group>) -> Result<Self> {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -106,18 +106,18 @@ impl Actor {
         Ok(actor)
     }
 
-    pub(super) fn pid(&self) -> u32 {
+    pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    pub(super) fn proceed(&mut self) -> Result<()> {
+    pub(crate) fn proceed(&mut self) -> Result<()> {
         let mut input = self.input.take().context("it was told already")?;
         input.write_all(b"go\n")?;
         Ok(())
     }
 
     /// Its next line.
-    pub(super) fn line(&mut self) -> Result<String> {
+    pub(crate) fn line(&mut self) -> Result<String> {
         let mut line = String::new();
         self.said.read_line(&mut line)?;
         if line.is_empty() {
@@ -140,7 +140,7 @@ impl Drop for Actor {
 }
 
 /// Ticks that a hypervisor gave to others instead of these CPUs (proc(5), /proc/stat).
-pub(super) fn stolen_ticks(stat: &str, cpus: &[usize]) -> u64 {
+pub(crate) fn stolen_ticks(stat: &str, cpus: &[usize]) -> u64 {
     let of = |cpu: &usize| {
         let name = format!("cpu{cpu} ");
         let line = stat.lines().find_map(|line| line.strip_prefix(&name));

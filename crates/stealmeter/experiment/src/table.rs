@@ -1,8 +1,8 @@
 //! What was seen, as a table that is Markdown and can be read as it is, and what must hold of it.
 
-use super::event_loop::Task;
-use super::meters::{Reading, class};
-use super::run::Seen;
+use crate::event_loop::Task;
+use crate::meters::{Reading, class};
+use crate::run::Seen;
 
 /// A loop that was away for less than this share of the time is busy: with an equal beside it, each
 /// has the CPU for half of the time.
@@ -34,13 +34,13 @@ const HEAD: [&str; 15] = [
 
 /// Something that must hold, and whether it did.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Check {
-    pub(super) holds: bool,
-    pub(super) words: String,
+pub(crate) struct Check {
+    pub(crate) holds: bool,
+    pub(crate) words: String,
 }
 
 /// The table: ms per second of wall time, and the share of the time awake.
-pub(super) fn table(seen: &[Seen]) -> String {
+pub(crate) fn table(seen: &[Seen]) -> String {
     let mut rows = vec![HEAD.map(str::to_owned)];
     rows.extend(seen.iter().map(row));
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
@@ -110,7 +110,7 @@ fn share(part_ns: u64, whole_ns: u64) -> f64 {
 ///
 /// A loop that has an idle CPU to itself, and sleeps, is asked nothing: its run queue is what it takes
 /// to leave the idle state, of which the kernel has another opinion than a trace ([`per_wakeup_us`]).
-pub(super) fn checks(seen: &Seen) -> Vec<Check> {
+pub(crate) fn checks(seen: &Seen) -> Vec<Check> {
     let mut checks = Vec::new();
     if is_busy(seen) || seen.situation.hog == Some(seen.task) {
         checks.push(truth(seen));
@@ -136,12 +136,12 @@ pub(super) fn checks(seen: &Seen) -> Vec<Check> {
 }
 
 /// Whether it hardly ever was away.
-pub(super) fn is_busy(seen: &Seen) -> bool {
+pub(crate) fn is_busy(seen: &Seen) -> bool {
     share(seen.truth.away_ns(), seen.window().length_ns()) < MOST_AWAY
 }
 
 /// Whether half is asked of it.
-pub(super) fn is_busy_beside_a_hog(seen: &Seen) -> bool {
+pub(crate) fn is_busy_beside_a_hog(seen: &Seen) -> bool {
     is_busy(seen) && seen.situation.hog == Some(seen.task)
 }
 
@@ -151,7 +151,7 @@ fn check(seen: &Seen, holds: bool, words: &str) -> Check {
 }
 
 /// Of all runs, however disturbed: nothing ever falls, and all of it is the wall time.
-pub(super) fn counters(seen: &[Seen]) -> Check {
+pub(crate) fn counters(seen: &[Seen]) -> Check {
     let (mut falls, mut open, mut readings) = (0, 0, 0);
     for seen in seen {
         readings += seen.readings.len();
@@ -190,14 +190,14 @@ fn truth(seen: &Seen) -> Check {
 
 /// What ours and the truth are apart for each time that a loop was woken, us, where it sleeps and has
 /// the CPU to itself.
-pub(super) fn per_wakeup_us(seen: &Seen) -> Option<f64> {
+pub(crate) fn per_wakeup_us(seen: &Seen) -> Option<f64> {
     let asked = is_busy(seen) || seen.situation.hog == Some(seen.task);
     let off_ns = (seen.truth.run_queue_ns).abs_diff(seen.class_ns(class::RUN_QUEUE));
     (!asked && seen.truth.wakeups > 0).then(|| off_ns as f64 / seen.truth.wakeups as f64 / 1e3)
 }
 
 /// At how many readings the old formula's counter was lower than before, of how many.
-pub(super) fn falls_of_old(seen: &Seen) -> (usize, usize) {
+pub(crate) fn falls_of_old(seen: &Seen) -> (usize, usize) {
     let falls = pairs(seen).filter(|(then, now)| now.old_ns < then.old_ns);
     (falls.count(), pairs(seen).count())
 }

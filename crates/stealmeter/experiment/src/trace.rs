@@ -16,10 +16,10 @@ use rustix::fs::{CWD, Mode, mkfifoat};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::time::Timespec;
 
-use super::script::{self, Event};
+use crate::script::{self, Event};
 
 /// What installs perf on Debian and Ubuntu.
-pub(super) const INSTALL: &str =
+pub(crate) const INSTALL: &str =
     "apt-get install linux-perf (Ubuntu: linux-tools-generic), and run this as root";
 /// If this program is killed, perf goes on no longer than that.
 const LONGEST_S: &str = "300";
@@ -27,7 +27,7 @@ const LONGEST_S: &str = "300";
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A running `perf record`.
-pub(super) struct Trace {
+pub(crate) struct Trace {
     perf: Child,
     data: PathBuf,
     said: PathBuf,
@@ -35,7 +35,7 @@ pub(super) struct Trace {
 
 impl Trace {
     /// Records from now on, with its files in a folder that holds no other trace.
-    pub(super) fn start(threads: &[i32], cpus: &[usize], folder: &Path) -> Result<Self> {
+    pub(crate) fn start(threads: &[i32], cpus: &[usize], folder: &Path) -> Result<Self> {
         let in_folder = |name: &str| folder.join(name);
         let (data, said) = (in_folder("perf.data"), in_folder("perf.said"));
         let (control, answer) = (in_folder("control"), in_folder("answer"));
@@ -98,7 +98,7 @@ impl Trace {
     }
 
     /// Ends it and hands out what it saw, in order of time.
-    pub(super) fn end(mut self, mut see: impl FnMut(&Event)) -> Result<()> {
+    pub(crate) fn end(mut self, mut see: impl FnMut(&Event)) -> Result<()> {
         kill_process(Pid::from_child(&self.perf), Signal::INT)?;
         self.perf.wait()?;
         let mut script = Command::new("perf")

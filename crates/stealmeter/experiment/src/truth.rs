@@ -6,17 +6,17 @@ use std::collections::BTreeMap;
 
 use anyhow::{Result, bail};
 
-use super::script::{Event, Left};
+use crate::script::{Event, Left};
 
 /// A stretch of CLOCK_MONOTONIC, ns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Window {
-    pub(super) from_ns: u64,
-    pub(super) to_ns: u64,
+pub(crate) struct Window {
+    pub(crate) from_ns: u64,
+    pub(crate) to_ns: u64,
 }
 
 impl Window {
-    pub(super) fn length_ns(self) -> u64 {
+    pub(crate) fn length_ns(self) -> u64 {
         self.to_ns.saturating_sub(self.from_ns)
     }
 
@@ -33,14 +33,14 @@ impl Window {
 
 /// Where a thread was, ns each; together the window.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(super) struct Times {
-    pub(super) on_cpu_ns: u64,
+pub(crate) struct Times {
+    pub(crate) on_cpu_ns: u64,
     /// Runnable and not running.
-    pub(super) run_queue_ns: u64,
-    pub(super) asleep_ns: u64,
-    pub(super) blocked_ns: u64,
+    pub(crate) run_queue_ns: u64,
+    pub(crate) asleep_ns: u64,
+    pub(crate) blocked_ns: u64,
     /// How often it was put on a run queue after it was away.
-    pub(super) wakeups: u64,
+    pub(crate) wakeups: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,7 +53,7 @@ enum Place {
 
 /// A thread that stays on one CPU, and the window in which it is looked at.
 #[derive(Debug)]
-pub(super) struct Monitored {
+pub(crate) struct Monitored {
     thread: i32,
     cpu: usize,
     window: Window,
@@ -70,15 +70,15 @@ pub(super) struct Monitored {
 
 /// A thread that had the CPU while the watched one was in the run queue.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Holder {
+pub(crate) struct Holder {
     /// 0 is nobody: the CPU was idle.
-    pub(super) thread: i32,
-    pub(super) name: String,
-    pub(super) ns: u64,
+    pub(crate) thread: i32,
+    pub(crate) name: String,
+    pub(crate) ns: u64,
 }
 
 impl Monitored {
-    pub(super) fn new(thread: i32, cpu: usize, window: Window) -> Self {
+    pub(crate) fn new(thread: i32, cpu: usize, window: Window) -> Self {
         Self {
             thread,
             cpu,
@@ -93,7 +93,7 @@ impl Monitored {
     }
 
     /// The next event of the machine.
-    pub(super) fn see(&mut self, event: &Event) {
+    pub(crate) fn see(&mut self, event: &Event) {
         match event {
             Event::Switch {
                 cpu,
@@ -133,7 +133,7 @@ impl Monitored {
 
     /// Where the thread was in its window, and whom it waited for in the run queue, the longest first.
     /// What it is in at the last event it stays in.
-    pub(super) fn end(mut self) -> Result<(Times, Vec<Holder>)> {
+    pub(crate) fn end(mut self) -> Result<(Times, Vec<Holder>)> {
         if self.place.is_none() {
             bail!(
                 "perf saw nothing of thread {}: in another PID namespace than its own it cannot",
@@ -188,7 +188,7 @@ impl Times {
     }
 
     /// Neither on a CPU nor in want of one.
-    pub(super) fn away_ns(&self) -> u64 {
+    pub(crate) fn away_ns(&self) -> u64 {
         self.asleep_ns + self.blocked_ns
     }
 }
@@ -315,7 +315,7 @@ mod tests {
     fn as_perf_writes_it() {
         // perf 6.1 on Linux 6.18: a loop that is woken every 10 ms beside a hog, on a busy machine.
         // The sums were also worked out by another program.
-        const TEXT: &str = include_str!("../../fixtures/beside-a-hog.perf-script.txt");
+        const TEXT: &str = include_str!("../fixtures/beside-a-hog.perf-script.txt");
         let window = Window {
             from_ns: 49_072_013_018_150,
             to_ns: 49_072_066_855_242,

@@ -1,5 +1,5 @@
 //! The steal experiment from end to end, for moments: that it runs, adds up and can be read. What
-//! comes out of it is judged by itself, on a quiet machine (`make bench`).
+//! comes out of it is judged by itself, on a quiet machine (`scripts/bench.sh steal`).
 #![allow(clippy::unwrap_used)]
 #![allow(
     clippy::print_stdout,
@@ -30,8 +30,8 @@ fn lack() -> Option<&'static str> {
 }
 
 fn experiment(markdown: &std::path::Path) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_stallscope-bench"))
-        .args(["steal", "--seconds", "0.5", "--attempts", "1"])
+    Command::new(env!("CARGO_BIN_EXE_stealmeter-experiment"))
+        .args(["--seconds", "0.5", "--attempts", "1"])
         .args(["--backend", "io_uring"])
         // The view from outside is tested where the program is.
         .args(["--stallscope", "/nowhere", "--markdown"])
@@ -48,7 +48,7 @@ fn it_runs_adds_up_and_can_be_read() {
     let room = tempfile::tempdir().unwrap();
     let document = room.path().join("steal.md");
     let frame =
-        "a\n<!-- stallscope-bench steal -->\nold\n<!-- end of stallscope-bench steal -->\nb\n";
+        "a\n<!-- stealmeter-experiment -->\nold\n<!-- end of stealmeter-experiment -->\nb\n";
     std::fs::write(&document, frame).unwrap();
     let output = experiment(&document);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
