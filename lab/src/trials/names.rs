@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStringExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -81,13 +81,14 @@ fn round(round: &Round<'_>) -> Result<()> {
     let workload = stage.folder().join(OsString::from_vec(hog.clone()));
     let mut command = recorder::command(round)?;
     command
-        .args(["run", "-o", "workload.stall", "--json", "report.json", "--"])
+        .args(["run", "--json", "report.json", "--"])
         .arg(workload)
         .args(["-c", "sleep 0.4; exit 3"])
         .arg(OsString::from_vec(name()));
     let ended = Recorder::start(round, command)?.end()?;
     claims::harmless("what it said", &ended.expect(3)?.stderr)?;
     json_is_plain(&round.folder.join("report.json"))?;
+    files_are_plain(round.folder)?;
     let mut command = recorder::command(round)?;
     command.args(["run", "--"]).arg(OsString::from_vec(name()));
     let ended = Recorder::start(round, command)?.end()?;
@@ -116,7 +117,19 @@ impl Folder {
     }
 }
 
-fn json_is_plain(file: &std::path::Path) -> Result<()> {
+/// A recording is called after its workload: its name is one that any shell and any page can take.
+fn files_are_plain(folder: &Path) -> Result<()> {
+    for entry in fs::read_dir(folder).context("the round's folder is there")? {
+        let name = entry?.file_name();
+        let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-".contains(byte);
+        if !name.as_encoded_bytes().iter().all(is_plain) {
+            bail!("a file is called {name:?}");
+        }
+    }
+    Ok(())
+}
+
+fn json_is_plain(file: &Path) -> Result<()> {
     let bytes = fs::read(file).context("it wrote no report")?;
     let _: serde_json::Value = serde_json::from_slice(&bytes).context("the report is no JSON")?;
     claims::harmless("the report", &bytes)

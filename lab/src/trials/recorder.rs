@@ -134,6 +134,15 @@ impl Recorder {
         Ok(())
     }
 
+    /// Until it has said this to the user.
+    pub(super) fn until_said(&mut self, words: &str) -> Result<()> {
+        let err = self.err.clone();
+        self.until(&format!("it did not say {words:?}"), || {
+            let said = fs::read(&err).unwrap_or_default();
+            String::from_utf8_lossy(&said).contains(words)
+        })
+    }
+
     /// Lets it have so much time of its own: on a machine that keeps it waiting that takes longer.
     pub(super) fn has(&mut self, length: Duration) -> Result<()> {
         let mut time = OwnTime::of(self.pid());

@@ -1,4 +1,5 @@
-//! What children did, once their parents have buried them, against a real kernel.
+//! What children did once their parents have reaped them, and children that outlive their parents, against a real
+//! kernel.
 
 use std::fs;
 
@@ -41,4 +42,14 @@ fn what_a_child_wrote_is_counted_once() {
     analysis::prepare(&mut recording.timeline);
     let once = written(&recording.timeline);
     assert!((BYTES..BYTES + BYTES / 4).contains(&once), "{once}");
+}
+
+#[test]
+fn a_workload_that_leaves_a_process_behind_does_not_hold_the_verdict() {
+    let place = Place::new();
+    // The one that stays closes our streams, as a daemon does.
+    place.script("load", "sleep 3 >/dev/null 2>&1 &\necho started");
+    let ended = place.run(&["run", "-q", "--", "./load"]);
+    ended.status(0).says("Saved");
+    assert_eq!(ended.out, b"started\n");
 }

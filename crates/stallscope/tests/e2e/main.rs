@@ -13,13 +13,10 @@
 mod allotment;
 mod bundle;
 mod children;
-mod crash;
-mod crowd;
 mod doctor;
 mod explain;
 mod export;
 mod few_files;
-mod full_disk;
 mod fuse;
 mod http;
 mod interrupts;

@@ -35,40 +35,6 @@ fn nothing_commands_the_terminal(ended: &Ended) {
 }
 
 #[test]
-fn a_workload_with_a_name_that_commands_terminals_is_shown_harmless() {
-    let place = Place::new();
-    let Some(program) = disguised(&place, "sleep") else {
-        return;
-    };
-    let program = program.to_str().expect("the name is UTF-8");
-    let ended = place.run(&["run", "--json", JSON, "--", program, "3"]);
-    ended.status(0).says("<script>").says("Saved");
-    nothing_commands_the_terminal(&ended);
-    nothing_commands_the_terminal(&place.run(&["explain"]));
-    let name = place.recording();
-    let name = name
-        .file_name()
-        .and_then(|name| name.to_str())
-        .expect("it has a name");
-    assert!(!name.contains(['\u{1b}', '<', '[']), "{name:?}");
-    let subjects = place.report().subjects;
-    assert!(
-        subjects
-            .iter()
-            .any(|it| it.entity.name.contains("<script>")),
-        "JSON keeps it"
-    );
-}
-
-#[test]
-fn a_workload_that_cannot_be_run_is_named_harmless() {
-    let place = Place::new();
-    let ended = place.run(&["run", "--", NAME]);
-    ended.status(127).says("no such command");
-    nothing_commands_the_terminal(&ended);
-}
-
-#[test]
 fn a_server_with_such_a_name_is_announced_and_offered_harmless() {
     const SERVER: &str = "use IO::Socket::INET; $| = 1;
         my $s = IO::Socket::INET->new(Listen => 5, LocalAddr => '127.0.0.1') or die;
