@@ -2,9 +2,10 @@
 
 use model::{Entity, EntityId, EntityKind, LedgerClass, Meta, Role, Timeline, Window};
 
-use crate::measure::{Of, mean, ratio};
+use crate::measure::Of;
 use crate::neighbours;
 use crate::quota::target_groups;
+use crate::stats::{mean, ratio};
 use crate::subject::{Subject, threads_of};
 
 /// The CPUs, as parts of their time.

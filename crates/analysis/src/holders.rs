@@ -4,9 +4,9 @@
 use model::{AccountPart, EntityKind, LedgerClass, PartKind, Quality};
 
 use crate::ledger::Ledger;
-use crate::measure::ratio;
 use crate::neighbours::Holding;
 use crate::number_format::percent;
+use crate::stats::ratio;
 use crate::subject::Subject;
 use crate::thread_times::Holder;
 

@@ -6,7 +6,8 @@ use model::{Entity, EntityId, EntityKind, Role, Timeline, Window};
 
 use crate::groups;
 use crate::ledger::seconds;
-use crate::measure::{Of, mean, ratio, variation};
+use crate::measure::Of;
+use crate::stats::{coefficient_of_variation, kendall_tau, mean, ratio};
 
 /// Input and output over the window; rates are per second.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -157,8 +158,8 @@ fn disk(timeline: &Timeline, id: EntityId, window: Window) -> Option<Disk> {
         each_ns: ratio(queue_ns, operations),
         busy: (rate("busy_ns") / 1e9).min(1.0),
         varies: (
-            variation(&per_second(["reads", "writes"])),
-            variation(&per_second(["read_bytes", "write_bytes"])),
+            coefficient_of_variation(&per_second(["reads", "writes"])),
+            coefficient_of_variation(&per_second(["read_bytes", "write_bytes"])),
         ),
     })
 }
@@ -325,7 +326,7 @@ pub(crate) fn read_trend(timeline: &Timeline, window: Window) -> Option<(f64, f6
     Some((
         mean(&reads[..third])?,
         mean(&reads[reads.len() - third..])?,
-        kendall(&reads),
+        kendall_tau(&reads),
     ))
 }
 
@@ -345,34 +346,4 @@ pub(crate) fn own_reads(timeline: &Timeline, window: Window) -> Option<(f64, f64
     let first = read(Window::new(window.start, window.start + third))?;
     let last = read(Window::new(window.end - third, window.end))?;
     (first + last > 0.0).then_some((first, last))
-}
-
-/// Kendall's tau between values and their order (Kendall 1938, Biometrika 30).
-fn kendall(values: &[f64]) -> f64 {
-    let mut score = 0.0;
-    let mut pairs = 0.0;
-    for (i, earlier) in values.iter().enumerate() {
-        for later in &values[i + 1..] {
-            pairs += 1.0;
-            score += match later.total_cmp(earlier) {
-                std::cmp::Ordering::Greater => 1.0,
-                std::cmp::Ordering::Less => -1.0,
-                std::cmp::Ordering::Equal => 0.0,
-            };
-        }
-    }
-    if pairs > 0.0 { score / pairs } else { 0.0 }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn kendall_tells_the_order() {
-        assert_eq!(kendall(&[3.0, 2.0, 1.0]), -1.0);
-        assert_eq!(kendall(&[1.0, 2.0, 3.0]), 1.0);
-        assert_eq!(kendall(&[1.0, 1.0, 1.0]), 0.0);
-        assert_eq!(kendall(&[]), 0.0);
-    }
 }

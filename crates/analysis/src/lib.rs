@@ -6,7 +6,6 @@
 #![warn(missing_docs)]
 
 mod account;
-mod bootstrap;
 mod bounds;
 mod causes;
 mod caveats;
@@ -38,6 +37,7 @@ mod request_times;
 mod ruled_out;
 mod sessions;
 mod slices;
+pub mod stats;
 mod steal;
 mod subject;
 mod thread_sample;

@@ -2,7 +2,8 @@
 
 use model::{Entity, EntityId, EntityKind, Role, Timeline, Window};
 
-use crate::measure::{Of, ratio};
+use crate::measure::Of;
+use crate::stats::ratio;
 
 /// The network over the window; rates are per second.
 #[derive(Clone, PartialEq, Debug, Default)]

@@ -2,12 +2,13 @@
 //!
 //! The first bin is always warm-up (clients connect, caches fill). The rest is cut where it changed
 //! (`changes`). A slow start is warm-up too: up to the first stretch that settled, as much is cut off
-//! as the marginal standard error says (MSER, White 1997, Simulation 69(6)), if the difference is
-//! large enough to matter.
+//! as the marginal standard error says (MSER), if the difference is large enough to matter.
 
 use model::{Meta, Phase, PhaseKind, Timeline, Timestamp, Window};
 
-use crate::changes::{self, LEAST_BINS, Segment, Series, Shape};
+use crate::changes::{self, Series};
+use crate::stats::change_points::{LEAST_BINS, Segment, Shape};
+use crate::stats::{self, median_high};
 use crate::thresholds::Thresholds;
 use crate::workload_metrics::{self, Bin, Mean};
 
@@ -135,9 +136,8 @@ fn settled(bins: &[Bin], thresholds: &Thresholds) -> Option<(Vec<Segment>, usize
     if bins.len() < LEAST_BINS {
         return None;
     }
-    let mut lengths: Vec<i64> = bins.iter().map(|bin| bin.window.len_ns()).collect();
-    lengths.sort_unstable();
-    let usual = lengths[lengths.len() / 2];
+    let lengths: Vec<i64> = bins.iter().map(|bin| bin.window.len_ns()).collect();
+    let usual = median_high(&lengths, i64::cmp)?;
     let last = bins
         .iter()
         .rposition(|bin| bin.window.len_ns() >= usual - usual / 2)?;
@@ -242,13 +242,10 @@ fn is_congested(here: &Mean, there: &Mean, thresholds: &Thresholds) -> bool {
 /// How many of the first values are warm-up.
 fn warm_up_length(values: &[f64], thresholds: &Thresholds) -> usize {
     let most = (values.len() as f64 * thresholds.warm_up.most) as usize;
-    let errors = marginal_errors(values);
-    let cut = (0..=most)
-        .filter(|cut| values.len() - cut >= LEAST_BINS)
-        .min_by(|a, b| errors[*a].total_cmp(&errors[*b]))
-        .unwrap_or(0);
+    let cut = stats::warm_up_length(values, most, LEAST_BINS);
     // The middle of what would be cut off, so that one stalled bin is not taken for a slow start.
-    let (before, after) = (middle_of(&values[..cut]), mean_of(&values[cut..]));
+    let before = median_high(&values[..cut], f64::total_cmp).unwrap_or(0.0);
+    let after = mean_of(&values[cut..]);
     // A start that was faster than the rest is no warm-up: something slowed it down later.
     let effect = (after - before) / after.abs().max(f64::MIN_POSITIVE);
     if cut > 0 && effect >= thresholds.warm_up.effect {
@@ -258,33 +255,8 @@ fn warm_up_length(values: &[f64], thresholds: &Thresholds) -> usize {
     }
 }
 
-/// The error of the mean of what is left from each value on, squared: in one pass (Welford), since a day
-/// has as many values as it has seconds.
-fn marginal_errors(values: &[f64]) -> Vec<f64> {
-    let mut errors = vec![0.0; values.len()];
-    let (mut mean, mut squares) = (0.0, 0.0);
-    for (first, value) in values.iter().enumerate().rev() {
-        let count = (values.len() - first) as f64;
-        let apart = value - mean;
-        mean += apart / count;
-        squares += apart * (value - mean);
-        errors[first] = squares / count.powi(2);
-    }
-    errors
-}
-
-fn middle_of(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
-}
-
 fn mean_of(values: &[f64]) -> f64 {
-    if values.is_empty() {
-        0.0
-    } else {
-        values.iter().sum::<f64>() / values.len() as f64
-    }
+    stats::mean(values).unwrap_or(0.0)
 }
 
 #[cfg(test)]

@@ -2,12 +2,10 @@
 
 use model::{MISSING, Quantile, Timeline, Window};
 
+use crate::stats::{is_supported, nearest_rank};
+
 /// Those that are reported, where enough operations lie beyond; then the highest.
 pub(crate) const WANTED: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
-
-/// A quantile beyond which fewer operations lie is left out. With n beyond, the number that really lie
-/// beyond is known to about 1 / sqrt(n): with 5 to half of it.
-pub(crate) const LEAST_BEYOND: f64 = 5.0;
 
 /// Quantiles of the sampled operations that were completed in `window`; none without samples.
 pub(crate) fn of(timeline: &Timeline, window: Window) -> Vec<Quantile> {
@@ -22,19 +20,12 @@ pub(crate) fn of(timeline: &Timeline, window: Window) -> Vec<Quantile> {
         sampled: Some(sample.len() as u64),
         at_least: false,
     };
-    let known = WANTED
-        .into_iter()
-        .filter(|q| sample.len() as f64 * (1.0 - q) >= LEAST_BEYOND - 1e-6);
-    let mut quantiles: Vec<Quantile> = known.map(|q| quantile(q, ranked(&sample, q))).collect();
+    let count = sample.len() as f64;
+    let known = WANTED.into_iter().filter(|q| is_supported(count, *q));
+    let of = |q| Some(quantile(q, nearest_rank(&sample, q)?));
+    let mut quantiles: Vec<Quantile> = known.filter_map(of).collect();
     quantiles.push(quantile(1.0, *highest));
     quantiles
-}
-
-/// The nearest rank (Hyndman and Fan 1996, definition 1): a value that occurred, and not one between
-/// two. `sorted` is not empty.
-fn ranked(sorted: &[i64], q: f64) -> i64 {
-    let rank = (sorted.len() as f64 * q - 1e-6).ceil().max(1.0) as usize;
-    sorted[rank.min(sorted.len()) - 1]
 }
 
 fn sample(timeline: &Timeline, window: Window) -> Option<Vec<i64>> {

@@ -6,7 +6,8 @@ use model::{Cursor, EntityId, Quality, Quantile, Role, Series, Timeline, Timesta
 use sensors::request::{LONG_NS, bound_ns};
 
 use crate::coverage;
-use crate::quantiles::{LEAST_BEYOND, WANTED};
+use crate::quantiles::WANTED;
+use crate::stats::{histogram, is_supported};
 use crate::thresholds::Thresholds;
 use crate::workload_metrics::Bin;
 
@@ -119,40 +120,20 @@ impl RequestTimes {
     }
 
     /// Adds those without a reply as if it had come then: what they took in the end was that or more, so every quantile
-    /// is too low or right (the Kaplan-Meier estimate is never below).
+    /// is too low or right.
     fn with_open(mut self) -> Self {
         if let Some(age_ns) = self.open_age_ns() {
             // Times of a sample weigh less than each request.
             let weight = (self.timed / self.requests).min(1.0);
-            let mut buckets = self.buckets.iter_mut();
-            if let Some((_, count)) = buckets.find(|(bound, _)| age_ns < *bound) {
-                *count += weight * self.open;
-            }
+            histogram::add_censored(&mut self.buckets, age_ns, weight * self.open);
         }
         self
     }
 
-    /// The time that a share `q` of those that were timed does not exceed, ns; within a bucket as if the
-    /// number of longer ones fell evenly by factors, as it does in tails. `None` where it is beyond the
-    /// last bound.
+    /// The time that a share `q` (0 to 1) of those that were timed does not exceed, ns; `None` without any, or where
+    /// it is beyond the last bound.
     pub fn quantile_ns(&self, q: f64) -> Option<f64> {
-        let all: f64 = self.buckets.iter().map(|(_, count)| count).sum();
-        let wanted = all * (1.0 - q);
-        let (mut above, mut lower) = (all, 0.0);
-        for &(upper, count) in &self.buckets {
-            if count > 0.0 && above - count <= wanted {
-                let rest = above - count;
-                let part = if rest > 0.0 {
-                    (above / wanted).ln() / (above / rest).ln()
-                } else {
-                    (above - wanted) / count
-                };
-                let value = lower + (upper - lower) * part;
-                return value.is_finite().then_some(value);
-            }
-            (above, lower) = (above - count, upper);
-        }
-        None
+        histogram::quantile(&self.buckets, q)
     }
 }
 
@@ -396,9 +377,7 @@ pub(crate) fn quantiles(timeline: &Timeline, end: End, window: Window) -> Vec<Qu
     };
     let timed = times.timed * observed(timeline, window);
     let sampled = (timed < times.requests - 0.5).then_some(timed.round() as u64);
-    let known = WANTED
-        .into_iter()
-        .filter(|q| timed * (1.0 - q) >= LEAST_BEYOND - 1e-6);
+    let known = WANTED.into_iter().filter(|q| is_supported(timed, *q));
     let age_ns = times.open_age_ns();
     let times = times.with_open();
     let quantile = |q| {

@@ -1,6 +1,7 @@
 //! The workload's own view: bins of throughput and latency, and their means over a window.
 
 use crate::request_times::End;
+use crate::stats::{Group, pooled_deviation};
 use crate::{quantiles, request_times};
 use model::{MISSING, Meta, Provenance, Signal, Timeline, Timestamp, Window};
 
@@ -367,15 +368,14 @@ fn from_summary(meta: &Meta) -> Vec<Signal> {
     ]
 }
 
-/// Standard deviation over all operations: within bins and between their means.
+/// Standard deviation over all operations of bins that say it, ns.
 fn pooled_stddev(bins: &[Bin], window: Window, mean: &Mean) -> Option<f64> {
-    let centre = mean.latency_ns?;
-    let (mut sum, mut count) = (0.0, 0.0);
-    for bin in inside(bins, window) {
-        if let (Some(latency), Some(stddev)) = (bin.latency_ns, bin.stddev_ns) {
-            sum += bin.completed() * (stddev * stddev + (latency - centre).powi(2));
-            count += bin.completed();
-        }
-    }
-    (count > 0.0).then(|| (sum / count).sqrt())
+    let group = |bin: &Bin| {
+        Some(Group {
+            count: bin.completed(),
+            mean: bin.latency_ns?,
+            deviation: bin.stddev_ns?,
+        })
+    };
+    pooled_deviation(inside(bins, window).filter_map(group), mean.latency_ns?)
 }

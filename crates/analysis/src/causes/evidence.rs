@@ -5,11 +5,11 @@ use model::{Confidence, Entity, EntityKind, Evidence, Finding, Interval, LedgerC
 use sensors::thread_time::{THREAD_TIME, class};
 use sensors::wait_channel::WaitChannel;
 
-use crate::bootstrap::ratio_interval;
 use crate::facts::Facts;
 use crate::kernel_waits;
 use crate::number_format::percent;
 use crate::slices::Slice;
+use crate::stats::ratio_interval;
 
 /// A share that must reach a threshold.
 pub(super) fn share(

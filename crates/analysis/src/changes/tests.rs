@@ -3,14 +3,17 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::stats::Xorshift;
+use crate::stats::change_points::{LEAST_BINS, Shape};
 use crate::thresholds::Thresholds;
 
-/// Marsaglia 2003, and normal variables as sums of twelve.
-struct Random(u64);
+/// Normal variables as sums of twelve.
+struct Random(Xorshift);
 
 impl Random {
     fn new(seed: u64) -> Self {
-        let mut random = Random(0x9E37_79B9_7F4A_7C15 ^ seed.wrapping_mul(0xD129_0D3E_7F1B_53A5));
+        let seed = 0x9E37_79B9_7F4A_7C15 ^ seed.wrapping_mul(0xD129_0D3E_7F1B_53A5);
+        let mut random = Random(Xorshift::new(seed));
         for _ in 0..8 {
             random.uniform();
         }
@@ -18,10 +21,7 @@ impl Random {
     }
 
     fn uniform(&mut self) -> f64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+        (self.0.draw() >> 11) as f64 / (1u64 << 53) as f64
     }
 
     fn normal(&mut self) -> f64 {

@@ -5,10 +5,14 @@
 
 use std::ops::Range;
 
+use crate::stats::mean::mean;
+use crate::stats::median::median;
+use crate::stats::normal::DEVIATIONS_PER_MAD;
+
 /// Noise as an autoregression of first order: x(t) = rho x(t-1) + e(t).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Noise {
-    /// Variance of one bin, in squares of the natural logarithm.
+    /// Variance of one bin, in squares of the channel's unit.
     pub(super) variance: f64,
     /// Correlation of neighbours.
     pub(super) rho: f64,
@@ -91,7 +95,7 @@ impl Residuals {
         };
         for pair in borders.windows(2) {
             let part = &channel[pair[0]..pair[1]];
-            let mean = part.iter().sum::<f64>() / part.len() as f64;
+            let mean = mean(part).unwrap_or(0.0);
             all.squares += part.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
             // The mean follows noise with memory closer than noise without.
             let one = Noise { variance: 1.0, rho };
@@ -110,7 +114,7 @@ fn differences(channel: &[f64], cuts: &[usize], range: &Range<usize>, lag: usize
         .filter(|at| !crosses(*at))
         .map(|at| (channel[at + lag] - channel[at]).abs())
         .collect();
-    let usual = median(&found).unwrap_or(0.0) * NORMAL;
+    let usual = median(&found).unwrap_or(0.0) * DEVIATIONS_PER_MAD;
     if usual > 0.0 {
         found.retain(|difference| *difference <= FAR * usual);
     }
@@ -120,52 +124,4 @@ fn differences(channel: &[f64], cuts: &[usize], range: &Range<usize>, lag: usize
 fn half_mean_square(values: &[f64]) -> f64 {
     let sum: f64 = values.iter().map(|value| value * value).sum();
     sum / (2.0 * values.len().max(1) as f64)
-}
-
-/// Standard deviation of a normal variable by its median absolute deviation.
-const NORMAL: f64 = 1.4826;
-
-/// The channel without outliers (Hampel 1974, JASA 69(346)): a bin far from the median of itself and
-/// two neighbours on each side is replaced by that median, so a stall of one or two bins is none, and
-/// what holds for three stays. `floor` is the least standard deviation.
-pub(super) fn cleaned(channel: &[f64], floor: f64) -> Vec<f64> {
-    const REACH: usize = 2;
-    const FAR: f64 = 5.0;
-    let middle = |at: usize| {
-        let from = at.saturating_sub(REACH);
-        let to = (at + REACH + 1).min(channel.len());
-        median(&channel[from..to]).unwrap_or(channel[at])
-    };
-    let middles: Vec<f64> = (0..channel.len()).map(middle).collect();
-    let steps: Vec<f64> = channel
-        .windows(2)
-        .map(|pair| (pair[1] - pair[0]).abs())
-        .collect();
-    // Not of the residuals: medians of five are themselves bins, and many residuals are 0.
-    let usual = NORMAL * median(&steps).unwrap_or(0.0) / 2f64.sqrt();
-    let far = FAR * usual.max(floor);
-    let both = channel.iter().zip(middles);
-    both.map(|(value, middle)| {
-        if (value - middle).abs() > far {
-            middle
-        } else {
-            *value
-        }
-    })
-    .collect()
-}
-
-/// The middle value, of an even number the mean of both; `None` of nothing.
-pub(super) fn median(values: &[f64]) -> Option<f64> {
-    if values.is_empty() {
-        return None;
-    }
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let half = sorted.len() / 2;
-    Some(if sorted.len() % 2 == 1 {
-        sorted[half]
-    } else {
-        (sorted[half - 1] + sorted[half]) / 2.0
-    })
 }

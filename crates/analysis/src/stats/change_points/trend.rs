@@ -4,12 +4,19 @@
 //! told as a line, and the cheapest way of telling the whole run wins: squared residuals in units of
 //! the noise, and ln n for every number that is told (BIC, Schwarz 1978, Annals of Statistics 6(2)).
 
-use super::noise::{Noise, median};
-use super::{LEAST_BINS, Segment, Shape};
-use crate::thresholds::Phases;
+use super::noise::Noise;
+use super::segment::{LEAST_BINS, Segment, Sensitivity, Shape};
+use crate::stats::kendall::is_monotone;
+use crate::stats::line::{least_squares, theil_sen};
+use crate::stats::mean::mean;
+use crate::stats::normal::Z_95;
 
 /// Stretches from the borders of levels.
-pub(super) fn shaped(channels: &[Vec<f64>], cuts: &[usize], thresholds: &Phases) -> Vec<Segment> {
+pub(super) fn shaped(
+    channels: &[Vec<f64>],
+    cuts: &[usize],
+    sensitivity: &Sensitivity,
+) -> Vec<Segment> {
     let levels = cuts.len() - 1;
     let bins = channels[0].len();
     if levels < 2 {
@@ -22,12 +29,12 @@ pub(super) fn shaped(channels: &[Vec<f64>], cuts: &[usize], thresholds: &Phases)
     }
     let noises: Vec<Noise> = channels
         .iter()
-        .map(|channel| Noise::of(channel, cuts, 0..bins, thresholds.noise))
+        .map(|channel| Noise::of(channel, cuts, 0..bins, sensitivity.noise_floor))
         .collect();
     let fit = TrendFit {
         channels,
         noises,
-        thresholds,
+        sensitivity,
         price: (bins as f64).ln(),
     };
     // The cheapest way of telling the first k levels, and its last segment.
@@ -64,7 +71,7 @@ pub(super) fn shaped(channels: &[Vec<f64>], cuts: &[usize], thresholds: &Phases)
 struct TrendFit<'a> {
     channels: &'a [Vec<f64>],
     noises: Vec<Noise>,
-    thresholds: &'a Phases,
+    sensitivity: &'a Sensitivity,
     /// Of one number, in units of twice the logarithm of the likelihood.
     price: f64,
 }
@@ -73,7 +80,7 @@ impl TrendFit<'_> {
     fn level(&self, first: usize, end: usize) -> f64 {
         let cost = |(channel, noise): (&Vec<f64>, &Noise)| {
             let part = &channel[first..end];
-            let mean = part.iter().sum::<f64>() / part.len() as f64;
+            let mean = mean(part).unwrap_or(0.0);
             self.price + in_noise(part.iter().map(|value| value - mean), noise)
         };
         self.price
@@ -96,25 +103,24 @@ impl TrendFit<'_> {
                 .map(|channel| &channel[first..end])
                 .zip(&self.noises)
         };
-        let least = (1.0 + self.thresholds.effect).ln();
-        let rises = |part: &[f64], noise: &Noise| {
-            is_monotone(part, noise) && {
+        let matters = |(part, noise): (&[f64], &Noise)| {
+            is_trend(part, noise) && {
                 let change = slope(part) * (part.len() - 1) as f64;
-                change.abs() >= least && is_throughout(part)
+                change.abs() >= self.sensitivity.least_difference && is_throughout(part)
             }
         };
-        if !parts().any(|(part, noise)| rises(part, noise)) {
+        if !parts().any(matters) {
             return None;
         }
         let cost = |(part, noise): (&[f64], &Noise)| {
-            let (level, slope) = line(part);
+            let line = least_squares(part)?;
             let residuals = part
                 .iter()
                 .enumerate()
-                .map(|(i, value)| value - level - slope * i as f64);
-            2.0 * self.price + in_noise(residuals, noise)
+                .map(|(i, value)| value - line.level - line.slope * i as f64);
+            Some(2.0 * self.price + in_noise(residuals, noise))
         };
-        Some(self.price + parts().map(cost).sum::<f64>())
+        Some(self.price + parts().map(cost).sum::<Option<f64>>()?)
     }
 }
 
@@ -123,38 +129,18 @@ fn in_noise(residuals: impl Iterator<Item = f64>, noise: &Noise) -> f64 {
         / (noise.variance * noise.inflation())
 }
 
-/// Level and slope per bin by least squares.
-fn line(part: &[f64]) -> (f64, f64) {
-    let n = part.len() as f64;
-    let (middle, mean) = ((n - 1.0) / 2.0, part.iter().sum::<f64>() / n);
-    let (mut across, mut square) = (0.0, 0.0);
-    for (i, value) in part.iter().enumerate() {
-        let x = i as f64 - middle;
-        across += x * (value - mean);
-        square += x * x;
-    }
-    let slope = across / square;
-    (mean - slope * middle, slope)
-}
-
 /// Bins that trends are judged by: pairs of them grow with the square.
 const MOST_JUDGED: usize = 200;
 
 fn thinned(part: &[f64]) -> (Vec<f64>, usize) {
-    let step = part.len().div_ceil(MOST_JUDGED);
+    let step = part.len().div_ceil(MOST_JUDGED).max(1);
     (part.iter().step_by(step).copied().collect(), step)
 }
 
-/// Change per bin: the median over all pairs (Theil 1950; Sen 1968, JASA 63(324)).
+/// Change per bin.
 fn slope(part: &[f64]) -> f64 {
     let (values, step) = thinned(part);
-    let mut slopes = Vec::new();
-    for (i, a) in values.iter().enumerate() {
-        for (j, b) in values.iter().enumerate().skip(i + 1) {
-            slopes.push((b - a) / ((j - i) * step) as f64);
-        }
-    }
-    median(&slopes).unwrap_or(0.0)
+    theil_sen(&values, step as f64).unwrap_or(0.0)
 }
 
 /// Whether each half changes the same way, and by no less than a quarter of its part: a rise to a
@@ -167,21 +153,10 @@ fn is_throughout(part: &[f64]) -> bool {
     holds(early) && holds(late)
 }
 
-/// Whether more pairs rise than fall, or fall than rise, than chance makes in 1 of 100 (Mann 1945;
-/// Kendall 1975), the variance inflated for noise with memory (Hamed & Rao 1998, J. Hydrology 204).
-fn is_monotone(part: &[f64], noise: &Noise) -> bool {
-    const Z: f64 = 2.576;
+/// Whether it rises or falls more than noise with memory does.
+fn is_trend(part: &[f64], noise: &Noise) -> bool {
     let (values, step) = thinned(part);
-    let n = values.len() as f64;
-    let mut rising = 0.0;
-    for (i, a) in values.iter().enumerate() {
-        for b in &values[i + 1..] {
-            rising += (b - a).signum() * f64::from(u8::from(a != b));
-        }
-    }
-    // As there, by a correlation only that so many bins can show.
-    let shown = step == 1 && noise.rho > 1.96 / n.sqrt();
-    let inflation = if shown { noise.inflation() } else { 1.0 };
-    let variance = n * (n - 1.0) * (2.0 * n + 5.0) / 18.0 * inflation;
-    rising.abs() - 1.0 >= Z * variance.sqrt()
+    // As Hamed and Rao do, by a correlation only that so many bins can show.
+    let shown = step == 1 && noise.rho > Z_95 / (values.len() as f64).sqrt();
+    is_monotone(&values, if shown { noise.inflation() } else { 1.0 })
 }

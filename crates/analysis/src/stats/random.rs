@@ -1,0 +1,53 @@
+//! Random numbers that are the same each time: a recording must always give the same answer.
+
+/// The generator `xorshift64` with the shifts 13, 7 and 17 (Marsaglia 2003, Journal of Statistical
+/// Software 8(14)). Good enough to draw samples; no secret.
+#[derive(Clone, Debug)]
+pub struct Xorshift(u64);
+
+impl Xorshift {
+    /// A generator that begins at `seed`; 0, from which it would never move, is taken as 1.
+    pub fn new(seed: u64) -> Self {
+        Self(seed.max(1))
+    }
+
+    /// The next number, never 0.
+    pub fn draw(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    /// A number below `bound`, 0 where that is 0. Small bounds are evenly likely to within `bound` / 2^64.
+    pub fn below(&mut self, bound: usize) -> usize {
+        (self.draw() % (bound as u64).max(1)) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_same_seed_draws_the_same_numbers() {
+        let draw = |seed| {
+            let mut random = Xorshift::new(seed);
+            [0; 4].map(|_| random.below(1_000))
+        };
+        assert_eq!(draw(7), draw(7));
+        assert_ne!(draw(7), draw(8));
+        assert_eq!(draw(0), draw(1));
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_are_below_their_bound(seed: u64, bound in 1..10_000usize) {
+            let mut random = Xorshift::new(seed);
+            prop_assert!((0..100).all(|_| random.below(bound) < bound));
+            prop_assert_eq!(random.below(0), 0);
+        }
+    }
+}
