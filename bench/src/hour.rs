@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use analysis::stats::Summary;
 use anyhow::{Context, Result, ensure};
 use recording::{Reader, Recording};
 use wait4::Wait4 as _;
@@ -121,21 +122,19 @@ fn explained(name: &str, stallscope: &Path, folder: &Path, window: &[&str]) -> R
     println!(
         "{name}: explain {}: {} wall, {} CPU, at most {:.0} MB resident",
         window.join(" "),
-        spread(wall),
-        spread(cpu),
+        spread(&wall),
+        spread(&cpu),
         peak as f64 / 1e6
     );
     Ok(())
 }
 
-fn spread(mut times: Vec<Duration>) -> String {
-    times.sort();
-    let seconds = |at: usize| times[at].as_secs_f64();
-    format!(
-        "{:.2} s ({:.2} s at best)",
-        seconds(times.len() / 2),
-        seconds(0)
-    )
+/// Median and least of some durations.
+fn spread(times: &[Duration]) -> String {
+    let seconds: Vec<f64> = times.iter().map(Duration::as_secs_f64).collect();
+    Summary::of(&seconds).map_or_else(String::new, |it| {
+        format!("{:.2} s ({:.2} s at best)", it.median, it.minimum)
+    })
 }
 
 /// How the time divides between reading and diagnosing.
@@ -155,8 +154,8 @@ fn parts(name: &str, folder: &Path) -> Result<()> {
     }
     println!(
         "{name}: {} of it reading, {} diagnosing",
-        spread(reading),
-        spread(diagnosing)
+        spread(&reading),
+        spread(&diagnosing)
     );
     Ok(())
 }

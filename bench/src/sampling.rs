@@ -7,6 +7,7 @@
 
 use std::time::Duration;
 
+use analysis::stats::Summary;
 use anyhow::{Context, Result};
 use host::{Command, Sampler, SamplerEvent, Settings, Spare};
 use model::Role;
@@ -87,25 +88,23 @@ fn full(groups: usize, crowd: &Crowd) -> Result<()> {
             } else {
                 (other, one)
             };
-            ours.push(own);
-            bare.push(plain);
+            ours.push(own as f64 / 1e6);
+            bare.push(plain as f64 / 1e6);
         }
     }
-    let mut ratios: Vec<f64> = ours
-        .iter()
-        .zip(&bare)
-        .map(|(a, b)| *a as f64 / *b as f64)
-        .collect();
-    ratios.sort_by(f64::total_cmp);
+    let ratios: Vec<f64> = ours.iter().zip(&bare).map(|(a, b)| a / b).collect();
+    let [ours, bare, ratio] = [ours, bare, ratios].map(|it| Summary::of(&it));
+    let (ours, bare) = ours.zip(bare).context("samples were taken")?;
+    let ratio = ratio.context("samples were taken")?;
     println!(
         "sampling, full, {groups} groups, {} tasks of the target: {:.2} ms, {rows} rows; bare pread of the same {files} files \
          {:.2} ms; ratio {:.2} ({:.2} to {:.2})",
         Crowd::TASKS,
-        median(&mut ours) as f64 / 1e6,
-        median(&mut bare) as f64 / 1e6,
-        ratios[ratios.len() / 2],
-        ratios[0],
-        ratios[ratios.len() - 1],
+        ours.median,
+        bare.median,
+        ratio.median,
+        ratio.minimum,
+        ratio.maximum,
     );
     Ok(())
 }
@@ -145,11 +144,6 @@ pub(crate) fn give_back(harvested: Vec<SamplerEvent>, give: &Sender<Spare>) -> u
         }
     }
     count
-}
-
-pub(crate) fn median(values: &mut [i64]) -> i64 {
-    values.sort_unstable();
-    values[values.len() / 2]
 }
 
 pub(crate) fn thread_cpu_ns() -> i64 {

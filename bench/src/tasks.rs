@@ -3,10 +3,11 @@
 
 use std::time::Duration;
 
-use anyhow::Result;
+use analysis::stats::Summary;
+use anyhow::{Context, Result};
 
 use crate::held::Crowd;
-use crate::sampling::{BY_FILES, FULL, give_back, median, sampler, thread_cpu_ns};
+use crate::sampling::{BY_FILES, FULL, give_back, sampler, thread_cpu_ns};
 
 const GROUPS: usize = 200;
 const ROUNDS: usize = 15;
@@ -32,21 +33,22 @@ pub(crate) fn measure() -> Result<()> {
             std::thread::sleep(Duration::from_secs(1));
             let began = thread_cpu_ns();
             sampler.sample_tasks_and_pressure();
-            let ns = thread_cpu_ns() - began;
+            let ms = (thread_cpu_ns() - began) as f64 / 1e6;
             if round >= SETTLING {
-                spent[which].push(ns);
+                spent[which].push(ms);
             }
         }
     }
-    for (what, mut spent) in ["programs in the kernel", "files"].into_iter().zip(spent) {
-        let middle = median(&mut spent) as f64 / 1e6;
+    for (what, spent) in ["programs in the kernel", "files"].into_iter().zip(spent) {
+        let ms = Summary::of(&spent).context("samples were taken")?;
         println!(
-            "tasks: {} tasks in {} processes and the pressure of {GROUPS} groups by {what}: {middle:.2} ms of CPU a sample \
+            "tasks: {} tasks in {} processes and the pressure of {GROUPS} groups by {what}: {:.2} ms of CPU a sample \
              ({:.2} to {:.2}, {} in turns); by programs at most {TARGET_MS} ms are wanted",
             Crowd::TASKS,
             Crowd::PROCESSES,
-            spent[0] as f64 / 1e6,
-            spent[spent.len() - 1] as f64 / 1e6,
+            ms.median,
+            ms.minimum,
+            ms.maximum,
             spent.len(),
         );
     }

@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
+use analysis::stats::hodges_lehmann;
 use anyhow::{Context, Result, ensure};
 
 use crate::held::Postgres;
@@ -24,8 +25,6 @@ const LONGEST_START: Duration = Duration::from_secs(30);
 const LONGEST_SPELL: Duration = Duration::from_secs(5);
 /// And a pgbench that says nothing for so long.
 const LONGEST_SILENCE: Duration = Duration::from_secs(10);
-/// The quantile of the normal distribution for 95 %.
-const Z: f64 = 1.960;
 
 pub(crate) fn measure() -> Result<()> {
     let server = Postgres::start()?;
@@ -59,10 +58,16 @@ pub(crate) fn measure() -> Result<()> {
     }
     recorder.resume()?;
     recorder.end()?;
-    let [low, middle, high] = located(&differences).map(|logarithm| logarithm.exp_m1() * 100.0);
-    let [_, rate, _] = located(&without);
+    // On a shared machine a few blocks are far off, and a mean follows them.
+    let difference = hodges_lehmann(&differences).context("blocks were recorded")?;
+    let rate = hodges_lehmann(&without).context("blocks were not recorded")?;
+    let percent = |logarithm: f64| logarithm.exp_m1() * 100.0;
     println!(
-        "workload: pgbench -S -c 10 -j 2, {rate:.0} tps, {BLOCKS} blocks of {BLOCK_S} s between as many without: {middle:+.2} % throughput while recorded (95 %: {low:+.2} to {high:+.2} %)"
+        "workload: pgbench -S -c 10 -j 2, {:.0} tps, {BLOCKS} blocks of {BLOCK_S} s between as many without: {:+.2} % throughput while recorded (95 %: {:+.2} to {:+.2} %)",
+        rate.value,
+        percent(difference.value),
+        percent(difference.interval.low),
+        percent(difference.interval.high)
     );
     Ok(())
 }
@@ -95,22 +100,6 @@ fn stop(recorder: &Recorder, in_pause: usize) -> Result<()> {
         ensure!(since.elapsed() < LONGEST_SPELL, "a spell does not end");
         std::thread::sleep(Duration::from_millis(2));
     }
-}
-
-/// Where the middle of a sample is, between the ends of its interval of 95 %: the estimator of Hodges and Lehmann
-/// and the interval that goes with Wilcoxon's signed ranks (Hollander, Wolfe and Chicken, Nonparametric Statistical
-/// Methods, 3.2 and 3.3). On a shared machine a few blocks are far off, and a mean follows them.
-fn located(sample: &[f64]) -> [f64; 3] {
-    let mut means: Vec<f64> = Vec::new();
-    for (place, one) in sample.iter().enumerate() {
-        means.extend(sample[place..].iter().map(|other| (one + other) / 2.0));
-    }
-    means.sort_by(f64::total_cmp);
-    let count = sample.len() as f64;
-    let variance = count * (count + 1.0) * (2.0 * count + 1.0) / 24.0;
-    let outside = (count * (count + 1.0) / 4.0 - Z * variance.sqrt()).max(0.0) as usize;
-    let middle = (means[(means.len() - 1) / 2] + means[means.len() / 2]) / 2.0;
-    [means[outside], middle, means[means.len() - 1 - outside]]
 }
 
 /// A pgbench that says each second how many transactions it made.
@@ -167,23 +156,4 @@ impl Drop for Load {
 fn rate(line: &str) -> Option<f64> {
     let rate = line.strip_prefix("progress: ")?.split(", ").nth(1)?;
     rate.strip_suffix(" tps")?.parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_few_blocks_that_are_far_off_move_nothing() {
-        let mut sample: Vec<f64> = (0..31).map(|it| f64::from(it - 15)).collect();
-        let [low, middle, high] = located(&sample);
-        assert_eq!(middle, 0.0);
-        assert_eq!(low, -high);
-        // Their mean is 0 with a standard error of 1.6.
-        assert!((2.9..4.0).contains(&high), "{high}");
-        sample.extend([-900.0, -1_000.0]);
-        let [low, middle, high] = located(&sample);
-        assert!((-2.0..0.0).contains(&middle), "{middle}");
-        assert!(low > -6.0 && high > 1.0, "{low} to {high}");
-    }
 }

@@ -1,5 +1,6 @@
 //! The instants that divide a recording into the page's finest bins.
 
+use analysis::stats::median_high;
 use model::{Timestamp, Window};
 
 /// The finest step between two edges: how often target and generator are sampled.
@@ -88,7 +89,6 @@ pub(super) fn strided(edges: &[Timestamp], stride: usize) -> Vec<Timestamp> {
 
 /// The usual distance between two edges, ns.
 pub(super) fn usual_step(edges: &[Timestamp]) -> i64 {
-    let mut steps: Vec<i64> = edges.windows(2).map(|it| it[1].ns_since(it[0])).collect();
-    steps.sort_unstable();
-    steps.get(steps.len() / 2).copied().unwrap_or(FINEST_NS)
+    let steps: Vec<i64> = edges.windows(2).map(|it| it[1].ns_since(it[0])).collect();
+    median_high(&steps, i64::cmp).unwrap_or(FINEST_NS)
 }
