@@ -29,12 +29,12 @@ mod score;
 mod server;
 mod soak;
 mod stage;
+mod statistics;
 mod step;
 mod trials;
 mod validate;
 mod verify;
 mod who;
-mod wilson;
 mod witness;
 
 use std::process::ExitCode;

@@ -17,7 +17,7 @@ use crate::baseline::{self, Claim};
 use crate::outcome::{self, Answer, Files, Outcome};
 use crate::print::say;
 use crate::scenario::{Kind, Scenario};
-use crate::wilson::Proportion;
+use crate::statistics::Proportion;
 use crate::witness::Metrics;
 use crate::{requirement, scenarios};
 

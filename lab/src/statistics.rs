@@ -1,13 +1,35 @@
-//! The 95 % interval of a proportion by E. B. Wilson, "Probable Inference, the Law of Succession,
-//! and Statistical Inference", Journal of the American Statistical Association 22 (1927): it stays
-//! inside 0 to 1 and says something useful when all or none of few runs were right.
+//! The lab's statistics. They are its own, though `analysis::stats` has most of them: the lab judges the
+//! program from outside, and a number that is compared with one from the same function agrees with it
+//! even where both are wrong.
 
 use std::fmt;
 
 /// The normal quantile of 97.5 %: 2.5 % are left out on each side.
 const Z: f64 = 1.959_963_984_540_054;
 
-/// `right` of `total`, with its interval.
+/// Arithmetic mean, in the unit of the values; `None` without values.
+pub fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// Standard deviation of a sample (divided by n - 1), in the unit of the values: 0 of one value, `None`
+/// without values.
+pub fn deviation(values: &[f64]) -> Option<f64> {
+    let mean = mean(values)?;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    Some((squares / (values.len() as f64 - 1.0).max(1.0)).sqrt())
+}
+
+/// The value that `percent` of 100 values in rising order do not exceed, a value that occurred and of two
+/// the larger one; `None` without values.
+pub fn percentile(sorted: &[f64], percent: usize) -> Option<f64> {
+    let last = sorted.len().checked_sub(1)?;
+    Some(sorted[(sorted.len() * percent / 100).min(last)])
+}
+
+/// `right` of `total`, with its 95 % interval by E. B. Wilson, "Probable Inference, the Law of Succession,
+/// and Statistical Inference", Journal of the American Statistical Association 22 (1927): it stays
+/// inside 0 to 1 and says something useful when all or none of few runs were right.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Proportion {
     right: u32,
@@ -74,6 +96,22 @@ mod tests {
         assert!(
             (found.0 - low).abs() < 5e-4 && (found.1 - high).abs() < 5e-4,
             "{found:?}"
+        );
+    }
+
+    #[test]
+    fn means_deviations_and_percentiles_of_known_values() {
+        assert_eq!(mean(&[2.0, 4.0, 4.0, 6.0]), Some(4.0));
+        let spread = deviation(&[2.0, 4.0, 4.0, 6.0]).expect("there are values");
+        assert!((spread - (8.0_f64 / 3.0).sqrt()).abs() < 1e-12);
+        assert_eq!(deviation(&[3.0]), Some(0.0));
+        let hundred: Vec<f64> = (0..100).map(f64::from).collect();
+        assert_eq!(percentile(&hundred, 99), Some(99.0));
+        assert_eq!(percentile(&hundred, 100), Some(99.0));
+        assert_eq!(percentile(&[3.0], 50), Some(3.0));
+        assert_eq!(
+            (mean(&[]), deviation(&[]), percentile(&[], 99)),
+            (None, None, None)
         );
     }
 

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
+use crate::statistics::{deviation, mean};
 use machine::Counters;
 
 /// What people who look at a machine look at every second.
@@ -32,14 +33,10 @@ pub struct Metric {
 impl Metric {
     /// Of a run's seconds; `None` without any.
     pub fn of(values: &[f64]) -> Option<Self> {
-        let count = values.len() as f64;
-        if values.is_empty() {
-            return None;
-        }
-        let mean = values.iter().sum::<f64>() / count;
-        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        let deviation = (squares / (count - 1.0).max(1.0)).sqrt();
-        Some(Self { mean, deviation })
+        Some(Self {
+            mean: mean(values)?,
+            deviation: deviation(values)?,
+        })
     }
 }
 
@@ -91,15 +88,6 @@ fn summary(seconds: &[BTreeMap<&'static str, f64>]) -> Metrics {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn mean_and_deviation_of_known_values() {
-        let metric = Metric::of(&[2.0, 4.0, 4.0, 6.0]).expect("values");
-        assert_eq!(metric.mean, 4.0);
-        assert!((metric.deviation - (8.0_f64 / 3.0).sqrt()).abs() < 1e-12);
-        assert_eq!(Metric::of(&[3.0]).expect("one").deviation, 0.0);
-        assert_eq!(Metric::of(&[]), None);
-    }
 
     #[test]
     fn a_witness_sees_this_machine() {

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::statistics::mean;
+
 /// The result of one load.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Summary {
@@ -21,11 +23,11 @@ impl Summary {
 
     /// The mean of several.
     pub fn mean<'a>(of: impl Iterator<Item = &'a Summary>) -> Option<Self> {
-        let all: Vec<&Summary> = of.collect();
-        let count = all.len() as f64;
-        (count > 0.0).then(|| Self {
-            throughput: all.iter().map(|one| one.throughput).sum::<f64>() / count,
-            latency_ms: all.iter().map(|one| one.latency_ms).sum::<f64>() / count,
+        let both = of.map(|one| (one.throughput, one.latency_ms));
+        let (throughput, latency_ms): (Vec<f64>, Vec<f64>) = both.unzip();
+        Some(Self {
+            throughput: mean(&throughput)?,
+            latency_ms: mean(&latency_ms)?,
         })
     }
 }

@@ -14,6 +14,7 @@ use super::tally::Tally;
 use crate::postgres::DATABASE;
 use crate::print::say;
 use crate::stage::{Limit, Stage};
+use crate::statistics::{mean, percentile};
 
 /// How far a mean and a p99 may be from the log's.
 const MEAN: f64 = 0.05;
@@ -147,7 +148,8 @@ fn run(arguments: &VerifyArguments, stage: &Stage, case: &Case) -> Result<bool> 
     let line = line_of(case, arguments.seconds, "-l --log-prefix=each");
     let recorded = Recorded::run(arguments, stage, (&[], &line))?;
     let log = logged(stage, recorded.report.window)?;
-    let (count, own) = (log.len(), mean_and_p99(&log));
+    let count = log.len();
+    let own = [mean(&log), percentile(&log, 99)].map(|it| it.unwrap_or(f64::NAN));
     let latency = recorded
         .signal("latency")
         .context("the report has no latency")?;
@@ -227,13 +229,6 @@ fn transaction(line: &str) -> Option<(i64, f64)> {
     ))
 }
 
-/// Of values in rising order.
-fn mean_and_p99(sorted: &[f64]) -> [f64; 2] {
-    let place = (sorted.len() * 99 / 100).min(sorted.len().saturating_sub(1));
-    let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
-    [mean, sorted.get(place).copied().unwrap_or(f64::NAN)]
-}
-
 /// The part of the busy 100 ms of a window in which no request was timed, by a table's CSV.
 fn empty_bins(csv: &str, window: Window) -> f64 {
     let mut lines = csv.lines();
@@ -283,7 +278,6 @@ mod tests {
             Some((1_795_640_862_551_364_000, 215_000.0))
         );
         assert_eq!(transaction("progress"), None);
-        assert_eq!(mean_and_p99(&[1.0, 3.0]), [2.0, 3.0]);
     }
 
     #[test]

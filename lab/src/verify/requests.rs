@@ -12,6 +12,7 @@ use crate::postgres::DATABASE;
 use crate::print::say;
 use crate::scenarios::{missing, nginx, redis};
 use crate::stage::Stage;
+use crate::statistics::mean;
 
 /// Two counts of one thing may differ by this part of it.
 const TOLERANCE: f64 = 0.02;
@@ -219,7 +220,7 @@ fn own_phases(recorded: &Recorded) -> Vec<String> {
         format!(
             "{start:.0} to {end:.0} s: counted {:.0}/s, own {:.0}/s",
             phase.throughput.unwrap_or(0.0),
-            own.iter().sum::<f64>() / own.len() as f64
+            mean(&own).unwrap_or(f64::NAN)
         )
     });
     said.collect()

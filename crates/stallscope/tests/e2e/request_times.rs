@@ -235,10 +235,7 @@ fn under_a_duty_cycle_all_requests_are_counted_and_sampled_times_are_pgbenchs() 
             calls.requests
         );
         let log = recorded.logged();
-        let own = [
-            log.iter().sum::<f64>() / log.len() as f64,
-            log[log.len() * 99 / 100],
-        ];
+        let own = mean_and_p99(&log);
         let times = [calls.mean_ns(), calls.quantile_ns(0.99)];
         let times = times.map(|it| it.expect("some were timed"));
         let off = recorded.off_s();
@@ -250,14 +247,19 @@ fn under_a_duty_cycle_all_requests_are_counted_and_sampled_times_are_pgbenchs() 
     assert!(agree, "{said:#?}");
 }
 
+/// Of values in rising order, worked out here and not by the functions under test.
+fn mean_and_p99(sorted: &[f64]) -> [f64; 2] {
+    [
+        sorted.iter().sum::<f64>() / sorted.len() as f64,
+        sorted[sorted.len() * 99 / 100],
+    ]
+}
+
 /// Mean and p99 in us. The generator's side is pgbench's own within 25 us and 2 %, and the server's is
 /// below it.
 fn beside_the_log(recorded: &Recorded) -> Result<String, String> {
     let log = recorded.logged();
-    let own = [
-        log.iter().sum::<f64>() / log.len() as f64,
-        log[log.len() * 99 / 100],
-    ];
+    let own = mean_and_p99(&log);
     let told = |times: RequestTimes| {
         let both = [times.mean_ns(), times.quantile_ns(0.99)];
         both.map(|it| it.expect("some were timed"))
