@@ -6,6 +6,8 @@
 #ifndef STALLSCOPE_THREAD_TIME_H
 #define STALLSCOPE_THREAD_TIME_H
 
+#include "wait_classes.gen.h"
+
 /* Target and generator threads that one reading can hold. */
 #define THREAD_TIME_MOST_THREADS 16384
 /* Background threads that one reading can hold. */
@@ -21,63 +23,21 @@
 /* Room for the name of one such function. */
 #define THREAD_TIME_SYMBOL_NAME 128
 
-/* A process's role in the measurement; of a CPU, the role of the thread that has it. */
-enum thread_time_role {
-	THREAD_TIME_BACKGROUND,
-	THREAD_TIME_TARGET,
-	THREAD_TIME_GENERATOR,
-	/* Of a CPU only: idle. */
-	THREAD_TIME_IDLE,
-	THREAD_TIME_ROLES
+/* The first of the classes of each kernel wait; one follows per I/O intent, as `reason` adds them
+ * (lib/reason.bpf.h). */
+enum {
+	THREAD_TIME_MEMORY = THREAD_TIME_MEMORY_OTHER,
+	THREAD_TIME_IO = THREAD_TIME_IO_OTHER,
+	THREAD_TIME_KERNEL = THREAD_TIME_KERNEL_OTHER,
 };
-
-/* I/O intent: what a thread in a kernel wait asked for, by its system call. */
-enum thread_time_call {
-	THREAD_TIME_CALL_OTHER,
-	/* The fsync family. */
-	THREAD_TIME_CALL_SYNC,
-	/* The read and write families. */
-	THREAD_TIME_CALL_READ_WRITE,
-	/* No call: a page fault. */
-	THREAD_TIME_CALL_NONE,
-	THREAD_TIME_CALL_KINDS
-};
-
-/* Wait classes other than the wait for a CPU (`queued_ns`). Each ns of a thread is in exactly
- * one. */
-enum thread_time_class {
-	THREAD_TIME_ON_CPU,
-	/* Throttled by a CPU quota, until the thread runs again. */
-	THREAD_TIME_THROTTLED,
-	/* Waiting for memory (in_memstall); THREAD_TIME_CALL_KINDS classes, one per I/O intent. */
-	THREAD_TIME_MEMORY,
-	/* Waiting for a disk (in_iowait), per I/O intent. */
-	THREAD_TIME_IO = THREAD_TIME_MEMORY + THREAD_TIME_CALL_KINDS,
-	/* In an uninterruptible sleep for another reason, such as a journal or a kernel lock; per
-	 * I/O intent. */
-	THREAD_TIME_KERNEL = THREAD_TIME_IO + THREAD_TIME_CALL_KINDS,
-	/* In an interruptible sleep, by system call. */
-	THREAD_TIME_FUTEX = THREAD_TIME_KERNEL + THREAD_TIME_CALL_KINDS,
-	THREAD_TIME_OUTPUT,
-	THREAD_TIME_INPUT,
-	THREAD_TIME_SLEEP,
-	THREAD_TIME_OTHER_CALL,
-	THREAD_TIME_UNKNOWN,
-	/* In an interruptible sleep, by the application's wait event (PostgreSQL's wait event
-	 * classes). */
-	THREAD_TIME_EVENT_LWLOCK,
-	/* An LWLock too: the backend waits for another backend's WAL flush. */
-	THREAD_TIME_EVENT_LOG,
-	THREAD_TIME_EVENT_LOCK,
-	THREAD_TIME_EVENT_BUFFER,
-	THREAD_TIME_EVENT_ACTIVITY,
-	THREAD_TIME_EVENT_CLIENT,
-	THREAD_TIME_EVENT_EXTENSION,
-	THREAD_TIME_EVENT_IPC,
-	THREAD_TIME_EVENT_TIMEOUT,
-	THREAD_TIME_EVENT_IO,
-	THREAD_TIME_CLASSES
-};
+_Static_assert(THREAD_TIME_MEMORY_FAULT == THREAD_TIME_MEMORY + THREAD_TIME_CALL_FAULT &&
+		       THREAD_TIME_IO_FAULT == THREAD_TIME_IO + THREAD_TIME_CALL_FAULT &&
+		       THREAD_TIME_KERNEL_FAULT == THREAD_TIME_KERNEL + THREAD_TIME_CALL_FAULT,
+	       "as many classes of each as I/O intents");
+/* Kernel waits stand before the sleeps in system calls, wait events behind them. */
+_Static_assert(THREAD_TIME_KERNEL_FAULT < THREAD_TIME_FUTEX &&
+		       THREAD_TIME_UNKNOWN < THREAD_TIME_EVENT_LWLOCK,
+	       "as comparisons have it");
 
 /* What user space sets for a process. */
 struct thread_time_process {
@@ -93,28 +53,6 @@ struct thread_time_process {
 	__u64 groups;
 };
 _Static_assert(sizeof(struct thread_time_process) == 32, "as the reader has it");
-
-/* What a thread in THREAD_TIME_MEMORY, THREAD_TIME_IO or THREAD_TIME_KERNEL waits for, by the
- * kernel functions on its stack. The first few are generic: for these a function further out on the
- * stack decides, if it is specific. */
-enum wait_site {
-	/* No known function. */
-	WAIT_SITE_OTHER,
-	/* A page of a file, or a buffer head. */
-	WAIT_SITE_PAGE,
-	/* An I/O request to a block device. */
-	WAIT_SITE_BLOCK,
-	WAIT_SITE_KERNEL_LOCK,
-	/* From here on the site says what the thread waits for. */
-	WAIT_SITE_THROTTLE,
-	WAIT_SITE_JOURNAL,
-	WAIT_SITE_DIRTY_THROTTLE,
-	WAIT_SITE_RECLAIM,
-	WAIT_SITE_SWAP,
-	WAIT_SITE_NETWORK_FILE,
-	WAIT_SITE_USER_FILE,
-	WAIT_SITES
-};
 
 /* What a return address in the kernel means; all 0 for nothing. Written by user space. */
 struct kernel_symbol {

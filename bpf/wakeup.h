@@ -15,21 +15,6 @@
 /* TASK_COMM_LEN of include/linux/sched.h */
 #define WAKEUP_NAME 16
 
-/* What ended a wait. */
-enum wakeup_by {
-	/* Unknown. */
-	WAKEUP_BY_UNKNOWN,
-	/* A target or generator thread; `waker` is its pool. */
-	WAKEUP_BY_POOL,
-	/* A thread of a background process; `waker` is the process. */
-	WAKEUP_BY_BACKGROUND,
-	/* An interrupt or softirq: a timer, a packet, a disk. */
-	WAKEUP_BY_INTERRUPT,
-	/* A kernel thread. */
-	WAKEUP_BY_KERNEL,
-	WAKEUP_BYS
-};
-
 /* A pool: threads of the same name, in one process and its ancestors of the same name. */
 struct wakeup_pool {
 	/* The topmost of those processes. */

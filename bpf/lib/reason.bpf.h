@@ -91,7 +91,7 @@ static __always_inline __u32 reason(struct task_struct *task, __u32 state, __u32
 	if (!is_kernel_thread(task)) {
 		call = call_of(task);
 		if (call == NO_CALL) {
-			io_intent = THREAD_TIME_CALL_NONE;
+			io_intent = THREAD_TIME_CALL_FAULT;
 		} else if (call >= 0 && call < THREAD_TIME_CALLS) {
 			io_intent = intent_by_call[call];
 			sleep_class = sleep_class_by_call[call];

@@ -2,6 +2,7 @@ import { render } from "preact";
 import { embedded } from "./data/embedded";
 import { Recording } from "./data/recording";
 import "./theme/tokens.css";
+import "./theme/waitClasses.gen.css";
 import "./theme/base.css";
 import "./theme/print.css";
 import { App } from "./views/App";

@@ -4,36 +4,22 @@
 //! time x window). What is left of the response time was spent outside the target, or in line at its
 //! sockets where the response time was taken there. Without a signal the whole is the serving threads' own busy time, and that is said.
 
-use model::{Account, AccountItem, LedgerClass, Quality, ShareBasis, Window};
+use model::{Account, AccountItem, ClassState, LedgerClass, Quality, ShareBasis, Window};
+use sensors::thread_time::Holder;
 
 use crate::holders::{self, Naming};
-use crate::ledger::{Ledger, label, quality_in};
+use crate::ledger::{Ledger, quality_in};
 use crate::neighbours::Holding;
 use crate::number_format::{count, percent};
 use crate::request_times::BothEnds;
 use crate::subject::Subject;
-use crate::thread_times::Holder;
 use crate::workload_metrics::Mean;
 
-/// Classes that are spent inside requests; waiting for input is not, and what is not known is not
-/// claimed.
-const INSIDE: [LedgerClass; 15] = [
-    LedgerClass::OnCpu,
-    LedgerClass::CpuWait,
-    LedgerClass::Throttled,
-    LedgerClass::Uninterruptible,
-    LedgerClass::PageFault,
-    LedgerClass::Reclaim,
-    LedgerClass::Sync,
-    LedgerClass::SyncQueue,
-    LedgerClass::ReadWrite,
-    LedgerClass::DatabaseLock,
-    LedgerClass::InternalLock,
-    LedgerClass::Futex,
-    LedgerClass::Output,
-    LedgerClass::Sleep,
-    LedgerClass::OtherCall,
-];
+/// Whether time in a class is spent inside requests. Waiting for input is not, and what is not known is not claimed.
+fn is_inside(class: LedgerClass) -> bool {
+    class != LedgerClass::Input
+        && !matches!(class.state(), ClassState::Unknown | ClassState::Outside)
+}
 
 /// What is known beside the target of the time that its requests take.
 #[derive(Clone, Copy)]
@@ -90,8 +76,9 @@ pub(crate) fn account(
         note: String::new(),
         parts: Vec::new(),
     };
-    let mut items: Vec<AccountItem> = INSIDE
+    let mut items: Vec<AccountItem> = LedgerClass::ALL
         .into_iter()
+        .filter(|class| is_inside(*class))
         .filter(|class| ledger.get(*class) > 0.0)
         // Inside a request a timer or a futex is a wait like any other; without requests it may be rest.
         .filter(|class| {
@@ -100,7 +87,7 @@ pub(crate) fn account(
         .map(|class| {
             item(
                 class,
-                format!("{}: {}", target.name, label(class)),
+                format!("{}: {}", target.name, class.label()),
                 ledger.get(class),
                 quality_in(ledger, class),
             )

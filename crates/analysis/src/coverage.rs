@@ -9,7 +9,8 @@
 use std::collections::BTreeSet;
 
 use model::{
-    ColumnKind, Cursor, EntityId, MISSING, Series, Table, TableData, Timeline, Timestamp, Window,
+    ColumnKind, Cursor, EntityId, MISSING, Series, Table, TableData, ThreadTimeClass, Timeline,
+    Timestamp, Window,
 };
 use sensors::pressure;
 use sensors::stall::{CGROUP_STALL, COUNTED_CGROUP_PRESSURE, COUNTED_CGROUP_STALL};
@@ -27,9 +28,10 @@ const ON: f64 = 0.99;
 const NOTICED_NS: i64 = 1_000_000_000;
 
 /// Columns of `thread_time`: where a thread is when it is on no CPU and waits for none.
-const THROTTLED: usize = 1;
-const BLOCKED: std::ops::Range<usize> = 2..CLASSES;
-const UNKNOWN: usize = 19;
+const ON_CPU: usize = ThreadTimeClass::OnCpu as usize;
+const THROTTLED: usize = ThreadTimeClass::Throttled as usize;
+const BLOCKED: std::ops::Range<usize> = THROTTLED + 1..CLASSES;
+const UNKNOWN: usize = ThreadTimeClass::Unknown as usize;
 const QUEUED: std::ops::Range<usize> = CLASSES..CLASSES + HOLDERS;
 const TIMES: usize = CLASSES + HOLDERS;
 /// And behind those times.
@@ -308,7 +310,7 @@ impl<'a> Scheduler<'a> {
                 let on_cpu = (run_ns * (1.0 + hidden)).clamp(0.0, ns);
                 let queued = wait_ns.clamp(0.0, ns - on_cpu);
                 let blocked = ns - on_cpu - queued;
-                grown[0] = on_cpu;
+                grown[ON_CPU] = on_cpu;
                 grown[HIDDEN] = on_cpu - run_ns.min(on_cpu);
                 let waits: Vec<usize> = std::iter::once(THROTTLED).chain(QUEUED).collect();
                 share(&mut grown, &seen, &waits, QUEUED.start, queued);
@@ -355,7 +357,7 @@ fn add(sums: &mut [f64], grown: &[f64], row: &mut Row) {
 /// Time on a CPU that is no run time, as a part of run time; signed.
 fn hidden_part(intervals: &[Interval], at: usize) -> f64 {
     let sum = |column: usize| -> f64 { near(intervals, at).map(|it| it.grown[column]).sum() };
-    let run = sum(0) - sum(HIDDEN);
+    let run = sum(ON_CPU) - sum(HIDDEN);
     if run > 0.0 { sum(HIDDEN) / run } else { 0.0 }
 }
 

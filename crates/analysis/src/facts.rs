@@ -9,6 +9,7 @@ use model::{
     Account, Complaint, ComplaintKind, EntityKind, LedgerClass, Meta, Pressure, ReportSubject,
     Resource, Role, StallKind, ThreadsAccount, Timeline, Window,
 };
+use sensors::thread_time::Holder;
 use sensors::wait_channel::WaitChannel;
 
 use crate::account::{self, Beside};
@@ -27,7 +28,6 @@ use crate::request_times::BothEnds;
 use crate::sessions::{self, Sessions};
 use crate::slices::{Slice, Slicing, throttled_over};
 use crate::subject::{Subject, subject};
-use crate::thread_times::Holder;
 use crate::thresholds::Thresholds;
 use crate::wait_events::name_waits;
 use crate::waits_for::{Ends, WaitsFor};

@@ -2,13 +2,13 @@
 //! outside of the target: the parts of two parts of the account.
 
 use model::{AccountPart, EntityKind, LedgerClass, PartKind, Quality};
+use sensors::thread_time::Holder;
 
 use crate::ledger::Ledger;
 use crate::neighbours::Holding;
 use crate::number_format::percent;
 use crate::stats::ratio;
 use crate::subject::Subject;
-use crate::thread_times::Holder;
 
 /// Waits for a CPU by who had it, as parts of the response time (or busy time).
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -33,7 +33,7 @@ impl Holders {
             sum.target += share * target;
             sum.generator += share * part(Holder::Generator).unwrap_or(0.0);
             sum.background += share * part(Holder::Background).unwrap_or(0.0);
-            sum.nobody += share * part(Holder::Nobody).unwrap_or(0.0);
+            sum.nobody += share * part(Holder::Idle).unwrap_or(0.0);
         }
         let all: f64 = waits.iter().map(|(_, share)| share).sum();
         (told > 0.0 && told >= MOST * all).then_some(sum)
@@ -80,7 +80,7 @@ const LEAST_NAMED: f64 = 0.02;
 pub(crate) fn of_wait(ledger: &Ledger, total_ns: f64, naming: &Naming<'_>) -> Vec<AccountPart> {
     let wait_ns = ledger.get(LedgerClass::CpuWait);
     let held = |holder| ledger.held(holder).map(|part| part * wait_ns);
-    let (Some(rest_ns), Some(nobody_ns)) = (held(Holder::Background), held(Holder::Nobody)) else {
+    let (Some(rest_ns), Some(nobody_ns)) = (held(Holder::Background), held(Holder::Idle)) else {
         return Vec::new();
     };
     // The hypervisor takes CPUs away from whoever has them.

@@ -6,9 +6,9 @@
 //! is taken out here. The parts always add up to the whole.
 
 use model::{AccountItem, Hidden, LedgerClass, Quality, ThreadsAccount, Window};
-use sensors::thread_time::HOLDERS;
+use sensors::thread_time::{HOLDERS, Holder};
 
-use crate::thread_times::{Counted, Holder};
+use crate::thread_times::Counted;
 use crate::waits_for::Ends;
 
 /// Time by class, ns; the parts add up to `wall_ns`.
@@ -264,7 +264,7 @@ impl Ledger {
             .filter(|(_, ns)| *ns > 0.0)
             .map(|(class, ns)| AccountItem {
                 class,
-                label: label(class).to_owned(),
+                label: class.label().to_owned(),
                 ns: ns.round() as i64,
                 share: ns / self.wall_ns,
                 quality: quality_in(self, class),
@@ -325,31 +325,6 @@ pub(crate) fn quality(class: LedgerClass) -> Quality {
         | LedgerClass::Lag => Quality::Estimated,
         LedgerClass::Unknown => Quality::Unknown,
         _ => Quality::Sampled,
-    }
-}
-
-/// A class in words, to follow "postgres".
-pub(crate) fn label(class: LedgerClass) -> &'static str {
-    match class {
-        LedgerClass::OnCpu => "on CPU",
-        LedgerClass::CpuWait => "waiting for a CPU",
-        LedgerClass::Throttled => "throttled by a CPU quota",
-        LedgerClass::Uninterruptible => "in uninterruptible sleep (disk or kernel lock)",
-        LedgerClass::PageFault => "in page faults that read the disk",
-        LedgerClass::Reclaim => "in direct reclaim",
-        LedgerClass::Sync => "syncing to disk (fsync)",
-        LedgerClass::SyncQueue => "waiting for another thread's fsync",
-        LedgerClass::ReadWrite => "reading and writing the disk",
-        LedgerClass::DatabaseLock => "waiting for a lock (row, table)",
-        LedgerClass::InternalLock => "waiting for an internal lock",
-        LedgerClass::Output => "sending",
-        LedgerClass::Futex => "waiting in futex (a lock)",
-        LedgerClass::Input => "waiting for input",
-        LedgerClass::Sleep => "sleeping on a timer",
-        LedgerClass::OtherCall => "in other system calls",
-        LedgerClass::Unknown => "blocked, reason not seen",
-        LedgerClass::Outside => "outside",
-        LedgerClass::Lag => "late behind the schedule",
     }
 }
 

@@ -9,9 +9,10 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    Column, EntityId, EntityKind, LedgerClass, Meta, Role, Table, Timeline, Timestamp, Unit, Window,
+    Column, DecidedBy, EntityId, EntityKind, LedgerClass, Meta, Role, Table, ThreadTimeClass,
+    Timeline, Timestamp, Unit, Window,
 };
-use sensors::thread_time::{CLASSES, THREAD_TIME, WORDS};
+use sensors::thread_time::THREAD_TIME;
 
 use crate::coverage;
 use crate::cpus::effective_cpus;
@@ -23,15 +24,17 @@ use crate::subject::serving_threads;
 use crate::thresholds::Thresholds;
 use crate::workload_metrics;
 
-/// The classes that a thread's time can be in; the others are parts of responses.
-pub const THREAD_CLASSES: usize = LedgerClass::ALL.len() - 2;
+/// The number of classes that a thread's time can be in, the first of all; the others are parts of responses.
+pub const THREAD_CLASSES: usize = LedgerClass::ALL.len() - LedgerClass::OUTSIDE.len();
 
 /// `counted` is whether the scheduler's events were, and `is_sampled` whether not all the time.
 fn table(counted: bool, is_sampled: bool) -> Table {
     let has_books = |class| {
         // Where the server's word cannot be read at its sleeps, samples divide them.
-        let mut columns = THREAD_TIME.columns[..CLASSES - WORDS].iter();
-        counted && columns.any(|column| sensors::thread_time::class(&column.name) == Some(class))
+        let mut own = ThreadTimeClass::ALL
+            .into_iter()
+            .filter(|it| it.ledger() == class);
+        counted && own.any(|it| it.decided_by() != DecidedBy::WaitEvent)
     };
     let source = match counted {
         true => "worked out from the tables thread_time, thread and session",
@@ -39,7 +42,7 @@ fn table(counted: bool, is_sampled: bool) -> Table {
     };
     let column = |class: LedgerClass| Column {
         name: format!("{}_ns", class.word()).into(),
-        help: format!("Time {}.", ledger::label(class)).into(),
+        help: format!("Time {}.", class.label()).into(),
         ..Column::counter("", Unit::Nanoseconds, "", source).quality(match has_books(class) {
             true => ledger::quality_of_counted(class, is_sampled),
             false => ledger::quality(class),

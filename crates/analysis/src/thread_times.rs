@@ -4,25 +4,15 @@
 //! Books that do not add up to the time that they cover are not believed: the thread is then told from
 //! samples, as one without accounts is.
 
-use model::{Counters, EntityId, LedgerClass, Timeline, Timestamp, Window};
-use sensors::thread_time::{CLASSES, HOLDERS, THREAD_TIME, WORDS, class};
+use model::{
+    Counters, DecidedBy, EntityId, LedgerClass, ThreadTimeClass, Timeline, Timestamp, Window,
+};
+use sensors::thread_time::{CLASSES, HOLDERS, THREAD_TIME};
 
 /// Columns that are time of the thread's.
 const TIMES: usize = CLASSES + HOLDERS;
 /// What is asked of a row: those, and `hidden_ns`.
 const ASKED: usize = TIMES + 1;
-/// Their first that are waiting for memory, and how many (`bpf/ledger.h`).
-const MEMORY: std::ops::Range<usize> = 2..6;
-
-/// Who had the CPU that a thread waited for, in the order of the table's columns.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Holder {
-    Background,
-    Target,
-    Generator,
-    Nobody,
-}
-
 /// What the accounts say of a stretch of time.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Counted {
@@ -31,7 +21,7 @@ pub(crate) struct Counted {
     pub(crate) wall_ns: f64,
     /// ns by class; they add up to that.
     pub(crate) classes: [f64; LedgerClass::ALL.len()],
-    /// The waits for a CPU by `Holder`.
+    /// The waits for a CPU by `sensors::thread_time::Holder`.
     pub(crate) queued: [f64; HOLDERS],
     /// Time waiting for memory, in whatever class.
     pub(crate) memory_ns: f64,
@@ -44,7 +34,6 @@ pub(crate) struct Counted {
 /// One thread's rows in the table.
 pub(crate) struct ThreadTimes<'a> {
     counters: Counters<'a>,
-    classes: [LedgerClass; TIMES],
     /// What the first row says was counted since when.
     opened: (Timestamp, Timestamp, [f64; ASKED]),
     known: Window,
@@ -69,7 +58,6 @@ impl<'a> ThreadTimes<'a> {
             known: Window::new(start, counters.known().end),
             opened: (start, first, values),
             counters,
-            classes: classes()?,
         })
     }
 
@@ -98,7 +86,7 @@ impl<'a> ThreadTimes<'a> {
         // What two looks at the clock differ by.
         let exact = covered.len_ns() as f64 / times.iter().sum::<f64>();
         times.iter_mut().for_each(|own| *own *= exact);
-        Some(Counted::of(&grown, &self.classes, covered))
+        Some(Counted::of(&grown, covered))
     }
 
     fn at(&mut self, at: Timestamp) -> Option<[f64; ASKED]> {
@@ -116,7 +104,6 @@ impl<'a> ThreadTimes<'a> {
 /// times are added up, and are not those of any window.
 pub(crate) struct ShortLived<'a> {
     counters: Counters<'a>,
-    classes: [LedgerClass; TIMES],
 }
 
 impl<'a> ShortLived<'a> {
@@ -129,7 +116,6 @@ impl<'a> ShortLived<'a> {
         }
         Some(Self {
             counters: timeline.counters(table, thread, &asked())?,
-            classes: classes()?,
         })
     }
 
@@ -149,26 +135,32 @@ impl<'a> ShortLived<'a> {
         let grown = grown(start, end);
         let times = &grown[..TIMES];
         let some = times.iter().all(|ns| *ns >= 0.0) && times.iter().sum::<f64>() > 0.0;
-        some.then(|| Counted::of(&grown, &self.classes, covered))
+        some.then(|| Counted::of(&grown, covered))
     }
 }
 
 impl Counted {
-    fn of(grown: &[f64; ASKED], classes: &[LedgerClass; TIMES], window: Window) -> Self {
-        let times = &grown[..TIMES];
+    fn of(grown: &[f64; ASKED], window: Window) -> Self {
+        let (times, queued) = grown[..TIMES].split_at(CLASSES);
         let mut counted = Counted {
             window,
-            wall_ns: times.iter().sum(),
+            wall_ns: times.iter().chain(queued).sum(),
             classes: [0.0; LedgerClass::ALL.len()],
             queued: [0.0; HOLDERS],
-            memory_ns: times[MEMORY].iter().sum(),
-            told_ns: times[CLASSES - WORDS..CLASSES].iter().sum(),
+            memory_ns: 0.0,
+            told_ns: 0.0,
             hidden_ns: grown[TIMES],
         };
-        for (class, ns) in classes.iter().zip(times) {
-            counted.classes[*class as usize] += ns;
+        for (class, ns) in ThreadTimeClass::ALL.into_iter().zip(times) {
+            counted.classes[class.ledger() as usize] += ns;
+            match class.decided_by() {
+                DecidedBy::Memstall => counted.memory_ns += ns,
+                DecidedBy::WaitEvent => counted.told_ns += ns,
+                _ => {}
+            }
         }
-        counted.queued.copy_from_slice(&times[CLASSES..]);
+        counted.classes[LedgerClass::CpuWait as usize] = queued.iter().sum();
+        counted.queued.copy_from_slice(queued);
         counted
     }
 }
@@ -178,15 +170,6 @@ fn asked() -> Vec<&'static str> {
     let times = THREAD_TIME.columns[..TIMES].iter();
     let names = times.map(|column| &*column.name);
     names.chain(["hidden_ns"]).collect()
-}
-
-/// The class of each of those that are times.
-fn classes() -> Option<[LedgerClass; TIMES]> {
-    let mut classes = [LedgerClass::Unknown; TIMES];
-    for (own, column) in classes.iter_mut().zip(THREAD_TIME.columns.iter()) {
-        *own = class(&column.name)?;
-    }
-    Some(classes)
 }
 
 fn grown(start: [f64; ASKED], end: [f64; ASKED]) -> [f64; ASKED] {
@@ -210,6 +193,7 @@ fn adds_up(times: &[f64], window: Window) -> bool {
 #[cfg(test)]
 mod tests {
     use model::{MISSING, Timestamp};
+    use sensors::thread_time::Holder;
 
     use super::*;
 
@@ -268,26 +252,5 @@ mod tests {
         data.push(ms(300), THREAD, &vec![MISSING; THREAD_TIME.columns.len()]);
         let mut thread_times = ThreadTimes::of(&short, THREAD).expect("it has rows");
         assert!(thread_times.over(Window::new(ms(200), ms(300))).is_none());
-    }
-
-    #[test]
-    fn the_columns_are_in_the_order_that_is_counted_on() {
-        let place = |name| THREAD_TIME.position(name).expect("it is a column");
-        assert_eq!(MEMORY.start, place("memory_other_ns"));
-        assert_eq!(MEMORY.end, place("io_other_ns"));
-        let holders = [
-            Holder::Background,
-            Holder::Target,
-            Holder::Generator,
-            Holder::Nobody,
-        ];
-        for (holder, name) in holders
-            .into_iter()
-            .zip(["rest", "target", "generator", "nobody"])
-        {
-            let column = format!("queued_{name}_ns");
-            let at = THREAD_TIME.position(&column).expect("it is a column");
-            assert_eq!(CLASSES + holder as usize, at);
-        }
     }
 }

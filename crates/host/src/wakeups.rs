@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use model::{Entity, EntityId, EntityKind, GapReason, MISSING, Timestamp};
-use sensors::thread_time::THREAD_TIME;
-use sensors::wakeup::{self, CLASSES, THREAD_POOL, WAKEUP, WIDTH};
+use model::{Entity, EntityId, EntityKind, GapReason, MISSING, ThreadTimeClass, Timestamp};
+use sensors::wakeup::{self, By, CLASSES, THREAD_POOL, WAKEUP, WIDTH};
 
 use crate::bpf::thread_time::{Pair, Sum, ThreadTime, WakeupBuffer};
 use crate::gaps::Gaps;
@@ -17,14 +16,6 @@ const WAIT: usize = CLASSES.len();
 const WAITS: usize = WAIT + 1;
 const ON_CPU: usize = 0;
 const READY: usize = 1;
-
-/// Kinds of wakers (enum wakeup_by).
-mod by {
-    pub(super) const POOL: u8 = 1;
-    pub(super) const BACKGROUND: u8 = 2;
-    pub(super) const INTERRUPT: u8 = 3;
-    pub(super) const KERNEL: u8 = 4;
-}
 
 /// One pool of threads.
 struct Pool {
@@ -213,9 +204,9 @@ impl Wakeups {
         let Some(woken) = self.pool(pair.woken, around) else {
             return;
         };
-        let waker = match pair.by {
-            by::POOL => self.pool(pair.waker, around),
-            by::BACKGROUND => around.processes.entity(pair.waker as u32),
+        let waker = match By::new(pair.by.into()) {
+            Some(By::Pool) => self.pool(pair.waker, around),
+            Some(By::Background) => around.processes.entity(pair.waker as u32),
             _ => None,
         };
         let between = Between {
@@ -250,10 +241,10 @@ impl Wakeups {
             return;
         };
         let waker = between.waker.and_then(known);
-        let name = match between.by {
+        let name = match By::new(between.by.into()) {
             _ if waker.is_some() => waker.map_or("", |it| &it.name),
-            by::INTERRUPT => "interrupt",
-            by::KERNEL => "kernel",
+            Some(By::Interrupt) => "interrupt",
+            Some(By::Kernel) => "kernel",
             _ => "ended",
         };
         pool.wakers += 1;
@@ -339,6 +330,6 @@ impl Member {
 
 /// The column of a class (enum thread_time_class).
 fn column(class: u8) -> Option<usize> {
-    let column = THREAD_TIME.columns.get(usize::from(class))?;
-    wakeup::place(sensors::thread_time::class(&column.name)?)
+    let class = ThreadTimeClass::ALL.get(usize::from(class))?;
+    wakeup::place(class.ledger())
 }

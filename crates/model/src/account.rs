@@ -1,9 +1,9 @@
-//! Where time went: the classes of the ledger, of threads and of responses.
+//! Where time went: of threads and of responses, by wait class.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Entity, Quality};
+use crate::{Entity, LedgerClass, Quality};
 
 /// Where the time of a set of threads went; the parts add up to `wall_ns`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -50,111 +50,6 @@ pub struct ThreadTimes {
     pub sleep_ns: i64,
     /// Off a CPU, in what is not known, ns.
     pub unseen_ns: i64,
-}
-
-/// The classes of the ledger.
-#[derive(
-    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum LedgerClass {
-    /// Running.
-    OnCpu,
-    /// Runnable and not running, quota aside.
-    CpuWait,
-    /// Runnable and throttled by a CPU quota.
-    Throttled,
-    /// Uninterruptible, reason not known: disk or kernel lock.
-    Uninterruptible,
-    /// In a page fault that waits for a disk: a mapped file, swap, or program code that is read again.
-    PageFault,
-    /// Direct reclaim for itself.
-    Reclaim,
-    /// In fsync and its family.
-    Sync,
-    /// Waiting behind another thread of the target that is in fsync.
-    SyncQueue,
-    /// In a read or write that waits for a disk.
-    ReadWrite,
-    /// Waiting for a lock of the database: row, table, transaction.
-    DatabaseLock,
-    /// Waiting for a lock that the database takes for itself: buffer, log, lock table.
-    InternalLock,
-    /// In futex.
-    Futex,
-    /// Sending, and the other end does not take it.
-    Output,
-    /// Waiting for input: epoll, poll, select, receive, accept.
-    Input,
-    /// In a timed sleep.
-    Sleep,
-    /// In another system call.
-    OtherCall,
-    /// Blocked, reason not known.
-    Unknown,
-    /// Time of the response that was spent outside the target.
-    Outside,
-    /// Lag behind the generator's own schedule.
-    Lag,
-}
-
-impl LedgerClass {
-    /// Every class, in declaration order.
-    pub const ALL: [LedgerClass; 19] = [
-        LedgerClass::OnCpu,
-        LedgerClass::CpuWait,
-        LedgerClass::Throttled,
-        LedgerClass::Uninterruptible,
-        LedgerClass::PageFault,
-        LedgerClass::Reclaim,
-        LedgerClass::Sync,
-        LedgerClass::SyncQueue,
-        LedgerClass::ReadWrite,
-        LedgerClass::DatabaseLock,
-        LedgerClass::InternalLock,
-        LedgerClass::Futex,
-        LedgerClass::Output,
-        LedgerClass::Input,
-        LedgerClass::Sleep,
-        LedgerClass::OtherCall,
-        LedgerClass::Unknown,
-        LedgerClass::Outside,
-        LedgerClass::Lag,
-    ];
-
-    /// Classes in which a disk is waited for, or may be.
-    pub const DISK: [LedgerClass; 5] = [
-        LedgerClass::Uninterruptible,
-        LedgerClass::PageFault,
-        LedgerClass::Sync,
-        LedgerClass::SyncQueue,
-        LedgerClass::ReadWrite,
-    ];
-
-    /// The word used in JSON.
-    pub const fn word(self) -> &'static str {
-        match self {
-            LedgerClass::OnCpu => "on_cpu",
-            LedgerClass::CpuWait => "cpu_wait",
-            LedgerClass::Throttled => "throttled",
-            LedgerClass::Uninterruptible => "uninterruptible",
-            LedgerClass::PageFault => "page_fault",
-            LedgerClass::Reclaim => "reclaim",
-            LedgerClass::Sync => "sync",
-            LedgerClass::SyncQueue => "sync_queue",
-            LedgerClass::DatabaseLock => "database_lock",
-            LedgerClass::InternalLock => "internal_lock",
-            LedgerClass::Output => "output",
-            LedgerClass::ReadWrite => "read_write",
-            LedgerClass::Futex => "futex",
-            LedgerClass::Input => "input",
-            LedgerClass::Sleep => "sleep",
-            LedgerClass::OtherCall => "other_call",
-            LedgerClass::Unknown => "unknown",
-            LedgerClass::Outside => "outside",
-            LedgerClass::Lag => "lag",
-        }
-    }
 }
 
 /// What a share is a share of.

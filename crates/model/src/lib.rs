@@ -23,10 +23,10 @@ mod table;
 mod table_data;
 mod time;
 mod timeline;
+mod wait_class;
 
 pub use account::{
-    Account, AccountItem, AccountPart, Hidden, LedgerClass, PartKind, ShareBasis, ThreadTimes,
-    ThreadsAccount,
+    Account, AccountItem, AccountPart, Hidden, PartKind, ShareBasis, ThreadTimes, ThreadsAccount,
 };
 pub use counters::Counters;
 pub use doctor_report::{Availability, Capability, DOCTOR_SCHEMA, DoctorReport, Fix};
@@ -52,3 +52,4 @@ pub use table::{Column, ColumnKind, Quality, Table, Unit};
 pub use table_data::TableData;
 pub use time::{Timestamp, Window};
 pub use timeline::Timeline;
+pub use wait_class::{ClassState, DecidedBy, LedgerClass, Look, Paint, ThreadTimeClass};

@@ -117,6 +117,20 @@ impl Column {
         self
     }
 
+    /// Room for the columns that a constant puts together.
+    pub const BLANK: Self = Self::counter("", Unit::Count, "", "");
+
+    /// Puts columns into places from `first` on.
+    pub const fn put<const N: usize>(columns: &mut [Self], first: usize, mut own: [Self; N]) {
+        let mut place = 0;
+        while place < N {
+            std::mem::swap(&mut columns[first + place], &mut own[place]);
+            place += 1;
+        }
+        // As in `since`: what was there is blank.
+        std::mem::forget(own);
+    }
+
     const fn declared(
         name: &'static str,
         unit: Unit,

@@ -13,86 +13,113 @@ use crate::wait_channel::{self, WaitChannel};
 
 const STACK: &str = "kernel stack at sched_switch by BPF";
 
-macro_rules! time {
-    ($name:literal, $help:literal) => {
-        Column::counter($name, Unit::Nanoseconds, $help, STACK).quality(Quality::Sampled)
-    };
-}
+/// A wait site with its column and the column's help.
+type Site = (WaitChannel, &'static str, &'static str);
 
-/// Numbered as the program numbers them: `enum wait_site`.
-static COLUMNS: &[Column] = &[
-    time!(
+/// Every wait site, numbered as the program numbers them: `enum wait_site`. The first four are generic; a function
+/// further out on the stack may say more.
+const SITES: &[Site] = &[
+    (
+        WaitChannel::Other,
         "other_ns",
         "In functions that are not in the list, or not known: the thread was blocked since \
-         before it was traced."
+         before it was traced.",
     ),
-    time!(
+    (
+        WaitChannel::Page,
         "page_ns",
-        "For a page of a file, or a buffer, that is being read, written back or used by another."
+        "For a page of a file, or a buffer, that is being read, written back or used by another.",
     ),
-    time!(
+    (
+        WaitChannel::Block,
         "block_ns",
-        "For a request to a disk: direct I/O, a flush, a free tag, a queue's limit."
+        "For a request to a disk: direct I/O, a flush, a free tag, a queue's limit.",
     ),
-    time!(
+    (
+        WaitChannel::KernelLock,
         "kernel_lock_ns",
-        "Behind a lock inside the kernel: of a file, a folder, or the process's map of memory."
+        "Behind a lock inside the kernel: of a file, a folder, or the process's map of memory.",
     ),
-    time!(
+    (
+        WaitChannel::Throttle,
         "throttle_ns",
         "Throttled by an I/O limit of its group that delays the thread (iocost, iolatency); \
-         limits in bytes or operations delay the request and are in page_ns and block_ns."
+         limits in bytes or operations delay the request and are in page_ns and block_ns.",
     ),
-    time!(
+    (
+        WaitChannel::Journal,
         "journal_ns",
-        "For the file system's journal or log (ext4, xfs, btrfs, zfs)."
+        "For the file system's journal or log (ext4, xfs, btrfs, zfs).",
     ),
-    time!(
+    (
+        WaitChannel::DirtyThrottle,
         "dirty_throttle_ns",
-        "Throttled because too many pages are dirty."
+        "Throttled because too many pages are dirty.",
     ),
-    time!("reclaim_ns", "In direct reclaim."),
-    time!("swap_ns", "For a page that is read from swap."),
-    time!("network_file_ns", "For a network file system's server."),
-    time!(
+    (WaitChannel::Reclaim, "reclaim_ns", "In direct reclaim."),
+    (
+        WaitChannel::Swap,
+        "swap_ns",
+        "For a page that is read from swap.",
+    ),
+    (
+        WaitChannel::NetworkFile,
+        "network_file_ns",
+        "For a network file system's server.",
+    ),
+    (
+        WaitChannel::UserFile,
         "user_file_ns",
-        "For the process that serves a file system (FUSE)."
+        "For the process that serves a file system (FUSE).",
     ),
 ];
 
 /// The wait sites in the order of their columns.
-pub const WAIT_SITES: [WaitChannel; 11] = [
-    WaitChannel::Other,
-    WaitChannel::Page,
-    WaitChannel::Block,
-    WaitChannel::KernelLock,
-    WaitChannel::Throttle,
-    WaitChannel::Journal,
-    WaitChannel::DirtyThrottle,
-    WaitChannel::Reclaim,
-    WaitChannel::Swap,
-    WaitChannel::NetworkFile,
-    WaitChannel::UserFile,
-];
+pub const WAIT_SITES: [WaitChannel; SITES.len()] = {
+    let mut sites = [WaitChannel::Other; SITES.len()];
+    let mut place = 0;
+    while place < SITES.len() {
+        sites[place] = SITES[place].0;
+        place += 1;
+    }
+    sites
+};
+
+static COLUMNS: [Column; SITES.len()] = {
+    let mut columns = [Column::BLANK; SITES.len()];
+    let mut place = 0;
+    while place < SITES.len() {
+        let (_, name, help) = SITES[place];
+        let own = Column::counter(name, Unit::Nanoseconds, help, STACK);
+        Column::put(&mut columns, place, [own.quality(Quality::Sampled)]);
+        place += 1;
+    }
+    columns
+};
 
 /// The threads of target and generator that were kept so.
 pub static KERNEL_WAIT: Table = Table::new(
     "kernel_wait",
     EntityKind::Thread,
     "Kernel waits of each thread of target and generator that had any, by wait site.",
-    COLUMNS,
+    &COLUMNS,
 )
 .covered_by(THREAD_TIME_COVERAGE);
 
-/// What a thread is at, as far as a function of the kernel tells.
+/// I/O intent: what a thread in a kernel wait asked for, as `enum thread_time_call` numbers them; 0 is for any other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IoIntent {
     /// What was written has to be safe: fsync and its family, or a write that says so (O_DSYNC).
-    Sync,
-    /// It reads or writes a file without a call of its own: io_uring, libaio.
+    Sync = 1,
+    /// To read or write a file: read, write and their families, io_uring, libaio.
     ReadWrite,
-    /// A page was not there.
+    /// A page that was not there: a page fault, in no system call.
     Fault,
+}
+
+impl IoIntent {
+    /// Every intent, in the order of their numbers.
+    pub const ALL: [IoIntent; 3] = [IoIntent::Sync, IoIntent::ReadWrite, IoIntent::Fault];
 }
 
 /// What a function on a kernel stack tells.
@@ -199,8 +226,7 @@ mod tests {
 
     #[test]
     fn each_channel_has_the_column_that_is_named_after_it() {
-        assert_eq!(KERNEL_WAIT.columns.len(), WAIT_SITES.len());
-        for (channel, column) in WAIT_SITES.into_iter().zip(COLUMNS) {
+        for (channel, column) in WAIT_SITES.into_iter().zip(&COLUMNS) {
             let name = column.name.trim_end_matches("_ns").replace('_', "");
             assert_eq!(format!("{channel:?}").to_lowercase(), name);
         }

@@ -7,188 +7,80 @@
 
 use std::time::Duration;
 
-use model::{Column, EntityKind, LedgerClass, Quality, Table, Unit};
+use model::{Column, DecidedBy, EntityKind, LedgerClass, Quality, Table, ThreadTimeClass, Unit};
 
 use crate::THREAD_TIME_COVERAGE;
 
 const SWITCH: &str = "sched_switch by BPF";
-const WORD: &str = "PostgreSQL's wait_event_info at sched_switch by BPF";
 const QUEUE: &str = "sched_wakeup, sched_migrate_task, sched_switch by BPF";
 
-macro_rules! time {
-    ($name:literal, $help:literal, $source:expr) => {
-        Column::counter($name, Unit::Nanoseconds, $help, $source).quality(Quality::Sampled)
-    };
+const fn time(name: &'static str, help: &'static str, source: &'static str) -> Column {
+    Column::counter(name, Unit::Nanoseconds, help, source).quality(Quality::Sampled)
 }
 
-/// The first are numbered as the program numbers them: `enum thread_time_class`, then `enum thread_time_role`.
-static COLUMNS: &[Column] = &[
-    time!("on_cpu_ns", "On a CPU.", SWITCH),
-    time!(
-        "throttled_ns",
-        "Throttled by a CPU quota, until on a CPU again (kernels before 6.18 do not show it: \
-         there it is in the waits for a CPU).",
-        "task_struct throttled by BPF"
-    ),
-    time!(
-        "memory_other_ns",
-        "Waiting for memory (direct reclaim, as a rule), outside the calls below.",
-        "task_struct in_memstall by BPF"
-    ),
-    time!(
-        "memory_sync_ns",
-        "Waiting for memory, in fsync and its family.",
-        "task_struct in_memstall by BPF"
-    ),
-    time!(
-        "memory_read_write_ns",
-        "Waiting for memory, in read, write and their families: refaults of evicted pages.",
-        "task_struct in_memstall by BPF"
-    ),
-    time!(
-        "memory_fault_ns",
-        "Waiting for memory, in a page fault: refaults of evicted or swapped pages.",
-        "task_struct in_memstall by BPF"
-    ),
-    time!(
-        "io_other_ns",
-        "Waiting for a disk, outside the calls below.",
-        "task_struct in_iowait by BPF"
-    ),
-    time!(
-        "io_sync_ns",
-        "Waiting for a disk in fsync and its family, or in a synchronous write (O_DSYNC).",
-        "task_struct in_iowait by BPF"
-    ),
-    time!(
-        "io_read_write_ns",
-        "Waiting for a disk in read, write and their families, those of io_uring and libaio \
-         among them.",
-        "task_struct in_iowait by BPF"
-    ),
-    time!(
-        "io_fault_ns",
-        "Waiting for a disk in a page fault.",
-        "task_struct in_iowait by BPF"
-    ),
-    time!(
-        "kernel_other_ns",
-        "Uninterruptible for something else in the kernel, a lock as a rule, outside the calls \
-         below.",
-        SWITCH
-    ),
-    time!(
-        "kernel_sync_ns",
-        "Uninterruptible in fsync and its family and not for a disk: behind the file system's journal, as a rule.",
-        SWITCH
-    ),
-    time!(
-        "kernel_read_write_ns",
-        "Uninterruptible in read, write and their families and not for a disk: behind the lock \
-         of a file, as a rule.",
-        SWITCH
-    ),
-    time!(
-        "kernel_fault_ns",
-        "Uninterruptible in a page fault and not for a disk: behind the lock of the process's memory, as a rule.",
-        SWITCH
-    ),
-    time!("futex_ns", "Asleep in futex.", SWITCH),
-    time!(
-        "output_ns",
-        "Asleep in write, send and their families: the other end does not read.",
-        SWITCH
-    ),
-    time!(
-        "input_ns",
-        "Asleep waiting for input: epoll, poll, select, receive, accept, read of a pipe or socket.",
-        SWITCH
-    ),
-    time!("sleep_ns", "In a timed sleep.", SWITCH),
-    time!("other_call_ns", "Asleep in another system call.", SWITCH),
-    time!(
-        "unknown_ns",
-        "Off-CPU, reason not known: stopped, traced, or a kernel thread.",
-        SWITCH
-    ),
-    time!(
-        "postgres_lwlock_ns",
-        "Asleep, wait event type LWLock: for an internal lock of the server, except the next.",
-        WORD
-    ),
-    time!(
-        "postgres_wal_lock_ns",
-        "Asleep, wait event LWLock:WALWrite: waiting for another backend's WAL flush.",
-        WORD
-    ),
-    time!(
-        "postgres_lock_ns",
-        "Asleep, wait event type Lock: for a row, table or transaction that another session has \
-         locked.",
-        WORD
-    ),
-    time!(
-        "postgres_buffer_pin_ns",
-        "Asleep, wait event type BufferPin: until others have unpinned a buffer.",
-        WORD
-    ),
-    time!(
-        "postgres_activity_ns",
-        "Asleep, wait event type Activity: a server process that has no work.",
-        WORD
-    ),
-    time!(
-        "postgres_client_ns",
-        "Asleep, wait event type Client: for the client's next message (Client:ClientWrite is in \
-         output_ns).",
-        WORD
-    ),
-    time!(
-        "postgres_extension_ns",
-        "Asleep, wait event type Extension.",
-        WORD
-    ),
-    time!(
-        "postgres_ipc_ns",
-        "Asleep, wait event type IPC: for another server process.",
-        WORD
-    ),
-    time!(
-        "postgres_timeout_ns",
-        "Asleep, wait event type Timeout: until a time.",
-        WORD
-    ),
-    time!(
-        "postgres_io_ns",
-        "Asleep and, by the kernel, not for a disk, wait event type IO: for a server process \
-         that does I/O for others, as a rule.",
-        WORD
-    ),
-    time!(
-        "queued_rest_ns",
-        "Waiting for a CPU that processes other than target and generator held.",
-        QUEUE
-    ),
-    time!(
-        "queued_target_ns",
-        "Waiting for a CPU that a thread of the target held.",
-        QUEUE
-    ),
-    time!(
-        "queued_generator_ns",
-        "Waiting for a CPU that the generator held.",
-        QUEUE
-    ),
-    time!(
-        "queued_nobody_ns",
-        "Waiting for a CPU that was idle: the thread was being woken.",
-        QUEUE
-    ),
-    time!(
+/// Where the program reads what decides.
+const fn source(decided_by: DecidedBy) -> &'static str {
+    match decided_by {
+        DecidedBy::Quota => "task_struct throttled by BPF",
+        DecidedBy::Memstall => "task_struct in_memstall by BPF",
+        DecidedBy::Iowait => "task_struct in_iowait by BPF",
+        DecidedBy::WaitEvent => "PostgreSQL's wait_event_info at sched_switch by BPF",
+        DecidedBy::Switch | DecidedBy::Uninterruptible | DecidedBy::Call => SWITCH,
+    }
+}
+
+/// Who can have had a CPU that was waited for: a process by its role, or none. In C: `enum thread_time_role`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Holder {
+    /// A process that is neither target nor generator.
+    Background,
+    /// The target.
+    Target,
+    /// The generator.
+    Generator,
+    /// Nobody: the CPU was idle.
+    Idle,
+}
+
+impl Holder {
+    /// Every holder, in the order of their columns.
+    pub const ALL: [Holder; 4] = [
+        Holder::Background,
+        Holder::Target,
+        Holder::Generator,
+        Holder::Idle,
+    ];
+
+    const fn column(self) -> Column {
+        let (name, help) = match self {
+            Holder::Background => (
+                "queued_rest_ns",
+                "Waiting for a CPU that processes other than target and generator held.",
+            ),
+            Holder::Target => (
+                "queued_target_ns",
+                "Waiting for a CPU that a thread of the target held.",
+            ),
+            Holder::Generator => (
+                "queued_generator_ns",
+                "Waiting for a CPU that the generator held.",
+            ),
+            Holder::Idle => (
+                "queued_nobody_ns",
+                "Waiting for a CPU that was idle: the thread was being woken.",
+            ),
+        };
+        time(name, help, QUEUE)
+    }
+}
+
+/// Columns behind the times of a thread.
+const OTHERS: [Column; WIDTH - CLASSES - HOLDERS] = [
+    time(
         "delay_caused_ns",
         "Delay caused: how long the target's threads waited for CPUs that this thread held, \
          summed over those threads.",
-        QUEUE
+        QUEUE,
     ),
     Column::gauge(
         "hidden_ns",
@@ -230,14 +122,32 @@ static COLUMNS: &[Column] = &[
 
 /// The processes of the rest are read this often.
 pub const BACKGROUND_PERIOD: Duration = Duration::from_secs(1);
-/// Classes that are counted, before the waits for a CPU.
-pub const CLASSES: usize = 30;
-/// The last of them: those that PostgreSQL's own word decides.
-pub const WORDS: usize = 10;
+/// Classes that are counted; their columns come first, before the waits for a CPU.
+pub const CLASSES: usize = ThreadTimeClass::ALL.len();
 /// Who can have had a CPU that is waited for.
-pub const HOLDERS: usize = 4;
+pub const HOLDERS: usize = Holder::ALL.len();
 /// All columns.
-pub const WIDTH: usize = 40;
+pub const WIDTH: usize = CLASSES + HOLDERS + 6;
+
+/// The first are numbered as the program numbers them: `enum thread_time_class`, then `enum thread_time_role`.
+static COLUMNS: [Column; WIDTH] = {
+    let mut columns = [Column::BLANK; WIDTH];
+    let mut place = 0;
+    while place < CLASSES {
+        let class = ThreadTimeClass::ALL[place];
+        let source = source(class.decided_by());
+        let own = time(class.column(), class.help(), source);
+        Column::put(&mut columns, place, [own]);
+        place += 1;
+    }
+    while place < CLASSES + HOLDERS {
+        let own = Holder::ALL[place - CLASSES].column();
+        Column::put(&mut columns, place, [own]);
+        place += 1;
+    }
+    Column::put(&mut columns, place, OTHERS);
+    columns
+};
 
 /// The threads of target and generator.
 pub static THREAD_TIME: Table = Table::new(
@@ -246,17 +156,17 @@ pub static THREAD_TIME: Table = Table::new(
     "Thread-time accounting at scheduler events: where every nanosecond of each thread of target \
      and generator went. Threads that exited before they were listed are one thread of their process, \
      (short-lived), with their times added up.",
-    COLUMNS,
+    &COLUMNS,
 )
 .covered_by(THREAD_TIME_COVERAGE);
 
 static PROCESS_COLUMNS: &[Column] = &[
-    time!("on_cpu_ns", "On a CPU, all its threads.", SWITCH),
-    time!(
+    time("on_cpu_ns", "On a CPU, all its threads.", SWITCH),
+    time(
         "delay_caused_ns",
         "Delay caused: how long the target's threads waited for CPUs that this process held, \
          summed over those threads.",
-        QUEUE
+        QUEUE,
     ),
 ];
 
@@ -270,31 +180,13 @@ pub static PROCESS_TIME: Table = Table::new(
 )
 .covered_by(THREAD_TIME_COVERAGE);
 
-/// The class of time that a column of `thread_time` counts; `None` for those that are no time of the
-/// thread's.
+/// The ledger class of a column of `thread_time`; `None` for those that are no time of the thread's.
 pub fn class(column: &str) -> Option<LedgerClass> {
-    Some(match column {
-        "on_cpu_ns" => LedgerClass::OnCpu,
-        "throttled_ns" => LedgerClass::Throttled,
-        "memory_other_ns" => LedgerClass::Reclaim,
-        "memory_sync_ns" | "io_sync_ns" | "kernel_sync_ns" => LedgerClass::Sync,
-        "memory_read_write_ns" | "io_read_write_ns" | "postgres_io_ns" => LedgerClass::ReadWrite,
-        "postgres_lwlock_ns" | "postgres_buffer_pin_ns" => LedgerClass::InternalLock,
-        "postgres_wal_lock_ns" => LedgerClass::SyncQueue,
-        "postgres_lock_ns" => LedgerClass::DatabaseLock,
-        "memory_fault_ns" | "io_fault_ns" => LedgerClass::PageFault,
-        "io_other_ns" | "kernel_other_ns" | "kernel_read_write_ns" | "kernel_fault_ns" => {
-            LedgerClass::Uninterruptible
-        }
-        "futex_ns" => LedgerClass::Futex,
-        "output_ns" => LedgerClass::Output,
-        "input_ns" | "postgres_activity_ns" | "postgres_client_ns" => LedgerClass::Input,
-        "sleep_ns" | "postgres_timeout_ns" => LedgerClass::Sleep,
-        "other_call_ns" | "postgres_extension_ns" | "postgres_ipc_ns" => LedgerClass::OtherCall,
-        "unknown_ns" => LedgerClass::Unknown,
-        _ if column.starts_with("queued_") => LedgerClass::CpuWait,
-        _ => return None,
-    })
+    let place = THREAD_TIME.position(column)?;
+    match ThreadTimeClass::ALL.get(place) {
+        Some(class) => Some(class.ledger()),
+        None => (place < CLASSES + HOLDERS).then_some(LedgerClass::CpuWait),
+    }
 }
 
 #[cfg(test)]
@@ -302,13 +194,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_time_of_a_thread_has_a_class_and_nothing_else_has() {
-        assert_eq!(THREAD_TIME.columns.len(), WIDTH);
-        for (place, column) in THREAD_TIME.columns.iter().enumerate() {
-            let is_time = place < CLASSES + HOLDERS;
-            assert_eq!(class(&column.name).is_some(), is_time, "{}", column.name);
-            let is_word = (CLASSES - WORDS..CLASSES).contains(&place);
-            assert_eq!(column.name.starts_with("postgres_"), is_word);
+    fn wait_events_have_the_last_classes_and_the_columns_that_say_so() {
+        let is_event = |class: ThreadTimeClass| class.decided_by() == DecidedBy::WaitEvent;
+        assert!(ThreadTimeClass::ALL.is_sorted_by_key(|class| is_event(*class)));
+        for class in ThreadTimeClass::ALL {
+            let says_so = class.column().starts_with("postgres_");
+            assert_eq!(says_so, is_event(class), "{class:?}");
+        }
+    }
+
+    #[test]
+    fn no_two_columns_have_one_name() {
+        for (place, column) in COLUMNS.iter().enumerate() {
+            assert_eq!(THREAD_TIME.position(&column.name), Some(place));
         }
     }
 }

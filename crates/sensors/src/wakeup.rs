@@ -13,64 +13,8 @@ use crate::THREAD_TIME_COVERAGE;
 const WAKING: &str = "sched_waking, sched_wakeup by BPF";
 const BEFORE: &str = "sched_switch, sched_wakeup by BPF";
 
-macro_rules! time {
-    ($name:literal, $help:literal) => {
-        Column::counter($name, Unit::Nanoseconds, $help, BEFORE).quality(Quality::Sampled)
-    };
-}
-
-static COLUMNS: &[Column] = &[
-    time!(
-        "on_cpu_ns",
-        "Part of these waits in which the waker was on a CPU, since it was last blocked itself."
-    ),
-    time!("ready_ns", "Part in which the waker waited for a CPU."),
-    time!(
-        "uninterruptible_ns",
-        "Part in which the waker, the last time before, was uninterruptible, in none of the next."
-    ),
-    time!(
-        "page_fault_ns",
-        "Part in which the waker was blocked in a page fault."
-    ),
-    time!("reclaim_ns", "Part in which the waker waited for memory."),
-    time!(
-        "sync_ns",
-        "Part in which the waker was in fsync and its family: a thread that waits for it waits \
-         for the disk."
-    ),
-    time!(
-        "sync_queue_ns",
-        "Part in which the waker waited for another backend's WAL flush."
-    ),
-    time!(
-        "read_write_ns",
-        "Part in which the waker waited for a disk in read, write and their families, or for a \
-         PostgreSQL process that does so."
-    ),
-    time!(
-        "database_lock_ns",
-        "Part in which the waker had a wait event of type Lock."
-    ),
-    time!(
-        "internal_lock_ns",
-        "Part in which the waker had a wait event of type LWLock."
-    ),
-    time!("futex_ns", "Part in which the waker was blocked in futex."),
-    time!(
-        "output_ns",
-        "Part in which the waker was blocked in sending."
-    ),
-    time!("input_ns", "Part in which the waker waited for input."),
-    time!("sleep_ns", "Part in which the waker was in a timed sleep."),
-    time!(
-        "other_call_ns",
-        "Part in which the waker was blocked in another system call."
-    ),
-    time!(
-        "unknown_ns",
-        "Part in which the waker was blocked, reason not known."
-    ),
+/// Columns behind those of the classes.
+const OTHERS: [Column; WIDTH - CLASSES.len()] = [
     Column::counter(
         "wait_ns",
         Unit::Nanoseconds,
@@ -102,53 +46,69 @@ static COLUMNS: &[Column] = &[
     ),
 ];
 
-/// The classes by their columns, which come first.
-pub const CLASSES: [LedgerClass; 16] = [
-    LedgerClass::OnCpu,
-    LedgerClass::CpuWait,
-    LedgerClass::Uninterruptible,
-    LedgerClass::PageFault,
-    LedgerClass::Reclaim,
-    LedgerClass::Sync,
-    LedgerClass::SyncQueue,
-    LedgerClass::ReadWrite,
-    LedgerClass::DatabaseLock,
-    LedgerClass::InternalLock,
-    LedgerClass::Futex,
-    LedgerClass::Output,
-    LedgerClass::Input,
-    LedgerClass::Sleep,
-    LedgerClass::OtherCall,
-    LedgerClass::Unknown,
-];
+/// The ledger classes that have a column: in these a waker can have been.
+pub const CLASSES: [LedgerClass; count()] = {
+    let mut classes = [LedgerClass::OnCpu; count()];
+    let (mut place, mut found) = (0, 0);
+    while place < LedgerClass::ALL.len() {
+        if LedgerClass::ALL[place].waker_column().is_some() {
+            classes[found] = LedgerClass::ALL[place];
+            found += 1;
+        }
+        place += 1;
+    }
+    classes
+};
 /// All columns.
-pub const WIDTH: usize = 21;
+pub const WIDTH: usize = CLASSES.len() + 5;
+
+const fn count() -> usize {
+    let (mut place, mut count) = (0, 0);
+    while place < LedgerClass::ALL.len() {
+        count += LedgerClass::ALL[place].waker_column().is_some() as usize;
+        place += 1;
+    }
+    count
+}
+
+/// The classes come first.
+static COLUMNS: [Column; WIDTH] = {
+    let mut columns = [Column::BLANK; WIDTH];
+    let mut place = 0;
+    while place < CLASSES.len() {
+        if let Some([name, help]) = CLASSES[place].waker_column() {
+            let own = Column::counter(name, Unit::Nanoseconds, help, BEFORE);
+            Column::put(&mut columns, place, [own.quality(Quality::Sampled)]);
+        }
+        place += 1;
+    }
+    Column::put(&mut columns, place, OTHERS);
+    columns
+};
+
 /// How often it is read.
 pub const PERIOD: Duration = Duration::from_secs(1);
 
-/// Who ends waits; as `by` tells it.
+/// Who ends waits, as the column `by` and `enum wakeup_by` number them; 0 is for a waker that is not known.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum By {
     /// A thread of a pool of target or generator.
-    Pool,
-    /// Another process.
-    Other,
-    /// An interrupt, or what one left to be done.
+    Pool = 1,
+    /// A thread of another process.
+    Background,
+    /// An interrupt, or what one left to be done: a timer, a packet, a disk.
     Interrupt,
     /// A kernel thread.
     Kernel,
 }
 
 impl By {
+    /// Every kind, in the order of their numbers.
+    pub const ALL: [By; 4] = [By::Pool, By::Background, By::Interrupt, By::Kernel];
+
     /// As the table has it; `None` for what it never has.
     pub fn new(code: i64) -> Option<Self> {
-        Some(match code {
-            1 => By::Pool,
-            2 => By::Other,
-            3 => By::Interrupt,
-            4 => By::Kernel,
-            _ => return None,
-        })
+        By::ALL.into_iter().find(|by| *by as i64 == code)
     }
 }
 
@@ -158,7 +118,7 @@ pub static WAKEUP: Table = Table::new(
     EntityKind::Waker,
     "Who ended the waits of each thread pool of target and generator, and what the waker did \
      meanwhile.",
-    COLUMNS,
+    &COLUMNS,
 )
 .covered_by(THREAD_TIME_COVERAGE);
 
@@ -189,8 +149,7 @@ mod tests {
 
     #[test]
     fn each_class_has_the_column_that_is_named_after_it() {
-        assert_eq!(WAKEUP.columns.len(), WIDTH);
-        for (class, column) in CLASSES.into_iter().zip(COLUMNS) {
+        for (class, column) in CLASSES.into_iter().zip(&COLUMNS) {
             let word = match class {
                 LedgerClass::CpuWait => "ready",
                 class => class.word(),

@@ -5,6 +5,7 @@ import type { Tables } from "../data/recording";
 import { growth, type Series } from "../data/series";
 import type { BinTable } from "../data/tables";
 import type { Span } from "../data/units";
+import { WAIT_CLASSES } from "../data/waitClasses.gen";
 import { type Mark, type Paint, type PartAbout, type Whole, whole } from "./parts";
 
 /** What a class counts as, in the columns beside the bar. */
@@ -16,34 +17,29 @@ interface ClassAbout {
   readonly paint: Paint;
 }
 
-function about(label: string, state: LedgerState, fill: string, ink: string, mark: Mark) {
-  const paint = { fill: `--class-${fill}`, ink, mark, strong: ink === "--mark-on-strong" };
-  return { label, state, paint };
-}
-
-const STRONG = "--mark-on-strong";
 const PALE = "--mark-on-pale";
 
+function painted(word: string, ink: string, mark: Mark): Paint {
+  const fill = `--class-${word.replaceAll("_", "-")}`;
+  return { fill, ink, mark, strong: ink === "--mark-on-strong" };
+}
+
+/** A class that this page does not know. */
+const unheard = (word: string): ClassAbout => ({
+  label: word,
+  state: "unknown",
+  paint: painted("unknown", PALE, "cross"),
+});
+
 /** By the class's word, in the order of the bar: what runs, what waits for a CPU, what is blocked, the idle. */
-const CLASSES: ReadonlyMap<string, ClassAbout> = new Map([
-  ["on_cpu", about("on a CPU", "running", "on-cpu", STRONG, "none")],
-  ["cpu_wait", about("waiting for a CPU", "waiting", "cpu-wait", "--cpu", "up")],
-  ["throttled", about("held back by a quota", "withheld", "throttled", STRONG, "upright")],
-  ["sync", about("fsync", "blocked", "sync", STRONG, "none")],
-  ["sync_queue", about("behind another's fsync", "blocked", "sync-queue", "--io", "down")],
-  ["read_write", about("disk read or write", "blocked", "read-write", STRONG, "flat")],
-  ["page_fault", about("page fault from disk", "blocked", "page-fault", STRONG, "dots")],
-  ["uninterruptible", about("uninterruptible", "blocked", "uninterruptible", STRONG, "cross")],
-  ["reclaim", about("direct reclaim", "blocked", "reclaim", STRONG, "down")],
-  ["database_lock", about("database lock", "blocked", "database-lock", STRONG, "none")],
-  ["internal_lock", about("internal lock", "blocked", "internal-lock", "--lock", "down")],
-  ["futex", about("futex", "blocked", "futex", "--lock", "dots")],
-  ["output", about("sending", "blocked", "output", STRONG, "upright")],
-  ["input", about("waiting for input", "idle", "input", PALE, "none")],
-  ["sleep", about("sleep", "idle", "sleep", PALE, "flat")],
-  ["other_call", about("other system calls", "idle", "other-call", PALE, "upright")],
-  ["unknown", about("blocked, not seen in what", "unknown", "unknown", PALE, "cross")],
-]);
+const CLASSES: ReadonlyMap<string, ClassAbout> = new Map(
+  [...WAIT_CLASSES]
+    .sort((a, b) => a[3] - b[3])
+    .map(([word, label, state, _, mark, ink]) => [
+      word,
+      { label, state: state === "disk" ? "blocked" : state, paint: painted(word, ink, mark) },
+    ]),
+);
 
 /** Parts of a response that are no time of the target's threads. */
 const BESIDE: ReadonlyMap<string, Paint> = new Map([
@@ -54,7 +50,7 @@ const BESIDE: ReadonlyMap<string, Paint> = new Map([
 /** How a class is painted wherever it stands. */
 export function classPaint(word: string): Paint {
   const paint = BESIDE.get(word) ?? CLASSES.get(word)?.paint;
-  return paint ?? about(word, "unknown", "unknown", PALE, "cross").paint;
+  return paint ?? unheard(word).paint;
 }
 
 /** A class that this page has a column of, in the order of the bar. */
@@ -77,9 +73,8 @@ export function ledgerColumns(table: BinTable): LedgerColumn[] {
 
 function ledgerColumn(column: PageColumn, series: ReadonlyMap<number, Series>): LedgerColumn {
   const key = column.name.replace(/_ns$/, "");
-  const unheard = about(key, "unknown", "unknown", PALE, "cross");
   return {
-    ...(CLASSES.get(key) ?? unheard),
+    ...(CLASSES.get(key) ?? unheard(key)),
     key,
     help: column.help,
     quality: column.quality,

@@ -4,6 +4,7 @@
 //! used the CPUs of a saturated machine stands for it, and this is *consistent* at most.
 
 use model::{Confidence, EntityKind, Evidence, Finding, Interval};
+use sensors::thread_time::Holder;
 
 use super::evidence::{confidence, finding, interval, machine, share};
 use super::{Cause, Judgement, Kind, no_long_wait, no_target};
@@ -14,7 +15,6 @@ use crate::neighbours::Culprit;
 use crate::number_format::percent;
 use crate::slices::Slice;
 use crate::subject::Subject;
-use crate::thread_times::Holder;
 use crate::thresholds::Thresholds;
 
 pub(super) const CAUSE: Cause = Cause {

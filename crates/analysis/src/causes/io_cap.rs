@@ -18,7 +18,7 @@ pub(super) const CAUSE: Cause = Cause {
     judge,
 };
 
-const WAITS: [LedgerClass; 5] = LedgerClass::DISK;
+const WAITS: [LedgerClass; LedgerClass::DISK.len()] = LedgerClass::DISK;
 
 fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judgement {
     if let Some(judgement) = explained_by(

@@ -19,7 +19,7 @@ pub(super) const CAUSE: Cause = Cause {
     judge,
 };
 
-const WAITS: [LedgerClass; 5] = LedgerClass::DISK;
+const WAITS: [LedgerClass; LedgerClass::DISK.len()] = LedgerClass::DISK;
 
 fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judgement {
     let limits = &thresholds.io_throttled;

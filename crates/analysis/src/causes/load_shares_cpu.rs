@@ -1,6 +1,7 @@
 //! The load generator takes CPU that the target waits for.
 
 use model::{Finding, LedgerClass};
+use sensors::thread_time::Holder;
 
 use super::evidence::{confidence, finding, interval, machine, share};
 use super::{Cause, Judgement, Kind, found_of, seen};
@@ -8,7 +9,6 @@ use crate::bounds;
 use crate::facts::Facts;
 use crate::number_format::percent;
 use crate::slices::Slice;
-use crate::thread_times::Holder;
 use crate::thresholds::Thresholds;
 
 pub(super) const CAUSE: Cause = Cause {

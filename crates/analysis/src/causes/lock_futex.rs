@@ -6,7 +6,6 @@ use super::evidence::{finding, of_wait, share, told_by};
 use super::{Cause, Judgement, Kind, Waiting, explained_by, settled, waits};
 use crate::bounds;
 use crate::facts::Facts;
-use crate::ledger::label;
 use crate::number_format::percent;
 use crate::thresholds::Thresholds;
 
@@ -85,7 +84,7 @@ fn holder(facts: &Facts<'_>) -> Option<String> {
         "; {waker} ended {} of these waits, {} of which were for somebody {}",
         percent(part),
         percent(ended),
-        label(class)
+        class.label()
     ))
 }
 

@@ -113,7 +113,7 @@ fn nothing_found(facts: &Facts<'_>, thresholds: &Thresholds) -> String {
             "Undetermined: the threads of {} spent more time {} than requests took, so some of them were idle there, and no cause \
              that this version judges explains the rest.",
             target.name,
-            crate::ledger::label(item.class)
+            item.class.label()
         ),
         Some(item) => format!(
             "Undetermined: {} of {} was {}, and no cause that this version judges explains it.",

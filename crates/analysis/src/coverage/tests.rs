@@ -10,8 +10,8 @@ const THREAD: EntityId = EntityId(1);
 const WAKER: EntityId = EntityId(2);
 const MS: i64 = 1_000_000;
 const SECONDS: i64 = 20;
-const FUTEX: usize = 14;
-const INPUT: usize = 16;
+const FUTEX: usize = ThreadTimeClass::Futex as usize;
+const INPUT: usize = ThreadTimeClass::Input as usize;
 
 fn at(ms: i64) -> Timestamp {
     Timestamp::from_ns(ms * MS)

@@ -7,8 +7,10 @@ use std::path::Path;
 use libbpf_rs::btf::Btf;
 use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
 use libbpf_rs::{MapCore, MapFlags, ProgramInput, num_possible_cpus};
-use model::{LedgerClass, Role, Timestamp};
+use model::{LedgerClass, Role, ThreadTimeClass, Timestamp};
+use sensors::kernel_wait::IoIntent;
 use sensors::syscall;
+use sensors::thread_time::Holder;
 use sensors::wait_event::{self, WaitClass};
 
 use super::clock::SchedulerClock;
@@ -46,38 +48,6 @@ pub(crate) type ExitedThread = thread_time_exited;
 /// with many CPUs, because all CPUs share `MOST_EXITED` entries (5.5 MB in the kernel, and mapped here).
 const EXITED_PER_CPU: usize = 1_024;
 const MOST_EXITED: usize = 16_384;
-
-/// Classes of sleeps (enum thread_time_class).
-mod sleep_class {
-    pub(super) const FUTEX: u8 = 14;
-    pub(super) const OUTPUT: u8 = 15;
-    pub(super) const INPUT: u8 = 16;
-    pub(super) const SLEEP: u8 = 17;
-    pub(super) const OTHER_CALL: u8 = 18;
-}
-
-/// Classes by PostgreSQL's wait event.
-mod event_class {
-    /// Leaves the class to the system call.
-    pub(super) const NOTHING: u8 = 0;
-    pub(super) const LWLOCK: u8 = 20;
-    pub(super) const LOCK: u8 = 22;
-    pub(super) const BUFFER: u8 = 23;
-    pub(super) const ACTIVITY: u8 = 24;
-    pub(super) const CLIENT: u8 = 25;
-    pub(super) const EXTENSION: u8 = 26;
-    pub(super) const IPC: u8 = 27;
-    pub(super) const TIMEOUT: u8 = 28;
-    pub(super) const IO: u8 = 29;
-}
-
-/// I/O intents (enum thread_time_call).
-mod io_intent {
-    pub(super) const OTHER: u8 = 0;
-    pub(super) const SYNC: u8 = 1;
-    pub(super) const READ_WRITE: u8 = 2;
-    pub(super) const FAULT: u8 = 3;
-}
 
 /// Programs on frequent events, detached in off-windows. Forks, exits and renames are always reported,
 /// because children inherit roles.
@@ -397,21 +367,22 @@ fn name_calls(open: &mut OpenThreadTimeSkel<'_>, architecture: &str) -> Result<(
                 "the system calls of {architecture} are not known here"
             ))
         })?;
-        let (sleep_class, io_intent) = match class {
-            LedgerClass::Futex => (sleep_class::FUTEX, io_intent::OTHER),
-            LedgerClass::Sync => (sleep_class::OTHER_CALL, io_intent::SYNC),
+        let sleep_class = match class {
+            LedgerClass::Futex => ThreadTimeClass::Futex,
             // A wait for a disk is uninterruptible, so in an interruptible sleep this is a pipe or a socket.
-            LedgerClass::ReadWrite if syscall::gives(architecture, call) => {
-                (sleep_class::OUTPUT, io_intent::READ_WRITE)
-            }
-            LedgerClass::ReadWrite => (sleep_class::INPUT, io_intent::READ_WRITE),
-            LedgerClass::Output => (sleep_class::OUTPUT, io_intent::OTHER),
-            LedgerClass::Input => (sleep_class::INPUT, io_intent::OTHER),
-            LedgerClass::Sleep => (sleep_class::SLEEP, io_intent::OTHER),
-            _ => (sleep_class::OTHER_CALL, io_intent::OTHER),
+            LedgerClass::ReadWrite if syscall::gives(architecture, call) => ThreadTimeClass::Output,
+            LedgerClass::ReadWrite | LedgerClass::Input => ThreadTimeClass::Input,
+            LedgerClass::Output => ThreadTimeClass::Output,
+            LedgerClass::Sleep => ThreadTimeClass::Sleep,
+            _ => ThreadTimeClass::OtherCall,
         };
-        constants.sleep_class_by_call[number] = sleep_class;
-        constants.intent_by_call[number] = io_intent;
+        let io_intent = match class {
+            LedgerClass::Sync => Some(IoIntent::Sync),
+            LedgerClass::ReadWrite => Some(IoIntent::ReadWrite),
+            _ => None,
+        };
+        constants.sleep_class_by_call[number] = sleep_class as u8;
+        constants.intent_by_call[number] = intent_number(io_intent);
     }
     Ok(())
 }
@@ -423,18 +394,20 @@ fn name_events(open: &mut OpenThreadTimeSkel<'_>) -> Result<(), Refusal> {
     constants.log_event = wait_event::WAL_WRITE;
     constants.output_event = wait_event::CLIENT_WRITE;
     for (class, to) in (0..).zip(&mut constants.class_by_event) {
-        *to = wait_event::class(class << 24).map_or(event_class::NOTHING, |class| match class {
-            WaitClass::LwLock => event_class::LWLOCK,
-            WaitClass::Lock => event_class::LOCK,
-            WaitClass::BufferPin => event_class::BUFFER,
-            WaitClass::Activity => event_class::ACTIVITY,
-            WaitClass::Client => event_class::CLIENT,
-            WaitClass::Extension => event_class::EXTENSION,
-            WaitClass::Ipc => event_class::IPC,
-            WaitClass::Timeout => event_class::TIMEOUT,
-            WaitClass::Io => event_class::IO,
-            WaitClass::InjectionPoint => event_class::NOTHING,
+        let class = wait_event::class(class << 24).and_then(|class| match class {
+            WaitClass::LwLock => Some(ThreadTimeClass::EventLwlock),
+            WaitClass::Lock => Some(ThreadTimeClass::EventLock),
+            WaitClass::BufferPin => Some(ThreadTimeClass::EventBuffer),
+            WaitClass::Activity => Some(ThreadTimeClass::EventActivity),
+            WaitClass::Client => Some(ThreadTimeClass::EventClient),
+            WaitClass::Extension => Some(ThreadTimeClass::EventExtension),
+            WaitClass::Ipc => Some(ThreadTimeClass::EventIpc),
+            WaitClass::Timeout => Some(ThreadTimeClass::EventTimeout),
+            WaitClass::Io => Some(ThreadTimeClass::EventIo),
+            // The system call decides.
+            WaitClass::InjectionPoint => None,
         });
+        *to = class.map_or(0, |class| class as u8);
     }
     Ok(())
 }
@@ -450,13 +423,19 @@ fn count_behind_run_queue() -> Result<i64, Refusal> {
     Ok(offsets.into_iter().find_map(Result::ok).unwrap_or(0))
 }
 
+/// An I/O intent as the program numbers it (enum thread_time_call).
+fn intent_number(intent: Option<IoIntent>) -> u8 {
+    intent.map_or(0, |intent| intent as u8)
+}
+
 /// A role as the program numbers it (enum thread_time_role).
 fn role_number(role: Role) -> u32 {
-    match role {
-        Role::Target | Role::Dependency => 1,
-        Role::Generator => 2,
-        _ => 0,
-    }
+    let role = match role {
+        Role::Target | Role::Dependency => Holder::Target,
+        Role::Generator => Holder::Generator,
+        _ => Holder::Background,
+    };
+    role as u32
 }
 
 fn no_variables() -> Refusal {

@@ -5,6 +5,7 @@ import type { LedgerClass } from "../../data/page.gen";
 import { growth } from "../../data/series";
 import type { Interval } from "../../data/signal";
 import { length } from "../../data/units";
+import { WAIT_CLASSES } from "../../data/waitClasses.gen";
 import { servingThreads, threadsOf } from "../entitySets";
 import {
   type Amount,
@@ -20,26 +21,15 @@ import {
 } from "../quantity";
 import { type Asked, drawn, type Made, type Recipe, series, signalOf } from "../recipe";
 
-const DISK: readonly LedgerClass[] = [
-  "uninterruptible",
-  "page_fault",
-  "sync",
-  "sync_queue",
-  "read_write",
-];
+/** Classes of threads in which they do one of these. */
+const inState = (...states: readonly string[]): readonly LedgerClass[] =>
+  WAIT_CLASSES.filter((row) => states.includes(row[2])).map((row) => row[0]);
+
+const DISK = inState("disk");
 /** Waits inside requests. */
-const WAITS: readonly LedgerClass[] = [
-  "cpu_wait",
-  "throttled",
-  ...DISK,
-  "reclaim",
-  "database_lock",
-  "internal_lock",
-  "futex",
-  "output",
-  "sleep",
-  "other_call",
-];
+const WAITS = inState("waiting", "withheld", "disk", "blocked", "idle").filter(
+  (word) => word !== "input",
+);
 
 /** Waits that may be rest, where no request says that they lie in one (crates/analysis/src/account.rs). */
 const REST: readonly LedgerClass[] = ["sleep", "futex"];

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::os::fd::AsFd as _;
 
 use libbpf_rs::{MapCore as _, MapFlags, ProgramInput};
-use sensors::kernel_wait::{self, IoIntent, KernelSymbol};
+use sensors::kernel_wait::{self, KernelSymbol};
 
 use super::batch::read_batch;
 use super::{ThreadTime, no_variables};
@@ -103,12 +103,7 @@ impl ThreadTime {
     }
 
     fn set_meaning(&self, address: u64, symbol: KernelSymbol) -> Result<(), Refusal> {
-        let io_intent = match symbol.intent {
-            None => super::io_intent::OTHER,
-            Some(IoIntent::Sync) => super::io_intent::SYNC,
-            Some(IoIntent::ReadWrite) => super::io_intent::READ_WRITE,
-            Some(IoIntent::Fault) => super::io_intent::FAULT,
-        };
+        let io_intent = super::intent_number(symbol.intent);
         let value = [symbol.wait_site as u32, io_intent.into()].map(u32::to_ne_bytes);
         let map = &self.programs.maps.symbol_by_address;
         map.update(&address.to_ne_bytes(), value.as_flattened(), MapFlags::ANY)?;

@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_setaffinity};
+use sensors::kernel_wait::WAIT_SITES;
+use sensors::thread_time::{CLASSES, HOLDERS};
 
 use super::waits::{self, Group, OnDisk, Own};
 use super::*;
@@ -53,45 +55,19 @@ fn stolen_ns() -> i64 {
     })
 }
 
-/// Names of the classes (enum thread_time_class).
-const NAMES: [&str; 30] = [
-    "on_cpu",
-    "throttled",
-    "memory_other",
-    "memory_sync",
-    "memory_read_write",
-    "memory_fault",
-    "io_other",
-    "io_sync",
-    "io_read_write",
-    "io_fault",
-    "kernel_other",
-    "kernel_sync",
-    "kernel_read_write",
-    "kernel_fault",
-    "futex",
-    "output",
-    "input",
-    "sleep",
-    "other_call",
-    "unknown",
-    "lwlock",
-    "wal_lock",
-    "lock",
-    "buffer_pin",
-    "activity",
-    "client",
-    "extension",
-    "ipc",
-    "timeout",
-    "io",
-];
+/// Names of the classes (enum thread_time_class), as their columns have them.
+fn names() -> impl Iterator<Item = &'static str> {
+    let columns = ThreadTimeClass::ALL
+        .into_iter()
+        .map(ThreadTimeClass::column);
+    columns.map(|column| column.trim_end_matches("_ns"))
+}
 
 /// Growth of a thread's account between two readings.
 struct Counted {
-    ns: [i64; 30],
-    kernel_wait_ns: [i64; 11],
-    queued_ns: [i64; 4],
+    ns: [i64; CLASSES],
+    kernel_wait_ns: [i64; WAIT_SITES.len()],
+    queued_ns: [i64; HOLDERS],
     /// Time on CPU that the kernel does not count as run time: interrupts, steal.
     hidden_ns: i64,
     /// A missed switch was backfilled between the two readings: some time of the first was in the wrong
@@ -104,9 +80,9 @@ impl Counted {
         let (a, b) = (&before.account, &after.account);
         let grown = |(a, b): (&u64, &u64)| b.cast_signed() - a.cast_signed();
         let mut counted = Self {
-            ns: [0; 30],
-            kernel_wait_ns: [0; 11],
-            queued_ns: [0; 4],
+            ns: [0; CLASSES],
+            kernel_wait_ns: [0; WAIT_SITES.len()],
+            queued_ns: [0; HOLDERS],
             hidden_ns: b.hidden_ns - a.hidden_ns,
             is_corrected: false,
         };
@@ -136,7 +112,7 @@ impl Counted {
     }
 
     fn of(&self, classes: &[&str]) -> i64 {
-        let named = NAMES.iter().zip(self.ns);
+        let named = names().zip(self.ns);
         named
             .filter(|(name, _)| classes.contains(name))
             .map(|(_, ns)| ns)
@@ -163,7 +139,7 @@ impl Counted {
     }
 
     fn shown(&self) -> String {
-        let named = NAMES.iter().zip(self.ns).filter(|(_, ns)| *ns != 0);
+        let named = names().zip(self.ns).filter(|(_, ns)| *ns != 0);
         let named: Vec<_> = named.map(|(name, ns)| format!("{name} {ns}")).collect();
         format!(
             "{}, queued {:?}, hidden {}",

@@ -9,15 +9,18 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use sensors::wakeup::By;
+
 use super::tests::{as_target, loaded};
 use super::*;
 
-/// Classes (enum thread_time_class).
-const ON_CPU: u8 = 0;
-/// Kinds of wakers (enum wakeup_by).
-const POOL: u8 = 1;
-const BACKGROUND: u8 = 2;
-const INTERRUPT: u8 = 3;
+const ON_CPU: u8 = ThreadTimeClass::OnCpu as u8;
+const FUTEX: u8 = ThreadTimeClass::Futex as u8;
+const INPUT: u8 = ThreadTimeClass::Input as u8;
+const SLEEP: u8 = ThreadTimeClass::Sleep as u8;
+const POOL: u8 = By::Pool as u8;
+const BACKGROUND: u8 = By::Background as u8;
+const INTERRUPT: u8 = By::Interrupt as u8;
 
 const LONG: Duration = Duration::from_millis(60);
 const LONG_NS: u64 = 60_000_000;
@@ -112,12 +115,12 @@ fn a_wait_for_a_lock_names_the_holder_and_its_last_wait() {
     as_target(&mut thread_time, std::process::id());
     let slept = behind(&mut thread_time, || std::thread::sleep(LONG));
     println!("behind a sleep: {}", slept.shown());
-    let sum = slept.one(sleep_class::FUTEX, POOL, "holds # #", sleep_class::SLEEP);
+    let sum = slept.one(FUTEX, POOL, "holds # #", SLEEP);
     assert!(sum.blocked_ns > LONG_NS / 2, "{}", slept.shown());
     assert_eq!(sum.waits, 1);
     let burnt = behind(&mut thread_time, || super::waits::burn(LONG));
     println!("behind work: {}", burnt.shown());
-    let sum = burnt.one(sleep_class::FUTEX, POOL, "holds # #", sleep_class::SLEEP);
+    let sum = burnt.one(FUTEX, POOL, "holds # #", SLEEP);
     // On a busy machine the holder also waits for a CPU.
     let worked = sum.on_cpu_ns + sum.ready_ns;
     assert!(
@@ -170,7 +173,7 @@ fn a_sender_on_a_socket_is_the_receivers_waker() {
     });
     for woken in [through_pipe, through_tcp] {
         println!("{}", woken.shown());
-        let sum = woken.one(sleep_class::INPUT, POOL, &own[..15], sleep_class::SLEEP);
+        let sum = woken.one(INPUT, POOL, &own[..15], SLEEP);
         assert!(sum.blocked_ns * 2 > LONG_NS, "{}", woken.shown());
     }
 }
@@ -192,7 +195,7 @@ fn background_and_interrupt_wakers_are_distinct_from_tracked_ones() {
     let woken = received(&mut thread_time, &mut output, || ());
     println!("by another: {}", woken.shown());
     let number = other.id().to_string();
-    let sum = woken.one(sleep_class::INPUT, BACKGROUND, &number, ON_CPU);
+    let sum = woken.one(INPUT, BACKGROUND, &number, ON_CPU);
     assert!(
         sum.ns > LONG_NS && sum.blocked_ns + sum.on_cpu_ns == 0,
         "{}",
@@ -215,7 +218,7 @@ fn background_and_interrupt_wakers_are_distinct_from_tracked_ones() {
         .expect("it timed out");
     let woken = Woken::of(&mut thread_time, "times out");
     println!("by a timer: {}", woken.shown());
-    let sum = woken.one(sleep_class::INPUT, INTERRUPT, "0", ON_CPU);
+    let sum = woken.one(INPUT, INTERRUPT, "0", ON_CPU);
     assert!(sum.ns >= LONG_NS, "{}", woken.shown());
 }
 
