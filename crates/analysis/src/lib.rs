@@ -56,10 +56,11 @@ pub use thresholds::Thresholds;
 use facts::Scope;
 use model::{Meta, PhaseVerdict, REPORT_SCHEMA, Report, Timeline, Timestamp, Verdict, Window};
 
-/// Makes a recording ready to be judged and shown: every byte of storage traffic counted once, and what was counted in
-/// on-windows as it stands for all the time. Before `diagnose`, once.
+/// Makes a recording ready to be judged and shown: every byte of storage traffic counted once, every wait class there,
+/// and what was counted in on-windows as it stands for all the time. Before `diagnose`, once.
 pub fn prepare(timeline: &mut Timeline) {
     inherited::without_inherited(timeline);
+    thread_times::with_every_class(timeline);
     coverage::estimate(timeline);
 }
 

@@ -5,7 +5,8 @@
 //! samples, as one without accounts is.
 
 use model::{
-    Counters, DecidedBy, EntityId, LedgerClass, ThreadTimeClass, Timeline, Timestamp, Window,
+    Column, Counters, DecidedBy, EntityId, LedgerClass, MISSING, TableData, ThreadTimeClass,
+    Timeline, Timestamp, Window,
 };
 use sensors::thread_time::{CLASSES, HOLDERS, THREAD_TIME};
 
@@ -165,6 +166,31 @@ impl Counted {
     }
 }
 
+/// Gives a recording from before a class was counted the column of that class. No time is in it: what would be, was
+/// counted in another class.
+pub(crate) fn with_every_class(timeline: &mut Timeline) {
+    let Some(recorded) = timeline.table(&THREAD_TIME.name) else {
+        return;
+    };
+    let of = |column: &Column| recorded.table.position(&column.name);
+    let places: Vec<Option<usize>> = THREAD_TIME.columns.iter().map(of).collect();
+    if (0..TIMES).map(Some).eq(places[..TIMES].iter().copied()) {
+        return;
+    }
+    let mut rows = TableData::new(THREAD_TIME.clone());
+    for row in 0..recorded.len() {
+        let (time, entity) = recorded.key(row);
+        let values: Vec<i64> = recorded.row(row).collect();
+        let values = places.iter().enumerate().map(|(own, place)| match place {
+            Some(place) => values[*place],
+            None if own < CLASSES => 0,
+            None => MISSING,
+        });
+        rows.push(time, entity, &values.collect::<Vec<_>>());
+    }
+    timeline.insert(rows);
+}
+
 /// The columns that are asked for.
 fn asked() -> Vec<&'static str> {
     let times = THREAD_TIME.columns[..TIMES].iter();
@@ -192,7 +218,7 @@ fn adds_up(times: &[f64], window: Window) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use model::{MISSING, Timestamp};
+    use model::Table;
     use sensors::thread_time::Holder;
 
     use super::*;
@@ -239,6 +265,34 @@ mod tests {
         );
         assert!(thread_times.over(Window::new(ms(0), ms(100))).is_none());
         assert!(thread_times.over(Window::new(ms(300), ms(400))).is_none());
+    }
+
+    #[test]
+    fn a_recording_from_before_a_class_is_believed_too() {
+        let whole = thread_times(&[(200, 100, 50, 30, 20), (300, 100, 70, 90, 40)]);
+        let left_out = ThreadTimeClass::EventIpc as usize;
+        let mut columns = THREAD_TIME.columns.to_vec();
+        columns.remove(left_out);
+        let mut rows = TableData::new(Table {
+            columns: columns.into(),
+            ..THREAD_TIME.clone()
+        });
+        let recorded = whole.table(&THREAD_TIME.name).expect("it was drawn");
+        for row in 0..recorded.len() {
+            let mut values: Vec<i64> = recorded.row(row).collect();
+            values.remove(left_out);
+            rows.push(recorded.key(row).0, THREAD, &values);
+        }
+        let mut timeline = Timeline::new(whole.window);
+        timeline.insert(rows);
+        assert!(ThreadTimes::of(&timeline, THREAD).is_none());
+        with_every_class(&mut timeline);
+        let over = |timeline: &Timeline| {
+            let mut thread_times = ThreadTimes::of(timeline, THREAD).expect("it has rows");
+            thread_times.over(Window::new(ms(100), ms(300)))
+        };
+        assert_eq!(over(&timeline), over(&whole));
+        assert!(over(&whole).is_some());
     }
 
     #[test]
