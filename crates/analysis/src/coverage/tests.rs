@@ -1,6 +1,7 @@
 //! What on-windows stand for, of a thread that is known.
 
 use model::{Entity, EntityEvent, EntityKind, EntityRecord};
+use sensors::thread_time::WIDTH;
 use sensors::wakeup::WAKEUP;
 
 use super::*;
@@ -60,8 +61,8 @@ fn recorded(windows: &[(i64, i64)]) -> Timeline {
     }
     let is_on = |ms: i64| windows.iter().any(|(from, to)| (*from..*to).contains(&ms));
     let edges: Vec<i64> = windows.iter().flat_map(|(from, to)| [*from, *to]).collect();
-    let (mut covered, mut counted, mut kernel) = (0, [0; 40], [0; 2]);
-    counted[37] = 0;
+    let (mut covered, mut counted, mut kernel) = (0, [0; WIDTH], [0; 2]);
+    let waits = WAKEUP.position("waits").expect("it is a column");
     for ms in 0..=SECONDS * 1_000 {
         if edges.contains(&ms) || ms == 0 || ms == SECONDS * 1_000 {
             let coverage = timeline.table_mut(&COVERAGE);
@@ -69,8 +70,8 @@ fn recorded(windows: &[(i64, i64)]) -> Timeline {
             timeline
                 .table_mut(&THREAD_TIME)
                 .push(at(ms), THREAD, &counted);
-            let mut wakeups = [0; 21];
-            wakeups[17] = covered / MS;
+            let mut wakeups = vec![0; WAKEUP.columns.len()];
+            wakeups[waits] = covered / MS;
             timeline.table_mut(&WAKEUP).push(at(ms), WAKER, &wakeups);
         }
         if ms % 100 == 0 {
@@ -196,15 +197,15 @@ proptest::proptest! {
         kernel in proptest::collection::vec((proptest::num::i64::ANY, proptest::num::i64::ANY), 0..6),
     ) {
         let mut timeline = recorded(&[]);
-        for (table, entity, rows, width) in [
-            (&COVERAGE, MACHINE, &coverage, 2),
-            (&THREAD_TIME, THREAD, &times, 40),
-            (&WAKEUP, WAKER, &times, 21),
-            (thread_table(), THREAD, &kernel, thread_table().columns.len()),
+        for (table, entity, rows) in [
+            (&COVERAGE, MACHINE, &coverage),
+            (&THREAD_TIME, THREAD, &times),
+            (&WAKEUP, WAKER, &times),
+            (thread_table(), THREAD, &kernel),
         ] {
             timeline.remove(&table.name);
             for (time, value) in rows {
-                let row = vec![*value; width];
+                let row = vec![*value; table.columns.len()];
                 timeline.table_mut(table).push(Timestamp::from_ns(*time), entity, &row);
             }
         }
