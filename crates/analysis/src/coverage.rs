@@ -65,7 +65,8 @@ pub(crate) fn on_windows(timeline: &Timeline, window: Window) -> Vec<Window> {
     let rows: Vec<_> = covered.values_in(window).collect();
     for pair in rows.windows(2) {
         let between = Window::new(pair[0].0, pair[1].0);
-        if ((pair[1].1 - pair[0].1) as f64) < ON * between.len_ns() as f64 {
+        let covered_ns = pair[1].1.saturating_sub(pair[0].1);
+        if (covered_ns as f64) < ON * between.len_ns() as f64 {
             continue;
         }
         match windows.last_mut() {

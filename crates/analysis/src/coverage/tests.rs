@@ -216,6 +216,17 @@ proptest::proptest! {
 }
 
 #[test]
+fn counters_from_end_to_end_of_their_range_are_no_on_window() {
+    let mut timeline = recorded(&[]);
+    timeline.remove(&COVERAGE.name);
+    for (ms, covered) in [(0, i64::MAX), (1, i64::MIN + 1)] {
+        let coverage = timeline.table_mut(&COVERAGE);
+        coverage.push(at(ms), MACHINE, &[covered, MISSING]);
+    }
+    assert_eq!(on_windows(&timeline, timeline.window), []);
+}
+
+#[test]
 fn what_was_counted_all_the_time_stays_as_it_is() {
     let mut timeline = recorded(&[(0, SECONDS * 1_000)]);
     let before: Vec<Vec<i64>> = rows(&timeline);
