@@ -3,7 +3,7 @@
 use crate::request_times::End;
 use crate::stats::{Group, pooled_deviation};
 use crate::{quantiles, request_times};
-use model::{MISSING, Meta, Provenance, Signal, Timeline, Timestamp, Window};
+use model::{MISSING, Meta, Provenance, Quantile, Signal, Timeline, Timestamp, Window};
 
 /// A longer bin, or one without length, is damage.
 const LONGEST_NS: i64 = 86_400_000_000_000;
@@ -244,56 +244,60 @@ pub(crate) fn report(
             Vec::new()
         };
     };
-    let empty = inside(bins, window).filter(|bin| bin.stalled).count() as u32;
-    let signal = |name: &str, unit: &str, mean: Option<f64>, provenance| Signal {
-        name: name.to_owned(),
-        unit: unit.to_owned(),
-        mean,
-        stddev: None,
-        quantiles: Vec::new(),
-        provenance,
-        empty_intervals: empty,
-    };
-    let mut signals = vec![signal(
-        "throughput",
-        "per_second",
-        Some(mean.throughput),
-        counted,
-    )];
+    let mut signals = vec![signal("throughput", "per_second", mean.throughput, counted)];
     // A tool that never says its latency is not one that completed nothing.
     if provenance != Provenance::None || mean.latency_ns.is_some() {
         signals.push(Signal {
             stddev: pooled_stddev(bins, window, &mean),
-            quantiles: match source {
-                Source::Kernel(end) => request_times::quantiles(timeline, end, window),
-                // Of operations nothing is known but the mean.
-                Source::Latency(_) => Vec::new(),
-                Source::Workload => quantiles::of(timeline, window),
-            },
+            quantiles: latency_quantiles(timeline, source, window),
             ..signal("latency", "ns", mean.latency_ns, provenance)
         });
     }
-    if mean.lag_ns.is_some() {
-        signals.push(signal("lag", "ns", mean.lag_ns, provenance));
+    signals.extend(
+        mean.lag_ns
+            .map(|lag_ns| signal("lag", "ns", lag_ns, provenance)),
+    );
+    signals.extend(counts(bins, window));
+    let empty = inside(bins, window).filter(|bin| bin.stalled).count();
+    for signal in &mut signals {
+        signal.empty_intervals = empty as u32;
     }
+    signals
+}
+
+fn signal(name: &str, unit: &str, mean: impl Into<Option<f64>>, provenance: Provenance) -> Signal {
+    Signal {
+        name: name.to_owned(),
+        unit: unit.to_owned(),
+        mean: mean.into(),
+        stddev: None,
+        quantiles: Vec::new(),
+        provenance,
+        empty_intervals: 0,
+    }
+}
+
+fn latency_quantiles(timeline: &Timeline, source: Source, window: Window) -> Vec<Quantile> {
+    match source {
+        Source::Kernel(end) => request_times::quantiles(timeline, end, window),
+        // Of operations nothing is known but the mean.
+        Source::Latency(_) => Vec::new(),
+        Source::Workload => quantiles::of(timeline, window),
+    }
+}
+
+/// What did not go well, per second; only what the workload says.
+fn counts(bins: &[Bin], window: Window) -> impl Iterator<Item = Signal> {
     let counts: [(&str, Field); 3] = [
         ("failed", |bin| bin.failed),
         ("skipped", |bin| bin.skipped),
         ("retried", |bin| bin.retried),
     ];
-    for (name, of) in counts {
-        let values: Vec<f64> = inside(bins, window).filter_map(of).collect();
-        if !values.is_empty() {
-            let sum: f64 = values.iter().sum();
-            signals.push(signal(
-                name,
-                "per_second",
-                Some(sum / window.seconds()),
-                Provenance::ToolCount,
-            ));
-        }
-    }
-    signals
+    counts.into_iter().filter_map(move |(name, of)| {
+        let sum = inside(bins, window).filter_map(of).reduce(|a, b| a + b)?;
+        let rate = sum / window.seconds();
+        Some(signal(name, "per_second", rate, Provenance::ToolCount))
+    })
 }
 
 /// Latency of a tool that says nothing else: its mean over the time of the rows in the window, as how
@@ -315,15 +319,7 @@ fn without_throughput(
             total += values[interval] as f64;
         }
     }
-    (total > 0.0).then(|| Signal {
-        name: "latency".to_owned(),
-        unit: "ns".to_owned(),
-        mean: Some(sum / total),
-        stddev: None,
-        quantiles: Vec::new(),
-        provenance,
-        empty_intervals: 0,
-    })
+    (total > 0.0).then(|| signal("latency", "ns", sum / total, provenance))
 }
 
 /// Without bins the tool's closing report is all there is: the whole run, warm-up included.
@@ -343,15 +339,7 @@ fn from_summary(meta: &Meta) -> Vec<Signal> {
     } else {
         workload.latency
     };
-    let signal = |name: &str, unit: &str, mean: Option<f64>, provenance| Signal {
-        name: name.to_owned(),
-        unit: unit.to_owned(),
-        mean,
-        stddev: None,
-        quantiles: Vec::new(),
-        provenance,
-        empty_intervals: 0,
-    };
+    let latency_ns = summary.latency_mean_ns.map(|ns| ns as f64);
     vec![
         signal(
             "throughput",
@@ -359,12 +347,7 @@ fn from_summary(meta: &Meta) -> Vec<Signal> {
             summary.throughput,
             Provenance::ToolCount,
         ),
-        signal(
-            "latency",
-            "ns",
-            summary.latency_mean_ns.map(|ns| ns as f64),
-            latency,
-        ),
+        signal("latency", "ns", latency_ns, latency),
     ]
 }
 
