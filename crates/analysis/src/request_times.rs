@@ -9,7 +9,7 @@ use crate::coverage;
 use crate::quantiles::WANTED;
 use crate::stats::{histogram, is_supported};
 use crate::thresholds::Thresholds;
-use crate::workload_metrics::Bin;
+use crate::workload_metrics::bin::Bin;
 
 mod ends;
 

@@ -1,35 +1,16 @@
-//! The workload's own view: bins of throughput and latency, and their means over a window.
+//! Throughput and latency: where they come from, and how they are reported.
+
+pub(crate) mod bin;
 
 use crate::request_times::End;
 use crate::stats::{Group, pooled_deviation};
 use crate::{quantiles, request_times};
 use model::{MISSING, Meta, Provenance, Quantile, Signal, Timeline, Timestamp, Window};
 
+pub(crate) use bin::{Bin, Mean, inside, mean, whole_bins};
+
 /// A longer bin, or one without length, is damage.
 const LONGEST_NS: i64 = 86_400_000_000_000;
-
-/// One interval of the workload's signal; `None` is "not said" or "nothing was completed".
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Bin {
-    pub(crate) window: Window,
-    /// Operations per second.
-    pub(crate) throughput: f64,
-    pub(crate) latency_ns: Option<f64>,
-    pub(crate) stddev_ns: Option<f64>,
-    pub(crate) lag_ns: Option<f64>,
-    pub(crate) failed: Option<f64>,
-    pub(crate) skipped: Option<f64>,
-    pub(crate) retried: Option<f64>,
-    /// Whether nothing was completed though something was asked for.
-    pub(crate) stalled: bool,
-}
-
-impl Bin {
-    /// Operations completed.
-    pub(crate) fn completed(&self) -> f64 {
-        self.throughput * self.window.seconds()
-    }
-}
 
 /// Where throughput and latency come from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -145,77 +126,6 @@ fn workload_bins(timeline: &Timeline) -> Vec<Bin> {
         .collect();
     bins.sort_by_key(|bin| bin.window.end);
     bins
-}
-
-/// Bins that lie in `window` by at least half.
-pub(crate) fn inside(bins: &[Bin], window: Window) -> impl Iterator<Item = &Bin> {
-    bins.iter().filter(move |bin| {
-        window
-            .intersect(bin.window)
-            .is_some_and(|both| both.len_ns() >= bin.window.len_ns() - bin.window.len_ns() / 2)
-    })
-}
-
-/// The time of the bins that lie in `window`; the window itself where there are none.
-pub(crate) fn whole_bins(bins: &[Bin], window: Window) -> Window {
-    let starts = inside(bins, window).map(|bin| bin.window.start).min();
-    let ends = inside(bins, window).map(|bin| bin.window.end).max();
-    starts
-        .zip(ends)
-        .map_or(window, |(start, end)| Window::new(start, end))
-}
-
-/// Throughput and latency over a window.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Mean {
-    /// Operations per second.
-    pub(crate) throughput: f64,
-    /// Mean over operations, ns; `None` when nothing was completed.
-    pub(crate) latency_ns: Option<f64>,
-    /// Mean lag behind the schedule, ns; part of the latency.
-    pub(crate) lag_ns: Option<f64>,
-    /// From the first bin to the last.
-    pub(crate) span: Window,
-    /// Operations completed in it; where bins are missing inside, the others speak for them.
-    pub(crate) completed: f64,
-    /// Their response times added up, ns.
-    pub(crate) response_ns: f64,
-    /// Their lag added up, ns.
-    pub(crate) lag_total_ns: f64,
-}
-
-/// The mean over the bins inside `window`, weighted by operations; `None` without bins.
-pub(crate) fn mean(bins: &[Bin], window: Window) -> Option<Mean> {
-    let inside: Vec<&Bin> = inside(bins, window).collect();
-    let seconds: f64 = inside.iter().map(|bin| bin.window.seconds()).sum();
-    if seconds <= 0.0 {
-        return None;
-    }
-    let span = Window::new(
-        inside.iter().map(|bin| bin.window.start).min()?,
-        inside.last()?.window.end,
-    );
-    let holes = (span.seconds() / seconds).max(1.0);
-    let completed: f64 = inside.iter().map(|bin| bin.completed()).sum();
-    let total = |of: fn(&Bin) -> Option<f64>| weighted(&inside, of);
-    let (response_ns, response_count) = total(|bin| bin.latency_ns);
-    let (lag_total_ns, lag_count) = total(|bin| bin.lag_ns);
-    Some(Mean {
-        throughput: completed / seconds,
-        latency_ns: (response_count > 0.0).then(|| response_ns / response_count),
-        lag_ns: (lag_count > 0.0).then(|| lag_total_ns / lag_count),
-        span,
-        completed: completed * holes,
-        response_ns: response_ns * holes,
-        lag_total_ns: lag_total_ns * holes,
-    })
-}
-
-fn weighted(bins: &[&Bin], of: fn(&Bin) -> Option<f64>) -> (f64, f64) {
-    let known = bins
-        .iter()
-        .filter_map(|bin| of(bin).map(|value| (value * bin.completed(), bin.completed())));
-    known.fold((0.0, 0.0), |sum, next| (sum.0 + next.0, sum.1 + next.1))
 }
 
 /// One of a bin's values.

@@ -1,0 +1,97 @@
+//! Intervals of throughput and latency, wherever they come from, and their means over a window.
+
+use model::Window;
+
+/// One interval of the workload's signal; `None` is "not said" or "nothing was completed".
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Bin {
+    pub(crate) window: Window,
+    /// Operations per second.
+    pub(crate) throughput: f64,
+    pub(crate) latency_ns: Option<f64>,
+    pub(crate) stddev_ns: Option<f64>,
+    pub(crate) lag_ns: Option<f64>,
+    pub(crate) failed: Option<f64>,
+    pub(crate) skipped: Option<f64>,
+    pub(crate) retried: Option<f64>,
+    /// Whether nothing was completed though something was asked for.
+    pub(crate) stalled: bool,
+}
+
+impl Bin {
+    /// Operations completed.
+    pub(crate) fn completed(&self) -> f64 {
+        self.throughput * self.window.seconds()
+    }
+}
+
+/// Bins that lie in `window` by at least half.
+pub(crate) fn inside(bins: &[Bin], window: Window) -> impl Iterator<Item = &Bin> {
+    bins.iter().filter(move |bin| {
+        window
+            .intersect(bin.window)
+            .is_some_and(|both| both.len_ns() >= bin.window.len_ns() - bin.window.len_ns() / 2)
+    })
+}
+
+/// The time of the bins that lie in `window`; the window itself where there are none.
+pub(crate) fn whole_bins(bins: &[Bin], window: Window) -> Window {
+    let starts = inside(bins, window).map(|bin| bin.window.start).min();
+    let ends = inside(bins, window).map(|bin| bin.window.end).max();
+    starts
+        .zip(ends)
+        .map_or(window, |(start, end)| Window::new(start, end))
+}
+
+/// Throughput and latency over a window.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Mean {
+    /// Operations per second.
+    pub(crate) throughput: f64,
+    /// Mean over operations, ns; `None` when nothing was completed.
+    pub(crate) latency_ns: Option<f64>,
+    /// Mean lag behind the schedule, ns; part of the latency.
+    pub(crate) lag_ns: Option<f64>,
+    /// From the first bin to the last.
+    pub(crate) span: Window,
+    /// Operations completed in it; where bins are missing inside, the others speak for them.
+    pub(crate) completed: f64,
+    /// Their response times added up, ns.
+    pub(crate) response_ns: f64,
+    /// Their lag added up, ns.
+    pub(crate) lag_total_ns: f64,
+}
+
+/// The mean over the bins inside `window`, weighted by operations; `None` without bins.
+pub(crate) fn mean(bins: &[Bin], window: Window) -> Option<Mean> {
+    let inside: Vec<&Bin> = inside(bins, window).collect();
+    let seconds: f64 = inside.iter().map(|bin| bin.window.seconds()).sum();
+    if seconds <= 0.0 {
+        return None;
+    }
+    let span = Window::new(
+        inside.iter().map(|bin| bin.window.start).min()?,
+        inside.last()?.window.end,
+    );
+    let holes = (span.seconds() / seconds).max(1.0);
+    let completed: f64 = inside.iter().map(|bin| bin.completed()).sum();
+    let total = |of: fn(&Bin) -> Option<f64>| weighted(&inside, of);
+    let (response_ns, response_count) = total(|bin| bin.latency_ns);
+    let (lag_total_ns, lag_count) = total(|bin| bin.lag_ns);
+    Some(Mean {
+        throughput: completed / seconds,
+        latency_ns: (response_count > 0.0).then(|| response_ns / response_count),
+        lag_ns: (lag_count > 0.0).then(|| lag_total_ns / lag_count),
+        span,
+        completed: completed * holes,
+        response_ns: response_ns * holes,
+        lag_total_ns: lag_total_ns * holes,
+    })
+}
+
+fn weighted(bins: &[&Bin], of: fn(&Bin) -> Option<f64>) -> (f64, f64) {
+    let known = bins
+        .iter()
+        .filter_map(|bin| of(bin).map(|value| (value * bin.completed(), bin.completed())));
+    known.fold((0.0, 0.0), |sum, next| (sum.0 + next.0, sum.1 + next.1))
+}
