@@ -12,16 +12,13 @@ use model::{Entity, EntityId, EntityKind, GapReason, Timestamp};
 use sensors::{Scope, Sensor};
 
 use crate::gaps::Gaps;
-use crate::group_walk::walk;
+use crate::group_walk::{MOST_GROUPS, walk};
 use crate::hierarchies::{Hierarchies, Mount};
 use crate::open_file::OpenFile;
 use crate::probe::{Presence, Probe, Scratch};
 use crate::registry::Registry;
 use crate::table_buffer::TableBuffer;
 use lost_sensors::Lost;
-
-/// Groups beyond this many are not measured; a gap reports that.
-pub(crate) const MOST_GROUPS: usize = 10_000;
 
 struct Group {
     entity: EntityId,

@@ -7,11 +7,11 @@ use std::path::Path;
 use crate::exports::{bias, exports};
 use crate::hierarchies::{Hierarchies, groups_of};
 use crate::server::version;
-use crate::sockets::{inet, netlink, processes};
+use crate::sockets::{inet, processes, unix};
 
 /// One datagram of a sock_diag answer.
 pub fn datagram(bytes: &[u8]) {
-    let _ = netlink::take_datagram(bytes, &mut Vec::new());
+    let _ = unix::take_datagram(bytes, &mut Vec::new());
     let _ = inet::parse_inet_diag(bytes);
 }
 

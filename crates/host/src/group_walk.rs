@@ -9,8 +9,8 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, openat, statat};
 use rustix::io::Errno;
 use rustix::path::Arg;
 
-use crate::cgroups::MOST_GROUPS;
-
+/// Groups beyond this many are not measured; a gap reports that.
+pub(crate) const MOST_GROUPS: usize = 10_000;
 /// Deepest nesting that is walked.
 const MOST_DEPTH: usize = 16;
 /// Buffer for the entries of one folder; each level has its own.

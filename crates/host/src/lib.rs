@@ -25,6 +25,7 @@ mod gaps;
 mod group_walk;
 mod handle;
 mod hierarchies;
+mod initial_namespaces;
 mod limits;
 mod local_files;
 mod mounts;

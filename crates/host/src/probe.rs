@@ -1,5 +1,6 @@
 //! One sensor on one entity: its open files, its last values.
 
+mod missing;
 mod remote_memory;
 mod scratch;
 
@@ -7,21 +8,19 @@ use std::path::{Path, PathBuf};
 
 use model::{EntityId, GapReason, Timestamp, Window, name_of};
 use rustix::io::Errno;
-use sensors::{Malformed, Missing, Place, Reading, Scope, Sensor, Subject};
+use sensors::{Malformed, Place, Reading, Scope, Sensor, Subject};
 
-use crate::capabilities::pressure_missing_reason;
 use crate::gaps::Gaps;
-use crate::limits::{MORE_FILES, MORE_FILES_OF_ALL, Share};
 use crate::open_file::OpenFile;
 use crate::registry::Registry;
 use crate::remote_memory::{self as memory, MemoryCell};
 use crate::schedule::Look;
 use crate::table_buffer::{RowDeduplicator, TableBuffer};
 
-pub(crate) use scratch::Scratch;
+use missing::{report_missing, share_of};
+use scratch::MOST_SOURCES;
 
-/// The largest number of sources of a sensor.
-const MOST_SOURCES: usize = 12;
+pub(crate) use scratch::Scratch;
 
 /// A disk or interface that has gone may come back, so it stays known. Beyond this many only those present
 /// stay: each container that starts creates an interface with a new name.
@@ -410,37 +409,6 @@ fn open_source(
             None
         }
     }
-}
-
-fn share_of(sensor: &Sensor) -> Share {
-    match sensor.scope {
-        Scope::Cgroup => Share::Group,
-        Scope::Process => Share::Process,
-        Scope::Machine | Scope::Thread => Share::Tracked,
-    }
-}
-
-/// Turns a source that cannot be read into a gap, with the remedy.
-fn report_missing(sensor: &'static Sensor, index: usize, errno: Errno, gaps: &mut Gaps) {
-    let source = &sensor.sources[index];
-    let reason = match (source.lack, errno) {
-        // The process exited between two looks: the end of its entity says so.
-        (_, Errno::SRCH) => return,
-        (_, Errno::MFILE) => GapReason::Denied(format!("too many open files: {MORE_FILES}")),
-        (_, Errno::NFILE) => GapReason::Denied(format!(
-            "too many open files on the whole machine: {MORE_FILES_OF_ALL}"
-        )),
-        (Missing::Usual, Errno::IO | Errno::NOMEM | Errno::FBIG) => {
-            GapReason::Unsupported(format!("{} cannot be read: {errno}", source.path))
-        }
-        (Missing::Usual, _) => return,
-        (Missing::Say(sentence), Errno::ACCESS | Errno::PERM) => {
-            GapReason::Denied(sentence.to_owned())
-        }
-        (Missing::Say(sentence), _) => GapReason::Unsupported(sentence.to_owned()),
-        (Missing::Pressure, errno) => pressure_missing_reason(errno),
-    };
-    gaps.report(&sensor.table.name, source.path, reason);
 }
 
 #[cfg(test)]

@@ -16,8 +16,9 @@ use libbpf_rs::libbpf_sys::{
 };
 use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
 
+use super::footprint;
+use super::refusal::Refusal;
 use super::skeletons::clock::{ClockSkel, ClockSkelBuilder};
-use super::{Refusal, footprint};
 
 /// Runs on each CPU: of this many, at least one is not interrupted between its two clock readings.
 const TRIES: usize = 20;

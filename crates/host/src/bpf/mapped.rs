@@ -6,7 +6,7 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use libbpf_rs::MapCore;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-use super::Refusal;
+use super::refusal::Refusal;
 
 /// The values of an array map made with BPF_F_MMAPABLE, read-only.
 pub(crate) struct Mapped<T> {

@@ -3,7 +3,7 @@
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::{DataSec, Var};
 
-use super::Refusal;
+use super::refusal::Refusal;
 
 /// Offsets of variables within the per-CPU section.
 pub(crate) struct PerCpu<'a> {

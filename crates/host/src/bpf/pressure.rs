@@ -11,13 +11,15 @@ use model::{MISSING, Timestamp};
 
 use super::clock::{CpuClock, SchedulerClock};
 use super::fold::STATES;
+use super::footprint;
 use super::mapped::{Filled, Mapped};
+use super::messages::quietly;
 use super::per_cpu::PerCpu;
+use super::refusal::Refusal;
 use super::skeletons::pressure::types::{
     pressure_cpu, pressure_monitored, pressure_stall, pressure_total,
 };
 use super::skeletons::pressure::{PressureSkel, PressureSkelBuilder};
-use super::{Refusal, footprint, quietly};
 
 /// Groups that are read CPU by CPU, the machine included (PRESSURE_MOST_MONITORED).
 pub(crate) const MOST_MONITORED: usize = 64;

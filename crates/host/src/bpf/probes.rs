@@ -9,11 +9,12 @@ use libbpf_rs::libbpf_sys::{
 use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
 use model::Role;
 
+use super::messages::quietly;
+use super::refusal::Refusal;
 use super::requests::{Requests, Side};
 use super::skeletons::floor::{FloorSkel, FloorSkelBuilder};
 use super::thread_time::psi_groups::Membership;
 use super::thread_time::{Assigned, ThreadTime};
-use super::{Refusal, quietly};
 
 /// Cost of one program during a run.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -9,12 +9,15 @@ use libbpf_rs::{Iter, Link, MapCore as _, MapFlags};
 use model::Role;
 use rustix::time::{ClockId, clock_getres};
 
+use super::footprint;
+use super::hooks::Hooks;
 use super::mapped::Mapped;
+use super::messages::quietly;
+use super::refusal::Refusal;
 use super::skeletons::requests::types::{
     requests_account, requests_open, requests_owner, requests_role,
 };
 use super::skeletons::requests::{RequestsSkel, RequestsSkelBuilder};
-use super::{Hooks, Refusal, footprint, quietly};
 
 /// Whole services (REQUESTS_MOST_SERVICES), whose accounts come before those of connections.
 pub(crate) const SERVICES: usize = 16;

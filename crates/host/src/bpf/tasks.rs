@@ -6,10 +6,13 @@ use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
 use libbpf_rs::{MapCore as _, MapFlags, ProgramInput};
 use model::MISSING;
 
+use super::conditions::at_most_threads;
+use super::footprint;
 use super::mapped::Filled;
+use super::messages::quietly;
+use super::refusal::Refusal;
 use super::skeletons::tasks::types::{tasks_process, tasks_thread};
 use super::skeletons::tasks::{TasksSkel, TasksSkelBuilder};
-use super::{Refusal, at_most_threads, footprint, quietly};
 
 /// One process as of a reading.
 pub(crate) type Counts = tasks_process;

@@ -14,13 +14,17 @@ use sensors::thread_time::Holder;
 use sensors::wait_event::{self, WaitClass};
 
 use super::clock::SchedulerClock;
+use super::conditions::at_most_threads;
+use super::footprint;
+use super::hooks::Hooks;
 use super::mapped::{Filled, Mapped};
+use super::messages::quietly;
 use super::per_cpu::PerCpu;
+use super::refusal::Refusal;
 use super::skeletons::thread_time::types::{
     run_queue, thread_time_account, thread_time_background, thread_time_exited, thread_time_record,
 };
 use super::skeletons::thread_time::{OpenThreadTimeSkel, ThreadTimeSkel, ThreadTimeSkelBuilder};
-use super::{Hooks, Refusal, at_most_threads, footprint, quietly};
 use crate::clock::boottime;
 use crate::remote_memory::EventPlace;
 

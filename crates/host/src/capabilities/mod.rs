@@ -33,9 +33,6 @@ use host_facts::HostFacts;
 use probes::Probes;
 use tree::{Below, Tree};
 
-pub(crate) use pressure::missing_reason as pressure_missing_reason;
-pub(crate) use probes::in_initial_pid_namespace;
-
 /// One check.
 type Check = fn(&HostFacts<'_>) -> Answer;
 

@@ -1,28 +1,12 @@
 //! Pressure stall information of the machine and of control groups.
 
-use model::{Fix, GapReason};
+use model::Fix;
 use rustix::io::Errno;
 
 use super::answer::{Answer, counted};
 use super::groups;
 use super::host_facts::HostFacts;
 use super::tree::name_of;
-
-/// Why a pressure file cannot be read, as the reason of a gap.
-pub(crate) fn missing_reason(errno: Errno) -> GapReason {
-    match errno {
-        Errno::OPNOTSUPP => GapReason::Unsupported(
-            "pressure is switched off: add psi=1 to the kernel's boot parameters and reboot".to_owned(),
-        ),
-        // Disabled at boot: newer kernels then do not even create the files (psi_proc_init).
-        Errno::NOENT => GapReason::Unsupported(
-            "this kernel shows no pressure: add psi=1 to its boot parameters and reboot (it needs Linux 4.20 or \
-             later with CONFIG_PSI, and no sandbox that hides /proc/pressure)"
-                .to_owned(),
-        ),
-        errno => GapReason::Denied(format!("pressure: {errno}")),
-    }
-}
 
 const FILES: [&str; 3] = ["cpu", "memory", "io"];
 

@@ -15,6 +15,7 @@ use rustix::time::{ClockId, clock_getres};
 use crate::bpf::Refusal;
 use crate::bpf::pressure::Pressure;
 use crate::clock::boottime;
+use crate::initial_namespaces::{Namespace, is_initial};
 use crate::processes::Walk;
 use crate::requests::RequestCollector;
 use crate::thread_time::ThreadTimeCollector;
@@ -98,9 +99,9 @@ impl Probes {
             privileges: u64::from_str_radix(field("CapEff:"), 16).unwrap_or(0),
             filtered: field("Seccomp:") == "2",
             profile: profile.trim_end_matches(['\0', '\n']).to_owned(),
-            initial_pid_ns: in_initial_pid_namespace(),
-            initial_cgroup_ns: is_initial("cgroup", 0xEFFF_FFFB),
-            initial_user_ns: is_initial("user", 0xEFFF_FFFD),
+            initial_pid_ns: is_initial(Namespace::Pid),
+            initial_cgroup_ns: is_initial(Namespace::Cgroup),
+            initial_user_ns: is_initial(Namespace::User),
             most_files: getrlimit(Resource::Nofile).maximum,
             lockable: getrlimit(Resource::Memlock).current,
             may_rise: getrlimit(Resource::Rtprio).current != Some(0),
@@ -125,20 +126,6 @@ impl Probes {
     pub(crate) fn may(&self, privilege: Privilege) -> bool {
         self.initial_user_ns && self.privileges >> (privilege as u32) & 1 == 1
     }
-}
-
-/// Whether pids here are those of the initial PID namespace.
-pub(crate) fn in_initial_pid_namespace() -> bool {
-    is_initial("pid", 0xEFFF_FFFC)
-}
-
-/// The initial namespaces have fixed inode numbers (include/linux/proc_ns.h, since 3.8). A kernel without
-/// namespaces of a kind has only the initial one.
-fn is_initial(kind: &str, number: u32) -> bool {
-    let link = std::fs::read_link(format!("/proc/self/ns/{kind}"));
-    link.map_or(true, |link| {
-        link == Path::new(&format!("{kind}:[{number}]"))
-    })
 }
 
 /// Mean duration of a reading, of the shortest of several series: the others were interrupted.

@@ -5,8 +5,8 @@
 use model::{EntityId, GapReason, Timestamp, Window};
 use sensors::Sensor;
 
-use super::Hierarchies;
 use crate::gaps::Gaps;
+use crate::hierarchies::Hierarchies;
 use crate::probe::Probe;
 
 /// A sensor that a group has lost.

@@ -16,7 +16,7 @@ use sensors::{CONNECTION, TcpReading, parse_tcp};
 use super::descriptors::Proc;
 use crate::gaps::Gaps;
 use crate::privileges::{Duty, give_up_all_but, may_enter};
-use crate::sockets::netlink::{DATAGRAM, diag_socket, dump_tcp, tcp_request};
+use crate::sockets::netlink::{DATAGRAM, diag_socket, dump, tcp_request};
 
 /// A process may enter a namespace after its start, so its namespace is read at each of its first looks, and
 /// after that at every tenth.
@@ -138,7 +138,7 @@ impl Namespaces {
             };
             let inode = namespace.inode;
             let request = tcp_request(WITH_INFO, STATES);
-            let answer = dump_tcp(socket, &request, &mut self.buffer, |message| {
+            let answer = dump(socket, &request, &mut self.buffer, |message| {
                 if let Some(reading) = parse_tcp(message) {
                     each(inode, &reading);
                 }

@@ -5,7 +5,8 @@ use std::path::Path;
 use model::GapReason;
 use sensors::{Place, Sensor};
 
-use super::{Probe, Scratch, Source, report_missing};
+use super::missing::report_missing;
+use super::{Probe, Scratch, Source};
 use crate::remote_memory::{MemoryCell, Refusal};
 
 impl Scratch {

@@ -6,12 +6,15 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 use sensors::{Facts, Sensor};
 
-use super::{MOST_SOURCES, report_missing, share_of};
+use super::missing::{report_missing, share_of};
 use crate::gaps::Gaps;
 use crate::limits::Share;
 use crate::open_file::OpenFile;
 use crate::remote_memory::RemoteMemory;
 use crate::schedule::Look;
+
+/// The largest number of sources of a sensor.
+pub(super) const MOST_SOURCES: usize = 12;
 
 /// Reusable buffers, and facts that were found out once.
 pub(crate) struct Scratch {

@@ -5,13 +5,12 @@
 //! daemon behind stdout): those were not connected to a server.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::fs;
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use super::Endpoint;
-use super::inet::{Namespace, TcpState, listens_at};
+use super::endpoint::Endpoint;
+use super::inet::{Namespace, TcpState, listens_at, namespace, namespace_link};
 use super::owners::{Held, sockets_of};
 use super::unix::{UnixSocket, UnixTable};
 
@@ -105,42 +104,6 @@ pub fn connections_of(proc: &Path, pids: &[u32]) -> Connections {
 pub fn socket_inodes(proc: &Path, pids: &[u32]) -> HashSet<u64> {
     let held = pids.iter().filter_map(|&pid| sockets_of(proc, pid).ok());
     held.flat_map(|held| held.sockets).collect()
-}
-
-/// The TCP sockets of a process's network namespace, whose link is `link`.
-pub(super) fn namespace(proc: &Path, link: Option<&Path>, pid: u32) -> Namespace {
-    let net = net_folder(proc, pid);
-    // sock_diag reports our own namespace, whatever `proc` shows.
-    let is_own = link.is_some()
-        && link == namespace_link(proc, std::process::id()).as_deref()
-        && proc == Path::new("/proc");
-    let from_diag = is_own.then(|| Namespace::ask(net.clone())).flatten();
-    from_diag.unwrap_or_else(|| Namespace::read(net))
-}
-
-/// Identifies a process's network namespace; `None` if it may not be read.
-pub(super) fn namespace_link(proc: &Path, pid: u32) -> Option<PathBuf> {
-    fs::read_link(proc.join(pid.to_string()).join("ns/net")).ok()
-}
-
-/// The folder with the tables of a process's network namespace, else of our own.
-pub(super) fn net_folder(proc: &Path, pid: u32) -> PathBuf {
-    let own = proc.join(pid.to_string()).join("net");
-    if own.join("tcp").exists() {
-        own
-    } else {
-        proc.join("net")
-    }
-}
-
-/// The folder with the tables of the network namespace that is examined: our own, or with another root that
-/// of its first process, because `net` would still be our own there.
-pub(super) fn here(proc: &Path) -> PathBuf {
-    if proc == Path::new("/proc") {
-        proc.join("net")
-    } else {
-        net_folder(proc, 1)
-    }
 }
 
 fn tcp_connections(namespace: &Namespace, inodes: &HashSet<u64>, index: usize) -> Vec<Connection> {

@@ -7,9 +7,10 @@ use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use super::connections::{Connection, Connections, namespace_link, net_folder};
-use super::inet::{LocalAddresses, Namespace, TcpSocket, TcpState};
-use super::{Endpoint, processes};
+use super::connections::{Connection, Connections};
+use super::endpoint::Endpoint;
+use super::inet::{LocalAddresses, Namespace, TcpSocket, TcpState, namespace_link, net_folder};
+use super::processes;
 use crate::local_files;
 use crate::mounts::Mountinfo;
 

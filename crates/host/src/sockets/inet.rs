@@ -6,9 +6,12 @@
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use rustix::io::Errno;
 use sensors::netlink::u32_at;
+
+use super::netlink::{DATAGRAM, diag_socket, dump, tcp_request};
 
 /// The state of a TCP socket, as far as it is needed here.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -148,6 +151,19 @@ pub(crate) fn parse_if_inet6(text: &[u8]) -> HashSet<Ipv6Addr> {
         .collect()
 }
 
+/// Every TCP socket of this network namespace that a process may hold.
+fn tcp_sockets() -> Result<Vec<TcpSocket>, Errno> {
+    /// All but TIME_WAIT, CLOSE, LAST_ACK, CLOSING and NEW_SYN_RECV, as bits of the kernel's numbers.
+    const STATES: u32 = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 10;
+    let socket = diag_socket()?;
+    let mut found = Vec::new();
+    let mut buffer = vec![0u8; DATAGRAM];
+    dump(&socket, &tcp_request(0, STATES), &mut buffer, |message| {
+        found.extend(parse_inet_diag(message));
+    })?;
+    Ok(found)
+}
+
 /// The TCP sockets of one network namespace.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Namespace {
@@ -173,7 +189,7 @@ impl Namespace {
     /// not answer. Sockets in TIME_WAIT are left out: with short connections there are tens of thousands, and
     /// the kernel takes 3 us to report each.
     pub(super) fn ask(net: PathBuf) -> Option<Self> {
-        let sockets = super::netlink::tcp_sockets().ok()?;
+        let sockets = tcp_sockets().ok()?;
         Some(Self { net, sockets })
     }
 
@@ -250,5 +266,41 @@ impl LocalAddresses {
                 length == 0 || differing >> (32 - length) == 0
             }),
         }
+    }
+}
+
+/// The TCP sockets of a process's network namespace, whose link is `link`.
+pub(super) fn namespace(proc: &Path, link: Option<&Path>, pid: u32) -> Namespace {
+    let net = net_folder(proc, pid);
+    // sock_diag reports our own namespace, whatever `proc` shows.
+    let is_own = link.is_some()
+        && link == namespace_link(proc, std::process::id()).as_deref()
+        && proc == Path::new("/proc");
+    let from_diag = is_own.then(|| Namespace::ask(net.clone())).flatten();
+    from_diag.unwrap_or_else(|| Namespace::read(net))
+}
+
+/// Identifies a process's network namespace; `None` if it may not be read.
+pub(super) fn namespace_link(proc: &Path, pid: u32) -> Option<PathBuf> {
+    fs::read_link(proc.join(pid.to_string()).join("ns/net")).ok()
+}
+
+/// The folder with the tables of a process's network namespace, else of our own.
+pub(super) fn net_folder(proc: &Path, pid: u32) -> PathBuf {
+    let own = proc.join(pid.to_string()).join("net");
+    if own.join("tcp").exists() {
+        own
+    } else {
+        proc.join("net")
+    }
+}
+
+/// The folder with the tables of the network namespace that is examined: our own, or with another root that
+/// of its first process, because `net` would still be our own there.
+pub(super) fn here(proc: &Path) -> PathBuf {
+    if proc == Path::new("/proc") {
+        proc.join("net")
+    } else {
+        net_folder(proc, 1)
     }
 }

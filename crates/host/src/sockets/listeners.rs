@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
-use super::connections::here;
-use super::inet::Namespace;
+use super::inet::{Namespace, here};
 use super::owners::Owners;
 use super::processes;
 use super::unix::UnixTable;

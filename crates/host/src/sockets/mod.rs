@@ -10,6 +10,7 @@
 
 mod cgroups;
 mod connections;
+mod endpoint;
 mod error;
 mod far_ends;
 mod guess;
@@ -22,12 +23,10 @@ mod resolve;
 mod servers;
 mod spec;
 mod trees;
-mod unix;
-
-use std::fmt;
-use std::net::SocketAddr;
+pub(crate) mod unix;
 
 pub use connections::{Connection, Connections, Transport, connections_of, socket_inodes};
+pub use endpoint::Endpoint;
 pub use error::Error;
 pub use guess::{OwnerGuess, guess_by_owner};
 pub use inet::{TcpSocket, TcpState, parse_proc_net_tcp};
@@ -38,37 +37,6 @@ pub use servers::{Guess, Hidden, Served, Servers, listening_at, servers_of};
 pub use spec::{NamedTarget, TargetSpec};
 pub use trees::{program_root, tree_of};
 pub use unix::{UnixSocket, parse_proc_net_unix, parse_unix_diag};
-
-/// One end of a connection.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Endpoint {
-    /// An address and a port; IPv4-mapped IPv6 addresses are written as IPv4.
-    Inet(SocketAddr),
-    /// The name of a unix socket: a path, or `@name` for an abstract one.
-    Unix(String),
-    /// A unix socket without a name, or one whose name is in another network namespace.
-    UnnamedUnix,
-}
-
-impl Endpoint {
-    /// What a client connects to, for people: `port 5432`, `unix socket /run/x.sock`.
-    pub fn service(&self) -> String {
-        match self {
-            Endpoint::Inet(address) => format!("port {}", address.port()),
-            Endpoint::Unix(name) => format!("unix socket {name}"),
-            Endpoint::UnnamedUnix => "a unix socket without a visible name".to_owned(),
-        }
-    }
-}
-
-impl fmt::Display for Endpoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Endpoint::Inet(address) => address.fmt(f),
-            named_or_not => f.write_str(&named_or_not.service()),
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests;

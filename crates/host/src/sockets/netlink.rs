@@ -12,9 +12,6 @@ use rustix::net::{
 };
 use sensors::netlink::{messages, u32_at};
 
-use super::inet::{TcpSocket, parse_inet_diag};
-use super::unix::{UnixSocket, parse_unix_diag};
-
 const TYPE_ERROR: u16 = 2;
 const TYPE_DONE: u16 = 3;
 /// `TCPDIAG_GETSOCK` and `SOCK_DIAG_BY_FAMILY` (include/uapi/linux/inet_diag.h, sock_diag.h).
@@ -39,38 +36,11 @@ pub(crate) fn diag_socket() -> Result<OwnedFd, Errno> {
     Ok(socket)
 }
 
-/// Every unix socket of this network namespace.
-pub(super) fn unix_sockets() -> Result<Vec<UnixSocket>, Errno> {
-    let socket = diag_socket()?;
-    send(&socket, &request(), SendFlags::empty())?;
-    let mut found = Vec::new();
-    let mut buffer = vec![0u8; DATAGRAM];
-    loop {
-        let (length, _) = recv(&socket, &mut buffer[..], RecvFlags::empty())?;
-        if take_datagram(buffer.get(..length).unwrap_or_default(), &mut found)? {
-            return Ok(found);
-        }
-    }
-}
-
-/// Every TCP socket of this network namespace that a process may hold.
-pub(super) fn tcp_sockets() -> Result<Vec<TcpSocket>, Errno> {
-    /// All but TIME_WAIT, CLOSE, LAST_ACK, CLOSING and NEW_SYN_RECV, as bits of the kernel's numbers.
-    const STATES: u32 = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 10;
-    let socket = diag_socket()?;
-    let mut found = Vec::new();
-    let mut buffer = vec![0u8; DATAGRAM];
-    dump_tcp(&socket, &tcp_request(0, STATES), &mut buffer, |message| {
-        found.extend(parse_inet_diag(message));
-    })?;
-    Ok(found)
-}
-
-/// Asks for TCP sockets and hands over each message of the answer. The kernel makes the dump while its reader waits,
-/// so this never sleeps.
-pub(crate) fn dump_tcp(
+/// Asks for sockets and hands over each message of the answer. The kernel makes the dump while its reader
+/// waits, so this never sleeps.
+pub(crate) fn dump(
     socket: &OwnedFd,
-    request: &[u8; TCP_REQUEST],
+    request: &[u8],
     buffer: &mut [u8],
     mut each: impl FnMut(&[u8]),
 ) -> Result<(), Errno> {
@@ -108,7 +78,7 @@ pub(crate) fn tcp_request(extensions: u8, states: u32) -> [u8; TCP_REQUEST] {
 
 /// `struct nlmsghdr` and `struct unix_diag_req`, asking for all states; to show: names, peers,
 /// clients that wait, users.
-fn request() -> Vec<u8> {
+pub(crate) fn unix_request() -> Vec<u8> {
     const LENGTH: u32 = 40;
     const REQUEST_AND_DUMP: u16 = 0x1 | 0x300;
     const ALL_STATES: u32 = u32::MAX;
@@ -127,13 +97,8 @@ fn request() -> Vec<u8> {
     bytes
 }
 
-/// Adds a datagram's sockets to `found`; true if it was the last one of the dump.
-pub(crate) fn take_datagram(datagram: &[u8], found: &mut Vec<UnixSocket>) -> Result<bool, Errno> {
-    each_answer(datagram, |message| found.extend(parse_unix_diag(message)))
-}
-
 /// Calls `take` for each answer in a datagram of a dump; true if it was the last datagram.
-fn each_answer(datagram: &[u8], mut take: impl FnMut(&[u8])) -> Result<bool, Errno> {
+pub(crate) fn each_answer(datagram: &[u8], mut take: impl FnMut(&[u8])) -> Result<bool, Errno> {
     for (kind, payload) in messages(datagram) {
         match kind {
             TYPE_DONE => return Ok(true),

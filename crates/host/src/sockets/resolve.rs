@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 
 use regex::Regex;
 
-use super::connections::here;
 use super::error::Error;
-use super::inet::{Namespace, TcpSocket};
+use super::inet::{Namespace, TcpSocket, here};
 use super::listeners::{listeners, listening_here};
 use super::owners::Owners;
 use super::spec::TargetSpec;

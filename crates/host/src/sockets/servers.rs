@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 
-use super::Endpoint;
-use super::connections::{Connections, namespace, namespace_link};
+use super::connections::Connections;
+use super::endpoint::Endpoint;
 use super::far_ends::{FarEnd, Search};
-use super::inet::Namespace;
+use super::inet::{Namespace, namespace, namespace_link};
 use super::owners::Owners;
 
 /// How a serving process was identified.

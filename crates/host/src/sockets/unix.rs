@@ -7,10 +7,11 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 
+use rustix::io::Errno;
 use sensors::netlink::{attributes, u32_at};
 
-use super::connections::here;
-use super::netlink;
+use super::inet::here;
+use super::netlink::{DATAGRAM, diag_socket, dump, each_answer, unix_request};
 
 /// One unix socket.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -116,6 +117,22 @@ pub fn parse_proc_net_unix(line: &[u8]) -> Option<UnixSocket> {
     })
 }
 
+/// Every unix socket of this network namespace.
+fn unix_sockets() -> Result<Vec<UnixSocket>, Errno> {
+    let socket = diag_socket()?;
+    let mut found = Vec::new();
+    let mut buffer = vec![0u8; DATAGRAM];
+    dump(&socket, &unix_request(), &mut buffer, |message| {
+        found.extend(parse_unix_diag(message));
+    })?;
+    Ok(found)
+}
+
+/// Adds a datagram's sockets to `found`; true if it was the last one of the dump.
+pub(crate) fn take_datagram(datagram: &[u8], found: &mut Vec<UnixSocket>) -> Result<bool, Errno> {
+    each_answer(datagram, |message| found.extend(parse_unix_diag(message)))
+}
+
 /// The unix sockets of this network namespace at one moment.
 #[derive(Clone, Debug, Default)]
 pub(super) struct UnixTable {
@@ -134,7 +151,7 @@ impl UnixTable {
         // With another root (the host's, mounted in a container; captured files) the sockets are not those of
         // our own namespace, which sock_diag reports.
         let from_diag = if proc == Path::new("/proc") {
-            netlink::unix_sockets().ok()
+            unix_sockets().ok()
         } else {
             None
         };

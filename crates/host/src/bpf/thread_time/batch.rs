@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd as _, BorrowedFd};
 use libbpf_rs::libbpf_sys::bpf_map_lookup_batch;
 use rustix::io::Errno;
 
-use crate::bpf::Refusal;
+use crate::bpf::refusal::Refusal;
 
 /// Reads as many entries as there is room for in both vectors. Returns their number and where to continue;
 /// `None` at the end. The kernel refuses unless `K` and `V` are as large as the map's own types.

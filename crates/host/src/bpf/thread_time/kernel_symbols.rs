@@ -10,7 +10,7 @@ use sensors::kernel_wait::{self, KernelSymbol};
 
 use super::batch::read_batch;
 use super::{ThreadTime, no_variables};
-use crate::bpf::Refusal;
+use crate::bpf::refusal::Refusal;
 use crate::bpf::skeletons::thread_time::types::kernel_symbol;
 
 /// Room in the program's map (THREAD_TIME_MOST_SYMBOLS).

@@ -6,7 +6,7 @@ use libbpf_rs::btf::types::Typedef;
 use libbpf_rs::{MapCore as _, MapFlags, ProgramInput};
 
 use super::{OpenThreadTimeSkel, ThreadTime, no_variables};
-use crate::bpf::Refusal;
+use crate::bpf::refusal::Refusal;
 use crate::bpf::skeletons::thread_time::types::psi_group_reading;
 
 /// Groups at one time (PSI_GROUP_MOST); numbered from 0 here and from 1 in the programs.

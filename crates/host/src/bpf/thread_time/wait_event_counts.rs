@@ -6,7 +6,7 @@ use libbpf_rs::MapCore as _;
 
 use super::batch::read_batch;
 use super::{ThreadTime, no_variables};
-use crate::bpf::Refusal;
+use crate::bpf::refusal::Refusal;
 use crate::bpf::skeletons::thread_time::types::{thread_time_event, thread_time_event_sum};
 
 /// Entries per system call.

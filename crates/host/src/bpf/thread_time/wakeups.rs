@@ -8,7 +8,7 @@ use rustix::io::Errno;
 
 use super::batch::read_batch;
 use super::{ThreadTime, no_variables};
-use crate::bpf::Refusal;
+use crate::bpf::refusal::Refusal;
 use crate::bpf::skeletons::thread_time::types::{wakeup_pair, wakeup_sum};
 
 /// Key of waits that are counted together.

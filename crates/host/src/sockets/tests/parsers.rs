@@ -5,8 +5,8 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use proptest::prelude::*;
 
 use super::super::inet::{self, TcpState, parse_proc_net_tcp};
-use super::super::unix::{parse_proc_net_unix, parse_unix_diag};
-use super::super::{netlink, processes};
+use super::super::processes;
+use super::super::unix::{self, parse_proc_net_unix, parse_unix_diag};
 
 const TCP: &str = "\
   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode                                                     
@@ -86,8 +86,8 @@ fn states_have_the_kernels_numbers() {
 #[cfg(target_endian = "little")]
 fn unix_diag_as_captured() {
     let mut found = Vec::new();
-    assert_eq!(netlink::take_datagram(&bytes(DIAG), &mut found), Ok(false));
-    assert_eq!(netlink::take_datagram(&bytes(DONE), &mut found), Ok(true));
+    assert_eq!(unix::take_datagram(&bytes(DIAG), &mut found), Ok(false));
+    assert_eq!(unix::take_datagram(&bytes(DONE), &mut found), Ok(true));
     let [client, server, listening] = found.as_slice() else {
         panic!("{found:?}")
     };
@@ -115,11 +115,11 @@ fn unix_diag_as_captured() {
 fn a_refusal_of_the_kernel_is_an_error() {
     let refused = bytes("240000000200000000000000fa2f0000feffffff280000001400010300000000fa2f0000");
     assert_eq!(
-        netlink::take_datagram(&refused, &mut Vec::new()),
+        unix::take_datagram(&refused, &mut Vec::new()),
         Err(rustix::io::Errno::NOENT)
     );
     assert_eq!(
-        netlink::take_datagram(&[], &mut Vec::new()),
+        unix::take_datagram(&[], &mut Vec::new()),
         Err(rustix::io::Errno::IO)
     );
 }
@@ -187,7 +187,7 @@ proptest! {
         processes::parse_stat(&bytes);
         inet::parse_fib_trie(&bytes);
         inet::parse_if_inet6(&bytes);
-        let _ = netlink::take_datagram(&bytes, &mut Vec::new());
+        let _ = unix::take_datagram(&bytes, &mut Vec::new());
     }
 
     #[test]
@@ -195,7 +195,7 @@ proptest! {
         let mut damaged = bytes(DIAG);
         damaged[at] = byte;
         damaged.truncate(cut);
-        let _ = netlink::take_datagram(&damaged, &mut Vec::new());
+        let _ = unix::take_datagram(&damaged, &mut Vec::new());
     }
 
     #[test]
