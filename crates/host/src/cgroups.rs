@@ -8,23 +8,21 @@ mod lost_sensors;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::os::unix::fs::MetadataExt;
 
-use model::{Entity, EntityId, EntityKind, GapReason, Timestamp};
-use sensors::{Scope, Sensor};
-
 use crate::gaps::Gaps;
 use crate::group_walk::{MOST_GROUPS, walk};
 use crate::hierarchies::{Hierarchies, Mount};
 use crate::open_file::OpenFile;
+use crate::output::{Output, Recorded};
 use crate::probe::{Presence, Probe, Scratch};
-use crate::registry::Registry;
-use crate::table_buffer::TableBuffer;
+use crate::tick::Tick;
 use lost_sensors::Lost;
+use model::{Entity, EntityId, EntityKind, GapReason, Timestamp};
 
 struct Group {
     entity: EntityId,
     /// The kernel's id of the v2 group: the inode of its folder.
     id: Option<u64>,
-    probes: Vec<(usize, Probe)>,
+    probes: Vec<Probe>,
     tracked: bool,
     /// Sensors of a tracked group that have stopped working.
     lost: Vec<Lost>,
@@ -54,9 +52,9 @@ impl Group {
         lost.for_each(|lost| lost.report(path, now, gaps));
     }
 
-    fn finish(&mut self, buffers: &mut [TableBuffer]) {
+    fn finish(&mut self, out: &mut Output) {
         let probes = self.probes.iter_mut();
-        probes.for_each(|(sensor, probe)| probe.finish(&mut buffers[*sensor]));
+        probes.for_each(|probe| probe.finish(out));
     }
 }
 
@@ -65,7 +63,7 @@ pub(crate) struct Cgroups {
     hierarchies: Hierarchies,
     /// Hierarchies that some sensor reads.
     mounts: BTreeSet<Mount>,
-    sensors: Vec<(usize, &'static Sensor)>,
+    sensors: Vec<Recorded>,
     groups: BTreeMap<String, Group>,
     /// The v2 groups by the kernel's id.
     by_id: HashMap<u64, EntityId>,
@@ -77,12 +75,9 @@ pub(crate) struct Cgroups {
 }
 
 impl Cgroups {
-    /// All groups, with the sensors that `wanted` selects.
-    pub(crate) fn new(hierarchies: Hierarchies, wanted: impl Fn(&Sensor) -> bool) -> Self {
-        let all = sensors::all().iter().copied().enumerate();
-        let of_groups = all.filter(|(_, sensor)| sensor.scope == Scope::Cgroup);
-        let sensors: Vec<_> = of_groups.filter(|(_, sensor)| wanted(sensor)).collect();
-        let sources = sensors.iter().flat_map(|(_, sensor)| sensor.sources);
+    /// All groups, with these sensors.
+    pub(crate) fn new(hierarchies: Hierarchies, sensors: Vec<Recorded>) -> Self {
+        let sources = sensors.iter().flat_map(|it| it.sensor.sources);
         let mounts = sources
             .filter_map(|source| hierarchies.mount(source.hierarchy).cloned())
             .collect();
@@ -126,13 +121,7 @@ impl Cgroups {
     }
 
     /// Looks for new and removed groups; allocates only for new ones.
-    pub(crate) fn scan(
-        &mut self,
-        now: Timestamp,
-        scratch: &mut Scratch,
-        buffers: &mut [TableBuffer],
-        registry: &mut Registry,
-    ) {
+    pub(crate) fn scan(&mut self, now: Timestamp, out: &mut Output) {
         self.generation += 1;
         let (mut newcomers, mut beyond) = (BTreeSet::new(), 0);
         let Self {
@@ -159,10 +148,10 @@ impl Cgroups {
         if beyond > 2 * self.beyond_reported {
             self.beyond_reported = beyond;
             let reason = GapReason::Dropped(beyond);
-            scratch.gaps.report("cgroup_cpu", "groups", reason);
+            out.gaps.report("cgroup_cpu", "groups", reason);
         }
         for path in newcomers {
-            self.ensure(&path, now, scratch, registry);
+            self.ensure(&path, now, out);
         }
         let (generation, hierarchies) = (self.generation, &self.hierarchies);
         let by_id = &mut self.by_id;
@@ -171,9 +160,9 @@ impl Cgroups {
             // it.
             let alive = group.generation == generation || hierarchies.have(path);
             if !alive {
-                group.report_lost(path, now, &mut scratch.gaps);
-                group.finish(buffers);
-                registry.vanish_with_parts(group.entity, now);
+                group.report_lost(path, now, &mut out.gaps);
+                group.finish(out);
+                out.registry.vanish_with_parts(group.entity, now);
                 group.id.and_then(|id| by_id.remove(&id));
             }
             alive
@@ -189,13 +178,7 @@ impl Cgroups {
     }
 
     /// The entity of the group at `path`; opens its sensors the first time.
-    pub(crate) fn ensure(
-        &mut self,
-        path: &str,
-        now: Timestamp,
-        scratch: &mut Scratch,
-        registry: &mut Registry,
-    ) -> EntityId {
+    pub(crate) fn ensure(&mut self, path: &str, now: Timestamp, out: &mut Output) -> EntityId {
         if let Some(group) = self.groups.get(path) {
             return group.entity;
         }
@@ -203,18 +186,18 @@ impl Cgroups {
             .rsplit('/')
             .find(|part| !part.is_empty())
             .unwrap_or("/");
-        let entity = registry.add(Entity::new(EntityKind::Cgroup, name, path), None, now);
+        let group = Entity::new(EntityKind::Cgroup, name, path);
+        let entity = out.registry.add(group, None, now);
         let folder = self.hierarchies.v2.as_ref().and_then(|it| it.folder(path));
         let id = folder
             .and_then(|it| std::fs::metadata(it).ok())
             .map(|it| it.ino());
         self.by_id.extend(id.map(|id| (id, entity)));
         let mut probes = Vec::new();
-        for (index, sensor) in &self.sensors {
-            let place = |source: usize| self.hierarchies.place(&sensor.sources[source], path);
-            if let Some(probe) = Probe::open(sensor, entity, place, &mut scratch.gaps) {
-                probes.push((*index, probe));
-            }
+        for recorded in &self.sensors {
+            let sources = recorded.sensor.sources;
+            let place = |source: usize| self.hierarchies.place(&sources[source], path);
+            probes.extend(Probe::open(*recorded, entity, place, &mut out.gaps));
         }
         self.groups.insert(
             path.to_owned(),
@@ -249,7 +232,7 @@ impl Cgroups {
                     group
                         .probes
                         .iter_mut()
-                        .for_each(|(_, probe)| probe.first_decides = false);
+                        .for_each(|probe| probe.first_decides = false);
                 }
                 match path.rfind('/') {
                     Some(0) if path.len() > 1 => path = "/",
@@ -260,17 +243,11 @@ impl Cgroups {
         }
     }
 
-    /// Reads the sensors for which `due(sensor, tracked)` holds.
-    pub(crate) fn sample(
-        &mut self,
-        stamp: &mut dyn FnMut() -> Timestamp,
-        due: &dyn Fn(&Sensor, bool) -> bool,
-        scratch: &mut Scratch,
-        buffers: &mut [TableBuffer],
-        registry: &mut Registry,
-    ) {
+    /// Reads the sensors that are due.
+    pub(crate) fn sample(&mut self, tick: &Tick, scratch: &mut Scratch, out: &mut Output) {
         // At nine ticks of ten no untracked group is due: then they are not even iterated over.
-        let any_background = self.sensors.iter().any(|(_, sensor)| due(sensor, false));
+        let mut all = self.sensors.iter();
+        let any_background = all.any(|it| tick.reads(it.sensor, false));
         let (hierarchies, by_id) = (&self.hierarchies, &mut self.by_id);
         self.groups.retain(|path, group| {
             let tracked = group.tracked;
@@ -279,19 +256,19 @@ impl Cgroups {
             }
             let Group { probes, lost, .. } = group;
             let mut now = Timestamp::default();
-            probes.retain_mut(|(sensor, probe)| {
-                let due = due(sensors::all()[*sensor], tracked)
-                    && (tracked || !probe.skips_deadline(scratch.look));
+            probes.retain_mut(|probe| {
+                let due = tick.reads(probe.recorded().sensor, tracked)
+                    && (tracked || !probe.skips_deadline(tick.look()));
                 let gone = due && {
-                    now = stamp();
-                    probe.sample(now, scratch, &mut buffers[*sensor], registry) == Presence::Gone
+                    now = tick.stamp();
+                    probe.sample(now, scratch, out) == Presence::Gone
                 };
                 if gone {
-                    probe.finish(&mut buffers[*sensor]);
+                    probe.finish(out);
                     // For an untracked group the end of its series says enough.
                     if tracked {
-                        lost.push(Lost::new(*sensor, probe, now));
-                        report_pressure_off(hierarchies, path, &mut scratch.gaps);
+                        lost.push(Lost::new(probe, now));
+                        report_pressure_off(hierarchies, path, &mut out.gaps);
                     }
                 }
                 !gone
@@ -299,8 +276,8 @@ impl Cgroups {
             // Without sensors the group is gone; it is added again if a scan finds it.
             let alive = !group.probes.is_empty();
             if !alive {
-                group.report_lost(path, now, &mut scratch.gaps);
-                registry.vanish_with_parts(group.entity, now);
+                group.report_lost(path, now, &mut out.gaps);
+                out.registry.vanish_with_parts(group.entity, now);
                 group.id.and_then(|id| by_id.remove(&id));
             }
             alive
@@ -310,13 +287,13 @@ impl Cgroups {
     /// The files that are kept open.
     pub(crate) fn files(&self) -> impl Iterator<Item = &OpenFile> {
         let probes = self.groups.values().flat_map(|group| &group.probes);
-        probes.flat_map(|(_, probe)| probe.files())
+        probes.flat_map(Probe::files)
     }
 
-    pub(crate) fn finish(&mut self, now: Timestamp, gaps: &mut Gaps, buffers: &mut [TableBuffer]) {
+    pub(crate) fn finish(&mut self, now: Timestamp, out: &mut Output) {
         for (path, group) in &mut self.groups {
-            group.report_lost(path, now, gaps);
-            group.finish(buffers);
+            group.report_lost(path, now, &mut out.gaps);
+            group.finish(out);
         }
     }
 }

@@ -124,6 +124,11 @@ impl DutyCycle {
         }
     }
 
+    /// Sampling begins now: the time before belongs to the setup.
+    pub(crate) fn begin(&mut self, now: Timestamp) {
+        self.since = now;
+    }
+
     /// Whether the programs that only time requests are to be attached until the next tick. Under a heavy
     /// load they have on-windows of their own, in the other programs' off-windows: with all of them attached
     /// a request takes a seventh longer.

@@ -16,12 +16,16 @@ use model::{Entity, EntityKind, GapReason, Timestamp};
 use rustix::fs::{CWD, Mode, OFlags, readlinkat_raw};
 use rustix::path::DecInt;
 
+use crate::collector::{Collector, Scan};
 use crate::folder::each_number_in;
-use crate::gaps::Gaps;
 use crate::local_files::{mount_of, own};
 use crate::mounts::{self, Mount, Mountinfo};
-use crate::registry::Registry;
-use crate::table_buffer::{RowDeduplicator, TableBuffer};
+use crate::opening::Opening;
+use crate::output::{Output, TableId};
+use crate::scene::Scene;
+use crate::schedule::ticks_of;
+use crate::table_buffer::RowDeduplicator;
+use crate::tick::Tick;
 
 /// Files whose mount is looked up in one look, at most, at 2 to 3 us each; the next look continues with the
 /// process after the last one.
@@ -31,10 +35,19 @@ const FEW_FILES: usize = 100;
 
 /// Working directories that are remembered, at most.
 const MOST_FOLDERS: usize = 1_000;
+/// Period of reading how full they are, in ticks.
+const PERIOD_TICKS: u64 = ticks_of(sensors::FILESYSTEM_PERIOD);
+
+/// Opens it; needs nothing.
+pub(crate) fn open(opening: &mut Opening<'_>) -> Option<Box<dyn Collector>> {
+    let root = &opening.settings.root;
+    Some(Box::new(Filesystems::new(root, opening.out)))
+}
+
 /// Filesystems that hold files of the target.
 pub(crate) struct Filesystems {
     proc: PathBuf,
-    pub(crate) buffer: TableBuffer,
+    table: TableId,
     measured: Vec<(OwnedFd, RowDeduplicator)>,
     /// The mount id of every mount that a file was found on, and their devices, measured or not.
     known_mounts: Vec<u64>,
@@ -53,10 +66,10 @@ pub(crate) struct Filesystems {
 }
 
 impl Filesystems {
-    pub(crate) fn new(root: &Path) -> Self {
+    fn new(root: &Path, out: &mut Output) -> Self {
         Self {
             proc: root.join("proc"),
-            buffer: TableBuffer::new(&sensors::FILESYSTEM),
+            table: out.open(&sensors::FILESYSTEM),
             measured: Vec::new(),
             known_mounts: Vec::new(),
             devices: Vec::new(),
@@ -70,13 +83,7 @@ impl Filesystems {
     }
 
     /// Looks for filesystems of the target's files.
-    pub(crate) fn look(
-        &mut self,
-        targets: impl Iterator<Item = u32>,
-        now: Timestamp,
-        gaps: &mut Gaps,
-        registry: &mut Registry,
-    ) {
+    fn look(&mut self, targets: impl Iterator<Item = u32>, now: Timestamp, out: &mut Output) {
         let Self { pids, cursor, .. } = self;
         pids.clear();
         pids.extend(targets);
@@ -90,7 +97,7 @@ impl Filesystems {
                 break;
             }
             self.cursor = self.pids[index];
-            self.track_files(self.cursor, &mut left, now, (gaps, registry));
+            self.track_files(self.cursor, &mut left, now, out);
         }
         self.files_per_look = if self.devices.len() > known {
             MOST_FILES
@@ -100,11 +107,9 @@ impl Filesystems {
     }
 
     /// Reads how full every filesystem is.
-    pub(crate) fn sample(&mut self, now: Timestamp) {
-        let Self {
-            measured, buffer, ..
-        } = self;
-        for (folder, last) in measured {
+    fn read(&mut self, now: Timestamp, out: &mut Output) {
+        let buffer = &mut out.tables[self.table];
+        for (folder, last) in &mut self.measured {
             let Ok(full) = rustix::fs::fstatvfs(folder) else {
                 continue;
             };
@@ -131,31 +136,15 @@ impl Filesystems {
         }
     }
 
-    /// Writes the last rows of unchanged values.
-    pub(crate) fn finish(&mut self) {
-        let Self {
-            measured, buffer, ..
-        } = self;
-        measured
-            .iter_mut()
-            .for_each(|(_, last)| last.finish(buffer));
-    }
-
     /// Takes in the filesystems of a process's working directory and open files.
-    fn track_files(
-        &mut self,
-        pid: u32,
-        left: &mut usize,
-        now: Timestamp,
-        (gaps, registry): (&mut Gaps, &mut Registry),
-    ) {
+    fn track_files(&mut self, pid: u32, left: &mut usize, now: Timestamp, out: &mut Output) {
         let mut path = std::mem::take(&mut self.path);
         path.clear();
         path.push(&self.proc);
         path.push(DecInt::new(pid));
         *left -= 1;
         let info = Mountinfo::default();
-        self.track_working_directory((pid, &info), &mut path, now, (gaps, registry));
+        self.track_working_directory((pid, &info), &mut path, now, out);
         path.push("fd");
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         if let Ok(list) = rustix::fs::open(&path, flags, Mode::empty()) {
@@ -170,7 +159,7 @@ impl Filesystems {
                     {
                         self.known_mounts.push(mount);
                         let on = |text: &str| mounts::by_number(text, mount);
-                        self.track((pid, &info), on, now, (&mut *gaps, &mut *registry));
+                        self.track((pid, &info), on, now, out);
                     }
                     path.pop();
                 }
@@ -185,7 +174,7 @@ impl Filesystems {
         process_mounts: (u32, &Mountinfo),
         process: &mut PathBuf,
         now: Timestamp,
-        (gaps, registry): (&mut Gaps, &mut Registry),
+        out: &mut Output,
     ) {
         self.text.clear();
         process.push("ns/mnt");
@@ -200,12 +189,7 @@ impl Filesystems {
         self.folders.insert(self.text.clone());
         let cwd = self.text.split(|byte| *byte == 0).nth(1);
         let cwd = String::from_utf8_lossy(cwd.unwrap_or_default()).into_owned();
-        self.track(
-            process_mounts,
-            |text| mounts::of_path(text, &cwd),
-            now,
-            (gaps, registry),
-        );
+        self.track(process_mounts, |text| mounts::of_path(text, &cwd), now, out);
     }
 
     /// Takes in the filesystem that `on` selects from a process's mounts.
@@ -214,7 +198,7 @@ impl Filesystems {
         (pid, info): (u32, &Mountinfo),
         on: impl Fn(&str) -> Option<Mount>,
         now: Timestamp,
-        (gaps, registry): (&mut Gaps, &mut Registry),
+        out: &mut Output,
     ) {
         let process = self.proc.join(pid.to_string());
         let text = info.of(&process);
@@ -228,7 +212,7 @@ impl Filesystems {
         }
         if !mounts::is_reached_locally(text, &mount) {
             let what = "room on filesystems of other machines and of programs (FUSE) is not looked at, since asking could block";
-            gaps.report(
+            out.gaps.report(
                 &sensors::FILESYSTEM.name,
                 &mount.point,
                 GapReason::Unsupported(what.to_owned()),
@@ -251,9 +235,29 @@ impl Filesystems {
             return;
         }
         let entity = Entity::new(EntityKind::Filesystem, mount.point.clone(), mount.point);
-        let id = registry.add_filesystem(entity, &mount.device, now);
+        let id = out.registry.add_filesystem(entity, &mount.device, now);
         let last = RowDeduplicator::new(id, sensors::FILESYSTEM.columns.len());
         self.measured.push((folder, last));
+    }
+}
+
+impl Collector for Filesystems {
+    fn discover(&mut self, scan: Scan, now: Timestamp, scene: &mut Scene, out: &mut Output) {
+        if scan == Scan::Groups {
+            self.look(scene.processes.targets(), now, out);
+        }
+    }
+
+    fn sample(&mut self, tick: &Tick, _scene: &mut Scene, out: &mut Output) {
+        if tick.is_due(PERIOD_TICKS) {
+            self.read(tick.stamp(), out);
+        }
+    }
+
+    fn finish(&mut self, _scene: &mut Scene, out: &mut Output) {
+        let buffer = &mut out.tables[self.table];
+        let measured = self.measured.iter_mut();
+        measured.for_each(|(_, last)| last.finish(buffer));
     }
 }
 
@@ -278,12 +282,12 @@ mod tests {
 
     #[test]
     fn the_filesystem_of_a_working_directory_is_measured_once() {
-        let mut filesystems = Filesystems::new(Path::new("/"));
-        let (mut gaps, mut registry) = (Gaps::default(), Registry::default());
+        let mut out = Output::default();
+        let mut filesystems = Filesystems::new(Path::new("/"), &mut out);
         let now = Timestamp::from_ns(1);
         let pid = std::process::id();
         for _ in 0..2 {
-            filesystems.look([pid, pid].into_iter(), now, &mut gaps, &mut registry);
+            filesystems.look([pid, pid].into_iter(), now, &mut out);
         }
         if filesystems.measured.is_empty() {
             return crate::requirement::skipped(
@@ -291,11 +295,11 @@ mod tests {
                 "the working directory is on a filesystem that is not measured",
             );
         }
-        filesystems.sample(now);
-        let rows: Vec<_> = filesystems.buffer.rows.iter().collect();
+        filesystems.read(now, &mut out);
+        let rows: Vec<_> = out.tables[filesystems.table].rows.iter().collect();
         assert_eq!(rows.len(), filesystems.measured.len());
         for (_, id, values) in rows {
-            let record = registry.get(id).expect("it is there");
+            let record = out.registry.get(id).expect("it is there");
             assert_eq!(record.entity.kind, EntityKind::Filesystem);
             assert!(record.entity.path.starts_with('/'));
             assert!(values[0] > 0 && values[1] <= values[0], "{values:?}");

@@ -12,10 +12,11 @@ use sensors::{Malformed, Place, Reading, Scope, Sensor, Subject};
 
 use crate::gaps::Gaps;
 use crate::open_file::OpenFile;
+use crate::output::{Output, Recorded};
 use crate::registry::Registry;
 use crate::remote_memory::{self as memory, MemoryCell};
-use crate::schedule::Look;
-use crate::table_buffer::{RowDeduplicator, TableBuffer};
+use crate::table_buffer::RowDeduplicator;
+use crate::tick::Look;
 
 use missing::{report_missing, share_of};
 use scratch::MOST_SOURCES;
@@ -66,7 +67,7 @@ pub(crate) struct ReplacedSources<'a> {
 }
 
 pub(crate) struct Probe {
-    sensor: &'static Sensor,
+    recorded: Recorded,
     sources: Vec<Option<Source>>,
     /// Whether an unchanged first source means that the others need not be read.
     pub(crate) first_decides: bool,
@@ -88,11 +89,12 @@ impl Probe {
     /// Opens the sensor's sources; `place` gives the path of source `index`, or `None` if it cannot exist
     /// here. Returns `None` if no source could be opened.
     pub(crate) fn open(
-        sensor: &'static Sensor,
+        recorded: Recorded,
         entity: EntityId,
         place: impl Fn(usize) -> Option<PathBuf>,
         gaps: &mut Gaps,
     ) -> Option<Self> {
+        let sensor = recorded.sensor;
         let file = |index: usize| match sensor.sources[index].place {
             Place::File => open_source(sensor, index, &place(index)?, gaps),
             Place::Memory(_) => None,
@@ -101,16 +103,17 @@ impl Probe {
         if sources.iter().all(Option::is_none) {
             return None;
         }
-        Some(Self::of(sensor, entity, sources))
+        Some(Self::of(recorded, entity, sources))
     }
 
     /// The same without the sensor's first `replaced` sources, which BPF programs replace.
     pub(crate) fn open_remaining(
-        sensor: &'static Sensor,
+        recorded: Recorded,
         entity: EntityId,
         (folder, replaced): (&Path, usize),
         gaps: &mut Gaps,
     ) -> Self {
+        let sensor = recorded.sensor;
         let file = |index: usize| match sensor.sources[index].place {
             Place::File if index >= replaced => open_source(
                 sensor,
@@ -121,13 +124,14 @@ impl Probe {
             _ => None,
         };
         let sources = (0..sensor.sources.len()).map(file).collect();
-        Self::of(sensor, entity, sources)
+        Self::of(recorded, entity, sources)
     }
 
-    fn of(sensor: &'static Sensor, entity: EntityId, sources: Vec<Option<Source>>) -> Self {
+    fn of(recorded: Recorded, entity: EntityId, sources: Vec<Option<Source>>) -> Self {
+        let sensor = recorded.sensor;
         let own = RowDeduplicator::new(entity, sensor.table.columns.len());
         Self {
-            sensor,
+            recorded,
             sources,
             first_decides: sensor.first_decides,
             first: None,
@@ -149,7 +153,12 @@ impl Probe {
             _ => 4,
         };
         self.deadlines = self.deadlines.wrapping_add(1);
-        look == Look::Due && !self.deadlines.is_multiple_of(every)
+        matches!(look, Look::Due) && !self.deadlines.is_multiple_of(every)
+    }
+
+    /// Its sensor, with the table of its rows.
+    pub(crate) fn recorded(&self) -> Recorded {
+        self.recorded
     }
 
     /// Time of the last reading.
@@ -162,12 +171,12 @@ impl Probe {
         &mut self,
         now: Timestamp,
         scratch: &mut Scratch,
-        buffer: &mut TableBuffer,
-        registry: &mut Registry,
+        out: &mut Output,
     ) -> Presence {
-        let rows = buffer.rows.len();
-        let presence = self.read((now, None), scratch, buffer, registry);
-        self.unchanged_readings = if buffer.rows.len() == rows {
+        let rows = out.tables[self.recorded.table].rows.len();
+        let presence = self.read(now, None, scratch, out);
+        let is_unchanged = out.tables[self.recorded.table].rows.len() == rows;
+        self.unchanged_readings = if is_unchanged {
             self.unchanged_readings.saturating_add(1)
         } else {
             0
@@ -178,24 +187,24 @@ impl Probe {
     /// Takes in values from BPF programs, and reads the other sources if `decides` has changed.
     pub(crate) fn sample_replaced(
         &mut self,
-        (now, replaced): (Timestamp, ReplacedSources<'_>),
+        now: Timestamp,
+        replaced: ReplacedSources<'_>,
         scratch: &mut Scratch,
-        buffer: &mut TableBuffer,
-        registry: &mut Registry,
+        out: &mut Output,
     ) -> Presence {
-        self.read((now, Some(replaced)), scratch, buffer, registry)
+        self.read(now, Some(replaced), scratch, out)
     }
 
     fn read(
         &mut self,
-        (now, replaced): (Timestamp, Option<ReplacedSources<'_>>),
+        now: Timestamp,
+        replaced: Option<ReplacedSources<'_>>,
         scratch: &mut Scratch,
-        buffer: &mut TableBuffer,
-        registry: &mut Registry,
+        out: &mut Output,
     ) -> Presence {
         let decides = self.deciding();
-        let full_rows = std::mem::replace(&mut self.full_rows_done, buffer.full_rows_requested)
-            != buffer.full_rows_requested;
+        let requested = out.tables[self.recorded.table].full_rows_requested;
+        let full_rows = std::mem::replace(&mut self.full_rows_done, requested) != requested;
         let mut again = false;
         if let Some(replaced) = &replaced
             && !self.has_changed(replaced.decides, full_rows)
@@ -211,7 +220,7 @@ impl Probe {
                 Err(Errno::SRCH | Errno::NODEV | Errno::NOENT) => return Presence::Gone,
                 Err(errno) => {
                     self.sources[index] = None;
-                    report_missing(self.sensor, index, errno, &mut scratch.gaps);
+                    report_missing(self.recorded.sensor, index, errno, &mut out.gaps);
                 }
             }
             if decides == Some(index)
@@ -225,11 +234,12 @@ impl Probe {
         if again && let Some(first) = &mut self.first {
             first.clear();
         }
-        let parse = replaced.map_or(&self.sensor.parse as Parse<'_>, |replaced| replaced.parse);
-        self.parse((now, parse), scratch, buffer, registry);
+        let sensor = self.recorded.sensor;
+        let parse = replaced.map_or(&sensor.parse as Parse<'_>, |replaced| replaced.parse);
+        self.parse(now, parse, scratch, out);
         self.sampled = now;
         if self.parts.len() > MOST_PARTS {
-            self.forget_parts(buffer, registry);
+            self.forget_parts(out);
         }
         Presence::Alive
     }
@@ -260,7 +270,7 @@ impl Probe {
     /// Index of the source that decides whether the others are read. Which files a group has depends on the
     /// layout: there it is the first that exists.
     fn deciding(&self) -> Option<usize> {
-        match (self.first_decides, self.sensor.scope) {
+        match (self.first_decides, self.recorded.sensor.scope) {
             (false, _) => None,
             (true, Scope::Cgroup) => self.sources.iter().position(Option::is_some),
             (true, _) => Some(0),
@@ -279,7 +289,8 @@ impl Probe {
     }
 
     /// Writes the last rows of unchanged values.
-    pub(crate) fn finish(&mut self, buffer: &mut TableBuffer) {
+    pub(crate) fn finish(&mut self, out: &mut Output) {
+        let buffer = &mut out.tables[self.recorded.table];
         self.own.finish(buffer);
         for (_, part) in &mut self.parts {
             part.finish(buffer);
@@ -287,13 +298,14 @@ impl Probe {
     }
 
     /// Forgets parts that the last reading did not have.
-    fn forget_parts(&mut self, buffer: &mut TableBuffer, registry: &mut Registry) {
+    fn forget_parts(&mut self, out: &mut Output) {
         let sampled = self.sampled;
+        let buffer = &mut out.tables[self.recorded.table];
         self.parts.retain_mut(|(_, part)| {
             let is_present = part.time() == sampled;
             if !is_present {
                 part.finish(buffer);
-                registry.vanish(part.entity(), part.time());
+                out.registry.vanish(part.entity(), part.time());
             }
             is_present
         });
@@ -329,27 +341,23 @@ impl Probe {
         }
     }
 
-    fn parse(
-        &mut self,
-        (now, parse): (Timestamp, Parse<'_>),
-        scratch: &mut Scratch,
-        buffer: &mut TableBuffer,
-        registry: &mut Registry,
-    ) {
+    fn parse(&mut self, now: Timestamp, parse: Parse<'_>, scratch: &Scratch, out: &mut Output) {
         let Self {
-            sensor,
+            recorded: Recorded { sensor, table },
             sources,
             own,
             parts,
             sampled,
             ..
         } = self;
-        let Scratch {
-            buffers,
-            facts,
+        let Scratch { buffers, facts, .. } = scratch;
+        let Output {
+            tables,
+            registry,
             gaps,
             ..
-        } = scratch;
+        } = out;
+        let buffer = &mut tables[*table];
         let mut bytes: [Option<&[u8]>; MOST_SOURCES] = [None; MOST_SOURCES];
         for (index, source) in sources.iter().enumerate() {
             bytes[index] = source.is_some().then_some(buffers[index].as_slice());

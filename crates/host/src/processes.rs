@@ -3,6 +3,7 @@
 //! Target and generator are process trees: a role given to a process goes to its descendants, future ones
 //! included, and stays with them when they are orphaned.
 
+mod by_walk;
 mod known;
 mod meter;
 mod placing;
@@ -15,21 +16,26 @@ use std::path::{Path, PathBuf};
 
 use model::{Entity, EntityId, EntityKind, Role, Timestamp, name_of};
 use rustix::fs::{Mode, OFlags, SeekFrom};
-use sensors::{Scope, Sensor};
+use sensors::Scope;
 
 use crate::cgroups::Cgroups;
+use crate::error::Error;
 use crate::folder::each_number_in;
+use crate::output::{Output, Recorded};
 use crate::probe::{Presence, Probe, Scratch};
 use crate::pulse::Pulse;
 use crate::registry::Registry;
 use crate::root;
-use crate::table_buffer::TableBuffer;
 use crate::thread::Threads;
+use crate::tick::Tick;
 use meter::{Counted, Identity, Meter};
 use placing::{groups, place};
 
-pub(crate) use known::TITLE_BYTES;
 pub(crate) use walk::Walk;
+
+/// Bytes of a process title that are read: the name of a PostgreSQL cluster comes before what the
+/// process does.
+pub(crate) const TITLE_BYTES: usize = 256;
 
 struct Process {
     entity: EntityId,
@@ -49,9 +55,6 @@ struct Process {
     generation: u64,
 }
 
-/// A sensor with its index in `sensors::all()`, which is also the index of its buffer.
-type Placed = (usize, &'static Sensor);
-
 /// The processes of the machine.
 pub(crate) struct Processes {
     proc: PathBuf,
@@ -60,8 +63,8 @@ pub(crate) struct Processes {
     folder: OwnedFd,
     /// Replaces files where BPF programs are available.
     walk: Option<Walk>,
-    process_sensor: Placed,
-    thread_sensor: Placed,
+    process_sensor: Recorded,
+    thread_sensor: Recorded,
     by_pid: HashMap<u32, Process>,
     /// Pids of new processes, with their identity if the walk found them.
     newcomers: Vec<(u32, Option<Identity>)>,
@@ -73,29 +76,25 @@ pub(crate) struct Processes {
 impl Processes {
     /// # Errors
     /// When /proc cannot be opened.
-    pub(crate) fn new(root: &Path, walk: Option<Walk>) -> Result<Self, crate::Error> {
+    pub(crate) fn new(root: &Path, walk: Option<Walk>, out: &mut Output) -> Result<Self, Error> {
         let proc = root.join("proc");
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let folder =
-            rustix::fs::open(&proc, flags, Mode::empty()).map_err(|errno| crate::Error::Read {
+            rustix::fs::open(&proc, flags, Mode::empty()).map_err(|errno| Error::Read {
                 path: proc.clone(),
                 cause: errno.into(),
             })?;
-        let placed = |scope| {
-            let position = sensors::all()
-                .iter()
-                .position(|sensor| sensor.scope == scope);
-            position
-                .map(|index| (index, sensors::all()[index]))
-                .expect("there is a sensor of processes and one of threads")
+        let mut recorded = |scope| {
+            let sensor = out.recorded_of(scope).pop();
+            sensor.expect("there is a sensor of processes and one of threads")
         };
         Ok(Self {
             own: root::own_pid(root),
             proc,
             folder,
             walk,
-            process_sensor: placed(Scope::Process),
-            thread_sensor: placed(Scope::Thread),
+            process_sensor: recorded(Scope::Process),
+            thread_sensor: recorded(Scope::Thread),
             by_pid: HashMap::new(),
             newcomers: Vec::new(),
             generation: 0,
@@ -108,36 +107,35 @@ impl Processes {
     pub(crate) fn scan(
         &mut self,
         now: Timestamp,
-        scratch: &mut Scratch,
         cgroups: &mut Cgroups,
-        buffers: &mut [TableBuffer],
-        registry: &mut Registry,
+        scratch: &mut Scratch,
+        out: &mut Output,
     ) {
         self.generation += 1;
         let moved = self.pulse.moved();
         if self.walk.is_none() {
             if moved {
-                self.list(now, buffers, registry);
+                self.list(now, out);
             }
         } else if moved || self.has_young() {
             let hidden = self.list_first();
-            self.list_by_walk(now, scratch, buffers, registry);
+            self.list_by_walk(now, scratch, out);
             self.add_hidden(hidden);
         }
-        self.look_again(now, scratch, registry);
+        self.look_again(now, scratch, &mut out.registry);
         // Lowest pid first: most children have a higher pid than their parent.
         self.newcomers.reverse();
         while let Some(newcomer) = self.newcomers.pop() {
-            self.add(newcomer, now, scratch, cgroups, registry);
+            self.add(newcomer, now, cgroups, scratch, out);
         }
-        self.find_parents(now, registry);
-        self.inherit_roles(now, registry);
-        self.follow_tracked(&mut scratch.gaps);
-        self.scan_threads(now, scratch, registry);
+        self.find_parents(now, &mut out.registry);
+        self.inherit_roles(now, &mut out.registry);
+        self.follow_tracked(&mut out.gaps);
+        self.scan_threads(now, scratch, out);
     }
 
     /// Lists the processes, notes new ones and removes exited ones.
-    fn list(&mut self, now: Timestamp, buffers: &mut [TableBuffer], registry: &mut Registry) {
+    fn list(&mut self, now: Timestamp, out: &mut Output) {
         let generation = self.generation;
         let Self {
             folder,
@@ -152,11 +150,10 @@ impl Processes {
             Some(known) => known.generation = generation,
             None => newcomers.push((pid, None)),
         });
-        let sensors = (self.process_sensor.0, self.thread_sensor.0);
         self.by_pid.retain(|_, process| {
             let alive = process.generation == generation;
             if !alive {
-                end(process, now, buffers, sensors, registry);
+                end(process, now, out);
             }
             alive
         });
@@ -200,83 +197,65 @@ impl Processes {
         }
     }
 
-    /// Index of the thread sensor among all sensors.
-    pub(crate) fn thread_sensor_index(&self) -> usize {
-        self.thread_sensor.0
-    }
-
     /// The entity of a process, if it has been seen.
     pub(crate) fn entity(&self, pid: u32) -> Option<EntityId> {
         self.by_pid.get(&pid).map(|process| process.entity)
     }
 
     /// Reads the process sensor of tracked processes, or of all.
-    pub(crate) fn sample(
-        &mut self,
-        stamp: &mut dyn FnMut() -> Timestamp,
-        due: &dyn Fn(&Sensor, bool) -> bool,
-        scratch: &mut Scratch,
-        buffers: &mut [TableBuffer],
-        registry: &mut Registry,
-    ) {
-        let (index, sensor) = self.process_sensor;
-        let (tracked_due, background_due) = (due(sensor, true), due(sensor, false));
-        if !tracked_due && !background_due {
+    pub(crate) fn sample(&mut self, tick: &Tick, scratch: &mut Scratch, out: &mut Output) {
+        let sensor = self.process_sensor.sensor;
+        let due = DueRoles {
+            tracked: tick.reads(sensor, true),
+            background: tick.reads(sensor, false),
+        };
+        if !due.tracked && !due.background {
             return;
         }
         if self.walk.is_some() {
-            self.sample_by_walk(
-                stamp(),
-                (tracked_due, background_due),
-                scratch,
-                buffers,
-                registry,
-            );
+            self.sample_by_walk(tick.stamp(), due, scratch, out);
         }
-        let thread_index = self.thread_sensor.0;
         self.by_pid.retain(|_, process| {
             let Meter::Files(probe) = &mut process.meter else {
                 return true;
             };
-            if !is_due(process.role, (tracked_due, background_due))
-                || (!is_tracked(process.role) && probe.skips_deadline(scratch.look))
+            if !due.has(process.role)
+                || (!is_tracked(process.role) && probe.skips_deadline(tick.look()))
             {
                 return true;
             }
-            let now = stamp();
-            if probe.sample(now, scratch, &mut buffers[index], registry) == Presence::Gone {
-                end(process, now, buffers, (index, thread_index), registry);
+            let now = tick.stamp();
+            if probe.sample(now, scratch, out) == Presence::Gone {
+                end(process, now, out);
                 return false;
             }
-            rename(process.entity, scratch.source(0), now, registry);
+            rename(process.entity, scratch.source(0), now, &mut out.registry);
             true
         });
     }
 
-    /// Reads the thread sensor of tracked processes.
-    pub(crate) fn sample_threads(
-        &mut self,
-        stamp: &mut dyn FnMut() -> Timestamp,
-        scratch: &mut Scratch,
-        buffers: &mut [TableBuffer],
-        registry: &mut Registry,
-    ) {
+    /// Reads the thread sensor of tracked processes, if it is due.
+    pub(crate) fn sample_threads(&mut self, tick: &Tick, scratch: &mut Scratch, out: &mut Output) {
+        if !tick.reads(self.thread_sensor.sensor, true) {
+            return;
+        }
         if self.walk.is_some() {
-            self.sample_threads_by_walk(scratch, buffers, registry);
+            self.sample_threads_by_walk(scratch, out);
         }
         for process in self.by_pid.values_mut().filter(|it| !it.is_walked()) {
             if let Some(threads) = &mut process.threads {
-                threads.sample(stamp, scratch, &mut buffers[self.thread_sensor.0], registry);
+                threads.sample(tick, scratch, out);
             }
         }
     }
 
-    pub(crate) fn finish(&mut self, scratch: &mut Scratch, buffers: &mut [TableBuffer]) {
-        scratch.report_unplaced(self.thread_sensor.1);
+    /// Ends the series of processes and threads.
+    pub(crate) fn finish(&mut self, scratch: &Scratch, out: &mut Output) {
+        scratch.report_unplaced(self.thread_sensor.sensor, &mut out.gaps);
         for process in self.by_pid.values_mut() {
-            process.meter.finish(&mut buffers[self.process_sensor.0]);
+            process.meter.finish(out);
             if let Some(threads) = &mut process.threads {
-                threads.finish(&mut buffers[self.thread_sensor.0]);
+                threads.finish(out);
             }
         }
     }
@@ -285,12 +264,14 @@ impl Processes {
         &mut self,
         (pid, identity): (u32, Option<Identity>),
         now: Timestamp,
-        scratch: &mut Scratch,
         cgroups: &mut Cgroups,
-        registry: &mut Registry,
+        scratch: &mut Scratch,
+        out: &mut Output,
     ) {
+        let sensor = self.process_sensor.sensor;
         // If it has exited since the listing, that costs no error and no row.
-        let Some(text) = scratch.first_look(self.process_sensor.1, &self.proc, pid) else {
+        let gaps = &mut out.gaps;
+        let Some(text) = scratch.first_look(sensor, &self.proc, pid, gaps) else {
             return;
         };
         let Ok(stat) = sensors::parse_stat(text) else {
@@ -305,22 +286,24 @@ impl Processes {
             name,
             format!("pid:{pid}@{}", stat.start),
         );
-        let id = registry.add(entity, parent_entity, now);
-        let groups = groups(&folder, now, scratch, cgroups, registry);
+        let id = out.registry.add(entity, parent_entity, now);
+        let groups = groups(&folder, now, cgroups, scratch, out);
         let role = if Some(pid) == self.own {
             Role::Recorder
         } else {
             Role::Background
         };
-        registry.change(id, now, |record| {
+        out.registry.change(id, now, |record| {
             place(record, groups);
             record.role = role;
         });
-        let sensor = self.process_sensor.1;
         let place = |source: usize| Some(folder.join(sensor.sources[source].path));
         let meter = match identity {
-            Some(identity) => Some(Meter::Walk(Counted::new(identity, id))),
-            None => Probe::open(sensor, id, place, &mut scratch.gaps).map(Meter::Files),
+            Some(identity) => {
+                let table = self.process_sensor.table;
+                Some(Meter::Walk(Counted::new(identity, id, table)))
+            }
+            None => Probe::open(self.process_sensor, id, place, &mut out.gaps).map(Meter::Files),
         };
         match meter {
             Some(meter) => {
@@ -339,7 +322,7 @@ impl Processes {
                 };
                 self.by_pid.insert(pid, process);
             }
-            None => registry.vanish(id, now),
+            None => out.registry.vanish(id, now),
         }
     }
 
@@ -404,7 +387,7 @@ impl Processes {
         }
     }
 
-    fn scan_threads(&mut self, now: Timestamp, scratch: &mut Scratch, registry: &mut Registry) {
+    fn scan_threads(&mut self, now: Timestamp, scratch: &mut Scratch, out: &mut Output) {
         for process in self
             .by_pid
             .values_mut()
@@ -414,13 +397,8 @@ impl Processes {
                 process.threads = Threads::open(&process.folder, process.is_walked());
             }
             if let Some(threads) = &mut process.threads {
-                threads.scan(
-                    (&process.folder, process.entity),
-                    self.thread_sensor.1,
-                    now,
-                    scratch,
-                    registry,
-                );
+                let of = (process.folder.as_path(), process.entity);
+                threads.scan(of, self.thread_sensor, now, scratch, out);
             }
         }
     }
@@ -438,12 +416,20 @@ impl Process {
     }
 }
 
-/// Whether a process with this role is to be read, given whether tracked and background ones are.
-fn is_due(role: Role, (tracked, background): (bool, bool)) -> bool {
-    if is_tracked(role) {
-        tracked
-    } else {
-        background
+/// Whose processes are read.
+#[derive(Clone, Copy)]
+struct DueRoles {
+    tracked: bool,
+    background: bool,
+}
+
+impl DueRoles {
+    fn has(self, role: Role) -> bool {
+        if is_tracked(role) {
+            self.tracked
+        } else {
+            self.background
+        }
     }
 }
 
@@ -452,18 +438,12 @@ fn is_tracked(role: Role) -> bool {
     matches!(role, Role::Target | Role::Generator | Role::Dependency)
 }
 
-fn end(
-    process: &mut Process,
-    now: Timestamp,
-    buffers: &mut [TableBuffer],
-    (index, thread_index): (usize, usize),
-    registry: &mut Registry,
-) {
+fn end(process: &mut Process, now: Timestamp, out: &mut Output) {
     if let Some(threads) = &mut process.threads {
-        threads.vanish(now, &mut buffers[thread_index], registry);
+        threads.vanish(now, out);
     }
-    process.meter.finish(&mut buffers[index]);
-    registry.vanish(process.entity, now);
+    process.meter.finish(out);
+    out.registry.vanish(process.entity, now);
 }
 
 /// Takes over the new name after an exec.

@@ -5,6 +5,9 @@ use std::collections::HashMap;
 
 use model::{Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Role, Timestamp};
 
+/// The machine's entity, which is added first.
+pub(crate) const MACHINE: EntityId = EntityId(0);
+
 /// Assigns numbers and collects events.
 #[derive(Default)]
 pub(crate) struct Registry {

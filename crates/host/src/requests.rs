@@ -12,13 +12,13 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use model::{Entity, EntityId, EntityKind, GapReason, Role, Timestamp};
 use sensors::request::{CALLS, REQUESTS, WIDTH};
 
+use crate::bpf::Refusal;
 use crate::bpf::requests::{CONNECTIONS, Owner, Requests, SERVICES, Side};
-use crate::bpf::{Refusal, may_report_processes};
 use crate::clock::boottime;
 use crate::gaps::Gaps;
+use crate::output::{Output, TableId};
 use crate::processes::{Processes, TITLE_BYTES};
 use crate::registry::Registry;
-use crate::table_buffer::TableBuffer;
 
 use counted::Counted;
 use role::{Assignment, replicates};
@@ -55,8 +55,8 @@ pub(crate) struct RequestCollector {
     assignments: HashMap<u32, Assignment>,
     services: Vec<Option<Service>>,
     places: Vec<Place>,
-    /// Rows of servers, and of the generator.
-    pub(crate) buffers: [TableBuffer; 2],
+    /// Tables of servers, and of the generator.
+    tables: [TableId; 2],
     before: Timestamp,
     /// All requests so far, and those that came while the programs that only times need were attached.
     requests: i64,
@@ -67,10 +67,9 @@ pub(crate) struct RequestCollector {
     timing_ns: i64,
     timed_until: Timestamp,
     drops_said: u64,
-    /// Addresses that were connected to, as far as they were noted, and those that are to be handed on.
+    /// Addresses that were connected to, as far as they were noted.
     contacts_noted: u64,
     known_contacts: HashSet<(usize, SocketAddr)>,
-    contacts: Vec<(Role, SocketAddr)>,
     /// Requests that may be timed in a second.
     most_timed: f64,
 }
@@ -78,14 +77,13 @@ pub(crate) struct RequestCollector {
 impl RequestCollector {
     /// # Errors
     /// Why they cannot be had here.
-    pub(crate) fn load() -> Result<Self, Refusal> {
-        may_report_processes()?;
+    pub(crate) fn load(out: &mut Output) -> Result<Self, Refusal> {
         Ok(Self {
             programs: Requests::load()?,
             assignments: HashMap::new(),
             services: (0..SERVICES).map(|_| None).collect(),
             places: (0..CONNECTIONS).map(|_| Place::default()).collect(),
-            buffers: [TableBuffer::new(&REQUESTS), TableBuffer::new(&CALLS)],
+            tables: [out.open(&REQUESTS), out.open(&CALLS)],
             before: Timestamp::default(),
             requests: 0,
             with_timing: 0,
@@ -95,7 +93,6 @@ impl RequestCollector {
             drops_said: 0,
             contacts_noted: 0,
             known_contacts: HashSet::new(),
-            contacts: Vec::new(),
             most_timed: most_timed(),
         })
     }
@@ -106,13 +103,7 @@ impl RequestCollector {
     }
 
     /// Tells the programs who has which part, where that has changed.
-    pub(crate) fn follow(
-        &mut self,
-        now: Timestamp,
-        processes: &Processes,
-        gaps: &mut Gaps,
-        registry: &mut Registry,
-    ) {
+    pub(crate) fn follow(&mut self, now: Timestamp, processes: &Processes, out: &mut Output) {
         self.assignments
             .retain(|pid, part| processes.entity(*pid) == Some(part.process));
         for (pid, entity, role, _) in processes.tracked_roles() {
@@ -135,14 +126,14 @@ impl RequestCollector {
             let Some(process) = processes.service_of(pid) else {
                 continue;
             };
-            self.change_role(now, process, (side, role), registry);
-            let service = self.service(now, process, (side, role), registry);
+            self.change_role(now, process, (side, role), &mut out.registry);
+            let service = self.service(now, process, (side, role), out);
             let measured = (!replicates).then_some(side);
             let assigned =
                 service.is_some_and(|it| self.programs.assign(pid, measured, it).is_ok());
             if !assigned {
                 let what = "requests of more services or processes than there is room for";
-                gaps.report(&REQUESTS.name, what, GapReason::Dropped(1));
+                out.gaps.report(&REQUESTS.name, what, GapReason::Dropped(1));
             }
             let assignment = Assignment {
                 process: entity,
@@ -176,8 +167,11 @@ impl RequestCollector {
         now: Timestamp,
         process: EntityId,
         (side, role): (Side, Role),
-        registry: &mut Registry,
+        out: &mut Output,
     ) -> Option<usize> {
+        let Output {
+            tables, registry, ..
+        } = out;
         let is_it = |it: &Service| it.process == process && it.side == side;
         let place = |it: &Option<Service>| it.as_ref().is_some_and(is_it);
         if let Some(known) = self.services.iter().position(place) {
@@ -191,14 +185,15 @@ impl RequestCollector {
         let free = self.services.iter().position(Option::is_none);
         let place = free.or_else(|| self.services.iter().position(is_over))?;
         if let Some(old) = self.services[place].take() {
-            let buffer = &mut self.buffers[old.side as usize];
+            let buffer = &mut tables[self.tables[old.side as usize]];
             old.counted.end(now, buffer, registry);
         }
         let of = &registry.get(process)?.entity;
         let (name, path) = (of.name.clone(), format!("{}/requests", of.path));
         let entity = add(registry, (name, path), (process, role), now);
         let before = counted::row(&self.programs.service(place)?, side);
-        let counted = Counted::new(entity, before, now, &mut self.buffers[side as usize]);
+        let buffer = &mut tables[self.tables[side as usize]];
+        let counted = Counted::new(entity, before, now, buffer);
         self.services[place] = Some(Service {
             process,
             side,
@@ -260,18 +255,12 @@ impl RequestCollector {
     }
 
     /// Reads all accounts.
-    pub(crate) fn sample(
-        &mut self,
-        now: Timestamp,
-        processes: &Processes,
-        gaps: &mut Gaps,
-        registry: &mut Registry,
-    ) {
+    pub(crate) fn sample(&mut self, now: Timestamp, processes: &Processes, out: &mut Output) {
         let mut requests = 0;
         for (place, service) in self.services.iter_mut().enumerate() {
             if let (Some(service), Some(account)) = (service, self.programs.service(place)) {
                 requests += account.requests.cast_signed();
-                let buffer = &mut self.buffers[service.side as usize];
+                let buffer = &mut out.tables[self.tables[service.side as usize]];
                 let row = counted::row(&account, service.side);
                 service.counted.take(now, &row, buffer);
             }
@@ -280,28 +269,28 @@ impl RequestCollector {
             if let Some((owner, account)) = self.programs.connection(place) {
                 requests += account.requests.cast_signed();
                 let row = counted::row(&account, Side::Server);
-                let around = (now, processes, &mut *registry);
-                self.take(place, &owner, &row, around);
+                self.take(place, (&owner, &row), now, processes, out);
             }
         }
-        self.make_room(now, registry);
+        self.make_room(now, out);
         if self.is_timing {
             self.with_timing += requests - self.requests;
         }
         self.draw(now, requests);
         self.before = now;
-        self.look_for_contacts(registry);
+        self.look_for_contacts(out);
         let drops = self.programs.drops();
         // Said anew when it has doubled: each gap is kept.
         if drops > 2 * self.drops_said {
             self.drops_said = drops;
             let what = "connections or processes for which there was no memory";
-            gaps.report(&REQUESTS.name, what, GapReason::Dropped(drops));
+            out.gaps
+                .report(&REQUESTS.name, what, GapReason::Dropped(drops));
         }
     }
 
     /// Most ticks there is none.
-    fn look_for_contacts(&mut self, registry: &Registry) {
+    fn look_for_contacts(&mut self, out: &mut Output) {
         let noted = self.programs.contacts_noted();
         if std::mem::replace(&mut self.contacts_noted, noted) == noted {
             return;
@@ -311,26 +300,25 @@ impl RequestCollector {
             let ip = address(contact.family.into(), contact.address);
             let peer = SocketAddr::new(ip, contact.port);
             let service = self.services.get(place).and_then(Option::as_ref);
-            let role = service.and_then(|it| Some(registry.get(it.process)?.role));
+            let role = service.and_then(|it| Some(out.registry.get(it.process)?.role));
             if let Some(role) = role.filter(|_| self.known_contacts.insert((place, peer))) {
-                self.contacts.push((role, peer));
+                out.contacts.push((role, peer));
             }
         }
-    }
-
-    /// The addresses that were connected to for the first time since this was asked last, with the part of who did.
-    pub(crate) fn take_contacts(&mut self) -> std::vec::Drain<'_, (Role, SocketAddr)> {
-        self.contacts.drain(..)
     }
 
     fn take(
         &mut self,
         number: usize,
-        owner: &Owner,
-        row: &[i64; WIDTH],
-        (now, processes, registry): (Timestamp, &Processes, &mut Registry),
+        (owner, row): (&Owner, &[i64; WIDTH]),
+        now: Timestamp,
+        processes: &Processes,
+        out: &mut Output,
     ) {
-        let buffer = &mut self.buffers[Side::Server as usize];
+        let Output {
+            tables, registry, ..
+        } = &mut *out;
+        let buffer = &mut tables[self.tables[Side::Server as usize]];
         let place = &mut self.places[number];
         if place.cookie != owner.cookie
             && let Some(&Assignment { process, role, .. }) = self.assignments.get(&owner.tgid)
@@ -355,29 +343,29 @@ impl RequestCollector {
             place.held = Some(*row);
         }
         if processes.entity(owner.tgid).is_none() && place.counted.is_some() {
-            self.take_back(number, now, registry);
+            self.take_back(number, now, out);
         }
     }
 
     /// Takes an account back from its connection.
-    fn take_back(&mut self, number: usize, now: Timestamp, registry: &mut Registry) {
+    fn take_back(&mut self, number: usize, now: Timestamp, out: &mut Output) {
         // Without it the account is its old owner's as before, and not counted as anybody's.
         let _ = self.programs.free(number);
-        let buffer = &mut self.buffers[Side::Server as usize];
+        let buffer = &mut out.tables[self.tables[Side::Server as usize]];
         if let Some(counted) = self.places[number].counted.take() {
-            counted.end(now, buffer, registry);
+            counted.end(now, buffer, &mut out.registry);
         }
     }
 
     /// Takes accounts back from connections that do not use them, when there is no other left.
-    fn make_room(&mut self, now: Timestamp, registry: &mut Registry) {
+    fn make_room(&mut self, now: Timestamp, out: &mut Output) {
         if self.places.iter().any(|it| it.counted.is_none()) {
             return;
         }
         for number in 0..self.places.len() {
             let counted = self.places[number].counted.as_ref();
             if counted.is_some_and(|it| now.ns_since(it.grew) > IDLE_NS) {
-                self.take_back(number, now, registry);
+                self.take_back(number, now, out);
             }
         }
     }
@@ -392,15 +380,14 @@ impl RequestCollector {
     }
 
     /// Ends all series.
-    pub(crate) fn finish(&mut self) {
+    pub(crate) fn finish(&mut self, out: &mut Output) {
         for service in self.services.iter_mut().flatten() {
-            let buffer = &mut self.buffers[service.side as usize];
+            let buffer = &mut out.tables[self.tables[service.side as usize]];
             service.counted.last.finish(buffer);
         }
+        let buffer = &mut out.tables[self.tables[Side::Server as usize]];
         for counted in self.places.iter_mut().filter_map(|it| it.counted.as_mut()) {
-            counted
-                .last
-                .finish(&mut self.buffers[Side::Server as usize]);
+            counted.last.finish(buffer);
         }
     }
 }

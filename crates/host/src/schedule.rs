@@ -12,14 +12,8 @@ use crate::clock::boottime;
 /// The shortest period, which is the length of a tick, ns.
 pub(crate) const TICK_NS: i64 = sensors::TICK.as_nanos() as i64;
 
-/// Why a reading takes place.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Look {
-    /// A deadline has passed.
-    Due,
-    /// The recording ends.
-    Last,
-}
+/// Period of measuring the scheduler's clocks, in ticks: they drift by 20 ns a second.
+pub(crate) const CALIBRATION_TICKS: u64 = 100;
 
 /// The ticks between the previous wake-up and this one: a late wake-up may pass several.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

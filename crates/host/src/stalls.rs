@@ -6,27 +6,26 @@
 
 use std::collections::HashMap;
 
-use model::{EntityId, GapReason, MISSING, Table, Timestamp, Window};
-use sensors::Sensor;
+use model::{GapReason, MISSING, Table, Timestamp, Window};
 use sensors::stall::{CGROUP_STALL, STALL, of_machine};
 
 use crate::bpf::Refusal;
 use crate::bpf::fold::{MOST_APART_NS, Modulo, STALLS, Stalled};
 use crate::bpf::pressure::{MACHINE, MOST_MONITORED, Pressure, ROOT_ID};
 use crate::cgroups::Cgroups;
+use crate::collector::{Collector, Scan};
 use crate::gaps::Gaps;
-use crate::table_buffer::{RowDeduplicator, TableBuffer};
+use crate::opening::Opening;
+use crate::output::{Output, TableId, Tables};
+use crate::registry;
+use crate::scene::Scene;
+use crate::schedule::CALIBRATION_TICKS;
+use crate::table_buffer::RowDeduplicator;
+use crate::tick::Tick;
 
 /// The kernel folds every 2 s (PSI_FREQ), slightly late; if it does not, pressure is folded here after this
 /// time.
 const FOLD_TIMEOUT_NS: i64 = 2_200_000_000;
-
-/// Whether this replaces a sensor.
-pub(crate) fn replaces(sensor: &Sensor) -> bool {
-    [&sensors::pressure::MACHINE, &sensors::pressure::CGROUP]
-        .iter()
-        .any(|it| std::ptr::eq(it.table, sensor.table))
-}
 
 /// A group that is read CPU by CPU.
 struct Monitored {
@@ -102,16 +101,17 @@ impl Monitored {
         at: Timestamp,
         slot: usize,
         programs: &Pressure,
-        (density, pressure): (&mut TableBuffer, &mut TableBuffer),
+        PsiTables { density, pressure }: PsiTables,
+        tables: &mut Tables,
     ) {
-        self.density.finish(density);
+        self.density.finish(&mut tables[density]);
         if self.was_seen() && at > self.folded {
             self.stalled.reconcile(Some(1.0));
             self.folded = at;
             let row = self.row(programs, slot, self.stalled.pressure());
-            self.pressure.take(at, &row, pressure);
+            self.pressure.take(at, &row, &mut tables[pressure]);
         }
-        self.pressure.finish(pressure);
+        self.pressure.finish(&mut tables[pressure]);
     }
 
     fn was_seen(&self) -> bool {
@@ -158,24 +158,36 @@ pub(crate) struct Stalls {
     monitored: Vec<Option<Monitored>>,
     /// Pressure of the other groups, by their ids.
     unmonitored: HashMap<u64, RowDeduplicator>,
-    /// Indices of the pressure sensors among all sensors: the machine's and the groups'.
-    pressure: [usize; 2],
+    /// Where rows of the machine go, and those of groups.
+    machine: PsiTables,
+    groups: PsiTables,
     before: Timestamp,
     /// Whether it was reported that not all groups could be monitored.
     is_full_reported: bool,
 }
 
-/// Buffers for rows of stall density: the machine's and the groups'.
-pub(crate) fn buffers() -> [TableBuffer; 2] {
-    [TableBuffer::new(&STALL), TableBuffer::new(&CGROUP_STALL)]
+/// Tables of stall density and of pressure.
+#[derive(Clone, Copy)]
+struct PsiTables {
+    density: TableId,
+    pressure: TableId,
+}
+
+/// Opens it if its program is available; then no pressure file is read.
+pub(crate) fn open(opening: &mut Opening<'_>) -> Option<Box<dyn Collector>> {
+    let stalls = opening.program("pressure", Stalls::load)?;
+    for sensor in [&sensors::pressure::MACHINE, &sensors::pressure::CGROUP] {
+        opening.replace(sensor.table);
+    }
+    Some(Box::new(stalls))
 }
 
 impl Stalls {
     /// # Errors
     /// Why the programs are not available here.
-    pub(crate) fn load(machine: EntityId) -> Result<Self, Refusal> {
+    fn load(out: &mut Output) -> Result<Self, Refusal> {
         let programs = Pressure::load()?;
-        let machine = RowDeduplicator::new(machine, STALLS);
+        let machine = RowDeduplicator::new(registry::MACHINE, STALLS);
         let first = Monitored::new((0, ""), machine, readings(&programs, MACHINE));
         let mut monitored = Vec::with_capacity(MOST_MONITORED);
         monitored.push(Some(first));
@@ -183,18 +195,21 @@ impl Stalls {
             programs,
             monitored,
             unmonitored: HashMap::new(),
-            pressure: [&sensors::pressure::MACHINE, &sensors::pressure::CGROUP].map(|sensor| {
-                let mut all = sensors::all().iter();
-                let place = all.position(|it| std::ptr::eq(it.table, sensor.table));
-                place.expect("pressure is one of the sensors")
-            }),
+            machine: PsiTables {
+                density: out.open(&STALL),
+                pressure: out.open(sensors::pressure::MACHINE.table),
+            },
+            groups: PsiTables {
+                density: out.open(&CGROUP_STALL),
+                pressure: out.open(sensors::pressure::CGROUP.table),
+            },
             before: Timestamp::default(),
             is_full_reported: false,
         })
     }
 
     /// Monitors the groups of target and generator, and forgets removed ones.
-    pub(crate) fn follow(&mut self, now: Timestamp, cgroups: &Cgroups, gaps: &mut Gaps) {
+    fn follow(&mut self, now: Timestamp, cgroups: &Cgroups, gaps: &mut Gaps) {
         for place in &mut self.monitored {
             let is_gone = |it: &mut Monitored| it.lost.is_some() && cgroups.entity(it.id).is_none();
             if let Some(gone) = place.take_if(is_gone) {
@@ -227,13 +242,8 @@ impl Stalls {
     }
 
     /// Reads the machine and the monitored groups.
-    pub(crate) fn sample(
-        &mut self,
-        now: Timestamp,
-        cgroups: &Cgroups,
-        gaps: &mut Gaps,
-        (density, buffers): (&mut [TableBuffer; 2], &mut [TableBuffer]),
-    ) {
+    fn read(&mut self, now: Timestamp, cgroups: &Cgroups, out: &mut Output) {
+        let Output { tables, gaps, .. } = out;
         let is_first = self.before == Timestamp::default();
         let since = Window::new(if is_first { now } else { self.before }, now);
         if since.len_ns() > MOST_APART_NS {
@@ -248,11 +258,14 @@ impl Stalls {
         let programs = &self.programs;
         for (slot, place) in self.monitored.iter_mut().enumerate() {
             let Some(monitored) = place else { continue };
-            let density = &mut density[whose(slot)];
-            let pressure = &mut buffers[self.pressure[whose(slot)]];
+            let psi = if slot == MACHINE {
+                self.machine
+            } else {
+                self.groups
+            };
             let Some(folded) = programs.state(slot) else {
                 if monitored.lost.is_none() {
-                    monitored.write_ends(since.start, slot, programs, (density, pressure));
+                    monitored.write_ends(since.start, slot, programs, psi, tables);
                     monitored.last.skip();
                     monitored.lost = Some(since.start);
                     cgroups.report_pressure_off(&monitored.path, gaps);
@@ -263,23 +276,18 @@ impl Stalls {
             monitored.lost = None;
             monitored.read(programs, slot, since);
             let row = monitored.row(programs, slot, monitored.stalled.density());
-            monitored.density.take(now, &row, density);
+            monitored.density.take(now, &row, &mut tables[psi.density]);
             if monitored.reconcile(since, folded) {
                 let row = monitored.row(programs, slot, monitored.stalled.pressure());
+                let pressure = &mut tables[psi.pressure];
                 monitored.pressure.take(monitored.folded, &row, pressure);
             }
         }
     }
 
     /// Takes the kernel's own totals of the other groups.
-    pub(crate) fn take_folds(
-        &mut self,
-        now: Timestamp,
-        cgroups: &Cgroups,
-        gaps: &mut Gaps,
-        buffers: &mut [TableBuffer],
-    ) {
-        let buffer = &mut buffers[self.pressure[1]];
+    fn take_folds(&mut self, now: Timestamp, cgroups: &Cgroups, out: &mut Output) {
+        let buffer = &mut out.tables[self.groups.pressure];
         self.unmonitored.retain(|id, seen| {
             let is_there = cgroups.entity(*id).is_some();
             if !is_there {
@@ -288,7 +296,7 @@ impl Stalls {
             is_there
         });
         if let Err(refusal) = self.programs.read_totals() {
-            report_failed(sensors::pressure::CGROUP.table, &refusal, gaps);
+            report_failed(sensors::pressure::CGROUP.table, &refusal, &mut out.gaps);
             return;
         }
         for total in self.programs.totals() {
@@ -306,45 +314,62 @@ impl Stalls {
         }
     }
 
-    /// Kernel memory in use, bytes.
-    pub(crate) fn kernel_bytes(&self) -> Option<u64> {
-        self.programs.kernel_bytes()
-    }
-
-    /// Measures the scheduler's clocks again.
-    pub(crate) fn calibrate(&mut self) {
-        // If this fails, the old offsets serve until the next time: the clocks drift by 0.2 us in 10 s.
-        let _ = self.programs.calibrate();
-    }
-
     /// Ends all series, and reports gaps of groups that are still lost.
-    pub(crate) fn finish(
-        &mut self,
-        gaps: &mut Gaps,
-        density: &mut [TableBuffer; 2],
-        buffers: &mut [TableBuffer],
-    ) {
+    fn end(&mut self, out: &mut Output) {
+        let Output { tables, gaps, .. } = out;
         let programs = &self.programs;
         for (slot, monitored) in self.monitored.iter_mut().enumerate() {
-            if let Some(monitored) = monitored {
-                monitored.report_lost(self.before, gaps);
-                if monitored.lost.is_none() {
-                    let density = &mut density[whose(slot)];
-                    let pressure = &mut buffers[self.pressure[whose(slot)]];
-                    monitored.write_ends(self.before, slot, programs, (density, pressure));
-                }
+            let Some(monitored) = monitored else { continue };
+            let psi = if slot == MACHINE {
+                self.machine
+            } else {
+                self.groups
+            };
+            monitored.report_lost(self.before, gaps);
+            if monitored.lost.is_none() {
+                monitored.write_ends(self.before, slot, programs, psi, tables);
             }
         }
-        let groups = &mut buffers[self.pressure[1]];
+        let groups = &mut tables[self.groups.pressure];
         self.unmonitored
             .values_mut()
             .for_each(|it| it.finish(groups));
     }
+
+    /// Measures the scheduler's clocks again.
+    fn calibrate(&mut self) {
+        // If this fails, the old offsets serve until the next time: the clocks drift by 0.2 us in 10 s.
+        let _ = self.programs.calibrate();
+    }
 }
 
-/// Index of a buffer: the machine's is the first, the groups' the second.
-fn whose(slot: usize) -> usize {
-    usize::from(slot != MACHINE)
+impl Collector for Stalls {
+    fn discover(&mut self, scan: Scan, now: Timestamp, scene: &mut Scene, out: &mut Output) {
+        if scan == Scan::Groups {
+            self.follow(now, &scene.cgroups, &mut out.gaps);
+        }
+    }
+
+    fn sample(&mut self, tick: &Tick, scene: &mut Scene, out: &mut Output) {
+        if tick.passes(CALIBRATION_TICKS) {
+            self.calibrate();
+        }
+        let folds = tick.reads(&sensors::pressure::MACHINE, true);
+        if folds || tick.is_due(tick.budget().tracked) {
+            self.read(tick.stamp(), &scene.cgroups, out);
+        }
+        if folds {
+            self.take_folds(tick.stamp(), &scene.cgroups, out);
+        }
+    }
+
+    fn finish(&mut self, _scene: &mut Scene, out: &mut Output) {
+        self.end(out);
+    }
+
+    fn each_program(&self, _scene: &Scene, each: &mut dyn FnMut(&'static str, Option<u64>)) {
+        each("pressure", self.programs.kernel_bytes());
+    }
 }
 
 #[cfg(test)]

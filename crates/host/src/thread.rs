@@ -5,17 +5,17 @@ use std::path::{Path, PathBuf};
 
 use model::{Entity, EntityId, EntityKind, Timestamp, name_of};
 use rustix::fs::{Mode, OFlags, SeekFrom};
-use sensors::{Sensor, Subject, ThreadUsage};
+use sensors::{Subject, ThreadUsage};
 
 use crate::bpf::tasks::{ThreadCounts, or_missing, state_letter};
 use crate::folder::each_number_in;
 use crate::limits::{self, Share};
 use crate::open_file::OpenFile;
+use crate::output::{Output, Recorded};
 use crate::probe::{Presence, Probe, ReplacedSources, Scratch};
-use crate::registry::Registry;
 use crate::remote_memory::MemoryCell;
 use crate::split::Split;
-use crate::table_buffer::TableBuffer;
+use crate::tick::Tick;
 
 struct Thread {
     tid: u32,
@@ -61,10 +61,10 @@ impl Threads {
     pub(crate) fn scan(
         &mut self,
         process: (&Path, EntityId),
-        sensor: &'static Sensor,
+        sensor: Recorded,
         now: Timestamp,
         scratch: &mut Scratch,
-        registry: &mut Registry,
+        out: &mut Output,
     ) {
         if self.are_all() {
             return;
@@ -89,7 +89,7 @@ impl Threads {
                 return;
             }
             let place = (path.as_path(), tid, *by_walk);
-            let new = open_thread(process, place, sensor, now, scratch, registry);
+            let new = open_thread(process, place, sensor, now, scratch, out);
             threads.extend(new);
         });
     }
@@ -103,22 +103,14 @@ impl Threads {
     }
 
     /// Reads every thread; forgets those that have exited.
-    pub(crate) fn sample(
-        &mut self,
-        stamp: &mut dyn FnMut() -> Timestamp,
-        scratch: &mut Scratch,
-        buffer: &mut TableBuffer,
-        registry: &mut Registry,
-    ) {
+    pub(crate) fn sample(&mut self, tick: &Tick, scratch: &mut Scratch, out: &mut Output) {
         self.threads.retain_mut(|thread| {
-            let now = stamp();
-            if thread.alive
-                && thread.probe.sample(now, scratch, buffer, registry) == Presence::Alive
-            {
+            let now = tick.stamp();
+            if thread.alive && thread.probe.sample(now, scratch, out) == Presence::Alive {
                 return true;
             }
-            thread.probe.finish(buffer);
-            registry.vanish(thread.entity, now);
+            thread.probe.finish(out);
+            out.registry.vanish(thread.entity, now);
             false
         });
     }
@@ -130,8 +122,7 @@ impl Threads {
         (at, counts): (Timestamp, &ThreadCounts),
         next: usize,
         scratch: &mut Scratch,
-        buffer: &mut TableBuffer,
-        registry: &mut Registry,
+        out: &mut Output,
     ) -> usize {
         // An unknown thread will be found by the next scan.
         let Some(index) = position(&self.threads, counts.tid, next) else {
@@ -139,24 +130,19 @@ impl Threads {
         };
         let thread = &mut self.threads[index];
         if *thread.start_ns.get_or_insert(counts.start_ns) == counts.start_ns {
-            let presence = thread.take((at, counts), scratch, buffer, registry);
+            let presence = thread.take((at, counts), scratch, out);
             thread.in_last_walk = presence == Presence::Alive;
         }
         index + 1
     }
 
     /// Forgets threads that the last walk did not have.
-    pub(crate) fn end_missing(
-        &mut self,
-        now: Timestamp,
-        buffer: &mut TableBuffer,
-        registry: &mut Registry,
-    ) {
+    pub(crate) fn end_missing(&mut self, now: Timestamp, out: &mut Output) {
         self.threads.retain_mut(|thread| {
             let stays = std::mem::take(&mut thread.in_last_walk);
             if !stays {
-                thread.probe.finish(buffer);
-                registry.vanish(thread.entity, now);
+                thread.probe.finish(out);
+                out.registry.vanish(thread.entity, now);
             }
             stays
         });
@@ -181,22 +167,17 @@ impl Threads {
     }
 
     /// Writes the last rows of unchanged values.
-    pub(crate) fn finish(&mut self, buffer: &mut TableBuffer) {
+    pub(crate) fn finish(&mut self, out: &mut Output) {
         self.threads
             .iter_mut()
-            .for_each(|thread| thread.probe.finish(buffer));
+            .for_each(|thread| thread.probe.finish(out));
     }
 
     /// Forgets all threads: their process has exited.
-    pub(crate) fn vanish(
-        &mut self,
-        now: Timestamp,
-        buffer: &mut TableBuffer,
-        registry: &mut Registry,
-    ) {
+    pub(crate) fn vanish(&mut self, now: Timestamp, out: &mut Output) {
         for thread in &mut self.threads {
-            thread.probe.finish(buffer);
-            registry.vanish(thread.entity, now);
+            thread.probe.finish(out);
+            out.registry.vanish(thread.entity, now);
         }
         self.threads.clear();
     }
@@ -219,8 +200,7 @@ impl Thread {
         &mut self,
         (at, counts): (Timestamp, &ThreadCounts),
         scratch: &mut Scratch,
-        buffer: &mut TableBuffer,
-        registry: &mut Registry,
+        out: &mut Output,
     ) -> Presence {
         let usage = usage(counts, &mut self.split);
         // The values of schedstat: they change whenever the thread runs.
@@ -232,8 +212,7 @@ impl Thread {
                 Ok(())
             },
         };
-        self.probe
-            .sample_replaced((at, replaced), scratch, buffer, registry)
+        self.probe.sample_replaced(at, replaced, scratch, out)
     }
 }
 
@@ -268,13 +247,15 @@ fn position(threads: &[Thread], tid: u32, next: usize) -> Option<usize> {
 fn open_thread(
     process: (&Path, EntityId),
     (tasks, tid, by_walk): (&Path, u32, bool),
-    sensor: &'static Sensor,
+    recorded: Recorded,
     now: Timestamp,
     scratch: &mut Scratch,
-    registry: &mut Registry,
+    out: &mut Output,
 ) -> Option<Thread> {
+    let Output { registry, gaps, .. } = out;
+    let sensor = recorded.sensor;
     // The name first: without it the thread has exited, and no files need to be opened.
-    let stat = scratch.first_look(sensor, tasks, tid)?;
+    let stat = scratch.first_look(sensor, tasks, tid, gaps)?;
     let stat = sensors::parse_stat(stat).ok()?;
     let name = name_of(stat.name).into_owned();
     let path = format!("{}/tid:{tid}", registry.get(process.1)?.entity.path);
@@ -286,20 +267,16 @@ fn open_thread(
     );
     let place = |source: usize| Some(folder.join(sensor.sources[source].path));
     let probe = if by_walk {
-        Some(Probe::open_remaining(
-            sensor,
-            entity,
-            (&folder, REPLACED_SOURCES),
-            &mut scratch.gaps,
-        ))
+        let replaced = (folder.as_path(), REPLACED_SOURCES);
+        Some(Probe::open_remaining(recorded, entity, replaced, gaps))
     } else {
-        Probe::open(sensor, entity, place, &mut scratch.gaps)
+        Probe::open(recorded, entity, place, gaps)
     };
     match probe {
         Some(mut probe) => {
             // The value in memory belongs to the process's first thread.
             if process.0.ends_with(tid.to_string()) {
-                probe.open_values(process.0, scratch);
+                probe.open_values(process.0, &mut scratch.remote_memory, gaps);
             }
             Some(Thread::new(tid, entity, probe))
         }
@@ -316,11 +293,7 @@ mod tests {
 
     #[test]
     fn a_thread_is_found_wherever_it_stands() {
-        let sensors = sensors::all().iter();
-        let sensor = sensors
-            .copied()
-            .find(|sensor| sensor.scope == sensors::Scope::Thread)
-            .expect("there is a sensor of threads");
+        let sensor = Output::default().recorded_of(sensors::Scope::Thread)[0];
         let thread = |tid| {
             let place = |_| Some("/proc/self/stat".into());
             let probe = Probe::open(sensor, EntityId(0), place, &mut Default::default());

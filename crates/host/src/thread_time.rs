@@ -15,34 +15,40 @@ mod untracked;
 
 use std::collections::HashMap;
 
-use model::{CrossCheck, GapReason, Timestamp};
+use model::{CrossCheck, EntityId, GapReason, Role, Timestamp};
 use sensors::kernel_wait::KERNEL_WAIT;
 use sensors::thread_time::{PROCESS_TIME, THREAD_TIME};
 
+use crate::bpf::Refusal;
 use crate::bpf::thread_time::ThreadTime;
-use crate::bpf::{Refusal, may_report_processes};
-use crate::gaps::Gaps;
+use crate::bpf::thread_time::psi_groups::Membership;
+use crate::output::{Output, TableId, Tables};
 use crate::processes::Processes;
 use crate::psi_groups::PsiGroups;
-use crate::registry::Registry;
-use crate::table_buffer::TableBuffer;
+use crate::remote_memory::EventPlace;
 use crate::wait_events::WaitEvents;
 use crate::wakeups::{Around, Wakeups};
 
 use kernel_wait::KernelWaits;
-use roles::Assignment;
-use short_lived::ShortLived;
+use short_lived::{LAST_ROUNDS, ShortLived};
 use thread::{DIFFERENCE, Thread, account_row, row};
 use untracked::Process;
-
-/// Readings after a process is gone from the list in which its threads' last accounts still arrive.
-const LAST_ROUNDS: u64 = 20;
 
 /// A thread that is gone from the list may still wait for a CPU for its last switch, and only then its
 /// account is reported: over a second has been seen beside compilers. Until then, up to this number of
 /// readings, the thread stays known; otherwise its whole account would be counted a second time, as a
 /// short-lived thread's.
 const MOST_LAST_ROUNDS: u64 = 600;
+
+/// Settings of a process in the programs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Assignment {
+    entity: EntityId,
+    role: Role,
+    /// Where its wait event is in its memory.
+    place: Option<EventPlace>,
+    membership: Membership,
+}
 
 /// Collects all accounts and what follows from the same events.
 pub(crate) struct ThreadTimeCollector {
@@ -55,8 +61,9 @@ pub(crate) struct ThreadTimeCollector {
     kernel_waits: KernelWaits,
     psi_groups: PsiGroups,
     round: u64,
-    /// Rows of threads, and of background processes.
-    buffers: [TableBuffer; 2],
+    /// Where rows of threads go, and those of background processes.
+    thread_table: TableId,
+    process_table: TableId,
     agreement: CrossCheck,
     wakeups: Wakeups,
     events: WaitEvents,
@@ -67,24 +74,22 @@ pub(crate) struct ThreadTimeCollector {
 impl ThreadTimeCollector {
     /// # Errors
     /// Why the programs are not available here.
-    pub(crate) fn load() -> Result<Self, Refusal> {
-        may_report_processes()?;
+    pub(crate) fn load(out: &mut Output) -> Result<Self, Refusal> {
+        let thread_table = out.open(&THREAD_TIME);
         Ok(Self {
             programs: ThreadTime::load(std::env::consts::ARCH)?,
             assignments: HashMap::new(),
             threads: HashMap::new(),
             background: HashMap::new(),
-            short_lived: ShortLived::default(),
-            kernel_waits: KernelWaits::new(),
-            psi_groups: PsiGroups::new(),
+            short_lived: ShortLived::new(thread_table),
+            kernel_waits: KernelWaits::new(out),
+            psi_groups: PsiGroups::new(out),
             round: 0,
-            buffers: [
-                TableBuffer::new(&THREAD_TIME),
-                TableBuffer::new(&PROCESS_TIME),
-            ],
+            thread_table,
+            process_table: out.open(&PROCESS_TIME),
             agreement: CrossCheck::default(),
-            wakeups: Wakeups::new(),
-            events: WaitEvents::new(),
+            wakeups: Wakeups::new(out),
+            events: WaitEvents::new(out),
             slices: 0,
         })
     }
@@ -95,7 +100,7 @@ impl ThreadTimeCollector {
         now: Timestamp,
         background: bool,
         processes: &Processes,
-        (gaps, registry): (&mut Gaps, &mut Registry),
+        out: &mut Output,
     ) {
         let found = if background {
             self.programs.find_pools()
@@ -106,7 +111,7 @@ impl ThreadTimeCollector {
             Ok(missed) => missed,
             Err(why) => {
                 let reason = GapReason::Unsupported(format!("the program that reads it: {why}"));
-                gaps.report(&THREAD_TIME.name, "", reason);
+                out.gaps.report(&THREAD_TIME.name, "", reason);
                 return;
             }
         };
@@ -115,25 +120,25 @@ impl ThreadTimeCollector {
         let threads = (&THREAD_TIME, no_room, missed.unplaced);
         let places = (&KERNEL_WAIT, no_name, missed.unnamed);
         for (table, what, lost) in [threads, places].into_iter().filter(|it| it.2 > 0) {
-            gaps.report(&table.name, what, GapReason::Dropped(lost));
+            out.gaps.report(&table.name, what, GapReason::Dropped(lost));
         }
         self.round += 1;
-        self.psi_groups.sample(&self.programs, now);
-        self.take_threads(processes);
-        self.take_exited(now, processes, (gaps, registry));
+        self.psi_groups.sample(&self.programs, now, out);
+        self.take_threads(processes, &mut out.tables);
+        self.take_exited(now, processes, out);
         if background {
-            self.take_background(now);
-            self.note_wakeups(now, processes, (gaps, registry));
+            self.take_background(now, &mut out.tables);
+            self.note_wakeups(now, processes, out);
         }
     }
 
-    fn take_threads(&mut self, processes: &Processes) {
+    fn take_threads(&mut self, processes: &Processes, tables: &mut Tables) {
         let Self {
             programs,
             threads,
             kernel_waits,
             round,
-            buffers: [buffer, _],
+            thread_table,
             agreement,
             slices,
             ..
@@ -142,7 +147,7 @@ impl ThreadTimeCollector {
             let known = threads.entry(tid);
             let known = known.or_insert_with(|| Thread::new(entity, *round));
             if known.last.entity() != entity && known.exited {
-                known.last.finish(buffer);
+                known.last.finish(&mut tables[*thread_table]);
                 *known = Thread::new(entity, *round);
             }
             // The previous thread with this tid stays known until its last account has arrived.
@@ -163,20 +168,16 @@ impl ThreadTimeCollector {
                     thread.follow(&record.account, &row);
                 }
                 *slices += thread.slices_since(&row);
-                thread.take(until, row, buffer);
-                kernel_waits.take(thread.last.entity(), (since, until), &record.account);
+                thread.take(until, row, &mut tables[*thread_table]);
+                let entity = thread.last.entity();
+                kernel_waits.take(entity, (since, until), &record.account, tables);
                 thread.compare(&record, until, agreement);
             }
         }
     }
 
     /// Takes the accounts of threads that have exited since the last reading.
-    pub(crate) fn take_exited(
-        &mut self,
-        now: Timestamp,
-        processes: &Processes,
-        (gaps, registry): (&mut Gaps, &mut Registry),
-    ) {
+    pub(crate) fn take_exited(&mut self, now: Timestamp, processes: &Processes, out: &mut Output) {
         let Self {
             programs,
             threads,
@@ -184,7 +185,7 @@ impl ThreadTimeCollector {
             kernel_waits,
             round,
             slices,
-            buffers: [buffer, _],
+            thread_table,
             ..
         } = self;
         let (mut unplaced, ahead_ns) = (0, programs.ahead_ns());
@@ -199,19 +200,23 @@ impl ThreadTimeCollector {
                 row[DIFFERENCE..].copy_from_slice(&thread.last.values()[DIFFERENCE..]);
                 let until = time(exited.until_ns);
                 *slices += thread.slices_since(&row);
-                thread.take(until, row, buffer);
-                kernel_waits.take(thread.last.entity(), (since, until), &exited.account);
+                thread.take(until, row, &mut out.tables[*thread_table]);
+                let (entity, tables) = (thread.last.entity(), &mut out.tables);
+                kernel_waits.take(entity, (since, until), &exited.account, tables);
                 thread.exited = true;
                 return;
             }
             *slices += exited.account.slices;
             let of = [exited.tgid, exited.parent_tgid];
-            match short_lived.take(of, (since, &row), processes, (registry, buffer)) {
-                Some(threads) => kernel_waits.add(threads, (since, now), &exited.account),
+            match short_lived.take(of, (since, &row), processes, out) {
+                Some(threads) => {
+                    kernel_waits.add(threads, (since, now), &exited.account, &mut out.tables);
+                }
                 None => unplaced += 1,
             }
         });
-        short_lived.write_out(now, processes, (registry, buffer));
+        short_lived.write_out(now, processes, out);
+        let buffer = &mut out.tables[*thread_table];
         threads.retain(|_, thread| {
             let rounds = if thread.exited {
                 LAST_ROUNDS
@@ -224,21 +229,23 @@ impl ThreadTimeCollector {
             }
             stays
         });
-        kernel_waits.evict(registry);
+        kernel_waits.evict(out);
         if lost + unplaced > 0 {
             let what = "threads that exited while the table of exited threads was full";
-            gaps.report(&THREAD_TIME.name, what, GapReason::Dropped(lost + unplaced));
+            let reason = GapReason::Dropped(lost + unplaced);
+            out.gaps.report(&THREAD_TIME.name, what, reason);
         }
     }
 
-    fn take_background(&mut self, now: Timestamp) {
+    fn take_background(&mut self, now: Timestamp, tables: &mut Tables) {
         let Self {
             programs,
             background,
             round,
-            buffers: [_, buffer],
+            process_table,
             ..
         } = self;
+        let buffer = &mut tables[*process_table];
         background.values_mut().for_each(|it| it.sums = [0; 2]);
         for thread in programs.background() {
             if let Some(process) = background.get_mut(&thread.tgid) {
@@ -252,32 +259,21 @@ impl ThreadTimeCollector {
     }
 
     /// Reads the wakers since the last time.
-    fn note_wakeups(
-        &mut self,
-        now: Timestamp,
-        processes: &Processes,
-        (gaps, registry): (&mut Gaps, &mut Registry),
-    ) {
+    fn note_wakeups(&mut self, now: Timestamp, processes: &Processes, out: &mut Output) {
         let threads = &self.threads;
         let thread = |tid| threads.get(&tid).map(|it| it.last.entity());
         let mut around = Around {
             now,
             processes,
-            registry,
+            out,
             programs: &mut self.programs,
         };
         self.wakeups.evict(&mut around);
         self.wakeups.place(thread, &mut around);
-        self.wakeups.sample(gaps, &mut around);
-        self.events.sample(gaps, &mut self.wakeups, &mut around);
+        self.wakeups.sample(&mut around);
+        self.events.sample(&mut self.wakeups, &mut around);
         self.psi_groups
-            .follow_pools(&mut self.programs, &self.wakeups, gaps);
-    }
-
-    pub(crate) fn buffers(&mut self) -> impl Iterator<Item = &mut TableBuffer> {
-        let own = self.buffers.iter_mut().chain(self.psi_groups.buffers());
-        own.chain(&mut self.wakeups.buffers)
-            .chain([&mut self.kernel_waits.buffer, &mut self.events.buffer])
+            .follow_pools(&mut self.programs, &self.wakeups, out);
     }
 
     /// Kernel memory in use, bytes.
@@ -293,31 +289,29 @@ impl ThreadTimeCollector {
 
     /// Writes rows for threads that sleep on, before rows are passed to the writer: rows not written by then
     /// are lost in a crash.
-    pub(crate) fn write_out(&mut self) {
-        let [threads, _] = &mut self.buffers;
+    pub(crate) fn write_out(&mut self, out: &mut Output) {
+        let buffer = &mut out.tables[self.thread_table];
         let sleepers = self.threads.values_mut();
-        sleepers.for_each(|it| it.last.finish(threads));
+        sleepers.for_each(|it| it.last.finish(buffer));
     }
 
     /// Ends all series; returns how well the accounts agreed with the kernel's.
-    pub(crate) fn finish(&mut self, gaps: &mut Gaps) -> CrossCheck {
-        self.psi_groups.finish(&self.programs);
-        let [threads, background] = &mut self.buffers;
-        self.threads
-            .values_mut()
-            .for_each(|it| it.last.finish(threads));
-        self.background
-            .values_mut()
-            .for_each(|it| it.last.finish(background));
-        self.short_lived.finish(threads);
-        self.kernel_waits.finish();
-        self.wakeups.finish();
-        self.events.finish();
+    pub(crate) fn finish(&mut self, out: &mut Output) -> CrossCheck {
+        self.psi_groups.finish(&self.programs, out);
+        self.write_out(out);
+        let buffer = &mut out.tables[self.process_table];
+        let background = self.background.values_mut();
+        background.for_each(|it| it.last.finish(buffer));
+        self.short_lived.finish(out);
+        self.kernel_waits.finish(out);
+        self.wakeups.finish(out);
+        self.events.finish(out);
         let mut agreement = self.agreement.clone();
         let lost = self.programs.lost();
         if lost.drops > 0 {
             let what = "switches and wake-ups of threads that there was no memory to follow";
-            gaps.report(&THREAD_TIME.name, what, GapReason::Dropped(lost.drops));
+            let reason = GapReason::Dropped(lost.drops);
+            out.gaps.report(&THREAD_TIME.name, what, reason);
         }
         agreement.drops = lost.drops;
         agreement.switches_missed = lost.switches;

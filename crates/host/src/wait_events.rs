@@ -7,8 +7,8 @@ use model::{Entity, EntityId, EntityKind, GapReason, Timestamp};
 use sensors::wait_event::{self, VERSIONS, WAIT_EVENT};
 
 use crate::bpf::thread_time::{WaitEventBuffer, WaitEventSum};
-use crate::gaps::Gaps;
-use crate::table_buffer::{RowDeduplicator, TableBuffer};
+use crate::output::{Output, TableId};
+use crate::table_buffer::RowDeduplicator;
 use crate::wakeups::{Around, Wakeups};
 
 /// Columns of the table.
@@ -31,25 +31,26 @@ pub(crate) struct WaitEvents {
     known_pools: HashSet<u64>,
     /// Additions that found no room so far.
     drops: u64,
-    pub(crate) buffer: TableBuffer,
+    table: TableId,
 }
 
 impl WaitEvents {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(out: &mut Output) -> Self {
         Self {
             batch: WaitEventBuffer::new(),
             sums: Vec::new(),
             counted: HashMap::new(),
             known_pools: HashSet::new(),
             drops: 0,
-            buffer: TableBuffer::new(&WAIT_EVENT),
+            table: out.open(&WAIT_EVENT),
         }
     }
 
     /// Reads all sums, after removing those of pools that are gone.
-    pub(crate) fn sample(&mut self, gaps: &mut Gaps, pools: &mut Wakeups, around: &mut Around<'_>) {
+    pub(crate) fn sample(&mut self, pools: &mut Wakeups, around: &mut Around<'_>) {
         self.evict(around);
         self.sums.clear();
+        let gaps = &mut around.out.gaps;
         match around.programs.wait_events(&mut self.batch, &mut self.sums) {
             Ok(drops) => {
                 let lost = drops - std::mem::replace(&mut self.drops, drops);
@@ -75,10 +76,11 @@ impl WaitEvents {
                 None => {}
             }
         }
+        let buffer = &mut around.out.tables[self.table];
         for counted in self.counted.values_mut() {
             let sums = std::mem::take(&mut counted.sums);
             let row = [sums[0], sums[1], counted.wait_event];
-            counted.last.take(around.now, &row, &mut self.buffer);
+            counted.last.take(around.now, &row, buffer);
         }
     }
 
@@ -97,12 +99,15 @@ impl WaitEvents {
     }
 
     fn evict(&mut self, around: &mut Around<'_>) {
-        let buffer = &mut self.buffer;
+        let Output {
+            tables, registry, ..
+        } = &mut *around.out;
+        let buffer = &mut tables[self.table];
         self.counted.retain(|(pool, _), counted| {
-            let stays = around.registry.get(*pool).is_some();
+            let stays = registry.get(*pool).is_some();
             if !stays {
                 counted.last.finish(buffer);
-                around.registry.vanish(counted.last.entity(), around.now);
+                registry.vanish(counted.last.entity(), around.now);
             }
             stays
         });
@@ -115,8 +120,8 @@ impl WaitEvents {
     }
 
     /// Ends all series.
-    pub(crate) fn finish(&mut self) {
-        let buffer = &mut self.buffer;
+    pub(crate) fn finish(&mut self, out: &mut Output) {
+        let buffer = &mut out.tables[self.table];
         self.counted
             .values_mut()
             .for_each(|it| it.last.finish(buffer));
@@ -129,10 +134,10 @@ impl Counted {
         let name = wait_event::title(VERSIONS, wait_event)?;
         let path = format!(
             "{}/event:{wait_event}",
-            around.registry.get(pool)?.entity.path
+            around.out.registry.get(pool)?.entity.path
         );
         let entity = Entity::new(EntityKind::WaitEvent, name, path);
-        let entity = around.registry.add(entity, Some(pool), around.now);
+        let entity = around.out.registry.add(entity, Some(pool), around.now);
         Some(Self {
             last: RowDeduplicator::new(entity, WIDTH),
             sums: [0; 2],

@@ -6,10 +6,9 @@ use model::{Entity, EntityId, EntityKind, GapReason, MISSING, ThreadTimeClass, T
 use sensors::wakeup::{self, By, CLASSES, THREAD_POOL, WAKEUP, WIDTH};
 
 use crate::bpf::thread_time::{Pair, Sum, ThreadTime, WakeupBuffer};
-use crate::gaps::Gaps;
+use crate::output::{Output, TableId};
 use crate::processes::Processes;
-use crate::registry::Registry;
-use crate::table_buffer::{RowDeduplicator, TableBuffer};
+use crate::table_buffer::RowDeduplicator;
 
 /// Indices of the columns after the classes.
 const WAIT: usize = CLASSES.len();
@@ -53,7 +52,7 @@ struct Member {
 pub(crate) struct Around<'a> {
     pub(crate) now: Timestamp,
     pub(crate) processes: &'a Processes,
-    pub(crate) registry: &'a mut Registry,
+    pub(crate) out: &'a mut Output,
     pub(crate) programs: &'a mut ThreadTime,
 }
 
@@ -69,11 +68,14 @@ pub(crate) struct Wakeups {
     members: HashMap<u32, Member>,
     /// Waits that found no room so far.
     drops: u64,
-    pub(crate) buffers: [TableBuffer; 2],
+    /// Where rows of wakers go.
+    wakers: TableId,
+    /// Where rows of threads' pools go.
+    thread_pools: TableId,
 }
 
 impl Wakeups {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(out: &mut Output) -> Self {
         Self {
             batch: WakeupBuffer::new(),
             numbers: HashMap::new(),
@@ -82,7 +84,8 @@ impl Wakeups {
             counted: HashMap::new(),
             members: HashMap::new(),
             drops: 0,
-            buffers: [TableBuffer::new(&WAKEUP), TableBuffer::new(&THREAD_POOL)],
+            wakers: out.open(&WAKEUP),
+            thread_pools: out.open(&THREAD_POOL),
         }
     }
 
@@ -91,16 +94,20 @@ impl Wakeups {
         let Around {
             now,
             processes,
-            registry,
+            out,
             ..
         } = around;
+        let Output {
+            tables, registry, ..
+        } = &mut **out;
         let Self {
             numbers,
             pools,
             counted,
-            buffers: [buffer, _],
+            wakers,
             ..
         } = self;
+        let buffer = &mut tables[*wakers];
         pools.retain(|entity, pool| {
             let stays = processes.entity(pool.tgid) == Some(pool.process);
             if !stays {
@@ -145,7 +152,7 @@ impl Wakeups {
             else {
                 continue;
             };
-            let [_, buffer] = &mut self.buffers;
+            let buffer = &mut around.out.tables[self.thread_pools];
             let members = self.members.entry(record.tid);
             let member = members.or_insert_with(|| Member::of(entity));
             if member.last.entity() != entity {
@@ -155,7 +162,7 @@ impl Wakeups {
             member.seen = around.now;
             member.last.take(around.now, &[i64::from(pool.0)], buffer);
         }
-        let [_, buffer] = &mut self.buffers;
+        let buffer = &mut around.out.tables[self.thread_pools];
         self.members.retain(|_, member| {
             let stays = member.seen == around.now;
             if !stays {
@@ -166,7 +173,8 @@ impl Wakeups {
     }
 
     /// Reads the sums since the last time.
-    pub(crate) fn sample(&mut self, gaps: &mut Gaps, around: &mut Around<'_>) {
+    pub(crate) fn sample(&mut self, around: &mut Around<'_>) {
+        let gaps = &mut around.out.gaps;
         match around.programs.take_wakeups(&mut self.batch) {
             Ok(drops) => {
                 let lost = drops - std::mem::replace(&mut self.drops, drops);
@@ -186,7 +194,7 @@ impl Wakeups {
             };
             self.add(&pair, &sum, around);
         }
-        let [buffer, _] = &mut self.buffers;
+        let buffer = &mut around.out.tables[self.wakers];
         for counted in self.counted.values_mut() {
             if std::mem::take(&mut counted.changed) {
                 counted.last.take(around.now, &counted.sums, buffer);
@@ -236,7 +244,7 @@ impl Wakeups {
         let Some(pool) = self.pools.get_mut(&between.woken) else {
             return;
         };
-        let known = |who| around.registry.get(who).map(|it| &it.entity);
+        let known = |who| around.out.registry.get(who).map(|it| &it.entity);
         let Some(woken) = known(between.woken) else {
             return;
         };
@@ -250,7 +258,10 @@ impl Wakeups {
         pool.wakers += 1;
         let path = format!("{}/waker:{}", woken.path, pool.wakers);
         let entity = Entity::new(EntityKind::Waker, name, path);
-        let entity = around.registry.add(entity, Some(between.woken), around.now);
+        let entity = around
+            .out
+            .registry
+            .add(entity, Some(between.woken), around.now);
         let mut sums = [0; WIDTH];
         sums[WAITS + 1..].copy_from_slice(&[
             between.class as i64,
@@ -283,10 +294,10 @@ impl Wakeups {
             Some((same, _)) => *same,
             None => {
                 self.pool_count += 1;
-                let of = around.registry.get(process)?;
+                let of = around.out.registry.get(process)?;
                 let path = format!("{}/pool:{}", of.entity.path, self.pool_count);
                 let entity = Entity::new(EntityKind::Pool, &*name, path);
-                let entity = around.registry.add(entity, Some(process), around.now);
+                let entity = around.out.registry.add(entity, Some(process), around.now);
                 let new = Pool {
                     tgid,
                     process,
@@ -308,14 +319,15 @@ impl Wakeups {
     }
 
     /// Ends all series.
-    pub(crate) fn finish(&mut self) {
-        let [pairs, members] = &mut self.buffers;
+    pub(crate) fn finish(&mut self, out: &mut Output) {
+        let wakers = &mut out.tables[self.wakers];
         self.counted
             .values_mut()
-            .for_each(|it| it.last.finish(pairs));
+            .for_each(|it| it.last.finish(wakers));
+        let thread_pools = &mut out.tables[self.thread_pools];
         self.members
             .values_mut()
-            .for_each(|it| it.last.finish(members));
+            .for_each(|it| it.last.finish(thread_pools));
     }
 }
 

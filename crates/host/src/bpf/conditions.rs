@@ -10,7 +10,7 @@ use crate::initial_namespaces::{Namespace, is_initial};
 ///
 /// # Errors
 /// Why not.
-pub(crate) fn may_report_processes() -> Result<(), Refusal> {
+pub(super) fn may_report_processes() -> Result<(), Refusal> {
     require_initial_pid_namespace()?;
     with_memory(memory_limit(Path::new("/")))
 }

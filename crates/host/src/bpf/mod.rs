@@ -21,5 +21,4 @@ pub(crate) mod thread_time;
 #[cfg(test)]
 mod verifier;
 
-pub(crate) use conditions::may_report_processes;
 pub(crate) use refusal::Refusal;

@@ -9,6 +9,7 @@ use libbpf_rs::{Iter, Link, MapCore as _, MapFlags};
 use model::Role;
 use rustix::time::{ClockId, clock_getres};
 
+use super::conditions::may_report_processes;
 use super::footprint;
 use super::hooks::Hooks;
 use super::mapped::Mapped;
@@ -100,6 +101,7 @@ impl Requests {
     /// # Errors
     /// Why they cannot be had here.
     pub(crate) fn load() -> Result<Self, Refusal> {
+        may_report_processes()?;
         // The walk is no more than a supplement: a kernel that refuses it counts requests all the same.
         quietly(|| Self::loaded(true)).or_else(|_| quietly(|| Self::loaded(false)))
     }

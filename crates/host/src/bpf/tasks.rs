@@ -6,7 +6,7 @@ use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
 use libbpf_rs::{MapCore as _, MapFlags, ProgramInput};
 use model::MISSING;
 
-use super::conditions::at_most_threads;
+use super::conditions::{at_most_threads, may_report_processes};
 use super::footprint;
 use super::mapped::Filled;
 use super::messages::quietly;
@@ -33,10 +33,19 @@ pub(crate) struct Tasks {
 }
 
 impl Tasks {
+    /// Loads the program, and reads once.
+    ///
     /// # Errors
     /// Why the program is not available here.
     pub(crate) fn load() -> Result<Self, Refusal> {
-        quietly(Self::loaded)
+        may_report_processes()?;
+        let mut tasks = quietly(Self::loaded)?;
+        match tasks.read()? {
+            0 => Ok(tasks),
+            unplaced => Err(Refusal::new(format!(
+                "{unplaced} processes more than there is room for"
+            ))),
+        }
     }
 
     fn loaded() -> Result<Self, Refusal> {

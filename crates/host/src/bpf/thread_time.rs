@@ -14,7 +14,7 @@ use sensors::thread_time::Holder;
 use sensors::wait_event::{self, WaitClass};
 
 use super::clock::SchedulerClock;
-use super::conditions::at_most_threads;
+use super::conditions::{at_most_threads, may_report_processes};
 use super::footprint;
 use super::hooks::Hooks;
 use super::mapped::{Filled, Mapped};
@@ -119,6 +119,7 @@ impl ThreadTime {
     /// # Errors
     /// Why the programs are not available here.
     pub(crate) fn load(architecture: &str) -> Result<Self, Refusal> {
+        may_report_processes()?;
         quietly(|| Self::loaded(architecture))
     }
 

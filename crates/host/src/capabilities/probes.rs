@@ -3,6 +3,7 @@
 //! Each probe is undone at once and changes nothing for other processes. Probes run only if the tree that is
 //! examined belongs to this kernel.
 
+use std::env::consts::ARCH;
 use std::ffi::c_long;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -14,11 +15,11 @@ use rustix::time::{ClockId, clock_getres};
 
 use crate::bpf::Refusal;
 use crate::bpf::pressure::Pressure;
+use crate::bpf::requests::Requests;
+use crate::bpf::tasks::Tasks;
+use crate::bpf::thread_time::ThreadTime;
 use crate::clock::boottime;
 use crate::initial_namespaces::{Namespace, is_initial};
-use crate::processes::Walk;
-use crate::requests::RequestCollector;
-use crate::thread_time::ThreadTimeCollector;
 
 /// A capability of a process (linux/capability.h).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -110,9 +111,9 @@ impl Probes {
             bpf_map: bpf_map(),
             bpf_program: bpf_program(),
             pressure_program: Pressure::load().map(|it| it.kernel_bytes()),
-            thread_time_programs: ThreadTimeCollector::load().map(|it| it.kernel_bytes()),
-            request_programs: RequestCollector::load().map(|it| it.kernel_bytes()),
-            tasks_program: Walk::load().map(|it| it.kernel_bytes()),
+            thread_time_programs: ThreadTime::load(ARCH).map(|it| it.kernel_bytes()),
+            request_programs: Requests::load().map(|it| it.kernel_bytes()),
+            tasks_program: Tasks::load().map(|it| it.kernel_bytes()),
             cpu_clock: perf_event(PERF_TYPE_SOFTWARE),
             cycles: perf_event(PERF_TYPE_HARDWARE),
             writable: rustix::fs::access(folder, Access::WRITE_OK),

@@ -3,25 +3,23 @@
 //! on.
 
 use model::{EntityId, GapReason, Timestamp, Window};
-use sensors::Sensor;
 
 use crate::gaps::Gaps;
 use crate::hierarchies::Hierarchies;
+use crate::output::Recorded;
 use crate::probe::Probe;
 
 /// A sensor that a group has lost.
 pub(super) struct Lost {
-    index: usize,
-    sensor: &'static Sensor,
+    recorded: Recorded,
     since: Timestamp,
 }
 
 impl Lost {
-    pub(super) fn new(index: usize, probe: &Probe, now: Timestamp) -> Self {
+    pub(super) fn new(probe: &Probe, now: Timestamp) -> Self {
         let never_read = probe.sampled() == Timestamp::default();
         Self {
-            index,
-            sensor: sensors::all()[index],
+            recorded: probe.recorded(),
             since: if never_read { now } else { probe.sampled() },
         }
     }
@@ -33,20 +31,21 @@ impl Lost {
         (path, group): (&str, EntityId),
         now: Timestamp,
         gaps: &mut Gaps,
-    ) -> Option<(usize, Probe)> {
-        let place = |source: usize| hierarchies.place(&self.sensor.sources[source], path);
+    ) -> Option<Probe> {
+        let sources = self.recorded.sensor.sources;
+        let place = |source: usize| hierarchies.place(&sources[source], path);
         // The gaps are dropped: it is known already that the files do not exist.
-        let mut probe = Probe::open(self.sensor, group, place, &mut Gaps::default())?;
+        let mut probe = Probe::open(self.recorded, group, place, &mut Gaps::default())?;
         // As for all sensors of a tracked group.
         probe.first_decides = false;
         self.report(path, now, gaps);
-        Some((self.index, probe))
+        Some(probe)
     }
 
     /// Reports the gap, which ends now.
     pub(super) fn report(&self, path: &str, now: Timestamp, gaps: &mut Gaps) {
         let window = Window::new(self.since, now);
-        let table = &self.sensor.table.name;
+        let table = &self.recorded.sensor.table.name;
         gaps.report_interval(table, path, window, GapReason::Vanished);
     }
 }

@@ -56,31 +56,22 @@ fn sensors_lost_by_a_tracked_group_are_reopened_and_deep_groups_stay() {
         v2: Some(mount),
         ..Hierarchies::default()
     };
-    let mut groups = Cgroups::new(hierarchies, |_| true);
-    let mut scratch = Scratch::new(sensors::Facts::default());
-    let mut registry = Registry::default();
+    let mut out = Output::default();
+    let mut groups = Cgroups::new(hierarchies, out.recorded_of(sensors::Scope::Cgroup));
     let at = Timestamp::from_ns;
     for path in ["/g", &deep] {
-        groups.ensure(path, at(1), &mut scratch, &mut registry);
+        groups.ensure(path, at(1), &mut out);
     }
-    groups.mark_tracked(["/g"].into_iter(), &mut scratch.gaps);
+    groups.mark_tracked(["/g"].into_iter(), &mut out.gaps);
     let group = groups.groups.get_mut("/g").expect("it is there");
-    let (index, probe) = group.probes.remove(0);
-    group.lost.push(Lost::new(index, &probe, at(2)));
-    let mut buffers: Vec<_> = sensors::all()
-        .iter()
-        .map(|it| TableBuffer::new(it.table))
-        .collect();
-    groups.scan(at(5), &mut scratch, &mut buffers, &mut registry);
-    groups.look_for_lost(at(5), &mut scratch.gaps);
+    let probe = group.probes.remove(0);
+    group.lost.push(Lost::new(&probe, at(2)));
+    groups.scan(at(5), &mut out);
+    groups.look_for_lost(at(5), &mut out.gaps);
     let group = &groups.groups["/g"];
     assert!(group.lost.is_empty());
-    assert!(group.probes.iter().all(|(_, probe)| !probe.first_decides));
-    let gaps: Vec<_> = scratch
-        .gaps
-        .take_fresh()
-        .filter_map(|gap| gap.window)
-        .collect();
+    assert!(group.probes.iter().all(|probe| !probe.first_decides));
+    let gaps: Vec<_> = out.gaps.take_fresh().filter_map(|gap| gap.window).collect();
     assert_eq!(
         gaps,
         [Window::new(at(2), at(5))],
@@ -88,7 +79,7 @@ fn sensors_lost_by_a_tracked_group_are_reopened_and_deep_groups_stay() {
     );
     assert!(groups.groups.contains_key(&deep), "a process led there");
     std::fs::remove_dir_all(top.path().join("d")).expect("removed");
-    groups.scan(at(6), &mut scratch, &mut buffers, &mut registry);
+    groups.scan(at(6), &mut out);
     assert!(!groups.groups.contains_key(&deep));
 }
 

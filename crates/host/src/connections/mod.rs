@@ -18,11 +18,15 @@ use model::{Entity, EntityId, EntityKind, GapReason, Timestamp};
 use sensors::{CONNECTION, TcpReading};
 
 use crate::clock::{boottime, thread_cpu_ns};
-use crate::gaps::Gaps;
-use crate::processes::Processes;
+use crate::collector::Collector;
+use crate::opening::Opening;
+use crate::output::{Output, TableId};
 use crate::registry::Registry;
 use crate::root::is_own;
+use crate::scene::Scene;
+use crate::schedule::ticks_of;
 use crate::table_buffer::{RowDeduplicator, TableBuffer};
+use crate::tick::Tick;
 use descriptors::{Proc, Refused};
 use namespaces::Namespaces;
 
@@ -61,10 +65,18 @@ enum State {
     Beyond,
 }
 
+/// Period of reading them, in ticks.
+const PERIOD_TICKS: u64 = ticks_of(sensors::CONNECTION_PERIOD);
+
+/// Opens it; needs nothing.
+pub(crate) fn open(opening: &mut Opening<'_>) -> Option<Box<dyn Collector>> {
+    let root = &opening.settings.root;
+    Some(Box::new(Connections::new(root, opening.out)))
+}
+
 /// The connections of tracked processes.
 pub(crate) struct Connections {
-    /// Rows to be handed over.
-    pub(crate) buffer: TableBuffer,
+    table: TableId,
     /// `None` with another root: the kernel would report the sockets of our own namespace.
     proc: Option<Proc>,
     /// Whether another root is the reason for that.
@@ -84,9 +96,9 @@ pub(crate) struct Connections {
 }
 
 impl Connections {
-    pub(crate) fn new(root: &Path) -> Self {
+    fn new(root: &Path, out: &mut Output) -> Self {
         Self {
-            buffer: TableBuffer::new(&CONNECTION),
+            table: out.open(&CONNECTION),
             proc: is_own(root)
                 .then(|| Proc::open(&root.join("proc")))
                 .flatten(),
@@ -103,28 +115,16 @@ impl Connections {
         }
     }
 
-    /// Dumps the sockets, takes in changes, and finds the holders of new ones.
-    pub(crate) fn look(&mut self, processes: &Processes, gaps: &mut Gaps, registry: &mut Registry) {
-        self.look_at(processes.tracked(), gaps, registry);
-    }
-
-    fn look_at(
-        &mut self,
-        tracked: impl Iterator<Item = (u32, EntityId)>,
-        gaps: &mut Gaps,
-        registry: &mut Registry,
-    ) {
+    /// Dumps the sockets, takes in changes, and finds the holders of new ones among tracked processes.
+    fn look(&mut self, tracked: impl Iterator<Item = (u32, EntityId)>, out: &mut Output) {
         let (now, began) = (boottime(), thread_cpu_ns());
         self.tracked.clear();
         self.tracked.extend(tracked);
         if self.elsewhere {
             let sentence =
                 "connections are not seen through another root: record on the machine itself";
-            gaps.report(
-                &CONNECTION.name,
-                "",
-                GapReason::Unsupported(sentence.to_owned()),
-            );
+            let reason = GapReason::Unsupported(sentence.to_owned());
+            out.gaps.report(&CONNECTION.name, "", reason);
         }
         let Some(proc) = self.proc.as_ref().filter(|_| now >= self.next_dump) else {
             return;
@@ -133,36 +133,29 @@ impl Connections {
             return;
         }
         self.looks += 1;
-        self.namespaces.follow(proc, &self.tracked, gaps);
-        let complete = self.read(now, gaps);
-        if self.search(now, gaps, registry) > 0 {
+        self.namespaces.follow(proc, &self.tracked, &mut out.gaps);
+        let complete = self.read(now, out);
+        if self.search(now, out) > 0 {
             // So that their first values are written now, not in a second.
-            self.read(now, gaps);
+            self.read(now, out);
         }
         if complete {
-            self.sweep(now, registry);
+            self.sweep(now, out);
         }
         self.next_dump = now + (thread_cpu_ns() - began) * SHARE;
     }
 
-    /// Writes the last rows of unchanged values.
-    pub(crate) fn finish(&mut self) {
-        for socket in self.sockets.values_mut() {
-            if let State::Followed(last, _) = &mut socket.state {
-                last.finish(&mut self.buffer);
-            }
-        }
-    }
-
     /// Dumps every namespace; returns whether all of them answered.
-    fn read(&mut self, now: Timestamp, gaps: &mut Gaps) -> bool {
+    fn read(&mut self, now: Timestamp, out: &mut Output) -> bool {
         let Self {
             namespaces,
             sockets,
-            buffer,
+            table,
             looks,
             ..
         } = self;
+        let Output { tables, gaps, .. } = out;
+        let buffer = &mut tables[*table];
         let mut room = true;
         let complete = namespaces.dump(gaps, |namespace, reading| {
             room &= take(sockets, buffer, (now, *looks), (namespace, reading));
@@ -177,7 +170,7 @@ impl Connections {
     }
 
     /// Finds the holders of sockets among tracked processes; returns how many sockets are new to follow.
-    fn search(&mut self, now: Timestamp, gaps: &mut Gaps, registry: &mut Registry) -> usize {
+    fn search(&mut self, now: Timestamp, out: &mut Output) -> usize {
         let tracked = self.tracked.iter().fold(0u64, |sum, (pid, id)| {
             // Independent of order, sensitive to any change: a collision is not to be expected in a machine's
             // life.
@@ -201,30 +194,31 @@ impl Connections {
             let sockets = &mut self.sockets;
             let seen = proc.sockets_of(pid, |inode| {
                 if let Some(socket) = sockets.get_mut(&inode) {
-                    hold(socket, entity, registry);
+                    hold(socket, entity, &out.registry);
                 }
             });
             if seen == Err(Refused::Denied) {
                 let sentence = "connections of measured processes are not seen: run as root, or as \
                                 the user who owns them";
-                gaps.report(&CONNECTION.name, "", GapReason::Denied(sentence.to_owned()));
+                let reason = GapReason::Denied(sentence.to_owned());
+                out.gaps.report(&CONNECTION.name, "", reason);
             }
         }
         self.searched = tracked;
-        let found = self.enlist(now, gaps, registry);
+        let found = self.enlist(now, out);
         self.next_search = now + (thread_cpu_ns() - began) * SHARE;
         found
     }
 
     /// Makes entities of the sockets whose holder was found; counts one more try for the others.
-    fn enlist(&mut self, now: Timestamp, gaps: &mut Gaps, registry: &mut Registry) -> usize {
+    fn enlist(&mut self, now: Timestamp, out: &mut Output) -> usize {
         let (before, mut beyond) = (self.followed, 0);
         for (inode, socket) in &mut self.sockets {
             match socket.state {
                 State::Unknown(tries) => socket.state = State::Unknown((tries + 1).min(TRIES)),
                 State::Found(_) if self.followed >= MOST => socket.state = State::Beyond,
                 State::Found(holder) => {
-                    let id = registry.add(socket.entity(*inode), Some(holder), now);
+                    let id = out.registry.add(socket.entity(*inode), Some(holder), now);
                     let last = RowDeduplicator::new(id, CONNECTION.columns.len());
                     socket.state = State::Followed(last, 0);
                     self.followed += 1;
@@ -237,29 +231,48 @@ impl Connections {
         if beyond > 2 * self.beyond_reported {
             self.beyond_reported = beyond;
             let what = format!("beyond the first {MOST} connections");
-            gaps.report(&CONNECTION.name, &what, GapReason::Dropped(beyond));
+            let reason = GapReason::Dropped(beyond);
+            out.gaps.report(&CONNECTION.name, &what, reason);
         }
         self.followed - before
     }
 
     /// Forgets closed sockets.
-    fn sweep(&mut self, now: Timestamp, registry: &mut Registry) {
+    fn sweep(&mut self, now: Timestamp, out: &mut Output) {
         let Self {
             sockets,
-            buffer,
+            table,
             looks,
             followed,
             ..
         } = self;
+        let buffer = &mut out.tables[*table];
         sockets.retain(|_, socket| {
             let alive = socket.last_dump + MISSES > *looks;
             if let (false, State::Followed(last, _)) = (alive, &mut socket.state) {
                 last.finish(buffer);
-                registry.vanish(last.entity(), now);
+                out.registry.vanish(last.entity(), now);
                 *followed -= 1;
             }
             alive
         });
+    }
+}
+
+impl Collector for Connections {
+    fn sample(&mut self, tick: &Tick, scene: &mut Scene, out: &mut Output) {
+        if tick.is_due(PERIOD_TICKS * tick.budget().tracked) {
+            self.look(scene.processes.tracked(), out);
+        }
+    }
+
+    fn finish(&mut self, _scene: &mut Scene, out: &mut Output) {
+        let buffer = &mut out.tables[self.table];
+        for socket in self.sockets.values_mut() {
+            if let State::Followed(last, _) = &mut socket.state {
+                last.finish(buffer);
+            }
+        }
     }
 }
 

@@ -223,20 +223,20 @@ fn a_look_at_a_hundred_and_a_thousand_connections() {
             ends.push(TcpStream::connect(local).expect("a connection"));
             ends.push(listener.accept().expect("its other end").0);
         }
-        let mut registry = Registry::default();
+        let mut out = Output::default();
         let own = Entity::new(EntityKind::Process, "own", "pid");
-        let holder = registry.add(own, None, boottime());
-        let (mut connections, mut gaps) = (Connections::new(Path::new("/")), Gaps::default());
+        let holder = out.registry.add(own, None, boottime());
+        let mut connections = Connections::new(Path::new("/"), &mut out);
         let tracked = [(std::process::id(), holder)];
         let first = thread_cpu_ns();
-        connections.look_at(tracked.into_iter(), &mut gaps, &mut registry);
+        connections.look(tracked.into_iter(), &mut out);
         let began = thread_cpu_ns();
         for _ in 0..LOOKS {
             for end in ends.iter_mut().step_by(2) {
                 end.write_all(b"x").expect("room");
             }
             connections.next_dump = Timestamp::default();
-            connections.look_at(tracked.into_iter(), &mut gaps, &mut registry);
+            connections.look(tracked.into_iter(), &mut out);
         }
         let spent = thread_cpu_ns() - began;
         let writing = thread_cpu_ns();

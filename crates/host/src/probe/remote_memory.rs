@@ -7,11 +7,12 @@ use sensors::{Place, Sensor};
 
 use super::missing::report_missing;
 use super::{Probe, Scratch, Source};
-use crate::remote_memory::{MemoryCell, Refusal};
+use crate::gaps::Gaps;
+use crate::remote_memory::{MemoryCell, Refusal, RemoteMemory};
 
 impl Scratch {
     /// Reports values of a sensor whose place in memory was never found.
-    pub(crate) fn report_unplaced(&mut self, sensor: &Sensor) {
+    pub(crate) fn report_unplaced(&self, sensor: &Sensor, gaps: &mut Gaps) {
         for source in sensor.sources {
             let Place::Memory(value) = source.place else {
                 continue;
@@ -21,7 +22,7 @@ impl Scratch {
                     "this {} exports no {}, and no two idle processes were met that tell where the word is",
                     value.program, value.pointer
                 );
-                self.gaps.report(
+                gaps.report(
                     &sensor.table.name,
                     source.path,
                     GapReason::Unsupported(what),
@@ -33,30 +34,35 @@ impl Scratch {
 
 impl Probe {
     /// Opens the sensor's values in the memory of the process with this /proc folder.
-    pub(crate) fn open_values(&mut self, process: &Path, scratch: &mut Scratch) {
-        for (index, source) in self.sensor.sources.iter().enumerate() {
+    pub(crate) fn open_values(
+        &mut self,
+        process: &Path,
+        remote_memory: &mut RemoteMemory,
+        gaps: &mut Gaps,
+    ) {
+        let sensor = self.recorded.sensor;
+        let table = &sensor.table.name;
+        for (index, source) in sensor.sources.iter().enumerate() {
             let Place::Memory(value) = source.place else {
                 continue;
             };
-            match scratch.remote_memory.open(process, value) {
+            match remote_memory.open(process, value) {
                 Ok(cell) => self.sources[index] = cell.map(Source::Memory),
                 Err(Refusal::Denied(errno)) => {
-                    report_missing(self.sensor, index, errno, &mut scratch.gaps);
+                    report_missing(sensor, index, errno, gaps);
                 }
                 Err(Refusal::Hidden) => {
                     let what = format!("this {} exports no {}", value.program, value.pointer);
                     let reason = GapReason::Unsupported(what);
-                    let table = &self.sensor.table.name;
-                    scratch.gaps.report(table, source.path, reason);
+                    gaps.report(table, source.path, reason);
                 }
                 Err(Refusal::Unasked) => {
                     let what = format!(
                         "the program of this {} is on a filesystem of another machine or of a program (FUSE), which is not asked, since asking could block",
                         value.program
                     );
-                    let table = &self.sensor.table.name;
                     let reason = GapReason::Unsupported(what);
-                    scratch.gaps.report(table, source.path, reason);
+                    gaps.report(table, source.path, reason);
                 }
             }
         }

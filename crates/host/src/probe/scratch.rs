@@ -11,7 +11,6 @@ use crate::gaps::Gaps;
 use crate::limits::Share;
 use crate::open_file::OpenFile;
 use crate::remote_memory::RemoteMemory;
-use crate::schedule::Look;
 
 /// The largest number of sources of a sensor.
 pub(super) const MOST_SOURCES: usize = 12;
@@ -24,9 +23,6 @@ pub(crate) struct Scratch {
     path: PathBuf,
     text: Vec<u8>,
     pub(crate) facts: Facts,
-    /// Why this reading takes place.
-    pub(crate) look: Look,
-    pub(crate) gaps: Gaps,
     pub(crate) remote_memory: RemoteMemory,
 }
 
@@ -37,8 +33,6 @@ impl Scratch {
             path: PathBuf::with_capacity(256),
             text: Vec::with_capacity(8192),
             facts,
-            look: Look::Due,
-            gaps: Gaps::default(),
             remote_memory: RemoteMemory::default(),
         }
     }
@@ -51,10 +45,9 @@ impl Scratch {
         sensor: &'static Sensor,
         folder: &Path,
         number: u32,
+        gaps: &mut Gaps,
     ) -> Option<&[u8]> {
-        let Self {
-            path, text, gaps, ..
-        } = self;
+        let Self { path, text, .. } = self;
         path.clear();
         path.push(folder);
         write!(path.as_mut_os_string(), "/{number}/stat").ok()?;

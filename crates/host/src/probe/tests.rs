@@ -5,6 +5,12 @@ use sensors::Facts;
 use super::*;
 use model::{Entity, EntityKind};
 
+/// A sensor with its table in `out`.
+fn recorded(sensor: &'static Sensor, out: &mut Output) -> Recorded {
+    let table = out.open(sensor.table);
+    Recorded { sensor, table }
+}
+
 #[test]
 fn interfaces_of_ever_new_names_take_no_more_and_more_memory() {
     let file = tempfile::NamedTempFile::new().expect("a temporary file");
@@ -13,24 +19,21 @@ fn interfaces_of_ever_new_names_take_no_more_and_more_memory() {
         .iter()
         .find(is_network)
         .expect("it is listed");
-    let (mut scratch, mut buffer) = (
-        Scratch::new(Facts::default()),
-        TableBuffer::new(sensor.table),
-    );
+    let (mut scratch, mut out) = (Scratch::new(Facts::default()), Output::default());
+    let recorded = recorded(sensor, &mut out);
     let place = |source: usize| (source == 0).then(|| file.path().to_path_buf());
-    let mut registry = Registry::default();
     let at = Timestamp::from_ns;
     let machine = Entity::new(EntityKind::Machine, "m", "/");
-    let machine = registry.add(machine, None, at(0));
-    let mut probe = Probe::open(sensor, machine, place, &mut scratch.gaps).expect("a file");
+    let machine = out.registry.add(machine, None, at(0));
+    let mut probe = Probe::open(recorded, machine, place, &mut out.gaps).expect("a file");
     let line = |name: &str| format!("{name}: 1 1 0 0 0 0 0 0 1 1 0 0 0 0 0 0\n");
     for number in 0..MOST_PARTS as i64 + 100 {
         let text = format!("a\nb\n{}{}", line("eth0"), line(&format!("veth{number}")));
         std::fs::write(file.path(), text).expect("written");
-        probe.sample(at(1 + number), &mut scratch, &mut buffer, &mut registry);
+        probe.sample(at(1 + number), &mut scratch, &mut out);
     }
     assert!(probe.parts.len() <= MOST_PARTS);
-    let events = registry.take_events().unwrap_or_default();
+    let events = out.registry.take_events().unwrap_or_default();
     let ended = events
         .iter()
         .filter(|event| event.record.vanished.is_some());
@@ -39,7 +42,7 @@ fn interfaces_of_ever_new_names_take_no_more_and_more_memory() {
         (ended.first(), ended.len()),
         (Some(&"veth0"), MOST_PARTS - 1)
     );
-    assert_eq!(scratch.gaps.take_fresh().count(), 0);
+    assert_eq!(out.gaps.take_fresh().count(), 0);
 }
 
 #[test]
@@ -51,30 +54,22 @@ fn unchanged_probes_are_read_less_often_until_they_change() {
         std::fs::write(file.path(), format!("{load} 0.00 0.00 1/2 3\n")).expect("written");
     };
     write("0.00");
-    let (mut scratch, mut buffer) = (
-        Scratch::new(Facts::default()),
-        TableBuffer::new(sensor.table),
-    );
+    let (mut scratch, mut out) = (Scratch::new(Facts::default()), Output::default());
+    let recorded = recorded(sensor, &mut out);
     let place = |source: usize| (source == 0).then(|| file.path().to_path_buf());
-    let mut registry = Registry::default();
-    let machine = registry.add(
+    let machine = out.registry.add(
         Entity::new(EntityKind::Machine, "m", "/"),
         None,
         Timestamp::default(),
     );
-    let mut probe = Probe::open(sensor, machine, place, &mut scratch.gaps).expect("a file");
+    let mut probe = Probe::open(recorded, machine, place, &mut out.gaps).expect("a file");
     let mut times = 0;
     let mut reads = |probe: &mut Probe, deadlines: usize| {
         let mut read = 0;
         for _ in 0..deadlines {
             times += 1;
             if !probe.skips_deadline(Look::Due) {
-                probe.sample(
-                    Timestamp::from_ns(times),
-                    &mut scratch,
-                    &mut buffer,
-                    &mut registry,
-                );
+                probe.sample(Timestamp::from_ns(times), &mut scratch, &mut out);
                 read += 1;
             }
         }
@@ -100,26 +95,28 @@ fn an_unchanged_first_source_leaves_the_parts_as_they_were_seen() {
         std::fs::write(folder.path().join(sensor.sources[2].path), text).expect("written");
     };
     write(5);
-    let mut registry = Registry::default();
     let at = Timestamp::from_ns;
-    let group = registry.add(Entity::new(EntityKind::Cgroup, "g", "/g"), None, at(0));
+    let mut out = Output::default();
+    let group = out
+        .registry
+        .add(Entity::new(EntityKind::Cgroup, "g", "/g"), None, at(0));
     let mut scratch = Scratch::new(Facts::default());
-    let mut buffer = TableBuffer::new(sensor.table);
+    let recorded = recorded(sensor, &mut out);
     let place = |source: usize| Some(folder.path().join(sensor.sources[source].path));
-    let mut probe = Probe::open(sensor, group, place, &mut scratch.gaps).expect("a file");
+    let mut probe = Probe::open(recorded, group, place, &mut out.gaps).expect("a file");
     for time in 1..=4 {
         if time == 4 {
             write(9);
         }
-        probe.sample(at(time), &mut scratch, &mut buffer, &mut registry);
+        probe.sample(at(time), &mut scratch, &mut out);
     }
     for time in 5..=8 {
         if time == 7 {
-            buffer.force_full_rows();
+            out.force_full_rows();
         }
-        probe.sample(at(time), &mut scratch, &mut buffer, &mut registry);
+        probe.sample(at(time), &mut scratch, &mut out);
     }
-    let rows = buffer
+    let rows = out.tables[recorded.table]
         .rows
         .iter()
         .map(|(time, _, row)| (time.as_ns(), row[0]));

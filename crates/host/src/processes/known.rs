@@ -5,14 +5,11 @@ use std::io::Write as _;
 use model::{EntityId, Role};
 use rustix::fs::{Mode, OFlags, openat};
 
-use super::{Processes, Walk, is_tracked};
+use super::walk::Walk;
+use super::{Processes, TITLE_BYTES, is_tracked};
 use crate::open_file::OpenFile;
 use crate::remote_memory::MemoryCell;
 use crate::thread::Threads;
-
-/// Bytes of a process title that are read: the name of a PostgreSQL cluster comes before what the
-/// process does.
-pub(crate) const TITLE_BYTES: usize = 256;
 
 impl Processes {
     /// Pids of target and dependency processes.

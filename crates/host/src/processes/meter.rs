@@ -5,9 +5,10 @@ use sensors::{Facts, ProcessUsage};
 
 use crate::bpf::tasks::{Counts, or_missing};
 use crate::open_file::OpenFile;
+use crate::output::{Output, TableId};
 use crate::probe::Probe;
 use crate::split::Split;
-use crate::table_buffer::{RowDeduplicator, TableBuffer};
+use crate::table_buffer::RowDeduplicator;
 
 /// Where a process's rows come from.
 pub(super) enum Meter {
@@ -26,10 +27,10 @@ impl Meter {
     }
 
     /// Writes the last rows of unchanged values.
-    pub(super) fn finish(&mut self, buffer: &mut TableBuffer) {
+    pub(super) fn finish(&mut self, out: &mut Output) {
         match self {
-            Self::Files(probe) => probe.finish(buffer),
-            Self::Walk(counted) => counted.last.finish(buffer),
+            Self::Files(probe) => probe.finish(out),
+            Self::Walk(counted) => counted.last.finish(&mut out.tables[counted.table]),
         }
     }
 }
@@ -54,16 +55,19 @@ impl Identity {
 pub(super) struct Counted {
     pub(super) identity: Identity,
     pub(super) last: RowDeduplicator,
+    /// Where its rows go.
+    pub(super) table: TableId,
     /// Number of the last walk that had it.
     pub(super) round: u64,
     split: Option<Split>,
 }
 
 impl Counted {
-    pub(super) fn new(identity: Identity, entity: EntityId) -> Self {
+    pub(super) fn new(identity: Identity, entity: EntityId, table: TableId) -> Self {
         Self {
             identity,
             last: RowDeduplicator::new(entity, ProcessUsage::WIDTH),
+            table,
             round: 0,
             split: None,
         }

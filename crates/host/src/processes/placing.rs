@@ -7,8 +7,8 @@ use model::{EntityId, EntityRecord, Timestamp, name_of};
 use super::{Processes, is_tracked};
 use crate::cgroups::Cgroups;
 use crate::hierarchies::{Placement, groups_of};
+use crate::output::Output;
 use crate::probe::Scratch;
-use crate::registry::Registry;
 
 /// With more processes their groups are read in turns: a move is rare, and a reading costs 10 us.
 const MOST_PLACED: usize = 64;
@@ -18,9 +18,9 @@ impl Processes {
     pub(crate) fn place_in_groups(
         &mut self,
         now: Timestamp,
-        scratch: &mut Scratch,
         cgroups: &mut Cgroups,
-        registry: &mut Registry,
+        scratch: &mut Scratch,
+        out: &mut Output,
     ) {
         self.placings += 1;
         let count = self
@@ -40,12 +40,12 @@ impl Processes {
             }
             process.placed = text.to_vec();
             let groups = groups_of(&process.placed);
-            let entities =
-                groups.map(|path| cgroups.ensure(&name_of(path), now, scratch, registry));
-            registry.change(process.entity, now, |record| place(record, entities));
+            let entities = groups.map(|path| cgroups.ensure(&name_of(path), now, out));
+            out.registry
+                .change(process.entity, now, |record| place(record, entities));
             let tracked = [groups.cpu, groups.memory, groups.io, groups.v2];
             let tracked = tracked.into_iter().flatten().map(name_of);
-            cgroups.mark_tracked(tracked, &mut scratch.gaps);
+            cgroups.mark_tracked(tracked, &mut out.gaps);
         }
     }
 }
@@ -53,12 +53,12 @@ impl Processes {
 pub(super) fn groups(
     process: &Path,
     now: Timestamp,
-    scratch: &mut Scratch,
     cgroups: &mut Cgroups,
-    registry: &mut Registry,
+    scratch: &mut Scratch,
+    out: &mut Output,
 ) -> Placement<EntityId> {
-    let text = scratch.read_once(process, "cgroup").to_vec();
-    groups_of(&text).map(|path| cgroups.ensure(&name_of(path), now, scratch, registry))
+    let text = scratch.read_once(process, "cgroup");
+    groups_of(text).map(|path| cgroups.ensure(&name_of(path), now, out))
 }
 
 /// Sets a process's groups; those that could not be read stay as they were.

@@ -10,8 +10,7 @@ struct Machine {
     processes: Processes,
     scratch: Scratch,
     cgroups: Cgroups,
-    buffers: Vec<TableBuffer>,
-    registry: Registry,
+    out: Output,
     now: Timestamp,
 }
 
@@ -19,16 +18,13 @@ impl Machine {
     fn new() -> Self {
         let root = tempfile::tempdir().expect("a temporary folder");
         std::fs::create_dir(root.path().join("proc")).expect("a folder");
-        let buffers = sensors::all()
-            .iter()
-            .map(|sensor| TableBuffer::new(sensor.table));
+        let mut out = Output::default();
         Self {
-            processes: Processes::new(root.path(), None).expect("it was just made"),
+            processes: Processes::new(root.path(), None, &mut out).expect("it was just made"),
             root,
             scratch: Scratch::new(sensors::Facts::default()),
-            cgroups: Cgroups::new(Hierarchies::default(), |_| true),
-            buffers: buffers.collect(),
-            registry: Registry::default(),
+            cgroups: Cgroups::new(Hierarchies::default(), Vec::new()),
+            out,
             now: Timestamp::from_ns(1),
         }
     }
@@ -50,17 +46,13 @@ impl Machine {
 
     fn scan(&mut self) {
         self.now = self.now + 1;
-        self.processes.scan(
-            self.now,
-            &mut self.scratch,
-            &mut self.cgroups,
-            &mut self.buffers,
-            &mut self.registry,
-        );
+        let (cgroups, scratch) = (&mut self.cgroups, &mut self.scratch);
+        self.processes
+            .scan(self.now, cgroups, scratch, &mut self.out);
     }
 
     fn assign(&mut self, pid: u32, role: Role) {
-        let registry = &mut self.registry;
+        let registry = &mut self.out.registry;
         self.processes.assign(&[pid], role, self.now, registry);
     }
 
@@ -70,7 +62,7 @@ impl Machine {
 
     fn parent(&self, pid: u32) -> Option<EntityId> {
         let entity = self.processes.entity(pid).expect("it is known");
-        self.registry.get(entity)?.parent
+        self.out.registry.get(entity)?.parent
     }
 }
 

@@ -7,9 +7,8 @@ use model::GapReason;
 
 use super::{Processes, is_tracked};
 use crate::gaps::Gaps;
+use crate::output::Output;
 use crate::probe::Scratch;
-use crate::registry::Registry;
-use crate::table_buffer::TableBuffer;
 
 impl Processes {
     /// Sets the processes whose threads the walk reads.
@@ -32,25 +31,18 @@ impl Processes {
             process.slot = walk.follow(*pid);
             if process.slot.is_none() {
                 let what = "threads of more processes than there is room for";
-                let table = &self.thread_sensor.1.table.name;
+                let table = &self.thread_sensor.sensor.table.name;
                 gaps.report(table, what, GapReason::Dropped(1));
             }
         }
     }
 
-    pub(super) fn sample_threads_by_walk(
-        &mut self,
-        scratch: &mut Scratch,
-        buffers: &mut [TableBuffer],
-        registry: &mut Registry,
-    ) {
-        let (index, sensor) = self.thread_sensor;
-        let buffer = &mut buffers[index];
-        let table = &sensor.table.name;
+    pub(super) fn sample_threads_by_walk(&mut self, scratch: &mut Scratch, out: &mut Output) {
+        let table = &self.thread_sensor.sensor.table.name;
         let Some(walk) = &mut self.walk else {
             return;
         };
-        let Some(is_whole) = walk.read_threads(table, &mut scratch.gaps) else {
+        let Some(is_whole) = walk.read_threads(table, &mut out.gaps) else {
             return;
         };
         let (mut before, mut next, mut last) = (0, 0, None);
@@ -60,7 +52,7 @@ impl Processes {
             }
             let process = self.by_pid.get_mut(&counts.pid);
             if let Some(known) = process.and_then(|it| it.threads.as_mut()) {
-                next = known.take((at, &counts), next, scratch, buffer, registry);
+                next = known.take((at, &counts), next, scratch, out);
             }
             last = Some(at);
         }
@@ -69,7 +61,7 @@ impl Processes {
         };
         let followed = self.by_pid.values_mut().filter(|it| it.slot.is_some());
         for known in followed.filter_map(|it| it.threads.as_mut()) {
-            known.end_missing(now, buffer, registry);
+            known.end_missing(now, out);
         }
     }
 }

@@ -8,12 +8,22 @@ use std::collections::hash_map::Entry;
 
 use model::{EntityId, EntityRecord, Timestamp};
 
-use super::Member;
 use super::places::{Kind, Places};
 use crate::bpf::thread_time::ThreadTime;
 use crate::cgroups::Cgroups;
-use crate::gaps::Gaps;
+use crate::output::Output;
 use crate::registry::Registry;
+
+/// The PSI groups of a tracked process.
+pub(super) struct Member {
+    pub(super) entity: EntityId,
+    /// Place of its service's group.
+    pub(super) service: usize,
+    /// The control group of these that is counted here.
+    pub(super) group: Option<EntityId>,
+    /// All its control groups when that was decided.
+    pub(super) placed: [Option<EntityId>; 3],
+}
 
 struct Group {
     path: String,
@@ -35,9 +45,10 @@ impl Groups {
         now: Timestamp,
         members: impl Iterator<Item = &'a mut Member>,
         (programs, places): (&ThreadTime, &mut Places),
-        (cgroups, registry): (&Cgroups, &mut Registry),
-        gaps: &mut Gaps,
+        cgroups: &Cgroups,
+        out: &mut Output,
     ) {
+        let Output { registry, gaps, .. } = &mut *out;
         self.0.values_mut().for_each(|group| group.is_used = false);
         let (before, mut changed) = (self.0.len(), false);
         for member in members {
@@ -75,9 +86,9 @@ impl Groups {
             }
         }
         self.0.retain(|entity, group| {
-            let stays = group.is_used && registry.get(*entity).is_some();
+            let stays = group.is_used && out.registry.get(*entity).is_some();
             if !stays {
-                places.leave(group.place, programs);
+                places.leave(group.place, programs, out);
             }
             stays
         });
@@ -153,11 +164,9 @@ fn is_below(path: &str, above: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use model::{Entity, EntityKind};
-    use sensors::Facts;
 
     use super::*;
     use crate::hierarchies::{Hierarchies, Mount};
-    use crate::probe::Scratch;
 
     fn at(ns: i64) -> Timestamp {
         Timestamp::from_ns(ns)
@@ -199,11 +208,11 @@ mod tests {
             v2: Some(v2),
             ..Hierarchies::default()
         };
-        let mut cgroups = Cgroups::new(hierarchies, |_| false);
-        let (mut scratch, mut registry) = (Scratch::new(Facts::default()), Registry::default());
-        let mut ensure = |path: &str| cgroups.ensure(path, at(0), &mut scratch, &mut registry);
+        let mut out = Output::default();
+        let mut cgroups = Cgroups::new(hierarchies, Vec::new());
+        let mut ensure = |path: &str| cgroups.ensure(path, at(0), &mut out);
         let all = ["/", "/both", "/v1"].map(&mut ensure);
-        let counted_here = |counts| all.map(|it| counts_here(it, counts, &cgroups, &registry));
+        let counted_here = |counts| all.map(|it| counts_here(it, counts, &cgroups, &out.registry));
         assert_eq!(counted_here(true), [false, false, true]);
         assert_eq!(
             counted_here(false),

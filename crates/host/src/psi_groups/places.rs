@@ -6,10 +6,11 @@ use sensors::stall::{
     PROCESS_STALL,
 };
 
-use super::PsiGroup;
+use super::group::PsiGroup;
 use crate::bpf::thread_time::ThreadTime;
 use crate::bpf::thread_time::psi_groups::MOST_PSI_GROUPS;
 use crate::gaps::Gaps;
+use crate::output::{Output, TableId, Tables};
 use crate::table_buffer::{RowDeduplicator, TableBuffer};
 
 /// Places that pools may take, at most, so that there is always room for services and control groups.
@@ -72,8 +73,10 @@ impl GroupSeries {
         self.pressure.take(at, &row, buffer);
     }
 
-    fn finish(&mut self, programs: &ThreadTime, [density, pressure]: &mut [TableBuffer; 2]) {
-        self.density.finish(density);
+    fn finish(&mut self, programs: &ThreadTime, of_kind: [TableId; 2], tables: &mut Tables) {
+        let [density, pressure] = of_kind;
+        self.density.finish(&mut tables[density]);
+        let pressure = &mut tables[pressure];
         if let Some(at) = self.group.end() {
             self.take_pressure(at, programs, pressure);
         }
@@ -86,18 +89,18 @@ pub(super) struct Places {
     /// Indexed by place. A free place is reused as late as possible.
     places: Vec<Option<GroupSeries>>,
     next: usize,
-    /// Rows of stall density and of pressure, by kind.
-    pub(super) buffers: [[TableBuffer; 2]; 3],
+    /// Tables of stall density and of pressure, by kind.
+    tables: [[TableId; 2]; 3],
     full_reported: [bool; 3],
 }
 
 impl Places {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(out: &mut Output) -> Self {
         let kinds = [Kind::Service, Kind::Group, Kind::Pool];
         Self {
             places: (0..MOST_PSI_GROUPS).map(|_| None).collect(),
             next: 0,
-            buffers: kinds.map(|kind| kind.tables().map(TableBuffer::new)),
+            tables: kinds.map(|kind| kind.tables().map(|table| out.open(table))),
             full_reported: [false; 3],
         }
     }
@@ -135,22 +138,22 @@ impl Places {
     }
 
     /// Frees a place and ends its series.
-    pub(super) fn leave(&mut self, place: usize, programs: &ThreadTime) {
+    pub(super) fn leave(&mut self, place: usize, programs: &ThreadTime, out: &mut Output) {
         if let Some(mut series) = self.places[place].take() {
-            let buffers = &mut self.buffers[series.kind as usize];
-            series.finish(programs, buffers);
+            let of_kind = self.tables[series.kind as usize];
+            series.finish(programs, of_kind, &mut out.tables);
         }
     }
 
     /// Takes in the programs' last reading.
-    pub(super) fn sample(&mut self, programs: &ThreadTime, now: Timestamp) {
+    pub(super) fn sample(&mut self, programs: &ThreadTime, now: Timestamp, out: &mut Output) {
         for (place, series) in self.places.iter_mut().enumerate() {
             let Some(series) = series else { continue };
-            let [density, pressure] = &mut self.buffers[series.kind as usize];
+            let [density, pressure] = self.tables[series.kind as usize];
             let folded = series.group.take(programs, place, now);
-            series.take_density(now, programs, density);
+            series.take_density(now, programs, &mut out.tables[density]);
             if let Some(at) = folded {
-                series.take_pressure(at, programs, pressure);
+                series.take_pressure(at, programs, &mut out.tables[pressure]);
             }
         }
     }
@@ -163,9 +166,10 @@ impl Places {
         }
     }
 
-    pub(super) fn finish(&mut self, programs: &ThreadTime) {
+    pub(super) fn finish(&mut self, programs: &ThreadTime, out: &mut Output) {
         for series in self.places.iter_mut().flatten() {
-            series.finish(programs, &mut self.buffers[series.kind as usize]);
+            let of_kind = self.tables[series.kind as usize];
+            series.finish(programs, of_kind, &mut out.tables);
         }
     }
 }
@@ -180,8 +184,9 @@ mod tests {
         let Some((programs, _alone)) = loaded() else {
             return;
         };
-        let (mut places, mut gaps) = (Places::new(), Gaps::default());
-        let mut take = |kind| places.take(kind, EntityId(7), &programs, &mut gaps);
+        let mut out = Output::default();
+        let mut places = Places::new(&mut out);
+        let mut take = |kind| places.take(kind, EntityId(7), &programs, &mut out.gaps);
         let pools: Vec<_> = (0..MOST_PSI_GROUPS)
             .filter_map(|_| take(Kind::Pool))
             .collect();
@@ -189,10 +194,10 @@ mod tests {
         let groups = (0..MOST_PSI_GROUPS).filter_map(|_| take(Kind::Group));
         assert_eq!(groups.count(), MOST_PSI_GROUPS - MOST_POOLS);
         assert_eq!(take(Kind::Service), None);
-        places.leave(pools[3], &programs);
-        let again = places.take(Kind::Service, EntityId(8), &programs, &mut gaps);
+        places.leave(pools[3], &programs, &mut out);
+        let again = places.take(Kind::Service, EntityId(8), &programs, &mut out.gaps);
         assert_eq!(again, Some(pools[3]));
-        let reported: Vec<_> = gaps.take_fresh().map(|gap| gap.table).collect();
+        let reported: Vec<_> = out.gaps.take_fresh().map(|gap| gap.table).collect();
         assert_eq!(
             reported,
             ["pool_stall", "counted_cgroup_stall", "process_stall"]

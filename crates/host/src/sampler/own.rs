@@ -1,72 +1,102 @@
-//! The sampler's own figures: how late it woke, and what it cost.
+//! The recorder's own figures: how late it woke, and what it cost.
 
-use model::{Gap, GapReason, MISSING, Timestamp, Window};
+use model::{Cost, Gap, GapReason, MISSING, Timestamp, Window};
 use rustix::fs::{Mode, OFlags, open};
+use sensors::RECORDER;
 
-use super::{OVERRUN_TICKS, Sampler};
+use crate::budget::Budget;
 use crate::clock::process_cpu_ns;
+use crate::collector::Collector;
 use crate::handle::SamplerEvent;
-use crate::processes::Walk;
-use crate::requests::RequestCollector;
+use crate::output::{Output, TableId};
+use crate::registry;
+use crate::scene::Scene;
 use crate::schedule::TICK_NS;
-use crate::stalls::Stalls;
-use crate::thread_time::ThreadTimeCollector;
+use crate::table_buffer::RowDeduplicator;
 
-impl Sampler {
-    pub(super) fn note_self(&mut self, now: Timestamp, lateness_ns: i64) {
+/// Missed deadlines in a row from which on the interval is a gap.
+pub(super) const OVERRUN_TICKS: u64 = 3;
+
+/// Figures of this process.
+pub(super) struct Own {
+    table: TableId,
+    last: RowDeduplicator,
+    pub(super) started: Timestamp,
+    start_cpu_ns: i64,
+    /// Deadlines that were not served.
+    missed: i64,
+    /// Resident memory of this process, and kernel memory of the BPF programs, bytes.
+    resident_bytes: i64,
+    kernel_bytes: i64,
+    pub(super) cost: Cost,
+}
+
+impl Own {
+    pub(super) fn new(now: Timestamp, cost: Cost, out: &mut Output) -> Self {
+        Self {
+            table: out.open(&RECORDER),
+            last: RowDeduplicator::new(registry::MACHINE, RECORDER.columns.len()),
+            started: now,
+            start_cpu_ns: process_cpu_ns(),
+            missed: 0,
+            resident_bytes: MISSING,
+            kernel_bytes: MISSING,
+            cost,
+        }
+    }
+
+    /// CPU time of this process when sampling began, ns.
+    pub(super) fn start_cpu_ns(&self) -> i64 {
+        self.start_cpu_ns
+    }
+
+    /// Writes a row.
+    pub(super) fn note(
+        &mut self,
+        now: Timestamp,
+        lateness_ns: i64,
+        budget: Budget,
+        out: &mut Output,
+    ) {
         let cpu_ns = process_cpu_ns() - self.start_cpu_ns;
+        let fast_period_ns = TICK_NS * budget.threads as i64;
         let values = [
             lateness_ns,
             cpu_ns,
-            TICK_NS * self.budget.threads as i64,
+            fast_period_ns,
             self.missed,
-            self.budget.background as i64,
-            self.memory.0,
-            self.memory.1,
+            budget.background as i64,
+            self.resident_bytes,
+            self.kernel_bytes,
         ];
-        self.recorder.1.take(now, &values, &mut self.recorder.0);
+        self.last.take(now, &values, &mut out.tables[self.table]);
         self.cost.cpu_ns = cpu_ns;
         self.cost.wall_ns = now.ns_since(self.started);
-        self.cost.fast_period_ns = TICK_NS * self.budget.threads as i64;
+        self.cost.fast_period_ns = fast_period_ns;
     }
 
     /// Measures the recorder's memory: this process's, and the kernel memory of its programs.
-    pub(super) fn measure_memory(&mut self) {
+    pub(super) fn measure_memory(&mut self, collectors: &[Box<dyn Collector>], scene: &Scene) {
         let mut buffer = [0; 4_096];
         let status = status(&mut buffer);
         let kib = |name| line_of(status, name).map_or(MISSING, |kib| kib * 1_024);
-        self.memory.0 = kib(b"VmRSS:");
+        self.resident_bytes = kib(b"VmRSS:");
         self.cost.resident_bytes = kib(b"VmHWM:").max(0);
-        let programs = [
-            ("pressure", self.stalls.as_ref().map(Stalls::kernel_bytes)),
-            (
-                "thread_time",
-                self.thread_times
-                    .as_ref()
-                    .map(ThreadTimeCollector::kernel_bytes),
-            ),
-            (
-                "requests",
-                self.request_collector
-                    .as_ref()
-                    .map(RequestCollector::kernel_bytes),
-            ),
-            ("tasks", self.processes.walk().map(Walk::kernel_bytes)),
-        ];
+        let most = &mut self.cost.kernel_bytes;
         let mut sum = Some(0);
-        for (name, bytes) in programs {
-            let Some(bytes) = bytes else { continue };
+        let mut add = |name: &'static str, bytes: Option<u64>| {
             let bytes = bytes.and_then(|it| i64::try_from(it).ok());
             sum = sum.zip(bytes).map(|(sum, bytes)| sum + bytes);
-            match (self.cost.kernel_bytes.get_mut(name), bytes) {
+            match (most.get_mut(name), bytes) {
                 (Some(most), Some(bytes)) => *most = bytes.max(*most),
-                (None, Some(bytes)) => {
-                    self.cost.kernel_bytes.insert(name.to_owned(), bytes);
-                }
+                (None, Some(bytes)) => _ = most.insert(name.to_owned(), bytes),
                 (_, None) => {}
             }
+        };
+        for collector in collectors {
+            collector.each_program(scene, &mut add);
         }
-        self.memory.1 = sum.unwrap_or(MISSING);
+        self.kernel_bytes = sum.unwrap_or(MISSING);
     }
 
     /// Handles passed deadlines, of which at most the last is served: records the lateness, and a gap if
@@ -83,6 +113,11 @@ impl Sampler {
         }
         self.cost.late_ticks += u64::from(late.len_ns() > TICK_NS / 2);
         self.cost.lateness_max_ns = self.cost.lateness_max_ns.max(late.len_ns());
+    }
+
+    /// Writes the last row, if it was left out as unchanged.
+    pub(super) fn finish(&mut self, out: &mut Output) {
+        self.last.finish(&mut out.tables[self.table]);
     }
 }
 
@@ -105,6 +140,7 @@ fn line_of(status: &[u8], name: &[u8]) -> Option<i64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
+/// The gap of an interval in which nothing was read in time.
 pub(super) fn overrun(window: Window) -> SamplerEvent {
     SamplerEvent::Gap(Gap {
         table: "*".to_owned(),

@@ -8,7 +8,6 @@ use std::time::Duration;
 use model::Role;
 
 use super::*;
-use crate::handle::Ending;
 use crate::requirement::{needed, skipped};
 
 /// Settings and environment for a sampler of this machine.
@@ -100,7 +99,7 @@ fn memory_use_is_reported_for_the_recorder_and_each_program() {
 fn processes_started_after_the_last_scan_are_listed_at_the_end() {
     let (settings, environment) = of_this_machine();
     let (mut sampler, commands, _spare) = Sampler::new(&settings, &environment).expect("/proc");
-    let thread_time = sampler.cost.programs["thread_time"].clone();
+    let thread_time = sampler.own.cost.programs["thread_time"].clone();
     if needed("thread-time accounting", thread_time.map_or(Ok(()), Err)).is_none() {
         return;
     }

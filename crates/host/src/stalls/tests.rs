@@ -7,11 +7,11 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use model::EntityId;
+
 use super::*;
 use crate::clock::boottime;
 use crate::hierarchies::Hierarchies;
-use crate::probe::Scratch;
-use crate::registry::Registry;
 use crate::requirement::needed;
 
 /// A v2 group with processes in it; both are removed when this is dropped.
@@ -51,8 +51,10 @@ impl Drop for Loaded {
     }
 }
 
-fn loaded() -> Option<Stalls> {
-    needed("pressure by BPF", Stalls::load(EntityId(0)))
+fn loaded() -> Option<(Stalls, Output)> {
+    let mut out = Output::default();
+    let stalls = needed("pressure by BPF", Stalls::load(&mut out))?;
+    Some((stalls, out))
 }
 
 /// `some total=` of a pressure file, ns.
@@ -71,7 +73,7 @@ fn total(file: &Path) -> i64 {
 
 /// Pressure of the machine and of a group under a load: (by file, by BPF), as shares of the time.
 fn compared(load: impl FnOnce(&mut Loaded), name: &str) -> Option<[(f64, f64); 2]> {
-    let mut stalls = loaded()?;
+    let (mut stalls, mut out) = loaded()?;
     // File and programs have to be read at the same time, whatever else wants the CPU.
     crate::limits::raise_priority();
     let mounts = std::fs::read("/proc/self/mountinfo").expect("it can be read");
@@ -83,32 +85,18 @@ fn compared(load: impl FnOnce(&mut Loaded), name: &str) -> Option<[(f64, f64); 2
         .point;
     let mut group = Loaded::new(&mount, name);
     load(&mut group);
-    let mut cgroups = Cgroups::new(hierarchies, |_| false);
-    let (mut scratch, mut registry) =
-        (Scratch::new(sensors::Facts::default()), Registry::default());
+    let mut cgroups = Cgroups::new(hierarchies, Vec::new());
     let path = format!("/{}", group.folder.file_name()?.to_str()?);
-    cgroups.ensure(&path, boottime(), &mut scratch, &mut registry);
-    cgroups.mark_tracked(std::iter::once(&path), &mut scratch.gaps);
-    stalls.follow(boottime(), &cgroups, &mut scratch.gaps);
+    cgroups.ensure(&path, boottime(), &mut out);
+    cgroups.mark_tracked(std::iter::once(&path), &mut out.gaps);
+    stalls.follow(boottime(), &cgroups, &mut out.gaps);
     sleep(Duration::from_millis(300));
     let files = [
         PathBuf::from("/proc/pressure/cpu"),
         group.folder.join("cpu.pressure"),
     ];
-    let mut density = buffers();
-    let mut pressure: Vec<TableBuffer> = sensors::all()
-        .iter()
-        .map(|it| TableBuffer::new(it.table))
-        .collect();
-    stalls.take_folds(boottime(), &cgroups, &mut scratch.gaps, &mut pressure);
-    let mut read = |stalls: &mut Stalls| {
-        stalls.sample(
-            boottime(),
-            &cgroups,
-            &mut scratch.gaps,
-            (&mut density, &mut pressure),
-        );
-    };
+    stalls.take_folds(boottime(), &cgroups, &mut out);
+    let mut read = |stalls: &mut Stalls| stalls.read(boottime(), &cgroups, &mut out);
     read(&mut stalls);
     let (begin, files_before) = (Instant::now(), files.each_ref().map(|it| total(it)));
     read(&mut stalls);
@@ -173,7 +161,9 @@ fn pressure_agrees_with_the_kernels_under_any_load() {
 
 #[test]
 fn disabled_pressure_is_a_gap_and_resumes_afterwards() {
-    let Some(mut stalls) = loaded() else { return };
+    let Some((mut stalls, mut out)) = loaded() else {
+        return;
+    };
     let mounts = std::fs::read("/proc/self/mountinfo").expect("it can be read");
     let hierarchies = Hierarchies::from_mountinfo(&mounts, Path::new("/"));
     let mount = hierarchies.v2.clone().expect("there is a v2 hierarchy");
@@ -181,32 +171,27 @@ fn disabled_pressure_is_a_gap_and_resumes_afterwards() {
     group.run(BURN);
     let name = group.folder.file_name().and_then(|it| it.to_str());
     let path = format!("/{}", name.expect("a plain name"));
-    let mut cgroups = Cgroups::new(hierarchies, |_| false);
-    let (mut scratch, mut registry) =
-        (Scratch::new(sensors::Facts::default()), Registry::default());
-    let entity = cgroups.ensure(&path, boottime(), &mut scratch, &mut registry);
-    cgroups.mark_tracked(std::iter::once(&path), &mut scratch.gaps);
+    let mut cgroups = Cgroups::new(hierarchies, Vec::new());
+    let entity = cgroups.ensure(&path, boottime(), &mut out);
+    cgroups.mark_tracked(std::iter::once(&path), &mut out.gaps);
     let off = Loaded::new(&mount.point, "always-off");
     std::fs::write(off.folder.join("cgroup.pressure"), "0").expect("root may switch it");
     let name = off.folder.file_name().and_then(|it| it.to_str());
     let off_path = format!("/{}", name.expect("a plain name"));
-    let never = cgroups.ensure(&off_path, boottime(), &mut scratch, &mut registry);
-    cgroups.mark_tracked(std::iter::once(&off_path), &mut scratch.gaps);
-    let (mut density, mut pressure) = (buffers(), Vec::new());
-    pressure.extend(sensors::all().iter().map(|it| TableBuffer::new(it.table)));
+    let never = cgroups.ensure(&off_path, boottime(), &mut out);
+    cgroups.mark_tracked(std::iter::once(&off_path), &mut out.gaps);
     for switch in ["1", "0", "1"] {
         std::fs::write(group.folder.join("cgroup.pressure"), switch).expect("root may switch it");
         for _ in 0..3 {
             sleep(Duration::from_millis(30));
             let now = boottime();
-            stalls.follow(now, &cgroups, &mut scratch.gaps);
-            let rows = (&mut density, &mut pressure[..]);
-            stalls.sample(now, &cgroups, &mut scratch.gaps, rows);
-            stalls.take_folds(now, &cgroups, &mut scratch.gaps, &mut pressure);
+            stalls.follow(now, &cgroups, &mut out.gaps);
+            stalls.read(now, &cgroups, &mut out);
+            stalls.take_folds(now, &cgroups, &mut out);
         }
     }
-    stalls.finish(&mut scratch.gaps, &mut density, &mut pressure);
-    let reported: Vec<_> = scratch.gaps.take_fresh().collect();
+    stalls.end(&mut out);
+    let reported: Vec<_> = out.gaps.take_fresh().collect();
     let (off, reported): (Vec<_>, Vec<_>) =
         reported.into_iter().partition(|gap| gap.what == off_path);
     assert!(matches!(&off[..], [gap] if gap.window.is_none()), "{off:?}");
@@ -217,13 +202,13 @@ fn disabled_pressure_is_a_gap_and_resumes_afterwards() {
         "{reported:?}"
     );
     let window = reported[1].window.expect("it is over");
-    let rows: Vec<_> = density[1].rows.iter().collect();
+    let rows: Vec<_> = out.tables[stalls.groups.density].rows.iter().collect();
     assert!(rows.iter().any(|(time, ..)| *time >= window.end));
     assert!(
         rows.iter()
             .all(|(time, ..)| !(window.start < *time && *time < window.end))
     );
-    let stalled: Vec<_> = pressure[stalls.pressure[1]].rows.iter().collect();
+    let stalled: Vec<_> = out.tables[stalls.groups.pressure].rows.iter().collect();
     let mut all = rows.iter().chain(&stalled);
     assert!(!all.any(|(_, whose, _)| *whose == never));
     let of_group: Vec<_> = stalled
@@ -260,7 +245,9 @@ fn without_the_kernels_fold_times_pressure_is_folded_every_2_s() {
 
 #[test]
 fn a_removed_but_referenced_group_frees_its_slot() {
-    let Some(mut stalls) = loaded() else { return };
+    let Some((mut stalls, _)) = loaded() else {
+        return;
+    };
     let mounts = std::fs::read("/proc/self/mountinfo").expect("it can be read");
     let hierarchies = Hierarchies::from_mountinfo(&mounts, Path::new("/"));
     let mount = hierarchies.v2.expect("there is a v2 hierarchy").point;
@@ -295,7 +282,9 @@ fn a_removed_but_referenced_group_frees_its_slot() {
 
 #[test]
 fn once_loaded_it_needs_no_privilege() {
-    let Some(mut stalls) = loaded() else { return };
+    let Some((mut stalls, _)) = loaded() else {
+        return;
+    };
     let unprivileged = std::thread::spawn(move || {
         crate::privileges::give_up_all_but(crate::privileges::Duty::Handed);
         let online = stalls.programs.online();

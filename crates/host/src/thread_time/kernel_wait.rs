@@ -7,7 +7,7 @@ use sensors::kernel_wait::{KERNEL_WAIT, WAIT_SITES};
 
 use super::monotonic::carry_over;
 use crate::bpf::thread_time::Account;
-use crate::registry::Registry;
+use crate::output::{Output, TableId, Tables};
 use crate::table_buffer::{RowDeduplicator, TableBuffer};
 
 const WIDTH: usize = WAIT_SITES.len();
@@ -15,7 +15,7 @@ const WIDTH: usize = WAIT_SITES.len();
 /// All threads from the first reading of their accounts: a kernel wait may come at any time.
 pub(super) struct KernelWaits {
     by_thread: HashMap<EntityId, Sum>,
-    pub(super) buffer: TableBuffer,
+    table: TableId,
 }
 
 struct Sum {
@@ -29,10 +29,10 @@ struct Sum {
 }
 
 impl KernelWaits {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(out: &mut Output) -> Self {
         Self {
             by_thread: HashMap::new(),
-            buffer: TableBuffer::new(&KERNEL_WAIT),
+            table: out.open(&KERNEL_WAIT),
         }
     }
 
@@ -42,6 +42,7 @@ impl KernelWaits {
         thread: EntityId,
         times: (Timestamp, Timestamp),
         account: &Account,
+        tables: &mut Tables,
     ) {
         let sum = of(&mut self.by_thread, thread, account);
         if sum.known_since_ns != account.known_since_ns {
@@ -52,7 +53,7 @@ impl KernelWaits {
         }
         let mut row = sum.with(account);
         carry_over(&mut row, sum.last.values());
-        sum.write(times, &row, &mut self.buffer);
+        sum.write(times, &row, &mut tables[self.table]);
     }
 
     /// Adds the account of one of several exited threads that are reported as one.
@@ -61,16 +62,20 @@ impl KernelWaits {
         threads: EntityId,
         times: (Timestamp, Timestamp),
         account: &Account,
+        tables: &mut Tables,
     ) {
         let sum = of(&mut self.by_thread, threads, account);
         sum.base = sum.with(account);
         let row = sum.base;
-        sum.write(times, &row, &mut self.buffer);
+        sum.write(times, &row, &mut tables[self.table]);
     }
 
     /// Forgets entities that have vanished from the registry.
-    pub(super) fn evict(&mut self, registry: &Registry) {
-        let buffer = &mut self.buffer;
+    pub(super) fn evict(&mut self, out: &mut Output) {
+        let Output {
+            tables, registry, ..
+        } = out;
+        let buffer = &mut tables[self.table];
         self.by_thread.retain(|thread, sum| {
             let stays = registry.get(*thread).is_some();
             if !stays {
@@ -87,8 +92,8 @@ impl KernelWaits {
     }
 
     /// Writes the last rows of unchanged values.
-    pub(super) fn finish(&mut self) {
-        let buffer = &mut self.buffer;
+    pub(super) fn finish(&mut self, out: &mut Output) {
+        let buffer = &mut out.tables[self.table];
         let sums = self.by_thread.values_mut();
         sums.for_each(|sum| sum.last.finish(buffer));
     }

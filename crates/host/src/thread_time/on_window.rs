@@ -7,8 +7,8 @@ use super::ThreadTimeCollector;
 use crate::bpf::Refusal;
 use crate::bpf::thread_time::Assigned;
 use crate::gaps::Gaps;
-use crate::processes::Processes;
-use crate::remote_memory::{RemoteMemory, RemoteRead};
+use crate::remote_memory::RemoteRead;
+use crate::scene::Scene;
 
 impl ThreadTimeCollector {
     /// Events that the programs have counted so far, and timeslices of target and generator threads.
@@ -34,23 +34,22 @@ impl ThreadTimeCollector {
     }
 
     /// Begins the next on-window: all counters continue from the end of the last one.
-    pub(crate) fn resume(
-        &mut self,
-        at: Timestamp,
-        processes: &Processes,
-        remote_memory: &mut RemoteMemory,
-        gaps: &mut Gaps,
-    ) {
+    pub(crate) fn resume(&mut self, at: Timestamp, scene: &mut Scene, gaps: &mut Gaps) {
+        let Scene {
+            processes, scratch, ..
+        } = scene;
+        let remote_memory = &mut scratch.remote_memory;
         for (pid, _, role, cell) in processes.tracked_roles() {
             let known = self.assignments.get(&pid);
-            if let (Some(cell), Some((_, _, Some(place), membership))) = (cell, known)
+            if let (Some(cell), Some(known)) = (cell, known)
+                && known.place.is_some()
                 && let RemoteRead::Value(wait_event) = remote_memory.read(cell)
             {
                 let assigned = Assigned {
                     role,
-                    place: Some(*place),
+                    place: known.place,
                     wait_event: u32::from_ne_bytes(wait_event),
-                    membership: *membership,
+                    membership: known.membership,
                 };
                 // If this fails, the class of a present sleep follows from the system call.
                 let _ = self.programs.assign(pid, assigned);

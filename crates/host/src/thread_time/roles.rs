@@ -1,39 +1,38 @@
 //! Sets the roles of processes in the programs.
 
-use model::{EntityId, GapReason, Role, Timestamp};
+use model::{GapReason, Role, Timestamp};
 use sensors::thread_time::THREAD_TIME;
 use sensors::wait_event;
 
-use super::ThreadTimeCollector;
 use super::untracked::Process;
+use super::{Assignment, ThreadTimeCollector};
 use crate::bpf::thread_time::Assigned;
-use crate::bpf::thread_time::psi_groups::Membership;
-use crate::cgroups::Cgroups;
-use crate::gaps::Gaps;
+use crate::output::Output;
 use crate::processes::Processes;
-use crate::registry::Registry;
-use crate::remote_memory::{EventPlace, RemoteMemory, RemoteRead};
-
-/// Settings of a process: entity, role, where its wait event is, PSI groups.
-pub(super) type Assignment = (EntityId, Role, Option<EventPlace>, Membership);
+use crate::remote_memory::RemoteRead;
+use crate::scene::Scene;
 
 impl ThreadTimeCollector {
     /// Sets role, wait event address and PSI groups of the processes for which they have changed.
-    pub(crate) fn follow(
-        &mut self,
-        now: Timestamp,
-        processes: &Processes,
-        around: (&Cgroups, &mut Registry),
-        remote_memory: &mut RemoteMemory,
-        gaps: &mut Gaps,
-    ) {
+    pub(crate) fn follow(&mut self, now: Timestamp, scene: &mut Scene, out: &mut Output) {
+        let Scene {
+            processes,
+            cgroups,
+            scratch,
+        } = scene;
+        let remote_memory = &mut scratch.remote_memory;
         let mut changed = false;
         self.psi_groups
-            .follow(now, &self.programs, processes, around, gaps);
+            .follow(now, &self.programs, processes, cgroups, out);
         for (pid, entity, role, cell) in processes.tracked_roles() {
             let place = cell.and_then(|cell| remote_memory.place(cell));
             let membership = self.psi_groups.membership(pid);
-            let assignment = (entity, role, place, membership);
+            let assignment = Assignment {
+                entity,
+                role,
+                place,
+                membership,
+            };
             if self.assignments.get(&pid) == Some(&assignment) {
                 continue;
             }
@@ -49,14 +48,20 @@ impl ThreadTimeCollector {
             };
             if self.programs.assign(pid, assigned).is_err() {
                 let what = "threads of more processes than there is room for";
-                gaps.report(&THREAD_TIME.name, what, GapReason::Dropped(1));
+                out.gaps
+                    .report(&THREAD_TIME.name, what, GapReason::Dropped(1));
                 continue;
             }
             self.assignments.insert(pid, assignment);
             changed = true;
         }
         for (pid, entity, membership) in self.psi_groups.background() {
-            let assignment = (entity, Role::Background, None, membership);
+            let assignment = Assignment {
+                entity,
+                role: Role::Background,
+                place: None,
+                membership,
+            };
             if self.assignments.get(&pid) == Some(&assignment) {
                 continue;
             }
@@ -72,20 +77,20 @@ impl ThreadTimeCollector {
             }
         }
         let programs = &self.programs;
-        self.assignments.retain(|pid, (entity, ..)| {
-            let is_there = processes.entity(*pid) == Some(*entity);
+        self.assignments.retain(|pid, assignment| {
+            let is_there = processes.entity(*pid) == Some(assignment.entity);
             // The kernel may give the pid to another process.
             is_there || programs.forget(*pid).is_err()
         });
         if changed {
             self.programs.publish();
         }
-        self.track(processes);
+        self.track(processes, out);
     }
 
     /// Makes room for new processes and evicts exited ones.
-    fn track(&mut self, processes: &Processes) {
-        let buffer = &mut self.buffers[1];
+    fn track(&mut self, processes: &Processes, out: &mut Output) {
+        let buffer = &mut out.tables[self.process_table];
         self.background.retain(|pid, process| {
             let is_there = processes.entity(*pid) == Some(process.last.entity());
             if !is_there {

@@ -8,16 +8,18 @@ use std::collections::HashMap;
 use model::{Entity, EntityId, EntityKind, MISSING, Timestamp};
 use sensors::thread_time::WIDTH;
 
-use super::LAST_ROUNDS;
 use super::thread::KNOWN_SINCE;
+use crate::output::{Output, TableId};
 use crate::processes::Processes;
-use crate::registry::Registry;
-use crate::table_buffer::{RowDeduplicator, TableBuffer};
+use crate::table_buffer::RowDeduplicator;
+
+/// Readings after a process is gone from the list in which its threads' last accounts still arrive.
+pub(super) const LAST_ROUNDS: u64 = 20;
 
 /// Processes with short-lived threads, by pid.
-#[derive(Default)]
 pub(super) struct ShortLived {
     by_pid: HashMap<u32, Sum>,
+    table: TableId,
 }
 
 struct Sum {
@@ -29,6 +31,14 @@ struct Sum {
 }
 
 impl ShortLived {
+    /// None so far; their rows go to `table`, that of threads.
+    pub(super) fn new(table: TableId) -> Self {
+        Self {
+            by_pid: HashMap::new(),
+            table,
+        }
+    }
+
     /// Adds the account of a thread, whose account begins at `since`, to the first of these processes that is
     /// known. Returns the entity under which it is reported.
     pub(super) fn take(
@@ -36,12 +46,12 @@ impl ShortLived {
         pids: [u32; 2],
         (since, row): (Timestamp, &[i64; WIDTH]),
         processes: &Processes,
-        (registry, buffer): (&mut Registry, &mut TableBuffer),
+        out: &mut Output,
     ) -> Option<EntityId> {
         for pid in pids {
             if !self.by_pid.contains_key(&pid)
                 && let Some(process) = processes.tracked_entity(pid)
-                && let Some(new) = Sum::new(process, since, registry, buffer)
+                && let Some(new) = Sum::new(process, since, self.table, out)
             {
                 self.by_pid.insert(pid, new);
             }
@@ -55,12 +65,11 @@ impl ShortLived {
     }
 
     /// Writes the sums as of a reading, and evicts those of exited processes.
-    pub(super) fn write_out(
-        &mut self,
-        now: Timestamp,
-        processes: &Processes,
-        (registry, buffer): (&mut Registry, &mut TableBuffer),
-    ) {
+    pub(super) fn write_out(&mut self, now: Timestamp, processes: &Processes, out: &mut Output) {
+        let Output {
+            tables, registry, ..
+        } = out;
+        let buffer = &mut tables[self.table];
         self.by_pid.retain(|pid, sum| {
             let is_there = processes.entity(*pid) == Some(sum.process);
             sum.alone = if is_there { 0 } else { sum.alone + 1 };
@@ -81,19 +90,18 @@ impl ShortLived {
     }
 
     /// Writes the last rows of unchanged values.
-    pub(super) fn finish(&mut self, buffer: &mut TableBuffer) {
+    pub(super) fn finish(&mut self, out: &mut Output) {
+        let buffer = &mut out.tables[self.table];
         let sums = self.by_pid.values_mut();
         sums.for_each(|sum| sum.last.finish(buffer));
     }
 }
 
 impl Sum {
-    fn new(
-        process: EntityId,
-        since: Timestamp,
-        registry: &mut Registry,
-        buffer: &mut TableBuffer,
-    ) -> Option<Self> {
+    fn new(process: EntityId, since: Timestamp, table: TableId, out: &mut Output) -> Option<Self> {
+        let Output {
+            tables, registry, ..
+        } = out;
         let path = format!("{}/tid:0", registry.get(process)?.entity.path);
         let entity = Entity::new(EntityKind::Thread, "(short-lived)", path);
         let entity = registry.add(entity, Some(process), since);
@@ -101,7 +109,7 @@ impl Sum {
         // Several threads have no common beginning.
         row[KNOWN_SINCE..].fill(MISSING);
         let mut last = RowDeduplicator::new(entity, WIDTH);
-        last.begin(since, &row, buffer);
+        last.begin(since, &row, &mut tables[table]);
         Some(Self {
             process,
             last,

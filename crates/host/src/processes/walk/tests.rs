@@ -12,11 +12,15 @@ use std::time::Duration;
 use model::EntityId;
 use sensors::Facts;
 
-use super::super::meter::Counted;
+use super::super::Processes;
+use super::super::meter::{Counted, Identity};
 use super::*;
 use crate::cgroups::Cgroups;
 use crate::hierarchies::Hierarchies;
+use crate::output::Output;
+use crate::probe::Scratch;
 use crate::requirement::needed;
+use crate::tick::Tick;
 
 const ROUNDS: usize = 20;
 
@@ -166,7 +170,8 @@ fn compare(counts: &Counts, before: &Shown, after: &Shown, compared: &mut Compar
         compared.torn += 1;
         return;
     }
-    let row = Counted::new(Identity::of(counts), EntityId(0)).row(counts, facts);
+    let table = Output::default().recorded_of(sensors::Scope::Process)[0].table;
+    let row = Counted::new(Identity::of(counts), EntityId(0), table).row(counts, facts);
     let [user, system, children, threads, resident, read, written] = row;
     let sum = |it: (i64, i64)| it.0 + it.1;
     let (times, ended) = (stats.map(|it| it.times), stats.map(|it| it.child_times));
@@ -342,19 +347,15 @@ fn every_process_in_proc_has_rows_even_if_the_walk_hides_it() {
         return;
     };
     let root = std::path::Path::new("/");
-    let mut processes = Processes::new(root, Some(walk)).expect("/proc is there");
+    let mut out = Output::default();
+    let mut processes = Processes::new(root, Some(walk), &mut out).expect("/proc is there");
     let mut scratch = Scratch::new(Facts::default());
-    let mut cgroups = Cgroups::new(Hierarchies::default(), |_| true);
-    let mut registry = Registry::default();
-    let buffers = sensors::all().iter().map(|it| TableBuffer::new(it.table));
-    let mut buffers: Vec<TableBuffer> = buffers.collect();
+    let mut cgroups = Cgroups::new(Hierarchies::default(), Vec::new());
     let before = numbers("/proc");
     let now = boottime();
-    processes.scan(now, &mut scratch, &mut cgroups, &mut buffers, &mut registry);
-    let mut stamp = boottime;
-    let due = |_: &sensors::Sensor, _: bool| true;
-    processes.sample(&mut stamp, &due, &mut scratch, &mut buffers, &mut registry);
-    let rows = &buffers[processes.process_sensor.0].rows;
+    processes.scan(now, &mut cgroups, &mut scratch, &mut out);
+    processes.sample(&Tick::of_everything(), &mut scratch, &mut out);
+    let rows = &out.tables[processes.process_sensor.table].rows;
     let walked: Vec<EntityId> = rows.iter().map(|(_, entity, _)| entity).collect();
     let after = numbers("/proc");
     let there: Vec<u32> = before

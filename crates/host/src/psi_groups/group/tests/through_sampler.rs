@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::mpsc::channel;
 
-use model::{EntityKind, EntityRecord, Role};
+use model::{EntityId, EntityKind, EntityRecord, Role};
 
 use super::*;
 use crate::handle::{Command, SamplerEvent};

@@ -11,6 +11,7 @@ use super::*;
 use crate::bpf::fold::Modulo;
 use crate::bpf::pressure::Pressure;
 use crate::bpf::thread_time::Record;
+use crate::bpf::thread_time::psi_groups::Membership;
 use crate::bpf::thread_time::tests::{Started, as_target_within, loaded};
 use crate::bpf::thread_time::waits::{Group, OnDisk, burn};
 use crate::clock::boottime;
