@@ -117,7 +117,7 @@ impl Child {
             return;
         };
         // The workload has not been waited for, so the pid cannot have been reused.
-        for pid in crate::sockets::tree_of(Path::new("/proc"), self.pid()) {
+        for pid in crate::process_tree::tree_of(Path::new("/proc"), self.pid()) {
             if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
                 // Fails only if the process has just exited or changed its user; the grace period then runs
                 // on.

@@ -9,12 +9,12 @@ pub fn boottime() -> Timestamp {
 }
 
 /// CPU time of this process, all threads, ns.
-pub(crate) fn process_cpu_ns() -> i64 {
+pub fn process_cpu_ns() -> i64 {
     nanoseconds(ClockId::ProcessCPUTime)
 }
 
 /// CPU time of the calling thread, ns.
-pub(crate) fn thread_cpu_ns() -> i64 {
+pub fn thread_cpu_ns() -> i64 {
     nanoseconds(ClockId::ThreadCPUTime)
 }
 

@@ -6,23 +6,15 @@ use std::path::Path;
 
 use crate::exports::{bias, exports};
 use crate::hierarchies::{Hierarchies, groups_of};
+use crate::process_list;
 use crate::server::version;
-use crate::sockets::{inet, processes, unix};
 
-/// One datagram of a sock_diag answer.
-pub fn datagram(bytes: &[u8]) {
-    let _ = unix::take_datagram(bytes, &mut Vec::new());
-    let _ = inet::parse_inet_diag(bytes);
-}
-
-/// Files of `/proc`: `net/fib_trie`, `net/if_inet6`, a process's `stat`.
+/// A process's `stat`.
 ///
 /// # Panics
 /// When a name for use in a sentence has a control character, which could command a terminal.
-pub fn tables(bytes: &[u8]) {
-    inet::parse_fib_trie(bytes);
-    inet::parse_if_inet6(bytes);
-    if let Some(process) = processes::parse_stat(bytes) {
+pub fn stat(bytes: &[u8]) {
+    if let Some(process) = process_list::parse_stat(bytes) {
         assert!(!process.comm.contains(char::is_control));
     }
 }

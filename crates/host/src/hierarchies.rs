@@ -23,7 +23,7 @@ pub struct Mount {
 impl Mount {
     /// The folder of the group at `path`; `None` for a group that is not below this mount: the kernel shows a
     /// process outside our own cgroup namespace at `/../...` (cgroup_namespaces(7)).
-    pub(crate) fn folder(&self, path: &str) -> Option<PathBuf> {
+    pub fn folder(&self, path: &str) -> Option<PathBuf> {
         let inside = path.strip_prefix(self.root.trim_end_matches('/'))?;
         if inside.split('/').any(|part| part == "..") {
             return None;
@@ -103,7 +103,8 @@ impl Hierarchies {
         }
     }
 
-    pub(crate) fn mount(&self, hierarchy: Hierarchy) -> Option<&Mount> {
+    /// Where a hierarchy is mounted, if it is.
+    pub fn mount(&self, hierarchy: Hierarchy) -> Option<&Mount> {
         match hierarchy {
             Hierarchy::None => None,
             Hierarchy::V2 => self.v2.as_ref(),
@@ -112,12 +113,13 @@ impl Hierarchies {
     }
 
     /// Whether a group exists in any hierarchy.
-    pub(crate) fn have(&self, group: &str) -> bool {
+    pub fn have(&self, group: &str) -> bool {
         let mut mounts = self.v2.iter().chain(self.v1.values());
         mounts.any(|mount| mount.folder(group).is_some_and(|folder| folder.is_dir()))
     }
 
-    pub(crate) fn place(&self, source: &Source, group: &str) -> Option<PathBuf> {
+    /// A source's file in a group; `None` if the group is not in its hierarchy.
+    pub fn place(&self, source: &Source, group: &str) -> Option<PathBuf> {
         let folder = self.mount(source.hierarchy)?.folder(group)?;
         // A group need not exist in every hierarchy.
         Some(folder.join(source.path))
@@ -185,7 +187,7 @@ fn below(root: &Path, path: &[u8]) -> PathBuf {
 }
 
 /// mountinfo writes space, tab, newline and backslash as octal escapes.
-pub(crate) fn unescape(text: &str) -> String {
+pub fn unescape(text: &str) -> String {
     text.replace("\\040", " ")
         .replace("\\011", "\t")
         .replace("\\012", "\n")

@@ -6,9 +6,8 @@
 #![warn(missing_docs)]
 #![allow(unsafe_code)]
 
-mod bpf;
+pub mod bpf;
 mod budget;
-mod capabilities;
 mod cgroups;
 mod child;
 mod clock;
@@ -21,23 +20,26 @@ mod error;
 mod events;
 mod exports;
 mod filesystems;
-mod folder;
+pub mod folder;
 #[doc(hidden)]
 pub mod fuzz_targets;
 mod gaps;
 mod group_walk;
 mod handle;
-mod hierarchies;
-mod initial_namespaces;
+pub mod hierarchies;
+pub mod initial_namespaces;
 mod limits;
-mod local_files;
+pub mod local_files;
 mod machine;
-mod mounts;
+pub mod mounts;
+pub mod netlink;
 mod open_file;
 mod opening;
 mod output;
 mod privileges;
 mod probe;
+pub mod process_list;
+pub mod process_tree;
 mod processes;
 mod psi_groups;
 mod pulse;
@@ -45,26 +47,25 @@ mod readers;
 mod registry;
 mod remote_memory;
 mod requests;
-#[cfg(test)]
-mod requirement;
-mod root;
+#[cfg(any(test, feature = "testing"))]
+pub mod requirement;
+pub mod root;
 mod sampler;
 mod scene;
 mod schedule;
 mod server;
 mod signals;
-pub mod sockets;
 mod split;
 mod stalls;
 mod table_buffer;
 mod thread;
 mod thread_time;
 mod tick;
+pub mod trials;
 mod wait_events;
 mod wakeups;
 
 pub use bpf::probes::{Probe, probe_costs, request_costs};
-pub use capabilities::doctor_report;
 pub use child::{Child, Streams, spawn};
 pub use clock::{Clocks, boottime};
 pub use environment::{Environment, cpus_allowed, environment};

@@ -24,7 +24,7 @@ const MOST_LINKS: usize = 40;
 ///
 /// # Errors
 /// `REMOTE` if its filesystem might not answer; else the kernel's error.
-pub(crate) fn hold(process: &Path, info: &Mountinfo, link: &str) -> Result<OwnedFd, Errno> {
+pub fn hold(process: &Path, info: &Mountinfo, link: &str) -> Result<OwnedFd, Errno> {
     let target = text_of(&process.join(link))?;
     let root = text_of(&process.join("root"))?;
     let mount = membership(&target, &root)
@@ -42,7 +42,7 @@ pub(crate) fn hold(process: &Path, info: &Mountinfo, link: &str) -> Result<Owned
 ///
 /// # Errors
 /// `REMOTE` if its filesystem might not answer; else the kernel's error.
-pub(crate) fn program(process: &Path, info: &Mountinfo) -> Result<File, Errno> {
+pub fn program(process: &Path, info: &Mountinfo) -> Result<File, Errno> {
     let held = hold(process, info, "exe")?;
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     rustix::fs::open(own("fd", &held), flags, Mode::empty()).map(File::from)
@@ -53,7 +53,7 @@ pub(crate) fn program(process: &Path, info: &Mountinfo) -> Result<File, Errno> {
 ///
 /// The kernel would follow links to any filesystem, so links are resolved here: each step is looked at only
 /// after its mount is known to be local.
-pub(crate) fn owner(info: &str, path: &str) -> Option<u32> {
+pub fn owner(info: &str, path: &str) -> Option<u32> {
     let mut left: Vec<String> = names_of(path);
     let mut links = 0;
     let mut place = PathBuf::from("/");
@@ -96,7 +96,7 @@ fn local_mount(info: &str, path: &str) -> Option<mounts::Mount> {
 }
 
 /// The id of the mount that an open file is on, from its fdinfo.
-pub(crate) fn mount_of(info: &Path) -> Option<u64> {
+pub fn mount_of(info: &Path) -> Option<u64> {
     let file = rustix::fs::open(info, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let mut text = [0; MOST_INFO];
     let length = rustix::io::read(&file, &mut text).ok()?;
@@ -106,7 +106,7 @@ pub(crate) fn mount_of(info: &Path) -> Option<u64> {
 }
 
 /// The path of one of our descriptors in a folder of /proc/self, `fd` or `fdinfo`.
-pub(crate) fn own(folder: &str, descriptor: &OwnedFd) -> PathBuf {
+pub fn own(folder: &str, descriptor: &OwnedFd) -> PathBuf {
     let number = descriptor.as_raw_fd().to_string();
     Path::new("/proc/self").join(folder).join(number)
 }

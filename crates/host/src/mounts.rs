@@ -49,11 +49,11 @@ const OF_KERNEL: [&str; 13] = [
 
 /// The text of a process's mountinfo, read once when it is first needed: with many containers it is long.
 #[derive(Default)]
-pub(crate) struct Mountinfo(OnceCell<String>);
+pub struct Mountinfo(OnceCell<String>);
 
 impl Mountinfo {
     /// The text for the process whose /proc folder this is; empty if it may not be read.
-    pub(crate) fn of(&self, process: &Path) -> &str {
+    pub fn of(&self, process: &Path) -> &str {
         let read = || std::fs::read_to_string(process.join("mountinfo")).unwrap_or_default();
         self.0.get_or_init(read)
     }
@@ -61,13 +61,13 @@ impl Mountinfo {
 
 /// One mount, from one line.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Mount {
+pub struct Mount {
     /// The kernel's mount id.
-    pub(crate) number: u64,
+    pub number: u64,
     /// Device as `major:minor`.
-    pub(crate) device: Box<str>,
+    pub device: Box<str>,
     /// The mount point.
-    pub(crate) point: String,
+    pub point: String,
     /// The filesystem's type.
     kind: String,
 }
@@ -89,7 +89,7 @@ impl Mount {
     }
 
     /// Whether this is one of the kernel's own filesystems, without data.
-    pub(crate) fn is_of_kernel(&self) -> bool {
+    pub fn is_of_kernel(&self) -> bool {
         OF_KERNEL.contains(&self.kind.as_str())
     }
 
@@ -101,13 +101,13 @@ impl Mount {
 }
 
 /// The mount with that id.
-pub(crate) fn by_number(text: &str, number: u64) -> Option<Mount> {
+pub fn by_number(text: &str, number: u64) -> Option<Mount> {
     let mut mounts = text.lines().filter_map(Mount::parse);
     mounts.find(|mount| mount.number == number)
 }
 
 /// The mount that a path is on. Of several at one place the last one covers the others.
-pub(crate) fn of_path(text: &str, path: &str) -> Option<Mount> {
+pub fn of_path(text: &str, path: &str) -> Option<Mount> {
     let mounts = text.lines().filter_map(Mount::parse);
     mounts
         .filter(|mount| mount.holds(path))
@@ -116,7 +116,7 @@ pub(crate) fn of_path(text: &str, path: &str) -> Option<Mount> {
 
 /// Whether this mount, and every mount on the way to it, is local. The root is not checked: if that does not
 /// answer, nothing does.
-pub(crate) fn is_reached_locally(text: &str, mount: &Mount) -> bool {
+pub fn is_reached_locally(text: &str, mount: &Mount) -> bool {
     let mut way = text.lines().filter_map(Mount::parse);
     let answers = |other: &Mount| other.is_local() || other.is_of_kernel();
     mount.is_local()

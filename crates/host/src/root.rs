@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::Error;
 
 /// Whether the root is `/`.
-pub(crate) fn is_own(root: &Path) -> bool {
+pub fn is_own(root: &Path) -> bool {
     root == Path::new("/")
 }
 
@@ -27,7 +27,7 @@ pub fn check_root(root: &Path) -> Result<(), Error> {
 }
 
 /// The path of a sensor's file below the root.
-pub(crate) fn place(root: &Path, file: &str) -> PathBuf {
+pub fn place(root: &Path, file: &str) -> PathBuf {
     let own = ["proc/self/", "proc/net/"].map(|start| file.strip_prefix(start));
     match own {
         _ if is_own(root) => root.join(file),

@@ -1,8 +1,4 @@
 //! Words in the memory of other processes, from end to end: into the rows of their threads.
-#![expect(
-    clippy::print_stdout,
-    reason = "SKIPPED lines are read by scripts/test.sh"
-)]
 
 mod backend;
 #[path = "../src/requirement.rs"]

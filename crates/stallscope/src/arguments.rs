@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use host::sockets::NamedTarget;
+use targets::NamedTarget;
 
 use crate::condition::Condition;
 use crate::duration::parse_duration;

@@ -10,7 +10,7 @@ use crate::outputs::{self, JsonFile};
 pub(crate) fn doctor(arguments: &Doctor) -> Result<u8> {
     host::check_root(&arguments.root)?;
     let json = arguments.json.as_deref().map(JsonFile::open).transpose()?;
-    let report = host::doctor_report(&arguments.root, Path::new("."))?;
+    let report = ::doctor::doctor_report(&arguments.root, Path::new("."))?;
     // Standard output is either a person's or a program's.
     let for_people = !json.as_ref().is_some_and(JsonFile::is_stdout);
     json.map_or(Ok(()), |file| file.write(&report))?;

@@ -69,7 +69,7 @@ fn workload(run: &Run, recording: &Recording, typed: usize) {
 fn named(options: &RecordingOptions) {
     for target in &options.target {
         let shown = target.spec.to_string();
-        let read: host::sockets::NamedTarget = shown.parse().expect("what is shown can be typed");
+        let read: targets::NamedTarget = shown.parse().expect("what is shown can be typed");
         assert_eq!(read.spec.to_string(), shown);
     }
 }

@@ -28,10 +28,11 @@ fn feed(bytes: &[u8]) {
     }
     let _ = sensors::parse_stat(bytes);
     for line in bytes.split(|byte| *byte == b'\n') {
-        host::sockets::parse_proc_net_tcp(line);
-        host::sockets::parse_proc_net_unix(line);
+        targets::parse_proc_net_tcp(line);
+        targets::parse_proc_net_unix(line);
     }
-    host::fuzz_targets::tables(bytes);
+    host::fuzz_targets::stat(bytes);
+    targets::fuzz_targets::addresses(bytes);
     let text = String::from_utf8_lossy(bytes);
     host::fuzz_targets::stated_version(&text);
     let mut halves = bytes.splitn(2, |byte| *byte == PART);

@@ -15,7 +15,7 @@ pub const TARGET: Target = Target {
 };
 
 fn feed(bytes: &[u8]) {
-    host::fuzz_targets::datagram(bytes);
+    targets::fuzz_targets::datagram(bytes);
     let mut taken = 0;
     for (_, payload) in messages(bytes) {
         taken += payload.len();
@@ -27,7 +27,7 @@ fn feed(bytes: &[u8]) {
 
 fn single(message: &[u8]) {
     sensors::parse_tcp(message);
-    host::sockets::parse_unix_diag(message);
+    targets::parse_unix_diag(message);
     assert!(attributes(message).count() <= message.len());
 }
 

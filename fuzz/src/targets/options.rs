@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use anyhow::Result;
-use host::sockets::NamedTarget;
 use sources::postgres::{Address, Surroundings};
+use targets::NamedTarget;
 use workloads::Rule;
 
 use super::parts;

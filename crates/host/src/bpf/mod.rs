@@ -21,4 +21,4 @@ pub(crate) mod thread_time;
 #[cfg(test)]
 mod verifier;
 
-pub(crate) use refusal::Refusal;
+pub use refusal::Refusal;

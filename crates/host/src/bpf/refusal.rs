@@ -6,10 +6,11 @@ use libbpf_rs::ErrorKind;
 
 /// Why a program is not used here, as a sentence for people.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Refusal(String);
+pub struct Refusal(String);
 
 impl Refusal {
-    pub(crate) fn new(why: impl Into<String>) -> Self {
+    /// A refusal with its reason, a full sentence or the part after a colon.
+    pub fn new(why: impl Into<String>) -> Self {
         Self(why.into())
     }
 

@@ -8,8 +8,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, Mode, OFlags, openat, readlinkat_raw, statat};
 use rustix::io::Errno;
 
-use crate::folder::each_number_in;
-use crate::sockets::owners::socket_inode;
+use crate::folder::{each_number_in, socket_inode};
 
 /// /proc, kept open.
 pub(super) struct Proc(OwnedFd);

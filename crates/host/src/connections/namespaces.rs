@@ -15,8 +15,8 @@ use sensors::{CONNECTION, TcpReading, parse_tcp};
 
 use super::descriptors::Proc;
 use crate::gaps::Gaps;
+use crate::netlink::{DATAGRAM, diag_socket, dump, tcp_request};
 use crate::privileges::{Duty, give_up_all_but, may_enter};
-use crate::sockets::netlink::{DATAGRAM, diag_socket, dump, tcp_request};
 
 /// A process may enter a namespace after its start, so its namespace is read at each of its first looks, and
 /// after that at every tenth.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Result;
-use host::{Environment, sockets};
+use host::Environment;
 use model::{Cost, FORMAT_VERSION, Identity, Meta, Plan, ReadEvery, Role, Window};
 
 use crate::arguments::RecordingOptions;
@@ -39,7 +39,7 @@ pub(super) fn named_targets(
         .target
         .iter()
         .map(|target| {
-            let pids = sockets::resolve(&proc, &mounts, &target.spec, &exclude)?;
+            let pids = targets::resolve(&proc, &mounts, &target.spec, &exclude)?;
             Ok(Named {
                 role: target.role,
                 text: target.text.clone(),

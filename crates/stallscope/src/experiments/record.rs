@@ -4,7 +4,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
-use host::{Command, Interrupts, sockets};
+use host::{Command, Interrupts};
 
 use super::database;
 use super::finish::finish;
@@ -23,7 +23,7 @@ pub(crate) fn record(arguments: &Record) -> Result<u8> {
     host::raise_descriptor_limit()?;
     host::check_root(&arguments.root)?;
     if options.target.is_empty() {
-        let listening = sockets::listening_here(&sockets::listeners(&arguments.root.join("proc")));
+        let listening = targets::listening_here(&targets::listeners(&arguments.root.join("proc")));
         bail!(
             "record needs something to record: --target port:N, pid:N, unit:NAME, cgroup:PATH or name:REGEX (listening here: {listening})"
         );

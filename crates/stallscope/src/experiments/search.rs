@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
-use host::sockets::{
+use targets::{
     Connections, Endpoint, Servers, connections_of, guess_by_owner, listeners, listening_at,
     listening_here, program_root, servers_of, socket_inodes, start_ticks, tree_of,
 };

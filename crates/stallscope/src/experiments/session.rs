@@ -130,7 +130,7 @@ impl Session {
 
     /// The name of the first of some processes.
     pub(super) fn name_of(&self, pids: &[u32]) -> Option<String> {
-        host::sockets::name_of(&self.root.join("proc"), *pids.first()?)
+        targets::name_of(&self.root.join("proc"), *pids.first()?)
     }
 
     /// A target that the user named, or the workload itself.

@@ -191,7 +191,7 @@ impl Database {
         self.backend = Some(Backend {
             pid: server.pid,
             started: at - server.age_ns,
-            root: host::sockets::program_root(&self.proc, server.pid),
+            root: targets::program_root(&self.proc, server.pid),
             sessions_limit: server.sessions_limit(),
         });
         let named = server.settings.iter();

@@ -8,17 +8,21 @@ use std::path::Path;
 
 /// One process at one moment.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Process {
-    pub(super) pid: u32,
-    pub(super) parent: u32,
-    pub(crate) comm: String,
-    pub(super) zombie: bool,
+pub struct Process {
+    /// Its id in the PID namespace of `proc`.
+    pub pid: u32,
+    /// Its parent's id; 0 for the first process.
+    pub parent: u32,
+    /// The kernel's name for it (comm).
+    pub comm: String,
+    /// Whether it has ended and its parent has not asked for its status.
+    pub zombie: bool,
     /// Clock ticks since boot: with the pid, its identity.
-    pub(super) started: u64,
+    pub started: u64,
 }
 
 /// The pids in `proc`, in ascending order.
-pub(super) fn pids(proc: &Path) -> Vec<u32> {
+pub fn pids(proc: &Path) -> Vec<u32> {
     let Ok(entries) = fs::read_dir(proc) else {
         return Vec::new();
     };
@@ -29,12 +33,12 @@ pub(super) fn pids(proc: &Path) -> Vec<u32> {
 }
 
 /// Reads one process; `None` if it has exited.
-pub(super) fn read(proc: &Path, pid: u32) -> Option<Process> {
+pub fn read(proc: &Path, pid: u32) -> Option<Process> {
     parse_stat(&fs::read(proc.join(pid.to_string()).join("stat")).ok()?)
 }
 
 /// Every process, by pid.
-pub(super) fn all(proc: &Path) -> BTreeMap<u32, Process> {
+pub fn all(proc: &Path) -> BTreeMap<u32, Process> {
     let processes = pids(proc)
         .into_iter()
         .filter_map(|pid| Some((pid, read(proc, pid)?)));
@@ -51,7 +55,8 @@ pub fn name_of(proc: &Path, pid: u32) -> Option<String> {
     read(proc, pid).map(|process| process.comm)
 }
 
-pub(crate) fn parse_stat(bytes: &[u8]) -> Option<Process> {
+/// Parses `stat` of a process; `None` if it is malformed.
+pub fn parse_stat(bytes: &[u8]) -> Option<Process> {
     let stat = sensors::parse_stat(bytes).ok()?;
     let pid = bytes.split(|byte| *byte == b' ').next()?;
     Some(Process {
@@ -65,7 +70,7 @@ pub(crate) fn parse_stat(bytes: &[u8]) -> Option<Process> {
 
 /// The effective user of a process, from its `status`: the folder's owner would be root for a process that is
 /// not dumpable because it changed its user.
-pub(super) fn uid_of(proc: &Path, pid: u32) -> Option<u32> {
+pub fn uid_of(proc: &Path, pid: u32) -> Option<u32> {
     status_field(proc, pid, "Uid:")?
         .split_ascii_whitespace()
         .nth(1)?
@@ -74,7 +79,7 @@ pub(super) fn uid_of(proc: &Path, pid: u32) -> Option<u32> {
 }
 
 /// The process that a thread belongs to; for a pid, that process.
-pub(super) fn process_of(proc: &Path, tid: u32) -> Option<u32> {
+pub fn process_of(proc: &Path, tid: u32) -> Option<u32> {
     status_field(proc, tid, "Tgid:")?.trim().parse().ok()
 }
 
@@ -87,7 +92,7 @@ fn status_field(proc: &Path, pid: u32, name: &str) -> Option<String> {
 }
 
 /// The program's name from `argv[0]`, without folder, further title words and colon.
-pub(super) fn program_name(proc: &Path, pid: u32) -> Option<String> {
+pub fn program_name(proc: &Path, pid: u32) -> Option<String> {
     let line = fs::read(proc.join(pid.to_string()).join("cmdline")).ok()?;
     let first = line.split(|&byte| byte == 0).next()?;
     let text = String::from_utf8_lossy(first);
@@ -97,13 +102,13 @@ pub(super) fn program_name(proc: &Path, pid: u32) -> Option<String> {
 }
 
 /// The members of `chosen` without an ancestor in `chosen`.
-pub(super) fn topmost(all: &BTreeMap<u32, Process>, chosen: &BTreeSet<u32>) -> Vec<u32> {
+pub fn topmost(all: &BTreeMap<u32, Process>, chosen: &BTreeSet<u32>) -> Vec<u32> {
     let below = |pid: u32| ancestors(all, pid).any(|ancestor| chosen.contains(&ancestor));
     chosen.iter().copied().filter(|&pid| !below(pid)).collect()
 }
 
 /// Parent, grandparent and so on. A list read while processes come and go may have a cycle, hence the limit.
-pub(super) fn ancestors(all: &BTreeMap<u32, Process>, pid: u32) -> impl Iterator<Item = u32> {
+pub fn ancestors(all: &BTreeMap<u32, Process>, pid: u32) -> impl Iterator<Item = u32> {
     const DEEPEST: usize = 1000;
     let parent = |&pid: &u32| {
         all.get(&pid)

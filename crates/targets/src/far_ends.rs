@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use super::connections::{Connection, Connections};
 use super::endpoint::Endpoint;
 use super::inet::{LocalAddresses, Namespace, TcpSocket, TcpState, namespace_link, net_folder};
-use super::processes;
-use crate::local_files;
-use crate::mounts::Mountinfo;
+use host::local_files;
+use host::mounts::Mountinfo;
+use host::process_list;
 
 /// Where the other end of a connection is.
 #[derive(Clone, Copy)]
@@ -173,7 +173,7 @@ fn other_namespaces(proc: &Path, connections: &Connections) -> Vec<Namespace> {
         .filter_map(|(link, _)| link.clone())
         .collect();
     let mut found = Vec::new();
-    for pid in processes::pids(proc) {
+    for pid in process_list::pids(proc) {
         if namespace_link(proc, pid).is_some_and(|link| seen.insert(link)) {
             found.push(Namespace::read(net_folder(proc, pid)));
         }

@@ -8,22 +8,26 @@
 //!
 //! Nothing here is meant for a sampling loop: a scan reads every descriptor of the machine.
 
+#![warn(missing_docs)]
+
 mod cgroups;
 mod connections;
 mod endpoint;
 mod error;
 mod far_ends;
+#[doc(hidden)]
+pub mod fuzz_targets;
 mod guess;
-pub(crate) mod inet;
+mod inet;
 mod listeners;
-pub(crate) mod netlink;
-pub(crate) mod owners;
-pub(crate) mod processes;
+mod owners;
 mod resolve;
 mod servers;
 mod spec;
-mod trees;
-pub(crate) mod unix;
+mod unix;
+
+pub use host::process_list::{name_of, start_ticks};
+pub use host::process_tree::{program_root, tree_of};
 
 pub use connections::{Connection, Connections, Transport, connections_of, socket_inodes};
 pub use endpoint::Endpoint;
@@ -31,11 +35,9 @@ pub use error::Error;
 pub use guess::{OwnerGuess, guess_by_owner};
 pub use inet::{TcpSocket, TcpState, parse_proc_net_tcp};
 pub use listeners::{Listener, listeners, listening_here};
-pub use processes::{name_of, start_ticks};
 pub use resolve::resolve;
 pub use servers::{Guess, Hidden, Served, Servers, listening_at, servers_of};
 pub use spec::{NamedTarget, TargetSpec};
-pub use trees::{program_root, tree_of};
 pub use unix::{UnixSocket, parse_proc_net_unix, parse_unix_diag};
 
 #[cfg(test)]

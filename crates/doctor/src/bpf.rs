@@ -4,7 +4,9 @@ use rustix::io::Errno;
 
 use super::answer::Answer;
 use super::host_facts::HostFacts;
-use super::probes::{Privilege, Probes, Taken};
+use host::trials::Taken;
+
+use super::probes::{Privilege, Probes};
 use super::tree::name_of;
 
 /// What happens without BPF.

@@ -10,7 +10,9 @@ use super::inet::{Namespace, TcpSocket, here};
 use super::listeners::{listeners, listening_here};
 use super::owners::Owners;
 use super::spec::TargetSpec;
-use super::{cgroups, processes};
+use host::process_list;
+
+use super::cgroups;
 
 /// The roots of the process trees that a target specification means.
 ///
@@ -38,7 +40,7 @@ pub fn resolve(
     match spec {
         // A cgroup names each of its processes, related or not.
         TargetSpec::Cgroup(_) | TargetSpec::Unit(_) => Ok(meant.into_iter().collect()),
-        _ => Ok(processes::topmost(&processes::all(proc), &meant)),
+        _ => Ok(process_list::topmost(&process_list::all(proc), &meant)),
     }
 }
 
@@ -71,7 +73,7 @@ fn holders_of_port(proc: &Path, port: u16) -> Result<BTreeSet<u32>, Error> {
 
 /// The process with this pid, or that of the thread with this tid. A zombie does not count as alive.
 fn alive(proc: &Path, pid: u32) -> Result<u32, Error> {
-    let process = processes::process_of(proc, pid).and_then(|pid| processes::read(proc, pid));
+    let process = process_list::process_of(proc, pid).and_then(|pid| process_list::read(proc, pid));
     process
         .filter(|process| !process.zombie)
         .map(|process| process.pid)
@@ -85,12 +87,12 @@ fn named(
     pattern: &Regex,
     excluded: &dyn Fn(&u32) -> bool,
 ) -> Result<BTreeSet<u32>, Error> {
-    let matches = |process: &processes::Process| {
+    let matches = |process: &process_list::Process| {
         pattern.is_match(&process.comm)
-            || processes::program_name(proc, process.pid)
+            || process_list::program_name(proc, process.pid)
                 .is_some_and(|name| pattern.is_match(&name))
     };
-    let found: BTreeSet<u32> = processes::all(proc)
+    let found: BTreeSet<u32> = process_list::all(proc)
         .values()
         .filter(|process| !process.zombie && !excluded(&process.pid) && matches(process))
         .map(|process| process.pid)

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::inet::{Namespace, here};
 use super::owners::Owners;
-use super::processes;
 use super::unix::UnixTable;
+use host::process_list;
 
 /// A listening socket: on a port or at a path.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -47,7 +47,7 @@ pub fn listeners(proc: &Path) -> Vec<Listener> {
         .collect();
     let holders = Holders {
         owners: Owners::find(proc, &wanted),
-        all: processes::all(proc),
+        all: process_list::all(proc),
     };
     let ports = inodes_by_port
         .into_iter()
@@ -60,7 +60,7 @@ pub fn listeners(proc: &Path) -> Vec<Listener> {
 
 struct Holders {
     owners: Owners,
-    all: BTreeMap<u32, processes::Process>,
+    all: BTreeMap<u32, process_list::Process>,
 }
 
 impl Holders {
@@ -69,7 +69,7 @@ impl Holders {
             .iter()
             .flat_map(|&inode| self.owners.of(inode))
             .collect();
-        let pid = processes::topmost(&self.all, &pids).first().copied();
+        let pid = process_list::topmost(&self.all, &pids).first().copied();
         let name = pid
             .and_then(|pid| self.all.get(&pid))
             .map_or("?", |process| &process.comm)

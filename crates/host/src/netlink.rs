@@ -19,13 +19,13 @@ const TYPE_TCP_DIAG: u16 = 18;
 const TYPE_SOCK_DIAG: u16 = 20;
 
 /// The kernel fills at most 32 KiB per datagram of a dump, whatever the receiver offers.
-pub(crate) const DATAGRAM: usize = 32 * 1024;
+pub const DATAGRAM: usize = 32 * 1024;
 
 /// The kernel makes a dump while the caller waits in `recv`; after a second no answer will come.
 const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A socket for the network namespace that the calling thread is in now, wherever the thread goes later.
-pub(crate) fn diag_socket() -> Result<OwnedFd, Errno> {
+pub fn diag_socket() -> Result<OwnedFd, Errno> {
     let socket = socket_with(
         AddressFamily::NETLINK,
         SocketType::DGRAM,
@@ -38,7 +38,7 @@ pub(crate) fn diag_socket() -> Result<OwnedFd, Errno> {
 
 /// Asks for sockets and hands over each message of the answer. The kernel makes the dump while its reader
 /// waits, so this never sleeps.
-pub(crate) fn dump(
+pub fn dump(
     socket: &OwnedFd,
     request: &[u8],
     buffer: &mut [u8],
@@ -65,7 +65,7 @@ const TCP_REQUEST: usize = 76;
 /// The older of the two requests, because it alone asks for IPv4 and IPv6 at once (net/ipv4/inet_diag.c,
 /// `inet_diag_dump_compat`): the kernel walks its whole table of connections for each request, 262,144 places on a
 /// usual machine, which costs more than anything that is found there.
-pub(crate) fn tcp_request(extensions: u8, states: u32) -> [u8; TCP_REQUEST] {
+pub fn tcp_request(extensions: u8, states: u32) -> [u8; TCP_REQUEST] {
     const REQUEST_AND_DUMP: u16 = 0x1 | 0x300;
     let mut bytes = [0; TCP_REQUEST];
     bytes[..4].copy_from_slice(&(TCP_REQUEST as u32).to_ne_bytes());
@@ -78,7 +78,7 @@ pub(crate) fn tcp_request(extensions: u8, states: u32) -> [u8; TCP_REQUEST] {
 
 /// `struct nlmsghdr` and `struct unix_diag_req`, asking for all states; to show: names, peers,
 /// clients that wait, users.
-pub(crate) fn unix_request() -> Vec<u8> {
+pub fn unix_request() -> Vec<u8> {
     const LENGTH: u32 = 40;
     const REQUEST_AND_DUMP: u16 = 0x1 | 0x300;
     const ALL_STATES: u32 = u32::MAX;
@@ -98,7 +98,7 @@ pub(crate) fn unix_request() -> Vec<u8> {
 }
 
 /// Calls `take` for each answer in a datagram of a dump; true if it was the last datagram.
-pub(crate) fn each_answer(datagram: &[u8], mut take: impl FnMut(&[u8])) -> Result<bool, Errno> {
+pub fn each_answer(datagram: &[u8], mut take: impl FnMut(&[u8])) -> Result<bool, Errno> {
     for (kind, payload) in messages(datagram) {
         match kind {
             TYPE_DONE => return Ok(true),

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 
 use super::error::Error;
-use super::processes::{self, Process};
 use super::{Guess, Hidden};
+use host::process_list::{self, Process};
 
 /// A process tree that belongs to the owner of a socket.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,8 +35,9 @@ pub fn guess_by_owner(
     };
     // Most of a machine's processes belong to root: its trees say nothing.
     let uid = hidden.uid.filter(|&uid| uid != 0).ok_or_else(unseen)?;
-    let all = processes::all(proc);
-    let belongs = |pid: &u32| !exclude.contains(pid) && processes::uid_of(proc, *pid) == Some(uid);
+    let all = process_list::all(proc);
+    let belongs =
+        |pid: &u32| !exclude.contains(pid) && process_list::uid_of(proc, *pid) == Some(uid);
     let owned: BTreeSet<u32> = all.keys().copied().filter(belongs).collect();
     let roots: Vec<&Process> = owned
         .iter()
@@ -90,7 +91,8 @@ fn serving_in(
         return young;
     }
     let in_tree = |pid: u32| {
-        roots.contains(&pid) || processes::ancestors(all, pid).any(|above| roots.contains(&above))
+        roots.contains(&pid)
+            || process_list::ancestors(all, pid).any(|above| roots.contains(&above))
     };
     alive()
         .map(|process| process.pid)

@@ -27,8 +27,8 @@ use std::path::Path;
 
 use model::{Availability, Capability, DOCTOR_SCHEMA, DoctorReport};
 
-use crate::Error;
 use answer::{Answer, counted};
+use host::Error;
 use host_facts::HostFacts;
 use probes::Probes;
 use tree::{Below, Tree};

@@ -9,7 +9,7 @@ use super::distribution::Distribution;
 use super::kernel_config::KernelConfig;
 use super::probes::Probes;
 use super::tree::Tree;
-use crate::hierarchies::Hierarchies;
+use host::hierarchies::Hierarchies;
 
 /// Input of every check.
 pub(crate) struct HostFacts<'a> {

@@ -6,7 +6,8 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::processes;
+use host::folder::socket_inode;
+use host::process_list;
 
 /// The sockets that one process holds open.
 #[derive(Clone, Debug, Default)]
@@ -36,12 +37,6 @@ pub(super) fn sockets_of(proc: &Path, pid: u32) -> io::Result<Held> {
     Ok(held)
 }
 
-/// The inode in a link such as `socket:[4711]`.
-pub(crate) fn socket_inode(link: &[u8]) -> Option<u64> {
-    let digits = link.strip_prefix(b"socket:[")?.strip_suffix(b"]")?;
-    std::str::from_utf8(digits).ok()?.parse().ok()
-}
-
 /// Holders of the wanted sockets.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Owners {
@@ -57,7 +52,7 @@ impl Owners {
         if wanted.is_empty() {
             return owners;
         }
-        for pid in processes::pids(proc) {
+        for pid in process_list::pids(proc) {
             match sockets_of(proc, pid) {
                 Ok(held) => {
                     for &inode in held.sockets.intersection(wanted) {
@@ -81,23 +76,5 @@ impl Owners {
             .into_iter()
             .flatten()
             .copied()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_sockets_have_inodes_that_count() {
-        assert_eq!(socket_inode(b"socket:[4711]"), Some(4711));
-        for other in [
-            &b"pipe:[4711]"[..],
-            b"socket:[",
-            b"socket:[x]",
-            b"/dev/null",
-        ] {
-            assert_eq!(socket_inode(other), None);
-        }
     }
 }

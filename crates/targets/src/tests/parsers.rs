@@ -5,8 +5,8 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use proptest::prelude::*;
 
 use super::super::inet::{self, TcpState, parse_proc_net_tcp};
-use super::super::processes;
 use super::super::unix::{self, parse_proc_net_unix, parse_unix_diag};
+use host::process_list;
 
 const TCP: &str = "\
   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode                                                     
@@ -168,14 +168,18 @@ fn local_addresses_as_captured() {
 #[test]
 fn a_process_may_be_called_anything() {
     let stat = b"17 (a) S (b c) Z 4 17 17 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4711 0 0\n";
-    let process = processes::parse_stat(stat).unwrap();
+    let process = process_list::parse_stat(stat).unwrap();
     assert_eq!(
         (process.pid, process.parent, process.started),
         (17, 4, 4711)
     );
     assert_eq!((process.comm.as_str(), process.zombie), ("a) S (b c", true));
     let cut = &stat[..stat.len() - 1];
-    assert_eq!(processes::parse_stat(cut), None, "the kernel ends the line");
+    assert_eq!(
+        process_list::parse_stat(cut),
+        None,
+        "the kernel ends the line"
+    );
 }
 
 proptest! {
@@ -184,7 +188,7 @@ proptest! {
         parse_proc_net_tcp(&bytes);
         parse_proc_net_unix(&bytes);
         parse_unix_diag(&bytes);
-        processes::parse_stat(&bytes);
+        process_list::parse_stat(&bytes);
         inet::parse_fib_trie(&bytes);
         inet::parse_if_inet6(&bytes);
         let _ = unix::take_datagram(&bytes, &mut Vec::new());

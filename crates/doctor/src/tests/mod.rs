@@ -186,7 +186,7 @@ proptest! {
 
 #[test]
 fn every_check_is_documented_in_its_order() {
-    let page = include_str!("../../../../../docs/doctor.md");
+    let page = include_str!("../../../../docs/doctor.md");
     let table = page.lines().filter(|line| line.starts_with("| `"));
     let table = table.take_while(|line| !line.contains("`summary`"));
     let names = table.flat_map(|line| line.split('|').nth(1).unwrap_or_default().split(','));

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use super::processes;
+use crate::process_list;
 
 /// A process and all its live descendants; empty if it has exited.
 pub fn tree_of(proc: &Path, root: u32) -> Vec<u32> {
-    let all = processes::all(proc);
+    let all = process_list::all(proc);
     if !all.contains_key(&root) {
         return Vec::new();
     }
@@ -30,18 +30,18 @@ pub fn tree_of(proc: &Path, root: u32) -> Vec<u32> {
 /// meanwhile, because its ancestors are then unknown.
 pub fn program_root(proc: &Path, pid: u32) -> Option<u32> {
     let mut root = pid;
-    while let Some(parent) = processes::read(proc, root).map(|process| process.parent) {
+    while let Some(parent) = process_list::read(proc, root).map(|process| process.parent) {
         if parent <= 1 || parent == root || !same_program(proc, root, parent) {
             break;
         }
         root = parent;
     }
-    processes::read(proc, root).map(|_| root)
+    process_list::read(proc, root).map(|_| root)
 }
 
 fn same_program(proc: &Path, one: u32, other: u32) -> bool {
     let file = |pid: u32| fs::read_link(proc.join(pid.to_string()).join("exe")).ok();
-    let name = |pid: u32| processes::read(proc, pid).map(|process| process.comm);
+    let name = |pid: u32| process_list::read(proc, pid).map(|process| process.comm);
     match (file(one), file(other)) {
         (Some(one), Some(other)) => one == other,
         _ => name(one).is_some() && name(one) == name(other),
