@@ -49,7 +49,7 @@ fn others(room: &Path) -> Result<[(&'static str, Command); 2]> {
         fs::create_dir(&path)?;
         lines += &format!("{folder}_dir = {path:?}\n");
     }
-    if let Some(groups) = host::environment(Path::new("/")).hierarchies.v2 {
+    if let Some(groups) = kernel::environment(Path::new("/")).hierarchies.v2 {
         lines += &format!("cgroup_root = {:?}\n", groups.point);
     }
     let config = room.join("below.conf");

@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
-use host::{Probe, probe_costs, request_costs};
+use kernel::{Probe, probe_costs, request_costs};
 use model::Role;
 
 const LOAD: Duration = Duration::from_secs(10);

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use analysis::stats::Summary;
 use anyhow::{Context, Result};
-use host::{Command, Sampler, SamplerEvent, Settings, Spare};
+use collectors::{Command, Sampler, SamplerEvent, Settings, Spare};
 use model::Role;
 use rustix::io::pread;
 use rustix::time::{ClockId, clock_gettime};
@@ -30,7 +30,7 @@ const TICK: Duration = Duration::from_millis(100);
 const TARGET: usize = 30;
 
 pub(crate) fn measure() -> Result<()> {
-    host::raise_descriptor_limit()?;
+    kernel::raise_descriptor_limit()?;
     for groups in GROUPS {
         let crowd = Crowd::gather(groups)?;
         full(groups, &crowd)?;
@@ -47,7 +47,7 @@ pub(crate) fn sampler(root: &str, target: &[u32]) -> Result<(Sampler, Sender<Spa
         traces_all: false,
         workload: None,
     };
-    let (sampler, tell, give) = Sampler::new(&settings, &host::environment(&settings.root))?;
+    let (sampler, tell, give) = Sampler::new(&settings, &kernel::environment(&settings.root))?;
     let pids = target.to_vec();
     let role = Role::Target;
     tell.send(Command::Assign { pids, role })

@@ -17,7 +17,7 @@ const SETTLING: usize = 3;
 const TARGET_MS: f64 = 1.0;
 
 pub(crate) fn measure() -> Result<()> {
-    host::raise_descriptor_limit()?;
+    kernel::raise_descriptor_limit()?;
     let _crowd = Crowd::gather(GROUPS)?;
     let mut samplers = [sampler("/", &[])?, sampler(BY_FILES, &[])?];
     let mut spent = [Vec::new(), Vec::new()];

@@ -4,7 +4,7 @@ use rustix::io::Errno;
 
 use super::answer::Answer;
 use super::host_facts::HostFacts;
-use host::trials::Taken;
+use kernel::trials::Taken;
 
 use super::probes::{Privilege, Probes};
 use super::tree::name_of;

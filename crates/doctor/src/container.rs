@@ -1,6 +1,7 @@
 //! Whether this is a container, and how it would have to be started instead.
 
 use super::answer::Answer;
+use super::engine::engine_of;
 use super::host_facts::HostFacts;
 use super::probes::Probes;
 
@@ -10,7 +11,7 @@ const COSTS: &str = "Whatever runs outside: cpu.neighbour and io.neighbour have 
 /// Whether all of the machine is visible from here.
 pub(super) fn check(host: &HostFacts<'_>) -> Answer {
     let Some(probes) = &host.probes else {
-        return match engine(host) {
+        return match engine_of(host.tree) {
             Some(engine) => Answer::missing(format!(
                 "These are the files of a container ({}).",
                 engine.sign
@@ -39,12 +40,12 @@ pub(super) fn check(host: &HostFacts<'_>) -> Answer {
             "This process is in a container, and the host's files are read: give `record` the same --root.",
         );
     }
-    let sign = engine(host).map_or(String::new(), |it| format!(" ({})", it.sign));
+    let sign = engine_of(host.tree).map_or(String::new(), |it| format!(" ({})", it.sign));
     let answer = Answer::missing(format!(
         "This process is in a container{sign}, with namespaces of its own for {}: of these it sees its own only.",
         hidden.join(", ")
     ));
-    let Some(engine) = engine(host) else {
+    let Some(engine) = engine_of(host.tree) else {
         let outside = "run Stallscope outside of it; docs/doctor.md says what Docker, Podman and Kubernetes need";
         return answer.costs(COSTS).fixed_by(host.type_in(outside, &[]));
     };
@@ -60,57 +61,4 @@ pub(super) fn check(host: &HostFacts<'_>) -> Answer {
 /// Whether AppArmor forbids a look into processes of other containers and of the host.
 fn is_confined(probes: &Probes) -> bool {
     probes.profile.ends_with("(enforce)")
-}
-
-/// A container engine.
-#[derive(Clone, Copy)]
-pub(super) struct Engine {
-    sign: &'static str,
-    how: &'static str,
-    commands: &'static [&'static str],
-}
-
-const RECORD: &str = "stallscope record --root /host --for 30s";
-
-/// The file that marks each engine. With several, the last present one counts: a pod's container may have
-/// another engine's file too.
-static ENGINES: [(&str, Engine); 3] = [
-    (
-        ".dockerenv",
-        Engine {
-            sign: "Docker's, by /.dockerenv",
-            how: "ask the one who starts it for this, then record from inside",
-            commands: &[
-                "docker run --pid=host --cgroupns=host --cap-add=SYS_PTRACE --cap-add=DAC_READ_SEARCH --cap-add=SYS_NICE --cap-add=IPC_LOCK -v /:/host:ro IMAGE",
-                RECORD,
-            ],
-        },
-    ),
-    (
-        "run/.containerenv",
-        Engine {
-            sign: "Podman's, by /run/.containerenv",
-            how: "ask the one who starts it for this, as root (sudo podman), then record from inside",
-            commands: &[
-                "podman run --pid=host --cgroupns=host --cap-add=SYS_PTRACE --cap-add=DAC_READ_SEARCH --cap-add=SYS_NICE --cap-add=IPC_LOCK -v /:/host:ro IMAGE",
-                RECORD,
-            ],
-        },
-    ),
-    (
-        "run/secrets/kubernetes.io/serviceaccount/namespace",
-        Engine {
-            sign: "Kubernetes', by /run/secrets/kubernetes.io",
-            how: "ask for this in the pod (hostPID: true; a hostPath volume of / mounted at /host; securityContext: capabilities: add: [SYS_PTRACE, DAC_READ_SEARCH, SYS_NICE, IPC_LOCK]), then record from inside",
-            commands: &[RECORD],
-        },
-    ),
-];
-
-/// The engine that runs this container, by the files that engines leave.
-pub(super) fn engine(host: &HostFacts<'_>) -> Option<Engine> {
-    let is_there = |path: &str| host.tree.read(path).is_ok();
-    // Kubernetes runs on top of other engines.
-    let found = ENGINES.iter().rev().find(|(sign, _)| is_there(sign));
-    found.map(|(_, engine)| *engine)
 }

@@ -7,7 +7,7 @@ use sensors::{Hierarchy, Scope};
 
 use super::answer::Answer;
 use super::host_facts::HostFacts;
-use host::hierarchies::Mount;
+use kernel::hierarchies::Mount;
 
 /// Most groups that are examined: the first ones are representative.
 const MOST_GROUPS: usize = 1_000;

@@ -9,7 +9,7 @@ use super::distribution::Distribution;
 use super::kernel_config::KernelConfig;
 use super::probes::Probes;
 use super::tree::Tree;
-use host::hierarchies::Hierarchies;
+use kernel::hierarchies::Hierarchies;
 
 /// Input of every check.
 pub(crate) struct HostFacts<'a> {
@@ -80,7 +80,7 @@ impl<'a> HostFacts<'a> {
     pub(super) fn has_container_files(&self) -> bool {
         match &self.probes {
             Some(_) => self.is_in_container() && !self.is_elsewhere,
-            None => super::container::engine(self).is_some(),
+            None => super::engine::engine_of(self.tree).is_some(),
         }
     }
 

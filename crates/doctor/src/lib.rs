@@ -9,6 +9,7 @@ mod clock;
 mod container;
 mod cpus;
 mod distribution;
+mod engine;
 mod groups;
 mod host_facts;
 mod kernel_config;
@@ -28,8 +29,8 @@ use std::path::Path;
 use model::{Availability, Capability, DOCTOR_SCHEMA, DoctorReport};
 
 use answer::{Answer, counted};
-use host::Error;
 use host_facts::HostFacts;
+use kernel::Error;
 use probes::Probes;
 use tree::{Below, Tree};
 

@@ -5,10 +5,10 @@
 
 use std::path::{Path, PathBuf};
 
-use host::boottime;
-use host::bpf::Refusal;
-use host::initial_namespaces::{Namespace, is_initial};
-use host::trials::{self, Taken};
+use kernel::boottime;
+use kernel::bpf::Refusal;
+use kernel::initial_namespaces::{Namespace, is_initial};
+use kernel::trials::{self, Taken};
 use rustix::fs::{Access, StatVfs};
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};

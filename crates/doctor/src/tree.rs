@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use host::root;
+use kernel::root;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 

@@ -1,7 +1,7 @@
 //! TCP connections of target, generator and what they call: round-trip time, what is on its way,
 //! retransmits, and what held a sender back.
 //!
-//! The kernel is asked by netlink sock_diag, not by a file, so this is no `Sensor`: `host` asks, and
+//! The kernel is asked by netlink sock_diag, not by a file, so this is no `Sensor`: `collectors` asks, and
 //! hands each message of the answer to `parse_tcp`. The fields are those of `struct tcp_info`
 //! (include/uapi/linux/tcp.h), which grows at its end: what an older kernel does not send is missing.
 //! A connection that lives for less than a second may never be met.

@@ -1,9 +1,11 @@
 //! What can be measured.
 //!
 //! A sensor is a value: the table that it fills, the files that it wants (by scope, never by absolute
-//! place), how often, and a pure function from their bytes to rows. It opens nothing; `host` does.
+//! place), how often, and a pure function from their bytes to rows. It opens nothing; `collectors` does.
 //! Adding one is a file here, a line in `all()`, and a fixture.
 #![warn(missing_docs)]
+
+use std::time::Duration;
 
 mod affinity;
 mod bytes;
@@ -70,41 +72,9 @@ pub fn all() -> &'static [&'static Sensor] {
     ALL
 }
 
-/// Every table that a recording of this version can hold, apart from the workload's signal.
-pub fn tables() -> impl Iterator<Item = &'static model::Table> {
-    all().iter().map(|sensor| sensor.table).chain([
-        &stall::STALL,
-        &stall::CGROUP_STALL,
-        &stall::COUNTED_CGROUP_PRESSURE,
-        &stall::COUNTED_CGROUP_STALL,
-        &stall::PROCESS_PRESSURE,
-        &stall::PROCESS_STALL,
-        &stall::POOL_PRESSURE,
-        &stall::POOL_STALL,
-        &thread_time::THREAD_TIME,
-        &thread_time::PROCESS_TIME,
-        &kernel_wait::KERNEL_WAIT,
-        &wakeup::WAKEUP,
-        &wakeup::THREAD_POOL,
-        &wait_event::WAIT_EVENT,
-        &request::REQUESTS,
-        &request::CALLS,
-        &FILESYSTEM,
-        &CONNECTION,
-        &postgres::SESSION,
-        &postgres::DATABASE,
-        &CLOCK,
-        &RECORDER,
-        &COVERAGE,
-    ])
-}
-
-/// How often each of those tables is read, by name, unless that costs too much.
-pub fn periods() -> impl Iterator<Item = (&'static str, Period)> {
-    let of_sensors = all()
-        .iter()
-        .map(|sensor| (&*sensor.table.name, sensor.period));
-    let asked = [
+/// Tables that no sensor fills, with how often each is read: collectors and applications fill them.
+fn others() -> impl Iterator<Item = (&'static model::Table, Duration)> {
+    let all: [(&'static model::Table, Duration); 23] = [
         (&stall::STALL, TICK),
         (&stall::CGROUP_STALL, TICK),
         (&stall::COUNTED_CGROUP_PRESSURE, stall::FOLD),
@@ -129,7 +99,21 @@ pub fn periods() -> impl Iterator<Item = (&'static str, Period)> {
         (&RECORDER, TICK),
         (&COVERAGE, COVERAGE_PERIOD),
     ];
-    of_sensors.chain(asked.into_iter().map(|(table, period)| {
+    all.into_iter()
+}
+
+/// Every table that a recording of this version can hold, apart from the workload's signal.
+pub fn tables() -> impl Iterator<Item = &'static model::Table> {
+    let of_sensors = all().iter().map(|sensor| sensor.table);
+    of_sensors.chain(others().map(|(table, _)| table))
+}
+
+/// How often each of those tables is read, by name, unless that costs too much.
+pub fn periods() -> impl Iterator<Item = (&'static str, Period)> {
+    let of_sensors = all()
+        .iter()
+        .map(|sensor| (&*sensor.table.name, sensor.period));
+    of_sensors.chain(others().map(|(table, period)| {
         let same = Period {
             tracked: period,
             background: period,

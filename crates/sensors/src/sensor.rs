@@ -110,7 +110,7 @@ pub enum Place {
 
 /// A 32-bit word that a program keeps in its memory and shows by an exported symbol.
 ///
-/// `host` finds it by name in the program's dynamic symbols; programs without either symbol have no
+/// `kernel` finds it by name in the program's dynamic symbols; programs without either symbol have no
 /// such word, which is no news.
 #[derive(PartialEq, Eq, Debug)]
 pub struct MemoryWord {

@@ -8,7 +8,7 @@ use crate::arguments::Doctor;
 use crate::outputs::{self, JsonFile};
 
 pub(crate) fn doctor(arguments: &Doctor) -> Result<u8> {
-    host::check_root(&arguments.root)?;
+    kernel::check_root(&arguments.root)?;
     let json = arguments.json.as_deref().map(JsonFile::open).transpose()?;
     let report = ::doctor::doctor_report(&arguments.root, Path::new("."))?;
     // Standard output is either a person's or a program's.

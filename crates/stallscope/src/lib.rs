@@ -51,8 +51,8 @@ pub fn main() -> ExitCode {
             outputs::say(&format!("stallscope: {}", outputs::sentence(&error)));
             // A workload that could not be started has its own statuses.
             let of_workload = error
-                .downcast_ref::<host::Error>()
-                .and_then(host::Error::exit_status);
+                .downcast_ref::<kernel::Error>()
+                .and_then(kernel::Error::exit_status);
             ExitCode::from(of_workload.unwrap_or(trouble))
         }
     }

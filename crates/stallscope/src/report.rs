@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use host::Interrupts;
+use kernel::Interrupts;
 use recording::Recording;
 use tokio::sync::Notify;
 

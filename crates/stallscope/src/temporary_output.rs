@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
 use anyhow::Result;
-use host::Interrupts;
+use kernel::Interrupts;
 use recording::FolderHandle;
 
 static UNFINISHED: Mutex<Vec<Arc<Entry>>> = Mutex::new(Vec::new());

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use super::connections::{Connection, Connections};
 use super::endpoint::Endpoint;
 use super::inet::{LocalAddresses, Namespace, TcpSocket, TcpState, namespace_link, net_folder};
-use host::local_files;
-use host::mounts::Mountinfo;
-use host::process_list;
+use kernel::local_files;
+use kernel::mounts::Mountinfo;
+use kernel::process_list;
 
 /// Where the other end of a connection is.
 #[derive(Clone, Copy)]

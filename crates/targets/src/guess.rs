@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::error::Error;
 use super::{Guess, Hidden};
-use host::process_list::{self, Process};
+use kernel::process_list::{self, Process};
 
 /// A process tree that belongs to the owner of a socket.
 #[derive(Clone, PartialEq, Eq, Debug)]

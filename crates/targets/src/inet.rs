@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 use sensors::netlink::u32_at;
 
-use host::netlink::{DATAGRAM, diag_socket, dump, tcp_request};
+use kernel::netlink::{DATAGRAM, diag_socket, dump, tcp_request};
 
 /// The state of a TCP socket, as far as it is needed here.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -26,8 +26,8 @@ mod servers;
 mod spec;
 mod unix;
 
-pub use host::process_list::{name_of, start_ticks};
-pub use host::process_tree::{program_root, tree_of};
+pub use kernel::process_list::{name_of, start_ticks};
+pub use kernel::process_tree::{program_root, tree_of};
 
 pub use connections::{Connection, Connections, Transport, connections_of, socket_inodes};
 pub use endpoint::Endpoint;

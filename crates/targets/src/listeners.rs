@@ -6,7 +6,7 @@ use std::path::Path;
 use super::inet::{Namespace, here};
 use super::owners::Owners;
 use super::unix::UnixTable;
-use host::process_list;
+use kernel::process_list;
 
 /// A listening socket: on a port or at a path.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -6,8 +6,8 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use host::folder::socket_inode;
-use host::process_list;
+use kernel::folder::socket_inode;
+use kernel::process_list;
 
 /// The sockets that one process holds open.
 #[derive(Clone, Debug, Default)]

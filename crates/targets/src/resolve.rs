@@ -10,7 +10,7 @@ use super::inet::{Namespace, TcpSocket, here};
 use super::listeners::{listeners, listening_here};
 use super::owners::Owners;
 use super::spec::TargetSpec;
-use host::process_list;
+use kernel::process_list;
 
 use super::cgroups;
 

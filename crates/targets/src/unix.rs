@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use sensors::netlink::{attributes, u32_at};
 
 use super::inet::here;
-use host::netlink::{DATAGRAM, diag_socket, dump, each_answer, unix_request};
+use kernel::netlink::{DATAGRAM, diag_socket, dump, each_answer, unix_request};
 
 /// One unix socket.
 #[derive(Clone, PartialEq, Eq, Debug)]

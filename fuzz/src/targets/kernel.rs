@@ -31,14 +31,14 @@ fn feed(bytes: &[u8]) {
         targets::parse_proc_net_tcp(line);
         targets::parse_proc_net_unix(line);
     }
-    host::fuzz_targets::stat(bytes);
+    kernel::fuzz_targets::stat(bytes);
     targets::fuzz_targets::addresses(bytes);
     let text = String::from_utf8_lossy(bytes);
-    host::fuzz_targets::stated_version(&text);
+    kernel::fuzz_targets::stated_version(&text);
     let mut halves = bytes.splitn(2, |byte| *byte == PART);
     let mounts = halves.next().unwrap_or_default();
     let groups = halves.next().unwrap_or(mounts);
-    host::fuzz_targets::groups(mounts, groups);
+    kernel::fuzz_targets::groups(mounts, groups);
 }
 
 fn read(sensor: &sensors::Sensor, given: &[&[u8]]) {

@@ -19,7 +19,7 @@ const VECTOR: usize = 32;
 
 fn feed(bytes: &[u8]) {
     let (vector, file) = bytes.split_at(bytes.len().min(VECTOR));
-    host::fuzz_targets::program(file, vector);
+    kernel::fuzz_targets::program(file, vector);
 }
 
 /// A real one is too long to be mutated with any effect.
@@ -73,6 +73,6 @@ mod tests {
 
     #[test]
     fn the_seed_is_a_program_that_shows_a_word() {
-        assert!(host::fuzz_targets::program(&smallest(), &[]));
+        assert!(kernel::fuzz_targets::program(&smallest(), &[]));
     }
 }

@@ -206,9 +206,9 @@ mod tests {
         let (workspace, complaints) = read(&tree);
         assert_eq!(complaints, vec![]);
         let names: Vec<&str> = workspace.crates.iter().map(|c| c.name.as_str()).collect();
-        assert_eq!(names, ["host", "model", "program", "xtask"]);
-        assert!(workspace.crates[0].holds("crates/host/src/lib.rs"));
-        assert!(!workspace.crates[0].holds("crates/hosting/src/lib.rs"));
+        assert_eq!(names, ["kernel", "model", "program", "xtask"]);
+        assert!(workspace.crates[0].holds("crates/kernel/src/lib.rs"));
+        assert!(!workspace.crates[0].holds("crates/kernels/src/lib.rs"));
     }
 
     #[test]
@@ -228,7 +228,7 @@ mod tests {
             seen,
             [
                 ("serde", "serde", true, 4),
-                ("host", "host", true, 6),
+                ("kernel", "kernel", true, 6),
                 ("cc", "cc", false, 8),
                 ("other", "libc", false, 10),
             ]
@@ -240,10 +240,10 @@ mod tests {
         let tree = edited(
             "Cargo.toml",
             "serde = \"1.0\"",
-            "serde = { path = \"x\", package = \"host\" }",
+            "serde = { path = \"x\", package = \"kernel\" }",
         );
         let (workspace, _) = read(&tree);
-        assert_eq!(workspace.crates[1].dependencies[0].package, "host");
+        assert_eq!(workspace.crates[1].dependencies[0].package, "kernel");
     }
 
     #[test]

@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     const MODEL: &str = "crates/model/Cargo.toml";
-    const HOST: &str = "crates/host/Cargo.toml";
+    const HOST: &str = "crates/kernel/Cargo.toml";
 
     /// The model's manifest has ten lines; `lines` come after it.
     fn model_with(lines: &str) -> super::super::Tree {
@@ -114,9 +114,9 @@ mod tests {
     #[test]
     fn an_arrow_upwards_is_refused_whatever_its_kind() {
         one(
-            &edited(MODEL, "serde.", "host."),
+            &edited(MODEL, "serde.", "kernel."),
             "crates/model/Cargo.toml:10",
-            "`model` must not use `host`",
+            "`model` must not use `kernel`",
         );
         for kind in [
             "dev-dependencies",
@@ -133,13 +133,13 @@ mod tests {
 
     #[test]
     fn an_arrow_to_the_same_level_is_refused() {
-        let tree = edited(ARCHITECTURE, "| 1 | `host`", "| 0 | `host`");
-        one(&tree, "crates/host/Cargo.toml:10", "these are 0 and 0");
+        let tree = edited(ARCHITECTURE, "| 1 | `kernel`", "| 0 | `kernel`");
+        one(&tree, "crates/kernel/Cargo.toml:10", "these are 0 and 0");
     }
 
     #[test]
     fn an_arrow_that_the_table_forbids_is_refused() {
-        let tree = edited(ARCHITECTURE, "all of it | |", "all of it | how, `host` |");
+        let tree = edited(ARCHITECTURE, "all of it | |", "all of it | how, `kernel` |");
         one(&tree, "crates/program/Cargo.toml:10", "must not know it");
     }
 
@@ -147,8 +147,8 @@ mod tests {
     fn what_stands_beside_is_neither_used_nor_uses() {
         one(
             &edited(HOST, "model.", "xtask."),
-            "crates/host/Cargo.toml:10",
-            "`host` must not use `xtask`",
+            "crates/kernel/Cargo.toml:10",
+            "`kernel` must not use `xtask`",
         );
         let text = format!(
             "{}\n[dependencies]\nmodel.workspace = true\n",

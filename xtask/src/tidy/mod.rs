@@ -104,7 +104,7 @@ mod testing {
             (
                 "Cargo.toml",
                 "[workspace]\nmembers = [\"crates/*\", \"xtask\"]\n\n[workspace.dependencies]\n\
-                 model = { path = \"crates/model\" }\nhost = { path = \"crates/host\" }\n\
+                 model = { path = \"crates/model\" }\nhost = { path = \"crates/kernel\" }\n\
                  serde = \"1.0\"\n"
                     .to_owned(),
             ),
@@ -112,7 +112,7 @@ mod testing {
                 ARCHITECTURE,
                 "# Map\n\n| level | crate | what it is | must not know |\n|---|---|---|---|\n\
                  | 0 | `model` | the words | files |\n\
-                 | 1 | `host` | the kernel | recordings |\n\
+                 | 1 | `kernel` | the kernel | recordings |\n\
                  | 2 | `program` | all of it | |\n\
                  | beside | `xtask` | chores | the program |\n"
                     .to_owned(),
@@ -122,12 +122,12 @@ mod testing {
                 manifest("model", &uses(&["serde"])),
             ),
             (
-                "crates/host/Cargo.toml",
-                manifest("host", &uses(&["model"])),
+                "crates/kernel/Cargo.toml",
+                manifest("kernel", &uses(&["model"])),
             ),
             (
                 "crates/program/Cargo.toml",
-                manifest("program", &uses(&["host", "model"])),
+                manifest("program", &uses(&["kernel", "model"])),
             ),
             ("xtask/Cargo.toml", manifest("xtask", "")),
             ("crates/model/src/lib.rs", "pub struct Word;\n".to_owned()),

@@ -108,13 +108,13 @@ mod tests {
     #[test]
     fn rows_carry_level_name_and_forbidden_crates() {
         let text = "| Level | Crate | What it is | Must not know |\n|--|--|--|--|\n\
-                    | 2 | `analysis` | pure | files, `host`, `recording` |\n\
+                    | 2 | `analysis` | pure | files, `kernel`, `recording` |\n\
                     | beside | xtask | chores | |\n\nprose | with | pipes\n";
         let (rows, complaints) = rows(text);
         assert_eq!(complaints, vec![]);
         assert_eq!(rows.len(), 2);
         assert_eq!((rows[0].line, rows[0].level), (3, Level::Number(2)));
-        assert_eq!(rows[0].forbidden, ["host", "recording"]);
+        assert_eq!(rows[0].forbidden, ["kernel", "recording"]);
         assert_eq!((&*rows[1].name, rows[1].level), ("xtask", Level::Beside));
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 
-use host::SamplerEvent;
+use collectors::SamplerEvent;
 use model::{Gap, GapReason, Timestamp, Window};
 
 use super::session::Event;
@@ -185,7 +185,7 @@ mod tests {
         let too_many = MOST_BYTES / weight(&rows(1)) + 1;
         sender.put(rows(too_many), Timestamp::default());
         assert!(take(&inbox).is_none());
-        let ending = host::Ending {
+        let ending = collectors::Ending {
             cost: model::Cost::default(),
             at: Timestamp::default(),
         };

@@ -167,7 +167,7 @@ impl Typed {
                 .then(|| "--quantiles".to_owned()),
             load: self.load.clone(),
             latency: self.latency,
-            started: host::boottime(),
+            started: kernel::boottime(),
             outcome: None,
         }
     }

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use host::Interrupts;
+use kernel::Interrupts;
 use model::Report;
 use recording::{FolderHandle, Reader, Recording};
 

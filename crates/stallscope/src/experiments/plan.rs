@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Result;
-use host::Environment;
+use kernel::Environment;
 use model::{Cost, FORMAT_VERSION, Identity, Meta, Plan, ReadEvery, Role, Window};
 
 use crate::arguments::RecordingOptions;
@@ -34,7 +34,7 @@ pub(super) fn named_targets(
 ) -> Result<Vec<Named>> {
     let mounts = environment.hierarchies.mounts();
     let proc = environment.root.join("proc");
-    let exclude = host::own_pid(&environment.root).into_iter().collect();
+    let exclude = kernel::own_pid(&environment.root).into_iter().collect();
     options
         .target
         .iter()
@@ -86,7 +86,7 @@ fn periods() -> BTreeMap<String, ReadEvery> {
 
 /// The description of a recording that begins now, by `run` or `record`.
 pub(super) fn meta(command: &str, targets: &[Named], environment: &Environment) -> Meta {
-    let clocks = host::Clocks::read();
+    let clocks = kernel::Clocks::read();
     Meta {
         format_version: FORMAT_VERSION,
         identity: Identity {

@@ -4,7 +4,8 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
-use host::{Command, Interrupts};
+use collectors::Command;
+use kernel::Interrupts;
 
 use super::database;
 use super::finish::finish;
@@ -20,8 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) fn record(arguments: &Record) -> Result<u8> {
     let options = &arguments.recording;
     // There is no workload to give the old limit back to.
-    host::raise_descriptor_limit()?;
-    host::check_root(&arguments.root)?;
+    kernel::raise_descriptor_limit()?;
+    kernel::check_root(&arguments.root)?;
     if options.target.is_empty() {
         let listening = targets::listening_here(&targets::listeners(&arguments.root.join("proc")));
         bail!(
@@ -29,7 +30,7 @@ pub(crate) fn record(arguments: &Record) -> Result<u8> {
         );
     }
     let json = plan::json(options)?;
-    let environment = host::environment(&arguments.root);
+    let environment = kernel::environment(&arguments.root);
     let address = database::address(options)?;
     let named = plan::named_targets(options, &environment)?;
     let folder = plan::folder(options, "record");
@@ -43,7 +44,7 @@ pub(crate) fn record(arguments: &Record) -> Result<u8> {
         Interrupts::watch(move |interrupt| drop(tell.send(Event::Interrupt(interrupt))))?;
     let mut session = Session::start(&folder, meta, &environment, &events, live, screen)?;
     session.ask(address, &events);
-    host::give_up_all_but(host::Duty::Recording);
+    kernel::give_up_all_but(kernel::Duty::Recording);
     for named in &named {
         let name = session.name_of(&named.pids);
         let name = name.as_deref().unwrap_or(&named.text);

@@ -6,7 +6,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use host::{Command, Interrupts, SamplerEvent};
+use collectors::{Command, SamplerEvent};
+use kernel::Interrupts;
 use model::{ExitKind, Outcome, Role, Target};
 use workloads::Ending;
 
@@ -30,9 +31,9 @@ const SETTLE: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(arguments: &Run) -> Result<u8> {
     let options = &arguments.recording;
-    let descriptors = host::raise_descriptor_limit()?;
+    let descriptors = kernel::raise_descriptor_limit()?;
     let json = plan::json(options)?;
-    let environment = host::environment(Path::new(ROOT));
+    let environment = kernel::environment(Path::new(ROOT));
     let address = database::address(options)?;
     let named = plan::named_targets(options, &environment)?;
     let mut typed = Typed::new(arguments)?;
@@ -68,7 +69,7 @@ pub(crate) fn run(arguments: &Run) -> Result<u8> {
     let log = log.inspect_err(|_| session.abandon())?;
     let workload = Workload::start(&argv, reader, stdout, descriptors, &screen, &events)
         .inspect_err(|_| session.abandon())?;
-    host::give_up_all_but(host::Duty::Recording);
+    kernel::give_up_all_but(kernel::Duty::Recording);
     let participants = Participants {
         name,
         unit,
@@ -321,7 +322,7 @@ impl Running {
 
     /// Ends the sampling, takes the last of the output, and notes how it all ended.
     fn end(mut self, exit: ExitKind, inbox: &Receiver<Event>, stdout: Stdout) -> Ended {
-        let ended = host::boottime();
+        let ended = kernel::boottime();
         // What was found in the last moment still counts.
         while let Ok(event) = inbox.try_recv() {
             self.handle(event);

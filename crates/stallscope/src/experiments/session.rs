@@ -7,7 +7,8 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use host::{Command, Environment, Sampler, SamplerEvent, SamplerHandle, Settings};
+use collectors::{Command, Sampler, SamplerEvent, SamplerHandle, Settings};
+use kernel::Environment;
 use model::{Entity, EntityId, GapReason, Meta, Role, Rows, Table, Target};
 use recording::{FolderHandle, Writer};
 use sources::postgres::Address;
@@ -36,7 +37,7 @@ pub(super) enum Event {
     /// The search gave up, for now: why, as a sentence.
     NotFound(String),
     /// The user wants it to end.
-    Interrupt(host::Interrupt),
+    Interrupt(kernel::Interrupt),
 }
 
 /// A recording in progress.
@@ -97,7 +98,7 @@ impl Session {
         };
         let (mut sender, load) = BoundedSender::new(events.clone());
         let sampler = Sampler::start(&settings, environment, move |event| {
-            sender.put(event, host::boottime());
+            sender.put(event, kernel::boottime());
         });
         let sampler = match sampler {
             Ok(sampler) => sampler,
@@ -143,13 +144,13 @@ impl Session {
             unit: "process".to_owned(),
             version: pids
                 .iter()
-                .find_map(|pid| host::postgres_version(&proc, *pid)),
+                .find_map(|pid| kernel::postgres_version(&proc, *pid)),
             found_by: found_by.to_owned(),
             connections: 0,
             cpus_allowed: pids
                 .first()
-                .and_then(|pid| host::cpus_allowed(&self.root, *pid)),
-            found_at: host::boottime(),
+                .and_then(|pid| kernel::cpus_allowed(&self.root, *pid)),
+            found_at: kernel::boottime(),
         }
     }
 
@@ -283,7 +284,7 @@ impl Session {
             let end = if self.ended {
                 self.meta.window.end
             } else {
-                host::boottime()
+                kernel::boottime()
             };
             let (news, gaps, corrections) = database.finish(end);
             self.take(news);

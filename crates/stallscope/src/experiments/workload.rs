@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use host::{Child, Interrupt, Streams};
+use kernel::{Child, Interrupt, Streams};
 use model::{ExitKind, Timestamp};
 use workloads::{Bin, Ending, Listener, Reader, Stream};
 
@@ -61,14 +61,14 @@ impl Workload {
             (None, Stdout::ToStdout) => Streams::Inherited,
             (None, Stdout::ToStderr) => Streams::OutputToError,
         };
-        let mut child = host::spawn(argv, streams, descriptors)?;
+        let mut child = kernel::spawn(argv, streams, descriptors)?;
         let tap: OutputTap = Arc::new(Mutex::new(reader.map(Listener::new)));
         let mut pumps = Vec::new();
         let mut pump = |stream, pipe: Option<Box<dyn Read + Send>>| -> Result<()> {
             let Some(pipe) = pipe else { return Ok(()) };
             let (tap, screen, events) = (tap.clone(), screen.clone(), events.clone());
             let carry = move || {
-                host::give_up_all_but(host::Duty::Handed);
+                kernel::give_up_all_but(kernel::Duty::Handed);
                 carry(stream, pipe, stdout, &tap, &screen, &events);
             };
             let thread = std::thread::Builder::new()
@@ -189,7 +189,7 @@ fn carry(
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
             Err(_) => return,
         };
-        let arrived = host::boottime();
+        let arrived = kernel::boottime();
         let mut forward = Vec::with_capacity(bytes.len());
         let bins = match tap.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
             Some(listener) => {

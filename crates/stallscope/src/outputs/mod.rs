@@ -106,7 +106,7 @@ pub(crate) fn sentence(error: &anyhow::Error) -> String {
 /// Whose limit of open files it was that caused an error, and what raises it.
 pub(crate) fn too_many_files(error: &anyhow::Error) -> Option<String> {
     let causes = error.chain().filter_map(|cause| cause.downcast_ref());
-    causes.filter_map(host::too_many_files).next()
+    causes.filter_map(kernel::too_many_files).next()
 }
 
 #[cfg(test)]

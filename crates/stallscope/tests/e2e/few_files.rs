@@ -17,7 +17,7 @@ impl Groups {
         if !needs::root() {
             return None;
         }
-        let Some(mount) = host::environment(Path::new("/")).hierarchies.v2 else {
+        let Some(mount) = kernel::environment(Path::new("/")).hierarchies.v2 else {
             needs::skip("no cgroup v2 hierarchy is mounted");
             return None;
         };

@@ -23,7 +23,7 @@ impl Group {
         if !needs::root() {
             return None;
         }
-        let hierarchies = host::environment(Path::new("/")).hierarchies;
+        let hierarchies = kernel::environment(Path::new("/")).hierarchies;
         let Some(mount) = hierarchies.v2 else {
             needs::skip("no cgroup v2 hierarchy is mounted");
             return None;

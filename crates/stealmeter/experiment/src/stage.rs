@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
-use host::Hierarchies;
+use kernel::Hierarchies;
 
 /// And the process id.
 const NAME: &str = "stealmeter-experiment-";

@@ -228,7 +228,7 @@ fn the_owner_of_a_running_server_is_guessed() {
     let _alone = alone();
     if !rustix::process::geteuid().is_root() {
         let why = "only root may start a process as another user";
-        return host::requirement::skipped("a server's owner", why);
+        return kernel::requirement::skipped("a server's owner", why);
     }
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s");

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::super::inet::{self, TcpState, parse_proc_net_tcp};
 use super::super::unix::{self, parse_proc_net_unix, parse_unix_diag};
-use host::process_list;
+use kernel::process_list;
 
 const TCP: &str = "\
   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode                                                     

@@ -103,7 +103,7 @@ impl Database {
             std::thread::Builder::new()
                 .name("postgres".to_owned())
                 .spawn(move || {
-                    host::give_up_all_but(host::Duty::Handed);
+                    kernel::give_up_all_but(kernel::Duty::Handed);
                     watch::watch(&address, &tell, &stopped);
                 }),
         );
@@ -116,7 +116,7 @@ impl Database {
             waiting: VecDeque::new(),
             backend: None,
             fallback,
-            heard: host::boottime(),
+            heard: kernel::boottime(),
             gaps: Vec::new(),
             lost: None,
             introduced: None,
@@ -143,7 +143,7 @@ impl Database {
 
     /// Takes what the thread says.
     pub(super) fn hear(&mut self, said: Said) -> News {
-        let now = host::boottime();
+        let now = kernel::boottime();
         let mut news = News::default();
         match said {
             Said::Connected(at, server) => self.connected(at, &server, &mut news),
@@ -373,7 +373,7 @@ mod tests {
             said.extend(database.hear(Said::Trouble(trouble)).sentences);
             for _ in 0..looks {
                 let look = Box::new(Look::default());
-                database.hear(Said::Look(host::boottime(), look));
+                database.hear(Said::Look(kernel::boottime(), look));
             }
         };
         (0..3).for_each(|_| flap(&mut database, 2));

@@ -31,7 +31,7 @@ pub(super) fn watch(address: &Address, events: &Sender<Event>, stop: &Receiver<(
     loop {
         match Client::connect(address) {
             Ok((client, server)) => {
-                tell(Said::Connected(host::boottime(), Box::new(server)));
+                tell(Said::Connected(kernel::boottime(), Box::new(server)));
                 patience = PERIOD;
                 if look_on(client, address, &tell, stop) == Outcome::Stopped {
                     return;
@@ -61,10 +61,10 @@ fn look_on(
 ) -> Outcome {
     let mut next = Instant::now();
     loop {
-        let before = host::boottime();
+        let before = kernel::boottime();
         match client.look(address) {
             Ok(look) => {
-                let middle = before + host::boottime().ns_since(before) / 2;
+                let middle = before + kernel::boottime().ns_since(before) / 2;
                 tell(Said::Look(middle, Box::new(look)));
             }
             Err(trouble) => {

@@ -1,0 +1,32 @@
+//! What is measured while a recording runs, a folder or file per subject, and the sampler that decides when.
+//!
+//! A collector reads through `kernel`, and knows nothing of recordings or analysis. `sampler/all.rs` lists all.
+#![warn(missing_docs)]
+
+mod budget;
+mod cgroups;
+mod clock_readings;
+mod collector;
+mod connections;
+mod events;
+mod filesystems;
+mod gaps;
+mod handle;
+mod machine;
+mod opening;
+mod output;
+mod pressure;
+mod probe;
+mod processes;
+mod readers;
+mod registry;
+mod requests;
+mod sampler;
+mod scene;
+mod schedule;
+mod table_buffer;
+mod thread_time;
+mod tick;
+
+pub use handle::{Command, Ending, SamplerEvent, SamplerHandle, Settings, Spare};
+pub use sampler::Sampler;

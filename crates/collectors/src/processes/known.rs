@@ -1,0 +1,106 @@
+//! Queries about known processes.
+
+use std::io::Write as _;
+
+use model::{EntityId, Role};
+use rustix::fs::{Mode, OFlags, openat};
+
+use super::walk::Walk;
+use super::{Processes, TITLE_BYTES, is_tracked};
+use crate::processes::thread::Threads;
+use kernel::open_file::OpenFile;
+use kernel::remote_memory::MemoryCell;
+
+impl Processes {
+    /// Pids of target and dependency processes.
+    pub(crate) fn targets(&self) -> impl Iterator<Item = u32> {
+        let serves = |role| matches!(role, Role::Target | Role::Dependency);
+        self.by_pid
+            .iter()
+            .filter(move |(_, process)| serves(process.role))
+            .map(|(pid, _)| *pid)
+    }
+
+    /// The tracked processes, pid and entity: target, generator, dependencies.
+    pub(crate) fn tracked(&self) -> impl Iterator<Item = (u32, EntityId)> {
+        let tracked = self
+            .by_pid
+            .iter()
+            .filter(|(_, process)| is_tracked(process.role));
+        tracked.map(|(pid, process)| (*pid, process.entity))
+    }
+
+    /// The entity of a tracked process.
+    pub(crate) fn tracked_entity(&self, pid: u32) -> Option<EntityId> {
+        let process = self.by_pid.get(&pid)?;
+        is_tracked(process.role).then_some(process.entity)
+    }
+
+    /// Pid, entity, role and wait event of every tracked process.
+    pub(crate) fn tracked_roles(
+        &self,
+    ) -> impl Iterator<Item = (u32, EntityId, Role, Option<&MemoryCell>)> {
+        let tracked = self.by_pid.iter();
+        let tracked = tracked.filter(|(_, process)| is_tracked(process.role));
+        tracked.map(|(pid, process)| {
+            let cell = process.threads.as_ref().and_then(Threads::memory_cell);
+            (*pid, process.entity, process.role, cell)
+        })
+    }
+
+    /// The beginning of a process's command line, which a server may have replaced by a title.
+    pub(crate) fn title<'a>(&self, pid: u32, buffer: &'a mut [u8; TITLE_BYTES]) -> Option<&'a str> {
+        let mut path = [0; 32];
+        let mut rest = &mut path[..];
+        write!(rest, "{pid}/cmdline").ok()?;
+        let length = path.iter().position(|byte| *byte == 0)?;
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let file = openat(&self.folder, &path[..length], flags, Mode::empty()).ok()?;
+        let length = rustix::io::read(&file, &mut buffer[..]).ok()?;
+        let title = buffer[..length].split(|byte| *byte == 0).next()?;
+        // The text may be cut within a character.
+        title.utf8_chunks().next().map(|it| it.valid())
+    }
+
+    /// The topmost ancestor with the same role, or the process itself: the service's entity.
+    pub(crate) fn service_of(&self, pid: u32) -> Option<EntityId> {
+        self.entity(self.root_of(pid)?)
+    }
+
+    /// The pid of that process.
+    pub(crate) fn root_of(&self, pid: u32) -> Option<u32> {
+        let (mut root, mut top) = (pid, self.by_pid.get(&pid)?);
+        while let Some(parent) = self.by_pid.get(&top.parent)
+            && top.parent_entity == Some(parent.entity)
+            && parent.role == top.role
+        {
+            (root, top) = (top.parent, parent);
+        }
+        Some(root)
+    }
+
+    /// The walk by BPF programs, if available.
+    pub(crate) fn walk(&self) -> Option<&Walk> {
+        self.walk.as_ref()
+    }
+
+    /// Every process: pid and entity.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (u32, EntityId)> {
+        let all = self.by_pid.iter();
+        all.map(|(pid, process)| (*pid, process.entity))
+    }
+
+    /// Calls `each` for every thread of tracked processes.
+    pub(crate) fn each_thread(&self, mut each: impl FnMut(u32, EntityId)) {
+        let threads = self.by_pid.values().filter_map(|it| it.threads.as_ref());
+        threads.for_each(|threads| threads.each(&mut each));
+    }
+
+    /// The files that are kept open.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &OpenFile> {
+        self.by_pid.values().flat_map(|process| {
+            let threads = process.threads.iter().flat_map(Threads::files);
+            process.meter.files().chain(threads)
+        })
+    }
+}

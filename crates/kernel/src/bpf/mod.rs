@@ -1,0 +1,25 @@
+//! BPF programs (`bpf/`): whether they can be loaded here, and the user-space side of each.
+//!
+//! Nothing depends on them: where one cannot be loaded, its data is read from files or is missing, and
+//! `doctor` says why.
+
+mod clock;
+mod conditions;
+pub mod fold;
+mod footprint;
+mod hooks;
+mod mapped;
+mod messages;
+mod per_cpu;
+pub mod pressure;
+pub mod probes;
+pub mod psi_group;
+mod refusal;
+pub mod requests;
+mod skeletons;
+pub mod tasks;
+pub mod thread_time;
+#[cfg(test)]
+mod verifier;
+
+pub use refusal::Refusal;

@@ -1,0 +1,422 @@
+//! Compared with the kernel's pressure of a control group with exactly the same threads; its file is read
+//! only at start and end.
+
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::*;
+use crate::bpf::fold::Modulo;
+use crate::bpf::pressure::Pressure;
+use crate::bpf::thread_time::Record;
+use crate::bpf::thread_time::psi_groups::Membership;
+use crate::bpf::thread_time::tests::{Started, as_target_within, loaded};
+use crate::bpf::thread_time::waits::{Group, OnDisk, burn};
+use crate::clock::boottime;
+use crate::hierarchies::Hierarchies;
+use crate::requirement::skipped;
+
+mod light;
+mod several;
+
+const MEASURED: Duration = Duration::from_secs(7);
+/// Longest time between the reading of the kernel's values and of the programs'.
+const AT_ONCE: Duration = Duration::from_millis(2);
+/// Names of the compared stalls, in the order of our states.
+const NAMES: [&str; COUNTED_STATES] = [
+    "cpu some",
+    "cpu full",
+    "memory some",
+    "memory full",
+    "io some",
+    "io full",
+];
+
+/// A v2 group, removed when this is dropped, after the processes in it.
+struct Around {
+    processes: Vec<Started>,
+    folder: PathBuf,
+    /// Folder of the subgroup with the compared threads, if these are not all.
+    threads: Option<PathBuf>,
+}
+
+impl Around {
+    fn new() -> Self {
+        let mounts = std::fs::read("/proc/self/mountinfo").expect("it can be read");
+        let hierarchies = Hierarchies::from_mountinfo(&mounts, Path::new("/"));
+        let mount = hierarchies.v2.expect("there is a v2 hierarchy").point;
+        let folder = mount.join(format!("stallscope-psi-groups-{}", std::process::id()));
+        std::fs::create_dir(&folder).expect("root may make groups");
+        Self {
+            processes: Vec::new(),
+            folder,
+            threads: None,
+        }
+    }
+
+    /// Starts a shell that is in the group from its first command on.
+    fn run(&mut self, script: &str) -> u32 {
+        let script = format!("echo $$ > {}/cgroup.procs; {script}", self.folder.display());
+        let process = Started::new(Command::new("sh").args(["-c", &script]));
+        let pid = process.0.id();
+        self.processes.push(process);
+        pid
+    }
+
+    /// Creates a threaded subgroup for the compared threads; returns its folder.
+    fn of_threads(&mut self) -> PathBuf {
+        let folder = self.folder.join("threads");
+        std::fs::create_dir(&folder).expect("root may make groups");
+        std::fs::write(folder.join("cgroup.type"), "threaded").expect("it has no controllers");
+        self.threads.insert(folder).clone()
+    }
+
+    /// The folder of the compared threads' group.
+    fn meant(&self) -> &Path {
+        self.threads.as_ref().unwrap_or(&self.folder)
+    }
+
+    /// The kernel's pressure totals so far, ns.
+    fn totals(&self) -> [i64; COUNTED_STATES] {
+        let resources = ["cpu", "memory", "io"].into_iter();
+        let mut all = resources.flat_map(|resource| {
+            let file = self.meant().join(format!("{resource}.pressure"));
+            let text = std::fs::read_to_string(file).expect("pressure is counted");
+            let totals = text.lines().filter_map(|it| it.rsplit_once("total="));
+            let totals = totals.map(|(_, us)| us.parse::<i64>().expect("a number") * 1_000);
+            totals.collect::<Vec<_>>()
+        });
+        std::array::from_fn(|_| all.next().expect("some and full of each"))
+    }
+}
+
+impl Drop for Around {
+    fn drop(&mut self) {
+        self.processes.clear();
+        let end = Instant::now() + Duration::from_secs(3);
+        let folders = self.threads.iter().chain([&self.folder]);
+        for folder in folders {
+            while std::fs::remove_dir(folder).is_err() && Instant::now() < end {
+                sleep(Duration::from_millis(20));
+            }
+        }
+    }
+}
+
+/// Membership in the group at a place, and in no other.
+fn alone(place: usize) -> Membership {
+    Membership {
+        service: Some(place),
+        ..Membership::default()
+    }
+}
+
+fn put(programs: &mut ThreadTime, pids: &[u32], membership: Membership) {
+    let each = pids.iter();
+    each.for_each(|pid| as_target_within(programs, *pid, membership));
+}
+
+/// The kernel's per-CPU stalled times of a group, read by the program for control groups.
+struct Kernels {
+    programs: Pressure,
+    last: Modulo,
+    stalled: Stalled,
+}
+
+impl Kernels {
+    fn new(group: &Around) -> Self {
+        let programs = Pressure::load().expect("where thread-time accounting loads, this does");
+        let id = group.meant().metadata().expect("it is there").ino();
+        programs.watch(1, id).expect("there is room");
+        Self {
+            last: Modulo::new(programs.cpus()),
+            stalled: Stalled::new(programs.cpus(), [0; STALLS]),
+            programs,
+        }
+    }
+
+    /// Stalled time so far, mean over the CPUs.
+    fn read(&mut self) -> [i64; STATES] {
+        self.programs.read_monitored().expect("it can be read");
+        for cpu in 0..self.programs.cpus() {
+            let stall = self.programs.stall(1, cpu).expect("there is such a CPU");
+            if let Some(grown) = self.last.grown(cpu, stall.ns) {
+                self.stalled.take(cpu, grown, self.programs.online());
+            }
+        }
+        self.stalled.reconcile(None);
+        self.stalled.density()
+    }
+}
+
+/// Pressure of a group by the kernel, and of the PSI group at a place by our programs, over the same time and
+/// as shares of it; then the same for stall density.
+fn compared(
+    programs: &mut ThreadTime,
+    group: &Around,
+    place: usize,
+) -> [[(f64, f64); COUNTED_STATES]; 2] {
+    let mut kernels = Kernels::new(group);
+    // File and programs have to be read at the same time, whatever else wants the CPU.
+    crate::limits::raise_priority();
+    let (mut psi_group, mut last_ended) = (PsiGroup::new(programs, place), Timestamp::default());
+    let read = |programs: &mut ThreadTime,
+                psi_group: &mut PsiGroup,
+                kernels: &mut Kernels,
+                last_ended: &mut Timestamp| {
+        // Repeated until no other thread had the CPU between the two readings.
+        let density = (0..100).find_map(|_| {
+            let before = Instant::now();
+            let density = kernels.read();
+            programs.read(false).expect("it can be read");
+            (before.elapsed() < AT_ONCE).then_some(density)
+        });
+        let density = density.expect("they can be read at one time");
+        let (now, ended) = (boottime(), kernels.programs.state(1).expect("it is there"));
+        // Both have to end their intervals at the same time, because the distribution of a load over the CPUs
+        // changes.
+        let is_fresh = std::mem::replace(last_ended, ended) != ended;
+        let own = psi_group.before.unwrap_or(now);
+        psi_group.folded = if is_fresh { ended + -FOLD_NS } else { own };
+        psi_group.take(programs, place, now);
+        density
+    };
+    read(programs, &mut psi_group, &mut kernels, &mut last_ended);
+    let (begin, kernels_before) = (Instant::now(), group.totals());
+    let kernels_density = read(programs, &mut psi_group, &mut kernels, &mut last_ended);
+    // Reading the file makes the kernel end an interval at that moment.
+    psi_group.end();
+    let (before, density_before) = (psi_group.stalled.pressure(), psi_group.stalled.density());
+    while begin.elapsed() < MEASURED {
+        sleep(Duration::from_millis(100));
+        read(programs, &mut psi_group, &mut kernels, &mut last_ended);
+    }
+    let (kernels_after, wall) = (group.totals(), begin.elapsed());
+    let kernels_after_density = read(programs, &mut psi_group, &mut kernels, &mut last_ended);
+    psi_group.end();
+    let (after, density) = (psi_group.stalled.pressure(), psi_group.stalled.density());
+    let share = |after: i64, before: i64| (after - before) as f64 / wall.as_nanos() as f64;
+    let pressure = std::array::from_fn(|it| {
+        (
+            share(kernels_after[it], kernels_before[it]),
+            share(after[it], before[it]),
+        )
+    });
+    let density = std::array::from_fn(|it| {
+        (
+            share(kernels_after_density[it], kernels_density[it]),
+            share(density[it], density_before[it]),
+        )
+    });
+    [pressure, density]
+}
+
+fn worst(both: &[(f64, f64)]) -> f64 {
+    let diff = both.iter().map(|(kernels, own)| (kernels - own).abs());
+    diff.fold(0.0, f64::max)
+}
+
+fn shown(both: &[(f64, f64); COUNTED_STATES]) -> String {
+    let each = NAMES
+        .iter()
+        .zip(both)
+        .map(|(name, (kernels, own))| format!("{name} {:.3} {:.3}", 100.0 * kernels, 100.0 * own));
+    each.collect::<Vec<_>>().join(", ")
+}
+
+/// Makes this process a load: the milliseconds that it is busy, and their period.
+const BURSTS: &str = "STALLSCOPE_TEST_BURSTS";
+
+/// The load: busy at the same moments in every process.
+fn burst(times: &str) {
+    let mut times = times.split(' ').map(|ms| ms.parse().expect("a number"));
+    let (busy, period) = (times.next().expect("two"), times.next().expect("two"));
+    loop {
+        let since_boot = boottime().as_ns() as u64 / 1_000;
+        sleep(Duration::from_micros(
+            period * 1_000 - since_boot % (period * 1_000),
+        ));
+        burn(Duration::from_millis(busy));
+    }
+}
+
+/// A script that runs such a load.
+fn bursts(cpu: u32, busy_ms: u64, period_ms: u64, test: &str) -> String {
+    let program = std::env::current_exe().expect("this is a program");
+    format!(
+        "{BURSTS}='{busy_ms} {period_ms}' exec taskset -c {cpu} {} --exact psi_groups::tests::{test}",
+        program.display()
+    )
+}
+
+const BURN: &str = "while :; do :; done";
+
+fn burn_on(cpu: u32) -> String {
+    format!("taskset -pc {cpu} $$; {BURN}")
+}
+
+/// Another process may read the group's files, which makes the kernel end an interval early; and a missed
+/// switch is backfilled only at the next one.
+const TRIES: usize = 3;
+
+/// Whether some and full of a group's processes agree with the kernel's, in at least one of several tries.
+/// `begin` fills the group; it returns the processes to put into the PSI group, and what must live as long.
+fn agree<T>(
+    programs: &mut ThreadTime,
+    name: &str,
+    most_apart: f64,
+    begin: impl Fn(&mut Around) -> (Vec<u32>, T),
+) -> [f64; COUNTED_STATES] {
+    agree_at(programs, (name, 0), most_apart, |programs| {
+        let mut group = Around::new();
+        let (pids, limits) = begin(&mut group);
+        put(programs, &pids, alone(0));
+        (group, limits)
+    })
+}
+
+/// The same for the PSI group at a place; `begin` puts the group's processes into it.
+fn agree_at<T>(
+    programs: &mut ThreadTime,
+    (name, place): (&str, usize),
+    most_apart: f64,
+    begin: impl Fn(&mut ThreadTime) -> (Around, T),
+) -> [f64; COUNTED_STATES] {
+    let mut tries = Vec::new();
+    for _ in 0..TRIES {
+        let (group, _with_it) = begin(programs);
+        sleep(Duration::from_millis(800));
+        let [pressure, density] = compared(programs, &group, place);
+        drop(group);
+        let summary = format!("{}; of density: {}", shown(&pressure), shown(&density));
+        println!("{name}: kernel's and ours: {summary}");
+        assert!(pressure[0].0 > 0.01, "{name}: it waited: {summary}");
+        tries.push(summary);
+        if worst(&pressure) < most_apart && worst(&density) < most_apart {
+            return pressure.map(|(_, own)| own);
+        }
+    }
+    panic!("{name}: {tries:#?}");
+}
+
+#[test]
+fn pressure_of_processes_agrees_with_the_kernels_for_their_group() {
+    if let Ok(times) = std::env::var(BURSTS) {
+        return burst(&times);
+    }
+    let Some((mut programs, _alone)) = loaded() else {
+        return;
+    };
+    let name = "pressure_of_processes_agrees_with_the_kernels_for_their_group";
+    let file = std::env::temp_dir().join(format!("stallscope-psi-groups-{}", std::process::id()));
+    let written = format!(
+        "while :; do dd if=/dev/zero of={} bs=4k count=64 conv=fsync 2> /dev/null; sleep 0.02; done",
+        file.display()
+    );
+    let full = [0, 0, 1, 1].map(burn_on).to_vec();
+    let light = vec![bursts(0, 1, 50, name); 2];
+    let mut mixed = light.clone();
+    mixed.extend([bursts(1, 5, 50, name), burn_on(1), written]);
+    for (load, scripts, most_apart) in [
+        ("full", full, 0.001),
+        ("light", light, 0.003),
+        ("mixed", mixed, 0.003),
+    ] {
+        agree(&mut programs, load, most_apart, |group| {
+            (scripts.iter().map(|it| group.run(it)).collect(), ())
+        });
+    }
+    let _ = std::fs::remove_file(file);
+}
+
+#[test]
+fn a_v1_group_has_the_pressure_of_the_v2_group_around_it() {
+    let Some((mut programs, _alone)) = loaded() else {
+        return;
+    };
+    let limits = [
+        ("cpu.shares", "8192"),
+        ("cpu.cfs_period_us", "100000"),
+        ("cpu.cfs_quota_us", "60000"),
+    ];
+    if Group::new("cpu", &limits).is_none() {
+        return skipped(
+            "PSI groups",
+            "there is no v1 hierarchy with the cpu controller that groups can be made in",
+        );
+    }
+    agree(&mut programs, "quota", 0.003, |group| {
+        let limited = Group::new("cpu", &limits).expect("there was one");
+        let pids: Vec<_> = [0, 0, 1].map(|cpu| group.run(&burn_on(cpu))).to_vec();
+        pids.iter().for_each(|pid| limited.take(*pid));
+        (pids, limited)
+    });
+}
+
+/// Makes this process read a file over and over.
+const AGAIN: &str = "STALLSCOPE_TEST_AGAIN";
+
+#[test]
+fn direct_reclaim_on_cpu_counts_as_a_memory_stall() {
+    if let Some(file) = std::env::var_os(AGAIN) {
+        let (file, mut block) = (std::fs::File::open(file).expect("it opens"), [0; 65_536]);
+        // An evicted page counts as a refault only if it was used more than once.
+        for place in (0..40_u64 << 20).step_by(block.len()).cycle() {
+            (0..3).for_each(|_| drop(file.read_at(&mut block, place)));
+        }
+    }
+    let Some((mut programs, _alone)) = loaded() else {
+        return;
+    };
+    let limits = [("memory.limit_in_bytes", "25165824")];
+    if Group::new("memory", &limits).is_none() {
+        return skipped(
+            "PSI groups",
+            "there is no v1 hierarchy with the memory controller that groups can be made in",
+        );
+    }
+    let file = OnDisk::new("psi-groups", 40);
+    let program = std::env::current_exe().expect("this is a program");
+    let script = |cpu| {
+        format!(
+            "sleep 0.3; {AGAIN}={} exec taskset -c {cpu} {} --exact psi_groups::tests::direct_reclaim_on_cpu_counts_as_a_memory_stall",
+            file.path().display(),
+            program.display()
+        )
+    };
+    let pressure = agree(&mut programs, "memory", 0.01, |group| {
+        // A limit has no effect on pages that are charged to another group.
+        let path = format!("if={}", file.path().display());
+        let mut out_of_memory = Command::new("dd");
+        let out_of_memory = out_of_memory.args([&path, "iflag=nocache", "count=0", "status=none"]);
+        assert!(out_of_memory.status().expect("dd is there").success());
+        let limited = Group::new("memory", &limits).expect("there was one");
+        let pids: Vec<_> = (0..2).map(|cpu| group.run(&script(cpu))).collect();
+        pids.iter().for_each(|pid| limited.take(*pid));
+        (pids, limited)
+    });
+    assert!(pressure[2] > 0.01, "it stalled: {pressure:?}");
+}
+
+#[test]
+fn cpus_without_a_new_reading_do_not_grow() {
+    let reading = |readings, ns| Stall {
+        ns: [ns; STATES],
+        readings,
+    };
+    let mut cpu = Cpu::new(&reading(7, 500));
+    assert_eq!(cpu.grown(&reading(7, 500)), None, "not read since");
+    assert_eq!(cpu.grown(&reading(8, 500)), None, "the first");
+    let grown = cpu.grown(&reading(9, 700));
+    assert_eq!(grown, Some([200; STATES]));
+    assert_eq!(cpu.grown(&reading(9, 700)), None);
+}
+
+/// Run-queue delay of some threads so far, ns, by thread-time accounting.
+fn queued_ns(programs: &ThreadTime, is_wanted: impl Fn(&Record) -> bool) -> i64 {
+    let records = programs.records().filter(is_wanted);
+    let each = records.map(|it| it.account.queued_ns.iter().sum::<u64>());
+    each.sum::<u64>().cast_signed()
+}

@@ -1,0 +1,462 @@
+//! Loads and reads thread-time accounting, which runs at the scheduler's events (`bpf/thread_time.bpf.c`).
+
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd as _, BorrowedFd};
+use std::path::Path;
+
+use libbpf_rs::btf::Btf;
+use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
+use libbpf_rs::{MapCore, MapFlags, ProgramInput, num_possible_cpus};
+use model::{LedgerClass, Role, ThreadTimeClass, Timestamp};
+use sensors::kernel_wait::IoIntent;
+use sensors::syscall;
+use sensors::thread_time::Holder;
+use sensors::wait_event::{self, WaitClass};
+
+use super::clock::SchedulerClock;
+use super::conditions::{at_most_threads, may_report_processes};
+use super::footprint;
+use super::hooks::Hooks;
+use super::mapped::{Filled, Mapped};
+use super::messages::quietly;
+use super::per_cpu::PerCpu;
+use super::refusal::Refusal;
+use super::skeletons::thread_time::types::{
+    run_queue, thread_time_account, thread_time_background, thread_time_exited, thread_time_record,
+};
+use super::skeletons::thread_time::{OpenThreadTimeSkel, ThreadTimeSkel, ThreadTimeSkelBuilder};
+use crate::clock::boottime;
+use crate::remote_memory::EventPlace;
+
+mod kernel_symbols;
+pub mod psi_groups;
+use kernel_symbols::KernelSymbols;
+use psi_groups::{MOST_PSI_GROUPS, Membership, Stall};
+
+/// Thread-time accounting is off on machines with more CPUs (MOST_CPUS).
+const MOST_CPUS: usize = 512;
+/// Bound of system call numbers (THREAD_TIME_CALLS).
+const CALLS: usize = 512;
+
+/// One target or generator thread as of a reading.
+pub type Record = thread_time_record;
+/// One background thread as of a reading.
+pub type BackgroundThread = thread_time_background;
+
+/// One thread's times.
+pub type Account = thread_time_account;
+/// One target or generator thread that has exited.
+pub type ExitedThread = thread_time_exited;
+
+/// Threads that may exit on one CPU between two readings without loss: 10,000 a second. Fewer on machines
+/// with many CPUs, because all CPUs share `MOST_EXITED` entries (5.5 MB in the kernel, and mapped here).
+const EXITED_PER_CPU: usize = 1_024;
+const MOST_EXITED: usize = 16_384;
+
+/// Programs on frequent events, detached in off-windows. Forks, exits and renames are always reported,
+/// because children inherit roles.
+const OFTEN: &[&str] = &[
+    "on_switch",
+    "on_waking",
+    "on_wakeup",
+    "on_wakeup_new",
+    "on_migrate",
+];
+
+pub struct ThreadTime {
+    hooks: Hooks,
+    programs: ThreadTimeSkel<'static>,
+    clock: SchedulerClock,
+    cpus: usize,
+    /// The scheduler's clock less CLOCK_BOOTTIME, ns.
+    ahead_ns: i64,
+    records: Filled<Record>,
+    background: Filled<BackgroundThread>,
+    exited: Mapped<ExitedThread>,
+    /// For each CPU, the number of the last entry read from its ring of exited threads.
+    exits_read: Vec<u64>,
+    stalls: Mapped<Stall>,
+    queues: Mapped<run_queue>,
+    symbols: KernelSymbols,
+    online: usize,
+    /// Whether the kernel counts pressure: it may be built without PSI, or have it disabled at boot.
+    counts_pressure: bool,
+}
+
+/// What user space sets for a process.
+#[derive(Clone, Copy, Debug)]
+pub struct Assigned {
+    pub role: Role,
+    /// Where its wait event is in its memory, and the present value.
+    pub place: Option<EventPlace>,
+    pub wait_event: u32,
+    pub membership: Membership,
+}
+
+/// What a reading left out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Missed {
+    /// Threads for which there was no room.
+    pub unplaced: u64,
+    /// Threads whose account changed during each attempt to read it.
+    pub torn: u64,
+    /// Kernel addresses that have no name or no room.
+    pub unnamed: u64,
+}
+
+/// Losses since the programs were loaded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Lost {
+    /// Events of target and generator threads for which the kernel had no memory for an account.
+    pub drops: u64,
+    /// Switches and wake-ups without an event.
+    pub switches: u64,
+}
+
+impl ThreadTime {
+    /// Loads the programs and begins to count; `architecture` as in `uname -m`.
+    ///
+    /// # Errors
+    /// Why the programs are not available here.
+    pub fn load(architecture: &str) -> Result<Self, Refusal> {
+        may_report_processes()?;
+        quietly(|| Self::loaded(architecture))
+    }
+
+    fn loaded(architecture: &str) -> Result<Self, Refusal> {
+        let cpus = num_possible_cpus()?;
+        if cpus > MOST_CPUS {
+            let why = format!("{cpus} CPUs are more than the {MOST_CPUS} that it was made for");
+            return Err(Refusal::new(why));
+        }
+        let place = Box::leak(Box::new(MaybeUninit::uninit()));
+        let mut open = ThreadTimeSkelBuilder::default().open(place)?;
+        name_calls(&mut open, architecture)?;
+        psi_groups::leave_out_absent(&mut open);
+        name_events(&mut open)?;
+        let per_cpu = EXITED_PER_CPU.min(MOST_EXITED / cpus);
+        let exited_by_index = &mut open.maps.exited_by_index;
+        exited_by_index.set_max_entries((per_cpu * cpus) as u32)?;
+        let constants = open.maps.rodata_data.as_deref_mut();
+        let constants = constants.ok_or_else(no_variables)?;
+        constants.exited_per_cpu = per_cpu as u32;
+        constants.count_behind_run_queue = count_behind_run_queue()?;
+        let first = open.maps.bss_data.as_deref_mut();
+        let first = first.ok_or_else(no_variables)?;
+        first.assignment = 1;
+        first.cpus = cpus as u32;
+        let entries = (cpus * MOST_PSI_GROUPS) as u32;
+        open.maps.psi_group_by_index.set_max_entries(entries)?;
+        open.maps.stall_by_index.set_max_entries(entries)?;
+        let maps = &mut open.maps;
+        let tracked = at_most_threads(maps.record_by_index.max_entries());
+        maps.record_by_index.set_max_entries(tracked)?;
+        let background = at_most_threads(maps.background_by_index.max_entries());
+        maps.background_by_index.set_max_entries(background)?;
+        let mut programs = open.load()?;
+        let clock = SchedulerClock::load(cpus)?;
+        let hooks = Hooks::attach(programs.object_mut(), OFTEN)?;
+        let maps = &programs.maps;
+        let mut thread_time = Self {
+            records: Filled::new(&maps.record_by_index)?,
+            background: Filled::new(&maps.background_by_index)?,
+            exited: Mapped::new(&maps.exited_by_index)?,
+            exits_read: vec![0; cpus],
+            stalls: Mapped::new(&maps.stall_by_index)?,
+            queues: Mapped::new(&maps.run_queue_by_cpu)?,
+            symbols: KernelSymbols::default(),
+            online: cpus,
+            counts_pressure: Path::new("/proc/pressure/cpu").exists(),
+            hooks,
+            programs,
+            clock,
+            cpus,
+            ahead_ns: 0,
+        };
+        thread_time.calibrate()?;
+        Ok(thread_time)
+    }
+
+    /// Measures the scheduler's clock again, since it drifts.
+    pub fn calibrate(&mut self) -> Result<(), Refusal> {
+        let clocks = self.clock.read()?;
+        self.online = clocks.iter().filter(|it| it.is_online).count();
+        let ahead = clocks.iter().filter_map(|it| it.ahead_ns).min();
+        self.ahead_ns = ahead.ok_or_else(|| Refusal::new("no CPU told its scheduler's clock"))?;
+        let variables = self.programs.maps.bss_data.as_deref_mut();
+        variables.ok_or_else(no_variables)?.clock_ahead_ns = self.ahead_ns;
+        Ok(())
+    }
+
+    /// Sets a process's role, PSI groups and wait event address, which processes that it forks from now on
+    /// inherit. Takes effect at `publish`.
+    pub fn assign(&mut self, pid: u32, assigned: Assigned) -> Result<(), Refusal> {
+        let place = assigned.place.unwrap_or(EventPlace {
+            pointer: 0,
+            offset: 0,
+        });
+        let [role, wait_event] =
+            [role_number(assigned.role), assigned.wait_event].map(u32::to_ne_bytes);
+        let groups = assigned.membership.packed();
+        let numbers = [place.pointer, place.offset, groups].map(u64::to_ne_bytes);
+        let process = [role.as_slice(), &wait_event, numbers.as_flattened()].concat();
+        let map = &self.programs.maps.process_by_tgid;
+        map.update(&pid.to_ne_bytes(), &process, MapFlags::ANY)?;
+        self.reach_membership(assigned.membership)
+    }
+
+    /// Removes the entry of a process that has exited.
+    pub fn forget(&self, pid: u32) -> Result<(), Refusal> {
+        let map = &self.programs.maps.process_by_tgid;
+        map.delete(&pid.to_ne_bytes())?;
+        Ok(())
+    }
+
+    /// Makes every thread look its role up at its next event.
+    pub fn publish(&mut self) {
+        if let Some(variables) = self.programs.maps.bss_data.as_deref_mut() {
+            variables.assignment += 1;
+        }
+    }
+
+    /// Ends the on-window; returns when. From then on switches and wake-ups are not counted.
+    pub fn end_on_window(&mut self) -> Timestamp {
+        let now = boottime();
+        if let Some(variables) = self.programs.maps.bss_data.as_deref_mut() {
+            variables.off_window_since = (now.as_ns() + self.ahead_ns).cast_unsigned();
+        }
+        now
+    }
+
+    /// Detaches the programs on frequent events, in an off-window: detached programs cost nothing.
+    pub fn detach(&mut self) {
+        self.hooks.detach();
+    }
+
+    /// Attaches them again.
+    pub fn attach(&mut self) -> Result<(), Refusal> {
+        self.hooks.attach_again(self.programs.object_mut())
+    }
+
+    /// Begins the next on-window: each account continues from the thread's present state.
+    pub fn resume(&mut self) -> Result<(), Refusal> {
+        let input = ProgramInput::default();
+        self.programs.progs.resume.test_run(input)?;
+        Ok(())
+    }
+
+    /// Switches and wake-ups so far, including those that change no account.
+    pub fn events(&self) -> u64 {
+        // Each event advances the sequence count by two.
+        self.queues().map(|queue| queue.sequence / 2).sum()
+    }
+
+    /// Reads target and generator threads, and with `background` background threads.
+    pub fn read(&mut self, background: bool) -> Result<Missed, Refusal> {
+        let variables = self.programs.maps.bss_data.as_deref_mut();
+        variables.ok_or_else(no_variables)?.wants_background = u32::from(background);
+        let input = ProgramInput::default();
+        self.programs.progs.read.test_run(input)?;
+        let unnamed = self.name_symbols()?;
+        let variables = self.programs.maps.bss_data.as_deref();
+        let found = variables.ok_or_else(no_variables)?;
+        self.records.reach(found.records as usize)?;
+        self.background.reach(found.background_threads as usize)?;
+        Ok(Missed {
+            unplaced: found.unplaced.into(),
+            torn: found.torn.into(),
+            unnamed,
+        })
+    }
+
+    /// The target and generator threads of the last reading.
+    pub fn records(&self) -> impl Iterator<Item = Record> {
+        (0..).map_while(|place| self.record(place))
+    }
+
+    /// One of them; `None` beyond the last.
+    pub fn record(&self, place: usize) -> Option<Record> {
+        let found = self.programs.maps.bss_data.as_deref()?.records;
+        (place < found as usize).then(|| self.records.get(place))?
+    }
+
+    /// The background threads of the last reading.
+    pub fn background(&self) -> impl Iterator<Item = BackgroundThread> {
+        let found = self.programs.maps.bss_data.as_deref();
+        let found = found.map_or(0, |it| it.background_threads);
+        (0..found as usize).filter_map(|place| self.background.get(place))
+    }
+
+    /// Calls `each` for every target or generator thread that has exited since the last call; returns how
+    /// many entries later exits have overwritten.
+    pub fn exited(&mut self, mut each: impl FnMut(&ExitedThread)) -> u64 {
+        let per_cpu = self.exited.len() / self.cpus;
+        let mut lost = 0;
+        for (cpu, read) in self.exits_read.iter_mut().enumerate() {
+            loop {
+                let place = cpu * per_cpu + *read as usize % per_cpu;
+                let Some(exited) = self.exited.get(place) else {
+                    break;
+                };
+                // A writer sets `number` first and last.
+                let again = self.exited.get(place).map(|again| again.number);
+                if again != Some(exited.number) || exited.number <= *read {
+                    break;
+                }
+                if exited.number == *read + 1 {
+                    each(&exited);
+                } else {
+                    lost += 1;
+                }
+                *read += 1;
+            }
+        }
+        lost
+    }
+
+    /// Converts a time on the programs' clock to CLOCK_BOOTTIME.
+    pub fn time(&self, scheduler_ns: u64) -> Timestamp {
+        Timestamp::from_ns(scheduler_ns.cast_signed() - self.ahead_ns)
+    }
+
+    /// The programs' clock less CLOCK_BOOTTIME, ns.
+    pub fn ahead_ns(&self) -> i64 {
+        self.ahead_ns
+    }
+
+    /// Programs that run at events, by hook.
+    pub fn probes(&self) -> [(&'static str, BorrowedFd<'_>); 9] {
+        let programs = &self.programs.progs;
+        [
+            ("sched_switch", programs.on_switch.as_fd()),
+            ("sched_waking", programs.on_waking.as_fd()),
+            ("sched_wakeup", programs.on_wakeup.as_fd()),
+            ("sched_wakeup_new", programs.on_wakeup_new.as_fd()),
+            ("sched_migrate_task", programs.on_migrate.as_fd()),
+            ("sched_process_fork", programs.on_fork.as_fd()),
+            ("sched_process_exec", programs.on_exec.as_fd()),
+            ("sched_process_exit", programs.on_exit.as_fd()),
+            ("task_rename", programs.on_rename.as_fd()),
+        ]
+    }
+
+    /// Kernel memory in use, bytes; per-thread accounts are estimated for all threads of the machine.
+    pub fn kernel_bytes(&self) -> Option<u64> {
+        let of_thread = self.programs.maps.thread_by_task.value_size();
+        let own = footprint::of(self.programs.object())? + self.clock.kernel_bytes()?;
+        Some(own + footprint::of_threads(of_thread)?)
+    }
+
+    pub fn lost(&self) -> Lost {
+        let mut lost = Lost::default();
+        for queue in self.queues() {
+            lost.drops += queue.drops;
+            lost.switches += queue.missed;
+        }
+        lost
+    }
+
+    fn queues(&self) -> impl Iterator<Item = run_queue> {
+        (0..self.cpus).filter_map(|cpu| self.queues.get(cpu))
+    }
+}
+
+/// Sets the meaning of system call numbers.
+fn name_calls(open: &mut OpenThreadTimeSkel<'_>, architecture: &str) -> Result<(), Refusal> {
+    let constants = open.maps.rodata_data.as_deref_mut();
+    let constants = constants.ok_or_else(no_variables)?;
+    for number in 0..CALLS {
+        let call = number as i64;
+        let class = syscall::class(architecture, call).ok_or_else(|| {
+            Refusal::new(format!(
+                "the system calls of {architecture} are not known here"
+            ))
+        })?;
+        let sleep_class = match class {
+            LedgerClass::Futex => ThreadTimeClass::Futex,
+            // A wait for a disk is uninterruptible, so in an interruptible sleep this is a pipe or a socket.
+            LedgerClass::ReadWrite if syscall::gives(architecture, call) => ThreadTimeClass::Output,
+            LedgerClass::ReadWrite | LedgerClass::Input => ThreadTimeClass::Input,
+            LedgerClass::Output => ThreadTimeClass::Output,
+            LedgerClass::Sleep => ThreadTimeClass::Sleep,
+            _ => ThreadTimeClass::OtherCall,
+        };
+        let io_intent = match class {
+            LedgerClass::Sync => Some(IoIntent::Sync),
+            LedgerClass::ReadWrite => Some(IoIntent::ReadWrite),
+            _ => None,
+        };
+        constants.sleep_class_by_call[number] = sleep_class as u8;
+        constants.intent_by_call[number] = intent_number(io_intent);
+    }
+    Ok(())
+}
+
+/// Sets the meaning of PostgreSQL's wait events.
+fn name_events(open: &mut OpenThreadTimeSkel<'_>) -> Result<(), Refusal> {
+    let constants = open.maps.rodata_data.as_deref_mut();
+    let constants = constants.ok_or_else(no_variables)?;
+    constants.log_event = wait_event::WAL_WRITE;
+    constants.output_event = wait_event::CLIENT_WRITE;
+    for (class, to) in (0..).zip(&mut constants.class_by_event) {
+        let class = wait_event::class(class << 24).and_then(|class| match class {
+            WaitClass::LwLock => Some(ThreadTimeClass::EventLwlock),
+            WaitClass::Lock => Some(ThreadTimeClass::EventLock),
+            WaitClass::BufferPin => Some(ThreadTimeClass::EventBuffer),
+            WaitClass::Activity => Some(ThreadTimeClass::EventActivity),
+            WaitClass::Client => Some(ThreadTimeClass::EventClient),
+            WaitClass::Extension => Some(ThreadTimeClass::EventExtension),
+            WaitClass::Ipc => Some(ThreadTimeClass::EventIpc),
+            WaitClass::Timeout => Some(ThreadTimeClass::EventTimeout),
+            WaitClass::Io => Some(ThreadTimeClass::EventIo),
+            // The system call decides.
+            WaitClass::InjectionPoint => None,
+        });
+        *to = class.map_or(0, |class| class as u8);
+    }
+    Ok(())
+}
+
+/// Offset of a CPU's preempt count from its run queue, bytes; 0 if the kernel keeps the count elsewhere or
+/// its BTF does not say.
+fn count_behind_run_queue() -> Result<i64, Refusal> {
+    let kernel = Btf::from_vmlinux()?;
+    let Ok(variables) = PerCpu::of(&kernel) else {
+        return Ok(0);
+    };
+    let offsets = ["__preempt_count", "pcpu_hot"].map(|it| variables.distance("runqueues", it));
+    Ok(offsets.into_iter().find_map(Result::ok).unwrap_or(0))
+}
+
+/// An I/O intent as the program numbers it (enum thread_time_call).
+fn intent_number(intent: Option<IoIntent>) -> u8 {
+    intent.map_or(0, |intent| intent as u8)
+}
+
+/// A role as the program numbers it (enum thread_time_role).
+fn role_number(role: Role) -> u32 {
+    let role = match role {
+        Role::Target | Role::Dependency => Holder::Target,
+        Role::Generator => Holder::Generator,
+        _ => Holder::Background,
+    };
+    role as u32
+}
+
+fn no_variables() -> Refusal {
+    Refusal::new("the program's variables cannot be reached")
+}
+
+mod batch;
+mod wait_event_counts;
+mod wakeups;
+
+pub use wait_event_counts::{WaitEventBuffer, WaitEventSum};
+pub use wakeups::{Pair, Sum, WakeupBuffer};
+
+#[cfg(test)]
+pub mod tests;
+#[cfg(test)]
+pub mod waits;
+#[cfg(test)]
+mod woken;
