@@ -15,6 +15,7 @@ pub mod fuzz_targets;
 mod open_recording;
 mod outputs;
 mod page;
+mod recorder;
 mod report;
 mod serve;
 mod temporary_output;
@@ -51,8 +52,8 @@ pub fn main() -> ExitCode {
             outputs::say(&format!("stallscope: {}", outputs::sentence(&error)));
             // A workload that could not be started has its own statuses.
             let of_workload = error
-                .downcast_ref::<kernel::Error>()
-                .and_then(kernel::Error::exit_status);
+                .downcast_ref::<recorder::Error>()
+                .and_then(recorder::Error::exit_status);
             ExitCode::from(of_workload.unwrap_or(trouble))
         }
     }

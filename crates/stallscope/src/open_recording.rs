@@ -8,9 +8,9 @@ use anyhow::{Context, Result};
 use recording::{Reader, Recording, bundle};
 use tempfile::TempDir;
 
-use crate::experiments::redact_again;
 use crate::outputs;
 use crate::page::Place;
+use crate::recorder::redact_again;
 use crate::temporary_output::{Entry, TemporaryOutput};
 
 /// A recording that was opened.

@@ -42,6 +42,7 @@ pub trait Surroundings {
 }
 
 /// A server and the role to be there.
+#[derive(Clone)]
 pub struct Address {
     pub(super) config: postgres::Config,
     /// Host name or the socket's folder.

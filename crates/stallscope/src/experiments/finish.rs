@@ -1,4 +1,4 @@
-//! The end of every experiment: the recording closed, read back, diagnosed and shown.
+//! The end of `run` and `record`: the recording read back, diagnosed and shown.
 
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -12,38 +12,37 @@ use kernel::Interrupts;
 use model::Report;
 use recording::{FolderHandle, Reader, Recording};
 
-use super::session::Session;
 use crate::arguments::RecordingOptions;
 use crate::condition::Condition;
-use crate::outputs::{self, JsonFile};
+use crate::outputs::{self, JsonFile, Screen};
 use crate::page;
+use crate::recorder::Recorded;
 
 /// How often the page is looked for.
 const POLL: Duration = Duration::from_millis(10);
 
-/// Closes and shows; returns 1 when a bar was violated.
+/// Shows what was recorded; returns 1 when a condition holds.
 pub(super) fn finish(
-    session: Session,
+    recorded: Recorded,
+    screen: &Screen,
     json: Option<JsonFile>,
     options: &RecordingOptions,
     conditions: &[Condition],
 ) -> Result<u8> {
-    let screen = session.screen.clone();
-    let told = tell(session, json, options, conditions);
+    let told = tell(recorded, screen, json, options, conditions);
     // Everything is on disk now, whether or not somebody reads it here.
     screen.flush();
     told
 }
 
 fn tell(
-    mut session: Session,
+    recorded: Recorded,
+    screen: &Screen,
     json: Option<JsonFile>,
     options: &RecordingOptions,
     conditions: &[Condition],
 ) -> Result<u8> {
-    let closed = session.close();
-    let (screen, held) = (session.screen.clone(), session.folder().clone());
-    drop(session);
+    let held = recorded.folder;
     let folder = held.path();
     // Even a recording that hit trouble is read: everything before the trouble is there.
     let mut recording = Reader::open_in(&held)
@@ -59,7 +58,7 @@ fn tell(
         false => outputs::Detail::Short,
     };
     screen.say(outputs::terminal(&report, detail).trim_end());
-    let bytes = closed?;
+    let bytes = recorded.closed?;
     // Before the page: what programs read does not wait for a picture.
     let written = json.map_or(Ok(()), |file| file.write(&report));
     let page = (!options.no_report).then(|| draw(&held, recording, &report, &interrupted));

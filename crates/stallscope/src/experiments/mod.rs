@@ -1,22 +1,98 @@
-//! The one place where clock, machine, workload and disk meet.
+//! `run` and `record`: from arguments to a plan, from the plan to a recording, and from that to a verdict.
 //!
 //! `run` starts a workload and records while it lives; `record` attaches to what is there. Both end
 //! with the recording read back from disk and diagnosed: what is shown is what is kept.
 
-mod bounded_sender;
-mod command;
-mod database;
+mod console;
 mod finish;
-mod gaps;
-mod latency_log;
-mod plan;
-mod privacy;
-mod record;
-mod run;
-mod search;
-mod session;
-mod workload;
 
-pub(crate) use privacy::redact_again;
-pub(crate) use record::record;
-pub(crate) use run::run;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Result;
+use workloads::Adjust;
+
+use self::console::Console;
+use self::finish::finish;
+use crate::COULD_NOT;
+use crate::arguments::{Dsn, Record, RecordingOptions, Run};
+use crate::outputs::{self, JsonFile, Screen};
+use crate::recorder::{self, Options, Plan, Recorded, Stdout, Subject, WorkloadOptions};
+
+/// Where the kernel shows its files.
+const ROOT: &str = "/";
+
+pub(crate) fn run(arguments: &Run) -> Result<u8> {
+    let options = &arguments.recording;
+    let is_stdout_taken = options.json.as_deref().is_some_and(JsonFile::means_stdout);
+    let workload = WorkloadOptions {
+        argv: arguments.workload.clone(),
+        adjust: match arguments.no_adjust {
+            true => Adjust::Forbidden,
+            false => Adjust::Allowed,
+        },
+        patterns: arguments.metric.clone(),
+        quantiles: arguments.quantiles,
+        stdout: match is_stdout_taken {
+            true => Stdout::ToStderr,
+            false => Stdout::ToStdout,
+        },
+    };
+    let plan = Plan::new(planned(options, Subject::Workload(workload), ROOT.into()))?;
+    let json = json(options)?;
+    let screen = Screen::new();
+    let recorded = carry_out(plan, options, &screen)?;
+    let workload = recorded.workload.as_ref();
+    let status = workload.map_or(0, |workload| workload.exit.status());
+    let own = match workload.is_some_and(|workload| workload.is_server_missing) {
+        true => COULD_NOT,
+        false => 0,
+    };
+    let finished = finish(recorded, &screen, json, options, &arguments.fail_if);
+    match (status, finished) {
+        (0, finished) => Ok(own.max(finished?)),
+        // The workload's own failure weighs more than what went wrong in telling of it.
+        (status, finished) => {
+            if let Err(error) = finished {
+                screen.say(&format!("stallscope: {}", outputs::sentence(&error)));
+                screen.flush();
+            }
+            Ok(u8::try_from(status).unwrap_or(u8::MAX))
+        }
+    }
+}
+
+pub(crate) fn record(arguments: &Record) -> Result<u8> {
+    let options = &arguments.recording;
+    let subject = Subject::Running {
+        length: arguments.length,
+    };
+    let plan = Plan::new(planned(options, subject, arguments.root.clone()))?;
+    let json = json(options)?;
+    let screen = Screen::new();
+    let recorded = carry_out(plan, options, &screen)?;
+    finish(recorded, &screen, json, options, &[])
+}
+
+/// What the command line asks for.
+fn planned(options: &RecordingOptions, subject: Subject, root: PathBuf) -> Options {
+    Options {
+        subject,
+        folder: options.output.clone(),
+        targets: options.target.clone(),
+        postgres: options.postgres.as_ref().map(Dsn::text).map(str::to_owned),
+        trace_all: options.trace_all,
+        root,
+        argv: std::env::args_os().collect(),
+    }
+}
+
+/// Where the report goes as JSON, opened now: it fails before the run, not after.
+fn json(options: &RecordingOptions) -> Result<Option<JsonFile>> {
+    options.json.as_deref().map(JsonFile::open).transpose()
+}
+
+fn carry_out(plan: Plan, options: &RecordingOptions, screen: &Screen) -> Result<Recorded> {
+    let console = Console::new(screen.clone(), options.quiet, plan.rate_unit());
+    Ok(recorder::record(plan, Arc::new(console))?)
+}

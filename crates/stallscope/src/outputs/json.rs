@@ -19,12 +19,17 @@ pub(crate) enum JsonFile {
 }
 
 impl JsonFile {
+    /// Whether this name stands for standard output.
+    pub(crate) fn means_stdout(file: &Path) -> bool {
+        file == Path::new("-")
+    }
+
     /// Opens the file, or stands for standard output for `-`. What is in the file stays for now.
     ///
     /// # Errors
     /// One sentence with the way round.
     pub(crate) fn open(file: &Path) -> Result<Self> {
-        if file == Path::new("-") {
+        if Self::means_stdout(file) {
             return Ok(Self::Stdout);
         }
         let shown = file.display();

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use analysis::{duration, percent, rate};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use workloads::Bin;
+use workloads::{Bin, Stream};
+
+use crate::recorder::Taken;
 
 /// Without a terminal, a line per this many seconds.
 const LINE_EVERY_S: u64 = 10;
@@ -32,15 +34,6 @@ struct Streams {
     one_place: bool,
 }
 
-/// What became of text that was passed on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Taken {
-    /// It was written, or could not be for a reason that is not the workload's.
-    All,
-    /// The pipe that it goes to has been closed.
-    NobodyReads,
-}
-
 /// Whether a live line stands on the terminal and must be erased before anything else is written.
 struct Drawn(bool);
 
@@ -54,7 +47,8 @@ impl Screen {
     }
 
     /// Passes the workload's bytes on unchanged.
-    pub(crate) fn pass(&self, to_stdout: bool, bytes: &[u8]) -> Taken {
+    pub(crate) fn pass(&self, to: Stream, bytes: &[u8]) -> Taken {
+        let to_stdout = to == Stream::Stdout;
         if bytes.is_empty() {
             return Taken::All;
         }

@@ -9,20 +9,20 @@ use model::{EntityEvent, EntityKind, Gap, GapReason, Meta, Outcome, Summary};
 use workloads::{Secrets, redact, redact_text};
 
 /// Knows the secrets of this run.
+#[derive(Clone)]
 pub(super) struct Privacy(Secrets);
 
 impl Privacy {
     /// From this program's command line, with that of the workload, and its environment, which the
     /// workload inherits.
-    pub(super) fn of_this_run() -> Self {
-        let argv: Vec<OsString> = std::env::args_os().collect();
+    pub(super) fn of(argv: &[OsString]) -> Self {
         let text = |(name, value): (OsString, OsString)| {
             let value = value.to_string_lossy().into_owned();
             (name.to_string_lossy().into_owned(), value)
         };
         let environment: Vec<(String, String)> = std::env::vars_os().map(text).collect();
         let pairs = environment.iter().map(|(name, value)| (&**name, &**value));
-        Self(Secrets::of(&argv, pairs))
+        Self(Secrets::of(argv, pairs))
     }
 
     /// What may be stored of a recording's description.
@@ -112,7 +112,7 @@ impl Privacy {
 }
 
 /// Hides what an older version left in the command lines of a recording.
-pub(crate) fn redact_again(meta: &mut Meta) {
+pub fn redact_again(meta: &mut Meta) {
     let again = |words: &mut Vec<String>| {
         let stored: Vec<OsString> = words.iter().map(OsString::from).collect();
         *words = redact(&stored);

@@ -2,13 +2,13 @@
 
 use std::io::{self, BufRead, BufReader};
 
-use anyhow::{Context, Result};
-use collectors::Sampler;
+use host::Sampler;
 use model::{Identity, Meta, Rows, Timestamp};
 use recording::FolderHandle;
 use workloads::{LATENCY_SAMPLE, LatencyLog, Logged};
 
-use super::command::{LOG_FOLDER, LogFolder};
+use super::error::{Error, Result};
+use super::workload_plan::LOG_FOLDER;
 
 /// Rows kept in the recording: enough for p99.9 of a window of a few seconds, and about 1 MB.
 const MOST_KEPT: usize = 200_000;
@@ -25,26 +25,29 @@ pub(super) struct LatencyLogs {
     folder: FolderHandle,
 }
 
-impl LogFolder {
+/// What a log held.
+pub(super) struct LatencySample {
+    /// Rows of `LATENCY_SAMPLE`.
+    pub(super) rows: Rows,
+    /// A sentence where something was left out.
+    pub(super) remark: Option<String>,
+}
+
+impl LatencyLogs {
     /// Makes the folder, before the workload starts.
     ///
     /// # Errors
     /// What the file system says.
-    pub(super) fn create(self, recording: &FolderHandle) -> Result<LatencyLogs> {
-        let made = recording.create_folder(LOG_FOLDER);
-        let folder = made.with_context(|| {
-            let path = recording.path_of(LOG_FOLDER);
-            format!("cannot make {} for the workload's log", path.display())
+    pub(super) fn create(log: LatencyLog, recording: &FolderHandle) -> Result<Self> {
+        let folder = recording.create_folder(LOG_FOLDER).map_err(|source| {
+            let folder = recording.path_of(LOG_FOLDER);
+            Error::LogFolder { folder, source }
         })?;
-        let log = self.0;
-        Ok(LatencyLogs { log, folder })
+        Ok(Self { log, folder })
     }
-}
 
-impl LatencyLogs {
-    /// Reads all files, removes them, and gives the rows of `LATENCY_SAMPLE`, with a sentence where
-    /// something was left out.
-    pub(super) fn read(&self, meta: &Meta, ended: Timestamp) -> (Rows, Option<String>) {
+    /// Reads all files and removes them.
+    pub(super) fn read(&self, meta: &Meta, ended: Timestamp) -> LatencySample {
         let read = read_folder(&self.folder, &self.log);
         // What cannot be removed stays beside the tables, which is no harm.
         let _ = self.folder.remove_all();
@@ -72,7 +75,7 @@ impl LatencyLogs {
                 "{lost} of {all} operations in the log for quantiles lie outside the run by the wall clock, which was set meanwhile: they are left out"
             )),
         });
-        (rows, remark)
+        LatencySample { rows, remark }
     }
 }
 
@@ -176,7 +179,7 @@ mod tests {
     fn a_link_among_the_logs_is_not_read() {
         let home = tempfile::tempdir().expect("a temporary folder");
         let recording = FolderHandle::open(home.path()).expect("it is there");
-        let logs = LogFolder(pgbench_log()).create(&recording).expect("made");
+        let logs = LatencyLogs::create(pgbench_log(), &recording).expect("made");
         std::fs::write(home.path().join("else"), "0 1 250 0 100 5\n").expect("written");
         std::os::unix::fs::symlink("../else", logs.folder.path_of("log.1")).expect("made");
         let read = read_folder(&logs.folder, &logs.log).map_err(|error| error.to_string());

@@ -12,7 +12,6 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::mpsc::{Sender, channel};
 
-use anyhow::{Result, anyhow};
 use model::{EntityEvent, EntityId, Gap, GapReason, Rows, Table, Timestamp, Window};
 use sensors::postgres::{DATABASE, SESSION};
 use sources::postgres::{Address, Look, Server, Trouble, TroubleKind};
@@ -20,9 +19,8 @@ use sources::postgres::{Address, Look, Server, Trouble, TroubleKind};
 use self::processes::Processes;
 use self::rows::Held;
 pub(super) use self::watch::Said;
+use super::error::{Error, Result};
 use super::gaps::keep;
-use super::session::Event;
-use crate::arguments::RecordingOptions;
 
 /// The sampler looks for processes every 0.2 s to 2 s, and hands on once a second.
 const HOLD_NS: i64 = 3_500_000_000;
@@ -31,13 +29,22 @@ const START_TOLERANCE_NS: i64 = 2_000_000_000;
 /// A server that has not said anything for so long answers no more.
 const SILENCE_NS: i64 = 8_000_000_000;
 
-/// The server that the user named, if one.
-pub(super) fn address(options: &RecordingOptions) -> Result<Option<Address>> {
-    let Some(typed) = &options.postgres else {
-        return Ok(None);
-    };
-    let address = Address::parse(typed.text(), &watch::Here);
-    address.map(Some).map_err(|sentence| anyhow!(sentence))
+/// The server that was typed, if one; what is not typed comes from the environment, as in psql.
+pub(super) fn address(typed: Option<&str>) -> Result<Option<Address>> {
+    let address = typed.map(|typed| Address::parse(typed, &watch::Here));
+    address.transpose().map_err(Error::Options)
+}
+
+/// Facts about an address that are no secret.
+pub(super) fn facts(address: &Address) -> Vec<(String, String)> {
+    [
+        ("host", address.host.clone()),
+        ("port", address.port.to_string()),
+        ("database", address.database.clone()),
+        ("user", address.user.clone()),
+    ]
+    .map(|(name, value)| (format!("postgres.{name}"), value))
+    .to_vec()
 }
 
 /// What is to be written down.
@@ -51,6 +58,14 @@ pub(super) struct News {
     pub(super) sentences: Vec<String>,
     /// The process that serves us: it is part of the recorder.
     pub(super) own: Option<u32>,
+}
+
+/// What is left at the end.
+pub(super) struct LastNews {
+    pub(super) news: News,
+    pub(super) gaps: Vec<Gap>,
+    /// Counters that ran backwards: how often, by table and column.
+    pub(super) corrections: Vec<(String, u64)>,
 }
 
 /// A server that is asked while a recording is made.
@@ -88,15 +103,15 @@ struct Backend {
 }
 
 impl Database {
-    /// Starts to ask; `fallback` gets the rows of a server that runs elsewhere.
+    /// Starts to ask, and hands the answers to `tell`; `fallback` gets the rows of a server that runs
+    /// elsewhere.
     pub(super) fn ask(
         address: Address,
         proc: PathBuf,
-        events: &Sender<Event>,
         fallback: EntityId,
+        tell: impl Fn(Said) + Send + 'static,
     ) -> Self {
         let (stop, stopped) = channel();
-        let tell = events.clone();
         let place = address.to_string();
         // Without a thread nothing is heard, and `finish` says so.
         drop(
@@ -122,18 +137,6 @@ impl Database {
             introduced: None,
             _stop: stop,
         }
-    }
-
-    /// Facts about an address that are no secret.
-    pub(super) fn facts(address: &Address) -> Vec<(String, String)> {
-        [
-            ("host", address.host.clone()),
-            ("port", address.port.to_string()),
-            ("database", address.database.clone()),
-            ("user", address.user.clone()),
-        ]
-        .map(|(name, value)| (format!("postgres.{name}"), value))
-        .to_vec()
     }
 
     /// Takes changes of the entity list.
@@ -163,7 +166,7 @@ impl Database {
     }
 
     /// Whatever is still held back, and the gaps.
-    pub(super) fn finish(&mut self, end: Timestamp) -> (News, Vec<Gap>, Vec<(String, u64)>) {
+    pub(super) fn finish(&mut self, end: Timestamp) -> LastNews {
         let mut news = News::default();
         if self.lost.is_none() && end.ns_since(self.heard) > SILENCE_NS {
             let sentence = format!(
@@ -179,7 +182,11 @@ impl Database {
             .filter(|(_, count)| **count > 0)
             .map(|(column, count)| (format!("{}.{}", DATABASE.name, column.name), *count))
             .collect();
-        (news, std::mem::take(&mut self.gaps), corrections)
+        LastNews {
+            news,
+            gaps: std::mem::take(&mut self.gaps),
+            corrections,
+        }
     }
 
     /// The gaps so far.
@@ -360,10 +367,9 @@ mod tests {
 
     #[test]
     fn trouble_that_comes_again_is_a_gap_each_time_and_said_once() {
-        let (tell, _told) = channel();
         let nowhere = Address::parse("host=/nowhere user=u", &watch::Here);
         let nowhere = nowhere.unwrap_or_else(|sentence| panic!("{sentence}"));
-        let mut database = Database::ask(nowhere, "/proc".into(), &tell, EntityId(0));
+        let mut database = Database::ask(nowhere, "/proc".into(), EntityId(0), drop);
         let mut said = Vec::new();
         let mut flap = |database: &mut Database, looks: usize| {
             let trouble = Trouble {

@@ -1,14 +1,12 @@
 //! The thread that asks PostgreSQL: once a second, and anew when the connection was lost.
 
 use std::path::Path;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use model::Timestamp;
 use sensors::postgres::PERIOD;
 use sources::postgres::{Address, Client, Look, Server, Surroundings, Trouble};
-
-use super::super::session::Event;
 
 /// The longest wait between attempts to connect.
 const MOST_PATIENCE: Duration = Duration::from_secs(15);
@@ -24,16 +22,14 @@ pub(in super::super) enum Said {
 }
 
 /// Asks until `stop` is closed.
-pub(super) fn watch(address: &Address, events: &Sender<Event>, stop: &Receiver<()>) {
-    // A closed channel means that the program is ending.
-    let tell = |said| drop(events.send(Event::Database(said)));
+pub(super) fn watch(address: &Address, tell: &impl Fn(Said), stop: &Receiver<()>) {
     let mut patience = PERIOD;
     loop {
         match Client::connect(address) {
             Ok((client, server)) => {
                 tell(Said::Connected(kernel::boottime(), Box::new(server)));
                 patience = PERIOD;
-                if look_on(client, address, &tell, stop) == Outcome::Stopped {
+                if look_on(client, address, tell, stop) == Outcome::Stopped {
                     return;
                 }
             }

@@ -4,12 +4,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::Sender;
 
-use collectors::SamplerEvent;
+use host::SamplerEvent;
 use model::{Gap, GapReason, Timestamp, Window};
-
-use super::session::Event;
 
 /// Rows on their way take at most about this much memory: several seconds of a thousand threads.
 const MOST_BYTES: usize = 16 << 20;
@@ -21,8 +18,8 @@ const CHANGE_BYTES: usize = 400;
 const BATCH_NS: i64 = 1_000_000_000;
 
 /// The sampler's end.
-pub(super) struct BoundedSender {
-    events: Sender<Event>,
+pub(super) struct BoundedSender<S> {
+    send: S,
     load: Load,
     /// Since when something is missing, and how much.
     dropped: Option<(Timestamp, u64)>,
@@ -39,15 +36,14 @@ impl Load {
     }
 }
 
-impl BoundedSender {
-    pub(super) fn new(events: Sender<Event>) -> (Self, Load) {
-        let load = Load::default();
-        let sender = Self {
-            events,
-            load: load.clone(),
+impl<S: Fn(SamplerEvent)> BoundedSender<S> {
+    /// Hands on to `send`, which must not wait; `load` is shared with the recorder's end.
+    pub(super) fn new(load: Load, send: S) -> Self {
+        Self {
+            send,
+            load,
             dropped: None,
-        };
-        (sender, load)
+        }
     }
 
     /// Hands it on, or counts it.
@@ -66,7 +62,7 @@ impl BoundedSender {
         // At the end too, whatever its weight.
         let goes_on = matches!(event, SamplerEvent::Rows(..) | SamplerEvent::Ended(_));
         if let Some((since, count)) = self.dropped.take_if(|_| goes_on) {
-            self.send(SamplerEvent::Gap(Gap {
+            (self.send)(SamplerEvent::Gap(Gap {
                 table: "*".to_owned(),
                 what: String::new(),
                 window: Some(Window::new(since, now)),
@@ -74,12 +70,7 @@ impl BoundedSender {
             }));
         }
         self.load.0.fetch_add(weight, Ordering::Relaxed);
-        self.send(event);
-    }
-
-    fn send(&self, event: SamplerEvent) {
-        // A closed channel means that the program is ending.
-        let _ = self.events.send(Event::SamplerEvent(event));
+        (self.send)(event);
     }
 }
 
@@ -111,50 +102,55 @@ mod tests {
         SamplerEvent::Rows(table, rows)
     }
 
-    fn take(inbox: &Receiver<Event>) -> Option<SamplerEvent> {
-        inbox.try_recv().ok().map(|event| match event {
-            Event::SamplerEvent(event) => event,
-            _ => panic!("only the sampler speaks here"),
-        })
+    /// A sender, the recorder's end of its load, and what was handed on.
+    fn sender() -> (
+        BoundedSender<impl Fn(SamplerEvent)>,
+        Load,
+        Receiver<SamplerEvent>,
+    ) {
+        let (events, inbox) = channel();
+        let load = Load::default();
+        let sender = BoundedSender::new(load.clone(), move |event| {
+            events.send(event).expect("the test listens");
+        });
+        (sender, load, inbox)
     }
 
     #[test]
     fn a_recorder_that_hangs_costs_rows_that_are_counted_and_no_more_memory() {
         let at = |s: i64| Timestamp::from_ns(s * 1_000_000_000);
-        let (events, inbox) = channel();
-        let (mut sender, load) = BoundedSender::new(events);
+        let (mut sender, load, inbox) = sender();
         let batch = weight(&rows(1_000));
         let room = MOST_BYTES / batch;
         for second in 0..room as i64 + 30 {
             sender.put(rows(1_000), at(second));
         }
         let mut arrived = 0;
-        while let Some(event) = take(&inbox) {
+        while let Ok(event) = inbox.try_recv() {
             load.arrived(&event);
             arrived += 1;
         }
         assert_eq!(arrived, room);
         let now = room as i64 + 30;
         sender.put(rows(10), at(now));
-        let Some(SamplerEvent::Gap(gap)) = take(&inbox) else {
+        let Ok(SamplerEvent::Gap(gap)) = inbox.try_recv() else {
             panic!("what is missing is said");
         };
         assert_eq!(gap.reason, GapReason::Dropped(30_000));
         let since = at(room as i64 - 1);
         assert_eq!(gap.window, Some(Window::new(since, at(now))));
-        assert!(matches!(take(&inbox), Some(SamplerEvent::Rows(..))));
+        assert!(matches!(inbox.try_recv(), Ok(SamplerEvent::Rows(..))));
         sender.put(rows(10), at(now + 1));
-        assert!(matches!(take(&inbox), Some(SamplerEvent::Rows(..))));
+        assert!(matches!(inbox.try_recv(), Ok(SamplerEvent::Rows(..))));
     }
 
     #[test]
     fn names_are_handed_on_when_there_is_no_room_for_rows() {
-        let (events, inbox) = channel();
-        let (mut sender, _load) = BoundedSender::new(events);
+        let (mut sender, _load, inbox) = sender();
         let now = Timestamp::default();
         let batch = weight(&rows(1_000));
         (0..=MOST_BYTES / batch).for_each(|_| sender.put(rows(1_000), now));
-        while take(&inbox).is_some() {}
+        while inbox.try_recv().is_ok() {}
         let event = || model::EntityEvent {
             time: now,
             record: model::EntityRecord {
@@ -172,25 +168,27 @@ mod tests {
             },
         };
         sender.put(SamplerEvent::Entities(vec![event()]), now);
-        let handed: Vec<SamplerEvent> = std::iter::from_fn(|| take(&inbox)).collect();
+        let handed: Vec<SamplerEvent> = std::iter::from_fn(|| inbox.try_recv().ok()).collect();
         assert!(matches!(handed.last(), Some(SamplerEvent::Entities(_))));
         sender.put(rows(1_000), now);
-        assert!(take(&inbox).is_none(), "of rows there are still too many");
+        assert!(
+            inbox.try_recv().is_err(),
+            "of rows there are still too many"
+        );
     }
 
     #[test]
     fn what_is_missing_at_the_end_is_said_before_it() {
-        let (events, inbox) = channel();
-        let (mut sender, _load) = BoundedSender::new(events);
+        let (mut sender, _load, inbox) = sender();
         let too_many = MOST_BYTES / weight(&rows(1)) + 1;
         sender.put(rows(too_many), Timestamp::default());
-        assert!(take(&inbox).is_none());
-        let ending = collectors::Ending {
+        assert!(inbox.try_recv().is_err());
+        let ending = host::Ending {
             cost: model::Cost::default(),
             at: Timestamp::default(),
         };
         sender.put(SamplerEvent::Ended(ending), Timestamp::default());
-        assert!(matches!(take(&inbox), Some(SamplerEvent::Gap(_))));
-        assert!(matches!(take(&inbox), Some(SamplerEvent::Ended(_))));
+        assert!(matches!(inbox.try_recv(), Ok(SamplerEvent::Gap(_))));
+        assert!(matches!(inbox.try_recv(), Ok(SamplerEvent::Ended(_))));
     }
 }

@@ -1,0 +1,21 @@
+//! What reaches the thread that makes a recording, from all others, in one queue.
+
+use host::{Interrupt, SamplerEvent};
+use workloads::Bin;
+
+use super::database::Said;
+use super::search::SearchEvent;
+
+/// What reaches the thread that makes a recording.
+pub(super) enum Event {
+    /// From the sampler.
+    Sampler(SamplerEvent),
+    /// From the workload's output.
+    Bins(Vec<Bin>),
+    /// From the search for servers.
+    Search(SearchEvent),
+    /// From PostgreSQL itself.
+    Database(Said),
+    /// The user wants it to end.
+    Interrupt(Interrupt),
+}

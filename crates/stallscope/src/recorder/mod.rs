@@ -1,0 +1,32 @@
+//! Makes a recording: from a plan that is complete before anything happens to a closed folder on disk.
+//!
+//! `Plan::new` reads the machine and decides; `record` carries a plan out and never changes it: what
+//! turns up meanwhile stands in the recording's description and in `Recorded`. An `Observer` receives
+//! what a user may want to see; how that looks is not decided here, and nothing is diagnosed here.
+
+mod attach;
+mod bounded_sender;
+mod database;
+mod description;
+mod error;
+mod event;
+mod gaps;
+mod latency_log;
+mod observer;
+mod participants;
+mod plan;
+mod privacy;
+mod record;
+mod run;
+mod search;
+mod session;
+mod storage;
+mod workload;
+mod workload_plan;
+
+pub use error::Error;
+pub use observer::{Observer, Progress, Taken};
+pub use plan::{Options, Plan, Subject};
+pub use privacy::redact_again;
+pub use record::{Recorded, record};
+pub use workload_plan::{Stdout, WorkloadOptions};

@@ -1,0 +1,165 @@
+//! What will be recorded, decided before anything happens. Planning reads the machine and changes nothing.
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use host::Environment;
+use host::sockets::{self, NamedTarget};
+use model::Role;
+use sources::postgres::Address;
+
+use super::database;
+use super::error::{Error, Result};
+use super::privacy::Privacy;
+use super::workload_plan::{Recognised, WorkloadOptions, WorkloadPlan};
+
+/// What a user asks to be recorded.
+pub struct Options {
+    /// What the recording is about.
+    pub subject: Subject,
+    /// The recording's folder, which must not exist; the next free name in the working folder by default.
+    pub folder: Option<PathBuf>,
+    /// Processes with a role, besides those of a workload.
+    pub targets: Vec<NamedTarget>,
+    /// The PostgreSQL server to ask: a URL or keywords, which may hold a password, or nothing where
+    /// PGHOST and the other variables name it.
+    pub postgres: Option<String>,
+    /// Whether switches and wake-ups are traced all the time, whatever that costs.
+    pub trace_all: bool,
+    /// The folder that has the kernel's files: `/`, or where another machine's are mounted.
+    pub root: PathBuf,
+    /// This program's own command line, the words of a workload included. Secrets in it are recognised
+    /// and appear nowhere in the recording.
+    pub argv: Vec<OsString>,
+}
+
+/// What a recording is about.
+pub enum Subject {
+    /// A workload to start; the recording ends with it.
+    Workload(WorkloadOptions),
+    /// What runs already.
+    Running {
+        /// How long to record; until an interrupt by default.
+        length: Option<Duration>,
+    },
+}
+
+/// What will be recorded: complete before anything has an effect, and not changed afterwards.
+pub struct Plan {
+    pub(super) subject: PlannedSubject,
+    pub(super) folder: PathBuf,
+    pub(super) environment: Environment,
+    pub(super) targets: Vec<PlannedTarget>,
+    pub(super) postgres: Option<Address>,
+    pub(super) trace_all: bool,
+    /// This program's own command line, secrets replaced.
+    pub(super) typed: Vec<String>,
+    pub(super) privacy: Privacy,
+}
+
+/// What a recording is about, with all that is known of it before it starts.
+pub(super) enum PlannedSubject {
+    Workload(Box<WorkloadPlan>),
+    Running { length: Option<Duration> },
+}
+
+/// A target that was named, with the tops of its processes.
+pub(super) struct PlannedTarget {
+    pub(super) role: Role,
+    /// As it was typed.
+    pub(super) text: String,
+    pub(super) pids: Vec<u32>,
+}
+
+impl Plan {
+    /// Decides what will be recorded.
+    ///
+    /// # Errors
+    /// Options that contradict each other, and targets that are not there.
+    pub fn new(options: Options) -> Result<Self> {
+        if matches!(options.subject, Subject::Running { .. }) {
+            need_target(&options)?;
+        }
+        let environment = host::environment(&options.root);
+        let postgres = database::address(options.postgres.as_deref())?;
+        let targets = targets(&options.targets, &environment)?;
+        let (subject, folder) = match options.subject {
+            Subject::Workload(workload) => {
+                let recognised = Recognised::new(workload)?;
+                let folder = options.folder;
+                let folder = folder.unwrap_or_else(|| next_folder(recognised.name()));
+                let plan = recognised.into_plan(&folder);
+                (PlannedSubject::Workload(Box::new(plan)), folder)
+            }
+            Subject::Running { length } => {
+                let folder = options.folder.unwrap_or_else(|| next_folder("record"));
+                (PlannedSubject::Running { length }, folder)
+            }
+        };
+        Ok(Self {
+            subject,
+            folder,
+            environment,
+            targets,
+            postgres,
+            trace_all: options.trace_all,
+            typed: typed(&options.argv),
+            privacy: Privacy::of(&options.argv),
+        })
+    }
+
+    /// The word for the rate of the workload's operations: `tps`; empty without a workload.
+    pub fn rate_unit(&self) -> &str {
+        match &self.subject {
+            PlannedSubject::Workload(workload) => &workload.load.rate_unit,
+            PlannedSubject::Running { .. } => "",
+        }
+    }
+}
+
+/// The next free name in the working folder for a recording of this.
+fn next_folder(stem: &str) -> PathBuf {
+    let named = recording::next_name(Path::new("."), stem);
+    named.strip_prefix(".").map(Path::to_owned).unwrap_or(named)
+}
+
+/// Without a workload, the user names what is recorded.
+fn need_target(options: &Options) -> Result<()> {
+    host::check_root(&options.root)?;
+    if !options.targets.is_empty() {
+        return Ok(());
+    }
+    let listening = sockets::listening_here(&sockets::listeners(&options.root.join("proc")));
+    Err(Error::Options(format!(
+        "record needs something to record: --target port:N, pid:N, unit:NAME, cgroup:PATH or name:REGEX (listening here: {listening})"
+    )))
+}
+
+/// Resolves the named targets to processes.
+fn targets(named: &[NamedTarget], environment: &Environment) -> Result<Vec<PlannedTarget>> {
+    let mounts = environment.hierarchies.mounts();
+    let proc = environment.root.join("proc");
+    let exclude: HashSet<u32> = host::own_pid(&environment.root).into_iter().collect();
+    named
+        .iter()
+        .map(|target| {
+            let pids = sockets::resolve(&proc, &mounts, &target.spec, &exclude)?;
+            Ok(PlannedTarget {
+                role: target.role,
+                text: target.text.clone(),
+                pids,
+            })
+        })
+        .collect()
+}
+
+/// This program's own command line, secrets replaced; at its end stand the words of a workload.
+fn typed(argv: &[OsString]) -> Vec<String> {
+    let mut own = argv.to_vec();
+    if let Some(program) = own.first_mut() {
+        *program = "stallscope".into();
+    }
+    workloads::redact(&own)
+}

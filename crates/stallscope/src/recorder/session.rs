@@ -1,0 +1,381 @@
+//! A recording in progress: what the sampler finds goes to disk, and who is measured is kept track of.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+use host::{Clocks, Command, Interrupts, Sampler, SamplerEvent, SamplerHandle, Settings};
+use model::{Entity, EntityId, EntityKind, GapReason, Meta, Role, Rows, Table, Target};
+use recording::FolderHandle;
+use rustix::process::Rlimit;
+use workloads::{Bin, LATENCY_SAMPLE, SIGNAL};
+
+use super::bounded_sender::{BoundedSender, Load};
+use super::database::{Database, News, Said};
+use super::description::description;
+use super::error::Result;
+use super::event::Event;
+use super::gaps::keep;
+use super::observer::{Observer, Progress};
+use super::plan::{Plan, PlannedTarget};
+use super::storage::{Change, Storage};
+
+/// Gaps are written down this often: the whole list each time, and a starved machine has many.
+const SAVE_EVERY: Duration = Duration::from_secs(1);
+
+/// A recording in progress.
+pub(super) struct Session {
+    /// The recording's description: the plan, and what turned up so far.
+    pub(super) meta: Meta,
+    pub(super) sampler: SamplerHandle,
+    pub(super) observer: Arc<dyn Observer>,
+    /// The limit of open files before it was raised, which a workload gets back.
+    pub(super) descriptors: Rlimit,
+    /// The end of sampling, once it has come.
+    pub(super) ended: bool,
+    events: Sender<Event>,
+    inbox: Receiver<Event>,
+    _interrupts: Interrupts,
+    /// What is on its way from the sampler.
+    load: Load,
+    storage: Storage,
+    /// When gaps were last written down, and whether some are not.
+    saved: Instant,
+    unsaved: bool,
+    /// Where the kernel's files are.
+    root: PathBuf,
+    /// The server that is asked, if one was named.
+    database: Option<Database>,
+    /// Targets that the sampler was reported, in the order of its answers.
+    unanswered: VecDeque<Option<usize>>,
+    /// Machine pressure at the last reading: (time, cpu some), ns.
+    last_pressure: Option<(i64, i64)>,
+}
+
+impl Session {
+    /// Makes the recording's folder, and starts to sample and to ask.
+    pub(super) fn start(plan: &Plan, observer: Arc<dyn Observer>) -> Result<Self> {
+        let descriptors = host::raise_descriptor_limit()?;
+        let (events, inbox) = channel();
+        let tell = events.clone();
+        // A closed channel means that the program is ending, here and below.
+        let interrupts =
+            Interrupts::watch(move |interrupt| drop(tell.send(Event::Interrupt(interrupt))))?;
+        let meta = description(plan, Clocks::read());
+        let mut storage = Storage::create(&plan.folder, &meta, plan.privacy.clone())?;
+        let load = Load::default();
+        let sampler =
+            start_sampler(plan, &meta, &events, load.clone()).inspect_err(|_| storage.abandon())?;
+        let database = start_database(plan, &meta, &events);
+        Ok(Self {
+            meta,
+            sampler,
+            observer,
+            descriptors,
+            ended: false,
+            events,
+            inbox,
+            _interrupts: interrupts,
+            load,
+            storage,
+            saved: Instant::now(),
+            unsaved: false,
+            root: plan.environment.root.clone(),
+            database,
+            unanswered: VecDeque::new(),
+            last_pressure: None,
+        })
+    }
+
+    /// Where others send what this recording is to learn.
+    pub(super) fn events(&self) -> &Sender<Event> {
+        &self.events
+    }
+
+    /// The next event, if there is one by then.
+    pub(super) fn receive(&self, most: Duration) -> Result<Event, RecvTimeoutError> {
+        self.inbox.recv_timeout(most)
+    }
+
+    /// How long the next event may be waited for, of so long at most.
+    pub(super) fn patience(&self, most: Duration) -> Duration {
+        self.storage.patience(most)
+    }
+
+    /// Where the kernel shows its processes.
+    pub(super) fn proc(&self) -> PathBuf {
+        self.root.join("proc")
+    }
+
+    /// A sentence for the user.
+    pub(super) fn notice(&self, sentence: &str) {
+        self.observer.progress(Progress::Notice(sentence));
+    }
+
+    /// The name of the first of some processes.
+    pub(super) fn name_of(&self, pids: &[u32]) -> Option<String> {
+        host::sockets::name_of(&self.proc(), *pids.first()?)
+    }
+
+    /// A target that the user named, or the workload itself.
+    pub(super) fn target(&self, role: Role, name: &str, found_by: &str, pids: &[u32]) -> Target {
+        let proc = self.proc();
+        Target {
+            role,
+            root: None,
+            name: name.to_owned(),
+            unit: "process".to_owned(),
+            version: pids
+                .iter()
+                .find_map(|pid| host::postgres_version(&proc, *pid)),
+            found_by: found_by.to_owned(),
+            connections: 0,
+            cpus_allowed: pids
+                .first()
+                .and_then(|pid| host::cpus_allowed(&self.root, *pid)),
+            found_at: host::boottime(),
+        }
+    }
+
+    /// Gives the targets that the user named their parts.
+    pub(super) fn introduce(&mut self, targets: &[PlannedTarget]) {
+        for PlannedTarget { role, text, pids } in targets {
+            let name = self.name_of(pids).unwrap_or_else(|| text.clone());
+            let target = self.target(*role, &name, text, pids);
+            self.measure(pids.clone(), target);
+        }
+    }
+
+    /// Gives processes a part and notes them as a target.
+    pub(super) fn measure(&mut self, pids: Vec<u32>, target: Target) {
+        self.sampler.tell(Command::Assign {
+            pids,
+            role: target.role,
+        });
+        self.unanswered.push_back(Some(self.meta.targets.len()));
+        self.meta.targets.push(target);
+    }
+
+    /// Gives processes a part that are no new target.
+    pub(super) fn assign(&mut self, pids: Vec<u32>, role: Role) {
+        self.sampler.tell(Command::Assign { pids, role });
+        self.unanswered.push_back(None);
+    }
+
+    /// Takes what the sampler hands on.
+    pub(super) fn sampled(&mut self, event: SamplerEvent) {
+        self.load.arrived(&event);
+        match event {
+            SamplerEvent::Rows(table, rows) => {
+                self.note_pressure(table, &rows);
+                self.rows(table, &rows);
+                self.sampler.give_back(table, rows);
+            }
+            SamplerEvent::Entities(events) => {
+                if let Some(database) = &mut self.database {
+                    database.note(&events);
+                }
+                let kept = self.storage.entities(events);
+                self.note(kept);
+            }
+            SamplerEvent::Gap(gap) => {
+                if matches!(gap.reason, GapReason::Dropped(_)) && gap.window.is_some() {
+                    self.sampler.tell(Command::ForceFullRows);
+                }
+                keep(&mut self.meta.gaps, gap);
+                self.unsaved = true;
+            }
+            // For who searches for servers.
+            SamplerEvent::Contact(..) => {}
+            SamplerEvent::Assigned(_, root) => self.assigned(root),
+            SamplerEvent::Ended(ending) => {
+                self.meta.cost = ending.cost;
+                self.meta.window.end = ending.at;
+                self.ended = true;
+            }
+        }
+        if self.unsaved && self.saved.elapsed() >= SAVE_EVERY {
+            self.save_meta();
+            self.saved = Instant::now();
+            self.unsaved = false;
+        }
+    }
+
+    /// Takes bins of the workload's signal.
+    pub(super) fn bins(&mut self, bins: &[Bin]) {
+        if bins.is_empty() {
+            return;
+        }
+        let mut rows = Rows::with_capacity(SIGNAL.columns.len(), bins.len());
+        for bin in bins {
+            rows.push(bin.end, Sampler::WORKLOAD, &bin.values());
+            self.observer.progress(Progress::Bin(bin));
+        }
+        self.rows(&SIGNAL, &rows);
+    }
+
+    /// Takes what PostgreSQL says.
+    pub(super) fn database(&mut self, said: Said) {
+        if let Some(database) = &mut self.database {
+            let news = database.hear(said);
+            self.take(news);
+        }
+    }
+
+    /// Takes the latencies of single operations.
+    pub(super) fn latencies(&mut self, rows: &Rows) {
+        self.rows(&LATENCY_SAMPLE, rows);
+    }
+
+    /// Writes down who is measured, so that a crash does not lose it.
+    pub(super) fn save_meta(&mut self) {
+        let mut meta = self.meta.clone();
+        if let Some(database) = &self.database {
+            meta.gaps.extend_from_slice(database.gaps());
+        }
+        self.storage.description(meta);
+    }
+
+    /// Hands on to the kernel what came since the last time: to be called often. Trouble with the disk
+    /// is reported once, and its end; the workload and the sampling go on.
+    pub(super) fn flush(&mut self) {
+        match self.storage.flush() {
+            None => return,
+            Some(Change::Refused(error)) => self.observer.progress(Progress::Unwritten(error)),
+            Some(Change::Accepted) => {
+                // Of what found no room in memory.
+                self.sampler.tell(Command::ForceFullRows);
+                self.observer.progress(Progress::WrittenAgain);
+            }
+        }
+        // The gap, as far as it goes, or that there is none.
+        self.save_meta();
+    }
+
+    /// Stops, and removes the folder of a recording that never began.
+    pub(super) fn abandon(&mut self) {
+        self.sampler.tell(Command::Stop);
+        self.storage.abandon();
+    }
+
+    /// The recording's folder, held open.
+    pub(super) fn folder(&self) -> &Arc<FolderHandle> {
+        self.storage.folder()
+    }
+
+    /// Closes the recording; returns its size in bytes.
+    ///
+    /// # Errors
+    /// What the disk does not take at the end; what it did not take before is a gap.
+    pub(super) fn close(mut self) -> recording::Result<u64> {
+        if let Some(mut database) = self.database.take() {
+            let end = if self.ended {
+                self.meta.window.end
+            } else {
+                host::boottime()
+            };
+            let last = database.finish(end);
+            self.take(last.news);
+            self.meta.gaps.extend(last.gaps);
+            self.meta.cost.corrections.extend(last.corrections);
+        }
+        // Without the sampler's own end, what the recording covers is told by its rows, as after a crash.
+        self.meta.complete = self.ended;
+        self.storage.close(self.meta)
+    }
+
+    fn take(&mut self, news: News) {
+        for (table, rows) in &news.rows {
+            self.rows(table, rows);
+        }
+        for sentence in &news.sentences {
+            self.notice(sentence);
+        }
+        if let Some(pid) = news.own {
+            self.assign(vec![pid], Role::Recorder);
+        }
+        if !(news.sentences.is_empty() && news.facts.is_empty()) {
+            self.meta.environment.extend(news.facts);
+            self.save_meta();
+        }
+    }
+
+    fn assigned(&mut self, root: Option<EntityId>) {
+        let Some(Some(target)) = self.unanswered.pop_front() else {
+            return;
+        };
+        if let Some(target) = self.meta.targets.get_mut(target) {
+            target.root = root;
+        }
+        self.save_meta();
+    }
+
+    fn rows(&mut self, table: &Table, rows: &Rows) {
+        let kept = self.storage.rows(table, rows);
+        self.note(kept);
+    }
+
+    /// Refused is only what does not fit.
+    fn note(&self, kept: recording::Result<()>) {
+        if let Err(error) = kept {
+            self.notice(&error.to_string());
+        }
+    }
+
+    fn note_pressure(&mut self, table: &'static Table, rows: &Rows) {
+        if table.name != "pressure" {
+            return;
+        }
+        for (time, _, values) in rows.iter() {
+            let now = (time.as_ns(), values[0]);
+            if let Some(before) = self.last_pressure.replace(now)
+                && now.0 > before.0
+                && values[0] != model::MISSING
+            {
+                let share = (now.1 - before.1) as f64 / (now.0 - before.0) as f64;
+                self.observer.progress(Progress::CpuPressure(share));
+            }
+        }
+    }
+}
+
+fn start_sampler(
+    plan: &Plan,
+    meta: &Meta,
+    events: &Sender<Event>,
+    load: Load,
+) -> Result<SamplerHandle, host::Error> {
+    let workload = meta.workload.as_ref();
+    let settings = Settings {
+        root: plan.environment.root.clone(),
+        harden: true,
+        traces_all: plan.trace_all,
+        workload: workload
+            .map(|workload| Entity::new(EntityKind::Workload, &workload.name, "workload")),
+    };
+    let events = events.clone();
+    let mut sender =
+        BoundedSender::new(load, move |event| drop(events.send(Event::Sampler(event))));
+    Sampler::start(&settings, &plan.environment, move |event| {
+        sender.put(event, host::boottime());
+    })
+}
+
+/// Asks the server that the plan names for its own word.
+fn start_database(plan: &Plan, meta: &Meta, events: &Sender<Event>) -> Option<Database> {
+    let address = plan.postgres.clone()?;
+    // A server elsewhere has no process here: what the load is about stands for it.
+    let fallback = match meta.workload {
+        Some(_) => Sampler::WORKLOAD,
+        None => Sampler::MACHINE,
+    };
+    let tell = events.clone();
+    Some(Database::ask(
+        address,
+        plan.environment.root.join("proc"),
+        fallback,
+        move |said| drop(tell.send(Event::Database(said))),
+    ))
+}

@@ -1,0 +1,123 @@
+//! The recording's folder while it is written: secrets taken out, and a disk that refuses.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use model::{EntityEvent, Meta, Rows, Table};
+use recording::{Error, FolderHandle, Result, Writer};
+
+use super::privacy::Privacy;
+
+/// The sampler hands on its tables one by one, once a second: they are one record on disk.
+const GATHER: Duration = Duration::from_millis(20);
+
+/// A recording's folder while it is written.
+pub(super) struct Storage {
+    writer: Option<Writer>,
+    folder: Arc<FolderHandle>,
+    privacy: Privacy,
+    /// Whether the disk refused what was to be written last.
+    is_refused: bool,
+    /// When something came that is not flushed.
+    unflushed: Option<Instant>,
+}
+
+/// What a flush changed.
+pub(super) enum Change {
+    /// The disk does not take the recording any more.
+    Refused(Error),
+    /// It takes it again.
+    Accepted,
+}
+
+impl Storage {
+    /// Makes the folder.
+    ///
+    /// # Errors
+    /// When it is there already, or cannot be made.
+    pub(super) fn create(folder: &Path, meta: &Meta, privacy: Privacy) -> Result<Self> {
+        let writer = Writer::create(folder, &privacy.meta(meta.clone()))?;
+        Ok(Self {
+            folder: writer.folder().clone(),
+            writer: Some(writer),
+            privacy,
+            is_refused: false,
+            unflushed: None,
+        })
+    }
+
+    /// The folder, held open.
+    pub(super) fn folder(&self) -> &Arc<FolderHandle> {
+        &self.folder
+    }
+
+    /// Keeps rows in memory until the next flush.
+    ///
+    /// # Errors
+    /// Rows that do not fit.
+    pub(super) fn rows(&mut self, table: &Table, rows: &Rows) -> Result<()> {
+        self.keep(|writer| writer.append(table, rows))
+    }
+
+    /// Keeps changes of the entity list in memory until the next flush.
+    ///
+    /// # Errors
+    /// Changes that do not fit.
+    pub(super) fn entities(&mut self, mut events: Vec<EntityEvent>) -> Result<()> {
+        self.privacy.entities(&mut events);
+        self.keep(|writer| writer.entities(&events))
+    }
+
+    fn keep(&mut self, keep: impl FnOnce(&mut Writer) -> Result<()>) -> Result<()> {
+        let Some(writer) = &mut self.writer else {
+            return Ok(());
+        };
+        self.unflushed.get_or_insert_with(Instant::now);
+        keep(writer)
+    }
+
+    /// Writes the description, so that a crash does not lose it.
+    pub(super) fn description(&mut self, meta: Meta) {
+        if let Some(writer) = &mut self.writer {
+            // Room is kept for it. Refused all the same, the old one stays, and the close tells.
+            let _ = writer.meta(&self.privacy.meta(meta));
+        }
+    }
+
+    /// Hands on to the kernel what came since the last time, so that a crash does not lose it: to be
+    /// called often. Once a second it has something to do.
+    pub(super) fn flush(&mut self) -> Option<Change> {
+        if self.unflushed.is_none_or(|since| since.elapsed() < GATHER) {
+            return None;
+        }
+        self.unflushed = None;
+        let flushed = self.writer.as_mut().map_or(Ok(()), Writer::flush);
+        let was_refused = std::mem::replace(&mut self.is_refused, flushed.is_err());
+        match flushed {
+            Err(error) if !was_refused => Some(Change::Refused(error)),
+            Ok(()) if was_refused => Some(Change::Accepted),
+            _ => None,
+        }
+    }
+
+    /// How long the next event may be waited for, of so long at most: what came is to be flushed soon.
+    pub(super) fn patience(&self, most: Duration) -> Duration {
+        self.unflushed.map_or(most, |_| GATHER.min(most))
+    }
+
+    /// Removes the folder of a recording that never began.
+    pub(super) fn abandon(&mut self) {
+        // What cannot be removed stays as an empty recording, which is no harm.
+        let _ = self.writer.take().map(Writer::abandon);
+    }
+
+    /// Closes the recording; returns its size in bytes.
+    ///
+    /// # Errors
+    /// What the disk does not take at the end; what it did not take before is a gap.
+    pub(super) fn close(&mut self, meta: Meta) -> Result<u64> {
+        let writer = self.writer.take();
+        writer.map_or(Ok(0), |writer| writer.close(&self.privacy.meta(meta)))
+    }
+}
