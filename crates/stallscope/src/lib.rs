@@ -15,7 +15,6 @@ pub mod fuzz_targets;
 mod open_recording;
 mod outputs;
 mod page;
-mod recorder;
 mod report;
 mod serve;
 mod temporary_output;

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use recorder::redact_again;
 use recording::{Reader, Recording, bundle};
 use tempfile::TempDir;
 
 use crate::outputs;
 use crate::page::Place;
-use crate::recorder::redact_again;
 use crate::temporary_output::{Entry, TemporaryOutput};
 
 /// A recording that was opened.

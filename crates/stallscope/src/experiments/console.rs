@@ -3,10 +3,10 @@
 use std::sync::{Mutex, PoisonError};
 
 use model::Target;
+use recorder::{Observer, Progress, Taken};
 use workloads::Stream;
 
 use crate::outputs::{self, Live, Screen, too_many_files};
-use crate::recorder::{Observer, Progress, Taken};
 
 /// Shows a recording on standard output and standard error.
 pub(super) struct Console {

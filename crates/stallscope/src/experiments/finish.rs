@@ -10,38 +10,39 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use kernel::Interrupts;
 use model::Report;
+use recorder::Recorded;
 use recording::{FolderHandle, Reader, Recording};
 
 use crate::arguments::RecordingOptions;
 use crate::condition::Condition;
 use crate::outputs::{self, JsonFile, Screen};
 use crate::page;
-use crate::recorder::Recorded;
 
 /// How often the page is looked for.
 const POLL: Duration = Duration::from_millis(10);
 
+/// What the user wants to learn from a recording.
+pub(super) struct Wanted<'a> {
+    pub(super) options: &'a RecordingOptions,
+    /// Where the report goes as JSON, opened before the recording began.
+    pub(super) json: Option<JsonFile>,
+    pub(super) conditions: &'a [Condition],
+}
+
 /// Shows what was recorded; returns 1 when a condition holds.
-pub(super) fn finish(
-    recorded: Recorded,
-    screen: &Screen,
-    json: Option<JsonFile>,
-    options: &RecordingOptions,
-    conditions: &[Condition],
-) -> Result<u8> {
-    let told = tell(recorded, screen, json, options, conditions);
+pub(super) fn finish(recorded: Recorded, screen: &Screen, wanted: Wanted<'_>) -> Result<u8> {
+    let told = tell(recorded, screen, wanted);
     // Everything is on disk now, whether or not somebody reads it here.
     screen.flush();
     told
 }
 
-fn tell(
-    recorded: Recorded,
-    screen: &Screen,
-    json: Option<JsonFile>,
-    options: &RecordingOptions,
-    conditions: &[Condition],
-) -> Result<u8> {
+fn tell(recorded: Recorded, screen: &Screen, wanted: Wanted<'_>) -> Result<u8> {
+    let Wanted {
+        options,
+        json,
+        conditions,
+    } = wanted;
     let held = recorded.folder;
     let folder = held.path();
     // Even a recording that hit trouble is read: everything before the trouble is there.

@@ -10,35 +10,22 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Result;
+use recorder::{Options, Plan, Recorded, Stdout, Subject, WorkloadOptions};
 use workloads::Adjust;
 
 use self::console::Console;
-use self::finish::finish;
+use self::finish::{Wanted, finish};
 use crate::COULD_NOT;
 use crate::arguments::{Dsn, Record, RecordingOptions, Run};
 use crate::outputs::{self, JsonFile, Screen};
-use crate::recorder::{self, Options, Plan, Recorded, Stdout, Subject, WorkloadOptions};
 
 /// Where the kernel shows its files.
 const ROOT: &str = "/";
 
 pub(crate) fn run(arguments: &Run) -> Result<u8> {
     let options = &arguments.recording;
-    let is_stdout_taken = options.json.as_deref().is_some_and(JsonFile::means_stdout);
-    let workload = WorkloadOptions {
-        argv: arguments.workload.clone(),
-        adjust: match arguments.no_adjust {
-            true => Adjust::Forbidden,
-            false => Adjust::Allowed,
-        },
-        patterns: arguments.metric.clone(),
-        quantiles: arguments.quantiles,
-        stdout: match is_stdout_taken {
-            true => Stdout::ToStderr,
-            false => Stdout::ToStdout,
-        },
-    };
-    let plan = Plan::new(planned(options, Subject::Workload(workload), ROOT.into()))?;
+    let subject = Subject::Workload(workload(arguments));
+    let plan = Plan::new(planned(options, subject, ROOT.into()))?;
     let json = json(options)?;
     let screen = Screen::new();
     let recorded = carry_out(plan, options, &screen)?;
@@ -48,7 +35,12 @@ pub(crate) fn run(arguments: &Run) -> Result<u8> {
         true => COULD_NOT,
         false => 0,
     };
-    let finished = finish(recorded, &screen, json, options, &arguments.fail_if);
+    let wanted = Wanted {
+        options,
+        json,
+        conditions: &arguments.fail_if,
+    };
+    let finished = finish(recorded, &screen, wanted);
     match (status, finished) {
         (0, finished) => Ok(own.max(finished?)),
         // The workload's own failure weighs more than what went wrong in telling of it.
@@ -71,7 +63,29 @@ pub(crate) fn record(arguments: &Record) -> Result<u8> {
     let json = json(options)?;
     let screen = Screen::new();
     let recorded = carry_out(plan, options, &screen)?;
-    finish(recorded, &screen, json, options, &[])
+    let wanted = Wanted {
+        options,
+        json,
+        conditions: &[],
+    };
+    finish(recorded, &screen, wanted)
+}
+
+fn workload(arguments: &Run) -> WorkloadOptions {
+    let json = arguments.recording.json.as_deref();
+    WorkloadOptions {
+        argv: arguments.workload.clone(),
+        adjust: match arguments.no_adjust {
+            true => Adjust::Forbidden,
+            false => Adjust::Allowed,
+        },
+        patterns: arguments.metric.clone(),
+        quantiles: arguments.quantiles,
+        stdout: match json.is_some_and(JsonFile::means_stdout) {
+            true => Stdout::ToStderr,
+            false => Stdout::ToStdout,
+        },
+    }
 }
 
 /// What the command line asks for.

@@ -5,10 +5,9 @@ use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use analysis::{duration, percent, rate};
+use recorder::Taken;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use workloads::{Bin, Stream};
-
-use crate::recorder::Taken;
 
 /// Without a terminal, a line per this many seconds.
 const LINE_EVERY_S: u64 = 10;

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::net::SocketAddr;
 use std::path::Path;
 
-use host::sockets::{
+use targets::{
     Connections, Endpoint, Served, Servers, connections_of, guess_by_owner, listening_at,
     program_root, servers_of, socket_inodes, start_ticks, tree_of,
 };

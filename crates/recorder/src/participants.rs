@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use host::Command;
+use collectors::Command;
 use model::{ExitKind, Role, Target};
 use workloads::Ending;
 

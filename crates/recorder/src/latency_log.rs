@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, BufReader};
 
-use host::Sampler;
+use collectors::Sampler;
 use model::{Identity, Meta, Rows, Timestamp};
 use recording::FolderHandle;
 use workloads::{LATENCY_SAMPLE, LatencyLog, Logged};

@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use host::{Command, Duty};
+use collectors::Command;
+use kernel::Duty;
 
 use super::event::Event;
 use super::observer::Progress;
@@ -15,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Records until the time is over or an interrupt comes.
 pub(super) fn watch(session: &mut Session, targets: &[PlannedTarget], length: Option<Duration>) {
-    host::give_up_all_but(Duty::Recording);
+    kernel::give_up_all_but(Duty::Recording);
     session.introduce(targets);
     session.save_meta();
     let started = Instant::now();

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use host::SamplerEvent;
+use collectors::SamplerEvent;
 use model::{Gap, GapReason, Timestamp, Window};
 
 /// Rows on their way take at most about this much memory: several seconds of a thousand threads.
@@ -183,7 +183,7 @@ mod tests {
         let too_many = MOST_BYTES / weight(&rows(1)) + 1;
         sender.put(rows(too_many), Timestamp::default());
         assert!(inbox.try_recv().is_err());
-        let ending = host::Ending {
+        let ending = collectors::Ending {
             cost: model::Cost::default(),
             at: Timestamp::default(),
         };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use host::Clocks;
+use kernel::Clocks;
 use model::{Cost, FORMAT_VERSION, Identity, Meta, ReadEvery, Timestamp, Window, WorkloadRun};
 
 use super::database;

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use host::{Clocks, Command, Interrupts, Sampler, SamplerEvent, SamplerHandle, Settings};
+use collectors::{Command, Sampler, SamplerEvent, SamplerHandle, Settings};
+use kernel::{Clocks, Interrupts};
 use model::{Entity, EntityId, EntityKind, GapReason, Meta, Role, Rows, Table, Target};
 use recording::FolderHandle;
 use rustix::process::Rlimit;
@@ -57,7 +58,7 @@ pub(super) struct Session {
 impl Session {
     /// Makes the recording's folder, and starts to sample and to ask.
     pub(super) fn start(plan: &Plan, observer: Arc<dyn Observer>) -> Result<Self> {
-        let descriptors = host::raise_descriptor_limit()?;
+        let descriptors = kernel::raise_descriptor_limit()?;
         let (events, inbox) = channel();
         let tell = events.clone();
         // A closed channel means that the program is ending, here and below.
@@ -116,7 +117,7 @@ impl Session {
 
     /// The name of the first of some processes.
     pub(super) fn name_of(&self, pids: &[u32]) -> Option<String> {
-        host::sockets::name_of(&self.proc(), *pids.first()?)
+        targets::name_of(&self.proc(), *pids.first()?)
     }
 
     /// A target that the user named, or the workload itself.
@@ -129,13 +130,13 @@ impl Session {
             unit: "process".to_owned(),
             version: pids
                 .iter()
-                .find_map(|pid| host::postgres_version(&proc, *pid)),
+                .find_map(|pid| kernel::postgres_version(&proc, *pid)),
             found_by: found_by.to_owned(),
             connections: 0,
             cpus_allowed: pids
                 .first()
-                .and_then(|pid| host::cpus_allowed(&self.root, *pid)),
-            found_at: host::boottime(),
+                .and_then(|pid| kernel::cpus_allowed(&self.root, *pid)),
+            found_at: kernel::boottime(),
         }
     }
 
@@ -274,7 +275,7 @@ impl Session {
             let end = if self.ended {
                 self.meta.window.end
             } else {
-                host::boottime()
+                kernel::boottime()
             };
             let last = database.finish(end);
             self.take(last.news);
@@ -346,7 +347,7 @@ fn start_sampler(
     meta: &Meta,
     events: &Sender<Event>,
     load: Load,
-) -> Result<SamplerHandle, host::Error> {
+) -> Result<SamplerHandle, kernel::Error> {
     let workload = meta.workload.as_ref();
     let settings = Settings {
         root: plan.environment.root.clone(),
@@ -359,7 +360,7 @@ fn start_sampler(
     let mut sender =
         BoundedSender::new(load, move |event| drop(events.send(Event::Sampler(event))));
     Sampler::start(&settings, &plan.environment, move |event| {
-        sender.put(event, host::boottime());
+        sender.put(event, kernel::boottime());
     })
 }
 

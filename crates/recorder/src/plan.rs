@@ -5,10 +5,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use host::Environment;
-use host::sockets::{self, NamedTarget};
+use kernel::Environment;
 use model::Role;
 use sources::postgres::Address;
+use targets::NamedTarget;
 
 use super::database;
 use super::error::{Error, Result};
@@ -82,7 +82,7 @@ impl Plan {
         if matches!(options.subject, Subject::Running { .. }) {
             need_target(&options)?;
         }
-        let environment = host::environment(&options.root);
+        let environment = kernel::environment(&options.root);
         let postgres = database::address(options.postgres.as_deref())?;
         let targets = targets(&options.targets, &environment)?;
         let (subject, folder) = match options.subject {
@@ -127,11 +127,11 @@ fn next_folder(stem: &str) -> PathBuf {
 
 /// Without a workload, the user names what is recorded.
 fn need_target(options: &Options) -> Result<()> {
-    host::check_root(&options.root)?;
+    kernel::check_root(&options.root)?;
     if !options.targets.is_empty() {
         return Ok(());
     }
-    let listening = sockets::listening_here(&sockets::listeners(&options.root.join("proc")));
+    let listening = targets::listening_here(&targets::listeners(&options.root.join("proc")));
     Err(Error::Options(format!(
         "record needs something to record: --target port:N, pid:N, unit:NAME, cgroup:PATH or name:REGEX (listening here: {listening})"
     )))
@@ -141,11 +141,11 @@ fn need_target(options: &Options) -> Result<()> {
 fn targets(named: &[NamedTarget], environment: &Environment) -> Result<Vec<PlannedTarget>> {
     let mounts = environment.hierarchies.mounts();
     let proc = environment.root.join("proc");
-    let exclude: HashSet<u32> = host::own_pid(&environment.root).into_iter().collect();
+    let exclude: HashSet<u32> = kernel::own_pid(&environment.root).into_iter().collect();
     named
         .iter()
         .map(|target| {
-            let pids = sockets::resolve(&proc, &mounts, &target.spec, &exclude)?;
+            let pids = targets::resolve(&proc, &mounts, &target.spec, &exclude)?;
             Ok(PlannedTarget {
                 role: target.role,
                 text: target.text.clone(),
@@ -162,4 +162,66 @@ fn typed(argv: &[OsString]) -> Vec<String> {
         *program = "stallscope".into();
     }
     workloads::redact(&own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Stdout;
+    use workloads::Adjust;
+
+    fn planned(subject: Subject, folder: &Path) -> Result<Plan> {
+        Plan::new(Options {
+            subject,
+            folder: Some(folder.to_owned()),
+            targets: Vec::new(),
+            postgres: None,
+            trace_all: false,
+            root: "/".into(),
+            argv: ["bin/stallscope", "run", "--", "x", "--password", "s3cret"]
+                .map(OsString::from)
+                .to_vec(),
+        })
+    }
+
+    fn workload(program: &str) -> Subject {
+        Subject::Workload(WorkloadOptions {
+            argv: [program, "-c", "4"].map(OsString::from).to_vec(),
+            adjust: Adjust::Allowed,
+            patterns: Vec::new(),
+            quantiles: true,
+            stdout: Stdout::ToStdout,
+        })
+    }
+
+    #[test]
+    fn a_plan_is_complete_before_anything_is_there() {
+        let home = tempfile::tempdir().expect("a temporary folder");
+        let folder = home.path().join("a.stall");
+        let plan = planned(workload("pgbench"), &folder).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(plan.rate_unit(), "tps");
+        assert_eq!(plan.typed.first().map(String::as_str), Some("stallscope"));
+        assert!(!plan.typed.iter().any(|word| word.contains("s3cret")));
+        let PlannedSubject::Workload(workload) = plan.subject else {
+            panic!("a workload was asked for")
+        };
+        assert!(workload.log.is_some());
+        let log = folder.join("latency-log");
+        let log = log.to_str().expect("its name is text");
+        let mut words = workload.argv.iter().filter_map(|word| word.to_str());
+        assert!(words.any(|word| word.contains(log)));
+        assert!(!folder.exists(), "planning makes nothing");
+    }
+
+    #[test]
+    fn options_that_cannot_be_followed_are_refused_with_the_way_round() {
+        let home = tempfile::tempdir().expect("a temporary folder");
+        let refused = |subject, way: &str| {
+            let refused = planned(subject, &home.path().join("a.stall")).err();
+            let said = refused.map(|error| error.to_string()).unwrap_or_default();
+            assert!(said.contains(way), "{said}");
+        };
+        refused(Subject::Running { length: None }, "--target port:N");
+        refused(workload("./load"), "leave --quantiles away");
+    }
 }

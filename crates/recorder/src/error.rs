@@ -4,8 +4,6 @@
 use std::io;
 use std::path::PathBuf;
 
-use host::sockets;
-
 /// The result of planning or making a recording.
 pub(super) type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -18,10 +16,10 @@ pub enum Error {
     Options(String),
     /// The machine refuses something that every recording needs, or the workload cannot be started.
     #[error(transparent)]
-    Host(#[from] host::Error),
+    Host(#[from] kernel::Error),
     /// A target that was named is not there.
     #[error(transparent)]
-    Target(#[from] sockets::Error),
+    Target(#[from] targets::Error),
     /// The recording's folder cannot be made.
     #[error(transparent)]
     Recording(#[from] recording::Error),

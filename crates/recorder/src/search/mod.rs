@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use host::sockets::{socket_inodes, tree_of};
 use rustix::time::{ClockId, clock_gettime};
+use targets::{socket_inodes, tree_of};
 
 use self::look::Look;
 

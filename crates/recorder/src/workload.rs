@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use host::{Child, Duty, Interrupt, Streams};
+use kernel::{Child, Duty, Interrupt, Streams};
 use model::{ExitKind, Timestamp};
 use rustix::process::Rlimit;
 use workloads::{Bin, Ending, Listener, Reader, Stream};
@@ -50,7 +50,7 @@ impl Workload {
     /// Starts it. Its streams pass untouched: directly, or by way of a listener where an adapter
     /// understands them. `descriptors` is the limit of open files that it gets.
     pub(super) fn start(argv: &[OsString], descriptors: Rlimit, output: Output) -> Result<Self> {
-        let mut child = host::spawn(argv, output.streams(), descriptors)?;
+        let mut child = kernel::spawn(argv, output.streams(), descriptors)?;
         let mut pumps = Vec::new();
         let pipes: [(Stream, Option<Box<dyn Read + Send>>); 2] = [
             (
@@ -66,7 +66,7 @@ impl Workload {
             let Some(pipe) = pipe else { continue };
             let output = output.clone();
             let carry = move || {
-                host::give_up_all_but(Duty::Handed);
+                kernel::give_up_all_but(Duty::Handed);
                 output.carry(stream, pipe);
             };
             let thread = std::thread::Builder::new()
@@ -187,7 +187,7 @@ impl Output {
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
                 Err(_) => return,
             };
-            let arrived = host::boottime();
+            let arrived = kernel::boottime();
             let mut forward = Vec::with_capacity(bytes.len());
             let bins = match self.tap().as_mut() {
                 Some(listener) => {

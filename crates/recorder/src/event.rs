@@ -1,6 +1,7 @@
 //! What reaches the thread that makes a recording, from all others, in one queue.
 
-use host::{Interrupt, SamplerEvent};
+use collectors::SamplerEvent;
+use kernel::Interrupt;
 use workloads::Bin;
 
 use super::database::Said;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use host::sockets::{Endpoint, listeners, listening_here};
+use targets::{Endpoint, listeners, listening_here};
 
 use super::look::Look;
 

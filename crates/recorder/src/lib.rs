@@ -3,6 +3,7 @@
 //! `Plan::new` reads the machine and decides; `record` carries a plan out and never changes it: what
 //! turns up meanwhile stands in the recording's description and in `Recorded`. An `Observer` receives
 //! what a user may want to see; how that looks is not decided here, and nothing is diagnosed here.
+#![warn(missing_docs)]
 
 mod attach;
 mod bounded_sender;
@@ -29,4 +30,5 @@ pub use observer::{Observer, Progress, Taken};
 pub use plan::{Options, Plan, Subject};
 pub use privacy::redact_again;
 pub use record::{Recorded, record};
+pub use run::WorkloadEnd;
 pub use workload_plan::{Stdout, WorkloadOptions};

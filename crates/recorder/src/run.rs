@@ -5,7 +5,8 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use host::{Command, Duty, SamplerEvent};
+use collectors::{Command, SamplerEvent};
+use kernel::Duty;
 use model::{ExitKind, Outcome};
 
 use super::error::Result;
@@ -54,7 +55,7 @@ pub(super) fn run(
     );
     let workload = Workload::start(&plan.argv, session.descriptors, output)
         .inspect_err(|_| session.abandon())?;
-    host::give_up_all_but(Duty::Recording);
+    kernel::give_up_all_but(Duty::Recording);
     let started = Instant::now();
     session.introduce(targets);
     participants.introduce(session, workload.pid());
@@ -137,7 +138,7 @@ impl Running<'_> {
 
     /// Ends the sampling, takes the last of the output, and notes how it all ended.
     fn end(mut self, exit: ExitKind) -> WorkloadEnd {
-        let ended = host::boottime();
+        let ended = kernel::boottime();
         // What was found in the last moment still counts.
         while let Ok(event) = self.session.receive(Duration::ZERO) {
             self.handle(event);
