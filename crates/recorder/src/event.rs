@@ -4,7 +4,7 @@ use collectors::SamplerEvent;
 use kernel::Interrupt;
 use workloads::Bin;
 
-use super::database::Said;
+use super::database::Message;
 use super::search::SearchEvent;
 
 /// What reaches the thread that makes a recording.
@@ -16,7 +16,7 @@ pub(super) enum Event {
     /// From the search for servers.
     Search(SearchEvent),
     /// From PostgreSQL itself.
-    Database(Said),
+    Database(Message),
     /// The user wants it to end.
     Interrupt(Interrupt),
 }

@@ -89,11 +89,11 @@ impl Running<'_> {
         let search = self.participants.search(self.session, self.workload.pid());
         let (contacts, contacted) = channel();
         let events = self.session.events().clone();
-        let tell = move |event| events.send(Event::Search(event)).is_ok();
+        let report = move |event| events.send(Event::Search(event)).is_ok();
         // Without a thread no server is found, and the end says so.
         let _ = thread::Builder::new()
             .name("search".to_owned())
-            .spawn(move || search.run(tell, &contacted));
+            .spawn(move || search.run(report, &contacted));
         contacts
     }
 
@@ -131,7 +131,7 @@ impl Running<'_> {
             Event::Search(SearchEvent::NotFound(sentence)) => {
                 self.participants.not_found(self.session, sentence);
             }
-            Event::Database(said) => self.session.database(said),
+            Event::Database(message) => self.session.database(message),
             Event::Interrupt(interrupt) => self.workload.interrupt(interrupt),
         }
     }
@@ -184,7 +184,7 @@ impl Running<'_> {
             match self.session.receive(left) {
                 Ok(Event::Sampler(event)) => self.session.sampled(event),
                 Ok(Event::Bins(bins)) => self.session.bins(&bins),
-                Ok(Event::Database(said)) => self.session.database(said),
+                Ok(Event::Database(message)) => self.session.database(message),
                 // It ends already: a Ctrl-C that the workload was quicker to obey must not cut the recording off.
                 Ok(Event::Search(_) | Event::Interrupt(_)) => {}
                 Err(_) => return,

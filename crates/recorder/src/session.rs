@@ -14,7 +14,7 @@ use rustix::process::Rlimit;
 use workloads::{Bin, LATENCY_SAMPLE, SIGNAL};
 
 use super::bounded_sender::{BoundedSender, Load};
-use super::database::{Database, News, Said};
+use super::database::{Database, Message, News};
 use super::description::description;
 use super::error::Result;
 use super::event::Event;
@@ -217,10 +217,10 @@ impl Session {
         self.rows(&SIGNAL, &rows);
     }
 
-    /// Takes what PostgreSQL says.
-    pub(super) fn database(&mut self, said: Said) {
+    /// Takes a message of the thread that asks PostgreSQL.
+    pub(super) fn database(&mut self, message: Message) {
         if let Some(database) = &mut self.database {
-            let news = database.hear(said);
+            let news = database.receive(message);
             self.take(news);
         }
     }
@@ -377,6 +377,6 @@ fn start_database(plan: &Plan, meta: &Meta, events: &Sender<Event>) -> Option<Da
         address,
         plan.environment.root.join("proc"),
         fallback,
-        move |said| drop(tell.send(Event::Database(said))),
+        move |message| drop(tell.send(Event::Database(message))),
     ))
 }

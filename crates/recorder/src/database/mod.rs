@@ -18,7 +18,7 @@ use sources::postgres::{Address, Look, Server, Trouble, TroubleKind};
 
 use self::processes::Processes;
 use self::rows::Held;
-pub(super) use self::watch::Said;
+pub(super) use self::watch::Message;
 use super::error::{Error, Result};
 use super::gaps::keep;
 
@@ -103,13 +103,13 @@ struct Backend {
 }
 
 impl Database {
-    /// Starts to ask, and hands the answers to `tell`; `fallback` gets the rows of a server that runs
+    /// Starts to ask, and hands the answers to `send`; `fallback` gets the rows of a server that runs
     /// elsewhere.
     pub(super) fn ask(
         address: Address,
         proc: PathBuf,
         fallback: EntityId,
-        tell: impl Fn(Said) + Send + 'static,
+        send: impl Fn(Message) + Send + 'static,
     ) -> Self {
         let (stop, stopped) = channel();
         let place = address.to_string();
@@ -119,7 +119,7 @@ impl Database {
                 .name("postgres".to_owned())
                 .spawn(move || {
                     kernel::give_up_all_but(kernel::Duty::Handed);
-                    watch::watch(&address, &tell, &stopped);
+                    watch::watch(&address, &send, &stopped);
                 }),
         );
         Self {
@@ -144,20 +144,20 @@ impl Database {
         self.processes.note(events);
     }
 
-    /// Takes what the thread says.
-    pub(super) fn hear(&mut self, said: Said) -> News {
+    /// Takes a message of the thread.
+    pub(super) fn receive(&mut self, message: Message) -> News {
         let now = kernel::boottime();
         let mut news = News::default();
-        match said {
-            Said::Connected(at, server) => self.connected(at, &server, &mut news),
-            Said::Look(time, look) => {
+        match message {
+            Message::Connected(at, server) => self.connected(at, &server, &mut news),
+            Message::Look(time, look) => {
                 self.answered(now);
                 if let Some(backend) = self.backend {
                     self.waiting.push_back((time, *look, backend));
                 }
                 self.settle(now - HOLD_NS, &mut news);
             }
-            Said::Trouble(trouble) => self.troubled(trouble, &mut news),
+            Message::Trouble(trouble) => self.troubled(trouble, &mut news),
         }
         if self.lost.is_none() {
             self.heard = now;
@@ -376,10 +376,10 @@ mod tests {
                 kind: TroubleKind::Away,
                 sentence: "it was too busy".to_owned(),
             };
-            said.extend(database.hear(Said::Trouble(trouble)).sentences);
+            said.extend(database.receive(Message::Trouble(trouble)).sentences);
             for _ in 0..looks {
                 let look = Box::new(Look::default());
-                database.hear(Said::Look(kernel::boottime(), look));
+                database.receive(Message::Look(kernel::boottime(), look));
             }
         };
         (0..3).for_each(|_| flap(&mut database, 2));

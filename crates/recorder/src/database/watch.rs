@@ -11,8 +11,8 @@ use sources::postgres::{Address, Client, Look, Server, Surroundings, Trouble};
 /// The longest wait between attempts to connect.
 const MOST_PATIENCE: Duration = Duration::from_secs(15);
 
-/// What the thread has to say.
-pub(in super::super) enum Said {
+/// A message of the thread.
+pub(in super::super) enum Message {
     /// A connection stands; the time is that of the answer.
     Connected(Timestamp, Box<Server>),
     /// A look, at the middle of the time that it took.
@@ -22,18 +22,18 @@ pub(in super::super) enum Said {
 }
 
 /// Asks until `stop` is closed.
-pub(super) fn watch(address: &Address, tell: &impl Fn(Said), stop: &Receiver<()>) {
+pub(super) fn watch(address: &Address, send: &impl Fn(Message), stop: &Receiver<()>) {
     let mut patience = PERIOD;
     loop {
         match Client::connect(address) {
             Ok((client, server)) => {
-                tell(Said::Connected(kernel::boottime(), Box::new(server)));
+                send(Message::Connected(kernel::boottime(), Box::new(server)));
                 patience = PERIOD;
-                if look_on(client, address, tell, stop) == Outcome::Stopped {
+                if look_on(client, address, send, stop) == Outcome::Stopped {
                     return;
                 }
             }
-            Err(trouble) => tell(Said::Trouble(trouble)),
+            Err(trouble) => send(Message::Trouble(trouble)),
         }
         if stop.recv_timeout(patience) != Err(RecvTimeoutError::Timeout) {
             return;
@@ -52,7 +52,7 @@ enum Outcome {
 fn look_on(
     mut client: Client,
     address: &Address,
-    tell: &impl Fn(Said),
+    send: &impl Fn(Message),
     stop: &Receiver<()>,
 ) -> Outcome {
     let mut next = Instant::now();
@@ -61,10 +61,10 @@ fn look_on(
         match client.look(address) {
             Ok(look) => {
                 let middle = before + kernel::boottime().ns_since(before) / 2;
-                tell(Said::Look(middle, Box::new(look)));
+                send(Message::Look(middle, Box::new(look)));
             }
             Err(trouble) => {
-                tell(Said::Trouble(trouble));
+                send(Message::Trouble(trouble));
                 if client.is_closed() {
                     return Outcome::Lost;
                 }

@@ -34,7 +34,7 @@ const OFTEN: Duration = Duration::from_millis(80);
 /// After this long without a connection the user is told.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What a search has to say.
+/// What a search reports.
 pub(super) enum SearchEvent {
     /// Servers, or more of their processes.
     Found(Found),
@@ -60,32 +60,34 @@ pub(super) struct Search {
 
 impl Search {
     /// Searches until `contacts` is closed, which brings the addresses that the kernel saw the generator
-    /// connect to, or until `tell` answers that nobody listens.
-    pub(super) fn run(self, tell: impl Fn(SearchEvent) -> bool, contacts: &Receiver<SocketAddr>) {
+    /// connect to, or until `report` answers that nobody listens.
+    pub(super) fn run(self, report: impl Fn(SearchEvent) -> bool, contacts: &Receiver<SocketAddr>) {
         let mut state = State::new();
         while let Some(is_new) = state.wait(contacts) {
-            // The user is still to learn that there is no server.
-            let owes_word =
-                self.expected && !self.named && !state.told && state.known.serving.is_empty();
+            // The user does not know yet that there is no server.
+            let is_report_due = self.expected
+                && !self.named
+                && !state.is_reported
+                && state.known.serving.is_empty();
             // The same sockets lead to the same servers: following them again would cost more than all sampling does.
             let cpu = cpu_time();
-            let is_due = is_new || owes_word || state.wait <= SOON;
+            let is_due = is_new || is_report_due || state.wait <= SOON;
             let look = (is_due || self.has_other_sockets(&mut state.sockets))
                 .then(|| Look::new(&self.proc, self.generator, &state.addresses));
             let cost = cpu_time().saturating_sub(cpu);
-            if state.note(look.as_ref()) && !tell(SearchEvent::Found(state.known.clone())) {
+            if state.note(look.as_ref()) && !report(SearchEvent::Found(state.known.clone())) {
                 return;
             }
-            state.pace(self.clients, owes_word, cost);
+            state.pace(self.clients, is_report_due, cost);
             let Some(look) = look else { continue };
             let waited = state.began.elapsed();
-            if owes_word && state.known.serving.is_empty() && waited >= PATIENCE {
-                state.told = true;
+            if is_report_due && state.known.serving.is_empty() && waited >= PATIENCE {
+                state.is_reported = true;
                 let sentence = look
                     .trouble
                     .clone()
                     .unwrap_or_else(|| sentences::not_found(&self.proc, &self.name, &look, waited));
-                if !tell(SearchEvent::NotFound(sentence)) {
+                if !report(SearchEvent::NotFound(sentence)) {
                     return;
                 }
             }
@@ -107,9 +109,9 @@ struct State {
     known: Found,
     found_at: Option<Instant>,
     /// Looks since the last that found more.
-    still: u32,
-    /// Whether the user has learnt that there is no server.
-    told: bool,
+    unchanged_looks: u32,
+    /// Whether the user was told that there is no server.
+    is_reported: bool,
     /// The generator's sockets at the last look.
     sockets: HashSet<u64>,
     addresses: BTreeSet<SocketAddr>,
@@ -123,8 +125,8 @@ impl State {
             began: Instant::now(),
             known: Found::default(),
             found_at: None,
-            still: 0,
-            told: false,
+            unchanged_looks: 0,
+            is_reported: false,
             sockets: HashSet::new(),
             addresses: BTreeSet::new(),
             wait: Duration::from_millis(100),
@@ -146,20 +148,21 @@ impl State {
     fn note(&mut self, look: Option<&Look>) -> bool {
         let found = look.map(|look| &look.found);
         let Some(found) = found.filter(|it| !it.serving.is_empty() && **it != self.known) else {
-            self.still += 1;
+            self.unchanged_looks += 1;
             return false;
         };
         self.known = found.clone();
-        self.still = 0;
+        self.unchanged_looks = 0;
         self.found_at.get_or_insert_with(Instant::now);
         true
     }
 
     /// When to look again, after a look that took `cost` of a CPU.
-    fn pace(&mut self, clients: Option<u32>, owes_word: bool, cost: Duration) {
+    fn pace(&mut self, clients: Option<u32>, is_report_due: bool, cost: Duration) {
         let enough = clients.is_none_or(|clients| self.known.connections >= clients);
         let is_known = !self.known.serving.is_empty();
-        let settled = is_known && self.still >= 2 && (enough || self.still >= 20);
+        let settled =
+            is_known && self.unchanged_looks >= 2 && (enough || self.unchanged_looks >= 20);
         // A generator that connects anew for each request never stands still, and looking costs.
         let settled = settled || self.found_at.is_some_and(|at| at.elapsed() >= PATIENCE);
         let usual = if settled { LATER } else { patient(self.began) };
@@ -167,7 +170,7 @@ impl State {
         if !is_known && self.began.elapsed() < BURST {
             self.wait = OFTEN;
         }
-        if owes_word {
+        if is_report_due {
             // Looks may be dear here: the user is told in time all the same.
             let left = PATIENCE.saturating_sub(self.began.elapsed());
             self.wait = self.wait.min(left.max(SOON));

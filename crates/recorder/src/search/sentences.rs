@@ -47,6 +47,7 @@ pub(super) fn not_found(proc: &Path, name: &str, look: &Look, waited: Duration) 
     }
     no_connection(proc, name, waited)
 }
+
 /// The sentence for a generator that made no connection.
 pub(in super::super) fn no_connection(proc: &Path, name: &str, waited: Duration) -> String {
     let seconds = waited.as_secs_f64();
