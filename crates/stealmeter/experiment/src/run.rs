@@ -11,10 +11,12 @@ use crate::event_loop::Task;
 use crate::meters::{Reading, class};
 use crate::script::Event;
 use crate::stage::{Actor, Group, stolen_ticks};
-use crate::table::is_busy;
 use crate::trace::Trace;
 use crate::truth::{Holder, Monitored, Times, Window};
 
+/// A loop that was away for less than this share of the time is busy: with an equal beside it, each
+/// has the CPU for half of the time.
+const MOST_AWAY: f64 = 0.02;
 /// Share of the loops' CPUs that a hypervisor may have taken.
 const MOST_STOLEN: f64 = 0.005;
 /// Share of the time for which a loop may have waited for others than its hog. Of a busy loop alone it
@@ -169,6 +171,11 @@ impl Scene {
 }
 
 impl Seen {
+    /// Whether it hardly ever was away.
+    pub(crate) fn is_busy(&self) -> bool {
+        (self.truth.away_ns() as f64) < MOST_AWAY * self.window().length_ns().max(1) as f64
+    }
+
     /// The first and the last reading.
     pub(crate) fn ends(&self) -> (&Reading, &Reading) {
         let first = self.readings.first();
@@ -237,7 +244,7 @@ fn void(loops: &[Seen], stolen: f64, lost: u64) -> Option<String> {
         let all_ns: u64 = seen.strangers.iter().map(|it| it.ns).sum();
         let share = all_ns as f64 / seen.window().length_ns() as f64;
         let most = match seen.situation.hog {
-            None if is_busy(seen) => MOST_STRANGERS_ALONE,
+            None if seen.is_busy() => MOST_STRANGERS_ALONE,
             _ => MOST_STRANGERS,
         };
         (share > most).then(|| {

@@ -4,9 +4,6 @@ use crate::event_loop::Task;
 use crate::meters::{Reading, class};
 use crate::run::Seen;
 
-/// A loop that was away for less than this share of the time is busy: with an equal beside it, each
-/// has the CPU for half of the time.
-const MOST_AWAY: f64 = 0.02;
 /// Share of the time awake, as the fair half may be missed.
 const OFF_HALF: f64 = 0.03;
 /// Share of the time awake, between ours and the truth.
@@ -112,10 +109,10 @@ fn share(part_ns: u64, whole_ns: u64) -> f64 {
 /// to leave the idle state, of which the kernel has another opinion than a trace ([`per_wakeup_us`]).
 pub(crate) fn checks(seen: &Seen) -> Vec<Check> {
     let mut checks = Vec::new();
-    if is_busy(seen) || seen.situation.hog == Some(seen.task) {
+    if seen.is_busy() || seen.situation.hog == Some(seen.task) {
         checks.push(truth(seen));
     }
-    if is_busy(seen) {
+    if seen.is_busy() {
         let queue = awake_in_queue(seen);
         let percent = queue * 100.0;
         match seen.situation.hog {
@@ -135,14 +132,9 @@ pub(crate) fn checks(seen: &Seen) -> Vec<Check> {
     checks
 }
 
-/// Whether it hardly ever was away.
-pub(crate) fn is_busy(seen: &Seen) -> bool {
-    share(seen.truth.away_ns(), seen.window().length_ns()) < MOST_AWAY
-}
-
 /// Whether half is asked of it.
 pub(crate) fn is_busy_beside_a_hog(seen: &Seen) -> bool {
-    is_busy(seen) && seen.situation.hog == Some(seen.task)
+    seen.is_busy() && seen.situation.hog == Some(seen.task)
 }
 
 fn check(seen: &Seen, holds: bool, words: &str) -> Check {
@@ -191,7 +183,7 @@ fn truth(seen: &Seen) -> Check {
 /// What ours and the truth are apart for each time that a loop was woken, us, where it sleeps and has
 /// the CPU to itself.
 pub(crate) fn per_wakeup_us(seen: &Seen) -> Option<f64> {
-    let asked = is_busy(seen) || seen.situation.hog == Some(seen.task);
+    let asked = seen.is_busy() || seen.situation.hog == Some(seen.task);
     let off_ns = (seen.truth.run_queue_ns).abs_diff(seen.class_ns(class::RUN_QUEUE));
     (!asked && seen.truth.wakeups > 0).then(|| off_ns as f64 / seen.truth.wakeups as f64 / 1e3)
 }
