@@ -3,11 +3,11 @@
 
 mod judge;
 mod table;
-mod thresholds;
 
 pub use judge::{Found, judge};
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -20,6 +20,8 @@ use crate::scenario::{Kind, Scenario};
 use crate::statistics::Proportion;
 use crate::witness::Metrics;
 use crate::{requirement, scenarios};
+
+const THRESHOLDS: &str = "crates/analysis/thresholds.toml";
 
 /// Arguments of `score`.
 #[derive(Args)]
@@ -99,7 +101,7 @@ pub fn score(arguments: &ScoreArguments) -> Result<u8> {
     }
     table::print(&rows);
     table::print_totals(&rows);
-    say!("{:20}  {}", "thresholds", thresholds::commit());
+    say!("{:20}  {}", "thresholds", thresholds());
     let judgements: Vec<&Judgement> = rows.iter().map(|row| &row.judgement).collect();
     Ok(status(&judgements, requirement::everything()))
 }
@@ -220,6 +222,28 @@ fn status(judgements: &[&Judgement], everything: bool) -> u8 {
         Judgement::NotRun => false,
     });
     u8::from(!(any && fine))
+}
+
+/// The thresholds that a score belongs to: the commit that last touched them, and whether they have been changed since.
+fn thresholds() -> String {
+    let Some(commit) =
+        git(&["log", "-1", "--format=%h", "--", THRESHOLDS]).filter(|c| !c.is_empty())
+    else {
+        return "not known: not in a checkout of the sources".to_owned();
+    };
+    let changed =
+        git(&["status", "--porcelain", "--", THRESHOLDS]).is_some_and(|text| !text.is_empty());
+    if changed {
+        format!("{commit}, and changed since")
+    } else {
+        commit
+    }
+}
+
+fn git(words: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(words).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| text.trim().to_owned())
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@
 
 mod bins;
 mod block;
-mod code_names;
 mod edges;
 mod entities;
 mod entity_selection;

@@ -6,10 +6,10 @@ use model::{
     Column, ColumnKind, EntityId, EntityKind, Meta, PageColumn, PageForm, PageTable, Role, Table,
     TableData, Timeline, Timestamp, Unit, Window,
 };
+use sensors::{wait_channel, wait_event};
 
 use super::bins::{self, Binned};
 use super::block::Numbers;
-use super::code_names;
 use super::edges::strided;
 use super::entities::{Others, Places};
 use super::entity_selection::EntitySelection;
@@ -93,7 +93,7 @@ impl PageWriter<'_> {
         let mut table = described(&shown, strides.form(), left_out);
         for (column, seen) in codes {
             let declared = &shown.columns[column];
-            table.columns[column].words = code_names::of(declared, &seen, self.meta);
+            table.columns[column].words = code_names(declared, &seen, self.meta);
         }
         Written { table, numbers }
     }
@@ -317,4 +317,20 @@ pub(super) fn described(table: &Table, form: PageForm, left_out: u32) -> PageTab
         every: None,
         left_out,
     }
+}
+
+/// What codes of a column stand for that were seen, where the recording alone does not say it: PostgreSQL's waits,
+/// numbered as in the server's version, and the kernel's functions, by the recorder's list. Those without a word are
+/// left out.
+fn code_names(column: &Column, seen: &BTreeSet<i64>, meta: &Meta) -> BTreeMap<i64, String> {
+    let word: &dyn Fn(i64) -> Option<String> = match &*column.name {
+        "wait_event" => &|code| {
+            let told = meta.targets.iter().filter_map(|it| it.version.as_deref());
+            wait_event::title(wait_event::versions(told), u32::try_from(code).ok()?)
+        },
+        "wait_channel" => &|code| wait_channel::name(code).map(str::to_owned),
+        _ => return BTreeMap::new(),
+    };
+    let worded = |code: &i64| Some((*code, word(*code)?));
+    seen.iter().filter_map(worded).collect()
 }
