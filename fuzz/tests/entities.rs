@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use model::{Entities, Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Role, Timestamp};
+use model::{Entities, Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Timestamp};
 
 /// What this process has resident, KiB.
 fn resident_kb() -> u64 {
@@ -19,19 +19,7 @@ fn event(id: u32) -> EntityEvent {
     let time = Timestamp::from_ns(0);
     EntityEvent {
         time,
-        record: EntityRecord {
-            id: EntityId(id),
-            entity: Entity::new(EntityKind::Cpu, "", ""),
-            parent: None,
-            group: None,
-            pressure_group: None,
-            memory_group: None,
-            io_group: None,
-            role: Role::Background,
-            serving: false,
-            first_seen: time,
-            vanished: None,
-        },
+        record: EntityRecord::new(EntityId(id), Entity::new(EntityKind::Cpu, "", ""), time),
     }
 }
 

@@ -191,17 +191,8 @@ impl EntitySelection {
             _ => format!("{}:{}", kind.word(), id.0),
         };
         let mut record = EntityRecord {
-            id,
-            entity: Entity::new(kind, name, path),
-            parent: None,
-            group: None,
-            pressure_group: None,
-            memory_group: None,
-            io_group: None,
             role,
-            serving: false,
-            first_seen: self.now,
-            vanished: None,
+            ..EntityRecord::new(id, Entity::new(kind, name, path), self.now)
         };
         more(&mut record);
         self.events.push(EntityEvent {

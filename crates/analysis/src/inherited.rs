@@ -250,17 +250,13 @@ mod tests {
             readings: &[(f64, i64)],
         ) {
             let record = EntityRecord {
-                id: EntityId(id),
-                entity: Entity::new(EntityKind::Process, format!("p{id}"), format!("pid:{id}@1")),
                 parent: parent.map(EntityId),
-                group: None,
-                pressure_group: None,
-                memory_group: None,
-                io_group: None,
-                role: model::Role::Background,
-                serving: false,
-                first_seen: at(first_seen),
                 vanished: vanished.map(at),
+                ..EntityRecord::new(
+                    EntityId(id),
+                    Entity::new(EntityKind::Process, format!("p{id}"), format!("pid:{id}@1")),
+                    at(first_seen),
+                )
             };
             let time = at(first_seen);
             self.0.entities.apply(EntityEvent { time, record });

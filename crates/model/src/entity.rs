@@ -232,6 +232,25 @@ pub struct EntityRecord {
     pub vanished: Option<Timestamp>,
 }
 
+impl EntityRecord {
+    /// A background entity that lives, has no parent and is in no group.
+    pub fn new(id: EntityId, entity: Entity, first_seen: Timestamp) -> Self {
+        Self {
+            id,
+            entity,
+            parent: None,
+            group: None,
+            pressure_group: None,
+            memory_group: None,
+            io_group: None,
+            role: Role::Background,
+            serving: false,
+            first_seen,
+            vanished: None,
+        }
+    }
+}
+
 /// A change of the entity list, as it is recorded. The list is the fold of its events.
 #[derive(Clone, PartialEq, Debug)]
 pub struct EntityEvent {

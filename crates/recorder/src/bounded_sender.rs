@@ -154,17 +154,12 @@ mod tests {
         let event = || model::EntityEvent {
             time: now,
             record: model::EntityRecord {
-                id: EntityId(7),
-                entity: model::Entity::new(model::EntityKind::Process, "server", "pid:1@2"),
-                parent: None,
-                group: None,
-                pressure_group: None,
-                memory_group: None,
-                io_group: None,
                 role: model::Role::Target,
-                serving: false,
-                first_seen: now,
-                vanished: None,
+                ..model::EntityRecord::new(
+                    EntityId(7),
+                    model::Entity::new(model::EntityKind::Process, "server", "pid:1@2"),
+                    now,
+                )
             },
         };
         sender.put(SamplerEvent::Entities(vec![event()]), now);

@@ -126,7 +126,7 @@ pub fn redact_again(meta: &mut Meta) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Entity, EntityId, EntityRecord, Role, Timestamp};
+    use model::{Entity, EntityId, EntityRecord, Timestamp};
 
     fn named(name: &str) -> String {
         let argv = ["x", "-a", "hunter2"].map(OsString::from);
@@ -134,19 +134,7 @@ mod tests {
         let entity = Entity::new(EntityKind::Process, name, "pid:1@1");
         let mut events = [EntityEvent {
             time: Timestamp::default(),
-            record: EntityRecord {
-                id: EntityId(0),
-                entity,
-                parent: None,
-                group: None,
-                pressure_group: None,
-                memory_group: None,
-                io_group: None,
-                role: Role::Background,
-                serving: false,
-                first_seen: Timestamp::default(),
-                vanished: None,
-            },
+            record: EntityRecord::new(EntityId(0), entity, Timestamp::default()),
         }];
         privacy.entities(&mut events);
         events[0].record.entity.name.clone()

@@ -120,21 +120,20 @@ fn event(second: u32) -> EntityEvent {
     EntityEvent {
         time: at(second * 10),
         record: EntityRecord {
-            id: EntityId(second),
-            entity: Entity::new(
-                kind[second as usize % kind.len()],
-                "name",
-                format!("path:{second}"),
-            ),
             parent: second.checked_sub(1).map(EntityId),
-            group: None,
-            pressure_group: None,
             memory_group: Some(EntityId(0)),
-            io_group: None,
-            role: Role::Target,
             serving: second == 2,
-            first_seen: at(0),
             vanished: (second == 3).then(|| at(40)),
+            role: Role::Target,
+            ..EntityRecord::new(
+                EntityId(second),
+                Entity::new(
+                    kind[second as usize % kind.len()],
+                    "name",
+                    format!("path:{second}"),
+                ),
+                at(0),
+            )
         },
     }
 }

@@ -45,17 +45,9 @@ fn recorded(windows: &[(i64, i64)]) -> Timeline {
         let entity = Entity::new(kind, "it", format!("/{}", id.0));
         let time = at(0);
         let record = EntityRecord {
-            id,
-            entity,
-            parent: None,
-            group: None,
-            pressure_group: None,
-            memory_group: None,
-            io_group: None,
-            role: model::Role::Target,
             serving: true,
-            first_seen: time,
-            vanished: None,
+            role: model::Role::Target,
+            ..EntityRecord::new(id, entity, time)
         };
         timeline.entities.apply(EntityEvent { time, record });
     }

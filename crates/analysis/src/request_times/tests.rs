@@ -11,17 +11,8 @@ fn centuries_of_requests_are_cut_into_no_more_bins_than_a_day() {
     let mut timeline = Timeline::new(Window::new(begin, end));
     let id = EntityId(0);
     let record = EntityRecord {
-        id,
-        entity: Entity::new(EntityKind::Connection, "a", "a"),
-        parent: None,
-        group: None,
-        pressure_group: None,
-        memory_group: None,
-        io_group: None,
         role: Role::Target,
-        serving: false,
-        first_seen: begin,
-        vanished: None,
+        ..EntityRecord::new(id, Entity::new(EntityKind::Connection, "a", "a"), begin)
     };
     timeline.entities.apply(EntityEvent {
         time: begin,
@@ -44,17 +35,8 @@ fn recorded(rows: &[(f64, i64, i64, i64)]) -> Timeline {
     let mut timeline = Timeline::new(Window::new(begin, end));
     for (id, kind) in [(0, EntityKind::Machine), (1, EntityKind::Connection)] {
         let record = EntityRecord {
-            id: EntityId(id),
-            entity: Entity::new(kind, "a", "a"),
-            parent: None,
-            group: None,
-            pressure_group: None,
-            memory_group: None,
-            io_group: None,
             role: Role::Target,
-            serving: false,
-            first_seen: begin,
-            vanished: None,
+            ..EntityRecord::new(EntityId(id), Entity::new(kind, "a", "a"), begin)
         };
         timeline.entities.apply(EntityEvent {
             time: begin,

@@ -28,17 +28,12 @@ fn add_requests(
     let connection = EntityId(9_999 - role as u32);
     let window = drawn.timeline.window;
     let record = EntityRecord {
-        id: connection,
-        entity: Entity::new(EntityKind::Connection, "server", "server/requests"),
-        parent: None,
-        group: None,
-        pressure_group: None,
-        memory_group: None,
-        io_group: None,
         role,
-        serving: false,
-        first_seen: window.start,
-        vanished: None,
+        ..EntityRecord::new(
+            connection,
+            Entity::new(EntityKind::Connection, "server", "server/requests"),
+            window.start,
+        )
     };
     drawn.timeline.entities.apply(EntityEvent {
         time: window.start,

@@ -67,23 +67,18 @@ fn numbers(path: &str) -> Option<(u32, i64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Entity, EntityRecord, Role};
+    use model::{Entity, EntityRecord};
 
     fn event(id: u32, path: &str, vanished: Option<i64>) -> EntityEvent {
         EntityEvent {
             time: Timestamp::from_ns(0),
             record: EntityRecord {
-                id: EntityId(id),
-                entity: Entity::new(EntityKind::Process, "p", path),
-                parent: None,
-                group: None,
-                pressure_group: None,
-                memory_group: None,
-                io_group: None,
-                role: Role::Background,
-                serving: false,
-                first_seen: Timestamp::from_ns(0),
                 vanished: vanished.map(Timestamp::from_ns),
+                ..EntityRecord::new(
+                    EntityId(id),
+                    Entity::new(EntityKind::Process, "p", path),
+                    Timestamp::from_ns(0),
+                )
             },
         }
     }

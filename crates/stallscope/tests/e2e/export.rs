@@ -44,21 +44,19 @@ const NAMES: [&str; 6] = [
 
 fn record(id: usize, name: &str) -> EntityRecord {
     EntityRecord {
-        id: EntityId(id as u32),
-        entity: Entity::new(EntityKind::Thread, name, format!("/{name}")),
         parent: (id > 0).then_some(EntityId(0)),
-        group: None,
-        pressure_group: None,
-        memory_group: None,
-        io_group: None,
+        serving: id == 1,
+        vanished: (id == 2).then_some(Timestamp::from_ns(5)),
         role: if id == 0 {
             Role::Target
         } else {
             Role::Background
         },
-        serving: id == 1,
-        first_seen: Timestamp::from_ns(1),
-        vanished: (id == 2).then_some(Timestamp::from_ns(5)),
+        ..EntityRecord::new(
+            EntityId(id as u32),
+            Entity::new(EntityKind::Thread, name, format!("/{name}")),
+            Timestamp::from_ns(1),
+        )
     }
 }
 

@@ -266,19 +266,7 @@ impl Register<'_> {
         let id = EntityId(self.next);
         self.next += 1;
         let time = self.timeline.window.start;
-        let mut record = EntityRecord {
-            id,
-            entity: Entity::new(kind, name, path),
-            parent: None,
-            group: None,
-            pressure_group: None,
-            memory_group: None,
-            io_group: None,
-            role: Role::Background,
-            serving: false,
-            first_seen: time,
-            vanished: None,
-        };
+        let mut record = EntityRecord::new(id, Entity::new(kind, name, path), time);
         more(&mut record);
         self.timeline.entities.apply(EntityEvent { time, record });
         id

@@ -18,17 +18,12 @@ fn timeline(records: impl Iterator<Item = EntityRecord>) -> Timeline {
 
 fn record(kind: EntityKind, id: u32, path: String) -> EntityRecord {
     EntityRecord {
-        id: EntityId(id),
-        entity: Entity::new(kind, String::new(), path),
-        parent: None,
-        group: None,
-        pressure_group: None,
-        memory_group: None,
-        io_group: None,
         role: Role::Target,
-        serving: false,
-        first_seen: Timestamp::from_seconds(1.0),
-        vanished: None,
+        ..EntityRecord::new(
+            EntityId(id),
+            Entity::new(kind, String::new(), path),
+            Timestamp::from_seconds(1.0),
+        )
     }
 }
 

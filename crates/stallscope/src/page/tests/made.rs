@@ -95,21 +95,16 @@ pub(super) fn with_requests(mut recording: Recording) -> Recording {
 
 fn connection(id: EntityId, process: EntityId, first_seen: Timestamp) -> EntityRecord {
     EntityRecord {
-        id,
-        entity: Entity::new(
-            EntityKind::Connection,
-            format!("127.0.0.1:{id:?}"),
-            format!("{id:?}"),
-        ),
         parent: Some(process),
-        group: None,
-        pressure_group: None,
-        memory_group: None,
-        io_group: None,
-        role: Role::Background,
-        serving: false,
-        first_seen,
-        vanished: None,
+        ..EntityRecord::new(
+            id,
+            Entity::new(
+                EntityKind::Connection,
+                format!("127.0.0.1:{id:?}"),
+                format!("{id:?}"),
+            ),
+            first_seen,
+        )
     }
 }
 
