@@ -3,9 +3,9 @@
 //! Reasons by precedence: a disk (the kernel's own state), the application's own word, the system
 //! call. Where one is not known the next is asked.
 
-use model::LedgerClass;
+use model::{LedgerClass, ThreadTimeClass};
 use sensors::syscall;
-use sensors::wait_event::{self, WaitClass};
+use sensors::wait_event;
 
 /// What one sample saw of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -62,15 +62,14 @@ impl ThreadSample {
     /// The application's own word; `None` when it has none to say.
     fn told(self) -> Option<LedgerClass> {
         let event = u32::try_from(self.wait_event?).ok()?;
-        match wait_event::class(event)? {
-            WaitClass::LwLock if event == wait_event::WAL_WRITE => Some(LedgerClass::SyncQueue),
-            WaitClass::LwLock | WaitClass::BufferPin => Some(LedgerClass::InternalLock),
-            WaitClass::Lock => Some(LedgerClass::DatabaseLock),
-            WaitClass::Activity => Some(LedgerClass::Input),
-            WaitClass::Timeout => Some(LedgerClass::Sleep),
+        match wait_event::thread_time_class(event)? {
             // A client may be read from or written to, a file either, another process may be anything:
             // the call tells.
-            _ => None,
+            ThreadTimeClass::EventClient
+            | ThreadTimeClass::EventExtension
+            | ThreadTimeClass::EventIpc
+            | ThreadTimeClass::EventIo => None,
+            class => Some(class.ledger()),
         }
     }
 }

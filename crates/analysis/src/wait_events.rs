@@ -1,7 +1,7 @@
 //! Which of PostgreSQL's waits the target's time in a class of locks was, by their own names.
 
 use model::{Account, EntityKind, LedgerClass, Meta, Role, Timeline, Window};
-use sensors::wait_event::{self, WAIT_EVENT, WaitClass};
+use sensors::wait_event::{self, WAIT_EVENT};
 
 use crate::number_format::percent;
 
@@ -49,10 +49,11 @@ fn waits(timeline: &Timeline, window: Window) -> Vec<(u32, f64)> {
 
 /// The class of locks that a wait is in, as the ledger has it.
 fn class(code: u32) -> Option<LedgerClass> {
-    match wait_event::class(code)? {
-        WaitClass::LwLock if code == wait_event::WAL_WRITE => Some(LedgerClass::SyncQueue),
-        WaitClass::LwLock | WaitClass::BufferPin => Some(LedgerClass::InternalLock),
-        WaitClass::Lock => Some(LedgerClass::DatabaseLock),
-        _ => None,
-    }
+    const LOCKS: [LedgerClass; 3] = [
+        LedgerClass::SyncQueue,
+        LedgerClass::InternalLock,
+        LedgerClass::DatabaseLock,
+    ];
+    let class = wait_event::thread_time_class(code)?.ledger();
+    LOCKS.contains(&class).then_some(class)
 }

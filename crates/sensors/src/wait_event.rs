@@ -15,7 +15,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use crate::THREAD_TIME_COVERAGE;
-use model::{Column, EntityKind, Quality, Table, Unit};
+use model::{Column, EntityKind, Quality, Table, ThreadTimeClass, Unit};
 
 const WORD: &str = "PostgreSQL's wait_event_info at sched_switch, sched_wakeup by BPF";
 
@@ -124,6 +124,24 @@ pub const fn class(code: u32) -> Option<WaitClass> {
         0x0B => Some(WaitClass::InjectionPoint),
         _ => None,
     }
+}
+
+/// The class in which the kernel programs count a sleep with this wait event; `None` where the system call decides.
+/// (Of `CLIENT_WRITE` they count it as sending.)
+pub fn thread_time_class(code: u32) -> Option<ThreadTimeClass> {
+    Some(match class(code)? {
+        WaitClass::LwLock if code == WAL_WRITE => ThreadTimeClass::EventLog,
+        WaitClass::LwLock => ThreadTimeClass::EventLwlock,
+        WaitClass::Lock => ThreadTimeClass::EventLock,
+        WaitClass::BufferPin => ThreadTimeClass::EventBuffer,
+        WaitClass::Activity => ThreadTimeClass::EventActivity,
+        WaitClass::Client => ThreadTimeClass::EventClient,
+        WaitClass::Extension => ThreadTimeClass::EventExtension,
+        WaitClass::Ipc => ThreadTimeClass::EventIpc,
+        WaitClass::Timeout => ThreadTimeClass::EventTimeout,
+        WaitClass::Io => ThreadTimeClass::EventIo,
+        WaitClass::InjectionPoint => return None,
+    })
 }
 
 /// The versions among those that were reported; all, where none was.

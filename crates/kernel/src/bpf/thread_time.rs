@@ -11,7 +11,7 @@ use model::{LedgerClass, Role, ThreadTimeClass, Timestamp};
 use sensors::kernel_wait::IoIntent;
 use sensors::syscall;
 use sensors::thread_time::Holder;
-use sensors::wait_event::{self, WaitClass};
+use sensors::wait_event;
 
 use super::clock::SchedulerClock;
 use super::conditions::{at_most_threads, may_report_processes};
@@ -399,19 +399,7 @@ fn name_events(open: &mut OpenThreadTimeSkel<'_>) -> Result<(), Refusal> {
     constants.log_event = wait_event::WAL_WRITE;
     constants.output_event = wait_event::CLIENT_WRITE;
     for (class, to) in (0..).zip(&mut constants.class_by_event) {
-        let class = wait_event::class(class << 24).and_then(|class| match class {
-            WaitClass::LwLock => Some(ThreadTimeClass::EventLwlock),
-            WaitClass::Lock => Some(ThreadTimeClass::EventLock),
-            WaitClass::BufferPin => Some(ThreadTimeClass::EventBuffer),
-            WaitClass::Activity => Some(ThreadTimeClass::EventActivity),
-            WaitClass::Client => Some(ThreadTimeClass::EventClient),
-            WaitClass::Extension => Some(ThreadTimeClass::EventExtension),
-            WaitClass::Ipc => Some(ThreadTimeClass::EventIpc),
-            WaitClass::Timeout => Some(ThreadTimeClass::EventTimeout),
-            WaitClass::Io => Some(ThreadTimeClass::EventIo),
-            // The system call decides.
-            WaitClass::InjectionPoint => None,
-        });
+        let class = wait_event::thread_time_class(class << 24);
         *to = class.map_or(0, |class| class as u8);
     }
     Ok(())
