@@ -28,7 +28,7 @@ use crate::request_times::BothEnds;
 use crate::sessions::{self, Sessions};
 use crate::slices::{Slice, Slicing, throttled_over};
 use crate::subject::{Subject, subject};
-use crate::thresholds::Thresholds;
+use crate::thresholds::{SYNCED, Thresholds};
 use crate::wait_events::name_waits;
 use crate::waits_for::{Ends, WaitsFor};
 use crate::workload_metrics::{self, Bin, Mean, Source};
@@ -55,6 +55,7 @@ impl Scope {
 pub(crate) struct Facts<'a> {
     pub(crate) timeline: &'a Timeline,
     pub(crate) meta: &'a Meta,
+    pub(crate) thresholds: &'a Thresholds,
     pub(crate) window: Window,
     pub(crate) scope: Scope,
     /// Least share that is worth saying.
@@ -115,7 +116,7 @@ pub(crate) fn measure<'a>(
     meta: &'a Meta,
     bins: &[Bin],
     (window, scope): (Window, Scope),
-    thresholds: &Thresholds,
+    thresholds: &'a Thresholds,
 ) -> Facts<'a> {
     let source = workload_metrics::source(timeline, meta);
     let is_known = source != Source::Workload || trusted(meta);
@@ -140,7 +141,7 @@ pub(crate) fn measure<'a>(
         has_signal: signal.is_some(),
         groups: &groups,
         cpus: effective_cpus,
-        synced: thresholds.io_sync.synced,
+        synced: SYNCED.value,
         ends: ends.as_ref(),
     };
     let slices = slicing.slices();
@@ -152,7 +153,7 @@ pub(crate) fn measure<'a>(
                 Some(ends) => ledger.pass_on(ends),
                 None => {
                     let span_ns = window.len_ns() as f64;
-                    ledger.queue_behind_sync(span_ns, thresholds.io_sync.synced, signal.is_some());
+                    ledger.queue_behind_sync(span_ns, SYNCED.value, signal.is_some());
                 }
             }
         }
@@ -198,7 +199,7 @@ pub(crate) fn measure<'a>(
     Facts {
         quota: quota(timeline, window, &groups, effective_cpus),
         quota_seen,
-        culprit: neighbours::culprit(timeline, window, (cpu.rest_ns, queued_ns), thresholds),
+        culprit: neighbours::culprit(timeline, window, (cpu.rest_ns, queued_ns)),
         others,
         stolen,
         pressure: pressure(timeline, window),
@@ -215,6 +216,7 @@ pub(crate) fn measure<'a>(
             .count(),
         timeline,
         meta,
+        thresholds,
         window,
         scope,
         floor: thresholds.floors.share,
@@ -286,10 +288,10 @@ impl Facts<'_> {
     }
 
     /// Whether run-queue delay of a part of the target's serving threads that matters is not known.
-    pub(crate) fn wait_unseen(&self, thresholds: &Thresholds) -> bool {
+    pub(crate) fn wait_unseen(&self) -> bool {
         self.target.as_ref().is_some_and(|target| {
             let ledger = &target.serving_ledger;
-            ledger.wait_unseen_ns > thresholds.floors.share * ledger.wall_ns
+            ledger.wait_unseen_ns > self.floor * ledger.wall_ns
         })
     }
 

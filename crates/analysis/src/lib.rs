@@ -47,11 +47,11 @@ mod wait_events;
 mod waits_for;
 mod workload_metrics;
 
-pub use causes::{Cause, Kind as CauseKind, all as causes};
+pub use causes::{Cause, Family, Kind as CauseKind, Upstream, Wait, all as causes};
 pub use number_format::{bound, count, duration, integer, percent, rate};
 pub use over_time::{LedgerOverTime, THREAD_CLASSES, ThreadTime};
 pub use request_times::RequestTimes;
-pub use thresholds::Thresholds;
+pub use thresholds::{Threshold, Thresholds};
 
 use facts::Scope;
 use model::{Meta, PhaseVerdict, REPORT_SCHEMA, Report, Timeline, Timestamp, Verdict, Window};
@@ -74,14 +74,10 @@ pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Repo
     for phase in phases::of_several(&mut phases, &bins) {
         let of_phase = (phase.window, Scope::Phase);
         let facts = facts::measure(timeline, meta, &bins, of_phase, &thresholds);
-        phase.verdict = headline(rank::rank(causes::judge(&facts, &thresholds), |cause| {
-            facts.concerns(cause)
-        }));
+        phase.verdict = headline(rank::rank(causes::judge(&facts), &facts));
     }
     let facts = facts::measure(timeline, meta, &bins, (window, Scope::Run), &thresholds);
-    let ranked = rank::rank(causes::judge(&facts, &thresholds), |cause| {
-        facts.concerns(cause)
-    });
+    let ranked = rank::rank(causes::judge(&facts), &facts);
     let ranked_healthy = ranked
         .findings
         .first()

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use model::{Entity, EntityId, EntityKind, EntityRecord, Role, Timeline, Window};
 
-use crate::thresholds::Thresholds;
+use crate::thresholds::CULPRIT;
 
 /// Who of the rest stands out.
 #[derive(Clone, PartialEq, Debug)]
@@ -46,7 +46,6 @@ pub(crate) fn culprit(
     timeline: &Timeline,
     window: Window,
     (rest_ns, queued_ns): (f64, f64),
-    thresholds: &Thresholds,
 ) -> Option<Culprit> {
     let held = holding(timeline, window);
     let sum = |used: &[Used<'_>]| used.iter().map(|it| it.weight).sum::<f64>();
@@ -58,7 +57,7 @@ pub(crate) fn culprit(
         .iter()
         .max_by(|a, b| a.weight.total_cmp(&b.weight))
         .filter(|it| it.weight > 0.0)?;
-    let enough = all * thresholds.cpu_neighbour.culprit;
+    let enough = all * CULPRIT.value;
     let chosen = group_with(timeline, &used, enough).or_else(|| tree_with(timeline, &used, enough));
     let (entity, (cpu_ns, weight), foremost) = chosen.unwrap_or_else(|| {
         let own = (busiest.cpu_ns, busiest.weight);

@@ -21,7 +21,7 @@ use crate::ledger::{self, Ledger};
 use crate::monitored::{Measured, Monitored};
 use crate::quota::target_groups;
 use crate::subject::serving_threads;
-use crate::thresholds::Thresholds;
+use crate::thresholds::SYNCED;
 use crate::workload_metrics;
 
 /// The number of classes that a thread's time can be in, the first of all; the others are parts of responses.
@@ -226,7 +226,7 @@ impl<'a> LedgerOverTime<'a> {
             } else {
                 0.0
             },
-            synced: sum.synced(window.len_ns() as f64, Thresholds::default().io_sync.synced),
+            synced: sum.synced(window.len_ns() as f64, SYNCED.value),
         }
     }
 }

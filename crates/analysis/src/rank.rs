@@ -2,7 +2,8 @@
 
 use model::{Answer, Finding, Judged};
 
-use crate::causes::{Judgement, kind};
+use crate::causes::{Cause, Judgement, NoFinding};
+use crate::facts::Facts;
 
 /// What is said.
 pub(crate) struct Ranked {
@@ -13,35 +14,35 @@ pub(crate) struct Ranked {
 /// Orders findings: `undetermined` and `healthy` lead where they are present, since they say what the
 /// others amount to; then what broke, what limits, what adds to a limit; among alike by share, then by
 /// name so that the order never depends on chance.
-pub(crate) fn rank(
-    judgements: Vec<(&'static str, Judgement)>,
-    concerns: impl Fn(&str) -> bool,
-) -> Ranked {
-    let mut findings = Vec::new();
+pub(crate) fn rank(judgements: Vec<(&'static Cause, Judgement)>, facts: &Facts<'_>) -> Ranked {
+    let mut findings: Vec<(&Cause, Finding)> = Vec::new();
     let mut judged = Vec::new();
     for (cause, judgement) in judgements {
         let (answer, sentence) = match judgement {
-            Judgement::Present(finding) => {
+            Ok(finding) => {
                 let sentence = finding.sentence.clone();
-                findings.push(*finding);
+                findings.push((cause, finding));
                 (Answer::Present, sentence)
             }
-            Judgement::Absent(sentence) => (Answer::Absent, sentence),
-            Judgement::CannotTell(sentence) => (Answer::CannotTell, sentence),
+            Err(NoFinding::Absent(sentence)) => (Answer::Absent, sentence),
+            Err(NoFinding::CannotTell(sentence)) => (Answer::CannotTell, sentence),
         };
         judged.push(Judged {
-            cause: cause.to_owned(),
+            cause: cause.name.to_owned(),
             answer,
             sentence,
-            concerns: concerns(cause),
+            concerns: cause.family.concerns(facts),
         });
     }
-    findings.sort_by(|a, b| {
+    findings.sort_by(|(a, of_a), (b, of_b)| {
         let share = |finding: &Finding| finding.share.unwrap_or(0.0);
-        kind(&a.cause)
-            .cmp(&kind(&b.cause))
-            .then(share(b).total_cmp(&share(a)))
-            .then(a.cause.cmp(&b.cause))
+        a.kind
+            .cmp(&b.kind)
+            .then(share(of_b).total_cmp(&share(of_a)))
+            .then(a.name.cmp(b.name))
     });
-    Ranked { findings, judged }
+    Ranked {
+        findings: findings.into_iter().map(|(_, finding)| finding).collect(),
+        judged,
+    }
 }

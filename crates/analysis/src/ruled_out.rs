@@ -4,13 +4,13 @@ use model::{EntityKind, LedgerClass, Resource, RuledOut, StallKind};
 
 use crate::facts::Facts;
 use crate::number_format::{duration, percent};
-use crate::thresholds::Thresholds;
+use crate::thresholds::{HELD_BY_OTHERS, RETRANSMITTED, THROTTLED_TIME, Thresholds};
 
 /// Everything that is ruled out. What could not be seen is not listed.
 pub(crate) fn ruled_out(facts: &Facts<'_>, thresholds: &Thresholds) -> Vec<RuledOut> {
     let all = [
         steal(facts, thresholds),
-        throttling(facts, thresholds),
+        throttling(facts),
         disk(facts, thresholds),
         memory(facts, thresholds),
         locks(facts, thresholds),
@@ -36,13 +36,13 @@ fn steal(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<RuledOut> {
     found("steal", steal, format!("steal {}", percent(steal)))
 }
 
-fn throttling(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<RuledOut> {
+fn throttling(facts: &Facts<'_>) -> Option<RuledOut> {
     facts.target.as_ref().filter(|_| facts.quota_seen)?;
     let throttled = facts
         .quota
         .as_ref()
         .map_or(0.0, |quota| quota.throttled_time);
-    if throttled >= thresholds.cpu_quota.throttled_time {
+    if throttled >= THROTTLED_TIME.value {
         return None;
     }
     found(
@@ -118,9 +118,7 @@ fn network(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<RuledOut> {
     let path = facts.network.path.as_ref()?;
     let lost = path.retransmitted?;
     let response_ns = facts.signal?.latency_ns?;
-    if lost >= thresholds.net_loss.retransmitted
-        || path.rtt_ns >= thresholds.floors.share * response_ns
-    {
+    if lost >= RETRANSMITTED.value || path.rtt_ns >= thresholds.floors.share * response_ns {
         return None;
     }
     let trip = duration(path.rtt_ns);
@@ -135,8 +133,8 @@ fn others(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<RuledOut> {
     facts.machine?;
     facts.target.as_ref()?;
     let share = facts.cpu.part(facts.cpu.rest_ns);
-    if share >= thresholds.cpu_neighbour.held_by_others
-        || facts.wait_unseen(thresholds)
+    if share >= HELD_BY_OTHERS.value
+        || facts.wait_unseen()
         || facts.share(LedgerClass::CpuWait) * share >= thresholds.floors.share
     {
         return None;

@@ -47,6 +47,15 @@ pub(crate) struct Subject {
     pub(crate) active_input: Option<f64>,
 }
 
+impl Subject {
+    /// Part of their lives that its serving threads had work; `None` when that was not seen.
+    pub(crate) fn worked(&self) -> Option<f64> {
+        let ledger = &self.serving_ledger;
+        let seen = ledger.wall_ns > 0.0 && ledger.part(LedgerClass::Unknown) < 0.5;
+        seen.then(|| ledger.busy_ns() / ledger.wall_ns)
+    }
+}
+
 /// The threads of a role that serve requests; all of them where none is known to.
 pub(crate) fn serving_threads(timeline: &Timeline, role: Role) -> Vec<EntityId> {
     let threads = threads_of(timeline, role);

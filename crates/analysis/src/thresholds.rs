@@ -1,6 +1,88 @@
-//! The thresholds, read from the one file that holds them.
+//! Thresholds. A cause's own stand in its file; here are those which others than the cause are judged by,
+//! and those of no cause, read from the one file that holds them.
 
 use serde::Deserialize;
+
+/// A number that decides an answer.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Threshold {
+    /// Its name within the cause: `wait`.
+    pub name: &'static str,
+    /// The number, in `unit`.
+    pub value: f64,
+    /// What the number counts: `share of 1`, `per second`.
+    pub unit: &'static str,
+    /// What is compared with it.
+    pub meaning: &'static str,
+    /// Where it comes from: *proposed* is chosen by judgement, to be tuned on the lab.
+    pub origin: &'static str,
+}
+
+impl Threshold {
+    /// A proposed threshold in any unit.
+    pub(crate) const fn new(
+        name: &'static str,
+        value: f64,
+        unit: &'static str,
+        meaning: &'static str,
+    ) -> Self {
+        Self {
+            name,
+            value,
+            unit,
+            meaning,
+            origin: "proposed",
+        }
+    }
+
+    /// A proposed share of 1.
+    pub(crate) const fn share(name: &'static str, value: f64, meaning: &'static str) -> Self {
+        Self::new(name, value, "share of 1", meaning)
+    }
+}
+
+/// From here on CPUs are full: for `cpu.saturated` and whatever full CPUs explain.
+pub(crate) const CPUS_BUSY: Threshold = Threshold {
+    origin: "proposed, close to the knee of any queueing curve",
+    ..Threshold::share("busy", 0.90, "Effective CPUs busy")
+};
+/// From here on a part of the CPU is a neighbour's.
+pub(crate) const HELD_BY_OTHERS: Threshold = Threshold::share(
+    "held_by_others",
+    0.50,
+    "Part of the CPU that others held while the target waited",
+);
+/// From here on one of the others stands for them.
+pub(crate) const CULPRIT: Threshold = Threshold::share(
+    "culprit",
+    0.50,
+    "Part of the others' CPU time that the named one must hold",
+);
+/// From here on a quota holds back.
+pub(crate) const THROTTLED_TIME: Threshold = Threshold::share(
+    "throttled_time",
+    0.05,
+    "Time for which it was held back, of the window",
+);
+/// From here on a crowd in line for a lock is behind a sync.
+pub(crate) const SYNCED: Threshold = Threshold::share(
+    "synced",
+    0.50,
+    "Part of the time for which some thread must be in fsync for a crowd to be waiting behind it",
+);
+/// From here on the network loses segments.
+pub(crate) const RETRANSMITTED: Threshold = Threshold::new(
+    "retransmitted",
+    0.01,
+    "share of those sent",
+    "Segments sent again",
+);
+/// From here on a rate on full CPUs is met by queueing.
+pub(crate) const QUEUEING_LAG: Threshold = Threshold::share(
+    "lag",
+    0.50,
+    "Lag as part of the response time above which a rate on busy CPUs was reached by queueing",
+);
 
 macro_rules! section {
     ($(#[$doc:meta])* $name:ident { $($field:ident: $kind:ty),* $(,)? }) => {
@@ -14,68 +96,6 @@ macro_rules! section {
 
 section!(/// What must hold for anything to be said.
     Floors { share: f64 });
-section!(/// For `cpu.saturated`.
-    CpuSaturated { busy: f64, own: f64, wait: f64 });
-section!(/// For `cpu.quota`.
-    CpuQuota { throttled_periods: f64, throttled_time: f64 });
-section!(/// For `cpu.neighbour`.
-    CpuNeighbour { held_by_others: f64, wait: f64, culprit: f64 });
-section!(/// For `cpu.steal`.
-    CpuSteal { steal: f64, busy: f64 });
-section!(/// For `cpu.single_thread`.
-    CpuSingleThread { thread: f64, on_cpu: f64, in_flight: f64, behind: f64 });
-section!(/// For `cpu.imbalance`.
-    CpuImbalance { full: f64, empty: f64, wait: f64 });
-section!(/// For `cpu.softirq`.
-    CpuSoftirq { interrupts: f64 });
-section!(/// For `cpu.kernel`.
-    CpuKernel { system: f64 });
-section!(/// For `memory.limit`.
-    MemoryLimit { full: f64, met: f64, cost: f64 });
-section!(/// For `memory.refault`.
-    MemoryRefault { refaulted: f64, cost: f64 });
-section!(/// For `memory.reclaim`.
-    MemoryReclaim { cost: f64 });
-section!(/// For `memory.swap`.
-    MemorySwap { cost: f64 });
-section!(/// For `cache.cold`.
-    CacheCold { falls: f64, trend: f64, cost: f64 });
-section!(/// For `io.throttled`.
-    IoThrottled { full: f64, cost: f64 });
-section!(/// For `io.sync`.
-    IoSync { cost: f64, synced: f64 });
-section!(/// For `io.neighbour`.
-    IoNeighbour { moved: f64, busy: f64, cost: f64 });
-section!(/// For `io.cap`.
-    IoCap { queue: f64, flat: f64, cost: f64 });
-section!(/// For `io.latency`.
-    IoLatency { cost: f64 });
-section!(/// For `io.full_disk`.
-    IoFullDisk { free: f64 });
-section!(/// For `lock.database`.
-    LockDatabase { cost: f64 });
-section!(/// For `lock.futex`.
-    LockFutex { cost: f64 });
-section!(/// For `net.loss`.
-    NetLoss { retransmitted: f64, outside: f64 });
-section!(/// For `net.backlog`.
-    NetBacklog { refused: f64 });
-section!(/// For `net.rtt`.
-    NetRtt { part: f64 });
-section!(/// For `load.shares_cpu`.
-    LoadSharesCpu { part: f64 });
-section!(/// For `load.late`.
-    LoadLate { lag: f64 });
-section!(/// For `load.concurrency`.
-    LoadConcurrency { waiting: f64 });
-section!(/// For `limit.connections`.
-    LimitConnections { used: f64 });
-section!(/// For `load.client`.
-    LoadClient { thread: f64, on_cpu: f64, outside: f64 });
-section!(/// For `load.rate`.
-    LoadRate { achieved: f64, lag: f64 });
-section!(/// For `healthy` and `undetermined`.
-    Healthy { waits: f64, explained: f64, open: f64 });
 section!(/// For what is ruled out.
     RuledOut { steal: f64, pressure: f64 });
 section!(/// For requests that the kernel saw.
@@ -86,40 +106,9 @@ section!(/// For the end of the warm-up.
     WarmUp { effect: f64, most: f64 });
 section!(/// For telling phases apart.
     Phases { effect: f64, noise: f64, settled: usize, congested: f64 });
-section!(/// Every threshold of the diagnosis.
+section!(/// Every threshold of the diagnosis that is no cause's.
 Thresholds {
     floors: Floors,
-    cpu_saturated: CpuSaturated,
-    cpu_quota: CpuQuota,
-    cpu_neighbour: CpuNeighbour,
-    cpu_steal: CpuSteal,
-    cpu_single_thread: CpuSingleThread,
-    cpu_imbalance: CpuImbalance,
-    cpu_softirq: CpuSoftirq,
-    cpu_kernel: CpuKernel,
-    memory_limit: MemoryLimit,
-    memory_refault: MemoryRefault,
-    memory_reclaim: MemoryReclaim,
-    memory_swap: MemorySwap,
-    cache_cold: CacheCold,
-    io_throttled: IoThrottled,
-    io_sync: IoSync,
-    io_neighbour: IoNeighbour,
-    io_cap: IoCap,
-    io_latency: IoLatency,
-    io_full_disk: IoFullDisk,
-    lock_database: LockDatabase,
-    lock_futex: LockFutex,
-    net_loss: NetLoss,
-    net_backlog: NetBacklog,
-    net_rtt: NetRtt,
-    load_shares_cpu: LoadSharesCpu,
-    load_late: LoadLate,
-    load_concurrency: LoadConcurrency,
-    limit_connections: LimitConnections,
-    load_client: LoadClient,
-    load_rate: LoadRate,
-    healthy: Healthy,
     ruled_out: RuledOut,
     requests: Requests,
     gates: Gates,
@@ -142,6 +131,6 @@ mod tests {
     #[test]
     fn every_threshold_is_there_and_none_is_unknown() {
         let thresholds = Thresholds::default();
-        assert!(thresholds.cpu_saturated.busy > thresholds.cpu_saturated.wait);
+        assert!(thresholds.floors.share < thresholds.ruled_out.pressure);
     }
 }

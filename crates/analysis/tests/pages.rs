@@ -2,31 +2,27 @@
 
 use std::path::PathBuf;
 
-use analysis::{Cause, CauseKind};
+use analysis::{Cause, CauseKind, Threshold, Upstream};
 use expect_test::expect_file;
-
-const THRESHOLDS: &str = include_str!("../thresholds.toml");
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/causes")
 }
 
-/// The lines of a section of the thresholds file: (name, value, what it means).
-fn thresholds(cause: &str) -> Vec<(&'static str, &'static str, String)> {
-    let heading = format!("[{}]", cause.replacen('.', "_", 1));
-    let lines = THRESHOLDS.lines().skip_while(|line| *line != heading);
-    let section = lines.skip(1).take_while(|line| !line.starts_with('['));
-    let mut found = Vec::new();
-    let mut meaning = Vec::new();
-    for line in section {
-        if let Some(comment) = line.strip_prefix('#') {
-            meaning.push(comment.trim());
-        } else if let Some((name, value)) = line.split_once(" = ") {
-            found.push((name, value, meaning.join(" ")));
-            meaning.clear();
-        }
-    }
-    found
+/// A line of the table of thresholds. A share has at least two digits after the point.
+fn line(threshold: &Threshold) -> String {
+    let Threshold {
+        name,
+        value,
+        unit,
+        meaning,
+        origin,
+    } = threshold;
+    let value = match unit.starts_with("share") {
+        true => format!("{value:.2}"),
+        false => format!("{value:?}"),
+    };
+    format!("| `{name}` | {value} | {meaning} ({unit}; {origin}). |\n")
 }
 
 fn standing(kind: CauseKind) -> &'static str {
@@ -39,17 +35,32 @@ fn standing(kind: CauseKind) -> &'static str {
     }
 }
 
+/// The causes that explain it away.
+fn explained_by(cause: &Cause) -> String {
+    let names = cause.upstream.iter().map(|upstream| match upstream {
+        Upstream::All(name) | Upstream::Worded(name, _) => format!("`{name}`"),
+        Upstream::Most(name) => format!("`{name}` (where that is most of it)"),
+    });
+    let names: Vec<String> = names.collect();
+    match names.is_empty() {
+        true => String::new(),
+        false => format!(
+            "- Absent where found, since it explains the same time: {}.\n",
+            names.join(", ")
+        ),
+    }
+}
+
 fn page(cause: &Cause) -> String {
     let mut text = format!("# {}\n\n{}\n\n", cause.name, cause.help);
     text += &format!("- Entity of a finding: {}.\n", cause.about);
-    text += &format!("- Kind: {}.\n\n", standing(cause.kind));
+    text += &format!("- Kind: {}.\n", standing(cause.kind));
+    text += &explained_by(cause);
+    text.push('\n');
     text += &format!("## How it is recognised\n\n{}\n\n", cause.told_by);
-    let thresholds = thresholds(cause.name);
-    if !thresholds.is_empty() {
+    if !cause.thresholds.is_empty() {
         text.push_str("## Thresholds\n\n| threshold | value | meaning |\n|---|---|---|\n");
-        for (name, value, meaning) in thresholds {
-            text += &format!("| `{name}` | {value} | {meaning} |\n");
-        }
+        cause.thresholds.iter().for_each(|it| text += &line(it));
         text.push('\n');
     }
     text.push_str("Generated from `crates/analysis/src/causes`.\n");

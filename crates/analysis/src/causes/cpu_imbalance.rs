@@ -1,89 +1,119 @@
 //! One CPU is full while another that the target may use is empty.
 
-use model::{Confidence, Finding, LedgerClass};
+use model::{Confidence, Evidence, LedgerClass};
 
-use super::evidence::{finding, share};
-use super::{Cause, Judgement, Kind, Waiting, explained_by, settled, waits};
+use super::case::Case;
+use super::cause::{Cause, Judgement, Kind, NoFinding, Upstream, Wait, absent, cannot_tell};
+use super::evidence::share;
+use super::family::Family;
 use crate::bounds;
-use crate::facts::Facts;
+use crate::cpus::Core;
 use crate::number_format::percent;
-use crate::thresholds::Thresholds;
+use crate::thresholds::Threshold;
+
+const FULL: Threshold = Threshold::share("full", 0.95, "Busy part of the fullest CPU");
+const EMPTY: Threshold = Threshold::share(
+    "empty",
+    0.50,
+    "Busy part of the emptiest CPU that the target may use",
+);
+const WAIT: Threshold = Threshold::share(
+    "wait",
+    0.15,
+    "CPU wait of the target as part of the response time",
+);
 
 pub(super) const CAUSE: Cause = Cause {
     name: "cpu.imbalance",
     help: "One CPU is full while another that the target may use is empty, and the target waits.",
     about: "the full CPU",
     kind: Kind::Limit,
+    family: Family::Cpu,
     told_by: "Over the whole window one CPU had hardly an idle moment and another was idle for most of it, while threads of the target waited for a CPU: threads, interrupts or queues are pinned. A target that may use only some of the CPUs is judged by those (cpu.saturated).",
+    thresholds: &[FULL, EMPTY, WAIT],
+    upstream: &[
+        Upstream::All("cpu.quota"),
+        Upstream::All("cpu.neighbour"),
+        Upstream::All("cpu.saturated"),
+    ],
+    wait: Some(Wait {
+        classes: &[LedgerClass::CpuWait],
+        least: WAIT,
+        doing: "waiting for a CPU",
+    }),
+    would_help: &[],
+    would_not_help: Some(&["more clients", "a machine with more CPUs"]),
+    to_confirm: "look where its threads may run: taskset -acp PID; cat /proc/interrupts",
     judge,
 };
 
-const WAITS: [LedgerClass; 1] = [LedgerClass::CpuWait];
+fn judge(case: &Case<'_>) -> Judgement {
+    let facts = case.facts;
+    let (full, empty) = uneven(case)?;
+    case.cpu_wait_known()?;
+    let (target, held) = case.waited()?;
+    let (full_at, empty_at) = (percent(full.busy), percent(empty.busy));
+    let (full, empty) = ((&full.entity, full.busy), (&empty.entity, empty.busy));
+    let sentence = format!(
+        "The CPUs are used unevenly: {} was {full_at} busy while {} was {empty_at} busy, and {} of {} was {} waiting for a CPU.",
+        full.0.name,
+        empty.0.name,
+        percent(held.share),
+        facts.whole(),
+        target.name
+    );
+    let evidence = vec![
+        share(facts, "fullest CPU busy", "cpu", full.0, full.1, FULL.value),
+        Evidence {
+            passed: true,
+            ..share(
+                facts,
+                "emptiest CPU busy",
+                "cpu",
+                empty.0,
+                empty.1,
+                EMPTY.value,
+            )
+        },
+        share(
+            facts,
+            "waiting for a CPU",
+            "thread.wait_ns",
+            &target.entity,
+            held.share,
+            held.least,
+        ),
+    ];
+    let change = format!(
+        "threads and interrupts of {} spread over all CPUs",
+        full.0.name
+    );
+    Ok(model::Finding {
+        evidence,
+        would_help: vec![bounds::without_wait(facts, held.share, change)],
+        ..case.finding_of_wait(&held, full.0, Confidence::Consistent, sentence)
+    })
+}
 
-fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judgement {
-    if let Some(judgement) = explained_by(found, &["cpu.quota", "cpu.neighbour", "cpu.saturated"]) {
-        return judgement;
-    }
-    let limits = &thresholds.cpu_imbalance;
-    if facts.cores.is_empty() {
-        return Judgement::CannotTell("CPU times were not recorded".to_owned());
-    }
-    if facts.is_pinned() {
-        return Judgement::CannotTell(
-            "the target may use some of the CPUs only, and which is not recorded".to_owned(),
-        );
-    }
-    let by_busy = |a: &&crate::cpus::Core, b: &&crate::cpus::Core| a.busy.total_cmp(&b.busy);
+/// The fullest and the emptiest CPU, where they are far enough apart.
+fn uneven<'a>(case: &Case<'a>) -> Result<(&'a Core, &'a Core), NoFinding> {
+    let facts = case.facts;
+    let by_busy = |a: &&Core, b: &&Core| a.busy.total_cmp(&b.busy);
     let (Some(full), Some(empty)) = (
         facts.cores.iter().max_by(by_busy),
         facts.cores.iter().min_by(by_busy),
     ) else {
-        return Judgement::CannotTell("CPU times were not recorded".to_owned());
+        return cannot_tell("CPU times were not recorded");
     };
-    if full.busy < limits.full || empty.busy > limits.empty {
-        return Judgement::Absent(format!(
+    if facts.is_pinned() {
+        return cannot_tell("the target may use some of the CPUs only, and which is not recorded");
+    }
+    if full.busy < FULL.value || empty.busy > EMPTY.value {
+        return absent(format!(
             "the fullest CPU was {} busy, the emptiest {}",
             percent(full.busy),
             percent(empty.busy)
         ));
     }
-    if facts.wait_unseen(thresholds)
-        && let Some(target) = &facts.target
-    {
-        return super::wait_unseen(&target.name);
-    }
-    let waiting = Waiting {
-        classes: &WAITS,
-        part: 1.0,
-        least: limits.wait,
-        doing: "waiting for a CPU",
-    };
-    settled(waits(facts, &waiting).map(|(target, held)| {
-        let sentence = format!(
-            "The CPUs are used unevenly: {} was {} busy while {} was {} busy, and {} of {} was {} waiting for a CPU.",
-            full.entity.name,
-            percent(full.busy),
-            empty.entity.name,
-            percent(empty.busy),
-            percent(held.share),
-            facts.whole(),
-            target.name
-        );
-        Judgement::Present(Box::new(Finding {
-            share: Some(held.share),
-            share_interval: held.interval,
-            evidence: vec![
-                share(facts, "fullest CPU busy", "cpu", &full.entity, full.busy, limits.full),
-                model::Evidence {
-                    passed: true,
-                    ..share(facts, "emptiest CPU busy", "cpu", &empty.entity, empty.busy, limits.empty)
-                },
-                share(facts, "waiting for a CPU", "thread.wait_ns", &target.entity, held.share, held.least),
-            ],
-            would_help: vec![bounds::without_wait(facts, held.share, format!("threads and interrupts of {} spread over all CPUs", full.entity.name))],
-            would_not_help: bounds::useless(facts, &["more clients", "a machine with more CPUs"]),
-            to_confirm: "look where its threads may run: taskset -acp PID; cat /proc/interrupts".to_owned(),
-            ..finding(CAUSE.name, &full.entity, Confidence::Consistent, sentence)
-        }))
-    }))
+    Ok((full, empty))
 }

@@ -2,64 +2,64 @@
 
 use model::{Confidence, Finding, LedgerClass};
 
-use super::evidence::{finding, share};
-use super::{Cause, Judgement, Kind, found_of, seen};
-use crate::facts::Facts;
+use super::case::Case;
+use super::cause::{Cause, Judgement, Kind, absent, cannot_tell};
+use super::evidence::share;
+use super::family::Family;
 use crate::number_format::percent;
-use crate::thresholds::Thresholds;
+use crate::thresholds::Threshold;
+
+const SYSTEM: Threshold = Threshold::share(
+    "system",
+    0.65,
+    "Part of the target's CPU time spent in the kernel. Small requests over sockets take about 0.5 on a healthy machine, so the threshold lies above",
+);
 
 pub(super) const CAUSE: Cause = Cause {
     name: "cpu.kernel",
     help: "The target spends most of its CPU time in the kernel.",
     about: "the target",
     kind: Kind::Part,
+    family: Family::Cpu,
     told_by: "System time of the target's threads, of all their CPU time, where CPU limits it. The kernel accounts it by ticks, so it is an estimate.",
+    thresholds: &[SYSTEM],
+    upstream: &[],
+    wait: None,
+    would_help: &[],
+    would_not_help: None,
+    to_confirm: "see what it does there: perf top -g, or strace -c -f -p PID",
     judge,
 };
 
-fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judgement {
-    let target = match seen(facts) {
-        Ok(target) => target,
-        Err(judgement) => return judgement,
-    };
+fn judge(case: &Case<'_>) -> Judgement {
+    let facts = case.facts;
+    let target = case.seen()?;
+    let name = &target.name;
     let Some(system) = facts.kernel_part else {
-        return Judgement::CannotTell(format!(
-            "how {} divides its CPU time was not recorded",
-            target.name
-        ));
+        return cannot_tell(format!("how {name} divides its CPU time was not recorded"));
     };
-    let least = thresholds.cpu_kernel.system;
-    if system < least {
-        return Judgement::Absent(format!(
-            "{} spent {} of its CPU time in the kernel",
-            target.name,
-            percent(system)
-        ));
-    }
-    let Some(parent) = found_of(found, &["cpu.saturated", "cpu.single_thread", "cpu.quota"]) else {
-        return Judgement::Absent(format!(
-            "{} spent {} of its CPU time in the kernel, and CPU does not limit it",
-            target.name,
-            percent(system)
-        ));
-    };
-    let sentence = format!(
-        "{} spent {} of its CPU time in the kernel, which adds to {}.",
-        target.name,
-        percent(system),
-        parent.cause
+    let spent = format!(
+        "{name} spent {} of its CPU time in the kernel",
+        percent(system)
     );
-    Judgement::Present(Box::new(Finding {
+    if system < SYSTEM.value {
+        return absent(spent);
+    }
+    let Some(parent) = case.found(&["cpu.saturated", "cpu.single_thread", "cpu.quota"]) else {
+        return absent(format!("{spent}, and CPU does not limit it"));
+    };
+    let sentence = format!("{spent}, which adds to {}.", parent.cause);
+    let (what, column) = ("CPU time in the kernel", "thread.system_ns");
+    Ok(Finding {
         share: Some(facts.share(LedgerClass::OnCpu) * system),
         evidence: vec![share(
             facts,
-            "CPU time in the kernel",
-            "thread.system_ns",
+            what,
+            column,
             &target.entity,
             system,
-            least,
+            SYSTEM.value,
         )],
-        to_confirm: "see what it does there: perf top -g, or strace -c -f -p PID".to_owned(),
-        ..finding(CAUSE.name, &target.entity, Confidence::Consistent, sentence)
-    }))
+        ..case.finding(&target.entity, Confidence::Consistent, sentence)
+    })
 }

@@ -3,11 +3,14 @@
 //! Where the scheduler's events were counted they say who held a CPU while a thread waited. Elsewhere who
 //! used the CPUs of a saturated machine stands for it, and this is *consistent* at most.
 
-use model::{Confidence, EntityKind, Evidence, Finding, Interval};
+use model::{Confidence, Entity, EntityKind, Evidence, Finding, Interval};
 use sensors::thread_time::Holder;
 
-use super::evidence::{confidence, finding, interval, machine, share};
-use super::{Cause, Judgement, Kind, no_long_wait, no_target};
+use super::case::Case;
+use super::cause::{Cause, Judgement, Kind, NoFinding, Upstream, absent, cannot_tell};
+use super::cpu_wait::{cpu_wait, long_enough, stolen, who_waited};
+use super::evidence::{confidence, interval, machine, share};
+use super::family::Family;
 use crate::bounds;
 use crate::facts::Facts;
 use crate::holders::Holders;
@@ -15,95 +18,115 @@ use crate::neighbours::Culprit;
 use crate::number_format::percent;
 use crate::slices::Slice;
 use crate::subject::Subject;
-use crate::thresholds::Thresholds;
+use crate::thresholds::{CPUS_BUSY, CULPRIT, HELD_BY_OTHERS, Threshold};
+
+pub(super) const WAIT: Threshold = Threshold::share(
+    "wait",
+    0.10,
+    "CPU wait of the target as part of the response time",
+);
 
 pub(super) const CAUSE: Cause = Cause {
     name: "cpu.neighbour",
     help: "Somebody else holds the CPUs that the target waits for.",
     about: "the culprit: a control group, or a process with its children",
     kind: Kind::Limit,
+    family: Family::Cpu,
     told_by: "Where programs in the kernel are allowed, each wait for a CPU is told with who had that CPU meanwhile (table `thread_time`), and each process with what it held up of the target's waits (`process_time`): the culprit is named by that, and measured. Elsewhere nobody says who held a CPU while a thread waited: who used the CPUs of a full machine stands for it, and the answer is *consistent* at most. The load generator is never the neighbour: where it is not known, `--target generator=name:X` names it.\n\nA quota of the target's own group goes before it: a throttled target waits on an idle machine.",
+    thresholds: &[HELD_BY_OTHERS, WAIT, CULPRIT],
+    upstream: &[Upstream::Worded("cpu.quota", |quota| {
+        format!("the CPU is withheld by the quota of {}", quota.entity.name)
+    })],
+    wait: None,
+    would_help: &[],
+    would_not_help: Some(&["more clients"]),
+    to_confirm: "",
     judge,
 };
 
-fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judgement {
-    let Some(target) = &facts.target else {
-        return no_target(facts);
-    };
+fn judge(case: &Case<'_>) -> Judgement {
+    let facts = case.facts;
+    let target = case.target()?;
     if facts.account.is_none() || facts.machine.is_none() {
-        return Judgement::CannotTell(
-            "the CPUs, or the target's threads, were not seen in this window".to_owned(),
-        );
+        return cannot_tell("the CPUs, or the target's threads, were not seen in this window");
     }
-    if let Some(quota) = found.iter().find(|finding| finding.cause == "cpu.quota") {
-        return Judgement::Absent(format!(
-            "the CPU is withheld by the quota of {}",
-            quota.entity.name
-        ));
+    let holders = facts.holders(WAIT.value);
+    long_enough(case, &target.name, WAIT.value)?;
+    let others = others_part(facts, holders);
+    enough_by_others(case, holders, others)?;
+    let did = what_others_did(holders, others);
+    match (&facts.culprit, holders) {
+        (Some(culprit), Some(holders)) if culprit.part >= CULPRIT.value => {
+            Ok(measured(case, target, culprit, holders))
+        }
+        (Some(culprit), None) if culprit.part >= CULPRIT.value => Ok(likely(case, target, culprit)),
+        (Some(culprit), Some(_)) => cannot_tell(format!(
+            "for {did}, but none stands out: {} had {} of that",
+            culprit.entity.name,
+            percent(culprit.part)
+        )),
+        (Some(culprit), None) => cannot_tell(format!(
+            "{did}, but none stands out: {}, the busiest that was seen, used {}",
+            culprit.entity.name,
+            percent(facts.cpu.part(culprit.cpu_ns))
+        )),
+        (None, _) => cannot_tell("others hold the CPU, but no process was seen using it"),
     }
-    let limits = &thresholds.cpu_neighbour;
-    let holders = facts.holders(limits.wait);
-    let others = match holders {
+}
+
+/// The part of the CPUs that others had: while they were waited for, where that was told, else of all that
+/// was used.
+fn others_part(facts: &Facts<'_>, holders: Option<Holders>) -> f64 {
+    match holders {
         Some(holders) => holders.others_part(),
         None if facts.is_pinned() => 1.0 - facts.own_part(),
         None => facts.cpu.part(facts.cpu.rest_ns),
-    };
-    if let Some(judgement) = no_long_wait(facts, thresholds, &target.name, limits.wait) {
-        return judgement;
     }
-    let what_others_did = match holders {
+}
+
+fn what_others_did(holders: Option<Holders>, others: f64) -> String {
+    match holders {
         Some(_) => format!(
             "{} of the time that CPUs were waited for, others had them",
             percent(others)
         ),
         None => format!("others used {} of the CPU time", percent(others)),
-    };
-    if others < limits.held_by_others {
-        return Judgement::Absent(match holders {
-            Some(_) => format!("for only {what_others_did}"),
-            None => what_others_did.replacen("used", "used only", 1),
+    }
+}
+
+/// Why others did not have enough of full CPUs, where they did not.
+fn enough_by_others(
+    case: &Case<'_>,
+    holders: Option<Holders>,
+    others: f64,
+) -> Result<(), NoFinding> {
+    let facts = case.facts;
+    if others < HELD_BY_OTHERS.value {
+        let did = what_others_did(holders, others);
+        return absent(match holders {
+            Some(_) => format!("for only {did}"),
+            None => did.replacen("used", "used only", 1),
         });
     }
     let busy = facts.effective_busy.unwrap_or(0.0);
-    if busy < thresholds.cpu_saturated.busy {
-        return Judgement::Absent(format!(
+    if busy < CPUS_BUSY.value {
+        return absent(format!(
             "the CPUs were {} busy: there was room beside the others",
             percent(busy)
         ));
     }
     if facts.is_pinned() && holders.is_none() {
-        return Judgement::CannotTell(format!(
+        return cannot_tell(format!(
             "others used {} of the CPUs that {} may use, and who they were on those is not seen",
             percent(others),
-            target.name
+            case.target()?.name
         ));
     }
-    match (&facts.culprit, holders) {
-        (Some(culprit), Some(holders)) if culprit.part >= limits.culprit => Judgement::Present(
-            Box::new(measured(facts, thresholds, target, (culprit, holders))),
-        ),
-        (Some(culprit), None) if culprit.part >= limits.culprit => {
-            Judgement::Present(Box::new(likely(facts, thresholds, target, culprit)))
-        }
-        (Some(culprit), Some(_)) => Judgement::CannotTell(format!(
-            "for {what_others_did}, but none stands out: {} had {} of that",
-            culprit.entity.name,
-            percent(culprit.part)
-        )),
-        (Some(culprit), None) => Judgement::CannotTell(format!(
-            "{what_others_did}, but none stands out: {}, the busiest that was seen, used {}",
-            culprit.entity.name,
-            percent(facts.cpu.part(culprit.cpu_ns))
-        )),
-        (None, _) => Judgement::CannotTell(
-            "others hold the CPU, but no process was seen using it".to_owned(),
-        ),
-    }
+    Ok(())
 }
 
 /// `cgroup /batch`, `process other1`.
-fn called(culprit: &Culprit) -> String {
-    let who = &culprit.entity;
+fn called(who: &Entity) -> String {
     let name = match who.kind {
         EntityKind::Cgroup => &who.path,
         _ => &who.name,
@@ -112,69 +135,56 @@ fn called(culprit: &Culprit) -> String {
 }
 
 /// By who had the CPUs that were waited for.
-fn measured(
-    facts: &Facts<'_>,
-    thresholds: &Thresholds,
-    target: &Subject,
-    (culprit, holders): (&Culprit, Holders),
-) -> Finding {
-    let limits = &thresholds.cpu_neighbour;
-    let (wait, waited) = super::cpu_wait(facts, limits.wait);
+fn measured(case: &Case<'_>, target: &Subject, culprit: &Culprit, holders: Holders) -> Finding {
+    let facts = case.facts;
+    let (wait, waited) = cpu_wait(facts, WAIT.value);
     let who = &culprit.entity;
-    let held = holders.background / holders.all() * culprit.part;
     let foremost = culprit.foremost.as_ref();
     let foremost = foremost.map_or(String::new(), |process| {
         format!(" (above all its process {})", process.name)
     });
     let sentence = format!(
         "A neighbour holds the CPU: {}{foremost} had it for {} of the time that one was waited for, and {}.",
-        called(culprit),
-        percent(held),
-        super::who_waited(facts, target)
+        called(who),
+        percent(holders.background / holders.all() * culprit.part),
+        who_waited(facts, target)
     );
     let behind = |slice: &Slice| slice.ledger.queued_behind(Holder::Background);
     // Where the generator waits instead of the target, seconds of the target say nothing.
     let share_interval = waited.and_then(|_| interval(facts, behind, |slice| slice.total_ns));
     let of_others = waited.and_then(|_| interval(facts, behind, behind_somebody));
     let mut evidence_against = perhaps_the_client(facts, &who.name);
-    evidence_against.extend(super::stolen(facts, thresholds));
-    let confidence = confidence(waited, limits.wait, &evidence_against).min(confidence(
+    evidence_against.extend(stolen(facts));
+    let confidence = confidence(waited, WAIT.value, &evidence_against).min(confidence(
         of_others,
-        limits.held_by_others,
+        HELD_BY_OTHERS.value,
         &[],
     ));
-    let evidence = vec![
-        share(
-            facts,
-            "of the waits for a CPU, behind others",
-            "thread_time.queued_rest_ns",
-            &target.entity,
-            holders.others_part(),
-            limits.held_by_others,
-        ),
-        share(
-            facts,
-            "of these, behind this neighbour",
-            "process_time.delay_caused_ns",
-            who,
-            culprit.part,
-            limits.culprit,
-        ),
-        waiting(
-            facts,
-            target,
-            wait,
-            limits.wait,
-            "thread_time.queued_rest_ns",
-        ),
-    ];
-    let share = (holders.background, share_interval);
-    present(
-        facts,
-        culprit,
-        (share, sentence, evidence),
-        (confidence, evidence_against),
-    )
+    Finding {
+        share: Some(holders.background),
+        share_interval,
+        evidence: vec![
+            share(
+                facts,
+                "of the waits for a CPU, behind others",
+                "thread_time.queued_rest_ns",
+                &target.entity,
+                holders.others_part(),
+                HELD_BY_OTHERS.value,
+            ),
+            share(
+                facts,
+                "of these, behind this neighbour",
+                "process_time.delay_caused_ns",
+                who,
+                culprit.part,
+                CULPRIT.value,
+            ),
+            waiting(facts, target, wait, "thread_time.queued_rest_ns"),
+        ],
+        evidence_against,
+        ..of_neighbour(case, culprit, confidence, sentence)
+    }
 }
 
 /// Waits for CPUs that somebody had.
@@ -187,90 +197,76 @@ fn behind_somebody(slice: &Slice) -> f64 {
 }
 
 /// By who used the CPUs.
-fn likely(
-    facts: &Facts<'_>,
-    thresholds: &Thresholds,
-    target: &Subject,
-    culprit: &Culprit,
-) -> Finding {
-    let limits = &thresholds.cpu_neighbour;
-    let (wait, interval) = super::cpu_wait(facts, limits.wait);
+fn likely(case: &Case<'_>, target: &Subject, culprit: &Culprit) -> Finding {
+    let facts = case.facts;
+    let (wait, interval) = cpu_wait(facts, WAIT.value);
     let others = facts.cpu.part(facts.cpu.rest_ns);
     let held = facts.cpu.part(culprit.cpu_ns);
     let who = &culprit.entity;
     let sentence = format!(
         "A neighbour holds the CPU: {} used {} of the CPU time, and {}.",
-        called(culprit),
+        called(who),
         percent(held),
-        super::who_waited(facts, target)
+        who_waited(facts, target)
     );
-    let evidence = vec![
-        share(
-            facts,
-            "CPU time used by others",
-            "process",
-            &machine(facts),
-            others,
-            limits.held_by_others,
-        ),
-        share(
-            facts,
-            "CPU time used by this neighbour",
-            "process.user_ns + system_ns",
-            who,
-            held,
-            limits.held_by_others * limits.culprit,
-        ),
-        waiting(facts, target, wait, limits.wait, "thread.wait_ns"),
-    ];
-    // Of the wait, the part that the others' use of the CPU stands for.
-    let interval = interval.map(|interval| Interval {
-        low: interval.low * others,
-        high: interval.high * others,
-    });
-    let evidence_against = perhaps_the_client(facts, &who.name);
-    present(
-        facts,
-        culprit,
-        ((wait * others, interval), sentence, evidence),
-        (Confidence::Consistent, evidence_against),
-    )
+    Finding {
+        share: Some(wait * others),
+        // Of the wait, the part that the others' use of the CPU stands for.
+        share_interval: interval.map(|interval| Interval {
+            low: interval.low * others,
+            high: interval.high * others,
+        }),
+        evidence: vec![
+            share(
+                facts,
+                "CPU time used by others",
+                "process",
+                &machine(facts),
+                others,
+                HELD_BY_OTHERS.value,
+            ),
+            share(
+                facts,
+                "CPU time used by this neighbour",
+                "process.user_ns + system_ns",
+                who,
+                held,
+                HELD_BY_OTHERS.value * CULPRIT.value,
+            ),
+            waiting(facts, target, wait, "thread.wait_ns"),
+        ],
+        evidence_against: perhaps_the_client(facts, &who.name),
+        ..of_neighbour(case, culprit, Confidence::Consistent, sentence)
+    }
 }
 
-fn waiting(facts: &Facts<'_>, target: &Subject, wait: f64, least: f64, column: &str) -> Evidence {
+fn waiting(facts: &Facts<'_>, target: &Subject, wait: f64, column: &str) -> Evidence {
     share(
         facts,
         "waiting for a CPU",
         column,
         &target.entity,
         wait,
-        least,
+        WAIT.value,
     )
 }
 
-fn present(
-    facts: &Facts<'_>,
+/// What is said of a neighbour however it was told.
+fn of_neighbour(
+    case: &Case<'_>,
     culprit: &Culprit,
-    ((share, share_interval), sentence, evidence): ((f64, Option<Interval>), String, Vec<Evidence>),
-    (confidence, evidence_against): (Confidence, Vec<String>),
+    confidence: Confidence,
+    sentence: String,
 ) -> Finding {
     let who = &culprit.entity;
+    let change = format!("{} elsewhere, or with less weight", who.name);
     Finding {
-        share: Some(share),
-        share_interval,
-        evidence,
-        would_help: vec![bounds::without_neighbour(
-            facts,
-            culprit,
-            format!("{} elsewhere, or with less weight", who.name),
-        )],
-        would_not_help: bounds::useless(facts, &["more clients"]),
-        evidence_against,
+        would_help: vec![bounds::without_neighbour(case.facts, culprit, change)],
         to_confirm: format!(
             "stop {} for 10 s: if throughput stays the same, this is wrong",
             who.name
         ),
-        ..finding(CAUSE.name, who, confidence, sentence)
+        ..case.finding(who, confidence, sentence)
     }
 }
 

@@ -1,22 +1,37 @@
 //! A CPU quota, of the target's group or of one above it, withholds CPU while the machine may be idle.
 
-use model::{Confidence, Finding, LedgerClass};
+use model::{Finding, LedgerClass};
 
-use super::evidence::{self, confidence, finding, interval, share};
-use super::{Cause, Judgement, Kind, no_target};
+use super::case::Case;
+use super::cause::{Cause, Judgement, Kind, NoFinding, absent, cannot_tell};
+use super::evidence::{self, confidence, interval, share};
+use super::family::Family;
 use crate::bounds;
 use crate::facts::Facts;
 use crate::number_format::percent;
 use crate::quota::Quota;
 use crate::subject::Subject;
-use crate::thresholds::Thresholds;
+use crate::thresholds::{THROTTLED_TIME, Threshold};
+
+const THROTTLED_PERIODS: Threshold = Threshold::share(
+    "throttled_periods",
+    0.10,
+    "Quota periods in which the group ran out",
+);
 
 pub(super) const CAUSE: Cause = Cause {
     name: "cpu.quota",
     help: "A CPU quota of the target's control group, or of one above it, withholds CPU.",
     about: "the control group with the limit",
     kind: Kind::Limit,
+    family: Family::Cpu,
     told_by: "The kernel counts the periods in which a group ran out of its quota and the time for which each CPU's queue was held back. Run-queue delay contains that time, so it is taken out of the wait for a CPU. Where programs in the kernel are allowed (Linux 6.18), each thread's own time under the quota is counted, and contention inside of the group is told apart; elsewhere its division among threads is an estimate.",
+    thresholds: &[THROTTLED_PERIODS, THROTTLED_TIME],
+    upstream: &[],
+    wait: None,
+    would_help: &[],
+    would_not_help: Some(&["more clients", "a larger machine with the same quota"]),
+    to_confirm: "",
     judge,
 };
 
@@ -24,62 +39,88 @@ pub(super) const CAUSE: Cause = Cause {
 /// limit all the same.
 const SECONDS: f64 = 0.25;
 
-fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judgement {
-    let Some(target) = &facts.target else {
-        return no_target(facts);
-    };
+fn judge(case: &Case<'_>) -> Judgement {
+    let facts = case.facts;
+    let target = case.target()?;
+    let quota = ran_out(facts, target)?;
+    let held = facts.share(LedgerClass::Throttled);
+    if facts.account.is_none() || (held < facts.floor && facts.wait_unseen()) {
+        return cannot_tell(format!(
+            "{} was throttled, but what that cost {} was not recorded",
+            quota.group.name, target.name
+        ));
+    }
+    if held < facts.floor {
+        let (held, whole) = (percent(held), facts.whole());
+        return absent(format!(
+            "{} was throttled, but it cost {} only {held} of {whole}",
+            quota.group.name, target.name
+        ));
+    }
+    let steady = evidence::held(facts, &[LedgerClass::Throttled], 1.0, facts.floor);
+    if steady.seconds < SECONDS {
+        return absent(evidence::only_at_times(facts, &steady));
+    }
+    Ok(present(case, target, quota))
+}
+
+/// The quota that ran out for long enough.
+fn ran_out<'a>(facts: &'a Facts<'_>, target: &Subject) -> Result<&'a Quota, NoFinding> {
     if !facts.quota_seen {
-        return Judgement::CannotTell(format!(
+        return cannot_tell(format!(
             "of no control group of {} was the CPU account recorded",
             target.name
         ));
     }
     let Some(quota) = &facts.quota else {
-        return Judgement::Absent(format!("no control group of {} was throttled", target.name));
+        return absent(format!("no control group of {} was throttled", target.name));
     };
-    let limits = &thresholds.cpu_quota;
-    if quota.throttled_periods < limits.throttled_periods
-        && quota.throttled_time < limits.throttled_time
+    if quota.throttled_periods < THROTTLED_PERIODS.value
+        && quota.throttled_time < THROTTLED_TIME.value
     {
-        let (periods, time) = (
+        return absent(format!(
+            "{} ran out in {} of its quota periods, held back for {} of the time",
+            quota.group.name,
             percent(quota.throttled_periods),
-            percent(quota.throttled_time),
-        );
-        return Judgement::Absent(format!(
-            "{} ran out in {periods} of its quota periods, held back for {time} of the time",
-            quota.group.name
+            percent(quota.throttled_time)
         ));
     }
-    let held = facts.share(LedgerClass::Throttled);
-    if facts.account.is_none() || (held < thresholds.floors.share && facts.wait_unseen(thresholds))
-    {
-        return Judgement::CannotTell(format!(
-            "{} was throttled, but what that cost {} was not recorded",
-            quota.group.name, target.name
-        ));
-    }
-    if held < thresholds.floors.share {
-        let (held, whole) = (percent(held), facts.whole());
-        return Judgement::Absent(format!(
-            "{} was throttled, but it cost {} only {held} of {whole}",
-            quota.group.name, target.name
-        ));
-    }
-    let steady = evidence::held(
-        facts,
-        &[LedgerClass::Throttled],
-        1.0,
-        thresholds.floors.share,
-    );
-    if steady.seconds < SECONDS {
-        return Judgement::Absent(evidence::only_at_times(facts, &steady));
-    }
-    Judgement::Present(Box::new(present(facts, thresholds, target, quota)))
+    Ok(quota)
 }
 
-fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject, quota: &Quota) -> Finding {
-    let limits = &thresholds.cpu_quota;
-    let held = facts.share(LedgerClass::Throttled);
+fn present(case: &Case<'_>, target: &Subject, quota: &Quota) -> Finding {
+    let facts = case.facts;
+    // The kernel's own account of the group is exact; what was not counted is its division among threads.
+    let held_back = interval(facts, |slice| slice.held_back_ns, |slice| slice.cpu_time_ns);
+    let suffices = sufficient(facts, quota);
+    let change = suffices.map_or("a higher quota".to_owned(), |cpus| {
+        format!("a quota of {}", plain(cpus))
+    });
+    Finding {
+        share: Some(facts.share(LedgerClass::Throttled)),
+        share_interval: interval(
+            facts,
+            |slice| slice.ledger.get(LedgerClass::Throttled),
+            |slice| slice.total_ns,
+        ),
+        evidence: evidence_of(facts, target, quota),
+        would_help: vec![bounds::without_quota(facts, change)],
+        to_confirm: suffices.map_or(String::new(), |cpus| {
+            format!(
+                "raise the quota of {} to {}: if throughput stays the same, this is wrong",
+                quota.group.path,
+                plain(cpus)
+            )
+        }),
+        ..case.finding(
+            &quota.group,
+            confidence(held_back, THROTTLED_TIME.value, &[]),
+            sentence(facts, target, quota),
+        )
+    }
+}
+
+fn sentence(facts: &Facts<'_>, target: &Subject, quota: &Quota) -> String {
     let allowed = quota
         .cpus
         .map_or(String::new(), |cpus| format!(" of {}", plain(cpus)));
@@ -89,82 +130,47 @@ fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject, quota: 
             percent(machine.idle + machine.iowait)
         )
     });
-    let sentence = format!(
+    format!(
         "A CPU quota is the bottleneck: {} ran out of its limit{allowed} in {} of the periods, and {} of {} was {} held back by it{idle}.",
         quota.group.path,
         percent(quota.throttled_periods),
-        percent(held),
+        percent(facts.share(LedgerClass::Throttled)),
         facts.whole(),
         target.name
-    );
-    let share_interval = interval(
-        facts,
-        |slice| slice.ledger.get(LedgerClass::Throttled),
-        |slice| slice.total_ns,
-    );
-    let counted = target.serving_ledger.is_counted(LedgerClass::Throttled);
-    // The kernel's own account of the group is exact; what was not counted is its division among threads.
-    let held_back = interval(facts, |slice| slice.held_back_ns, |slice| slice.cpu_time_ns);
-    let suffices = sufficient(facts, quota);
-    let change = suffices.map_or("a higher quota".to_owned(), |cpus| {
-        format!("a quota of {}", plain(cpus))
-    });
-    Finding {
-        share: Some(held),
-        share_interval,
-        evidence: vec![
-            share(
-                facts,
-                "quota periods that ran out",
-                "cgroup_cpu.throttled_periods",
-                &quota.group,
-                quota.throttled_periods,
-                limits.throttled_periods,
-            ),
-            share(
-                facts,
-                "time held back",
-                "cgroup_cpu.throttled_ns",
-                &quota.group,
-                quota.throttled_time,
-                limits.throttled_time,
-            ),
-            share(
-                facts,
-                "held back by a CPU quota",
-                if counted {
-                    "thread_time.throttled_ns"
-                } else {
-                    "thread.wait_ns"
-                },
-                &target.entity,
-                held,
-                thresholds.floors.share,
-            ),
-        ],
-        would_help: vec![bounds::without_quota(facts, change)],
-        would_not_help: bounds::useless(
-            facts,
-            &["more clients", "a larger machine with the same quota"],
-        ),
-        to_confirm: suffices.map_or(String::new(), |cpus| {
-            format!(
-                "raise the quota of {} to {}: if throughput stays the same, this is wrong",
-                quota.group.path,
-                plain(cpus)
-            )
-        }),
-        ..finding(
-            CAUSE.name,
-            &quota.group,
-            measured(held_back, limits.throttled_time),
-            sentence,
-        )
-    }
+    )
 }
 
-fn measured(interval: Option<model::Interval>, threshold: f64) -> Confidence {
-    confidence(interval, threshold, &[])
+fn evidence_of(facts: &Facts<'_>, target: &Subject, quota: &Quota) -> Vec<model::Evidence> {
+    let counted = target.serving_ledger.is_counted(LedgerClass::Throttled);
+    vec![
+        share(
+            facts,
+            "quota periods that ran out",
+            "cgroup_cpu.throttled_periods",
+            &quota.group,
+            quota.throttled_periods,
+            THROTTLED_PERIODS.value,
+        ),
+        share(
+            facts,
+            "time held back",
+            "cgroup_cpu.throttled_ns",
+            &quota.group,
+            quota.throttled_time,
+            THROTTLED_TIME.value,
+        ),
+        share(
+            facts,
+            "held back by a CPU quota",
+            match counted {
+                true => "thread_time.throttled_ns",
+                false => "thread.wait_ns",
+            },
+            &target.entity,
+            facts.share(LedgerClass::Throttled),
+            facts.floor,
+        ),
+    ]
 }
 
 /// The quota that this load would use up: what the group used, were its requests not held back.

@@ -1,182 +1,175 @@
 //! The CPUs that the target may use are busy, with its own and the generator's work, and it waits for
 //! them.
 
-use model::Finding;
+use model::{Evidence, Finding};
 
-use super::evidence::{confidence, finding, machine, share};
-use super::{Cause, Judgement, Kind, no_long_wait, no_target};
+use super::case::Case;
+use super::cause::{Cause, Judgement, Kind, NoFinding, Upstream, absent, cannot_tell};
+use super::cpu_neighbour;
+use super::cpu_wait::{cpu_wait, long_enough, stolen, who_waited};
+use super::evidence::{confidence, machine, share};
+use super::family::Family;
 use crate::bounds;
 use crate::facts::Facts;
 use crate::holders::Holders;
 use crate::number_format::{cpus_were, percent};
 use crate::subject::Subject;
-use crate::thresholds::Thresholds;
+use crate::thresholds::{CPUS_BUSY, Threshold};
+
+const OWN: Threshold = Threshold::share(
+    "own",
+    0.50,
+    "Part of the busy time that target and generator use themselves: below it the CPUs are others', and cpu.neighbour is judged with the same border",
+);
+const WAIT: Threshold = Threshold::share(
+    "wait",
+    0.15,
+    "CPU wait of the target as part of the response time",
+);
 
 pub(super) const CAUSE: Cause = Cause {
     name: "cpu.saturated",
     help: "The CPUs that the target may use are busy with its own work, and it waits for them.",
     about: "the target",
     kind: Kind::Limit,
+    family: Family::Cpu,
     told_by: "Busy are the CPUs that the target may use: of the machine, or as many as its cpuset or affinity allow. Part of being the target's own doing is that target and generator together used most of that time; else it is cpu.neighbour. Where programs in the kernel are allowed, each wait is told with who had the CPU meanwhile, and the own part is that of the waits. Run-queue delay is kept by the scheduler at every switch, so the wait is exact either way.",
+    thresholds: &[CPUS_BUSY, OWN, WAIT],
+    upstream: &[Upstream::Worded("cpu.quota", |quota| {
+        format!(
+            "the CPU is withheld by the quota of {}, not used up",
+            quota.entity.name
+        )
+    })],
+    wait: None,
+    would_help: &[],
+    would_not_help: Some(&[]),
+    to_confirm: "halve the load: if throughput falls as much, this is wrong",
     judge,
 };
 
-fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judgement {
-    let Some(target) = &facts.target else {
-        return no_target(facts);
-    };
+fn judge(case: &Case<'_>) -> Judgement {
+    let facts = case.facts;
+    let target = case.target()?;
     let Some(busy) = facts.effective_busy else {
-        return Judgement::CannotTell("CPU times were not recorded".to_owned());
+        return cannot_tell("CPU times were not recorded");
     };
-    if facts.account.is_none() {
-        return Judgement::CannotTell(format!(
-            "the threads of {} were not seen in this window",
-            target.name
-        ));
-    }
-    let limits = &thresholds.cpu_saturated;
-    let (own, _) = own(facts, thresholds);
-    if let Some(quota) = found.iter().find(|finding| finding.cause == "cpu.quota") {
-        return Judgement::Absent(format!(
-            "the CPU is withheld by the quota of {}, not used up",
-            quota.entity.name
-        ));
-    }
-    if busy < limits.busy {
-        return Judgement::Absent(format!(
+    case.seen()?;
+    if busy < CPUS_BUSY.value {
+        return absent(format!(
             "the CPUs were {} busy, under {}",
             percent(busy),
-            percent(limits.busy)
+            percent(CPUS_BUSY.value)
         ));
     }
-    if let Some(judgement) = no_long_wait(facts, thresholds, &target.name, limits.wait) {
-        return judgement;
+    long_enough(case, &target.name, WAIT.value)?;
+    by_own_work(facts)?;
+    Ok(present(case, target, busy))
+}
+
+/// Why it was not target and generator who had the CPUs, where it was not.
+fn by_own_work(facts: &Facts<'_>) -> Result<(), NoFinding> {
+    let holders = holders(facts);
+    let (own, _) = own(facts);
+    if own >= OWN.value {
+        return Ok(());
     }
-    let unseen = facts
-        .generator
-        .as_ref()
-        .filter(|it| it.ledger.wall_ns <= 0.0 && !facts.is_pinned())
-        .filter(|_| holders(facts, thresholds).is_none());
-    if let Some(generator) = unseen.filter(|_| own < limits.own) {
-        return Judgement::CannotTell(format!(
+    let generator = facts.generator.as_ref();
+    let unseen = generator.filter(|it| it.ledger.wall_ns <= 0.0 && !facts.is_pinned());
+    match (unseen, holders) {
+        (Some(generator), None) => cannot_tell(format!(
             "the threads of {} were not seen in this window, and may have used the CPUs",
             generator.name
-        ));
+        )),
+        (_, Some(_)) => absent(format!(
+            "for only {} of the time that CPUs were waited for, target and generator had them",
+            percent(own)
+        )),
+        (None, None) => absent(format!(
+            "target and generator used only {} of the busy time",
+            percent(own)
+        )),
     }
-    if own < limits.own {
-        return Judgement::Absent(match holders(facts, thresholds) {
-            Some(_) => format!(
-                "for only {} of the time that CPUs were waited for, target and generator had them",
-                percent(own)
-            ),
-            None => format!(
-                "target and generator used only {} of the busy time",
-                percent(own)
-            ),
-        });
-    }
-    Judgement::Present(Box::new(present(facts, thresholds, target, busy)))
 }
 
 /// What says who had the CPUs while they were waited for.
 const COUNTED: &str = "thread_time.queued_target_ns + queued_generator_ns";
 
 /// Who had the CPUs, from the same waits as cpu.neighbour judges: no load falls between the two.
-fn holders(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<Holders> {
-    facts.holders(thresholds.cpu_neighbour.wait)
+fn holders(facts: &Facts<'_>) -> Option<Holders> {
+    facts.holders(cpu_neighbour::WAIT.value)
 }
 
 /// The part of the CPUs that target and generator had: while they were waited for, where that was told,
 /// else of all time that they were busy. And the columns that say so.
-fn own(facts: &Facts<'_>, thresholds: &Thresholds) -> (f64, &'static str) {
-    match holders(facts, thresholds) {
+fn own(facts: &Facts<'_>) -> (f64, &'static str) {
+    match holders(facts) {
         Some(holders) => (1.0 - holders.others_part(), COUNTED),
         None => (facts.own_part(), "thread.run_ns + process.children_ns"),
     }
 }
 
-fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject, busy: f64) -> Finding {
-    let limits = &thresholds.cpu_saturated;
-    let (wait, interval) = super::cpu_wait(facts, limits.wait);
-    let (own, own_column) = own(facts, thresholds);
+fn present(case: &Case<'_>, target: &Subject, busy: f64) -> Finding {
+    let facts = case.facts;
+    let (wait, interval) = cpu_wait(facts, WAIT.value);
     let sentence = format!(
         "CPU is the bottleneck: {} {} busy, and {}.",
         cpus_were(facts.effective_cpus),
         percent(busy),
-        super::who_waited(facts, target)
+        who_waited(facts, target)
     );
-    let evidence_against: Vec<String> = super::stolen(facts, thresholds).into_iter().collect();
-    let confidence = confidence(interval, limits.wait, &evidence_against);
+    let evidence_against: Vec<String> = stolen(facts).into_iter().collect();
+    let confidence = confidence(interval, WAIT.value, &evidence_against);
+    let remedies = [
+        bounds::one_more_cpu(facts),
+        bounds::generator_elsewhere(facts),
+        bounds::others_elsewhere(facts),
+    ];
+    let more_clients: &[&str] = match facts.asked_rate() {
+        None => &["more clients"],
+        Some(_) => &[],
+    };
+    let finding = case.finding(&target.entity, confidence, sentence);
     Finding {
         share: Some(wait),
         share_interval: interval,
-        evidence: vec![
-            share(
-                facts,
-                "CPUs busy",
-                "cpu",
-                &machine(facts),
-                busy,
-                limits.busy,
-            ),
-            share(
-                facts,
-                if own_column == COUNTED {
-                    "waits for a CPU behind target and generator"
-                } else {
-                    "busy with target and generator"
-                },
-                own_column,
-                &target.entity,
-                own,
-                limits.own,
-            ),
-            share(
-                facts,
-                "waiting for a CPU",
-                "thread.wait_ns",
-                &target.entity,
-                wait,
-                limits.wait,
-            ),
-        ],
-        would_help: [
-            bounds::one_more_cpu(facts),
-            bounds::generator_elsewhere(facts),
-            bounds::others_elsewhere(facts),
-        ]
-        .into_iter()
-        .flatten()
-        .collect(),
-        would_not_help: bounds::useless(
-            facts,
-            if facts.asked_rate().is_none() {
-                &["more clients"]
-            } else {
-                &[]
-            },
-        ),
+        evidence: evidence_of(facts, target, busy, wait),
+        would_help: remedies.into_iter().flatten().collect(),
+        would_not_help: bounds::useless(facts, more_clients),
         evidence_against,
-        to_confirm: to_confirm(facts),
-        ..finding(CAUSE.name, &target.entity, confidence, sentence)
+        to_confirm: fewer_clients(facts).unwrap_or(finding.to_confirm),
+        ..finding
     }
 }
 
-fn to_confirm(facts: &Facts<'_>) -> String {
-    let load = facts.meta.workload.as_ref().map(|workload| &workload.load);
-    let clients = load.and_then(|load| {
-        Some((
-            load.clients.filter(|clients| *clients > 1)?,
-            load.clients_option.as_ref()?,
-        ))
-    });
-    match clients {
-        Some((clients, option)) => {
-            format!(
-                "run with {option} {}: if throughput falls as much as clients do, this is wrong",
-                clients / 2
-            )
-        }
-        None => "halve the load: if throughput falls as much, this is wrong".to_owned(),
-    }
+fn evidence_of(facts: &Facts<'_>, target: &Subject, busy: f64, wait: f64) -> Vec<Evidence> {
+    let (own, own_column) = own(facts);
+    let whose = match own_column == COUNTED {
+        true => "waits for a CPU behind target and generator",
+        false => "busy with target and generator",
+    };
+    let (machine, target) = (machine(facts), &target.entity);
+    vec![
+        share(facts, "CPUs busy", "cpu", &machine, busy, CPUS_BUSY.value),
+        share(facts, whose, own_column, target, own, OWN.value),
+        share(
+            facts,
+            "waiting for a CPU",
+            "thread.wait_ns",
+            target,
+            wait,
+            WAIT.value,
+        ),
+    ]
+}
+
+/// The same with half of the clients, where they and the option for them are known.
+fn fewer_clients(facts: &Facts<'_>) -> Option<String> {
+    let load = &facts.meta.workload.as_ref()?.load;
+    let clients = load.clients.filter(|clients| *clients > 1)?;
+    let option = load.clients_option.as_ref()?;
+    Some(format!(
+        "run with {option} {}: if throughput falls as much as clients do, this is wrong",
+        clients / 2
+    ))
 }

@@ -1,151 +1,185 @@
 //! One thread of the target does all the work, and other CPUs have none.
 
-use model::{Confidence, Finding, LedgerClass};
+use model::{Confidence, Entity, Evidence, Finding, LedgerClass};
 
-use super::evidence::{finding, number, share};
-use super::{Cause, Judgement, Kind, explained_by, seen};
+use super::case::Case;
+use super::cause::{Cause, Judgement, Kind, NoFinding, Upstream, absent, cannot_tell};
+use super::evidence::{number, share};
+use super::family::Family;
 use crate::bounds;
 use crate::facts::Facts;
 use crate::number_format::{percent, rate};
-use crate::thresholds::Thresholds;
+use crate::subject::Subject;
+use crate::thresholds::Threshold;
+
+const THREAD: Threshold = Threshold::share(
+    "thread",
+    0.90,
+    "Time that the busiest thread was on a CPU or waited for one: it never rested",
+);
+const ON_CPU: Threshold = Threshold::share("on_cpu", 0.75, "Time of it on a CPU");
+const IN_FLIGHT: Threshold = Threshold::new(
+    "in_flight",
+    1.5,
+    "requests",
+    "Requests in progress on average: with one at a time no second thread could help",
+);
+const BEHIND: Threshold = Threshold::new(
+    "behind",
+    1.0,
+    "threads",
+    "Other threads of the target that waited for what it then ended, on average",
+);
 
 pub(super) const CAUSE: Cause = Cause {
     name: "cpu.single_thread",
     help: "One thread of the target does all the work, and other CPUs have room.",
     about: "the thread",
     kind: Kind::Limit,
+    family: Family::Cpu,
     told_by: "One thread has hardly a moment off its CPU, no other of the target comes near it, the machine's CPUs are not full, and several requests are in progress: they wait for that thread. A busy thread that serves no requests is not meant, unless the target's other threads wait for it: where programs in the kernel are allowed, that is known of a thread that goes by a name of its own, and said; threads at rest wait for work and do not count. With one request at a time no second thread could help, and it is not said.",
+    thresholds: &[THREAD, ON_CPU, IN_FLIGHT, BEHIND],
+    upstream: &[
+        Upstream::All("cpu.quota"),
+        Upstream::All("cpu.neighbour"),
+        Upstream::All("cpu.saturated"),
+        Upstream::All("cpu.imbalance"),
+    ],
+    wait: None,
+    would_help: &[],
+    would_not_help: Some(&["more clients", "a machine with more CPUs"]),
+    to_confirm: "run with twice the clients: if throughput grows, this is wrong",
     judge,
 };
 
-fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judgement {
-    if let Some(judgement) = explained_by(
-        found,
-        &[
-            "cpu.quota",
-            "cpu.neighbour",
-            "cpu.saturated",
-            "cpu.imbalance",
-        ],
-    ) {
-        return judgement;
-    }
-    let target = match seen(facts) {
-        Ok(target) => target,
-        Err(judgement) => return judgement,
+fn judge(case: &Case<'_>) -> Judgement {
+    let facts = case.facts;
+    let target = case.seen()?;
+    never_rests_alone(facts, target)?;
+    several_at_a_time(facts, target)?;
+    let thread = target.busiest_thread;
+    let Some(thread) = thread.and_then(|id| facts.timeline.entities.get(id)) else {
+        return cannot_tell("the thread is not in the recording's list");
     };
-    let limits = &thresholds.cpu_single_thread;
+    let thread = &thread.entity;
+    // What is outside the target waits in its sockets, but for what the generator did meanwhile.
+    let inside = facts.share_of(&[LedgerClass::OnCpu, LedgerClass::Futex]);
+    let change = format!(
+        "the work of {} spread over {} CPUs",
+        thread.name, facts.effective_cpus
+    );
+    Ok(Finding {
+        share: Some((inside + facts.in_line()).min(1.0)),
+        evidence: evidence_of(facts, target, thread),
+        would_help: vec![bounds::more_threads(facts, change)],
+        ..case.finding(thread, confidence(facts), sentence(facts, target, thread))
+    })
+}
+
+/// Other threads of the target that waited for the busiest, where enough did.
+fn behind(facts: &Facts<'_>) -> Option<f64> {
+    facts.behind_busiest.filter(|it| *it >= BEHIND.value)
+}
+
+/// Why there is no thread alone that never rests, where there is none.
+fn never_rests_alone(facts: &Facts<'_>, target: &Subject) -> Result<(), NoFinding> {
     // Never at rest: what it does not run it waits for a CPU.
-    if target.busiest_works < limits.thread || target.busiest < limits.on_cpu {
-        return Judgement::Absent(format!(
+    if target.busiest_works < THREAD.value || target.busiest < ON_CPU.value {
+        return absent(format!(
             "the busiest thread of {} was on a CPU for {} of the time",
             target.name,
             percent(target.busiest)
         ));
     }
-    let behind = facts.behind_busiest.filter(|it| *it >= limits.behind);
-    if !target.busiest_serves && behind.is_none() {
-        return Judgement::Absent(format!(
+    if !target.busiest_serves && behind(facts).is_none() {
+        return absent(format!(
             "the busiest thread of {} serves no requests",
             target.name
         ));
     }
     if target.hot_threads > 1 {
-        return Judgement::Absent(format!(
+        return absent(format!(
             "{} threads of {} were about as busy",
             target.hot_threads, target.name
         ));
     }
+    Ok(())
+}
+
+/// Why a second thread could not help, where it could not.
+fn several_at_a_time(facts: &Facts<'_>, target: &Subject) -> Result<(), NoFinding> {
     if facts.effective_cpus < 2 {
-        return Judgement::Absent(format!("{} may use one CPU only", target.name));
+        return absent(format!("{} may use one CPU only", target.name));
     }
-    let in_flight = facts.in_flight();
-    if in_flight.is_some_and(|requests| requests < limits.in_flight) {
-        return Judgement::Absent(format!(
+    match facts.in_flight() {
+        Some(requests) if requests < IN_FLIGHT.value => absent(format!(
             "{} requests were in progress on average: one at a time needs one thread",
-            rate(in_flight.unwrap_or(0.0))
-        ));
+            rate(requests)
+        )),
+        _ => Ok(()),
     }
-    let Some(thread) = target
-        .busiest_thread
-        .and_then(|id| facts.timeline.entities.get(id))
-    else {
-        return Judgement::CannotTell("the thread is not in the recording's list".to_owned());
-    };
+}
+
+fn sentence(facts: &Facts<'_>, target: &Subject, thread: &Entity) -> String {
     let busy = facts.effective_busy.map_or(String::new(), |busy| {
         format!(", while the CPUs were {} busy", percent(busy))
     });
-    let waiting = behind.map_or(String::new(), |threads| {
+    let waiting = behind(facts).map_or(String::new(), |threads| {
         format!(
             ", and {} other threads at a time waited for it",
             rate(threads)
         )
     });
-    let sentence = format!(
+    format!(
         "One thread is the bottleneck: {} of {} was on a CPU for {} of the time{busy}{waiting}.",
-        thread.entity.name,
+        thread.name,
         target.name,
         percent(target.busiest)
-    );
-    // What is outside the target waits in its sockets, but for what the generator did meanwhile.
-    let inside = facts.share_of(&[LedgerClass::OnCpu, LedgerClass::Futex]);
-    let cost = (inside + facts.in_line()).min(1.0);
+    )
+}
+
+fn evidence_of(facts: &Facts<'_>, target: &Subject, thread: &Entity) -> Vec<Evidence> {
     let mut evidence = vec![share(
         facts,
         "busiest thread on a CPU, or waiting for one",
         "thread.run_ns + wait_ns",
-        &thread.entity,
+        thread,
         target.busiest_works,
-        limits.thread,
+        THREAD.value,
     )];
-    evidence.extend(in_flight.map(|requests| {
+    evidence.extend(facts.in_flight().map(|requests| {
+        let what = ("requests in progress", "count");
+        let column = "signal.latency_mean_ns";
         number(
             facts,
-            ("requests in progress", "count"),
-            "signal.latency_mean_ns",
+            what,
+            column,
             &target.entity,
             requests,
-            limits.in_flight,
+            IN_FLIGHT.value,
         )
     }));
-    evidence.extend(behind.map(|threads| {
+    evidence.extend(behind(facts).map(|threads| {
+        let what = "other threads of the target that waited for it, at a time";
         number(
             facts,
-            (
-                "other threads of the target that waited for it, at a time",
-                "count",
-            ),
+            (what, "count"),
             "wakeup.wait_ns",
-            &thread.entity,
+            thread,
             threads,
-            limits.behind,
+            BEHIND.value,
         )
     }));
-    // That something is behind it is known either way.
-    let sure = facts.window.seconds() >= thresholds.gates.steady_seconds
-        && (in_flight.is_some() || behind.is_some())
+    evidence
+}
+
+/// *Measured* where it is known that something is behind the thread, either way.
+fn confidence(facts: &Facts<'_>) -> Confidence {
+    let sure = facts.window.seconds() >= facts.thresholds.gates.steady_seconds
+        && (facts.in_flight().is_some() || behind(facts).is_some())
         && facts.effective_busy.is_some();
-    Judgement::Present(Box::new(Finding {
-        share: Some(cost),
-        evidence,
-        would_help: vec![bounds::more_threads(
-            facts,
-            format!(
-                "the work of {} spread over {} CPUs",
-                thread.entity.name, facts.effective_cpus
-            ),
-        )],
-        would_not_help: bounds::useless(facts, &["more clients", "a machine with more CPUs"]),
-        to_confirm: "run with twice the clients: if throughput grows, this is wrong".to_owned(),
-        ..finding(
-            CAUSE.name,
-            &thread.entity,
-            if sure {
-                Confidence::Measured
-            } else {
-                Confidence::Consistent
-            },
-            sentence,
-        )
-    }))
+    match sure {
+        true => Confidence::Measured,
+        false => Confidence::Consistent,
+    }
 }

@@ -2,18 +2,29 @@
 
 use model::{Confidence, Finding, LedgerClass};
 
-use super::evidence::{finding, share};
-use super::{Cause, Judgement, Kind, found_of, seen};
-use crate::facts::Facts;
+use super::case::Case;
+use super::cause::{Cause, Judgement, Kind, absent, cannot_tell};
+use super::evidence::share;
+use super::family::Family;
 use crate::number_format::percent;
-use crate::thresholds::Thresholds;
+use crate::thresholds::Threshold;
+
+const INTERRUPTS: Threshold =
+    Threshold::share("interrupts", 0.20, "Time of one CPU spent in interrupts");
 
 pub(super) const CAUSE: Cause = Cause {
     name: "cpu.softirq",
     help: "Interrupts take a good part of a CPU that the target needs.",
     about: "the CPU",
     kind: Kind::Part,
+    family: Family::Cpu,
     told_by: "Hard and soft interrupt time of /proc/stat, of one CPU, while something about the CPUs limits the target. Kernels without interrupt accounting count it by ticks.",
+    thresholds: &[INTERRUPTS],
+    upstream: &[],
+    wait: None,
+    would_help: &[],
+    would_not_help: None,
+    to_confirm: "watch which: watch -d cat /proc/softirqs",
     judge,
 };
 
@@ -25,49 +36,37 @@ const LIMITS: [&str; 4] = [
     "cpu.single_thread",
 ];
 
-fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judgement {
-    if let Err(judgement) = seen(facts) {
-        return judgement;
-    }
-    let Some(core) = facts
-        .cores
-        .iter()
-        .max_by(|a, b| a.interrupts.total_cmp(&b.interrupts))
-    else {
-        return Judgement::CannotTell("CPU times were not recorded".to_owned());
+fn judge(case: &Case<'_>) -> Judgement {
+    let facts = case.facts;
+    case.seen()?;
+    let by_interrupts = facts.cores.iter();
+    let most = by_interrupts.max_by(|a, b| a.interrupts.total_cmp(&b.interrupts));
+    let Some(core) = most else {
+        return cannot_tell("CPU times were not recorded");
     };
-    let least = thresholds.cpu_softirq.interrupts;
-    if core.interrupts < least {
-        return Judgement::Absent(format!(
-            "{} spent {} in interrupts",
-            core.entity.name,
-            percent(core.interrupts)
-        ));
+    let (cpu, taken) = (&core.entity, percent(core.interrupts));
+    let spent = format!("{} spent {taken} in interrupts", cpu.name);
+    if core.interrupts < INTERRUPTS.value {
+        return absent(spent);
     }
-    let Some(parent) = found_of(found, &LIMITS) else {
-        return Judgement::Absent(format!(
-            "{} spent {} in interrupts, and no CPU limits the target",
-            core.entity.name,
-            percent(core.interrupts)
-        ));
+    let Some(parent) = case.found(&LIMITS) else {
+        return absent(format!("{spent}, and no CPU limits the target"));
     };
     let sentence = format!(
-        "Interrupts take {} of {}, which adds to {}.",
-        percent(core.interrupts),
-        core.entity.name,
-        parent.cause
+        "Interrupts take {taken} of {}, which adds to {}.",
+        cpu.name, parent.cause
     );
-    Judgement::Present(Box::new(Finding {
+    let (what, column) = ("time in interrupts", "cpu.softirq_ns + irq_ns");
+    Ok(Finding {
         share: Some(facts.share(LedgerClass::CpuWait) * core.interrupts),
         evidence: vec![share(
             facts,
-            "time in interrupts",
-            "cpu.softirq_ns + irq_ns",
-            &core.entity,
+            what,
+            column,
+            cpu,
             core.interrupts,
-            least,
+            INTERRUPTS.value,
         )],
-        to_confirm: "watch which: watch -d cat /proc/softirqs".to_owned(),
-        ..finding(CAUSE.name, &core.entity, Confidence::Consistent, sentence)
-    }))
+        ..case.finding(cpu, Confidence::Consistent, sentence)
+    })
 }

@@ -1,11 +1,13 @@
-//! Making findings: evidence with its threshold, intervals, confidence.
+//! What a finding rests on: evidence with its threshold, intervals, confidence.
 
-use model::{Confidence, Entity, EntityKind, Evidence, Finding, Interval, LedgerClass};
+use model::{Confidence, Entity, EntityKind, Evidence, Interval, LedgerClass};
 
 use sensors::thread_time::{THREAD_TIME, class};
 use sensors::wait_channel::WaitChannel;
 
+use super::cause::{NoFinding, cannot_tell};
 use crate::facts::Facts;
+use crate::io::Disk;
 use crate::kernel_waits;
 use crate::number_format::percent;
 use crate::slices::Slice;
@@ -60,6 +62,14 @@ pub(super) fn machine(facts: &Facts<'_>) -> Entity {
         .machine()
         .map(|record| record.entity.clone());
     machine.unwrap_or_else(|| Entity::new(EntityKind::Machine, &facts.meta.identity.node, "/"))
+}
+
+/// The disk that the target waits for, if it waits for one.
+pub(super) fn busiest_disk<'a>(facts: &'a Facts<'_>) -> Result<&'a Disk, NoFinding> {
+    match facts.io.disks.first() {
+        Some(disk) => Ok(disk),
+        None => cannot_tell("no disk was seen doing anything"),
+    }
 }
 
 /// The 95 % interval of a share over the seconds of the window.
@@ -132,12 +142,7 @@ impl Held {
 
 /// How steadily the classes held at least `threshold` of each second's time; `part` of their time
 /// counts.
-pub(super) fn held(
-    facts: &Facts<'_>,
-    classes: &'static [LedgerClass],
-    part: f64,
-    threshold: f64,
-) -> Held {
+pub(super) fn held(facts: &Facts<'_>, classes: &[LedgerClass], part: f64, threshold: f64) -> Held {
     let of = |slice: &Slice| slice.ledger.sum(classes) * part;
     let bins: Vec<(f64, f64)> = facts
         .slices
@@ -236,26 +241,4 @@ pub(super) const DISK_ALONE: [LedgerClass; 3] = [
 pub(super) fn of_memory(facts: &Facts<'_>, least: f64) -> Confidence {
     let stalled = |slice: &Slice| slice.ledger.memory_ns;
     confidence(interval(facts, stalled, |slice| slice.total_ns), least, &[])
-}
-
-/// A finding about `entity` with what most findings lack left empty.
-pub(super) fn finding(
-    cause: &str,
-    entity: &Entity,
-    confidence: Confidence,
-    sentence: String,
-) -> Finding {
-    Finding {
-        cause: cause.to_owned(),
-        entity: entity.clone(),
-        confidence,
-        share: None,
-        share_interval: None,
-        sentence,
-        evidence: Vec::new(),
-        would_help: Vec::new(),
-        would_not_help: Vec::new(),
-        evidence_against: Vec::new(),
-        to_confirm: String::new(),
-    }
 }

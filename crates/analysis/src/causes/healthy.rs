@@ -1,144 +1,168 @@
 //! Nothing holds the target back: it answers what it is asked, and waits for nothing worth naming.
 
-use model::{Confidence, Finding, LedgerClass};
+use model::{Confidence, Evidence, Finding, LedgerClass};
 
-use super::evidence::{finding, number};
-use super::open::Question;
-use super::{Cause, Judgement, Kind, kind, limit, no_target, wait_unseen};
+use super::case::Case;
+use super::cause::{Cause, Judgement, Kind, NoFinding, absent, cannot_tell};
+use super::evidence::number;
+use super::family::Family;
+use super::load_rate;
+use super::open::{self, OPEN, Question};
 use crate::facts::Facts;
 use crate::number_format::{count, duration, percent, rate};
 use crate::subject::Subject;
-use crate::thresholds::Thresholds;
+use crate::thresholds::Threshold;
+
+const WAITS: Threshold = Threshold::share(
+    "waits",
+    0.15,
+    "Waits of the target below this part of the response time need no cause",
+);
+pub(super) const EXPLAINED: Threshold = Threshold::share(
+    "explained",
+    0.50,
+    "Response time that must be explained for anything but `undetermined`",
+);
 
 pub(super) const CAUSE: Cause = Cause {
     name: "healthy",
     help: "Nothing holds the target back: it answers what it is asked, and waits for nothing worth naming.",
     about: "the target",
     kind: Kind::State,
+    family: Family::Summary,
     told_by: "The target's waits, its input aside, are below the threshold, and at least half of the response time is explained. What broke goes before it, and so does a cause that cannot be told while the time that is not accounted for could hold it. With a rate that is met, or a closed loop whose clients all wait for their own answers, the load asks for no more. The headroom is a lower bound: CPU per request usually falls under load.",
+    thresholds: &[WAITS, EXPLAINED, OPEN],
+    upstream: &[],
+    wait: None,
+    would_help: &[],
+    would_not_help: None,
+    to_confirm: "",
     judge,
 };
 
-fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judgement {
-    let Some(target) = &facts.target else {
-        return no_target(facts);
-    };
-    if facts.signal.is_none()
-        && found.is_empty()
-        && worked(target).is_some_and(|worked| worked < IDLE)
-    {
-        return present(facts, thresholds, target);
+fn judge(case: &Case<'_>) -> Judgement {
+    let finding = nothing_holds_back(case)?;
+    match open::question(case) {
+        // A cause that cannot be told could hold a part of the time that matters.
+        Some(question) => absent(format!(
+            "{} cannot be told, and could hold up to {} of {}",
+            question.cause,
+            percent(question.share),
+            Question::whole(case.facts)
+        )),
+        None => Ok(finding),
+    }
+}
+
+/// The open question that alone keeps the target from being healthy.
+pub(super) fn open_question(case: &Case<'_>) -> Option<Question> {
+    nothing_holds_back(case).ok()?;
+    open::question(case)
+}
+
+fn nothing_holds_back(case: &Case<'_>) -> Judgement {
+    let facts = case.facts;
+    let target = case.target()?;
+    if facts.is_idle() && case.findings().next().is_none() {
+        return Ok(present(case, target));
     }
     if facts.account.is_none() {
-        return Judgement::CannotTell(format!(
+        return cannot_tell(format!(
             "the threads of {} did nothing in this window",
             target.name
         ));
     }
-    let any = |of: Kind| found.iter().find(|finding| kind(&finding.cause) == of);
-    if let Some(broken) = any(Kind::Failure) {
-        return Judgement::Absent(format!("{} was found", broken.cause));
+    if let Some(broken) = case.found_kind(Kind::Failure) {
+        return absent(format!("{} was found", broken.cause));
     }
-    if any(Kind::Intent).is_some() {
-        return present(facts, thresholds, target);
+    if case.found_kind(Kind::Intent).is_some() {
+        return Ok(present(case, target));
     }
-    if let Some(first) = limit(found) {
-        return Judgement::Absent(format!("{} was found", first.cause));
+    if let Some(first) = case.limit() {
+        return absent(format!("{} was found", first.cause));
     }
-    if let Some(lag) = facts.queueing(thresholds) {
-        let lag = percent(lag);
-        return Judgement::Absent(format!("{lag} of each request was lag, on full CPUs"));
-    }
-    if let Some((asked, signal)) = facts.asked_rate().zip(facts.signal)
-        && signal.throughput < asked * super::load_rate::least(facts, thresholds, asked)
-    {
-        return Judgement::Absent(format!(
-            "{} of the {} {} asked for were reached",
-            percent(signal.throughput / asked),
-            rate(asked),
-            facts.rate_unit()
-        ));
-    }
-    let waits = waits(facts);
-    if waits >= thresholds.healthy.waits {
-        return Judgement::Absent(format!(
-            "{} waited for {} of {}",
-            target.name,
-            percent(waits),
-            facts.whole()
-        ));
-    }
-    if facts.wait_unseen(thresholds) {
-        return wait_unseen(&target.name);
-    }
-    if explained(facts) < thresholds.healthy.explained {
-        return Judgement::CannotTell(format!(
-            "only {} of {} is explained",
-            percent(explained(facts)),
-            facts.whole()
-        ));
-    }
-    present(facts, thresholds, target)
+    answers_what_is_asked(facts)?;
+    waits_for_little(facts, target)?;
+    case.cpu_wait_known()?;
+    enough_is_explained(facts)?;
+    Ok(present(case, target))
 }
 
-/// The answer while a cause that cannot be told could hold a part of the time that matters.
-pub(super) fn unless(facts: &Facts<'_>, question: &Question) -> Judgement {
-    Judgement::Absent(format!(
-        "{} cannot be told, and could hold up to {} of {}",
-        question.cause,
-        percent(question.share),
-        Question::whole(facts)
+/// Why the load is not answered as it was asked, where it is not.
+fn answers_what_is_asked(facts: &Facts<'_>) -> Result<(), NoFinding> {
+    if let Some(lag) = facts.queueing() {
+        let lag = percent(lag);
+        return absent(format!("{lag} of each request was lag, on full CPUs"));
+    }
+    match facts.asked_rate().zip(facts.signal) {
+        Some((asked, signal)) if signal.throughput < asked * load_rate::least(facts, asked) => {
+            absent(format!(
+                "{} of the {} {} asked for were reached",
+                percent(signal.throughput / asked),
+                rate(asked),
+                facts.rate_unit()
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Why the target waited for something that needs a cause, where it did.
+pub(super) fn waits_for_little(facts: &Facts<'_>, target: &Subject) -> Result<(), NoFinding> {
+    let waits = waits(facts);
+    if waits < WAITS.value {
+        return Ok(());
+    }
+    absent(format!(
+        "{} waited for {} of {}",
+        target.name,
+        percent(waits),
+        facts.whole()
     ))
 }
 
-/// Whether the target had so little to do that nothing it waits for matters, as far as is known.
-pub(super) fn is_idle(facts: &Facts<'_>) -> bool {
-    let worked = facts.target.as_ref().and_then(worked);
-    facts.signal.is_none() && worked.is_some_and(|worked| worked < IDLE)
+/// Why too little is known of where the time went, where it is.
+pub(super) fn enough_is_explained(facts: &Facts<'_>) -> Result<(), NoFinding> {
+    let explained = facts.explained();
+    if explained >= EXPLAINED.value {
+        return Ok(());
+    }
+    cannot_tell(format!(
+        "only {} of {} is explained",
+        percent(explained),
+        facts.whole()
+    ))
 }
 
-fn present(facts: &Facts<'_>, thresholds: &Thresholds, target: &Subject) -> Judgement {
+fn present(case: &Case<'_>, target: &Subject) -> Finding {
+    let facts = case.facts;
     let waits = waits(facts);
-    let sure = facts.window.seconds() >= thresholds.gates.steady_seconds
-        && waits < thresholds.healthy.waits
-        && !facts.wait_unseen(thresholds);
-    // Which of the two the threshold is held against decides how it is to be redone.
-    let (what, unit, least) = match waiting_at_a_time(facts) {
-        Some(_) => (
-            "threads of the target that waited, at a time",
-            "count",
-            facts.floor,
-        ),
-        None => ("waits of the target", "share", thresholds.healthy.waits),
+    let sure = facts.window.seconds() >= facts.thresholds.gates.steady_seconds
+        && waits < WAITS.value
+        && !facts.wait_unseen();
+    let confidence = match sure {
+        true => Confidence::Measured,
+        false => Confidence::Consistent,
     };
-    let evidence = number(
-        facts,
-        (what, unit),
-        "thread.wait_ns",
-        &target.entity,
-        waits,
-        least,
-    );
-    Judgement::Present(Box::new(Finding {
+    // Which of the two the threshold is held against decides how it is to be redone.
+    let (what, least) = match waiting_at_a_time(facts) {
+        Some(_) => {
+            let what = "threads of the target that waited, at a time";
+            ((what, "count"), facts.floor)
+        }
+        None => (("waits of the target", "share"), WAITS.value),
+    };
+    let evidence = number(facts, what, "thread.wait_ns", &target.entity, waits, least);
+    Finding {
         share: Some(1.0 - waits),
         // Here staying below the threshold is what counts.
-        evidence: vec![model::Evidence {
+        evidence: vec![Evidence {
             passed: waits < least,
             ..evidence
         }],
-        would_not_help: Vec::new(),
         to_confirm: to_confirm(facts),
-        ..finding(
-            CAUSE.name,
-            &target.entity,
-            if sure {
-                Confidence::Measured
-            } else {
-                Confidence::Consistent
-            },
-            sentence(facts, target),
-        )
-    }))
+        ..case.finding(&target.entity, confidence, sentence(facts, target))
+    }
 }
 
 fn sentence(facts: &Facts<'_>, target: &Subject) -> String {
@@ -183,19 +207,9 @@ fn sentence(facts: &Facts<'_>, target: &Subject) -> String {
     }
 }
 
-/// Threads that had work for less of their lives than this were idle.
-const IDLE: f64 = 0.01;
-
-/// Part of their lives that the target's threads had work; `None` when that was not seen.
-fn worked(target: &Subject) -> Option<f64> {
-    let ledger = &target.serving_ledger;
-    let seen = ledger.wall_ns > 0.0 && ledger.part(LedgerClass::Unknown) < 0.5;
-    seen.then(|| ledger.busy_ns() / ledger.wall_ns)
-}
-
 fn without_signal(facts: &Facts<'_>, target: &Subject) -> String {
     let name = &target.name;
-    if let Some(worked) = worked(target).filter(|worked| *worked < IDLE) {
+    if let Some(worked) = target.worked().filter(|_| facts.is_idle()) {
         let worked = if worked < 0.0005 {
             "no work".to_owned()
         } else {
@@ -246,7 +260,7 @@ fn waiting_at_a_time(facts: &Facts<'_>) -> Option<f64> {
 
 /// Part of the response time that the target waited for anything, its input aside; of an idle server how
 /// many threads did at a time.
-pub(super) fn waits(facts: &Facts<'_>) -> f64 {
+fn waits(facts: &Facts<'_>) -> f64 {
     waiting_at_a_time(facts).unwrap_or_else(|| share_of_waits(facts))
 }
 
@@ -259,10 +273,4 @@ fn share_of_waits(facts: &Facts<'_>) -> f64 {
         )
     });
     waits.map(|item| item.share).sum()
-}
-
-/// Part of the response time that is accounted for: the target's own, the schedule's, and as much of
-/// what is outside as the generator's threads were busy or waiting for a CPU.
-pub(super) fn explained(facts: &Facts<'_>) -> f64 {
-    1.0 - facts.unexplained()
 }

@@ -1,99 +1,135 @@
 //! The disk gives as many operations or bytes per second as it ever will.
 
-use model::{Confidence, Finding, LedgerClass};
+use model::{Confidence, Evidence, Finding, LedgerClass};
 
-use super::evidence::{finding, number, share};
-use super::{Cause, Judgement, Kind, Waiting, explained_by, mostly_explained_by, settled, waits};
+use super::case::Case;
+use super::cause::{Cause, Judgement, Kind, NoFinding, Upstream, Wait, absent};
+use super::evidence::{busiest_disk, number, share};
+use super::family::Family;
 use crate::bounds;
-use crate::facts::Facts;
+use crate::io::Disk;
 use crate::number_format::{percent, rate};
-use crate::thresholds::Thresholds;
+use crate::thresholds::Threshold;
+
+pub(super) const QUEUE: Threshold =
+    Threshold::new("queue", 4.0, "mean queue", "Operations in progress");
+const FLAT: Threshold = Threshold::new(
+    "flat",
+    0.05,
+    "standard deviation / mean",
+    "How much operations or bytes per second vary",
+);
+const COST: Threshold = Threshold::share(
+    "cost",
+    0.20,
+    "Part of the response time spent waiting for a disk",
+);
 
 pub(super) const CAUSE: Cause = Cause {
     name: "io.cap",
     help: "The disk gives as many operations or bytes per second as it ever will, whatever is asked of it.",
     about: "the disk",
     kind: Kind::Limit,
+    family: Family::Storage,
     told_by: "Operations or bytes per second are flat from second to second while requests queue at the device: cloud volumes are sold by such a number, which is named. A disk that varies, or that has no queue, is io.latency. Where want of memory, cold caches or syncs explain most of the wait, they are said instead.",
+    thresholds: &[QUEUE, FLAT, COST],
+    upstream: &[
+        Upstream::All("io.throttled"),
+        Upstream::All("io.neighbour"),
+        Upstream::All("memory.limit"),
+        Upstream::All("memory.refault"),
+        Upstream::All("memory.swap"),
+        Upstream::Most("cache.cold"),
+        Upstream::Most("io.sync"),
+    ],
+    wait: Some(Wait {
+        classes: &LedgerClass::DISK,
+        least: COST,
+        doing: "waiting for a disk",
+    }),
+    would_help: &[],
+    would_not_help: Some(&["more clients"]),
+    to_confirm: "run with twice the clients: if the disk gives more, this is wrong",
     judge,
 };
 
-const WAITS: [LedgerClass; LedgerClass::DISK.len()] = LedgerClass::DISK;
-
-fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judgement {
-    if let Some(judgement) = explained_by(
-        found,
-        &[
-            "io.throttled",
-            "io.neighbour",
-            "memory.limit",
-            "memory.refault",
-            "memory.swap",
+fn judge(case: &Case<'_>) -> Judgement {
+    let facts = case.facts;
+    let (target, held) = case.waited()?;
+    let disk = busiest_disk(facts)?;
+    let (what, varies) = flat(disk)?;
+    let sentence = format!(
+        "The disk is at its cap: {} gave {what}, flat, with {} in its queue, and {} of {} was {} waiting for it.",
+        disk.entity.name,
+        rate(disk.queue),
+        percent(held.share),
+        facts.whole(),
+        target.name
+    );
+    let steady = share(
+        facts,
+        "variation from second to second",
+        "disk.reads + writes",
+        &disk.entity,
+        varies,
+        FLAT.value,
+    );
+    Ok(Finding {
+        evidence: vec![
+            number(
+                facts,
+                ("mean queue", "count"),
+                "disk.queue_ns",
+                &disk.entity,
+                disk.queue,
+                QUEUE.value,
+            ),
+            // Here staying below the threshold is what counts.
+            Evidence {
+                passed: true,
+                ..steady
+            },
+            share(
+                facts,
+                "waiting for a disk",
+                "thread.state",
+                &target.entity,
+                held.share,
+                held.least,
+            ),
         ],
-    ) {
-        return judgement;
-    }
-    let limits = &thresholds.io_cap;
-    let waiting = Waiting {
-        classes: &WAITS,
-        part: 1.0,
-        least: limits.cost,
-        doing: "waiting for a disk",
-    };
-    let upstream = [
-        "memory.limit",
-        "memory.refault",
-        "memory.swap",
-        "cache.cold",
-        "io.sync",
-    ];
-    settled(waits(facts, &waiting).map(|(target, held)| {
-        if let Some(judgement) = mostly_explained_by(found, &upstream, held.share) {
-            return judgement;
-        }
-        let Some(disk) = facts.io.disks.first() else {
-            return Judgement::CannotTell("no disk was seen doing anything".to_owned());
-        };
-        if disk.queue < limits.queue {
-            return Judgement::Absent(format!("{} had {} operations in progress on average", disk.entity.name, rate(disk.queue)));
-        }
-        let (operations, bytes) = disk.varies;
-        let flat = |varies: Option<f64>| varies.filter(|varies| *varies < limits.flat);
-        let (what, varies) = match (flat(operations), flat(bytes)) {
-            (Some(varies), _) => (format!("{} operations per second", rate(disk.operations)), varies),
-            (None, Some(varies)) => (format!("{} MB/s", rate(disk.bytes / 1e6)), varies),
-            (None, None) => {
-                return Judgement::Absent(format!(
-                    "operations of {} varied by {} and bytes by {} from second to second",
-                    disk.entity.name,
-                    operations.map_or("an unknown part".to_owned(), percent),
-                    bytes.map_or("an unknown part".to_owned(), percent)
-                ));
-            }
-        };
-        let sentence = format!(
-            "The disk is at its cap: {} gave {what}, flat, with {} in its queue, and {} of {} was {} waiting for it.",
+        would_help: vec![bounds::without_wait(
+            facts,
+            held.share,
+            format!("a disk that gives more than {what}"),
+        )],
+        ..case.finding_of_wait(&held, &disk.entity, Confidence::Consistent, sentence)
+    })
+}
+
+/// What a disk with a queue gave at a flat rate, in words, and how much that varied.
+fn flat(disk: &Disk) -> Result<(String, f64), NoFinding> {
+    if disk.queue < QUEUE.value {
+        return absent(format!(
+            "{} had {} operations in progress on average",
             disk.entity.name,
-            rate(disk.queue),
-            percent(held.share),
-            facts.whole(),
-            target.name
-        );
-        Judgement::Present(Box::new(Finding {
-            share: Some(held.share),
-            share_interval: held.interval,
-            evidence: vec![
-                number(facts, ("mean queue", "count"), "disk.queue_ns", &disk.entity, disk.queue, limits.queue),
-                model::Evidence {
-                    passed: true,
-                    ..share(facts, "variation from second to second", "disk.reads + writes", &disk.entity, varies, limits.flat)
-                },
-                share(facts, "waiting for a disk", "thread.state", &target.entity, held.share, held.least),
-            ],
-            would_help: vec![bounds::without_wait(facts, held.share, format!("a disk that gives more than {what}"))],
-            would_not_help: bounds::useless(facts, &["more clients"]),
-            to_confirm: "run with twice the clients: if the disk gives more, this is wrong".to_owned(),
-            ..finding(CAUSE.name, &disk.entity, Confidence::Consistent, sentence)
-        }))
-    }))
+            rate(disk.queue)
+        ));
+    }
+    let (operations, bytes) = disk.varies;
+    let flat = |varies: Option<f64>| varies.filter(|varies| *varies < FLAT.value);
+    if let Some(varies) = flat(operations) {
+        let what = format!("{} operations per second", rate(disk.operations));
+        return Ok((what, varies));
+    }
+    if let Some(varies) = flat(bytes) {
+        return Ok((format!("{} MB/s", rate(disk.bytes / 1e6)), varies));
+    }
+    let part = |varies: Option<f64>| varies.map_or("an unknown part".to_owned(), percent);
+    absent(format!(
+        "operations of {} varied by {} and bytes by {} from second to second",
+        disk.entity.name,
+        part(operations),
+        part(bytes)
+    ))
 }

@@ -1,43 +1,57 @@
 //! A filesystem of the target is full.
 
-use model::{Confidence, Finding};
+use model::{Confidence, Evidence, Finding};
 
-use super::evidence::{finding, share};
-use super::{Cause, Judgement, Kind};
-use crate::facts::Facts;
+use super::case::Case;
+use super::cause::{Cause, Judgement, Kind, absent, cannot_tell};
+use super::evidence::share;
+use super::family::Family;
 use crate::io::Filesystem;
 use crate::number_format::{integer, percent, storage};
-use crate::thresholds::Thresholds;
+use crate::thresholds::Threshold;
+
+const FREE: Threshold =
+    Threshold::share("free", 0.01, "Free part of a filesystem's space or inodes");
 
 pub(super) const CAUSE: Cause = Cause {
     name: "io.full_disk",
     help: "A filesystem on which the target works has no space or no inodes left.",
     about: "the filesystem",
     kind: Kind::Failure,
+    family: Family::Storage,
     told_by: "Free space and free inodes of the filesystems that hold the working directories and open files of the target's processes, once a second; the least of the window counts. Both the part and the amount must be small: a hundredth of a large disk is room for long. What the workload says of it (`No space left on device`) is shown with its remarks.",
+    thresholds: &[FREE],
+    upstream: &[],
+    wait: None,
+    would_help: &[],
+    would_not_help: None,
+    to_confirm: "",
     judge,
 };
 
-fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judgement {
-    let least = thresholds.io_full_disk.free;
-    let filesystems = &facts.io.filesystems;
+fn judge(case: &Case<'_>) -> Judgement {
+    let filesystems = &case.facts.io.filesystems;
     let Some(fullest) = filesystems.first() else {
-        return Judgement::CannotTell("the target's filesystems were not recorded".to_owned());
+        return cannot_tell("the target's filesystems were not recorded");
     };
-    let full = filesystems
-        .iter()
-        .find_map(|filesystem| Some((filesystem, lack(filesystem, least)?)));
-    let Some((filesystem, lack)) = full else {
-        let path = &fullest.entity.path;
-        let free = percent(fullest.free());
-        return Judgement::Absent(if fullest.free() >= least {
-            format!("{free} of {path} was free")
-        } else {
-            let left = storage(fullest.bytes.0);
-            format!("{free} of {path} was free, and {left} are room for a while")
-        });
-    };
-    let path = &filesystem.entity.path;
+    let mut full = filesystems.iter();
+    let full = full.find_map(|filesystem| Some((filesystem, lack(filesystem, FREE.value)?)));
+    if let Some((filesystem, lack)) = full {
+        return Ok(present(case, filesystem, &lack));
+    }
+    let path = &fullest.entity.path;
+    let free = percent(fullest.free());
+    absent(if fullest.free() >= FREE.value {
+        format!("{free} of {path} was free")
+    } else {
+        let left = storage(fullest.bytes.0);
+        format!("{free} of {path} was free, and {left} are room for a while")
+    })
+}
+
+fn present(case: &Case<'_>, filesystem: &Filesystem, lack: &Shortage) -> Finding {
+    let entity = &filesystem.entity;
+    let path = &entity.path;
     let sentence = if lack.left < 1.0 {
         format!("A disk is full: {path} had {} left.", lack.nothing)
     } else {
@@ -48,30 +62,25 @@ fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judg
         };
         format!("A disk is full: {path} had only {} left{part}.", lack.words)
     };
-    let evidence = share(
-        facts,
+    let free = share(
+        case.facts,
         "free part",
         lack.column,
-        &filesystem.entity,
+        entity,
         lack.part,
-        least,
+        FREE.value,
     );
-    Judgement::Present(Box::new(Finding {
+    Finding {
         // Here staying below the threshold is what counts.
-        evidence: vec![model::Evidence {
+        evidence: vec![Evidence {
             passed: true,
-            ..evidence
+            ..free
         }],
         to_confirm: format!(
             "see what is free: df -h {path}; df -i {path}: if there is room, this is wrong"
         ),
-        ..finding(
-            CAUSE.name,
-            &filesystem.entity,
-            Confidence::Measured,
-            sentence,
-        )
-    }))
+        ..case.finding(entity, Confidence::Measured, sentence)
+    }
 }
 
 /// What a full filesystem lacks.

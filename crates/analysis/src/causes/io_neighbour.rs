@@ -1,87 +1,132 @@
 //! Somebody else holds the disk that the target waits for.
 
-use model::{Confidence, EntityKind, Finding, LedgerClass};
+use model::{Confidence, EntityKind, Finding, Interval, LedgerClass};
 
-use super::evidence::{finding, share};
-use super::{Cause, Judgement, Kind, Waiting, explained_by, settled, waits};
+use super::case::Case;
+use super::cause::{Cause, Judgement, Kind, NoFinding, Upstream, Wait, absent, cannot_tell};
+use super::evidence::{busiest_disk, share};
+use super::family::Family;
 use crate::bounds;
 use crate::facts::Facts;
+use crate::io::{Disk, Others};
 use crate::number_format::{percent, rate};
-use crate::thresholds::Thresholds;
+use crate::thresholds::Threshold;
+
+const MOVED: Threshold = Threshold::share(
+    "moved",
+    0.50,
+    "Part of the device's bytes that the culprit moved",
+);
+const BUSY: Threshold = Threshold::share("busy", 0.50, "Part of the time that the device was busy");
+const COST: Threshold = Threshold::share(
+    "cost",
+    0.20,
+    "Part of the response time spent waiting for a disk",
+);
 
 pub(super) const CAUSE: Cause = Cause {
     name: "io.neighbour",
     help: "Somebody else holds the disk that the target waits for.",
     about: "the culprit: a control group, or a process",
     kind: Kind::Limit,
+    family: Family::Storage,
     told_by: "Another process or group moved most of the bytes of a busy disk (/proc/PID/io, which root may read) while the target waited for a disk. Which disk that is says the target's control group; what the target itself moved there cannot have been the neighbour. A neighbour whose I/O costs the target nothing is ruled out, however high the pressure.",
+    thresholds: &[MOVED, BUSY, COST],
+    upstream: &[Upstream::All("io.throttled"), Upstream::All("memory.limit")],
+    wait: Some(Wait {
+        classes: &LedgerClass::DISK,
+        least: COST,
+        doing: "waiting for a disk",
+    }),
+    would_help: &[],
+    would_not_help: Some(&["more clients"]),
+    to_confirm: "",
     judge,
 };
 
-const WAITS: [LedgerClass; LedgerClass::DISK.len()] = LedgerClass::DISK;
-
-fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judgement {
-    if let Some(judgement) = explained_by(found, &["io.throttled", "memory.limit"]) {
-        return judgement;
-    }
-    let limits = &thresholds.io_neighbour;
-    let waiting = Waiting {
-        classes: &WAITS,
-        part: 1.0,
-        least: limits.cost,
-        doing: "waiting for a disk",
+fn judge(case: &Case<'_>) -> Judgement {
+    let facts = case.facts;
+    let (target, held) = case.waited()?;
+    let disk = busiest_disk(facts)?;
+    let (others, part) = moved_most(facts, disk)?;
+    let who = &others.most;
+    let name = match who.kind {
+        EntityKind::Cgroup => &who.path,
+        _ => &who.name,
     };
-    settled(waits(facts, &waiting).map(|(target, held)| {
-        let Some(disk) = facts.io.disks.first() else {
-            return Judgement::CannotTell("no disk was seen doing anything".to_owned());
-        };
-        if disk.busy < limits.busy {
-            let busy = percent(disk.busy);
-            return Judgement::Absent(format!("{} was busy for {busy} of the time", disk.entity.name));
-        }
-        let Some(others) = &facts.io.others else {
-            return Judgement::CannotTell("who moves how many bytes may be seen by root only".to_owned());
-        };
-        let moved = others.bytes + facts.io.target_bytes.unwrap_or(0.0);
-        // Others' bytes may go to other disks: on this one there is room for what the target left.
-        let room = facts.io.target_bytes.map_or(1.0, |own| {
-            (1.0 - own / disk.bytes.max(1.0)).max(0.0)
-        });
-        let part = (others.most_bytes / moved.max(disk.bytes).max(1.0)).min(room);
-        let who = &others.most;
-        if part < limits.moved {
-            return Judgement::Absent(format!(
-                "{}, which moved most of all others, moved at most {} of the bytes of {}",
-                who.name,
-                percent(part),
-                disk.entity.name
-            ));
-        }
-        let name = if who.kind == EntityKind::Cgroup { &who.path } else { &who.name };
-        let sentence = format!(
-            "A neighbour holds the disk: {} {name} moved {} of its bytes ({} MB/s), and {} of {} was {} waiting for a disk.",
-            who.kind,
-            percent(part),
-            rate(others.most_bytes / 1e6),
-            percent(held.share),
-            facts.whole(),
-            target.name
-        );
-        Judgement::Present(Box::new(Finding {
-            share: Some(held.share * part),
-            share_interval: held.interval.map(|interval| model::Interval {
-                low: interval.low * part,
-                high: interval.high * part,
-            }),
-            evidence: vec![
-                share(facts, "bytes moved by this neighbour", "process.read_bytes + write_bytes", who, part, limits.moved),
-                share(facts, "disk busy", "disk.busy_ns", &disk.entity, disk.busy, limits.busy),
-                share(facts, "waiting for a disk", "thread.state", &target.entity, held.share, held.least),
-            ],
-            would_help: vec![bounds::without_wait(facts, held.share * part, format!("{name} on another disk, or with an I/O limit"))],
-            would_not_help: bounds::useless(facts, &["more clients"]),
-            to_confirm: format!("stop {name} for 10 s: if throughput stays the same, this is wrong"),
-            ..finding(CAUSE.name, who, Confidence::Consistent, sentence)
-        }))
-    }))
+    let sentence = format!(
+        "A neighbour holds the disk: {} {name} moved {} of its bytes ({} MB/s), and {} of {} was {} waiting for a disk.",
+        who.kind,
+        percent(part),
+        rate(others.most_bytes / 1e6),
+        percent(held.share),
+        facts.whole(),
+        target.name
+    );
+    let (cost, at_target) = (held.share * part, &target.entity);
+    let change = format!("{name} on another disk, or with an I/O limit");
+    let column = "process.read_bytes + write_bytes";
+    Ok(Finding {
+        share: Some(cost),
+        share_interval: held.interval.map(|interval| Interval {
+            low: interval.low * part,
+            high: interval.high * part,
+        }),
+        evidence: vec![
+            share(
+                facts,
+                "bytes moved by this neighbour",
+                column,
+                who,
+                part,
+                MOVED.value,
+            ),
+            share(
+                facts,
+                "disk busy",
+                "disk.busy_ns",
+                &disk.entity,
+                disk.busy,
+                BUSY.value,
+            ),
+            share(
+                facts,
+                "waiting for a disk",
+                "thread.state",
+                at_target,
+                held.share,
+                held.least,
+            ),
+        ],
+        would_help: vec![bounds::without_wait(facts, cost, change)],
+        to_confirm: format!("stop {name} for 10 s: if throughput stays the same, this is wrong"),
+        ..case.finding(who, Confidence::Consistent, sentence)
+    })
+}
+
+/// The others, and the part of a busy disk's bytes that the one of them moved which moved most.
+fn moved_most<'a>(facts: &'a Facts<'_>, disk: &Disk) -> Result<(&'a Others, f64), NoFinding> {
+    let name = &disk.entity.name;
+    if disk.busy < BUSY.value {
+        let busy = percent(disk.busy);
+        return absent(format!("{name} was busy for {busy} of the time"));
+    }
+    let Some(others) = &facts.io.others else {
+        return cannot_tell("who moves how many bytes may be seen by root only");
+    };
+    let moved = others.bytes + facts.io.target_bytes.unwrap_or(0.0);
+    // Others' bytes may go to other disks: on this one there is room for what the target left.
+    let room = facts
+        .io
+        .target_bytes
+        .map_or(1.0, |own| (1.0 - own / disk.bytes.max(1.0)).max(0.0));
+    let part = (others.most_bytes / moved.max(disk.bytes).max(1.0)).min(room);
+    if part < MOVED.value {
+        return absent(format!(
+            "{}, which moved most of all others, moved at most {} of the bytes of {name}",
+            others.most.name,
+            percent(part)
+        ));
+    }
+    Ok((others, part))
 }

@@ -1,82 +1,96 @@
 //! The server takes no more connections.
 
-use model::{Confidence, Finding};
+use model::{Complaint, ComplaintKind, Confidence, Entity, Finding};
 
-use super::evidence::{finding, number, share};
-use super::{Cause, Judgement, Kind, no_target};
-use crate::facts::Facts;
+use super::case::Case;
+use super::cause::{Cause, Judgement, Kind, absent, cannot_tell};
+use super::evidence::{machine, number, share};
+use super::family::Family;
 use crate::number_format::{integer, percent};
-use crate::thresholds::Thresholds;
+use crate::thresholds::Threshold;
+
+const USED: Threshold = Threshold::share("used", 0.95, "Sessions in use, of those allowed");
 
 pub(super) const CAUSE: Cause = Cause {
     name: "limit.connections",
     help: "The server takes no more connections: clients are turned away.",
     about: "the target",
     kind: Kind::Failure,
+    family: Family::Outside,
     told_by: "The workload was told so (`sorry, too many clients already`, `Too many connections`), or PostgreSQL's sessions are as many as it allows (`--postgres`). Where neither the workload was listened to nor the server asked, it cannot be told.",
+    thresholds: &[USED],
+    upstream: &[],
+    wait: None,
+    would_help: &[],
+    would_not_help: None,
+    to_confirm: "raise max_connections, or put a pool in front: if throughput stays the same, this is wrong",
     judge,
 };
 
-fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judgement {
-    let refused = facts.complaints(model::ComplaintKind::TooManyConnections);
-    let entity = match (&facts.target, &refused) {
-        (Some(target), _) => target.entity.clone(),
-        (None, Some(_)) => super::evidence::machine(facts),
-        (None, None) => return no_target(facts),
+fn judge(case: &Case<'_>) -> Judgement {
+    let facts = case.facts;
+    let refused = facts.complaints(ComplaintKind::TooManyConnections);
+    let entity = match refused {
+        Some(_) => case
+            .target()
+            .map_or_else(|_| machine(facts), |it| it.entity.clone()),
+        None => case.target()?.entity.clone(),
     };
-    let name = facts
-        .target
-        .as_ref()
-        .map_or("the server", |target| target.name.as_str());
-    let least = thresholds.limit_connections.used;
-    let used = facts.sessions.used;
-    let full = used.map(|(sessions, allowed)| sessions / allowed);
+    let target = facts.target.as_ref();
+    let name = target.map_or("the server", |target| target.name.as_str());
     if let Some(complaint) = refused {
-        let times = complaint.count as f64;
-        let sentence = format!(
-            "{name} takes no more connections: clients were turned away {} (`{}`).",
-            if complaint.count == 1 {
-                "once".to_owned()
-            } else {
-                format!("{} times", integer(times))
-            },
-            complaint.message
-        );
-        return Judgement::Present(Box::new(Finding {
-            evidence: vec![number(
-                facts,
-                ("clients turned away", "count"),
-                "workload.outcome.complaints",
-                &entity,
-                times,
-                1.0,
-            )],
-            would_not_help: vec!["more clients".to_owned()],
-            to_confirm: "run with half of the clients: if they are turned away too, this is wrong"
-                .to_owned(),
-            ..finding(CAUSE.name, &entity, Confidence::Measured, sentence)
-        }));
+        return Ok(turned_away(case, name, &entity, complaint));
     }
-    match (full, used) {
-        (Some(full), Some((sessions, allowed))) if full >= least => {
-            let sentence = format!(
-                "{name} takes hardly any more connections: {} of {} are in use.",
-                integer(sessions),
-                integer(allowed)
-            );
-            Judgement::Present(Box::new(Finding {
-                evidence: vec![share(facts, "connections in use", "database.sessions", &entity, full, least)],
-                to_confirm: "raise max_connections, or put a pool in front: if throughput stays the same, this is wrong".to_owned(),
-                ..finding(CAUSE.name, &entity, Confidence::Consistent, sentence)
-            }))
-        }
-        (Some(full), _) => Judgement::Absent(format!(
+    let Some((sessions, allowed)) = facts.sessions.used else {
+        return match facts.listened() {
+            true => absent("nobody was turned away"),
+            false => cannot_tell(format!(
+                "no workload was listened to, and {name} was not asked (--postgres)"
+            )),
+        };
+    };
+    let used = sessions / allowed;
+    // Not a number where none is allowed: then it is not known to be full.
+    if used.is_nan() || used < USED.value {
+        return absent(format!(
             "{} of the connections of {name} were in use",
-            percent(full)
-        )),
-        (None, _) if facts.listened() => Judgement::Absent("nobody was turned away".to_owned()),
-        (None, _) => Judgement::CannotTell(format!(
-            "no workload was listened to, and {name} was not asked (--postgres)"
-        )),
+            percent(used)
+        ));
+    }
+    let sentence = format!(
+        "{name} takes hardly any more connections: {} of {} are in use.",
+        integer(sessions),
+        integer(allowed)
+    );
+    let (what, column) = ("connections in use", "database.sessions");
+    Ok(Finding {
+        evidence: vec![share(facts, what, column, &entity, used, USED.value)],
+        ..case.finding(&entity, Confidence::Consistent, sentence)
+    })
+}
+
+fn turned_away(case: &Case<'_>, name: &str, entity: &Entity, complaint: &Complaint) -> Finding {
+    let times = complaint.count as f64;
+    let how_often = match complaint.count {
+        1 => "once".to_owned(),
+        _ => format!("{} times", integer(times)),
+    };
+    let sentence = format!(
+        "{name} takes no more connections: clients were turned away {how_often} (`{}`).",
+        complaint.message
+    );
+    Finding {
+        evidence: vec![number(
+            case.facts,
+            ("clients turned away", "count"),
+            "workload.outcome.complaints",
+            entity,
+            times,
+            1.0,
+        )],
+        would_not_help: vec!["more clients".to_owned()],
+        to_confirm: "run with half of the clients: if they are turned away too, this is wrong"
+            .to_owned(),
+        ..case.finding(entity, Confidence::Measured, sentence)
     }
 }

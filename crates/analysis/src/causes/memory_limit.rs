@@ -1,148 +1,172 @@
 //! The memory limit of the target's control group, or of one above it, is too small for what it works on.
 
-use model::{Finding, LedgerClass};
+use model::{Evidence, Finding, LedgerClass};
 
-use super::evidence::{finding, number, of_memory, share, told_by};
-use super::{Cause, Judgement, Kind, Waiting, explained_by, settled, waits};
+use super::case::Case;
+use super::cause::{Cause, Judgement, Kind, NoFinding, Upstream, Wait, absent, cannot_tell};
+use super::evidence::{number, of_memory, share, told_by};
+use super::family::Family;
 use crate::bounds;
 use crate::facts::Facts;
 use crate::memory::GroupMemory;
 use crate::number_format::{memory, percent};
-use crate::thresholds::Thresholds;
+use crate::thresholds::Threshold;
+
+const FULL: Threshold = Threshold::share("full", 0.90, "Used part of the limit");
+const MET: Threshold = Threshold::new("met", 1.0, "per second", "Times that the limit was met");
+const COST: Threshold = Threshold::share(
+    "cost",
+    0.10,
+    "Part of the response time that want of memory cost",
+);
 
 pub(super) const CAUSE: Cause = Cause {
     name: "memory.limit",
     help: "The memory limit of the target's control group, or of one above it, is too small for what it works on.",
     about: "the control group with the limit",
     kind: Kind::Limit,
+    family: Family::Storage,
     told_by: "The group is full (`memory.max` or `memory.high`, `memory.limit_in_bytes` of v1) and meets its limit again and again; the target reads from disk evicted pages to stay below it. Refaults decide: through mmap memory pressure shows little of it, while reads look like any other. Where little can be evicted, as of programs' own memory, the search for it is what costs: threads are met direct reclaim.\n\nA full group alone is no finding: page cache fills any limit, and costs nothing until it is missed.",
+    thresholds: &[FULL, MET, COST],
+    upstream: &[Upstream::All("io.throttled")],
+    wait: Some(READING),
+    would_help: &[],
+    would_not_help: Some(&["more memory in the machine with the same limit"]),
+    to_confirm: "",
     judge,
 };
 
-const WAITS: [LedgerClass; 4] = [
-    LedgerClass::Reclaim,
-    LedgerClass::PageFault,
-    LedgerClass::ReadWrite,
-    LedgerClass::Uninterruptible,
-];
+const READING: Wait = Wait {
+    classes: &[
+        LedgerClass::Reclaim,
+        LedgerClass::PageFault,
+        LedgerClass::ReadWrite,
+        LedgerClass::Uninterruptible,
+    ],
+    least: COST,
+    doing: "reading again evicted pages",
+};
+/// Programs' own memory is not evicted: then the limit costs the search for something that is.
+const FREEING: Wait = Wait {
+    classes: &[LedgerClass::Reclaim],
+    least: COST,
+    doing: "direct reclaim",
+};
 
-fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judgement {
-    if let Some(judgement) = explained_by(found, &["io.throttled"]) {
-        return judgement;
-    }
-    let limits = &thresholds.memory_limit;
-    let groups = &facts.memory.groups;
+/// A group at its limit.
+struct Full<'a> {
+    group: &'a GroupMemory,
+    /// Used part of the limit.
+    used: f64,
+    /// How often it met the limit, per second.
+    met: f64,
+    /// Part of the disk reads that it had to do again.
+    again: Option<f64>,
+}
+
+fn judge(case: &Case<'_>) -> Judgement {
+    let facts = case.facts;
+    let full = fullest(facts)?;
+    let again = full.again.unwrap_or(0.0);
+    let reading = facts.share_of(READING.classes) * again;
+    let (wait, part) = match facts.share(LedgerClass::Reclaim) > reading {
+        true => (FREEING, 1.0),
+        false if full.again.is_none() => {
+            return cannot_tell("how much was read again was not recorded");
+        }
+        false => (READING, again),
+    };
+    let (target, held) = case.waited_in(&wait, part)?;
+    let group = &full.group.group;
+    let sentence = format!(
+        "A memory limit is the bottleneck: {} filled {} of it, and {} of {} was {} {}.",
+        group.path,
+        percent(full.used),
+        percent(held.share),
+        facts.whole(),
+        target.name,
+        wait.doing
+    );
+    let now = full.group.limit;
+    let now = now.map_or(String::new(), |limit| format!(" (now {})", memory(limit)));
+    let change = format!("a higher memory limit for {}{now}", group.name);
+    let mut evidence = evidence_of(facts, &full);
+    evidence.push(share(
+        facts,
+        "waiting for memory or its reads",
+        &told_by(facts, wait.classes, "thread.state"),
+        &target.entity,
+        held.share,
+        held.least,
+    ));
+    Ok(Finding {
+        evidence,
+        would_help: vec![bounds::without_wait(facts, held.share, change)],
+        to_confirm: format!(
+            "double the memory limit of {}: if throughput stays the same, this is wrong",
+            group.path
+        ),
+        ..case.finding_of_wait(&held, group, of_memory(facts, held.least), sentence)
+    })
+}
+
+/// The group of the target that is closest to its limit, and at it.
+fn fullest<'a>(facts: &'a Facts<'_>) -> Result<Full<'a>, NoFinding> {
+    let groups = facts.memory.groups.iter();
     let full = groups
-        .iter()
         .filter_map(|group| Some((group, group.fullness()?)))
-        .filter(|(_, full)| *full >= limits.full);
-    let meets = |(group, _): &(&GroupMemory, f64)| group.met.is_none_or(|met| met >= limits.met);
-    let fullest = full.filter(meets).max_by(|a, b| a.1.total_cmp(&b.1));
-    let Some((group, full)) = fullest else {
+        .filter(|(_, used)| *used >= FULL.value)
+        .filter(|(group, _)| group.met.is_none_or(|met| met >= MET.value));
+    let Some((group, used)) = full.max_by(|a, b| a.1.total_cmp(&b.1)) else {
         return if facts.memory.groups_seen {
-            Judgement::Absent("no control group of the target was at its memory limit".to_owned())
+            absent("no control group of the target was at its memory limit")
         } else {
-            Judgement::CannotTell(
-                "the memory of the target's control groups was not recorded".to_owned(),
-            )
+            cannot_tell("the memory of the target's control groups was not recorded")
         };
     };
     let Some(met) = group.met else {
-        return Judgement::CannotTell(format!(
+        return cannot_tell(format!(
             "{} was full, and how often it met its limit was not recorded",
             group.group.path
         ));
     };
-    // Programs' own memory is not evicted: then the limit costs the search for something that is.
-    let freeing = Waiting {
-        classes: &[LedgerClass::Reclaim],
-        part: 1.0,
-        least: limits.cost,
-        doing: "direct reclaim",
-    };
     let again = again(facts, group);
-    let reading = Waiting {
-        classes: &WAITS,
-        part: again.unwrap_or(0.0),
-        least: limits.cost,
-        doing: "reading again evicted pages",
-    };
-    let frees = facts.share(LedgerClass::Reclaim) > facts.share_of(&WAITS) * reading.part;
-    let waiting = if frees { freeing } else { reading };
-    if again.is_none() && !frees {
-        return Judgement::CannotTell("how much was read again was not recorded".to_owned());
-    }
-    settled(waits(facts, &waiting).map(|(target, held)| {
-        let doing = waiting.doing;
-        let sentence = format!(
-            "A memory limit is the bottleneck: {} filled {} of it, and {} of {} was {} {doing}.",
-            group.group.path,
-            percent(full),
-            percent(held.share),
-            facts.whole(),
-            target.name
-        );
-        let now = group
-            .limit
-            .map_or(String::new(), |limit| format!(" (now {})", memory(limit)));
-        Judgement::Present(Box::new(Finding {
-            share: Some(held.share),
-            share_interval: held.interval,
-            evidence: vec![
-                share(
-                    facts,
-                    "memory limit used",
-                    "cgroup_memory.usage_bytes",
-                    &group.group,
-                    full,
-                    limits.full,
-                ),
-                number(
-                    facts,
-                    ("limit met", "per_second"),
-                    "cgroup_memory.limit_events",
-                    &group.group,
-                    met,
-                    limits.met,
-                ),
-                share(
-                    facts,
-                    "reads that bring back what was evicted",
-                    "cgroup_memory.refault_file",
-                    &group.group,
-                    again.unwrap_or(0.0),
-                    0.0,
-                ),
-                share(
-                    facts,
-                    "waiting for memory or its reads",
-                    &told_by(facts, waiting.classes, "thread.state"),
-                    &target.entity,
-                    held.share,
-                    held.least,
-                ),
-            ],
-            would_help: vec![bounds::without_wait(
-                facts,
-                held.share,
-                format!("a higher memory limit for {}{now}", group.group.name),
-            )],
-            would_not_help: bounds::useless(
-                facts,
-                &["more memory in the machine with the same limit"],
-            ),
-            to_confirm: format!(
-                "double the memory limit of {}: if throughput stays the same, this is wrong",
-                group.group.path
-            ),
-            ..finding(
-                CAUSE.name,
-                &group.group,
-                of_memory(facts, held.least),
-                sentence,
-            )
-        }))
-    }))
+    Ok(Full {
+        group,
+        used,
+        met,
+        again,
+    })
+}
+
+fn evidence_of(facts: &Facts<'_>, full: &Full<'_>) -> Vec<Evidence> {
+    let group = &full.group.group;
+    vec![
+        share(
+            facts,
+            "memory limit used",
+            "cgroup_memory.usage_bytes",
+            group,
+            full.used,
+            FULL.value,
+        ),
+        number(
+            facts,
+            ("limit met", "per_second"),
+            "cgroup_memory.limit_events",
+            group,
+            full.met,
+            MET.value,
+        ),
+        share(
+            facts,
+            "reads that bring back what was evicted",
+            "cgroup_memory.refault_file",
+            group,
+            full.again.unwrap_or(0.0),
+            0.0,
+        ),
+    ]
 }
 
 /// Part of the disk reads that the group had to do again: of the machine's, or more where the group

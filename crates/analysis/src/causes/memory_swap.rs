@@ -2,62 +2,79 @@
 
 use model::{Finding, LedgerClass};
 
-use super::evidence::{finding, machine, number, of_memory, share, told_by};
-use super::{Cause, Judgement, Kind, Waiting, explained_by, settled, waits};
-use crate::bounds;
-use crate::facts::Facts;
+use super::case::Case;
+use super::cause::{Cause, Judgement, Kind, Upstream, Wait, absent, cannot_tell};
+use super::evidence::{machine, number, of_memory, share, told_by};
+use super::family::Family;
 use crate::number_format::{percent, rate};
-use crate::thresholds::Thresholds;
+use crate::thresholds::Threshold;
+
+const COST: Threshold = Threshold::share(
+    "cost",
+    0.05,
+    "Part of the response time that swapping in cost",
+);
 
 pub(super) const CAUSE: Cause = Cause {
     name: "memory.swap",
     help: "The target waits for its own memory to come back from swap.",
     about: "the machine",
     kind: Kind::Limit,
+    family: Family::Storage,
     told_by: "Pages come in from swap (`pswpin` of /proc/vmstat) while threads of the target sit in page faults. Of the time in page faults, swap is charged with its part of all bytes that were read.",
+    thresholds: &[COST],
+    upstream: &[Upstream::All("memory.limit")],
+    wait: Some(Wait {
+        classes: &WAITS,
+        least: COST,
+        doing: "waiting for swap",
+    }),
+    would_help: &["more memory, or fewer users of it"],
+    would_not_help: Some(&["more clients"]),
+    to_confirm: "run with swap off and less to do: if throughput stays the same, this is wrong",
     judge,
 };
 
 const WAITS: [LedgerClass; 1] = [LedgerClass::PageFault];
 
-fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judgement {
-    if let Some(judgement) = explained_by(found, &["memory.limit"]) {
-        return judgement;
-    }
+fn judge(case: &Case<'_>) -> Judgement {
+    let facts = case.facts;
     let Some(swapped) = facts.memory.swapped_in else {
-        return Judgement::CannotTell("swapping was not recorded".to_owned());
+        return cannot_tell("swapping was not recorded");
     };
     if swapped <= 0.0 {
-        return Judgement::Absent("nothing came back from swap".to_owned());
+        return absent("nothing came back from swap");
     }
-    let limits = &thresholds.memory_swap;
     // A compressed swap in memory reads no disk: then all that came in, came from swap.
     let read = facts.memory.read.unwrap_or(0.0).max(swapped);
-    let waiting = Waiting {
-        classes: &WAITS,
-        part: swapped / read,
-        least: limits.cost,
-        doing: "waiting for swap",
-    };
-    settled(waits(facts, &waiting).map(|(target, held)| {
-        let sentence = format!(
-            "Memory is the bottleneck: {} MB/s came back from swap, and {} of {} was {} waiting for that.",
-            rate(swapped / 1e6),
-            percent(held.share),
-            facts.whole(),
-            target.name
-        );
-        Judgement::Present(Box::new(Finding {
-            share: Some(held.share),
-            share_interval: held.interval,
-            evidence: vec![
-                number(facts, ("swapped in", "bytes_per_second"), "paging.swap_in", &machine(facts), swapped, 0.0),
-                share(facts, "waiting for swap", &told_by(facts, &WAITS, "thread.state"), &target.entity, held.share, held.least),
-            ],
-            would_help: vec![bounds::without_wait(facts, held.share, "more memory, or fewer users of it".to_owned())],
-            would_not_help: bounds::useless(facts, &["more clients"]),
-            to_confirm: "run with swap off and less to do: if throughput stays the same, this is wrong".to_owned(),
-            ..finding(CAUSE.name, &machine(facts), of_memory(facts, held.least), sentence)
-        }))
-    }))
+    let (target, held) = case.waited_for(swapped / read)?;
+    let sentence = format!(
+        "Memory is the bottleneck: {} MB/s came back from swap, and {} of {} was {} waiting for that.",
+        rate(swapped / 1e6),
+        percent(held.share),
+        facts.whole(),
+        target.name
+    );
+    let machine = machine(facts);
+    Ok(Finding {
+        evidence: vec![
+            number(
+                facts,
+                ("swapped in", "bytes_per_second"),
+                "paging.swap_in",
+                &machine,
+                swapped,
+                0.0,
+            ),
+            share(
+                facts,
+                "waiting for swap",
+                &told_by(facts, &WAITS, "thread.state"),
+                &target.entity,
+                held.share,
+                held.least,
+            ),
+        ],
+        ..case.finding_of_wait(&held, &machine, of_memory(facts, held.least), sentence)
+    })
 }

@@ -2,111 +2,132 @@
 
 use model::{Confidence, Entity, Finding};
 
-use super::evidence::{finding, machine, number};
-use super::{Cause, Judgement, Kind};
+use super::case::Case;
+use super::cause::{Cause, Judgement, Kind, absent, cannot_tell};
+use super::evidence::{machine, number};
+use super::family::Family;
 use crate::facts::Facts;
 use crate::network::Drops;
 use crate::number_format::{count, percent, rate};
-use crate::thresholds::Thresholds;
+use crate::thresholds::{RETRANSMITTED, Threshold};
+
+const REFUSED: Threshold = Threshold::new(
+    "refused",
+    1.0,
+    "per second",
+    "Connections or packets refused because a queue was full",
+);
 
 pub(super) const CAUSE: Cause = Cause {
     name: "net.backlog",
     help: "Connections or packets are refused because a queue is full.",
     about: "the machine, or the interface that drops",
     kind: Kind::Limit,
+    family: Family::Outside,
     told_by: "Connections that found the listener's queue full (ListenOverflows, TCPBacklogDrop of /proc/net/netstat), packets that a CPU (softnet) or an interface dropped. Each costs a client a retry of a second or more, so a few per second matter. They are counted for the whole machine, and other services have queues too: they count only where a part of the response time, or of the clients, is not accounted for, and that part is the most that they can have cost. Of packets at least as large a part must be dropped as counts as loss (`net_loss.retransmitted`): machines drop packets that nobody wants.",
+    thresholds: &[REFUSED],
+    upstream: &[],
+    wait: None,
+    would_help: &[],
+    would_not_help: None,
+    to_confirm: "make that queue longer (listeners: the server's backlog, net.core.somaxconn; ss -ltn shows them): if throughput stays the same, this is wrong",
     judge,
 };
 
-fn judge(facts: &Facts<'_>, thresholds: &Thresholds, _found: &[Finding]) -> Judgement {
-    if facts.target.is_none() {
-        return super::no_target(facts);
+/// A queue that refused something.
+struct FullQueue {
+    what: String,
+    column: &'static str,
+    entity: Entity,
+    /// Refused connections or packets per second.
+    refused: f64,
+}
+
+fn judge(case: &Case<'_>) -> Judgement {
+    let facts = case.facts;
+    case.target()?;
+    let queues = full_queues(facts).into_iter();
+    let worst = queues.max_by(|a, b| a.refused.total_cmp(&b.refused));
+    if let Some(queue) = worst.filter(|queue| queue.refused >= REFUSED.value) {
+        return Ok(present(case, &queue));
     }
     let network = &facts.network;
-    let hurts = |per_second: &f64| {
-        *per_second < thresholds.net_backlog.refused || is_something_missing(facts, thresholds)
+    let (Some(overflows), Some(_)) = (network.overflows, network.softnet_drops) else {
+        return cannot_tell("queues of the network were not recorded");
     };
+    absent(if overflows >= REFUSED.value {
+        format!(
+            "{} connections per second found a full queue on this machine, and no part of the requests is missing",
+            rate(overflows)
+        )
+    } else {
+        "no queue of the network was full".to_owned()
+    })
+}
+
+/// The queues that refused what may have cost the target something.
+fn full_queues(facts: &Facts<'_>) -> Vec<FullQueue> {
+    let network = &facts.network;
+    let hurts = |per_second: &f64| *per_second < REFUSED.value || is_something_missing(facts);
     // One packet in a thousand is lost on any busy line, and sent again.
     let matters = |drops: &Drops| {
-        let least = thresholds.net_loss.retransmitted;
-        drops.part.is_none_or(|part| part >= least) && hurts(&drops.per_second)
+        drops.part.is_none_or(|part| part >= RETRANSMITTED.value) && hurts(&drops.per_second)
     };
-    let least = thresholds.net_backlog.refused;
-    let here = machine(facts);
-    let dropping = network.interface_drops.as_ref();
-    let by_interface = dropping.map_or(String::new(), |(interface, _)| {
-        format!("packets dropped by {}", interface.name)
+    let listening = network.overflows.filter(hurts).map(|refused| FullQueue {
+        what: "connections refused by a full listen queue".to_owned(),
+        column: "tcp.listen_overflows",
+        entity: machine(facts),
+        refused,
     });
-    let places: [(&str, &str, &Entity, Option<f64>); 3] = [
-        (
-            "connections refused by a full listen queue",
-            "tcp.listen_overflows",
-            &here,
-            network.overflows.filter(hurts),
-        ),
-        (
-            "packets dropped by CPUs",
-            "softnet.dropped",
-            &here,
-            network
-                .softnet_drops
-                .filter(matters)
-                .map(|drops| drops.per_second),
-        ),
-        (
-            &by_interface,
-            "network.rx_drops",
-            dropping.map_or(&here, |(interface, _)| interface),
-            dropping
-                .map(|(_, drops)| *drops)
-                .filter(matters)
-                .map(|drops| drops.per_second),
-        ),
-    ];
-    let worst = places
-        .into_iter()
-        .filter_map(|(what, column, entity, refused)| Some((what, column, entity, refused?)))
-        .max_by(|a, b| a.3.total_cmp(&b.3));
-    match worst {
-        Some((what, column, entity, refused)) if refused >= least => {
-            // At most: what nobody else accounts for.
-            let cost = facts.signal.map(|_| facts.unexplained());
-            let at_most = at_most(facts, thresholds);
-            let sentence = format!(
-                "A queue of the network is full: {what}, {} per second{at_most}.",
-                rate(refused)
-            );
-            Judgement::Present(Box::new(Finding {
-                share: cost,
-                evidence: vec![number(facts, (what, "per_second"), column, entity, refused, least)],
-                would_not_help: Vec::new(),
-                to_confirm: "make that queue longer (listeners: the server's backlog, net.core.somaxconn; ss -ltn shows them): if throughput stays the same, this is wrong".to_owned(),
-                ..finding(CAUSE.name, entity, Confidence::Consistent, sentence)
-            }))
-        }
-        _ if network.overflows.is_none() || network.softnet_drops.is_none() => {
-            Judgement::CannotTell("queues of the network were not recorded".to_owned())
-        }
-        _ => Judgement::Absent(
-            match network.overflows.filter(|refused| *refused >= least) {
-                Some(refused) => format!(
-                    "{} connections per second found a full queue on this machine, and no part of the requests is missing",
-                    rate(refused)
-                ),
-                None => "no queue of the network was full".to_owned(),
-            },
-        ),
+    let cpus = network.softnet_drops.filter(matters);
+    let cpus = cpus.map(|drops| FullQueue {
+        what: "packets dropped by CPUs".to_owned(),
+        column: "softnet.dropped",
+        entity: machine(facts),
+        refused: drops.per_second,
+    });
+    let interface = network.interface_drops.as_ref();
+    let interface = interface.filter(|(_, drops)| matters(drops));
+    let interface = interface.map(|(interface, drops)| FullQueue {
+        what: format!("packets dropped by {}", interface.name),
+        column: "network.rx_drops",
+        entity: interface.clone(),
+        refused: drops.per_second,
+    });
+    [listening, cpus, interface].into_iter().flatten().collect()
+}
+
+fn present(case: &Case<'_>, queue: &FullQueue) -> Finding {
+    let facts = case.facts;
+    let what = queue.what.as_str();
+    let sentence = format!(
+        "A queue of the network is full: {what}, {} per second{}.",
+        rate(queue.refused),
+        at_most(facts)
+    );
+    Finding {
+        // At most: what nobody else accounts for.
+        share: facts.signal.map(|_| facts.unexplained()),
+        evidence: vec![number(
+            facts,
+            (what, "per_second"),
+            queue.column,
+            &queue.entity,
+            queue.refused,
+            REFUSED.value,
+        )],
+        ..case.finding(&queue.entity, Confidence::Consistent, sentence)
     }
 }
 
 /// What it can have cost, in brackets.
-fn at_most(facts: &Facts<'_>, thresholds: &Thresholds) -> String {
+fn at_most(facts: &Facts<'_>) -> String {
     let unexplained = facts.unexplained();
-    if unexplained >= thresholds.floors.share {
+    if unexplained >= facts.floor {
         let (cost, whole) = (percent(unexplained), facts.whole());
         return format!(" (nothing else accounts for {cost} of {whole})");
     }
-    away(facts, thresholds).map_or(String::new(), |(in_flight, clients)| {
+    away(facts).map_or(String::new(), |(in_flight, clients)| {
         let clients = count(clients, "client");
         let at_a_time = rate(in_flight);
         format!(" (of {clients} only {at_a_time} waited for an answer at a time)")
@@ -114,15 +135,13 @@ fn at_most(facts: &Facts<'_>, thresholds: &Thresholds) -> String {
 }
 
 /// Requests in progress and clients of a closed loop, where not all of these have one.
-fn away(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<(f64, u32)> {
+fn away(facts: &Facts<'_>) -> Option<(f64, u32)> {
     let all = facts.in_flight().zip(facts.closed_loop());
-    let floor = thresholds.floors.share;
+    let floor = facts.floor;
     all.filter(|(in_flight, clients)| *in_flight < f64::from(*clients) * (1.0 - floor))
 }
 
 /// Whether time of requests, or clients, are missing from what is accounted for.
-fn is_something_missing(facts: &Facts<'_>, thresholds: &Thresholds) -> bool {
-    facts.signal.is_none()
-        || facts.unexplained() >= thresholds.floors.share
-        || away(facts, thresholds).is_some()
+fn is_something_missing(facts: &Facts<'_>) -> bool {
+    facts.signal.is_none() || facts.unexplained() >= facts.floor || away(facts).is_some()
 }

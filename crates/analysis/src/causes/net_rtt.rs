@@ -2,73 +2,74 @@
 
 use model::{Confidence, Finding};
 
-use super::evidence::{finding, share};
-use super::net_loss::not_over_tcp;
-use super::{Cause, Judgement, Kind, explained_by, seen};
+use super::case::Case;
+use super::cause::{Cause, Judgement, Kind, Upstream, absent, cannot_tell};
+use super::evidence::share;
+use super::family::Family;
+use super::net_loss::over_tcp;
 use crate::bounds;
-use crate::facts::Facts;
 use crate::number_format::{duration, percent};
-use crate::thresholds::Thresholds;
+use crate::thresholds::Threshold;
+
+const PART: Threshold = Threshold::share(
+    "part",
+    0.30,
+    "Least round trip between generator and target, of the response time",
+);
 
 pub(super) const CAUSE: Cause = Cause {
     name: "net.rtt",
     help: "The way between generator and target is long: each request waits for the network.",
     about: "the connection with the longest round trip",
     kind: Kind::Limit,
+    family: Family::Outside,
     told_by: "The least round trip that the kernel saw on each TCP connection of the target (`tcp_info`, by sock_diag), held against the response time. The least one is taken since delayed acknowledgements lengthen the mean. Where no connection was seen and much of the response time is outside the target, it cannot be told.",
+    thresholds: &[PART],
+    upstream: &[Upstream::All("net.loss")],
+    wait: None,
+    would_help: &["generator and target next to each other"],
+    would_not_help: Some(&["a faster server"]),
+    to_confirm: "run the generator on the server's own machine: if throughput stays the same, this is wrong",
     judge,
 };
 
-fn judge(facts: &Facts<'_>, thresholds: &Thresholds, found: &[Finding]) -> Judgement {
-    if let Some(judgement) = explained_by(found, &["net.loss"]) {
-        return judgement;
-    }
-    let target = match seen(facts) {
-        Ok(target) => target,
-        Err(judgement) => return judgement,
-    };
+fn judge(case: &Case<'_>) -> Judgement {
+    let facts = case.facts;
+    let target = case.seen()?;
     // At the target's own sockets no round trip is part of the response time.
     let outside = facts.outside().unwrap_or(0.0);
-    let least = thresholds.net_rtt.part;
     let Some(path) = &facts.network.path else {
         let unseen = format!("no TCP connection of {} was seen", target.name);
         // Over a unix socket there is none; a way that was not seen may be long.
-        return match not_over_tcp(facts, &target.name) {
-            Some(judgement) => judgement,
-            None if outside < least => Judgement::Absent(unseen),
-            None => Judgement::CannotTell(unseen),
+        over_tcp(facts, &target.name)?;
+        return match outside < PART.value {
+            true => absent(unseen),
+            false => cannot_tell(unseen),
         };
     };
     let Some(response_ns) = facts.signal.and_then(|signal| signal.latency_ns) else {
-        return Judgement::CannotTell(
-            "no response time is known to hold the round trip against".to_owned(),
-        );
+        return cannot_tell("no response time is known to hold the round trip against");
     };
     let part = (path.rtt_ns / response_ns.max(1.0)).min(outside);
-    if part < least {
-        return Judgement::Absent(format!(
-            "a round trip took {}, {} of {}",
-            duration(path.rtt_ns),
-            percent(part),
-            facts.whole()
-        ));
+    let (trip, cost) = (duration(path.rtt_ns), percent(part));
+    let whole = facts.whole();
+    if part < PART.value {
+        return absent(format!("a round trip took {trip}, {cost} of {whole}"));
     }
     let sentence = format!(
-        "The network is the bottleneck: a round trip to {} takes {}, {} of {}.",
-        target.name,
-        duration(path.rtt_ns),
-        percent(part),
-        facts.whole()
+        "The network is the bottleneck: a round trip to {} takes {trip}, {cost} of {whole}.",
+        target.name
     );
-    Judgement::Present(Box::new(Finding {
+    let mut would_help = case.would_help(part);
+    would_help.push(bounds::more_clients(
+        facts,
+        "more clients: they wait for the way at the same time".to_owned(),
+    ));
+    let (what, column) = ("round trip", "connection.rtt_min_ns");
+    Ok(Finding {
         share: Some(part),
-        evidence: vec![share(facts, "round trip", "connection.rtt_min_ns", &path.entity, part, least)],
-        would_help: vec![
-            bounds::without_wait(facts, part, "generator and target next to each other".to_owned()),
-            bounds::more_clients(facts, "more clients: they wait for the way at the same time".to_owned()),
-        ],
-        would_not_help: bounds::useless(facts, &["a faster server"]),
-        to_confirm: "run the generator on the server's own machine: if throughput stays the same, this is wrong".to_owned(),
-        ..finding(CAUSE.name, &path.entity, Confidence::Consistent, sentence)
-    }))
+        evidence: vec![share(facts, what, column, &path.entity, part, PART.value)],
+        would_help,
+        ..case.finding(&path.entity, Confidence::Consistent, sentence)
+    })
 }

@@ -5,7 +5,7 @@ use model::LedgerClass;
 use super::Facts;
 use crate::request_times::BothEnds;
 use crate::subject::Subject;
-use crate::thresholds::Thresholds;
+use crate::thresholds::{CPUS_BUSY, QUEUEING_LAG};
 
 impl Facts<'_> {
     /// Part of the response time (or busy time) that went to a class.
@@ -37,29 +37,25 @@ impl Facts<'_> {
         self.queued > 0.0 && 2.0 * self.queued >= self.share(LedgerClass::Outside)
     }
 
-    /// Whether a cause concerns where the time went, by its family.
-    pub(crate) fn concerns(&self, cause: &str) -> bool {
-        use LedgerClass::{
-            CpuWait, DatabaseLock, Futex, InternalLock, Lag, OnCpu, Outside, Reclaim, Throttled,
-        };
-        /// Less than this is not where the time went.
-        const WORTH_SAYING: f64 = 0.15;
-        let family = cause.split('.').next().unwrap_or(cause);
-        let share = match family {
-            "cpu" => self.share_of(&[OnCpu, CpuWait, Throttled]),
-            "memory" | "cache" | "io" => self.share_of(&LedgerClass::DISK) + self.share(Reclaim),
-            "lock" => self.share_of(&[Futex, InternalLock, DatabaseLock]),
-            "load" | "net" | "limit" => self.share_of(&[Outside, Lag]),
-            _ => 1.0,
-        };
-        self.account.is_none() || share >= WORTH_SAYING
-    }
-
     /// Requests in progress that no thread of the target, no schedule and no work of the generator
     /// accounts for, as part of all. What is in line at the target's sockets has come to it: its own threads, busy
     /// with others, account for that, and the generator for nothing.
     pub(crate) fn unexplained(&self) -> f64 {
         self.queued * idle(self.target.as_ref()) + self.elsewhere() * idle(self.generator.as_ref())
+    }
+
+    /// Part of the response time that is accounted for: the target's own, the schedule's, and as much of
+    /// what is outside as the generator's threads were busy or waiting for a CPU.
+    pub(crate) fn explained(&self) -> f64 {
+        1.0 - self.unexplained()
+    }
+
+    /// Whether the target had so little to do that nothing it waits for matters, as far as is known.
+    pub(crate) fn is_idle(&self) -> bool {
+        /// Threads that had work for less of their lives than this were idle.
+        const IDLE: f64 = 0.01;
+        let worked = self.target.as_ref().and_then(Subject::worked);
+        self.signal.is_none() && worked.is_some_and(|worked| worked < IDLE)
     }
 
     /// Part of the response time that is in line for a thread of the target's which has no time left.
@@ -74,8 +70,8 @@ impl Facts<'_> {
 
     /// Whether the target's threads spent more time in what may be requests than requests took: then
     /// some of them were idle there.
-    pub(crate) fn is_partly_idle(&self, thresholds: &Thresholds) -> bool {
-        self.signal.is_some() && self.inside() > 1.0 + thresholds.gates.excess
+    pub(crate) fn is_partly_idle(&self) -> bool {
+        self.signal.is_some() && self.inside() > 1.0 + self.thresholds.gates.excess
     }
 
     /// Whether some of the target's threads were idle in futex, so that a wait for a lock there cannot be told.
@@ -125,12 +121,12 @@ impl Facts<'_> {
 
     /// The part of the response time that was lag, where a rate is met on full CPUs by letting
     /// requests queue.
-    pub(crate) fn queueing(&self, thresholds: &Thresholds) -> Option<f64> {
+    pub(crate) fn queueing(&self) -> Option<f64> {
         let full = self
             .effective_busy
-            .is_some_and(|busy| busy >= thresholds.cpu_saturated.busy);
+            .is_some_and(|busy| busy >= CPUS_BUSY.value);
         let lag = self.share(LedgerClass::Lag);
-        (full && lag >= thresholds.load_rate.lag).then_some(lag)
+        (full && lag >= QUEUEING_LAG.value).then_some(lag)
     }
 }
 

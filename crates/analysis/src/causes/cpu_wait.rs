@@ -1,0 +1,69 @@
+//! Waits for a CPU, which several causes are judged by: how long, who waited, and who took the CPU.
+
+use model::{Interval, LedgerClass};
+
+use super::case::Case;
+use super::cause::{NoFinding, absent};
+use super::evidence;
+use crate::facts::Facts;
+use crate::number_format::percent;
+use crate::subject::Subject;
+
+/// The part of the response time that waits for a CPU took, and its interval: the target's own, or
+/// with the generator's where the target's alone is less than `least`.
+pub(super) fn cpu_wait(facts: &Facts<'_>, least: f64) -> (f64, Option<Interval>) {
+    let own = facts.share(LedgerClass::CpuWait);
+    if own < least {
+        return (own + facts.generator_wait(), None);
+    }
+    let of = |slice: &crate::slices::Slice| slice.ledger.get(LedgerClass::CpuWait);
+    (own, evidence::interval(facts, of, |slice| slice.total_ns))
+}
+
+/// What is evidence against any wait for a CPU being somebody's doing here: the hypervisor's.
+pub(super) fn stolen(facts: &Facts<'_>) -> Option<String> {
+    let steal = facts.machine.map_or(0.0, |machine| machine.steal);
+    (steal >= facts.thresholds.ruled_out.steal).then(|| {
+        format!(
+            "the hypervisor took {} of the CPUs away: part of the wait is its doing",
+            percent(steal)
+        )
+    })
+}
+
+/// Who waited for a CPU, to follow "and": the target, and the generator where the target goes first.
+pub(super) fn who_waited(facts: &Facts<'_>, target: &Subject) -> String {
+    let (own, other) = (facts.share(LedgerClass::CpuWait), facts.generator_wait());
+    let (own, whole) = (percent(own), facts.whole());
+    match &facts.generator {
+        Some(generator) if other > facts.share(LedgerClass::CpuWait) * 2.0 => format!(
+            "{} of {whole} was {} waiting for one ({own} was {})",
+            percent(other),
+            generator.name,
+            target.name
+        ),
+        _ => format!("{own} of {whole} was {} waiting for one", target.name),
+    }
+}
+
+/// Why a target did not wait for a CPU for `least` of its part of a request, where it did not, or where
+/// that was not recorded.
+pub(super) fn long_enough(case: &Case<'_>, target: &str, least: f64) -> Result<(), NoFinding> {
+    let facts = case.facts;
+    let wait = facts.share(LedgerClass::CpuWait);
+    let lasted = facts.at_a_time(wait);
+    let idle = facts.signal.is_none() && lasted < facts.floor;
+    if facts.wait_in_service() >= least && !idle {
+        return Ok(());
+    }
+    case.cpu_wait_known()?;
+    absent(if wait < 0.0005 {
+        format!("{target} did not wait for a CPU")
+    } else if idle {
+        let lasted = percent(lasted);
+        format!("{target} waited for a CPU for only {lasted} of the time")
+    } else {
+        let (wait, whole) = (percent(wait), facts.whole());
+        format!("{target} waited for a CPU for only {wait} of {whole}")
+    })
+}
