@@ -1,13 +1,14 @@
 //! Doubts about the measurement itself, and what could not be seen.
 
-use model::{Caveat, ExitKind, Gap, GapReason, LedgerClass, Phase, PhaseKind, Provenance, Role};
+use model::{
+    Caveat, EntityId, ExitKind, Gap, GapReason, LedgerClass, Phase, PhaseKind, Provenance,
+};
 
 use sensors::thread_time::THREAD_TIME;
 
 use crate::causes;
 use crate::facts::Facts;
 use crate::number_format::{duration, integer, percent, rate};
-use crate::subject::serving_threads;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds::Thresholds;
 use crate::{random_sampling, request_times, workload_metrics};
@@ -316,12 +317,12 @@ fn stalled(facts: &Facts<'_>, phases: &[Phase]) -> Option<String> {
         ));
     }
     // A long stall is a phase of its own, and the verdict is about another.
-    let bins = workload_metrics::bins(facts.timeline, facts.meta);
+    let bins = &facts.scene.roles.bins;
     let settled = phases
         .iter()
         .filter(|phase| !matches!(phase.kind, PhaseKind::WarmUp | PhaseKind::End));
     let elsewhere = settled
-        .flat_map(|phase| workload_metrics::inside(&bins, phase.window))
+        .flat_map(|phase| workload_metrics::inside(bins, phase.window))
         .filter(|bin| bin.stalled)
         .count();
     (elsewhere > 0).then(|| {
@@ -367,9 +368,9 @@ fn ledger_apart(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
 
 /// Books that do not add up, so that they are not used.
 fn books_unbelieved(facts: &Facts<'_>) -> Option<String> {
-    let threads = serving_threads(facts.timeline, Role::Target);
-    let hold = |thread| ThreadTimes::hold(facts.timeline, thread, facts.window);
-    let hold: Vec<bool> = threads.into_iter().filter_map(hold).collect();
+    let threads = facts.scene.roles.target.serving.iter();
+    let hold = |thread: &EntityId| ThreadTimes::hold(facts.timeline, *thread, facts.window);
+    let hold: Vec<bool> = threads.filter_map(hold).collect();
     let wrong = hold.iter().filter(|hold| !**hold).count();
     (wrong > 0).then(|| {
         format!(

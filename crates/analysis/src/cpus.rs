@@ -1,12 +1,12 @@
 //! The CPUs: how busy they were, which of them the target may use, and who used them.
 
-use model::{Entity, EntityId, EntityKind, LedgerClass, Meta, Role, Timeline, Window};
+use model::{Entity, EntityId, EntityKind, LedgerClass, Role, Timeline, Window};
 
 use crate::measure::Of;
 use crate::neighbours;
-use crate::quota::target_groups;
+use crate::scene::{Members, Scene};
 use crate::stats::{mean, ratio};
-use crate::subject::{Subject, threads_of};
+use crate::subject::Subject;
 
 /// The CPUs, as parts of their time.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -115,16 +115,17 @@ pub(crate) fn machine(timeline: &Timeline, window: Window) -> Option<Machine> {
     })
 }
 
-pub(crate) fn effective_cpus(timeline: &Timeline, meta: &Meta, window: Window) -> u32 {
+pub(crate) fn effective_cpus(scene: &Scene<'_>) -> u32 {
+    let (timeline, meta) = (scene.timeline, scene.meta);
     let allowed = meta
         .targets
         .iter()
         .filter(|target| target.role == Role::Target)
         .filter_map(|target| target.cpus_allowed);
-    let cpusets = target_groups(timeline).into_iter().filter_map(|group| {
+    let cpusets = scene.roles.cpu_groups.all.iter().filter_map(|group| {
         let cpus = timeline
-            .series("cgroup_limit", group, "cpus")?
-            .gauge_at(window.end)?;
+            .series("cgroup_limit", *group, "cpus")?
+            .gauge_at(scene.window.end)?;
         u32::try_from(cpus).ok().filter(|cpus| *cpus > 0)
     });
     allowed
@@ -151,8 +152,7 @@ pub(crate) fn effective_busy(
 }
 
 pub(crate) fn cpu_use(
-    timeline: &Timeline,
-    window: Window,
+    scene: &Scene<'_>,
     machine: Option<Machine>,
     target: Option<&Subject>,
     generator: Option<&Subject>,
@@ -160,19 +160,20 @@ pub(crate) fn cpu_use(
     let on_cpu = |subject: Option<&Subject>| {
         subject.map_or(0.0, |subject| subject.ledger.get(LedgerClass::OnCpu))
     };
+    let (timeline, window) = (scene.timeline, scene.window);
     let own = timeline.entities.machine().and_then(|machine| {
         timeline
             .series("recorder", machine.id, "cpu_ns")?
             .growth(window)
     });
-    let ended = |role| ended_children_ns(timeline, role, window);
-    let target_ns = on_cpu(target) + ended(Role::Target);
-    let generator_ns = on_cpu(generator) + ended(Role::Generator);
+    let ended = |members: &Members<'_>| ended_children_ns(scene, members);
+    let target_ns = on_cpu(target) + ended(&scene.roles.target);
+    let generator_ns = on_cpu(generator) + ended(&scene.roles.generator);
     let recorder_ns = own.unwrap_or(0.0);
-    let known = target_ns + generator_ns + recorder_ns + dependency_ns(timeline, window);
+    let known = target_ns + generator_ns + recorder_ns + dependency_ns(scene);
     // What no process shows (interrupts, processes that lived between two looks) is of the rest.
     let unnamed = machine.map_or(0.0, |machine| machine.busy_ns - known);
-    let rest_ns = neighbours::background_cpu_ns(timeline, window).max(unnamed);
+    let rest_ns = neighbours::background_cpu_ns(scene).max(unnamed);
     CpuUse {
         target_ns,
         generator_ns,
@@ -183,29 +184,29 @@ pub(crate) fn cpu_use(
 }
 
 /// CPU time of what the target calls, ns: neither its own nor a stranger's.
-fn dependency_ns(timeline: &Timeline, window: Window) -> f64 {
-    let threads = threads_of(timeline, Role::Dependency).into_iter();
-    let run = |(thread, _)| timeline.series("thread", thread, "run_ns")?.growth(window);
+fn dependency_ns(scene: &Scene<'_>) -> f64 {
+    let run = |(thread, _): &(EntityId, bool)| {
+        let run = scene.timeline.series("thread", *thread, "run_ns")?;
+        run.growth(scene.window)
+    };
+    let threads = scene.roles.dependency.threads.iter();
     threads.filter_map(run).sum()
 }
 
 /// CPU time of children that lived too shortly to be sampled (a backend per connection), ns: what their
 /// parents reaped, without those that have rows of their own (`without_inherited`).
-fn ended_children_ns(timeline: &Timeline, role: Role, window: Window) -> f64 {
-    let processes = timeline.entities.of_kind(EntityKind::Process);
-    let reaped = processes
-        .filter(|process| process.role == role)
-        .filter_map(|process| {
-            Of::new(timeline, "process", process.id, window).growth("children_ns")
-        });
+fn ended_children_ns(scene: &Scene<'_>, members: &Members<'_>) -> f64 {
+    let reaped = members.processes.iter().filter_map(|process| {
+        Of::new(scene.timeline, "process", process.id, scene.window).growth("children_ns")
+    });
     reaped.sum()
 }
 
 /// Part of the target's CPU time that it spent in the kernel.
-pub(crate) fn kernel_part(timeline: &Timeline, window: Window) -> Option<f64> {
+pub(crate) fn kernel_part(scene: &Scene<'_>) -> Option<f64> {
     let (mut user, mut system) = (0.0, 0.0);
-    for (thread, _) in threads_of(timeline, Role::Target) {
-        let of = Of::new(timeline, "thread", thread, window);
+    for (thread, _) in &scene.roles.target.threads {
+        let of = Of::new(scene.timeline, "thread", *thread, scene.window);
         user += of.growth("user_ns").unwrap_or(0.0);
         system += of.growth("system_ns").unwrap_or(0.0);
     }

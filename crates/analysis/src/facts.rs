@@ -23,41 +23,24 @@ use crate::memory::{self, Memory};
 use crate::neighbours::{self, Culprit, Holding};
 use crate::network::{self, Network};
 use crate::pressure::pressure;
-use crate::quota::{Quota, quota, quota_seen, target_groups};
+use crate::quota::{Quota, quota, quota_seen};
 use crate::request_times::BothEnds;
+use crate::scene::{Scene, Scope};
 use crate::sessions::{self, Sessions};
 use crate::slices::{Slice, Slicing, throttled_over};
 use crate::subject::{Subject, subject};
 use crate::thresholds::{SYNCED, Thresholds};
 use crate::wait_events::name_waits;
 use crate::waits_for::{Ends, WaitsFor};
-use crate::workload_metrics::{self, Bin, Mean, Source};
-
-/// Whether the whole run is judged, or one of its phases: then what is not known to have happened in
-/// the phase does not count.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Scope {
-    Run,
-    Phase,
-}
-
-impl Scope {
-    /// The time over which is counted what ends a run whenever it happens.
-    pub(crate) fn over(self, timeline: &Timeline, window: Window) -> Window {
-        match self {
-            Scope::Run => timeline.window,
-            Scope::Phase => window,
-        }
-    }
-}
+use crate::workload_metrics::{self, Mean, Source};
 
 /// What was measured over one window.
 pub(crate) struct Facts<'a> {
+    pub(crate) scene: &'a Scene<'a>,
     pub(crate) timeline: &'a Timeline,
     pub(crate) meta: &'a Meta,
     pub(crate) thresholds: &'a Thresholds,
     pub(crate) window: Window,
-    pub(crate) scope: Scope,
     /// Least share that is worth saying.
     pub(crate) floor: f64,
     pub(crate) target: Option<Subject>,
@@ -110,122 +93,71 @@ pub(crate) struct Facts<'a> {
     pub(crate) empty_bins: usize,
 }
 
-/// Measures.
-pub(crate) fn measure<'a>(
-    timeline: &'a Timeline,
-    meta: &'a Meta,
-    bins: &[Bin],
-    (window, scope): (Window, Scope),
-    thresholds: &'a Thresholds,
-) -> Facts<'a> {
-    let source = workload_metrics::source(timeline, meta);
-    let is_known = source != Source::Workload || trusted(meta);
-    let signal =
-        workload_metrics::mean(bins, window).filter(|mean| mean.response_ns > 0.0 && is_known);
-    let mut target = subject(timeline, meta, window, Role::Target);
-    let generator = subject(timeline, meta, window, Role::Generator);
+/// What was measured of a scene.
+pub(crate) fn measure<'a>(scene: &'a Scene<'a>, thresholds: &'a Thresholds) -> Facts<'a> {
+    let (timeline, meta, window) = (scene.timeline, scene.meta, scene.window);
+    let signal = signal(scene);
+    let effective_cpus = effective_cpus(scene);
+    let Threads {
+        target,
+        generator,
+        ends,
+        behind_busiest,
+        slices,
+    } = threads(scene, signal, effective_cpus);
     let machine = machine(timeline, window);
-    let effective_cpus = effective_cpus(timeline, meta, window);
-    let groups = target_groups(timeline);
-    let waits = WaitsFor::of(timeline, window);
-    let ends = waits.as_ref().and_then(WaitsFor::locks);
-    let busiest = target.as_ref().and_then(|it| it.busiest_thread);
-    let behind_busiest = waits.zip(busiest);
-    let behind_busiest =
-        behind_busiest.and_then(|(it, thread)| it.behind(timeline, thread, window));
-    let slicing = Slicing {
-        timeline,
-        meta,
-        bins,
-        window,
-        has_signal: signal.is_some(),
-        groups: &groups,
-        cpus: effective_cpus,
-        synced: SYNCED.value,
-        ends: ends.as_ref(),
-    };
-    let slices = slicing.slices();
-    if let Some(target) = &mut target {
-        let throttled = throttled_over(&slices, signal.map_or(window, |mean| mean.span));
-        for ledger in [&mut target.serving_ledger, &mut target.ledger] {
-            ledger.shift(LedgerClass::CpuWait, LedgerClass::Throttled, throttled);
-            match &ends {
-                Some(ends) => ledger.pass_on(ends),
-                None => {
-                    let span_ns = window.len_ns() as f64;
-                    ledger.queue_behind_sync(span_ns, SYNCED.value, signal.is_some());
-                }
-            }
-        }
-    }
-    let cpu = cpu_use(
-        timeline,
-        window,
-        machine,
-        target.as_ref(),
-        generator.as_ref(),
-    );
+    let cpu = cpu_use(scene, machine, target.as_ref(), generator.as_ref());
     let queued_ns = target.as_ref().map_or(0.0, |target| {
         target.ledger.queued_behind(Holder::Background)
     });
-    let others = neighbours::holders(timeline, window, queued_ns);
+    let others = neighbours::holders(scene, queued_ns);
     let stolen = stolen(machine, thresholds);
-    let at_sockets = source.is_at_target();
     let both_ends = generator
         .as_ref()
         .and_then(|it| BothEnds::over(timeline, it, window));
     let beside = Beside {
         generator: generator.as_ref(),
-        at_sockets,
+        at_sockets: scene.roles.source.is_at_target(),
         both_ends,
-        at_generator: source.is_at_generator(),
+        at_generator: scene.roles.source.is_at_generator(),
     };
     let account = target.as_ref().and_then(|target| {
         let had = (&*others, stolen);
-        account::account(target, beside, signal.as_ref(), window, had)
-    });
-    let account = account.map(|mut account| {
+        let mut account = account::account(target, beside, signal.as_ref(), window, had)?;
         name_waits(&mut account, timeline, meta, window);
-        account
+        Some(account)
     });
-    let unaccounted = account.as_ref().map_or(0.0, |account| {
-        let outside = account.items.iter();
-        let outside = outside.filter(|it| it.class == LedgerClass::Outside);
-        outside.map(|it| it.share).sum()
-    });
-    let queued = beside.queued(unaccounted);
-    let quota_seen = quota_seen(timeline, window);
     let cores = cpus::cores(timeline, window);
     Facts {
-        quota: quota(timeline, window, &groups, effective_cpus),
-        quota_seen,
-        culprit: neighbours::culprit(timeline, window, (cpu.rest_ns, queued_ns)),
+        queued: beside.queued(outside(account.as_ref())),
+        quota: quota(scene, effective_cpus),
+        quota_seen: quota_seen(scene),
+        culprit: neighbours::culprit(scene, cpu.rest_ns, queued_ns),
         others,
         stolen,
-        pressure: pressure(timeline, window),
+        pressure: pressure(scene),
         effective_busy: effective_busy(machine, &cores, (meta.cpus, effective_cpus)),
         cores,
-        kernel_part: cpus::kernel_part(timeline, window),
-        memory: memory::memory(timeline, window, scope),
-        io: io::io(timeline, window),
-        kept: kernel_waits::kept(timeline, window),
+        kernel_part: cpus::kernel_part(scene),
+        memory: memory::memory(scene),
+        io: io::io(scene),
+        kept: kernel_waits::kept(scene),
         network: network::network(timeline, window),
         sessions: sessions::sessions(timeline, window),
-        empty_bins: workload_metrics::inside(bins, window)
+        empty_bins: workload_metrics::inside(&scene.roles.bins, window)
             .filter(|bin| bin.stalled)
             .count(),
+        scene,
         timeline,
         meta,
         thresholds,
         window,
-        scope,
         floor: thresholds.floors.share,
+        at_sockets: beside.at_sockets,
         target,
         generator,
         signal,
-        at_sockets,
         both_ends,
-        queued,
         account,
         ends,
         behind_busiest,
@@ -238,6 +170,68 @@ pub(crate) fn measure<'a>(
         cpu,
         effective_cpus,
     }
+}
+
+/// Throughput and latency over the window, where they are known.
+fn signal(scene: &Scene<'_>) -> Option<Mean> {
+    let roles = scene.roles;
+    let is_known = roles.source != Source::Workload || trusted(roles.meta);
+    let mean = workload_metrics::mean(&roles.bins, scene.window);
+    mean.filter(|mean| mean.response_ns > 0.0 && is_known)
+}
+
+/// What the threads of target and generator did.
+struct Threads {
+    target: Option<Subject>,
+    generator: Option<Subject>,
+    ends: Option<Ends>,
+    behind_busiest: Option<f64>,
+    slices: Vec<Slice>,
+}
+
+fn threads(scene: &Scene<'_>, signal: Option<Mean>, cpus: u32) -> Threads {
+    let mut target = subject(scene, Role::Target);
+    let waits = WaitsFor::of(scene);
+    let ends = waits.as_ref().and_then(WaitsFor::locks);
+    let busiest = target.as_ref().and_then(|it| it.busiest_thread);
+    let behind_busiest = waits.zip(busiest);
+    let behind_busiest = behind_busiest.and_then(|(it, thread)| it.behind(scene, thread));
+    let slicing = Slicing {
+        scene,
+        has_signal: signal.is_some(),
+        cpus,
+        synced: SYNCED.value,
+        ends: ends.as_ref(),
+    };
+    let slices = slicing.slices();
+    if let Some(target) = &mut target {
+        let span = signal.map_or(scene.window, |mean| mean.span);
+        let throttled = throttled_over(&slices, span);
+        for ledger in [&mut target.serving_ledger, &mut target.ledger] {
+            ledger.shift(LedgerClass::CpuWait, LedgerClass::Throttled, throttled);
+            match &ends {
+                Some(ends) => ledger.pass_on(ends),
+                None => {
+                    let span_ns = scene.window.len_ns() as f64;
+                    ledger.queue_behind_sync(span_ns, SYNCED.value, signal.is_some());
+                }
+            }
+        }
+    }
+    Threads {
+        target,
+        generator: subject(scene, Role::Generator),
+        ends,
+        behind_busiest,
+        slices,
+    }
+}
+
+/// Part of the response time that no thread of the target accounts for.
+fn outside(account: Option<&Account>) -> f64 {
+    let outside = account.into_iter().flat_map(|account| &account.items);
+    let outside = outside.filter(|it| it.class == LedgerClass::Outside);
+    outside.map(|it| it.share).sum()
 }
 
 impl Facts<'_> {
@@ -303,7 +297,7 @@ impl Facts<'_> {
 
     /// What the workload complained of, of one kind. Complaints have no times: they are the run's.
     pub(crate) fn complaints(&self, kind: ComplaintKind) -> Option<&Complaint> {
-        if self.scope == Scope::Phase {
+        if self.scene.scope == Scope::Phase {
             return None;
         }
         let outcome = self.meta.workload.as_ref()?.outcome.as_ref()?;
@@ -320,7 +314,7 @@ impl Facts<'_> {
 
     /// The time over which is counted what ends a run whenever it happens.
     pub(crate) fn whole_scope(&self) -> Window {
-        self.scope.over(self.timeline, self.window)
+        self.scene.whole_scope()
     }
 
     /// The word for the generator's rate: `tps`.

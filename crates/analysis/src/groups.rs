@@ -2,42 +2,38 @@
 
 use std::collections::BTreeSet;
 
-use model::{EntityId, EntityKind, EntityRecord, Role, Timeline};
+use model::{EntityId, EntityKind, Timeline};
 
-/// The groups that `group` reports for processes of the target, and all groups above them.
-pub(crate) fn of_target(
-    timeline: &Timeline,
-    group: fn(&EntityRecord) -> Option<EntityId>,
-) -> Vec<EntityId> {
-    let own = own(timeline, group);
-    let paths = own
-        .iter()
-        .filter_map(|id| Some(timeline.entities.get(*id)?.entity.path.as_str()));
-    let above: BTreeSet<&str> = paths.flat_map(above).collect();
-    let ancestors = timeline
-        .entities
-        .of_kind(EntityKind::Cgroup)
-        .filter(|group| above.contains(group.entity.path.as_str()))
-        .map(|group| group.id);
-    let mut all: Vec<EntityId> = ancestors.chain(own.iter().copied()).collect();
-    all.sort();
-    all.dedup();
-    all
+/// The target's groups in one hierarchy.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct Groups {
+    /// Those that hold processes of the target.
+    pub(crate) own: Vec<EntityId>,
+    /// The same, and all groups above them.
+    pub(crate) all: Vec<EntityId>,
 }
 
-/// The groups that `group` reports for processes of the target.
-pub(crate) fn own(
-    timeline: &Timeline,
-    group: fn(&EntityRecord) -> Option<EntityId>,
-) -> Vec<EntityId> {
-    let processes = timeline.entities.of_kind(EntityKind::Process);
-    let mut groups: Vec<EntityId> = processes
-        .filter(|process| process.role == Role::Target)
-        .filter_map(group)
-        .collect();
-    groups.sort();
-    groups.dedup();
-    groups
+impl Groups {
+    /// The groups of the target's processes.
+    pub(crate) fn of(timeline: &Timeline, groups: impl Iterator<Item = EntityId>) -> Self {
+        let sorted = |mut groups: Vec<EntityId>| {
+            groups.sort();
+            groups.dedup();
+            groups
+        };
+        let own = sorted(groups.collect());
+        let paths = own
+            .iter()
+            .filter_map(|id| Some(timeline.entities.get(*id)?.entity.path.as_str()));
+        let above: BTreeSet<&str> = paths.flat_map(above).collect();
+        let ancestors = timeline
+            .entities
+            .of_kind(EntityKind::Cgroup)
+            .filter(|group| above.contains(group.entity.path.as_str()))
+            .map(|group| group.id);
+        let all = sorted(ancestors.chain(own.iter().copied()).collect());
+        Self { own, all }
+    }
 }
 
 /// Whether a group is the root of its hierarchy, where everybody lives who has no group.

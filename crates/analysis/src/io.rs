@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Entity, EntityId, EntityKind, Role, Timeline, Window};
+use model::{Entity, EntityId, EntityKind, Timeline, Window};
 
 use crate::groups;
 use crate::ledger::seconds;
 use crate::measure::Of;
+use crate::scene::Scene;
 use crate::stats::{coefficient_of_variation, kendall_tau, mean, ratio};
 
 /// Input and output over the window; rates are per second.
@@ -99,14 +100,15 @@ impl Filesystem {
     }
 }
 
-pub(crate) fn io(timeline: &Timeline, window: Window) -> Io {
+pub(crate) fn io(scene: &Scene<'_>) -> Io {
+    let (timeline, window) = (scene.timeline, scene.window);
     let mut disks: Vec<Disk> = timeline
         .entities
         .of_kind(EntityKind::Disk)
         .filter_map(|record| disk(timeline, record.id, window))
         .filter(|disk| disk.operations > 0.0)
         .collect();
-    let own = own_devices(timeline, window);
+    let own = own_devices(scene);
     let is_own = |disk: &Disk| disk.device.is_some_and(|device| own.contains(&device));
     disks.sort_by(|a, b| {
         let longer = b.queue.total_cmp(&a.queue);
@@ -120,10 +122,10 @@ pub(crate) fn io(timeline: &Timeline, window: Window) -> Io {
     filesystems.sort_by(|a, b| a.free().total_cmp(&b.free()));
     Io {
         disks,
-        limit: limit(timeline, window),
-        groups_seen: groups_seen(timeline, window),
-        target_bytes: moved_by(timeline, Role::Target, window),
-        others: others(timeline, window),
+        limit: limit(scene),
+        groups_seen: groups_seen(scene),
+        target_bytes: moved_by_target(scene),
+        others: others(scene),
         filesystems,
     }
 }
@@ -166,10 +168,11 @@ fn disk(timeline: &Timeline, id: EntityId, window: Window) -> Option<Disk> {
 
 /// The devices that the groups of the target do a good part of their operations on: a disk with a long
 /// queue may be somebody else's. Empty where that is not known; the root group is everybody's.
-fn own_devices(timeline: &Timeline, window: Window) -> BTreeSet<i64> {
+fn own_devices(scene: &Scene<'_>) -> BTreeSet<i64> {
+    let (timeline, window) = (scene.timeline, scene.window);
     /// Less than this part of what they do on the one used most is by the way.
     const PART: f64 = 0.1;
-    let mut own = groups::own(timeline, |process| process.io_group);
+    let mut own = scene.roles.io_groups.own.clone();
     own.retain(|group| !groups::is_root(timeline, *group));
     let mut used: BTreeMap<i64, f64> = BTreeMap::new();
     for part in timeline.entities.of_kind(EntityKind::GroupDisk) {
@@ -195,8 +198,9 @@ const LIMITS: [(&str, &str, &str); 4] = [
     ("writes", "writes", "limit_writes"),
 ];
 
-fn limit(timeline: &Timeline, window: Window) -> Option<Limit> {
-    let own = groups::of_target(timeline, |process| process.io_group);
+fn limit(scene: &Scene<'_>) -> Option<Limit> {
+    let (timeline, window) = (scene.timeline, scene.window);
+    let own = &scene.roles.io_groups.all;
     let parts = timeline.entities.of_kind(EntityKind::GroupDisk);
     let all =
         parts.filter_map(|part| Some((part.id, part.parent.filter(|group| own.contains(group))?)));
@@ -217,8 +221,9 @@ fn limit(timeline: &Timeline, window: Window) -> Option<Limit> {
     limits.max_by(|a, b| a.fullness().total_cmp(&b.fullness()))
 }
 
-fn groups_seen(timeline: &Timeline, window: Window) -> bool {
-    let own = groups::own(timeline, |process| process.io_group);
+fn groups_seen(scene: &Scene<'_>) -> bool {
+    let (timeline, window) = (scene.timeline, scene.window);
+    let own = &scene.roles.io_groups.own;
     let seen = |group: &EntityId| {
         let mut parts = timeline.entities.of_kind(EntityKind::GroupDisk);
         parts.any(|part| {
@@ -232,12 +237,10 @@ fn groups_seen(timeline: &Timeline, window: Window) -> bool {
             .all(|group| groups::is_root(timeline, *group) || seen(group))
 }
 
-/// Bytes per second that reached storage for processes of a role.
-fn moved_by(timeline: &Timeline, role: Role, window: Window) -> Option<f64> {
-    let processes = timeline.entities.of_kind(EntityKind::Process);
-    let moved = processes
-        .filter(|process| process.role == role)
-        .filter_map(|process| moved(timeline, process.id, window));
+/// Bytes per second that reached storage for processes of the target.
+fn moved_by_target(scene: &Scene<'_>) -> Option<f64> {
+    let processes = scene.roles.target.processes.iter();
+    let moved = processes.filter_map(|process| moved(scene.timeline, process.id, scene.window));
     moved.reduce(|a, b| a + b)
 }
 
@@ -248,16 +251,13 @@ fn moved(timeline: &Timeline, process: EntityId, window: Window) -> Option<f64> 
     Some(bytes / window.seconds().max(f64::MIN_POSITIVE))
 }
 
-fn others(timeline: &Timeline, window: Window) -> Option<Others> {
-    let own = groups::own(timeline, |process| process.io_group);
+fn others(scene: &Scene<'_>) -> Option<Others> {
+    let (timeline, window) = (scene.timeline, scene.window);
+    let own = &scene.roles.io_groups.own;
     let mut bytes = 0.0;
     let mut by_group: BTreeMap<EntityId, f64> = BTreeMap::new();
     let mut most: Option<(EntityId, f64)> = None;
-    let rest = timeline
-        .entities
-        .of_kind(EntityKind::Process)
-        .filter(|process| process.role == Role::Background);
-    for process in rest {
+    for process in &scene.roles.background {
         let Some(own_bytes) = moved(timeline, process.id, window) else {
             continue;
         };
@@ -332,11 +332,11 @@ pub(crate) fn read_trend(timeline: &Timeline, window: Window) -> Option<(f64, f6
 
 /// How the reads of the target's own processes went from the first third of the window to the last,
 /// bytes per second; `None` where they may not be seen, or it did not read.
-pub(crate) fn own_reads(timeline: &Timeline, window: Window) -> Option<(f64, f64)> {
+pub(crate) fn own_reads(scene: &Scene<'_>) -> Option<(f64, f64)> {
+    let (timeline, window) = (scene.timeline, scene.window);
     let third = window.len_ns() / 3;
     let read = |part: Window| {
-        let processes = timeline.entities.of_kind(EntityKind::Process);
-        let own = processes.filter(|process| process.role == Role::Target);
+        let own = scene.roles.target.processes.iter();
         let all = own.filter_map(|process| {
             Of::new(timeline, "process", process.id, part).growth("read_bytes")
         });

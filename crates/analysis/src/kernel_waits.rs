@@ -1,21 +1,22 @@
 //! What kept the target's threads in the kernel, where their stacks were looked at: a disk, or rather its
 //! journal, a lock, a limit.
 
-use model::{Role, Timeline, Window};
 use sensors::kernel_wait::{KERNEL_WAIT, WAIT_SITES};
 use sensors::wait_channel::WaitChannel;
 
 use crate::number_format::percent;
-use crate::subject::serving_threads;
+use crate::scene::Scene;
 
 /// Parts of the time that the kernel kept the target's serving threads from running, the largest first; empty
 /// where nothing did, or it was not recorded.
-pub(crate) fn kept(timeline: &Timeline, window: Window) -> Vec<(WaitChannel, f64)> {
+pub(crate) fn kept(scene: &Scene<'_>) -> Vec<(WaitChannel, f64)> {
     let mut parts: Vec<(WaitChannel, f64)> = WAIT_SITES.into_iter().map(|it| (it, 0.0)).collect();
-    for thread in serving_threads(timeline, Role::Target) {
+    for thread in &scene.roles.target.serving {
         for (part, column) in parts.iter_mut().zip(KERNEL_WAIT.columns.iter()) {
-            let series = timeline.series(&KERNEL_WAIT.name, thread, &column.name);
-            part.1 += series.and_then(|it| it.growth(window)).unwrap_or(0.0);
+            let series = scene
+                .timeline
+                .series(&KERNEL_WAIT.name, *thread, &column.name);
+            part.1 += series.and_then(|it| it.growth(scene.window)).unwrap_or(0.0);
         }
     }
     let all: f64 = parts.iter().map(|(_, ns)| ns).sum();

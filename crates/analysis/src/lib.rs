@@ -35,6 +35,7 @@ mod random_sampling;
 mod rank;
 mod request_times;
 mod ruled_out;
+mod scene;
 mod sessions;
 mod slices;
 pub mod stats;
@@ -53,8 +54,8 @@ pub use over_time::{LedgerOverTime, THREAD_CLASSES, ThreadTime};
 pub use request_times::RequestTimes;
 pub use thresholds::{Threshold, Thresholds};
 
-use facts::Scope;
 use model::{Meta, PhaseVerdict, REPORT_SCHEMA, Report, Timeline, Timestamp, Verdict, Window};
+use scene::{Roles, Scene, Scope};
 
 /// Makes a recording ready to be judged and shown: every byte of storage traffic counted once, every wait class there,
 /// and what was counted in on-windows as it stands for all the time. Before `diagnose`, once.
@@ -67,16 +68,18 @@ pub fn prepare(timeline: &mut Timeline) {
 /// The answer for one recording: over its steady phase, or over `asked` where the user names a window.
 pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Report {
     let thresholds = Thresholds::default();
-    let bins = workload_metrics::bins(timeline, meta);
-    let mut phases = phases::phases(timeline, meta, &bins, &thresholds);
+    let roles = Roles::new(timeline, meta);
+    let bins = &roles.bins;
+    let mut phases = phases::phases(timeline, meta, bins, &thresholds);
     let window = asked.unwrap_or_else(|| phases::judged(&phases, timeline.window));
-    let window = comparable(timeline, &bins, window);
-    for phase in phases::of_several(&mut phases, &bins) {
-        let of_phase = (phase.window, Scope::Phase);
-        let facts = facts::measure(timeline, meta, &bins, of_phase, &thresholds);
+    let window = comparable(timeline, bins, window);
+    for phase in phases::of_several(&mut phases, bins) {
+        let scene = Scene::new(&roles, phase.window, Scope::Phase);
+        let facts = facts::measure(&scene, &thresholds);
         phase.verdict = headline(rank::rank(causes::judge(&facts), &facts));
     }
-    let facts = facts::measure(timeline, meta, &bins, (window, Scope::Run), &thresholds);
+    let scene = Scene::new(&roles, window, Scope::Run);
+    let facts = facts::measure(&scene, &thresholds);
     let ranked = rank::rank(causes::judge(&facts), &facts);
     let ranked_healthy = ranked
         .findings
@@ -99,11 +102,11 @@ pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Repo
         schema: REPORT_SCHEMA.to_owned(),
         identity: meta.identity.clone(),
         window,
-        origin: phases::origin(timeline, meta, &bins),
+        origin: phases::origin(timeline, meta, bins),
         workload: meta.workload.clone(),
         subjects: facts.subjects(),
-        threads: steal::of_threads(timeline, meta, window),
-        signals: workload_metrics::report(timeline, &bins, meta, window),
+        threads: steal::of_threads(&scene),
+        signals: workload_metrics::report(timeline, bins, meta, window),
         pressure: facts.pressure.clone(),
         gaps: timeline.gaps.clone(),
         cost: meta.cost.clone(),

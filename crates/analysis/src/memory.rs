@@ -2,9 +2,8 @@
 
 use model::{Entity, EntityId, Timeline, Window};
 
-use crate::facts::Scope;
-use crate::groups;
 use crate::measure::Of;
+use crate::scene::Scene;
 
 /// Bytes of a page where the recording does not say otherwise.
 const PAGE_BYTES: f64 = 4096.0;
@@ -60,14 +59,15 @@ impl GroupMemory {
     }
 }
 
-pub(crate) fn memory(timeline: &Timeline, window: Window, scope: Scope) -> Memory {
-    let kills = scope.over(timeline, window);
-    let seen: Vec<(EntityId, GroupMemory)> =
-        groups::of_target(timeline, |record| record.memory_group)
-            .into_iter()
-            .filter_map(|id| Some((id, group_memory(timeline, id, (window, kills))?)))
-            .collect();
-    let own = groups::own(timeline, |record| record.memory_group);
+pub(crate) fn memory(scene: &Scene<'_>) -> Memory {
+    let (timeline, window) = (scene.timeline, scene.window);
+    let kills = scene.whole_scope();
+    let groups = &scene.roles.memory_groups;
+    let seen = groups.all.iter();
+    let seen: Vec<(EntityId, GroupMemory)> = seen
+        .filter_map(|id| Some((*id, group_memory(timeline, *id, (window, kills))?)))
+        .collect();
+    let own = &groups.own;
     let groups_seen = !own.is_empty()
         && own
             .iter()

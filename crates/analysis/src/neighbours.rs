@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use model::{Entity, EntityId, EntityKind, EntityRecord, Role, Timeline, Window};
 
+use crate::scene::Scene;
 use crate::thresholds::CULPRIT;
 
 /// Who of the rest stands out.
@@ -31,34 +32,28 @@ struct Used<'a> {
 }
 
 /// CPU time of processes that are neither target, generator, dependency nor the recorder, ns.
-pub(crate) fn background_cpu_ns(timeline: &Timeline, window: Window) -> f64 {
-    background(timeline, window)
-        .iter()
-        .map(|used| used.cpu_ns)
-        .sum()
+pub(crate) fn background_cpu_ns(scene: &Scene<'_>) -> f64 {
+    background(scene).iter().map(|used| used.cpu_ns).sum()
 }
 
 /// The smallest thing that holds at least the demanded part of what the rest did: a control group that
 /// does not hold the target, else the top of a process tree, else the busiest process.
 ///
 /// `queued_ns` is how long the target's threads waited for CPUs that the rest had, where that was told.
-pub(crate) fn culprit(
-    timeline: &Timeline,
-    window: Window,
-    (rest_ns, queued_ns): (f64, f64),
-) -> Option<Culprit> {
-    let held = holding(timeline, window);
+pub(crate) fn culprit(scene: &Scene<'_>, rest_ns: f64, queued_ns: f64) -> Option<Culprit> {
+    let held = holding(scene);
     let sum = |used: &[Used<'_>]| used.iter().map(|it| it.weight).sum::<f64>();
     let (used, all) = match sum(&held) {
         sum if sum > 0.0 && queued_ns > 0.0 => (held, sum.max(queued_ns)),
-        _ => (background(timeline, window), rest_ns.max(1.0)),
+        _ => (background(scene), rest_ns.max(1.0)),
     };
     let busiest = used
         .iter()
         .max_by(|a, b| a.weight.total_cmp(&b.weight))
         .filter(|it| it.weight > 0.0)?;
     let enough = all * CULPRIT.value;
-    let chosen = group_with(timeline, &used, enough).or_else(|| tree_with(timeline, &used, enough));
+    let chosen =
+        group_with(scene, &used, enough).or_else(|| tree_with(scene.timeline, &used, enough));
     let (entity, (cpu_ns, weight), foremost) = chosen.unwrap_or_else(|| {
         let own = (busiest.cpu_ns, busiest.weight);
         (busiest.process.entity.clone(), own, None)
@@ -83,8 +78,9 @@ pub(crate) struct Holding {
 
 /// Who of the rest had the CPUs that the target waited for, longest first, as parts of `queued_ns`: by
 /// control group where one stands for it, else by name.
-pub(crate) fn holders(timeline: &Timeline, window: Window, queued_ns: f64) -> Vec<Holding> {
-    let mut held = holding(timeline, window);
+pub(crate) fn holders(scene: &Scene<'_>, queued_ns: f64) -> Vec<Holding> {
+    let timeline = scene.timeline;
+    let mut held = holding(scene);
     held.retain(|used| used.weight > 0.0);
     held.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     let all = held
@@ -92,7 +88,7 @@ pub(crate) fn holders(timeline: &Timeline, window: Window, queued_ns: f64) -> Ve
         .map(|used| used.weight)
         .sum::<f64>()
         .max(queued_ns);
-    let own = own_groups(timeline);
+    let own = own_groups(scene);
     let mut named: BTreeMap<(EntityKind, &str), Holding> = BTreeMap::new();
     for used in &held {
         let group = used.process.group;
@@ -114,14 +110,11 @@ pub(crate) fn holders(timeline: &Timeline, window: Window, queued_ns: f64) -> Ve
 }
 
 /// By CPU time.
-fn background(timeline: &Timeline, window: Window) -> Vec<Used<'_>> {
-    let processes = timeline
-        .entities
-        .of_kind(EntityKind::Process)
-        .filter(|process| process.role == Role::Background);
+fn background<'a>(scene: &Scene<'a>) -> Vec<Used<'a>> {
+    let processes = scene.roles.background.iter();
     processes
         .filter_map(|process| {
-            let cpu_ns = cpu_ns(timeline, process.id, window)?;
+            let cpu_ns = cpu_ns(scene.timeline, process.id, scene.window)?;
             Some(Used {
                 process,
                 cpu_ns,
@@ -132,7 +125,8 @@ fn background(timeline: &Timeline, window: Window) -> Vec<Used<'_>> {
 }
 
 /// By the target's waits for the CPUs that they had meanwhile, where that was told.
-fn holding(timeline: &Timeline, window: Window) -> Vec<Used<'_>> {
+fn holding<'a>(scene: &Scene<'a>) -> Vec<Used<'a>> {
+    let (timeline, window) = (scene.timeline, scene.window);
     let Some(thread_times) = timeline.table("process_time") else {
         return Vec::new();
     };
@@ -159,13 +153,10 @@ fn cpu_ns(timeline: &Timeline, process: EntityId, window: Window) -> Option<f64>
 }
 
 /// The groups that processes of target or generator live in.
-fn own_groups(timeline: &Timeline) -> Vec<EntityId> {
-    timeline
-        .entities
-        .of_kind(EntityKind::Process)
-        .filter(|process| matches!(process.role, Role::Target | Role::Generator))
-        .filter_map(|process| process.group)
-        .collect()
+fn own_groups(scene: &Scene<'_>) -> Vec<EntityId> {
+    let own = [&scene.roles.target, &scene.roles.generator];
+    let processes = own.into_iter().flat_map(|members| &members.processes);
+    processes.filter_map(|process| process.group).collect()
 }
 
 /// Whether a group stands for the processes in it: not the root, and not where target or generator live.
@@ -176,7 +167,8 @@ fn stands(timeline: &Timeline, group: EntityId, own: &[EntityId]) -> bool {
 
 type Chosen = (Entity, (f64, f64), Option<Entity>);
 
-fn group_with(timeline: &Timeline, used: &[Used<'_>], enough: f64) -> Option<Chosen> {
+fn group_with(scene: &Scene<'_>, used: &[Used<'_>], enough: f64) -> Option<Chosen> {
+    let timeline = scene.timeline;
     let mut sums: BTreeMap<EntityId, (f64, f64)> = BTreeMap::new();
     for own in used {
         if let Some(group) = own.process.group {
@@ -184,7 +176,7 @@ fn group_with(timeline: &Timeline, used: &[Used<'_>], enough: f64) -> Option<Cho
             *sum = (sum.0 + own.cpu_ns, sum.1 + own.weight);
         }
     }
-    let own = own_groups(timeline);
+    let own = own_groups(scene);
     let (group, sum) = sums
         .into_iter()
         .filter(|(group, (_, weight))| *weight >= enough && !own.contains(group))

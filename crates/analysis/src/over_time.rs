@@ -9,18 +9,16 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    Column, DecidedBy, EntityId, EntityKind, LedgerClass, Meta, Role, Table, ThreadTimeClass,
-    Timeline, Timestamp, Unit, Window,
+    Column, DecidedBy, EntityId, EntityKind, LedgerClass, Meta, Table, ThreadTimeClass, Timeline,
+    Timestamp, Unit, Window,
 };
 use sensors::thread_time::THREAD_TIME;
 
 use crate::coverage;
 use crate::cpus::effective_cpus;
-use crate::idle::idle_threads;
 use crate::ledger::{self, Ledger};
 use crate::monitored::{Measured, Monitored};
-use crate::quota::target_groups;
-use crate::subject::serving_threads;
+use crate::scene::{Roles, Scene, Scope};
 use crate::thresholds::SYNCED;
 use crate::workload_metrics;
 
@@ -71,6 +69,10 @@ pub struct LedgerOverTime<'a> {
     idle: BTreeSet<EntityId>,
     /// The threads that answer requests.
     serving: BTreeSet<EntityId>,
+    /// The target's groups where CPU is limited.
+    groups: Vec<EntityId>,
+    /// CPUs that the target may use.
+    cpus: u32,
     /// Made when the first of them is asked for.
     pool: OnceCell<Vec<Pool>>,
     bins: Vec<workload_metrics::Bin>,
@@ -96,19 +98,21 @@ pub struct ThreadTime {
 impl<'a> LedgerOverTime<'a> {
     /// Prepares the ledger of the bins between `edges`, which come in the order of time.
     pub fn new(timeline: &'a Timeline, meta: &'a Meta, edges: &'a [Timestamp]) -> Self {
-        let bins = workload_metrics::bins(timeline, meta);
-        let serving = serving_threads(timeline, Role::Target);
-        let generating = serving_threads(timeline, Role::Generator);
-        let mut idle = idle_threads(timeline, &serving, timeline.window);
-        idle.extend(idle_threads(timeline, &generating, timeline.window));
+        let roles = Roles::new(timeline, meta);
+        let scene = Scene::new(&roles, timeline.window, Scope::Run);
+        let cpus = effective_cpus(&scene);
+        let mut idle = scene.target_idle;
+        idle.extend(scene.generator_idle);
         Self {
             timeline,
             meta,
             edges,
             idle,
-            serving: serving.into_iter().collect(),
+            serving: roles.target.serving.into_iter().collect(),
+            groups: roles.cpu_groups.all,
+            cpus,
             pool: OnceCell::new(),
-            bins,
+            bins: roles.bins,
         }
     }
 
@@ -194,10 +198,9 @@ impl<'a> LedgerOverTime<'a> {
             .iter()
             .any(|ledger| ledger.get(LedgerClass::Throttled) > 0.0);
         let groups = match counted {
-            true => Vec::new(),
-            false => target_groups(self.timeline),
+            true => &[],
+            false => self.groups.as_slice(),
         };
-        let cpus = effective_cpus(self.timeline, self.meta, self.timeline.window);
         let mut pool = vec![Pool::default(); count];
         for own in of_piece.values() {
             let (Some(first), Some(last)) = (own.first(), own.last()) else {
@@ -206,20 +209,21 @@ impl<'a> LedgerOverTime<'a> {
             let window = Window::new(self.edges[*first], self.edges[last + 1]);
             let mut sum = Ledger::default();
             own.iter().for_each(|bin| sum.merge(&together[*bin]));
-            let of_piece = self.pool(&sum, window, (&groups, cpus));
+            let of_piece = self.pool(&sum, window, groups);
             own.iter().for_each(|bin| pool[*bin] = of_piece);
         }
         pool
     }
 
-    fn pool(&self, sum: &Ledger, window: Window, (groups, cpus): (&[EntityId], u32)) -> Pool {
+    fn pool(&self, sum: &Ledger, window: Window, groups: &[EntityId]) -> Pool {
         let wait_ns = sum.get(LedgerClass::CpuWait);
         let held = groups.iter().filter_map(|group| {
             let throttled = self.timeline.series("cgroup_cpu", *group, "throttled_ns")?;
             throttled.growth(window)
         });
         let held_back_ns = held.fold(0.0, f64::max);
-        let throttled_ns = ledger::throttled_part(wait_ns, held_back_ns, window, f64::from(cpus));
+        let throttled_ns =
+            ledger::throttled_part(wait_ns, held_back_ns, window, f64::from(self.cpus));
         Pool {
             throttled: if wait_ns > 0.0 {
                 throttled_ns / wait_ns

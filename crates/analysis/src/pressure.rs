@@ -1,22 +1,18 @@
 //! Mean pressure of the machine and of the target, from differences of the totals: of its group, or of its
 //! processes where it has no group of its own.
 
-use model::{EntityKind, EntityRecord, Pressure, Resource, Role, StallKind, Timeline, Window};
+use model::{EntityRecord, Pressure, Resource, StallKind, Timeline};
 use sensors::stall::PROCESS_PRESSURE;
 
-pub(crate) fn pressure(timeline: &Timeline, window: Window) -> Vec<Pressure> {
+use crate::scene::Scene;
+
+pub(crate) fn pressure(scene: &Scene<'_>) -> Vec<Pressure> {
     /// The kernel's own averaging period: how often the files are read.
     const FOLD_NS: i64 = 2_000_000_000;
-    let target = timeline
-        .entities
-        .of_kind(EntityKind::Process)
-        .find(|process| process.role == Role::Target && process.serving);
-    let target = target.or_else(|| {
-        timeline
-            .entities
-            .of_kind(EntityKind::Process)
-            .find(|process| process.role == Role::Target)
-    });
+    let (timeline, window) = (scene.timeline, scene.window);
+    let processes = &scene.roles.target.processes;
+    let target = processes.iter().find(|process| process.serving);
+    let target = target.or(processes.first()).copied();
     let group = target
         .and_then(|process| process.pressure_group)
         .and_then(|id| timeline.entities.get(id));

@@ -1,8 +1,8 @@
 //! CPU limits of the groups that hold the target.
 
-use model::{Entity, EntityId, Timeline, Window};
+use model::{Entity, EntityId};
 
-use crate::groups;
+use crate::scene::Scene;
 
 /// The CPU limit that held the target back most.
 #[derive(Clone, Debug)]
@@ -18,25 +18,17 @@ pub(crate) struct Quota {
     pub(crate) used_cpus: Option<f64>,
 }
 
-/// The groups that hold processes of the target where CPU is limited, and all groups above them.
-pub(crate) fn target_groups(timeline: &Timeline) -> Vec<EntityId> {
-    groups::of_target(timeline, |process| process.group)
-}
-
-pub(crate) fn quota(
-    timeline: &Timeline,
-    window: Window,
-    groups: &[EntityId],
-    cpus: u32,
-) -> Option<Quota> {
+/// The limit, of the groups that hold processes of the target or are above them.
+pub(crate) fn quota(scene: &Scene<'_>, cpus: u32) -> Option<Quota> {
+    let (timeline, window) = (scene.timeline, scene.window);
     // Per second of what is known of the group.
     let rate = |group: EntityId, column| {
         timeline
             .series("cgroup_cpu", group, column)
             .and_then(|series| series.rate(window))
     };
+    let groups = scene.roles.cpu_groups.all.iter();
     let worst = groups
-        .iter()
         .filter_map(|group| Some((*group, rate(*group, "throttled_ns")?)))
         .filter(|(_, throttled)| *throttled > 0.0)
         .max_by(|a, b| a.1.total_cmp(&b.1))?;
@@ -64,11 +56,11 @@ pub(crate) fn quota(
 
 /// Whether the CPU account of every group that holds the target was seen in the window; a group
 /// without a limit has one too.
-pub(crate) fn quota_seen(timeline: &Timeline, window: Window) -> bool {
-    let groups = groups::own(timeline, |process| process.group);
+pub(crate) fn quota_seen(scene: &Scene<'_>) -> bool {
+    let groups = &scene.roles.cpu_groups.own;
     !groups.is_empty()
         && groups.iter().all(|group| {
-            let usage = timeline.series("cgroup_cpu", *group, "usage_ns");
-            usage.is_some_and(|usage| usage.covered(window).is_some())
+            let usage = scene.timeline.series("cgroup_cpu", *group, "usage_ns");
+            usage.is_some_and(|usage| usage.covered(scene.window).is_some())
         })
 }

@@ -1,11 +1,10 @@
 //! The account second by second, for intervals and for what must be worked out piecewise.
 
-use model::{EntityId, LedgerClass, Meta, Role, Timeline, Window};
+use model::{EntityId, LedgerClass, Window};
 
-use crate::idle::idle_threads;
 use crate::ledger::{self, Ledger};
 use crate::monitored::Monitored;
-use crate::subject::serving_threads;
+use crate::scene::Scene;
 use crate::thread_times::ShortLived;
 use crate::waits_for::Ends;
 use crate::workload_metrics::{self, Bin};
@@ -40,14 +39,9 @@ pub(crate) fn throttled_over(slices: &[Slice], span: Window) -> f64 {
 
 /// What the slices of a window are made from.
 pub(crate) struct Slicing<'a> {
-    pub(crate) timeline: &'a Timeline,
-    pub(crate) meta: &'a Meta,
-    pub(crate) bins: &'a [Bin],
-    pub(crate) window: Window,
+    pub(crate) scene: &'a Scene<'a>,
     /// Whether the bins say how long requests took.
     pub(crate) has_signal: bool,
-    /// The groups of the target.
-    pub(crate) groups: &'a [EntityId],
     /// CPUs that the target may use.
     pub(crate) cpus: u32,
     /// Part of the time for which some thread must sync for others to be waiting behind it.
@@ -59,16 +53,15 @@ pub(crate) struct Slicing<'a> {
 impl Slicing<'_> {
     /// The slices: the bins of the signal, or seconds.
     pub(crate) fn slices(&self) -> Vec<Slice> {
-        let serving = serving_threads(self.timeline, Role::Target);
-        let idle = idle_threads(self.timeline, &serving, self.window);
+        let scene = self.scene;
         let pieces = self.pieces();
         let mut ledgers = vec![Ledger::default(); pieces.len()];
         let longest = pieces.iter().map(|(piece, _)| piece.len_ns()).max();
         let longest = longest.unwrap_or(0);
         // Thread by thread, so that each one's rows are read once, and those who lived for a moment
         // concern the seconds in which they lived.
-        for thread in &serving {
-            let Some(mut monitored) = Monitored::new(self.timeline, self.meta, *thread) else {
+        for thread in &scene.roles.target.serving {
+            let Some(mut monitored) = Monitored::new(scene.timeline, scene.meta, *thread) else {
                 self.add_short_lived(*thread, pieces.iter().zip(&mut ledgers));
                 continue;
             };
@@ -82,7 +75,7 @@ impl Slicing<'_> {
             let lived = first..up_to(known.end + longest).max(first);
             for ((piece, _), ledger) in pieces[lived.clone()].iter().zip(&mut ledgers[lived]) {
                 if let Some(mut own) = monitored.ledger(*piece) {
-                    if idle.contains(thread) {
+                    if scene.target_idle.contains(thread) {
                         own.reclassify_idle();
                     }
                     ledger.merge(&own);
@@ -103,7 +96,7 @@ impl Slicing<'_> {
         thread: EntityId,
         pieces: impl Iterator<Item = (&'a (Window, Option<f64>), &'a mut Ledger)>,
     ) {
-        let Some(mut short_lived) = ShortLived::of(self.timeline, thread) else {
+        let Some(mut short_lived) = ShortLived::of(self.scene.timeline, thread) else {
             return;
         };
         for ((piece, _), ledger) in pieces {
@@ -115,10 +108,10 @@ impl Slicing<'_> {
 
     fn pieces(&self) -> Vec<(Window, Option<f64>)> {
         if !self.has_signal {
-            let seconds = ledger::seconds(self.window).into_iter();
+            let seconds = ledger::seconds(self.scene.window).into_iter();
             return seconds.map(|slice| (slice, None)).collect();
         }
-        let bins = workload_metrics::inside(self.bins, self.window);
+        let bins = workload_metrics::inside(&self.scene.roles.bins, self.scene.window);
         let response = |bin: &Bin| bin.latency_ns.unwrap_or(0.0) * bin.completed();
         bins.map(|bin| (bin.window, Some(response(bin)))).collect()
     }
@@ -133,11 +126,15 @@ impl Slicing<'_> {
         if ledger.wait_unseen_ns * 2.0 > ledger.wall_ns {
             return None;
         }
+        let groups = &self.scene.roles.cpu_groups.all;
         let held = |group: &EntityId| {
-            let throttled = self.timeline.series("cgroup_cpu", *group, "throttled_ns")?;
+            let throttled = self
+                .scene
+                .timeline
+                .series("cgroup_cpu", *group, "throttled_ns")?;
             throttled.growth(window)
         };
-        let held_back_ns = self.groups.iter().filter_map(held).fold(0.0, f64::max);
+        let held_back_ns = groups.iter().filter_map(held).fold(0.0, f64::max);
         let wait_ns = ledger.get(LedgerClass::CpuWait);
         let estimated_ns = match quota_counted {
             true => 0.0,

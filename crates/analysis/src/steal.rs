@@ -4,12 +4,11 @@
 //! scheduler's events a quota's part is known only of all threads together, so here it stays in the run
 //! queue.
 
-use model::{LedgerClass, Meta, Role, ThreadTimes, Timeline, Window};
+use model::{LedgerClass, ThreadTimes};
 
-use crate::idle::idle_threads;
 use crate::ledger::Ledger;
 use crate::monitored::Monitored;
-use crate::subject::{serving_threads, threads_of};
+use crate::scene::Scene;
 
 /// More threads than a person goes through.
 const MOST: usize = 50;
@@ -21,16 +20,16 @@ const SLEEP: [LedgerClass; 2] = [LedgerClass::Input, LedgerClass::Sleep];
 const QUEUED: [LedgerClass; 2] = [LedgerClass::CpuWait, LedgerClass::Throttled];
 
 /// The target's threads that were watched in the window, those that wanted a CPU for longest first.
-pub(crate) fn of_threads(timeline: &Timeline, meta: &Meta, window: Window) -> Vec<ThreadTimes> {
-    let idle = idle_threads(timeline, &serving_threads(timeline, Role::Target), window);
-    let threads = threads_of(timeline, Role::Target).into_iter();
+pub(crate) fn of_threads(scene: &Scene<'_>) -> Vec<ThreadTimes> {
+    let timeline = scene.timeline;
+    let threads = scene.roles.target.threads.iter();
     let mut times: Vec<ThreadTimes> = threads
         .filter_map(|(thread, _)| {
-            let mut ledger = Monitored::new(timeline, meta, thread)?.ledger(window)?;
-            if idle.contains(&thread) {
+            let mut ledger = Monitored::new(timeline, scene.meta, *thread)?.ledger(scene.window)?;
+            if scene.target_idle.contains(thread) {
                 ledger.reclassify_idle();
             }
-            let entity = timeline.entities.get(thread)?.entity.clone();
+            let entity = timeline.entities.get(*thread)?.entity.clone();
             Some(times(entity, &ledger))
         })
         .collect();

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use model::{Entity, EntityId, EntityKind, LedgerClass, Meta, Role, Timeline, Window};
+use model::{Entity, EntityId, EntityKind, EntityRecord, LedgerClass, Role, Timeline, Window};
 
 use crate::coverage;
-use crate::idle::idle_threads;
 use crate::ledger::Ledger;
 use crate::monitored::Monitored;
+use crate::scene::{Members, Scene};
 use crate::thread_times::ShortLived;
 
 /// Target or generator.
@@ -56,34 +56,25 @@ impl Subject {
     }
 }
 
-/// The threads of a role that serve requests; all of them where none is known to.
-pub(crate) fn serving_threads(timeline: &Timeline, role: Role) -> Vec<EntityId> {
-    let threads = threads_of(timeline, role);
-    let any_serving = threads.iter().any(|(_, serving)| *serving);
-    let serving = threads.into_iter();
-    serving
-        .filter(|(_, serving)| *serving || !any_serving)
-        .map(|(id, _)| id)
-        .collect()
+/// Who that is, with what its threads did; `None` where nobody has that role.
+pub(crate) fn subject(scene: &Scene<'_>, role: Role) -> Option<Subject> {
+    let (timeline, window) = (scene.timeline, scene.window);
+    let mut subject = named_subject(scene, role)?;
+    let ledgers: Vec<Life> = lives(scene, role);
+    gather(
+        &mut subject,
+        &ledgers,
+        coverage::off_part(timeline, window).is_some(),
+    );
+    subject.cpu_ns = cpu_ns(timeline, &ledgers, window);
+    subject.waits_named = named(timeline, &ledgers, window);
+    subject.serving = serving_processes(scene.roles.of(role), window);
+    Some(subject)
 }
 
-/// The threads of a role: (thread, whether its process serves).
-pub(crate) fn threads_of(timeline: &Timeline, role: Role) -> Vec<(EntityId, bool)> {
-    let threads = timeline.entities.of_kind(EntityKind::Thread);
-    threads
-        .filter_map(|thread| {
-            let process = timeline.entities.get(thread.parent?)?;
-            (process.role == role).then_some((thread.id, process.serving))
-        })
-        .collect()
-}
-
-pub(crate) fn subject(
-    timeline: &Timeline,
-    meta: &Meta,
-    window: Window,
-    role: Role,
-) -> Option<Subject> {
+/// Who that is, before what it did is known.
+fn named_subject(scene: &Scene<'_>, role: Role) -> Option<Subject> {
+    let (timeline, meta) = (scene.timeline, scene.meta);
     let targets: Vec<_> = meta
         .targets
         .iter()
@@ -92,7 +83,7 @@ pub(crate) fn subject(
     let first = targets.first()?;
     let record = first.root.and_then(|root| timeline.entities.get(root));
     let name = record.map_or_else(|| first.name.clone(), |record| record.entity.name.clone());
-    let mut subject = Subject {
+    Some(Subject {
         role,
         entity: record.map_or_else(
             || Entity::new(EntityKind::Process, &first.name, ""),
@@ -118,12 +109,18 @@ pub(crate) fn subject(
         active_threads: 0,
         active: (0.0, 0.0),
         active_input: None,
-    };
-    let idle = idle_threads(timeline, &serving_threads(timeline, role), window);
-    let ledgers: Vec<Life> = threads_of(timeline, role)
-        .into_iter()
+    })
+}
+
+/// What each thread of a role did.
+fn lives(scene: &Scene<'_>, role: Role) -> Vec<Life> {
+    let (timeline, window) = (scene.timeline, scene.window);
+    let idle = scene.idle(role);
+    let threads = scene.roles.of(role).threads.iter();
+    threads
         .filter_map(|(thread, serving)| {
-            let Some(mut monitored) = Monitored::new(timeline, meta, thread) else {
+            let (thread, serving) = (*thread, *serving);
+            let Some(mut monitored) = Monitored::new(timeline, scene.meta, thread) else {
                 let counted = ShortLived::of(timeline, thread)?.over(window)?;
                 return Some(Life {
                     thread,
@@ -143,16 +140,7 @@ pub(crate) fn subject(
                 is_one: true,
             })
         })
-        .collect();
-    gather(
-        &mut subject,
-        &ledgers,
-        coverage::off_part(timeline, window).is_some(),
-    );
-    subject.cpu_ns = cpu_ns(timeline, &ledgers, window);
-    subject.waits_named = named(timeline, &ledgers, window);
-    subject.serving = serving_processes(timeline, role, window);
-    Some(subject)
+        .collect()
 }
 
 /// Which names of waits were read.
@@ -270,17 +258,12 @@ fn gather(subject: &mut Subject, lives: &[Life], is_sampled: bool) {
         .then(|| active.part(LedgerClass::Input));
 }
 
-pub(crate) fn serving_processes(timeline: &Timeline, role: Role, window: Window) -> u32 {
-    let alive = |record: &&model::EntityRecord| {
-        record.role == role
-            && record.first_seen < window.end
-            && record.vanished.is_none_or(|end| end > window.start)
+/// Processes that hold a connection of the generator; all that lived where none is known to.
+fn serving_processes(members: &Members<'_>, window: Window) -> u32 {
+    let alive = |record: &&&EntityRecord| {
+        record.first_seen < window.end && record.vanished.is_none_or(|end| end > window.start)
     };
-    let processes: Vec<_> = timeline
-        .entities
-        .of_kind(EntityKind::Process)
-        .filter(alive)
-        .collect();
+    let processes: Vec<_> = members.processes.iter().filter(alive).collect();
     let serving = processes.iter().filter(|process| process.serving).count();
     (if serving > 0 {
         serving

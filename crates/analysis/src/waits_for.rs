@@ -6,11 +6,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{EntityId, LedgerClass, Role, Timeline, Window};
+use model::{EntityId, LedgerClass, Timeline, Window};
 use sensors::wakeup::{By, CLASSES, THREAD_POOL, WAKEUP};
 
 use crate::idle::idle_threads;
-use crate::subject::{serving_threads, threads_of};
+use crate::scene::Scene;
 
 /// What is passed along: the others are known by what they are.
 const LOCKS: [LedgerClass; 2] = [LedgerClass::Futex, LedgerClass::InternalLock];
@@ -57,14 +57,15 @@ pub(crate) struct Ends {
 
 impl WaitsFor {
     /// `None` where nothing was counted.
-    pub(crate) fn of(timeline: &Timeline, window: Window) -> Option<Self> {
+    pub(crate) fn of(scene: &Scene<'_>) -> Option<Self> {
+        let (timeline, window) = (scene.timeline, scene.window);
         let table = timeline.table(&WAKEUP.name)?;
         let edges = table.entities();
         let edges: Vec<Edge> = edges
             .filter_map(|entity| edge(timeline, entity, window))
             .collect();
-        let serving = serving_threads(timeline, Role::Target).into_iter();
-        let serving = serving.filter_map(|it| pool_of(timeline, it)).collect();
+        let serving = scene.roles.target.serving.iter();
+        let serving = serving.filter_map(|it| pool_of(timeline, *it)).collect();
         (!edges.is_empty()).then_some(Self { edges, serving })
     }
 
@@ -98,12 +99,8 @@ impl WaitsFor {
     /// How many of the target's other threads at a time, on average, waited for what this one then ended;
     /// `None` where that is not known of it alone: others of its pool may have ended it. Of a pool in which
     /// threads are at rest some wait for work, and do not count.
-    pub(crate) fn behind(
-        &self,
-        timeline: &Timeline,
-        thread: EntityId,
-        window: Window,
-    ) -> Option<f64> {
+    pub(crate) fn behind(&self, scene: &Scene<'_>, thread: EntityId) -> Option<f64> {
+        let (timeline, window) = (scene.timeline, scene.window);
         let own = pool_of(timeline, thread)?;
         let lived = |it: &EntityId| {
             let record = timeline.entities.get(*it);
@@ -111,7 +108,7 @@ impl WaitsFor {
                 it.first_seen < window.end && it.vanished.is_none_or(|end| end > window.start)
             })
         };
-        let threads = threads_of(timeline, Role::Target).into_iter();
+        let threads = scene.roles.target.threads.iter();
         let threads: Vec<EntityId> = threads.map(|it| it.0).filter(lived).collect();
         let pools = threads.iter().map(|it| pool_of(timeline, *it));
         let pools: Vec<Option<EntityId>> = pools.collect();

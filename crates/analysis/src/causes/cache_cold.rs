@@ -111,7 +111,7 @@ fn falling_reads(facts: &Facts<'_>) -> Result<(f64, f64), NoFinding> {
             rate(last / 1e6)
         ));
     }
-    match own_reads(facts.timeline, facts.window) {
+    match own_reads(facts.scene) {
         Some((own_first, own_last)) if own_first < own_last * FALLS.value => absent(format!(
             "the target itself read {} MB/s in the first third of the window and {} in the last: others read less and less",
             rate(own_first / 1e6),
