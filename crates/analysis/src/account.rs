@@ -21,6 +21,13 @@ fn is_inside(class: LedgerClass) -> bool {
         && !matches!(class.state(), ClassState::Unknown | ClassState::Outside)
 }
 
+/// Waits inside of requests.
+pub(crate) fn waits() -> Vec<LedgerClass> {
+    let classes = LedgerClass::ALL.into_iter();
+    let waits = classes.filter(|class| is_inside(*class) && *class != LedgerClass::OnCpu);
+    waits.collect()
+}
+
 /// What is known beside the target of the time that its requests take.
 #[derive(Clone, Copy)]
 pub(crate) struct Beside<'a> {

@@ -56,8 +56,10 @@ pub(crate) struct Core {
     pub(crate) interrupts: f64,
 }
 
-const BUSY: [&str; 5] = ["user_ns", "nice_ns", "system_ns", "irq_ns", "softirq_ns"];
-const STATES: [&str; 8] = [
+/// The states in which a CPU does anything.
+pub(crate) const BUSY: [&str; 5] = ["user_ns", "nice_ns", "system_ns", "irq_ns", "softirq_ns"];
+/// Every state that a CPU's time is accounted to.
+pub(crate) const STATES: [&str; 8] = [
     "user_ns",
     "nice_ns",
     "system_ns",

@@ -114,7 +114,8 @@ pub(crate) fn measure<'a>(scene: &'a Scene<'a>, thresholds: &'a Thresholds) -> F
     let stolen = stolen(machine, thresholds);
     let both_ends = generator
         .as_ref()
-        .and_then(|it| BothEnds::over(timeline, it, window));
+        .map(|it| it.ledger.get(LedgerClass::CpuWait))
+        .and_then(|wait_ns| BothEnds::over(timeline, wait_ns, window));
     let beside = Beside {
         generator: generator.as_ref(),
         at_sockets: scene.roles.source.is_at_target(),

@@ -13,6 +13,7 @@ mod changes;
 mod coverage;
 mod cpus;
 mod facts;
+mod formula;
 mod groups;
 mod holders;
 mod idle;

@@ -38,9 +38,9 @@ pub use page::{
     PAGE_SCHEMA, Page, PageColumn, PageEntity, PageEvent, PageEventKind, PageForm, PageTable,
 };
 pub use report::{
-    Answer, Caveat, Confidence, Evidence, Finding, Headroom, Interval, Judged, Phase, PhaseKind,
-    PhaseVerdict, Pressure, Quantile, REPORT_SCHEMA, Remedy, Report, ReportSubject, Resource,
-    RuledOut, Signal, StallKind, Verdict,
+    Amount, Answer, Caveat, Confidence, Evidence, Finding, Formula, Headroom, Interval, Judged,
+    Phase, PhaseKind, PhaseVerdict, Pressure, Quantile, REPORT_SCHEMA, Remedy, Report,
+    ReportSubject, Resource, RuledOut, Signal, StallKind, Verdict,
 };
 pub use rows::{MISSING, Rows};
 pub use run::{

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::account::{Account, ThreadTimes, ThreadsAccount};
-use crate::{Cost, Entity, Gap, Identity, Provenance, Role, Window, WorkloadRun};
+use crate::{Cost, Entity, Gap, Identity, LedgerClass, Provenance, Role, Window, WorkloadRun};
 
 /// Name and version of the JSON form of `Report`. Fields are added within a version; none changes
 /// its meaning or goes away.
@@ -122,6 +122,65 @@ pub struct Evidence {
     pub threshold: Option<f64>,
     /// Whether it passed: what the cause needs.
     pub passed: bool,
+    /// How it is worked out, over any window; `None` where only the columns are told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub formula: Option<Formula>,
+}
+
+impl Evidence {
+    /// The same with how it is worked out.
+    #[must_use]
+    pub fn by(self, formula: Formula) -> Self {
+        let formula = Some(formula);
+        Self { formula, ..self }
+    }
+}
+
+/// How a number is worked out from what was recorded: one amount in proportion to another.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Formula {
+    /// How much of it there was.
+    pub of: Amount,
+    /// What that is a part of.
+    pub per: Amount,
+}
+
+/// How much of something a window holds.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Amount {
+    /// Time of the target's serving threads in classes of the ledger.
+    Ledger {
+        /// The classes.
+        classes: Vec<LedgerClass>,
+    },
+    /// Time of requests outside of the target in which the generator's threads waited for a CPU.
+    GeneratorWait,
+    /// What shares of the account are of: the time that requests took, else the threads' busy time.
+    Account,
+    /// The time that requests took: throughput times mean latency times time.
+    Requests,
+    /// The window's length.
+    Time,
+    /// What counters grew, added up over all entities of their table.
+    Growth {
+        /// Their table.
+        table: String,
+        /// The counters.
+        columns: Vec<String>,
+    },
+    /// Several amounts together.
+    Sum {
+        /// The amounts.
+        amounts: Vec<Amount>,
+    },
+    /// An amount times a number.
+    Times {
+        /// The number.
+        factor: f64,
+        /// The amount.
+        amount: Box<Amount>,
+    },
 }
 
 /// A change that would help, with what it would bring at most if the rest of a request stays as it is.

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { drawn, golden } from "../../tests/drawn";
 import { FIXTURES, fixture } from "../../tests/fixture";
-import type { Evidence, Finding, Report } from "../data/page.gen";
+import type { Amount, Evidence, Finding, Report } from "../data/page.gen";
 import { colourOf, evidenceChart, evidenceRows, evidenceTables, needs } from "./evidence";
 import { over } from "./quantity";
 import { recipeOf } from "./recipes";
@@ -20,7 +20,7 @@ describe("evidence", () => {
         const tables = await recording.load(evidenceTables(finding));
         for (const evidence of finding.evidence) {
           const asked = { evidence, finding, report, recording, tables };
-          const made = recipeOf(evidence, finding).make(asked);
+          const made = recipeOf(evidence).make(asked);
           if ("why" in made || !made.comparable) continue;
           const value = over(made.quantity, recording.span(evidence.window));
           const least = Math.max(Math.abs(evidence.value), 0.02) * NEAR;
@@ -123,28 +123,28 @@ describe("evidence", () => {
     });
     const [finding] = report.verdict.findings;
     if (finding === undefined) throw new Error("no finding");
-    const redone = async (column: string, unit: string, what: string, place: number) => {
+    const of = { kind: "ledger" as const, classes: ["cpu_wait" as const, "output" as const] };
+    const redone = async (column: string, unit: string, per?: Amount["kind"], place = 1) => {
       const { kind, name, path } = recording.page.entities[place] ?? {};
       if (!kind || name === undefined || path === undefined) throw new Error("nobody");
       const entity = { kind, name, path };
-      const evidence = { column, unit, what, entity, window, value: 0, passed: true };
+      const formula = per && { formula: { of, per: { kind: per } as Amount } };
+      const number = { column, unit, what: "a number", entity, window, value: 0, passed: true };
+      const evidence: Evidence = { ...number, ...formula };
       const tables = await recording.load(evidenceTables({ ...finding, evidence: [evidence] }));
       const asked = { evidence, finding, report, recording, tables };
-      const made = recipeOf(evidence, finding).make(asked);
+      const made = recipeOf(evidence).make(asked);
       return "why" in made ? made.why : over(made.quantity, recording.span(window));
     };
-    const idle = "threads of the target that waited, at a time";
-    expect(await redone("thread.wait_ns", "count", idle, 1)).toBeCloseTo(0.004, 9);
-    expect(await redone("thread.wait_ns", "share", "waits of the target", 1)).toBeCloseTo(2 / 3, 9);
-    const neighbour = "CPU time used by this neighbour";
-    const share = await redone("process.user_ns + system_ns", "share", neighbour, 3);
+    expect(await redone("thread.wait_ns", "count", "time")).toBeCloseTo(0.004, 9);
+    expect(await redone("thread.wait_ns", "share", "account")).toBeCloseTo(2 / 3, 9);
+    const share = await redone("process.user_ns + system_ns", "share", undefined, 3);
     expect(share).toBeCloseTo(0.5, 9);
     // Of the limit of one device, and no sum over all.
-    expect(await redone("cgroup_io.reads", "share", "I/O limit used", 6)).toBeCloseTo(0.8, 9);
-    const behind = "of the waits for a CPU, behind others";
-    const others = await redone("thread_time.queued_rest_ns", "share", behind, 1);
-    expect(others).toBeCloseTo(0.75, 9);
-    const held = await redone("process_time.delay_caused_ns", "share", "of these", 3);
+    expect(await redone("cgroup_io.reads", "share", undefined, 6)).toBeCloseTo(0.8, 9);
+    const others = await redone("thread_time.queued_rest_ns", "share");
+    expect(others, "of what somebody had").toBeCloseTo(0.75, 9);
+    const held = await redone("process_time.delay_caused_ns", "share", undefined, 3);
     expect(held, "with those below it").toBeCloseTo(0.75, 9);
   });
 
@@ -172,28 +172,26 @@ describe("evidence", () => {
     const [evidence] = finding?.evidence ?? [];
     const { account } = report.verdict;
     if (!finding || !evidence || !account) throw new Error("no evidence, or no account");
-    const waits = {
-      ...evidence,
-      what: "waiting for a CPU",
-      column: "thread.wait_ns",
-      unit: "share",
-      threshold: 0.1,
+    const own: Amount = { kind: "ledger", classes: ["cpu_wait"] };
+    const both: Amount = { kind: "sum", amounts: [own, { kind: "generator_wait" }] };
+    const waits = (of: Amount): Finding => {
+      const formula = { of, per: { kind: "account" as const } };
+      return { ...finding, evidence: [{ ...evidence, formula }] };
     };
-    const one: Finding = { ...finding, evidence: [waits] };
-    const tables = await recording.load(evidenceTables(one));
-    const how = (basis: typeof account.basis, share: number) => {
-      const items = [{ ...account.items[0], class: "cpu_wait" as const, share }];
-      const window = {
+    const tables = await recording.load(evidenceTables(waits(both)));
+    const how = (basis: typeof account.basis, of: Amount) => {
+      const one = waits(of);
+      const window: Report = {
         ...report,
-        verdict: { ...report.verdict, account: { ...account, basis, items } },
-      } as Report;
+        verdict: { ...report.verdict, account: { ...account, basis } },
+      };
       const chart = evidenceChart(one, [0, 0], { recording, report: window, tables });
       return "how" in chart ? chart.how : chart.why;
     };
-    expect(how("busy_time", 0.5)).toContain("/ their busy time");
-    expect(how("response_time", 0.5)).toContain("/ time that requests took");
-    expect(how("response_time", 0.5)).not.toContain("generator");
-    expect(how("response_time", 0)).toContain("the generator's");
+    expect(how("busy_time", own)).toContain("/ their busy time");
+    expect(how("response_time", own)).toContain("/ time that requests took");
+    expect(how("response_time", own)).not.toContain("generator");
+    expect(how("response_time", both)).toContain("the generator's");
   });
 
   it("says why where there is nothing to draw", async () => {

@@ -71,7 +71,7 @@ export type EvidenceChart =
 
 /** The tables that a number's chart needs. */
 export function evidenceTables(finding: Finding): string[] {
-  const all = finding.evidence.flatMap((evidence) => recipeOf(evidence, finding).tables);
+  const all = finding.evidence.flatMap((evidence) => recipeOf(evidence).tables);
   return [...new Set(all)];
 }
 
@@ -82,7 +82,7 @@ export function evidenceChart(
 ): EvidenceChart {
   const evidence = finding.evidence[row];
   if (evidence === undefined) return { why: "the finding has no such number" };
-  const recipe = recipeOf(evidence, finding);
+  const recipe = recipeOf(evidence);
   const made = recipe.make({ evidence, finding, report, recording, tables });
   if ("why" in made) return made;
   const { quantity, how, comparable, single } = made;

@@ -2,9 +2,10 @@
 // A recipe names the tables it needs and gives the quantity; where a number has no course over time it
 // says why.
 
-import type { Evidence, Finding } from "../data/page.gen";
+import type { Evidence } from "../data/page.gen";
 import { bounds } from "./bins";
 import { ofKind } from "./entitySets";
+import { byFormula } from "./formula";
 import { grown, held, lasted, seconds, times } from "./quantity";
 import { at, notSeen, per1s, type Recipe } from "./recipe";
 import * as cpu from "./recipes/cpu";
@@ -13,19 +14,10 @@ import * as requests from "./recipes/requests";
 import * as storage from "./recipes/storage";
 import { type Scale, scaleOf, scaleOfUnit } from "./scale";
 
-/** The recipe of a number. */
-export function recipeOf(evidence: Evidence, finding: Finding): Recipe {
-  const classes =
-    requests.CLASSES[`${finding.cause} ${evidence.what}`] ?? requests.CLASSES[evidence.what];
-  if (classes !== undefined && /^thread(_ledger)?\./.test(evidence.column))
-    return requests.ledgerShare(classes);
-  if (evidence.what === "time with a thread in fsync")
-    return { tables: ["ledger"], make: requests.syncing };
-  return (
-    RECIPES[`${evidence.column} ${evidence.unit}`] ??
-    RECIPES[evidence.column] ??
-    asRecorded(evidence.column)
-  );
+/** The recipe of a number: its formula where it has one, else what its columns are known for. */
+export function recipeOf({ formula, column, unit }: Evidence): Recipe {
+  if (formula !== undefined && formula !== null) return byFormula(formula);
+  return RECIPES[`${column} ${unit}`] ?? RECIPES[column] ?? asRecorded(column);
 }
 
 const RECIPES: Readonly<Record<string, Recipe>> = {
@@ -48,10 +40,9 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
     tables: ["thread_time"],
     make: cpu.behind,
   },
-  "thread_time.queued_generator_ns": { tables: ["thread_time"], make: cpu.behind },
+  "thread_time.queued_generator_ns": { tables: ["thread_time"], make: cpu.behindOfAll },
   "process_time.delay_caused_ns": { tables: ["process_time"], make: cpu.heldUp },
   "cpu.softirq_ns + irq_ns": { tables: ["cpu"], make: cpu.inInterrupts },
-  "thread.wait_ns count": { tables: ["ledger"], make: requests.waitingAtATime },
   "disk.queue_ns ns": { tables: ["disk"], make: storage.operationTime },
   "disk.read_bytes": { tables: ["disk"], make: storage.diskReads },
   "cgroup_cpu.throttled_periods": { tables: ["cgroup_cpu"], make: cpu.throttledPeriods },

@@ -144,6 +144,60 @@ export type Quality = "exact" | "sampled" | "estimated" | "unknown";
  */
 export type ShareBasis = "response_time" | "busy_time";
 /**
+ * How much of something a window holds.
+ */
+export type Amount =
+  | {
+      /**
+       * The classes.
+       */
+      classes: LedgerClass[];
+      kind: "ledger";
+    }
+  | {
+      kind: "generator_wait";
+    }
+  | {
+      kind: "account";
+    }
+  | {
+      kind: "requests";
+    }
+  | {
+      kind: "time";
+    }
+  | {
+      /**
+       * The counters.
+       */
+      columns: string[];
+      kind: "growth";
+      /**
+       * Their table.
+       */
+      table: string;
+      whose: Whose;
+    }
+  | {
+      /**
+       * The amounts.
+       */
+      amounts: Amount[];
+      kind: "sum";
+    }
+  | {
+      amount: Amount;
+      /**
+       * The number.
+       */
+      factor: number;
+      kind: "times";
+    };
+/**
+ * Whose counters are added up.
+ */
+export type Whose = "cpus" | "serving_threads";
+/**
  * Present, absent, or cannot tell.
  */
 export type Answer = "present" | "absent" | "cannot_tell";
@@ -845,6 +899,10 @@ export interface Evidence {
   column: string;
   entity: Entity;
   /**
+   * How it is worked out, over any window; `None` where only the columns are told.
+   */
+  formula?: Formula | null;
+  /**
    * Whether it passed: what the cause needs.
    */
   passed: boolean;
@@ -865,6 +923,13 @@ export interface Evidence {
    */
   what: string;
   window: Window;
+}
+/**
+ * How a number is worked out from what was recorded: one amount in proportion to another.
+ */
+export interface Formula {
+  of: Amount;
+  per: Amount;
 }
 /**
  * A 95 % interval.

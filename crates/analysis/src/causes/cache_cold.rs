@@ -2,9 +2,9 @@
 
 use model::{Confidence, Finding, LedgerClass};
 
-use super::case::{Case, too_little_to_matter};
-use super::cause::{Cause, Judgement, Kind, NoFinding, Upstream, Wait, absent, cannot_tell};
-use super::evidence::{Held, held, number, share};
+use super::case::too_little_to_matter;
+use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, Wait, absent, cannot_tell};
+use super::evidence::{Held, held, number, waited};
 use super::family::Family;
 use crate::facts::Facts;
 use crate::io::{own_reads, read_trend};
@@ -76,14 +76,7 @@ fn judge(case: &Case<'_>) -> Judgement {
                 first / last.max(1.0),
                 FALLS.value,
             ),
-            share(
-                facts,
-                "reading the disk",
-                "thread.state",
-                &target.entity,
-                held.share,
-                held.least,
-            ),
+            waited(facts, "reading the disk", "thread.state", &held),
         ],
         ..case.finding_of_wait(&held, &target.entity, Confidence::Consistent, sentence)
     })

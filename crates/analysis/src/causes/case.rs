@@ -1,21 +1,14 @@
-//! What a cause is judged by: the facts of a window, and the answers of the causes before it.
+//! What a judge asks of its case: what was found before, whether the declared wait held, and findings with
+//! what the cause declares.
 
 use model::{Confidence, Entity, Finding, LedgerClass, Remedy};
 
-use super::cause::{Cause, Judgement, Kind, NoFinding, Upstream, Wait, absent, cannot_tell};
+use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, Wait, absent, cannot_tell};
 use super::evidence::{self, Held};
 use crate::bounds;
 use crate::facts::Facts;
 use crate::number_format::percent;
 use crate::subject::Subject;
-
-/// One cause before its judge.
-pub(crate) struct Case<'a> {
-    pub(super) cause: &'static Cause,
-    pub(super) facts: &'a Facts<'a>,
-    /// The causes that were judged before, in that order.
-    pub(super) before: &'a [(&'static Cause, Judgement)],
-}
 
 impl<'a> Case<'a> {
     /// What the cause answers.

@@ -5,8 +5,8 @@
 
 use model::{Finding, LedgerClass};
 
-use super::case::Case;
 use super::family::Family;
+use crate::facts::Facts;
 use crate::thresholds::Threshold;
 
 /// A cause that can be judged.
@@ -71,6 +71,14 @@ pub struct Wait {
     pub least: Threshold,
     /// What the target was doing, to follow its name and "was".
     pub doing: &'static str,
+}
+
+/// One cause before its judge: the facts of a window, and the answers of the causes before it.
+pub(crate) struct Case<'a> {
+    pub(super) cause: &'static Cause,
+    pub(super) facts: &'a Facts<'a>,
+    /// The causes that were judged before, in that order.
+    pub(super) before: &'a [(&'static Cause, Judgement)],
 }
 
 /// What a cause answers: a finding, or why there is none.

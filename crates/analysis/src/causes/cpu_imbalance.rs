@@ -2,9 +2,8 @@
 
 use model::{Confidence, Evidence, LedgerClass};
 
-use super::case::Case;
-use super::cause::{Cause, Judgement, Kind, NoFinding, Upstream, Wait, absent, cannot_tell};
-use super::evidence::share;
+use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, Wait, absent, cannot_tell};
+use super::evidence::{share, waited};
 use super::family::Family;
 use crate::bounds;
 use crate::cpus::Core;
@@ -75,14 +74,7 @@ fn judge(case: &Case<'_>) -> Judgement {
                 EMPTY.value,
             )
         },
-        share(
-            facts,
-            "waiting for a CPU",
-            "thread.wait_ns",
-            &target.entity,
-            held.share,
-            held.least,
-        ),
+        waited(facts, "waiting for a CPU", "thread.wait_ns", &held),
     ];
     let change = format!(
         "threads and interrupts of {} spread over all CPUs",

@@ -2,8 +2,7 @@
 
 use model::{Confidence, Finding, LedgerClass};
 
-use super::case::Case;
-use super::cause::{Cause, Judgement, Kind, absent, cannot_tell};
+use super::cause::{Case, Cause, Judgement, Kind, absent, cannot_tell};
 use super::evidence::share;
 use super::family::Family;
 use crate::number_format::percent;

@@ -6,9 +6,8 @@
 use model::{Confidence, Entity, EntityKind, Evidence, Finding, Interval};
 use sensors::thread_time::Holder;
 
-use super::case::Case;
-use super::cause::{Cause, Judgement, Kind, NoFinding, Upstream, absent, cannot_tell};
-use super::cpu_wait::{cpu_wait, long_enough, stolen, who_waited};
+use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, absent, cannot_tell};
+use super::cpu_wait::{cpu_wait, cpu_wait_formula, long_enough, stolen, who_waited};
 use super::evidence::{confidence, interval, machine, share};
 use super::family::Family;
 use crate::bounds;
@@ -241,14 +240,8 @@ fn likely(case: &Case<'_>, target: &Subject, culprit: &Culprit) -> Finding {
 }
 
 fn waiting(facts: &Facts<'_>, target: &Subject, wait: f64, column: &str) -> Evidence {
-    share(
-        facts,
-        "waiting for a CPU",
-        column,
-        &target.entity,
-        wait,
-        WAIT.value,
-    )
+    let (what, who) = ("waiting for a CPU", &target.entity);
+    share(facts, what, column, who, wait, WAIT.value).by(cpu_wait_formula(facts, WAIT.value))
 }
 
 /// What is said of a neighbour however it was told.

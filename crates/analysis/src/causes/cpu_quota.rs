@@ -2,12 +2,12 @@
 
 use model::{Finding, LedgerClass};
 
-use super::case::Case;
-use super::cause::{Cause, Judgement, Kind, NoFinding, absent, cannot_tell};
+use super::cause::{Case, Cause, Judgement, Kind, NoFinding, absent, cannot_tell};
 use super::evidence::{self, confidence, interval, share};
 use super::family::Family;
 use crate::bounds;
 use crate::facts::Facts;
+use crate::formula;
 use crate::number_format::percent;
 use crate::quota::Quota;
 use crate::subject::Subject;
@@ -169,7 +169,8 @@ fn evidence_of(facts: &Facts<'_>, target: &Subject, quota: &Quota) -> Vec<model:
             &target.entity,
             facts.share(LedgerClass::Throttled),
             facts.floor,
-        ),
+        )
+        .by(formula::share_of(facts, &[LedgerClass::Throttled], 1.0)),
     ]
 }
 

@@ -3,10 +3,9 @@
 
 use model::{Evidence, Finding};
 
-use super::case::Case;
-use super::cause::{Cause, Judgement, Kind, NoFinding, Upstream, absent, cannot_tell};
+use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, absent, cannot_tell};
 use super::cpu_neighbour;
-use super::cpu_wait::{cpu_wait, long_enough, stolen, who_waited};
+use super::cpu_wait::{cpu_wait, cpu_wait_formula, long_enough, stolen, who_waited};
 use super::evidence::{confidence, machine, share};
 use super::family::Family;
 use crate::bounds;
@@ -159,7 +158,8 @@ fn evidence_of(facts: &Facts<'_>, target: &Subject, busy: f64, wait: f64) -> Vec
             target,
             wait,
             WAIT.value,
-        ),
+        )
+        .by(cpu_wait_formula(facts, WAIT.value)),
     ]
 }
 

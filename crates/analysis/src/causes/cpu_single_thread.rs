@@ -2,12 +2,12 @@
 
 use model::{Confidence, Entity, Evidence, Finding, LedgerClass};
 
-use super::case::Case;
-use super::cause::{Cause, Judgement, Kind, NoFinding, Upstream, absent, cannot_tell};
+use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, absent, cannot_tell};
 use super::evidence::{number, share};
 use super::family::Family;
 use crate::bounds;
 use crate::facts::Facts;
+use crate::formula;
 use crate::number_format::{percent, rate};
 use crate::subject::Subject;
 use crate::thresholds::Threshold;
@@ -158,6 +158,7 @@ fn evidence_of(facts: &Facts<'_>, target: &Subject, thread: &Entity) -> Vec<Evid
             requests,
             IN_FLIGHT.value,
         )
+        .by(formula::in_progress(1.0))
     }));
     evidence.extend(behind(facts).map(|threads| {
         let what = "other threads of the target that waited for it, at a time";

@@ -2,11 +2,11 @@
 
 use model::{Confidence, Finding, LedgerClass};
 
-use super::case::Case;
-use super::cause::{Cause, Judgement, Kind, NoFinding, absent, cannot_tell};
+use super::cause::{Case, Cause, Judgement, Kind, NoFinding, absent, cannot_tell};
 use super::evidence::{machine, share};
 use super::family::Family;
-use crate::cpus::Machine;
+use crate::cpus::{self, Machine};
+use crate::formula;
 use crate::number_format::percent;
 use crate::thresholds::Threshold;
 
@@ -63,6 +63,8 @@ fn judge(case: &Case<'_>) -> Judgement {
     );
     let machine = machine(facts);
     let used = cpus.busy + cpus.steal;
+    let states: Vec<&str> = cpus::BUSY.into_iter().chain(["steal_ns"]).collect();
+    let busy_or_stolen = formula::growth("cpu", &states, &cpus::STATES);
     Ok(Finding {
         share: Some(cost),
         evidence: vec![
@@ -81,7 +83,8 @@ fn judge(case: &Case<'_>) -> Judgement {
                 &machine,
                 used,
                 BUSY.value,
-            ),
+            )
+            .by(busy_or_stolen),
         ],
         would_help: case.would_help(cost),
         ..case.finding(&machine, Confidence::Consistent, sentence)

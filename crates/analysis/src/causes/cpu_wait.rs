@@ -1,11 +1,11 @@
 //! Waits for a CPU, which several causes are judged by: how long, who waited, and who took the CPU.
 
-use model::{Interval, LedgerClass};
+use model::{Formula, Interval, LedgerClass};
 
-use super::case::Case;
-use super::cause::{NoFinding, absent};
+use super::cause::{Case, NoFinding, absent};
 use super::evidence;
 use crate::facts::Facts;
+use crate::formula;
 use crate::number_format::percent;
 use crate::subject::Subject;
 
@@ -18,6 +18,11 @@ pub(super) fn cpu_wait(facts: &Facts<'_>, least: f64) -> (f64, Option<Interval>)
     }
     let of = |slice: &crate::slices::Slice| slice.ledger.get(LedgerClass::CpuWait);
     (own, evidence::interval(facts, of, |slice| slice.total_ns))
+}
+
+/// How that part is worked out.
+pub(super) fn cpu_wait_formula(facts: &Facts<'_>, least: f64) -> Formula {
+    formula::cpu_wait(facts, facts.share(LedgerClass::CpuWait) < least)
 }
 
 /// What is evidence against any wait for a CPU being somebody's doing here: the hypervisor's.

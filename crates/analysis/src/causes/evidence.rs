@@ -7,6 +7,7 @@ use sensors::wait_channel::WaitChannel;
 
 use super::cause::{NoFinding, cannot_tell};
 use crate::facts::Facts;
+use crate::formula;
 use crate::io::Disk;
 use crate::kernel_waits;
 use crate::number_format::percent;
@@ -31,6 +32,7 @@ pub(super) fn share(
         unit: "share".to_owned(),
         threshold: Some(threshold),
         passed: value >= threshold,
+        formula: None,
     }
 }
 
@@ -113,9 +115,20 @@ pub(super) fn number(
     }
 }
 
+/// The part of the target's time that a wait held.
+pub(super) fn waited(facts: &Facts<'_>, what: &str, column: &str, held: &Held) -> Evidence {
+    let target = facts.target.as_ref().map(|target| &target.entity);
+    let entity = target.map_or_else(|| machine(facts), Entity::clone);
+    let formula = formula::share_of(facts, held.classes, held.part);
+    share(facts, what, column, &entity, held.share, held.least).by(formula)
+}
+
 /// How steadily some classes held their part of the time.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Held {
+    classes: &'static [LedgerClass],
+    /// Part of the classes' time that counts.
+    part: f64,
     /// Their part of the whole window.
     pub(super) share: f64,
     pub(super) interval: Option<Interval>,
@@ -142,7 +155,12 @@ impl Held {
 
 /// How steadily the classes held at least `threshold` of each second's time; `part` of their time
 /// counts.
-pub(super) fn held(facts: &Facts<'_>, classes: &[LedgerClass], part: f64, threshold: f64) -> Held {
+pub(super) fn held(
+    facts: &Facts<'_>,
+    classes: &'static [LedgerClass],
+    part: f64,
+    threshold: f64,
+) -> Held {
     let of = |slice: &Slice| slice.ledger.sum(classes) * part;
     let bins: Vec<(f64, f64)> = facts
         .slices
@@ -155,6 +173,8 @@ pub(super) fn held(facts: &Facts<'_>, classes: &[LedgerClass], part: f64, thresh
         .filter(|(part, whole)| part / whole >= threshold);
     let share = facts.share_of(classes) * part;
     Held {
+        classes,
+        part,
         // Idle threads of a pool can make it more than all of the time.
         share: share.min(1.0),
         // Dear, and of no use for what is too little anyway.

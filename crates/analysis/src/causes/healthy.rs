@@ -2,13 +2,14 @@
 
 use model::{Confidence, Evidence, Finding, LedgerClass};
 
-use super::case::Case;
-use super::cause::{Cause, Judgement, Kind, NoFinding, absent, cannot_tell};
+use super::cause::{Case, Cause, Judgement, Kind, NoFinding, absent, cannot_tell};
 use super::evidence::number;
 use super::family::Family;
 use super::load_rate;
 use super::open::{self, OPEN, Question};
+use crate::account;
 use crate::facts::Facts;
+use crate::formula;
 use crate::number_format::{count, duration, percent, rate};
 use crate::subject::Subject;
 use crate::thresholds::Threshold;
@@ -145,14 +146,18 @@ fn present(case: &Case<'_>, target: &Subject) -> Finding {
         false => Confidence::Consistent,
     };
     // Which of the two the threshold is held against decides how it is to be redone.
-    let (what, least) = match waiting_at_a_time(facts) {
+    let (what, least, formula) = match waiting_at_a_time(facts) {
         Some(_) => {
             let what = "threads of the target that waited, at a time";
-            ((what, "count"), facts.floor)
+            let formula = formula::at_a_time(facts, &account::waits());
+            ((what, "count"), facts.floor, formula)
         }
-        None => (("waits of the target", "share"), WAITS.value),
+        None => {
+            let formula = formula::share_of(facts, &account::waits(), 1.0);
+            (("waits of the target", "share"), WAITS.value, formula)
+        }
     };
-    let evidence = number(facts, what, "thread.wait_ns", &target.entity, waits, least);
+    let evidence = number(facts, what, "thread.wait_ns", &target.entity, waits, least).by(formula);
     Finding {
         share: Some(1.0 - waits),
         // Here staying below the threshold is what counts.

@@ -2,9 +2,8 @@
 
 use model::{Confidence, Evidence, Finding, LedgerClass};
 
-use super::case::Case;
-use super::cause::{Cause, Judgement, Kind, NoFinding, Upstream, Wait, absent};
-use super::evidence::{busiest_disk, number, share};
+use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, Wait, absent};
+use super::evidence::{busiest_disk, number, share, waited};
 use super::family::Family;
 use crate::bounds;
 use crate::io::Disk;
@@ -89,14 +88,7 @@ fn judge(case: &Case<'_>) -> Judgement {
                 passed: true,
                 ..steady
             },
-            share(
-                facts,
-                "waiting for a disk",
-                "thread.state",
-                &target.entity,
-                held.share,
-                held.least,
-            ),
+            waited(facts, "waiting for a disk", "thread.state", &held),
         ],
         would_help: vec![bounds::without_wait(
             facts,

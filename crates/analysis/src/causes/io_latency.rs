@@ -2,9 +2,8 @@
 
 use model::{Evidence, Finding, LedgerClass};
 
-use super::case::Case;
-use super::cause::{Cause, Judgement, Kind, NoFinding, Upstream, Wait, absent, cannot_tell};
-use super::evidence::{self, DISK_ALONE, Held, busiest_disk, number, of_wait, share, told_by};
+use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, Wait, absent, cannot_tell};
+use super::evidence::{self, DISK_ALONE, Held, busiest_disk, number, of_wait, told_by, waited};
 use super::family::Family;
 use super::io_cap;
 use crate::facts::Facts;
@@ -107,13 +106,11 @@ fn borne_out(facts: &Facts<'_>, target: &Subject, held: &Held) -> Result<(), NoF
 
 fn evidence_of(facts: &Facts<'_>, target: &Subject, disk: &Disk, held: &Held) -> Vec<Evidence> {
     let mut evidence = vec![
-        share(
+        waited(
             facts,
             "waiting for a disk",
             &told_by(facts, &WAITS, "thread.state"),
-            &target.entity,
-            held.share,
-            held.least,
+            held,
         ),
         number(
             facts,

@@ -2,9 +2,8 @@
 
 use model::{Confidence, EntityKind, Finding, Interval, LedgerClass};
 
-use super::case::Case;
-use super::cause::{Cause, Judgement, Kind, NoFinding, Upstream, Wait, absent, cannot_tell};
-use super::evidence::{busiest_disk, share};
+use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, Wait, absent, cannot_tell};
+use super::evidence::{busiest_disk, share, waited};
 use super::family::Family;
 use crate::bounds;
 use crate::facts::Facts;
@@ -63,7 +62,7 @@ fn judge(case: &Case<'_>) -> Judgement {
         facts.whole(),
         target.name
     );
-    let (cost, at_target) = (held.share * part, &target.entity);
+    let cost = held.share * part;
     let change = format!("{name} on another disk, or with an I/O limit");
     let column = "process.read_bytes + write_bytes";
     Ok(Finding {
@@ -89,14 +88,7 @@ fn judge(case: &Case<'_>) -> Judgement {
                 disk.busy,
                 BUSY.value,
             ),
-            share(
-                facts,
-                "waiting for a disk",
-                "thread.state",
-                at_target,
-                held.share,
-                held.least,
-            ),
+            waited(facts, "waiting for a disk", "thread.state", &held),
         ],
         would_help: vec![bounds::without_wait(facts, cost, change)],
         to_confirm: format!("stop {name} for 10 s: if throughput stays the same, this is wrong"),

@@ -2,12 +2,12 @@
 
 use model::{Evidence, Finding, LedgerClass};
 
-use super::case::Case;
-use super::cause::{Cause, Judgement, Kind, Upstream, Wait, cannot_tell};
-use super::evidence::{Held, kept, of_wait, share, told_by};
+use super::cause::{Case, Cause, Judgement, Kind, Upstream, Wait, cannot_tell};
+use super::evidence::{Held, kept, of_wait, share, told_by, waited};
 use super::family::Family;
 use crate::bounds;
 use crate::facts::Facts;
+use crate::formula;
 use crate::number_format::{duration, percent};
 use crate::subject::Subject;
 use crate::thresholds::{SYNCED, Threshold};
@@ -89,13 +89,11 @@ fn evidence_of(facts: &Facts<'_>, target: &Subject, held: &Held) -> Vec<Evidence
     let ledger = &target.serving_ledger;
     let synced = (ledger.get(LedgerClass::Sync) / facts.window.len_ns().max(1) as f64).min(1.0);
     let mut evidence = vec![
-        share(
+        waited(
             facts,
             "in fsync, or behind one",
             &told_by(facts, &WAITS, "thread.syscall"),
-            &target.entity,
-            held.share,
-            held.least,
+            held,
         ),
         share(
             facts,
@@ -104,7 +102,8 @@ fn evidence_of(facts: &Facts<'_>, target: &Subject, held: &Held) -> Vec<Evidence
             &target.entity,
             synced,
             0.0,
-        ),
+        )
+        .by(formula::at_a_time(facts, &[LedgerClass::Sync])),
     ];
     evidence.extend(kept(facts, &target.entity));
     if let Some(disk) = facts.io.disks.first() {

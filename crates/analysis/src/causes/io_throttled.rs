@@ -2,9 +2,8 @@
 
 use model::{Finding, LedgerClass};
 
-use super::case::Case;
-use super::cause::{Cause, Judgement, Kind, NoFinding, Wait, absent, cannot_tell};
-use super::evidence::{DISK_ALONE, kept, of_wait, share, told_by};
+use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Wait, absent, cannot_tell};
+use super::evidence::{DISK_ALONE, kept, of_wait, share, told_by, waited};
 use super::family::Family;
 use crate::bounds;
 use crate::facts::Facts;
@@ -59,14 +58,7 @@ fn judge(case: &Case<'_>) -> Judgement {
     let at_target = &target.entity;
     let mut evidence = vec![
         share(facts, "I/O limit used", &column, group, used, FULL.value),
-        share(
-            facts,
-            "waiting for a disk",
-            &waits,
-            at_target,
-            held.share,
-            held.least,
-        ),
+        waited(facts, "waiting for a disk", &waits, &held),
     ];
     evidence.extend(kept(facts, at_target));
     let change = format!("a higher limit for {}", group.name);

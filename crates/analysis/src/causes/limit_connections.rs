@@ -2,8 +2,7 @@
 
 use model::{Complaint, ComplaintKind, Confidence, Entity, Finding};
 
-use super::case::Case;
-use super::cause::{Cause, Judgement, Kind, absent, cannot_tell};
+use super::cause::{Case, Cause, Judgement, Kind, absent, cannot_tell};
 use super::evidence::{machine, number, share};
 use super::family::Family;
 use crate::number_format::{integer, percent};

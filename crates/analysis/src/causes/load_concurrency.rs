@@ -2,13 +2,13 @@
 
 use model::{Confidence, Finding};
 
-use super::case::Case;
-use super::cause::{Cause, Judgement, Kind, NoFinding, absent, cannot_tell};
+use super::cause::{Case, Cause, Judgement, Kind, NoFinding, absent, cannot_tell};
 use super::evidence::share;
 use super::family::Family;
 use super::{healthy, load_client};
 use crate::bounds;
 use crate::facts::Facts;
+use crate::formula;
 use crate::number_format::{count, duration, percent, rate};
 use crate::subject::Subject;
 use crate::thresholds::{CPUS_BUSY, Threshold};
@@ -61,8 +61,9 @@ fn judge(case: &Case<'_>) -> Judgement {
     healthy::enough_is_explained(facts)?;
     let (what, column) = ("clients that wait for an answer", "signal.latency_mean_ns");
     let who = &generator.entity;
+    let of_clients = formula::in_progress(f64::from(clients.max(1)));
     Ok(Finding {
-        evidence: vec![share(facts, what, column, who, waiting, WAITING.value)],
+        evidence: vec![share(facts, what, column, who, waiting, WAITING.value).by(of_clients)],
         would_help: vec![bounds::more_clients(facts, "more clients".to_owned())],
         ..case.finding(
             who,

@@ -3,8 +3,7 @@
 use model::{Evidence, Finding, LedgerClass};
 use sensors::thread_time::Holder;
 
-use super::case::Case;
-use super::cause::{Cause, Judgement, Kind, absent, cannot_tell};
+use super::cause::{Case, Cause, Judgement, Kind, absent, cannot_tell};
 use super::evidence::{confidence, interval, machine, share};
 use super::family::Family;
 use crate::bounds;

@@ -2,9 +2,8 @@
 
 use model::{Entity, Finding, LedgerClass};
 
-use super::case::Case;
-use super::cause::{Cause, Judgement, Kind, NoFinding, Wait, cannot_tell};
-use super::evidence::{of_wait, share, told_by};
+use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Wait, cannot_tell};
+use super::evidence::{of_wait, share, told_by, waited};
 use super::family::Family;
 use crate::facts::Facts;
 use crate::number_format::percent;
@@ -61,13 +60,11 @@ fn judge(case: &Case<'_>) -> Judgement {
         facts.whole(),
         target.name
     );
-    let mut evidence = vec![share(
+    let mut evidence = vec![waited(
         facts,
         "waiting for a lock",
         &told_by(facts, &WAITS, "thread.wait_event"),
-        &target.entity,
-        held.share,
-        held.least,
+        &held,
     )];
     evidence.extend(blocker.map(|(holder, part)| {
         let (what, column) = ("of the waits behind this session", "session.blocked_by");

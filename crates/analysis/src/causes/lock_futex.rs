@@ -2,9 +2,8 @@
 
 use model::{Finding, LedgerClass};
 
-use super::case::Case;
-use super::cause::{Cause, Judgement, Kind, NoFinding, Upstream, Wait, cannot_tell};
-use super::evidence::{of_wait, share, told_by};
+use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, Wait, cannot_tell};
+use super::evidence::{of_wait, told_by, waited};
 use super::family::Family;
 use crate::facts::Facts;
 use crate::number_format::percent;
@@ -51,13 +50,11 @@ fn judge(case: &Case<'_>) -> Judgement {
     );
     let confidence = of_wait(facts, &WAITS, held.least, &[]);
     Ok(Finding {
-        evidence: vec![share(
+        evidence: vec![waited(
             facts,
             "waiting for a lock",
             &told_by(facts, &WAITS, "thread.syscall"),
-            &target.entity,
-            held.share,
-            held.least,
+            &held,
         )],
         ..case.finding_of_wait(&held, &target.entity, confidence, sentence)
     })

@@ -2,9 +2,8 @@
 
 use model::{Evidence, Finding, LedgerClass};
 
-use super::case::Case;
-use super::cause::{Cause, Judgement, Kind, NoFinding, Upstream, Wait, absent, cannot_tell};
-use super::evidence::{number, of_memory, share, told_by};
+use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, Wait, absent, cannot_tell};
+use super::evidence::{number, of_memory, share, told_by, waited};
 use super::family::Family;
 use crate::bounds;
 use crate::facts::Facts;
@@ -91,13 +90,11 @@ fn judge(case: &Case<'_>) -> Judgement {
     let now = now.map_or(String::new(), |limit| format!(" (now {})", memory(limit)));
     let change = format!("a higher memory limit for {}{now}", group.name);
     let mut evidence = evidence_of(facts, &full);
-    evidence.push(share(
+    evidence.push(waited(
         facts,
         "waiting for memory or its reads",
         &told_by(facts, wait.classes, "thread.state"),
-        &target.entity,
-        held.share,
-        held.least,
+        &held,
     ));
     Ok(Finding {
         evidence,

@@ -2,8 +2,7 @@
 
 use model::{Confidence, Entity, EntityKind, Evidence, Finding};
 
-use super::case::Case;
-use super::cause::{Cause, Judgement, Kind, absent, cannot_tell};
+use super::cause::{Case, Cause, Judgement, Kind, absent, cannot_tell};
 use super::evidence::{machine, number};
 use super::family::Family;
 use crate::facts::Facts;

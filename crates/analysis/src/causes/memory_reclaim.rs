@@ -2,9 +2,8 @@
 
 use model::{Finding, LedgerClass, Resource, StallKind};
 
-use super::case::Case;
-use super::cause::{Cause, Judgement, Kind, NoFinding, Upstream, Wait, cannot_tell};
-use super::evidence::{machine, number, of_memory, share, told_by};
+use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, Wait, cannot_tell};
+use super::evidence::{machine, number, of_memory, told_by, waited};
 use super::family::Family;
 use crate::facts::Facts;
 use crate::number_format::percent;
@@ -55,13 +54,11 @@ fn judge(case: &Case<'_>) -> Judgement {
         target.name
     );
     let machine = machine(facts);
-    let mut evidence = vec![share(
+    let mut evidence = vec![waited(
         facts,
         "direct reclaim",
         &told_by(facts, &WAITS, "thread.wait_channel"),
-        &target.entity,
-        held.share,
-        held.least,
+        &held,
     )];
     evidence.extend(facts.memory.stalls.map(|stalls| {
         let what = ("allocations that stalled", "per_second");

@@ -2,13 +2,11 @@
 
 use model::{Evidence, Finding, LedgerClass, Resource, StallKind};
 
-use super::case::Case;
-use super::cause::{Cause, Judgement, Kind, NoFinding, Upstream, Wait, absent, cannot_tell};
-use super::evidence::{Held, machine, of_memory, share, told_by};
+use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, Wait, absent, cannot_tell};
+use super::evidence::{Held, machine, of_memory, share, told_by, waited};
 use super::family::Family;
 use crate::facts::Facts;
 use crate::number_format::percent;
-use crate::subject::Subject;
 use crate::thresholds::Threshold;
 
 const REFAULTED: Threshold = Threshold::share(
@@ -70,7 +68,7 @@ fn judge(case: &Case<'_>) -> Judgement {
     );
     let confidence = of_memory(facts, held.least);
     Ok(Finding {
-        evidence: evidence_of(facts, target, again, &held),
+        evidence: evidence_of(facts, again, &held),
         ..case.finding_of_wait(&held, &machine(facts), confidence, sentence)
     })
 }
@@ -99,7 +97,7 @@ fn refaulted(facts: &Facts<'_>) -> Result<f64, NoFinding> {
     }
 }
 
-fn evidence_of(facts: &Facts<'_>, target: &Subject, again: f64, held: &Held) -> Vec<Evidence> {
+fn evidence_of(facts: &Facts<'_>, again: f64, held: &Held) -> Vec<Evidence> {
     let machine = machine(facts);
     let mut evidence = vec![
         share(
@@ -110,13 +108,11 @@ fn evidence_of(facts: &Facts<'_>, target: &Subject, again: f64, held: &Held) -> 
             again,
             REFAULTED.value,
         ),
-        share(
+        waited(
             facts,
             "waiting for memory or its reads",
             &told_by(facts, &WAITS, "thread.state"),
-            &target.entity,
-            held.share,
-            held.least,
+            held,
         ),
     ];
     let pressure = facts.machine_pressure(Resource::Memory, StallKind::Some);

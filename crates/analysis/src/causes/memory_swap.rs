@@ -2,9 +2,8 @@
 
 use model::{Finding, LedgerClass};
 
-use super::case::Case;
-use super::cause::{Cause, Judgement, Kind, Upstream, Wait, absent, cannot_tell};
-use super::evidence::{machine, number, of_memory, share, told_by};
+use super::cause::{Case, Cause, Judgement, Kind, Upstream, Wait, absent, cannot_tell};
+use super::evidence::{machine, number, of_memory, told_by, waited};
 use super::family::Family;
 use crate::number_format::{percent, rate};
 use crate::thresholds::Threshold;
@@ -66,13 +65,11 @@ fn judge(case: &Case<'_>) -> Judgement {
                 swapped,
                 0.0,
             ),
-            share(
+            waited(
                 facts,
                 "waiting for swap",
                 &told_by(facts, &WAITS, "thread.state"),
-                &target.entity,
-                held.share,
-                held.least,
+                &held,
             ),
         ],
         ..case.finding_of_wait(&held, &machine, of_memory(facts, held.least), sentence)

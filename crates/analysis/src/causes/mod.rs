@@ -47,12 +47,12 @@ mod undetermined;
 
 use model::{Finding, Interval};
 
-pub(crate) use self::case::Case;
+pub(crate) use self::cause::{Case, Judgement, NoFinding};
 pub use self::cause::{Cause, Kind, Upstream, Wait};
-pub(crate) use self::cause::{Judgement, NoFinding};
 pub use self::family::Family;
 pub(crate) use self::memory_oom::elsewhere as killed_elsewhere;
 use crate::facts::Facts;
+use crate::formula;
 
 /// Every cause, in the order of judging.
 pub fn all() -> &'static [Cause] {
@@ -103,6 +103,14 @@ pub(crate) fn judge(facts: &Facts<'_>) -> Vec<(&'static Cause, Judgement)> {
             before: &judged,
         };
         let judgement = case.judge().map(bounded);
+        debug_assert!(
+            judgement
+                .iter()
+                .flat_map(|it| &it.evidence)
+                .all(|it| formula::holds(it, facts)),
+            "{}: a number is not what its formula gives: {judgement:?}",
+            cause.name
+        );
         judged.push((cause, judgement));
     }
     judged

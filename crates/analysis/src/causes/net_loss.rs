@@ -2,8 +2,7 @@
 
 use model::{Confidence, Finding};
 
-use super::case::Case;
-use super::cause::{Cause, Judgement, Kind, NoFinding, absent, cannot_tell};
+use super::cause::{Case, Cause, Judgement, Kind, NoFinding, absent, cannot_tell};
 use super::evidence::{machine, share};
 use super::family::Family;
 use crate::facts::Facts;

@@ -2,8 +2,7 @@
 
 use model::{Confidence, Finding};
 
-use super::case::Case;
-use super::cause::{Cause, Judgement, Kind, Upstream, absent, cannot_tell};
+use super::cause::{Case, Cause, Judgement, Kind, Upstream, absent, cannot_tell};
 use super::evidence::share;
 use super::family::Family;
 use super::net_loss::over_tcp;

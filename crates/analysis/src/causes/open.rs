@@ -2,8 +2,7 @@
 //!
 //! While there is one, nothing is healthy.
 
-use super::case::Case;
-use super::cause::{Cause, Judgement, Kind, NoFinding};
+use super::cause::{Case, Cause, Judgement, Kind, NoFinding};
 use super::family::Family;
 use crate::facts::Facts;
 use crate::thresholds::Threshold;

@@ -2,8 +2,7 @@
 
 use model::{AccountItem, Confidence, Finding, LedgerClass};
 
-use super::case::Case;
-use super::cause::{Cause, Judgement, Kind, absent};
+use super::cause::{Case, Cause, Judgement, Kind, absent};
 use super::evidence::machine;
 use super::family::Family;
 use super::healthy::{self, EXPLAINED};

@@ -1,10 +1,9 @@
 //! Which end of the connections request times are taken at, and what both ends say together.
 
-use model::{LedgerClass, Role, Timeline, Window};
+use model::{Role, Timeline, Window};
 
 use super::{CALLED, LEAST_TIMED, RequestTimes, SERVED, are_told};
 use crate::number_format::duration;
-use crate::subject::Subject;
 
 /// Requests of both ends are the same if no more of them are seen at one end only.
 const APART: f64 = 0.01;
@@ -58,9 +57,15 @@ pub(crate) struct BothEnds {
 }
 
 impl BothEnds {
+    /// `generator_wait_ns` is how long the generator waited for a CPU.
+    ///
     /// `None` where they were not seen at both, or others at one of them: of several generators, of other
     /// clients, or of other servers.
-    pub(crate) fn over(timeline: &Timeline, generator: &Subject, window: Window) -> Option<Self> {
+    pub(crate) fn over(
+        timeline: &Timeline,
+        generator_wait_ns: f64,
+        window: Window,
+    ) -> Option<Self> {
         let served = RequestTimes::over(timeline, SERVED, Role::Target, window)?;
         let called = RequestTimes::over(timeline, CALLED, Role::Generator, window)?;
         let apart = (served.requests - called.requests).abs();
@@ -69,7 +74,7 @@ impl BothEnds {
         Some(Self {
             served_ns: means.0,
             called_ns: means.1,
-            waited_ns: generator.ledger.get(LedgerClass::CpuWait) / called.requests,
+            waited_ns: generator_wait_ns / called.requests,
         })
     }
 

@@ -11,15 +11,13 @@ import { type Asked, at, drawn, type Made, notSeen, series } from "../recipe";
 export function cpusBusy({ evidence, recording, tables }: Asked): Made {
   const one = evidence.entity.kind === "cpu";
   const all = one ? [recording.placeOf(evidence.entity)] : ofKind(recording, "cpu");
-  const stolen = evidence.what.includes("stolen");
-  const states = stolen ? [...BUSY, "steal_ns"] : BUSY;
-  const of = grown(...series(tables, "cpu", all, states));
-  const whole = one || stolen ? STATES : [...BUSY, ...IDLE];
+  const of = grown(...series(tables, "cpu", all, BUSY));
+  const whole = one ? STATES : [...BUSY, ...IDLE];
   const per = grown(...series(tables, "cpu", all, whole));
   const whose = all.length > 1 ? `all ${all.length} CPUs` : evidence.entity.name;
   return drawn(tables, "cpu", {
     quantity: { of, per },
-    how: `${stolen ? "busy or stolen" : "busy"} time (user, nice, system, interrupts) of ${whose} / their time in any state${one || stolen ? "" : " but steal"}`,
+    how: `busy time (user, nice, system, interrupts) of ${whose} / their time in any state${one ? "" : " but steal"}`,
   });
 }
 
@@ -140,12 +138,19 @@ export function usedByNeighbour(asked: Asked): Made {
 /** Who had the CPUs that a thread waited for, by column. */
 const HOLDERS = ["queued_rest_ns", "queued_target_ns", "queued_generator_ns"] as const;
 
-/** Of the target's waits for a CPU the part behind some. */
-export function behind({ evidence, recording, tables }: Asked): Made {
+/** Of the target's waits for CPUs that somebody had the part behind some. */
+export function behind(asked: Asked): Made {
+  return behindSome(asked, HOLDERS);
+}
+
+/** Of all of the target's waits for a CPU the part behind some, also of those for one that nobody had. */
+export function behindOfAll(asked: Asked): Made {
+  return behindSome(asked, [...HOLDERS, "queued_nobody_ns"]);
+}
+
+function behindSome({ evidence, recording, tables }: Asked, all: readonly string[]): Made {
   const threads = servingThreads(recording, "target");
   const own = HOLDERS.filter((column) => evidence.column.includes(column));
-  // Of what somebody had where it is held against what others had; else of all.
-  const all = evidence.what.includes("the generator") ? [...HOLDERS, "queued_nobody_ns"] : HOLDERS;
   const unmet = (columns: readonly string[]) =>
     orNothing(grown(...series(tables, "thread_time", threads, columns)));
   return drawn(tables, "thread_time", {

@@ -1,6 +1,5 @@
 // Numbers about requests: where their time went, and what the workload says of them.
 
-import { percent } from "../../data/format";
 import type { LedgerClass } from "../../data/page.gen";
 import { growth } from "../../data/series";
 import type { Interval } from "../../data/signal";
@@ -17,110 +16,28 @@ import {
   rest,
   sum,
   times,
-  wall,
 } from "../quantity";
-import { type Asked, drawn, type Made, type Recipe, series, signalOf } from "../recipe";
+import { type Asked, drawn, type Made, series, signalOf } from "../recipe";
 
-/** Classes of threads in which they do one of these. */
-const inState = (...states: readonly string[]): readonly LedgerClass[] =>
-  WAIT_CLASSES.filter((row) => states.includes(row[2])).map((row) => row[0]);
-
-const DISK = inState("disk");
-/** Waits inside requests. */
-const WAITS = inState("waiting", "withheld", "disk", "blocked", "idle").filter(
-  (word) => word !== "input",
-);
-
-/** Waits that may be rest, where no request says that they lie in one (crates/analysis/src/account.rs). */
-const REST: readonly LedgerClass[] = ["sleep", "futex"];
-
-/** Classes of the ledger by what the verdict calls them, of a cause where causes differ. */
-export const CLASSES: Readonly<Record<string, readonly LedgerClass[]>> = {
-  "waiting for a CPU": ["cpu_wait"],
-  "held back by a CPU quota": ["throttled"],
-  "waits of the target": WAITS,
-  "io.latency waiting for a disk": ["read_write", "page_fault", "uninterruptible"],
-  "waiting for a disk": DISK,
-  "in fsync, or behind one": ["sync", "sync_queue"],
-  "reading the disk": ["read_write", "page_fault"],
-  "memory.refault waiting for memory or its reads": ["reclaim", "page_fault", "read_write"],
-  "waiting for memory or its reads": ["reclaim", "page_fault", "read_write", "uninterruptible"],
-  "waiting for swap": ["page_fault"],
-  "direct reclaim": ["reclaim"],
-  "lock.database waiting for a lock": ["database_lock"],
-  "waiting for a lock": ["futex", "internal_lock"],
-};
-
-export function ledgerShare(all: readonly LedgerClass[]): Recipe {
-  return {
-    tables: ["signal", "ledger"],
-    make: (asked) => {
-      const { evidence, finding, recording } = asked;
-      const classes = countedOf(asked, all);
-      const threads = servingThreads(recording, "target");
-      if (isGenerators(asked)) return waitOfBoth(asked, threads);
-      // Of these waits only the part counts that another number of the finding gives.
-      const part =
-        evidence.what === "waiting for memory or its reads" ||
-        (finding.cause === "memory.refault" && evidence.column === "thread.state")
-          ? finding.evidence.find((other) => other.what.startsWith("reads that bring back"))
-          : undefined;
-      const whole = wholeOf(asked, threads);
-      const spent = inClasses(asked, threads, classes);
-      const words =
-        all === WAITS
-          ? "waits of any kind"
-          : classes.map((name) => name.replaceAll("_", " ")).join(", ");
-      const counted =
-        part === undefined ? "" : `, times the ${percent(part.value)} of ${part.what}`;
-      return drawn(asked.tables, "ledger", {
-        quantity: {
-          of: part === undefined ? spent : times(part.value, spent),
-          per: whole.amount,
-          ...(whole.edges ? { edges: whole.edges } : {}),
-        },
-        how: `time of ${threads.length} serving threads in ${words} / ${whole.words}${counted}${sampled(asked, classes)}`,
-      });
-    },
-  };
-}
+/** What the target's threads spend inside of requests (crates/analysis/src/account.rs). */
+const INSIDE: readonly LedgerClass[] = WAIT_CLASSES.filter(
+  ([word, , state]) => word !== "input" && state !== "unknown" && state !== "outside",
+).map(([word]) => word);
 
 /** Classes that the kernel counts; into the others blocked time is divided by what samples met. */
 const COUNTED: readonly LedgerClass[] = ["on_cpu", "cpu_wait", "throttled"];
 
 /** What to say of classes that are divided anew in each bin. */
-function sampled({ evidence }: Asked, classes: readonly LedgerClass[]): string {
+export function sampled({ evidence }: Asked, classes: readonly LedgerClass[]): string {
   const books = evidence.column.startsWith("thread_time.");
   return books || classes.every((name) => COUNTED.includes(name))
     ? ""
     : "; blocked time is divided by the samples of each bin here, by those of the whole window there, so the two differ a little";
 }
 
-/** Those that are parts of the whole that shares are of. */
-function countedOf({ report }: Asked, all: readonly LedgerClass[]): readonly LedgerClass[] {
-  const requests = report.verdict.account?.basis === "response_time";
-  return requests ? all : all.filter((name) => !REST.includes(name));
-}
-
-/** Threads that waited, at a time: of an idle server parts of what it did say nothing. */
-export function waitingAtATime(asked: Asked): Made {
-  const threads = servingThreads(asked.recording, "target");
-  return drawn(asked.tables, "ledger", {
-    quantity: { of: inClasses(asked, threads, countedOf(asked, WAITS)), per: wall },
-    how: `time of ${threads.length} serving threads in waits of any kind, added up / time`,
-  });
-}
-
-/** Whether the target alone waited too little for a CPU: then the generator's wait is counted too. */
-function isGenerators({ evidence, report }: Asked): boolean {
-  const items = report.verdict.account?.items ?? [];
-  const own = items.find((item) => item.class === "cpu_wait")?.share ?? 0;
-  return evidence.what === "waiting for a CPU" && own < (evidence.threshold ?? 0);
-}
-
-function waitOfBoth(asked: Asked, threads: readonly number[]): Made {
+/** Time outside of the target's threads in which the generator's wait for a CPU. */
+export function generatorWait(asked: Asked, threads: readonly number[]): Amount {
   const { tables, recording } = asked;
-  const whole = wholeOf(asked, threads);
   const busy = (thread: number) => {
     const onCpu = tables.series("ledger", thread, "on_cpu_ns");
     return (onCpu && growth(onCpu, recording.span(asked.evidence.window))) ?? 0;
@@ -131,20 +48,12 @@ function waitOfBoth(asked: Asked, threads: readonly number[]): Made {
   const active = all.filter((thread) => most > 0 && busy(thread) >= most / 100);
   const waits = inClasses(asked, active, ["cpu_wait"]);
   const watched = lasted(...series(tables, "ledger", active, ["on_cpu_ns"]));
-  const outside = rest(whole.amount, inClasses(asked, threads, ["on_cpu", ...WAITS]));
-  const own = inClasses(asked, threads, ["cpu_wait"]);
-  return drawn(tables, "ledger", {
-    quantity: {
-      of: (window) => own(window) + (outside(window) * waits(window)) / watched(window),
-      per: whole.amount,
-      ...(whole.edges ? { edges: whole.edges } : {}),
-    },
-    how: `time of ${threads.length} serving threads in cpu wait, and of what was outside of them the part that the generator's ${active.length} threads waited for a CPU / ${whole.words}`,
-  });
+  const outside = rest(wholeOf(asked, threads).amount, inClasses(asked, threads, INSIDE));
+  return (window) => (outside(window) * waits(window)) / watched(window);
 }
 
 /** What shares are a share of: the time of requests, or the busy time of the serving threads. */
-function wholeOf(
+export function wholeOf(
   asked: Asked,
   threads: readonly number[],
 ): { amount: Amount; words: string; edges?: Float64Array } {
@@ -166,7 +75,7 @@ function wholeOf(
   };
 }
 
-function inClasses(
+export function inClasses(
   { tables }: Asked,
   threads: readonly number[],
   classes: readonly LedgerClass[],
@@ -187,32 +96,13 @@ function inClasses(
   };
 }
 
-export function syncing(asked: Asked): Made {
-  const threads = servingThreads(asked.recording, "target");
-  return drawn(asked.tables, "ledger", {
-    quantity: { of: inClasses(asked, threads, ["sync"]), per: wall },
-    how: `time of ${threads.length} serving threads in fsync and its family, added up / time${sampled(asked, ["sync"])}`,
-  });
-}
-
 export function latency(asked: Asked): Made {
-  const { evidence, recording, report, tables } = asked;
+  const { recording, tables } = asked;
   const all = signalOf(asked);
   const took = responses(all);
   const edges = edgesOfIntervals(all);
-  if (evidence.unit === "count") {
-    const quantity = { of: took, per: ofIntervals(all, length), edges };
-    return drawn(tables, "signal", { quantity, how: "requests in progress: throughput x latency" });
-  }
-  if (evidence.what.startsWith("clients")) {
-    const clients = report.workload?.load.clients ?? Number.NaN;
-    return drawn(tables, "signal", {
-      quantity: { of: took, per: times(clients, ofIntervals(all, length)), edges },
-      how: `throughput x latency / ${clients} clients`,
-    });
-  }
   const threads = servingThreads(recording, "target");
-  const inside = inClasses(asked, threads, ["on_cpu", ...WAITS]);
+  const inside = inClasses(asked, threads, INSIDE);
   // Only a load with a schedule has a lag.
   const lags = ofIntervals(
     all,
