@@ -176,7 +176,6 @@ export type Amount =
        * Their table.
        */
       table: string;
-      whose: Whose;
     }
   | {
       /**
@@ -193,10 +192,6 @@ export type Amount =
       factor: number;
       kind: "times";
     };
-/**
- * Whose counters are added up.
- */
-export type Whose = "cpus" | "serving_threads";
 /**
  * Present, absent, or cannot tell.
  */

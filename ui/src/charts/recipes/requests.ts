@@ -21,7 +21,7 @@ import { type Asked, drawn, type Made, series, signalOf } from "../recipe";
 
 /** What the target's threads spend inside of requests (crates/analysis/src/account.rs). */
 const INSIDE: readonly LedgerClass[] = WAIT_CLASSES.filter(
-  ([word, , state]) => word !== "input" && state !== "unknown" && state !== "outside",
+  ([word, , state]) => word !== "input" && state !== "unknown",
 ).map(([word]) => word);
 
 /** Classes that the kernel counts; into the others blocked time is divided by what samples met. */
