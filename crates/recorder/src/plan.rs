@@ -1,4 +1,5 @@
-//! What will be recorded, decided before anything happens. Planning reads the machine and changes nothing.
+//! What will be recorded, decided before anything happens. Planning reads the machine and changes nothing
+//! of it; it raises only its own limit of open files, which reading needs as well.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -7,6 +8,7 @@ use std::time::Duration;
 
 use kernel::Environment;
 use model::Role;
+use rustix::process::Rlimit;
 use sources::postgres::Address;
 use targets::NamedTarget;
 
@@ -57,6 +59,8 @@ pub struct Plan {
     /// This program's own command line, secrets replaced.
     pub(super) typed: Vec<String>,
     pub(super) privacy: Privacy,
+    /// The limit of open files before it was raised, which a workload gets back.
+    pub(super) descriptors: Rlimit,
 }
 
 /// What a recording is about, with all that is known of it before it starts.
@@ -77,8 +81,11 @@ impl Plan {
     /// Decides what will be recorded.
     ///
     /// # Errors
-    /// Options that contradict each other, and targets that are not there.
+    /// Options that contradict each other, targets that are not there, and too few files that may be open
+    /// for any recording.
     pub fn new(options: Options) -> Result<Self> {
+        // Before targets are looked for: with too few descriptors none would seem to be there.
+        let descriptors = kernel::raise_descriptor_limit()?;
         if matches!(options.subject, Subject::Running { .. }) {
             need_target(&options)?;
         }
@@ -107,6 +114,7 @@ impl Plan {
             trace_all: options.trace_all,
             typed: typed(&options.argv),
             privacy: Privacy::of(&options.argv),
+            descriptors,
         })
     }
 

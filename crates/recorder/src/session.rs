@@ -58,7 +58,6 @@ pub(super) struct Session {
 impl Session {
     /// Makes the recording's folder, and starts to sample and to ask.
     pub(super) fn start(plan: &Plan, observer: Arc<dyn Observer>) -> Result<Self> {
-        let descriptors = kernel::raise_descriptor_limit()?;
         let (events, inbox) = channel();
         let tell = events.clone();
         // A closed channel means that the program is ending, here and below.
@@ -74,7 +73,7 @@ impl Session {
             meta,
             sampler,
             observer,
-            descriptors,
+            descriptors: plan.descriptors,
             ended: false,
             events,
             inbox,
