@@ -215,7 +215,7 @@ mod tests {
     fn dependencies_of_every_kind_are_seen_with_their_lines() {
         let member = crate_of(
             "[package]\nname = \"model\"\n[dependencies]\nserde.workspace = true\n\
-             [dev-dependencies]\nhost = { workspace = true, features = [] }\n\
+             [dev-dependencies]\nkernel = { workspace = true, features = [] }\n\
              [build-dependencies]\ncc = \"1\"\n\
              [target.'cfg(unix)'.dependencies]\nother = { package = \"libc\", version = \"1\" }\n",
         );

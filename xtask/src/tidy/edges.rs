@@ -124,7 +124,7 @@ mod tests {
             "target.x.dependencies",
         ] {
             one(
-                &model_with(&format!("[{kind}]\nhost.workspace = true\n")),
+                &model_with(&format!("[{kind}]\nkernel.workspace = true\n")),
                 "crates/model/Cargo.toml:12",
                 "these are 0 and 1",
             );

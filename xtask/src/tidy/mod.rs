@@ -104,7 +104,7 @@ mod testing {
             (
                 "Cargo.toml",
                 "[workspace]\nmembers = [\"crates/*\", \"xtask\"]\n\n[workspace.dependencies]\n\
-                 model = { path = \"crates/model\" }\nhost = { path = \"crates/kernel\" }\n\
+                 model = { path = \"crates/model\" }\nkernel = { path = \"crates/kernel\" }\n\
                  serde = \"1.0\"\n"
                     .to_owned(),
             ),

@@ -246,7 +246,7 @@ fn burst(times: &str) {
 fn bursts(cpu: u32, busy_ms: u64, period_ms: u64, test: &str) -> String {
     let program = std::env::current_exe().expect("this is a program");
     format!(
-        "{BURSTS}='{busy_ms} {period_ms}' exec taskset -c {cpu} {} --exact psi_groups::tests::{test}",
+        "{BURSTS}='{busy_ms} {period_ms}' exec taskset -c {cpu} {} --exact bpf::psi_group::tests::{test}",
         program.display()
     )
 }
@@ -381,7 +381,7 @@ fn direct_reclaim_on_cpu_counts_as_a_memory_stall() {
     let program = std::env::current_exe().expect("this is a program");
     let script = |cpu| {
         format!(
-            "sleep 0.3; {AGAIN}={} exec taskset -c {cpu} {} --exact psi_groups::tests::direct_reclaim_on_cpu_counts_as_a_memory_stall",
+            "sleep 0.3; {AGAIN}={} exec taskset -c {cpu} {} --exact bpf::psi_group::tests::direct_reclaim_on_cpu_counts_as_a_memory_stall",
             file.path().display(),
             program.display()
         )

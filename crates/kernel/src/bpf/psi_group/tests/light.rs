@@ -86,7 +86,7 @@ fn counted_pressure_agrees_with_thread_time_where_files_lose_most() {
     let program = std::env::current_exe().expect("this is a program");
     let mut group = Around::new();
     let pid = group.run(&format!(
-        "{LIGHT}=1 exec taskset -c 1 {} --exact psi_groups::tests::light::{name}",
+        "{LIGHT}=1 exec taskset -c 1 {} --exact bpf::psi_group::tests::light::{name}",
         program.display()
     ));
     put(&mut programs, &[pid], alone(0));

@@ -113,7 +113,7 @@ fn a_pool_has_its_own_pressure_within_its_process() {
         let threads = process.of_threads();
         let program = std::env::current_exe().expect("this is a program");
         let pid = process.run(&format!(
-            "{POOL}={} exec taskset -c 1 {} --exact psi_groups::tests::{NAME}",
+            "{POOL}={} exec taskset -c 1 {} --exact bpf::psi_group::tests::{NAME}",
             threads.display(),
             program.display()
         ));
