@@ -9,7 +9,7 @@ use recording::Recording;
 use serde_json::{Value, json};
 
 use super::data_of;
-use super::made::{HOSTILE, fuzz_targets, kept, with_gaps, with_requests};
+use super::made::{HOSTILE, kept, with_gaps, with_names, with_requests};
 
 /// More would make the repository large for little.
 const MOST_BYTES: usize = 300_000;
@@ -152,5 +152,5 @@ fn a_page_with_request_times() {
 
 #[test]
 fn a_page_of_hostile_names() {
-    keep("hostile", &fuzz_targets(&HOSTILE));
+    keep("hostile", &with_names(&HOSTILE));
 }

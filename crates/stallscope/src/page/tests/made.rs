@@ -149,7 +149,7 @@ pub(super) const HOSTILE: [&str; 8] = [
 ];
 
 /// A small machine on which every name, text and number is as bad as it can be; of `text` in all places.
-pub(super) fn fuzz_targets(names: &[&str]) -> Recording {
+pub(super) fn with_names(names: &[&str]) -> Recording {
     let name = |number: usize| names[number % names.len()].to_owned();
     let mut recording = kept("single-thread");
     let start = Timestamp::from_seconds(100.0);

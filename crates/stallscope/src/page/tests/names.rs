@@ -4,7 +4,7 @@ use model::Report;
 use proptest::prelude::*;
 
 use super::decode::{elements, found};
-use super::made::{HOSTILE, fuzz_targets};
+use super::made::{HOSTILE, with_names};
 use super::{data_of, html};
 
 #[test]
@@ -21,7 +21,7 @@ fn as_json(report: &Report) -> Report {
 
 #[test]
 fn hostile_names_come_back_as_they_were() {
-    let recording = fuzz_targets(&HOSTILE);
+    let recording = with_names(&HOSTILE);
     let (report, text) = data_of(&recording);
     let found = found(&text);
     assert_eq!(found.page.report, as_json(&report));
@@ -40,14 +40,14 @@ fn hostile_names_come_back_as_they_were() {
 
 #[test]
 fn the_same_recording_gives_the_same_bytes() {
-    let recording = fuzz_targets(&HOSTILE);
+    let recording = with_names(&HOSTILE);
     assert!(data_of(&recording).1 == data_of(&recording).1);
 }
 
 #[test]
 fn a_huge_text_is_no_trouble() {
     let huge = "</script>".repeat(4_000);
-    let (_, text) = data_of(&fuzz_targets(&[&huge]));
+    let (_, text) = data_of(&with_names(&[&huge]));
     assert!(elements(&text)["page"].len() > huge.len());
 }
 
@@ -60,7 +60,7 @@ proptest! {
             prop_oneof![".{0,40}", "(<|/|script|>|!|-|&|\"|\\\\|\u{2028}|\u{0}|\n){0,30}"], 1..6)
     ) {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let (report, text) = data_of(&fuzz_targets(&texts));
+        let (report, text) = data_of(&with_names(&texts));
         prop_assert_eq!(found(&text).page.report, as_json(&report));
     }
 }

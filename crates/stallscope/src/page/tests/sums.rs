@@ -6,7 +6,7 @@ use model::{
 use proptest::prelude::*;
 
 use super::decode::{Found, found};
-use super::made::{HOSTILE, fuzz_targets, kept, with_gaps};
+use super::made::{HOSTILE, kept, with_gaps, with_names};
 use super::{data_of, draw, text_of};
 use crate::page::{bins, edges};
 
@@ -209,7 +209,7 @@ fn of_too_many_operations_the_slowest_are_kept() {
 
 #[test]
 fn damaged_numbers_are_survived() {
-    let recording = fuzz_targets(&HOSTILE);
+    let recording = with_names(&HOSTILE);
     let found = found(&data_of(&recording).1);
     assert!(found.bins.contains_key("thread"));
 }
