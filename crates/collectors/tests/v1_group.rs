@@ -20,9 +20,9 @@ struct Group {
 }
 
 impl Group {
-    /// `None` if none can be made there.
-    fn within(mount: &Path) -> Option<Self> {
-        let folder = mount.join(format!("stallscope-v1-group-{}", std::process::id()));
+    /// `None` if none can be made there. Groups of two hierarchies are told apart by their names.
+    fn within(mount: &Path, name: &str) -> Option<Self> {
+        let folder = mount.join(format!("stallscope-{name}-{}", std::process::id()));
         std::fs::create_dir(&folder).ok()?;
         Some(Self {
             folder,
@@ -143,14 +143,14 @@ fn a_v1_group_has_pressure_and_supplies_that_of_its_processes() {
     let hierarchies = Hierarchies::from_mountinfo(&mounts, Path::new("/"));
     let limited = hierarchies.v1.get("cpu").map(|mount| mount.point.as_path());
     // Dropped last: the processes are the other group's.
-    let Some(limited) = limited.and_then(Group::within) else {
+    let Some(limited) = limited.and_then(|mount| Group::within(mount, "v1-group")) else {
         return skipped(
             "PSI groups",
             "there is no v1 hierarchy with the cpu controller that groups can be made in",
         );
     };
     let mount = hierarchies.v2.expect("there is a v2 hierarchy").point;
-    let mut around = Group::within(&mount).expect("root may make groups");
+    let mut around = Group::within(&mount, "v2-group").expect("root may make groups");
     let pids = [0, 0, 1, 1].map(|cpu| around.burn_on(cpu));
     pids.iter().for_each(|pid| limited.take(*pid));
     sleep(Duration::from_millis(300));
