@@ -248,8 +248,7 @@ impl Event {
 #[derive(Clone, Copy)]
 enum Thread {
     Running(Timestamp),
-    /// From when on, and whether it slept before.
-    Runnable(Timestamp, bool),
+    Runnable { since: Timestamp, is_woken: bool },
 }
 
 fn times(events: impl Iterator<Item = Event>, threads: &BTreeSet<u32>, window: Window) -> [f64; 2] {
@@ -259,7 +258,7 @@ fn times(events: impl Iterator<Item = Event>, threads: &BTreeSet<u32>, window: W
     let mut end = |state: Option<Thread>, at: Timestamp| {
         let (since, place) = match state {
             Some(Thread::Running(since)) => (since, 0),
-            Some(Thread::Runnable(since, _)) => (since, 1),
+            Some(Thread::Runnable { since, .. }) => (since, 1),
             None => return,
         };
         let inside = Window::new(since, at).intersect(window);
@@ -278,14 +277,24 @@ fn times(events: impl Iterator<Item = Event>, threads: &BTreeSet<u32>, window: W
                     let state = match (now.remove(&left), idle.get(&cpu)) {
                         // Many switches from the idle task are not traced (Linux 6.18 as a guest). One that was woken
                         // for an idle CPU ran from then on.
-                        (Some(Thread::Runnable(since, true)), Some(idle)) => {
-                            Some(Thread::Running(since.max(*idle)))
-                        }
+                        (
+                            Some(Thread::Runnable {
+                                since,
+                                is_woken: true,
+                            }),
+                            Some(idle),
+                        ) => Some(Thread::Running(since.max(*idle))),
                         (state, _) => state,
                     };
                     end(state, at);
                     if is_runnable {
-                        now.insert(left, Thread::Runnable(at, false));
+                        now.insert(
+                            left,
+                            Thread::Runnable {
+                                since: at,
+                                is_woken: false,
+                            },
+                        );
                     }
                 }
                 match got {
@@ -298,7 +307,10 @@ fn times(events: impl Iterator<Item = Event>, threads: &BTreeSet<u32>, window: W
             }
             // One that runs already is not waiting.
             Event::Wakeup { at, thread } if threads.contains(&thread) => {
-                now.entry(thread).or_insert(Thread::Runnable(at, true));
+                now.entry(thread).or_insert(Thread::Runnable {
+                    since: at,
+                    is_woken: true,
+                });
             }
             Event::Wakeup { .. } => {}
         }
