@@ -205,7 +205,16 @@ fn threads(scene: &Scene<'_>, signal: Option<Mean>, cpus: u32) -> Threads {
         ends: ends.as_ref(),
     };
     let slices = slicing.slices();
+    let mut generator = subject(scene, Role::Generator);
     if let Some(target) = &mut target {
+        let queued_ns = target.ledger.queued_behind(Holder::Background);
+        let recorder = neighbours::recorder_part(scene, queued_ns);
+        // Whom the generator waited behind is told of all the background together: the same part of it.
+        let of_generator = generator.iter_mut().map(|it| &mut it.ledger);
+        let of_target = [&mut target.serving_ledger, &mut target.ledger];
+        of_generator
+            .chain(of_target)
+            .for_each(|ledger| ledger.leave_out_recorder(recorder));
         let span = signal.map_or(scene.window, |mean| mean.span);
         let throttled = throttled_over(&slices, span);
         for ledger in [&mut target.serving_ledger, &mut target.ledger] {
@@ -221,7 +230,7 @@ fn threads(scene: &Scene<'_>, signal: Option<Mean>, cpus: u32) -> Threads {
     }
     Threads {
         target,
-        generator: subject(scene, Role::Generator),
+        generator,
         ends,
         behind_busiest,
         slices,

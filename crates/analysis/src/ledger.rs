@@ -107,6 +107,21 @@ impl Ledger {
             .then(|| self.queued[holder as usize] / told)
     }
 
+    /// Takes the recorder out of the background threads that had the CPUs, whose `part` of that time it had: the
+    /// waits were spent behind the holders that are left.
+    pub(crate) fn leave_out_recorder(&mut self, part: f64) {
+        let all: f64 = self.queued.iter().sum();
+        self.queued[Holder::Background as usize] *= 1.0 - part.clamp(0.0, 1.0);
+        let left: f64 = self.queued.iter().sum();
+        // Behind nobody else: then nobody is known to have had the CPUs.
+        if left <= 0.0 {
+            return;
+        }
+        for ns in &mut self.queued {
+            *ns *= all / left;
+        }
+    }
+
     /// Time in which this one had the CPU that was waited for, as far as that was told.
     pub(crate) fn queued_behind(&self, holder: Holder) -> f64 {
         self.queued[holder as usize]

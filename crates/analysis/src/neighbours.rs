@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use model::{Entity, EntityId, EntityKind, EntityRecord, Role, Timeline, Window};
 
+use crate::coverage;
 use crate::scene::Scene;
 use crate::thresholds::CULPRIT;
 
@@ -41,7 +42,7 @@ pub(crate) fn background_cpu_ns(scene: &Scene<'_>) -> f64 {
 ///
 /// `queued_ns` is how long the target's threads waited for CPUs that the rest had, where that was told.
 pub(crate) fn culprit(scene: &Scene<'_>, rest_ns: f64, queued_ns: f64) -> Option<Culprit> {
-    let held = holding(scene);
+    let held = holding(scene, Role::Background);
     let sum = |used: &[Used<'_>]| used.iter().map(|it| it.weight).sum::<f64>();
     let (used, all) = match sum(&held) {
         sum if sum > 0.0 && queued_ns > 0.0 => (held, sum.max(queued_ns)),
@@ -80,7 +81,7 @@ pub(crate) struct Holding {
 /// control group where one stands for it, else by name.
 pub(crate) fn holders(scene: &Scene<'_>, queued_ns: f64) -> Vec<Holding> {
     let timeline = scene.timeline;
-    let mut held = holding(scene);
+    let mut held = holding(scene, Role::Background);
     held.retain(|used| used.weight > 0.0);
     held.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     let all = held
@@ -109,6 +110,27 @@ pub(crate) fn holders(scene: &Scene<'_>, queued_ns: f64) -> Vec<Holding> {
     named
 }
 
+/// The recorder's part of the time for which the target waited behind background threads, where only on-windows tell
+/// who had the CPUs; 0 elsewhere.
+///
+/// What recording costs is mostly the attaching and reading of its programs, all of it in on-windows: there it holds
+/// many times the part of a CPU that it has of all the time, which `process` counts exactly. Shared out over all the
+/// time, that would be a neighbour who is not there.
+pub(crate) fn recorder_part(scene: &Scene<'_>, queued_ns: f64) -> f64 {
+    if coverage::off_part(scene.timeline, scene.window).is_none() || queued_ns <= 0.0 {
+        return 0.0;
+    }
+    let own: f64 = holding(scene, Role::Recorder)
+        .iter()
+        .map(|used| used.weight)
+        .sum();
+    let others: f64 = holding(scene, Role::Background)
+        .iter()
+        .map(|used| used.weight)
+        .sum();
+    own / queued_ns.max(own + others).max(1.0)
+}
+
 /// By CPU time.
 fn background<'a>(scene: &Scene<'a>) -> Vec<Used<'a>> {
     let processes = scene.roles.background.iter();
@@ -124,8 +146,8 @@ fn background<'a>(scene: &Scene<'a>) -> Vec<Used<'a>> {
         .collect()
 }
 
-/// By the target's waits for the CPUs that they had meanwhile, where that was told.
-fn holding<'a>(scene: &Scene<'a>) -> Vec<Used<'a>> {
+/// Processes of a role by the target's waits for the CPUs that they had meanwhile, where that was told.
+fn holding<'a>(scene: &Scene<'a>, role: Role) -> Vec<Used<'a>> {
     let (timeline, window) = (scene.timeline, scene.window);
     let Some(thread_times) = timeline.table("process_time") else {
         return Vec::new();
@@ -135,7 +157,7 @@ fn holding<'a>(scene: &Scene<'a>) -> Vec<Used<'a>> {
         .filter_map(|id| timeline.entities.get(id));
     processes
         // Who became target or generator later was nobody's neighbour.
-        .filter(|process| process.role == Role::Background)
+        .filter(|process| process.role == role)
         .filter_map(|process| {
             let held_up = timeline.series("process_time", process.id, "delay_caused_ns")?;
             Some(Used {

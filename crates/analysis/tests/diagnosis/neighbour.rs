@@ -1,7 +1,7 @@
 //! `cpu.neighbour`: leads when somebody else holds the CPUs that the target waits for.
 
 use expect_test::expect;
-use model::{Answer, Confidence, EntityKind};
+use model::{Answer, Confidence, EntityKind, Role};
 
 use crate::drawing::{drawn, headline, judged, said, told};
 
@@ -216,6 +216,30 @@ fn with_books_the_culprit_is_who_had_the_cpus_that_were_waited_for() {
     assert_eq!(headline(&report).entity.name, "other2");
     let evidence = &headline(&report).evidence[1];
     assert!((evidence.value - 0.75).abs() < 0.01, "{evidence:?}");
+}
+
+/// Who had the CPUs that the target waited for, where `other2` is the recorder.
+fn holders_beside_the_recorder(text: &str) -> String {
+    let mut run = drawn(text);
+    for record in run.timeline.entities.iter_mut() {
+        if record.entity.name == "other2" {
+            record.role = Role::Recorder;
+        }
+    }
+    let report = run.diagnose();
+    let account = report.verdict.account.as_ref().expect("a target");
+    let waits = account.items.iter().find(|item| !item.parts.is_empty());
+    waits.expect("it waited").note.clone()
+}
+
+#[test]
+fn what_the_recorder_does_in_on_windows_is_no_neighbour() {
+    let counted = booked();
+    let sampled = format!("{counted}    coverage.thread_time_ns *1e9 11111111111111111111\n");
+    let all = [&counted, &sampled].map(|text| holders_beside_the_recorder(text));
+    expect![[r#"
+        CPUs held by server 17 %, loadgen 17 %, batch 12 %, others 54 %; 2.4 threads runnable on average
+        CPUs held by server 33 %, loadgen 33 %, batch 12 %, others 21 %; 2.4 threads runnable on average"#]].assert_eq(&all.join("\n"));
 }
 
 #[test]
