@@ -2,24 +2,20 @@
 //!
 //! Share of a class = its ns in the serving threads inside requests / (throughput x mean response
 //! time x window). What is left of the response time was spent outside the target, or in line at its
-//! sockets where the response time was taken there. Without a signal the whole is the serving threads' own busy time, and that is said.
+//! sockets, which is the time of those who serve the line (`in_line`). Without a signal the whole is the
+//! serving threads' own busy time, and that is said.
 
-use model::{Account, AccountItem, ClassState, LedgerClass, Quality, ShareBasis, Window};
+use model::{Account, AccountItem, AccountPart, LedgerClass, Quality, ShareBasis, Window};
 use sensors::thread_time::Holder;
 
 use crate::holders::{self, Naming};
-use crate::ledger::{Ledger, quality_in};
+use crate::in_line::Line;
+use crate::ledger::{Ledger, is_inside, quality_in};
 use crate::neighbours::Holding;
 use crate::number_format::{count, percent};
 use crate::request_times::BothEnds;
 use crate::subject::Subject;
 use crate::workload_metrics::Mean;
-
-/// Whether time in a class is spent inside requests. Waiting for input is not, and what is not known is not claimed.
-fn is_inside(class: LedgerClass) -> bool {
-    class != LedgerClass::Input
-        && !matches!(class.state(), ClassState::Unknown | ClassState::Outside)
-}
 
 /// Waits inside of requests.
 pub(crate) fn waits() -> Vec<LedgerClass> {
@@ -57,24 +53,191 @@ impl Beside<'_> {
 /// Less than this part of the response time in line is not shown beside what was outside.
 const WORTH_SHOWING: f64 = 0.005;
 
-/// The account of a target; `None` when its threads did nothing that could be accounted. `others` had
-/// CPUs that the target waited for, as parts of what the rest had; `stolen` is the part of the CPUs' busy
-/// time that the hypervisor took.
-pub(crate) fn account(
-    target: &Subject,
-    beside: Beside<'_>,
-    signal: Option<&Mean>,
-    window: Window,
-    (others, stolen): (&[Holding], f64),
-) -> Option<Account> {
-    let generator = beside.generator;
-    let ledger = &target.serving_ledger;
-    let total_ns = signal.map_or_else(|| ledger.busy_ns(), |mean| mean.response_ns);
-    // Threads that were not seen have no share of anything, not a share of zero.
-    if total_ns <= 0.0 || ledger.wall_ns <= 0.0 {
-        return None;
+/// What an account is made of.
+pub(crate) struct Accounting<'a> {
+    pub(crate) target: &'a Subject,
+    pub(crate) beside: Beside<'a>,
+    pub(crate) signal: Option<&'a Mean>,
+    /// Clients of a closed loop.
+    pub(crate) clients: Option<u32>,
+    pub(crate) window: Window,
+    /// Others that had CPUs which the target waited for, as parts of what the background had.
+    pub(crate) others: &'a [Holding],
+    /// The part of the CPUs' busy time that the hypervisor took.
+    pub(crate) stolen: f64,
+}
+
+/// An account, and what of it was in line at the target's sockets.
+pub(crate) struct Accounted {
+    pub(crate) account: Account,
+    pub(crate) line: Line,
+}
+
+impl Accounting<'_> {
+    /// The account of a target; `None` when its threads did nothing that could be accounted.
+    pub(crate) fn account(&self) -> Option<Accounted> {
+        let ledger = &self.target.serving_ledger;
+        let total_ns = match self.signal {
+            Some(mean) => mean.response_ns,
+            None => ledger.busy_ns(),
+        };
+        // Threads that were not seen have no share of anything, not a share of zero.
+        if total_ns <= 0.0 || ledger.wall_ns <= 0.0 {
+            return None;
+        }
+        let inside = self.classes_inside();
+        let inside_ns: f64 = inside.iter().map(|class| ledger.get(*class)).sum();
+        let lag_ns = self.signal.map_or(0.0, |mean| mean.lag_total_ns);
+        let unaccounted = match self.signal {
+            Some(_) => (total_ns - inside_ns - lag_ns).max(0.0),
+            None => 0.0,
+        };
+        let queued = self.beside.queued(unaccounted / total_ns);
+        let line = Line::of(
+            self.target,
+            self.signal.zip(self.clients),
+            (unaccounted + lag_ns) / total_ns,
+            queued,
+        );
+        let mut items: Vec<AccountItem> = inside
+            .into_iter()
+            .map(|class| self.inside(class, &line, total_ns))
+            .collect();
+        items.sort_by_key(|item| std::cmp::Reverse(item.ns));
+        if lag_ns > 0.0 {
+            items.push(self.late(lag_ns, total_ns));
+        }
+        if self.signal.is_some() {
+            items.extend(self.not_inside(unaccounted, &line, total_ns));
+        }
+        let basis = match self.signal {
+            Some(_) => ShareBasis::ResponseTime,
+            None => ShareBasis::BusyTime,
+        };
+        let response_ns = self.signal.and_then(|mean| mean.latency_ns);
+        let account = Account {
+            basis,
+            total_ns: total_ns.round() as i64,
+            response_ns: response_ns.map(|ns| ns.round() as i64),
+            items,
+        };
+        Some(Accounted { account, line })
     }
-    let item = |class: LedgerClass, label: String, ns: f64, quality: Quality| AccountItem {
+
+    /// Classes of the target's time that are parts of requests.
+    fn classes_inside(&self) -> Vec<LedgerClass> {
+        let ledger = &self.target.serving_ledger;
+        // Inside a request a timer or a futex is a wait like any other; without requests it may be rest.
+        let may_be_rest = |class: LedgerClass| {
+            self.signal.is_none() && matches!(class, LedgerClass::Sleep | LedgerClass::Futex)
+        };
+        LedgerClass::ALL
+            .into_iter()
+            .filter(|class| is_inside(*class))
+            .filter(|class| ledger.get(*class) > 0.0)
+            .filter(|class| !may_be_rest(*class))
+            .collect()
+    }
+
+    /// The target's own time in a class, with what stood in line meanwhile.
+    fn inside(&self, class: LedgerClass, line: &Line, total_ns: f64) -> AccountItem {
+        let ledger = &self.target.serving_ledger;
+        let own_ns = ledger.get(class);
+        let in_line_ns = line.behind(class) * total_ns;
+        let label = format!("{}: {}", self.target.name, class.label());
+        let quality = match in_line_ns >= WORTH_SHOWING * total_ns {
+            true => Quality::Estimated,
+            false => quality_in(ledger, class),
+        };
+        let mut item = item(class, label, own_ns + in_line_ns, total_ns, quality);
+        let mut notes = Vec::new();
+        if class == LedgerClass::CpuWait {
+            item.parts = self.holders(total_ns, (own_ns + in_line_ns) / own_ns);
+            notes.extend(holders::in_words(&item.parts));
+            let span = self.signal.map_or(self.window, |mean| mean.span);
+            notes.extend(waiters_note(own_ns / span.len_ns().max(1) as f64));
+        }
+        if class == LedgerClass::OnCpu {
+            notes.extend(hidden_note(ledger, own_ns));
+        }
+        if in_line_ns >= WORTH_SHOWING * total_ns {
+            let [in_line, own] = [in_line_ns, own_ns].map(|ns| percent(ns / total_ns));
+            let name = &self.target.name;
+            notes.push(format!(
+                "{in_line} in line at {name}'s sockets, {own} in its threads"
+            ));
+        }
+        item.note = notes.join("; ");
+        item
+    }
+
+    /// Who had the CPUs that the target waited for; `times` is how much longer requests waited than its threads did.
+    fn holders(&self, total_ns: f64, times: f64) -> Vec<AccountPart> {
+        let generator = self.beside.generator;
+        let naming = Naming {
+            own: (&self.target.name, Holder::Target),
+            partner: generator.map(|it| (it.name.as_str(), Holder::Generator)),
+            others: self.others,
+            stolen: self.stolen,
+        };
+        let mut parts = holders::of_wait(&self.target.serving_ledger, total_ns, &naming);
+        for part in &mut parts {
+            part.ns = (part.ns as f64 * times).round() as i64;
+            part.share *= times;
+        }
+        parts
+    }
+
+    /// How late requests were asked for.
+    fn late(&self, lag_ns: f64, total_ns: f64) -> AccountItem {
+        let generator = self.beside.generator;
+        let who = generator.map_or("the generator", |generator| generator.name.as_str());
+        let label = format!("late behind the schedule of {who}");
+        item(LedgerClass::Lag, label, lag_ns, total_ns, Quality::Exact)
+    }
+
+    /// What no thread of the target accounts for, the last of it with what is known of it.
+    fn not_inside(&self, unaccounted_ns: f64, line: &Line, total_ns: f64) -> Vec<AccountItem> {
+        let beside = self.beside;
+        let estimated = |label, ns| {
+            item(
+                LedgerClass::Outside,
+                label,
+                ns,
+                total_ns,
+                Quality::Estimated,
+            )
+        };
+        let left_ns = line.left() * total_ns;
+        let mut items = Vec::new();
+        // At the target's own sockets a request is nowhere else: it has come, and no thread works on it.
+        if line.left() > 0.0 {
+            let label = format!("queued at {}'s sockets", self.target.name);
+            items.push(estimated(label, left_ns));
+        }
+        if !beside.at_sockets {
+            let outside_ns = (unaccounted_ns - line.share * total_ns).max(0.0);
+            let mut outside = estimated("client and network".to_owned(), outside_ns);
+            if let Some(generator) = beside.generator {
+                outside.parts = holders::of_outside(outside.ns as f64, total_ns, generator);
+            }
+            items.push(outside);
+        }
+        if let Some(last) = items.last_mut() {
+            last.note = outside_note(self.target, beside);
+        }
+        items
+    }
+}
+
+fn item(
+    class: LedgerClass,
+    label: String,
+    ns: f64,
+    total_ns: f64,
+    quality: Quality,
+) -> AccountItem {
+    AccountItem {
         class,
         label,
         ns: ns.round() as i64,
@@ -82,92 +245,7 @@ pub(crate) fn account(
         quality,
         note: String::new(),
         parts: Vec::new(),
-    };
-    let mut items: Vec<AccountItem> = LedgerClass::ALL
-        .into_iter()
-        .filter(|class| is_inside(*class))
-        .filter(|class| ledger.get(*class) > 0.0)
-        // Inside a request a timer or a futex is a wait like any other; without requests it may be rest.
-        .filter(|class| {
-            signal.is_some() || !matches!(class, LedgerClass::Sleep | LedgerClass::Futex)
-        })
-        .map(|class| {
-            item(
-                class,
-                format!("{}: {}", target.name, class.label()),
-                ledger.get(class),
-                quality_in(ledger, class),
-            )
-        })
-        .collect();
-    items.sort_by_key(|item| std::cmp::Reverse(item.ns));
-    let span_ns = signal.map_or(window, |mean| mean.span).len_ns().max(1) as f64;
-    for item in items
-        .iter_mut()
-        .filter(|item| item.class == LedgerClass::CpuWait)
-    {
-        let naming = Naming {
-            own: (&target.name, Holder::Target),
-            partner: generator.map(|it| (it.name.as_str(), Holder::Generator)),
-            others,
-            stolen,
-        };
-        item.parts = holders::of_wait(ledger, total_ns, &naming);
-        let notes = holders::in_words(&item.parts)
-            .into_iter()
-            .chain(waiters_note(item.ns as f64 / span_ns));
-        item.note = notes.collect::<Vec<_>>().join("; ");
     }
-    for item in items
-        .iter_mut()
-        .filter(|item| item.class == LedgerClass::OnCpu)
-    {
-        item.note = hidden_note(ledger, item.ns);
-    }
-    if let Some(mean) = signal {
-        let inside: f64 = items.iter().map(|item| item.ns as f64).sum();
-        if mean.lag_total_ns > 0.0 {
-            let who = generator.map_or("the generator", |generator| generator.name.as_str());
-            items.push(item(
-                LedgerClass::Lag,
-                format!("late behind the schedule of {who}"),
-                mean.lag_total_ns,
-                Quality::Exact,
-            ));
-        }
-        let unaccounted = (total_ns - inside - mean.lag_total_ns).max(0.0);
-        let queued = total_ns * beside.queued(unaccounted / total_ns);
-        let estimated = |label, ns| item(LedgerClass::Outside, label, ns, Quality::Estimated);
-        // At the target's own sockets a request is nowhere else: it has come, and no thread works on it.
-        if beside.at_sockets || queued >= WORTH_SHOWING * total_ns {
-            items.push(estimated(
-                format!("queued at {}'s sockets", target.name),
-                queued,
-            ));
-        }
-        if !beside.at_sockets {
-            let mut outside = estimated("client and network".to_owned(), unaccounted - queued);
-            if let Some(generator) = generator {
-                outside.parts = holders::of_outside(outside.ns as f64, total_ns, generator);
-            }
-            items.push(outside);
-        }
-        if let Some(last) = items.last_mut() {
-            last.note = outside_note(target, beside);
-        }
-    }
-    Some(Account {
-        basis: if signal.is_some() {
-            ShareBasis::ResponseTime
-        } else {
-            ShareBasis::BusyTime
-        },
-        total_ns: total_ns.round() as i64,
-        response_ns: signal
-            .and_then(|mean| mean.latency_ns)
-            .map(|ns| ns.round() as i64),
-        items,
-    })
 }
 
 /// The mean number of waiters is the rate of their summed run-queue delay; pressure does not tell it.
@@ -177,18 +255,15 @@ fn waiters_note(waiters: f64) -> Option<String> {
 }
 
 /// What the kernel hid of the time on a CPU, where it is enough to be seen; signed.
-fn hidden_note(ledger: &Ledger, on_cpu_ns: i64) -> String {
+fn hidden_note(ledger: &Ledger, on_cpu_ns: f64) -> Option<String> {
     const WORTH_SAYING: f64 = 0.001;
-    let part = ledger
-        .hidden()
-        .map_or(0.0, |hidden| hidden.ns as f64 / on_cpu_ns.max(1) as f64);
-    if part.abs() < WORTH_SAYING {
-        return String::new();
-    }
-    format!(
-        "{} of it hidden (interrupts, steal: what the kernel takes out)",
-        percent(part)
-    )
+    let part = ledger.hidden()?.ns as f64 / on_cpu_ns.max(1.0);
+    (part.abs() >= WORTH_SAYING).then(|| {
+        format!(
+            "{} of it hidden (interrupts, steal: what the kernel takes out)",
+            percent(part)
+        )
+    })
 }
 
 /// What is known of the time outside: the generator's own threads, and what may hide in it.

@@ -3,7 +3,10 @@
 //! Causes hold no arithmetic on rows: they compare what stands here with thresholds. A value that
 //! could not be had is `None`, and the cause that needs it cannot tell.
 
+mod of_scene;
 mod shares;
+
+pub(crate) use of_scene::measure;
 
 use model::{
     Account, Complaint, ComplaintKind, EntityKind, LedgerClass, Meta, Pressure, ReportSubject,
@@ -12,27 +15,23 @@ use model::{
 use sensors::thread_time::Holder;
 use sensors::wait_channel::WaitChannel;
 
-use crate::account::{self, Beside};
-use crate::coverage;
-use crate::cpus::{self, Core, CpuUse, Machine, cpu_use, effective_busy, effective_cpus, machine};
+use crate::cpus::{Core, CpuUse, Machine};
 use crate::holders::{self, Holders, Naming};
-use crate::io::{self, Io};
-use crate::kernel_waits;
+use crate::in_line::Line;
+use crate::io::Io;
 use crate::ledger::Ledger;
-use crate::memory::{self, Memory};
-use crate::neighbours::{self, Culprit, Holding};
-use crate::network::{self, Network};
-use crate::pressure::pressure;
-use crate::quota::{Quota, quota, quota_seen};
+use crate::memory::Memory;
+use crate::neighbours::{Culprit, Holding};
+use crate::network::Network;
+use crate::quota::Quota;
 use crate::request_times::BothEnds;
 use crate::scene::{Scene, Scope};
-use crate::sessions::{self, Sessions};
-use crate::slices::{Slice, Slicing, throttled_over};
-use crate::subject::{Subject, subject};
-use crate::thresholds::{SYNCED, Thresholds};
-use crate::wait_events::name_waits;
-use crate::waits_for::{Ends, WaitsFor};
-use crate::workload_metrics::{self, Mean, Source};
+use crate::sessions::Sessions;
+use crate::slices::Slice;
+use crate::subject::Subject;
+use crate::thresholds::Thresholds;
+use crate::waits_for::Ends;
+use crate::workload_metrics::Mean;
 
 /// What was measured over one window.
 pub(crate) struct Facts<'a> {
@@ -51,8 +50,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) at_sockets: bool,
     /// What requests took at the sockets of both ends.
     both_ends: Option<BothEnds>,
-    /// Part of the response time that is in line at the target's sockets.
-    queued: f64,
+    /// The line at the target's sockets; what its threads did meanwhile is part of the account.
+    line: Line,
     /// Where the response time went; `None` without a target.
     pub(crate) account: Option<Account>,
     /// The same second by second, for intervals.
@@ -93,155 +92,10 @@ pub(crate) struct Facts<'a> {
     pub(crate) empty_bins: usize,
 }
 
-/// What was measured of a scene.
-pub(crate) fn measure<'a>(scene: &'a Scene<'a>, thresholds: &'a Thresholds) -> Facts<'a> {
-    let (timeline, meta, window) = (scene.timeline, scene.meta, scene.window);
-    let signal = signal(scene);
-    let effective_cpus = effective_cpus(scene);
-    let Threads {
-        target,
-        generator,
-        ends,
-        behind_busiest,
-        slices,
-    } = threads(scene, signal, effective_cpus);
-    let machine = machine(timeline, window);
-    let cpu = cpu_use(scene, machine, target.as_ref(), generator.as_ref());
-    let queued_ns = target.as_ref().map_or(0.0, |target| {
-        target.ledger.queued_behind(Holder::Background)
-    });
-    let others = neighbours::holders(scene, queued_ns);
-    let stolen = stolen(machine, thresholds);
-    let both_ends = generator
-        .as_ref()
-        .map(|it| it.ledger.get(LedgerClass::CpuWait))
-        .and_then(|wait_ns| BothEnds::over(timeline, wait_ns, window));
-    let beside = Beside {
-        generator: generator.as_ref(),
-        at_sockets: scene.roles.source.is_at_target(),
-        both_ends,
-        at_generator: scene.roles.source.is_at_generator(),
-    };
-    let account = target.as_ref().and_then(|target| {
-        let had = (&*others, stolen);
-        let mut account = account::account(target, beside, signal.as_ref(), window, had)?;
-        name_waits(&mut account, timeline, meta, window);
-        Some(account)
-    });
-    let cores = cpus::cores(timeline, window);
-    Facts {
-        queued: beside.queued(outside(account.as_ref())),
-        quota: quota(scene, effective_cpus),
-        quota_seen: quota_seen(scene),
-        culprit: neighbours::culprit(scene, cpu.rest_ns, queued_ns),
-        others,
-        stolen,
-        pressure: pressure(scene),
-        effective_busy: effective_busy(machine, &cores, (meta.cpus, effective_cpus)),
-        cores,
-        kernel_part: cpus::kernel_part(scene),
-        memory: memory::memory(scene),
-        io: io::io(scene),
-        kept: kernel_waits::kept(scene),
-        network: network::network(timeline, window),
-        sessions: sessions::sessions(timeline, window),
-        empty_bins: workload_metrics::inside(&scene.roles.bins, window)
-            .filter(|bin| bin.stalled)
-            .count(),
-        scene,
-        timeline,
-        meta,
-        thresholds,
-        window,
-        floor: thresholds.floors.share,
-        at_sockets: beside.at_sockets,
-        target,
-        generator,
-        signal,
-        both_ends,
-        account,
-        ends,
-        behind_busiest,
-        slices,
-        on_windows: match coverage::off_part(timeline, window) {
-            Some(_) => coverage::on_windows(timeline, window),
-            None => Vec::new(),
-        },
-        machine,
-        cpu,
-        effective_cpus,
-    }
-}
-
-/// Throughput and latency over the window, where they are known.
-fn signal(scene: &Scene<'_>) -> Option<Mean> {
-    let roles = scene.roles;
-    let is_known = roles.source != Source::Workload || trusted(roles.meta);
-    let mean = workload_metrics::mean(&roles.bins, scene.window);
-    mean.filter(|mean| mean.response_ns > 0.0 && is_known)
-}
-
-/// What the threads of target and generator did.
-struct Threads {
-    target: Option<Subject>,
-    generator: Option<Subject>,
-    ends: Option<Ends>,
-    behind_busiest: Option<f64>,
-    slices: Vec<Slice>,
-}
-
-fn threads(scene: &Scene<'_>, signal: Option<Mean>, cpus: u32) -> Threads {
-    let mut target = subject(scene, Role::Target);
-    let waits = WaitsFor::of(scene);
-    let ends = waits.as_ref().and_then(WaitsFor::locks);
-    let busiest = target.as_ref().and_then(|it| it.busiest_thread);
-    let behind_busiest = waits.zip(busiest);
-    let behind_busiest = behind_busiest.and_then(|(it, thread)| it.behind(scene, thread));
-    let slicing = Slicing {
-        scene,
-        has_signal: signal.is_some(),
-        cpus,
-        synced: SYNCED.value,
-        ends: ends.as_ref(),
-    };
-    let slices = slicing.slices();
-    let mut generator = subject(scene, Role::Generator);
-    if let Some(target) = &mut target {
-        let queued_ns = target.ledger.queued_behind(Holder::Background);
-        let recorder = neighbours::recorder_part(scene, queued_ns);
-        // Whom the generator waited behind is told of all the background together: the same part of it.
-        let of_generator = generator.iter_mut().map(|it| &mut it.ledger);
-        let of_target = [&mut target.serving_ledger, &mut target.ledger];
-        of_generator
-            .chain(of_target)
-            .for_each(|ledger| ledger.leave_out_recorder(recorder));
-        let span = signal.map_or(scene.window, |mean| mean.span);
-        let throttled = throttled_over(&slices, span);
-        for ledger in [&mut target.serving_ledger, &mut target.ledger] {
-            ledger.shift(LedgerClass::CpuWait, LedgerClass::Throttled, throttled);
-            match &ends {
-                Some(ends) => ledger.pass_on(ends),
-                None => {
-                    let span_ns = scene.window.len_ns() as f64;
-                    ledger.queue_behind_sync(span_ns, SYNCED.value, signal.is_some());
-                }
-            }
-        }
-    }
-    Threads {
-        target,
-        generator,
-        ends,
-        behind_busiest,
-        slices,
-    }
-}
-
-/// Part of the response time that no thread of the target accounts for.
-fn outside(account: Option<&Account>) -> f64 {
-    let outside = account.into_iter().flat_map(|account| &account.items);
-    let outside = outside.filter(|it| it.class == LedgerClass::Outside);
-    outside.map(|it| it.share).sum()
+/// Clients of a closed loop: each asks again when it has its answer.
+fn closed_loop(meta: &Meta) -> Option<u32> {
+    let load = &meta.workload.as_ref()?.load;
+    load.clients.filter(|_| load.rate.is_none())
 }
 
 impl Facts<'_> {
@@ -259,8 +113,7 @@ impl Facts<'_> {
 
     /// Clients of a closed loop: each asks again when it has its answer.
     pub(crate) fn closed_loop(&self) -> Option<u32> {
-        let load = &self.meta.workload.as_ref()?.load;
-        load.clients.filter(|_| load.rate.is_none())
+        closed_loop(self.meta)
     }
 
     /// Whether the target may use only some of the machine's CPUs.
@@ -419,20 +272,4 @@ impl Facts<'_> {
             .map(report)
             .collect()
     }
-}
-
-/// The part of the CPUs' busy time that the hypervisor took; 0 where it is too little to be a cause of
-/// anything.
-fn stolen(machine: Option<Machine>, thresholds: &Thresholds) -> f64 {
-    let steal = machine.filter(|machine| machine.steal >= thresholds.ruled_out.steal);
-    steal.map_or(0.0, |machine| {
-        machine.steal / (machine.busy + machine.steal)
-    })
-}
-
-/// A latency that the tool derives from clients and throughput is no evidence.
-fn trusted(meta: &Meta) -> bool {
-    meta.workload
-        .as_ref()
-        .is_none_or(|workload| workload.latency != model::Provenance::Derived)
 }

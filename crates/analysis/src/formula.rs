@@ -10,20 +10,25 @@ use crate::facts::Facts;
 pub(crate) fn share_of(facts: &Facts<'_>, classes: &[LedgerClass], part: f64) -> Formula {
     let spent = in_classes(facts, classes);
     Formula {
-        of: match part {
-            1.0 => spent,
-            factor => Amount::Times {
-                factor,
-                amount: Box::new(spent),
-            },
-        },
+        of: times(part * facts.lengthened(classes), spent),
         per: Amount::Account,
+    }
+}
+
+fn times(factor: f64, amount: Amount) -> Amount {
+    match factor {
+        1.0 => amount,
+        factor => Amount::Times {
+            factor,
+            amount: Box::new(amount),
+        },
     }
 }
 
 /// How the target's wait for a CPU is worked out, with the generator's where that is counted too.
 pub(crate) fn cpu_wait(facts: &Facts<'_>, with_generator: bool) -> Formula {
-    let own = in_classes(facts, &[LedgerClass::CpuWait]);
+    let wait = [LedgerClass::CpuWait];
+    let own = times(facts.lengthened(&wait), in_classes(facts, &wait));
     Formula {
         of: match with_generator {
             true => Amount::Sum {

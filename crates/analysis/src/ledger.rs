@@ -5,11 +5,17 @@
 //! that it was seen in at each sample, and run-queue delay includes time withheld by a CPU quota, which
 //! is taken out here. The parts always add up to the whole.
 
-use model::{AccountItem, Hidden, LedgerClass, Quality, ThreadsAccount, Window};
+use model::{AccountItem, ClassState, Hidden, LedgerClass, Quality, ThreadsAccount, Window};
 use sensors::thread_time::{HOLDERS, Holder};
 
 use crate::thread_times::Counted;
 use crate::waits_for::Ends;
+
+/// Whether time in a class is spent inside requests. Waiting for input is not, and what is not known is not claimed.
+pub(crate) fn is_inside(class: LedgerClass) -> bool {
+    class != LedgerClass::Input
+        && !matches!(class.state(), ClassState::Unknown | ClassState::Outside)
+}
 
 /// Time by class, ns; the parts add up to `wall_ns`.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -105,6 +111,26 @@ impl Ledger {
         let told: f64 = self.queued.iter().sum();
         (told > 0.0 && told >= MOST * self.get(LedgerClass::CpuWait))
             .then(|| self.queued[holder as usize] / told)
+    }
+
+    /// Makes what is part of requests so many times as long: they stood in line behind it.
+    pub(crate) fn stretch(&mut self, times: f64) {
+        for class in LedgerClass::ALL.into_iter().filter(|it| is_inside(*it)) {
+            self.classes[class as usize] *= times;
+            self.inexact[class as usize] *= times;
+        }
+        for ns in &mut self.queued {
+            *ns *= times;
+        }
+        self.memory_ns *= times;
+    }
+
+    /// What is part of requests, ns by class.
+    pub(crate) fn inside(&self) -> [f64; LedgerClass::ALL.len()] {
+        LedgerClass::ALL.map(|class| match is_inside(class) {
+            true => self.get(class).max(0.0),
+            false => 0.0,
+        })
     }
 
     /// Takes the recorder out of the background threads that had the CPUs, whose `part` of that time it had: the

@@ -17,6 +17,7 @@ mod formula;
 mod groups;
 mod holders;
 mod idle;
+mod in_line;
 mod inherited;
 mod io;
 mod kernel_waits;

@@ -2,6 +2,7 @@
 
 use model::{EntityId, LedgerClass, Window};
 
+use crate::in_line::Line;
 use crate::ledger::{self, Ledger};
 use crate::monitored::Monitored;
 use crate::scene::Scene;
@@ -23,6 +24,15 @@ pub(crate) struct Slice {
     pub(crate) held_back_ns: f64,
     /// Time of the CPUs that the target may use, ns.
     pub(crate) cpu_time_ns: f64,
+}
+
+impl Slice {
+    /// Adds what stood in line at the target's sockets to what its threads did meanwhile.
+    pub(crate) fn add_line(&mut self, line: &Line) {
+        let inside_ns = self.ledger.inside().iter().sum();
+        let times = line.stretches(inside_ns, self.total_ns);
+        self.ledger.stretch(times);
+    }
 }
 
 /// Delay that a quota caused, where it is not counted but estimated, over a span of which the slices may

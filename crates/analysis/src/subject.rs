@@ -25,6 +25,9 @@ pub(crate) struct Subject {
     pub(crate) ledger: Ledger,
     /// Those that serve requests; all when none is known to.
     pub(crate) serving_ledger: Ledger,
+    /// Of those, the ones that serve what stands in line at its sockets: who runs so little beside the busiest helps
+    /// it, or looks after something else.
+    pub(crate) line_ledger: Ledger,
     /// CPU time, with that of threads which came or went between two looks, ns.
     pub(crate) cpu_ns: f64,
     /// Part of its life that the busiest thread was on a CPU.
@@ -48,6 +51,15 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
+    /// Its ledgers: of those who serve, of all, and of those who serve the line.
+    pub(crate) fn ledgers(&mut self) -> [&mut Ledger; 3] {
+        [
+            &mut self.serving_ledger,
+            &mut self.ledger,
+            &mut self.line_ledger,
+        ]
+    }
+
     /// Part of their lives that its serving threads had work; `None` when that was not seen.
     pub(crate) fn worked(&self) -> Option<f64> {
         let ledger = &self.serving_ledger;
@@ -99,6 +111,7 @@ fn named_subject(scene: &Scene<'_>, role: Role) -> Option<Subject> {
         serving: 0,
         ledger: Ledger::default(),
         serving_ledger: Ledger::default(),
+        line_ledger: Ledger::default(),
         cpu_ns: 0.0,
         busiest: 0.0,
         busiest_works: 0.0,
@@ -206,6 +219,8 @@ fn cpu_ns(timeline: &Timeline, lives: &[Life], window: Window) -> f64 {
 fn gather(subject: &mut Subject, lives: &[Life], is_sampled: bool) {
     /// On a CPU for more than this part of the busiest thread's time, a thread is as busy.
     const HOT: f64 = 0.75;
+    /// On a CPU for less than this part of it, a thread does not serve the line.
+    const SERVES: f64 = 0.2;
     let any_serving = lives.iter().any(|life| life.serving);
     let most = lives
         .iter()
@@ -228,6 +243,9 @@ fn gather(subject: &mut Subject, lives: &[Life], is_sampled: bool) {
         // How busy one is cannot be reported several.
         if !is_one {
             continue;
+        }
+        if (*serving || !any_serving) && ledger.get(LedgerClass::OnCpu) >= most * SERVES {
+            subject.line_ledger.merge(ledger);
         }
         if ledger.get(LedgerClass::OnCpu) >= most / 100.0 && most > 0.0 {
             active.merge(ledger);

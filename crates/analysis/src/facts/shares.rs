@@ -22,6 +22,17 @@ impl Facts<'_> {
         classes.iter().map(|class| self.share(*class)).sum()
     }
 
+    /// How many times as long as the target's threads were in some classes requests waited for that: others stood in
+    /// line behind. 1 without a line.
+    pub(crate) fn lengthened(&self, classes: &[LedgerClass]) -> f64 {
+        let line: f64 = classes.iter().map(|class| self.line.behind(*class)).sum();
+        let share = self.share_of(classes);
+        match line > 0.0 && share > line {
+            true => share / (share - line),
+            false => 1.0,
+        }
+    }
+
     /// Part of the response time that is outside of the target; `None` where it was taken at the target's
     /// own sockets, and not at its clients' beside it.
     pub(crate) fn outside(&self) -> Option<f64> {
@@ -34,14 +45,14 @@ impl Facts<'_> {
 
     /// Whether most of what no thread of the target accounts for was in line at its sockets.
     pub(crate) fn is_mostly_queued(&self) -> bool {
-        self.queued > 0.0 && 2.0 * self.queued >= self.share(LedgerClass::Outside)
+        self.line.left() > 0.0 && 2.0 * self.line.left() >= self.share(LedgerClass::Outside)
     }
 
     /// Requests in progress that no thread of the target, no schedule and no work of the generator
     /// accounts for, as part of all. What is in line at the target's sockets has come to it: its own threads, busy
     /// with others, account for that, and the generator for nothing.
     pub(crate) fn unexplained(&self) -> f64 {
-        self.queued * idle(self.target.as_ref()) + self.elsewhere() * idle(self.generator.as_ref())
+        self.line.left() + self.elsewhere() * idle(self.generator.as_ref())
     }
 
     /// Part of the response time that is accounted for: the target's own, the schedule's, and as much of
@@ -60,12 +71,12 @@ impl Facts<'_> {
 
     /// Part of the response time that is in line for a thread of the target's which has no time left.
     pub(crate) fn in_line(&self) -> f64 {
-        self.queued + self.elsewhere() * idle(self.generator.as_ref())
+        self.line.left() + self.elsewhere() * idle(self.generator.as_ref())
     }
 
     /// Part of the response time that is outside of the target and not in line at its sockets.
     fn elsewhere(&self) -> f64 {
-        self.share(LedgerClass::Outside) - self.queued
+        self.share(LedgerClass::Outside) - self.line.left()
     }
 
     /// Whether the target's threads spent more time in what may be requests than requests took: then

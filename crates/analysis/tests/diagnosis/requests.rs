@@ -7,9 +7,10 @@ use model::{
 };
 use sensors::request::{CALLS, REQUESTS, bound_ns};
 
-use crate::drawing::{Drawn, drawn, said};
+use crate::drawing::{Drawn, drawn, said, told};
 use crate::healthy::HEALTHY;
 use crate::load::CLIENT;
+use crate::quota::LIMITED;
 
 /// The same without a signal, and with requests in each tenth of a second: how many, and how long each
 /// took, us.
@@ -254,4 +255,33 @@ fn what_has_come_and_is_not_worked_on_is_in_line_and_not_outside() {
     expect!["present: The load generator is the bottleneck: loadgen's one thread was on a CPU 100 % of the time, and 75 % of each request was outside server."].assert_eq(&said(&by_sockets(Some(800)), "load.client"));
     expect!["absent: only 4.8 % of each request was outside server"]
         .assert_eq(&said(&by_sockets(Some(210)), "load.client"));
+}
+
+#[test]
+fn what_is_in_line_waits_for_what_its_server_waits_for() {
+    // One thread, which a quota holds back for most of the time, serves more clients than it can.
+    let one = without_signal(LIMITED)
+        .replace("clients 4", "adapter none")
+        .replace(
+            "run x4    11111111111111111111",
+            "run x1    33333333333333333333",
+        );
+    let mut drawn = drawn(&one);
+    add_requests(&mut drawn, (&REQUESTS, Role::Target), |_| (100, 13_000));
+    let report = drawn.diagnose();
+    let mut text = told(&report);
+    for item in &report.verdict.account.as_ref().expect("a target").items {
+        let (share, label) = (100.0 * item.share, &item.label);
+        text += &format!("{share:.0} % {label} {:?} ({})\n", item.quality, item.note);
+    }
+    expect![[r#"
+        cpu.quota | cgroup limited | measured | 0.605 (0.605 to 0.605)
+        A CPU quota is the bottleneck: /limited ran out of its limit of 0.4 CPUs in 60 % of the periods, and 60 % of each request was server held back by it, while the machine was 70 % idle.
+        helps: a quota of 1.1 CPUs: at most +153 % (on the CPUs that this machine has)
+        not: more clients, a larger machine with the same quota, faster disk, more memory
+        wrong if: raise the quota of /limited to 1.1 CPUs: if throughput stays the same, this is wrong
+        60 % server: throttled by a CPU quota Estimated (56 % in line at server's sockets, 4.6 % in its threads)
+        30 % server: on CPU Estimated (28 % in line at server's sockets, 2.3 % in its threads)
+        9 % queued at server's sockets Estimated (loadgen's 1 thread: on CPU for 10 % of its time)
+    "#]].assert_eq(&text);
 }

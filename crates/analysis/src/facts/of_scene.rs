@@ -1,0 +1,252 @@
+//! Measuring a scene: its threads, its accounts, and everything beside them.
+
+use model::{Account, LedgerClass, Meta, Role, Window};
+use sensors::thread_time::Holder;
+
+use super::{Facts, closed_loop};
+use crate::account::{Accounted, Accounting, Beside};
+use crate::coverage;
+use crate::cpus::{self, Machine, cpu_use, effective_busy, effective_cpus, machine};
+use crate::in_line::Line;
+use crate::io;
+use crate::kernel_waits;
+use crate::memory;
+use crate::neighbours::{self, Holding};
+use crate::network;
+use crate::pressure::pressure;
+use crate::quota::{quota, quota_seen};
+use crate::request_times::BothEnds;
+use crate::scene::Scene;
+use crate::sessions;
+use crate::slices::{Slice, Slicing, throttled_over};
+use crate::subject::{Subject, subject};
+use crate::thresholds::{SYNCED, Thresholds};
+use crate::wait_events::name_waits;
+use crate::waits_for::{Ends, WaitsFor};
+use crate::workload_metrics::{self, Mean, Source};
+
+/// What was measured of a scene.
+pub(crate) fn measure<'a>(scene: &'a Scene<'a>, thresholds: &'a Thresholds) -> Facts<'a> {
+    let (timeline, meta, window) = (scene.timeline, scene.meta, scene.window);
+    let signal = signal(scene);
+    let effective_cpus = effective_cpus(scene);
+    let threads = threads(scene, signal, effective_cpus);
+    let machine = machine(timeline, window);
+    let Accounts {
+        account,
+        line,
+        threads,
+        both_ends,
+        others,
+        stolen,
+    } = accounts(scene, threads, signal.as_ref(), stolen(machine, thresholds));
+    let (target, generator) = (threads.target, threads.generator);
+    let cpu = cpu_use(scene, machine, target.as_ref(), generator.as_ref());
+    let cores = cpus::cores(timeline, window);
+    Facts {
+        culprit: neighbours::culprit(scene, cpu.rest_ns, queued_ns(target.as_ref())),
+        quota: quota(scene, effective_cpus),
+        quota_seen: quota_seen(scene),
+        pressure: pressure(scene),
+        effective_busy: effective_busy(machine, &cores, (meta.cpus, effective_cpus)),
+        kernel_part: cpus::kernel_part(scene),
+        memory: memory::memory(scene),
+        io: io::io(scene),
+        kept: kernel_waits::kept(scene),
+        network: network::network(timeline, window),
+        sessions: sessions::sessions(timeline, window),
+        empty_bins: empty_bins(scene),
+        on_windows: on_windows(scene),
+        ends: threads.ends,
+        behind_busiest: threads.behind_busiest,
+        slices: threads.slices,
+        floor: thresholds.floors.share,
+        at_sockets: scene.roles.source.is_at_target(),
+        scene,
+        timeline,
+        meta,
+        thresholds,
+        window,
+        target,
+        generator,
+        signal,
+        both_ends,
+        account,
+        line,
+        others,
+        stolen,
+        cores,
+        machine,
+        cpu,
+        effective_cpus,
+    }
+}
+
+/// How long the target waited for CPUs that the background had, as far as that was told, ns.
+fn queued_ns(target: Option<&Subject>) -> f64 {
+    target.map_or(0.0, |it| it.ledger.queued_behind(Holder::Background))
+}
+
+/// Intervals of the workload's in which nothing was completed.
+fn empty_bins(scene: &Scene<'_>) -> usize {
+    workload_metrics::inside(&scene.roles.bins, scene.window)
+        .filter(|bin| bin.stalled)
+        .count()
+}
+
+/// What is estimated from on-windows only is estimated from these.
+fn on_windows(scene: &Scene<'_>) -> Vec<Window> {
+    let (timeline, window) = (scene.timeline, scene.window);
+    match coverage::off_part(timeline, window) {
+        Some(_) => coverage::on_windows(timeline, window),
+        None => Vec::new(),
+    }
+}
+
+/// Where the response time went, and what that is worked out from.
+struct Accounts {
+    account: Option<Account>,
+    line: Line,
+    threads: Threads,
+    both_ends: Option<BothEnds>,
+    others: Vec<Holding>,
+    stolen: f64,
+}
+
+fn accounts(
+    scene: &Scene<'_>,
+    mut threads: Threads,
+    signal: Option<&Mean>,
+    stolen: f64,
+) -> Accounts {
+    let (timeline, meta, window) = (scene.timeline, scene.meta, scene.window);
+    let generator = threads.generator.as_ref();
+    let both_ends = generator
+        .map(|it| it.ledger.get(LedgerClass::CpuWait))
+        .and_then(|wait_ns| BothEnds::over(timeline, wait_ns, window));
+    let beside = Beside {
+        generator,
+        at_sockets: scene.roles.source.is_at_target(),
+        both_ends,
+        at_generator: scene.roles.source.is_at_generator(),
+    };
+    let others = neighbours::holders(scene, queued_ns(threads.target.as_ref()));
+    let accounted = threads.target.as_ref().and_then(|target| {
+        let accounting = Accounting {
+            target,
+            beside,
+            signal,
+            clients: closed_loop(meta),
+            window,
+            others: &others,
+            stolen,
+        };
+        accounting.account()
+    });
+    let (account, line) = match accounted {
+        Some(Accounted { mut account, line }) => {
+            name_waits(&mut account, timeline, meta, window);
+            (Some(account), line)
+        }
+        None => (None, Line::default()),
+    };
+    let slices = threads.slices.iter_mut();
+    slices.for_each(|slice| slice.add_line(&line));
+    Accounts {
+        account,
+        line,
+        threads,
+        both_ends,
+        others,
+        stolen,
+    }
+}
+
+/// Throughput and latency over the window, where they are known.
+fn signal(scene: &Scene<'_>) -> Option<Mean> {
+    let roles = scene.roles;
+    let is_known = roles.source != Source::Workload || trusted(roles.meta);
+    let mean = workload_metrics::mean(&roles.bins, scene.window);
+    mean.filter(|mean| mean.response_ns > 0.0 && is_known)
+}
+
+/// What the threads of target and generator did.
+struct Threads {
+    target: Option<Subject>,
+    generator: Option<Subject>,
+    ends: Option<Ends>,
+    behind_busiest: Option<f64>,
+    slices: Vec<Slice>,
+}
+
+fn threads(scene: &Scene<'_>, signal: Option<Mean>, cpus: u32) -> Threads {
+    let mut target = subject(scene, Role::Target);
+    let waits = WaitsFor::of(scene);
+    let ends = waits.as_ref().and_then(WaitsFor::locks);
+    let busiest = target.as_ref().and_then(|it| it.busiest_thread);
+    let behind_busiest = waits.zip(busiest);
+    let behind_busiest = behind_busiest.and_then(|(it, thread)| it.behind(scene, thread));
+    let slicing = Slicing {
+        scene,
+        has_signal: signal.is_some(),
+        cpus,
+        synced: SYNCED.value,
+        ends: ends.as_ref(),
+    };
+    let slices = slicing.slices();
+    let mut generator = subject(scene, Role::Generator);
+    if let Some(target) = &mut target {
+        leave_out_recorder(scene, target, generator.as_mut());
+        let span = signal.map_or(scene.window, |mean| mean.span);
+        let throttled = throttled_over(&slices, span);
+        let waited = target.serving_ledger.get(LedgerClass::CpuWait).max(1.0);
+        for ledger in target.ledgers() {
+            // Of the serving threads; those of them that serve the line have their part of it.
+            let part = (ledger.get(LedgerClass::CpuWait) / waited).min(1.0);
+            ledger.shift(
+                LedgerClass::CpuWait,
+                LedgerClass::Throttled,
+                throttled * part,
+            );
+            match &ends {
+                Some(ends) => ledger.pass_on(ends),
+                None => {
+                    let span_ns = scene.window.len_ns() as f64;
+                    ledger.queue_behind_sync(span_ns, SYNCED.value, signal.is_some());
+                }
+            }
+        }
+    }
+    Threads {
+        target,
+        generator,
+        ends,
+        behind_busiest,
+        slices,
+    }
+}
+
+/// Takes the recorder out of whom target and generator waited behind.
+fn leave_out_recorder(scene: &Scene<'_>, target: &mut Subject, generator: Option<&mut Subject>) {
+    let part = neighbours::recorder_part(scene, queued_ns(Some(target)));
+    // Whom the generator waited behind is reported of all the background together: the same part of it.
+    let of_generator = generator.into_iter().map(|it| &mut it.ledger);
+    let all = of_generator.chain(target.ledgers());
+    all.for_each(|ledger| ledger.leave_out_recorder(part));
+}
+
+/// The part of the CPUs' busy time that the hypervisor took; 0 where it is too little to be a cause of
+/// anything.
+fn stolen(machine: Option<Machine>, thresholds: &Thresholds) -> f64 {
+    let steal = machine.filter(|machine| machine.steal >= thresholds.ruled_out.steal);
+    steal.map_or(0.0, |machine| {
+        machine.steal / (machine.busy + machine.steal)
+    })
+}
+
+/// A latency that the tool derives from clients and throughput is no evidence.
+fn trusted(meta: &Meta) -> bool {
+    meta.workload
+        .as_ref()
+        .is_none_or(|workload| workload.latency != model::Provenance::Derived)
+}
