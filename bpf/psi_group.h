@@ -10,13 +10,10 @@
 
 /* Groups at one time, numbered from 1; 0 is none. */
 #define PSI_GROUP_MOST 128
-/* Pools (wakeup.h) that belong to a group; several may belong to the same one. */
-#define PSI_GROUP_MOST_POOLS 1024
 
-/* Groups that a thread can be in; they need not be nested. Their numbers are packed into one word,
- * each kind of group at its own place: the lowest is the group of the thread's pool, the others are
- * its process's. */
-#define PSI_GROUP_PER_THREAD 4
+/* Groups that a thread can be in, by its process; they need not be nested. Their numbers are packed
+ * into one word, each kind of group at its own place. */
+#define PSI_GROUP_PER_THREAD 3
 #define PSI_GROUP_BITS 16
 
 /* One CPU of one group. Times are ns of the scheduler's clock. */

@@ -99,7 +99,7 @@ static __always_inline void wake(struct task_struct *task)
 	if (thread->role == THREAD_TIME_BACKGROUND) {
 		/* Background threads are counted only if they share a PSI group with tracked
 		 * ones. */
-		if (groups_of(&thread->member) && !task->on_cpu)
+		if (thread->member.groups && !task->on_cpu)
 			count_as(&thread->member, rq_of(task)->cpu, rq_of(task)->clock,
 				 share_of_ready(task));
 		return;
@@ -174,7 +174,7 @@ int BPF_PROG(on_rename, struct task_struct *task)
 	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
 
 	if (thread)
-		thread->pool = thread->member.pool_group = 0;
+		thread->pool = 0;
 	return 0;
 }
 
@@ -250,7 +250,6 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		thread->event_pointer = of_parent->event_pointer;
 		thread->event_offset = of_parent->event_offset;
 		thread->member.groups = of_parent->member.groups;
-		thread->member.pool_group = of_parent->member.pool_group;
 	} else if (of_parent && of_parent->role != THREAD_TIME_BACKGROUND && queue) {
 		queue->drops++;
 	}
@@ -327,7 +326,7 @@ static __always_inline int note_reclaim(bool begins)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
 
-	if (!thread || !groups_of(&thread->member))
+	if (!thread || !thread->member.groups)
 		return 0;
 	/* A task that reclaims because it wrote to memory.reclaim does not stall for memory. */
 	begins = begins && stalls_for_memory(task);
@@ -361,7 +360,7 @@ int BPF_PROG(on_group_reclaimed)
 	return note_reclaim(false);
 }
 
-/* Finds the pool of threads that have woken no other thread yet, and the PSI group of each pool. */
+/* Finds the pool of threads that have woken no other thread yet. */
 SEC("syscall")
 int find_pools(void *ctx)
 {
@@ -374,7 +373,7 @@ int find_pools(void *ctx)
 	while ((task = bpf_iter_task_next(&it))) {
 		thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
 		if (thread && thread->role != THREAD_TIME_BACKGROUND && thread->state != EXITED)
-			join_pool(task, thread);
+			pool_of(task, thread);
 	}
 	bpf_iter_task_destroy(&it);
 	bpf_rcu_read_unlock();

@@ -49,7 +49,7 @@ struct thread_time_process {
 	 * points to; 0 for none. */
 	__u64 pointer;
 	__u64 offset;
-	/* PSI groups of its threads (psi_group.h), without those of their pools. */
+	/* PSI groups of its threads (psi_group.h). */
 	__u64 groups;
 };
 _Static_assert(sizeof(struct thread_time_process) == 32, "as the reader has it");

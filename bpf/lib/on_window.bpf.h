@@ -201,7 +201,7 @@ static __always_inline void clear_queues_and_groups(__u64 now)
 static __always_inline void count_again(struct task_struct *task, struct membership *member,
 					const struct observation *seen)
 {
-	__u64 groups = groups_of(member), share;
+	__u64 groups = member->groups, share;
 
 	member->share = 0;
 	member->counted = groups;
@@ -245,7 +245,7 @@ static __noinline int begin_on_window(struct task_struct *task, __s64 clock_ahea
 		count_until(queue, now);
 		queue->tid = AS_FOUND | (__u32)task->pid;
 		queue->holder = thread ? thread->role & (THREAD_TIME_ROLES - 1) : THREAD_TIME_BACKGROUND;
-		queue->groups = thread ? groups_of(&thread->member) : 0;
+		queue->groups = thread ? thread->member.groups : 0;
 	}
 	if (!thread || thread->state == EXITED)
 		return 0;

@@ -30,7 +30,7 @@
 
 /* One thread's membership, within its account. */
 struct membership {
-	/* PSI groups that it is in by its process. */
+	/* The PSI groups that it is in. */
 	__u64 groups;
 	/* Where it was last counted: groups, share and CPU. */
 	__u64 counted;
@@ -38,22 +38,7 @@ struct membership {
 	__u32 counted_cpu;
 	/* Set during direct reclaim. */
 	__u32 reclaims;
-	/* The group of its pool, and the value of `pools_version` when it was looked up, which no
-	 * event does. */
-	__u32 pool_group;
-	__u32 pools_version;
 };
-
-/* PSI groups of pools, by pool number (wakeup.h). Only user space writes the map; it then
- * increments `pools_version`. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, PSI_GROUP_MOST_POOLS);
-	__type(key, __u64);
-	__type(value, __u32);
-} psi_group_by_pool SEC(".maps");
-__u32 pools_version;
 
 /* Index: CPU x PSI_GROUP_MOST + group - 1. */
 struct {
@@ -68,11 +53,6 @@ static __always_inline struct psi_group_stall *psi_group_on(__u32 group, __u32 c
 	__u32 index = cpu * PSI_GROUP_MOST + group - 1;
 
 	return group ? bpf_map_lookup_elem(&psi_group_by_index, &index) : NULL;
-}
-
-static __always_inline __u64 groups_of(const struct membership *member)
-{
-	return member->groups | member->pool_group;
 }
 
 /* The first group in a word of up to PSI_GROUP_PER_THREAD. */
@@ -218,7 +198,7 @@ static __always_inline void move_share(struct membership *member, __u64 groups, 
 /* Changes a thread's share from `now` on; the CPU's run queue is locked. */
 static __always_inline void count_as(struct membership *member, __u32 cpu, __u64 now, __u64 share)
 {
-	__u64 groups = groups_of(member);
+	__u64 groups = member->groups;
 	bool moves = member->counted != groups || member->counted_cpu != cpu;
 
 	if (member->share == share && !moves)

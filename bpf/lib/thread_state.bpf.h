@@ -158,7 +158,7 @@ static __always_inline void switch_out(struct task_struct *task, struct run_queu
 		thread->state = EXITED;
 	} else if (thread->role == THREAD_TIME_BACKGROUND) {
 		thread->state = THREAD_TIME_UNSEEN;
-		if (groups_of(&thread->member))
+		if (thread->member.groups)
 			share = blocked_in ? share_of_blocked(task) : share_of_ready(task);
 	} else if (blocked_in) {
 		thread->state = THREAD_TIME_BLOCKED;
@@ -258,7 +258,7 @@ static __always_inline __u32 switch_in(struct task_struct *task, struct run_queu
 {
 	struct thread *thread = thread_of(task, queue);
 
-	hand_over(queue, cpu, now, thread ? groups_of(&thread->member) : 0);
+	hand_over(queue, cpu, now, thread ? thread->member.groups : 0);
 	if (!thread || thread->state == EXITED)
 		return THREAD_TIME_BACKGROUND;
 	step(thread);

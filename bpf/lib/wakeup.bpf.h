@@ -140,21 +140,6 @@ static __always_inline __u64 pool_of(struct task_struct *task, struct thread *th
 	return thread->pool;
 }
 
-/* Puts the thread into its pool's PSI group, if there is one, from its next event on. */
-static __always_inline void join_pool(struct task_struct *task, struct thread *thread)
-{
-	struct membership *member = &thread->member;
-	__u64 pool;
-	__u32 *group;
-
-	if (thread->pool && member->pools_version == pools_version)
-		return;
-	pool = pool_of(task, thread);
-	group = bpf_map_lookup_elem(&psi_group_by_pool, &pool);
-	member->pool_group = group ? *group : 0;
-	member->pools_version = pools_version;
-}
-
 /* Whether another thread decides when a wait of this class ends. */
 static __always_inline bool has_waker(__u32 class)
 {

@@ -74,15 +74,13 @@ pub fn all() -> &'static [&'static Sensor] {
 
 /// Tables that no sensor fills, with how often each is read: collectors and applications fill them.
 fn others() -> impl Iterator<Item = (&'static model::Table, Duration)> {
-    let all: [(&'static model::Table, Duration); 23] = [
+    let all: [(&'static model::Table, Duration); 21] = [
         (&stall::STALL, TICK),
         (&stall::CGROUP_STALL, TICK),
         (&stall::COUNTED_CGROUP_PRESSURE, stall::FOLD),
         (&stall::COUNTED_CGROUP_STALL, TICK),
         (&stall::PROCESS_PRESSURE, stall::FOLD),
         (&stall::PROCESS_STALL, TICK),
-        (&stall::POOL_PRESSURE, stall::FOLD),
-        (&stall::POOL_STALL, TICK),
         (&thread_time::THREAD_TIME, TICK),
         (&thread_time::PROCESS_TIME, thread_time::BACKGROUND_PERIOD),
         (&kernel_wait::KERNEL_WAIT, TICK),

@@ -148,25 +148,6 @@ pub static PROCESS_STALL: Table = Table::new(
 )
 .covered_by(THREAD_TIME_COVERAGE);
 
-/// Pressure of pools of threads.
-pub static POOL_PRESSURE: Table = Table::new(
-    "pool_pressure",
-    EntityKind::Pool,
-    "Pressure of each thread pool of target and generator (`thread_pool`), of at most 64; folded \
-     over 2 s as the kernel does for a group, and at the end of the recording.",
-    THREADS_COLUMNS.split_at(THREADS_COLUMNS.len() - 1).0,
-)
-.covered_by(THREAD_TIME_COVERAGE);
-
-/// Its stall density.
-pub static POOL_STALL: Table = Table::new(
-    "pool_stall",
-    EntityKind::Pool,
-    "Stall density of the same: stalled time, mean over the CPUs, every 100 ms.",
-    THREADS_COLUMNS,
-)
-.covered_by(THREAD_TIME_COVERAGE);
-
 /// The machine's cpu `full` is counted and meaningless (kernel/sched/psi.c shows 0): undefined.
 pub fn of_machine<const N: usize>(mut row: [i64; N]) -> [i64; N] {
     row[CPU_FULL] = MISSING;

@@ -275,8 +275,6 @@ impl ThreadTimeCollector {
         self.wakeups.place(thread, &mut around);
         self.wakeups.sample(&mut around);
         self.events.sample(&mut self.wakeups, &mut around);
-        self.psi_groups
-            .follow_pools(&mut self.programs, &self.wakeups, out);
     }
 
     /// Kernel memory in use, bytes.

@@ -128,16 +128,6 @@ impl Wakeups {
         });
     }
 
-    /// The known pools by the programs' numbers, of which a pool may have several.
-    pub(crate) fn pools(&self) -> impl Iterator<Item = (u64, EntityId)> {
-        self.numbers.iter().map(|(number, pool)| (*number, *pool))
-    }
-
-    /// The pool of a number, if it is known and exists.
-    pub(crate) fn known_pool(&self, number: u64) -> Option<EntityId> {
-        self.numbers.get(&number).copied()
-    }
-
     /// Notes the pool of each thread in the last reading; `thread` returns the entity of a tid.
     pub(crate) fn place(
         &mut self,

@@ -202,7 +202,7 @@ impl ThreadTime {
         let process = [role.as_slice(), &wait_event, numbers.as_flattened()].concat();
         let map = &self.programs.maps.process_by_tgid;
         map.update(&pid.to_ne_bytes(), &process, MapFlags::ANY)?;
-        self.reach_membership(assigned.membership)
+        self.reach(assigned.membership)
     }
 
     /// Removes the entry of a process that has exited.

@@ -80,7 +80,7 @@ The list of entities and the gaps are described in [recording.md](recording.md).
     }
 
     /// The tables that no sensor fills, with who does and when.
-    fn others() -> [(&'static Table, &'static str); 25] {
+    fn others() -> [(&'static Table, &'static str); 23] {
         [
             (&sensors::stall::STALL, "every 100 ms, where BPF is allowed"),
             (
@@ -101,14 +101,6 @@ The list of entities and the gaps are described in [recording.md](recording.md).
             ),
             (
                 &sensors::stall::PROCESS_STALL,
-                "every 100 ms, where BPF is allowed",
-            ),
-            (
-                &sensors::stall::POOL_PRESSURE,
-                "every 2 s, where BPF is allowed",
-            ),
-            (
-                &sensors::stall::POOL_STALL,
                 "every 100 ms, where BPF is allowed",
             ),
             (

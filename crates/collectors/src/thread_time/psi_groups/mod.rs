@@ -1,6 +1,6 @@
 //! Pressure and stall density of sets for which the kernel counts none: each service, that is a process of
 //! target or generator with its descendants, whatever control groups they are in; control groups without
-//! pressure of their own; pools of threads.
+//! pressure of their own.
 //!
 //! The thread-time programs count pressure of these PSI groups as the kernel does for its own; here it is
 //! folded over 2 s, as in the kernel, and density is recorded per 100 ms.
@@ -16,7 +16,6 @@ use crate::cgroups::Cgroups;
 use crate::gaps::Gaps;
 use crate::output::Output;
 use crate::processes::Processes;
-use crate::thread_time::wakeups::Wakeups;
 use kernel::bpf::thread_time::ThreadTime;
 use kernel::bpf::thread_time::psi_groups::Membership;
 
@@ -33,8 +32,6 @@ pub(crate) struct PsiGroups {
     groups: Groups,
     /// Background processes that are or were in one of these control groups, and in which.
     background: HashMap<u32, (EntityId, Option<EntityId>)>,
-    /// Pools by the programs' numbers: entity, and the place of the group.
-    pools: HashMap<u64, (EntityId, usize)>,
 }
 
 impl PsiGroups {
@@ -46,7 +43,6 @@ impl PsiGroups {
             services: HashMap::new(),
             groups: Groups::default(),
             background: HashMap::new(),
-            pools: HashMap::new(),
         }
     }
 
@@ -159,41 +155,6 @@ impl PsiGroups {
             stays
         });
         members.retain(|pid, member| processes.entity(*pid) == Some(member.entity));
-    }
-
-    /// Gives PSI groups to the pools of threads; call after the pools are known.
-    pub(crate) fn follow_pools(
-        &mut self,
-        programs: &mut ThreadTime,
-        wakeups: &Wakeups,
-        out: &mut Output,
-    ) {
-        let Self { places, pools, .. } = self;
-        pools.retain(|number, (entity, place)| {
-            let stays = wakeups.known_pool(*number) == Some(*entity);
-            if !stays {
-                places.leave(*place, programs, out);
-                // Fails if the pool is unknown to the programs, which does not matter then.
-                let _ = programs.put_pool(*number, None);
-            }
-            stays
-        });
-        for (number, entity) in wakeups.pools() {
-            if pools.contains_key(&number) {
-                continue;
-            }
-            let same = pools.values().find(|(pool, _)| *pool == entity);
-            let known = same.map(|(_, place)| *place);
-            let take = || places.take(Kind::Pool, entity, programs, &mut out.gaps);
-            let Some(place) = known.or_else(take) else {
-                continue;
-            };
-            if programs.put_pool(number, Some(place)).is_ok() {
-                pools.insert(number, (entity, place));
-            } else if known.is_none() {
-                places.leave(place, programs, out);
-            }
-        }
     }
 
     /// Takes in the programs' last reading.

@@ -2,8 +2,7 @@
 
 use model::{EntityId, GapReason, Table, Timestamp};
 use sensors::stall::{
-    COUNTED_CGROUP_PRESSURE, COUNTED_CGROUP_STALL, POOL_PRESSURE, POOL_STALL, PROCESS_PRESSURE,
-    PROCESS_STALL,
+    COUNTED_CGROUP_PRESSURE, COUNTED_CGROUP_STALL, PROCESS_PRESSURE, PROCESS_STALL,
 };
 
 use crate::gaps::Gaps;
@@ -13,15 +12,11 @@ use kernel::bpf::psi_group::PsiGroup;
 use kernel::bpf::thread_time::ThreadTime;
 use kernel::bpf::thread_time::psi_groups::MOST_PSI_GROUPS;
 
-/// Places that pools may take, at most, so that there is always room for services and control groups.
-const MOST_POOLS: usize = MOST_PSI_GROUPS / 2;
-
 /// Kinds of PSI groups.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     Service,
     Group,
-    Pool,
 }
 
 impl Kind {
@@ -30,7 +25,6 @@ impl Kind {
         match self {
             Kind::Service => [&PROCESS_STALL, &PROCESS_PRESSURE],
             Kind::Group => [&COUNTED_CGROUP_STALL, &COUNTED_CGROUP_PRESSURE],
-            Kind::Pool => [&POOL_STALL, &POOL_PRESSURE],
         }
     }
 
@@ -38,7 +32,6 @@ impl Kind {
         match self {
             Kind::Service => "services beyond those that there is room for",
             Kind::Group => "groups beyond those that there is room for",
-            Kind::Pool => "pools of threads beyond those that there is room for",
         }
     }
 }
@@ -90,18 +83,18 @@ pub(super) struct Places {
     places: Vec<Option<GroupSeries>>,
     next: usize,
     /// Tables of stall density and of pressure, by kind.
-    tables: [[TableId; 2]; 3],
-    full_reported: [bool; 3],
+    tables: [[TableId; 2]; 2],
+    full_reported: [bool; 2],
 }
 
 impl Places {
     pub(super) fn new(out: &mut Output) -> Self {
-        let kinds = [Kind::Service, Kind::Group, Kind::Pool];
+        let kinds = [Kind::Service, Kind::Group];
         Self {
             places: (0..MOST_PSI_GROUPS).map(|_| None).collect(),
             next: 0,
             tables: kinds.map(|kind| kind.tables().map(|table| out.open(table))),
-            full_reported: [false; 3],
+            full_reported: [false; 2],
         }
     }
 
@@ -113,7 +106,7 @@ impl Places {
         programs: &ThreadTime,
         gaps: &mut Gaps,
     ) -> Option<usize> {
-        let free = self.free(kind);
+        let free = self.free();
         let Some(place) = free else {
             if !std::mem::replace(&mut self.full_reported[kind as usize], true) {
                 let [density, _] = kind.tables();
@@ -127,12 +120,7 @@ impl Places {
         Some(place)
     }
 
-    fn free(&self, kind: Kind) -> Option<usize> {
-        let taken = self.places.iter().flatten();
-        let pools = taken.filter(|it| it.kind == Kind::Pool).count();
-        if kind == Kind::Pool && pools >= MOST_POOLS {
-            return None;
-        }
+    fn free(&self) -> Option<usize> {
         let mut places = (0..MOST_PSI_GROUPS).map(|it| (self.next + it) % MOST_PSI_GROUPS);
         places.find(|place| self.places[*place].is_none())
     }
@@ -180,7 +168,7 @@ mod tests {
     use kernel::requirement::needed;
 
     #[test]
-    fn pools_leave_places_for_others_and_a_lack_is_reported_once() {
+    fn a_lack_of_places_is_reported_once_per_kind_and_a_free_one_is_reused() {
         let loaded = ThreadTime::load(std::env::consts::ARCH);
         let Some(programs) = needed("thread-time accounting", loaded) else {
             return;
@@ -188,20 +176,14 @@ mod tests {
         let mut out = Output::default();
         let mut places = Places::new(&mut out);
         let mut take = |kind| places.take(kind, EntityId(7), &programs, &mut out.gaps);
-        let pools: Vec<_> = (0..MOST_PSI_GROUPS)
-            .filter_map(|_| take(Kind::Pool))
-            .collect();
-        assert_eq!(pools.len(), MOST_POOLS);
-        let groups = (0..MOST_PSI_GROUPS).filter_map(|_| take(Kind::Group));
-        assert_eq!(groups.count(), MOST_PSI_GROUPS - MOST_POOLS);
-        assert_eq!(take(Kind::Service), None);
-        places.leave(pools[3], &programs, &mut out);
+        let groups = (0..=MOST_PSI_GROUPS).filter_map(|_| take(Kind::Group));
+        let groups: Vec<_> = groups.collect();
+        assert_eq!(groups, (0..MOST_PSI_GROUPS).collect::<Vec<_>>());
+        assert_eq!([Kind::Group, Kind::Service].map(take), [None; 2]);
+        places.leave(groups[3], &programs, &mut out);
         let again = places.take(Kind::Service, EntityId(8), &programs, &mut out.gaps);
-        assert_eq!(again, Some(pools[3]));
+        assert_eq!(again, Some(groups[3]));
         let reported: Vec<_> = out.gaps.take_fresh().map(|gap| gap.table).collect();
-        assert_eq!(
-            reported,
-            ["pool_stall", "counted_cgroup_stall", "process_stall"]
-        );
+        assert_eq!(reported, ["counted_cgroup_stall", "process_stall"]);
     }
 }

@@ -38,8 +38,6 @@ const NAMES: [&str; COUNTED_STATES] = [
 struct Around {
     processes: Vec<Started>,
     folder: PathBuf,
-    /// Folder of the subgroup with the compared threads, if these are not all.
-    threads: Option<PathBuf>,
 }
 
 impl Around {
@@ -52,7 +50,6 @@ impl Around {
         Self {
             processes: Vec::new(),
             folder,
-            threads: None,
         }
     }
 
@@ -65,24 +62,11 @@ impl Around {
         pid
     }
 
-    /// Creates a threaded subgroup for the compared threads; returns its folder.
-    fn of_threads(&mut self) -> PathBuf {
-        let folder = self.folder.join("threads");
-        std::fs::create_dir(&folder).expect("root may make groups");
-        std::fs::write(folder.join("cgroup.type"), "threaded").expect("it has no controllers");
-        self.threads.insert(folder).clone()
-    }
-
-    /// The folder of the compared threads' group.
-    fn meant(&self) -> &Path {
-        self.threads.as_ref().unwrap_or(&self.folder)
-    }
-
     /// The kernel's pressure totals so far, ns.
     fn totals(&self) -> [i64; COUNTED_STATES] {
         let resources = ["cpu", "memory", "io"].into_iter();
         let mut all = resources.flat_map(|resource| {
-            let file = self.meant().join(format!("{resource}.pressure"));
+            let file = self.folder.join(format!("{resource}.pressure"));
             let text = std::fs::read_to_string(file).expect("pressure is counted");
             let totals = text.lines().filter_map(|it| it.rsplit_once("total="));
             let totals = totals.map(|(_, us)| us.parse::<i64>().expect("a number") * 1_000);
@@ -96,11 +80,8 @@ impl Drop for Around {
     fn drop(&mut self) {
         self.processes.clear();
         let end = Instant::now() + Duration::from_secs(3);
-        let folders = self.threads.iter().chain([&self.folder]);
-        for folder in folders {
-            while std::fs::remove_dir(folder).is_err() && Instant::now() < end {
-                sleep(Duration::from_millis(20));
-            }
+        while std::fs::remove_dir(&self.folder).is_err() && Instant::now() < end {
+            sleep(Duration::from_millis(20));
         }
     }
 }
@@ -128,7 +109,7 @@ struct Kernels {
 impl Kernels {
     fn new(group: &Around) -> Self {
         let programs = Pressure::load().expect("where thread-time accounting loads, this does");
-        let id = group.meant().metadata().expect("it is there").ino();
+        let id = group.folder.metadata().expect("it is there").ino();
         programs.watch(1, id).expect("there is room");
         Self {
             last: Modulo::new(programs.cpus()),

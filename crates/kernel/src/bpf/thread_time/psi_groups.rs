@@ -3,7 +3,6 @@
 
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::Typedef;
-use libbpf_rs::{MapCore as _, MapFlags, ProgramInput};
 
 use super::{OpenThreadTimeSkel, ThreadTime, no_variables};
 use crate::bpf::refusal::Refusal;
@@ -11,7 +10,7 @@ use crate::bpf::skeletons::thread_time::types::psi_group_reading;
 
 /// Groups at one time (PSI_GROUP_MOST); numbered from 0 here and from 1 in the programs.
 pub const MOST_PSI_GROUPS: usize = 128;
-/// Bits per group in the programs' packed word (PSI_GROUP_BITS); the lowest is the group of the thread's pool.
+/// Bits per group in the programs' packed word (PSI_GROUP_BITS).
 const BITS: usize = 16;
 
 /// Stalled times of one CPU of a group, by our states, and the number of readings.
@@ -33,7 +32,7 @@ impl Membership {
 
     /// The packed word that the programs use.
     pub(super) fn packed(self) -> u64 {
-        let groups = (1..).zip(self.all());
+        let groups = (0..).zip(self.all());
         let each = groups.filter_map(|(place, group)| Some(number(group?) << (place * BITS)));
         each.sum()
     }
@@ -68,36 +67,12 @@ pub(super) fn leave_out_absent(open: &mut OpenThreadTimeSkel<'_>) {
 
 impl ThreadTime {
     /// Extends the range of PSI groups that the programs read to these.
-    pub(super) fn reach(&mut self, groups: impl IntoIterator<Item = usize>) -> Result<(), Refusal> {
+    pub(super) fn reach(&mut self, membership: Membership) -> Result<(), Refusal> {
         let variables = self.programs.maps.bss_data.as_deref_mut();
         let variables = variables.ok_or_else(no_variables)?;
-        let highest = groups.into_iter().max().map_or(0, |group| group as u32 + 1);
+        let groups = membership.all().into_iter().flatten();
+        let highest = groups.max().map_or(0, |group| group as u32 + 1);
         variables.groups = variables.groups.max(highest);
-        Ok(())
-    }
-
-    pub(super) fn reach_membership(&mut self, membership: Membership) -> Result<(), Refusal> {
-        self.reach(membership.all().into_iter().flatten())
-    }
-
-    /// Finds each thread's pool, and the PSI group of that pool.
-    pub fn find_pools(&self) -> Result<(), Refusal> {
-        let input = ProgramInput::default();
-        self.programs.progs.find_pools.test_run(input)?;
-        Ok(())
-    }
-
-    /// Puts the threads of a pool into a group, or into none. Takes effect at a thread's first event after
-    /// `find_pools`.
-    pub fn put_pool(&mut self, pool: u64, group: Option<usize>) -> Result<(), Refusal> {
-        let (map, key) = (&self.programs.maps.psi_group_by_pool, pool.to_ne_bytes());
-        match group {
-            Some(group) => map.update(&key, &(group as u32 + 1).to_ne_bytes(), MapFlags::ANY)?,
-            None => map.delete(&key)?,
-        }
-        self.reach(group)?;
-        let variables = self.programs.maps.bss_data.as_deref_mut();
-        variables.ok_or_else(no_variables)?.pools_version += 1;
         Ok(())
     }
 
@@ -133,13 +108,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn membership_is_packed_by_kind_above_the_pool() {
+    fn membership_is_packed_by_kind() {
         let membership = Membership {
             service: Some(0),
             group: None,
             around: Some(127),
         };
-        assert_eq!(membership.packed(), 0x0080_0000_0001_0000);
+        assert_eq!(membership.packed(), 0x0080_0000_0001);
         assert_eq!(Membership::default().packed(), 0);
     }
 }

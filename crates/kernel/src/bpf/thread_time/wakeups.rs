@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd as _, AsRawFd as _};
 
 use libbpf_rs::libbpf_sys::bpf_map_delete_batch;
-use libbpf_rs::{MapCore as _, MapFlags};
+use libbpf_rs::{MapCore as _, MapFlags, ProgramInput};
 use rustix::io::Errno;
 
 use super::batch::read_batch;
@@ -88,6 +88,13 @@ impl ThreadTime {
         if answer < 0 {
             return Err(Errno::from_raw_os_error(-answer).into());
         }
+        Ok(())
+    }
+
+    /// Finds the pool of threads that have woken no other thread yet.
+    pub fn find_pools(&self) -> Result<(), Refusal> {
+        let input = ProgramInput::default();
+        self.programs.progs.find_pools.test_run(input)?;
         Ok(())
     }
 
