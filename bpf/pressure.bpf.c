@@ -26,7 +26,7 @@
 
 /* The kernel's number of each of our states (enum psi_states), which depends on its
  * configuration. */
-const volatile __u32 number_by_state[PRESSURE_STATES];
+const volatile __u32 number_by_state[PSI_GROUP_STATES];
 const volatile __u32 cpus = 1;
 /* Offsets from `runqueues` to the other per-CPU variables, from the kernel's BTF. */
 const volatile __s64 to_system_group_pcpu;
@@ -69,7 +69,7 @@ struct {
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, PRESSURE_MOST_MONITORED);
 	__type(key, __u32);
-	__type(value, struct pressure_stall);
+	__type(value, struct psi_group_reading);
 } stall_by_slot_and_cpu SEC(".maps");
 
 struct {
@@ -185,7 +185,7 @@ static long read_cpu(__u32 cpu, struct reading *reading)
 	char state[MOST_STATE_BYTES] __attribute__((aligned(8))) = {};
 	struct pressure_cpu *place = bpf_map_lookup_elem(&place_by_cpu, &cpu);
 	__u32 key = reading->slot * cpus + cpu, before;
-	struct pressure_stall *stall = bpf_map_lookup_elem(&stall_by_slot_and_cpu, &key);
+	struct psi_group_reading *stall = bpf_map_lookup_elem(&stall_by_slot_and_cpu, &key);
 	__u64 own, count, now = 0;
 	int tries, ours;
 
@@ -208,7 +208,7 @@ static long read_cpu(__u32 cpu, struct reading *reading)
 	}
 	if (tries == MOST_TRIES)
 		return 0;
-	for (ours = 0; ours < PRESSURE_STATES; ours++)
+	for (ours = 0; ours < PSI_GROUP_STATES; ours++)
 		stall->ns[ours] = time_in(state, number_by_state[ours], now);
 	stall->readings++;
 	return 0;
@@ -275,7 +275,7 @@ static int take_total(struct cgroup *group)
 	if (!total)
 		return 0;
 	total->id = BPF_CORE_READ(group, kn, id);
-	for (ours = 0; ours < PRESSURE_NONIDLE; ours++) {
+	for (ours = 0; ours < PSI_GROUP_NONIDLE; ours++) {
 		number = number_by_state[ours];
 		if (number != NONE)
 			bpf_probe_read_kernel(&total->ns[ours], sizeof(__u64),

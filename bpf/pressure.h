@@ -3,24 +3,12 @@
 #ifndef STALLSCOPE_PRESSURE_H
 #define STALLSCOPE_PRESSURE_H
 
+#include "psi_group.h"
+
 /* Groups that are read CPU by CPU; slot 0 is the machine. */
 #define PRESSURE_MOST_MONITORED 64
 /* Groups whose totals are read; no more are measured at all. */
 #define PRESSURE_MOST_GROUPS 10000
-
-/* Pressure states of a CPU in a group, by our own numbers: the kernel's depend on its
- * configuration. */
-enum pressure_state {
-	PRESSURE_CPU_SOME,
-	PRESSURE_CPU_FULL,
-	PRESSURE_MEMORY_SOME,
-	PRESSURE_MEMORY_FULL,
-	PRESSURE_IO_SOME,
-	PRESSURE_IO_FULL,
-	PRESSURE_IRQ_FULL,
-	PRESSURE_NONIDLE,
-	PRESSURE_STATES
-};
 
 /* Where a CPU's per-CPU variables are, and its scheduler's clock. */
 struct pressure_cpu {
@@ -30,16 +18,6 @@ struct pressure_cpu {
 	__s64 clock_ahead_ns;
 };
 _Static_assert(sizeof(struct pressure_cpu) == 16, "as the reader has it");
-
-/* One CPU of one monitored group (struct psi_group_cpu in kernel/sched/psi.c: times[] and the
- * present state). */
-struct pressure_stall {
-	/* By enum pressure_state: time in the state so far, modulo 2^32. */
-	__u32 ns[PRESSURE_STATES];
-	/* Number of successful readings. */
-	__u64 readings;
-};
-_Static_assert(sizeof(struct pressure_stall) == 40, "as the reader has it");
 
 /* One monitored group. */
 struct pressure_monitored {
@@ -56,8 +34,8 @@ _Static_assert(sizeof(struct pressure_monitored) == 24, "as the reader has it");
 /* The kernel's folded totals of one group (struct psi_group total[PSI_AVGS]). */
 struct pressure_total {
 	__u64 id;
-	/* By enum pressure_state, up to PRESSURE_IRQ_FULL. */
-	__u64 ns[PRESSURE_NONIDLE];
+	/* By enum psi_group_state, up to PSI_GROUP_IRQ_FULL. */
+	__u64 ns[PSI_GROUP_NONIDLE];
 };
 _Static_assert(sizeof(struct pressure_total) == 64, "as the reader has it");
 

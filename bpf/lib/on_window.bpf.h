@@ -165,7 +165,7 @@ static __always_inline void clear_psi_group(struct psi_group_stall *stall, __u64
 
 	step(stall);
 	states = states_of(stall->threads + stall->threads_unlocked);
-	for (each = 0; each < PRESSURE_STATES; each++)
+	for (each = 0; each < PSI_GROUP_STATES; each++)
 		stall->ns[each] += in_state(states, each, passed);
 	stall->until = now;
 	stall->threads = stall->threads_unlocked = 0;

@@ -72,7 +72,7 @@ static __always_inline __u64 is_less(__u64 one, __u64 other)
 }
 
 /* The states that a CPU is in (test_states in kernel/sched/psi.c), as bits by enum
- * pressure_state. */
+ * psi_group_state. */
 static __always_inline __u64 states_of(__u64 threads)
 {
 	__u64 could_run = count_of(threads, COULD_RUN), stalls = count_of(threads, STALLS);
@@ -81,12 +81,12 @@ static __always_inline __u64 states_of(__u64 threads)
 	__u64 none_could_run = is_less(could_run, 1);
 	__u64 only_stalls = is_less(could_run ^ count_of(threads, STALLS_RUNNING), 1);
 
-	return is_less(has_cpu, could_run) << PRESSURE_CPU_SOME |
-	       (is_less(has_cpu, 1) & is_less(0, could_run)) << PRESSURE_CPU_FULL |
-	       any_stalls << PRESSURE_MEMORY_SOME |
-	       (any_stalls & (only_stalls | is_less(0, on_cpu))) << PRESSURE_MEMORY_FULL |
-	       any_io << PRESSURE_IO_SOME | (any_io & none_could_run) << PRESSURE_IO_FULL |
-	       (is_less(0, threads >> 1) | (threads & 1)) << PRESSURE_NONIDLE;
+	return is_less(has_cpu, could_run) << PSI_GROUP_CPU_SOME |
+	       (is_less(has_cpu, 1) & is_less(0, could_run)) << PSI_GROUP_CPU_FULL |
+	       any_stalls << PSI_GROUP_MEMORY_SOME |
+	       (any_stalls & (only_stalls | is_less(0, on_cpu))) << PSI_GROUP_MEMORY_FULL |
+	       any_io << PSI_GROUP_IO_SOME | (any_io & none_could_run) << PSI_GROUP_IO_FULL |
+	       (is_less(0, threads >> 1) | (threads & 1)) << PSI_GROUP_NONIDLE;
 }
 
 /* `passed` if `state` is one of `states`, else 0. */
@@ -110,7 +110,7 @@ static __always_inline void add_to_psi_group(__u32 group, __u32 cpu, __u64 now, 
 	old = states_of(before);
 	new = states_of(before + by);
 	passed = now - stall->until;
-	for (each = 0; each < PRESSURE_STATES; each++) {
+	for (each = 0; each < PSI_GROUP_STATES; each++) {
 		if ((old ^ new) >> each & 1)
 			__sync_fetch_and_add(&stall->ns_unlocked[each],
 					     in_state(old, each, passed) - in_state(new, each, passed));
@@ -148,7 +148,7 @@ int change_psi_group(__u32 group, __u32 cpu, __u64 now, __u64 by)
 	passed = now - stall->until;
 	step(stall);
 	states = states_of(stall->threads + stall->threads_unlocked);
-	for (each = 0; each < PRESSURE_STATES; each++)
+	for (each = 0; each < PSI_GROUP_STATES; each++)
 		stall->ns[each] += in_state(states, each, passed);
 	stall->until = now;
 	stall->threads += by;

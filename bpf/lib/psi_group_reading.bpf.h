@@ -42,7 +42,7 @@ static __always_inline void read_psi_group(__u32 index, __u64 now)
 		return;
 	passed = elapsed(copy.until, now);
 	states = states_of(copy.threads + copy.threads_unlocked);
-	for (each = 0; each < PRESSURE_STATES; each++)
+	for (each = 0; each < PSI_GROUP_STATES; each++)
 		record->ns[each] = copy.ns[each] + copy.ns_unlocked[each] + in_state(states, each, passed);
 	record->readings++;
 }

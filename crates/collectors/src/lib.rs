@@ -18,6 +18,7 @@ mod output;
 mod pressure;
 mod probe;
 mod processes;
+mod psi_series;
 mod readers;
 mod registry;
 mod requests;

@@ -148,8 +148,7 @@ pub static PROCESS_STALL: Table = Table::new(
 )
 .covered_by(THREAD_TIME_COVERAGE);
 
-/// The machine's cpu `full` is counted and meaningless (kernel/sched/psi.c shows 0): undefined.
-pub fn of_machine<const N: usize>(mut row: [i64; N]) -> [i64; N] {
+/// In a row of the machine's, cpu `full` is counted and meaningless (kernel/sched/psi.c shows 0): undefined.
+pub fn of_machine(row: &mut [i64]) {
     row[CPU_FULL] = MISSING;
-    row
 }

@@ -13,136 +13,94 @@ use crate::cgroups::Cgroups;
 use crate::collector::{Collector, Scan};
 use crate::gaps::Gaps;
 use crate::opening::Opening;
-use crate::output::{Output, TableId, Tables};
+use crate::output::{Output, Tables};
+use crate::psi_series::{Columns, PsiSeries, PsiTables};
 use crate::registry;
 use crate::scene::Scene;
 use crate::schedule::CALIBRATION_TICKS;
 use crate::table_buffer::RowDeduplicator;
 use crate::tick::Tick;
 use kernel::bpf::Refusal;
-use kernel::bpf::fold::{MOST_APART_NS, Modulo, STALLS, Stalled};
+use kernel::bpf::fold::{MOST_APART_NS, STALLS};
 use kernel::bpf::pressure::{MACHINE, MOST_MONITORED, Pressure, ROOT_ID};
-
-/// The kernel folds every 2 s (PSI_FREQ), slightly late; if it does not, pressure is folded here after this
-/// time.
-const FOLD_TIMEOUT_NS: i64 = 2_200_000_000;
+use kernel::bpf::psi_group::{PsiGroup, StallSource as _};
 
 /// A group that is read CPU by CPU.
 struct Monitored {
     id: u64,
     path: String,
-    last: Modulo,
-    stalled: Stalled,
-    density: RowDeduplicator,
-    pressure: RowDeduplicator,
-    /// Number of readings of each CPU; unchanged if the CPU could not be read.
-    readings: Vec<u64>,
-    /// When pressure was last folded.
-    folded: Timestamp,
+    series: PsiSeries,
     /// Since when the group is gone or its pressure disabled.
     lost: Option<Timestamp>,
 }
 
 impl Monitored {
-    /// A group whose last pressure row is `pressure`.
-    fn new((id, path): (u64, &str), pressure: RowDeduplicator, readings: Vec<u64>) -> Self {
-        let known = |index| match pressure.values().get(index) {
-            Some(ns) if *ns != MISSING => *ns,
-            _ => 0,
-        };
-        Self {
-            id,
-            path: path.to_owned(),
-            last: Modulo::new(readings.len()),
-            stalled: Stalled::new(readings.len(), std::array::from_fn(known)),
-            density: RowDeduplicator::new(pressure.entity(), STALL.columns.len()),
-            folded: pressure.time(),
-            pressure,
-            readings,
-            lost: None,
-        }
+    /// Writes the ends of its series as of the last reading, at `at`.
+    fn write_ends(&mut self, at: Timestamp, programs: &Pressure, tables: &mut Tables) {
+        let is_machine = self.is_machine();
+        let columns: &Columns<'_> = &|row| counted(row, programs, is_machine);
+        self.series.finish(at, columns, tables);
     }
 
-    /// Takes in the CPUs' stalled times since the last reading.
-    fn read(&mut self, programs: &Pressure, slot: usize, since: Window) {
-        if since.len_ns() > MOST_APART_NS {
-            self.last.skip();
-        }
-        let online = programs.online();
-        for (cpu, readings) in self.readings.iter_mut().enumerate() {
-            if let Some(stall) = programs.stall(slot, cpu)
-                && stall.readings != *readings
-            {
-                *readings = stall.readings;
-                if let Some(grown) = self.last.grown(cpu, stall.ns) {
-                    self.stalled.take(cpu, grown, online);
-                }
-            }
-        }
-    }
-
-    /// Folds if the kernel has ended one of its intervals since the last reading, so that both have the same
-    /// intervals; if the group is idle or the kernel's interval unknown, after the same time. Returns whether
-    /// it did.
-    fn reconcile(&mut self, since: Window, kernels: Timestamp) -> bool {
-        // At the first reading, or after a late one, that time may be long past.
-        let own = (self.folded + FOLD_TIMEOUT_NS).max(since.start);
-        let is_fresh = |at: &Timestamp| *at > self.folded && since.contains(*at);
-        let ended = [kernels, own].into_iter().find(is_fresh);
-        let part = ended.map(|at| at.ns_since(since.start) as f64 / since.len_ns() as f64);
-        self.stalled.reconcile(part);
-        self.folded = ended.unwrap_or(self.folded);
-        ended.is_some()
-    }
-
-    /// Writes the ends of its series as of the last reading; the interval of pressure ends there too.
-    fn write_ends(
+    /// Takes in the last reading, at the end of `since`; the kernel has ended an interval at `kernels`.
+    fn read(
         &mut self,
-        at: Timestamp,
-        slot: usize,
         programs: &Pressure,
-        PsiTables { density, pressure }: PsiTables,
+        since: Window,
+        kernels: Timestamp,
         tables: &mut Tables,
     ) {
-        self.density.finish(&mut tables[density]);
-        if self.was_seen() && at > self.folded {
-            self.stalled.reconcile(Some(1.0));
-            self.folded = at;
-            let row = self.row(programs, slot, self.stalled.pressure());
-            self.pressure.take(at, &row, &mut tables[pressure]);
+        if since.len_ns() > MOST_APART_NS {
+            self.series.group.skip();
         }
-        self.pressure.finish(&mut tables[pressure]);
+        let is_machine = self.is_machine();
+        let columns: &Columns<'_> = &|row| counted(row, programs, is_machine);
+        self.series.group.take(programs);
+        self.series.write_density(since.end, columns, tables);
+        if let Some(at) = self.series.group.fold(since, Some(kernels)) {
+            self.series.write_pressure(at, columns, tables);
+        }
     }
 
-    fn was_seen(&self) -> bool {
-        self.density.time() != Timestamp::default()
+    /// The root group's values are the machine's.
+    fn is_machine(&self) -> bool {
+        self.series.group.place() == MACHINE || self.id == ROOT_ID
     }
 
     /// Reports the gap since the group was lost; none if it never had values.
     fn report_lost(&self, until: Timestamp, gaps: &mut Gaps) {
-        if let Some(since) = self.lost.filter(|_| self.was_seen()) {
+        if let Some(since) = self.lost.filter(|_| self.series.was_seen()) {
             let window = Window::new(since, until);
             for table in [&CGROUP_STALL, sensors::pressure::CGROUP.table] {
                 gaps.report_interval(&table.name, &self.path, window, GapReason::Vanished);
             }
         }
     }
-
-    /// A row of times without those that mean nothing; the root group's values are the machine's.
-    fn row<const N: usize>(&self, programs: &Pressure, slot: usize, ns: [i64; N]) -> [i64; N] {
-        let row = programs.counted(ns);
-        if slot == MACHINE || self.id == ROOT_ID {
-            of_machine(row)
-        } else {
-            row
-        }
-    }
 }
 
-/// Readings of each CPU in a slot so far: its values belong to the group that had the slot before.
-fn readings(programs: &Pressure, slot: usize) -> Vec<u64> {
-    let stalls = (0..programs.cpus()).map(|cpu| programs.stall(slot, cpu));
-    stalls.map(|it| it.map_or(0, |it| it.readings)).collect()
+/// A row without times that mean nothing.
+fn counted<'a>(row: &'a mut [i64], programs: &Pressure, is_machine: bool) -> &'a [i64] {
+    programs.mark_missing(row);
+    if is_machine {
+        of_machine(row);
+    }
+    row
+}
+
+/// Series of the group in a slot, whose pressure goes on from its last row.
+fn series(
+    programs: &Pressure,
+    slot: usize,
+    pressure: RowDeduplicator,
+    tables: PsiTables,
+) -> PsiSeries {
+    let known = |stall| match pressure.values().get(stall) {
+        Some(ns) if *ns != MISSING => *ns,
+        _ => 0,
+    };
+    let pressure_ns = std::array::from_fn(known);
+    let group = PsiGroup::new(programs, slot, pressure_ns, pressure.time());
+    PsiSeries::new(group, pressure, STALL.columns.len(), tables)
 }
 
 /// Reports a failed reading.
@@ -158,19 +116,11 @@ pub(crate) struct Stalls {
     monitored: Vec<Option<Monitored>>,
     /// Pressure of the other groups, by their ids.
     unmonitored: HashMap<u64, RowDeduplicator>,
-    /// Where rows of the machine go, and those of groups.
-    machine: PsiTables,
+    /// Where rows of groups go.
     groups: PsiTables,
     before: Timestamp,
     /// Whether it was reported that not all groups could be monitored.
     is_full_reported: bool,
-}
-
-/// Tables of stall density and of pressure.
-#[derive(Clone, Copy)]
-struct PsiTables {
-    density: TableId,
-    pressure: TableId,
 }
 
 /// Opens it if its program is available; then no pressure file is read.
@@ -188,17 +138,21 @@ impl Stalls {
     fn load(out: &mut Output) -> Result<Self, Refusal> {
         let programs = Pressure::load()?;
         let machine = RowDeduplicator::new(registry::MACHINE, STALLS);
-        let first = Monitored::new((0, ""), machine, readings(&programs, MACHINE));
+        let tables = PsiTables {
+            density: out.open(&STALL),
+            pressure: out.open(sensors::pressure::MACHINE.table),
+        };
         let mut monitored = Vec::with_capacity(MOST_MONITORED);
-        monitored.push(Some(first));
+        monitored.push(Some(Monitored {
+            id: 0,
+            path: String::new(),
+            series: series(&programs, MACHINE, machine, tables),
+            lost: None,
+        }));
         Ok(Self {
             programs,
             monitored,
             unmonitored: HashMap::new(),
-            machine: PsiTables {
-                density: out.open(&STALL),
-                pressure: out.open(sensors::pressure::MACHINE.table),
-            },
             groups: PsiTables {
                 density: out.open(&CGROUP_STALL),
                 pressure: out.open(sensors::pressure::CGROUP.table),
@@ -232,8 +186,12 @@ impl Stalls {
             }
             let before = self.unmonitored.remove(&id);
             let before = before.unwrap_or_else(|| RowDeduplicator::new(entity, STALLS));
-            let readings = readings(&self.programs, slot);
-            let monitored = Some(Monitored::new((id, path), before, readings));
+            let monitored = Some(Monitored {
+                id,
+                path: path.to_owned(),
+                series: series(&self.programs, slot, before, self.groups),
+                lost: None,
+            });
             match self.monitored.get_mut(slot) {
                 Some(place) => *place = monitored,
                 None => self.monitored.push(monitored),
@@ -258,15 +216,10 @@ impl Stalls {
         let programs = &self.programs;
         for (slot, place) in self.monitored.iter_mut().enumerate() {
             let Some(monitored) = place else { continue };
-            let psi = if slot == MACHINE {
-                self.machine
-            } else {
-                self.groups
-            };
             let Some(folded) = programs.state(slot) else {
                 if monitored.lost.is_none() {
-                    monitored.write_ends(since.start, slot, programs, psi, tables);
-                    monitored.last.skip();
+                    monitored.write_ends(since.start, programs, tables);
+                    monitored.series.group.skip();
                     monitored.lost = Some(since.start);
                     cgroups.report_pressure_off(&monitored.path, gaps);
                 }
@@ -274,14 +227,7 @@ impl Stalls {
             };
             monitored.report_lost(now, gaps);
             monitored.lost = None;
-            monitored.read(programs, slot, since);
-            let row = monitored.row(programs, slot, monitored.stalled.density());
-            monitored.density.take(now, &row, &mut tables[psi.density]);
-            if monitored.reconcile(since, folded) {
-                let row = monitored.row(programs, slot, monitored.stalled.pressure());
-                let pressure = &mut tables[psi.pressure];
-                monitored.pressure.take(monitored.folded, &row, pressure);
-            }
+            monitored.read(programs, since, folded, tables);
         }
     }
 
@@ -307,8 +253,8 @@ impl Stalls {
             {
                 let seen = self.unmonitored.entry(total.id);
                 let seen = seen.or_insert_with(|| RowDeduplicator::new(entity, STALLS));
-                let row = total.ns.map(|ns| i64::try_from(ns).unwrap_or(MISSING));
-                let row = self.programs.counted(row);
+                let mut row = total.ns.map(|ns| i64::try_from(ns).unwrap_or(MISSING));
+                self.programs.mark_missing(&mut row);
                 seen.take(now, &row, buffer);
             }
         }
@@ -318,16 +264,10 @@ impl Stalls {
     fn end(&mut self, out: &mut Output) {
         let Output { tables, gaps, .. } = out;
         let programs = &self.programs;
-        for (slot, monitored) in self.monitored.iter_mut().enumerate() {
-            let Some(monitored) = monitored else { continue };
-            let psi = if slot == MACHINE {
-                self.machine
-            } else {
-                self.groups
-            };
+        for monitored in self.monitored.iter_mut().flatten() {
             monitored.report_lost(self.before, gaps);
             if monitored.lost.is_none() {
-                monitored.write_ends(self.before, slot, programs, psi, tables);
+                monitored.write_ends(self.before, programs, tables);
             }
         }
         let groups = &mut tables[self.groups.pressure];

@@ -7,8 +7,6 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use model::EntityId;
-
 use super::*;
 use kernel::clock::boottime;
 use kernel::hierarchies::Hierarchies;
@@ -104,8 +102,9 @@ fn compared(load: impl FnOnce(&mut Loaded), name: &str) -> Option<[(f64, f64); 2
     let folded = |stalls: &mut Stalls| {
         [0, 1].map(|slot| {
             let monitored = stalls.monitored[slot].as_mut().expect("both are watched");
-            monitored.stalled.reconcile(Some(1.0));
-            monitored.stalled.pressure()[0]
+            let group = &mut monitored.series.group;
+            assert!(group.end(boottime()), "it was folded before");
+            group.pressure()[0]
         })
     };
     let before = folded(&mut stalls);
@@ -222,25 +221,6 @@ fn disabled_pressure_is_a_gap_and_resumes_afterwards() {
         of_group.is_sorted_by_key(|(time, ..)| *time),
         "{of_group:?}"
     );
-}
-
-#[test]
-fn without_the_kernels_fold_times_pressure_is_folded_every_2_s() {
-    let mut monitored = Monitored::new((0, ""), RowDeduplicator::new(EntityId(0), STALLS), vec![0]);
-    let mut folds = Vec::new();
-    let at = |s: f64| Timestamp::from_ns((s * 1e9) as i64);
-    // The first reading, ticks of 100 ms, a sampler that was delayed by 5 s, ticks again.
-    let readings = std::iter::once(1_000.0)
-        .chain((1..60).map(|tick| 1_000.0 + f64::from(tick) / 10.0))
-        .chain((110..160).map(|tick| 1_000.0 + f64::from(tick) / 10.0));
-    let mut before = at(1_000.0);
-    for now in readings.map(at) {
-        if monitored.reconcile(Window::new(before, now), at(0.001)) {
-            folds.push(monitored.folded.ns_since(at(1_000.0)) / 100_000_000);
-        }
-        before = now;
-    }
-    assert_eq!(folds, [0, 22, 44, 66, 110, 132, 154]);
 }
 
 #[test]

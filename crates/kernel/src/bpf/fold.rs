@@ -5,7 +5,7 @@
 //! of absolute times, so no error accumulates: if one reading is too low, the next difference is too high by
 //! as much.
 
-/// Number of our states (enum pressure_state in `bpf/pressure.h`); the last is `nonidle`.
+/// Number of our states (enum psi_group_state in `bpf/psi_group.h`); the last is `nonidle`.
 pub const STATES: usize = 8;
 /// The states other than `nonidle`.
 pub const STALLS: usize = STATES - 1;
@@ -96,34 +96,9 @@ impl Stalled {
     }
 }
 
-/// The kernel's times of each CPU at the last reading, modulo 2^32; `None` before the first.
-#[derive(Clone, Debug)]
-pub struct Modulo {
-    last: Vec<Option<[u32; STATES]>>,
-}
-
-impl Modulo {
-    pub fn new(cpus: usize) -> Self {
-        Self {
-            last: vec![None; cpus],
-        }
-    }
-
-    /// Forgets the last readings, because the growth since then is unknown.
-    pub fn skip(&mut self) {
-        self.last.fill(None);
-    }
-
-    /// How much the times of a CPU have grown since its last reading; `None` at the first.
-    pub fn grown(&mut self, cpu: usize, ns: [u32; STATES]) -> Option<[i64; STATES]> {
-        let last = self.last.get_mut(cpu)?.replace(ns)?;
-        Some(std::array::from_fn(|it| growth(last[it], ns[it])))
-    }
-}
-
-/// Signed distance of two times modulo 2^32.
-fn growth(from: u32, to: u32) -> i64 {
-    let grown = to.wrapping_sub(from);
+/// Signed distance of two times modulo 2^32, of which only the lower 32 bits count.
+pub(super) fn growth_modulo(from: u64, to: u64) -> i64 {
+    let grown = (to as u32).wrapping_sub(from as u32);
     if grown > u32::MAX - MOST_BACK_NS {
         i64::from(grown) - (1 << 32)
     } else {
@@ -137,8 +112,8 @@ mod tests {
 
     use super::*;
 
-    fn grown<T: Copy + Default>(state: usize, ns: T, nonidle: T) -> [T; STATES] {
-        let mut grown = [T::default(); STATES];
+    fn grown(state: usize, ns: i64, nonidle: i64) -> [i64; STATES] {
+        let mut grown = [0; STATES];
         grown[state] = ns;
         grown[NONIDLE] = nonidle;
         grown
@@ -170,23 +145,6 @@ mod tests {
     }
 
     #[test]
-    fn the_first_reading_and_skipped_ones_add_no_growth() {
-        let mut modulo = Modulo::new(1);
-        assert_eq!(modulo.grown(0, grown(4, 700, 700)), None);
-        assert_eq!(
-            modulo.grown(0, grown(4, 900, 1_000)),
-            Some(grown(4, 200, 300))
-        );
-        modulo.skip();
-        assert_eq!(modulo.grown(0, grown(4, 5_000, 5_000)), None);
-        assert_eq!(
-            modulo.grown(0, grown(4, 5_100, 5_000)),
-            Some(grown(4, 100, 0))
-        );
-        assert_eq!(modulo.grown(9, grown(4, 1, 1)), None, "there is none");
-    }
-
-    #[test]
     fn a_cpu_that_nobody_has_is_left_out() {
         let mut stalled = Stalled::new(1, [0; STALLS]);
         stalled.take(9, grown(0, 1, 1), 1);
@@ -200,17 +158,16 @@ mod tests {
             steps in prop::collection::vec((0_u64..4_000_000_000, -5_000_i64..5_000), 1..40),
             start in any::<u32>(),
         ) {
-            let mut modulo = Modulo::new(1);
             let mut stalled = Stalled::new(1, [0; STALLS]);
-            let mut truth = u64::from(start);
-            prop_assert!(modulo.grown(0, grown(2, start, start)).is_none());
+            let (mut truth, mut last) = (u64::from(start), u64::from(start));
             let mut error = 0;
             for (step, torn) in steps {
                 truth += step;
                 error = torn;
-                let seen = truth.wrapping_add_signed(error) as u32;
-                let grown = modulo.grown(0, grown(2, seen, seen));
-                stalled.take(0, grown.expect("there is one before"), 1);
+                let seen = u64::from(truth.wrapping_add_signed(error) as u32);
+                let ns = growth_modulo(last, seen);
+                last = seen;
+                stalled.take(0, grown(2, ns, ns), 1);
             }
             let expected = (truth - u64::from(start)).cast_signed() + error;
             prop_assert_eq!(stalled.density()[2], expected);

@@ -10,15 +10,14 @@ use libbpf_rs::{MapCore as _, MapFlags, ProgramInput, ProgramMut, num_possible_c
 use model::{MISSING, Timestamp};
 
 use super::clock::{CpuClock, SchedulerClock};
-use super::fold::STATES;
+use super::fold::{STATES, growth_modulo};
 use super::footprint;
 use super::mapped::{Filled, Mapped};
 use super::messages::quietly;
 use super::per_cpu::PerCpu;
+use super::psi_group::{Reading, StallSource};
 use super::refusal::Refusal;
-use super::skeletons::pressure::types::{
-    pressure_cpu, pressure_monitored, pressure_stall, pressure_total,
-};
+use super::skeletons::pressure::types::{pressure_cpu, pressure_monitored, pressure_total};
 use super::skeletons::pressure::{PressureSkel, PressureSkelBuilder};
 
 /// Groups that are read CPU by CPU, the machine included (PRESSURE_MOST_MONITORED).
@@ -33,8 +32,6 @@ pub const ROOT_ID: u64 = 1;
 /// Number of a state that this kernel does not have.
 const NONE: u32 = u32::MAX;
 
-/// Stalled times of one CPU of a group.
-pub type Stall = pressure_stall;
 /// The kernel's folded totals of one group.
 pub type Total = pressure_total;
 
@@ -43,7 +40,7 @@ pub struct Pressure {
     clock: SchedulerClock,
     cpus: usize,
     monitored: Mapped<pressure_monitored>,
-    stalls: Mapped<Stall>,
+    stalls: Mapped<Reading>,
     totals: Filled<Total>,
     /// Per-CPU offset and clock of each CPU, and whether it is online.
     places: Vec<(pressure_cpu, bool)>,
@@ -124,26 +121,6 @@ impl Pressure {
         Some(footprint::of(self.programs.object())? + self.clock.kernel_bytes()?)
     }
 
-    /// Possible CPUs, for each of which a group has times.
-    pub fn cpus(&self) -> usize {
-        self.cpus
-    }
-
-    /// Number of CPUs online.
-    pub fn online(&self) -> usize {
-        self.places.iter().filter(|(_, online)| *online).count()
-    }
-
-    /// The row with `MISSING` for states that this kernel does not count.
-    pub fn counted<const N: usize>(&self, mut row: [i64; N]) -> [i64; N] {
-        for (value, number) in row.iter_mut().zip(self.numbers) {
-            if number == NONE {
-                *value = MISSING;
-            }
-        }
-        row
-    }
-
     /// Copies what `locate` has found.
     fn find_places(&mut self) -> Result<(), Refusal> {
         let map = &self.programs.maps.place_by_cpu;
@@ -200,11 +177,6 @@ impl Pressure {
         ))
     }
 
-    /// The last reading of one CPU of the group in a slot.
-    pub fn stall(&self, slot: usize, cpu: usize) -> Option<Stall> {
-        (cpu < self.cpus).then(|| self.stalls.get(slot * self.cpus + cpu))?
-    }
-
     /// Reads the kernel's own folded totals of all groups.
     pub fn read_totals(&mut self) -> Result<(), Refusal> {
         run(&self.programs.progs.totals)?;
@@ -219,6 +191,34 @@ impl Pressure {
     fn groups(&self) -> usize {
         let variables = self.programs.maps.bss_data.as_deref();
         variables.map_or(0, |it| it.groups) as usize
+    }
+}
+
+/// The places of groups are their slots.
+impl StallSource for Pressure {
+    fn cpus(&self) -> usize {
+        self.cpus
+    }
+
+    fn online(&self) -> usize {
+        self.places.iter().filter(|(_, online)| *online).count()
+    }
+
+    fn reading(&self, place: usize, cpu: usize) -> Option<Reading> {
+        (cpu < self.cpus).then(|| self.stalls.get(place * self.cpus + cpu))?
+    }
+
+    fn growth(from: u64, to: u64) -> i64 {
+        growth_modulo(from, to)
+    }
+
+    /// Some kernels do not count all states.
+    fn mark_missing(&self, row: &mut [i64]) {
+        for (value, number) in row.iter_mut().zip(self.numbers) {
+            if number == NONE {
+                *value = MISSING;
+            }
+        }
     }
 }
 

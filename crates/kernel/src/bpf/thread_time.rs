@@ -20,6 +20,7 @@ use super::hooks::Hooks;
 use super::mapped::{Filled, Mapped};
 use super::messages::quietly;
 use super::per_cpu::PerCpu;
+use super::psi_group::Reading;
 use super::refusal::Refusal;
 use super::skeletons::thread_time::types::{
     run_queue, thread_time_account, thread_time_background, thread_time_exited, thread_time_record,
@@ -31,7 +32,7 @@ use crate::remote_memory::EventPlace;
 mod kernel_symbols;
 pub mod psi_groups;
 use kernel_symbols::KernelSymbols;
-use psi_groups::{MOST_PSI_GROUPS, Membership, Stall};
+use psi_groups::{MOST_PSI_GROUPS, Membership};
 
 /// Thread-time accounting is off on machines with more CPUs (MOST_CPUS).
 const MOST_CPUS: usize = 512;
@@ -75,7 +76,7 @@ pub struct ThreadTime {
     exited: Mapped<ExitedThread>,
     /// For each CPU, the number of the last entry read from its ring of exited threads.
     exits_read: Vec<u64>,
-    stalls: Mapped<Stall>,
+    stalls: Mapped<Reading>,
     queues: Mapped<run_queue>,
     symbols: KernelSymbols,
     online: usize,

@@ -1,14 +1,16 @@
 //! Places of PSI groups in the programs, each with the series recorded for it.
 
-use model::{EntityId, GapReason, Table, Timestamp};
+use model::{EntityId, GapReason, Table, Timestamp, Window};
 use sensors::stall::{
     COUNTED_CGROUP_PRESSURE, COUNTED_CGROUP_STALL, PROCESS_PRESSURE, PROCESS_STALL,
 };
 
 use crate::gaps::Gaps;
-use crate::output::{Output, TableId, Tables};
-use crate::table_buffer::{RowDeduplicator, TableBuffer};
-use kernel::bpf::psi_group::PsiGroup;
+use crate::output::Output;
+use crate::psi_series::{Columns, PsiSeries, PsiTables};
+use crate::table_buffer::RowDeduplicator;
+use kernel::bpf::fold::STALLS;
+use kernel::bpf::psi_group::{PsiGroup, StallSource as _};
 use kernel::bpf::thread_time::ThreadTime;
 use kernel::bpf::thread_time::psi_groups::MOST_PSI_GROUPS;
 
@@ -36,54 +38,23 @@ impl Kind {
     }
 }
 
-/// Series of one PSI group.
-struct GroupSeries {
-    kind: Kind,
-    group: PsiGroup,
-    density: RowDeduplicator,
-    pressure: RowDeduplicator,
-}
-
-impl GroupSeries {
-    fn new(kind: Kind, entity: EntityId, group: PsiGroup) -> Self {
-        let last = |table: &Table| RowDeduplicator::new(entity, table.columns.len());
-        let [density, pressure] = kind.tables().map(last);
-        Self {
-            kind,
-            group,
-            density,
-            pressure,
-        }
-    }
-
-    fn take_density(&mut self, at: Timestamp, programs: &ThreadTime, buffer: &mut TableBuffer) {
-        let row = self.group.density(programs);
-        self.density.take(at, &row, buffer);
-    }
-
-    fn take_pressure(&mut self, at: Timestamp, programs: &ThreadTime, buffer: &mut TableBuffer) {
-        let row = self.group.pressure(programs);
-        self.pressure.take(at, &row, buffer);
-    }
-
-    fn finish(&mut self, programs: &ThreadTime, of_kind: [TableId; 2], tables: &mut Tables) {
-        let [density, pressure] = of_kind;
-        self.density.finish(&mut tables[density]);
-        let pressure = &mut tables[pressure];
-        if let Some(at) = self.group.end() {
-            self.take_pressure(at, programs, pressure);
-        }
-        self.pressure.finish(pressure);
-    }
+/// Columns of the scheduler's events: there is none for interrupts (between the other stalls and `nonidle`).
+fn counted<'a>(row: &'a mut [i64], programs: &ThreadTime) -> &'a [i64] {
+    const IRQ: usize = STALLS - 1;
+    programs.mark_missing(row);
+    row.copy_within(IRQ + 1.., IRQ);
+    &row[..row.len() - 1]
 }
 
 /// All places.
 pub(super) struct Places {
     /// Indexed by place. A free place is reused as late as possible.
-    places: Vec<Option<GroupSeries>>,
+    places: Vec<Option<PsiSeries>>,
     next: usize,
-    /// Tables of stall density and of pressure, by kind.
-    tables: [[TableId; 2]; 2],
+    /// By kind.
+    tables: [PsiTables; 2],
+    /// When the programs were last read.
+    before: Timestamp,
     full_reported: [bool; 2],
 }
 
@@ -93,7 +64,11 @@ impl Places {
         Self {
             places: (0..MOST_PSI_GROUPS).map(|_| None).collect(),
             next: 0,
-            tables: kinds.map(|kind| kind.tables().map(|table| out.open(table))),
+            tables: kinds.map(|kind| {
+                let [density, pressure] = kind.tables().map(|table| out.open(table));
+                PsiTables { density, pressure }
+            }),
+            before: Timestamp::default(),
             full_reported: [false; 2],
         }
     }
@@ -115,8 +90,11 @@ impl Places {
             return None;
         };
         self.next = place + 1;
-        let group = PsiGroup::new(programs, place);
-        self.places[place] = Some(GroupSeries::new(kind, entity, group));
+        let group = PsiGroup::new(programs, place, [0; STALLS], Timestamp::default());
+        let [density, pressure] = kind.tables().map(|table| table.columns.len());
+        let pressure = RowDeduplicator::new(entity, pressure);
+        let tables = self.tables[kind as usize];
+        self.places[place] = Some(PsiSeries::new(group, pressure, density, tables));
         Some(place)
     }
 
@@ -128,36 +106,37 @@ impl Places {
     /// Frees a place and ends its series.
     pub(super) fn leave(&mut self, place: usize, programs: &ThreadTime, out: &mut Output) {
         if let Some(mut series) = self.places[place].take() {
-            let of_kind = self.tables[series.kind as usize];
-            series.finish(programs, of_kind, &mut out.tables);
+            let columns: &Columns<'_> = &|row| counted(row, programs);
+            series.finish(self.before, columns, &mut out.tables);
         }
     }
 
     /// Takes in the programs' last reading.
     pub(super) fn sample(&mut self, programs: &ThreadTime, now: Timestamp, out: &mut Output) {
-        for (place, series) in self.places.iter_mut().enumerate() {
-            let Some(series) = series else { continue };
-            let [density, pressure] = self.tables[series.kind as usize];
-            let folded = series.group.take(programs, place, now);
-            series.take_density(now, programs, &mut out.tables[density]);
-            if let Some(at) = folded {
-                series.take_pressure(at, programs, &mut out.tables[pressure]);
+        let before = std::mem::replace(&mut self.before, now);
+        let is_first = before == Timestamp::default();
+        let since = Window::new(if is_first { now } else { before }, now);
+        for series in self.places.iter_mut().flatten() {
+            let columns: &Columns<'_> = &|row| counted(row, programs);
+            series.group.take(programs);
+            series.write_density(now, columns, &mut out.tables);
+            if let Some(at) = series.group.fold(since, None) {
+                series.write_pressure(at, columns, &mut out.tables);
             }
         }
     }
 
     /// Notes that nothing was counted up to `at`.
     pub(super) fn unchanged(&mut self, at: Timestamp) {
-        for series in self.places.iter_mut().flatten() {
-            series.group.unchanged(at);
-            series.density.unchanged(at);
-        }
+        self.before = at;
+        let series = self.places.iter_mut().flatten();
+        series.for_each(|it| it.unchanged(at));
     }
 
     pub(super) fn finish(&mut self, programs: &ThreadTime, out: &mut Output) {
         for series in self.places.iter_mut().flatten() {
-            let of_kind = self.tables[series.kind as usize];
-            series.finish(programs, of_kind, &mut out.tables);
+            let columns: &Columns<'_> = &|row| counted(row, programs);
+            series.finish(self.before, columns, &mut out.tables);
         }
     }
 }

@@ -8,12 +8,11 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::bpf::fold::Modulo;
 use crate::bpf::pressure::Pressure;
-use crate::bpf::thread_time::Record;
 use crate::bpf::thread_time::psi_groups::Membership;
 use crate::bpf::thread_time::tests::{Started, as_target_within, loaded};
 use crate::bpf::thread_time::waits::{Group, OnDisk, burn};
+use crate::bpf::thread_time::{Record, ThreadTime};
 use crate::clock::boottime;
 use crate::hierarchies::Hierarchies;
 use crate::requirement::skipped;
@@ -24,8 +23,10 @@ mod several;
 const MEASURED: Duration = Duration::from_secs(7);
 /// Longest time between the reading of the kernel's values and of the programs'.
 const AT_ONCE: Duration = Duration::from_millis(2);
-/// Names of the compared stalls, in the order of our states.
-const NAMES: [&str; COUNTED_STATES] = [
+/// Stalls that both count: all but those of interrupts.
+const COMPARED: usize = STALLS - 1;
+/// Their names, in the order of our states.
+const NAMES: [&str; COMPARED] = [
     "cpu some",
     "cpu full",
     "memory some",
@@ -63,7 +64,7 @@ impl Around {
     }
 
     /// The kernel's pressure totals so far, ns.
-    fn totals(&self) -> [i64; COUNTED_STATES] {
+    fn totals(&self) -> [i64; COMPARED] {
         let resources = ["cpu", "memory", "io"].into_iter();
         let mut all = resources.flat_map(|resource| {
             let file = self.folder.join(format!("{resource}.pressure"));
@@ -99,11 +100,15 @@ fn put(programs: &mut ThreadTime, pids: &[u32], membership: Membership) {
     each.for_each(|pid| as_target_within(programs, *pid, membership));
 }
 
+/// A group of which nothing is known from before.
+fn first_seen(programs: &impl StallSource, place: usize) -> PsiGroup {
+    PsiGroup::new(programs, place, [0; STALLS], Timestamp::default())
+}
+
 /// The kernel's per-CPU stalled times of a group, read by the program for control groups.
 struct Kernels {
     programs: Pressure,
-    last: Modulo,
-    stalled: Stalled,
+    group: PsiGroup,
 }
 
 impl Kernels {
@@ -112,8 +117,7 @@ impl Kernels {
         let id = group.folder.metadata().expect("it is there").ino();
         programs.watch(1, id).expect("there is room");
         Self {
-            last: Modulo::new(programs.cpus()),
-            stalled: Stalled::new(programs.cpus(), [0; STALLS]),
+            group: first_seen(&programs, 1),
             programs,
         }
     }
@@ -121,14 +125,8 @@ impl Kernels {
     /// Stalled time so far, mean over the CPUs.
     fn read(&mut self) -> [i64; STATES] {
         self.programs.read_monitored().expect("it can be read");
-        for cpu in 0..self.programs.cpus() {
-            let stall = self.programs.stall(1, cpu).expect("there is such a CPU");
-            if let Some(grown) = self.last.grown(cpu, stall.ns) {
-                self.stalled.take(cpu, grown, self.programs.online());
-            }
-        }
-        self.stalled.reconcile(None);
-        self.stalled.density()
+        self.group.take(&self.programs);
+        self.group.density()
     }
 }
 
@@ -138,15 +136,17 @@ fn compared(
     programs: &mut ThreadTime,
     group: &Around,
     place: usize,
-) -> [[(f64, f64); COUNTED_STATES]; 2] {
+) -> [[(f64, f64); COMPARED]; 2] {
     let mut kernels = Kernels::new(group);
     // File and programs have to be read at the same time, whatever else wants the CPU.
     crate::limits::raise_priority();
-    let (mut psi_group, mut last_ended) = (PsiGroup::new(programs, place), Timestamp::default());
+    let (mut psi_group, mut last_ended) = (first_seen(programs, place), Timestamp::default());
+    let mut last_read = boottime();
     let read = |programs: &mut ThreadTime,
                 psi_group: &mut PsiGroup,
                 kernels: &mut Kernels,
-                last_ended: &mut Timestamp| {
+                last_ended: &mut Timestamp,
+                last_read: &mut Timestamp| {
         // Repeated until no other thread had the CPU between the two readings.
         let density = (0..100).find_map(|_| {
             let before = Instant::now();
@@ -159,25 +159,54 @@ fn compared(
         // Both have to end their intervals at the same time, because the distribution of a load over the CPUs
         // changes.
         let is_fresh = std::mem::replace(last_ended, ended) != ended;
-        let own = psi_group.before.unwrap_or(now);
-        psi_group.folded = if is_fresh { ended + -FOLD_NS } else { own };
-        psi_group.take(programs, place, now);
+        let since = Window::new(std::mem::replace(last_read, now), now);
+        psi_group.folded = if is_fresh {
+            ended + -FOLD_NS
+        } else {
+            since.start
+        };
+        psi_group.take(programs);
+        psi_group.fold(since, None);
         density
     };
-    read(programs, &mut psi_group, &mut kernels, &mut last_ended);
+    read(
+        programs,
+        &mut psi_group,
+        &mut kernels,
+        &mut last_ended,
+        &mut last_read,
+    );
     let (begin, kernels_before) = (Instant::now(), group.totals());
-    let kernels_density = read(programs, &mut psi_group, &mut kernels, &mut last_ended);
+    let kernels_density = read(
+        programs,
+        &mut psi_group,
+        &mut kernels,
+        &mut last_ended,
+        &mut last_read,
+    );
     // Reading the file makes the kernel end an interval at that moment.
-    psi_group.end();
-    let (before, density_before) = (psi_group.stalled.pressure(), psi_group.stalled.density());
+    psi_group.end(last_read);
+    let (before, density_before) = (psi_group.pressure(), psi_group.density());
     while begin.elapsed() < MEASURED {
         sleep(Duration::from_millis(100));
-        read(programs, &mut psi_group, &mut kernels, &mut last_ended);
+        read(
+            programs,
+            &mut psi_group,
+            &mut kernels,
+            &mut last_ended,
+            &mut last_read,
+        );
     }
     let (kernels_after, wall) = (group.totals(), begin.elapsed());
-    let kernels_after_density = read(programs, &mut psi_group, &mut kernels, &mut last_ended);
-    psi_group.end();
-    let (after, density) = (psi_group.stalled.pressure(), psi_group.stalled.density());
+    let kernels_after_density = read(
+        programs,
+        &mut psi_group,
+        &mut kernels,
+        &mut last_ended,
+        &mut last_read,
+    );
+    psi_group.end(last_read);
+    let (after, density) = (psi_group.pressure(), psi_group.density());
     let share = |after: i64, before: i64| (after - before) as f64 / wall.as_nanos() as f64;
     let pressure = std::array::from_fn(|it| {
         (
@@ -199,7 +228,7 @@ fn worst(both: &[(f64, f64)]) -> f64 {
     diff.fold(0.0, f64::max)
 }
 
-fn shown(both: &[(f64, f64); COUNTED_STATES]) -> String {
+fn shown(both: &[(f64, f64); COMPARED]) -> String {
     let each = NAMES
         .iter()
         .zip(both)
@@ -249,7 +278,7 @@ fn agree<T>(
     name: &str,
     most_apart: f64,
     begin: impl Fn(&mut Around) -> (Vec<u32>, T),
-) -> [f64; COUNTED_STATES] {
+) -> [f64; COMPARED] {
     agree_at(programs, (name, 0), most_apart, |programs| {
         let mut group = Around::new();
         let (pids, limits) = begin(&mut group);
@@ -264,7 +293,7 @@ fn agree_at<T>(
     (name, place): (&str, usize),
     most_apart: f64,
     begin: impl Fn(&mut ThreadTime) -> (Around, T),
-) -> [f64; COUNTED_STATES] {
+) -> [f64; COMPARED] {
     let mut tries = Vec::new();
     for _ in 0..TRIES {
         let (group, _with_it) = begin(programs);
@@ -383,16 +412,84 @@ fn direct_reclaim_on_cpu_counts_as_a_memory_stall() {
 
 #[test]
 fn cpus_without_a_new_reading_do_not_grow() {
-    let reading = |readings, ns| Stall {
+    let reading = |readings, ns| Reading {
         ns: [ns; STATES],
         readings,
     };
-    let mut cpu = Cpu::new(&reading(7, 500));
-    assert_eq!(cpu.grown(&reading(7, 500)), None, "not read since");
-    assert_eq!(cpu.grown(&reading(8, 500)), None, "the first");
-    let grown = cpu.grown(&reading(9, 700));
-    assert_eq!(grown, Some([200; STATES]));
-    assert_eq!(cpu.grown(&reading(9, 700)), None);
+    let mut cpu = Cpu::new(reading(7, 500));
+    let mut grown = |reading| cpu.grown(&reading, ThreadTime::growth);
+    assert_eq!(grown(reading(7, 500)), None, "not read since");
+    assert_eq!(grown(reading(8, 500)), None, "the first");
+    assert_eq!(grown(reading(9, 700)), Some([200; STATES]));
+    assert_eq!(grown(reading(9, 700)), None);
+}
+
+/// One CPU, whose times a test sets.
+struct Drawn(Reading);
+
+impl StallSource for Drawn {
+    fn cpus(&self) -> usize {
+        1
+    }
+
+    fn online(&self) -> usize {
+        1
+    }
+
+    fn reading(&self, _place: usize, cpu: usize) -> Option<Reading> {
+        (cpu == 0).then_some(self.0)
+    }
+
+    fn growth(from: u64, to: u64) -> i64 {
+        Pressure::growth(from, to)
+    }
+
+    fn mark_missing(&self, _row: &mut [i64]) {}
+}
+
+#[test]
+fn the_first_reading_and_skipped_ones_add_no_growth() {
+    let mut drawn = Drawn(Reading::default());
+    let mut group = first_seen(&drawn, 0);
+    let mut stalled = |ns: u64, is_known: bool| {
+        drawn.0.ns[4] = ns;
+        drawn.0.readings += 1;
+        if !is_known {
+            group.skip();
+        }
+        group.take(&drawn);
+        group.density()[4]
+    };
+    assert_eq!(stalled(700, true), 0);
+    assert_eq!(stalled(900, true), 200);
+    assert_eq!(stalled(5_000, false), 200);
+    assert_eq!(stalled(5_100, true), 300);
+    assert_eq!(stalled(5_090, true), 290, "a torn reading is made up for");
+    assert_eq!(stalled(4_000_000_000, true), 3_999_995_200);
+    assert_eq!(stalled(90, true), (1 << 32) - 4_710, "it wraps");
+}
+
+#[test]
+fn without_the_kernels_fold_times_pressure_is_folded_every_2_s() {
+    let at = |s: f64| Timestamp::from_ns((s * 1e9) as i64);
+    // The first reading, ticks of 100 ms, a sampler that was delayed by 5 s, ticks again.
+    let readings = std::iter::once(1_000.0)
+        .chain((1..60).map(|tick| 1_000.0 + f64::from(tick) / 10.0))
+        .chain((110..160).map(|tick| 1_000.0 + f64::from(tick) / 10.0));
+    let readings: Vec<_> = readings.map(at).collect();
+    let folds = |kernels| {
+        let mut group = first_seen(&Drawn(Reading::default()), 0);
+        let mut before = at(1_000.0);
+        let folds = readings.iter().filter_map(|now| {
+            let since = Window::new(std::mem::replace(&mut before, *now), *now);
+            group.fold(since, kernels)
+        });
+        let folds = folds.map(|fold| fold.ns_since(at(1_000.0)) / 100_000_000);
+        folds.collect::<Vec<_>>()
+    };
+    let unknown = Some(at(0.001));
+    assert_eq!(folds(unknown), [0, 22, 44, 66, 110, 132, 154]);
+    assert_eq!(folds(None), [0, 20, 40, 60, 110, 130, 150]);
 }
 
 /// Run-queue delay of some threads so far, ns, by thread-time accounting.

@@ -1,20 +1,24 @@
 //! PSI groups: sets of threads for which the thread-time programs count pressure as the kernel does for a
 //! control group (`bpf/psi_group.h`).
 
+use std::ops::Range;
+
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::Typedef;
+use model::MISSING;
 
 use super::{OpenThreadTimeSkel, ThreadTime, no_variables};
+use crate::bpf::psi_group::{Reading, StallSource};
 use crate::bpf::refusal::Refusal;
-use crate::bpf::skeletons::thread_time::types::psi_group_reading;
 
 /// Groups at one time (PSI_GROUP_MOST); numbered from 0 here and from 1 in the programs.
 pub const MOST_PSI_GROUPS: usize = 128;
 /// Bits per group in the programs' packed word (PSI_GROUP_BITS).
 const BITS: usize = 16;
 
-/// Stalled times of one CPU of a group, by our states, and the number of readings.
-pub type Stall = psi_group_reading;
+/// The states of memory, and that of interrupts.
+const MEMORY: Range<usize> = 2..4;
+const IRQ: usize = 6;
 
 /// PSI groups of a process's threads, inherited by processes that it forks.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -76,23 +80,9 @@ impl ThreadTime {
         Ok(())
     }
 
-    /// Stalled times of one CPU of a group, as of the last reading.
-    pub fn stall(&self, group: usize, cpu: usize) -> Option<Stall> {
-        self.stalls.get(cpu * MOST_PSI_GROUPS + group)
-    }
-
-    /// Possible CPUs.
-    pub fn cpus(&self) -> usize {
-        self.cpus
-    }
-
-    pub fn online(&self) -> usize {
-        self.online
-    }
-
     /// Whether this kernel marks threads that stall for memory. It does not if it counts no pressure
     /// (psi_memstall_enter in kernel/sched/psi.c).
-    pub fn knows_memory(&self) -> bool {
+    fn knows_memory(&self) -> bool {
         let variables = self.programs.maps.bss_data.as_deref();
         self.counts_pressure && variables.is_some_and(|it| it.knows_memory != 0)
     }
@@ -100,6 +90,32 @@ impl ThreadTime {
     /// Whether the kernel counts the pressure of its control groups.
     pub fn counts_pressure(&self) -> bool {
         self.counts_pressure
+    }
+}
+
+impl StallSource for ThreadTime {
+    fn cpus(&self) -> usize {
+        self.cpus
+    }
+
+    fn online(&self) -> usize {
+        self.online
+    }
+
+    fn reading(&self, place: usize, cpu: usize) -> Option<Reading> {
+        self.stalls.get(cpu * MOST_PSI_GROUPS + place)
+    }
+
+    fn growth(from: u64, to: u64) -> i64 {
+        to.wrapping_sub(from).cast_signed()
+    }
+
+    /// The scheduler raises no event for interrupts.
+    fn mark_missing(&self, row: &mut [i64]) {
+        row[IRQ] = MISSING;
+        if !self.knows_memory() {
+            row[MEMORY].fill(MISSING);
+        }
     }
 }
 

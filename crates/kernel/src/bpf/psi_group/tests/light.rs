@@ -93,12 +93,12 @@ fn counted_pressure_agrees_with_thread_time_where_files_lose_most() {
     let mut kernels = Kernels::new(&group);
     sleep(Duration::from_millis(800));
     crate::limits::raise_priority();
-    let mut psi_group = PsiGroup::new(&programs, 0);
+    let mut psi_group = first_seen(&programs, 0);
     let mut read = || {
         programs.read(false).expect("it can be read");
         let kernels = kernels.read()[0] * kernels.programs.online() as i64;
-        psi_group.take(&programs, 0, boottime());
-        let own = psi_group.stalled.density()[0] * programs.online() as i64;
+        psi_group.take(&programs);
+        let own = psi_group.density()[0] * programs.online() as i64;
         (waited(&programs, pid), [own, kernels, group.totals()[0]])
     };
     let mut tries = Vec::new();

@@ -59,22 +59,22 @@ fn some_of_a_group_is_at_least_and_full_at_most_that_of_its_members() {
     let mover = group.run(&burn_on(0));
     put(&mut programs, &[mover], in_both(ONE));
     sleep(Duration::from_millis(300));
-    let mut psi_groups = [ONE, OTHER, BOTH].map(|place| (place, PsiGroup::new(&programs, place)));
+    let mut psi_groups = [ONE, OTHER, BOTH].map(|place| first_seen(&programs, place));
     let mut last = [[0; STATES]; 3];
     for round in 0..20 {
         // From one group to the other and back; its membership in `BOTH` does not change.
         put(&mut programs, &[mover], in_both([ONE, OTHER][round % 2]));
         sleep(Duration::from_millis(100));
         programs.read(false).expect("it can be read");
-        for ((place, psi_group), last) in psi_groups.iter_mut().zip(&mut last) {
-            psi_group.take(&programs, *place, boottime());
-            *last = psi_group.stalled.density();
+        for (psi_group, last) in psi_groups.iter_mut().zip(&mut last) {
+            psi_group.take(&programs);
+            *last = psi_group.density();
         }
     }
     let [one, other, both] = last;
     println!("one {one:?}, the other {other:?}, both {both:?}");
     assert!(one[0] > 100_000_000 && other[0] > 100_000_000, "they wait");
-    for state in (0..COUNTED_STATES).step_by(2) {
+    for state in (0..COMPARED).step_by(2) {
         assert!(both[state] + 1_000 >= one[state].max(other[state]));
         assert!(both[state + 1] <= one[state + 1] + other[state + 1] + 1_000);
     }
