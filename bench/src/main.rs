@@ -2,6 +2,7 @@
 //! that this runs on are noisy. `RESULTS.md` keeps what was measured, with date and command.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod attachments;
 mod held;
 mod hour;
 mod memory;
@@ -49,6 +50,8 @@ enum Figure {
     Memory,
     /// ns per event of the programs in the kernel, net of a program that does nothing.
     Probes,
+    /// What each further program that is attached to the scheduler's switches costs.
+    Attachments,
     /// Throughput of a saturated pgbench with and without `stallscope record`.
     Workload,
     /// Copies a recording without its names, to be kept here; measures nothing.
@@ -70,6 +73,7 @@ impl Figure {
             Figure::Own,
             Figure::Memory,
             Figure::Probes,
+            Figure::Attachments,
             Figure::Workload,
         ]
     }
@@ -83,6 +87,7 @@ impl Figure {
             Figure::Own => own::measure(),
             Figure::Memory => memory::measure(),
             Figure::Probes => probes::measure(),
+            Figure::Attachments => attachments::measure(),
             Figure::Workload => workload::measure(),
             Figure::Keep { from, to } => replay::keep(from, to),
         }

@@ -32,7 +32,7 @@ mod server;
 mod signals;
 pub mod trials;
 
-pub use bpf::probes::{Probe, probe_costs, request_costs};
+pub use bpf::probes::{AtSwitch, Probe, SwitchPrograms, probe_costs, request_costs};
 pub use child::{Child, Streams, spawn};
 pub use clock::{Clocks, boottime};
 pub use environment::{Environment, cpus_allowed, environment};

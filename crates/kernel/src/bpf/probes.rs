@@ -6,7 +6,8 @@ use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 use libbpf_rs::libbpf_sys::{
     BPF_STATS_RUN_TIME, bpf_enable_stats, bpf_prog_get_info_by_fd, bpf_prog_info,
 };
-use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
+use libbpf_rs::skel::{OpenSkel as _, SkelBuilder as _};
+use libbpf_rs::{Link, ProgramMut};
 use model::Role;
 
 use super::messages::quietly;
@@ -47,7 +48,8 @@ pub fn request_costs(
     run: impl FnOnce(),
 ) -> Result<Vec<Probe>, String> {
     let measured = || {
-        let floor = floor()?;
+        let floor = loaded_floor()?;
+        let _attached = [floor.progs.nothing.attach()?, floor.progs.clock.attach()?];
         let mut requests = Requests::load()?;
         requests.time(timed);
         if let Some(role) = role {
@@ -59,7 +61,8 @@ pub fn request_costs(
 }
 
 fn thread_time_costs(tracked: bool, run: impl FnOnce()) -> Result<Vec<Probe>, Refusal> {
-    let floor = floor()?;
+    let floor = loaded_floor()?;
+    let _attached = [floor.progs.nothing.attach()?, floor.progs.clock.attach()?];
     let mut thread_time = ThreadTime::load(std::env::consts::ARCH)?;
     if tracked {
         let own = std::process::id();
@@ -67,7 +70,7 @@ fn thread_time_costs(tracked: bool, run: impl FnOnce()) -> Result<Vec<Probe>, Re
             role: Role::Target,
             place: None,
             wait_event: 0,
-            // As many PSI groups as a thread of a service with a pool has.
+            // As many PSI groups as a thread of a service in a group of a v1 hierarchy has.
             membership: Membership {
                 service: Some(0),
                 group: Some(1),
@@ -80,13 +83,69 @@ fn thread_time_costs(tracked: bool, run: impl FnOnce()) -> Result<Vec<Probe>, Re
     measured(floors(&floor).into_iter().chain(thread_time.probes()), run)
 }
 
-fn floor() -> Result<FloorSkel<'static>, Refusal> {
+/// A program of `bpf/floor.bpf.c`, of which several can be attached at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AtSwitch {
+    /// Returns at once.
+    Nothing,
+    /// Finds the records of both threads and of the CPU, and counts in each.
+    Records,
+}
+
+/// Reference programs at sched_switch, each with an attachment of its own.
+pub struct SwitchPrograms {
+    floors: Vec<FloorSkel<'static>>,
+    attached: Vec<Link>,
+}
+
+impl SwitchPrograms {
+    /// Loads up to `most` of each and attaches none.
+    ///
+    /// # Errors
+    /// Why the programs are not available here.
+    pub fn load(most: usize) -> Result<Self, String> {
+        let floors: Result<_, Refusal> = (0..most).map(|_| loaded_floor()).collect();
+        let floors = floors.map_err(|refusal| refusal.to_string())?;
+        Ok(Self {
+            floors,
+            attached: Vec::new(),
+        })
+    }
+
+    /// Attaches `count` of them, at most as many as are loaded, instead of those that are attached.
+    ///
+    /// # Errors
+    /// Why one was not attached; then none is.
+    pub fn attach(&mut self, which: AtSwitch, count: usize) -> Result<(), String> {
+        self.attached.clear();
+        let programs = self.floors.iter().take(count);
+        let attached = programs.map(|floor| program(floor, which).attach());
+        let attached: Result<_, libbpf_rs::Error> = attached.collect();
+        self.attached = attached.map_err(|why| why.to_string())?;
+        Ok(())
+    }
+
+    /// Runs something while the kernel times each run of a program, and returns the cost of each loaded one.
+    ///
+    /// # Errors
+    /// Why the kernel does not time programs here.
+    pub fn costs(&self, which: AtSwitch, run: impl FnOnce()) -> Result<Vec<Probe>, String> {
+        let programs = self.floors.iter();
+        let programs = programs.map(|floor| ("sched_switch", program(floor, which).as_fd()));
+        measured(programs, run).map_err(|refusal| refusal.to_string())
+    }
+}
+
+fn program<'a>(floor: &'a FloorSkel<'static>, which: AtSwitch) -> &'a ProgramMut<'static> {
+    match which {
+        AtSwitch::Nothing => &floor.progs.nothing,
+        AtSwitch::Records => &floor.progs.records,
+    }
+}
+
+fn loaded_floor() -> Result<FloorSkel<'static>, Refusal> {
     let place = Box::leak(Box::new(MaybeUninit::uninit()));
-    quietly(|| {
-        let mut floor = FloorSkelBuilder::default().open(place)?.load()?;
-        floor.attach()?;
-        Ok(floor)
-    })
+    quietly(|| Ok(FloorSkelBuilder::default().open(place)?.load()?))
 }
 
 fn floors<'a>(floor: &'a FloorSkel<'_>) -> [(&'static str, BorrowedFd<'a>); 2] {
