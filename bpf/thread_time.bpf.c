@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Where does the time of each thread go?
+ * The scheduler's events: the entry to the questions about them.
+ *
+ * Each hook has one attachment, because a further one costs as much as a question itself
+ * (docs/decisions/one-attachment.md). So this file finds the records of thread and CPU once, calls the
+ * questions in their order, and knows no more of them than that. Each has a file with its maps and
+ * its part of a thread's record (lib/thread.bpf.h), and all but the first can be off:
+ *   where does the time of each thread go?               lib/thread_state.bpf.h, thread_time_on_*
+ *   where in the kernel does it wait, and for what I/O?  lib/wait_site.bpf.h, wait_site_on_*
+ *   in which wait event of its application?              lib/wait_event.bpf.h, wait_event_on_*
+ *   who ends its waits?                                  lib/wakeup.bpf.h, wakeup_on_*
+ *   what is the pressure of a set of threads?            lib/psi_group.bpf.h, psi_group_on_*
  *
  * Hooks: sched_switch, sched_waking, sched_wakeup, sched_wakeup_new, sched_migrate_task,
  * sched_process_fork, sched_process_exec, sched_process_exit, task_rename; for PSI groups, where
@@ -27,21 +37,82 @@
  */
 #include "lib/kernel.bpf.h"
 #include <bpf/bpf_tracing.h>
-#include "lib/wait_site.bpf.h"
-#include "lib/exited.bpf.h"
+#include "lib/inherited.bpf.h"
 #include "lib/kfunc.bpf.h"
-#include "lib/reading.bpf.h"
 #include "lib/on_window.bpf.h"
-#include "lib/wait_event.bpf.h"
-#include "lib/psi_group_reading.bpf.h"
+#include "lib/reading.bpf.h"
 #include "lib/thread_state.bpf.h"
-#include "lib/wakeup.bpf.h"
-
+#include "lib/wait_site.bpf.h"
 
 /* Set by user space: whether `read` also reports background threads. */
 __u32 wants_background;
 /* sched_clock() less CLOCK_BOOTTIME. */
 __s64 clock_ahead_ns;
+
+/* The present time on the scheduler's clock, where no run queue has just been updated. */
+static __always_inline __u64 scheduler_now(void)
+{
+	return bpf_ktime_get_boot_ns() + clock_ahead_ns;
+}
+
+/* A thread leaves its CPU. */
+static __always_inline void leave(struct task_struct *task, struct run_queue *queue, __u32 cpu, __u64 now,
+				  __u32 blocked_in, struct wait_context context)
+{
+	struct thread *thread = thread_of(task, queue);
+	__u32 class;
+
+	if (!thread || thread->state == EXITED)
+		return;
+	step(thread);
+	thread_time_on_switch_out(thread, task, queue, cpu, now, blocked_in);
+	if (thread->state == THREAD_TIME_BLOCKED) {
+		class = reason(task, blocked_in, context.io_intent);
+		thread->class = wait_event_on_switch_out(&thread->event, task, class,
+							 thread->account.slices);
+		thread->wait_site = context.wait_site;
+	}
+	step(thread);
+	psi_group_on_switch_out(&thread->member, task, cpu, now, blocked_in);
+}
+
+/* A thread, or with pid 0 none, gets the CPU; `run_time_ns` and `run_delay` are the scheduler's
+ * counters at `now`. Returns the CPU's holder. */
+static __always_inline __u32 enter(struct task_struct *task, struct run_queue *queue, __u32 cpu, __u64 now,
+				   __u64 run_time_ns, __u64 run_delay)
+{
+	struct thread *thread = task->pid ? thread_of(task, queue) : NULL;
+
+	if (thread && thread->state == EXITED)
+		thread = NULL;
+	psi_group_on_switch_in(thread ? &thread->member : NULL, cpu, now);
+	if (!thread)
+		return task->pid ? THREAD_TIME_BACKGROUND : THREAD_TIME_IDLE;
+	step(thread);
+	thread_time_on_switch_in(thread, task, queue, cpu, now, run_time_ns, run_delay);
+	step(thread);
+	return thread->role;
+}
+
+/* Another thread has the CPU than the one of the last event: a switch was missed. The scheduler's
+ * last_arrival says to the ns when that was. */
+static __always_inline void open_missed_slice(struct task_struct *task, struct run_queue *queue, __u32 cpu,
+					 __u64 now)
+{
+	__u64 arrival = queue->until;
+
+	if (!(queue->tid & AS_FOUND))
+		queue->missed++;
+	if (task->pid)
+		arrival = task->sched_info.last_arrival;
+	if (arrival > now)
+		arrival = now;
+	/* A wake-up on this CPU may have been counted after that time. */
+	if (arrival > queue->until)
+		count_until(queue, arrival);
+	queue->holder = enter(task, queue, cpu, arrival, task->se.sum_exec_runtime - (now - arrival),
+			      task->sched_info.run_delay);
+}
 
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
@@ -57,112 +128,90 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 
 	if (!queue || off_window_since)
 		return 0;
-	/* The stack walk takes microseconds. It comes before `step`, because a reader retries for
-	 * as long as a change lasts. */
-	if (is_uninterruptible(prev, blocked_in))
-		walk_stack(ctx, prev, &context);
+	/* Before `step`, because a reader retries for as long as a change lasts. */
+	if (has_wait_site(prev, blocked_in) && has_role(prev))
+		wait_site_on_switch_out(ctx, &context);
 	step(queue);
 	if (queue->until && is_another(queue, prev))
 		open_missed_slice(prev, queue, cpu, now);
 	count_until(queue, now);
 	if (prev->pid)
-		switch_out(prev, queue, cpu, now, blocked_in, context);
+		leave(prev, queue, cpu, now, blocked_in, context);
 	if (prev_state & TASK_DEAD)
 		report_exited(prev, queue, cpu);
 	queue->tid = (__u32)next->pid;
-	queue->holder = THREAD_TIME_IDLE;
-	if (next->pid)
-		queue->holder = switch_in(next, queue, cpu, now, next->se.sum_exec_runtime,
-				      delay_at(next, now));
-	else
-		hand_over(queue, cpu, now, 0);
+	queue->holder = enter(next, queue, cpu, now, next->se.sum_exec_runtime, delay_at(next, now));
 	step(queue);
 	return 0;
 }
 
-/* Makes a blocked thread ready. A thread that is woken before it has left its CPU just goes on
- * running. */
+/* A blocked thread becomes ready. */
 static __always_inline void wake(struct task_struct *task)
 {
+	struct ended_wait ended;
 	struct run_queue *queue;
 	struct thread *thread;
+	__u32 cpu, wait_event;
 	struct rq *rq;
-	__u64 now, waited = 0, from;
-	bool was_blocked;
-	__u32 wait_event;
+	__u64 now;
 
 	if (off_window_since)
 		return;
 	thread = thread_of(task, run_queue_of(bpf_get_smp_processor_id()));
 	if (!thread)
 		return;
+	rq = rq_of(task);
+	cpu = rq->cpu;
+	now = rq->clock;
 	if (thread->role == THREAD_TIME_BACKGROUND) {
 		/* Background threads are counted only if they share a PSI group with tracked
 		 * ones. */
 		if (thread->member.groups && !task->on_cpu)
-			count_as(&thread->member, rq_of(task)->cpu, rq_of(task)->clock,
-				 share_of_ready(task));
+			psi_group_on_wakeup(&thread->member, task, cpu, now);
 		return;
 	}
-	if (thread->state != THREAD_TIME_BLOCKED &&
-	    (task->on_cpu || (thread->state != THREAD_TIME_UNSEEN && thread->state != THREAD_TIME_RUNNING)))
-		return;
-	rq = rq_of(task);
-	now = rq->clock;
-	queue = run_queue_of(rq->cpu);
-	if (!queue)
+	queue = run_queue_of(cpu);
+	if (!becomes_ready(thread, task) || !queue)
 		return;
 	step(queue);
 	count_until(queue, now);
 	step(thread);
-	if (thread->since <= reconciled_at)
-		reconcile(thread, task, queue, now);
-	if (thread->state == THREAD_TIME_RUNNING)
-		close_missed_slice(thread, queue, now, task->se.sum_exec_runtime);
-	if (thread->state == THREAD_TIME_UNSEEN)
-		remember(thread, task);
-	if (thread->state == THREAD_TIME_BLOCKED) {
-		waited = grown(thread->wait_diff_ns, wait_diff(thread, delay_at(task, now)));
-		if (thread->migrated_delayed) {
-			thread->miscounted_ns += waited;
-			waited = 0;
-		}
-	}
-	/* The thread may have been ready for longer already: then this is a second wake-up, and the
-	 * first raised no event. */
-	waited = waited < elapsed(thread->since, now) ? waited : 0;
-	was_blocked = thread->state == THREAD_TIME_BLOCKED;
-	from = thread->since;
-	wait_event = was_blocked ? thread->wait_event : 0;
-	if (thread->state == THREAD_TIME_UNSEEN && thread->found.at) {
-		wait_event = thread->found.wait_event;
-		from = thread->found.at;
-	}
-	close(thread, queue, rq->cpu, now - waited, 0);
-	if (was_blocked)
-		note_wait(thread, from, now - waited);
-	thread->state = THREAD_TIME_QUEUED;
-	start_waiting(thread, queue, rq->cpu, now);
+	ended = thread_time_on_wakeup(thread, task, queue, cpu, now);
 	step(thread);
 	step(queue);
-	count_as(&thread->member, rq->cpu, now, share_of_ready(task));
-	if (was_blocked && thread->waking.by)
-		count_wakeup(task, thread, from, now - waited);
+	psi_group_on_wakeup(&thread->member, task, cpu, now);
+	if (ended.was_blocked && wakeup_on_wakeup(&thread->wakeup, thread->class, ended.from, ended.until,
+						  thread->account.ns[THREAD_TIME_ON_CPU]))
+		count_wakeup(&thread->wakeup, pool_of(task, &thread->pool), ended.from, ended.until);
+	wait_event = ended.was_blocked ? thread->event.wait_event :
+		     ended.was_found   ? thread->found.wait_event :
+					 0;
 	if (wait_event)
-		end_wait_event(task, thread, wait_event, elapsed(from, now - waited));
+		wait_event_on_wakeup(&thread->event, pool_of(task, &thread->pool), wait_event,
+				     elapsed(ended.from, ended.until));
 }
 
 /* Runs on the waker's CPU and in its context; sched_wakeup follows, perhaps on another CPU. */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *task)
 {
-	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
+	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0), *waker = NULL;
+	struct task_struct *current;
+	__u32 kind;
 
 	if (!thread || thread->state != THREAD_TIME_BLOCKED || off_window_since)
 		return 0;
-	thread->waking.by = WAKEUP_BY_UNKNOWN;
-	if (has_waker(thread->class))
-		note_waker(thread);
+	if (!wakeup_on_waking(&thread->wakeup, thread->class))
+		return 0;
+	current = bpf_get_current_task_btf();
+	kind = waker_kind(current);
+	if (kind == WAKEUP_BY_BACKGROUND)
+		waker = bpf_task_storage_get(&thread_by_task, current, NULL, 0);
+	if (waker && waker->role != THREAD_TIME_BACKGROUND)
+		note_waker(&thread->wakeup, &waker->wakeup, pool_of(current, &waker->pool),
+			   waker->account.ns[THREAD_TIME_ON_CPU], waker->since);
+	else
+		note_other_waker(&thread->wakeup, current, kind);
 	return 0;
 }
 
@@ -192,47 +241,15 @@ int BPF_PROG(on_wakeup_new, struct task_struct *task)
 	return 0;
 }
 
-/* Moves the thread's share in its PSI groups to another CPU. A thread that is ready keeps waiting
- * there; a sleeping one migrates only because it is being woken. */
-static __always_inline void move_counted(struct thread *thread, struct task_struct *task, __u32 to)
-{
-	struct membership *member = &thread->member;
-
-	if (count_of(member->share, COULD_RUN))
-		move_share(member, member->counted, to, rq_of(task)->clock);
-	else
-		/* The waker has not updated the clock of the CPU on which the thread slept. */
-		move_share(member, is_dequeue_delayed(task) ? member->counted : 0, to,
-			   bpf_ktime_get_boot_ns() + clock_ahead_ns);
-}
-
-/* Moves a waiting thread to another run queue. The event comes before the kernel records the new
- * CPU, so task's run queue is still the old one. */
 SEC("tp_btf/sched_migrate_task")
 int BPF_PROG(on_migrate, struct task_struct *task, int to)
 {
 	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
-	struct run_queue *old, *new, copy;
-	__u64 now;
 
 	if (!thread || off_window_since)
 		return 0;
-	if (thread->member.share)
-		move_counted(thread, task, to);
-	if (thread->state == THREAD_TIME_BLOCKED && is_dequeue_delayed(task))
-		thread->migrated_delayed = 1;
-	if (thread->state != THREAD_TIME_QUEUED)
-		return 0;
-	old = run_queue_of(thread->cpu);
-	new = run_queue_of(to);
-	if (!old || !new)
-		return 0;
-	now = rq_of(task)->clock;
-	copy_run_queue(new, &copy);
-	step(thread);
-	close(thread, old, thread->cpu, now, 0);
-	continue_waiting(thread, new, &copy, to, now);
-	step(thread);
+	psi_group_on_migrate(&thread->member, task, to, scheduler_now());
+	thread_time_on_migrate(thread, task, to);
 	return 0;
 }
 
@@ -247,17 +264,14 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	if (of_parent && thread) {
 		thread->role = of_parent->role;
 		thread->assignment = of_parent->assignment;
-		thread->event_pointer = of_parent->event_pointer;
-		thread->event_offset = of_parent->event_offset;
-		thread->member.groups = of_parent->member.groups;
+		wait_event_on_fork(&thread->event, &of_parent->event);
+		psi_group_on_assignment(&thread->member, of_parent->member.groups);
 	} else if (of_parent && of_parent->role != THREAD_TIME_BACKGROUND && queue) {
 		queue->drops++;
 	}
 	return 0;
 }
 
-/* A new program has its wait event at another address, if it has one at all. User space looks for
- * it and sets it. */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct *task)
 {
@@ -265,59 +279,31 @@ int BPF_PROG(on_exec, struct task_struct *task)
 	struct thread_time_process *process = process_of(task);
 
 	if (thread)
-		thread->event_pointer = 0;
+		wait_event_on_exec(&thread->event);
 	if (process)
 		process->pointer = process->wait_event = 0;
 	return 0;
 }
 
-/* Creates the account if needed: a parent or leader that has been asleep since before the start has
- * none yet. */
-static __always_inline struct thread *account_of(struct task_struct *task)
-{
-	return task ? bpf_task_storage_get(&thread_by_task, task, NULL,
-					   BPF_LOCAL_STORAGE_GET_F_CREATE)
-		    : NULL;
-}
-
-/* Returns the thread that inherits the background time of an exiting thread: the process's first
- * thread, or the parent's if the first thread is the one that exits, or has exited before
- * (exit_group makes the first thread end the others). */
-static __always_inline struct thread *reaper_of(struct task_struct *task)
-{
-	struct thread *first = task->pid == task->tgid ? NULL : account_of(task->group_leader);
-
-	return first && !first->reaped ? first : account_of(task->real_parent);
-}
-
-/* A thread exits. An exiting target or generator thread is reported at its last switch
- * (exited.bpf.h), or here if that falls into an off-window. A background thread's times pass to its
- * process, and a process's to its parent, as the kernel does with CPU time (times(2)). Without
- * that, processes shorter than a reading interval would appear to have delayed nothing. */
+/* An exiting target or generator thread is reported at its last switch, or here if that falls into
+ * an off-window. */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *task)
 {
-	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0), *reaper;
-	struct thread_time_background last;
+	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
 
 	if (!thread)
 		return 0;
-	if (thread->role != THREAD_TIME_BACKGROUND) {
-		thread->parent_tgid = (__u32)task->real_parent->tgid;
-		if (off_window_since) {
-			bpf_preempt_disable();
-			exit_in_off_window(task, thread);
-			bpf_preempt_enable();
-		}
+	if (thread->role == THREAD_TIME_BACKGROUND) {
+		pass_on(task, thread, scheduler_now());
 		return 0;
 	}
-	reaper = reaper_of(task);
-	if (!reaper || !take_background(thread, &last, bpf_ktime_get_boot_ns() + clock_ahead_ns))
-		return 0;
-	thread->reaped = 1;
-	__sync_fetch_and_add(&reaper->inherited_on_cpu_ns, last.on_cpu_ns + thread->inherited_on_cpu_ns);
-	__sync_fetch_and_add(&reaper->inherited_delay_caused_ns,
-			     last.delay_caused_ns + thread->inherited_delay_caused_ns);
+	thread->parent_tgid = (__u32)task->real_parent->tgid;
+	if (off_window_since) {
+		bpf_preempt_disable();
+		exit_in_off_window(task, thread);
+		bpf_preempt_enable();
+	}
 	return 0;
 }
 
@@ -331,7 +317,7 @@ static __always_inline int note_reclaim(bool begins)
 	/* A task that reclaims because it wrote to memory.reclaim does not stall for memory. */
 	begins = begins && stalls_for_memory(task);
 	bpf_preempt_disable();
-	reclaim(&thread->member, bpf_ktime_get_boot_ns() + clock_ahead_ns, begins);
+	psi_group_on_reclaim(&thread->member, scheduler_now(), begins);
 	bpf_preempt_enable();
 	return 0;
 }
@@ -373,7 +359,7 @@ int find_pools(void *ctx)
 	while ((task = bpf_iter_task_next(&it))) {
 		thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
 		if (thread && thread->role != THREAD_TIME_BACKGROUND && thread->state != EXITED)
-			pool_of(task, thread);
+			pool_of(task, &thread->pool);
 	}
 	bpf_iter_task_destroy(&it);
 	bpf_rcu_read_unlock();
@@ -392,13 +378,14 @@ int resume(void *ctx)
 	while ((task = bpf_iter_task_next(&it)))
 		end_on_window(task);
 	bpf_iter_task_destroy(&it);
-	clear_queues_and_groups(bpf_ktime_get_boot_ns() + clock_ahead_ns);
+	clear_run_queues(scheduler_now());
+	clear_psi_groups(scheduler_now());
 	bpf_iter_task_new(&it, NULL, ALL_THREADS);
 	while ((task = bpf_iter_task_next(&it)))
-		begin_on_window(task, clock_ahead_ns);
+		begin_on_window(task, scheduler_now());
 	bpf_iter_task_destroy(&it);
 	bpf_rcu_read_unlock();
-	reconciled_at = bpf_ktime_get_boot_ns() + clock_ahead_ns;
+	reconciled_at = scheduler_now();
 	barrier();
 	*(volatile __u64 *)&off_window_since = 0;
 	return 0;
@@ -415,7 +402,7 @@ int read(void *ctx)
 
 	records = background_threads = unplaced = torn = looks_again = 0;
 	/* In an off-window the accounts stay as they were when it began. */
-	read_at_ns = off_window_since ? off_window_since : bpf_ktime_get_boot_ns() + clock_ahead_ns;
+	read_at_ns = off_window_since ? off_window_since : scheduler_now();
 	bpf_rcu_read_lock();
 	bpf_iter_task_new(&it, NULL, ALL_THREADS);
 	while ((task = bpf_iter_task_next(&it))) {

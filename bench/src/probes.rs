@@ -8,6 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
+use kernel::bpf::thread_time::Question;
 use kernel::{Probe, probe_costs, request_costs};
 use model::Role;
 
@@ -16,8 +17,12 @@ const LOAD: Duration = Duration::from_secs(10);
 const SWITCHES_PER_S: f64 = 25_000.0;
 
 pub(crate) fn measure() -> Result<()> {
-    for (near, whose) in [(true, "the target's"), (false, "the others'")] {
-        let probes = probe_costs(near, load).map_err(|why| anyhow!("probes: {why}"))?;
+    for (role, asked, whose) in [
+        (Role::Target, &Question::ALL[..], "the target's"),
+        (Role::Target, &[], "the target's, thread time alone"),
+        (Role::Background, &Question::ALL, "the others'"),
+    ] {
+        let probes = probe_costs(role, asked, load).map_err(|why| anyhow!("probes: {why}"))?;
         say(whose, &probes);
     }
     let whose = [

@@ -64,7 +64,7 @@ static __always_inline __u32 event_before(struct task_struct *task)
 {
 	struct thread_time_process *process = process_of(task);
 
-	return process && task->pid == task->tgid ? process->wait_event : 0;
+	return asks_wait_event && process && task->pid == task->tgid ? process->wait_event : 0;
 }
 
 /* Records the thread's state unless that was done before. Returns whether the state is known. */

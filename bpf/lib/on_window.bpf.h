@@ -124,18 +124,15 @@ static __always_inline void begin_as_found(struct task_struct *task, struct thre
 	thread->slices_diff = task->sched_info.pcount - thread->account.slices;
 	thread->cpu = seen->cpu;
 	thread->counted = thread->unnoted = thread->migrated_delayed = 0;
-	thread->waking.by = 0;
-	thread->last.until = 0;
-	thread->wait_event = thread->event_ns = 0;
+	forget_waits(&thread->wakeup);
 	if (seen->runs) {
 		thread->state = THREAD_TIME_RUNNING;
 		thread->waited_ns = waited_on(queue);
 	} else if (seen->is_asleep) {
 		thread->state = THREAD_TIME_BLOCKED;
-		thread->class = reason(task, task->__state, THREAD_TIME_CALL_OTHER);
+		thread->class = begin_wait_event(&thread->event, event_before(task),
+						 reason(task, task->__state, THREAD_TIME_CALL_OTHER));
 		thread->wait_site = WAIT_SITE_OTHER;
-		thread->wait_event = thread->class == THREAD_TIME_UNKNOWN ? 0 : event_before(task);
-		thread->class = class_of_event(thread->wait_event, thread->class);
 	} else if (seen->is_throttled) {
 		thread->state = THREAD_TIME_THROTTLED_STATE;
 		thread->class = THREAD_TIME_THROTTLED;
@@ -153,31 +150,14 @@ static __always_inline void clear_run_queue(struct run_queue *queue, __u64 now)
 	queue->until = now;
 	queue->tid = AS_FOUND;
 	queue->holder = THREAD_TIME_IDLE;
-	queue->groups = 0;
 	queue->waiting = queue->waiting_unlocked = 0;
 	step(queue);
 }
 
-static __always_inline void clear_psi_group(struct psi_group_stall *stall, __u64 now)
-{
-	__u64 passed = elapsed(stall->until, off_window_since), states;
-	__u32 each;
-
-	step(stall);
-	states = states_of(stall->threads + stall->threads_unlocked);
-	for (each = 0; each < PSI_GROUP_STATES; each++)
-		stall->ns[each] += in_state(states, each, passed);
-	stall->until = now;
-	stall->threads = stall->threads_unlocked = 0;
-	step(stall);
-}
-
-static __always_inline void clear_queues_and_groups(__u64 now)
+static __always_inline void clear_run_queues(__u64 now)
 {
 	struct run_queue *queue;
-	struct psi_group_stall *stall;
 	struct bpf_iter_num it;
-	__u32 index;
 	int *next;
 
 	bpf_iter_num_new(&it, 0, cpus);
@@ -187,32 +167,6 @@ static __always_inline void clear_queues_and_groups(__u64 now)
 			clear_run_queue(queue, now);
 	}
 	bpf_iter_num_destroy(&it);
-	bpf_iter_num_new(&it, 0, cpus * PSI_GROUP_MOST);
-	while ((next = bpf_iter_num_next(&it))) {
-		index = *next;
-		stall = index % PSI_GROUP_MOST < groups ? bpf_map_lookup_elem(&psi_group_by_index, &index) : NULL;
-		if (stall)
-			clear_psi_group(stall, now);
-	}
-	bpf_iter_num_destroy(&it);
-}
-
-/* Adds the thread's share to its PSI groups, which `clear_psi_group` has emptied. */
-static __always_inline void count_again(struct task_struct *task, struct membership *member,
-					const struct observation *seen)
-{
-	__u64 groups = member->groups, share;
-
-	member->share = 0;
-	member->counted = groups;
-	member->counted_cpu = seen->cpu;
-	if (!groups)
-		return;
-	share = seen->runs	? share_of_running(member) :
-		seen->is_asleep ? share_of_blocked(task) :
-				  share_of_ready(task);
-	member->share = share;
-	change_unlocked(groups, seen->cpu, seen->now, share + (seen->runs ? HAS_CPU : 0));
 }
 
 static __noinline int end_on_window(struct task_struct *task)
@@ -232,9 +186,8 @@ static __noinline int end_on_window(struct task_struct *task)
 	return 0;
 }
 
-static __noinline int begin_on_window(struct task_struct *task, __s64 clock_ahead)
+static __noinline int begin_on_window(struct task_struct *task, __u64 now)
 {
-	__u64 now = bpf_ktime_get_boot_ns() + clock_ahead;
 	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
 	struct observation seen = look_at(task, now);
 	struct run_queue *queue = run_queue_of(seen.cpu);
@@ -245,11 +198,10 @@ static __noinline int begin_on_window(struct task_struct *task, __s64 clock_ahea
 		count_until(queue, now);
 		queue->tid = AS_FOUND | (__u32)task->pid;
 		queue->holder = thread ? thread->role & (THREAD_TIME_ROLES - 1) : THREAD_TIME_BACKGROUND;
-		queue->groups = thread ? thread->member.groups : 0;
 	}
 	if (!thread || thread->state == EXITED)
 		return 0;
-	count_again(task, &thread->member, &seen);
+	psi_group_on_resume(&thread->member, task, seen.cpu, seen.now, seen.runs, seen.is_asleep);
 	step(thread);
 	if (thread->role != THREAD_TIME_BACKGROUND) {
 		begin_as_found(task, thread, queue, &seen);

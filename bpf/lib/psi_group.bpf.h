@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Some and full pressure of any set of threads, counted as kernel/sched/psi.c counts it for control
- * groups: for each CPU, the number of a group's threads that run or could run, wait for I/O, stall
- * for memory. The state of the CPU follows from these numbers, and the time in each state is added
- * up.
+ * What is the some and full pressure of a set of threads?
+ *
+ * Counted as kernel/sched/psi.c counts it for control groups: for each CPU, the number of a group's
+ * threads that run or could run, wait for I/O, stall for memory. The state of the CPU follows from
+ * these numbers, and the time in each state is added up.
  *
  * One difference, because psi_memstall_enter raises no event for it: a thread stalls for memory
  * from when it blocks on, unless it reclaims.
@@ -11,6 +12,7 @@
 #ifndef STALLSCOPE_PSI_GROUP_BPF_H
 #define STALLSCOPE_PSI_GROUP_BPF_H
 
+#include "reason.bpf.h"
 #include "run_queue.bpf.h"
 #include "../psi_group.h"
 
@@ -28,7 +30,10 @@
 #define count_of(threads, unit) (((threads) / (unit)) & ((1 << COUNT_BITS) - 1))
 #define flag_of(threads, unit) (((threads) / (unit)) & 3)
 
-/* One thread's membership, within its account. */
+/* Whether this question is asked. Set by user space. */
+const volatile __u32 asks_psi_group = 1;
+
+/* The part of a thread's record that this file changes. */
 struct membership {
 	/* The PSI groups that it is in. */
 	__u64 groups;
@@ -47,6 +52,20 @@ struct {
 	__type(key, __u32);
 	__type(value, struct psi_group_stall);
 } psi_group_by_index SEC(".maps");
+
+/* PSI groups of the thread that has each CPU. */
+struct psi_group_cpu_holder {
+	__u64 groups;
+	/* Pads to a cache line, so that CPUs share none. */
+	__u64 unused[7];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, MOST_CPUS);
+	__type(key, __u32);
+	__type(value, struct psi_group_cpu_holder);
+} psi_group_holder_by_cpu SEC(".maps");
 
 static __always_inline struct psi_group_stall *psi_group_on(__u32 group, __u32 cpu)
 {
@@ -235,15 +254,6 @@ static __always_inline __u64 share_of_running(const struct membership *member)
 	return COULD_RUN + (member->reclaims ? STALLS + STALLS_RUNNING + STALLS_ON_CPU : 0);
 }
 
-/* From `now` on the CPU belongs to a thread of these groups, or to none. */
-static __always_inline void hand_over(struct run_queue *queue, __u32 cpu, __u64 now, __u64 groups)
-{
-	if (queue->groups == groups)
-		return;
-	change_hands(queue->groups, groups, cpu, now);
-	queue->groups = groups;
-}
-
 /* Whether the thread blocks but stays in the run queue for a while, with its dequeue delayed (since
  * 6.12, DELAY_DEQUEUE, commit 152e11f6df29). */
 static __always_inline bool is_dequeue_delayed(struct task_struct *task)
@@ -251,10 +261,72 @@ static __always_inline bool is_dequeue_delayed(struct task_struct *task)
 	return bpf_core_field_exists(task->se.sched_delayed) && task->se.sched_delayed;
 }
 
+/* From `now` on the CPU belongs to a thread of these groups, or to none. */
+static __always_inline void hand_over(__u32 cpu, __u64 now, __u64 groups)
+{
+	struct psi_group_cpu_holder *holder = bpf_map_lookup_elem(&psi_group_holder_by_cpu, &cpu);
+
+	if (!holder || holder->groups == groups)
+		return;
+	change_hands(holder->groups, groups, cpu, now);
+	holder->groups = groups;
+}
+
+/* The thread's process has these groups from its next event on. */
+static __always_inline void psi_group_on_assignment(struct membership *member, __u64 groups)
+{
+	member->groups = asks_psi_group ? groups : 0;
+}
+
+/* The thread leaves its CPU: blocked in a state, or ready. */
+static __always_inline void psi_group_on_switch_out(struct membership *member, struct task_struct *task,
+						    __u32 cpu, __u64 now, __u32 blocked_in)
+{
+	__u64 share = 0;
+
+	if (!asks_psi_group)
+		return;
+	if (member->groups && !(blocked_in & TASK_DEAD))
+		share = blocked_in ? share_of_blocked(task) : share_of_ready(task);
+	count_as(member, cpu, now, share);
+}
+
+/* The thread gets the CPU; NULL for the idle thread, and for one that is not counted. */
+static __always_inline void psi_group_on_switch_in(struct membership *member, __u32 cpu, __u64 now)
+{
+	if (!asks_psi_group)
+		return;
+	hand_over(cpu, now, member ? member->groups : 0);
+	if (member)
+		count_as(member, cpu, now, share_of_running(member));
+}
+
+/* The thread, which has no CPU, becomes ready. */
+static __always_inline void psi_group_on_wakeup(struct membership *member, struct task_struct *task,
+						__u32 cpu, __u64 now)
+{
+	if (asks_psi_group)
+		count_as(member, cpu, now, share_of_ready(task));
+}
+
+/* The thread migrates at `now`. One that is ready keeps
+ * waiting there; a sleeping one migrates only because it is being woken. */
+static __always_inline void psi_group_on_migrate(struct membership *member, struct task_struct *task,
+						 __u32 to, __u64 now)
+{
+	if (!asks_psi_group || !member->share)
+		return;
+	if (count_of(member->share, COULD_RUN))
+		move_share(member, member->counted, to, rq_of(task)->clock);
+	else
+		/* The waker has not updated the clock of the CPU on which the thread slept. */
+		move_share(member, is_dequeue_delayed(task) ? member->counted : 0, to, now);
+}
+
 /* Direct reclaim begins or ends for a thread that has its CPU; the scheduler does not know. No lock
  * is held but preemption is off, in which before 6.15 only static functions may be called
  * (check_func_call in kernel/bpf/verifier.c). */
-static __always_inline void reclaim(struct membership *member, __u64 now, bool begins)
+static __always_inline void psi_group_on_reclaim(struct membership *member, __u64 now, bool begins)
 {
 	__u64 share;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * One reading of the PSI groups: each CPU's times as they stood at one moment, with the present
- * state added up to now.
+ * state added up to now. And the edges of an on-window (on_window.bpf.h).
  */
 #ifndef STALLSCOPE_PSI_GROUP_READING_BPF_H
 #define STALLSCOPE_PSI_GROUP_READING_BPF_H
@@ -53,6 +53,8 @@ static __always_inline void read_psi_groups(__u64 now)
 	__u32 index;
 	int *next;
 
+	if (!asks_psi_group)
+		return;
 	knows_memory = bpf_core_field_exists(((struct task_struct *)0)->in_memstall);
 	bpf_iter_num_new(&it, 0, cpus * PSI_GROUP_MOST);
 	while ((next = bpf_iter_num_next(&it))) {
@@ -61,6 +63,66 @@ static __always_inline void read_psi_groups(__u64 now)
 			read_psi_group(index, now);
 	}
 	bpf_iter_num_destroy(&it);
+}
+
+/* Ends the on-window for one CPU of a group, and begins the next without any thread. */
+static __always_inline void clear_psi_group(struct psi_group_stall *stall, __u64 now)
+{
+	__u64 passed = elapsed(stall->until, off_window_since), states;
+	__u32 each;
+
+	step(stall);
+	states = states_of(stall->threads + stall->threads_unlocked);
+	for (each = 0; each < PSI_GROUP_STATES; each++)
+		stall->ns[each] += in_state(states, each, passed);
+	stall->until = now;
+	stall->threads = stall->threads_unlocked = 0;
+	step(stall);
+}
+
+/* Ends the on-window for all groups; `psi_group_on_resume` then adds each thread. */
+static __always_inline void clear_psi_groups(__u64 now)
+{
+	struct psi_group_cpu_holder *holder;
+	struct psi_group_stall *stall;
+	struct bpf_iter_num it;
+	__u32 index;
+	int *next;
+
+	if (!asks_psi_group)
+		return;
+	bpf_iter_num_new(&it, 0, cpus * PSI_GROUP_MOST);
+	while ((next = bpf_iter_num_next(&it))) {
+		index = *next;
+		stall = index % PSI_GROUP_MOST < groups ? bpf_map_lookup_elem(&psi_group_by_index, &index) : NULL;
+		if (stall)
+			clear_psi_group(stall, now);
+		holder = index < cpus ? bpf_map_lookup_elem(&psi_group_holder_by_cpu, &index) : NULL;
+		if (holder)
+			holder->groups = 0;
+	}
+	bpf_iter_num_destroy(&it);
+}
+
+/* The on-window begins for a thread, which is found on this CPU at `now`. */
+static __always_inline void psi_group_on_resume(struct membership *member, struct task_struct *task,
+						__u32 cpu, __u64 now, bool runs, bool is_asleep)
+{
+	struct psi_group_cpu_holder *holder = bpf_map_lookup_elem(&psi_group_holder_by_cpu, &cpu);
+	__u64 groups = member->groups, share;
+
+	member->share = 0;
+	member->counted = groups;
+	member->counted_cpu = cpu;
+	if (!asks_psi_group || !groups)
+		return;
+	share = runs	  ? share_of_running(member) :
+		is_asleep ? share_of_blocked(task) :
+			    share_of_ready(task);
+	member->share = share;
+	if (runs && holder)
+		holder->groups = groups;
+	change_unlocked(groups, cpu, now, share + (runs ? HAS_CPU : 0));
 }
 
 #endif

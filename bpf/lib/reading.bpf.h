@@ -7,7 +7,6 @@
 #define STALLSCOPE_READING_BPF_H
 
 #include "first_look.bpf.h"
-#include "wait_event.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -61,7 +60,7 @@ static __always_inline bool copy_thread(struct task_struct *task, const struct t
 		record->account = thread->account;
 		present->class = thread->class;
 		present->wait_site = thread->wait_site;
-		present->wait_event = thread->state == THREAD_TIME_BLOCKED ? thread->wait_event : 0;
+		present->wait_event = thread->state == THREAD_TIME_BLOCKED ? thread->event.wait_event : 0;
 		present->cpu = thread->cpu;
 		present->since = thread->since;
 		for (each = 0; each < THREAD_TIME_ROLES; each++)
@@ -189,7 +188,8 @@ static __noinline int read_thread(struct task_struct *task)
 	}
 	add_present(record, &present);
 	if (present.wait_event)
-		continue_wait_event(task, thread, present.wait_event, elapsed(present.since, read_at_ns));
+		wait_event_on_reading(&thread->event, pool_of(task, &thread->pool), present.wait_event,
+				      elapsed(present.since, read_at_ns));
 	records = index + 1;
 	return 0;
 }

@@ -32,12 +32,6 @@
 const volatile __u8 sleep_class_by_call[THREAD_TIME_CALLS];
 const volatile __u8 intent_by_call[THREAD_TIME_CALLS];
 
-/* By the highest byte of a wait event: the class of a sleep; 0 leaves it to the system call. Two
- * events have classes of their own: the WAL flush lock and the wait to send. Set by user space. */
-const volatile __u8 class_by_event[THREAD_TIME_EVENT_CLASSES];
-const volatile __u32 log_event;
-const volatile __u32 output_event;
-
 /* Kernel threads never came from user space: they are in no system call. */
 static __always_inline bool is_kernel_thread(struct task_struct *task)
 {
@@ -110,21 +104,6 @@ static __always_inline __u32 reason(struct task_struct *task, __u32 state, __u32
 	/* Stopped, traced, frozen or parked: the thread does not wait for anything that it asked
 	 * for. */
 	return state & TASK_INTERRUPTIBLE ? sleep_class : THREAD_TIME_UNKNOWN;
-}
-
-/* The class of a sleep with this wait event; `class` is the class by system call. */
-static __always_inline __u32 class_of_event(__u32 wait_event, __u32 class)
-{
-	__u32 of_event = class_by_event[(wait_event >> 24) % THREAD_TIME_EVENT_CLASSES];
-
-	/* Kernel waits come first; a stopped thread does not wait for what its wait event says. */
-	if (class < THREAD_TIME_FUTEX || class == THREAD_TIME_UNKNOWN || !wait_event || wait_event >> 24 >= THREAD_TIME_EVENT_CLASSES)
-		return class;
-	if (wait_event == log_event)
-		return THREAD_TIME_EVENT_LOG;
-	if (wait_event == output_event)
-		return THREAD_TIME_OUTPUT;
-	return of_event ? of_event : class;
 }
 
 #endif

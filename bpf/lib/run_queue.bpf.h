@@ -64,8 +64,8 @@ struct run_queue {
 	__u64 missed;
 	/* Target and generator threads that exited on this CPU. */
 	__u64 exited;
-	/* PSI groups of the thread that has the CPU. */
-	__u64 groups;
+	/* Pads to whole cache lines. */
+	__u64 unused;
 };
 _Static_assert(sizeof(struct run_queue) == 128, "whole cache lines: each CPU has its own");
 

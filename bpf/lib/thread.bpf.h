@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Each thread's account, and what user space sets for its process.
+ * Each thread's record, and what user space sets for its process. The record is one lookup for all
+ * questions.
  *
  * An account is written under the lock of the thread's run queue: at a switch, a wake-up or a
  * migration (thread_state.bpf.h). Readers take no lock and check `sequence` (reading.bpf.h).
@@ -10,7 +11,10 @@
 
 #include "kernel.bpf.h"
 #include "run_queue.bpf.h"
+#include "pool.bpf.h"
 #include "psi_group.bpf.h"
+#include "wait_event.bpf.h"
+#include "wakeup.bpf.h"
 
 /* State of a thread that has exited; it never leaves the kernel. */
 #define EXITED (THREAD_TIME_THROTTLED_STATE + 1)
@@ -29,24 +33,6 @@ struct found {
 	__u64 run_time_ns;
 	__u64 run_delay;
 	__u64 slices;
-};
-
-/* A thread's last wait, and its CPU time before it. */
-struct last_wait {
-	__u32 class;
-	__u64 from;
-	__u64 until;
-	__u64 on_cpu_ns;
-};
-
-/* The waker of a thread that is about to wake (enum wakeup_by): its last wait, its CPU time since
- * then up to its current slice, and when that slice began. */
-struct waking {
-	__u32 by;
-	__u64 waker;
-	struct last_wait last;
-	__u64 ran_ns;
-	__u64 runs_since;
 };
 
 /* One thread's account and state. */
@@ -94,24 +80,14 @@ struct thread {
 	__u64 inherited_delay_caused_ns;
 	/* Valid while the state is THREAD_TIME_UNSEEN. */
 	struct found found;
-	/* Where its process has its wait event (struct thread_time_process). */
-	__u64 event_pointer;
-	__u64 event_offset;
-	/* Address at which the wait event was last found; 0 if it has to be looked up. */
-	__u64 event_at;
 	/* Set at exit: the parent process. */
 	__u64 parent_tgid;
-	/* Its PSI groups (psi_group.bpf.h). */
-	struct membership member;
-	/* Target and generator only: its pool's number (lib/wakeup.bpf.h), 0 until one is
-	 * computed. */
+	/* Target and generator only: its pool's number (pool.bpf.h), 0 until one is computed. */
 	__u64 pool;
-	struct last_wait last;
-	struct waking waking;
-	/* Its wait event when it blocked, and how much of this wait has been added to that event
-	 * (lib/wait_event.bpf.h). */
-	__u32 wait_event;
-	__u64 event_ns;
+	/* One part for each of the other questions, which only the file of that question changes. */
+	struct membership member;
+	struct wakeup_state wakeup;
+	struct wait_event_state event;
 };
 
 struct {
@@ -133,6 +109,14 @@ struct {
 /* Number of the last assignment of roles, from 1. A thread looks its role up at its first event
  * after one. */
 __u32 assignment;
+
+/* Whether a thread is the target's or the generator's, as of its last event. */
+static __always_inline bool has_role(struct task_struct *task)
+{
+	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
+
+	return thread && thread->role != THREAD_TIME_BACKGROUND;
+}
 
 static __always_inline struct thread *thread_of(struct task_struct *task, struct run_queue *queue)
 {
@@ -156,17 +140,15 @@ static __always_inline struct thread *thread_of(struct task_struct *task, struct
 	process = bpf_map_lookup_elem(&process_by_tgid, &tgid);
 	if (process) {
 		thread->role = process->role;
-		thread->event_pointer = process->pointer;
-		thread->event_offset = process->offset;
-		thread->event_at = 0;
-		thread->member.groups = process->groups;
+		wait_event_on_assignment(&thread->event, process);
+		psi_group_on_assignment(&thread->member, process->groups);
 	}
 	/* Less is counted of background threads, so the account of a former one begins anew. */
 	if (before == THREAD_TIME_BACKGROUND && thread->role != THREAD_TIME_BACKGROUND && thread->state != EXITED) {
 		step(thread);
 		thread->state = THREAD_TIME_UNSEEN;
 		__builtin_memset(&thread->account, 0, sizeof(thread->account));
-		thread->last.until = 0;
+		forget_waits(&thread->wakeup);
 		step(thread);
 	}
 	return thread;

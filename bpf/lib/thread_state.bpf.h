@@ -7,10 +7,6 @@
 #include "thread.bpf.h"
 #include "waiting.bpf.h"
 
-/* Slices between two lookups of the wait event's address: a PostgreSQL process moves it to shared
- * memory early in its life. */
-#define SLICES_TO_LOOK 64
-
 /* Adds time to a class, and to the wait site if the class has one. */
 static __always_inline void add_class(struct thread_time_account *account, __u32 class, __u32 wait_site,
 				      __u64 ns)
@@ -108,84 +104,6 @@ static __always_inline void remember(struct thread *thread, struct task_struct *
 	thread->slices_diff = task->sched_info.pcount - thread->account.slices;
 }
 
-/* The wait event in the current task's memory; only a process's first thread has one. 0 for
- * none. */
-static __always_inline __u32 event_of(struct task_struct *task, struct thread *thread)
-{
-	__u64 structure = 0;
-	__u32 wait_event = 0;
-
-	if (!thread->event_pointer || task->pid != task->tgid || !task->mm)
-		return 0;
-	/* The read does not fault pages in; if the page is absent, the system call decides the
-	 * class. */
-	if (thread->event_at && thread->account.slices % SLICES_TO_LOOK &&
-	    !bpf_probe_read_user(&wait_event, sizeof(wait_event), (void *)thread->event_at) && wait_event)
-		return wait_event;
-	thread->event_at = 0;
-	if (bpf_probe_read_user(&structure, sizeof(structure), (void *)thread->event_pointer) || !structure ||
-	    bpf_probe_read_user(&wait_event, sizeof(wait_event), (void *)(structure + thread->event_offset)))
-		return 0;
-	thread->event_at = structure + thread->event_offset;
-	return wait_event;
-}
-
-/* What the kernel stack says about a kernel wait (lib/wait_site.bpf.h); zero if the thread is in
- * none. */
-struct wait_context {
-	/* enum wait_site */
-	__u32 wait_site;
-	/* enum thread_time_call: the I/O intent */
-	__u32 io_intent;
-};
-
-static __always_inline void switch_out(struct task_struct *task, struct run_queue *queue, __u32 cpu,
-				       __u64 now, __u32 blocked_in, struct wait_context context)
-{
-	struct thread *thread = thread_of(task, queue);
-	__u64 share = 0;
-
-	if (!thread || thread->state == EXITED)
-		return;
-	step(thread);
-	/* A thread switched in at the end of an off-window was read before the scheduler counted
-	 * that slice. */
-	if (thread->state == THREAD_TIME_RUNNING && thread->since <= reconciled_at)
-		thread->account.slices = task->sched_info.pcount - thread->slices_diff;
-	close(thread, queue, cpu, now, task->se.sum_exec_runtime);
-	remember(thread, task);
-	if (blocked_in & TASK_DEAD) {
-		thread->state = EXITED;
-	} else if (thread->role == THREAD_TIME_BACKGROUND) {
-		thread->state = THREAD_TIME_UNSEEN;
-		if (thread->member.groups)
-			share = blocked_in ? share_of_blocked(task) : share_of_ready(task);
-	} else if (blocked_in) {
-		thread->state = THREAD_TIME_BLOCKED;
-		thread->migrated_delayed = 0;
-		thread->class = reason(task, blocked_in, context.io_intent);
-		/* A stopped thread does not wait for what its wait event says. */
-		thread->wait_event = thread->class == THREAD_TIME_UNKNOWN ? 0 : event_of(task, thread);
-		thread->event_ns = 0;
-		thread->class = class_of_event(thread->wait_event, thread->class);
-		thread->wait_site = context.wait_site;
-		share = share_of_blocked(task);
-	} else if (is_throttled(task)) {
-		thread->state = THREAD_TIME_THROTTLED_STATE;
-		thread->class = THREAD_TIME_THROTTLED;
-		share = share_of_ready(task);
-	} else {
-		thread->state = THREAD_TIME_QUEUED;
-		start_waiting(thread, queue, cpu, now);
-		/* Preempted between setting its state and blocking: sched_info_depart takes the
-		 * task for asleep. */
-		thread->unnoted = task->__state != 0;
-		share = share_of_ready(task);
-	}
-	step(thread);
-	count_as(&thread->member, cpu, now, share);
-}
-
 /* The thread left its CPU without an event. Its run time says how long it ran; why it left is
  * unknown. */
 static __always_inline void close_missed_slice(struct thread *thread, struct run_queue *queue, __u64 now,
@@ -252,62 +170,6 @@ static __always_inline void note_move(struct thread *thread, struct task_struct 
 		thread->miscounted_ns -= elapsed(thread->since, task->sched_info.last_queued);
 }
 
-/* A thread gets the CPU; `run_time_ns` and `run_delay` are the scheduler's counters at `now`. */
-static __always_inline __u32 switch_in(struct task_struct *task, struct run_queue *queue, __u32 cpu,
-				   __u64 now, __u64 run_time_ns, __u64 run_delay)
-{
-	struct thread *thread = thread_of(task, queue);
-
-	hand_over(queue, cpu, now, thread ? thread->member.groups : 0);
-	if (!thread || thread->state == EXITED)
-		return THREAD_TIME_BACKGROUND;
-	step(thread);
-	/* Before the backfill, which ends the state THREAD_TIME_UNSEEN. */
-	count_slices(thread, task, now);
-	if (thread->state == THREAD_TIME_RUNNING)
-		close_missed_slice(thread, queue, now, run_time_ns);
-	if (thread->state != THREAD_TIME_UNSEEN && thread->role != THREAD_TIME_BACKGROUND &&
-		 (thread->state == THREAD_TIME_BLOCKED || run_time_ns > thread->run_time_ns)) {
-		note_missed(queue, thread->since);
-		backfill_switch(thread, queue, cpu, now, elapsed(thread->run_time_ns, run_time_ns),
-			run_delay);
-	}
-	note_move(thread, task);
-	close(thread, queue, cpu, now, run_time_ns);
-	thread->state = THREAD_TIME_RUNNING;
-	thread->cpu = cpu;
-	thread->waited_ns = waited_on(queue);
-	thread->run_time_ns = run_time_ns;
-	step(thread);
-	count_as(&thread->member, cpu, now, share_of_running(&thread->member));
-	return thread->role;
-}
-
-/* Another thread has the CPU than the one of the last event: a switch was missed. The scheduler's
- * last_arrival says to the ns when that was. */
-static __always_inline void open_missed_slice(struct task_struct *task, struct run_queue *queue, __u32 cpu,
-					 __u64 now)
-{
-	__u64 arrival = queue->until;
-
-	if (!(queue->tid & AS_FOUND))
-		queue->missed++;
-	if (task->pid)
-		arrival = task->sched_info.last_arrival;
-	if (arrival > now)
-		arrival = now;
-	/* A wake-up on this CPU may have been counted after that time. */
-	if (arrival > queue->until)
-		count_until(queue, arrival);
-	queue->holder = THREAD_TIME_IDLE;
-	if (task->pid)
-		queue->holder = switch_in(task, queue, cpu, arrival,
-				      task->se.sum_exec_runtime - (now - arrival),
-				      task->sched_info.run_delay);
-	else
-		hand_over(queue, cpu, arrival, 0);
-}
-
 /* Whether the CPU's current thread was switched in without an event. After an off-window it may be
  * a later slice of the thread that was found there. */
 static __always_inline bool is_another(const struct run_queue *queue, struct task_struct *task)
@@ -345,6 +207,135 @@ static __always_inline void reconcile(struct thread *thread, struct task_struct 
 		return;
 	backfill_switch(thread, queue, thread->cpu, now, ran, delay_at(task, now));
 	thread->run_time_ns = task->se.sum_exec_runtime;
+}
+
+/* A thread leaves its CPU. For what a tracked thread blocks, its caller says (`class`,
+ * `wait_site`). */
+static __always_inline void thread_time_on_switch_out(struct thread *thread, struct task_struct *task,
+						      struct run_queue *queue, __u32 cpu, __u64 now,
+						      __u32 blocked_in)
+{
+	/* A thread switched in at the end of an off-window was read before the scheduler counted
+	 * that slice. */
+	if (thread->state == THREAD_TIME_RUNNING && thread->since <= reconciled_at)
+		thread->account.slices = task->sched_info.pcount - thread->slices_diff;
+	close(thread, queue, cpu, now, task->se.sum_exec_runtime);
+	remember(thread, task);
+	if (blocked_in & TASK_DEAD) {
+		thread->state = EXITED;
+	} else if (thread->role == THREAD_TIME_BACKGROUND) {
+		thread->state = THREAD_TIME_UNSEEN;
+	} else if (blocked_in) {
+		thread->state = THREAD_TIME_BLOCKED;
+		thread->migrated_delayed = 0;
+	} else if (is_throttled(task)) {
+		thread->state = THREAD_TIME_THROTTLED_STATE;
+		thread->class = THREAD_TIME_THROTTLED;
+	} else {
+		thread->state = THREAD_TIME_QUEUED;
+		start_waiting(thread, queue, cpu, now);
+		/* Preempted between setting its state and blocking: sched_info_depart takes the
+		 * task for asleep. */
+		thread->unnoted = task->__state != 0;
+	}
+}
+
+/* A thread gets the CPU; `run_time_ns` and `run_delay` are the scheduler's counters at `now`. */
+static __always_inline void thread_time_on_switch_in(struct thread *thread, struct task_struct *task,
+						     struct run_queue *queue, __u32 cpu, __u64 now,
+						     __u64 run_time_ns, __u64 run_delay)
+{
+	/* Before the backfill, which ends the state THREAD_TIME_UNSEEN. */
+	count_slices(thread, task, now);
+	if (thread->state == THREAD_TIME_RUNNING)
+		close_missed_slice(thread, queue, now, run_time_ns);
+	if (thread->state != THREAD_TIME_UNSEEN && thread->role != THREAD_TIME_BACKGROUND &&
+		 (thread->state == THREAD_TIME_BLOCKED || run_time_ns > thread->run_time_ns)) {
+		note_missed(queue, thread->since);
+		backfill_switch(thread, queue, cpu, now, elapsed(thread->run_time_ns, run_time_ns),
+			run_delay);
+	}
+	note_move(thread, task);
+	close(thread, queue, cpu, now, run_time_ns);
+	thread->state = THREAD_TIME_RUNNING;
+	thread->cpu = cpu;
+	thread->waited_ns = waited_on(queue);
+	thread->run_time_ns = run_time_ns;
+}
+
+/* The wait that a wake-up ends. */
+struct ended_wait {
+	__u64 from;
+	__u64 until;
+	/* Whether it was seen from its beginning, or else found by a reading. */
+	bool was_blocked;
+	bool was_found;
+};
+
+/* Whether a wake-up event makes the thread ready. One that is woken before it has left its CPU just
+ * goes on running. */
+static __always_inline bool becomes_ready(const struct thread *thread, struct task_struct *task)
+{
+	return thread->state == THREAD_TIME_BLOCKED ||
+	       (!task->on_cpu &&
+		(thread->state == THREAD_TIME_UNSEEN || thread->state == THREAD_TIME_RUNNING));
+}
+
+/* A tracked thread becomes ready on `queue`, which is locked. */
+static __always_inline struct ended_wait thread_time_on_wakeup(struct thread *thread, struct task_struct *task,
+							       struct run_queue *queue, __u32 cpu,
+							       __u64 now)
+{
+	struct ended_wait ended = {};
+	__u64 waited = 0;
+
+	if (thread->since <= reconciled_at)
+		reconcile(thread, task, queue, now);
+	if (thread->state == THREAD_TIME_RUNNING)
+		close_missed_slice(thread, queue, now, task->se.sum_exec_runtime);
+	if (thread->state == THREAD_TIME_UNSEEN)
+		remember(thread, task);
+	if (thread->state == THREAD_TIME_BLOCKED) {
+		waited = grown(thread->wait_diff_ns, wait_diff(thread, delay_at(task, now)));
+		if (thread->migrated_delayed) {
+			thread->miscounted_ns += waited;
+			waited = 0;
+		}
+	}
+	/* The thread may have been ready for longer already: then this is a second wake-up, and the
+	 * first raised no event. */
+	waited = waited < elapsed(thread->since, now) ? waited : 0;
+	ended.was_blocked = thread->state == THREAD_TIME_BLOCKED;
+	ended.was_found = thread->state == THREAD_TIME_UNSEEN && thread->found.at;
+	ended.from = ended.was_found ? thread->found.at : thread->since;
+	ended.until = now - waited;
+	close(thread, queue, cpu, ended.until, 0);
+	thread->state = THREAD_TIME_QUEUED;
+	start_waiting(thread, queue, cpu, now);
+	return ended;
+}
+
+/* Moves a waiting thread to another run queue, of `to`. The event comes before the kernel records the
+ * new CPU, so task's run queue is still the old one. */
+static __always_inline void thread_time_on_migrate(struct thread *thread, struct task_struct *task, int to)
+{
+	struct run_queue *old, *new, copy;
+	__u64 now;
+
+	if (thread->state == THREAD_TIME_BLOCKED && is_dequeue_delayed(task))
+		thread->migrated_delayed = 1;
+	if (thread->state != THREAD_TIME_QUEUED)
+		return;
+	old = run_queue_of(thread->cpu);
+	new = run_queue_of(to);
+	if (!old || !new)
+		return;
+	now = rq_of(task)->clock;
+	copy_run_queue(new, &copy);
+	step(thread);
+	close(thread, old, thread->cpu, now, 0);
+	continue_waiting(thread, new, &copy, to, now);
+	step(thread);
 }
 
 #endif

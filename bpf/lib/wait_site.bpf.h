@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Wait site and I/O intent: where in the kernel a target or generator thread waits.
+ * Where in the kernel does a target or generator thread wait (wait site), and for what I/O (I/O
+ * intent)?
  *
  * The top of the thread's kernel stack is walked from the innermost frame outwards. A map says what
  * each return address means. A new address is inserted without a meaning, until user space has
@@ -14,12 +15,24 @@
 #ifndef STALLSCOPE_WAIT_SITE_BPF_H
 #define STALLSCOPE_WAIT_SITE_BPF_H
 
-#include "thread_state.bpf.h"
+#include "reason.bpf.h"
 
 /* From the scheduler's own frames outwards: an O_SYNC write is a dozen calls away from the disk. */
 #define MOST_FRAMES 20
 /* This program, its trampoline, the tracepoint. */
 #define FRAMES_BEFORE 3
+
+/* Whether this question is asked. Set by user space. */
+const volatile __u32 asks_wait_site = 1;
+
+/* What the kernel stack says about a kernel wait; zero if the thread is in
+ * none. */
+struct wait_context {
+	/* enum wait_site */
+	__u32 wait_site;
+	/* enum thread_time_call: the I/O intent */
+	__u32 io_intent;
+};
 
 struct stack_head {
 	__u64 addresses[MOST_FRAMES];
@@ -61,18 +74,24 @@ static __always_inline const struct kernel_symbol *symbol_at(__u64 address)
 	return NULL;
 }
 
-/* Walks the stack of the current thread, which is about to leave its CPU. The innermost generic
- * function (a page, a lock) decides the site, unless a function further out has a specific one. */
-static __noinline int walk_stack(void *ctx, struct task_struct *task, struct wait_context *context)
+/* Whether the current thread, which is about to leave its CPU blocked in a state, does so at a wait
+ * site. */
+static __always_inline bool has_wait_site(struct task_struct *task, __u32 blocked_in)
 {
-	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
+	return asks_wait_site && is_uninterruptible(task, blocked_in);
+}
+
+/* Walks the stack of that thread, which takes microseconds. The innermost generic function (a page, a
+ * lock) decides the site, unless a function further out has a specific one. */
+static __noinline int wait_site_on_switch_out(void *ctx, struct wait_context *context)
+{
 	const struct kernel_symbol *symbol;
 	struct stack_head *head;
 	__u32 first = 0;
 	long length;
 	int each;
 
-	if (!context || !thread || thread->role == THREAD_TIME_BACKGROUND)
+	if (!context)
 		return 0;
 	head = bpf_map_lookup_elem(&head_by_cpu, &first);
 	if (!head)

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Wakers: which pool, process or interrupt ends the waits of target and generator threads, and what
- * a waker did during the wait.
+ * Which pool, process or interrupt ends the waits of target and generator threads, and what did the
+ * waker do during the wait?
  *
- * sched_waking runs in the waker's context and notes the waker in the woken thread's account.
+ * sched_waking runs in the waker's context and notes the waker in the woken thread's record.
  * sched_wakeup, perhaps on another CPU, ends the wait and knows its length. Waits for a disk and
  * timed waits are left out: what ends those is known.
+ * Lost: waits for whose pair the map has no room (`wakeup_drops`).
  */
 #ifndef STALLSCOPE_WAKEUP_BPF_H
 #define STALLSCOPE_WAKEUP_BPF_H
 
-#include "thread_state.bpf.h"
+#include "reason.bpf.h"
+#include "run_queue.bpf.h"
 #include "../wakeup.h"
 
 /* include/linux/preempt.h */
@@ -18,10 +20,32 @@
 #define HARDIRQ_MASK 0x000f0000
 #define NMI_MASK 0x00f00000
 
-/* Ancestors of the same name that count as one program: a server, its workers, their children. */
-#define MOST_ABOVE 4
-#define FNV_START 0xcbf29ce484222325ULL
-#define FNV_PRIME 0x100000001b3ULL
+/* Whether this question is asked. Set by user space. */
+const volatile __u32 asks_wakers = 1;
+
+/* A thread's last wait, and its CPU time before it. */
+struct last_wait {
+	__u32 class;
+	__u64 from;
+	__u64 until;
+	__u64 on_cpu_ns;
+};
+
+/* The waker of a thread that is about to wake (enum wakeup_by): its last wait, its CPU time since
+ * then up to its current slice, and when that slice began. */
+struct waking {
+	__u32 by;
+	__u64 waker;
+	struct last_wait last;
+	__u64 ran_ns;
+	__u64 runs_since;
+};
+
+/* The part of a thread's record that this file changes. */
+struct wakeup_state {
+	struct last_wait last;
+	struct waking waking;
+};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -29,16 +53,6 @@ struct {
 	__type(key, struct wakeup_pair);
 	__type(value, struct wakeup_sum);
 } sum_by_pair SEC(".maps");
-
-/* A pool's number is a hash of its contents, so no list of numbers has to be agreed on. User space
- * looks a number up once, soon after its first use; the map evicts pools that were not used for
- * long. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, WAKEUP_MOST_POOLS);
-	__type(key, __u64);
-	__type(value, struct wakeup_pool);
-} pool_by_number SEC(".maps");
 
 /* The period to which waits are added: 0 or 1. */
 __u8 wakeup_period;
@@ -87,59 +101,6 @@ static __always_inline bool is_interrupt(struct task_struct *current)
 	return (count & SOFTIRQ_OFFSET) && !sends(current);
 }
 
-/* Copies the name with each digit as `#`, and hashes it. Only the reader collapses runs of `#`:
- * here the verifier would follow every position, which takes seconds at load time. */
-static __always_inline __u64 mask_digits(const char *comm, struct wakeup_pool *pool)
-{
-	__u64 number = (FNV_START ^ pool->tgid) * FNV_PRIME;
-	int each;
-	char c;
-
-	for (each = 0; each < WAKEUP_NAME; each++) {
-		c = comm[each];
-		/* Behind the terminator are leftovers of earlier names. */
-		if (!c)
-			break;
-		c = c >= '0' && c <= '9' ? '#' : c;
-		pool->name[each] = c;
-		number = (number ^ (__u8)c) * FNV_PRIME;
-	}
-	return number;
-}
-
-static __noinline __u64 find_pool(struct task_struct *task)
-{
-	struct task_struct *leader = task->group_leader, *above;
-	char comm[WAKEUP_NAME], name[WAKEUP_NAME], other[WAKEUP_NAME];
-	struct wakeup_pool pool = {};
-	__u64 number;
-	int steps;
-
-	bpf_probe_read_kernel(comm, sizeof(comm), task->comm);
-	bpf_probe_read_kernel(name, sizeof(name), leader->comm);
-	for (steps = 0; steps < MOST_ABOVE; steps++) {
-		above = leader->real_parent->group_leader;
-		bpf_probe_read_kernel(other, sizeof(other), above->comm);
-		if (above->pid <= 1 || *(__u64 *)name != *(__u64 *)other ||
-		    *(__u64 *)(name + 8) != *(__u64 *)(other + 8))
-			break;
-		leader = above;
-	}
-	pool.tgid = leader->pid;
-	number = mask_digits(comm, &pool);
-	if (!bpf_map_lookup_elem(&pool_by_number, &number) &&
-	    bpf_map_update_elem(&pool_by_number, &number, &pool, BPF_ANY))
-		return 0;
-	return number;
-}
-
-static __always_inline __u64 pool_of(struct task_struct *task, struct thread *thread)
-{
-	if (!thread->pool)
-		thread->pool = find_pool(task);
-	return thread->pool;
-}
-
 /* Whether another thread decides when a wait of this class ends. */
 static __always_inline bool has_waker(__u32 class)
 {
@@ -149,46 +110,44 @@ static __always_inline bool has_waker(__u32 class)
 	       (class >= THREAD_TIME_KERNEL && class < THREAD_TIME_KERNEL + THREAD_TIME_CALL_KINDS);
 }
 
-/* Notes the waker in the account of the thread that it is about to wake. The waker is the current
- * thread, so its own account does not change meanwhile. */
-static __always_inline void note_waker(struct thread *thread)
+/* What kind of waker the current thread is (enum wakeup_by); a thread that is neither in an
+ * interrupt nor of the kernel may also be of a pool. */
+static __always_inline __u32 waker_kind(struct task_struct *current)
 {
-	struct task_struct *current = bpf_get_current_task_btf();
-	struct waking *waking = &thread->waking;
-	struct thread *waker;
-
-	waking->waker = 0;
-	waking->last.until = 0;
-	if (is_interrupt(current)) {
-		waking->by = WAKEUP_BY_INTERRUPT;
-		return;
-	}
-	if (current->flags & PF_KTHREAD) {
-		waking->by = WAKEUP_BY_KERNEL;
-		return;
-	}
-	waker = bpf_task_storage_get(&thread_by_task, current, NULL, 0);
-	if (!waker || waker->role == THREAD_TIME_BACKGROUND) {
-		waking->by = WAKEUP_BY_BACKGROUND;
-		waking->waker = current->tgid;
-		return;
-	}
-	waking->by = WAKEUP_BY_POOL;
-	waking->waker = pool_of(current, waker);
-	waking->last = waker->last;
-	waking->ran_ns = waker->account.ns[THREAD_TIME_ON_CPU] - waker->last.on_cpu_ns;
-	waking->runs_since = waker->since;
+	if (is_interrupt(current))
+		return WAKEUP_BY_INTERRUPT;
+	return current->flags & PF_KTHREAD ? WAKEUP_BY_KERNEL : WAKEUP_BY_BACKGROUND;
 }
 
-/* Remembers a wait that ends, for when this thread becomes a waker (`divide_waker_time`). */
-static __always_inline void note_wait(struct thread *thread, __u64 from, __u64 until)
+/* A thread is about to be woken from a wait of this class. Returns whether its waker is wanted, by
+ * one of the next two functions. */
+static __always_inline bool wakeup_on_waking(struct wakeup_state *woken, __u32 class)
 {
-	struct last_wait *last = &thread->last;
+	woken->waking.by = WAKEUP_BY_UNKNOWN;
+	return asks_wakers && has_waker(class);
+}
 
-	last->class = thread->class;
-	last->from = from;
-	last->until = until;
-	last->on_cpu_ns = thread->account.ns[THREAD_TIME_ON_CPU];
+/* The waker is not of a pool. */
+static __always_inline void note_other_waker(struct wakeup_state *woken, struct task_struct *current,
+					     __u32 kind)
+{
+	woken->waking.last.until = 0;
+	woken->waking.waker = kind == WAKEUP_BY_BACKGROUND ? current->tgid : 0;
+	woken->waking.by = kind;
+}
+
+/* The waker is the current thread, of `pool`; it has been on CPU since `runs_since`, and before that
+ * for `on_cpu_ns`. Its own record does not change meanwhile. */
+static __always_inline void note_waker(struct wakeup_state *woken, const struct wakeup_state *waker,
+				       __u64 pool, __u64 on_cpu_ns, __u64 runs_since)
+{
+	struct waking *waking = &woken->waking;
+
+	waking->by = WAKEUP_BY_POOL;
+	waking->waker = pool;
+	waking->last = waker->last;
+	waking->ran_ns = on_cpu_ns - waker->last.on_cpu_ns;
+	waking->runs_since = runs_since;
 }
 
 /* Divides the waker's time between `from` and `now`: blocked in its last wait; since then on CPU or
@@ -209,19 +168,19 @@ static __always_inline void divide_waker_time(const struct waking *waking, __u64
 	sum->ready_ns = elapsed(start, now) - sum->on_cpu_ns;
 }
 
-/* Counts a wait from `from` to `now` that was ended by the waker in `thread->waking`. */
-static __always_inline void count_wakeup(struct task_struct *task, struct thread *thread, __u64 from,
+/* Counts a wait from `from` to `now` of a thread of `pool`, ended by the waker in `state`. */
+static __always_inline void count_wakeup(struct wakeup_state *state, __u64 pool, __u64 from,
 					 __u64 now)
 {
-	struct waking *waking = &thread->waking;
+	struct waking *waking = &state->waking;
 	struct wakeup_sum sum = { .ns = elapsed(from, now) }, none = {}, *all;
 	struct wakeup_pair pair = {};
 
 	divide_waker_time(waking, from, now, &sum);
-	pair.woken = pool_of(task, thread);
+	pair.woken = pool;
 	pair.waker = waking->waker;
 	pair.by = waking->by;
-	pair.class = thread->last.class;
+	pair.class = state->last.class;
 	pair.before = sum.blocked_ns ? waking->last.class : THREAD_TIME_ON_CPU;
 	pair.period = wakeup_period;
 	waking->by = WAKEUP_BY_UNKNOWN;
@@ -247,6 +206,30 @@ static __always_inline void count_wakeup(struct task_struct *task, struct thread
 		__sync_fetch_and_add(&all->on_cpu_ns, sum.on_cpu_ns);
 	if (sum.ready_ns)
 		__sync_fetch_and_add(&all->ready_ns, sum.ready_ns);
+}
+
+/* A wait of this class ends, from `from` to `until`, of a thread with that time on CPU. It is
+ * remembered for when the thread becomes a waker itself (`divide_waker_time`). Returns whether
+ * `count_wakeup` is to count it. */
+static __always_inline bool wakeup_on_wakeup(struct wakeup_state *state, __u32 class, __u64 from,
+					     __u64 until, __u64 on_cpu_ns)
+{
+	struct last_wait *last = &state->last;
+
+	if (!asks_wakers)
+		return false;
+	last->class = class;
+	last->from = from;
+	last->until = until;
+	last->on_cpu_ns = on_cpu_ns;
+	return state->waking.by != WAKEUP_BY_UNKNOWN;
+}
+
+/* What the thread did before is not known any more. */
+static __always_inline void forget_waits(struct wakeup_state *state)
+{
+	state->waking.by = WAKEUP_BY_UNKNOWN;
+	state->last.until = 0;
 }
 
 #endif

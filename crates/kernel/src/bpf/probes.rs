@@ -15,7 +15,7 @@ use super::refusal::Refusal;
 use super::requests::{Requests, Side};
 use super::skeletons::floor::{FloorSkel, FloorSkelBuilder};
 use super::thread_time::psi_groups::Membership;
-use super::thread_time::{Assigned, ThreadTime};
+use super::thread_time::{Assigned, Question, ThreadTime};
 
 /// Cost of one program during a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,13 +28,17 @@ pub struct Probe {
     pub ns: u64,
 }
 
-/// Runs something under thread-time accounting, with this process as the target if `tracked`, and returns the
-/// cost of each program.
+/// Runs something under thread-time accounting that asks these questions too, with this process in a role, and
+/// returns the cost of each program.
 ///
 /// # Errors
 /// Why the programs are not available here.
-pub fn probe_costs(tracked: bool, run: impl FnOnce()) -> Result<Vec<Probe>, String> {
-    thread_time_costs(tracked, run).map_err(|refusal| refusal.to_string())
+pub fn probe_costs(
+    role: Role,
+    asked: &[Question],
+    run: impl FnOnce(),
+) -> Result<Vec<Probe>, String> {
+    thread_time_costs(role, asked, run).map_err(|refusal| refusal.to_string())
 }
 
 /// The same for the programs that count and time requests: this process is the server, the generator or, with
@@ -60,14 +64,18 @@ pub fn request_costs(
     measured().map_err(|refusal| refusal.to_string())
 }
 
-fn thread_time_costs(tracked: bool, run: impl FnOnce()) -> Result<Vec<Probe>, Refusal> {
+fn thread_time_costs(
+    role: Role,
+    asked: &[Question],
+    run: impl FnOnce(),
+) -> Result<Vec<Probe>, Refusal> {
     let floor = loaded_floor()?;
     let _attached = [floor.progs.nothing.attach()?, floor.progs.clock.attach()?];
-    let mut thread_time = ThreadTime::load(std::env::consts::ARCH)?;
-    if tracked {
+    let mut thread_time = ThreadTime::load_for(std::env::consts::ARCH, asked)?;
+    if role != Role::Background {
         let own = std::process::id();
         let assigned = Assigned {
-            role: Role::Target,
+            role,
             place: None,
             wait_event: 0,
             // As many PSI groups as a thread of a service in a group of a v1 hierarchy has.

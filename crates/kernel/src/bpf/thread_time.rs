@@ -4,14 +4,10 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::path::Path;
 
-use libbpf_rs::btf::Btf;
 use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
 use libbpf_rs::{MapCore, MapFlags, ProgramInput, num_possible_cpus};
-use model::{LedgerClass, Role, ThreadTimeClass, Timestamp};
-use sensors::kernel_wait::IoIntent;
-use sensors::syscall;
+use model::{Role, Timestamp};
 use sensors::thread_time::Holder;
-use sensors::wait_event;
 
 use super::clock::SchedulerClock;
 use super::conditions::{at_most_threads, may_report_processes};
@@ -19,7 +15,6 @@ use super::footprint;
 use super::hooks::Hooks;
 use super::mapped::{Filled, Mapped};
 use super::messages::quietly;
-use super::per_cpu::PerCpu;
 use super::psi_group::Reading;
 use super::refusal::Refusal;
 use super::skeletons::thread_time::types::{
@@ -29,6 +24,7 @@ use super::skeletons::thread_time::{OpenThreadTimeSkel, ThreadTimeSkel, ThreadTi
 use crate::clock::boottime;
 use crate::remote_memory::EventPlace;
 
+mod constants;
 mod kernel_symbols;
 pub mod psi_groups;
 use kernel_symbols::KernelSymbols;
@@ -36,8 +32,6 @@ use psi_groups::{MOST_PSI_GROUPS, Membership};
 
 /// Thread-time accounting is off on machines with more CPUs (MOST_CPUS).
 const MOST_CPUS: usize = 512;
-/// Bound of system call numbers (THREAD_TIME_CALLS).
-const CALLS: usize = 512;
 
 /// One target or generator thread as of a reading.
 pub type Record = thread_time_record;
@@ -120,11 +114,19 @@ impl ThreadTime {
     /// # Errors
     /// Why the programs are not available here.
     pub fn load(architecture: &str) -> Result<Self, Refusal> {
-        may_report_processes()?;
-        quietly(|| Self::loaded(architecture))
+        Self::load_for(architecture, &Question::ALL)
     }
 
-    fn loaded(architecture: &str) -> Result<Self, Refusal> {
+    /// The same with only some of the questions beside where each thread's time goes.
+    ///
+    /// # Errors
+    /// Why the programs are not available here.
+    pub fn load_for(architecture: &str, asked: &[Question]) -> Result<Self, Refusal> {
+        may_report_processes()?;
+        quietly(|| Self::loaded(architecture, asked))
+    }
+
+    fn loaded(architecture: &str, asked: &[Question]) -> Result<Self, Refusal> {
         let cpus = num_possible_cpus()?;
         if cpus > MOST_CPUS {
             let why = format!("{cpus} CPUs are more than the {MOST_CPUS} that it was made for");
@@ -132,16 +134,14 @@ impl ThreadTime {
         }
         let place = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut open = ThreadTimeSkelBuilder::default().open(place)?;
-        name_calls(&mut open, architecture)?;
         psi_groups::leave_out_absent(&mut open);
-        name_events(&mut open)?;
         let per_cpu = EXITED_PER_CPU.min(MOST_EXITED / cpus);
         let exited_by_index = &mut open.maps.exited_by_index;
         exited_by_index.set_max_entries((per_cpu * cpus) as u32)?;
         let constants = open.maps.rodata_data.as_deref_mut();
         let constants = constants.ok_or_else(no_variables)?;
         constants.exited_per_cpu = per_cpu as u32;
-        constants.count_behind_run_queue = count_behind_run_queue()?;
+        constants::set(constants, architecture, asked)?;
         let first = open.maps.bss_data.as_deref_mut();
         let first = first.ok_or_else(no_variables)?;
         first.assignment = 1;
@@ -362,66 +362,6 @@ impl ThreadTime {
     }
 }
 
-/// Sets the meaning of system call numbers.
-fn name_calls(open: &mut OpenThreadTimeSkel<'_>, architecture: &str) -> Result<(), Refusal> {
-    let constants = open.maps.rodata_data.as_deref_mut();
-    let constants = constants.ok_or_else(no_variables)?;
-    for number in 0..CALLS {
-        let call = number as i64;
-        let class = syscall::class(architecture, call).ok_or_else(|| {
-            Refusal::new(format!(
-                "the system calls of {architecture} are not known here"
-            ))
-        })?;
-        let sleep_class = match class {
-            LedgerClass::Futex => ThreadTimeClass::Futex,
-            // A wait for a disk is uninterruptible, so in an interruptible sleep this is a pipe or a socket.
-            LedgerClass::ReadWrite if syscall::gives(architecture, call) => ThreadTimeClass::Output,
-            LedgerClass::ReadWrite | LedgerClass::Input => ThreadTimeClass::Input,
-            LedgerClass::Output => ThreadTimeClass::Output,
-            LedgerClass::Sleep => ThreadTimeClass::Sleep,
-            _ => ThreadTimeClass::OtherCall,
-        };
-        let io_intent = match class {
-            LedgerClass::Sync => Some(IoIntent::Sync),
-            LedgerClass::ReadWrite => Some(IoIntent::ReadWrite),
-            _ => None,
-        };
-        constants.sleep_class_by_call[number] = sleep_class as u8;
-        constants.intent_by_call[number] = intent_number(io_intent);
-    }
-    Ok(())
-}
-
-/// Sets the meaning of PostgreSQL's wait events.
-fn name_events(open: &mut OpenThreadTimeSkel<'_>) -> Result<(), Refusal> {
-    let constants = open.maps.rodata_data.as_deref_mut();
-    let constants = constants.ok_or_else(no_variables)?;
-    constants.log_event = wait_event::WAL_WRITE;
-    constants.output_event = wait_event::CLIENT_WRITE;
-    for (class, to) in (0..).zip(&mut constants.class_by_event) {
-        let class = wait_event::thread_time_class(class << 24);
-        *to = class.map_or(0, |class| class as u8);
-    }
-    Ok(())
-}
-
-/// Offset of a CPU's preempt count from its run queue, bytes; 0 if the kernel keeps the count elsewhere or
-/// its BTF does not say.
-fn count_behind_run_queue() -> Result<i64, Refusal> {
-    let kernel = Btf::from_vmlinux()?;
-    let Ok(variables) = PerCpu::of(&kernel) else {
-        return Ok(0);
-    };
-    let offsets = ["__preempt_count", "pcpu_hot"].map(|it| variables.distance("runqueues", it));
-    Ok(offsets.into_iter().find_map(Result::ok).unwrap_or(0))
-}
-
-/// An I/O intent as the program numbers it (enum thread_time_call).
-fn intent_number(intent: Option<IoIntent>) -> u8 {
-    intent.map_or(0, |intent| intent as u8)
-}
-
 /// A role as the program numbers it (enum thread_time_role).
 fn role_number(role: Role) -> u32 {
     let role = match role {
@@ -440,6 +380,7 @@ mod batch;
 mod wait_event_counts;
 mod wakeups;
 
+pub use constants::Question;
 pub use wait_event_counts::{WaitEventBuffer, WaitEventSum};
 pub use wakeups::{Pair, Sum, WakeupBuffer};
 

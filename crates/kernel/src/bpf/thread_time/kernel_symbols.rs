@@ -103,7 +103,7 @@ impl ThreadTime {
     }
 
     fn set_meaning(&self, address: u64, symbol: KernelSymbol) -> Result<(), Refusal> {
-        let io_intent = super::intent_number(symbol.intent);
+        let io_intent = super::constants::intent_number(symbol.intent);
         let value = [symbol.wait_site as u32, io_intent.into()].map(u32::to_ne_bytes);
         let map = &self.programs.maps.symbol_by_address;
         map.update(&address.to_ne_bytes(), value.as_flattened(), MapFlags::ANY)?;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use model::ThreadTimeClass;
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use sensors::kernel_wait::WAIT_SITES;
@@ -21,6 +22,7 @@ mod limits;
 mod loops;
 mod moves;
 mod on_windows;
+mod questions;
 
 /// Only one test at a time: each needs the CPUs.
 static ALONE: Mutex<()> = Mutex::new(());

@@ -9,6 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use model::ThreadTimeClass;
 use sensors::wakeup::By;
 
 use super::tests::{as_target, loaded};
