@@ -43,9 +43,7 @@ pub(crate) fn measure() -> Result<()> {
 pub(crate) fn sampler(root: &str, target: &[u32]) -> Result<(Sampler, Sender<Spare>)> {
     let settings = Settings {
         root: root.into(),
-        harden: false,
-        traces_all: false,
-        workload: None,
+        ..Settings::default()
     };
     let (sampler, tell, give) = Sampler::new(&settings, &kernel::environment(&settings.root))?;
     let pids = target.to_vec();

@@ -3,7 +3,6 @@
 #![allow(clippy::print_stdout)]
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -14,12 +13,7 @@ use model::Role;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let seconds: u64 = arguments.next().map_or(Ok(10), |text| text.parse())?;
-    let settings = Settings {
-        root: PathBuf::from("/"),
-        harden: false,
-        traces_all: false,
-        workload: None,
-    };
+    let settings = Settings::default();
     kernel::raise_descriptor_limit()?;
     let seen = Arc::new(Mutex::new((BTreeMap::<String, usize>::new(), 0, 0, 0)));
     let in_sink = Arc::clone(&seen);

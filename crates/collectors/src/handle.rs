@@ -24,6 +24,18 @@ pub struct Settings {
     pub workload: Option<Entity>,
 }
 
+/// This machine, beside whatever runs: the sampler leaves its own process as it is, and knows no workload.
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            root: PathBuf::from("/"),
+            harden: false,
+            traces_all: false,
+            workload: None,
+        }
+    }
+}
+
 /// Commands to a running sampler.
 #[derive(Clone, Debug)]
 pub enum Command {

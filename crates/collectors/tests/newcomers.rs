@@ -1,7 +1,6 @@
 //! Processes come, change their names and go between two looks, which are two ticks (200 ms) apart.
 
 use std::io::Write;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -31,12 +30,7 @@ fn process(entities: &Entities, pid: u32) -> Option<&EntityRecord> {
 }
 
 fn sampler() -> Sampler {
-    let settings = Settings {
-        root: PathBuf::from("/"),
-        harden: false,
-        traces_all: false,
-        workload: None,
-    };
+    let settings = Settings::default();
     Sampler::new(&settings, &environment(&settings.root))
         .expect("/proc")
         .0

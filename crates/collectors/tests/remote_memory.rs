@@ -3,7 +3,6 @@
 mod backend;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use backend::Backend;
 use collectors::{Command, Sampler, SamplerEvent, Settings};
@@ -16,12 +15,7 @@ const IDLE: u32 = 0x0600_0000;
 
 /// The words found in a second of samples, by the number of the process, and what was not seen.
 fn sampled(pids: &[u32]) -> (BTreeMap<u32, Vec<i64>>, Vec<String>) {
-    let settings = Settings {
-        root: PathBuf::from("/"),
-        harden: false,
-        traces_all: false,
-        workload: None,
-    };
+    let settings = Settings::default();
     let environment = environment(&settings.root);
     let (mut sampler, commands, _spare) =
         Sampler::new(&settings, &environment).expect("/proc is readable");

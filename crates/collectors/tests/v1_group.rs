@@ -75,12 +75,7 @@ type Rows = BTreeMap<EntityId, Vec<(i64, Vec<i64>)>>;
 
 /// The sampler's rows for a target, by table, and all entities at the end.
 fn recorded(target: &[u32]) -> (BTreeMap<&'static str, Rows>, Vec<EntityRecord>) {
-    let settings = Settings {
-        root: PathBuf::from("/"),
-        harden: false,
-        traces_all: false,
-        workload: None,
-    };
+    let settings = Settings::default();
     let environment = environment(&settings.root);
     let (sender, inbox) = channel();
     let sink = move |event| drop(sender.send(event));

@@ -1,7 +1,6 @@
 //! A sampler from start to end.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -12,12 +11,7 @@ use kernel::requirement::{needed, skipped};
 
 /// Settings and environment for a sampler of this machine.
 pub(crate) fn of_this_machine() -> (Settings, Environment) {
-    let settings = Settings {
-        root: PathBuf::from("/"),
-        harden: false,
-        traces_all: false,
-        workload: None,
-    };
+    let settings = Settings::default();
     let environment = kernel::environment(&settings.root);
     (settings, environment)
 }

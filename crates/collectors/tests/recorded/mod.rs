@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
@@ -75,10 +74,8 @@ impl Recorded {
     /// The same, `all` the time or in on-windows where there are many events.
     pub fn tracing(all: bool, pids: &[u32], act: impl FnOnce()) -> Option<Self> {
         let settings = Settings {
-            root: PathBuf::from("/"),
-            harden: false,
             traces_all: all,
-            workload: None,
+            ..Settings::default()
         };
         let (sender, inbox) = channel();
         let sink = move |event| drop(sender.send(event));
